@@ -1,0 +1,47 @@
+/** The vocabulary of decisions (interface.md, States): closed enums, and what each decision class directs. */
+
+export const DECISIONS = ['ALLOW', 'WARN', 'REQUIRE_APPROVAL', 'BLOCK'] as const
+export type Decision = (typeof DECISIONS)[number]
+
+export const EXECUTION_ACTIONS = ['CONTINUE', 'CONTINUE_WITH_MONITORING', 'REQUEST_APPROVAL', 'STOP'] as const
+export type ExecutionAction = (typeof EXECUTION_ACTIONS)[number]
+
+/** One row a decision class: its directive, its legacy flag and its strictness (higher wins). */
+export const DECISION_CLASSES: Readonly<
+  Record<Decision, { readonly action: ExecutionAction; readonly safeForAgent: boolean; readonly strictness: number }>
+> = {
+  ALLOW: { action: 'CONTINUE', safeForAgent: true, strictness: 0 },
+  WARN: { action: 'CONTINUE_WITH_MONITORING', safeForAgent: true, strictness: 1 },
+  REQUIRE_APPROVAL: { action: 'REQUEST_APPROVAL', safeForAgent: false, strictness: 2 },
+  BLOCK: { action: 'STOP', safeForAgent: false, strictness: 3 },
+}
+
+export function stricter(a: Decision, b: Decision): Decision {
+  return DECISION_CLASSES[a].strictness >= DECISION_CLASSES[b].strictness ? a : b
+}
+
+/** What the caller says of the change: bound into the receipt, and readable by the policy. Absent members are null. */
+export interface DecisionContext {
+  readonly operation: string | null
+  readonly environment: string | null
+  readonly repository: string | null
+  readonly branch: string | null
+  /** Stringified id. */
+  readonly pull_request: string | null
+  readonly base: string | null
+  readonly head: string | null
+  readonly target_id: string | null
+  readonly target_uri: string | null
+}
+
+export const EMPTY_CONTEXT: DecisionContext = {
+  operation: null,
+  environment: null,
+  repository: null,
+  branch: null,
+  pull_request: null,
+  base: null,
+  head: null,
+  target_id: null,
+  target_uri: null,
+}

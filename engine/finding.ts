@@ -1,0 +1,89 @@
+/** What the comparison of two contracts says: findings, grouped so that one change is computed and shown once (wire.md §3). */
+import type { Json } from './hash.ts'
+
+export const LEVELS = ['breaking', 'dangerous', 'info'] as const
+export type Level = (typeof LEVELS)[number]
+
+/** Which side of an exchange a change touches: what callers send, what readers receive, or neither. */
+export type Direction = 'request' | 'response' | 'none'
+
+/** An API operation. Methods are upper case; `path` is the template as the contract writes it. */
+export interface Operation {
+  readonly method: string
+  readonly path: string
+  readonly operation_id: string | null
+}
+
+/** A place that a change reaches: an API operation, an agent tool, or the contract as a whole (both null). */
+export interface Occurrence {
+  readonly operation: Operation | null
+  readonly tool: string | null
+  /** The change in the words of this place. */
+  readonly message: string
+  /** Stable identity of (rule, place, change): survives unrelated edits and reordering. */
+  readonly fingerprint: string
+}
+
+/** One change and every place it reaches. */
+export interface FindingGroup {
+  readonly id: string
+  /** Stable kebab-case rule id. */
+  readonly rule: string
+  /** The same id in upper snake case, usable as a reason code. */
+  readonly code: string
+  readonly level: Level
+  readonly direction: Direction
+  /** JSON Pointer into the head, or into the base when removed. */
+  readonly location: string
+  /** Which document `location`, `line` and `column` point into. */
+  readonly side: 'base' | 'head'
+  readonly line: number | null
+  readonly column: number | null
+  readonly message: string
+  /** Why it breaks, and for whom. */
+  readonly explanation: string
+  /** How to make the change without breaking. */
+  readonly fix: string
+  readonly before: Json
+  readonly after: Json
+  /** At least one. */
+  readonly occurrences: readonly Occurrence[]
+}
+
+/** A group flattened to one place: the finding of the wire. */
+export interface Finding {
+  readonly rule: string
+  readonly code: string
+  readonly level: Level
+  readonly direction: Direction
+  readonly operation: Operation | null
+  readonly tool: string | null
+  readonly location: string
+  readonly side: 'base' | 'head'
+  readonly line: number | null
+  readonly column: number | null
+  readonly message: string
+  readonly explanation: string
+  readonly fix: string
+  readonly before: Json
+  readonly after: Json
+  readonly fingerprint: string
+  /** Id of the group it belongs to. */
+  readonly group: string
+}
+
+/** All findings of the groups, in group order; `limit` bounds how many are made. */
+export function expandFindings(groups: readonly FindingGroup[], limit = Number.POSITIVE_INFINITY): readonly Finding[] {
+  const findings: Finding[] = []
+  for (const { id, occurrences, message: _, ...shared } of groups) {
+    for (const occurrence of occurrences) {
+      if (findings.length >= limit) return findings
+      findings.push({ ...shared, ...occurrence, group: id })
+    }
+  }
+  return findings
+}
+
+export function countFindings(groups: readonly FindingGroup[], level?: Level): number {
+  return groups.reduce((sum, group) => (level && group.level !== level ? sum : sum + group.occurrences.length), 0)
+}

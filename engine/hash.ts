@@ -1,0 +1,25 @@
+/** Canonical JSON (RFC 8785) and digests. The hash function is handed in: the engine has no crypto of its own. */
+import canonicalizeJson from 'canonicalize'
+
+/** SHA-256 of the UTF-8 bytes of a text, as 64 lowercase hex digits. */
+export type Sha256 = (text: string) => string
+
+/** `sha256:` and 64 lowercase hex digits (wire.md §5). */
+export type Digest = `sha256:${string}`
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [member: string]: Json }
+
+/** RFC 8785 text of a JSON value; throws on what the RFC refuses (lone surrogates, NaN, infinities). */
+export function canonicalJson(value: unknown): string {
+  const text = canonicalizeJson(value)
+  if (text === undefined) throw new TypeError('canonicalJson: the value has no JSON form')
+  return text
+}
+
+export function digestText(text: string, sha256: Sha256): Digest {
+  return `sha256:${sha256(text)}`
+}
+
+export function digestJson(value: unknown, sha256: Sha256): Digest {
+  return digestText(canonicalJson(value), sha256)
+}

@@ -1,0 +1,26 @@
+/** Foreseen failures are values: every fallible step of the engine answers a Result, and only broken invariants throw. */
+
+export type Result<T, P = Problem> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problem: P }
+
+/** Why something could not be done, in a form that an API error, a reason and a log line can all be made from. */
+export interface Problem {
+  /** Stable reason code, upper snake case (see `docs/errors.md`). */
+  readonly code: string
+  /** One sentence for people: what is wrong, where, and how to mend it. */
+  readonly message: string
+  /** JSON Pointer into the document (or request) at fault; `''` is its root. */
+  readonly pointer?: string
+  /** 1-based position in the text, where one is known. */
+  readonly line?: number
+  readonly column?: number
+}
+
+export function ok<T>(value: T): { readonly ok: true; readonly value: T } {
+  return { ok: true, value }
+}
+
+export function fail(problem: Problem): { readonly ok: false; readonly problem: Problem } {
+  return { ok: false, problem }
+}

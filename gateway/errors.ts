@@ -1,0 +1,68 @@
+/** The one table of errors that leave the gateway (wire.md §1, §13): stable code, status, public sentence. Causes go to the log only. */
+
+export const ERRORS = {
+  INVALID_INPUT: { status: 400, message: 'The request is not valid.' },
+  PREFLIGHT_MODE_REQUIRED: { status: 400, message: 'preflight_mode is required: "analyze" or "authorize".' },
+  OPERATION_REQUIRED: { status: 400, message: 'context.operation is required to authorize, e.g. "merge" or "deploy".' },
+  DERIVATION_REQUIRES_BASE_HEAD: { status: 400, message: 'derivation "server" needs context.base and context.head.' },
+  UNSUPPORTED_ARTIFACT_TYPE: { status: 400, message: 'The artifact type is not supported.' },
+  UNAUTHENTICATED: { status: 401, message: 'A valid API key is required: Authorization: Bearer KEY.' },
+  FORBIDDEN: { status: 403, message: 'This key may not do that.' },
+  BINDING_NOT_PROVEN: { status: 403, message: 'No proven binding between this tenant and the repository.' },
+  REPOSITORY_INACCESSIBLE: { status: 403, message: 'The repository cannot be read with the credentials at hand.' },
+  NOT_FOUND: { status: 404, message: 'Nothing is found here for this key.' },
+  METHOD_NOT_ALLOWED: { status: 405, message: 'The method is not allowed on this path.' },
+  NOT_ACCEPTABLE: { status: 406, message: 'None of the accepted media types can be produced.' },
+  IDEMPOTENCY_CONFLICT: { status: 409, message: 'The idempotency key was used with another body.' },
+  APPROVAL_CONFLICT: { status: 409, message: 'The approval request has already been settled.' },
+  PAYLOAD_TOO_LARGE: { status: 413, message: 'The body is larger than the limit.' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'The body must be JSON: Content-Type: application/json.' },
+  ARTIFACT_UNREADABLE: { status: 422, message: 'A contract document cannot be read.' },
+  QUOTA_EXCEEDED: { status: 429, message: 'The monthly quota of this key is used up.' },
+  RATE_LIMITED: { status: 429, message: 'Too many requests in this minute.' },
+  INTERNAL: { status: 500, message: 'Something went wrong here; the log has the cause under this correlation id.' },
+  UPSTREAM_UNREACHABLE: { status: 502, message: 'The upstream cannot be reached.' },
+  UPSTREAM_TIMEOUT: { status: 504, message: 'The upstream did not answer in time.' },
+  SIGNER_UNAVAILABLE: { status: 503, message: 'Receipts cannot be signed now.' },
+  STORE_UNAVAILABLE: { status: 503, message: 'The decision store cannot be written now, so nothing can be decided.' },
+  OVERLOADED: { status: 503, message: 'Too much work is queued.' },
+  NOT_READY: { status: 503, message: 'The gateway is starting or stopping.' },
+  PREFLIGHT_STOP: { status: 403, message: 'The call was stopped.' },
+  PREFLIGHT_APPROVAL_REQUIRED: { status: 428, message: 'The call needs an approval first.' },
+  PREFLIGHT_UNDECIDED: { status: 503, message: 'The call could not be judged, so it was not forwarded.' },
+} as const satisfies Readonly<Record<string, { readonly status: number; readonly message: string }>>
+
+export type ErrorCode = keyof typeof ERRORS
+
+export interface ErrorDetail {
+  /** JSON Pointer into the request body. */
+  readonly pointer: string
+  readonly message: string
+}
+
+/** A foreseen refusal on its way to the edge. `cause` is logged and never sent. */
+export class GatewayError extends Error {
+  readonly code: ErrorCode
+  readonly details: readonly ErrorDetail[]
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    code: ErrorCode,
+    message: string = ERRORS[code].message,
+    options: {
+      readonly details?: readonly ErrorDetail[]
+      readonly headers?: Readonly<Record<string, string>>
+      readonly cause?: unknown
+    } = {},
+  ) {
+    super(message, { cause: options.cause })
+    this.name = 'GatewayError'
+    this.code = code
+    this.details = options.details ?? []
+    this.headers = options.headers ?? {}
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status
+  }
+}

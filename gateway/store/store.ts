@@ -1,0 +1,142 @@
+/**
+ * What the gateway remembers, behind one interface (design.md, State). A promise resolves when its row is durable;
+ * it rejects with STORE_UNAVAILABLE when the row could not be made so, and then nothing of it is stored.
+ */
+import type { Decision, ExecutionAction } from '../../engine/index.ts'
+
+export type Role = 'agent' | 'approver' | 'admin'
+
+/** An API key as kept: its SHA-256 only (wire.md §1). Times are milliseconds since the epoch. */
+export interface ApiKey {
+  /** 64 hex digits: SHA-256 of the key. */
+  readonly hash: string
+  /** `v:` and the first 12 digits of the hash. */
+  readonly audience: string
+  readonly tenant: string
+  readonly name: string
+  readonly role: Role
+  readonly plan: string
+  readonly createdAt: number
+  readonly revokedAt: number | null
+}
+
+/** The place and set that a later decision supersedes an earlier one by (wire.md §6), already joined into one text. */
+export type SupersessionKey = string
+
+export interface DecisionRow {
+  readonly decisionId: string
+  readonly tenant: string
+  readonly route: string | null
+  readonly decision: Decision
+  readonly executionAction: ExecutionAction
+  readonly operation: string | null
+  readonly environment: string | null
+  readonly repository: string | null
+  readonly fingerprint: string
+  readonly inputFingerprint: string
+  readonly evaluatedAt: number
+  readonly expiresAt: number
+  readonly supersessionKey: SupersessionKey
+  /** The envelope as issued, JSON text. */
+  readonly envelope: string
+  /** The whole authorize answer, JSON text; null where the decision was made on the road. */
+  readonly response: string | null
+  readonly idempotency: { readonly key: string; readonly bodyDigest: string } | null
+}
+
+export type ReceiptState = 'current' | 'superseded' | 'revoked' | 'consumed'
+
+export interface StoredDecision extends DecisionRow {
+  readonly receiptState: ReceiptState
+  /** Position in the ledger, from 1; `hash` covers the row and the hash before it. */
+  readonly sequence: number
+  readonly previousHash: string
+  readonly hash: string
+}
+
+/** One call that went through the proxy. */
+export interface InterceptionRow {
+  readonly correlationId: string
+  readonly decisionId: string | null
+  readonly route: string
+  readonly protocol: string
+  /** What was called: MCP method and tool, or HTTP method and path. */
+  readonly action: string
+  readonly executionAction: ExecutionAction
+  readonly enforced: boolean
+  readonly at: number
+}
+
+export interface LedgerFilter {
+  readonly tenant: string
+  readonly repository?: string
+  readonly decision?: Decision
+  readonly operation?: string
+  readonly environment?: string
+  readonly route?: string
+  readonly from?: number
+  readonly to?: number
+  readonly limit: number
+  /** Only rows with a smaller sequence. */
+  readonly before?: number
+}
+
+/** The contract that a route's calls are judged against, kept whole (wire.md §9). */
+export interface BaselineRow {
+  readonly route: string
+  readonly artifactId: string
+  readonly type: string
+  readonly content: string
+  readonly digest: string
+  readonly source: 'file' | 'url' | 'git' | 'first_use' | 'promotion'
+  readonly setBy: string
+  readonly setAt: number
+}
+
+export interface MonitoringWindowRow {
+  readonly correlationId: string
+  readonly decisionId: string
+  readonly tenant: string
+  readonly route: string | null
+  readonly openedAt: number
+  readonly closedAt: number | null
+  readonly outcome: string | null
+}
+
+export interface Store {
+  /** Describes itself for the start-up summary and readiness, e.g. `sqlite /var/lib/preflight/ledger.db`. */
+  readonly description: string
+  /** Makes the decision durable and marks older ones of the same tenant and supersession key superseded, in one transaction. */
+  recordDecision(row: DecisionRow): Promise<void>
+  /** Many calls share a commit. `durable` resolves after it, `batched` at once (the rows follow within `ledger.flush_ms`). */
+  recordInterception(row: InterceptionRow): Promise<void>
+  decisionById(tenant: string, decisionId: string): Promise<StoredDecision | null>
+  /** The newest with this fingerprint. */
+  decisionByFingerprint(tenant: string, fingerprint: string): Promise<StoredDecision | null>
+  decisionByIdempotencyKey(tenant: string, key: string, since: number): Promise<StoredDecision | null>
+  ledger(filter: LedgerFilter): Promise<readonly StoredDecision[]>
+  /** Whatever tenant it belongs to: a verifier holds a token, not a key. Null when this store never issued it. */
+  receiptState(decisionId: string): Promise<ReceiptState | null>
+  /** Marks the receipt used; true for exactly one caller, ever. */
+  consumeReceipt(decisionId: string, at: number): Promise<boolean>
+  /** True when the decision exists for the tenant; revoking twice is no error. */
+  revokeReceipt(tenant: string, decisionId: string, reason: string, by: string, at: number): Promise<boolean>
+  baseline(route: string, artifactId: string): Promise<BaselineRow | null>
+  baselines(): Promise<readonly BaselineRow[]>
+  setBaseline(row: BaselineRow): Promise<void>
+  openWindow(row: MonitoringWindowRow): Promise<void>
+  /** False when no open window has this correlation id. */
+  closeWindow(correlationId: string, outcome: string, at: number): Promise<boolean>
+  openWindows(): Promise<readonly MonitoringWindowRow[]>
+  apiKey(hash: string): Promise<ApiKey | null>
+  apiKeys(): Promise<readonly ApiKey[]>
+  createApiKey(key: ApiKey): Promise<void>
+  revokeApiKey(hash: string, at: number): Promise<boolean>
+  /** Adds one to the tenant's count of the month (`YYYY-MM`) unless it has reached `limit`; answers the new count, or null when full. */
+  countUse(tenant: string, month: string, limit: number): Promise<number | null>
+  /** Throws STORE_UNAVAILABLE unless a write reaches the disk now. */
+  probe(): Promise<void>
+  /** Recomputes the hash chain; the first sequence that does not fit, or null. */
+  verifyChain(): Promise<number | null>
+  close(): Promise<void>
+}
