@@ -1,0 +1,270 @@
+/**
+ * The whole configuration, one TypeBox schema: the TypeScript type, the JSON Schema, docs/config.md, the chart's values
+ * and the names of the environment variables all come from here. Unknown members are mistakes.
+ */
+import { Type, type Static, type TSchema } from 'typebox'
+
+const strict = <T extends Record<string, TSchema>>(properties: T, description: string) =>
+  Type.Object(properties, { additionalProperties: false, description, default: {} })
+
+const listen = (address: string, what: string) =>
+  Type.String({
+    default: address,
+    pattern: '^(\\[[0-9a-fA-F:.]+\\]|[^:\\s]+):[0-9]{1,5}$',
+    description: `Address of the ${what} listener, HOST:PORT; port 0 picks a free one.`,
+  })
+
+const seconds = (value: number, description: string, minimum = 1) =>
+  Type.Number({ default: value, minimum, description: `${description} (seconds)` })
+
+const integer = (value: number, description: string, minimum = 1) =>
+  Type.Integer({ default: value, minimum, description })
+
+export const ContractSource = Type.Union([
+  Type.Object({ file: Type.String({ minLength: 1 }) }, { additionalProperties: false }),
+  Type.Object({ url: Type.String({ pattern: '^https?://' }) }, { additionalProperties: false }),
+])
+export type ContractSource = Static<typeof ContractSource>
+
+export const RouteConfig = Type.Object(
+  {
+    name: Type.String({
+      pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
+      description: 'Name of the route: metrics, ledger and receipts (target_id) carry it.',
+    }),
+    match: Type.Object(
+      {
+        host: Type.Optional(Type.String({ description: 'Host header to match, without port; any when absent.' })),
+        path: Type.String({
+          default: '/',
+          pattern: '^/',
+          description:
+            'Path prefix, matched byte for byte on segment borders; the path of the upstream takes its place.',
+        }),
+      },
+      { additionalProperties: false },
+    ),
+    upstream: Type.String({ pattern: '^https?://', description: 'Base URL that calls are forwarded to.' }),
+    protocol: Type.Union([Type.Literal('mcp'), Type.Literal('http')], {
+      description: 'mcp: Streamable HTTP, judged per tool. http: judged against the OpenAPI contract of the route.',
+    }),
+    contract: Type.Optional(
+      Type.Object(
+        {
+          baseline: Type.Optional(ContractSource),
+          current: Type.Optional(ContractSource),
+          refresh: seconds(60, 'How often `current` is read again'),
+          auto_promote: Type.Union([Type.Literal('none'), Type.Literal('info')], {
+            default: 'none',
+            description: 'info: a changed contract with info findings only becomes the baseline by itself.',
+          }),
+        },
+        {
+          additionalProperties: false,
+          description:
+            'Where the contract comes from. baseline: what calls are judged against; without it the first contract seen is pinned (first_use). current: what the upstream offers now (required for http; mcp observes tools/list).',
+        },
+      ),
+    ),
+    operation: Type.String({
+      default: 'tool_call',
+      minLength: 1,
+      description: 'Operation that the receipts of this route authorize.',
+    }),
+    environment: Type.Optional(Type.String({ minLength: 1, description: 'Environment bound into the receipts.' })),
+    mode: Type.Union([Type.Literal('enforce'), Type.Literal('observe')], {
+      default: 'enforce',
+      description: 'observe: decisions are made, recorded and counted, and nothing is held or stopped.',
+    }),
+    failure: Type.Union([Type.Literal('closed'), Type.Literal('open')], {
+      default: 'closed',
+      description: 'open: a call that could not be judged is forwarded, counted and logged.',
+    }),
+    receipts: strict(
+      {
+        attach: Type.Boolean({
+          default: true,
+          description: 'Send Preflight-Receipt (and Preflight-Decision) upstream.',
+        }),
+      },
+      'Receipts on this route.',
+    ),
+    timeout: strict(
+      {
+        connect: seconds(10, 'Connecting to the upstream'),
+        headers: seconds(60, 'Waiting for the head of the answer'),
+      },
+      'Timeouts towards the upstream; the body of an answer may take as long as it keeps moving.',
+    ),
+  },
+  { additionalProperties: false },
+)
+export type RouteConfig = Static<typeof RouteConfig>
+
+export const SinkConfig = Type.Union([
+  Type.Object({ type: Type.Literal('log') }, { additionalProperties: false }),
+  Type.Object(
+    {
+      type: Type.Literal('http'),
+      url: Type.String({
+        pattern: '^https?://',
+        description: 'Takes batches of CloudEvents (application/cloudevents-batch+json), gzip; 2xx acknowledges.',
+      }),
+      batch: integer(100, 'Events in a batch at the most'),
+      interval: seconds(1, 'Longest wait before a batch is sent', 0.01),
+      timeout: seconds(10, 'One delivery'),
+      retries: integer(5, 'Further tries of one batch', 0),
+      header: Type.Optional(
+        Type.String({ description: 'One more request header, "Name: value", e.g. for authentication.' }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+])
+export type SinkConfig = Static<typeof SinkConfig>
+
+export const Config = Type.Object(
+  {
+    data_dir: Type.String({
+      default: '.preflight',
+      description: 'Directory of the ledger, the receipt key and the event spool; relative to the working directory.',
+    }),
+    listen: strict(
+      {
+        proxy: listen('127.0.0.1:15080', 'proxy'),
+        api: listen('127.0.0.1:15081', 'API (with /mcp and /console)'),
+        admin: listen('127.0.0.1:15090', 'admin (/livez, /readyz, /metrics)'),
+      },
+      'Listeners.',
+    ),
+    public_url: Type.Optional(
+      Type.String({
+        pattern: '^https?://',
+        description:
+          'Address under which others reach the API listener: report_url, Location of approvals, issuer of receipts.',
+      }),
+    ),
+    tier: Type.Union([Type.Literal('sidecar'), Type.Literal('gateway'), Type.Literal('verifier')], {
+      default: 'sidecar',
+      description: 'What this deployment guarantees; stated in every control_envelope.enforcement and in the metrics.',
+    }),
+    policy: Type.String({
+      default: 'default',
+      minLength: 1,
+      description: 'Name of a shipped policy pack, or path of a pack.yaml.',
+    }),
+    policy_pin: Type.Optional(
+      Type.String({
+        pattern: '^sha256:[0-9a-f]{64}$',
+        description: 'policy_hash expected; another one in force is a POLICY_PIN_DRIFT warning.',
+      }),
+    ),
+    store: strict(
+      {
+        url: Type.Optional(
+          Type.String({ description: 'Default: SQLite in data_dir. file:PATH names another SQLite file.' }),
+        ),
+      },
+      'Where decisions are kept.',
+    ),
+    ledger: strict(
+      {
+        calls: Type.Union([Type.Literal('batched'), Type.Literal('durable')], {
+          default: 'batched',
+          description:
+            'Records of single calls: written in batches, or durable before each call is forwarded. Decisions are always durable first.',
+        }),
+        flush: seconds(0.05, 'Longest wait before a batch of call records is written', 0.001),
+      },
+      'The ledger.',
+    ),
+    log: strict(
+      {
+        level: Type.Union(
+          (['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const).map((level) => Type.Literal(level)),
+          { default: 'info' },
+        ),
+      },
+      'Logs, JSON lines on stderr.',
+    ),
+    limits: strict(
+      {
+        artifacts: integer(50, 'Artifacts in one change set'),
+        request_body: integer(64 * 1024 * 1024, 'Body of an API request, bytes'),
+        artifact_side: integer(32 * 1024 * 1024, 'One side of an artifact, UTF-16 code units'),
+        depth: integer(128, 'Nesting of a contract document'),
+        aliases: integer(1000, 'YAML aliases in a document'),
+        expansion: integer(20, 'Growth of a document by its aliases'),
+        proxied_body: integer(8 * 1024 * 1024, 'Body of an intercepted call that must be read, bytes'),
+        analysis: seconds(60, 'Comparing one artifact'),
+        queue: integer(64, 'Comparisons waiting for a worker; past that OVERLOADED'),
+      },
+      'Limits.',
+    ),
+    analysis: strict(
+      {
+        workers: integer(2, 'Worker threads that parse and compare'),
+        inline_below: integer(
+          64 * 1024,
+          'Artifacts smaller than this (both sides, code units) are compared on the main thread',
+          0,
+        ),
+        cache: integer(256, 'Comparisons kept by content digest', 0),
+      },
+      'Where contracts are compared.',
+    ),
+    diff: strict(
+      {
+        allow_urls: Type.Array(Type.String({ minLength: 1 }), {
+          default: [],
+          description: 'Hosts that /api/diff may fetch documents from.',
+        }),
+        repository: Type.Optional(
+          Type.String({ description: 'Git working directory or bare repository for <ref>:<path>.' }),
+        ),
+        findings: integer(5000, 'Findings in one answer; the rest is counted'),
+      },
+      'The diff endpoint.',
+    ),
+    signup: strict(
+      { enabled: Type.Optional(Type.Boolean({ description: 'Default: only when the API listens on loopback.' })) },
+      'POST /api/signup.',
+    ),
+    rate: strict({ per_minute: integer(600, 'Counted API requests of one key in a minute') }, 'Rate limit of the API.'),
+    plans: Type.Record(
+      Type.String({ pattern: '^[a-z][a-z0-9_-]{0,31}$' }),
+      Type.Object(
+        { monthly: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]) },
+        { additionalProperties: false },
+      ),
+      {
+        default: { free: { monthly: 50 }, pro: { monthly: 1000 }, enterprise: { monthly: null } },
+        description: 'Requests a month by plan; null is unlimited.',
+      },
+    ),
+    monitoring: strict(
+      {
+        sinks: Type.Array(SinkConfig, {
+          default: [{ type: 'log' }],
+          description: 'Where execution telemetry goes. None wired: CONTINUE_WITH_MONITORING does not proceed.',
+        }),
+        window: seconds(900, 'A window nobody closed is closed as UNKNOWN after this'),
+        spool: integer(10_000, 'Events kept on disk while no sink takes them; past that the sinks count as unwired'),
+      },
+      'Monitoring of calls let through under watch.',
+    ),
+    approvals: strict(
+      { four_eyes: Type.Boolean({ default: true }), ttl: seconds(4 * 3600, 'Validity of a grant') },
+      'Approvals.',
+    ),
+    shutdown: strict({ drain: seconds(20, 'Calls under way may finish within this', 0) }, 'SIGTERM.'),
+    routes: Type.Array(RouteConfig, {
+      default: [],
+      description: 'Reverse-proxy routes; the longest matching prefix wins.',
+    }),
+  },
+  { additionalProperties: false, $id: 'config', title: 'Preflight Gateway configuration' },
+)
+
+/** The configuration after defaults: frozen, handed down in slices. */
+export type Config = Static<typeof Config>
