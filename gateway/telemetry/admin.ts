@@ -1,0 +1,107 @@
+/** The admin listener: /livez, /readyz (each check by name), /metrics. It answers without a key, so it says nothing a caller could use. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Logger } from './log.ts'
+import type { Metrics } from './metrics.ts'
+
+/** One thing readiness depends on. `detail` is for people and holds no secret. */
+export type Check = { readonly ready: boolean; readonly detail?: string }
+export type Checks = Readonly<Record<string, () => Check | Promise<Check>>>
+
+export interface Admin {
+  /** Resolves with the bound address. Rejects with the error of `listen`. */
+  listen(host: string, port: number): Promise<AddressInfo>
+  close(): Promise<void>
+}
+
+type Answer = { readonly status: number; readonly type: string; readonly body: string }
+
+/** @param checks asked on every /readyz; a check that throws counts as not ready */
+export function createAdmin(deps: {
+  readonly checks: Checks
+  readonly metrics: Metrics
+  readonly logger: Logger
+}): Admin {
+  const pages: Readonly<Record<string, () => Promise<Answer>>> = {
+    '/livez': () => Promise.resolve(json(200, { status: 'live' })),
+    '/readyz': () => readiness(deps.checks, deps.logger),
+    '/metrics': async () => ({
+      status: 200,
+      type: deps.metrics.registry.contentType,
+      body: await deps.metrics.text(),
+    }),
+  }
+  const server = createServer((request, response) => {
+    void answer(pages, request, response, deps.logger)
+  })
+  return {
+    listen: (host, port) => listen(server, host, port),
+    close: () => close(server),
+  }
+}
+
+async function answer(
+  pages: Readonly<Record<string, () => Promise<Answer>>>,
+  request: IncomingMessage,
+  response: ServerResponse,
+  logger: Logger,
+): Promise<void> {
+  const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
+  const page = Object.hasOwn(pages, path) ? pages[path] : undefined
+  const isRead = request.method === 'GET' || request.method === 'HEAD'
+  try {
+    const { status, type, body } =
+      page === undefined
+        ? json(404, { error: 'NOT_FOUND', message: 'Here are /livez, /readyz and /metrics.' })
+        : isRead
+          ? await page()
+          : json(405, { error: 'METHOD_NOT_ALLOWED', message: 'Use GET.' })
+    response.writeHead(status, {
+      'content-type': type,
+      'cache-control': 'no-store',
+      'content-length': Buffer.byteLength(body),
+    })
+    response.end(request.method === 'HEAD' ? undefined : body)
+  } catch (error) {
+    logger.error({ err: error, path }, 'the admin listener could not answer')
+    if (!response.headersSent) response.writeHead(500)
+    response.end()
+  }
+}
+
+async function readiness(checks: Checks, logger: Logger): Promise<Answer> {
+  const results: Record<string, Check> = {}
+  for (const [name, check] of Object.entries(checks)) {
+    try {
+      results[name] = await check()
+    } catch (error) {
+      logger.warn({ err: error, check: name }, 'a readiness check failed')
+      results[name] = { ready: false, detail: 'the check failed; the log has the cause' }
+    }
+  }
+  const isReady = Object.values(results).every(({ ready }) => ready)
+  return json(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not_ready', checks: results })
+}
+
+function json(status: number, value: unknown): Answer {
+  return { status, type: 'application/json', body: JSON.stringify(value) }
+}
+
+function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      const address = server.address()
+      if (address === null || typeof address === 'string') reject(new Error('the listener has no TCP address'))
+      else resolve(address)
+    })
+  })
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve())
+    server.closeAllConnections()
+  })
+}

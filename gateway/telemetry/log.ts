@@ -1,0 +1,66 @@
+/** The gateway's logger: JSON lines on stderr, with every credential cut out before a line is written. Stdout belongs to the `ready` line and the log sink. */
+import { pino, type DestinationStream, type Logger } from 'pino'
+
+export type { Logger } from 'pino'
+
+/** Members that carry a credential wherever they turn up in a logged object. */
+const SECRET_MEMBERS = [
+  'authorization',
+  'proxy-authorization',
+  'x-api-key',
+  'x-scm-token',
+  'cookie',
+  'set-cookie',
+  'preflight-receipt',
+  'preflight-decision',
+  'token',
+  'api_key',
+  'chain_receipt',
+  'previous_receipt',
+] as const
+
+/** Objects are logged flat or one or two levels deep (`headers`, `request.headers`); deeper ones are not logged at all. */
+const REDACTED_PATHS = SECRET_MEMBERS.flatMap((member) => [`["${member}"]`, `*["${member}"]`, `*.*["${member}"]`])
+
+/** Header values by other names can hold them too (`err.message` of a URL with a password, for one). */
+const CREDENTIALS_IN_TEXT = [
+  { pattern: /\bpf_(live|test)_[A-Za-z0-9_-]+/g, replacement: 'pf_$1_[redacted]' },
+  { pattern: /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi, replacement: '$1 [redacted]' },
+  { pattern: /:\/\/[^/\s:@]+:[^/\s@]+@/g, replacement: '://[redacted]@' },
+  { pattern: /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+/g, replacement: '[redacted token]' },
+] as const
+
+/** The same text without bearer tokens, API keys, receipts and passwords in URLs. */
+export function redactText(text: string): string {
+  return CREDENTIALS_IN_TEXT.reduce((clean, { pattern, replacement }) => clean.replace(pattern, replacement), text)
+}
+
+/**
+ * @param level pino level or `silent`
+ * @param destination where lines go; stderr unless told
+ */
+export function createLogger(level: string, destination: DestinationStream = pino.destination({ fd: 2 })): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: { paths: [...REDACTED_PATHS], censor: '[redacted]' },
+      serializers: { err: describeError },
+    },
+    destination,
+  )
+}
+
+/** An error as logged: name, code, message and the chain of causes; the stack only for what nobody foresaw. */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return redactText(String(error))
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  return {
+    name: error.name,
+    ...(code === undefined ? { stack: redactText(error.stack ?? '') } : { code }),
+    message: redactText(error.message),
+    ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
+  }
+}

@@ -1,0 +1,215 @@
+/**
+ * Every metric of the gateway, as one table: names, kinds, labels and help (docs/metrics.md is made from it). Label values
+ * are bounded: routes and sinks come from the configuration, all else from closed sets; tools, paths and ids never label.
+ */
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+const FAST = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const LONG = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60]
+
+/** One row a metric. `buckets` (seconds) make it a histogram. */
+export interface MetricSpec {
+  readonly name: string
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly labels: readonly string[]
+  readonly help: string
+  readonly buckets?: readonly number[]
+}
+
+export const METRICS = [
+  {
+    name: 'preflight_decisions_total',
+    type: 'counter',
+    labels: ['execution_action', 'route', 'operation'],
+    help: 'Decisions issued. route is "api" for direct callers; operation is "other" outside the known ones.',
+  },
+  {
+    name: 'preflight_findings_total',
+    type: 'counter',
+    labels: ['level'],
+    help: 'Findings in issued decisions, by level.',
+  },
+  {
+    name: 'preflight_analysis_seconds',
+    type: 'histogram',
+    labels: ['type'],
+    help: 'Time to compare one artifact, by artifact type.',
+    buckets: LONG,
+  },
+  {
+    name: 'preflight_analysis_failures_total',
+    type: 'counter',
+    labels: ['type'],
+    help: 'Artifacts that could not be compared (unreadable, over a limit, timed out, fault).',
+  },
+  {
+    name: 'preflight_calls_total',
+    type: 'counter',
+    labels: ['route', 'outcome'],
+    help: 'Intercepted calls: forwarded, stopped, held (approval needed), undecided, observed (would have been held or stopped), failed_open, passed (not judged), refused (ambiguous or unreadable).',
+  },
+  {
+    name: 'preflight_call_decision_seconds',
+    type: 'histogram',
+    labels: ['route'],
+    help: 'Time that judging added to a call, from the whole request to the verdict.',
+    buckets: FAST,
+  },
+  {
+    name: 'preflight_calls_open',
+    type: 'gauge',
+    labels: [],
+    help: 'Calls under way through the proxy.',
+  },
+  {
+    name: 'preflight_upstream_errors_total',
+    type: 'counter',
+    labels: ['route', 'code'],
+    help: 'Upstream faults: UPSTREAM_UNREACHABLE, UPSTREAM_TIMEOUT, UPSTREAM_RESET (broke off in the middle of an answer).',
+  },
+  {
+    name: 'preflight_client_aborts_total',
+    type: 'counter',
+    labels: ['route'],
+    help: 'Calls whose client went away before the answer was whole.',
+  },
+  {
+    name: 'preflight_cache_requests_total',
+    type: 'counter',
+    labels: ['cache', 'result'],
+    help: 'Look-ups in a cache (verdict, comparison, manifest) that hit or missed.',
+  },
+  {
+    name: 'preflight_contract_refreshes_total',
+    type: 'counter',
+    labels: ['route', 'result'],
+    help: 'Times the contract now offered was read: unchanged, changed, failed.',
+  },
+  {
+    name: 'preflight_store_seconds',
+    type: 'histogram',
+    labels: ['operation'],
+    help: 'Time until the store answered, by operation.',
+    buckets: FAST,
+  },
+  {
+    name: 'preflight_store_failures_total',
+    type: 'counter',
+    labels: ['operation'],
+    help: 'Store operations that failed.',
+  },
+  {
+    name: 'preflight_monitoring_windows_open',
+    type: 'gauge',
+    labels: [],
+    help: 'Monitoring windows open now.',
+  },
+  {
+    name: 'preflight_monitoring_windows_closed_total',
+    type: 'counter',
+    labels: ['outcome'],
+    help: 'Monitoring windows closed, by outcome: SUCCEEDED, FAILED, NOT_SENT, UNKNOWN.',
+  },
+  {
+    name: 'preflight_sink_queue_events',
+    type: 'gauge',
+    labels: ['sink'],
+    help: 'Telemetry events not yet acknowledged by a sink.',
+  },
+  {
+    name: 'preflight_sink_events_total',
+    type: 'counter',
+    labels: ['sink', 'result'],
+    help: 'Telemetry events by what became of them: acknowledged, refused (spool full).',
+  },
+  {
+    name: 'preflight_sink_delivery_failures_total',
+    type: 'counter',
+    labels: ['sink'],
+    help: 'Deliveries that a sink did not acknowledge; they are tried again.',
+  },
+  {
+    name: 'preflight_reloads_total',
+    type: 'counter',
+    labels: ['what', 'result'],
+    help: 'Hot reloads of config and policy: applied, refused (mistakes; the old one stays).',
+  },
+  {
+    name: 'preflight_settings_generation',
+    type: 'gauge',
+    labels: [],
+    help: 'Generation of configuration and policy in force.',
+  },
+  {
+    name: 'preflight_api_requests_total',
+    type: 'counter',
+    labels: ['endpoint', 'status'],
+    help: 'API requests by route template and status code.',
+  },
+  {
+    name: 'preflight_api_request_seconds',
+    type: 'histogram',
+    labels: ['endpoint'],
+    help: 'Time to answer an API request, by route template.',
+    buckets: LONG,
+  },
+  {
+    name: 'preflight_tier_info',
+    type: 'gauge',
+    labels: ['tier'],
+    help: 'The tier in force (design: sidecar, gateway, verifier); always 1.',
+  },
+  {
+    name: 'preflight_build_info',
+    type: 'gauge',
+    labels: ['version', 'node'],
+    help: 'Version of the gateway and of its Node.js; always 1.',
+  },
+] as const satisfies readonly MetricSpec[]
+
+type MetricRow = (typeof METRICS)[number]
+type NameOf<Type extends MetricSpec['type']> = Extract<MetricRow, { readonly type: Type }>['name']
+type LabelsOf<Name extends MetricRow['name']> = Readonly<
+  Record<Extract<MetricRow, { readonly name: Name }>['labels'][number], string>
+>
+
+/** Counting by name, so that a name or label outside the table does not compile. */
+export interface Metrics {
+  readonly registry: Registry
+  count<Name extends NameOf<'counter'>>(name: Name, labels: LabelsOf<Name>, by?: number): void
+  set<Name extends NameOf<'gauge'>>(name: Name, labels: LabelsOf<Name>, value: number): void
+  add<Name extends NameOf<'gauge'>>(name: Name, labels: LabelsOf<Name>, by: number): void
+  /** @param seconds what was measured */
+  observe<Name extends NameOf<'histogram'>>(name: Name, labels: LabelsOf<Name>, seconds: number): void
+  /** The Prometheus text form. */
+  text(): Promise<string>
+}
+
+/** A registry of its own per gateway: two in one process (tests, the demo) do not mix. */
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  const counters = new Map<string, Counter>()
+  const gauges = new Map<string, Gauge>()
+  const histograms = new Map<string, Histogram>()
+  for (const row of METRICS) {
+    const shared = { name: row.name, help: row.help, labelNames: [...row.labels], registers: [registry] }
+    if (row.type === 'counter') counters.set(row.name, new Counter(shared))
+    else if (row.type === 'gauge') gauges.set(row.name, new Gauge(shared))
+    else histograms.set(row.name, new Histogram({ ...shared, buckets: [...row.buckets] }))
+  }
+  return {
+    registry,
+    count: (name, labels, by = 1) => counters.get(name)?.inc(labels, by),
+    set: (name, labels, value) => gauges.get(name)?.set(labels, value),
+    add: (name, labels, by) => gauges.get(name)?.inc(labels, by),
+    observe: (name, labels, seconds) => histograms.get(name)?.observe(labels, seconds),
+    text: () => registry.metrics(),
+  }
+}
+
+const KNOWN_OPERATIONS: ReadonlySet<string> = new Set(['tool_call', 'merge', 'deploy', 'publish', 'register'])
+
+/** The operation as a label: callers choose the text, so what is not known is one value. */
+export function operationLabel(operation: string | null): string {
+  return operation !== null && KNOWN_OPERATIONS.has(operation) ? operation : 'other'
+}
