@@ -1,17 +1,35 @@
 /** The public face of the engine: what the gateway and library users may import. Named exports only. */
 export { canonicalArtifactType, ARTIFACT_TYPES, artifactDigest, byCodeUnit, inputFingerprint } from './change-set.ts'
 export type { Artifact, ArtifactType } from './change-set.ts'
+export type { AttemptFacts, DecisionReading, Permission, ReadDecision } from './consumer.ts'
 export { DEFAULT_DOCUMENT_LIMITS } from './compare.ts'
 export type { ArtifactAnalysis, CompareOptions, Comparison, ComparisonStats, DocumentLimits } from './compare.ts'
 export { DECISION_CLASSES, DECISIONS, EMPTY_CONTEXT, EXECUTION_ACTIONS, stricter } from './decide/decision.ts'
 export type { Decision, DecisionContext, ExecutionAction } from './decide/decision.ts'
-export type { Envelope } from './decide/envelope.ts'
+export type { DecideInput, DecisionScope } from './decide/decide.ts'
+export type { Envelope, EnvelopeDraft, Issuance } from './decide/envelope.ts'
+export { decisionResultConsumerSchema, decisionResultProducerSchema } from './decide/envelope-schema.ts'
+export type { Evidence, NextAction, NextAgentStep, Reason } from './decide/envelope-schema.ts'
+export type { ArtifactVerdict, HumanReport, RiskFactor, SeveritySummary, Verdict } from './decide/verdict.ts'
 export { countFindings, expandFindings, LEVELS } from './finding.ts'
 export type { Direction, Finding, FindingGroup, Level, Occurrence, Operation } from './finding.ts'
 export { canonicalJson, digestJson, digestText } from './hash.ts'
 export type { Digest, Json, Sha256 } from './hash.ts'
 export type { DetectedPattern, PatternReport, PatternSource } from './patterns/pattern.ts'
 export type { KeySet, KeyStatus, Signer, VerificationKey } from './receipts/signer.ts'
-export type { CompiledPolicy, PolicyEffect } from './policy/policy.ts'
+export type { ReceiptClaims } from './receipts/claims.ts'
+export type { ControlEnvelope, ControlFacts, Enforcement, ReceiptView } from './receipts/control-envelope.ts'
+export type { IssuedReceipt, ReceiptIssue } from './receipts/issue.ts'
+export type {
+  IntendedContext,
+  ReceiptMismatch,
+  ReceiptReason,
+  ReceiptStanding,
+  ReceiptState,
+  ReceiptStatus,
+  ReceiptVerification,
+  VerifyInput,
+} from './receipts/verify.ts'
+export type { CompiledPolicy, PolicyEffect, PolicyEvaluator, PolicyMode } from './policy/policy.ts'
 export { fail, ok } from './result.ts'
 export type { Problem, Result } from './result.ts'

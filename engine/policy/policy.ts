@@ -1,29 +1,50 @@
 /** A policy pack after checking: what decides the effect of each finding. Compiled once, evaluated often. */
 import type { Decision, DecisionContext } from '../decide/decision.ts'
-import type { Finding } from '../finding.ts'
+import type { FindingGroup, Level, Occurrence } from '../finding.ts'
 import type { Digest } from '../hash.ts'
+
+export type PolicyMode = 'enforce' | 'observe'
 
 export interface CompiledPolicy {
   /** metadata.name of the pack. */
   readonly name: string
+  /** Of the pack; a rule may have its own. */
+  readonly mode: PolicyMode
   /** JCS of the effective policy after defaults (wire.md §5). */
   readonly hash: Digest
   /** Decision when the analysis is not complete; never ALLOW. */
   readonly onIncomplete: Exclude<Decision, 'ALLOW'>
+  /** Levels that the policy gives rules instead of their own; `off` drops the findings. */
+  readonly levels: ReadonlyMap<string, Level | 'off'>
   /** Seconds that a decision of this operation is valid (interface.md, Limits). */
   ttlSeconds(operation: string | null): number
-  /** The effect of one finding in a context, with the rule that gave it and why. Never throws: a failing condition is an effect of `onIncomplete`. */
-  evaluate(finding: Finding, context: DecisionContext): PolicyEffect
+  /** The policy bound to one context and moment, to be asked finding by finding. `now` is seconds since the epoch: waivers expire. */
+  evaluator(context: DecisionContext, now: number): PolicyEvaluator
+}
+
+/** Never throws: a condition that fails has the effect of `onIncomplete`, and says so. Equal questions are answered once. */
+export type PolicyEvaluator = (group: FindingGroup, occurrence: Occurrence) => PolicyEffect
+
+export interface Waiver {
+  readonly id: string
+  readonly reason: string
+  readonly owner: string
+  /** UTC calendar day `YYYY-MM-DD` or instant; void from then on. A day counts to its end. */
+  readonly expires: string
 }
 
 export interface PolicyEffect {
+  /** What counts: after waiver and observe mode. */
   readonly decision: Decision
-  /** Id of the policy rule that decided. */
+  /** What the rules say, before waiver and observe mode. */
+  readonly ruled: Decision
+  /** Id of the policy rule that decided; `none` when no rule matched. */
   readonly ruleId: string
-  readonly reason: { readonly code: string; readonly message: string }
-  readonly mode: 'enforce' | 'observe'
-  /** Set when a waiver lowered the effect. */
-  readonly waiver?: { readonly id: string; readonly reason: string; readonly owner: string; readonly expires: string }
+  /** From the rule, when it names one; null: the finding speaks for itself. */
+  readonly reason: { readonly code: string; readonly message: string } | null
+  readonly mode: PolicyMode
+  /** A waiver that fits the finding. */
+  readonly waiver?: Waiver & { readonly standing: 'in_force' | 'expires_soon' | 'expired' }
   /** The condition could not be evaluated: the decision is degraded. */
   readonly degraded?: { readonly code: string; readonly message: string }
 }

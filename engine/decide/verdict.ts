@@ -1,0 +1,93 @@
+/** What the decision says before it is issued: the answer of `decide`, without id, clock, audience or signature. */
+import type { ArtifactType } from '../change-set.ts'
+import type { FindingGroup } from '../finding.ts'
+import type { Digest } from '../hash.ts'
+import type { DetectedPattern, PatternSource } from '../patterns/pattern.ts'
+import type { Decision, DecisionContext, ExecutionAction } from './decision.ts'
+import type {
+  BlastRadius,
+  Evidence,
+  NextAction,
+  NextAgentStep,
+  PolicyPinStatus,
+  Reason,
+  RemediationTransaction,
+  RequiredActionCore,
+} from './envelope-schema.ts'
+
+/** One factor of the risk score: how much of its weight counts, and why. */
+export interface RiskFactor {
+  readonly id: string
+  /** Points that the factor can give at the most; the weights of all factors sum to 100. */
+  readonly weight: number
+  readonly points: number
+  readonly because: string
+}
+
+/** What became of one artifact, in the words of the answer (wire.md §4). */
+export interface ArtifactVerdict {
+  readonly id: string
+  readonly type: ArtifactType
+  readonly status: 'analyzed' | 'failed'
+  readonly decision: Decision
+  readonly risk_score: number
+  readonly breaking_changes: number
+  readonly patterns: readonly string[]
+  readonly error?: { readonly code: string; readonly message: string; readonly line?: number; readonly column?: number }
+}
+
+export interface SeveritySummary {
+  readonly breaking: number
+  readonly dangerous: number
+  readonly info: number
+}
+
+export interface HumanReport {
+  readonly summary: string
+  readonly breaking_highlights: readonly string[]
+  readonly suggestions: readonly string[]
+  readonly next_steps: readonly string[]
+}
+
+export interface Verdict {
+  readonly context: DecisionContext
+  readonly decision: Decision
+  readonly execution_action: ExecutionAction
+  readonly safe_for_agent: boolean
+  /** What would have been decided if the rules in observe mode were enforced; equal to `decision` when none is. */
+  readonly observed_decision: Decision
+  readonly summary: string
+  readonly blocking_reasons: readonly Reason[]
+  readonly warnings: readonly Reason[]
+  readonly degraded_reasons: readonly Reason[]
+  readonly analysis_complete: boolean
+  readonly required_action: string | null
+  readonly required_action_core: RequiredActionCore
+  readonly next_actions: readonly NextAction[]
+  readonly next_agent_step: NextAgentStep | null
+  readonly remediation_transaction: RemediationTransaction | null
+  readonly evidence: readonly Evidence[]
+  readonly evidence_quality: 'LOW' | 'MEDIUM' | 'HIGH'
+  readonly risk_score: number
+  readonly risk_factors: readonly RiskFactor[]
+  readonly breaking_changes: number
+  readonly requires_migration: boolean
+  readonly severity_summary: SeveritySummary
+  readonly patterns: readonly string[]
+  readonly pattern_sources: readonly PatternSource[]
+  readonly detected_patterns: readonly DetectedPattern[]
+  readonly blast_radius: BlastRadius
+  readonly artifacts: readonly ArtifactVerdict[]
+  /** The findings that decided: after level overrides of the policy and the scope. `expandFindings` flattens them. */
+  readonly groups: readonly FindingGroup[]
+  readonly human_report: HumanReport
+  readonly fingerprint: Digest
+  readonly input_fingerprint: Digest
+  readonly artifact_digest: Digest
+  readonly policy_hash: Digest
+  readonly ruleset_hash: Digest
+  readonly scorer_version: string
+  readonly policy_pin_status: PolicyPinStatus
+  /** Validity by the policy (interface.md, Limits). */
+  readonly ttl_seconds: number
+}
