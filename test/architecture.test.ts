@@ -1,0 +1,268 @@
+/**
+ * The laws of the layout, held by reading the sources: who may import what, where the environment is read, which folders
+ * there are. The compiler and the linter hold some of them too; this test is the one that cannot be switched off by configuration.
+ */
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { test } from 'node:test'
+import packageManifest from '../package.json' with { type: 'json' }
+
+const ROOT = join(import.meta.dirname, '..')
+const SOURCE_FOLDERS = ['engine', 'gateway', 'test', 'bench', 'docs'] as const
+
+interface Import {
+  readonly specifier: string
+  /** Erased before it runs, so it is no edge of the module graph. */
+  readonly typeOnly: boolean
+}
+
+interface Source {
+  /** Path from the root, with forward slashes. */
+  readonly path: string
+  readonly text: string
+  /** The text without comments, so that prose about a law does not break it. */
+  readonly code: string
+  readonly imports: readonly Import[]
+}
+
+const IMPORT = /^(?:import|export)\s+(type\s+)?(?:[\w*\s{},$]+?\s+from\s+)?'([^']+)'/gm
+const DYNAMIC_IMPORT = /\bimport\(\s*'([^']+)'/g
+
+function withoutComments(text: string): string {
+  return text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/^\s*\/\/.*$/gm, '')
+}
+
+function readSource(path: string): Source {
+  const text = readFileSync(join(ROOT, path), 'utf8')
+  const code = withoutComments(text)
+  const imports = [
+    ...[...code.matchAll(IMPORT)].map(([, type, specifier]) => ({
+      specifier: specifier ?? '',
+      typeOnly: type !== undefined,
+    })),
+    ...[...code.matchAll(DYNAMIC_IMPORT)].map(([, specifier]) => ({ specifier: specifier ?? '', typeOnly: false })),
+  ]
+  return { path, text, code, imports }
+}
+
+const sources: readonly Source[] = SOURCE_FOLDERS.flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => readSource(posix.join(folder, name.replaceAll('\\', '/')))),
+)
+
+const within = (folder: string) => sources.filter(({ path }) => path.startsWith(`${folder}/`))
+const product = [...within('engine'), ...within('gateway')]
+
+/** Path from the root of a relative import; null for a package or a runtime module. */
+function target(source: Source, { specifier }: Import): string | null {
+  return specifier.startsWith('.') ? posix.join(posix.dirname(source.path), specifier) : null
+}
+
+/** `@scope/name` or `name` of a package import; null for the rest. */
+function packageName({ specifier }: Import): string | null {
+  if (specifier.startsWith('.') || specifier.startsWith('node:')) return null
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+}
+
+/** Every import that `broken` names a law for, as `file → specifier`. */
+function offendingImports(files: readonly Source[], broken: (source: Source, entry: Import) => boolean): string[] {
+  return files.flatMap((source) =>
+    source.imports.filter((entry) => broken(source, entry)).map(({ specifier }) => `${source.path} → ${specifier}`),
+  )
+}
+
+const offendingFiles = (files: readonly Source[], pattern: RegExp) =>
+  files.filter(({ code }) => pattern.test(code)).map(({ path }) => path)
+
+test('the reader of imports sees static, type-only, multi-line and dynamic imports', () => {
+  const { imports } = readSource('test/architecture.test.ts')
+  assert.deepEqual(
+    imports.map(({ specifier }) => specifier).slice(0, 2),
+    ['node:assert/strict', 'node:fs'],
+    'this very file is read rightly',
+  )
+  const flow = readSource('gateway/flow/flow.ts')
+  assert.ok(
+    flow.imports.some(({ specifier, typeOnly }) => typeOnly && specifier === '../../engine/index.ts'),
+    'a multi-line type import is seen, and seen as a type import',
+  )
+})
+
+test('the engine imports neither the runtime nor the gateway', () => {
+  assert.ok(within('engine').length > 10, 'the engine is found')
+  const offending = offendingImports(within('engine'), (source, entry) => {
+    const path = target(source, entry)
+    return entry.specifier.startsWith('node:') || (path !== null && !path.startsWith('engine/'))
+  })
+  assert.deepEqual(offending, [])
+})
+
+test('the engine has no clock, no randomness, no timers, no network and no process', () => {
+  const forbidden =
+    /\bDate\.now\b|\bnew Date\(\s*\)|\bMath\.random\b|\bprocess\.|\bBuffer\b|\bset(?:Timeout|Interval|Immediate)\(|\bfetch\(|\bcrypto\.|\bperformance\./
+  assert.deepEqual(offendingFiles(within('engine'), forbidden), [])
+})
+
+test('the gateway reaches the engine by its public face only', () => {
+  const offending = offendingImports(within('gateway'), (source, entry) => {
+    const path = target(source, entry)
+    return path !== null && path.startsWith('engine/') && path !== 'engine/index.ts'
+  })
+  assert.deepEqual(offending, [])
+})
+
+test('the product imports nothing of the tests, the benches or the docs', () => {
+  const offending = offendingImports(product, (source, entry) => {
+    const path = target(source, entry)
+    return path !== null && !/^(?:engine|gateway|policies|package\.json)(?:\/|$)/.test(path)
+  })
+  assert.deepEqual(offending, [])
+})
+
+test('the product runs on its declared dependencies alone, so that the image can leave the rest out', () => {
+  const declared = new Set(Object.keys(packageManifest.dependencies))
+  const offending = offendingImports(product, (_, entry) => {
+    const name = packageName(entry)
+    return name !== null && !declared.has(name)
+  })
+  assert.deepEqual(offending, [])
+})
+
+test('every declared dependency is used by the product', () => {
+  const used = new Set(product.flatMap(({ imports }) => imports.map(packageName)))
+  const unused = Object.keys(packageManifest.dependencies).filter((name) => !used.has(name))
+  assert.deepEqual(unused, [])
+})
+
+test('every dependency is pinned to an exact version', () => {
+  const { dependencies, devDependencies, optionalDependencies } = packageManifest
+  const loose = Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies }).filter(
+    ([, version]) => !/^(?:npm:[@\w./-]+@)?\d+\.\d+\.\d+$/.test(version),
+  )
+  assert.deepEqual(loose, [])
+})
+
+test('one file reads the environment', () => {
+  const readers = offendingFiles(product, /\bprocess\s*\.\s*env\b|\bprocess\[|\{[^}]*\benv\b[^}]*\}\s*=\s*process\b/)
+  assert.equal(readers.length, 1, `the environment is read in: ${readers.join(', ')}`)
+  assert.match(readers[0] ?? '', /^gateway\/config\//)
+})
+
+test('no modules run in a circle', () => {
+  const edges = new Map(
+    sources.map((source) => [
+      source.path,
+      source.imports
+        .filter(({ typeOnly }) => !typeOnly)
+        .map((entry) => target(source, entry))
+        .filter((path) => path !== null),
+    ]),
+  )
+  const settled = new Set<string>()
+  const cycles: string[] = []
+  const visit = (path: string, trail: readonly string[]): void => {
+    if (trail.includes(path)) {
+      cycles.push([...trail.slice(trail.indexOf(path)), path].join(' → '))
+      return
+    }
+    if (settled.has(path)) return
+    for (const next of edges.get(path) ?? []) visit(next, [...trail, path])
+    settled.add(path)
+  }
+  for (const path of edges.keys()) visit(path, [])
+  assert.deepEqual(cycles, [])
+})
+
+test('every relative import names a file that is there', () => {
+  const known = new Set(sources.map(({ path }) => path))
+  const offending = offendingImports(sources, (source, entry) => {
+    const path = target(source, entry)
+    return path !== null && path.endsWith('.ts') && !known.has(path)
+  })
+  assert.deepEqual(offending, [])
+})
+
+test('exports are named, and only what Node can erase is written', () => {
+  const laws: Readonly<Record<string, RegExp>> = {
+    'export default': /^export default\b/m,
+    'export *': /^export \*/m,
+    enum: /^(?:export )?(?:const )?enum\b/m,
+    namespace: /^(?:export )?namespace\b/m,
+  }
+  const broken = Object.entries(laws).flatMap(([law, pattern]) =>
+    offendingFiles(sources, pattern).map((path) => `${path}: ${law}`),
+  )
+  assert.deepEqual(broken, [])
+})
+
+test('no check is switched off in a source', () => {
+  const suppressed = /@ts-(?:ignore|nocheck|expect-error)|(?:oxlint|eslint)-disable/
+  const self = 'test/architecture.test.ts'
+  assert.deepEqual(
+    sources.filter(({ path, text }) => path !== self && suppressed.test(text)).map(({ path }) => path),
+    [],
+  )
+})
+
+test('no test is singled out, and none is left out without a reason', () => {
+  const singled = /\b(?:test|it|describe|suite)\.(?:only|todo|skip)\(|\b(?:only|todo|skip): true\b|\bt\.skip\(\s*\)/
+  assert.deepEqual(offendingFiles(within('test'), singled), [])
+})
+
+test('every source begins by saying what it is for', () => {
+  const silent = sources.filter(({ text }) => !/^(?:\/\*\*|\/\/ |#!)/.test(text)).map(({ path }) => path)
+  assert.deepEqual(silent, [])
+})
+
+test('a source past 400 lines says in its header why it is one file', () => {
+  const unexplained = sources
+    .filter(({ text }) => text.split('\n').length > 401)
+    .filter(({ text }) => !/\bone (?:file|table|list)\b/i.test(text.slice(0, text.indexOf('*/'))))
+    .map(({ path }) => path)
+  assert.deepEqual(unexplained, [])
+})
+
+test('file names are kebab-case nouns', () => {
+  const odd = sources
+    .map(({ path }) => path)
+    .filter((path) => !/^(?:[a-z0-9]+(?:[.-][a-z0-9]+)*\/)*[a-z0-9]+(?:[.-][a-z0-9]+)*\.ts$/.test(path))
+  const vague = product
+    .map(({ path }) => path)
+    .filter((path) => /(?:^|[/-])(?:utils?|helpers?|manager|service|misc|common)\.ts$/.test(path))
+  assert.deepEqual([...odd, ...vague], [])
+})
+
+/** The folders of the house; a stage that is not built yet has none. */
+const FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  engine: ['contracts', 'decide', 'diff', 'patterns', 'policy', 'receipts', 'rules', 'schema'],
+  gateway: [
+    'api',
+    'baselines',
+    'cli',
+    'config',
+    'flow',
+    'intercept',
+    'keys',
+    'mcp',
+    'proxy',
+    'report',
+    'store',
+    'telemetry',
+  ],
+  '.': ['bench', 'charts', 'docs', 'engine', 'gateway', 'policies', 'test'],
+}
+
+for (const [parent, expected] of Object.entries(FOLDERS)) {
+  test(`the folders of ${parent === '.' ? 'the root' : `${parent}/`} are those of the design`, () => {
+    const present = readdirSync(join(ROOT, parent), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+      .map(({ name }) => name)
+      .filter((name) => !(parent === '.' && ['node_modules', 'dist'].includes(name)))
+    assert.deepEqual(present.sort(), expected)
+  })
+}
