@@ -1,0 +1,72 @@
+/** Execution telemetry as it travels (wire.md §8): three CloudEvents 1.0 types, made and read here and nowhere else. */
+import { randomUUID } from 'node:crypto'
+
+export const OUTCOMES = ['SUCCEEDED', 'FAILED', 'NOT_SENT', 'UNKNOWN'] as const
+/** What came of an execution. NOT_SENT: nothing reached the upstream. UNKNOWN: it may or may not have happened. */
+export type Outcome = (typeof OUTCOMES)[number]
+
+export const EVENT_TYPES = [
+  'preflight.execution.started',
+  'preflight.execution.finished',
+  'preflight.monitoring.closed',
+] as const
+export type EventType = (typeof EVENT_TYPES)[number]
+
+/** What an execution came to, as observed on the wire or as a direct caller tells. */
+export interface ExecutionResult {
+  readonly outcome: Outcome
+  /** HTTP status of the answer; null when there was none. */
+  readonly status: number | null
+  readonly durationMs: number
+  /** Body bytes of the answer. */
+  readonly bytes: number
+}
+
+export interface TelemetryEvent {
+  readonly specversion: '1.0'
+  readonly id: string
+  readonly source: string
+  readonly type: EventType
+  /** The correlation id. */
+  readonly subject: string
+  /** RFC 3339, UTC. */
+  readonly time: string
+  readonly datacontenttype: 'application/json'
+  readonly data: Readonly<Record<string, string | number | null>>
+}
+
+/** The place of an execution, repeated in each of its events so that a sink needs no join. */
+export interface ExecutionSubject {
+  readonly correlationId: string
+  readonly decisionId: string
+  readonly route: string | null
+}
+
+/** @param at milliseconds since the epoch */
+export function telemetryEvent(
+  type: EventType,
+  subject: ExecutionSubject,
+  at: number,
+  extra: Readonly<Record<string, string | number | null>> = {},
+): TelemetryEvent {
+  return {
+    specversion: '1.0',
+    id: randomUUID(),
+    source: subject.route === null ? '/preflight/api' : `/preflight/routes/${subject.route}`,
+    type,
+    subject: subject.correlationId,
+    time: new Date(at).toISOString(),
+    datacontenttype: 'application/json',
+    data: { correlation_id: subject.correlationId, decision_id: subject.decisionId, route: subject.route, ...extra },
+  }
+}
+
+/** The members of `preflight.execution.finished` on the wire. */
+export function resultMembers(result: ExecutionResult): Readonly<Record<string, string | number | null>> {
+  return {
+    outcome: result.outcome,
+    status: result.status,
+    duration_ms: Math.round(result.durationMs),
+    bytes: result.bytes,
+  }
+}
