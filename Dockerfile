@@ -1,0 +1,49 @@
+# syntax=docker/dockerfile:1
+# Two stages. The first compiles and gathers; the second holds compiled JavaScript, production dependencies and one Node
+# binary: the one that the lock file names and the tests ran on, not a second Node from a base image (docs/decisions/0001).
+
+FROM node:24-trixie-slim AS build
+WORKDIR /src
+COPY package.json package-lock.json .npmrc ./
+RUN --mount=type=cache,target=/root/.npm npm ci --no-audit --no-fund
+COPY tsconfig.json tsconfig.build.json ./
+COPY engine ./engine
+COPY gateway ./gateway
+RUN npm run build
+# The Node binary leaves node_modules before the rest of the carried package (headers, manual pages) is dropped.
+RUN mkdir -p /out/bin /out/data \
+ && cp --dereference node_modules/.bin/node /out/bin/node \
+ && npm prune --omit=dev --omit=optional --no-audit --no-fund
+
+FROM debian:trixie-slim
+ARG VERSION=0.1.0
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="Preflight Gateway" \
+      org.opencontainers.image.description="Policy gateway for the contracts behind an agent's outbound calls" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
+
+COPY --from=build /out/bin/node /usr/local/bin/node
+WORKDIR /app
+COPY --from=build /src/node_modules ./node_modules
+COPY --from=build /src/dist ./
+COPY package.json LICENSE ./
+COPY policies ./policies
+# Mounted volumes take over owner and mode of this directory; everything else may be read-only.
+COPY --from=build --chown=65532:65532 /out/data /var/lib/preflight
+
+# Inside a container the loopback defaults would be out of reach of the pod's probes and peers.
+ENV NODE_ENV=production \
+    PREFLIGHT_DATA_DIR=/var/lib/preflight \
+    PREFLIGHT_PROXY_LISTEN=0.0.0.0:15080 \
+    PREFLIGHT_API_LISTEN=0.0.0.0:15081 \
+    PREFLIGHT_ADMIN_LISTEN=0.0.0.0:15090
+VOLUME /var/lib/preflight
+EXPOSE 15080 15081 15090
+USER 65532:65532
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=3s --start-period=5s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:15090/livez').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "gateway/preflight.js"]
+CMD ["serve"]
