@@ -1,0 +1,119 @@
+/** The policy document as a schema: what a pack.yaml may say (served as `/schemas/policy.json`). What it means is in compile.ts. */
+import { Type, type Static } from 'typebox'
+import { DECISIONS } from '../decide/decision.ts'
+import { LEVELS } from '../finding.ts'
+
+/** Longest condition, in characters (the nesting bound is in condition.ts). */
+export const MAX_CONDITION_LENGTH = 2048
+
+const IDENTIFIER = '^[a-z0-9][a-z0-9_.-]{0,62}$'
+const words = (maxLength: number, description: string) => Type.String({ minLength: 1, maxLength, description })
+const identifier = (description: string) => Type.String({ pattern: IDENTIFIER, description })
+const closed = { additionalProperties: false }
+const Mode = Type.Enum(['enforce', 'observe'])
+
+const PolicyRule = Type.Object(
+  {
+    id: identifier('Name of the rule in evidence, metrics and traces; unique in the pack.'),
+    description: Type.Optional(words(500, 'What the rule is for.')),
+    when: words(
+      MAX_CONDITION_LENGTH,
+      'CEL, true or false for one finding. Variables: finding {rule, code, level, direction, location, side, message, fingerprint, artifact_type}, context {operation, environment, repository, branch, pull_request, base, head, target_id, target_uri}, operation {method, path, operation_id} or null, tool (name) or null.',
+    ),
+    then: Type.Enum(DECISIONS, {
+      description: 'Decision that the finding calls for. The strictest of all rules and findings wins.',
+    }),
+    reason: Type.Optional(
+      Type.Object(
+        {
+          code: Type.String({ pattern: '^[A-Z][A-Z0-9_]{2,63}$', description: 'Reason code of the envelope.' }),
+          message: words(200, 'Said before the message of the finding.'),
+        },
+        { ...closed, description: 'Reason to give; without it the finding gives its own code and message.' },
+      ),
+    ),
+    mode: Type.Optional({
+      ...Mode,
+      description: 'observe: the rule is computed and reported and holds nothing back. Default: the mode of the pack.',
+    }),
+    owner: Type.Optional(words(200, 'Who answers for the rule.')),
+    runbook: Type.Optional(
+      Type.String({ pattern: '^https?://', maxLength: 2000, description: 'Address of what to do when it fires.' }),
+    ),
+  },
+  closed,
+)
+
+const WaiverEntry = Type.Object(
+  {
+    id: identifier('Name of the waiver; unique in the pack.'),
+    rule: Type.Optional(words(200, 'Rule id of the findings that are waived.')),
+    location: Type.Optional(
+      words(2000, 'JSON Pointer of the findings that are waived, or a prefix of it that ends at a segment.'),
+    ),
+    fingerprint: Type.Optional(words(200, 'Fingerprint of the one finding that is waived.')),
+    reason: words(500, 'Why the finding is acceptable.'),
+    owner: words(200, 'Who answers for the waiver.'),
+    expires: Type.String({
+      pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)?$',
+      description: 'UTC day (to its end) or instant after which the waiver is void.',
+    }),
+  },
+  {
+    ...closed,
+    anyOf: [{ required: ['fingerprint'] }, { required: ['rule'] }],
+    description: 'Lowers fitting findings to WARN with the warning WAIVED_FINDING. Needs a fingerprint or a rule.',
+  },
+)
+
+const ttl = (description: string) => Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400, description }))
+
+export const PolicyDocument = Type.Object(
+  {
+    apiVersion: Type.Literal('preflight.dev/v1'),
+    kind: Type.Literal('Policy'),
+    metadata: Type.Object(
+      { name: identifier('Name of the pack.'), description: Type.Optional(words(500, 'What the pack is for.')) },
+      closed,
+    ),
+    mode: Type.Optional({
+      ...Mode,
+      default: 'enforce',
+      description: 'observe: every rule of the pack is computed and reported and holds nothing back.',
+    }),
+    on_incomplete: Type.Optional(
+      Type.Enum(
+        DECISIONS.filter((decision) => decision !== 'ALLOW'),
+        { default: 'BLOCK', description: 'Decision when an artifact or a condition could not be judged. Never ALLOW.' },
+      ),
+    ),
+    rules: Type.Array(PolicyRule, { minItems: 1, maxItems: 200, description: 'What no rule speaks of is ALLOW.' }),
+    levels: Type.Optional(
+      Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,198}$' }), Type.Enum([...LEVELS, 'off']), {
+        description: 'Level of a comparison rule instead of its own; off drops its findings.',
+      }),
+    ),
+    waivers: Type.Optional(Type.Array(WaiverEntry, { maxItems: 1000 })),
+    ttl: Type.Optional(
+      Type.Object(
+        {
+          default: ttl('Operations without a value of their own.'),
+          operations: Type.Optional(
+            Type.Record(
+              Type.String({ pattern: '^[A-Za-z0-9_.:/-]{1,100}$' }),
+              Type.Integer({ minimum: 1, maximum: 86_400 }),
+            ),
+          ),
+        },
+        { ...closed, description: 'Seconds that a decision is valid, by operation.' },
+      ),
+    ),
+  },
+  {
+    ...closed,
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: 'policy.json',
+    title: 'Preflight Gateway policy pack',
+  },
+)
+export type PolicyDocument = Static<typeof PolicyDocument>
