@@ -3,27 +3,14 @@
  * Pure and synchronous; may be slow on large input, so the gateway runs it in a worker (design.md, law 7).
  */
 import type { Artifact, ArtifactType } from './change-set.ts'
+import type { DocumentLimits } from './contracts/limits.ts'
 import type { FindingGroup, Level } from './finding.ts'
 import type { Sha256 } from './hash.ts'
 import type { PatternReport } from './patterns/pattern.ts'
 import type { Problem, Result } from './result.ts'
 
-/** Bounds on one contract document (wire.md §1). */
-export interface DocumentLimits {
-  /** UTF-16 code units of one side. */
-  readonly maxLength: number
-  readonly maxDepth: number
-  readonly maxAliases: number
-  /** Nodes after alias expansion ÷ nodes written. */
-  readonly maxExpansion: number
-}
-
-export const DEFAULT_DOCUMENT_LIMITS: DocumentLimits = {
-  maxLength: 32 * 1024 * 1024,
-  maxDepth: 128,
-  maxAliases: 1000,
-  maxExpansion: 20,
-}
+export { DEFAULT_DOCUMENT_LIMITS } from './contracts/limits.ts'
+export type { DocumentLimits } from './contracts/limits.ts'
 
 /** Options of `POST /api/diff` (wire.md §3). Absent means the default of the rule set. */
 export interface CompareOptions {

@@ -1,24 +1,53 @@
 /**
  * Text of a contract (JSON or YAML) → plain values with source positions. Bounded before it is believed: length, nesting,
  * aliases, expansion; duplicate keys and two readings are refused (design.md, laws 4 and 7).
+ *
+ * What starts like JSON is read as JSON and refused as JSON: a text that JSON readers refuse and YAML readers accept
+ * (a trailing comma, single quotes) would have two readings. The exception is a flow mapping whose first key is a bare
+ * word, which nobody takes for JSON.
  */
-import type { DocumentLimits } from '../compare.ts'
-import { fail, type Result } from '../result.ts'
+import { fail, ok, type Result } from '../result.ts'
+import { placeJson } from './json-positions.ts'
+import { readJson } from './json-text.ts'
+import type { DocumentLimits } from './limits.ts'
+import { locator, type Position } from './positions.ts'
+import { overLimit, unreadable } from './unreadable.ts'
+import { readYaml } from './yaml-text.ts'
 
-export interface Position {
-  /** 1-based. */
-  readonly line: number
-  readonly column: number
-}
+export type { Position } from './positions.ts'
 
 export interface SourceDocument {
   readonly format: 'json' | 'yaml'
   /** Plain objects, arrays and scalars; aliases are shared references. Never written to; members are read with `Object.hasOwn` or `Object.keys`. */
   readonly root: unknown
-  /** Where the value at a JSON Pointer starts, or the nearest value above it that the text holds. */
+  /** Where the member (its key) or item at a JSON Pointer starts, or the nearest above it that the text holds. */
   locate(pointer: string): Position | null
 }
 
-export function readDocument(_text: string, _limits: DocumentLimits): Result<SourceDocument> {
-  return fail({ code: 'ARTIFACT_UNREADABLE', message: 'Reading is being written.' })
+/** Reads a contract's text; the problem of a refused one names the fault, its line and column, and how to mend it. */
+export function readDocument(text: string, limits: DocumentLimits): Result<SourceDocument> {
+  if (text.length > limits.maxLength) {
+    return fail(overLimit(`it has ${text.length} characters, more than ${limits.maxLength}`))
+  }
+  const body = text.startsWith('\uFEFF') ? text.slice(1) : text
+  const first = /\S/.exec(body)?.[0]
+  if (first === undefined) return fail(unreadable('it is blank', { fix: 'Give the contract’s text.' }))
+  return (first === '{' || first === '[') && !BARE_FLOW_MAPPING.test(body)
+    ? jsonDocument(body, limits)
+    : yamlDocument(body, limits)
+}
+
+const BARE_FLOW_MAPPING = /^\s*\{\s*[A-Za-z_$][\w$.-]*\s*:\s/
+
+function jsonDocument(text: string, limits: DocumentLimits): Result<SourceDocument> {
+  const read = readJson(text, limits)
+  if (!read.ok) return read
+  return ok({ format: 'json', root: read.value, locate: locator(text, () => placeJson(text)) })
+}
+
+function yamlDocument(text: string, limits: DocumentLimits): Result<SourceDocument> {
+  const read = readYaml(text, limits)
+  if (!read.ok) return read
+  const reading = read.value
+  return ok({ format: 'yaml', root: reading.root, locate: locator(text, () => reading.place()) })
 }

@@ -1,0 +1,156 @@
+/**
+ * Finds the first fault of a JSON text that was refused: the offending character or the repeated member name, with line
+ * and column. Slow path only, since `JSON.parse` names no position for most faults. RFC 8259 without extensions.
+ */
+import type { Problem } from '../result.ts'
+import { endOfString } from './json-strings.ts'
+import { positionAt } from './positions.ts'
+import { unreadable } from './unreadable.ts'
+
+/** What may come next in the text. */
+type Expectation = 'value' | 'first-item' | 'first-key' | 'key' | 'colon' | 'separator' | 'end'
+
+type Container = { readonly close: ']' } | { readonly close: '}'; readonly names: Map<string, number> }
+
+interface Cursor {
+  readonly text: string
+  index: number
+  expect: Expectation
+  readonly open: Container[]
+}
+
+interface Fault {
+  readonly at: number
+  readonly what: string
+  readonly fix?: string
+}
+
+const BLANK = /[ \t\n\r]*/y
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])/y
+const WORD = /(?:true|false|null)(?!\w)/y
+
+/** The first fault of a text, or null when the text is valid JSON whose member names are unique. */
+export function diagnoseJson(text: string): Problem | null {
+  const cursor: Cursor = { text, index: 0, expect: 'value', open: [] }
+  for (;;) {
+    cursor.index = endOf(BLANK, text, cursor.index) ?? cursor.index
+    if (cursor.index >= text.length) break
+    const fault = STEPS[cursor.expect](cursor)
+    if (fault !== null) return describe(text, fault)
+  }
+  return cursor.expect === 'end' ? null : describe(text, endedEarly(cursor))
+}
+
+const STEPS: Readonly<Record<Expectation, (cursor: Cursor) => Fault | null>> = {
+  value: readValue,
+  'first-item': (cursor) => (closes(cursor, ']') ? null : readValue(cursor)),
+  'first-key': (cursor) => (closes(cursor, '}') ? null : readKey(cursor)),
+  key: readKey,
+  colon: (cursor) => (takes(cursor, ':', 'value') ? null : unexpected(cursor, 'a colon after the member name')),
+  separator: readSeparator,
+  end: (cursor) => unexpected(cursor, 'nothing more after the document'),
+}
+
+function readValue(cursor: Cursor): Fault | null {
+  const unit = cursor.text[cursor.index]
+  if (unit === '{' || unit === '[') {
+    cursor.open.push(unit === '{' ? { close: '}', names: new Map() } : { close: ']' })
+    cursor.expect = unit === '{' ? 'first-key' : 'first-item'
+    cursor.index++
+    return null
+  }
+  const end =
+    endOfText(cursor.text, cursor.index) ??
+    endOf(NUMBER, cursor.text, cursor.index) ??
+    endOf(WORD, cursor.text, cursor.index)
+  if (end === null) return unit === '"' ? badText(cursor) : unexpected(cursor, 'a value')
+  finishValue(cursor, end)
+  return null
+}
+
+function readKey(cursor: Cursor): Fault | null {
+  const at = cursor.index
+  const end = endOfText(cursor.text, at)
+  const container = cursor.open.at(-1)
+  if (end === null || container?.close !== '}') {
+    return cursor.text[at] === '"' ? badText(cursor) : unexpected(cursor, 'a member name in double quotes')
+  }
+  const name = String(JSON.parse(cursor.text.slice(at, end)))
+  const first = container.names.get(name)
+  if (first !== undefined) return repeated(cursor.text, name, first, at)
+  container.names.set(name, at)
+  cursor.index = end
+  cursor.expect = 'colon'
+  return null
+}
+
+function readSeparator(cursor: Cursor): Fault | null {
+  const close = cursor.open.at(-1)?.close ?? ''
+  if (takes(cursor, ',', close === '}' ? 'key' : 'value') || closes(cursor, close)) return null
+  return unexpected(cursor, `a comma or ${close}`)
+}
+
+function takes(cursor: Cursor, unit: string, next: Expectation): boolean {
+  if (cursor.text[cursor.index] !== unit) return false
+  cursor.index++
+  cursor.expect = next
+  return true
+}
+
+function closes(cursor: Cursor, close: string): boolean {
+  if (cursor.text[cursor.index] !== close) return false
+  cursor.open.pop()
+  finishValue(cursor, cursor.index + 1)
+  return true
+}
+
+function finishValue(cursor: Cursor, end: number): void {
+  cursor.index = end
+  cursor.expect = cursor.open.length > 0 ? 'separator' : 'end'
+}
+
+function endOf(pattern: RegExp, text: string, index: number): number | null {
+  pattern.lastIndex = index
+  return pattern.test(text) ? pattern.lastIndex : null
+}
+
+/** The parser judges what stands between two quotes: a pattern would need a stack as deep as the text is long. */
+function endOfText(text: string, index: number): number | null {
+  const close = text[index] === '"' ? endOfString(text, index) : -1
+  if (close < 0) return null
+  try {
+    JSON.parse(text.slice(index, close + 1))
+    return close + 1
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}
+
+function unexpected(cursor: Cursor, wanted: string): Fault {
+  const unit = String.fromCodePoint(cursor.text.codePointAt(cursor.index) ?? 0)
+  return { at: cursor.index, what: `it is not valid JSON: found ${JSON.stringify(unit)} instead of ${wanted}` }
+}
+
+function badText(cursor: Cursor): Fault {
+  const what = 'it is not valid JSON: a text is not closed, or holds a raw control character or an unknown escape'
+  return { at: cursor.index, what, fix: 'Close it with a double quote and escape line breaks as \\n.' }
+}
+
+function endedEarly({ text, open }: Cursor): Fault {
+  const missing = open.length === 0 ? 'a value' : `${open.at(-1)?.close} (${open.length} still open)`
+  return { at: text.length, what: `it is not valid JSON: the text ends where ${missing} is missing` }
+}
+
+function repeated(text: string, name: string, first: number, at: number): Fault {
+  const { line, column } = positionAt(text, first)
+  return {
+    at,
+    what: `the member ${JSON.stringify(name)} is written twice, first at line ${line}, column ${column}`,
+    fix: 'Keep one of the two: readers disagree on which one counts.',
+  }
+}
+
+function describe(text: string, { at, what, fix }: Fault): Problem {
+  return unreadable(what, { position: positionAt(text, at), ...(fix === undefined ? {} : { fix }) })
+}

@@ -1,0 +1,70 @@
+/**
+ * JSON text (RFC 8259) → plain values, strictly: bounded nesting, no duplicate member names, no lone surrogates, no
+ * number that overflows. `JSON.parse` does the parsing; one scan of the text and one walk of the result add what it lets pass.
+ */
+import { fail, ok, type Result } from '../result.ts'
+import { diagnoseJson } from './json-diagnosis.ts'
+import { endOfString } from './json-strings.ts'
+import type { DocumentLimits } from './limits.ts'
+import { positionAt } from './positions.ts'
+import { findUnrepresentable, mayHoldLoneSurrogates } from './representable.ts'
+import { overLimit, unreadable } from './unreadable.ts'
+
+/** Reads a JSON text; the problem names the first fault with its line and column. */
+export function readJson(text: string, limits: DocumentLimits): Result<unknown> {
+  const scan = scanStructure(text, limits.maxDepth)
+  if (scan.tooDeepAt !== null) {
+    return fail(overLimit(`nesting is deeper than ${limits.maxDepth} levels`, positionAt(text, scan.tooDeepAt)))
+  }
+  const parsed = parse(text)
+  if (!parsed.ok) return parsed
+  if (countMembers(parsed.value) !== scan.members) return fail(diagnoseJson(text) ?? unreadable('member names repeat'))
+  const bad = findUnrepresentable(parsed.value, mayHoldLoneSurrogates(text), false)
+  return bad === null ? parsed : fail(bad)
+}
+
+function parse(text: string): Result<unknown> {
+  try {
+    return ok(JSON.parse(text))
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return fail(diagnoseJson(text) ?? unreadable(`it is not valid JSON (${error.message})`))
+  }
+}
+
+const QUOTE = 34
+const COLON = 58
+const OPEN_BRACKET = 91
+const CLOSE_BRACKET = 93
+const OPEN_BRACE = 123
+const CLOSE_BRACE = 125
+
+/**
+ * Nesting and the number of members written, without parsing. In valid JSON each colon outside strings is one member, so
+ * fewer members in the parsed value means that names repeat: `JSON.parse` keeps the last and says nothing. On invalid
+ * JSON the numbers mean nothing, and the parser refuses the text anyway.
+ */
+function scanStructure(text: string, maxDepth: number): { members: number; tooDeepAt: number | null } {
+  let members = 0
+  let depth = 0
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index)
+    if (unit === QUOTE) {
+      index = endOfString(text, index)
+      if (index < 0) break
+    } else if (unit === COLON) members++
+    else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) {
+      if (++depth > maxDepth) return { members, tooDeepAt: index }
+    } else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) depth--
+  }
+  return { members, tooDeepAt: null }
+}
+
+/** Recursion is safe: the scan has bounded the nesting. */
+function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const children: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
+  let members = Array.isArray(value) ? 0 : children.length
+  for (const child of children) if (typeof child === 'object' && child !== null) members += countMembers(child)
+  return members
+}

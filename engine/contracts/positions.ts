@@ -1,0 +1,74 @@
+/**
+ * JSON Pointer → line and column, for any text format. A format tells where the children of one node stand; this file
+ * descends and remembers, so that thousands of pointers cost no more than the parts of the text that they pass through.
+ */
+import { parsePointer } from './pointer.ts'
+
+export interface Position {
+  /** 1-based. */
+  readonly line: number
+  /** 1-based, in UTF-16 code units. */
+  readonly column: number
+}
+
+/** A value in the text. `children` is asked once at most; a scalar has none. */
+export interface PlacedNode {
+  /** Offset of the member's key, or of the item; of the value for the root. */
+  readonly offset: number
+  children(): ReadonlyMap<string, PlacedNode>
+}
+
+/** Makes the `locate` of a document; `root` and the line table are made when first asked. */
+export function locator(text: string, root: () => PlacedNode | null): (pointer: string) => Position | null {
+  let top: PlacedNode | null | undefined
+  let starts: Uint32Array | undefined
+  const childrenOf = new Map<PlacedNode, ReadonlyMap<string, PlacedNode>>()
+
+  function childOf(node: PlacedNode, token: string): PlacedNode | undefined {
+    let children = childrenOf.get(node)
+    if (children === undefined) {
+      children = node.children()
+      childrenOf.set(node, children)
+    }
+    return children.get(token)
+  }
+
+  return (pointer) => {
+    const tokens = parsePointer(pointer)
+    if (tokens === null) return null
+    top ??= root()
+    if (top === null) return null
+    starts ??= lineStarts(text)
+    let node = top
+    for (const token of tokens) {
+      const child = childOf(node, token)
+      if (child === undefined) break
+      node = child
+    }
+    return positionIn(starts, node.offset)
+  }
+}
+
+/** Line and column of one offset, for a message. */
+export function positionAt(text: string, offset: number): Position {
+  return positionIn(lineStarts(text), Math.min(Math.max(offset, 0), text.length))
+}
+
+/** Offsets at which lines start. A line ends with LF, CR LF or a lone CR, as YAML has it (YAML 1.2.2 §5.4). */
+function lineStarts(text: string): Uint32Array {
+  const starts = [0]
+  const lineEnd = /\r\n?|\n/g
+  while (lineEnd.exec(text) !== null) starts.push(lineEnd.lastIndex)
+  return Uint32Array.from(starts)
+}
+
+function positionIn(starts: Uint32Array, offset: number): Position {
+  let low = 0
+  let high = starts.length - 1
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if ((starts[middle] ?? 0) <= offset) low = middle
+    else high = middle - 1
+  }
+  return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 }
+}

@@ -1,0 +1,34 @@
+/** The two ways in which a document is not read: it is faulty, or it costs more than the limits allow. */
+import type { Problem } from '../result.ts'
+import type { Position } from './positions.ts'
+
+interface Place {
+  readonly position?: Position | null
+  readonly pointer?: string
+  /** How to mend it, as a sentence. */
+  readonly fix?: string
+}
+
+/** The text has a fault; `what` completes “The document cannot be read: …”. */
+export function unreadable(what: string, place: Place = {}): Problem {
+  return problem('ARTIFACT_UNREADABLE', 'The document cannot be read', what, place)
+}
+
+/** The text is more than a limit allows; `what` completes “The document is over a limit: …”. */
+export function overLimit(what: string, position: Position | null = null): Problem {
+  return problem('ARTIFACT_OVER_LIMIT', 'The document is over a limit', what, { position })
+}
+
+function problem(code: string, lead: string, what: string, { position, pointer, fix }: Place): Problem {
+  const places = [
+    ...(position ? [`line ${position.line}, column ${position.column}`] : []),
+    ...(pointer === undefined ? [] : [`at ${pointer === '' ? 'the root' : pointer}`]),
+  ]
+  const where = places.length > 0 ? ` (${places.join(', ')})` : ''
+  return {
+    code,
+    message: `${lead}: ${what}${where}.${fix ? ` ${fix}` : ''}`,
+    ...(pointer === undefined ? {} : { pointer }),
+    ...(position ? { line: position.line, column: position.column } : {}),
+  }
+}

@@ -1,0 +1,78 @@
+/** Where the members and items of a YAML document stand, from the parser's events: no second parse. */
+import { EVENT_ID, getScalarValue, type parseEvents } from 'js-yaml'
+import type { PlacedNode } from './positions.ts'
+
+type Events = ReturnType<typeof parseEvents>
+
+/** The events of one document, and where each container ends and each alias leads. */
+interface EventIndex {
+  readonly text: string
+  readonly events: Events
+  /** Index of a container's opening event → index of its closing one. */
+  readonly ends: ReadonlyMap<number, number>
+  /** Index of an alias → index of the anchored node. */
+  readonly targets: ReadonlyMap<number, number>
+}
+
+const NO_CHILDREN: ReadonlyMap<string, PlacedNode> = new Map()
+
+/** The root of a document whose text js-yaml has accepted; null when it has no content. */
+export function placeYaml(text: string, events: Events): PlacedNode | null {
+  const index = indexEvents(text, events)
+  return events[1] === undefined || events[1].type === EVENT_ID.POP ? null : placed(index, 1, 1)
+}
+
+function indexEvents(text: string, events: Events): EventIndex {
+  const ends = new Map<number, number>()
+  const targets = new Map<number, number>()
+  const anchors = new Map<string, number>()
+  const open: number[] = []
+  events.forEach((event, at) => {
+    if (event.type === EVENT_ID.POP) ends.set(open.pop() ?? 0, at)
+    else if (event.type === EVENT_ID.ALIAS) {
+      const target = anchors.get(text.slice(event.anchorStart, event.anchorEnd))
+      if (target !== undefined) targets.set(at, target)
+    } else {
+      if (event.type !== EVENT_ID.DOCUMENT && event.anchorStart >= 0) {
+        anchors.set(text.slice(event.anchorStart, event.anchorEnd), at)
+      }
+      if (event.type !== EVENT_ID.SCALAR) open.push(at)
+    }
+  })
+  return { text, events, ends, targets }
+}
+
+function placed(index: EventIndex, placeAt: number, valueAt: number): PlacedNode {
+  return { offset: offsetOf(index.events[placeAt]), children: () => childrenOf(index, valueAt) }
+}
+
+function childrenOf(index: EventIndex, at: number): ReadonlyMap<string, PlacedNode> {
+  const open = index.targets.get(at) ?? at
+  const event = index.events[open]
+  const close = index.ends.get(open)
+  if (event === undefined || close === undefined) return NO_CHILDREN
+  const children = new Map<string, PlacedNode>()
+  let next = open + 1
+  while (next < close) {
+    const item = next
+    next = after(index, item)
+    if (event.type === EVENT_ID.SEQUENCE) children.set(String(children.size), placed(index, item, item))
+    else {
+      const key = index.events[item]
+      if (key?.type === EVENT_ID.SCALAR) children.set(getScalarValue(index.text, key), placed(index, item, next))
+      next = after(index, next)
+    }
+  }
+  return children
+}
+
+function after(index: EventIndex, at: number): number {
+  return (index.ends.get(at) ?? at) + 1
+}
+
+function offsetOf(event: Events[number] | undefined): number {
+  if (event === undefined) return 0
+  if ('start' in event) return event.start
+  if ('valueStart' in event) return event.valueStart
+  return 'anchorStart' in event ? event.anchorStart : 0
+}
