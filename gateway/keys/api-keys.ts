@@ -1,0 +1,56 @@
+/** API keys: how they are made, hashed and named (wire.md §1). A key itself is shown once and kept nowhere. */
+import { createHash, randomBytes } from 'node:crypto'
+import type { ApiKey, Role } from '../store/store.ts'
+
+/** Tenant of keys and intercepted calls when nobody says otherwise: a self-hosted gateway usually has one. */
+export const LOCAL_TENANT = 'local'
+
+/** Plan of a self-hosted key unless another is named (wire.md §11). */
+export const DEFAULT_PLAN = 'enterprise'
+
+export const ROLES = ['agent', 'approver', 'admin'] as const satisfies readonly Role[]
+
+/** A key of one's own must have this many characters. */
+export const BOOTSTRAP_KEY_MINIMUM = 24
+
+const PREFIXES = { live: 'pf_live_', test: 'pf_test_' } as const
+export type KeyKind = keyof typeof PREFIXES
+
+/** 256 bits of randomness behind the prefix: too many to guess, so an unsalted SHA-256 of it may be kept. */
+export function mintApiKey(kind: KeyKind = 'live'): string {
+  return PREFIXES[kind] + randomBytes(32).toString('base64url')
+}
+
+/** SHA-256 of the UTF-8 key as 64 hex digits: the only form that is stored and looked up. */
+export function hashApiKey(key: string): string {
+  return createHash('sha256').update(key, 'utf8').digest('hex')
+}
+
+/** `v:` and the first 12 digits of the hash (interface.md, audience). */
+export function audienceOfHash(hash: string): string {
+  return `v:${hash.slice(0, 12)}`
+}
+
+export interface ApiKeyRequest {
+  readonly key: string
+  readonly name: string
+  readonly role: Role
+  readonly at: number
+  readonly tenant?: string
+  readonly plan?: string
+}
+
+/** The row to store for a key. */
+export function apiKeyRow({ key, name, role, at, tenant, plan }: ApiKeyRequest): ApiKey {
+  const hash = hashApiKey(key)
+  return {
+    hash,
+    audience: audienceOfHash(hash),
+    tenant: tenant ?? LOCAL_TENANT,
+    name,
+    role,
+    plan: plan ?? DEFAULT_PLAN,
+    createdAt: at,
+    revokedAt: null,
+  }
+}

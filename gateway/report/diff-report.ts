@@ -1,0 +1,99 @@
+/** The answer of a comparison in its wire form (wire.md §3): made once here, for `/api/diff` and for the command line. */
+import {
+  countFindings,
+  expandFindings,
+  LEVELS,
+  type Comparison,
+  type ComparisonStats,
+  type Decision,
+  type DetectedPattern,
+  type Finding,
+  type FindingGroup,
+  type Level,
+  type Operation,
+} from '../../engine/index.ts'
+
+export interface ReportGroup {
+  readonly id: string
+  readonly rule: string
+  readonly code: string
+  readonly level: Level
+  readonly direction: FindingGroup['direction']
+  readonly location: string
+  readonly side: FindingGroup['side']
+  readonly line: number | null
+  readonly column: number | null
+  readonly message: string
+  readonly explanation: string
+  readonly fix: string
+  /** Distinct operations that the change reaches, in the order of the contract. */
+  readonly operations: readonly Operation[]
+  readonly tools: readonly string[]
+  /** Findings of the group. */
+  readonly count: number
+}
+
+export interface ReportSummary {
+  readonly breaking: number
+  readonly dangerous: number
+  readonly info: number
+  /** What the default policy would say of the worst level; never a decision. */
+  readonly decision_hint: Decision
+  readonly semver: 'major' | 'minor' | 'none'
+}
+
+export interface DiffReport {
+  readonly summary: ReportSummary
+  readonly findings: readonly Finding[]
+  readonly groups: readonly ReportGroup[]
+  /** Findings left out of `findings` because of the limit; `groups` is always whole. */
+  readonly truncated: number
+  readonly patterns: readonly string[]
+  readonly detected_patterns: readonly DetectedPattern[]
+  readonly stats: ComparisonStats
+  readonly spec_versions: Comparison['spec_versions']
+}
+
+/** `limit` bounds `findings` (wire.md §3, default 5,000). */
+export function diffReport(comparison: Comparison, limit: number): DiffReport {
+  const { groups, patterns, detected_patterns, stats, spec_versions } = comparison
+  const findings = expandFindings(groups, limit)
+  return {
+    summary: summarize(groups),
+    findings,
+    groups: groups.map(reportGroup),
+    truncated: countFindings(groups) - findings.length,
+    patterns,
+    detected_patterns,
+    stats,
+    spec_versions,
+  }
+}
+
+/** True when something at `level` or worse was found. */
+export function reaches(report: DiffReport, level: Level): boolean {
+  return LEVELS.slice(0, LEVELS.indexOf(level) + 1).some((worse) => report.summary[worse] > 0)
+}
+
+function summarize(groups: readonly FindingGroup[]): ReportSummary {
+  const breaking = countFindings(groups, 'breaking')
+  const dangerous = countFindings(groups, 'dangerous')
+  const info = countFindings(groups, 'info')
+  return {
+    breaking,
+    dangerous,
+    info,
+    decision_hint: breaking > 0 ? 'BLOCK' : dangerous > 0 ? 'REQUIRE_APPROVAL' : 'ALLOW',
+    semver: breaking > 0 ? 'major' : dangerous + info > 0 ? 'minor' : 'none',
+  }
+}
+
+function reportGroup({ occurrences, before: _before, after: _after, ...group }: FindingGroup): ReportGroup {
+  const operations = new Map<string, Operation>()
+  const tools = new Set<string>()
+  for (const { operation, tool } of occurrences) {
+    if (operation) operations.set(`${operation.method} ${operation.path}`, operation)
+    if (tool !== null) tools.add(tool)
+  }
+  return { ...group, operations: [...operations.values()], tools: [...tools], count: occurrences.length }
+}

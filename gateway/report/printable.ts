@@ -1,0 +1,27 @@
+/** Text of strangers' contracts made safe to print: a message must not move a terminal's cursor, hide itself, or become markup. */
+
+// C0 and C1 controls, bidirectional overrides and isolates, zero-width characters and tags: what can lie about a line.
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
+
+/** One line without control or invisible characters; those are shown as `\u{…}`. */
+export function printable(text: string): string {
+  return text.replaceAll(/\s*[\r\n\t]+\s*/g, ' ').replaceAll(UNPRINTABLE, escapeCodePoint)
+}
+
+/** A line of GitHub-flavoured Markdown that renders as the text itself. */
+export function markdownText(text: string): string {
+  return printable(text).replaceAll(/[\\`*_[\]<>|#&~]/g, (character) => `\\${character}`)
+}
+
+/** Inline code: the fence is longer than any run of backticks inside (CommonMark §6.1). */
+export function markdownCode(text: string): string {
+  const content = printable(text).replaceAll('|', '\\|')
+  const runs = content.match(/`+/g) ?? []
+  const fence = '`'.repeat(runs.reduce((longest, run) => Math.max(longest, run.length), 0) + 1)
+  const pad = content.startsWith('`') || content.endsWith('`') || content === '' ? ' ' : ''
+  return fence + pad + content + pad + fence
+}
+
+function escapeCodePoint(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`
+}

@@ -1,0 +1,16 @@
+/** Why the gateway cannot start, in words for the operator: what, where, how to mend it. Exit code 2 (wire.md §14). */
+export class StartupError extends Error {
+  constructor(message: string, options: { readonly cause?: unknown } = {}) {
+    super(message, { cause: options.cause })
+    this.name = 'StartupError'
+  }
+}
+
+/** The `code` of a Node.js or SQLite error, e.g. `EACCES`; null for anything else. */
+export function errorCode(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,114 @@
+/** The caller's side of the writer thread: each call is a promise, and a thread that died fails them all and is started anew at the next call. */
+import { Worker } from 'node:worker_threads'
+import { GatewayError } from '../../errors.ts'
+import type { Answer, Argument, Failure, OperationName, Order, Reply } from './operations.ts'
+
+/** Told of every call, for metrics and logs. */
+export interface StoreEvents {
+  /** @param seconds until the answer */
+  readonly onCall?: (operation: OperationName, seconds: number, isGood: boolean) => void
+  /** Something was lost or broke outside a call. */
+  readonly onFault?: (error: Error) => void
+}
+
+export interface Client {
+  call<Name extends OperationName>(name: Name, argument: Argument<Name>): Promise<Answer<Name>>
+  close(): Promise<void>
+}
+
+interface Pending {
+  readonly name: OperationName
+  readonly startedAt: number
+  resolve(value: never): void
+  reject(error: Error): void
+}
+
+/** A thread that died is not started again before this many milliseconds: a broken disk must not spin. */
+const RESTART_PAUSE = 500
+
+/** Resolves when the file is open and migrated; rejects with the error of the opening. */
+export async function startClient(file: string, events: StoreEvents): Promise<Client> {
+  const pending = new Map<number, Pending>()
+  let lastId = 0
+  let diedAt = Number.NEGATIVE_INFINITY
+  let isClosed = false
+  let thread: Worker | null = null
+
+  const settle = (id: number, isGood: boolean): Pending | undefined => {
+    const call = pending.get(id)
+    pending.delete(id)
+    if (call) events.onCall?.(call.name, (performance.now() - call.startedAt) / 1000, isGood)
+    return call
+  }
+  const onDeath = (cause: Error): void => {
+    if (thread === null) return
+    thread = null
+    diedAt = performance.now()
+    if (!isClosed) events.onFault?.(new Error('the store thread ended', { cause }))
+    for (const id of pending.keys()) settle(id, false)?.reject(unavailable(cause.message, cause))
+  }
+  const start = (): Worker => {
+    const worker = new Worker(writerUrl(), { workerData: file, name: 'preflight-store' })
+    worker.on('message', (reply: Reply<never>) => {
+      if (reply.type === 'answer') settle(reply.id, true)?.resolve(reply.value)
+      else if (reply.type === 'failure') settle(reply.id, false)?.reject(errorOf(reply.failure))
+    })
+    worker.on('error', (error) => onDeath(error instanceof Error ? error : new Error(String(error))))
+    worker.on('exit', (code) => onDeath(new Error(`it exited with code ${code}`)))
+    return worker
+  }
+  const running = (): Worker => {
+    if (isClosed) throw unavailable('the store is closed')
+    if (thread === null && performance.now() - diedAt < RESTART_PAUSE) throw unavailable('the store thread ended')
+    thread ??= start()
+    return thread
+  }
+
+  thread = start()
+  await opened(thread)
+  return {
+    call: (name, argument) =>
+      new Promise((resolve, reject) => {
+        const id = ++lastId
+        const order: Order<unknown> = { type: 'call', call: { id, name, argument } }
+        running().postMessage(order)
+        pending.set(id, { name, startedAt: performance.now(), resolve, reject })
+      }),
+    close: async () => {
+      const worker = thread
+      if (isClosed || worker === null) {
+        isClosed = true
+        return
+      }
+      isClosed = true
+      const exited = new Promise((resolve) => worker.once('exit', resolve))
+      const order: Order<unknown> = { type: 'close' }
+      worker.postMessage(order)
+      await exited
+    },
+  }
+}
+
+/** Source and package hold the same module under two endings. */
+function writerUrl(): URL {
+  return new URL(import.meta.url.endsWith('.ts') ? './writer.ts' : './writer.js', import.meta.url)
+}
+
+function opened(worker: Worker): Promise<void> {
+  return new Promise((resolve, reject) => {
+    worker.once('message', () => {
+      worker.off('error', reject)
+      resolve()
+    })
+    worker.once('error', reject)
+  })
+}
+
+function errorOf({ kind, message }: Failure): Error {
+  return kind === 'unavailable' ? unavailable(message) : new Error(`the store refused the row: ${message}`)
+}
+
+/** The cause goes to the log; the public message stays that of the table. */
+function unavailable(reason: string, cause: unknown = new Error(reason)): GatewayError {
+  return new GatewayError('STORE_UNAVAILABLE', undefined, { cause })
+}

@@ -1,0 +1,51 @@
+/** Opens the SQLite file durably and brings its schema to the version of this program. Runs in the writer thread only. */
+import { chmodSync, existsSync, mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { MIGRATIONS } from './migrations.ts'
+
+// synchronous=FULL: a commit in WAL mode returns after its fsync, so a promise that resolved survives a power cut.
+// busy_timeout: the command line may write to the same file while the gateway runs.
+const PRAGMAS = `
+  PRAGMA busy_timeout = 5000;
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL;
+  PRAGMA foreign_keys = ON;
+  PRAGMA trusted_schema = OFF;
+`
+
+/** Throws an Error that says what is wrong with the file or its directory. */
+export function openConnection(file: string): DatabaseSync {
+  const isNew = !existsSync(file)
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  const database = new DatabaseSync(file)
+  try {
+    // Envelopes and key hashes are nobody else's business on the machine.
+    if (isNew) chmodSync(file, 0o600)
+    database.exec(PRAGMAS)
+    migrate(database, file)
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+function migrate(database: DatabaseSync, file: string): void {
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    const row = database.prepare('PRAGMA user_version').get()
+    const version = Number(row?.['user_version'] ?? 0)
+    if (version > MIGRATIONS.length)
+      throw new Error(
+        `${file} was written by a newer version (schema ${version}, this program knows ${MIGRATIONS.length}); ` +
+          'run that version, or name another data_dir',
+      )
+    for (const migration of MIGRATIONS.slice(version)) database.exec(migration)
+    database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`)
+    database.exec('COMMIT')
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK')
+    throw error
+  }
+}

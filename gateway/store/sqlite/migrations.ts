@@ -1,0 +1,110 @@
+/**
+ * The schema of the SQLite ledger, as a list that is only appended to: entry n brings a file from version n to n + 1.
+ * `decisions` is append-only, held by triggers; what happens to a receipt later stands in `receipt_events`.
+ */
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE decisions (
+    sequence          INTEGER PRIMARY KEY,
+    decision_id       TEXT NOT NULL UNIQUE,
+    tenant            TEXT NOT NULL,
+    route             TEXT,
+    decision          TEXT NOT NULL,
+    execution_action  TEXT NOT NULL,
+    operation         TEXT,
+    environment       TEXT,
+    repository        TEXT,
+    fingerprint       TEXT NOT NULL,
+    input_fingerprint TEXT NOT NULL,
+    evaluated_at      INTEGER NOT NULL,
+    expires_at        INTEGER NOT NULL,
+    supersession_key  TEXT NOT NULL,
+    envelope          TEXT NOT NULL,
+    response          TEXT,
+    idempotency_key   TEXT,
+    body_digest       TEXT,
+    previous_hash     TEXT NOT NULL,
+    hash              TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX decisions_by_tenant ON decisions (tenant, sequence);
+  CREATE INDEX decisions_by_fingerprint ON decisions (tenant, fingerprint, sequence);
+  CREATE INDEX decisions_by_idempotency ON decisions (tenant, idempotency_key, sequence)
+    WHERE idempotency_key IS NOT NULL;
+  CREATE TRIGGER decisions_are_final BEFORE UPDATE ON decisions
+    BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
+  CREATE TRIGGER decisions_stay BEFORE DELETE ON decisions
+    BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
+
+  CREATE TABLE receipt_events (
+    decision_id TEXT NOT NULL REFERENCES decisions (decision_id),
+    state       TEXT NOT NULL CHECK (state IN ('superseded', 'revoked', 'consumed')),
+    at          INTEGER NOT NULL,
+    by          TEXT NOT NULL,
+    reason      TEXT NOT NULL,
+    PRIMARY KEY (decision_id, state)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE supersession_heads (
+    tenant           TEXT NOT NULL,
+    supersession_key TEXT NOT NULL,
+    decision_id      TEXT NOT NULL,
+    PRIMARY KEY (tenant, supersession_key)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE interceptions (
+    sequence         INTEGER PRIMARY KEY,
+    correlation_id   TEXT NOT NULL,
+    decision_id      TEXT,
+    route            TEXT NOT NULL,
+    protocol         TEXT NOT NULL,
+    action           TEXT NOT NULL,
+    execution_action TEXT NOT NULL,
+    enforced         INTEGER NOT NULL,
+    at               INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX interceptions_by_correlation ON interceptions (correlation_id);
+
+  CREATE TABLE baselines (
+    route       TEXT NOT NULL,
+    artifact_id TEXT NOT NULL,
+    type        TEXT NOT NULL,
+    content     TEXT NOT NULL,
+    digest      TEXT NOT NULL,
+    source      TEXT NOT NULL,
+    set_by      TEXT NOT NULL,
+    set_at      INTEGER NOT NULL,
+    PRIMARY KEY (route, artifact_id)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE monitoring_windows (
+    correlation_id TEXT NOT NULL PRIMARY KEY,
+    decision_id    TEXT NOT NULL,
+    tenant         TEXT NOT NULL,
+    route          TEXT,
+    opened_at      INTEGER NOT NULL,
+    closed_at      INTEGER,
+    outcome        TEXT
+  ) STRICT;
+  CREATE INDEX open_windows ON monitoring_windows (opened_at) WHERE closed_at IS NULL;
+
+  CREATE TABLE api_keys (
+    hash       TEXT NOT NULL PRIMARY KEY,
+    audience   TEXT NOT NULL,
+    tenant     TEXT NOT NULL,
+    name       TEXT NOT NULL,
+    role       TEXT NOT NULL,
+    plan       TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    revoked_at INTEGER
+  ) STRICT;
+
+  CREATE TABLE monthly_uses (
+    tenant TEXT NOT NULL,
+    month  TEXT NOT NULL,
+    count  INTEGER NOT NULL,
+    PRIMARY KEY (tenant, month)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE probes (id INTEGER PRIMARY KEY CHECK (id = 1), count INTEGER NOT NULL) STRICT;
+  `,
+]

@@ -1,0 +1,36 @@
+/** The list of what the writer thread can do, and the messages that carry it between the threads. */
+import { decisionReads, decisionWrites } from './decisions.ts'
+import { recordReads, recordWrites } from './records.ts'
+
+export const READS = { ...decisionReads, ...recordReads } as const
+export const WRITES = { ...decisionWrites, ...recordWrites } as const
+
+type Operations = typeof READS & typeof WRITES
+export type OperationName = keyof Operations
+export type Argument<Name extends OperationName> =
+  Parameters<Operations[Name]> extends readonly [unknown, infer Value] ? Value : null
+export type Answer<Name extends OperationName> = ReturnType<Operations[Name]>
+
+/**
+ * What crosses between the threads. On the side that receives, the payload is `never`: it fits the one function that the
+ * same `name` (or `id`) stands for on both sides, and nothing else can be done with it.
+ */
+export interface Call<Payload> {
+  readonly id: number
+  readonly name: OperationName
+  readonly argument: Payload
+}
+
+/** `unavailable`: the file could not be read or written. `refused`: this one row does not fit (a constraint). */
+export interface Failure {
+  readonly kind: 'unavailable' | 'refused'
+  readonly message: string
+}
+
+export type Reply<Payload> =
+  | { readonly type: 'opened' }
+  | { readonly type: 'closed' }
+  | { readonly type: 'answer'; readonly id: number; readonly value: Payload }
+  | { readonly type: 'failure'; readonly id: number; readonly failure: Failure }
+
+export type Order<Payload> = { readonly type: 'call'; readonly call: Call<Payload> } | { readonly type: 'close' }

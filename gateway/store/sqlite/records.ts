@@ -1,0 +1,177 @@
+/** Operations on all that is kept beside the decisions: call records, baselines, monitoring windows, API keys, monthly counts. */
+import { existsSync } from 'node:fs'
+import type { ApiKey, BaselineRow, InterceptionRow, MonitoringWindowRow, Role } from '../store.ts'
+import { integer, integerOrNull, oneOf, text, textOrNull, type Row, type Statements } from './statements.ts'
+
+const ROLES = ['agent', 'approver', 'admin'] as const satisfies readonly Role[]
+const BASELINE_SOURCES = [
+  'file',
+  'url',
+  'git',
+  'first_use',
+  'promotion',
+] as const satisfies readonly BaselineRow['source'][]
+
+export const recordReads = {
+  baseline: (sql: Statements, args: { readonly route: string; readonly artifactId: string }): BaselineRow | null => {
+    const row = sql.get('SELECT * FROM baselines WHERE route = ? AND artifact_id = ?', args.route, args.artifactId)
+    return row === undefined ? null : baseline(row)
+  },
+  baselines: (sql: Statements): readonly BaselineRow[] =>
+    sql.all('SELECT * FROM baselines ORDER BY route, artifact_id').map(baseline),
+  openWindows: (sql: Statements): readonly MonitoringWindowRow[] =>
+    sql.all('SELECT * FROM monitoring_windows WHERE closed_at IS NULL ORDER BY opened_at').map(window),
+  apiKey: (sql: Statements, hash: string): ApiKey | null => {
+    const row = sql.get('SELECT * FROM api_keys WHERE hash = ?', hash)
+    return row === undefined ? null : apiKey(row)
+  },
+  apiKeys: (sql: Statements): readonly ApiKey[] =>
+    sql.all('SELECT * FROM api_keys ORDER BY created_at, hash').map(apiKey),
+} as const
+
+export const recordWrites = {
+  recordInterceptions: (sql: Statements, rows: readonly InterceptionRow[]): null => {
+    for (const row of rows)
+      sql.run(
+        `INSERT INTO interceptions
+           (correlation_id, decision_id, route, protocol, action, execution_action, enforced, at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+        row.correlationId,
+        row.decisionId,
+        row.route,
+        row.protocol,
+        row.action,
+        row.executionAction,
+        row.enforced ? 1 : 0,
+        row.at,
+      )
+    return null
+  },
+
+  setBaseline: (sql: Statements, row: BaselineRow): null => {
+    sql.run(
+      `INSERT INTO baselines (route, artifact_id, type, content, digest, source, set_by, set_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET type = excluded.type, content = excluded.content, digest = excluded.digest,
+         source = excluded.source, set_by = excluded.set_by, set_at = excluded.set_at`,
+      row.route,
+      row.artifactId,
+      row.type,
+      row.content,
+      row.digest,
+      row.source,
+      row.setBy,
+      row.setAt,
+    )
+    return null
+  },
+
+  openWindow: (sql: Statements, row: MonitoringWindowRow): null => {
+    sql.run(
+      `INSERT INTO monitoring_windows (correlation_id, decision_id, tenant, route, opened_at, closed_at, outcome)
+       VALUES (?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET decision_id = excluded.decision_id, tenant = excluded.tenant, route = excluded.route,
+         opened_at = excluded.opened_at, closed_at = excluded.closed_at, outcome = excluded.outcome`,
+      row.correlationId,
+      row.decisionId,
+      row.tenant,
+      row.route,
+      row.openedAt,
+      row.closedAt,
+      row.outcome,
+    )
+    return null
+  },
+
+  closeWindow: (
+    sql: Statements,
+    args: { readonly correlationId: string; readonly outcome: string; readonly at: number },
+  ): boolean =>
+    sql.run(
+      'UPDATE monitoring_windows SET closed_at = ?, outcome = ? WHERE correlation_id = ? AND closed_at IS NULL',
+      args.at,
+      args.outcome,
+      args.correlationId,
+    ) === 1,
+
+  createApiKey: (sql: Statements, key: ApiKey): null => {
+    sql.run(
+      `INSERT INTO api_keys (hash, audience, tenant, name, role, plan, created_at, revoked_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      key.hash,
+      key.audience,
+      key.tenant,
+      key.name,
+      key.role,
+      key.plan,
+      key.createdAt,
+      key.revokedAt,
+    )
+    return null
+  },
+
+  /** True when the key exists; the time of the first revocation stays. */
+  revokeApiKey: (sql: Statements, args: { readonly hash: string; readonly at: number }): boolean =>
+    sql.run('UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?) WHERE hash = ?', args.at, args.hash) === 1,
+
+  countUse: (
+    sql: Statements,
+    args: { readonly tenant: string; readonly month: string; readonly limit: number },
+  ): number | null => {
+    if (args.limit < 1) return null
+    const row = sql.get(
+      `INSERT INTO monthly_uses (tenant, month, count) VALUES (?, ?, 1)
+       ON CONFLICT DO UPDATE SET count = count + 1 WHERE count < ?
+       RETURNING count`,
+      args.tenant,
+      args.month,
+      args.limit,
+    )
+    return row === undefined ? null : integer(row, 'count')
+  },
+
+  /** A real write. The file must still be there: SQLite goes on writing to an unlinked one. */
+  probe: (sql: Statements, file: string): null => {
+    sql.run('INSERT INTO probes (id, count) VALUES (1, 1) ON CONFLICT DO UPDATE SET count = count + 1')
+    if (!existsSync(file)) throw new Error(`${file} is gone; restart the gateway to make a new ledger`)
+    return null
+  },
+} as const
+
+function baseline(row: Row): BaselineRow {
+  return {
+    route: text(row, 'route'),
+    artifactId: text(row, 'artifact_id'),
+    type: text(row, 'type'),
+    content: text(row, 'content'),
+    digest: text(row, 'digest'),
+    source: oneOf(BASELINE_SOURCES, row, 'source'),
+    setBy: text(row, 'set_by'),
+    setAt: integer(row, 'set_at'),
+  }
+}
+
+function window(row: Row): MonitoringWindowRow {
+  return {
+    correlationId: text(row, 'correlation_id'),
+    decisionId: text(row, 'decision_id'),
+    tenant: text(row, 'tenant'),
+    route: textOrNull(row, 'route'),
+    openedAt: integer(row, 'opened_at'),
+    closedAt: integerOrNull(row, 'closed_at'),
+    outcome: textOrNull(row, 'outcome'),
+  }
+}
+
+function apiKey(row: Row): ApiKey {
+  return {
+    hash: text(row, 'hash'),
+    audience: text(row, 'audience'),
+    tenant: text(row, 'tenant'),
+    name: text(row, 'name'),
+    role: oneOf(ROLES, row, 'role'),
+    plan: text(row, 'plan'),
+    createdAt: integer(row, 'created_at'),
+    revokedAt: integerOrNull(row, 'revoked_at'),
+  }
+}

@@ -1,0 +1,56 @@
+/** Prepared statements by their text, and readers that turn columns into values. */
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
+
+export type Row = Readonly<Record<string, SQLOutputValue>>
+
+/** Each text is prepared once for the life of a connection. Texts are literals of this program or built from literals only. */
+export interface Statements {
+  get(sql: string, ...values: readonly SQLInputValue[]): Row | undefined
+  all(sql: string, ...values: readonly SQLInputValue[]): readonly Row[]
+  /** Rows changed. */
+  run(sql: string, ...values: readonly SQLInputValue[]): number
+}
+
+export function createStatements(database: DatabaseSync): Statements {
+  const prepared = new Map<string, StatementSync>()
+  const prepare = (sql: string): StatementSync => {
+    const known = prepared.get(sql)
+    if (known !== undefined) return known
+    const statement = database.prepare(sql)
+    prepared.set(sql, statement)
+    return statement
+  }
+  return {
+    get: (sql, ...values) => prepare(sql).get(...values),
+    all: (sql, ...values) => prepare(sql).all(...values),
+    run: (sql, ...values) => Number(prepare(sql).run(...values).changes),
+  }
+}
+
+export function text(row: Row, column: string): string {
+  const value = row[column]
+  if (typeof value !== 'string') throw new TypeError(`column ${column} is no text`)
+  return value
+}
+
+export function textOrNull(row: Row, column: string): string | null {
+  return row[column] === null ? null : text(row, column)
+}
+
+export function integer(row: Row, column: string): number {
+  const value = row[column]
+  if (typeof value !== 'number') throw new TypeError(`column ${column} is no integer`)
+  return value
+}
+
+export function integerOrNull(row: Row, column: string): number | null {
+  return row[column] === null ? null : integer(row, column)
+}
+
+/** A column whose values are a closed set; a value outside it means that the file was changed by other hands. */
+export function oneOf<T extends string>(allowed: readonly T[], row: Row, column: string): T {
+  const value = text(row, column)
+  const known = allowed.find((candidate) => candidate === value)
+  if (known === undefined) throw new TypeError(`column ${column} holds the unknown value ${JSON.stringify(value)}`)
+  return known
+}

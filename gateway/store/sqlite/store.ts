@@ -1,0 +1,89 @@
+/** The embedded store: SQLite behind the writer thread, as the interface that the gateway knows. */
+import { StartupError, messageOf } from '../../startup-error.ts'
+import { GENESIS_HASH } from '../chain.ts'
+import type { InterceptionRow, Store } from '../store.ts'
+import { batchedCallRecords, durableCallRecords } from './call-records.ts'
+import { startClient, type Client, type StoreEvents } from './client.ts'
+
+export type { StoreEvents } from './client.ts'
+
+export interface SqliteStoreOptions extends StoreEvents {
+  readonly file: string
+  readonly calls: 'batched' | 'durable'
+  readonly flushMilliseconds: number
+}
+
+const CHAIN_PAGE = 1000
+
+/** Throws a StartupError that names the file when it cannot be opened for writing. */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const { file } = options
+  const client = await openClient(file, options)
+  const write = (rows: readonly InterceptionRow[]) => client.call('recordInterceptions', rows)
+  const records =
+    options.calls === 'durable' ? durableCallRecords(write) : batchedCallRecords(write, options.flushMilliseconds)
+  return {
+    description: `sqlite ${file}`,
+    recordDecision: async (row) => {
+      await client.call('recordDecision', row)
+    },
+    recordInterception: (row) => records.add(row),
+    decisionById: (tenant, decisionId) => client.call('decisionById', { tenant, decisionId }),
+    decisionByFingerprint: (tenant, fingerprint) => client.call('decisionByFingerprint', { tenant, fingerprint }),
+    decisionByIdempotencyKey: (tenant, key, since) => client.call('decisionByIdempotencyKey', { tenant, key, since }),
+    ledger: (filter) => client.call('ledger', filter),
+    receiptState: (decisionId) => client.call('receiptState', decisionId),
+    consumeReceipt: (decisionId, at) => client.call('consumeReceipt', { decisionId, at }),
+    revokeReceipt: (tenant, decisionId, reason, by, at) =>
+      client.call('revokeReceipt', { tenant, decisionId, reason, by, at }),
+    baseline: (route, artifactId) => client.call('baseline', { route, artifactId }),
+    baselines: () => client.call('baselines', null),
+    setBaseline: async (row) => {
+      await client.call('setBaseline', row)
+    },
+    openWindow: async (row) => {
+      await client.call('openWindow', row)
+    },
+    closeWindow: (correlationId, outcome, at) => client.call('closeWindow', { correlationId, outcome, at }),
+    openWindows: () => client.call('openWindows', null),
+    apiKey: (hash) => client.call('apiKey', hash),
+    apiKeys: () => client.call('apiKeys', null),
+    createApiKey: async (key) => {
+      await client.call('createApiKey', key)
+    },
+    revokeApiKey: (hash, at) => client.call('revokeApiKey', { hash, at }),
+    countUse: (tenant, month, limit) => client.call('countUse', { tenant, month, limit }),
+    probe: async () => {
+      await client.call('probe', file)
+    },
+    verifyChain: () => verifyChain(client),
+    close: async () => {
+      const lost = await records.close()
+      if (lost > 0)
+        options.onFault?.(new Error(`${lost} call records could not be written before the store was closed`))
+      await client.close()
+    },
+  }
+}
+
+async function verifyChain(client: Client): Promise<number | null> {
+  let from = { sequence: 0, hash: GENESIS_HASH }
+  for (;;) {
+    const page = await client.call('chainPage', { ...from, limit: CHAIN_PAGE })
+    if (page.isLast) return page.broken
+    from = page
+  }
+}
+
+async function openClient(file: string, events: StoreEvents): Promise<Client> {
+  try {
+    return await startClient(file, events)
+  } catch (error) {
+    throw new StartupError(
+      `The ledger ${file} cannot be opened: ${messageOf(error)}. ` +
+        'Its directory must exist or be creatable, and be writable by this user; name another with data_dir ' +
+        '(PREFLIGHT_DATA_DIR) or store.url: file:PATH.',
+      { cause: error },
+    )
+  }
+}

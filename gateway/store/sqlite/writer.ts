@@ -1,0 +1,161 @@
+/**
+ * The writer thread: the only one that holds the SQLite connection (design.md, State). Whatever waits when it turns to
+ * writing goes into one transaction, so many callers share one fsync; each is answered after the commit.
+ */
+import type { DatabaseSync } from 'node:sqlite'
+import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
+import { openConnection } from './connection.ts'
+import { READS, WRITES, type Call, type Failure, type Order, type Reply } from './operations.ts'
+import { createStatements, type Statements } from './statements.ts'
+
+type Run = (sql: Statements, argument: never) => unknown
+
+const reads: ReadonlyMap<string, Run> = new Map<string, Run>(Object.entries(READS))
+const writes: ReadonlyMap<string, Run> = new Map<string, Run>(Object.entries(WRITES))
+
+/** Calls in one transaction at the most: bounds how long the first of them waits. */
+const GROUP_LIMIT = 1000
+
+interface Connection {
+  readonly database: DatabaseSync
+  readonly statements: Statements
+}
+
+if (parentPort === null) throw new Error('the writer runs as a worker thread')
+serve(parentPort, String(workerData))
+
+function serve(port: MessagePort, file: string): void {
+  let connection: Connection | null = connect(file)
+  const reply = (message: Reply<unknown>): void => port.postMessage(message)
+
+  const process = (calls: readonly Call<never>[]): void => {
+    try {
+      connection ??= connect(file)
+    } catch (error) {
+      for (const { id } of calls) reply({ type: 'failure', id, failure: failureOf(error) })
+      return
+    }
+    const pending = calls.filter((call) => writes.has(call.name))
+    for (const call of calls) if (!writes.has(call.name)) reply(read(connection, call))
+    for (let start = 0; start < pending.length; start += GROUP_LIMIT) {
+      const { replies, isSound } = commitGroup(connection, pending.slice(start, start + GROUP_LIMIT))
+      replies.forEach(reply)
+      if (isSound) continue
+      // An I/O error can leave the connection in a state of its own: the next call gets a new one.
+      closeQuietly(connection)
+      connection = null
+      for (const { id } of pending.slice(start + GROUP_LIMIT))
+        reply({ type: 'failure', id, failure: { kind: 'unavailable', message: 'an earlier write failed' } })
+      return
+    }
+  }
+
+  port.on('message', (first: Order<never>) => {
+    const orders = [first, ...waiting(port)]
+    process(orders.flatMap((order) => (order.type === 'call' ? [order.call] : [])))
+    if (!orders.some((order) => order.type === 'close')) return
+    if (connection !== null) closeQuietly(connection)
+    reply({ type: 'closed' })
+    port.close()
+  })
+  reply({ type: 'opened' })
+}
+
+function connect(file: string): Connection {
+  const database = openConnection(file)
+  return { database, statements: createStatements(database) }
+}
+
+function waiting(port: MessagePort): readonly Order<never>[] {
+  const orders: Order<never>[] = []
+  for (;;) {
+    const next: { readonly message: Order<never> } | undefined = receiveMessageOnPort(port)
+    if (next === undefined) return orders
+    orders.push(next.message)
+  }
+}
+
+function read({ statements }: Connection, { id, name, argument }: Call<never>): Reply<unknown> {
+  try {
+    const run = reads.get(name)
+    if (run === undefined) throw new Error(`unknown operation ${name}`)
+    return { type: 'answer', id, value: run(statements, argument) }
+  } catch (error) {
+    return { type: 'failure', id, failure: failureOf(error) }
+  }
+}
+
+/** All or nothing for what the disk does; a call that breaks a constraint fails alone. */
+function commitGroup(
+  { database, statements }: Connection,
+  calls: readonly Call<never>[],
+): { readonly replies: readonly Reply<unknown>[]; readonly isSound: boolean } {
+  try {
+    database.exec('BEGIN IMMEDIATE')
+    const replies = calls.map((call) => writeOne(database, statements, call))
+    database.exec('COMMIT')
+    return { replies, isSound: true }
+  } catch (error) {
+    const failure = failureOf(error)
+    const isRolledBack = rollBack(database)
+    return {
+      replies: calls.map(({ id }) => ({ type: 'failure', id, failure })),
+      isSound: isRolledBack && !isConnectionSuspect(error),
+    }
+  }
+}
+
+function writeOne(database: DatabaseSync, statements: Statements, { id, name, argument }: Call<never>): Reply<unknown> {
+  const run = writes.get(name)
+  if (run === undefined) throw new Error(`unknown operation ${name}`)
+  database.exec('SAVEPOINT one')
+  try {
+    const value = run(statements, argument)
+    database.exec('RELEASE one')
+    return { type: 'answer', id, value }
+  } catch (error) {
+    const failure = failureOf(error)
+    if (failure.kind === 'unavailable' || !database.isTransaction) throw error
+    database.exec('ROLLBACK TO one')
+    database.exec('RELEASE one')
+    return { type: 'failure', id, failure }
+  }
+}
+
+function rollBack(database: DatabaseSync): boolean {
+  try {
+    // SQLite rolls back by itself on some errors (a full disk, for one).
+    if (database.isTransaction) database.exec('ROLLBACK')
+    return true
+  } catch {
+    return false
+  }
+}
+
+function closeQuietly({ database }: Connection): void {
+  try {
+    database.close()
+  } catch {
+    // Nothing is lost: what was answered has been committed, and the write-ahead log is replayed at the next opening.
+  }
+}
+
+/** Primary result codes of SQLite (the low byte): https://sqlite.org/rescode.html */
+const SQLITE_CONSTRAINT = 19
+const SUSPECT_CODES: ReadonlySet<number> = new Set([
+  10 /* IOERR */, 11 /* CORRUPT */, 14 /* CANTOPEN */, 26 /* NOTADB */,
+])
+
+function primaryCode(error: unknown): number | null {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : null
+}
+
+function isConnectionSuspect(error: unknown): boolean {
+  const code = primaryCode(error)
+  return code === null || SUSPECT_CODES.has(code)
+}
+
+function failureOf(error: unknown): Failure {
+  const message = error instanceof Error ? error.message : String(error)
+  return { kind: primaryCode(error) === SQLITE_CONSTRAINT ? 'refused' : 'unavailable', message }
+}

@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, test, type TestContext } from 'node:test'
+import { apiKeyRow, mintApiKey } from '../../gateway/keys/api-keys.ts'
+import { openSqliteStore, type SqliteStoreOptions } from '../../gateway/store/sqlite/store.ts'
+import type { Store } from '../../gateway/store/store.ts'
+import { decisionRow } from '../fakes/decision-row.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'preflight-store-'))
+after(() => rmSync(directory, { recursive: true, force: true }))
+
+let files = 0
+const newFile = (): string => join(directory, `ledger-${++files}.db`)
+
+async function open(context: TestContext, options: Partial<SqliteStoreOptions> = {}): Promise<Store> {
+  const store = await openSqliteStore({ file: newFile(), calls: 'batched', flushMilliseconds: 5, ...options })
+  context.after(() => store.close())
+  return store
+}
+
+test('a decision is found again by id, fingerprint and idempotency key, and only by its tenant', async (t) => {
+  const store = await open(t)
+  const row = decisionRow({ idempotency: { key: 'k', bodyDigest: 'sha256:0' }, response: '{}' })
+  await store.recordDecision(row)
+  const stored = await store.decisionById('local', 'dec_1')
+  assert.equal(stored?.sequence, 1)
+  assert.equal(stored.receiptState, 'current')
+  assert.deepEqual({ ...stored, ...row }, stored)
+  assert.equal((await store.decisionByFingerprint('local', row.fingerprint))?.decisionId, 'dec_1')
+  assert.equal((await store.decisionByIdempotencyKey('local', 'k', 1_000))?.decisionId, 'dec_1')
+  assert.equal(await store.decisionByIdempotencyKey('local', 'k', 1_001), null)
+  assert.equal(await store.decisionById('other', 'dec_1'), null)
+  assert.equal(await store.decisionByFingerprint('other', row.fingerprint), null)
+})
+
+test('what was answered is in the file when another process opens it', async (t) => {
+  const file = newFile()
+  const store = await open(t, { file })
+  await store.recordDecision(decisionRow())
+  const other = new DatabaseSync(file, { readOnly: true })
+  assert.equal(other.prepare('SELECT decision_id FROM decisions').get()?.['decision_id'], 'dec_1')
+  other.close()
+})
+
+test('a newer decision supersedes the older one of the same tenant and key, and no other', async (t) => {
+  const store = await open(t)
+  await store.recordDecision(decisionRow({ decisionId: 'old', supersessionKey: 'place' }))
+  await store.recordDecision(decisionRow({ decisionId: 'elsewhere', supersessionKey: 'another place' }))
+  await store.recordDecision(decisionRow({ decisionId: 'foreign', supersessionKey: 'place', tenant: 'other' }))
+  await store.recordDecision(decisionRow({ decisionId: 'new', supersessionKey: 'place' }))
+  const states = await Promise.all(['old', 'elsewhere', 'foreign', 'new'].map((id) => store.receiptState(id)))
+  assert.deepEqual(states, ['superseded', 'current', 'current', 'current'])
+})
+
+test('a receipt is consumed by exactly one of many callers at once', async (t) => {
+  const store = await open(t)
+  await store.recordDecision(decisionRow())
+  const answers = await Promise.all(Array.from({ length: 50 }, () => store.consumeReceipt('dec_1', 1_500)))
+  assert.equal(answers.filter(Boolean).length, 1)
+  assert.equal(await store.receiptState('dec_1'), 'consumed')
+  assert.equal(await store.consumeReceipt('never issued', 1_500), false)
+})
+
+test('a revoked receipt cannot be consumed any more, and revoking speaks before consuming', async (t) => {
+  const store = await open(t)
+  await store.recordDecision(decisionRow({ decisionId: 'a' }))
+  await store.recordDecision(decisionRow({ decisionId: 'b' }))
+  assert.equal(await store.revokeReceipt('local', 'a', 'leaked', 'v:1', 1_100), true)
+  assert.equal(await store.consumeReceipt('a', 1_200), false)
+  assert.equal(await store.consumeReceipt('b', 1_200), true)
+  assert.equal(await store.revokeReceipt('local', 'b', 'leaked', 'v:1', 1_300), true)
+  assert.equal(await store.revokeReceipt('local', 'b', 'again', 'v:1', 1_400), true)
+  assert.equal(await store.receiptState('b'), 'revoked')
+  assert.equal(await store.revokeReceipt('other', 'a', 'not mine', 'v:2', 1_400), false)
+  assert.equal(await store.receiptState('never issued'), null)
+})
+
+test('the ledger answers newest first, filtered, in pages', async (t) => {
+  const store = await open(t)
+  for (let n = 1; n <= 5; n += 1)
+    await store.recordDecision(
+      decisionRow({ decisionId: `dec_${n}`, evaluatedAt: n, operation: n % 2 === 0 ? 'deploy' : 'merge' }),
+    )
+  const ids = async (filter: object): Promise<readonly string[]> =>
+    (await store.ledger({ tenant: 'local', limit: 10, ...filter })).map(({ decisionId }) => decisionId)
+  assert.deepEqual(await ids({ limit: 2 }), ['dec_5', 'dec_4'])
+  assert.deepEqual(await ids({ limit: 2, before: 4 }), ['dec_3', 'dec_2'])
+  assert.deepEqual(await ids({ operation: 'deploy' }), ['dec_4', 'dec_2'])
+  assert.deepEqual(await ids({ from: 2, to: 4 }), ['dec_3', 'dec_2'])
+  assert.deepEqual(await ids({ tenant: 'other' }), [])
+})
+
+test('one row that breaks a constraint fails alone, in whatever transaction it was put', async (t) => {
+  const store = await open(t)
+  const results = await Promise.allSettled([
+    store.recordDecision(decisionRow({ decisionId: 'a' })),
+    store.recordDecision(decisionRow({ decisionId: 'a' })),
+    store.recordDecision(decisionRow({ decisionId: 'b' })),
+  ])
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  )
+  assert.equal((await store.decisionById('local', 'b'))?.sequence, 2)
+  assert.equal(await store.verifyChain(), null)
+})
+
+test('the hash chain names the first row that was changed, removed or moved behind its back', async (t) => {
+  const tampering = {
+    "UPDATE decisions SET decision = 'ALLOW' WHERE sequence = 1200": 1200,
+    'DELETE FROM decisions WHERE sequence = 700': 700,
+    'UPDATE decisions SET sequence = 9000 WHERE sequence = 3': 3,
+  }
+  for (const [statement, firstBroken] of Object.entries(tampering)) {
+    const file = newFile()
+    const store = await open(t, { file })
+    await Promise.all(
+      Array.from({ length: 1_500 }, (_, n) =>
+        store.recordDecision(decisionRow({ decisionId: `d${n}`, decision: 'BLOCK', executionAction: 'STOP' })),
+      ),
+    )
+    assert.equal(await store.verifyChain(), null)
+    const intruder = new DatabaseSync(file)
+    assert.throws(() => intruder.exec(statement), /append-only/)
+    intruder.exec('PRAGMA foreign_keys = OFF; DROP TRIGGER decisions_are_final; DROP TRIGGER decisions_stay')
+    intruder.exec(statement)
+    intruder.close()
+    assert.equal(await store.verifyChain(), firstBroken)
+  }
+})
+
+test('call records are in the file after the flush, and what waits is written by close', async () => {
+  const file = newFile()
+  const store = await openSqliteStore({ file, calls: 'batched', flushMilliseconds: 3_600_000 })
+  for (let n = 0; n < 3; n += 1)
+    await store.recordInterception({
+      correlationId: `c${n}`,
+      decisionId: null,
+      route: 'shop',
+      protocol: 'mcp',
+      action: 'tools/call search',
+      executionAction: 'CONTINUE',
+      enforced: true,
+      at: n,
+    })
+  await store.close()
+  const reader = new DatabaseSync(file, { readOnly: true })
+  assert.equal(reader.prepare('SELECT count(*) AS n FROM interceptions').get()?.['n'], 3)
+  reader.close()
+})
+
+test('baselines are kept whole and replaced by route and artifact', async (t) => {
+  const store = await open(t)
+  const row = {
+    route: 'shop',
+    artifactId: 'tools',
+    type: 'mcp_manifest',
+    content: '{"tools":[]}',
+    digest: 'sha256:1',
+    source: 'first_use',
+    setBy: 'route',
+    setAt: 1,
+  } as const
+  await store.setBaseline(row)
+  await store.setBaseline({ ...row, content: '{}', source: 'promotion' })
+  assert.deepEqual(await store.baseline('shop', 'tools'), { ...row, content: '{}', source: 'promotion' })
+  assert.equal((await store.baselines()).length, 1)
+  assert.equal(await store.baseline('shop', 'none'), null)
+})
+
+test('a monitoring window closes once', async (t) => {
+  const store = await open(t)
+  const window = {
+    correlationId: 'c',
+    decisionId: 'd',
+    tenant: 'local',
+    route: null,
+    openedAt: 1,
+    closedAt: null,
+    outcome: null,
+  }
+  await store.openWindow(window)
+  assert.deepEqual(await store.openWindows(), [window])
+  assert.equal(await store.closeWindow('c', 'SUCCEEDED', 2), true)
+  assert.equal(await store.closeWindow('c', 'FAILED', 3), false)
+  assert.deepEqual(await store.openWindows(), [])
+})
+
+test('API keys are found by hash, and revoked once', async (t) => {
+  const store = await open(t)
+  const key = apiKeyRow({ key: mintApiKey(), name: 'ci', role: 'agent', at: 1 })
+  await store.createApiKey(key)
+  assert.deepEqual(await store.apiKey(key.hash), key)
+  assert.equal(await store.revokeApiKey(key.hash, 5), true)
+  assert.equal(await store.revokeApiKey(key.hash, 9), true)
+  assert.equal((await store.apiKey(key.hash))?.revokedAt, 5)
+  assert.equal(await store.revokeApiKey('unknown', 5), false)
+})
+
+test('uses are counted up to the limit of the month, and not past it under concurrency', async (t) => {
+  const store = await open(t)
+  const counts = await Promise.all(Array.from({ length: 20 }, () => store.countUse('local', '2026-01', 5)))
+  assert.deepEqual(
+    counts.filter((count) => count !== null),
+    [1, 2, 3, 4, 5],
+  )
+  assert.equal(await store.countUse('local', '2026-02', 5), 1)
+  assert.equal(await store.countUse('other', '2026-01', 0), null)
+  assert.equal(await store.countUse('local', '2026-03', Number.POSITIVE_INFINITY), 1)
+})
+
+test('a ledger of a newer version is refused with what to do', async () => {
+  const file = newFile()
+  const newer = new DatabaseSync(file)
+  newer.exec('PRAGMA user_version = 999')
+  newer.close()
+  await assert.rejects(openSqliteStore({ file, calls: 'batched', flushMilliseconds: 5 }), /newer version.*data_dir/s)
+})
+
+test('a store that is closed refuses calls', async () => {
+  const store = await openSqliteStore({ file: newFile(), calls: 'durable', flushMilliseconds: 5 })
+  await store.close()
+  await assert.rejects(store.probe(), { code: 'STORE_UNAVAILABLE' })
+})
