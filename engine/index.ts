@@ -30,6 +30,8 @@ export type {
   ReceiptVerification,
   VerifyInput,
 } from './receipts/verify.ts'
+export { compilePolicy } from './policy/compile.ts'
 export type { CompiledPolicy, PolicyEffect, PolicyEvaluator, PolicyMode } from './policy/policy.ts'
+export { PolicyDocument } from './policy/schema.ts'
 export { fail, ok } from './result.ts'
 export type { Problem, Result } from './result.ts'

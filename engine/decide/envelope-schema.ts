@@ -389,17 +389,17 @@ export type Envelope = Static<typeof Envelope>
 export const decisionResultProducerSchema: TSchema = Envelope
 
 /**
- * JSON Schema of what a consumer may rely on (served as `/schemas/decision-result.v1.consumer.json`). Open at every object
- * that may grow; values of open vocabularies are any text. The enums that are branched on stay closed: an unknown value is not permission.
+ * What a consumer may rely on. Open at every object that may grow; values of open vocabularies are any text. The enums that
+ * are branched on stay closed: an unknown value is not permission.
  */
-export const decisionResultConsumerSchema: TSchema = Type.Object(
+export const ConsumedEnvelope = Type.Object(
   {
     ...REQUIRED_MEMBERS,
     next_actions: Type.Array(
       open(NextAction, {
         type: anyText(),
-        precondition: optional(anyText()),
         target: optional(text(ENVELOPE_BOUNDS.target, 0)),
+        precondition: optional(anyText()),
       }),
       { maxItems: ENVELOPE_BOUNDS.nextActions },
     ),
@@ -417,7 +417,14 @@ export const decisionResultConsumerSchema: TSchema = Type.Object(
     allOf: [...CLASS_RULES, CONFIDENCE_RULE, ...COMPLETENESS_RULES],
   },
 )
+export type ConsumedEnvelope = Static<typeof ConsumedEnvelope>
 
-function open(schema: { readonly properties: Record<string, TSchema> }, loosened: Record<string, TSchema>): TSchema {
+/** JSON Schema for those who read envelopes (served as `/schemas/decision-result.v1.consumer.json`). */
+export const decisionResultConsumerSchema: TSchema = ConsumedEnvelope
+
+function open<T extends Record<string, TSchema>, L extends Record<string, TSchema>>(
+  schema: Type.TObject<T>,
+  loosened: L,
+) {
   return Type.Object({ ...schema.properties, ...loosened })
 }

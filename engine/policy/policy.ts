@@ -33,18 +33,24 @@ export interface Waiver {
   readonly expires: string
 }
 
-export interface PolicyEffect {
-  /** What counts: after waiver and observe mode. */
+/** `expires_soon`: within fourteen days. */
+export type WaiverStanding = 'in_force' | 'expires_soon' | 'expired'
+
+/** What one rule says of a finding. */
+export interface PolicyRuling {
   readonly decision: Decision
-  /** What the rules say, before waiver and observe mode. */
-  readonly ruled: Decision
-  /** Id of the policy rule that decided; `none` when no rule matched. */
+  /** Id of the rule; `none` when no rule matched. */
   readonly ruleId: string
   /** From the rule, when it names one; null: the finding speaks for itself. */
   readonly reason: { readonly code: string; readonly message: string } | null
-  readonly mode: PolicyMode
-  /** A waiver that fits the finding. */
-  readonly waiver?: Waiver & { readonly standing: 'in_force' | 'expires_soon' | 'expired' }
+}
+
+/** The ruling that counts, after waivers and with observing rules lowered to WARN. */
+export interface PolicyEffect extends PolicyRuling {
+  /** What an observing rule would have decided, when that is stricter than what counts. */
+  readonly observed: PolicyRuling | null
+  /** A waiver that fits the finding; `expired` ones have no effect. */
+  readonly waiver: (Waiver & { readonly standing: WaiverStanding }) | null
   /** The condition could not be evaluated: the decision is degraded. */
-  readonly degraded?: { readonly code: string; readonly message: string }
+  readonly degraded: { readonly code: string; readonly message: string } | null
 }

@@ -1,0 +1,81 @@
+/** Rules asked for one finding: the strictest wins, observing rules are held apart, waivers lower. Nothing here throws its way to ALLOW. */
+import { DECISION_CLASSES, type Decision, type DecisionContext } from '../decide/decision.ts'
+import type { CompiledRule } from './compile.ts'
+import { conditionFacts, conditionKey, type ConditionFacts } from './condition.ts'
+import type { PolicyEffect, PolicyEvaluator, PolicyRuling } from './policy.ts'
+import { waiverFor, waiverStanding, type CompiledWaiver } from './waiver.ts'
+
+/** What the rules say before waivers: one ruling of those that are enforced, one of those that observe. */
+interface Rulings {
+  readonly enforced: PolicyRuling
+  readonly observed: PolicyRuling
+  readonly failure: string | null
+}
+
+const NO_RULE: PolicyRuling = { decision: 'ALLOW', ruleId: 'none', reason: null }
+
+export function policyEvaluator(
+  rules: readonly CompiledRule[],
+  waivers: readonly CompiledWaiver[],
+  onIncomplete: Exclude<Decision, 'ALLOW'>,
+): (context: DecisionContext, now: number) => PolicyEvaluator {
+  const reads = new Set(rules.flatMap((rule) => [...rule.condition.reads]))
+  return (context, now) => {
+    // One change of a shared component reaches thousands of operations; conditions that do not read what differs are asked once.
+    const answered = new Map<string, Rulings>()
+    return (group, occurrence) => {
+      const key = conditionKey(reads, group, occurrence)
+      let rulings = answered.get(key)
+      if (!rulings) {
+        rulings = rule(rules, conditionFacts(context, group, occurrence), onIncomplete)
+        answered.set(key, rulings)
+      }
+      const waiver = waivers.length === 0 ? null : waiverFor(waivers, group, occurrence)
+      return effectOf(rulings, waiver, now)
+    }
+  }
+}
+
+function rule(rules: readonly CompiledRule[], facts: ConditionFacts, onIncomplete: Decision): Rulings {
+  let enforced = NO_RULE
+  let observed = NO_RULE
+  let failure: string | null = null
+  for (const { id, condition, decision, mode, reason } of rules) {
+    const answer = condition.test(facts)
+    if (answer.ok && !answer.value) continue
+    if (!answer.ok) failure ??= `rule ${id}: ${answer.problem}`
+    // A condition that cannot be judged is enforced even in an observing rule: nobody knows what it would have said.
+    const ruling = answer.ok ? { decision, ruleId: id, reason } : { decision: onIncomplete, ruleId: id, reason: null }
+    if (answer.ok && mode === 'observe') observed = stricterRuling(observed, ruling)
+    else enforced = stricterRuling(enforced, ruling)
+  }
+  return { enforced, observed, failure }
+}
+
+function effectOf({ enforced, observed, failure }: Rulings, waiver: CompiledWaiver | null, now: number): PolicyEffect {
+  const degraded = failure === null ? null : { code: 'POLICY_CONDITION_FAILED', message: failure }
+  const standing = waiver && isHeldUp(stricterRuling(enforced, observed)) ? waiverStanding(waiver, now) : null
+  const applied = waiver && standing ? { ...waiverFields(waiver), standing } : null
+  const isWaived = standing !== null && standing !== 'expired' && degraded === null
+  if (isWaived) return { ...lowered(stricterRuling(enforced, observed)), observed: null, waiver: applied, degraded }
+  const isObserved = DECISION_CLASSES[observed.decision].strictness > DECISION_CLASSES[enforced.decision].strictness
+  if (!isObserved) return { ...enforced, observed: null, waiver: applied, degraded }
+  return { ...stricterRuling(enforced, lowered(observed)), observed, waiver: applied, degraded }
+}
+
+function stricterRuling(a: PolicyRuling, b: PolicyRuling): PolicyRuling {
+  return DECISION_CLASSES[b.decision].strictness > DECISION_CLASSES[a.decision].strictness ? b : a
+}
+
+function isHeldUp({ decision }: PolicyRuling): boolean {
+  return !DECISION_CLASSES[decision].safeForAgent
+}
+
+/** At most WARN. */
+function lowered(ruling: PolicyRuling): PolicyRuling {
+  return isHeldUp(ruling) ? { ...ruling, decision: 'WARN' } : ruling
+}
+
+function waiverFields({ id, reason, owner, expires }: CompiledWaiver) {
+  return { id, reason, owner, expires }
+}

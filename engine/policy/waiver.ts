@@ -1,0 +1,74 @@
+/** Waivers: findings that somebody answers for, until a day. A waiver lowers to WARN, never to ALLOW, so that it stays in sight. */
+import type { FindingGroup, Occurrence } from '../finding.ts'
+import type { Problem } from '../result.ts'
+import type { Waiver, WaiverStanding } from './policy.ts'
+import type { PolicyDocument } from './schema.ts'
+
+/** Seconds before its end from which a waiver warns. */
+const NOTICE = 14 * 86_400
+
+export interface CompiledWaiver extends Waiver {
+  /** Seconds since the epoch; void from then on. */
+  readonly until: number
+  readonly rule: string | null
+  readonly location: string | null
+  readonly fingerprint: string | null
+}
+
+type WaiverEntry = NonNullable<PolicyDocument['waivers']>[number]
+
+export function compileWaivers(
+  entries: readonly WaiverEntry[],
+  code: string,
+): { readonly waivers: readonly CompiledWaiver[]; readonly problems: readonly Problem[] } {
+  const waivers: CompiledWaiver[] = []
+  const problems: Problem[] = []
+  const seen = new Set<string>()
+  entries.forEach(({ id, reason, owner, expires, ...match }, index) => {
+    const pointer = `/waivers/${index}`
+    const until = endOf(expires)
+    if (until === null)
+      problems.push({
+        code,
+        message: `waiver ${id}: ${expires} is not a day of the calendar`,
+        pointer: `${pointer}/expires`,
+      })
+    if (seen.has(id)) problems.push({ code, message: `waiver id ${id} is used twice`, pointer: `${pointer}/id` })
+    seen.add(id)
+    const { rule = null, location = null, fingerprint = null } = match
+    waivers.push({ id, reason, owner, expires, until: until ?? 0, rule, location, fingerprint })
+  })
+  return { waivers, problems }
+}
+
+/** The waiver with the latest end that fits; every member that it states has to. */
+export function waiverFor(
+  waivers: readonly CompiledWaiver[],
+  group: FindingGroup,
+  occurrence: Occurrence,
+): CompiledWaiver | null {
+  let found: CompiledWaiver | null = null
+  for (const waiver of waivers) {
+    const fits =
+      (waiver.rule === null || waiver.rule === group.rule) &&
+      (waiver.fingerprint === null || waiver.fingerprint === occurrence.fingerprint) &&
+      (waiver.location === null ||
+        group.location === waiver.location ||
+        group.location.startsWith(`${waiver.location}/`))
+    if (fits && (found === null || waiver.until > found.until)) found = waiver
+  }
+  return found
+}
+
+export function waiverStanding(waiver: CompiledWaiver, now: number): WaiverStanding {
+  if (now >= waiver.until) return 'expired'
+  return now >= waiver.until - NOTICE ? 'expires_soon' : 'in_force'
+}
+
+/** Null when the text names no day or instant that exists: Date would roll 31 February over in silence. */
+function endOf(expires: string): number | null {
+  const isDay = expires.length === 10
+  const start = new Date(isDay ? `${expires}T00:00:00Z` : expires)
+  if (Number.isNaN(start.getTime()) || !start.toISOString().startsWith(expires.replace('Z', ''))) return null
+  return start.getTime() / 1000 + (isDay ? 86_400 : 0)
+}

@@ -1,0 +1,48 @@
+/** Violations of a schema, as ajv names them → Problems with a JSON Pointer to the member at fault and words to mend it by. */
+import type { Problem, Result } from './result.ts'
+
+/** The part of an ajv error that is read here. */
+export interface SchemaViolation {
+  readonly instancePath: string
+  readonly schemaPath: string
+  readonly keyword: string
+  readonly params: Readonly<Record<string, unknown>>
+  readonly message?: string
+}
+
+/** Answer of a generated validator (docs/validators.ts). */
+export type Checked<T> = Result<T, readonly SchemaViolation[]>
+
+type Wording = (params: Readonly<Record<string, unknown>>) => string
+
+/** Keyword → what is wrong, after the name of the member. Keywords without a row say what ajv says. */
+const WORDINGS: Readonly<Record<string, Wording>> = {
+  additionalProperties: ({ additionalProperty }) => `may not have the member ${JSON.stringify(additionalProperty)}`,
+  required: ({ missingProperty }) => `needs the member ${JSON.stringify(missingProperty)}`,
+  enum: ({ allowedValues }) =>
+    `must be one of ${Array.isArray(allowedValues) ? allowedValues.join(', ') : String(allowedValues)}`,
+  anyOf: () => 'has none of the forms that it may have: see its description in the schema',
+  const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
+  type: ({ type }) => `must be of type ${String(type)}`,
+  pattern: ({ pattern }) => `must match ${String(pattern)}`,
+}
+
+/** Of several readings of one place (`anyOf`) only the summary is told; `code` is that of every problem made. */
+export function problemsOf(violations: readonly SchemaViolation[], code: string): readonly Problem[] {
+  return violations
+    .filter(({ schemaPath }) => !/\/anyOf\/\d/.test(schemaPath))
+    .map(({ instancePath, keyword, params, message }) => {
+      const wording = Object.hasOwn(WORDINGS, keyword) ? WORDINGS[keyword] : undefined
+      const unknownMember =
+        keyword === 'additionalProperties' ? `/${pointerSegment(String(params.additionalProperty))}` : ''
+      return {
+        code,
+        message: `${instancePath === '' ? 'the document' : instancePath} ${wording?.(params) ?? message ?? 'is not valid'}`,
+        pointer: instancePath + unknownMember,
+      }
+    })
+}
+
+function pointerSegment(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
+}
