@@ -1,0 +1,207 @@
+/** The chart as helm renders it: lint, the objects for the usual choices, and values that the gateway would refuse. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { accessSync, constants, readFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import { parseAllDocuments } from 'yaml'
+import { at, listAt, numberAt, textAt, textsAt } from '../json.ts'
+
+const run = promisify(execFile)
+const CHART = join(import.meta.dirname, '../../charts/preflight-gateway')
+const POD = ['spec', 'template', 'spec'] as const
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** PREFLIGHT_HELM, or the first helm on the PATH (`.ci/helm FOLDER` fetches one). */
+function findHelm(): string | null {
+  const named = process.env['PREFLIGHT_HELM'] ?? ''
+  const onPath = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'helm'))
+  return [...(named === '' ? [] : [named]), ...onPath].find(isExecutable) ?? null
+}
+
+/** The helm to use; without one the test is skipped, save in CI, where that is a failure. */
+function helmOrSkip(t: TestContext): string | null {
+  const helm = findHelm()
+  if (helm !== null) return helm
+  assert.notEqual(process.env['CI'], 'true', 'CI has no helm: .ci/run must set PREFLIGHT_HELM')
+  t.skip('helm is not installed; `.ci/helm FOLDER` fetches one, PREFLIGHT_HELM names it')
+  return null
+}
+
+function readObjects(text: string): readonly unknown[] {
+  return parseAllDocuments(text)
+    .map((document): unknown => document.toJS())
+    .filter((object) => object !== null)
+}
+
+async function render(helm: string, ...settings: readonly string[]): Promise<readonly unknown[]> {
+  const { stdout } = await run(helm, ['template', 'trial', CHART, '--namespace', 'agents', ...settings])
+  return readObjects(stdout)
+}
+
+function byKind(objects: readonly unknown[], kind: string): readonly unknown[] {
+  return objects.filter((object) => at(object, 'kind') === kind)
+}
+
+function named(objects: readonly unknown[], suffix: string): unknown {
+  return objects.find((object) => textAt(object, 'metadata', 'name').endsWith(suffix))
+}
+
+function podOf(objects: readonly unknown[]): unknown {
+  return at(byKind(objects, 'Deployment')[0], ...POD)
+}
+
+const HARDENED = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+}
+
+test('helm lint accepts the chart without a warning', async (t) => {
+  const helm = helmOrSkip(t)
+  if (helm === null) return
+  const { stdout } = await run(helm, ['lint', '--strict', CHART])
+  assert.match(stdout, /1 chart\(s\) linted, 0 chart\(s\) failed/)
+  assert.doesNotMatch(stdout, /\[(?:WARNING|ERROR)\]/)
+})
+
+test('the default values give one hardened pod with a kept volume and no secret', async (t) => {
+  const helm = helmOrSkip(t)
+  if (helm === null) return
+  const objects = await render(helm)
+  const kinds = ['ConfigMap', 'Deployment', 'PersistentVolumeClaim', 'Service', 'Service', 'ServiceAccount']
+  assert.deepEqual(textsAt(objects, 'kind'), kinds)
+  const pod = podOf(objects)
+  assert.equal(at(pod, 'automountServiceAccountToken'), false)
+  assert.equal(at(pod, 'securityContext', 'runAsNonRoot'), true)
+  assert.deepEqual(at(pod, 'securityContext', 'seccompProfile'), { type: 'RuntimeDefault' })
+  assert.deepEqual(at(pod, 'containers', 0, 'securityContext'), HARDENED)
+  assert.deepEqual(
+    textsAt(listAt(pod, 'containers', 0, 'volumeMounts'), 'name'),
+    textsAt(listAt(pod, 'volumes'), 'name'),
+    'every volume is mounted, every mount has one',
+  )
+})
+
+test('the configuration in the ConfigMap is the one in the values', async (t) => {
+  const helm = helmOrSkip(t)
+  if (helm === null) return
+  const route = { name: 'tools', match: { path: '/tools' }, upstream: 'http://tools:8080/mcp', protocol: 'mcp' }
+  const objects = await render(
+    helm,
+    '--set-json',
+    `config.routes=${JSON.stringify([route])}`,
+    '--set-json',
+    'config.limits={"request_body":67108864}',
+    '--set',
+    'config.shutdown.drain=45',
+  )
+  const text = textAt(byKind(objects, 'ConfigMap')[0], 'data', 'preflight.yaml')
+  assert.deepEqual(readObjects(text)[0], {
+    tier: 'gateway',
+    policy: 'default',
+    routes: [route],
+    limits: { request_body: 67108864 },
+    shutdown: { drain: 45 },
+  })
+  assert.ok(numberAt(podOf(objects), 'terminationGracePeriodSeconds') > 45, 'the pod outlives its drain')
+})
+
+test('a configuration mistake fails at install, not in the pod', async (t) => {
+  const helm = helmOrSkip(t)
+  if (helm === null) return
+  const mistakes = [
+    'config.tier=fortress',
+    'config.polcy=default',
+    'config.routes[0].name=NotAName',
+    'config.listen.api=0.0.0.0:1',
+    'ports.proxy=99999',
+    'replicas=3',
+    'bootstrapKey.value=short',
+  ]
+  for (const mistake of mistakes) {
+    await assert.rejects(render(helm, '--set', mistake), /schema/i, mistake)
+  }
+})
+
+test('a bootstrap key comes from a Secret, ours or theirs, and never as plain text in the pod', async (t) => {
+  const helm = helmOrSkip(t)
+  if (helm === null) return
+  const key = 'a-trial-key-of-enough-characters'
+  const own = await render(helm, '--set', `bootstrapKey.value=${key}`)
+  assert.equal(atob(textAt(byKind(own, 'Secret')[0], 'data', 'key')), key)
+  assert.ok(!JSON.stringify(podOf(own)).includes(key))
+
+  const theirs = await render(helm, '--set', 'bootstrapKey.existingSecret=kept', '--set', `bootstrapKey.value=${key}`)
+  assert.equal(byKind(theirs, 'Secret').length, 0)
+  const variable = listAt(podOf(theirs), 'containers', 0, 'env').find(
+    (entry) => at(entry, 'name') === 'PREFLIGHT_BOOTSTRAP_KEY',
+  )
+  assert.deepEqual(at(variable, 'valueFrom'), { secretKeyRef: { name: 'kept', key: 'key' } })
+})
+
+test('network policies hold the gateway and lock the agents to it when asked', async (t) => {
+  const helm = helmOrSkip(t)
+  if (helm === null) return
+  const settings = ['--set', 'networkPolicy.enabled=true', '--set', 'networkPolicy.lockAgents.app=agent']
+  const policies = byKind(await render(helm, ...settings), 'NetworkPolicy')
+  assert.equal(policies.length, 2)
+  const lock = named(policies, '-agents')
+  assert.deepEqual(at(lock, 'spec', 'podSelector'), { matchLabels: { app: 'agent' } })
+  assert.deepEqual(at(lock, 'spec', 'policyTypes'), ['Egress'])
+  const ports = listAt(lock, 'spec', 'egress').map((rule) => listAt(rule, 'ports').map((port) => at(port, 'port')))
+  assert.deepEqual(ports, [
+    [15080, 15081],
+    [53, 53],
+  ])
+})
+
+test('monitors are rendered when asked and select what the chart labels', async (t) => {
+  const helm = helmOrSkip(t)
+  if (helm === null) return
+  const settings = ['--set', 'monitoring.podMonitor=true', '--set', 'monitoring.serviceMonitor=true']
+  const objects = await render(helm, ...settings)
+  const labelled = {
+    PodMonitor: at(byKind(objects, 'Deployment')[0], 'spec', 'template', 'metadata', 'labels'),
+    ServiceMonitor: at(named(byKind(objects, 'Service'), '-metrics'), 'metadata', 'labels'),
+  }
+  for (const [kind, labels] of Object.entries(labelled)) {
+    const selector = at(byKind(objects, kind)[0], 'spec', 'selector', 'matchLabels')
+    assert.ok(typeof selector === 'object' && selector !== null && Object.keys(selector).length > 1, kind)
+    for (const [name, value] of Object.entries(selector)) assert.equal(at(labels, name), value, `${kind} ${name}`)
+  }
+})
+
+test('without persistence the data directory is an emptyDir and no claim is made', async (t) => {
+  const helm = helmOrSkip(t)
+  if (helm === null) return
+  const objects = await render(helm, '--set', 'persistence.enabled=false')
+  assert.equal(byKind(objects, 'PersistentVolumeClaim').length, 0)
+  const data = listAt(podOf(objects), 'volumes').find((volume) => at(volume, 'name') === 'data')
+  assert.deepEqual(data, { name: 'data', emptyDir: {} })
+})
+
+test('the sidecar example is a native sidecar, hardened like the gateway, with every mount backed by a volume', () => {
+  const [config, pod] = readObjects(readFileSync(join(CHART, 'examples/sidecar-pod.yaml'), 'utf8'))
+  const sidecar = at(pod, 'spec', 'initContainers', 0)
+  assert.equal(at(sidecar, 'restartPolicy'), 'Always')
+  assert.deepEqual(listAt(sidecar, 'args').slice(0, 2), ['serve', '--config'])
+  for (const [member, value] of Object.entries(HARDENED)) {
+    assert.deepEqual(at(sidecar, 'securityContext', member), value, member)
+  }
+  const volumes = listAt(pod, 'spec', 'volumes')
+  for (const name of textsAt(listAt(sidecar, 'volumeMounts'), 'name')) {
+    assert.ok(textsAt(volumes, 'name').includes(name), `${name} is backed`)
+  }
+  const configVolume = volumes.find((volume) => at(volume, 'name') === 'preflight-config')
+  assert.equal(at(configVolume, 'configMap', 'name'), at(config, 'metadata', 'name'))
+})
