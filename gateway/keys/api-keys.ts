@@ -1,5 +1,6 @@
 /** API keys: how they are made, hashed and named (wire.md §1). A key itself is shown once and kept nowhere. */
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
+import { sha256Hex } from '../hash.ts'
 import type { ApiKey, Role } from '../store/store.ts'
 
 /** Tenant of keys and intercepted calls when nobody says otherwise: a self-hosted gateway usually has one. */
@@ -23,7 +24,7 @@ export function mintApiKey(kind: KeyKind = 'live'): string {
 
 /** SHA-256 of the UTF-8 key as 64 hex digits: the only form that is stored and looked up. */
 export function hashApiKey(key: string): string {
-  return createHash('sha256').update(key, 'utf8').digest('hex')
+  return sha256Hex(key)
 }
 
 /** `v:` and the first 12 digits of the hash (interface.md, audience). */

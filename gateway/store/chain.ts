@@ -1,5 +1,5 @@
 /** The hash chain of the ledger: each decision row covers its own columns and the hash before it, so a changed, missing or moved row shows. */
-import { createHash } from 'node:crypto'
+import { sha256Hex } from '../hash.ts'
 import type { DecisionRow } from './store.ts'
 
 /** What the first row points back to. */
@@ -31,5 +31,5 @@ export function chainHash(previousHash: string, sequence: number, row: DecisionR
     row.idempotency?.key ?? null,
     row.idempotency?.bodyDigest ?? null,
   ]
-  return `sha256:${createHash('sha256').update(JSON.stringify(columns), 'utf8').digest('hex')}`
+  return `sha256:${sha256Hex(JSON.stringify(columns))}`
 }

@@ -1,0 +1,40 @@
+/** The first API key of an empty store (wire.md §14): the operator's own, or one that is made and shown once. */
+import { StartupError } from '../startup-error.ts'
+import type { Store } from '../store/store.ts'
+import { apiKeyRow, BOOTSTRAP_KEY_MINIMUM, hashApiKey, mintApiKey } from './api-keys.ts'
+
+export interface Bootstrap {
+  /** The key to show once; null when there was one already or the operator brought it. */
+  readonly printed: string | null
+  /** For people, when something they asked for was not done. */
+  readonly warning: string | null
+}
+
+/**
+ * Makes the admin key of an empty store. A bootstrap key on a store that has keys is not added: a key once revoked must not
+ * come back with a restart.
+ */
+export async function bootstrapKey(store: Store, own: string | null, at: number): Promise<Bootstrap> {
+  if (own !== null) checkBootstrapKey(own)
+  const existing = await store.apiKeys()
+  if (existing.length > 0) {
+    const isKnown = own === null || existing.some(({ hash }) => hash === hashApiKey(own))
+    return { printed: null, warning: isKnown ? null : IGNORED }
+  }
+  const key = own ?? mintApiKey()
+  await store.createApiKey(apiKeyRow({ key, name: 'bootstrap', role: 'admin', at }))
+  return { printed: own === null ? key : null, warning: null }
+}
+
+const IGNORED =
+  'PREFLIGHT_BOOTSTRAP_KEY is not a key of this store and was ignored: it only sets the first key of an empty store. ' +
+  'Make further keys with `preflight keys create`.'
+
+/** Throws a StartupError: a key that can be guessed or not sent in a header is no key. */
+function checkBootstrapKey(key: string): void {
+  if (key.length >= BOOTSTRAP_KEY_MINIMUM && /^[\x21-\x7e]+$/.test(key)) return
+  throw new StartupError(
+    `PREFLIGHT_BOOTSTRAP_KEY must have at least ${BOOTSTRAP_KEY_MINIMUM} visible ASCII characters and no spaces, ` +
+      'e.g. the output of: openssl rand -hex 32',
+  )
+}

@@ -1,0 +1,133 @@
+/** The published form of the receipt keys (wire.md §2): a JWK Set with the life of each key, written for verifiers and read back by `preflight verify`. */
+import { createPublicKey, verify, type KeyObject } from 'node:crypto'
+import { fail, ok, type KeySet, type KeyStatus, type Result, type VerificationKey } from '../../engine/index.ts'
+import type { StoredKey } from './key-file.ts'
+
+/** Times are UTC, `YYYY-MM-DDThh:mm:ssZ`. */
+export interface PublishedKey {
+  readonly kty: 'OKP'
+  readonly crv: 'Ed25519'
+  readonly x: string
+  readonly kid: string
+  readonly alg: 'EdDSA'
+  readonly use: 'sig'
+  readonly status: KeyStatus
+  readonly valid_from: string
+  readonly retired_at: string | null
+  readonly revoked_at: string | null
+}
+
+export interface PublishedKeySet {
+  readonly keys: readonly PublishedKey[]
+}
+
+type KeyLife = Pick<StoredKey, 'retired_at' | 'revoked_at'>
+
+/** @param now seconds since the epoch */
+export function keyStatus({ retired_at, revoked_at }: KeyLife, now: number): KeyStatus {
+  if (revoked_at !== null && revoked_at <= now) return 'revoked'
+  return retired_at !== null && retired_at <= now ? 'retired' : 'active'
+}
+
+/** @param now seconds since the epoch */
+export function publishKeys(keys: readonly StoredKey[], now: number): PublishedKeySet {
+  return {
+    keys: keys.map((key) => ({
+      kty: 'OKP',
+      crv: 'Ed25519',
+      x: key.x,
+      kid: key.kid,
+      alg: 'EdDSA',
+      use: 'sig',
+      status: keyStatus(key, now),
+      valid_from: instant(key.valid_from),
+      retired_at: key.retired_at === null ? null : instant(key.retired_at),
+      revoked_at: key.revoked_at === null ? null : instant(key.revoked_at),
+    })),
+  }
+}
+
+/** @param now seconds since the epoch */
+export function verificationKeys(keys: readonly StoredKey[], now: number): KeySet {
+  return new Map(
+    keys.map((key) => [
+      key.kid,
+      verificationKey(publicKey(key.x), {
+        keyId: key.kid,
+        status: keyStatus(key, now),
+        validFrom: key.valid_from,
+        retiredAt: key.retired_at,
+        revokedAt: key.revoked_at,
+      }),
+    ]),
+  )
+}
+
+/** A JWK Set from elsewhere. Keys of other kinds are left out; one of ours that is malformed is a problem, not a key less. */
+export function parseKeySet(value: unknown): Result<KeySet> {
+  if (!isRecord(value) || !Array.isArray(value['keys'])) return malformed('', 'a JWK Set is an object with "keys"')
+  const keys = new Map<string, VerificationKey>()
+  for (const [index, entry] of value['keys'].entries()) {
+    if (!isRecord(entry) || entry['kty'] !== 'OKP' || entry['crv'] !== 'Ed25519') continue
+    const pointer = `/keys/${index}`
+    const key = parseKey(entry)
+    if (key === null) return malformed(pointer, 'the Ed25519 key has no valid kid, x, status or times')
+    if (keys.has(key.keyId)) return malformed(pointer, `the key id ${key.keyId} stands there twice`)
+    keys.set(key.keyId, key)
+  }
+  return ok(keys)
+}
+
+const STATUSES = ['active', 'retired', 'revoked'] as const satisfies readonly KeyStatus[]
+
+function parseKey(entry: Readonly<Record<string, unknown>>): VerificationKey | null {
+  const { kid, x } = entry
+  // A plain JWK without our members is a key in force since ever.
+  const status = STATUSES.find((name) => name === (entry['status'] ?? 'active'))
+  const validFrom = secondsOf(entry['valid_from'] ?? null)
+  const retiredAt = secondsOf(entry['retired_at'] ?? null)
+  const revokedAt = secondsOf(entry['revoked_at'] ?? null)
+  if (typeof kid !== 'string' || kid === '' || typeof x !== 'string' || status === undefined) return null
+  if (validFrom === undefined || retiredAt === undefined || revokedAt === undefined) return null
+  try {
+    return verificationKey(publicKey(x), { keyId: kid, status, validFrom: validFrom ?? 0, retiredAt, revokedAt })
+  } catch {
+    return null
+  }
+}
+
+function verificationKey(key: KeyObject, life: Omit<VerificationKey, 'verify'>): VerificationKey {
+  return {
+    ...life,
+    verify: (signingInput, signature) => {
+      try {
+        return verify(null, Buffer.from(signingInput, 'latin1'), key, Buffer.from(signature, 'base64url'))
+      } catch {
+        return false
+      }
+    },
+  }
+}
+
+function publicKey(x: string): KeyObject {
+  return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
+}
+
+function instant(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
+}
+
+/** Seconds since the epoch of an instant; null stays null; undefined when it is none. */
+function secondsOf(value: unknown): number | null | undefined {
+  if (value === null) return null
+  const milliseconds = typeof value === 'string' ? Date.parse(value) : Number.NaN
+  return Number.isNaN(milliseconds) ? undefined : Math.floor(milliseconds / 1000)
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function malformed(pointer: string, message: string): Result<KeySet> {
+  return fail({ code: 'KEYS_UNREADABLE', message: `The key set cannot be read: ${message}.`, pointer })
+}

@@ -1,0 +1,89 @@
+/** The file that holds the receipt keys: read and checked whole, written whole (a crash leaves the old file or the new one). */
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { StartupError, errorCode, messageOf } from '../startup-error.ts'
+
+/** One receipt key as kept. Times are seconds since the epoch; `d` is the private part, gone once the key may not sign any more. */
+export interface StoredKey {
+  readonly kid: string
+  /** Public key, base64url (RFC 8037 §2). */
+  readonly x: string
+  readonly d: string | null
+  readonly valid_from: number
+  readonly retired_at: number | null
+  readonly revoked_at: number | null
+}
+
+export function keyFile(dataDirectory: string): string {
+  return join(resolve(dataDirectory), 'receipt-keys.json')
+}
+
+/** Null when there is none yet. Throws a StartupError on a file that cannot be read as keys. */
+export function readKeyFile(file: string): readonly StoredKey[] | null {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null
+    throw unreadable(file, messageOf(error), error)
+  }
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isKeyFile(value)) return value.keys
+  } catch (error) {
+    throw unreadable(file, messageOf(error), error)
+  }
+  throw unreadable(file, 'it is not a file of receipt keys')
+}
+
+/** Atomic and durable, readable by this user only. */
+export function writeKeyFile(file: string, keys: readonly StoredKey[]): void {
+  const temporary = `${file}.${process.pid}.tmp`
+  const descriptor = openSync(temporary, 'w', 0o600)
+  try {
+    writeSync(descriptor, `${JSON.stringify({ version: 1, keys }, null, 2)}\n`)
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+  renameSync(temporary, file)
+  const directory = openSync(dirname(file), 'r')
+  try {
+    fsyncSync(directory)
+  } finally {
+    closeSync(directory)
+  }
+}
+
+function isKeyFile(value: unknown): value is { readonly keys: readonly StoredKey[] } {
+  if (!isRecord(value) || value['version'] !== 1 || !Array.isArray(value['keys'])) return false
+  return value['keys'].every(isStoredKey)
+}
+
+function isStoredKey(value: unknown): value is StoredKey {
+  if (!isRecord(value)) return false
+  return (
+    typeof value['kid'] === 'string' &&
+    typeof value['x'] === 'string' &&
+    (value['d'] === null || typeof value['d'] === 'string') &&
+    Number.isSafeInteger(value['valid_from']) &&
+    isTime(value['retired_at']) &&
+    isTime(value['revoked_at'])
+  )
+}
+
+function isTime(value: unknown): boolean {
+  return value === null || Number.isSafeInteger(value)
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function unreadable(file: string, reason: string, cause?: unknown): StartupError {
+  return new StartupError(
+    `The receipt keys ${file} cannot be read: ${reason}. Restore the file from a backup; without it, receipts issued ` +
+      'before cannot be verified. To start over with a new key, move the file away.',
+    { cause },
+  )
+}

@@ -1,0 +1,143 @@
+/**
+ * The receipt keys of this gateway: which one signs now, which verify, and the life of each (wire.md §6). A new key is
+ * published before it signs (overlap), so that verifiers who cache the key set know it when its first receipt comes.
+ */
+import { createPrivateKey, sign, type KeyObject } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose'
+import type { KeySet, Signer } from '../../engine/index.ts'
+import { GatewayError } from '../errors.ts'
+import { StartupError, messageOf } from '../startup-error.ts'
+import { keyStatus, publishKeys, verificationKeys, type PublishedKeySet } from './jwks.ts'
+import { keyFile, readKeyFile, writeKeyFile, type StoredKey } from './key-file.ts'
+
+/** Seconds since the epoch. */
+export type Clock = () => number
+
+export const systemClock: Clock = () => Math.floor(Date.now() / 1000)
+
+export interface KeyRing {
+  /** The key that signs now; ask for it at each receipt. Throws SIGNER_UNAVAILABLE when every key is retired or revoked. */
+  signer(): Signer
+  keySet(): KeySet
+  /** What /.well-known/jwks.json answers. */
+  published(): PublishedKeySet
+  /** Reads the file again: another process may have rotated it. Throws a StartupError and keeps the old keys when it is broken. */
+  reload(): void
+  /** New key that signs after `overlap` seconds; the key before it retires at that moment. Answers its id. */
+  rotate(overlap: number): Promise<string>
+  /** The key signs no more; its earlier receipts stay valid. False when there is no such key in force. */
+  retire(keyId: string): boolean
+  /** Nothing signed by the key is valid any more. False when there is no such key. */
+  revoke(keyId: string): boolean
+}
+
+/** Opens the keys of a data directory and makes the first one when there is none. Throws a StartupError. */
+export async function openKeyRing(dataDirectory: string, clock: Clock = systemClock): Promise<KeyRing> {
+  const file = keyFile(dataDirectory)
+  let keys = readKeyFile(file) ?? (await firstKey(file, clock()))
+  let signing = currentSigner(keys, clock())
+  const replace = (next: readonly StoredKey[]): void => {
+    writeKeyFile(file, next)
+    keys = next
+    signing = currentSigner(keys, clock())
+  }
+  const find = (keyId: string): StoredKey | undefined => keys.find(({ kid }) => kid === keyId)
+  return {
+    signer: () => {
+      const now = clock()
+      if (signing === null || now >= signing.until) signing = currentSigner(keys, now)
+      if (signing === null) throw new GatewayError('SIGNER_UNAVAILABLE', undefined, { cause: new Error(NO_KEY) })
+      return signing.signer
+    },
+    keySet: () => verificationKeys(keys, clock()),
+    published: () => publishKeys(keys, clock()),
+    reload: () => {
+      keys = readKeyFile(file) ?? keys
+      signing = currentSigner(keys, clock())
+    },
+    rotate: async (overlap) => {
+      const startsAt = clock() + overlap
+      const key = await newKey(startsAt)
+      replace([...keys.map((old) => retiredAt(old, startsAt)), key])
+      return key.kid
+    },
+    retire: (keyId) => {
+      const key = find(keyId)
+      const now = clock()
+      if (key === undefined || keyStatus(key, now) !== 'active') return false
+      replace(keys.map((other) => (other === key ? { ...key, retired_at: now, d: null } : other)))
+      return true
+    },
+    revoke: (keyId) => {
+      const key = find(keyId)
+      if (key === undefined) return false
+      const revoked = { ...key, revoked_at: key.revoked_at ?? clock(), d: null }
+      replace(keys.map((other) => (other === key ? revoked : other)))
+      return true
+    },
+  }
+}
+
+const NO_KEY = 'no receipt key is in force; make one with `preflight keys rotate --overlap 0`'
+
+interface Signing {
+  readonly signer: Signer
+  /** When another key takes over, seconds since the epoch. */
+  readonly until: number
+}
+
+/** The youngest key that has begun, has not ended, and still has its private part. */
+function currentSigner(keys: readonly StoredKey[], now: number): Signing | null {
+  const usable = keys.filter((key) => key.d !== null && key.valid_from <= now && keyStatus(key, now) === 'active')
+  const key = usable.reduce<StoredKey | null>(
+    (youngest, next) => (youngest === null || next.valid_from >= youngest.valid_from ? next : youngest),
+    null,
+  )
+  if (key === null || key.d === null) return null
+  const starts = keys.filter(({ valid_from, d }) => d !== null && valid_from > now).map(({ valid_from }) => valid_from)
+  return {
+    signer: createSigner(key.kid, privateKey(key.x, key.d)),
+    until: Math.min(...starts, key.retired_at ?? Infinity),
+  }
+}
+
+function createSigner(keyId: string, key: KeyObject): Signer {
+  return {
+    keyId,
+    sign: (signingInput) => sign(null, Buffer.from(signingInput, 'latin1'), key).toString('base64url'),
+  }
+}
+
+function privateKey(x: string, d: string): KeyObject {
+  return createPrivateKey({ key: { kty: 'OKP', crv: 'Ed25519', x, d }, format: 'jwk' })
+}
+
+function retiredAt(key: StoredKey, at: number): StoredKey {
+  return key.retired_at === null || key.retired_at > at ? { ...key, retired_at: at } : key
+}
+
+async function firstKey(file: string, now: number): Promise<readonly StoredKey[]> {
+  const keys = [await newKey(now)]
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    writeKeyFile(file, keys)
+  } catch (error) {
+    throw new StartupError(
+      `The receipt key cannot be written to ${file}: ${messageOf(error)}. The data directory must be writable by this ` +
+        'user; name another with data_dir (PREFLIGHT_DATA_DIR).',
+      { cause: error },
+    )
+  }
+  return keys
+}
+
+/** An Ed25519 key whose id is its RFC 7638 thumbprint. */
+async function newKey(validFrom: number): Promise<StoredKey> {
+  const pair = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
+  const { x, d } = await exportJWK(pair.privateKey)
+  if (x === undefined || d === undefined) throw new Error('the generated key has no Ed25519 members')
+  const kid = await calculateJwkThumbprint({ kty: 'OKP', crv: 'Ed25519', x })
+  return { kid, x, d, valid_from: validFrom, retired_at: null, revoked_at: null }
+}
