@@ -6,10 +6,14 @@ import type {
   Artifact,
   ArtifactAnalysis,
   CompareOptions,
+  CompiledPolicy,
   Comparison,
   DecisionContext,
+  DecisionScope,
+  Digest,
   Envelope,
   Result,
+  Verdict,
 } from '../../engine/index.ts'
 
 /** Who asks. On the road without a key: tenant `local`, audience null. */
@@ -18,9 +22,27 @@ export interface Caller {
   readonly audience: string | null
 }
 
-export interface AuthorizeRequest {
+/** Identity of a submitted change set (wire.md §5). */
+export interface ChangeSetDigests {
+  readonly inputFingerprint: Digest
+  readonly artifactDigest: Digest
+}
+
+export interface AnalyzeRequest {
   readonly artifacts: readonly Artifact[]
   readonly context: DecisionContext
+  /**
+   * Findings that reach only other operations or tools do not decide when a scope is given (a call of one tool).
+   * They stay out of the envelope; findings of the whole contract always count.
+   */
+  readonly scope: DecisionScope | null
+  /** Another policy than the one in force, to see what it would decide. */
+  readonly policy?: CompiledPolicy
+  /** When the caller has them already. */
+  readonly digests?: ChangeSetDigests
+}
+
+export interface AuthorizeRequest extends Omit<AnalyzeRequest, 'policy'> {
   readonly caller: Caller
   readonly correlationId: string
   /** Route name of an intercepted call; null for direct callers. */
@@ -28,28 +50,34 @@ export interface AuthorizeRequest {
   readonly decisionSpecVersion: '1.0' | '2.0'
   /** Token whose hash becomes the new receipt's `prev`. */
   readonly previousReceipt: string | null
-  /**
-   * Findings that reach only other operations or tools do not decide when a scope is given (a call of one tool).
-   * They stay out of the envelope; findings of the whole contract always count.
-   */
-  readonly scope: { readonly tool: string } | { readonly method: string; readonly path: string } | null
   readonly idempotency: { readonly key: string; readonly bodyDigest: string } | null
   /** Builds the stored answer from the authorization, before it is recorded; null on the road. */
   readonly response: ((authorization: Authorization) => string) | null
 }
 
+/** What an analysis came to; no permission in it. */
+export interface Assessment {
+  readonly verdict: Verdict
+  readonly analyses: readonly ArtifactAnalysis[]
+}
+
 /** A decision that is already durable, with its receipt. */
-export interface Authorization {
+export interface Authorization extends Assessment {
   readonly envelope: Envelope
   readonly token: string
   /** Milliseconds since the epoch. */
   readonly expiresAt: number
-  readonly analyses: readonly ArtifactAnalysis[]
 }
 
 export interface Flow {
-  /** One artifact compared, in a worker when it is large; cached by content digest. Never throws for what the document does. */
+  /** One artifact compared, in a worker when it is large; cached by content digest. Never throws for what the document does; rejects with OVERLOADED when too much waits. */
   compare(artifact: Artifact, options: CompareOptions): Promise<Result<Comparison>>
+  /** The two hashes of a change set, in a worker when it is large. */
+  digests(artifacts: readonly Artifact[]): Promise<ChangeSetDigests>
+  /** The bytes of a request body as JSON with one reading only, in a worker when they are many. */
+  readJson(bytes: Uint8Array): Promise<Result<unknown>>
+  /** Risk only: nothing is recorded or signed. */
+  analyze(request: AnalyzeRequest): Promise<Assessment>
   /** Resolves only after the decision row is durable; rejects with a GatewayError (STORE_UNAVAILABLE, SIGNER_UNAVAILABLE, OVERLOADED …) and then there is no receipt. */
   authorize(request: AuthorizeRequest): Promise<Authorization>
   close(): Promise<void>

@@ -1,0 +1,122 @@
+/** Comparisons, hashes and big request bodies: on this thread when small, in a worker when large, and each comparison once (LRU by content). */
+import { LRUCache } from 'lru-cache'
+import {
+  countFindings,
+  DEFAULT_DOCUMENT_LIMITS,
+  fail,
+  type Artifact,
+  type CompareOptions,
+  type Comparison,
+  type DocumentLimits,
+  type Result,
+} from '../../engine/index.ts'
+import type { Config } from '../config/schema.ts'
+import { GatewayError } from '../errors.ts'
+import { sha256Hex } from '../hash.ts'
+import type { CurrentSettings } from '../settings.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { ChangeSetDigests, Flow } from './flow.ts'
+import { createPool } from './pool.ts'
+import { runTask, type TaskAnswers, type TaskKind, type TaskOf } from './task.ts'
+
+export interface AnalystDeps {
+  readonly settings: CurrentSettings
+  readonly metrics: Metrics
+  readonly logger: Logger
+}
+
+export type Analyst = Pick<Flow, 'compare' | 'digests' | 'readJson' | 'close'>
+
+/** All cached comparisons together hold no more findings than this: one of GitHub's has as many as hundreds of small ones. */
+const CACHED_FINDINGS = 200_000
+
+/** The limits of the configuration in the engine's terms. */
+export function documentLimits({ limits }: Pick<Config, 'limits'>): DocumentLimits {
+  return {
+    maxLength: limits.artifact_side,
+    maxDepth: limits.depth,
+    maxAliases: limits.aliases,
+    maxExpansion: limits.expansion,
+  }
+}
+
+export function createAnalyst({ settings, metrics, logger }: AnalystDeps): Analyst {
+  const { analysis, limits } = settings().config
+  const pool = createPool({ workers: analysis.workers, queue: limits.queue, logger })
+  const known = createComparisonCache(analysis.cache)
+  const running = new Map<string, Promise<Result<Comparison>>>()
+
+  const run = async <Kind extends TaskKind>(
+    kind: Kind,
+    task: TaskOf<Kind>,
+    size: number,
+  ): Promise<Result<TaskAnswers[Kind]>> => {
+    const { config } = settings()
+    if (size >= config.analysis.inline_below) return pool.run(kind, task, config.limits.analysis * 1000)
+    try {
+      return runTask(kind, task)
+    } catch (error) {
+      // Nothing a document holds may make the engine throw; when it does, the artifact counts as not analysed.
+      logger.error({ err: error, task: kind }, 'the engine failed on a task')
+      return fail({ code: 'ANALYSIS_FAULT', message: `The ${kind} task failed inside the gateway; the log says more.` })
+    }
+  }
+
+  const compareNow = async (artifact: Artifact, options: CompareOptions, key: string): Promise<Result<Comparison>> => {
+    const started = performance.now()
+    const result = await run('compare', { kind: 'compare', artifact, options }, sizeOf(artifact))
+    metrics.observe('preflight_analysis_seconds', { type: artifact.type }, (performance.now() - started) / 1000)
+    if (result.ok) known?.set(key, result.value)
+    else metrics.count('preflight_analysis_failures_total', { type: artifact.type })
+    return result
+  }
+
+  return {
+    compare(artifact, options) {
+      const bounded = { limits: documentLimits(settings().config), ...options }
+      const key = comparisonKey(artifact, bounded)
+      const cached = known?.get(key)
+      metrics.count('preflight_cache_requests_total', { cache: 'comparison', result: cached ? 'hit' : 'miss' })
+      if (cached) return Promise.resolve({ ok: true, value: cached })
+      const sameNow = running.get(key)
+      if (sameNow) return sameNow
+      const comparison = compareNow(artifact, bounded, key).finally(() => running.delete(key))
+      running.set(key, comparison)
+      return comparison
+    },
+    async digests(artifacts): Promise<ChangeSetDigests> {
+      const size = artifacts.reduce((sum, artifact) => sum + sizeOf(artifact), 0)
+      const digests = await run('digest', { kind: 'digest', artifacts }, size)
+      if (digests.ok) return digests.value
+      // Without its identity a change set cannot be decided at all.
+      throw new GatewayError('INTERNAL', undefined, { cause: new Error(digests.problem.message) })
+    },
+    readJson: (bytes) =>
+      run('read', { kind: 'read', bytes, limits: requestLimits(settings().config) }, bytes.byteLength),
+    close: () => pool.close(),
+  }
+}
+
+/** A request is JSON around contract texts: its own nesting is small, the texts are bounded on their own. */
+function requestLimits({ limits }: Config): DocumentLimits {
+  return { ...DEFAULT_DOCUMENT_LIMITS, maxLength: limits.request_body, maxDepth: limits.depth }
+}
+
+function sizeOf({ before, after }: Artifact): number {
+  return before.length + after.length
+}
+
+/** The id of an artifact is not part of it: the same pair under another name is the same comparison. */
+function comparisonKey({ type, before, after, path }: Artifact, options: CompareOptions): string {
+  return [type, sha256Hex(before), sha256Hex(after), path ?? '', JSON.stringify(options)].join('\0')
+}
+
+function createComparisonCache(entries: number): LRUCache<string, Comparison> | null {
+  if (entries === 0) return null
+  return new LRUCache({
+    max: entries,
+    maxSize: CACHED_FINDINGS,
+    sizeCalculation: (comparison) => 1 + countFindings(comparison.groups),
+  })
+}

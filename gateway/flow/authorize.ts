@@ -1,0 +1,157 @@
+/** The decision path: analyze → decide → record, in that order, and every failure on it ends without an ALLOW (design.md, law 2). */
+import { randomUUID } from 'node:crypto'
+import {
+  buildEnvelope,
+  byCodeUnit,
+  decide,
+  digestText,
+  issueReceipt,
+  rulesetHash,
+  type ArtifactAnalysis,
+  type CompareOptions,
+  type Signer,
+  type Verdict,
+} from '../../engine/index.ts'
+import { GatewayError } from '../errors.ts'
+import { sha256Hex } from '../hash.ts'
+import type { CurrentSettings, Settings } from '../settings.ts'
+import type { DecisionRow, Store } from '../store/store.ts'
+import type { Logger } from '../telemetry/log.ts'
+import { operationLabel, type Metrics } from '../telemetry/metrics.ts'
+import { createAnalyst, type Analyst } from './analyst.ts'
+import type { AnalyzeRequest, Assessment, Authorization, AuthorizeRequest, Flow } from './flow.ts'
+
+export interface FlowDeps {
+  readonly settings: CurrentSettings
+  readonly store: Pick<Store, 'recordDecision'>
+  /** The key that signs now; asked for each decision, so that a rotation takes effect at once. Throws SIGNER_UNAVAILABLE. */
+  readonly signer: () => Signer
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+/** Builds the flow; workers start with the first large input and go when idle. */
+export function createFlow(deps: FlowDeps): Flow {
+  const analyst = createAnalyst(deps)
+  return {
+    compare: (artifact, options) => analyst.compare(artifact, options),
+    digests: (artifacts) => analyst.digests(artifacts),
+    readJson: (bytes) => analyst.readJson(bytes),
+    analyze: (request) => assess(request, deps.settings(), analyst, deps.now()),
+    authorize: (request) => authorize(request, deps, analyst),
+    close: () => analyst.close(),
+  }
+}
+
+async function authorize(request: AuthorizeRequest, deps: FlowDeps, analyst: Analyst): Promise<Authorization> {
+  const settings = deps.settings()
+  const evaluatedAt = Math.floor(deps.now() / 1000)
+  const assessment = await assess(request, settings, analyst, evaluatedAt * 1000)
+  const authorization = sign(request, assessment, settings, deps, evaluatedAt)
+  await deps.store.recordDecision(rowOf(request, authorization, evaluatedAt * 1000))
+  count(request, authorization, deps.metrics)
+  return authorization
+}
+
+async function assess(request: AnalyzeRequest, settings: Settings, analyst: Analyst, now: number): Promise<Assessment> {
+  const options: CompareOptions = { today: new Date(now).toISOString().slice(0, 10) }
+  const [digests, analyses] = await Promise.all([
+    request.digests ?? analyst.digests(request.artifacts),
+    Promise.all(request.artifacts.map((artifact) => analyse(artifact, options, analyst))),
+  ])
+  const verdict = decide({
+    analyses,
+    context: request.context,
+    policy: request.policy ?? settings.policy,
+    scope: request.scope,
+    ...digests,
+    rulesetHash: rulesetHash(sha256Hex),
+    policyPin: settings.config.policy_pin ?? null,
+    now: Math.floor(now / 1000),
+    sha256: sha256Hex,
+  })
+  return { verdict, analyses }
+}
+
+async function analyse(
+  artifact: AnalyzeRequest['artifacts'][number],
+  options: CompareOptions,
+  analyst: Analyst,
+): Promise<ArtifactAnalysis> {
+  const result = await analyst.compare(artifact, options)
+  const { id, type } = artifact
+  return result.ok ? { id, type, ok: true, comparison: result.value } : { id, type, ok: false, problem: result.problem }
+}
+
+/** Nothing here is remembered or sent yet: the row comes next, and without it the token never leaves this process. */
+function sign(
+  request: AuthorizeRequest,
+  assessment: Assessment,
+  settings: Settings,
+  deps: FlowDeps,
+  evaluatedAt: number,
+): Authorization {
+  const draft = buildEnvelope(assessment.verdict, {
+    decisionId: `dec_${randomUUID().replaceAll('-', '')}`,
+    correlationId: request.correlationId,
+    evaluatedAt,
+    audience: request.caller.audience,
+    decisionSpecVersion: request.decisionSpecVersion,
+    reportUrl: null,
+  })
+  const issued = issueReceipt(draft, signerOf(deps), sha256Hex, {
+    issuer: settings.config.public_url ?? 'preflight-gateway',
+    previous: request.previousReceipt === null ? null : digestText(request.previousReceipt, sha256Hex),
+  })
+  return { ...assessment, ...issued, expiresAt: Date.parse(issued.envelope.expires_at) }
+}
+
+function signerOf({ signer }: FlowDeps): Signer {
+  try {
+    return signer()
+  } catch (error) {
+    throw error instanceof GatewayError ? error : new GatewayError('SIGNER_UNAVAILABLE', undefined, { cause: error })
+  }
+}
+
+function rowOf(request: AuthorizeRequest, authorization: Authorization, evaluatedAt: number): DecisionRow {
+  const { envelope } = authorization
+  return {
+    decisionId: envelope.decision_id,
+    tenant: request.caller.tenant,
+    route: request.route,
+    decision: envelope.decision,
+    executionAction: envelope.execution_action,
+    operation: request.context.operation,
+    environment: request.context.environment,
+    repository: request.context.repository,
+    fingerprint: envelope.fingerprint,
+    inputFingerprint: envelope.input_fingerprint,
+    evaluatedAt,
+    expiresAt: authorization.expiresAt,
+    supersessionKey: supersessionKey(request),
+    envelope: JSON.stringify(envelope),
+    response: request.response === null ? null : request.response(authorization),
+    idempotency: request.idempotency,
+  }
+}
+
+/** wire.md §6, Supersession. On the road the route and the tool belong to the place: a decision for one tool says nothing of another. */
+function supersessionKey({ context, artifacts, route, scope }: AuthorizeRequest): string {
+  const { operation, environment, repository, branch, pull_request, target_id } = context
+  const ids = artifacts.map(({ id }) => id).sort(byCodeUnit)
+  return JSON.stringify([operation, environment, repository, branch, pull_request, target_id, route, scope, ids])
+}
+
+function count(request: AuthorizeRequest, { verdict }: { readonly verdict: Verdict }, metrics: Metrics): void {
+  metrics.count('preflight_decisions_total', {
+    execution_action: verdict.execution_action,
+    route: request.route ?? 'api',
+    operation: operationLabel(request.context.operation),
+  })
+  for (const level of ['breaking', 'dangerous', 'info'] as const) {
+    metrics.count('preflight_findings_total', { level }, verdict.severity_summary[level])
+  }
+}

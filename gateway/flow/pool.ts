@@ -1,0 +1,74 @@
+/**
+ * Worker threads for slow or hostile input: bounded in number, in what may wait for them, and in the time of one task. A task
+ * over its time is ended together with its thread, since nothing else stops a busy loop.
+ */
+import { Piscina } from 'piscina'
+import { fail, type Result } from '../../engine/index.ts'
+import { GatewayError } from '../errors.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Task, TaskAnswers, TaskKind, TaskOf } from './task.ts'
+
+export interface PoolOptions {
+  readonly workers: number
+  /** Tasks that may wait; one more is OVERLOADED. */
+  readonly queue: number
+  readonly logger: Logger
+}
+
+export interface Pool {
+  /**
+   * Timeouts and crashes are problems (ANALYSIS_TIMEOUT, ANALYSIS_FAULT); a full queue rejects with OVERLOADED.
+   * @param timeoutMs from now, waiting included
+   */
+  run<Kind extends TaskKind>(kind: Kind, task: TaskOf<Kind>, timeoutMs: number): Promise<Result<TaskAnswers[Kind]>>
+  close(): Promise<void>
+}
+
+/** Threads go after this much idleness: an idle gateway holds no parser heaps. */
+const IDLE_MS = 30_000
+
+// Under Node's type stripping this module is `.ts`, in the built package `.js`; a worker's address is not an import, so nothing rewrites it.
+const WORKER = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url).href
+
+export function createPool({ workers, queue, logger }: PoolOptions): Pool {
+  const piscina = new Piscina<Task, Result<TaskAnswers[TaskKind]>>({
+    filename: WORKER,
+    name: 'run',
+    minThreads: 0,
+    maxThreads: workers,
+    maxQueue: queue,
+    idleTimeout: IDLE_MS,
+    // A blocked wait would hold the thread's event loop, and with it the end of the process.
+    atomics: 'disabled',
+  })
+  // Errors of a thread reach the promise of its task; what comes between tasks has no other place.
+  piscina.on('error', (error) => logger.error({ err: error }, 'a worker thread failed between tasks'))
+
+  return {
+    async run<Kind extends TaskKind>(kind: Kind, task: TaskOf<Kind>, timeoutMs: number) {
+      const deadline = AbortSignal.timeout(timeoutMs)
+      try {
+        // The thread runs `runTask`, whose type says what comes back; a message between threads carries none.
+        return (await piscina.run(task, { signal: deadline })) as Result<TaskAnswers[Kind]>
+      } catch (error) {
+        if (isQueueFull(error)) throw new GatewayError('OVERLOADED', undefined, { headers: { 'Retry-After': '1' } })
+        if (deadline.aborted) {
+          return fail({
+            code: 'ANALYSIS_TIMEOUT',
+            message: `The ${kind} task did not end within ${timeoutMs / 1000} s. Split the contract, or raise limits.analysis.`,
+          })
+        }
+        logger.error({ err: error, task: kind }, 'a worker could not finish its task')
+        return fail({
+          code: 'ANALYSIS_FAULT',
+          message: `The ${kind} task failed inside the gateway; the log says more.`,
+        })
+      }
+    },
+    close: () => piscina.destroy(),
+  }
+}
+
+function isQueueFull(error: unknown): boolean {
+  return error instanceof Error && /task queue is at limit|No task queue available/i.test(error.message)
+}

@@ -1,0 +1,65 @@
+/** What may be too slow for the event loop, as plain tasks: the same code runs here for small input and in a worker for large (design.md, law 7). */
+import { isUtf8 } from 'node:buffer'
+import {
+  artifactDigest,
+  compare,
+  fail,
+  inputFingerprint,
+  ok,
+  readJson,
+  type Artifact,
+  type CompareOptions,
+  type Comparison,
+  type DocumentLimits,
+  type Result,
+} from '../../engine/index.ts'
+import { sha256Hex } from '../hash.ts'
+import type { ChangeSetDigests } from './flow.ts'
+
+export interface CompareTask {
+  readonly kind: 'compare'
+  readonly artifact: Artifact
+  readonly options: CompareOptions
+}
+
+export interface DigestTask {
+  readonly kind: 'digest'
+  readonly artifacts: readonly Artifact[]
+}
+
+export interface ReadTask {
+  readonly kind: 'read'
+  readonly bytes: Uint8Array
+  readonly limits: DocumentLimits
+}
+
+export type Task = CompareTask | DigestTask | ReadTask
+
+/** What each kind of task answers. */
+export interface TaskAnswers {
+  readonly compare: Comparison
+  readonly digest: ChangeSetDigests
+  readonly read: unknown
+}
+export type TaskKind = keyof TaskAnswers
+export type TaskOf<Kind extends TaskKind> = Extract<Task, { readonly kind: Kind }>
+
+const decoder = new TextDecoder()
+
+const RUNNERS: { readonly [Kind in TaskKind]: (task: TaskOf<Kind>) => Result<TaskAnswers[Kind]> } = {
+  compare: ({ artifact, options }) => compare(artifact, options, sha256Hex),
+  digest: ({ artifacts }) =>
+    ok({
+      inputFingerprint: inputFingerprint(artifacts, sha256Hex),
+      artifactDigest: artifactDigest(artifacts, sha256Hex),
+    }),
+  // A decoder would put U+FFFD for what is not UTF-8, and the hash would be of something nobody sent.
+  read: ({ bytes, limits }) =>
+    isUtf8(bytes)
+      ? readJson(decoder.decode(bytes), limits)
+      : fail({ code: 'ARTIFACT_UNREADABLE', message: 'The body is not UTF-8 text.' }),
+}
+
+export function runTask<Kind extends TaskKind>(kind: Kind, task: TaskOf<Kind>): Result<TaskAnswers[Kind]> {
+  return RUNNERS[kind](task)
+}
