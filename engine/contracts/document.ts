@@ -7,10 +7,9 @@
  * word, which nobody takes for JSON.
  */
 import { fail, ok, type Result } from '../result.ts'
-import { placeJson } from './json-positions.ts'
-import { readJson } from './json-text.ts'
+import { readPlacedJson } from './json-text.ts'
 import type { DocumentLimits } from './limits.ts'
-import { locator, type Position } from './positions.ts'
+import type { Locate } from './positions.ts'
 import { overLimit, unreadable } from './unreadable.ts'
 import { readYaml } from './yaml-text.ts'
 
@@ -21,7 +20,7 @@ export interface SourceDocument {
   /** Plain objects, arrays and scalars; aliases are shared references. Never written to; members are read with `Object.hasOwn` or `Object.keys`. */
   readonly root: unknown
   /** Where the member (its key) or item at a JSON Pointer starts, or the nearest above it that the text holds. */
-  locate(pointer: string): Position | null
+  readonly locate: Locate
 }
 
 /** Reads a contract's text; the problem of a refused one names the fault, its line and column, and how to mend it. */
@@ -32,22 +31,22 @@ export function readDocument(text: string, limits: DocumentLimits): Result<Sourc
   const body = text.startsWith('\uFEFF') ? text.slice(1) : text
   const first = /\S/.exec(body)?.[0]
   if (first === undefined) return fail(unreadable('it is blank', { fix: 'Give the contract’s text.' }))
-  return (first === '{' || first === '[') && !BARE_FLOW_MAPPING.test(body)
-    ? jsonDocument(body, limits)
-    : yamlDocument(body, limits)
+  const isJson = (first === '{' || first === '[') && !BARE_FLOW_MAPPING.test(body)
+  return isJson ? jsonDocument(body, limits) : yamlDocument(body, limits)
 }
 
 const BARE_FLOW_MAPPING = /^\s*\{\s*[A-Za-z_$][\w$.-]*\s*:\s/
 
 function jsonDocument(text: string, limits: DocumentLimits): Result<SourceDocument> {
-  const read = readJson(text, limits)
-  if (!read.ok) return read
-  return ok({ format: 'json', root: read.value, locate: locator(text, () => placeJson(text)) })
+  const read = readPlacedJson(text, limits)
+  return read.ok ? ok({ format: 'json', ...read.value }) : read
 }
 
 function yamlDocument(text: string, limits: DocumentLimits): Result<SourceDocument> {
   const read = readYaml(text, limits)
   if (!read.ok) return read
-  const reading = read.value
-  return ok({ format: 'yaml', root: reading.root, locate: locator(text, () => reading.place()) })
+  if (typeof read.value.root === 'object' && read.value.root !== null) return ok({ format: 'yaml', ...read.value })
+  // Any prose is a YAML scalar; a single value counts only where JSON says the same (`true` is a JSON Schema).
+  const scalar = jsonDocument(text, limits)
+  return scalar.ok ? scalar : fail(unreadable('it is a bare word or text, where a contract is a mapping or a list'))
 }

@@ -4,14 +4,26 @@
  */
 import { fail, ok, type Result } from '../result.ts'
 import { diagnoseJson } from './json-diagnosis.ts'
+import { placeJson } from './json-positions.ts'
 import { endOfString } from './json-strings.ts'
 import type { DocumentLimits } from './limits.ts'
-import { positionAt } from './positions.ts'
+import { locator, positionAt, type Locate } from './positions.ts'
 import { findUnrepresentable, mayHoldLoneSurrogates } from './representable.ts'
 import { overLimit, unreadable } from './unreadable.ts'
 
-/** Reads a JSON text; the problem names the first fault with its line and column. */
+export interface JsonReading {
+  readonly root: unknown
+  readonly locate: Locate
+}
+
+/** Reads a JSON text to its value; the problem names the first fault with its line and column. */
 export function readJson(text: string, limits: DocumentLimits): Result<unknown> {
+  const read = readPlacedJson(text, limits)
+  return read.ok ? ok(read.value.root) : read
+}
+
+/** Like `readJson`, and tells where the parts stand in the text. */
+export function readPlacedJson(text: string, limits: DocumentLimits): Result<JsonReading> {
   const scan = scanStructure(text, limits.maxDepth)
   if (scan.tooDeepAt !== null) {
     return fail(overLimit(`nesting is deeper than ${limits.maxDepth} levels`, positionAt(text, scan.tooDeepAt)))
@@ -19,8 +31,10 @@ export function readJson(text: string, limits: DocumentLimits): Result<unknown> 
   const parsed = parse(text)
   if (!parsed.ok) return parsed
   if (countMembers(parsed.value) !== scan.members) return fail(diagnoseJson(text) ?? unreadable('member names repeat'))
-  const bad = findUnrepresentable(parsed.value, mayHoldLoneSurrogates(text), false)
-  return bad === null ? parsed : fail(bad)
+  const locate = locator(text, () => placeJson(text))
+  const checkTexts = mayHoldLoneSurrogates(text)
+  const problem = findUnrepresentable(parsed.value, { checkTexts, isShared: false, locate })
+  return problem === null ? ok({ root: parsed.value, locate }) : fail(problem)
 }
 
 function parse(text: string): Result<unknown> {

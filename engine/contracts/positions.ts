@@ -18,8 +18,11 @@ export interface PlacedNode {
   children(): ReadonlyMap<string, PlacedNode>
 }
 
+/** Where the member or item at a JSON Pointer stands, or the nearest above it that the text holds; null for no pointer. */
+export type Locate = (pointer: string) => Position | null
+
 /** Makes the `locate` of a document; `root` and the line table are made when first asked. */
-export function locator(text: string, root: () => PlacedNode | null): (pointer: string) => Position | null {
+export function locator(text: string, root: () => PlacedNode | null): Locate {
   let top: PlacedNode | null | undefined
   let starts: Uint32Array | undefined
   const childrenOf = new Map<PlacedNode, ReadonlyMap<string, PlacedNode>>()

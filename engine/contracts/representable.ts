@@ -1,6 +1,7 @@
 /** Values that a parser yields and canonical JSON has no form for: they are refused on reading, with the place. */
 import type { Problem } from '../result.ts'
 import { composePointer } from './pointer.ts'
+import type { Locate } from './positions.ts'
 import { unreadable } from './unreadable.ts'
 
 /** Whether strings of a document may hold half a surrogate pair: raw, or made by an escape. */
@@ -8,11 +9,16 @@ export function mayHoldLoneSurrogates(text: string): boolean {
   return !text.isWellFormed() || /\\(?:u|U0000)[dD][89a-fA-F]/.test(text)
 }
 
-/**
- * The first number or text without a form in RFC 8785 (§3.2.2.2, §3.2.2.3), null when there is none. `root` is a tree or
- * an acyclic graph of bounded depth; `isShared` says that it may be a graph, whose parts are then entered once.
- */
-export function findUnrepresentable(root: unknown, checkTexts: boolean, isShared: boolean): Problem | null {
+interface Search {
+  /** Whether the document can hold half pairs at all (`mayHoldLoneSurrogates`): looking at every text has its price. */
+  readonly checkTexts: boolean
+  /** The value is an acyclic graph, not a tree: its parts are entered once. */
+  readonly isShared: boolean
+  readonly locate: Locate
+}
+
+/** The first number or text without a form in RFC 8785 (§3.2.2.2, §3.2.2.3); null when there is none. Depth is bounded. */
+export function findUnrepresentable(root: unknown, { checkTexts, isShared, locate }: Search): Problem | null {
   const entered = isShared ? new Set<object>() : null
   let fault: Fault | null = null
 
@@ -37,7 +43,7 @@ export function findUnrepresentable(root: unknown, checkTexts: boolean, isShared
   }
 
   const tokens = find(root)
-  return tokens === null || fault === null ? null : describe(fault, tokens.reverse())
+  return tokens === null || fault === null ? null : describe(fault, tokens.reverse(), locate)
 }
 
 interface Fault {
@@ -55,6 +61,7 @@ function faultOf(value: unknown, checkTexts: boolean): Fault | null {
   return checkTexts && typeof value === 'string' && !value.isWellFormed() ? HALF_PAIR : null
 }
 
-function describe(fault: Fault, tokens: readonly string[]): Problem {
-  return unreadable(fault.what, { pointer: composePointer(tokens).toWellFormed(), fix: fault.fix })
+function describe({ what, fix }: Fault, tokens: readonly string[], locate: Locate): Problem {
+  const pointer = composePointer(tokens)
+  return unreadable(what, { pointer: pointer.toWellFormed(), position: locate(pointer), fix })
 }

@@ -1,13 +1,11 @@
 /** Where the members and items of a YAML document stand, from the parser's events: no second parse. */
-import { EVENT_ID, getScalarValue, type parseEvents } from 'js-yaml'
+import { EVENT_ID, getScalarValue } from 'js-yaml'
 import type { PlacedNode } from './positions.ts'
-
-type Events = ReturnType<typeof parseEvents>
+import type { ParsedYaml, YamlEvents } from './yaml-layout.ts'
 
 /** The events of one document, and where each container ends and each alias leads. */
 interface EventIndex {
-  readonly text: string
-  readonly events: Events
+  readonly parsed: ParsedYaml
   /** Index of a container's opening event → index of its closing one. */
   readonly ends: ReadonlyMap<number, number>
   /** Index of an alias → index of the anchored node. */
@@ -17,12 +15,13 @@ interface EventIndex {
 const NO_CHILDREN: ReadonlyMap<string, PlacedNode> = new Map()
 
 /** The root of a document whose text js-yaml has accepted; null when it has no content. */
-export function placeYaml(text: string, events: Events): PlacedNode | null {
-  const index = indexEvents(text, events)
-  return events[1] === undefined || events[1].type === EVENT_ID.POP ? null : placed(index, 1, 1)
+export function placeYaml(parsed: ParsedYaml): PlacedNode | null {
+  const content = parsed.events[1]
+  return content === undefined || content.type === EVENT_ID.POP ? null : placed(indexEvents(parsed), 1, 1)
 }
 
-function indexEvents(text: string, events: Events): EventIndex {
+function indexEvents(parsed: ParsedYaml): EventIndex {
+  const { events, source } = parsed
   const ends = new Map<number, number>()
   const targets = new Map<number, number>()
   const anchors = new Map<string, number>()
@@ -30,25 +29,27 @@ function indexEvents(text: string, events: Events): EventIndex {
   events.forEach((event, at) => {
     if (event.type === EVENT_ID.POP) ends.set(open.pop() ?? 0, at)
     else if (event.type === EVENT_ID.ALIAS) {
-      const target = anchors.get(text.slice(event.anchorStart, event.anchorEnd))
+      const target = anchors.get(source.slice(event.anchorStart, event.anchorEnd))
       if (target !== undefined) targets.set(at, target)
     } else {
       if (event.type !== EVENT_ID.DOCUMENT && event.anchorStart >= 0) {
-        anchors.set(text.slice(event.anchorStart, event.anchorEnd), at)
+        anchors.set(source.slice(event.anchorStart, event.anchorEnd), at)
       }
       if (event.type !== EVENT_ID.SCALAR) open.push(at)
     }
   })
-  return { text, events, ends, targets }
+  return { parsed, ends, targets }
 }
 
 function placed(index: EventIndex, placeAt: number, valueAt: number): PlacedNode {
-  return { offset: offsetOf(index.events[placeAt]), children: () => childrenOf(index, valueAt) }
+  const offset = index.parsed.toOriginal(offsetOf(index.parsed.events[placeAt]))
+  return { offset, children: () => childrenOf(index, valueAt) }
 }
 
 function childrenOf(index: EventIndex, at: number): ReadonlyMap<string, PlacedNode> {
   const open = index.targets.get(at) ?? at
-  const event = index.events[open]
+  const { events, source } = index.parsed
+  const event = events[open]
   const close = index.ends.get(open)
   if (event === undefined || close === undefined) return NO_CHILDREN
   const children = new Map<string, PlacedNode>()
@@ -58,8 +59,8 @@ function childrenOf(index: EventIndex, at: number): ReadonlyMap<string, PlacedNo
     next = after(index, item)
     if (event.type === EVENT_ID.SEQUENCE) children.set(String(children.size), placed(index, item, item))
     else {
-      const key = index.events[item]
-      if (key?.type === EVENT_ID.SCALAR) children.set(getScalarValue(index.text, key), placed(index, item, next))
+      const key = events[item]
+      if (key?.type === EVENT_ID.SCALAR) children.set(getScalarValue(source, key), placed(index, item, next))
       next = after(index, next)
     }
   }
@@ -70,7 +71,7 @@ function after(index: EventIndex, at: number): number {
   return (index.ends.get(at) ?? at) + 1
 }
 
-function offsetOf(event: Events[number] | undefined): number {
+function offsetOf(event: YamlEvents[number] | undefined): number {
   if (event === undefined) return 0
   if ('start' in event) return event.start
   if ('valueStart' in event) return event.valueStart

@@ -1,98 +1,115 @@
 /**
- * YAML 1.2 text → plain values (core schema: dates stay texts; merge keys are honoured, as the tools of the field do).
- * js-yaml parses; what it refuses on layout alone, and real contracts hold, is read by `yaml`. Aliases stay shared
- * references, and their expansion is computed, never made.
+ * YAML 1.2 text → plain values: the core schema, so dates stay texts, with merge keys, which the tools of the field honour.
+ * Aliases stay shared references; their expansion is computed, never made.
  */
-import { constructFromEvents, CORE_SCHEMA, EVENT_ID, mergeTag, parseEvents, YAMLException } from 'js-yaml'
-import { fail, ok, type Result } from '../result.ts'
+import { constructFromEvents, CORE_SCHEMA, defineMappingTag, EVENT_ID, mapTag, mergeTag, YAMLException } from 'js-yaml'
+import { fail, ok, type Problem, type Result } from '../result.ts'
 import { measureGraph } from './graph.ts'
 import type { DocumentLimits } from './limits.ts'
-import { positionAt, type PlacedNode } from './positions.ts'
+import { locator, positionAt, type Locate } from './positions.ts'
 import { findUnrepresentable, mayHoldLoneSurrogates } from './representable.ts'
 import { overLimit, unreadable } from './unreadable.ts'
-import { readLenientYaml } from './yaml-lenient.ts'
+import { parseYaml, type ParsedYaml } from './yaml-layout.ts'
 import { placeYaml } from './yaml-positions.ts'
 
 export interface YamlReading {
   readonly root: unknown
-  /** Made when first asked. */
-  place(): PlacedNode | null
+  readonly locate: Locate
 }
 
-const SCHEMA = CORE_SCHEMA.withTags(mergeTag)
+/** Parsers disagree on the text form of a null key: `null` here, the empty text there. */
+const mapWithoutNullKeys = defineMappingTag(mapTag.tagName, {
+  create: mapTag.create,
+  identify: mapTag.identify,
+  has: mapTag.has,
+  keys: mapTag.keys,
+  get: mapTag.get,
+  addPair: (members, key, value) => (key === null ? 'a mapping has an empty key' : mapTag.addPair(members, key, value)),
+})
 
-/** What js-yaml refuses although only the indentation of a continued value is at fault. */
-const LAYOUT_FAULT = /^deficient indentation/
+const SCHEMA = CORE_SCHEMA.withTags(mergeTag, mapWithoutNullKeys)
 
 /** Reads one YAML document; the problem names the first fault with its line and column. */
 export function readYaml(text: string, limits: DocumentLimits): Result<YamlReading> {
-  const strict = readStrictYaml(text, limits)
-  const reading =
-    strict.kind === 'layout'
-      ? readLenientYaml(text, limits)
-      : strict.kind === 'read'
-        ? ok(strict.reading)
-        : strict.failure
-  return reading.ok ? checkGraph(reading.value, text, limits) : reading
+  const parsed = parse(text, limits)
+  if (!parsed.ok) return parsed
+  const documents = parsed.value.events.filter((event) => event.type === EVENT_ID.DOCUMENT).length
+  if (documents !== 1) return fail(notOneDocument(documents))
+  const constructed = construct(text, parsed.value, limits)
+  if (!constructed.ok) return constructed
+  const reading = { root: constructed.value, locate: locator(text, () => placeYaml(parsed.value)) }
+  const problem = findGraphFault(reading, limits) ?? findUnsayable(reading, text)
+  return problem === null ? ok(reading) : fail(problem)
 }
 
-type StrictReading =
-  | { readonly kind: 'read'; readonly reading: YamlReading }
-  | { readonly kind: 'layout' }
-  | { readonly kind: 'refused'; readonly failure: ReturnType<typeof fail> }
-
-function readStrictYaml(text: string, limits: DocumentLimits): StrictReading {
+function parse(text: string, limits: DocumentLimits): Result<ParsedYaml> {
   try {
-    const events = parseEvents(text, { maxDepth: limits.maxDepth })
-    const documents = events.filter((event) => event.type === EVENT_ID.DOCUMENT).length
-    if (documents !== 1) return refused(fail(notOneDocument(documents)))
-    const [root] = constructFromEvents(events, { source: text, schema: SCHEMA, maxAliases: limits.maxAliases })
-    return { kind: 'read', reading: { root, place: () => placeYaml(text, events) } }
+    // The parser counts scalars as levels too: it only bounds the stack here. The graph is measured afterwards, aliases followed.
+    return ok(parseYaml(text, limits.maxDepth + 2))
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error
-    return LAYOUT_FAULT.test(error.reason) ? { kind: 'layout' } : refused(fail(describe(error, text)))
+    return fail(describe(error, text, limits, (offset) => offset))
   }
 }
 
-function refused(failure: ReturnType<typeof fail>): StrictReading {
-  return { kind: 'refused', failure }
+function construct(text: string, parsed: ParsedYaml, limits: DocumentLimits): Result<unknown> {
+  const { events, source } = parsed
+  try {
+    return ok(constructFromEvents(events, { source, schema: SCHEMA, maxAliases: limits.maxAliases })[0])
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error
+    return fail(describe(error, text, limits, (offset) => parsed.toOriginal(offset)))
+  }
 }
 
-function notOneDocument(count: number) {
+function notOneDocument(count: number): Problem {
   return count === 0
-    ? unreadable('it holds no document', { fix: 'Give the contract, or an empty text when it is created or deleted.' })
+    ? unreadable('it holds nothing but comments', { fix: 'Give the text of the contract.' })
     : unreadable(`it holds ${count} YAML documents`, { fix: 'Give each as an artifact of its own.' })
 }
 
-/** How to mend what js-yaml names; the first row that matches counts. */
+/** How to mend what the parser names; the first row that matches counts. */
 const FIXES: readonly { readonly reason: RegExp; readonly fix: string }[] = [
   { reason: /^duplicated mapping key/, fix: 'Keep one of the two: readers disagree on which one counts.' },
   { reason: /^unidentified alias/, fix: 'Define the anchor (&name) before its alias (*name).' },
   { reason: /^unknown \w+ tag|cannot resolve a node/, fix: 'Contracts use plain YAML values: remove the tag.' },
+  { reason: /empty key/, fix: 'Write the key in quotes.' },
   { reason: /complex keys/, fix: 'Use plain text as the key.' },
-  { reason: /tab characters|tabs?\b/, fix: 'Indent with spaces.' },
+  { reason: /\btabs?\b/, fix: 'Indent with spaces.' },
   { reason: /indentation/, fix: 'Align the line with the other members of its mapping or list.' },
 ]
 
-const OVER_LIMIT = /exceeded max|abnormal merge/
+const LIMITS_PASSED: readonly { readonly reason: RegExp; say(limits: DocumentLimits): string }[] = [
+  { reason: /maxDepth/, say: ({ maxDepth }) => `nesting is deeper than ${maxDepth} levels` },
+  { reason: /maxAliases/, say: ({ maxAliases }) => `it has more than ${maxAliases} aliases` },
+  { reason: /maxTotalMergeKeys|abnormal merge/, say: () => 'merge keys (<<) copy too many members' },
+]
 
-function describe({ reason, mark }: YAMLException, text: string) {
-  const position = mark ? positionAt(text, mark.position) : null
-  if (OVER_LIMIT.test(reason)) return overLimit(reason, position)
+function describe(
+  { reason, mark }: YAMLException,
+  text: string,
+  limits: DocumentLimits,
+  toOriginal: (offset: number) => number,
+): Problem {
+  const position = mark ? positionAt(text, toOriginal(mark.position)) : null
+  const limit = LIMITS_PASSED.find((row) => row.reason.test(reason))
+  if (limit) return overLimit(limit.say(limits), position)
   const fix = FIXES.find((row) => row.reason.test(reason))?.fix
   return unreadable(`it is not valid YAML: ${reason}`, { position, ...(fix === undefined ? {} : { fix }) })
 }
 
-function checkGraph(reading: YamlReading, text: string, limits: DocumentLimits): Result<YamlReading> {
-  const { cycle, isTooDeep, expansion } = measureGraph(reading.root, limits.maxDepth)
+function findGraphFault({ root, locate }: YamlReading, limits: DocumentLimits): Problem | null {
+  const { cycle, isTooDeep, expansion } = measureGraph(root, limits.maxDepth)
   if (cycle !== null) {
-    return fail(unreadable('an alias stands inside its own anchor', { pointer: cycle, fix: 'Use $ref for recursion.' }))
+    const place = { pointer: cycle, position: locate(cycle), fix: 'Express recursion with $ref.' }
+    return unreadable('an alias stands inside its own anchor', place)
   }
-  if (isTooDeep) return fail(overLimit(`nesting is deeper than ${limits.maxDepth} levels once aliases are followed`))
-  if (expansion > limits.maxExpansion) {
-    const times = Number.isFinite(expansion) ? expansion.toPrecision(3) : 'beyond counting'
-    return fail(overLimit(`aliases expand it ${times} times, more than ${limits.maxExpansion}`))
-  }
-  const bad = findUnrepresentable(reading.root, mayHoldLoneSurrogates(text), true)
-  return bad === null ? ok(reading) : fail(bad)
+  if (isTooDeep) return overLimit(`nesting is deeper than ${limits.maxDepth} levels`)
+  if (expansion <= limits.maxExpansion) return null
+  const times = Number.isFinite(expansion) ? `${Math.round(expansion)} times` : 'beyond counting'
+  return overLimit(`its aliases stand for a document ${times} as large, more than ${limits.maxExpansion} times`)
+}
+
+function findUnsayable({ root, locate }: YamlReading, text: string): Problem | null {
+  return findUnrepresentable(root, { checkTexts: mayHoldLoneSurrogates(text), isShared: true, locate })
 }
