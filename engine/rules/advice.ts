@@ -1,0 +1,77 @@
+/** Why a change of some effect breaks, for whom, and how to make it without breaking: in plain words, by direction and effect. */
+import type { Direction } from '../finding.ts'
+import type { Effect, Rule } from './rule.ts'
+
+export interface Advice {
+  readonly explanation: string
+  readonly fix: string
+}
+
+const HARMLESS_FIX = 'Nothing needs to be done.'
+
+const ADVICE: Readonly<Record<Direction, Readonly<Record<Effect, Advice>>>> = {
+  request: {
+    narrows: {
+      explanation: 'Callers that send what was valid until now will be refused.',
+      fix: 'Go on accepting the old form beside the new one, or publish the change as a new version and deprecate this one.',
+    },
+    'may-narrow': {
+      explanation:
+        'Callers whose requests fall outside the new limit will be refused; whether any do cannot be seen from the contract.',
+      fix: 'Check the requests that callers really send, or go on accepting what was valid.',
+    },
+    widens: { explanation: 'Whatever callers sent until now is still valid.', fix: HARMLESS_FIX },
+    'may-widen': { explanation: 'Whatever callers sent until now is still valid.', fix: HARMLESS_FIX },
+    moves: {
+      explanation: 'Requests that were valid until now may be refused or understood differently.',
+      fix: 'Add the new form beside the old one, and deprecate the old one before it goes.',
+    },
+    none: { explanation: 'The change does not decide which requests are valid.', fix: HARMLESS_FIX },
+  },
+  response: {
+    narrows: { explanation: 'Readers receive nothing that they did not have to expect before.', fix: HARMLESS_FIX },
+    'may-narrow': {
+      explanation: 'Readers receive nothing that they did not have to expect before.',
+      fix: HARMLESS_FIX,
+    },
+    widens: {
+      explanation:
+        'Readers that rest on the old contract may receive what they cannot cope with, or miss what they need.',
+      fix: 'Keep to the old form for existing readers, or publish the change as a new version and deprecate this one.',
+    },
+    'may-widen': {
+      explanation: 'Readers that rest on the old contract fail when they meet the new form; a tolerant reader copes.',
+      fix: 'Tell readers before the change takes effect, or keep the old form until they are ready.',
+    },
+    moves: {
+      explanation: 'Readers that rest on the old form will misread or reject what they receive.',
+      fix: 'Add the new form beside the old one, and deprecate the old one before it goes.',
+    },
+    none: { explanation: 'The change does not decide what readers receive.', fix: HARMLESS_FIX },
+  },
+  none: {
+    narrows: {
+      explanation: 'Clients that use what is gone or restricted will fail.',
+      fix: 'Keep it, or deprecate it with a sunset day and remove it after that day.',
+    },
+    'may-narrow': {
+      explanation: 'Clients may fail, depending on how they use the interface.',
+      fix: 'Check how clients use it before the change takes effect.',
+    },
+    widens: { explanation: 'What clients use goes on working.', fix: HARMLESS_FIX },
+    'may-widen': {
+      explanation: 'Clients may fail, depending on how they use the interface.',
+      fix: 'Check how clients use it before the change takes effect.',
+    },
+    moves: {
+      explanation: 'What was promised to clients about the life of the interface is not kept.',
+      fix: 'Correct the statement in the contract, or give clients the time that was promised.',
+    },
+    none: { explanation: 'What clients use goes on working.', fix: HARMLESS_FIX },
+  },
+}
+
+export function adviceOf(rule: Rule): Advice {
+  const advice = ADVICE[rule.direction][rule.effect]
+  return rule.because === null ? advice : { ...advice, explanation: rule.because }
+}

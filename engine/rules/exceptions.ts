@@ -1,0 +1,66 @@
+/** Where the level of a rule is not the one that variance gives: the rows say which, and because of what. */
+import type { Level } from '../finding.ts'
+
+export interface RuleException {
+  readonly rules: readonly string[]
+  readonly level: Level
+  readonly because: string
+}
+
+const EXCEPTIONS: readonly RuleException[] = [
+  {
+    rules: [
+      'request-parameter-default-value-added',
+      'request-parameter-default-value-changed',
+      'request-parameter-default-value-removed',
+    ],
+    level: 'breaking',
+    because: 'A caller that leaves the parameter out gets another behaviour without having changed anything.',
+  },
+  {
+    rules: ['request-parameter-property-type-changed'],
+    level: 'dangerous',
+    because: 'How a parameter is serialised decides whether its property types are told apart at all.',
+  },
+  {
+    rules: ['response-body-any-of-added', 'response-property-any-of-added'],
+    level: 'info',
+    because: 'Readers of anyOf already expect values that match any mix of the alternatives.',
+  },
+  {
+    rules: [
+      'response-body-enum-value-added',
+      'response-property-enum-value-added',
+      'response-header-enum-value-added',
+      'response-header-property-enum-value-added',
+      'tool-output-enum-value-added',
+      'tool-output-property-enum-value-added',
+    ],
+    level: 'dangerous',
+    because: 'A reader with a default case copes with a new value; one without fails.',
+  },
+  {
+    rules: [
+      'response-body-pattern-removed',
+      'response-property-pattern-removed',
+      'response-header-pattern-removed',
+      'response-header-property-pattern-removed',
+    ],
+    level: 'info',
+    because:
+      'Readers seldom rest on the pattern of what they read, and a removed pattern does not say that values change.',
+  },
+  {
+    rules: ['response-required-property-became-not-write-only'],
+    level: 'dangerous',
+    because: 'The property now appears in answers that never held it.',
+  },
+]
+
+const BY_RULE: ReadonlyMap<string, RuleException> = new Map(
+  EXCEPTIONS.flatMap((row) => row.rules.map((id) => [id, row] as const)),
+)
+
+export function exceptionOf(rule: string): RuleException | undefined {
+  return BY_RULE.get(rule)
+}

@@ -1,0 +1,269 @@
+/**
+ * The families of schema rules: what each action of each keyword does to the set of admitted values, and in which words.
+ * Level and direction of a rule follow from its site (rule.ts); what does not follow stands in exceptions.ts.
+ */
+import type { SchemaAction } from '../schema/delta.ts'
+import type { Effect } from './rule.ts'
+
+export interface Family {
+  readonly keyword: string
+  readonly action: SchemaAction
+  /** End of the rule ids: `{prefix}-{stem}`. */
+  readonly stem: string
+  readonly effect: Effect
+  readonly kind:
+    | 'values'
+    | 'type'
+    | 'constraints'
+    | 'structure'
+    | 'existence'
+    | 'requiredness'
+    | 'lifecycle'
+    | 'mutability'
+  /** What happened to the schema: `{name}`, `{before}` and `{after}` are filled in. */
+  readonly says: string
+}
+
+type Row = readonly [keyword: string, action: SchemaAction, stem: string, effect: Effect, says: string]
+
+function rows(kind: Family['kind'], list: readonly Row[]): readonly Family[] {
+  return list.map(([keyword, action, stem, effect, says]) => ({ keyword, action, stem, effect, kind, says }))
+}
+
+/** The four rows of a bound. Raising an upper bound widens, raising a lower one narrows; whether setting one excludes a value in use is not known. */
+function bound(keyword: string, stem: string, side: 'upper' | 'lower'): readonly Family[] {
+  const [up, down]: readonly [Effect, Effect] = side === 'upper' ? ['widens', 'narrows'] : ['narrows', 'widens']
+  return rows('constraints', [
+    [keyword, 'increased', `${stem}-increased`, up, `had its ${keyword} raised from {before} to {after}`],
+    [keyword, 'decreased', `${stem}-decreased`, down, `had its ${keyword} lowered from {before} to {after}`],
+    [keyword, 'set', `${stem}-set`, 'may-narrow', `got the ${keyword} {after}`],
+    [keyword, 'unset', `${stem}-unset`, 'widens', `lost its ${keyword} of {before}`],
+  ])
+}
+
+/** A condition that narrows by being there. */
+function condition(keyword: string, stem: string, what: string): readonly Family[] {
+  return rows('structure', [
+    [keyword, 'added', `${stem}-added`, 'narrows', `got ${what}`],
+    [keyword, 'removed', `${stem}-removed`, 'widens', `lost ${what}`],
+  ])
+}
+
+/** A keyword that says what is allowed beside what is named. */
+function allowance(keyword: string, stem: string): readonly Family[] {
+  return [
+    ...condition(keyword, stem, `a limit on ${keyword}`),
+    ...rows('structure', [
+      [keyword, 'narrowed', `${stem}-narrowed`, 'narrows', `allows no ${keyword} any more`],
+      [keyword, 'widened', `${stem}-widened`, 'widens', `allows ${keyword} that it did not allow`],
+    ]),
+  ]
+}
+
+export const FAMILIES: readonly Family[] = [
+  ...rows('values', [
+    ['enum', 'added', 'enum-value-added', 'widens', 'got the enum value `{name}`'],
+    ['enum', 'removed', 'enum-value-removed', 'narrows', 'lost the enum value `{name}`'],
+    ['enum', 'became', 'became-enum', 'narrows', 'was restricted to a list of values'],
+    ['enum', 'ceased', 'became-not-enum', 'may-widen', 'is no longer restricted to a list of values'],
+    ['x-extensible-enum', 'added', 'x-extensible-enum-value-added', 'widens', 'got the extensible enum value `{name}`'],
+    [
+      'x-extensible-enum',
+      'removed',
+      'x-extensible-enum-value-removed',
+      'narrows',
+      'lost the extensible enum value `{name}`',
+    ],
+    ['const', 'added', 'const-added', 'narrows', 'was fixed to the value `{after}`'],
+    ['const', 'changed', 'const-changed', 'moves', 'had its fixed value changed from `{before}` to `{after}`'],
+    ['const', 'removed', 'const-removed', 'widens', 'is no longer fixed to the value `{before}`'],
+    ['default', 'added', 'default-value-added', 'none', 'got the default `{after}`'],
+    ['default', 'changed', 'default-value-changed', 'none', 'had its default changed from `{before}` to `{after}`'],
+    ['default', 'removed', 'default-value-removed', 'none', 'lost its default `{before}`'],
+  ]),
+  ...rows('constraints', [
+    ['pattern', 'added', 'pattern-added', 'narrows', 'got the pattern `{after}`'],
+    ['pattern', 'changed', 'pattern-changed', 'may-narrow', 'had its pattern changed from `{before}` to `{after}`'],
+    ['pattern', 'generalized', 'pattern-generalized', 'widens', 'had its pattern widened from `{before}` to `{after}`'],
+    ['pattern', 'removed', 'pattern-removed', 'widens', 'lost its pattern `{before}`'],
+    [
+      'patternProperties',
+      'added',
+      'pattern-property-added',
+      'narrows',
+      'got a condition on properties matching `{name}`',
+    ],
+    [
+      'patternProperties',
+      'removed',
+      'pattern-property-removed',
+      'widens',
+      'lost its condition on properties matching `{name}`',
+    ],
+    ['uniqueItems', 'added', 'unique-items-added', 'narrows', 'must hold no item twice'],
+    ['uniqueItems', 'removed', 'unique-items-removed', 'widens', 'may hold an item twice'],
+    ['multipleOf', 'set', 'multiple-of-set', 'may-narrow', 'must be a multiple of {after}'],
+    ['multipleOf', 'unset', 'multiple-of-unset', 'widens', 'need not be a multiple of {before} any more'],
+    [
+      'multipleOf',
+      'narrowed',
+      'multiple-of-narrowed',
+      'narrows',
+      'must be a multiple of {after}, not only of {before}',
+    ],
+    [
+      'multipleOf',
+      'widened',
+      'multiple-of-widened',
+      'widens',
+      'must be a multiple of {after} only, no longer of {before}',
+    ],
+    ['multipleOf', 'changed', 'multiple-of-changed', 'moves', 'must be a multiple of {after} instead of {before}'],
+  ]),
+  ...bound('maximum', 'max', 'upper'),
+  ...bound('minimum', 'min', 'lower'),
+  ...bound('exclusiveMaximum', 'exclusive-max', 'upper'),
+  ...bound('exclusiveMinimum', 'exclusive-min', 'lower'),
+  ...bound('maxLength', 'max-length', 'upper'),
+  ...bound('minLength', 'min-length', 'lower'),
+  ...bound('maxItems', 'max-items', 'upper'),
+  ...bound('minItems', 'min-items', 'lower'),
+  ...bound('maxProperties', 'max-properties', 'upper'),
+  ...bound('minProperties', 'min-properties', 'lower'),
+  ...bound('maxContains', 'max-contains', 'upper'),
+  ...bound('minContains', 'min-contains', 'lower'),
+  ...rows('requiredness', [
+    ['nullable', 'became', 'became-nullable', 'widens', 'may now be null'],
+    ['nullable', 'ceased', 'became-not-nullable', 'narrows', 'may no longer be null'],
+  ]),
+  ...rows('type', [
+    ['listOfTypes', 'widened', 'list-of-types-widened', 'widens', 'got the types {name} beside {before}'],
+    ['listOfTypes', 'narrowed', 'list-of-types-narrowed', 'narrows', 'lost the types {name} of {before}'],
+    [
+      'contentEncoding',
+      'changed',
+      'content-encoding-changed',
+      'moves',
+      'had its contentEncoding changed from {before} to {after}',
+    ],
+    [
+      'contentMediaType',
+      'changed',
+      'content-media-type-changed',
+      'moves',
+      'had its contentMediaType changed from {before} to {after}',
+    ],
+  ]),
+  ...rows('structure', [
+    ['allOf', 'added', 'all-of-added', 'narrows', 'must also be valid against {name} (allOf)'],
+    ['allOf', 'removed', 'all-of-removed', 'may-narrow', 'need no longer be valid against {name} (allOf)'],
+    [
+      'allOf-annotation-only',
+      'added',
+      'all-of-added-annotation-only',
+      'none',
+      'got {name} in its allOf, which holds annotations only',
+    ],
+    [
+      'allOf-annotation-only',
+      'removed',
+      'all-of-removed-annotation-only',
+      'none',
+      'lost {name} of its allOf, which held annotations only',
+    ],
+    ['anyOf', 'added', 'any-of-added', 'widens', 'got the alternative {name} (anyOf)'],
+    ['anyOf', 'removed', 'any-of-removed', 'narrows', 'lost the alternative {name} (anyOf)'],
+    ['oneOf', 'added', 'one-of-added', 'widens', 'got the alternative {name} (oneOf)'],
+    ['oneOf', 'removed', 'one-of-removed', 'narrows', 'lost the alternative {name} (oneOf)'],
+    [
+      'wrappedInOneOf',
+      'became',
+      'wrapped-in-one-of',
+      'moves',
+      'became a choice of alternatives (oneOf), of which exactly one must match',
+    ],
+    ['prefixItems', 'added', 'prefix-items-added', 'widens', 'got the positional items {name}'],
+    ['prefixItems', 'removed', 'prefix-items-removed', 'narrows', 'lost the positional items {name}'],
+    ['discriminator', 'added', 'discriminator-added', 'none', 'got a discriminator'],
+    ['discriminator', 'removed', 'discriminator-removed', 'none', 'lost its discriminator'],
+    [
+      'discriminator-property-name',
+      'changed',
+      'discriminator-property-name-changed',
+      'none',
+      'is told apart by the property `{after}` instead of `{before}`',
+    ],
+    ['discriminator-mapping', 'added', 'discriminator-mapping-added', 'none', 'got the discriminator value `{name}`'],
+    [
+      'discriminator-mapping',
+      'removed',
+      'discriminator-mapping-deleted',
+      'none',
+      'lost the discriminator value `{name}`',
+    ],
+    [
+      'discriminator-mapping',
+      'changed',
+      'discriminator-mapping-changed',
+      'none',
+      'maps the discriminator value `{name}` to {after} instead of {before}',
+    ],
+    ['not', 'changed', 'not-changed', 'moves', 'excludes other values than before (not)'],
+    ['if', 'changed', 'if-changed', 'moves', 'has another condition (if)'],
+    ['dependentRequired', 'added', 'dependent-required-added', 'narrows', 'needs {after} when `{name}` is there'],
+    [
+      'dependentRequired',
+      'changed',
+      'dependent-required-changed',
+      'moves',
+      'needs {after} instead of {before} when `{name}` is there',
+    ],
+    [
+      'dependentRequired',
+      'removed',
+      'dependent-required-removed',
+      'widens',
+      'no longer needs {before} when `{name}` is there',
+    ],
+  ]),
+  ...condition('dependentSchemas', 'dependent-schema', 'a condition that holds when `{name}` is there'),
+  ...condition('contains', 'contains', 'a condition on what it must contain'),
+  ...condition('propertyNames', 'property-names', 'a condition on the names of its properties'),
+  ...condition('not', 'not', 'an excluded schema (not)'),
+  ...condition('if', 'if', 'a condition (if)'),
+  ...condition('then', 'then', 'a consequence of its condition (then)'),
+  ...condition('else', 'else', 'an alternative to its condition (else)'),
+  ...allowance('additionalProperties', 'additional-properties'),
+  ...allowance('unevaluatedProperties', 'unevaluated-properties'),
+  ...allowance('unevaluatedItems', 'unevaluated-items'),
+  ...allowance('items', 'items'),
+  ...rows('existence', [
+    ['contentSchema', 'added', 'content-schema-added', 'narrows', 'got a schema for its content'],
+    ['contentSchema', 'removed', 'content-schema-removed', 'widens', 'lost the schema of its content'],
+  ]),
+]
+
+/** What a change of type or format comes to; the judge picks one (type-verdict.ts). */
+export const TYPE_FAMILIES = {
+  changed: typeFamily('type-changed', 'moves', 'had its type changed from {before} to {after}'),
+  specialized: typeFamily('type-specialized', 'narrows', 'had its type narrowed from {before} to {after}'),
+  generalized: typeFamily('type-generalized', 'widens', 'had its type widened from {before} to {after}'),
+  compatible: typeFamily(
+    'type-compatible',
+    'none',
+    'had its type changed from {before} to {after}, which this media type does not tell apart',
+  ),
+} as const
+
+function typeFamily(stem: string, effect: Effect, says: string): Family {
+  return { keyword: 'type', action: 'changed', stem, effect, kind: 'type', says }
+}
+
+const BY_CHANGE: ReadonlyMap<string, Family> = new Map(
+  FAMILIES.map((family) => [`${family.keyword} ${family.action}`, family]),
+)
+
+/** The family of a change; undefined for changes that other tables judge (types, properties, lifecycle, mutability). */
+export function familyOf(keyword: string, action: SchemaAction): Family | undefined {
+  return BY_CHANGE.get(`${keyword} ${action}`)
+}

@@ -1,0 +1,107 @@
+/** Deprecation, sunset days and stability: whether what is deprecated leaves its users the time that was promised. */
+import type { Lifecycle } from '../schema/annotations.ts'
+import { nameValue } from '../schema/values.ts'
+
+export interface LifecycleOptions {
+  /** Calendar day `YYYY-MM-DD`; null leaves days in the past and days to come unjudged. */
+  readonly today: string | null
+  readonly deprecationDaysStable: number
+  readonly deprecationDaysBeta: number
+}
+
+export const STABILITY_LEVELS = ['draft', 'alpha', 'beta', 'stable'] as const
+export type Stability = (typeof STABILITY_LEVELS)[number]
+
+export function isStability(value: unknown): value is Stability {
+  return STABILITY_LEVELS.some((level) => level === value)
+}
+
+/** What a change of a lifecycle comes to. `days` is the promised time. */
+export type LifecycleVerdict =
+  | { readonly kind: 'deprecated' }
+  | { readonly kind: 'deprecated-with-sunset'; readonly sunset: string }
+  | { readonly kind: 'sunset-missing' }
+  | { readonly kind: 'sunset-invalid'; readonly sunset: string }
+  | { readonly kind: 'sunset-too-small'; readonly sunset: string; readonly days: number }
+  | { readonly kind: 'sunset-moved-too-small'; readonly sunset: string; readonly was: string; readonly days: number }
+  | { readonly kind: 'sunset-deleted' }
+  | { readonly kind: 'reactivated' }
+
+export function judgeLifecycle(
+  before: Lifecycle,
+  after: Lifecycle,
+  options: LifecycleOptions,
+): LifecycleVerdict | null {
+  if (before.deprecated && !after.deprecated) return { kind: 'reactivated' }
+  if (!after.deprecated) return null
+  return before.deprecated ? judgeMovedSunset(before, after, options) : judgeDeprecation(after, options)
+}
+
+function judgeDeprecation(after: Lifecycle, options: LifecycleOptions): LifecycleVerdict {
+  const days = promisedDays(after.stability, options)
+  if (after.sunset === null) return days > 0 ? { kind: 'sunset-missing' } : { kind: 'deprecated' }
+  const sunset = dayOf(after.sunset)
+  if (sunset === null) return { kind: 'sunset-invalid', sunset: nameValue(after.sunset) }
+  if (options.today !== null && daysBetween(options.today, sunset) < days)
+    return { kind: 'sunset-too-small', sunset, days }
+  return { kind: 'deprecated-with-sunset', sunset }
+}
+
+function judgeMovedSunset(before: Lifecycle, after: Lifecycle, options: LifecycleOptions): LifecycleVerdict | null {
+  if (before.sunset === null) return null
+  if (after.sunset === null) return { kind: 'sunset-deleted' }
+  const was = dayOf(before.sunset)
+  const sunset = dayOf(after.sunset)
+  if (sunset === null) return { kind: 'sunset-invalid', sunset: nameValue(after.sunset) }
+  if (was === null) return { kind: 'sunset-invalid', sunset: nameValue(before.sunset) }
+  const days = promisedDays(after.stability, options)
+  const isTooSoon = options.today !== null && sunset < was && daysBetween(options.today, sunset) < days
+  return isTooSoon ? { kind: 'sunset-moved-too-small', sunset, was, days } : null
+}
+
+/** What removing something comes to, given how it was announced. */
+export type RemovalVerdict = 'unannounced' | 'announced' | 'before-sunset' | 'sunset-invalid'
+
+export function judgeRemoval(before: Lifecycle, options: LifecycleOptions): RemovalVerdict {
+  if (!before.deprecated) return 'unannounced'
+  if (before.sunset === null) return promisedDays(before.stability, options) > 0 ? 'sunset-invalid' : 'announced'
+  const sunset = dayOf(before.sunset)
+  if (sunset === null) return 'sunset-invalid'
+  return options.today !== null && options.today < sunset ? 'before-sunset' : 'announced'
+}
+
+function promisedDays(stability: unknown, options: LifecycleOptions): number {
+  if (stability === 'draft' || stability === 'alpha') return 0
+  return stability === 'beta' ? options.deprecationDaysBeta : options.deprecationDaysStable
+}
+
+const DAY = /^(\d{4})-(\d{2})-(\d{2})(?:T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2}))?$/
+
+/** The calendar day of an RFC 3339 date or date-time; null when it is neither. */
+export function dayOf(value: unknown): string | null {
+  const match = typeof value === 'string' ? DAY.exec(value) : null
+  if (match === null) return null
+  const [, year = '', month = '', day = ''] = match
+  const inMonth =
+    Number(month) >= 1 && Number(month) <= 12 && Number(day) >= 1 && Number(day) <= daysIn(Number(year), Number(month))
+  return inMonth ? `${year}-${month}-${day}` : null
+}
+
+function daysIn(year: number, month: number): number {
+  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
+  return month === 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31
+}
+
+/** Whole days from one calendar day to another. */
+export function daysBetween(from: string, to: string): number {
+  return dayNumber(to) - dayNumber(from)
+}
+
+/** Days since a fixed day of the proleptic Gregorian calendar, by counting years from March. */
+function dayNumber(day: string): number {
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
+  const shifted = month > 2 ? year : year - 1
+  const monthFromMarch = (month + 9) % 12
+  const leaps = Math.floor(shifted / 4) - Math.floor(shifted / 100) + Math.floor(shifted / 400)
+  return shifted * 365 + leaps + Math.floor((153 * monthFromMarch + 2) / 5) + date
+}

@@ -1,0 +1,266 @@
+/**
+ * Rules about the properties of an object: that one comes or goes, becomes required or optional, read-only or write-only.
+ * Which rule holds depends on what the property is; the rule ids are made from the scope (`request`, `response`, `tool-input`).
+ */
+import type { Direction } from '../finding.ts'
+import type { PropertyFacts, SchemaDelta } from '../schema/delta.ts'
+import type { Effect } from './rule.ts'
+
+export interface PropertyRule {
+  /** Id with `{scope}` open. */
+  readonly id: string
+  readonly direction: Exclude<Direction, 'none'>
+  readonly keyword: 'properties' | 'required' | 'readOnly' | 'writeOnly'
+  readonly action: SchemaDelta['action']
+  /** Of the facts of a property; the first rule that applies holds. */
+  readonly applies: (facts: PropertyFacts) => boolean
+  readonly effect: Effect
+  readonly kind: 'existence' | 'requiredness' | 'mutability'
+  /** What happened; `{path}` is the property. */
+  readonly says: string
+}
+
+const always = (): boolean => true
+const required = ({ required }: PropertyFacts): boolean => required
+const hasDefault = ({ hasDefault }: PropertyFacts): boolean => hasDefault
+const newlyRequired = ({ required, wasRequired }: PropertyFacts): boolean => required && !wasRequired
+const wasRequired = ({ wasRequired }: PropertyFacts): boolean => wasRequired
+const writeOnly = ({ writeOnly }: PropertyFacts): boolean => writeOnly
+
+type Row = readonly [
+  keyword: PropertyRule['keyword'],
+  action: PropertyRule['action'],
+  applies: PropertyRule['applies'],
+  id: string,
+  effect: Effect,
+  says: string,
+]
+
+function rows(
+  direction: PropertyRule['direction'],
+  kind: PropertyRule['kind'],
+  list: readonly Row[],
+): readonly PropertyRule[] {
+  return list.map(([keyword, action, applies, id, effect, says]) => ({
+    direction,
+    kind,
+    keyword,
+    action,
+    applies,
+    id,
+    effect,
+    says,
+  }))
+}
+
+export const PROPERTY_RULES: readonly PropertyRule[] = [
+  ...rows('request', 'existence', [
+    [
+      'properties',
+      'added',
+      (f) => newlyRequired(f) && hasDefault(f),
+      'new-required-{scope}-property-with-default',
+      'narrows',
+      'the required property `{path}`, which has a default, was added',
+    ],
+    [
+      'properties',
+      'added',
+      newlyRequired,
+      'new-required-{scope}-property',
+      'narrows',
+      'the required property `{path}` was added',
+    ],
+    [
+      'properties',
+      'added',
+      always,
+      'new-optional-{scope}-property',
+      'widens',
+      'the optional property `{path}` was added',
+    ],
+    ['properties', 'removed', always, '{scope}-property-removed', 'may-narrow', 'the property `{path}` was removed'],
+  ]),
+  ...rows('request', 'requiredness', [
+    [
+      'required',
+      'added',
+      hasDefault,
+      '{scope}-property-became-required-with-default',
+      'narrows',
+      'the property `{path}`, which has a default, became required',
+    ],
+    [
+      'required',
+      'added',
+      always,
+      '{scope}-property-became-required',
+      'narrows',
+      'the property `{path}` became required',
+    ],
+    [
+      'required',
+      'removed',
+      always,
+      '{scope}-property-became-optional',
+      'widens',
+      'the property `{path}` became optional',
+    ],
+  ]),
+  ...rows('response', 'existence', [
+    [
+      'properties',
+      'added',
+      (f) => writeOnly(f) && required(f),
+      '{scope}-required-write-only-property-added',
+      'none',
+      'the required write-only property `{path}` was added',
+    ],
+    [
+      'properties',
+      'added',
+      writeOnly,
+      '{scope}-optional-write-only-property-added',
+      'none',
+      'the optional write-only property `{path}` was added',
+    ],
+    [
+      'properties',
+      'added',
+      required,
+      '{scope}-required-property-added',
+      'narrows',
+      'the required property `{path}` was added',
+    ],
+    [
+      'properties',
+      'added',
+      always,
+      '{scope}-optional-property-added',
+      'none',
+      'the optional property `{path}` was added',
+    ],
+    [
+      'properties',
+      'removed',
+      (f) => writeOnly(f) && wasRequired(f),
+      '{scope}-required-write-only-property-removed',
+      'none',
+      'the required write-only property `{path}` was removed',
+    ],
+    [
+      'properties',
+      'removed',
+      writeOnly,
+      '{scope}-optional-write-only-property-removed',
+      'none',
+      'the optional write-only property `{path}` was removed',
+    ],
+    [
+      'properties',
+      'removed',
+      wasRequired,
+      '{scope}-required-property-removed',
+      'widens',
+      'the required property `{path}` was removed',
+    ],
+    [
+      'properties',
+      'removed',
+      always,
+      '{scope}-optional-property-removed',
+      'may-widen',
+      'the optional property `{path}` was removed',
+    ],
+  ]),
+  ...rows('response', 'requiredness', [
+    [
+      'required',
+      'added',
+      writeOnly,
+      '{scope}-write-only-property-became-required',
+      'none',
+      'the write-only property `{path}` became required',
+    ],
+    [
+      'required',
+      'added',
+      always,
+      '{scope}-property-became-required',
+      'narrows',
+      'the property `{path}` became required',
+    ],
+    [
+      'required',
+      'removed',
+      writeOnly,
+      '{scope}-write-only-property-became-optional',
+      'none',
+      'the write-only property `{path}` became optional',
+    ],
+    [
+      'required',
+      'removed',
+      always,
+      '{scope}-property-became-optional',
+      'widens',
+      'the property `{path}` became optional',
+    ],
+  ]),
+  ...mutability('request'),
+  ...mutability('response'),
+]
+
+function mutability(direction: PropertyRule['direction']): readonly PropertyRule[] {
+  return (['readOnly', 'writeOnly'] as const).flatMap((keyword) => {
+    const word = keyword === 'readOnly' ? 'read-only' : 'write-only'
+    return rows(direction, 'mutability', [
+      [
+        keyword,
+        'became',
+        required,
+        `{scope}-required-property-became-${word}`,
+        'none',
+        `the required property \`{path}\` became ${word}`,
+      ],
+      [
+        keyword,
+        'became',
+        always,
+        `{scope}-optional-property-became-${word}`,
+        'none',
+        `the optional property \`{path}\` became ${word}`,
+      ],
+      [
+        keyword,
+        'ceased',
+        required,
+        `{scope}-required-property-became-not-${word}`,
+        'none',
+        `the required property \`{path}\` is no longer ${word}`,
+      ],
+      [
+        keyword,
+        'ceased',
+        always,
+        `{scope}-optional-property-became-not-${word}`,
+        'none',
+        `the optional property \`{path}\` is no longer ${word}`,
+      ],
+    ])
+  })
+}
+
+export function propertyRuleOf(
+  direction: Direction,
+  delta: SchemaDelta,
+  facts: PropertyFacts,
+): PropertyRule | undefined {
+  return PROPERTY_RULES.find(
+    (rule) =>
+      rule.direction === direction &&
+      rule.keyword === delta.keyword &&
+      rule.action === delta.action &&
+      rule.applies(facts),
+  )
+}

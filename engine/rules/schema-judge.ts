@@ -1,0 +1,184 @@
+/** A change of a schema, at a place → the rule that it falls under and the words for it; null where it is of no consequence there. */
+import { isRecord } from '../schema/located.ts'
+import type { Lifecycle } from '../schema/annotations.ts'
+import type { PropertyFacts, SchemaDelta } from '../schema/delta.ts'
+import type { Reached } from '../schema/reach.ts'
+import { nameValue } from '../schema/values.ts'
+import { familyOf, type Family } from './families.ts'
+import {
+  isStability,
+  judgeLifecycle,
+  STABILITY_LEVELS,
+  type LifecycleOptions,
+  type LifecycleVerdict,
+} from './lifecycle.ts'
+import { propertyRuleOf } from './properties.ts'
+import { schemaRuleId } from './schema-rules.ts'
+import type { SchemaSite, SitePair } from './sites.ts'
+import { tellsTypesApart, typeFamilyOf } from './type-verdict.ts'
+
+/** The use of a schema that is judged. */
+export interface SchemaUse {
+  readonly sites: SitePair
+  /** Media type of the text that the schema describes; null where there is none (parameters, headers, tools). */
+  readonly mediaType: string | null
+  readonly lifecycle: LifecycleOptions
+}
+
+/** The rule that a change falls under. */
+export interface Judgement {
+  readonly rule: string
+  /** What happened, without the place of the use. */
+  readonly message: string
+}
+
+export function judgeSchema(
+  { delta, path, isRequired, isReadOnly, isWriteOnly }: Reached,
+  use: SchemaUse,
+): Judgement | null {
+  const site = path.length === 0 ? use.sites.root : use.sites.property
+  const isUnused = site.direction === 'request' ? isReadOnly : isWriteOnly
+  switch (delta.keyword) {
+    case 'properties':
+    case 'required':
+      return delta.property && !isUnused ? judgeProperty(delta, delta.property, path, site) : null
+    case 'readOnly':
+    case 'writeOnly':
+      return site.isProperty ? judgeUsage(delta, path, site, isRequired) : null
+    case 'deprecated':
+      return site.isProperty ? judgeDeprecation(delta, path, site, use.lifecycle) : null
+    case 'stability':
+      return site.isProperty ? judgeStability(delta, path, site) : null
+    default:
+      return judgeFamily(delta, path, site, use, isUnused)
+  }
+}
+
+function judgeFamily(
+  delta: SchemaDelta,
+  path: readonly string[],
+  site: SchemaSite,
+  use: SchemaUse,
+  isUnused: boolean,
+): Judgement | null {
+  const family = delta.types
+    ? typeFamilyOf(delta.types, site, isTyped(use, site))
+    : familyOf(delta.keyword, delta.action)
+  if (family === undefined) return null
+  const rule = isUnused ? unusedRuleId(site, family) : schemaRuleId(site, family)
+  return rule === null ? null : { rule, message: `${subject(site, path)} ${fill(family.says, delta)}` }
+}
+
+/** How values are written: null for a property of a parameter, whose style is not looked into. */
+function isTyped({ mediaType, sites }: SchemaUse, site: SchemaSite): boolean | null {
+  if (mediaType !== null) return tellsTypesApart(mediaType)
+  if (sites.root.area === 'parameters') return site.isProperty ? null : false
+  return sites.root.area === 'tools'
+}
+
+/**
+ * Of a read-only property in a request and a write-only one in a response only what a reader of the contract may
+ * rely on is told, as information.
+ */
+function unusedRuleId(site: SchemaSite, family: Family): string | null {
+  const isTold =
+    site.direction === 'request'
+      ? family.effect === 'narrows' && (family.kind === 'constraints' || family.stem === 'enum-value-removed')
+      : family.stem === 'enum-value-added'
+  if (!isTold || !site.isProperty) return null
+  return `${site.scope}-${site.direction === 'request' ? 'read-only' : 'write-only'}-property-${family.stem}`
+}
+
+function judgeProperty(
+  delta: SchemaDelta,
+  facts: PropertyFacts,
+  path: readonly string[],
+  site: SchemaSite,
+): Judgement | null {
+  // Callers do not send a read-only property, so that its presence and requiredness are no matter of theirs.
+  if (site.direction === 'request' && facts.readOnly) return null
+  const rule = propertyRuleOf(site.direction, delta, facts)
+  if (rule === undefined) return null
+  const full = [...path, delta.name ?? ''].join('/')
+  return { rule: rule.id.replace('{scope}', site.scope), message: rule.says.replace('{path}', () => full) }
+}
+
+function judgeUsage(
+  delta: SchemaDelta,
+  path: readonly string[],
+  site: SchemaSite,
+  isRequired: boolean,
+): Judgement | null {
+  const facts: PropertyFacts = {
+    required: isRequired,
+    wasRequired: isRequired,
+    hasDefault: false,
+    readOnly: false,
+    writeOnly: false,
+    wasReadOnly: false,
+    wasWriteOnly: false,
+  }
+  const rule = propertyRuleOf(site.direction, delta, facts)
+  if (rule === undefined) return null
+  return { rule: rule.id.replace('{scope}', site.scope), message: rule.says.replace('{path}', () => path.join('/')) }
+}
+
+const LIFECYCLE_STEMS: Readonly<Record<LifecycleVerdict['kind'], { readonly stem: string; readonly says: string }>> = {
+  deprecated: { stem: 'deprecated', says: 'was deprecated' },
+  'deprecated-with-sunset': { stem: 'deprecated-with-sunset', says: 'was deprecated with the sunset day {sunset}' },
+  'sunset-missing': { stem: 'deprecated-sunset-missing', says: 'was deprecated without a sunset day' },
+  'sunset-invalid': {
+    stem: 'deprecated-sunset-invalid',
+    says: 'was deprecated with the sunset day `{sunset}`, which is no date',
+  },
+  'sunset-too-small': {
+    stem: 'sunset-date-too-small',
+    says: 'was deprecated with the sunset day {sunset}, less than {days} days ahead',
+  },
+  'sunset-moved-too-small': {
+    stem: 'sunset-date-too-small',
+    says: 'had its sunset day moved from {was} to {sunset}, less than {days} days ahead',
+  },
+  'sunset-deleted': { stem: 'deprecated-sunset-missing', says: 'lost its sunset day' },
+  reactivated: { stem: 'reactivated', says: 'is no longer deprecated' },
+}
+
+function judgeDeprecation(
+  { before, after }: SchemaDelta,
+  path: readonly string[],
+  site: SchemaSite,
+  options: LifecycleOptions,
+): Judgement | null {
+  const verdict = judgeLifecycle(lifecycle(before), lifecycle(after), options)
+  if (verdict === null) return null
+  const { stem, says } = LIFECYCLE_STEMS[verdict.kind]
+  return {
+    rule: `${site.scope}-property-${stem}`,
+    message: `${subject(site, path)} ${fillNamed(says, { ...verdict })}`,
+  }
+}
+
+function lifecycle(value: unknown): Lifecycle {
+  if (!isRecord(value)) return { deprecated: false, sunset: null, stability: null }
+  return { deprecated: value.deprecated === true, sunset: value.sunset ?? null, stability: value.stability ?? null }
+}
+
+function judgeStability({ before, after }: SchemaDelta, path: readonly string[], site: SchemaSite): Judgement | null {
+  if (!isStability(before) || !(after === null || isStability(after))) return null
+  const step = after === null ? -1 : STABILITY_LEVELS.indexOf(after) - STABILITY_LEVELS.indexOf(before)
+  const stem = step < 0 ? 'stability-decreased' : 'stability-increased'
+  const says = `went from stability ${before} to ${after ?? 'none'}`
+  return { rule: `${site.scope}-property-${stem}`, message: `${subject(site, path)} ${says}` }
+}
+
+function subject(site: SchemaSite, path: readonly string[]): string {
+  return site.noun.replace('{path}', () => path.join('/'))
+}
+
+function fill(says: string, { name, before, after }: SchemaDelta): string {
+  return fillNamed(says, { name, before, after })
+}
+
+function fillNamed(says: string, values: Readonly<Record<string, unknown>>): string {
+  return says.replaceAll(/\{(\w+)\}/g, (_, name: string) => nameValue(values[name] ?? null))
+}

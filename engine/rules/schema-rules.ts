@@ -1,0 +1,106 @@
+/** The rules that the families make at a site, each once: the rows of the rule table for schemas. */
+import type { Direction, Level } from '../finding.ts'
+import { exceptionOf } from './exceptions.ts'
+import { FAMILIES, TYPE_FAMILIES, type Family } from './families.ts'
+import { PROPERTY_RULES } from './properties.ts'
+import { levelOf, type Effect, type Rule } from './rule.ts'
+import type { SchemaSite, SitePair } from './sites.ts'
+
+/** Ids that were given before the families named them. */
+const NAMED: Readonly<Record<string, string>> = {
+  'response-body-enum-value-removed': 'response-mediatype-enum-value-removed',
+}
+
+export function schemaRuleId(site: SchemaSite, family: Family): string {
+  const id = `${site.prefix}-${family.stem}`
+  return NAMED[id] ?? id
+}
+
+/** Every rule about schemas at these sites. */
+export function schemaRules(sites: SitePair): readonly Rule[] {
+  const rules = [sites.root, sites.property].flatMap((site) =>
+    [...FAMILIES, ...typeFamiliesAt(site)].map((family) => familyRule(site, family)),
+  )
+  const { scope, direction, area } = sites.property
+  const ofProperties = PROPERTY_RULES.filter((rule) => rule.direction === direction).map((rule) =>
+    makeRule(
+      rule.id.replace('{scope}', scope),
+      direction,
+      area,
+      rule.kind,
+      rule.action,
+      rule.effect,
+      rule.says.replace('{path}', 'P'),
+    ),
+  )
+  return [...rules, ...ofProperties, ...unusedRules(sites.property), ...lifecycleRules(sites.property)]
+}
+
+/** Which outcomes a change of type can have at a site. */
+function typeFamiliesAt({ direction, isProperty, area }: SchemaSite): readonly Family[] {
+  const { changed, specialized, generalized, compatible } = TYPE_FAMILIES
+  if (direction === 'response') return [changed, specialized, generalized, compatible]
+  if (area === 'parameters')
+    return isProperty ? [changed, specialized, generalized] : [changed, generalized, compatible]
+  return [changed, generalized, compatible]
+}
+
+function familyRule(site: SchemaSite, { stem, effect, kind, action, says, ...family }: Family): Rule {
+  const id = schemaRuleId(site, { stem, effect, kind, action, says, ...family })
+  const what = site.noun.replace(' `{path}`', '')
+  return makeRule(id, site.direction, site.area, kind, action, effect, `${what} ${says}`.replaceAll(/[`{}]/g, ''))
+}
+
+/** Of properties that a side does not use: always information. */
+function unusedRules({ scope, direction, area }: SchemaSite): readonly Rule[] {
+  const word = direction === 'request' ? 'read-only' : 'write-only'
+  const told =
+    direction === 'request'
+      ? FAMILIES.filter(
+          ({ effect, kind, stem }) => effect === 'narrows' && (kind === 'constraints' || stem === 'enum-value-removed'),
+        )
+      : FAMILIES.filter(({ stem }) => stem === 'enum-value-added')
+  return told.map(({ stem, kind, action, says }) =>
+    makeRule(
+      `${scope}-${word}-property-${stem}`,
+      direction,
+      area,
+      kind,
+      action,
+      'none',
+      `a ${word} property ${says}`.replaceAll(/[`{}]/g, ''),
+    ),
+  )
+}
+
+const LIFECYCLE_RULES: readonly (readonly [stem: string, action: string, effect: Effect, description: string])[] = [
+  ['deprecated', 'became', 'none', 'a property was deprecated'],
+  ['deprecated-with-sunset', 'became', 'none', 'a property was deprecated with a sunset day'],
+  ['deprecated-sunset-missing', 'became', 'moves', 'a property was deprecated without the sunset day that is promised'],
+  ['deprecated-sunset-invalid', 'became', 'moves', 'a property was deprecated with a sunset day that is no date'],
+  ['sunset-date-too-small', 'became', 'moves', 'a property was deprecated with a sunset day nearer than promised'],
+  ['reactivated', 'ceased', 'none', 'a property is no longer deprecated'],
+  ['stability-decreased', 'decreased', 'moves', 'a property became less stable'],
+  ['stability-increased', 'increased', 'none', 'a property became more stable'],
+]
+
+function lifecycleRules({ scope, direction, area }: SchemaSite): readonly Rule[] {
+  return LIFECYCLE_RULES.map(([stem, action, effect, description]) =>
+    makeRule(`${scope}-property-${stem}`, direction, area, 'lifecycle', action, effect, description),
+  )
+}
+
+/** A rule whose level follows from direction and effect, unless an exception says otherwise. */
+export function makeRule(
+  id: string,
+  direction: Direction,
+  area: string,
+  kind: string,
+  action: string,
+  effect: Effect,
+  description: string,
+): Rule {
+  const exception = exceptionOf(id)
+  const level: Level = exception?.level ?? levelOf(direction, effect)
+  return { id, level, direction, area, kind, action, effect, description, because: exception?.because ?? null }
+}

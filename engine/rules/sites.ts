@@ -1,0 +1,76 @@
+/** The places where a schema stands. A family makes one rule for each; the site gives ids their prefix and messages their noun. */
+import type { Direction } from '../finding.ts'
+
+export interface SchemaSite {
+  readonly direction: Exclude<Direction, 'none'>
+  readonly area: string
+  /** Prefix of the rules about a schema at this site: `request-body`, `response-property`. */
+  readonly prefix: string
+  /** Prefix of the rules about properties of a schema at this site: `request`, `response-header`. */
+  readonly scope: string
+  /** False for the schema as a whole, true for what lies below it. */
+  readonly isProperty: boolean
+  /** How a message names the schema; `{path}` is the way down to it. */
+  readonly noun: string
+}
+
+/** A schema and what lies below it. */
+export interface SitePair {
+  readonly root: SchemaSite
+  readonly property: SchemaSite
+}
+
+function sitePair(
+  direction: SchemaSite['direction'],
+  scope: string,
+  root: { readonly prefix: string; readonly area: string; readonly noun: string },
+  property: { readonly prefix: string; readonly area: string; readonly noun: string },
+): SitePair {
+  return {
+    root: { direction, scope, isProperty: false, ...root },
+    property: { direction, scope, isProperty: true, ...property },
+  }
+}
+
+export const REQUEST_BODY = sitePair(
+  'request',
+  'request',
+  { prefix: 'request-body', area: 'schema', noun: 'the request body' },
+  { prefix: 'request-property', area: 'schema', noun: 'the request property `{path}`' },
+)
+
+export const REQUEST_PARAMETER = sitePair(
+  'request',
+  'request-parameter',
+  { prefix: 'request-parameter', area: 'parameters', noun: 'the request parameter' },
+  { prefix: 'request-parameter-property', area: 'parameters', noun: 'the property `{path}` of the request parameter' },
+)
+
+export const RESPONSE_BODY = sitePair(
+  'response',
+  'response',
+  { prefix: 'response-body', area: 'schema', noun: 'the response body' },
+  { prefix: 'response-property', area: 'schema', noun: 'the response property `{path}`' },
+)
+
+export const RESPONSE_HEADER = sitePair(
+  'response',
+  'response-header',
+  { prefix: 'response-header', area: 'headers', noun: 'the response header' },
+  { prefix: 'response-header-property', area: 'headers', noun: 'the property `{path}` of the response header' },
+)
+
+/** An agent tool's arguments and its structured result. */
+export const TOOL_INPUT = sitePair(
+  'request',
+  'tool-input',
+  { prefix: 'tool-input', area: 'tools', noun: 'the input' },
+  { prefix: 'tool-input-property', area: 'tools', noun: 'the input property `{path}`' },
+)
+
+export const TOOL_OUTPUT = sitePair(
+  'response',
+  'tool-output',
+  { prefix: 'tool-output', area: 'tools', noun: 'the output' },
+  { prefix: 'tool-output-property', area: 'tools', noun: 'the output property `{path}`' },
+)

@@ -1,0 +1,72 @@
+/** Whether a change of type or format widens, narrows, moves, or makes no difference to how a value is written. */
+import type { TypeFacts } from '../schema/delta.ts'
+import { TYPE_FAMILIES, type Family } from './families.ts'
+import type { SchemaSite } from './sites.ts'
+
+/** Formats whose values are a part of another format's values. */
+const WIDER_FORMATS: Readonly<Record<string, readonly string[]>> = {
+  float: ['double'],
+  int32: ['int64', 'bigint'],
+  int64: ['bigint'],
+  date: ['date-time'],
+  time: ['date-time'],
+}
+
+/** In JSON a number is not a string; in a query, a form or plain text all values are text. */
+export function tellsTypesApart(mediaType: string | null): boolean {
+  if (mediaType === null) return false
+  const name = (mediaType.split(';')[0] ?? '').trim().toLowerCase()
+  return name === 'application/json' || name.endsWith('+json')
+}
+
+/** Which family a change of type belongs to at a site. `isTyped` is null where it cannot be known how values are written. */
+export function typeFamilyOf(types: TypeFacts, site: SchemaSite, isTyped: boolean | null): Family {
+  if (site.direction === 'response') return responseFamily(types, isTyped ?? true)
+  if (isTyped !== null) return requestFamily(types, isTyped)
+  const strict = breaksWriters(types, true)
+  if (strict !== breaksWriters(types, false)) return TYPE_FAMILIES.changed
+  return strict ? TYPE_FAMILIES.specialized : TYPE_FAMILIES.generalized
+}
+
+function requestFamily(types: TypeFacts, isTyped: boolean): Family {
+  if (breaksWriters(types, isTyped)) return TYPE_FAMILIES.changed
+  return isSwap(types) && !isWithin(types.before, types.after) ? TYPE_FAMILIES.compatible : TYPE_FAMILIES.generalized
+}
+
+function responseFamily(types: TypeFacts, isTyped: boolean): Family {
+  if (breaksWriters(reversed(types), isTyped)) {
+    return isWithin(types.before, types.after) && types.before.length > 0
+      ? TYPE_FAMILIES.generalized
+      : TYPE_FAMILIES.changed
+  }
+  return isSwap(types) && !isWithin(types.after, types.before) ? TYPE_FAMILIES.compatible : TYPE_FAMILIES.specialized
+}
+
+function reversed({ before, after, formatBefore, formatAfter }: TypeFacts): TypeFacts {
+  return { before: after, after: before, formatBefore: formatAfter, formatAfter: formatBefore }
+}
+
+/** True when something that was written under `before` is not valid under `after`. */
+function breaksWriters({ before, after, formatBefore, formatAfter }: TypeFacts, isTyped: boolean): boolean {
+  const sameType = before.length === after.length && before.every((type) => after.includes(type))
+  if (!sameType && after.length === 0) return false
+  const typeBreaks = !sameType && !isWithin(before, after) && !(!isTyped && after.length === 1 && after[0] === 'string')
+  return typeBreaks || breaksFormat(formatBefore, formatAfter, after)
+}
+
+function breaksFormat(before: string | null, after: string | null, types: readonly string[]): boolean {
+  if (before === after || after === null) return false
+  if (types.length !== 1) return true
+  return before === null || !(WIDER_FORMATS[before] ?? []).includes(after)
+}
+
+/** Every type of `part` is admitted by `whole`; an untyped part is within nothing that names types. */
+function isWithin(part: readonly string[], whole: readonly string[]): boolean {
+  if (part.length === 0) return false
+  return part.every((type) => whole.includes(type) || (type === 'integer' && whole.includes('number')))
+}
+
+function isSwap({ before, after }: TypeFacts): boolean {
+  const sameType = before.length === after.length && before.every((type) => after.includes(type))
+  return !sameType && before.length > 0 && after.length > 0
+}

@@ -1,0 +1,60 @@
+/** What arrays may hold: items by position and beyond, what they must contain, and whether items may repeat. */
+import type { Examination } from './comparison.ts'
+import { compareAllowance, itemsOf, locate, locateItem } from './parts.ts'
+
+export function compareArrays(examination: Examination): void {
+  compareAllowance(examination, 'items')
+  comparePositions(examination)
+  compareContains(examination)
+  compareUnique(examination)
+  compareAllowance(examination, 'unevaluatedItems')
+}
+
+function comparePositions({ before, after, old, now, say, descend }: Examination): void {
+  const keyword = 'prefixItems'
+  const left = itemsOf(old, keyword)
+  const right = itemsOf(now, keyword)
+  const shared = Math.min(left.length, right.length)
+  for (let index = 0; index < shared; index += 1) {
+    descend(
+      [`${keyword}[${index}]`],
+      locateItem(before, left, keyword, index),
+      locateItem(after, right, keyword, index),
+    )
+  }
+  if (left.length === right.length) return
+  const action = right.length > left.length ? 'added' : 'removed'
+  const [longer, before0, after0] =
+    right.length > left.length ? [right, null, right.slice(shared)] : [left, left.slice(shared), null]
+  const name = longer
+    .slice(shared)
+    .map((_, offset) => `#${shared + offset + 1}`)
+    .join(', ')
+  say({ keyword, action, name, before: before0, after: after0, steps: [keyword, String(shared)] })
+}
+
+function compareContains({ before, after, old, now, say, descend }: Examination): void {
+  const keyword = 'contains'
+  const had = old[keyword] !== undefined
+  const has = now[keyword] !== undefined
+  if (had && has) {
+    descend([keyword], locate(before, old, keyword), locate(after, now, keyword))
+  } else if (had !== has) {
+    const action = has ? 'added' : 'removed'
+    say({ keyword, action, name: null, before: old[keyword] ?? null, after: now[keyword] ?? null, steps: [keyword] })
+  }
+}
+
+function compareUnique({ old, now, say }: Examination): void {
+  const was = old.uniqueItems === true
+  const is = now.uniqueItems === true
+  if (was === is) return
+  say({
+    keyword: 'uniqueItems',
+    action: is ? 'added' : 'removed',
+    name: null,
+    before: was,
+    after: is,
+    steps: ['uniqueItems'],
+  })
+}

@@ -1,0 +1,63 @@
+/** Upper and lower bounds: numbers that a keyword sets on a value, a length or a count. */
+import type { Examination } from './comparison.ts'
+import type { JsonRecord } from './located.ts'
+
+interface Bound {
+  readonly keyword: string
+  /** JSON Schema gives the keyword this value when it is absent; null where absence means no bound. */
+  readonly implied: number | null
+}
+
+export const BOUNDS: readonly Bound[] = [
+  { keyword: 'maximum', implied: null },
+  { keyword: 'minimum', implied: null },
+  { keyword: 'exclusiveMaximum', implied: null },
+  { keyword: 'exclusiveMinimum', implied: null },
+  { keyword: 'maxLength', implied: null },
+  { keyword: 'minLength', implied: 0 },
+  { keyword: 'maxItems', implied: null },
+  { keyword: 'minItems', implied: 0 },
+  { keyword: 'maxProperties', implied: null },
+  { keyword: 'minProperties', implied: 0 },
+  { keyword: 'maxContains', implied: null },
+  { keyword: 'minContains', implied: null },
+]
+
+export function compareBounds(examination: Examination): void {
+  const { old, now, say } = examination
+  for (const { keyword, implied } of BOUNDS) {
+    const before = boundOf(old, keyword, implied)
+    const after = boundOf(now, keyword, implied)
+    if (before === after) continue
+    const action = before === null ? 'set' : after === null ? 'unset' : after > before ? 'increased' : 'decreased'
+    say({ keyword, action, name: null, before: old[keyword] ?? before, after: now[keyword] ?? after, steps: [keyword] })
+  }
+  compareMultiple(examination)
+}
+
+function boundOf(schema: JsonRecord, keyword: string, implied: number | null): number | null {
+  const value = schema[keyword]
+  return typeof value === 'number' ? value : implied
+}
+
+function compareMultiple({ old, now, say }: Examination): void {
+  const before = boundOf(old, 'multipleOf', null)
+  const after = boundOf(now, 'multipleOf', null)
+  if (before === after) return
+  const keyword = 'multipleOf'
+  const action =
+    before === null
+      ? 'set'
+      : after === null
+        ? 'unset'
+        : isMultiple(after, before)
+          ? 'narrowed'
+          : isMultiple(before, after)
+            ? 'widened'
+            : 'changed'
+  say({ keyword, action, name: null, before, after, steps: [keyword] })
+}
+
+function isMultiple(value: number, of: number): boolean {
+  return of !== 0 && Number.isInteger(value / of)
+}

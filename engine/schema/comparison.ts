@@ -1,0 +1,143 @@
+/**
+ * Two sides of a schema → a graph of schema pairs with what changed at each.
+ *
+ * Each pair of referenced schemas is examined once, whatever the number of places that use it and in whatever order they
+ * come; recursion through references is an edge back into the graph, so recursive schemas compare coinductively: two
+ * schemas differ when a difference can be reached from them. Written in place and unchanged, a schema leaves no pair.
+ */
+import { compareKeywords } from './keywords.ts'
+import type { SchemaDelta } from './delta.ts'
+import type { JsonRecord, Located } from './located.ts'
+import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
+import { isSameShape } from './shape.ts'
+
+export interface SchemaEdge {
+  /** The way down as people read it: `['items']`, `['address']`, `['oneOf[Cat]']`. */
+  readonly steps: readonly string[]
+  readonly to: SchemaPair
+  /** True when the way down is a property that is required after the change. */
+  readonly isRequired: boolean
+}
+
+/** A schema before and after, what changed at it, and the pairs below it. Read it only after `settle`. */
+export interface SchemaPair {
+  readonly before: ResolvedSchema
+  readonly after: ResolvedSchema
+  readonly deltas: readonly SchemaDelta[]
+  readonly edges: readonly SchemaEdge[]
+  /** True when a change can be reached from here; set by `settle`. */
+  readonly isLive: boolean
+}
+
+interface OpenPair {
+  before: ResolvedSchema
+  after: ResolvedSchema
+  deltas: SchemaDelta[]
+  edges: SchemaEdge[]
+  parents: OpenPair[]
+  isLive: boolean
+}
+
+/** What the comparison of one keyword may use and say. */
+export interface Examination {
+  readonly before: ResolvedSchema
+  readonly after: ResolvedSchema
+  /** The members that are compared: those of `before` and `after`, brought to one form. */
+  readonly old: JsonRecord
+  readonly now: JsonRecord
+  readonly sources: SchemaSources
+  readonly say: (delta: SchemaDelta) => void
+  readonly descend: (steps: readonly string[], before: Located, after: Located, isRequired?: boolean) => void
+  readonly isSameShape: (before: Located, after: Located) => boolean
+}
+
+export interface SchemaSources {
+  readonly before: SchemaSource
+  readonly after: SchemaSource
+}
+
+export class SchemaComparison {
+  readonly sources: SchemaSources
+  readonly #pairs = new Map<JsonRecord, Map<JsonRecord, OpenPair>>()
+  readonly #all: OpenPair[] = []
+  readonly #queue: OpenPair[] = []
+  #examined = 0
+
+  constructor(sources: SchemaSources) {
+    this.sources = sources
+  }
+
+  /** Schemas compared so far. */
+  get examined(): number {
+    return this.#examined
+  }
+
+  /** Compares two schemas and all that they reach. The answer is complete once `settle` was called. */
+  compare(before: Located, after: Located): SchemaPair {
+    const pair = this.#sharedPair(resolveSchema(before, this.sources.before), resolveSchema(after, this.sources.after))
+    for (let next = this.#queue.pop(); next !== undefined; next = this.#queue.pop()) this.#examine(next)
+    return pair
+  }
+
+  /** Marks every pair from which a change can be reached. Call it once, after the last `compare`. */
+  settle(): void {
+    const reached = this.#all.filter((pair) => pair.deltas.length > 0)
+    for (const pair of reached) pair.isLive = true
+    for (let pair = reached.pop(); pair !== undefined; pair = reached.pop()) {
+      for (const parent of pair.parents) {
+        if (parent.isLive) continue
+        parent.isLive = true
+        reached.push(parent)
+      }
+    }
+  }
+
+  #sharedPair(before: ResolvedSchema, after: ResolvedSchema): OpenPair {
+    let partners = this.#pairs.get(before.value)
+    if (partners === undefined) {
+      partners = new Map()
+      this.#pairs.set(before.value, partners)
+    }
+    let pair = partners.get(after.value)
+    if (pair === undefined) {
+      pair = newPair(before, after)
+      partners.set(after.value, pair)
+      this.#all.push(pair)
+      this.#queue.push(pair)
+    }
+    return pair
+  }
+
+  #examine(pair: OpenPair): void {
+    this.#examined += 1
+    const { before, after } = pair
+    compareKeywords(before, after, this.sources, {
+      say: (delta) => void pair.deltas.push(delta),
+      descend: (steps, old, now, isRequired = false) => this.#descend(pair, steps, old, now, isRequired),
+      isSameShape: (old, now) => isSameShape(old, now, this.sources),
+    })
+  }
+
+  #descend(parent: OpenPair, steps: readonly string[], old: Located, now: Located, isRequired: boolean): void {
+    const before = resolveSchema(old, this.sources.before)
+    const after = resolveSchema(now, this.sources.after)
+    if (before.reference !== null || after.reference !== null) {
+      this.#link(parent, this.#sharedPair(before, after), steps, isRequired)
+      return
+    }
+    const pair = newPair(before, after)
+    this.#examine(pair)
+    if (pair.deltas.length === 0 && pair.edges.length === 0) return
+    this.#all.push(pair)
+    this.#link(parent, pair, steps, isRequired)
+  }
+
+  #link(parent: OpenPair, to: OpenPair, steps: readonly string[], isRequired: boolean): void {
+    parent.edges.push({ steps, to, isRequired })
+    to.parents.push(parent)
+  }
+}
+
+function newPair(before: ResolvedSchema, after: ResolvedSchema): OpenPair {
+  return { before, after, deltas: [], edges: [], parents: [], isLive: false }
+}

@@ -1,0 +1,179 @@
+/** Schemas made of schemas: allOf, anyOf, oneOf with their alternatives matched, and the discriminator that picks one. */
+import type { Examination } from './comparison.ts'
+import { flatten } from './flatten.ts'
+import { membersOf, itemsOf, locateItem } from './parts.ts'
+import { isRecord, type JsonRecord, type Located } from './located.ts'
+import { isAnnotationOnly, shapeKey } from './shape.ts'
+import { resolveSchema, type SchemaSource } from './source.ts'
+
+export const COMPOSITIONS = ['allOf', 'anyOf', 'oneOf'] as const
+export type Composition = (typeof COMPOSITIONS)[number]
+
+export function compareComposition(examination: Examination): void {
+  for (const keyword of COMPOSITIONS) compareList(examination, keyword)
+  compareDiscriminator(examination)
+}
+
+/** One alternative, as far as matching needs it. */
+interface Item {
+  readonly index: number
+  readonly located: Located
+  readonly reference: string | null
+  readonly title: string
+  readonly label: string
+}
+
+function compareList(examination: Examination, keyword: Composition): void {
+  const { old, now, before, after, sources, descend } = examination
+  if (old[keyword] === now[keyword]) return
+  const left = itemsOf(old, keyword)
+  const right = itemsOf(now, keyword)
+  const was = left.map((_, index) => itemAt(locateItem(before, left, keyword, index), index, sources.before))
+  const is = right.map((_, index) => itemAt(locateItem(after, right, keyword, index), index, sources.after))
+  const { matched, removed, added } = matchItems(was, is, examination)
+  if (keyword === 'allOf' && removed.length + added.length > 0 && isSameWhenMerged(examination)) return
+  for (const [one, other] of matched) descend([`${keyword}[${other.label}]`], one.located, other.located)
+  tell(examination, keyword, 'removed', removed, left, sources.before)
+  tell(examination, keyword, 'added', added, right, sources.after)
+}
+
+function itemAt(located: Located, index: number, source: SchemaSource): Item {
+  const resolved = resolveSchema(located, source)
+  const reference = resolved.reference
+  const title = typeof resolved.value.title === 'string' ? resolved.value.title : ''
+  const label = reference === null ? title || `#${index + 1}` : (reference.split('/').at(-1) ?? reference)
+  return { index, located, reference, title, label }
+}
+
+function tell(
+  { say }: Examination,
+  keyword: Composition,
+  action: 'added' | 'removed',
+  items: readonly Item[],
+  list: readonly unknown[],
+  source: SchemaSource,
+): void {
+  const silent =
+    keyword === 'allOf' ? items.filter(({ located }) => isAnnotationOnly(resolveSchema(located, source).value)) : []
+  const telling = items.filter((item) => !silent.includes(item))
+  for (const [family, group] of [
+    [keyword, telling],
+    [`${keyword}-annotation-only`, silent],
+  ] as const) {
+    const [first] = group
+    if (first === undefined) continue
+    const values = group.map(({ index }) => list[index])
+    const name = group.map(({ label }) => label).join(', ')
+    const steps = [keyword, String(first.index)]
+    const [before, after] = action === 'added' ? [null, values] : [values, null]
+    say({ keyword: family, action, name, before, after, steps })
+  }
+}
+
+interface Matching {
+  readonly matched: readonly (readonly [Item, Item])[]
+  readonly removed: readonly Item[]
+  readonly added: readonly Item[]
+}
+
+/** Longer leftover lists than this are not searched for equal schemas under other names. */
+const MAX_SEARCH = 24
+
+/** By reference, then by equal form, then by equal meaning, then by title; a single one left on each side is one changed. */
+function matchItems(was: readonly Item[], is: readonly Item[], examination: Examination): Matching {
+  const matched: (readonly [Item, Item])[] = []
+  let removed = was
+  let added = is
+  const pair = (key: (item: Item) => string | null): void => {
+    const [pairs, left, right] = matchByKey(removed, added, key)
+    matched.push(...pairs)
+    removed = left
+    added = right
+  }
+  pair(({ reference }) => reference)
+  pair(({ reference, located }) => (reference === null ? shapeKey(located.value) : null))
+  if (removed.length <= MAX_SEARCH && added.length <= MAX_SEARCH) {
+    for (const item of removed) {
+      const equal = added.find((other) => examination.isSameShape(item.located, other.located))
+      if (equal === undefined) continue
+      removed = removed.filter((other) => other !== item)
+      added = added.filter((other) => other !== equal)
+    }
+  }
+  pair(({ reference, title }) => (reference === null && title !== '' ? title : null))
+  const [old, now] = [removed[0], added[0]]
+  if (removed.length === 1 && added.length === 1 && old && now && isPlain(old) && isPlain(now)) {
+    return { matched: [...matched, [old, now]], removed: [], added: [] }
+  }
+  return { matched, removed, added }
+}
+
+function isPlain({ reference, title }: Item): boolean {
+  return reference === null && title === ''
+}
+
+function matchByKey(
+  was: readonly Item[],
+  is: readonly Item[],
+  key: (item: Item) => string | null,
+): [pairs: (readonly [Item, Item])[], removed: readonly Item[], added: readonly Item[]] {
+  const waiting = new Map<string, Item[]>()
+  for (const item of is) {
+    const text = key(item)
+    if (text === null) continue
+    const group = waiting.get(text)
+    if (group) group.push(item)
+    else waiting.set(text, [item])
+  }
+  const pairs: (readonly [Item, Item])[] = []
+  const taken = new Set<Item>()
+  for (const item of was) {
+    const text = key(item)
+    const partner = text === null ? undefined : waiting.get(text)?.shift()
+    if (partner === undefined) continue
+    pairs.push([item, partner])
+    taken.add(item).add(partner)
+  }
+  return [pairs, was.filter((item) => !taken.has(item)), is.filter((item) => !taken.has(item))]
+}
+
+/** Whether both sides, with their `allOf` merged into them, admit the same values: the change was one of style. */
+function isSameWhenMerged({ before, after, old, now, sources, isSameShape }: Examination): boolean {
+  const was = flatten(old, before, sources.before)
+  const is = flatten(now, after, sources.after)
+  if (was === null || is === null) return false
+  return isSameShape({ ...before, value: was }, { ...after, value: is })
+}
+
+function compareDiscriminator({ old, now, say }: Examination): void {
+  const keyword = 'discriminator'
+  const was = isRecord(old[keyword]) ? old[keyword] : null
+  const is = isRecord(now[keyword]) ? now[keyword] : null
+  if (was === null || is === null) {
+    if (was === is) return
+    say({ keyword, action: is === null ? 'removed' : 'added', name: null, before: was, after: is, steps: [keyword] })
+    return
+  }
+  if (was.propertyName !== is.propertyName) {
+    const [before, after] = [was.propertyName ?? null, is.propertyName ?? null]
+    say({
+      keyword: 'discriminator-property-name',
+      action: 'changed',
+      name: null,
+      before,
+      after,
+      steps: [keyword, 'propertyName'],
+    })
+  }
+  compareMapping(membersOf(was, 'mapping'), membersOf(is, 'mapping'), say)
+}
+
+function compareMapping(was: JsonRecord, is: JsonRecord, say: Examination['say']): void {
+  for (const name of new Set([...Object.keys(was), ...Object.keys(is)])) {
+    const before = Object.hasOwn(was, name) ? was[name] : null
+    const after = Object.hasOwn(is, name) ? is[name] : null
+    if (before === after) continue
+    const action = before === null ? 'added' : after === null ? 'removed' : 'changed'
+    say({ keyword: 'discriminator-mapping', action, name, before, after, steps: ['discriminator', 'mapping', name] })
+  }
+}

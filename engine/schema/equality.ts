@@ -1,0 +1,25 @@
+/** Equality of plain JSON values, whatever the order of members. */
+import { isRecord } from './located.ts'
+
+export function isEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((item, index) => isEqual(item, b[index]))
+  }
+  if (!isRecord(a) || !isRecord(b)) return false
+  const names = Object.keys(a)
+  if (names.length !== Object.keys(b).length) return false
+  return names.every((name) => Object.hasOwn(b, name) && isEqual(a[name], b[name]))
+}
+
+/** A text that two values share exactly when they are equal: for sets of enum values and other small things. */
+export function valueKey(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(valueKey).join(',')}]`
+  if (isRecord(value)) {
+    const members = Object.keys(value)
+      .sort()
+      .map((name) => `${JSON.stringify(name)}:${valueKey(value[name])}`)
+    return `{${members.join(',')}}`
+  }
+  return JSON.stringify(value) ?? 'null'
+}

@@ -1,0 +1,80 @@
+/** `allOf` merged into the schema that holds it, where every keyword involved has a merge; null where one has none. */
+import { isEqual } from './equality.ts'
+import { isRecord, type JsonRecord } from './located.ts'
+import { itemsOf, locateItem, textsOf } from './parts.ts'
+import { isAnnotation } from './shape.ts'
+import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
+
+const MAX_DEPTH = 16
+
+/** How two values of one keyword become one that admits what both admit; undefined where that cannot be written. */
+type Merge = (a: unknown, b: unknown) => unknown
+
+const MERGES: Readonly<Record<string, Merge>> = {
+  properties: mergeProperties,
+  required: (a, b) => [...new Set([...textsOf(a), ...textsOf(b)])],
+  type: mergeTypes,
+  maximum: lower,
+  exclusiveMaximum: lower,
+  maxLength: lower,
+  maxItems: lower,
+  maxProperties: lower,
+  minimum: higher,
+  exclusiveMinimum: higher,
+  minLength: higher,
+  minItems: higher,
+  minProperties: higher,
+}
+
+export function flatten(schema: JsonRecord, owner: ResolvedSchema, source: SchemaSource, depth = 0): JsonRecord | null {
+  const items = itemsOf(schema, 'allOf')
+  if (items.length === 0) return schema
+  if (depth > MAX_DEPTH) return null
+  const { allOf: _, ...own } = schema
+  let merged: JsonRecord | null = own
+  for (const [index] of items.entries()) {
+    const item = resolveSchema(locateItem(owner, items, 'allOf', index), source)
+    const part = item.document === owner.document ? flatten(item.value, item, source, depth + 1) : null
+    merged = part === null || merged === null ? null : mergeRecords(merged, part)
+  }
+  return merged
+}
+
+function mergeRecords(a: JsonRecord, b: JsonRecord): JsonRecord | null {
+  const merged: Record<string, unknown> = { ...a }
+  for (const [keyword, value] of Object.entries(b)) {
+    if (isAnnotation(keyword)) continue
+    if (!Object.hasOwn(merged, keyword) || isEqual(merged[keyword], value)) {
+      merged[keyword] = value
+      continue
+    }
+    const result = MERGES[keyword]?.(merged[keyword], value)
+    if (result === undefined) return null
+    merged[keyword] = result
+  }
+  return merged
+}
+
+function mergeProperties(a: unknown, b: unknown): unknown {
+  if (!isRecord(a) || !isRecord(b)) return undefined
+  const merged: Record<string, unknown> = { ...a }
+  for (const [name, value] of Object.entries(b)) {
+    if (Object.hasOwn(merged, name) && !isEqual(merged[name], value)) return undefined
+    merged[name] = value
+  }
+  return merged
+}
+
+function mergeTypes(a: unknown, b: unknown): unknown {
+  const right = new Set(Array.isArray(b) ? b : [b])
+  const shared = (Array.isArray(a) ? a : [a]).filter((type) => right.has(type))
+  return shared.length === 0 ? undefined : shared.length === 1 ? shared[0] : shared
+}
+
+function lower(a: unknown, b: unknown): unknown {
+  return typeof a === 'number' && typeof b === 'number' ? Math.min(a, b) : undefined
+}
+
+function higher(a: unknown, b: unknown): unknown {
+  return typeof a === 'number' && typeof b === 'number' ? Math.max(a, b) : undefined
+}

@@ -1,0 +1,98 @@
+/** Which comparison answers for which keyword, and the one pass over a pair of schemas that calls those concerned. */
+import { align } from './alignment.ts'
+import { compareAnnotations } from './annotations.ts'
+import { compareArrays } from './arrays.ts'
+import { compareBounds } from './bounds.ts'
+import type { Examination, SchemaSources } from './comparison.ts'
+import { compareComposition } from './composition.ts'
+import { compareConditions } from './conditions.ts'
+import { compareObjects } from './objects.ts'
+import { compareTypes } from './types.ts'
+import { compareValues } from './values.ts'
+import type { JsonRecord } from './located.ts'
+import type { ResolvedSchema } from './source.ts'
+
+interface KeywordGroup {
+  readonly keywords: readonly string[]
+  readonly compare: (examination: Examination) => void
+}
+
+/** In the order in which changes of one schema are told. */
+const GROUPS: readonly KeywordGroup[] = [
+  { keywords: ['type', 'format', 'nullable', 'x-nullable'], compare: compareTypes },
+  { keywords: ['enum', 'const', 'default', 'pattern', 'x-extensible-enum'], compare: compareValues },
+  {
+    keywords: [
+      'maximum',
+      'minimum',
+      'exclusiveMaximum',
+      'exclusiveMinimum',
+      'multipleOf',
+      'maxLength',
+      'minLength',
+      'maxItems',
+      'minItems',
+      'maxProperties',
+      'minProperties',
+      'maxContains',
+      'minContains',
+    ],
+    compare: compareBounds,
+  },
+  {
+    keywords: [
+      'properties',
+      'required',
+      'additionalProperties',
+      'patternProperties',
+      'propertyNames',
+      'unevaluatedProperties',
+      'dependentRequired',
+      'dependentSchemas',
+      'dependencies',
+    ],
+    compare: compareObjects,
+  },
+  {
+    keywords: ['items', 'prefixItems', 'additionalItems', 'contains', 'uniqueItems', 'unevaluatedItems'],
+    compare: compareArrays,
+  },
+  { keywords: ['allOf', 'anyOf', 'oneOf', 'discriminator'], compare: compareComposition },
+  {
+    keywords: ['not', 'if', 'then', 'else', 'contentEncoding', 'contentMediaType', 'contentSchema'],
+    compare: compareConditions,
+  },
+  {
+    keywords: ['readOnly', 'writeOnly', 'deprecated', 'x-sunset', 'x-stability-level'],
+    compare: compareAnnotations,
+  },
+]
+
+const GROUP_BITS: ReadonlyMap<string, number> = new Map(
+  GROUPS.flatMap(({ keywords }, index) => keywords.map((keyword) => [keyword, 1 << index] as const)),
+)
+
+/** Says what changed between two schemas and descends into the schemas they hold. */
+export function compareKeywords(
+  before: ResolvedSchema,
+  after: ResolvedSchema,
+  sources: SchemaSources,
+  report: Pick<Examination, 'say' | 'descend' | 'isSameShape'>,
+): void {
+  if (before.value === after.value) return
+  const bits = differingGroups(before.value, after.value)
+  if (bits === 0) return
+  const aligned = align(before, after, sources, report)
+  if (aligned === null) return
+  const examination: Examination = { before, after, old: aligned.old, now: aligned.now, sources, ...report }
+  const groups = aligned.isRewritten ? differingGroups(aligned.old, aligned.now) : bits
+  for (const [index, group] of GROUPS.entries()) if (groups & (1 << index)) group.compare(examination)
+}
+
+/** The groups with a keyword whose value is not plainly the same on both sides. */
+function differingGroups(old: JsonRecord, now: JsonRecord): number {
+  let bits = 0
+  for (const name in old) if (old[name] !== now[name]) bits |= GROUP_BITS.get(name) ?? 0
+  for (const name in now) if (old[name] !== now[name]) bits |= GROUP_BITS.get(name) ?? 0
+  return bits
+}

@@ -1,0 +1,61 @@
+/**
+ * Where a value stands: a chain of steps from a document's root, made into a JSON Pointer only for what is reported.
+ * Building the text of every pointer of a large contract would cost more than comparing it.
+ */
+
+/** A step down from `parent`; a root has no parent and its `step` is the pointer text it starts from. */
+export interface Place {
+  readonly parent: Place | null
+  readonly step: string
+}
+
+/** A value of a contract and where it stands. */
+export interface Located {
+  readonly value: unknown
+  readonly at: Place
+  /** The document it is written in: '' for the contract itself, else the path of a further file. */
+  readonly document: string
+}
+
+export const ROOT: Place = { parent: null, step: '' }
+
+export function placeAt(pointer: string): Place {
+  return pointer === '' ? ROOT : { parent: null, step: pointer }
+}
+
+export function stepInto(at: Place, step: string): Place {
+  return { parent: at, step }
+}
+
+/** The member of a located object, or null when the object has no such member. */
+export function memberOf(owner: Located, name: string): Located | null {
+  if (!isRecord(owner.value) || !Object.hasOwn(owner.value, name)) return null
+  return { value: owner.value[name], at: stepInto(owner.at, name), document: owner.document }
+}
+
+/** RFC 6901 text of a place; in a further file it is preceded by the file's path and `#`. */
+export function pointerOf(at: Place, document = ''): string {
+  const steps: string[] = []
+  let place: Place = at
+  while (place.parent !== null) {
+    steps.push(escapeStep(place.step))
+    place = place.parent
+  }
+  steps.reverse()
+  const pointer = steps.length === 0 ? place.step : `${place.step}/${steps.join('/')}`
+  return document === '' ? pointer : `${document}#${pointer}`
+}
+
+export function escapeStep(step: string): string {
+  return step.replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+export function unescapeStep(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~')
+}
+
+export type JsonRecord = Readonly<Record<string, unknown>>
+
+export function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

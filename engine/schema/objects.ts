@@ -1,0 +1,168 @@
+/** What objects may hold: properties, which of them are required, and what else is allowed beside them. */
+import type { Examination } from './comparison.ts'
+import type { PropertyFacts } from './delta.ts'
+import { isEqual } from './equality.ts'
+import type { JsonRecord, Located } from './located.ts'
+import { compareAllowance, locate, membersOf, textsOf } from './parts.ts'
+import { resolveSchema, type SchemaSource } from './source.ts'
+
+export function compareObjects(examination: Examination): void {
+  compareProperties(examination)
+  compareRequired(examination)
+  compareAllowance(examination, 'additionalProperties')
+  compareAllowance(examination, 'unevaluatedProperties')
+  comparePropertyNames(examination)
+  compareNamed(examination, 'patternProperties')
+  compareNamed(examination, 'dependentSchemas')
+  compareDependentRequired(examination)
+}
+
+function compareProperties({ before, after, old, now, sources, say, descend }: Examination): void {
+  const left = membersOf(old, 'properties')
+  const right = membersOf(now, 'properties')
+  const required: readonly unknown[] = Array.isArray(now.required) ? now.required : []
+  for (const name in left) {
+    const was = locate(before, left, 'properties', name)
+    if (Object.hasOwn(right, name)) {
+      if (left[name] !== right[name])
+        descend([name], was, locate(after, right, 'properties', name), required.includes(name))
+      continue
+    }
+    const property = factsOf(name, old, now, was, null, sources.before, sources.after)
+    say({
+      keyword: 'properties',
+      action: 'removed',
+      name,
+      before: left[name],
+      after: null,
+      steps: ['properties', name],
+      property,
+    })
+  }
+  for (const name in right) {
+    if (Object.hasOwn(left, name)) continue
+    const is = locate(after, right, 'properties', name)
+    const property = factsOf(name, old, now, null, is, sources.before, sources.after)
+    say({
+      keyword: 'properties',
+      action: 'added',
+      name,
+      before: null,
+      after: right[name],
+      steps: ['properties', name],
+      property,
+    })
+  }
+}
+
+function compareRequired({ before, after, old, now, sources, say }: Examination): void {
+  if (isEqual(old.required, now.required)) return
+  const was = new Set(textsOf(old.required))
+  const is = new Set(textsOf(now.required))
+  const left = membersOf(old, 'properties')
+  const right = membersOf(now, 'properties')
+  for (const name of new Set([...was, ...is])) {
+    // A property that comes or goes tells its own requiredness.
+    if (was.has(name) === is.has(name) || Object.hasOwn(left, name) !== Object.hasOwn(right, name)) continue
+    const defined = Object.hasOwn(left, name)
+    const property = factsOf(
+      name,
+      old,
+      now,
+      defined ? locate(before, left, 'properties', name) : null,
+      defined ? locate(after, right, 'properties', name) : null,
+      sources.before,
+      sources.after,
+    )
+    const action = is.has(name) ? 'added' : 'removed'
+    say({
+      keyword: 'required',
+      action,
+      name,
+      before: was.has(name),
+      after: is.has(name),
+      steps: ['required'],
+      property,
+    })
+  }
+}
+
+function factsOf(
+  name: string,
+  old: JsonRecord,
+  now: JsonRecord,
+  was: Located | null,
+  is: Located | null,
+  before: SchemaSource,
+  after: SchemaSource,
+): PropertyFacts {
+  const left = was === null ? null : resolveSchema(was, before).value
+  const right = is === null ? null : resolveSchema(is, after).value
+  return {
+    required: textsOf(now.required).includes(name),
+    wasRequired: textsOf(old.required).includes(name),
+    hasDefault: right !== null && right.default !== undefined && right.default !== null,
+    readOnly: (right ?? left)?.readOnly === true,
+    writeOnly: (right ?? left)?.writeOnly === true,
+    wasReadOnly: (left ?? right)?.readOnly === true,
+    wasWriteOnly: (left ?? right)?.writeOnly === true,
+  }
+}
+
+function comparePropertyNames(examination: Examination): void {
+  const { before, after, old, now, say, descend } = examination
+  const had = old.propertyNames !== undefined
+  const has = now.propertyNames !== undefined
+  if (had && has) {
+    descend(['propertyNames'], locate(before, old, 'propertyNames'), locate(after, now, 'propertyNames'))
+  } else if (had !== has) {
+    const action = has ? 'added' : 'removed'
+    const steps = ['propertyNames']
+    say({
+      keyword: 'propertyNames',
+      action,
+      name: null,
+      before: old.propertyNames ?? null,
+      after: now.propertyNames ?? null,
+      steps,
+    })
+  }
+}
+
+/** Keywords that hold schemas by name. */
+function compareNamed(
+  { before, after, old, now, say, descend }: Examination,
+  keyword: 'patternProperties' | 'dependentSchemas',
+): void {
+  const left = membersOf(old, keyword)
+  const right = membersOf(now, keyword)
+  for (const name in left) {
+    if (Object.hasOwn(right, name)) {
+      descend([`${keyword}[${name}]`], locate(before, left, keyword, name), locate(after, right, keyword, name))
+    } else {
+      say({ keyword, action: 'removed', name, before: left[name], after: null, steps: [keyword, name] })
+    }
+  }
+  for (const name in right) {
+    if (!Object.hasOwn(left, name))
+      say({ keyword, action: 'added', name, before: null, after: right[name], steps: [keyword, name] })
+  }
+}
+
+function compareDependentRequired({ old, now, say }: Examination): void {
+  const keyword = 'dependentRequired'
+  const left = membersOf(old, keyword)
+  const right = membersOf(now, keyword)
+  for (const name of new Set([...Object.keys(left), ...Object.keys(right)])) {
+    const was = Object.hasOwn(left, name) ? textsOf(left[name]) : null
+    const is = Object.hasOwn(right, name) ? textsOf(right[name]) : null
+    if (was !== null && is !== null && sameTexts(was, is)) continue
+    const action = was === null ? 'added' : is === null ? 'removed' : 'changed'
+    say({ keyword, action, name, before: was, after: is, steps: [keyword, name] })
+  }
+}
+
+function sameTexts(a: readonly string[], b: readonly string[]): boolean {
+  const set = new Set(a)
+  return set.size === new Set(b).size && b.every((text) => set.has(text))
+}

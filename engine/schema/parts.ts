@@ -1,0 +1,59 @@
+/** The parts of a schema object: its members read without trust in their form, and where they stand. */
+import type { Examination } from './comparison.ts'
+import { isRecord, stepInto, type JsonRecord, type Located } from './located.ts'
+import type { ResolvedSchema } from './source.ts'
+
+const NOTHING: JsonRecord = {}
+
+/** The members of a keyword that holds an object; none when it holds anything else. */
+export function membersOf(schema: JsonRecord, keyword: string): JsonRecord {
+  const value = schema[keyword]
+  return isRecord(value) ? value : NOTHING
+}
+
+export function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : []
+}
+
+export function itemsOf(schema: JsonRecord, keyword: string): readonly unknown[] {
+  const value = schema[keyword]
+  return Array.isArray(value) ? value : []
+}
+
+/** A schema held by a keyword (`name` absent) or by name within it (`holder` is then the keyword's value). */
+export function locate(owner: ResolvedSchema, holder: JsonRecord, keyword: string, name?: string): Located {
+  const at = stepInto(owner.at, keyword)
+  return name === undefined
+    ? { value: holder[keyword], at, document: owner.document }
+    : { value: holder[name], at: stepInto(at, name), document: owner.document }
+}
+
+export function locateItem(owner: ResolvedSchema, list: readonly unknown[], keyword: string, index: number): Located {
+  return { value: list[index], at: stepInto(stepInto(owner.at, keyword), String(index)), document: owner.document }
+}
+
+type Allowance = 'additionalProperties' | 'unevaluatedProperties' | 'unevaluatedItems' | 'items'
+
+/**
+ * A keyword that says what is allowed beside what is named: anything (absent, `true`, `{}`), nothing (`false`), or what a
+ * schema admits.
+ */
+export function compareAllowance({ before, after, old, now, say, descend }: Examination, keyword: Allowance): void {
+  const was = allowanceOf(old[keyword])
+  const is = allowanceOf(now[keyword])
+  if (was === 'schema' && is === 'schema') {
+    descend([keyword], locate(before, old, keyword), locate(after, now, keyword))
+    return
+  }
+  if (was === is) return
+  const action =
+    is === 'anything' ? 'removed' : was === 'anything' ? 'added' : is === 'nothing' ? 'narrowed' : 'widened'
+  say({ keyword, action, name: null, before: old[keyword] ?? null, after: now[keyword] ?? null, steps: [keyword] })
+}
+
+function allowanceOf(value: unknown): 'anything' | 'nothing' | 'schema' {
+  if (value === false) return 'nothing'
+  if (!isRecord(value)) return 'anything'
+  for (const _ in value) return 'schema'
+  return 'anything'
+}

@@ -1,0 +1,154 @@
+/**
+ * Whether two schemas admit the same values as far as their form tells: references followed, annotations and order set
+ * aside. Recursion is taken as equal until shown otherwise (coinduction). A bounded search: what is not shown the same
+ * within its budget counts as different, which can only add findings.
+ */
+import { isEqual, valueKey } from './equality.ts'
+import { isRecord, stepInto, type JsonRecord, type Located } from './located.ts'
+import { resolveSchema, type SchemaSource } from './source.ts'
+
+interface Search {
+  readonly before: SchemaSource
+  readonly after: SchemaSource
+  readonly assumed: Map<JsonRecord, Set<JsonRecord>>
+  budget: number
+}
+
+const BUDGET = 4000
+
+/** Keywords whose value says nothing about which values are valid. */
+const ANNOTATIONS: ReadonlySet<string> = new Set([
+  'title',
+  'description',
+  'summary',
+  'example',
+  'examples',
+  'externalDocs',
+  'xml',
+  '$comment',
+  '$id',
+  '$schema',
+  '$anchor',
+  '$defs',
+  'definitions',
+])
+
+export function isAnnotation(keyword: string): boolean {
+  return ANNOTATIONS.has(keyword) || (keyword.startsWith('x-') && keyword !== 'x-nullable')
+}
+
+/** Keywords that add no condition of their own beside the annotations. */
+const USAGE: ReadonlySet<string> = new Set(['default', 'deprecated', 'readOnly', 'writeOnly'])
+
+/** True when a schema holds annotations only, so that it admits every value. */
+export function isAnnotationOnly(schema: JsonRecord): boolean {
+  return Object.keys(schema).every((keyword) => isAnnotation(keyword) || USAGE.has(keyword))
+}
+
+export function isSameShape(
+  before: Located,
+  after: Located,
+  sources: { before: SchemaSource; after: SchemaSource },
+): boolean {
+  return same(before, after, { before: sources.before, after: sources.after, assumed: new Map(), budget: BUDGET })
+}
+
+function same(before: Located, after: Located, search: Search): boolean {
+  search.budget -= 1
+  if (search.budget < 0) return false
+  const old = resolveSchema(before, search.before)
+  const now = resolveSchema(after, search.after)
+  if (old.value === now.value) return true
+  const assumed = search.assumed.get(old.value) ?? new Set()
+  if (assumed.has(now.value)) return true
+  search.assumed.set(old.value, assumed.add(now.value))
+  for (const keyword of new Set([...Object.keys(old.value), ...Object.keys(now.value)])) {
+    if (isAnnotation(keyword)) continue
+    if (!sameKeyword(keyword, old, now, search)) return false
+  }
+  return true
+}
+
+function sameKeyword(keyword: string, old: Located, now: Located, search: Search): boolean {
+  const left = isRecord(old.value) ? old.value[keyword] : undefined
+  const right = isRecord(now.value) ? now.value[keyword] : undefined
+  if (SETS.has(keyword)) return setKey(left) === setKey(right)
+  if (NAMED.has(keyword)) return sameNamed(keyword, old, now, left, right, search)
+  if (LISTS.has(keyword)) return sameLists(keyword, old, now, left, right, search)
+  if (!SINGLE.has(keyword) || left === undefined || right === undefined) return isEqual(left, right)
+  return same(within(old, keyword, left), within(now, keyword, right), search)
+}
+
+const SETS: ReadonlySet<string> = new Set(['type', 'required', 'enum'])
+const NAMED: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'dependentSchemas'])
+const LISTS: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems'])
+const SINGLE: ReadonlySet<string> = new Set([
+  'items',
+  'additionalProperties',
+  'propertyNames',
+  'contains',
+  'not',
+  'if',
+  'then',
+  'else',
+  'contentSchema',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+])
+
+function setKey(value: unknown): string {
+  const list: readonly unknown[] = Array.isArray(value) ? value : value === undefined ? [] : [value]
+  return [...new Set(list.map(valueKey))].sort().join(',')
+}
+
+function sameNamed(
+  keyword: string,
+  old: Located,
+  now: Located,
+  left: unknown,
+  right: unknown,
+  search: Search,
+): boolean {
+  const was = isRecord(left) ? left : {}
+  const is = isRecord(right) ? right : {}
+  const names = Object.keys(was)
+  if (names.length !== Object.keys(is).length || !names.every((name) => Object.hasOwn(is, name))) return false
+  return names.every((name) =>
+    same(within(within(old, keyword, was), name, was[name]), within(within(now, keyword, is), name, is[name]), search),
+  )
+}
+
+function sameLists(
+  keyword: string,
+  old: Located,
+  now: Located,
+  left: unknown,
+  right: unknown,
+  search: Search,
+): boolean {
+  const was: readonly unknown[] = Array.isArray(left) ? left : []
+  const is: readonly unknown[] = Array.isArray(right) ? right : []
+  if (was.length !== is.length) return false
+  return was.every((item, index) =>
+    same(
+      within(within(old, keyword, was), String(index), item),
+      within(within(now, keyword, is), String(index), is[index]),
+      search,
+    ),
+  )
+}
+
+function within(owner: Located, step: string, value: unknown): Located {
+  return { value, at: stepInto(owner.at, step), document: owner.document }
+}
+
+/** A text that schemas written in place share when they admit the same values, references taken by name. */
+export function shapeKey(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(shapeKey).join(',')}]`
+  if (!isRecord(value)) return JSON.stringify(value) ?? 'null'
+  const members = Object.keys(value)
+    .filter((name) => !isAnnotation(name))
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${SETS.has(name) ? setKey(value[name]) : shapeKey(value[name])}`)
+  return `{${members.join(',')}}`
+}

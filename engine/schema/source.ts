@@ -1,0 +1,77 @@
+/** One side of a schema comparison: the language its schemas are written in, and what their references name. */
+import { isRecord, type JsonRecord, type Located } from './located.ts'
+
+/**
+ * `openapi-2.0` and `openapi-3.0`: `nullable`, boolean `exclusiveMinimum`, and `$ref` hides its siblings.
+ * `json-schema`: 2020-12 as MCP tools and OpenAPI 3.1 on use it, where siblings of `$ref` count.
+ */
+export type SchemaDialect = 'openapi-2.0' | 'openapi-3.0' | 'json-schema'
+
+export interface SchemaSource {
+  readonly dialect: SchemaDialect
+  /** What a reference names, or null when it names nothing. `from` is the object that holds the `$ref`. */
+  resolve(reference: string, from: Located): Located | null
+}
+
+/** A schema after its references were followed. */
+export interface ResolvedSchema extends Located {
+  readonly value: JsonRecord
+  /** The first reference on the way, as written; null for a schema written in place. */
+  readonly reference: string | null
+}
+
+const NOTHING: JsonRecord = { not: {} }
+const ANYTHING: JsonRecord = {}
+/** Longer chains of references to references than this are taken for a loop. */
+const MAX_CHAIN = 64
+
+/** Siblings of `$ref` that say nothing about which values are valid, nor about how a value is used. */
+const SILENT_SIBLINGS: ReadonlySet<string> = new Set([
+  '$ref',
+  'summary',
+  'description',
+  'title',
+  'example',
+  'examples',
+  '$comment',
+])
+
+/** Follows the references of a schema. A boolean schema becomes its object form; a dangling reference admits anything. */
+export function resolveSchema(schema: Located, source: SchemaSource): ResolvedSchema {
+  let current = schema
+  let reference: string | null = null
+  for (let hops = 0; hops < MAX_CHAIN; hops += 1) {
+    const { value } = current
+    if (!isRecord(value)) {
+      return { value: value === false ? NOTHING : ANYTHING, at: current.at, document: current.document, reference }
+    }
+    const target = value['$ref']
+    if (typeof target !== 'string') return { value, at: current.at, document: current.document, reference }
+    reference ??= target
+    if (source.dialect === 'json-schema' && hasTellingSibling(value)) {
+      return { value: withSiblings(value, target), at: current.at, document: current.document, reference: null }
+    }
+    const next = source.resolve(target, current)
+    if (next === null) return { value: ANYTHING, at: current.at, document: current.document, reference }
+    current = next
+  }
+  return { value: ANYTHING, at: schema.at, document: schema.document, reference }
+}
+
+function hasTellingSibling(schema: JsonRecord): boolean {
+  for (const name in schema) if (!SILENT_SIBLINGS.has(name) && !name.startsWith('x-')) return true
+  return false
+}
+
+/** Kept by the schema that was rewritten, so that one schema keeps one identity. */
+const rewritten = new WeakMap<JsonRecord, JsonRecord>()
+
+/** JSON Schema 2020-12 §8.2.3.1: a reference beside other keywords is one more condition, as an item of `allOf`. */
+function withSiblings(schema: JsonRecord, target: string): JsonRecord {
+  const known = rewritten.get(schema)
+  if (known) return known
+  const { $ref: _, allOf, ...rest } = schema
+  const value: JsonRecord = { ...rest, allOf: [{ $ref: target }, ...(Array.isArray(allOf) ? allOf : [])] }
+  rewritten.set(schema, value)
+  return value
+}

@@ -1,0 +1,114 @@
+/**
+ * A schema whose alternatives differ in type only is a list of types: `oneOf` of a string and an integer admits what
+ * `type: [string, integer]` admits. Also the step from one object to a choice of objects.
+ */
+import type { Examination, SchemaSources } from './comparison.ts'
+import type { JsonRecord, Located } from './located.ts'
+import { itemsOf, locateItem, membersOf } from './parts.ts'
+import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
+
+type Report = Pick<Examination, 'say' | 'descend' | 'isSameShape'>
+
+/** Tells a changed list of types as one change, and hands back the members without what that explains. */
+export function compareTypeLists(
+  was: JsonRecord,
+  is: JsonRecord,
+  before: ResolvedSchema,
+  after: ResolvedSchema,
+  sources: SchemaSources,
+  { say, descend }: Report,
+): readonly [JsonRecord, JsonRecord] {
+  const left = typeListOf(was, before, sources.before)
+  const right = typeListOf(is, after, sources.after)
+  if (left !== null && right !== null && (left.isList || right.isList)) {
+    tellTypes(left, right, say)
+    for (const type of left.types) {
+      const [one, other] = [left.single(type), right.single(type)]
+      if (one !== null && other !== null)
+        descend(left.isList && right.isList ? [`${right.keyword}[${type}]`] : [], one, other)
+    }
+    return [left.isList ? withoutTypes(was) : usageOf(was), right.isList ? withoutTypes(is) : usageOf(is)]
+  }
+  const wrapped = wrappedProperties(was, is, after, sources.after)
+  if (wrapped === null) return [was, is]
+  say({ keyword: 'wrappedInOneOf', action: 'became', name: null, before: null, after: is.oneOf, steps: ['oneOf'] })
+  return [withoutProperties(withoutTypes(was), wrapped), withoutTypes(is)]
+}
+
+function tellTypes(left: TypeList, right: TypeList, say: Examination['say']): void {
+  const gone = left.types.filter((type) => !right.types.includes(type))
+  const come = right.types.filter((type) => !left.types.includes(type))
+  const [keyword, before, after] = ['listOfTypes', left.types.join(' | '), right.types.join(' | ')]
+  const steps = [right.keyword]
+  if (come.length > 0) say({ keyword, action: 'widened', name: come.join(', '), before, after, steps })
+  if (gone.length > 0) say({ keyword, action: 'narrowed', name: gone.join(', '), before, after, steps })
+}
+
+interface TypeList {
+  readonly types: readonly string[]
+  readonly isList: boolean
+  readonly keyword: 'oneOf' | 'anyOf' | 'type'
+  /** The one alternative of a type; null when there are several. */
+  readonly single: (type: string) => Located | null
+}
+
+function typeListOf(schema: JsonRecord, owner: ResolvedSchema, source: SchemaSource): TypeList | null {
+  if (schema.not !== undefined || schema.allOf !== undefined || schema.properties !== undefined) return null
+  if (typeof schema.type === 'string') {
+    const { deprecated: _d, readOnly: _r, writeOnly: _w, default: _v, ...value } = schema
+    return { types: [schema.type], isList: false, keyword: 'type', single: () => ({ ...owner, value }) }
+  }
+  if (schema.type !== undefined) return null
+  for (const keyword of ['oneOf', 'anyOf'] as const) {
+    const items = itemsOf(schema, keyword)
+    if (items.length === 0) continue
+    const types = items.map((_, index) =>
+      simpleType(resolveSchema(locateItem(owner, items, keyword, index), source).value),
+    )
+    if (!types.every((type) => type !== null)) continue
+    const single = (type: string): Located | null => {
+      const index = types.indexOf(type)
+      return index === -1 || types.includes(type, index + 1) ? null : locateItem(owner, items, keyword, index)
+    }
+    return { types: [...new Set(types)], isList: true, keyword, single }
+  }
+  return null
+}
+
+function simpleType({ type, properties, oneOf, anyOf, allOf }: JsonRecord): string | null {
+  const isSimple = properties === undefined && oneOf === undefined && anyOf === undefined && allOf === undefined
+  return isSimple && typeof type === 'string' ? type : null
+}
+
+/** Base properties that live on in an alternative, when an object became a choice of objects; null when none did. */
+function wrappedProperties(
+  was: JsonRecord,
+  is: JsonRecord,
+  owner: ResolvedSchema,
+  source: SchemaSource,
+): ReadonlySet<string> | null {
+  const alternatives = itemsOf(is, 'oneOf')
+  const names = Object.keys(membersOf(was, 'properties'))
+  if (names.length === 0 || was.oneOf !== undefined || alternatives.length === 0) return null
+  if (is.properties !== undefined || is.type !== undefined) return null
+  const held = alternatives.map((_, index) =>
+    membersOf(resolveSchema(locateItem(owner, alternatives, 'oneOf', index), source).value, 'properties'),
+  )
+  const moved = names.filter((name) => held.some((properties) => Object.hasOwn(properties, name)))
+  return moved.length === 0 ? null : new Set(moved)
+}
+
+function withoutTypes(schema: JsonRecord): JsonRecord {
+  const { type: _type, format: _format, oneOf: _oneOf, anyOf: _anyOf, ...rest } = schema
+  return rest
+}
+
+/** What a schema says beside which values it admits. */
+function usageOf({ deprecated, readOnly, writeOnly, default: value }: JsonRecord): JsonRecord {
+  return { deprecated, readOnly, writeOnly, default: value }
+}
+
+function withoutProperties(schema: JsonRecord, names: ReadonlySet<string>): JsonRecord {
+  const properties = Object.entries(membersOf(schema, 'properties')).filter(([name]) => !names.has(name))
+  return { ...schema, properties: Object.fromEntries(properties) }
+}

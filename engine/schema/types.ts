@@ -1,0 +1,74 @@
+/** Types, formats and null: which kinds of value a schema admits. */
+import type { Examination } from './comparison.ts'
+import type { TypeFacts } from './delta.ts'
+import type { JsonRecord } from './located.ts'
+
+export function compareTypes({ old, now, say }: Examination): void {
+  const before = typesOf(old)
+  const after = typesOf(now)
+  const formatBefore = formatOf(old)
+  const formatAfter = formatOf(now)
+  compareNull(old, now, say)
+  if (formatBefore === formatAfter && sameTypes(before, after)) return
+  const types: TypeFacts = { before, after, formatBefore, formatAfter }
+  say({
+    keyword: 'type',
+    action: 'changed',
+    name: null,
+    before: nameType(old),
+    after: nameType(now),
+    steps: ['type'],
+    types,
+  })
+}
+
+function compareNull(old: JsonRecord, now: JsonRecord, say: Examination['say']): void {
+  const before = admitsNull(old)
+  const after = admitsNull(now)
+  // Without a type a schema admits null among all else: the change of type says it.
+  if (before === after || (before && isUntyped(now)) || (after && isUntyped(old))) return
+  const steps = [Object.hasOwn(now, 'nullable') || Object.hasOwn(old, 'nullable') ? 'nullable' : 'type']
+  say({ keyword: 'nullable', action: after ? 'became' : 'ceased', name: null, before, after, steps })
+}
+
+/** No word about types at all, so that null is admitted without being named. */
+function isUntyped(schema: JsonRecord): boolean {
+  return (
+    schema.type === undefined &&
+    schema.nullable === undefined &&
+    schema.oneOf === undefined &&
+    schema.anyOf === undefined &&
+    schema.allOf === undefined &&
+    schema.enum === undefined
+  )
+}
+
+/** True when a schema names null as a value it admits. */
+export function admitsNull(schema: JsonRecord): boolean {
+  const { type } = schema
+  if (schema.nullable === true || schema['x-nullable'] === true || type === 'null') return true
+  return Array.isArray(type) && type.includes('null')
+}
+
+/** The types without null, sorted; empty when every type is admitted. */
+export function typesOf(schema: JsonRecord): readonly string[] {
+  const { type } = schema
+  if (typeof type === 'string') return type === 'null' ? [] : [type]
+  if (!Array.isArray(type)) return []
+  return type.filter((item): item is string => typeof item === 'string' && item !== 'null').sort()
+}
+
+function formatOf(schema: JsonRecord): string | null {
+  return typeof schema.format === 'string' && schema.format !== '' ? schema.format : null
+}
+
+function sameTypes(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((type, index) => type === b[index])
+}
+
+function nameType(schema: JsonRecord): string {
+  const types = typesOf(schema)
+  const name = types.length === 0 ? 'any' : types.join(' | ')
+  const format = formatOf(schema)
+  return format === null ? name : `${name} (${format})`
+}
