@@ -3,10 +3,10 @@
  * over its time is ended together with its thread, since nothing else stops a busy loop.
  */
 import { Piscina } from 'piscina'
-import { fail, type Result } from '../../engine/index.ts'
+import { fail, ok, type Result } from '../../engine/index.ts'
 import { GatewayError } from '../errors.ts'
 import type { Logger } from '../telemetry/log.ts'
-import type { Task, TaskAnswers, TaskKind, TaskOf } from './task.ts'
+import { isAnswerOf, type Answer, type Task, type TaskAnswers, type TaskKind, type TaskOf } from './task.ts'
 
 export interface PoolOptions {
   readonly workers: number
@@ -31,7 +31,7 @@ const IDLE_MS = 30_000
 const WORKER = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url).href
 
 export function createPool({ workers, queue, logger }: PoolOptions): Pool {
-  const piscina = new Piscina<Task, Result<TaskAnswers[TaskKind]>>({
+  const piscina = new Piscina<Task, Result<Answer>>({
     filename: WORKER,
     name: 'run',
     minThreads: 0,
@@ -48,8 +48,10 @@ export function createPool({ workers, queue, logger }: PoolOptions): Pool {
     async run<Kind extends TaskKind>(kind: Kind, task: TaskOf<Kind>, timeoutMs: number) {
       const deadline = AbortSignal.timeout(timeoutMs)
       try {
-        // The thread runs `runTask`, whose type says what comes back; a message between threads carries none.
-        return (await piscina.run(task, { signal: deadline })) as Result<TaskAnswers[Kind]>
+        const result = await piscina.run(task, { signal: deadline })
+        if (!result.ok) return result
+        if (isAnswerOf(kind, result.value)) return ok(result.value.value)
+        throw new TypeError(`asked for ${kind}, answered ${result.value.kind}`)
       } catch (error) {
         if (isQueueFull(error)) throw new GatewayError('OVERLOADED', undefined, { headers: { 'Retry-After': '1' } })
         if (deadline.aborted) {

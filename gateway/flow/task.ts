@@ -63,3 +63,13 @@ const RUNNERS: { readonly [Kind in TaskKind]: (task: TaskOf<Kind>) => Result<Tas
 export function runTask<Kind extends TaskKind>(kind: Kind, task: TaskOf<Kind>): Result<TaskAnswers[Kind]> {
   return RUNNERS[kind](task)
 }
+
+/** An answer on its way between threads, where types do not reach. */
+export interface Answer<Kind extends TaskKind = TaskKind> {
+  readonly kind: Kind
+  readonly value: TaskAnswers[Kind]
+}
+
+export function isAnswerOf<Kind extends TaskKind>(kind: Kind, answer: Answer): answer is Answer<Kind> {
+  return answer.kind === kind
+}

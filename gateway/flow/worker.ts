@@ -1,8 +1,9 @@
 /** Entry of a worker thread: runs one task at a time. A task that does not end is ended with its thread, by the pool. */
-import type { Result } from '../../engine/index.ts'
-import { runTask, type Task } from './task.ts'
+import { ok, type Result } from '../../engine/index.ts'
+import { runTask, type Answer, type Task } from './task.ts'
 
 /** Called by the pool, by name. */
-export function run(task: Task): Result<unknown> {
-  return runTask(task.kind, task)
+export function run(task: Task): Result<Answer> {
+  const result = runTask(task.kind, task)
+  return result.ok ? ok({ kind: task.kind, value: result.value }) : result
 }

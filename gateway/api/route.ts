@@ -1,0 +1,117 @@
+/** What a route of the API is: one value that the dispatcher serves, the validator checks against and openapi.json is made from. */
+import type { Static, TSchema, TUnknown } from 'typebox'
+import { GatewayError, type ErrorCode } from '../errors.ts'
+import type { Settings } from '../settings.ts'
+import type { ApiKey } from '../store/store.ts'
+import type { ApiDeps } from './deps.ts'
+
+/** Who may ask: anybody, the holder of a key, or the holder of an approver's (or admin's) key. */
+export type Access = 'public' | 'key' | 'approver'
+
+export type Method = 'GET' | 'POST'
+
+/** One request on its way through a route: read, authenticated and checked. */
+export interface Exchange<Body = unknown, Query = unknown> {
+  /** Of the generation that the whole request sees. */
+  readonly settings: Settings
+  readonly correlationId: string
+  /** Null on public routes without a valid key. */
+  readonly caller: ApiKey | null
+  readonly body: Body
+  readonly query: Query
+  readonly params: Readonly<Record<string, string>>
+  /** What the client accepts best of `produces`. */
+  readonly mediaType: string
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** The path that was asked for, with its query. */
+  readonly url: string
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal
+  /** Takes one request off the month's quota; QUOTA_EXCEEDED when none is left. Called once the request is known to be valid. */
+  spend(): Promise<void>
+}
+
+export type Answer =
+  | {
+      readonly kind: 'json'
+      readonly status: number
+      readonly body: object
+      readonly headers?: Readonly<Record<string, string>>
+    }
+  | { readonly kind: 'text'; readonly status: number; readonly mediaType: string; readonly text: string }
+  | { readonly kind: 'lines'; readonly mediaType: string; readonly lines: AsyncIterable<string> }
+  | { readonly kind: 'web'; readonly response: Response }
+
+export interface AnswerSpec {
+  readonly description: string
+  /** By media type. */
+  readonly content: Readonly<Record<string, TSchema>>
+}
+
+/** A mistake in a request body; `code` is the error it makes when it is the gravest. */
+export interface Mistake {
+  readonly code: ErrorCode
+  readonly pointer: string
+  readonly message: string
+}
+
+/** One column a question of openapi.json; `handle` is the route itself. */
+export interface RouteSpec<Body extends TSchema, Query extends TSchema> {
+  readonly method: Method
+  /** OpenAPI templates; further ones are aliases of the first. */
+  readonly paths: readonly [string, ...string[]]
+  readonly operationId: string
+  readonly tag: 'preflight' | 'receipts' | 'decisions' | 'monitoring' | 'baselines' | 'accounts' | 'discovery' | 'mcp'
+  readonly summary: string
+  readonly access: Access
+  /** Counts towards the rate of the minute; the month's quota is taken by `spend`. */
+  readonly counted?: boolean
+  readonly body?: Body
+  /** True: no body at all is as good as `{}`. */
+  readonly bodyOptional?: boolean
+  /** Media types of the body besides application/json. */
+  readonly consumes?: readonly string[]
+  readonly query?: Query
+  readonly params?: Readonly<Record<string, string>>
+  readonly answers: Readonly<Record<number, AnswerSpec>>
+  /** Beyond those that every route of its access and method has. */
+  readonly errors?: readonly ErrorCode[]
+  /** Mistakes that a schema cannot say; asked only when the schema holds. */
+  mistakes?(body: Static<Body>, settings: Settings): readonly Mistake[]
+  /** The error code of a schema violation, where it is not INVALID_INPUT. */
+  readonly codes?: readonly MistakeCode[]
+  handle(exchange: Exchange<Static<Body>, Static<Query>>, deps: ApiDeps): Promise<Answer>
+}
+
+/** Which violations of a body schema have a code of their own. */
+export interface MistakeCode {
+  readonly code: ErrorCode
+  /** Matches the JSON Pointer of the member at fault (of the missing member, when one is missing). */
+  readonly pointer: RegExp
+  /** Further condition on the body, e.g. that the member is really absent. */
+  readonly keywords: readonly string[]
+}
+
+export type Route = RouteSpec<TSchema, TSchema>
+
+/** A route with its body and query typed by their schemas. */
+export function defineRoute<Body extends TSchema = TUnknown, Query extends TSchema = TUnknown>(
+  route: RouteSpec<Body, Query>,
+): RouteSpec<Body, Query> {
+  return route
+}
+
+export function json(body: object, status = 200, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { kind: 'json', status, body, headers }
+}
+
+/** The caller of a route that the dispatcher has authenticated. */
+export function callerOf({ caller }: Exchange): ApiKey {
+  if (caller === null) throw new GatewayError('UNAUTHENTICATED')
+  return caller
+}
+
+/** The media types that a route's good answers can have. */
+export function producedBy(route: Pick<Route, 'answers'>): readonly string[] {
+  return [...new Set(Object.values(route.answers).flatMap(({ content }) => Object.keys(content)))]
+}
