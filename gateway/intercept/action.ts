@@ -1,0 +1,112 @@
+/** What a recogniser makes of a request: an action to judge, or one to let pass, and what the protocol has to say on the way back. */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Envelope } from '../../engine/index.ts'
+import type { OfferedContract } from '../baselines/baselines.ts'
+import type { RouteConfig } from '../config/schema.ts'
+import type { ErrorCode } from '../errors.ts'
+import type { BaselineRow } from '../store/store.ts'
+
+/** A request that has passed the wire's own checks, on its way to one upstream. */
+export interface Call {
+  readonly correlationId: string
+  readonly route: RouteConfig
+  readonly method: string
+  readonly headers: IncomingHttpHeaders
+  /** Name, value, name, value … as they came. */
+  readonly rawHeaders: readonly string[]
+  /** Path and query at the upstream, byte for byte as they are sent. */
+  readonly upstreamPath: string
+  /** Whole when the recogniser asked for it, else null: then it streams by. */
+  readonly body: Buffer | null
+}
+
+/** One thing within a request that needs a verdict of its own: a tool call, an API operation. */
+export interface Subject {
+  /** For the ledger: `tools/call echo`, `GET /pets/{petId}`. */
+  readonly name: string
+  /** target_id of its receipt, and the id of the artifact that is judged: each tool has a decision of its own. */
+  readonly target: string
+  /** Which findings decide; null: all of the contract's. */
+  readonly scope: { readonly tool: string } | { readonly method: string; readonly path: string } | null
+}
+
+/** Why a call does not go on, as each protocol then tells it (wire.md §13). */
+export interface Refusal {
+  readonly code: ErrorCode
+  readonly message: string
+  readonly correlationId: string
+  /** The decision that stopped it; null when there is none. */
+  readonly envelope: Envelope | null
+  /** What stopped it when the request names several things; null: all of it. */
+  readonly subject: Subject | null
+}
+
+/** An answer made here. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** Sees an upstream's answer go by; never changes or holds it. */
+export interface AnswerWatcher {
+  head(status: number, headers: Readonly<Record<string, string | readonly string[] | undefined>>): void
+  chunk(bytes: Buffer): void
+  end(): void
+  /** True when the answer itself reports that the execution failed, whatever the HTTP status says. Asked after `end`. */
+  readonly hasFailed: boolean
+}
+
+interface ActionBase {
+  /** For the log and the ledger. */
+  readonly name: string
+  /** @param isMonitored the outcome of this call is wanted */
+  watch(isMonitored: boolean): AnswerWatcher | null
+  refuse(refusal: Refusal): Answer
+}
+
+/** Nothing to judge: goes on unjudged. */
+export interface PassingAction extends ActionBase {
+  readonly kind: 'pass'
+  /** A stream without end that carries no call (server-sent notifications): broken off at once when the gateway stops. */
+  readonly isStanding: boolean
+}
+
+export interface JudgedAction extends ActionBase {
+  readonly kind: 'judge'
+  /** At least one. */
+  readonly subjects: readonly Subject[]
+  /** The contract that the upstream offers now. Rejects with a GatewayError or an UpstreamRefusal when there is no telling. */
+  gather(): Promise<OfferedContract>
+  /** False when neither side of the contract says anything of the subject: then it cannot be judged. */
+  isCovered(subject: Subject, offered: OfferedContract, baseline: BaselineRow): boolean
+}
+
+/** Not a request that can be judged: answered here. */
+export interface RefusedAction {
+  readonly kind: 'refuse'
+  readonly name: string
+  readonly answer: Answer
+}
+
+export type Action = PassingAction | JudgedAction | RefusedAction
+
+/** One protocol. Registered by name in the proxy's table of recognisers. */
+export interface Recogniser {
+  /** The body must be read before the request can be recognised. */
+  needsBody(method: string, headers: IncomingHttpHeaders): boolean
+  recognise(call: Call): Action
+}
+
+/** The upstream refused the gateway's own question with a status that is meant for the caller: who it is, or that its session is over. */
+export class UpstreamRefusal extends Error {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(status: number, headers: Readonly<Record<string, string>>) {
+    super(`The upstream answered ${status}.`)
+    this.name = 'UpstreamRefusal'
+    this.status = status
+    this.headers = headers
+  }
+}

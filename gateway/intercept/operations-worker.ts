@@ -1,0 +1,5 @@
+/** Entry of a worker thread that reads the operations of one large contract and ends. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { readOperations } from './operations.ts'
+
+if (typeof workerData === 'string') parentPort?.postMessage(readOperations(workerData))

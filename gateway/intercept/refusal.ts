@@ -1,0 +1,38 @@
+/** What a stopped caller is told, in words for people and models and as the members of wire.md §13. */
+import { ERRORS } from '../errors.ts'
+import type { Answer, Refusal } from './action.ts'
+
+/** The members that every protocol's answer carries. */
+export function refusalMembers(refusal: Refusal): Readonly<Record<string, unknown>> {
+  return {
+    error: refusal.code,
+    message: refusal.message,
+    correlation_id: refusal.correlationId,
+    ...(refusal.envelope === null ? {} : { decision_result: refusal.envelope }),
+  }
+}
+
+/** What was stopped, why, and what to do next, for a model to read. */
+export function refusalText(refusal: Refusal): string {
+  const { envelope } = refusal
+  const reasons = envelope === null ? [] : envelope.blocking_reasons.map(({ code, message }) => `- ${code}: ${message}`)
+  const steps = envelope === null ? [] : envelope.next_actions.map(({ instruction }) => `- ${instruction}`)
+  return [
+    refusal.message,
+    ...(reasons.length > 0 ? ['Why:', ...reasons] : []),
+    ...(steps.length > 0 ? ['What to do next:', ...steps] : []),
+    envelope === null
+      ? 'The call was not sent. It may be tried again later.'
+      : 'The call was not sent. Do not repeat it unchanged.',
+    `Correlation id: ${refusal.correlationId}`,
+  ].join('\n')
+}
+
+export function jsonAnswer(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) }
+}
+
+/** The plain HTTP form: the status of the code's row, 503 for what may be tried again later. */
+export function httpRefusal(refusal: Refusal): Answer {
+  return jsonAnswer(ERRORS[refusal.code].status, refusalMembers(refusal))
+}

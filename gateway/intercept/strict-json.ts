@@ -1,0 +1,29 @@
+/**
+ * JSON that has one reading only, off the wire: what two parsers could understand differently is refused, because the bytes
+ * that are judged are the bytes that are sent (design.md, law 4). The reading itself is the engine's.
+ */
+import { isUtf8 } from 'node:buffer'
+import { DEFAULT_DOCUMENT_LIMITS, readJson } from '../../engine/index.ts'
+
+export type StrictJson =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly message: string }
+
+/** Arguments of a call are not a contract: deeper nesting is legitimate, and length is bounded before this. */
+const LIMITS = { ...DEFAULT_DOCUMENT_LIMITS, maxDepth: 512 }
+
+export function readStrictJson(bytes: Buffer): StrictJson {
+  return isUtf8(bytes)
+    ? readStrictJsonText(bytes.toString('utf8'))
+    : { ok: false, message: 'The body is not UTF-8 text.' }
+}
+
+export function readStrictJsonText(text: string): StrictJson {
+  const reading = readJson(text, LIMITS)
+  return reading.ok ? { ok: true, value: reading.value } : { ok: false, message: reading.problem.message }
+}
+
+/** A JSON object, as opposed to null, an array or a scalar. */
+export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

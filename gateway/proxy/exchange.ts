@@ -1,0 +1,232 @@
+/**
+ * One request to an upstream and its answer back to the client, as it comes: headers first, back-pressure both ways, trailers,
+ * and whichever side goes away first takes the other with it. Decides nothing.
+ */
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { PassThrough } from 'node:stream'
+import type { Dispatcher, Pool } from 'undici'
+import type { AnswerWatcher } from '../intercept/action.ts'
+import type { ExecutionResult } from '../telemetry/events.ts'
+import { clientHeaders } from './headers.ts'
+
+/** Why an exchange did not come to its end; null when it did. */
+export type ExchangeFault = 'UPSTREAM_UNREACHABLE' | 'UPSTREAM_TIMEOUT' | 'UPSTREAM_RESET' | 'CLIENT_ABORT' | null
+
+export interface ExchangeEnd extends ExecutionResult {
+  readonly fault: ExchangeFault
+  /** The client has been sent the head of an answer; when false the caller still has to answer. */
+  readonly isAnswered: boolean
+  /** For the log; null unless there is a fault. */
+  readonly cause: Error | null
+}
+
+export interface ExchangeOptions {
+  readonly pool: Pool
+  readonly path: string
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** Name, value, name, value … for the upstream. */
+  readonly headers: string[]
+  /** What was judged, or null: then the body streams from the client. */
+  readonly body: Buffer | null
+  /** Added to the answer: name, value, name, value … */
+  readonly ownHeaders: readonly string[]
+  readonly watcher: AnswerWatcher | null
+}
+
+export interface Exchange {
+  /** Never rejects. */
+  readonly done: Promise<ExchangeEnd>
+  /** Breaks both sides off. */
+  abort(): void
+}
+
+export function startExchange(options: ExchangeOptions): Exchange {
+  const relay = new Relay(options)
+  relay.start()
+  return relay
+}
+
+class ClientAbort extends Error {}
+
+const CONNECT_FAULTS: Readonly<Record<string, ExchangeFault>> = {
+  UND_ERR_HEADERS_TIMEOUT: 'UPSTREAM_TIMEOUT',
+  UND_ERR_CONNECT_TIMEOUT: 'UPSTREAM_TIMEOUT',
+  ETIMEDOUT: 'UPSTREAM_TIMEOUT',
+}
+/** Faults before a byte of the request left: certain not to have happened. */
+const NOT_SENT_CODES: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+
+class Relay implements Exchange, Dispatcher.DispatchHandler {
+  readonly done: Promise<ExchangeEnd>
+  readonly #options: ExchangeOptions
+  readonly #startedAt = performance.now()
+  #resolve: (end: ExchangeEnd) => void = () => {}
+  #controller: Dispatcher.DispatchController | null = null
+  #upload: PassThrough | null = null
+  #isClientGone = false
+  #isEnded = false
+  #isWaitingForDrain = false
+  #status: number | null = null
+  #bytes = 0
+
+  constructor(options: ExchangeOptions) {
+    this.#options = options
+    this.done = new Promise((resolve) => {
+      this.#resolve = resolve
+    })
+  }
+
+  start(): void {
+    const { request, response, pool, path, headers } = this.#options
+    response.on('close', this.#onClientClose)
+    // Already gone while the call was being judged: nothing is sent any more.
+    if (response.destroyed || request.socket.destroyed) {
+      this.#isClientGone = true
+      this.#end('CLIENT_ABORT', new ClientAbort('The client went away.'))
+      return
+    }
+    pool.dispatch({ path, method: request.method ?? 'GET', headers, body: this.#requestBody() }, this)
+  }
+
+  abort(): void {
+    if (this.#isEnded) return
+    this.#options.response.destroy()
+    this.#onClientClose()
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#isClientGone) controller.abort(new ClientAbort('The client went away.'))
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+    statusMessage?: string,
+  ): void {
+    const { response, watcher, ownHeaders } = this.#options
+    // 1xx answers concern the hop between the gateway and the upstream; 100 is the gateway's own to give.
+    if (status < 200 || this.#isClientGone) return
+    this.#status = status
+    watcher?.head(status, headers)
+    const raw = rawFields(controller.rawHeaders, headers)
+    response.writeHead(status, statusMessage ?? '', clientHeaders(raw, ownHeaders))
+    // The head travels with the first bytes of a short answer, and alone when nothing follows at once.
+    process.nextTick(flushHead, this, response)
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const { response, watcher } = this.#options
+    this.#bytes += chunk.length
+    watcher?.chunk(chunk)
+    if (response.write(chunk) || this.#isWaitingForDrain || this.#isClientGone) return
+    this.#isWaitingForDrain = true
+    controller.pause()
+    response.once('drain', () => {
+      this.#isWaitingForDrain = false
+      controller.resume()
+    })
+  }
+
+  onResponseEnd(_controller: Dispatcher.DispatchController, trailers: IncomingHttpHeaders): void {
+    const { response, watcher } = this.#options
+    watcher?.end()
+    addTrailers(response, trailers)
+    response.end()
+    this.#end(null, null)
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.#isClientGone) this.#end('CLIENT_ABORT', error)
+    else if (this.#status === null) this.#end(CONNECT_FAULTS[codeOf(error)] ?? 'UPSTREAM_UNREACHABLE', error)
+    else {
+      this.#options.watcher?.end()
+      this.#end('UPSTREAM_RESET', error)
+      // The head is out: only a broken connection tells the client that the answer is not whole.
+      this.#options.response.destroy()
+    }
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  readonly #onClientClose = (): void => {
+    if (this.#isEnded || this.#isClientGone) return
+    this.#isClientGone = true
+    const reason = new ClientAbort('The client went away.')
+    this.#upload?.destroy()
+    if (this.#controller === null) this.#end('CLIENT_ABORT', reason)
+    else this.#controller.abort(reason)
+  }
+
+  /** A copy stands between: undici destroys a body that it no longer needs, and the client's socket must not go with it. */
+  #requestBody(): Buffer | PassThrough | null {
+    const { body, request } = this.#options
+    if (body !== null) return body
+    if (request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined)
+      return null
+    this.#upload = new PassThrough()
+    this.#upload.on('error', () => request.unpipe())
+    this.#upload.on('close', () => request.unpipe().resume())
+    request.pipe(this.#upload)
+    return this.#upload
+  }
+
+  #end(fault: ExchangeFault, cause: Error | null): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    this.#options.response.off('close', this.#onClientClose)
+    this.#upload?.destroy()
+    this.#resolve({
+      fault,
+      cause,
+      isAnswered: this.#status !== null,
+      outcome: this.#outcome(fault, cause),
+      status: this.#status,
+      durationMs: performance.now() - this.#startedAt,
+      bytes: this.#bytes,
+    })
+  }
+
+  #outcome(fault: ExchangeFault, cause: Error | null): ExecutionResult['outcome'] {
+    if (fault === null)
+      return this.#options.watcher?.hasFailed === true || (this.#status ?? 0) >= 400 ? 'FAILED' : 'SUCCEEDED'
+    if (fault === 'UPSTREAM_RESET') return 'FAILED'
+    const isNeverSent = this.#controller === null || (cause !== null && NOT_SENT_CODES.has(codeOf(cause)))
+    // Sent and then lost sight of: the upstream may have acted.
+    return isNeverSent ? 'NOT_SENT' : 'UNKNOWN'
+  }
+}
+
+function flushHead(relay: Relay, response: ServerResponse): void {
+  if (relay.bytes === 0 && !response.writableEnded && !response.destroyed) response.flushHeaders()
+}
+
+function rawFields(
+  raw: Dispatcher.DispatchController['rawHeaders'],
+  parsed: IncomingHttpHeaders,
+): readonly (Buffer | string)[] {
+  if (Array.isArray(raw)) return raw
+  return Object.entries(parsed).flatMap(([name, value]) =>
+    value === undefined ? [] : (Array.isArray(value) ? value : [value]).flatMap((one) => [name, one]),
+  )
+}
+
+function addTrailers(response: ServerResponse, trailers: IncomingHttpHeaders): void {
+  const fields = Object.entries(trailers).filter(([name]) => !name.startsWith('preflight-'))
+  if (fields.length > 0) response.addTrailers(Object.fromEntries(fields))
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : ''
+}

@@ -1,0 +1,105 @@
+/** Header fields on their way through: hop-by-hop fields end here (RFC 9110 §7.6.1), ours are added, forged ones are dropped. */
+import type { Call } from '../intercept/action.ts'
+
+/** Fields of one connection, whatever `Connection` says; `te` and `trailer` too, since request trailers are not carried on. */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** What an agent may not say itself: the gateway says it, or answers it (`Expect`), or the upstream's own address replaces it. */
+const REPLACED_IN_REQUESTS: ReadonlySet<string> = new Set([
+  'host',
+  'expect',
+  'x-correlation-id',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+])
+
+/** Fields that only the gateway sets, in either direction. */
+const OWN_PREFIX = 'preflight-'
+
+const HOP_BY_HOP_IN_ANSWERS: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'transfer-encoding',
+  'upgrade',
+  'x-correlation-id',
+])
+
+export interface ForwardedFor {
+  /** Address of the peer on the proxy's socket. */
+  readonly peer: string
+  readonly proto: 'http' | 'https'
+}
+
+/** Who the request comes from, as the upstream is told; kept apart so that the gateway's own questions carry the same. */
+export function upstreamHeaders(
+  call: Pick<Call, 'rawHeaders' | 'headers' | 'correlationId'>,
+  from: ForwardedFor,
+  isDropped: (name: string) => boolean = keepAll,
+): string[] {
+  const named = connectionTokens(call.headers.connection)
+  const { rawHeaders } = call
+  const headers: string[] = []
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const field = rawHeaders[index] ?? ''
+    const name = field.toLowerCase()
+    if (HOP_BY_HOP.has(name) || REPLACED_IN_REQUESTS.has(name) || name.startsWith(OWN_PREFIX)) continue
+    if (named?.has(name) === true || isDropped(name)) continue
+    headers.push(field, rawHeaders[index + 1] ?? '')
+  }
+  const before = call.headers['x-forwarded-for']
+  headers.push('X-Forwarded-For', before === undefined ? from.peer : `${String(before)}, ${from.peer}`)
+  headers.push('X-Forwarded-Proto', from.proto, 'X-Correlation-ID', call.correlationId)
+  if (call.headers.host !== undefined) headers.push('X-Forwarded-Host', call.headers.host)
+  return headers
+}
+
+/**
+ * The upstream's header fields, in their order and spelling, followed by ours.
+ * @param raw name, value, name, value …
+ */
+export function clientHeaders(raw: readonly (Buffer | string)[], own: readonly string[]): string[] {
+  const named = connectionTokens(valueOf(raw, 'connection'))
+  const headers: string[] = []
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const field = String(raw[index])
+    const name = field.toLowerCase()
+    if (HOP_BY_HOP_IN_ANSWERS.has(name) || name.startsWith(OWN_PREFIX) || named?.has(name) === true) continue
+    // Header bytes are Latin-1 on the wire (RFC 9110 §5.5); reading them as UTF-8 would change them.
+    headers.push(field, latin1(raw[index + 1] ?? ''))
+  }
+  headers.push(...own)
+  return headers
+}
+
+function latin1(value: Buffer | string): string {
+  return typeof value === 'string' ? value : value.toString('latin1')
+}
+
+function valueOf(raw: readonly (Buffer | string)[], wanted: string): string | undefined {
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    if (String(raw[index]).toLowerCase() === wanted) return String(raw[index + 1])
+  }
+  return undefined
+}
+
+/** Fields that `Connection` declares to be hop-by-hop; null in the common case of none but keep-alive or close. */
+function connectionTokens(value: string | undefined): ReadonlySet<string> | null {
+  if (value === undefined || value === 'keep-alive' || value === 'close') return null
+  return new Set(value.split(',').map((token) => token.trim().toLowerCase()))
+}
+
+function keepAll(): boolean {
+  return false
+}

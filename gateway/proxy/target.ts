@@ -1,0 +1,114 @@
+/**
+ * Request targets and routes. A path is matched and forwarded byte for byte, so whatever two servers could read as two
+ * different paths is refused and never normalised (design.md, law 4).
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { RouteConfig } from '../config/schema.ts'
+
+/** Null when the target has one reading only, else what is wrong with it. */
+export function targetProblem(target: string): string | null {
+  if (!target.startsWith('/')) return 'The request target must be a path: this listener takes no absolute addresses.'
+  if (target.startsWith('//')) return 'A path that starts with // can be read as another host.'
+  if (!VISIBLE_ASCII.test(target) || target.includes('#'))
+    return 'The request target holds characters that must be percent-encoded.'
+  const question = target.indexOf('?')
+  return pathProblem(question === -1 ? target : target.slice(0, question))
+}
+
+const VISIBLE_ASCII = /^[\x21-\x7e]*$/
+/** `/./` and `/../`, plain or percent-encoded, with or without parameters behind a semicolon. */
+const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?=[/;]|$)/i
+/** Slash, backslash and NUL in disguise. */
+const ENCODED_SEPARATOR = /%(?:2f|5c|00)/i
+const BROKEN_ESCAPE = /%(?![0-9a-f]{2})/i
+
+function pathProblem(path: string): string | null {
+  if (path.includes('\\')) return 'The path holds a backslash.'
+  if (!path.includes('%') && !path.includes('/.')) return null
+  if (DOT_SEGMENT.test(path)) return 'The path holds a dot segment.'
+  if (ENCODED_SEPARATOR.test(path)) return 'The path holds an encoded slash, backslash or NUL.'
+  return BROKEN_ESCAPE.test(path) ? 'The path holds a broken percent-escape.' : null
+}
+
+/**
+ * Null when the head of the request has one reading only, else what is wrong with it. The parser already refuses
+ * conflicting lengths; what it merges or drops in silence is refused here.
+ */
+export function headProblem(rawHeaders: readonly string[], headers: IncomingHttpHeaders): string | null {
+  let hosts = 0
+  let lengths = 0
+  let codings = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? ''
+    // Only these three lengths can match: most fields cost one comparison.
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
+    else if (name.length === 14 && name.toLowerCase() === 'content-length') lengths += 1
+    else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') codings += 1
+  }
+  if (hosts !== 1) return hosts === 0 ? 'The Host header is missing.' : 'There is more than one Host header.'
+  if (lengths > 1) return 'There is more than one Content-Length header.'
+  if (codings > 1) return 'There is more than one Transfer-Encoding header.'
+  if (lengths > 0 && codings > 0) return 'Content-Length and Transfer-Encoding exclude each other.'
+  const coding = headers['transfer-encoding']
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') return 'The only Transfer-Encoding taken is chunked.'
+  return HOST.test(headers.host ?? '') ? null : 'The Host header is not a host with an optional port.'
+}
+
+const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~-]+)(?::[0-9]{0,5})?$/
+
+export interface RouteMatch {
+  readonly route: RouteConfig
+  /** Path and query at the upstream. */
+  readonly upstreamPath: string
+}
+
+/** A route that names the host wins over one that does not; then the longest prefix. Null when none matches. */
+export function matchRoute(routes: readonly RouteConfig[], host: string, target: string): RouteMatch | null {
+  const name = hostName(host)
+  let best: RouteConfig | null = null
+  for (const route of routes) {
+    if (route.match.host !== undefined && route.match.host.toLowerCase() !== name) continue
+    if (!hasPrefix(target, route.match.path)) continue
+    if (best === null || isCloser(route, best)) best = route
+  }
+  return best === null ? null : { route: best, upstreamPath: upstreamPath(best, target) }
+}
+
+function isCloser(route: RouteConfig, best: RouteConfig): boolean {
+  const namesHost = route.match.host !== undefined
+  if (namesHost !== (best.match.host !== undefined)) return namesHost
+  return route.match.path.length > best.match.path.length
+}
+
+function hostName(host: string): string {
+  const end = host.startsWith('[') ? host.indexOf(']') + 1 : host.indexOf(':')
+  return (end > 0 ? host.slice(0, end) : host).toLowerCase()
+}
+
+/** `/api` is a prefix of `/api`, `/api/…` and `/api?…`, not of `/apis`. */
+function hasPrefix(target: string, prefix: string): boolean {
+  if (!target.startsWith(prefix)) return false
+  if (prefix.endsWith('/') || target.length === prefix.length) return true
+  const next = target[prefix.length]
+  return next === '/' || next === '?'
+}
+
+/** The upstream's path takes the prefix's place; the rest stays as it is. */
+function upstreamPath(route: RouteConfig, target: string): string {
+  const { pathname, search } = upstreamUrl(route)
+  const rest = target.slice(route.match.path.length)
+  if (rest === '' || rest.startsWith('?'))
+    return `${pathname}${search === '' ? rest : `${search}${rest.replace('?', '&')}`}`
+  const base = pathname.endsWith('/') ? pathname.slice(0, -1) : pathname
+  return `${base}${rest.startsWith('/') ? '' : '/'}${rest}`
+}
+
+const parsedUpstreams = new WeakMap<RouteConfig, URL>()
+
+function upstreamUrl(route: RouteConfig): URL {
+  const known = parsedUpstreams.get(route)
+  if (known !== undefined) return known
+  const url = new URL(route.upstream)
+  parsedUpstreams.set(route, url)
+  return url
+}
