@@ -21,8 +21,14 @@ const integer = (value: number, description: string, minimum = 1) =>
   Type.Integer({ default: value, minimum, description })
 
 export const ContractSource = Type.Union([
-  Type.Object({ file: Type.String({ minLength: 1 }) }, { additionalProperties: false }),
-  Type.Object({ url: Type.String({ pattern: '^https?://' }) }, { additionalProperties: false }),
+  Type.Object(
+    { file: Type.String({ minLength: 1, description: 'Path, relative to the configuration file.' }) },
+    { additionalProperties: false },
+  ),
+  Type.Object(
+    { url: Type.String({ pattern: '^https?://', description: 'Address that answers the document.' }) },
+    { additionalProperties: false },
+  ),
 ])
 export type ContractSource = Static<typeof ContractSource>
 
@@ -51,8 +57,16 @@ export const RouteConfig = Type.Object(
     contract: Type.Optional(
       Type.Object(
         {
-          baseline: Type.Optional(ContractSource),
-          current: Type.Optional(ContractSource),
+          baseline: Type.Optional(
+            Type.Union(ContractSource.anyOf, {
+              description: 'What calls are judged against; without it the first contract seen is pinned (first_use).',
+            }),
+          ),
+          current: Type.Optional(
+            Type.Union(ContractSource.anyOf, {
+              description: 'What the upstream offers now (required for http; an mcp route observes tools/list).',
+            }),
+          ),
           refresh: seconds(60, 'How often `current` is read again'),
           auto_promote: Type.Union([Type.Literal('none'), Type.Literal('info')], {
             default: 'none',
@@ -102,7 +116,10 @@ export const RouteConfig = Type.Object(
 export type RouteConfig = Static<typeof RouteConfig>
 
 export const SinkConfig = Type.Union([
-  Type.Object({ type: Type.Literal('log') }, { additionalProperties: false }),
+  Type.Object(
+    { type: Type.Literal('log', { description: 'log: lines on stdout. http: batches to an address.' }) },
+    { additionalProperties: false },
+  ),
   Type.Object(
     {
       type: Type.Literal('http'),
@@ -140,8 +157,7 @@ export const Config = Type.Object(
     public_url: Type.Optional(
       Type.String({
         pattern: '^https?://',
-        description:
-          'Address under which others reach the API listener: report_url, Location of approvals, issuer of receipts.',
+        description: 'Address under which others reach the API listener: report_url and issuer of receipts.',
       }),
     ),
     tier: Type.Union([Type.Literal('sidecar'), Type.Literal('gateway'), Type.Literal('verifier')], {
@@ -182,7 +198,7 @@ export const Config = Type.Object(
       {
         level: Type.Union(
           (['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const).map((level) => Type.Literal(level)),
-          { default: 'info' },
+          { default: 'info', description: 'Least severe level that is written.' },
         ),
       },
       'Logs, JSON lines on stderr.',
@@ -252,10 +268,6 @@ export const Config = Type.Object(
         spool: integer(10_000, 'Events kept on disk while no sink takes them; past that the sinks count as unwired'),
       },
       'Monitoring of calls let through under watch.',
-    ),
-    approvals: strict(
-      { four_eyes: Type.Boolean({ default: true }), ttl: seconds(4 * 3600, 'Validity of a grant') },
-      'Approvals.',
     ),
     shutdown: strict({ drain: seconds(20, 'Calls under way may finish within this', 0) }, 'SIGTERM.'),
     routes: Type.Array(RouteConfig, {

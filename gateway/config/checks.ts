@@ -1,0 +1,211 @@
+/** What a schema cannot say: members that contradict each other, files that are not there, addresses that cannot work. */
+import { accessSync, constants, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { errorCode } from '../startup-error.ts'
+import { isLoopback, isWildcard, parseAddress, type Address } from './addresses.ts'
+import type { Config, ContractSource, RouteConfig } from './schema.ts'
+import type { Located } from './schema-mistakes.ts'
+
+type Check = (config: Config) => readonly Located[]
+
+/** Mistakes that stop a start or a reload. */
+const CHECKS: readonly Check[] = [
+  checkPorts,
+  checkStore,
+  checkUrls,
+  checkRouteNames,
+  checkRouteMatches,
+  checkHttpRoutes,
+  checkContractFiles,
+  checkOwnUpstreams,
+  checkSinks,
+  checkRepository,
+]
+
+export function checkMeaning(config: Config): readonly Located[] {
+  return CHECKS.flatMap((check) => check(config))
+}
+
+/** What is allowed and probably not meant. */
+export function warningsOf(config: Config): readonly Located[] {
+  const warnings: Located[] = []
+  if (config.monitoring.sinks.length === 0)
+    warnings.push({
+      pointer: '/monitoring/sinks',
+      at: 'value',
+      message: 'there is no sink, so no CONTINUE_WITH_MONITORING will proceed',
+      fix: 'add one, e.g. { type: log }',
+    })
+  config.routes.forEach((route, index) => {
+    if (route.failure === 'open')
+      warnings.push(
+        at(`/routes/${index}/failure`, 'calls that cannot be judged are forwarded', 'closed is the default'),
+      )
+  })
+  return warnings
+}
+
+function checkPorts({ listen }: Config): readonly Located[] {
+  const seen: { readonly name: string; readonly address: Address }[] = []
+  return Object.entries(listen).flatMap(([name, text]) => {
+    const address = parseAddress(text)
+    const pointer = `/listen/${name}`
+    if (address.port > 65_535) return [at(pointer, `port ${address.port} does not exist`, 'use 0 to 65535')]
+    const clash = seen.find((other) => isSameSocket(other.address, address))
+    seen.push({ name, address })
+    return clash === undefined ? [] : [at(pointer, `${text} is taken by listen.${clash.name}`, 'use another port')]
+  })
+}
+
+function isSameSocket(a: Address, b: Address): boolean {
+  if (a.port === 0 || a.port !== b.port) return false
+  return a.host === b.host || isWildcard(a.host) || isWildcard(b.host)
+}
+
+function checkStore({ store }: Config): readonly Located[] {
+  if (store.url === undefined || /^file:./.test(store.url)) return []
+  const fix = 'leave it out (SQLite in data_dir), or name a SQLite file with file:PATH'
+  return [at('/store/url', `${JSON.stringify(store.url)} is no store that this version can open`, fix)]
+}
+
+function checkUrls(config: Config): readonly Located[] {
+  const urls: readonly (readonly [string, string | undefined])[] = [
+    ['/public_url', config.public_url],
+    ...config.routes.map(({ upstream }, index) => [`/routes/${index}/upstream`, upstream] as const),
+    ...config.monitoring.sinks.map(
+      (sink, index) => [`/monitoring/sinks/${index}/url`, sink.type === 'http' ? sink.url : undefined] as const,
+    ),
+  ]
+  return urls.flatMap(([pointer, url]) =>
+    url === undefined || URL.canParse(url)
+      ? []
+      : [at(pointer, `${url} is not a URL`, 'write http(s)://HOST[:PORT][/PATH]')],
+  )
+}
+
+function checkRouteNames({ routes }: Config): readonly Located[] {
+  return repeated(routes, ({ name }) => name).map(([index, first, name]) =>
+    at(`/routes/${index}/name`, `the route name "${name}" is used by routes[${first}] too`, 'names are unique'),
+  )
+}
+
+function checkRouteMatches({ routes }: Config): readonly Located[] {
+  return repeated(routes, matchOf).map(([index, first]) =>
+    at(
+      `/routes/${index}/match`,
+      `routes[${first}] ("${routes[first]?.name}") matches the same host and path, so this route gets no call`,
+      'give them different paths or hosts',
+    ),
+  )
+}
+
+function matchOf({ match }: RouteConfig): string {
+  return `${match.host?.toLowerCase() ?? ''} ${match.path.replace(/\/+$/, '')}`
+}
+
+function checkHttpRoutes({ routes }: Config): readonly Located[] {
+  return routes.flatMap((route, index) =>
+    route.protocol === 'http' && route.contract?.current === undefined
+      ? [
+          at(
+            `/routes/${index}`,
+            `the http route "${route.name}" has no contract.current, so its calls could not be judged`,
+            'name the OpenAPI document that the upstream offers now: contract: { current: { url: … } }',
+          ),
+        ]
+      : [],
+  )
+}
+
+function checkContractFiles({ routes }: Config): readonly Located[] {
+  return routes.flatMap(({ contract }, index) =>
+    (['baseline', 'current'] as const).flatMap((side) => {
+      const reason = unreadable(contract?.[side])
+      return reason === null ? [] : [at(`/routes/${index}/contract/${side}/file`, reason, 'paths start at this file')]
+    }),
+  )
+}
+
+function unreadable(source: ContractSource | undefined): string | null {
+  if (source === undefined || !('file' in source)) return null
+  try {
+    accessSync(source.file, constants.R_OK)
+    return statSync(source.file).isFile() ? null : `${source.file} is not a file`
+  } catch (error) {
+    return `${source.file} cannot be read (${errorCode(error) ?? 'unknown error'})`
+  }
+}
+
+/** A route to our own proxy listener would call itself until something gives way. */
+function checkOwnUpstreams({ listen, routes }: Config): readonly Located[] {
+  const own = parseAddress(listen.proxy)
+  return routes.flatMap(({ upstream }, index) => {
+    if (!URL.canParse(upstream)) return []
+    const { hostname, port } = new URL(upstream)
+    const host = hostname.replace(/^\[|\]$/g, '')
+    const isOwn =
+      Number(port) === own.port && own.port !== 0 && (host === own.host || (isLoopback(host) && isLocal(own)))
+    return isOwn
+      ? [
+          at(
+            `/routes/${index}/upstream`,
+            'the upstream is this gateway’s own proxy listener',
+            'name the server behind it',
+          ),
+        ]
+      : []
+  })
+}
+
+function isLocal({ host }: Address): boolean {
+  return isLoopback(host) || isWildcard(host)
+}
+
+function checkSinks({ monitoring }: Config): readonly Located[] {
+  const { sinks } = monitoring
+  const headers = sinks.flatMap((sink, index) =>
+    sink.type === 'http' &&
+    sink.header !== undefined &&
+    !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+:\s*[\x20-\x7e]+$/.test(sink.header)
+      ? [at(`/monitoring/sinks/${index}/header`, 'this is no header', 'write "Name: value"')]
+      : [],
+  )
+  const twins = repeated(sinks, (sink) => (sink.type === 'http' ? sink.url : sink.type))
+  return [
+    ...headers,
+    ...twins.map(([index, first]) =>
+      at(`/monitoring/sinks/${index}`, `sinks[${first}] takes the same events to the same place`, 'remove one'),
+    ),
+  ]
+}
+
+function checkRepository({ diff }: Config): readonly Located[] {
+  if (diff.repository === undefined) return []
+  const candidates = [join(diff.repository, '.git'), join(diff.repository, 'objects')]
+  const isRepository = candidates.some((path) => statSync(path, { throwIfNoEntry: false }) !== undefined)
+  return isRepository
+    ? []
+    : [
+        at(
+          '/diff/repository',
+          `${diff.repository} is no git repository`,
+          'name a working directory or a bare repository',
+        ),
+      ]
+}
+
+/** Items whose key an earlier item has: their index, the earlier index, the key. */
+function repeated<T>(
+  items: readonly T[],
+  keyOf: (item: T) => string,
+): readonly (readonly [index: number, first: number, key: string])[] {
+  const keys = items.map(keyOf)
+  return keys.flatMap((key, index) => {
+    const first = keys.indexOf(key)
+    return first === index ? [] : [[index, first, key] as const]
+  })
+}
+
+function at(pointer: string, message: string, fix: string): Located {
+  return { pointer, at: 'value', message, fix }
+}

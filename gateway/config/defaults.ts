@@ -1,0 +1,42 @@
+/** Fills in the defaults of the schema, nested ones and those inside the variants of a union too. */
+import type { JsonSchema } from './input-schema.ts'
+
+/** A new value; what does not fit the schema is left as it is, for the check to report. */
+export function applyDefaults(schema: JsonSchema, value: unknown): unknown {
+  if (schema.anyOf) {
+    const variant = schema.anyOf.find((candidate) => isVariantOf(candidate, value))
+    return variant === undefined ? value : applyDefaults(variant, value)
+  }
+  if (Array.isArray(value)) {
+    const { items } = schema
+    return items === undefined ? value : value.map((item) => applyDefaults(items, item))
+  }
+  return schema.properties !== undefined && isRecord(value) ? fillMembers(schema.properties, value) : value
+}
+
+function fillMembers(
+  properties: Readonly<Record<string, JsonSchema>>,
+  value: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const filled: Record<string, unknown> = { ...value }
+  for (const [name, schema] of Object.entries(properties)) {
+    const given = Object.hasOwn(value, name) ? value[name] : undefined
+    if (given === undefined && schema.default === undefined) continue
+    filled[name] = applyDefaults(schema, given === undefined ? structuredClone(schema.default) : given)
+  }
+  return filled
+}
+
+/** A union member is told by its constants, or by having what it requires. */
+function isVariantOf(schema: JsonSchema, value: unknown): boolean {
+  const { properties = {}, required = [] } = schema
+  if (!isRecord(value)) return false
+  return (
+    required.every((name) => Object.hasOwn(value, name) || properties[name]?.default !== undefined) &&
+    Object.entries(properties).every(([name, member]) => member.const === undefined || member.const === value[name])
+  )
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

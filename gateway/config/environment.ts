@@ -1,0 +1,22 @@
+/** The one file that reads process.env. Everything else is handed an Environment. */
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export function processEnvironment(): Environment {
+  return process.env
+}
+
+/** Empty counts as not set: charts and compose files pass empty variables for what nobody chose. */
+export function variable(environment: Environment, name: string): string | null {
+  const value = environment[name]
+  return value === undefined || value === '' ? null : value
+}
+
+/** Variables that are no configuration leaf. */
+export const OTHER_VARIABLES = {
+  PREFLIGHT_CONFIG: 'Configuration file, as --config.',
+  PREFLIGHT_BOOTSTRAP_KEY:
+    'The first admin API key of an empty store, at least 24 characters; else one is made and printed once.',
+  PREFLIGHT_URL: 'Address of a running gateway for `preflight preflight`.',
+  PREFLIGHT_API_KEY: 'API key for `preflight preflight`.',
+} as const satisfies Readonly<Record<`PREFLIGHT_${string}`, string>>

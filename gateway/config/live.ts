@@ -1,0 +1,127 @@
+/**
+ * The settings in force, and their replacement while the gateway runs: all of a new configuration and policy, or none of it.
+ * What is built once (listeners, files, threads) keeps its old value until a restart, and says so.
+ */
+import { unwatchFile, watchFile } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
+import { ok, type CompiledPolicy, type Result } from '../../engine/index.ts'
+import type { CurrentSettings, Settings } from '../settings.ts'
+import { RESTART_SECTIONS } from './leaves.ts'
+import { loadConfig, type ConfigSource, type LoadedConfig } from './load.ts'
+import { ConfigError, type Mistake } from './mistake.ts'
+import { loadPolicy } from './policy.ts'
+import type { Config } from './schema.ts'
+
+/** What became of one attempt to reload. */
+export type Reload =
+  | { readonly result: 'unchanged' }
+  /** `restart`: settings that differ and wait for a restart. */
+  | {
+      readonly result: 'applied'
+      readonly generation: number
+      readonly restart: readonly string[]
+      readonly warnings: readonly Mistake[]
+    }
+  /** The old settings stay. */
+  | { readonly result: 'refused'; readonly mistakes: readonly Mistake[] }
+
+export interface LiveSettings {
+  readonly current: CurrentSettings
+  /** Configuration file, when there is one, and policy file. */
+  readonly files: readonly string[]
+  readonly warnings: readonly Mistake[]
+  /** Mistakes of the last attempt; empty when the files on disk are those in force. */
+  pendingMistakes(): readonly Mistake[]
+  reload(): Reload
+  /**
+   * Reloads when a file changes, and tells what came of it.
+   * @param interval milliseconds between looks at the files
+   */
+  watch(onReload: (reload: Reload) => void, interval?: number): void
+  close(): void
+}
+
+interface Watching {
+  readonly interval: number
+  readonly onChange: () => void
+}
+
+interface Loaded {
+  readonly configuration: LoadedConfig
+  readonly policy: CompiledPolicy
+  readonly policyFile: string
+}
+
+/**
+ * Polling by stat sees what notifications miss: a mounted ConfigMap is swapped by symlink, an editor writes beside and
+ * renames, network file systems do not notify at all.
+ */
+const WATCH_INTERVAL = 1000
+
+/** Throws a ConfigError with every mistake of configuration and policy. */
+export function openSettings(source: ConfigSource): LiveSettings {
+  const first = load(source)
+  if (!first.ok) throw new ConfigError(first.problem)
+  let loaded = first.value
+  let settings: Settings = { config: loaded.configuration.config, policy: loaded.policy, generation: 1 }
+  let mistakes: readonly Mistake[] = []
+  let watched: readonly string[] = []
+  let watching: Watching | null = null
+
+  const follow = (): void => {
+    if (watching === null) return
+    const { onChange, interval } = watching
+    for (const file of watched) unwatchFile(file, onChange)
+    watched = filesOf(loaded)
+    for (const file of watched) watchFile(file, { interval, persistent: false }, onChange)
+  }
+  const reload = (): Reload => {
+    const next = load(source)
+    mistakes = next.ok ? [] : next.problem
+    if (!next.ok) return { result: 'refused', mistakes }
+    const { config, restart } = keepFixed(settings.config, next.value.configuration.config)
+    loaded = next.value
+    follow()
+    const isSame = isDeepStrictEqual(config, settings.config) && loaded.policy.hash === settings.policy.hash
+    if (isSame && restart.length === 0) return { result: 'unchanged' }
+    settings = { config, policy: loaded.policy, generation: settings.generation + 1 }
+    return { result: 'applied', generation: settings.generation, restart, warnings: loaded.configuration.warnings }
+  }
+
+  return {
+    current: () => settings,
+    files: filesOf(loaded),
+    warnings: loaded.configuration.warnings,
+    pendingMistakes: () => mistakes,
+    reload,
+    watch: (onReload, interval = WATCH_INTERVAL) => {
+      watching = { interval, onChange: () => onReload(reload()) }
+      follow()
+    },
+    close: () => {
+      for (const file of watched) if (watching !== null) unwatchFile(file, watching.onChange)
+      watched = []
+      watching = null
+    },
+  }
+}
+
+function load(source: ConfigSource): Result<Loaded, readonly Mistake[]> {
+  const configuration = loadConfig(source)
+  if (!configuration.ok) return configuration
+  const { config, directory } = configuration.value
+  const policy = loadPolicy(config.policy, directory)
+  if (!policy.ok) return policy
+  return ok({ configuration: configuration.value, policy: policy.value.policy, policyFile: policy.value.file })
+}
+
+function filesOf({ configuration, policyFile }: Loaded): readonly string[] {
+  return configuration.file === null ? [policyFile] : [configuration.file, policyFile]
+}
+
+/** The new configuration with the old value of every section that takes a restart. */
+function keepFixed(old: Config, next: Config): { readonly config: Config; readonly restart: readonly string[] } {
+  const restart = RESTART_SECTIONS.filter((section) => !isDeepStrictEqual(old[section], next[section]))
+  const { data_dir, listen, store, ledger, monitoring, analysis } = old
+  return { config: Object.freeze({ ...next, data_dir, listen, store, ledger, monitoring, analysis }), restart }
+}

@@ -1,0 +1,121 @@
+/** Configuration file and environment → one frozen Config, or every mistake in them with its place. */
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { Ajv } from 'ajv'
+import { ok, type Result } from '../../engine/index.ts'
+import { messageOf } from '../startup-error.ts'
+import { checkMeaning, warningsOf } from './checks.ts'
+import { applyDefaults } from './defaults.ts'
+import { variable, type Environment } from './environment.ts'
+import { configInputSchema, plainSchema } from './input-schema.ts'
+import { pathOfPointer, type Mistake } from './mistake.ts'
+import { applyOverrides, type Overridden } from './overrides.ts'
+import { Config } from './schema.ts'
+import { mistakesOf, type Located } from './schema-mistakes.ts'
+import { inlineSource, readSourceText, type SourceText } from './source-text.ts'
+
+/** Where configuration comes from: a file (or none), or a value at hand; the environment goes over both. */
+export type ConfigSource = { readonly environment: Environment } & (
+  | { readonly file: string | null }
+  | { readonly value: unknown; readonly directory?: string }
+)
+
+export interface LoadedConfig {
+  readonly config: Config
+  /** Absolute; null when there is none. */
+  readonly file: string | null
+  /** What relative paths start at: the directory of the file, else the working directory. */
+  readonly directory: string
+  readonly warnings: readonly Mistake[]
+}
+
+/** The file that a command line and an environment name together. */
+export function configFile(option: string | undefined, environment: Environment): string | null {
+  return option ?? variable(environment, 'PREFLIGHT_CONFIG')
+}
+
+export function loadConfig(source: ConfigSource): Result<LoadedConfig, readonly Mistake[]> {
+  const file = 'file' in source && source.file !== null ? resolve(source.file) : null
+  const directory = file === null ? resolve('directory' in source ? (source.directory ?? '.') : '.') : dirname(file)
+  const text = 'value' in source ? ok(inlineSource(source.value)) : readFile(file)
+  if (!text.ok) return text
+  const overridden = applyOverrides(text.value.value, source.environment)
+  const placed = (located: Located): Mistake => placeMistake(located, text.value, overridden)
+
+  const faults = schemaMistakes(overridden.value)
+  const schemaFaults = [...overridden.mistakes, ...faults.map(placed)]
+  if (schemaFaults.length > 0) return { ok: false, problem: inReadingOrder(schemaFaults) }
+  const config = withPaths(completed(overridden.value), directory)
+  const meaningFaults = checkMeaning(config).map(placed)
+  if (meaningFaults.length > 0) return { ok: false, problem: inReadingOrder(meaningFaults) }
+  const warnings = [...overridden.warnings, ...warningsOf(config).map(placed)]
+  return ok({ config: deepFreeze(config), file, directory, warnings })
+}
+
+function readFile(file: string | null): Result<SourceText, readonly Mistake[]> {
+  if (file === null) return ok(inlineSource({}))
+  try {
+    return readSourceText(file, readFileSync(file, 'utf8'))
+  } catch (error) {
+    const mistake = { place: file, path: '', message: 'the configuration cannot be read', fix: messageOf(error) }
+    return { ok: false, problem: [mistake] }
+  }
+}
+
+const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, validateSchema: false })
+const { $schema: _dialect, $id: _id, ...inputSchema } = configInputSchema
+const checkInput = ajv.compile(inputSchema)
+const checkComplete = ajv.compile<Config>(plainSchema(Config))
+
+function schemaMistakes(value: unknown): readonly Located[] {
+  return checkInput(value) ? [] : mistakesOf(checkInput.errors ?? [])
+}
+
+/** Throws when defaults do not complete a value that passed the check: the schema would contradict itself. */
+function completed(value: unknown): Config {
+  const config = applyDefaults(plainSchema(Config), value)
+  if (checkComplete(config)) return config
+  throw new Error(`the defaults do not complete the configuration: ${ajv.errorsText(checkComplete.errors)}`)
+}
+
+/** Contract files, policy and repository are relative to the configuration file; data_dir and store to the working directory. */
+function withPaths(config: Config, directory: string): Config {
+  const absolute = <T extends object>(source: T): T =>
+    'file' in source && typeof source.file === 'string' ? { ...source, file: resolve(directory, source.file) } : source
+  return {
+    ...config,
+    diff: {
+      ...config.diff,
+      ...(config.diff.repository === undefined ? {} : { repository: resolve(directory, config.diff.repository) }),
+    },
+    routes: config.routes.map(({ contract, ...route }) =>
+      contract === undefined
+        ? route
+        : {
+            ...route,
+            contract: {
+              ...contract,
+              ...(contract.baseline === undefined ? {} : { baseline: absolute(contract.baseline) }),
+              ...(contract.current === undefined ? {} : { current: absolute(contract.current) }),
+            },
+          },
+    ),
+  }
+}
+
+function placeMistake({ pointer, at, message, fix }: Located, source: SourceText, { origins }: Overridden): Mistake {
+  const variableName = [...origins].find(([origin]) => pointer === origin || pointer.startsWith(`${origin}/`))?.[1]
+  return { place: variableName ?? source.place(pointer, at), path: pathOfPointer(pointer), message, fix }
+}
+
+function inReadingOrder(mistakes: readonly Mistake[]): readonly Mistake[] {
+  return mistakes.toSorted((a, b) => a.place.localeCompare(b.place, 'en', { numeric: true }))
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value)
+    Object.values(value).forEach(deepFreeze)
+  }
+  return value
+}

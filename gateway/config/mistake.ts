@@ -1,0 +1,46 @@
+/** A mistake in configuration or policy, with the place to mend it. */
+
+export interface Mistake {
+  /** `file:line:column`, the name of an environment variable, or the file alone. */
+  readonly place: string
+  /** Member of the document in dots and brackets, e.g. `routes[0].name`; empty for the document itself. */
+  readonly path: string
+  readonly message: string
+  readonly fix: string
+}
+
+/** One line: `place: what is wrong (path): how to mend it`. */
+export function formatMistake({ place, path, message, fix }: Mistake): string {
+  return `${place}: ${message}${path === '' ? '' : ` (${path})`}${fix === '' ? '' : `: ${fix}`}`
+}
+
+/** Starting or reloading is refused because of these, all of them. */
+export class ConfigError extends Error {
+  readonly mistakes: readonly Mistake[]
+
+  constructor(mistakes: readonly Mistake[]) {
+    const count = mistakes.length === 1 ? '1 mistake' : `${mistakes.length} mistakes`
+    super(`The configuration has ${count}:\n${mistakes.map((mistake) => `  ${formatMistake(mistake)}`).join('\n')}`)
+    this.name = 'ConfigError'
+    this.mistakes = mistakes
+  }
+}
+
+/** `/routes/0/name` → `routes[0].name`. */
+export function pathOfPointer(pointer: string): string {
+  return pointerSegments(pointer)
+    .map((segment, index) => (/^\d+$/.test(segment) ? `[${segment}]` : index === 0 ? segment : `.${segment}`))
+    .join('')
+}
+
+/** RFC 6901. */
+export function pointerSegments(pointer: string): readonly string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+export function pointerTo(pointer: string, segment: string | number): string {
+  return `${pointer}/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`
+}

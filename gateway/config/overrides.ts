@@ -1,0 +1,100 @@
+/** Environment variables over the configuration file: one variable a leaf, each checked as if it stood in the file. */
+import { parseDocument } from 'yaml'
+import { isRecord } from './defaults.ts'
+import { OTHER_VARIABLES, variable, type Environment } from './environment.ts'
+import type { JsonSchema } from './input-schema.ts'
+import { CONFIG_LEAVES, type ConfigLeaf } from './leaves.ts'
+import type { Mistake } from './mistake.ts'
+import { nearest } from './suggestion.ts'
+
+export interface Overridden {
+  readonly value: unknown
+  /** Which variable set the member at a pointer. */
+  readonly origins: ReadonlyMap<string, string>
+  readonly mistakes: readonly Mistake[]
+  /** Variables that look like ours and are not. */
+  readonly warnings: readonly Mistake[]
+}
+
+export function applyOverrides(value: unknown, environment: Environment): Overridden {
+  const origins = new Map<string, string>()
+  const mistakes: Mistake[] = []
+  let result: unknown = value ?? {}
+  for (const leaf of CONFIG_LEAVES) {
+    const setting = settingOf(leaf, environment, mistakes)
+    // A file that is no map is reported as it stands.
+    if (setting === null || !isRecord(result)) continue
+    const parsed = parseSetting(leaf.schema, setting.text)
+    if (!parsed.ok) {
+      mistakes.push({ place: setting.name, path: leaf.path, message: parsed.reason, fix: `it takes ${leaf.type}` })
+      continue
+    }
+    result = withMember(result, leaf.path.split('.'), parsed.value)
+    origins.set(`/${leaf.path.replaceAll('.', '/')}`, setting.name)
+  }
+  return { value: result, origins, mistakes, warnings: unknownVariables(environment) }
+}
+
+interface Setting {
+  readonly name: string
+  readonly text: string
+}
+
+function settingOf(leaf: ConfigLeaf, environment: Environment, mistakes: Mistake[]): Setting | null {
+  const names = leaf.env === null ? [] : [...leaf.aliases, leaf.env]
+  const set = names.flatMap((name): readonly Setting[] => {
+    const text = variable(environment, name)
+    return text === null ? [] : [{ name, text }]
+  })
+  const [first, second] = set
+  if (first !== undefined && second !== undefined && first.text !== second.text)
+    mistakes.push({
+      place: second.name,
+      path: leaf.path,
+      message: `${first.name} and ${second.name} set the same thing to different values`,
+      fix: `unset one of them`,
+    })
+  return first ?? null
+}
+
+type Parsed = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string }
+
+function parseSetting(schema: JsonSchema, text: string): Parsed {
+  const kinds = new Set([schema, ...(schema.anyOf ?? [])].map(({ type }) => type).filter((type) => type !== undefined))
+  if (kinds.size === 1 && kinds.has('string')) return { ok: true, value: text }
+  const document = parseDocument(text, { prettyErrors: false, stringKeys: true })
+  const [fault] = document.errors
+  if (fault !== undefined) return { ok: false, reason: `the value is not readable: ${fault.message}` }
+  return { ok: true, value: document.toJS({ maxAliasCount: 0 }) }
+}
+
+function withMember(value: unknown, path: readonly string[], member: unknown): unknown {
+  const [name, ...rest] = path
+  if (name === undefined) return member
+  const record = isRecord(value) ? value : {}
+  return { ...record, [name]: withMember(record[name], rest, member) }
+}
+
+function unknownVariables(environment: Environment): readonly Mistake[] {
+  const known = new Set([
+    ...Object.keys(OTHER_VARIABLES),
+    ...CONFIG_LEAVES.flatMap(({ env, aliases }) => (env === null ? [] : [env, ...aliases])),
+  ])
+  return Object.keys(environment)
+    .filter((name) => name.startsWith('PREFLIGHT_') && !known.has(name) && !isServiceVariable(name))
+    .sort()
+    .map((name) => {
+      const suggestion = nearest(name, known)
+      return {
+        place: name,
+        path: '',
+        message: 'this environment variable is not known and has no effect',
+        fix: suggestion === null ? 'see docs/config.md' : `did you mean ${suggestion}?`,
+      }
+    })
+}
+
+/** Kubernetes sets these for every Service whose name begins with `preflight`. */
+function isServiceVariable(name: string): boolean {
+  return /_(SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)|PORT(_\d+_(TCP|UDP)(_(PROTO|PORT|ADDR))?)?)$/.test(name)
+}

@@ -1,0 +1,71 @@
+/** Finds and compiles the policy pack that the configuration names; every mistake has its line and column. */
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { compilePolicy, ok, type CompiledPolicy, type Result } from '../../engine/index.ts'
+import { sha256Hex } from '../hash.ts'
+import { messageOf } from '../startup-error.ts'
+import { pathOfPointer, type Mistake } from './mistake.ts'
+import { readSourceText } from './source-text.ts'
+import { nearest } from './suggestion.ts'
+
+/** Packs that ship with the program: policies/<name>/pack.yaml. */
+export const SHIPPED_PACKS = ['agent-tools', 'ci', 'default', 'observe', 'strict'] as const
+
+export interface LoadedPolicy {
+  readonly policy: CompiledPolicy
+  readonly file: string
+}
+
+/** @param name of a shipped pack, or the path of a pack.yaml relative to `directory` */
+export function loadPolicy(name: string, directory: string): Result<LoadedPolicy, readonly Mistake[]> {
+  const file = policyFile(name, directory)
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    return { ok: false, problem: [missing(name, file, messageOf(error))] }
+  }
+  const source = readSourceText(file, text)
+  if (!source.ok) return source
+  const compiled = compilePolicy(source.value.value, sha256Hex)
+  if (compiled.ok) return ok({ policy: compiled.value, file })
+  return {
+    ok: false,
+    problem: compiled.problem.map(({ message, pointer = '' }) => ({
+      place: source.value.place(pointer, 'value'),
+      path: pathOfPointer(pointer),
+      message,
+      fix: '',
+    })),
+  }
+}
+
+/** A bare word is a shipped pack; whatever looks like a path is one. */
+export function policyFile(name: string, directory: string): string {
+  return isPackName(name) ? join(packsDirectory(), name, 'pack.yaml') : resolve(directory, name)
+}
+
+function isPackName(name: string): boolean {
+  return /^[a-z0-9][a-z0-9-]*$/.test(name)
+}
+
+/** `policies/` stands at the top of the project and of the package; compiled modules lie one folder deeper. */
+function packsDirectory(): string {
+  for (let directory = dirname(fileURLToPath(import.meta.url)); ; directory = dirname(directory)) {
+    const packs = join(directory, 'policies')
+    if (existsSync(packs)) return packs
+    if (directory === dirname(directory)) throw new Error('the folder policies/ of the package is missing')
+  }
+}
+
+function missing(name: string, file: string, reason: string): Mistake {
+  if (!isPackName(name)) return { place: file, path: 'policy', message: 'the policy cannot be read', fix: reason }
+  const guess = nearest(name, SHIPPED_PACKS)
+  return {
+    place: `policy ${name}`,
+    path: 'policy',
+    message: `there is no policy pack named "${name}"`,
+    fix: `${guess === null ? '' : `did you mean "${guess}"? `}Shipped: ${SHIPPED_PACKS.join(', ')}; a path such as ./pack.yaml names your own`,
+  }
+}

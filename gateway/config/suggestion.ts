@@ -1,0 +1,38 @@
+/** "Did you mean": the known name nearest to one that is not known. */
+
+/** Null when nothing is near enough to be worth saying. */
+export function nearest(name: string, known: Iterable<string>): string | null {
+  const limit = Math.max(1, Math.floor(name.length / 3))
+  let best: { readonly name: string; readonly distance: number } | null = null
+  for (const candidate of known) {
+    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
+    if (distance <= limit && (best === null || distance < best.distance)) best = { name: candidate, distance }
+  }
+  return best?.name ?? null
+}
+
+/** Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
+function editDistance(a: string, b: string): number {
+  let beforeLast: readonly number[] = []
+  let last: readonly number[] = Array.from({ length: b.length + 1 }, (_, column) => column)
+  for (let row = 1; row <= a.length; row += 1) {
+    const current = [row]
+    for (let column = 1; column <= b.length; column += 1) {
+      const cost = a[row - 1] === b[column - 1] ? 0 : 1
+      const isSwap = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
+      current[column] = Math.min(
+        at(last, column) + 1,
+        at(current, column - 1) + 1,
+        at(last, column - 1) + cost,
+        isSwap ? at(beforeLast, column - 2) + 1 : Infinity,
+      )
+    }
+    beforeLast = last
+    last = current
+  }
+  return at(last, b.length)
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? Infinity
+}

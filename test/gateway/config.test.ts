@@ -1,0 +1,309 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { CONFIG_LEAVES } from '../../gateway/config/leaves.ts'
+import { openSettings, type Reload } from '../../gateway/config/live.ts'
+import { loadConfig } from '../../gateway/config/load.ts'
+import { ConfigError, formatMistake, type Mistake } from '../../gateway/config/mistake.ts'
+import { loadPolicy, SHIPPED_PACKS } from '../../gateway/config/policy.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'preflight-config-'))
+after(() => rmSync(directory, { recursive: true, force: true }))
+
+let files = 0
+function file(text: string, name = `c${++files}.yaml`): string {
+  const path = join(directory, name)
+  writeFileSync(path, text)
+  return path
+}
+
+function refused(text: string, environment: Readonly<Record<string, string>> = {}): readonly Mistake[] {
+  const path = file(text)
+  const loaded = loadConfig({ file: path, environment })
+  assert.ok(!loaded.ok, 'the configuration should have been refused')
+  return loaded.problem.map((mistake) => ({ ...mistake, place: mistake.place.replace(path, 'FILE') }))
+}
+
+function mistakes(text: string, environment: Readonly<Record<string, string>> = {}): readonly string[] {
+  return refused(text, environment).map(formatMistake)
+}
+
+function config(value: unknown, environment: Readonly<Record<string, string>> = {}) {
+  const loaded = loadConfig({ value, environment })
+  assert.ok(loaded.ok, loaded.ok ? '' : loaded.problem.map(formatMistake).join('\n'))
+  return loaded.value
+}
+
+test('an empty configuration is complete by its defaults, and frozen to the bottom', () => {
+  const { config: complete } = config({})
+  assert.equal(complete.listen.proxy, '127.0.0.1:15080')
+  assert.deepEqual(complete.monitoring.sinks, [{ type: 'log' }])
+  assert.throws(() => Object.assign(complete.listen, { proxy: 'x' }), TypeError)
+})
+
+test('defaults reach into the items of lists and the variants of unions', () => {
+  const { config: complete } = config({
+    routes: [{ name: 'a', match: {}, upstream: 'http://up', protocol: 'mcp', contract: {} }],
+    monitoring: { sinks: [{ type: 'http', url: 'http://sink' }] },
+  })
+  const [route] = complete.routes
+  assert.equal(route?.match.path, '/')
+  assert.equal(route.timeout.connect, 10)
+  assert.equal(route.contract?.refresh, 60)
+  assert.deepEqual(complete.monitoring.sinks[0], {
+    type: 'http',
+    url: 'http://sink',
+    batch: 100,
+    interval: 1,
+    timeout: 10,
+    retries: 5,
+  })
+})
+
+test('all mistakes are told at once, in reading order, each with line, column, path and how to mend it', () => {
+  const found = refused(
+    [
+      'listen:',
+      '  prox: 127.0.0.1:1',
+      'tier: sidecars',
+      'limits:',
+      '  depth: 0',
+      '  queue: many',
+      'routes:',
+      '  - name: Shop',
+      '    match: { path: / }',
+      '    protocol: mpc',
+      '    contract: { baseline: { flie: x }, current: { file: a, url: http://x } }',
+      'monitoring:',
+      '  sinks:',
+      '    - type: htp',
+      '    - type: http',
+    ].join('\n'),
+  )
+  assert.deepEqual(
+    found.map(({ place, path }) => `${place} ${path}`),
+    [
+      'FILE:2:3 listen.prox',
+      'FILE:3:7 tier',
+      'FILE:5:10 limits.depth',
+      'FILE:6:10 limits.queue',
+      'FILE:8:5 routes[0]',
+      'FILE:8:11 routes[0].name',
+      'FILE:10:15 routes[0].protocol',
+      'FILE:11:27 routes[0].contract.baseline',
+      'FILE:11:49 routes[0].contract.current',
+      'FILE:14:13 monitoring.sinks[0].type',
+      'FILE:15:7 monitoring.sinks[1]',
+    ],
+  )
+  const lines = found.map(formatMistake)
+  assert.match(lines[0] ?? '', /"prox" is not known.*did you mean "proxy"\?/)
+  assert.match(lines[1] ?? '', /did you mean "sidecar"\? Allowed: "sidecar", "gateway", "verifier"/)
+  assert.match(lines[7] ?? '', /\{ file \} or \{ url \}.*did you mean "file"/)
+  assert.match(lines[9] ?? '', /"log", "http"/)
+})
+
+test('text that is no YAML is told with its place', () => {
+  assert.match(mistakes('a: [1\nb: }')[0] ?? '', /^FILE:2:1?\d: this is not readable YAML/)
+  assert.match(mistakes('tier: sidecar\ntier: gateway')[0] ?? '', /^FILE:2:1: .*unique/)
+  assert.match(mistakes('just text')[0] ?? '', /must be an object, not a string/)
+})
+
+test('an alias bomb is refused', () => {
+  const levels = Array.from({ length: 12 }, (_, n) => `l${n + 1}: &l${n + 1} [${`*l${n},`.repeat(9)}]`)
+  assert.equal(mistakes(`l0: &l0 [x]\n${levels.join('\n')}`).length, 1)
+})
+
+test('a member named __proto__ is unknown and changes nothing', () => {
+  assert.match(mistakes('__proto__: { tier: gateway }')[0] ?? '', /"__proto__" is not known/)
+  assert.equal(config({}).config.tier, 'sidecar')
+})
+
+function route(name: string, rest: object): object {
+  return { name, upstream: 'http://up', protocol: 'mcp', match: {}, ...rest }
+}
+
+test('members that contradict each other are mistakes', () => {
+  const cases: readonly (readonly [object, RegExp])[] = [
+    [{ listen: { api: '127.0.0.1:15080' } }, /listen\.api.*|taken by listen\.proxy/],
+    [{ listen: { proxy: '0.0.0.0:70000' } }, /port 70000 does not exist/],
+    [{ store: { url: 'postgres://db' } }, /no store that this version can open/],
+    [{ public_url: 'http://[' }, /not a URL/],
+    [
+      { routes: [route('a', { match: { path: '/a' } }), route('a', { match: { path: '/b' } })] },
+      /used by routes\[0\] too/,
+    ],
+    [{ routes: [route('a', { match: { path: '/x' } }), route('b', { match: { path: '/x/' } })] }, /gets no call/],
+    [{ routes: [route('a', { protocol: 'http' })] }, /no contract\.current/],
+    [
+      { routes: [route('a', { contract: { baseline: { file: 'nowhere.json' } } })] },
+      /nowhere\.json cannot be read \(ENOENT\)/,
+    ],
+    [{ routes: [route('a', { upstream: 'http://127.0.0.1:15080/mcp' })] }, /own proxy listener/],
+    [{ monitoring: { sinks: [{ type: 'log' }, { type: 'log' }] } }, /takes the same events/],
+    [{ monitoring: { sinks: [{ type: 'http', url: 'http://s', header: 'no header' }] } }, /Name: value/],
+    [{ diff: { repository: directory } }, /no git repository/],
+  ]
+  for (const [value, expected] of cases) {
+    const loaded = loadConfig({ value, environment: {} })
+    assert.ok(!loaded.ok, `${JSON.stringify(value)} should have been refused`)
+    assert.match(loaded.problem.map(formatMistake).join('\n'), expected)
+  }
+})
+
+test('what is allowed and probably not meant is a warning', () => {
+  const { warnings } = config({
+    monitoring: { sinks: [] },
+    routes: [{ name: 'a', match: {}, upstream: 'http://up', protocol: 'mcp', failure: 'open' }],
+  })
+  assert.deepEqual(
+    warnings.map(({ path }) => path),
+    ['monitoring.sinks', 'routes[0].failure'],
+  )
+})
+
+test('paths of contracts start at the configuration file', () => {
+  mkdirSync(join(directory, 'sub'), { recursive: true })
+  file('{}', 'sub/contract.json')
+  const path = file(
+    'routes: [{ name: a, match: {}, upstream: "http://up", protocol: mcp, contract: { baseline: { file: contract.json } } }]',
+    'sub/preflight.yaml',
+  )
+  const loaded = loadConfig({ file: path, environment: {} })
+  assert.ok(loaded.ok)
+  assert.deepEqual(loaded.value.config.routes[0]?.contract?.baseline, { file: join(directory, 'sub/contract.json') })
+})
+
+test('each leaf is overridden by its variable, and the promised names work beside the generated ones', () => {
+  const { config: complete } = config(
+    { tier: 'sidecar', listen: { api: '127.0.0.1:1' } },
+    {
+      PREFLIGHT_TIER: 'gateway',
+      PREFLIGHT_API_LISTEN: '127.0.0.1:2',
+      PREFLIGHT_LISTEN_ADMIN: '127.0.0.1:3',
+      PREFLIGHT_LIMITS_DEPTH: '64',
+      PREFLIGHT_SIGNUP_ENABLED: 'false',
+      PREFLIGHT_DIFF_ALLOW_URLS: '[a.example, b.example]',
+      PREFLIGHT_PLANS: '{ tiny: { monthly: 1 } }',
+      PREFLIGHT_STORE_URL: 'file:other.db',
+      PREFLIGHT_LOG_LEVEL: '',
+    },
+  )
+  assert.equal(complete.tier, 'gateway')
+  assert.equal(complete.listen.api, '127.0.0.1:2')
+  assert.equal(complete.listen.admin, '127.0.0.1:3')
+  assert.equal(complete.limits.depth, 64)
+  assert.equal(complete.signup.enabled, false)
+  assert.deepEqual(complete.diff.allow_urls, ['a.example', 'b.example'])
+  assert.deepEqual(complete.plans, { tiny: { monthly: 1 } })
+  assert.equal(complete.store.url, 'file:other.db')
+  assert.equal(complete.log.level, 'info')
+})
+
+test('a bad value of a variable names the variable', () => {
+  assert.match(mistakes('', { PREFLIGHT_LIMITS_DEPTH: 'deep' })[0] ?? '', /^PREFLIGHT_LIMITS_DEPTH: must be an integer/)
+  assert.match(mistakes('', { PREFLIGHT_PLANS: '{' })[0] ?? '', /^PREFLIGHT_PLANS: the value is not readable/)
+  assert.match(
+    mistakes('', { PREFLIGHT_API_LISTEN: 'a:1', PREFLIGHT_LISTEN_API: 'a:2' })[0] ?? '',
+    /set the same thing to different values/,
+  )
+  assert.match(mistakes('', { PREFLIGHT_POLICY: 'x', PREFLIGHT_TIER: 'y' })[0] ?? '', /^PREFLIGHT_TIER/)
+})
+
+test('a variable that looks like ours and is not is a warning with a suggestion; those of Kubernetes Services are not', () => {
+  const { warnings } = config(
+    {},
+    {
+      PREFLIGHT_LOG_LEVL: 'debug',
+      PREFLIGHT_GATEWAY_SERVICE_HOST: '10.0.0.1',
+      PREFLIGHT_GATEWAY_PORT_15080_TCP_ADDR: '10.0.0.1',
+    },
+  )
+  assert.deepEqual(
+    warnings.map(({ place, fix }) => [place, fix]),
+    [['PREFLIGHT_LOG_LEVL', 'did you mean PREFLIGHT_LOG_LEVEL?']],
+  )
+})
+
+test('every shipped policy pack loads by its name', () => {
+  for (const name of SHIPPED_PACKS) {
+    const loaded = loadPolicy(name, directory)
+    assert.ok(loaded.ok, loaded.ok ? '' : loaded.problem.map(formatMistake).join('\n'))
+    assert.equal(loaded.value.policy.name, name)
+  }
+})
+
+test('mistakes of a policy have line and column, and an unknown pack a suggestion', () => {
+  const path = file(
+    'apiVersion: preflight.dev/v1\nkind: Policy\nmetadata: { name: mine }\nrules:\n  - id: a\n    when: "finding.level =="\n    then: BLOK\n',
+  )
+  const broken = loadPolicy(path, directory)
+  assert.ok(!broken.ok)
+  assert.match(broken.problem.map(formatMistake).join('\n'), /:7:11: .*BLOCK/)
+  const unknown = loadPolicy('defalt', directory)
+  assert.match(unknown.ok ? '' : unknown.problem.map(formatMistake).join(), /did you mean "default"/)
+})
+
+test('a start with mistakes throws them all', () => {
+  assert.throws(
+    () => openSettings({ value: { tier: 'x', policy: 1 }, environment: {} }),
+    (error) => error instanceof ConfigError && error.mistakes.length === 2 && /2 mistakes/.test(error.message),
+  )
+})
+
+test('a reload replaces configuration and policy together, and a broken file changes nothing', () => {
+  const path = file('log: { level: info }')
+  const live = openSettings({ file: path, environment: {} })
+  assert.deepEqual(live.reload(), { result: 'unchanged' })
+  writeFileSync(path, 'log: { level: debug }\npolicy: strict')
+  assert.equal(live.reload().result, 'applied')
+  const applied = live.current()
+  assert.deepEqual([applied.generation, applied.policy.name, applied.config.log.level], [2, 'strict', 'debug'])
+  writeFileSync(path, 'policy: strikt')
+  const refused = live.reload()
+  assert.equal(refused.result, 'refused')
+  assert.equal(live.current(), applied)
+  assert.equal(live.pendingMistakes().length, 1)
+  writeFileSync(path, 'log: { level: debug }\npolicy: strict')
+  live.reload()
+  assert.equal(live.pendingMistakes().length, 0)
+})
+
+test('what takes a restart keeps its value at a reload, and is named', () => {
+  const path = file('tier: sidecar')
+  const live = openSettings({ file: path, environment: {} })
+  writeFileSync(path, 'tier: gateway\nlisten: { api: "127.0.0.1:9" }\ndata_dir: elsewhere')
+  const reload = live.reload()
+  assert.deepEqual(reload.result === 'applied' && reload.restart, ['data_dir', 'listen'])
+  assert.equal(live.current().config.tier, 'gateway')
+  assert.equal(live.current().config.listen.api, '127.0.0.1:15081')
+})
+
+test('a changed file is noticed by itself', async () => {
+  const path = file('tier: sidecar')
+  const live = openSettings({ file: path, environment: {} })
+  const reloaded = new Promise<Reload>((resolve) => live.watch(resolve, 10))
+  writeFileSync(path, 'tier: verifier')
+  // The watch itself holds no process open.
+  const hold = setInterval(() => {}, 1000)
+  const reload = await reloaded
+  clearInterval(hold)
+  live.close()
+  assert.equal(reload.result, 'applied')
+  assert.equal(live.current().config.tier, 'verifier')
+})
+
+test('configuration keys and their variables are pinned', () => {
+  const pinned = readFileSync(new URL('../pins/config-keys.tsv', import.meta.url), 'utf8')
+  const rows = CONFIG_LEAVES.map(({ path, env, aliases }) => [path, env ?? '-', aliases.join(',') || '-'].join('\t'))
+  assert.deepEqual(pinned.trimEnd().split('\n').slice(1), rows.toSorted())
+})
+
+test('every leaf is described', () => {
+  assert.deepEqual(
+    CONFIG_LEAVES.filter(({ description }) => description === '').map(({ path }) => path),
+    [],
+  )
+})
