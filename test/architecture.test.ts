@@ -9,7 +9,7 @@ import { test } from 'node:test'
 import packageManifest from '../package.json' with { type: 'json' }
 
 const ROOT = join(import.meta.dirname, '..')
-const SOURCE_FOLDERS = ['engine', 'gateway', 'test', 'bench', 'docs'] as const
+const SOURCE_FOLDERS = ['engine', 'gateway', 'test', 'bench', 'docs', '.ci'] as const
 
 interface Import {
   readonly specifier: string
