@@ -1,12 +1,24 @@
-/** The proxy listener: takes requests off the wire, sends each down the road of a call, drains on close. */
+/** The proxy listener: takes requests off the wire, refuses the ambiguous, sends each down the road of a call, drains on close. */
+import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Baselines } from '../baselines/baselines.ts'
 import type { Flow } from '../flow/flow.ts'
+import { createHttpApiRecogniser } from '../intercept/http-api.ts'
+import { createMcpManifests } from '../intercept/mcp-manifests.ts'
+import { listTools } from '../intercept/mcp-listing.ts'
+import { createMcpRecogniser } from '../intercept/mcp.ts'
 import type { CurrentSettings } from '../settings.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Monitoring } from '../telemetry/monitoring.ts'
+import type { Exchange } from './exchange.ts'
+import { travel, type RoadDeps } from './road.ts'
+import { headProblem, matchRoute, targetProblem } from './target.ts'
+import { sendError, type Trip } from './trip.ts'
+import { createUpstreams } from './upstream.ts'
+import { createVerdicts } from './verdicts.ts'
 
 export interface ProxyDeps {
   /** Read once a request: routes, limits and policy can change while the proxy runs. */
@@ -30,4 +42,116 @@ export interface Proxy {
   close(drainMs: number): Promise<void>
 }
 
-export declare function createProxy(deps: ProxyDeps): Proxy
+/** Longer than the usual client's, so that the client is the one to close an idle connection. */
+const KEEP_ALIVE_MS = 75_000
+
+export function createProxy(deps: ProxyDeps): Proxy {
+  const road = buildRoad(deps)
+  const openTrips = new Set<Trip>()
+  let isClosing = false
+
+  const take = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
+    const correlationId = correlationIdOf(request)
+    const trip: Trip = { request, response, correlationId, settings: deps.settings(), expectsContinue }
+    openTrips.add(trip)
+    deps.metrics.set('preflight_calls_open', {}, openTrips.size)
+    void admit(trip, road)
+      .catch((error: unknown) => {
+        // A broken invariant on the road: the call is not forwarded, and the client is told no more than that.
+        deps.logger.error({ err: error, correlation_id: correlationId }, 'a call failed on the road')
+        if (response.headersSent) response.destroy()
+        else sendError(trip, 'INTERNAL')
+      })
+      .finally(() => {
+        openTrips.delete(trip)
+        deps.metrics.set('preflight_calls_open', {}, openTrips.size)
+        if (isClosing) server.closeIdleConnections()
+      })
+  }
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0, insecureHTTPParser: false })
+  server.on('request', (request, response) => take(request, response, false))
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => take(request, response, true))
+  // An agent that breaks a connection off is no fault of the gateway.
+  server.on('error', (error) => deps.logger.error({ err: error }, 'the proxy listener failed'))
+
+  return {
+    listen: (host, port) => listen(server, host, port),
+    openCalls: () => openTrips.size,
+    async close(drainMs) {
+      isClosing = true
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      for (const exchange of road.standing) exchange.abort()
+      server.closeIdleConnections()
+      const force = setTimeout(() => server.closeAllConnections(), drainMs)
+      await closed
+      clearTimeout(force)
+      await road.upstreams.close()
+    },
+  }
+}
+
+function buildRoad(deps: ProxyDeps): RoadDeps {
+  const { metrics, logger, now, settings } = deps
+  const upstreams = createUpstreams()
+  const manifests = createMcpManifests({
+    list: (asker) => listTools(asker, upstreams),
+    onManifest: (route, manifest) => {
+      deps.baselines.baselineFor(route, manifest).catch((error: unknown) => {
+        // The next call asks again, and is not forwarded while there is no baseline.
+        logger.error(
+          { err: error, route: route.name },
+          'the manifest that was seen could not be held against a baseline',
+        )
+      })
+    },
+    metrics,
+    logger,
+    now,
+  })
+  return {
+    recognisers: {
+      mcp: createMcpRecogniser(manifests),
+      http: createHttpApiRecogniser({ metrics, now, inlineBelow: () => settings().config.analysis.inline_below }),
+    },
+    baselines: deps.baselines,
+    verdicts: createVerdicts(deps),
+    store: deps.store,
+    monitoring: deps.monitoring,
+    upstreams,
+    standing: new Set<Exchange>(),
+    metrics,
+    logger,
+    now,
+  }
+}
+
+/** What the wire itself must be free of before anything is read out of a request. */
+async function admit(trip: Trip, road: RoadDeps): Promise<void> {
+  const { request, settings } = trip
+  const target = request.url ?? ''
+  const problem = headProblem(request.rawHeaders, request.headers) ?? targetProblem(target)
+  if (problem !== null) return sendError(trip, 'INVALID_INPUT', problem)
+  if (request.method === 'TRACE') return sendError(trip, 'METHOD_NOT_ALLOWED', 'TRACE is not forwarded.')
+  const match = matchRoute(settings.config.routes, request.headers.host ?? '', target)
+  if (match === null) return sendError(trip, 'NOT_FOUND', 'No route of the gateway matches this host and path.')
+  await travel(trip, match, road)
+}
+
+const ID_GRAMMAR = /^[A-Za-z0-9_.:-]{1,200}$/
+
+function correlationIdOf(request: IncomingMessage): string {
+  const given = request.headers['x-correlation-id']
+  return typeof given === 'string' && ID_GRAMMAR.test(given) ? given : randomUUID()
+}
+
+function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      const address = server.address()
+      if (address === null || typeof address === 'string') reject(new Error('the listener has no TCP address'))
+      else resolve(address)
+    })
+  })
+}

@@ -1,0 +1,78 @@
+/** Sends a call to its upstream and its answer back, with the receipts it goes under, and says how it ended. */
+import type { AnswerWatcher, Call } from '../intercept/action.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { startExchange, type Exchange, type ExchangeEnd } from './exchange.ts'
+import { upstreamHeaders } from './headers.ts'
+import { inviteBody, sendError, type Trip } from './trip.ts'
+import type { Upstreams } from './upstream.ts'
+import type { CallVerdict } from './verdicts.ts'
+
+/** How a call goes through. */
+export interface Passage {
+  /** Whose receipts go with it. */
+  readonly verdicts: readonly CallVerdict[]
+  /** Added to the answer: name, value, name, value … */
+  readonly headers: readonly string[]
+  readonly watcher: AnswerWatcher | null
+  readonly isStanding: boolean
+}
+
+export interface ForwardDeps {
+  readonly upstreams: Upstreams
+  /** Streams without end, to be broken off when the proxy stops. */
+  readonly standing: Set<Exchange>
+  readonly metrics: Metrics
+  readonly logger: Logger
+}
+
+/** Never rejects. */
+export async function forward(trip: Trip, call: Call, passage: Passage, deps: ForwardDeps): Promise<ExchangeEnd> {
+  if (call.body === null) inviteBody(trip)
+  const exchange = startExchange({
+    pool: deps.upstreams.poolOf(call.route),
+    path: call.upstreamPath,
+    request: trip.request,
+    response: trip.response,
+    headers: requestHeaders(trip, call, passage),
+    body: call.body,
+    ownHeaders: passage.headers,
+    watcher: passage.watcher,
+  })
+  if (passage.isStanding) deps.standing.add(exchange)
+  const end = await exchange.done
+  if (passage.isStanding) deps.standing.delete(exchange)
+  if (end.fault !== null) reportFault(trip, call, passage, end, deps)
+  return end
+}
+
+function requestHeaders(trip: Trip, call: Call, { verdicts }: Passage): string[] {
+  const from = { peer: trip.request.socket.remoteAddress ?? 'unknown', proto: 'http' } as const
+  const isMcp = call.route.protocol === 'mcp'
+  const headers = upstreamHeaders(call, from, isMcp ? isEncodingWish : undefined)
+  // Answers of an MCP server are read as they pass; a compressed one could not be.
+  if (isMcp) headers.push('Accept-Encoding', 'identity')
+  for (const { token } of verdicts) headers.push('Preflight-Receipt', token)
+  const [only, ...others] = verdicts
+  if (only !== undefined && others.length === 0 && only.envelopeHeader !== null) {
+    headers.push('Preflight-Decision', only.envelopeHeader)
+  }
+  return headers
+}
+
+function isEncodingWish(name: string): boolean {
+  return name === 'accept-encoding'
+}
+
+function reportFault(trip: Trip, call: Call, passage: Passage, end: ExchangeEnd, deps: ForwardDeps): void {
+  const { fault } = end
+  const route = call.route.name
+  if (fault === null) return
+  if (fault === 'CLIENT_ABORT') {
+    deps.metrics.count('preflight_client_aborts_total', { route })
+    return
+  }
+  deps.metrics.count('preflight_upstream_errors_total', { route, code: fault })
+  deps.logger.warn({ correlation_id: call.correlationId, route, code: fault, err: end.cause }, 'the upstream failed')
+  if (!end.isAnswered && fault !== 'UPSTREAM_RESET') sendError(trip, fault, undefined, passage.headers)
+}

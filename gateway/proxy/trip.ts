@@ -1,0 +1,48 @@
+/** One request on the road: what the stages share, and the ways to answer it. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { ERRORS, type ErrorCode } from '../errors.ts'
+import type { Answer } from '../intercept/action.ts'
+import { jsonAnswer } from '../intercept/refusal.ts'
+import type { Settings } from '../settings.ts'
+
+export interface Trip {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly correlationId: string
+  /** Those in force when the request came; it sees no others. */
+  readonly settings: Settings
+  /** The client waits for 100 (Continue) before it sends the body (RFC 9110 §10.1.1). */
+  readonly expectsContinue: boolean
+}
+
+/** Answers here; harmless when the client has gone. */
+export function sendAnswer(trip: Trip, answer: Answer, ownHeaders: readonly string[] = []): void {
+  const { response, correlationId } = trip
+  if (response.headersSent || response.destroyed) return
+  const headers = [...Object.entries(answer.headers).flat(), ...ownHeaders]
+  if (!ownHeaders.includes('X-Correlation-ID')) headers.push('X-Correlation-ID', correlationId)
+  headers.push('Content-Length', String(Buffer.byteLength(answer.body)))
+  // A body that was not read to its end would be taken for the next request.
+  if (!trip.request.complete) headers.push('Connection', 'close')
+  response.writeHead(answer.status, headers)
+  response.end(answer.body)
+}
+
+/** An error that is not a decision (wire.md §1). */
+export function sendError(
+  trip: Trip,
+  code: ErrorCode,
+  message: string = ERRORS[code].message,
+  ownHeaders: readonly string[] = [],
+): void {
+  sendAnswer(
+    trip,
+    jsonAnswer(ERRORS[code].status, { error: code, message, correlation_id: trip.correlationId }),
+    ownHeaders,
+  )
+}
+
+/** Lets a waiting client send its body, now that it will be read. */
+export function inviteBody(trip: Trip): void {
+  if (trip.expectsContinue && !trip.response.headersSent) trip.response.writeContinue()
+}

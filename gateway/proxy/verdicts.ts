@@ -1,0 +1,147 @@
+/**
+ * Decisions in use on the road. One decision serves all calls of its scope until it expires, is superseded or revoked, or until
+ * a contract or the policy changes; so a call in the common case costs a look-up and no signature.
+ */
+import { LRUCache } from 'lru-cache'
+import { EMPTY_CONTEXT, type Envelope, type ExecutionAction } from '../../engine/index.ts'
+import type { OfferedContract } from '../baselines/baselines.ts'
+import type { RouteConfig } from '../config/schema.ts'
+import type { Flow } from '../flow/flow.ts'
+import type { Subject } from '../intercept/action.ts'
+import type { BaselineRow, Store } from '../store/store.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+
+/** A decision as the road needs it: what to do, and the header values that go with it. */
+export interface CallVerdict {
+  readonly action: ExecutionAction
+  readonly decisionId: string
+  readonly envelope: Envelope
+  readonly token: string
+  /** base64url of the envelope; null when it does not fit into a header (wire.md §6). */
+  readonly envelopeHeader: string | null
+}
+
+export interface Question {
+  readonly route: RouteConfig
+  readonly subject: Subject
+  readonly baseline: BaselineRow
+  readonly offered: OfferedContract
+  readonly generation: number
+  /** Of the call that asks first; the decision carries it. */
+  readonly correlationId: string
+}
+
+export interface Verdicts {
+  /** Rejects with a GatewayError when no decision could be made or its state cannot be told. */
+  verdictOn(question: Question): Promise<CallVerdict>
+}
+
+export interface VerdictsDeps {
+  readonly flow: Pick<Flow, 'authorize'>
+  readonly store: Pick<Store, 'receiptState'>
+  readonly metrics: Metrics
+  readonly now: () => number
+}
+
+interface Entry {
+  readonly verdict: Promise<CallVerdict>
+  /** Set once the verdict is there. */
+  usableUntil: number
+  checkedAt: number
+}
+
+/** On the road nobody holds an API key. */
+const CALLER = { tenant: 'local', audience: null } as const
+const MAX_ENTRIES = 10_000
+const MAX_ENVELOPE_HEADER = 8 * 1024
+/** A revocation or supersession reaches the road within this. */
+const RECHECK_MS = 1000
+/** What could not be analysed may be analysable soon: asked again after this. */
+const INCOMPLETE_MS = 5000
+
+export function createVerdicts(deps: VerdictsDeps): Verdicts {
+  const entries = new LRUCache<string, Entry>({ max: MAX_ENTRIES })
+
+  const decide = (key: string, question: Question): Entry => {
+    const entry: Entry = {
+      usableUntil: Number.POSITIVE_INFINITY,
+      checkedAt: deps.now(),
+      verdict: authorize(question, deps.flow).then(
+        ({ verdict, expiresAt }) => {
+          const now = deps.now()
+          entry.usableUntil = verdict.envelope.analysis_complete ? expiresAt : Math.min(expiresAt, now + INCOMPLETE_MS)
+          entry.checkedAt = now
+          return verdict
+        },
+        (error: unknown) => {
+          if (entries.peek(key) === entry) entries.delete(key)
+          throw error
+        },
+      ),
+    }
+    entries.set(key, entry)
+    return entry
+  }
+
+  return {
+    async verdictOn(question) {
+      const key = keyOf(question)
+      const now = deps.now()
+      const known = entries.get(key)
+      const isUsable = known !== undefined && now < known.usableUntil && (await isStillCurrent(known, now, deps.store))
+      deps.metrics.count('preflight_cache_requests_total', { cache: 'verdict', result: isUsable ? 'hit' : 'miss' })
+      if (isUsable) return known.verdict
+      // Others may have asked while the state was looked up: theirs is as good.
+      const newer = entries.peek(key)
+      return newer !== undefined && newer !== known ? newer.verdict : decide(key, question).verdict
+    },
+  }
+}
+
+/** Everything the decision rests on. Names hold no line breaks that could shift a border: digests and the generation end it. */
+function keyOf({ route, subject, baseline, offered, generation }: Question): string {
+  return `${generation}\n${baseline.digest}\n${offered.digest}\n${route.operation}\n${route.environment ?? ''}\n${subject.target}`
+}
+
+/** Rejects when the store cannot tell: a decision that may be revoked is not used. */
+async function isStillCurrent(entry: Entry, now: number, store: Pick<Store, 'receiptState'>): Promise<boolean> {
+  if (now - entry.checkedAt < RECHECK_MS) return true
+  const { decisionId } = await entry.verdict
+  const state = await store.receiptState(decisionId)
+  entry.checkedAt = now
+  return state === 'current'
+}
+
+async function authorize(
+  { route, subject, baseline, offered, correlationId }: Question,
+  flow: Pick<Flow, 'authorize'>,
+): Promise<{ readonly verdict: CallVerdict; readonly expiresAt: number }> {
+  const { envelope, token, expiresAt } = await flow.authorize({
+    artifacts: [{ id: subject.target, type: offered.type, before: baseline.content, after: offered.content }],
+    context: {
+      ...EMPTY_CONTEXT,
+      operation: route.operation,
+      environment: route.environment ?? null,
+      target_id: subject.target,
+    },
+    caller: CALLER,
+    correlationId,
+    route: route.name,
+    decisionSpecVersion: '2.0',
+    previousReceipt: null,
+    scope: subject.scope,
+    idempotency: null,
+    response: null,
+  })
+  const encoded = Buffer.from(JSON.stringify(envelope)).toString('base64url')
+  return {
+    expiresAt,
+    verdict: {
+      action: envelope.execution_action,
+      decisionId: envelope.decision_id,
+      envelope,
+      token,
+      envelopeHeader: encoded.length <= MAX_ENVELOPE_HEADER ? encoded : null,
+    },
+  }
+}
