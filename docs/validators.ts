@@ -7,6 +7,7 @@ import standalone from 'ajv/dist/standalone/index.js'
 import type { TSchema } from 'typebox'
 import { decisionResultConsumerSchema, decisionResultProducerSchema } from '../engine/decide/envelope-schema.ts'
 import { PolicyDocument } from '../engine/policy/schema.ts'
+import { receiptClaimsSchema } from '../engine/receipts/claims.ts'
 
 interface Check {
   /** Exported function. */
@@ -40,6 +41,11 @@ const FILES: readonly ValidatorFile[] = [
     path: 'engine/policy/policy-check.generated.js',
     duty: 'Checks a policy document.',
     checks: [{ name: 'checkPolicy', schema: PolicyDocument, type: ['./schema.ts', 'PolicyDocument'] }],
+  },
+  {
+    path: 'engine/receipts/claims-check.generated.js',
+    duty: 'Checks the claims of a receipt.',
+    checks: [{ name: 'checkReceiptClaims', schema: receiptClaimsSchema, type: ['./claims.ts', 'ReceiptClaims'] }],
   },
 ]
 

@@ -1,15 +1,31 @@
 /** Findings + policy + context → verdict. Pure and total: every failure on the way ends in a reason and a decision that is not ALLOW. */
 import type { ArtifactAnalysis } from '../compare.ts'
-import type { Digest, Sha256 } from '../hash.ts'
+import { countFindings, type FindingGroup } from '../finding.ts'
+import { digestJson, type Digest, type Sha256 } from '../hash.ts'
 import type { CompiledPolicy } from '../policy/policy.ts'
-import type { DecisionContext } from './decision.ts'
-import type { Verdict } from './verdict.ts'
-
-/** Which findings decide: those that reach this tool or operation, and those of the contract as a whole. Null: all. */
-export type DecisionScope = { readonly tool: string } | { readonly method: string; readonly path: string }
+import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from './decision.ts'
+import type { PolicyPinStatus, Reason } from './envelope-schema.ts'
+import { evidenceRows } from './evidence.ts'
+import {
+  judge,
+  strictestFirst,
+  strictestOf,
+  type DecisionScope,
+  type JudgedArtifact,
+  type Judgement,
+} from './judgement.ts'
+import { nextSteps } from './next-steps.ts'
+import { blastRadius, mergePatterns } from './reach.ts'
+import { blockingReasons, capReasons, degradedReasons, findingWarnings } from './reason-lists.ts'
+import { problemReason, reason } from './reasons.ts'
+import { remediationTransaction } from './remediation.ts'
+import { humanReport, summaryLine, type ReportFacts } from './report.ts'
+import { riskFactors, riskScore, SCORER_VERSION } from './risk.ts'
+import { clip } from './text.ts'
+import type { ArtifactVerdict, SeveritySummary, Verdict } from './verdict.ts'
 
 export interface DecideInput {
-  /** One row an artifact of the change set; a failed or missing one makes the analysis incomplete. */
+  /** One row an artifact of the change set; a failed one makes the analysis incomplete. */
   readonly analyses: readonly ArtifactAnalysis[]
   readonly context: DecisionContext
   readonly policy: CompiledPolicy
@@ -25,4 +41,178 @@ export interface DecideInput {
   readonly sha256: Sha256
 }
 
-export declare function decide(input: DecideInput): Verdict
+/** The same input gives the same verdict, byte for byte, whatever the order of the artifacts. */
+export function decide(input: DecideInput): Verdict {
+  const { policy, context } = input
+  const artifacts = judge(input.analyses, input)
+  const judgements = strictestFirst(artifacts)
+  const pin = pinStatus(policy, input.policyPin)
+  const degraded = degradedReasons(artifacts)
+  const decision = decisionOf(judgements, degraded, pin, policy)
+  const reasons = reasonsOf(decision, judgements, degraded, pin)
+  const groups = artifacts.flatMap((artifact) => artifact.groups)
+  const counts = severitySummary(groups)
+  const quality = evidenceQuality(artifacts, degraded)
+  const { omitted, ...patterns } = mergePatterns(
+    artifacts.flatMap(({ analysis }) => (analysis.ok ? [analysis.comparison] : [])),
+  )
+  const leading = reasons.blocking[0] ?? reasons.warnings[0] ?? degraded[0] ?? null
+  const steps = nextSteps({
+    decision,
+    isComplete: degraded.length === 0,
+    hasBlockingFindings: judgements.some(({ effect }) => effect.decision === 'BLOCK' && !effect.degraded),
+    patterns: patterns.patterns,
+    operation: context.operation,
+    leading,
+  })
+  const report: ReportFacts = { decision, counts, leading, judgements, degraded, nextActions: steps.next_actions }
+  const factors = riskFactors({ judgements, patterns: patterns.patterns, evidenceQuality: quality })
+  const fingerprint = verdictFingerprint(input, decision, groups)
+  return {
+    context,
+    decision,
+    execution_action: DECISION_CLASSES[decision].action,
+    safe_for_agent: DECISION_CLASSES[decision].safeForAgent,
+    observed_decision: observedDecision(judgements, decision),
+    summary: summaryLine(report),
+    blocking_reasons: reasons.blocking,
+    warnings: reasons.warnings,
+    degraded_reasons: degraded,
+    analysis_complete: degraded.length === 0,
+    ...steps,
+    remediation_transaction:
+      decision === 'BLOCK' ? remediationTransaction({ artifacts, judgements, fingerprint }) : null,
+    evidence: evidenceRows(policy, artifacts, judgements, omitted),
+    evidence_quality: quality,
+    risk_score: riskScore(factors),
+    risk_factors: factors,
+    breaking_changes: counts.breaking,
+    requires_migration: counts.breaking > 0,
+    severity_summary: counts,
+    ...patterns,
+    blast_radius: blastRadius(artifacts, input.scope !== null),
+    artifacts: artifacts.map((artifact) => artifactVerdict(artifact, policy)),
+    groups,
+    human_report: humanReport(report),
+    fingerprint,
+    input_fingerprint: input.inputFingerprint,
+    artifact_digest: input.artifactDigest,
+    policy_hash: policy.hash,
+    ruleset_hash: input.rulesetHash,
+    scorer_version: SCORER_VERSION,
+    policy_pin_status: pin,
+    ttl_seconds: policy.ttlSeconds(context.operation),
+  }
+}
+
+function decisionOf(
+  judgements: readonly Judgement[],
+  degraded: readonly Reason[],
+  pin: PolicyPinStatus,
+  policy: CompiledPolicy,
+): Decision {
+  const found = strictestOf(judgements, degraded.length > 0 ? policy.onIncomplete : 'ALLOW')
+  // Drift does not block, but an ALLOW has no warnings: it becomes a WARN so that the drift is said.
+  return pin.match === false ? stricter(found, 'WARN') : found
+}
+
+interface Reasons {
+  readonly blocking: readonly Reason[]
+  readonly warnings: readonly Reason[]
+}
+
+function reasonsOf(
+  decision: Decision,
+  judgements: readonly Judgement[],
+  degraded: readonly Reason[],
+  pin: PolicyPinStatus,
+): Reasons {
+  const incomplete =
+    degraded.length > 0
+      ? [reason('ANALYSIS_INCOMPLETE', `Not everything could be judged: ${degraded[0]?.message}`)]
+      : []
+  const isHeldUp = !DECISION_CLASSES[decision].safeForAgent
+  const drift = pin.match === false ? [reason('POLICY_PIN_DRIFT', pin.note)] : []
+  return {
+    blocking: isHeldUp ? capReasons([...blockingReasons(judgements), ...incomplete]) : [],
+    warnings: capReasons([...drift, ...(isHeldUp ? [] : incomplete), ...findingWarnings(judgements)]),
+  }
+}
+
+function observedDecision(judgements: readonly Judgement[], decision: Decision): Decision {
+  return judgements.reduce(
+    (strictest, { effect }) => (effect.observed ? stricter(strictest, effect.observed.decision) : strictest),
+    decision,
+  )
+}
+
+function pinStatus(policy: CompiledPolicy, pinned: string | null): PolicyPinStatus {
+  const match = pinned === null ? null : pinned === policy.hash
+  const note =
+    match === null
+      ? 'No policy is pinned.'
+      : match
+        ? 'The policy in force is the pinned one.'
+        : `The policy in force (${policy.name}, ${policy.hash}) is not the pinned one (${pinned}).`
+  return { pinned, current: policy.hash, match, note, scope: 'policy_hash' }
+}
+
+function severitySummary(groups: readonly FindingGroup[]): SeveritySummary {
+  return {
+    breaking: countFindings(groups, 'breaking'),
+    dangerous: countFindings(groups, 'dangerous'),
+    info: countFindings(groups, 'info'),
+  }
+}
+
+/** Of the inputs: HIGH when both sides of every contract were read, MEDIUM when one side is empty by intent, LOW when something could not be judged. */
+function evidenceQuality(artifacts: readonly JudgedArtifact[], degraded: readonly Reason[]): 'LOW' | 'MEDIUM' | 'HIGH' {
+  if (degraded.length > 0) return 'LOW'
+  const isOneSided = artifacts.some(({ analysis }) => {
+    if (!analysis.ok) return false
+    const { base, head } = analysis.comparison.spec_versions
+    return base === null || head === null
+  })
+  return isOneSided ? 'MEDIUM' : 'HIGH'
+}
+
+function artifactVerdict({ analysis, groups, judgements }: JudgedArtifact, policy: CompiledPolicy): ArtifactVerdict {
+  const { id, type } = analysis
+  const patterns = analysis.ok ? analysis.comparison.patterns : []
+  const quality = analysis.ok ? 'HIGH' : 'LOW'
+  const shared = {
+    id,
+    type,
+    risk_score: riskScore(riskFactors({ judgements, patterns, evidenceQuality: quality })),
+    breaking_changes: countFindings(groups, 'breaking'),
+    patterns,
+  }
+  if (analysis.ok) return { ...shared, status: 'analyzed', decision: strictestOf(judgements, 'ALLOW') }
+  const { code, message } = problemReason(id, analysis.problem)
+  const { line, column } = analysis.problem
+  const position = line === undefined ? {} : { line, ...(column !== undefined && { column }) }
+  return {
+    ...shared,
+    status: 'failed',
+    decision: policy.onIncomplete,
+    error: { code, message: clip(message, 500), ...position },
+  }
+}
+
+/** Profile `verdict.v1` (wire.md §5): what the verdict depends on, and nothing of clock, ids or store. */
+function verdictFingerprint(input: DecideInput, decision: Decision, groups: readonly FindingGroup[]): Digest {
+  const findings = groups.flatMap(({ occurrences }) => occurrences.map(({ fingerprint }) => fingerprint)).sort()
+  return digestJson(
+    {
+      profile: 'verdict.v1',
+      input_fingerprint: input.inputFingerprint,
+      decision,
+      findings,
+      context: input.context,
+      policy_hash: input.policy.hash,
+      ruleset_hash: input.rulesetHash,
+      scorer_version: SCORER_VERSION,
+    },
+    input.sha256,
+  )
+}

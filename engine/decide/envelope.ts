@@ -1,16 +1,26 @@
-/** Verdict + issuance → envelope (interface.md, Resources). Clock, ids and identity are handed in as values. */
-import type { Static } from 'typebox'
-import type { Digest } from '../hash.ts'
-import type { Envelope as EnvelopeSchema } from './envelope-schema.ts'
+/**
+ * Verdict + issuance → envelope (interface.md, Resources). Ids, clock and identity are handed in as values. What breaks a rule of
+ * "States" is never built: the rules are checked here, and once more by the published producer schema when the receipt is made.
+ */
+import type { DecisionContext } from './decision.ts'
+import { checkProducerForm } from './envelope-check.generated.js'
+import type { Envelope as EnvelopeForm } from './envelope-schema.ts'
+import { envelopeViolations } from './envelope-rules.ts'
+import { instantText } from './instant.ts'
 import type { Verdict } from './verdict.ts'
 
-export type Envelope = Readonly<Static<typeof EnvelopeSchema>>
+export type Envelope = Readonly<EnvelopeForm>
+
+/** An envelope whose receipt is not made yet. */
+export type EnvelopeDraft = Omit<Envelope, 'receipt' | 'decision_body_hash'>
+
+export const SPEC_VERSION = 'decision-result.v1'
 
 /** What the issuing path knows and the verdict must not: ids, time, identity. */
 export interface Issuance {
   readonly decisionId: string
   readonly correlationId: string
-  /** Seconds since the epoch. `expires_at` is this plus the verdict's TTL. */
+  /** Seconds since the epoch. `expires_at` is this plus the TTL of the verdict. */
   readonly evaluatedAt: number
   /** `v:` and 12 hex digits; null on the road without a key. */
   readonly audience: string | null
@@ -19,10 +29,7 @@ export interface Issuance {
   readonly reportUrl: string | null
 }
 
-/** An envelope whose receipt is not made yet. */
-export type EnvelopeDraft = Omit<Envelope, 'receipt' | 'decision_body_hash'>
-
-/** A value that must not leave: the rules of interface.md (States) do not hold for it. */
+/** A broken invariant: the envelope does not keep the rules of interface.md (States), so it is not issued. */
 export class EnvelopeInvariantError extends Error {
   readonly violations: readonly string[]
 
@@ -34,5 +41,117 @@ export class EnvelopeInvariantError extends Error {
 }
 
 /** @throws EnvelopeInvariantError when a cross-field rule does not hold. */
-export declare function buildEnvelope(verdict: Verdict, issuance: Issuance): EnvelopeDraft
-export declare function bodyHash(envelope: unknown): Digest
+export function buildEnvelope(verdict: Verdict, issuance: Issuance): EnvelopeDraft {
+  const draft: EnvelopeDraft = {
+    ...identityMembers(issuance, verdict),
+    ...verdictMembers(verdict),
+    ...contextMembers(verdict.context),
+    ...completenessMembers(verdict),
+    authority: { audience: issuance.audience, tenant_scope: 'unbound' },
+    ...WITHOUT_PRODUCER,
+  }
+  const violations = envelopeViolations(draft)
+  if (violations.length > 0) throw new EnvelopeInvariantError(violations)
+  return draft
+}
+
+/** @throws EnvelopeInvariantError when the envelope does not meet the producer schema. */
+export function assertProducerForm(envelope: Envelope): void {
+  const checked = checkProducerForm(envelope)
+  if (checked.ok) return
+  throw new EnvelopeInvariantError(
+    checked.problem.map(({ instancePath, message }) => `${instancePath === '' ? '/' : instancePath} ${message}`),
+  )
+}
+
+/** Members of interface.md that nothing produces yet: null, never invented. */
+const WITHOUT_PRODUCER = {
+  confidence: null,
+  calibration_version: null,
+  commit_sha: null,
+  authorization_scope_hash: null,
+  engine_build_id: null,
+  deployment_id: null,
+  binding: null,
+  fingerprint_binding_expected: null,
+} as const
+
+function identityMembers(issuance: Issuance, verdict: Verdict) {
+  const { decisionId, correlationId, evaluatedAt, audience, decisionSpecVersion, reportUrl } = issuance
+  return {
+    spec_version: SPEC_VERSION,
+    decision_id: decisionId,
+    correlation_id: correlationId,
+    evaluated_at: instantText(evaluatedAt),
+    expires_at: instantText(evaluatedAt + verdict.ttl_seconds),
+    audience,
+    decision_spec_version: decisionSpecVersion,
+    report_url: reportUrl,
+    receipt_type: 'bundle_preflight',
+    preflight_mode: 'authorize',
+  } as const
+}
+
+/** Bounds and order were made with the verdict; here its members only take their places. */
+function verdictMembers(verdict: Verdict) {
+  return {
+    decision: verdict.decision,
+    safe_for_agent: verdict.safe_for_agent,
+    execution_action: verdict.execution_action,
+    summary: verdict.summary,
+    blocking_reasons: [...verdict.blocking_reasons],
+    warnings: [...verdict.warnings],
+    degraded_reasons: [...verdict.degraded_reasons],
+    analysis_complete: verdict.analysis_complete,
+    required_action: verdict.required_action,
+    required_action_core: verdict.required_action_core,
+    next_actions: [...verdict.next_actions],
+    next_agent_step: verdict.next_agent_step,
+    remediation_transaction: verdict.remediation_transaction,
+    fingerprint: verdict.fingerprint,
+    input_fingerprint: verdict.input_fingerprint,
+    artifact_digest: verdict.artifact_digest,
+    policy_hash: verdict.policy_hash,
+    ruleset_hash: verdict.ruleset_hash,
+    scorer_version: verdict.scorer_version,
+    policy_pin_status: verdict.policy_pin_status,
+    evidence_quality: verdict.evidence_quality,
+    evidence: [...verdict.evidence],
+    risk_score: verdict.risk_score,
+    breaking_changes: verdict.breaking_changes,
+    patterns: [...verdict.patterns],
+    pattern_sources: verdict.pattern_sources.map(patternSourceMember),
+    detected_patterns: [...verdict.detected_patterns],
+    blast_radius: verdict.blast_radius,
+  }
+}
+
+function patternSourceMember(source: Verdict['pattern_sources'][number]) {
+  const { detected_pattern_indices: indices, basis_codes: codes, basis_code_labels: labels, ...rest } = source
+  return {
+    ...rest,
+    ...(indices && { detected_pattern_indices: [...indices] }),
+    ...(codes && { basis_codes: [...codes] }),
+    ...(labels && { basis_code_labels: [...labels] }),
+  }
+}
+
+/** Under `unbound` every source slot is null, by construction. */
+function contextMembers(context: DecisionContext) {
+  const { repository, branch, pull_request, base, head } = context
+  const isDeclared = [repository, branch, pull_request, base, head].some((slot) => slot !== null)
+  return { ...context, srcmode: isDeclared ? ('declared' as const) : ('unbound' as const) }
+}
+
+/** What the caller submitted is all we know of the change set: nothing vouches that it is the whole of it. */
+function completenessMembers(verdict: Verdict) {
+  return {
+    completeness_mode: 'UNBOUND' as const,
+    completeness_expected_channel: null,
+    change_set_commitment: null,
+    change_set_commitment_alg: null,
+    contract_selector_hash: null,
+    completeness_count: null,
+    submitted_set_digest: verdict.artifact_digest,
+  }
+}

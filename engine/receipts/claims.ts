@@ -1,42 +1,84 @@
 /** The claims of a receipt and how they come from an envelope (wire.md §6). Claim names are pinned in test/pins/claims.tsv. */
-import type { ExecutionAction } from '../decide/decision.ts'
+import { Type, type Static, type TSchema } from 'typebox'
+import { EXECUTION_ACTIONS } from '../decide/decision.ts'
+import type { EnvelopeDraft } from '../decide/envelope.ts'
+import { instantSeconds } from '../decide/instant.ts'
+import type { Digest } from '../hash.ts'
 
 export const RECEIPT_FORMAT_VERSION = 'preflight-receipt.v1'
 export const RECEIPT_TYPE = 'preflight-receipt+jwt'
 
-/** Times are seconds since the epoch. */
-export interface ReceiptClaims {
-  readonly iss: string
-  /** decision_id */
-  readonly jti: string
-  readonly iat: number
-  readonly nbf: number
-  /** expires_at */
-  readonly exp: number
-  /** fingerprint */
-  readonly fp: string
-  /** input_fingerprint */
-  readonly ifp: string
-  /** decision_body_hash */
-  readonly bh: string
-  /** execution_action */
-  readonly act: ExecutionAction
-  readonly op: string | null
-  readonly env: string | null
-  /** target_id */
-  readonly tgt: string | null
-  readonly repo: string | null
-  readonly br: string | null
-  readonly pr: string | null
-  readonly base: string | null
-  readonly head: string | null
-  readonly srcmode: string
-  /** artifact_digest */
-  readonly ad: string | null
-  /** audience */
-  readonly sub: string | null
-  /** SHA-256 of the token before this one in its chain. */
-  readonly prev: string | null
-  /** policy_hash */
-  readonly ph: string | null
+const seconds = (description: string) => Type.Integer({ minimum: 0, description })
+const digest = (description: string) => Type.String({ pattern: '^sha256:[0-9a-f]{64}$', description })
+const words = (description: string) => Type.Unsafe<string | null>({ type: ['string', 'null'], description })
+
+/** Open: a later version may add claims, and a verifier ignores those that it does not know (RFC 7519 §4). */
+export const ReceiptClaims = Type.Object(
+  {
+    iss: Type.String({ description: 'Who issued the receipt.' }),
+    jti: Type.String({ description: 'decision_id' }),
+    iat: seconds('evaluated_at'),
+    nbf: seconds('evaluated_at'),
+    exp: seconds('expires_at'),
+    fp: digest('fingerprint'),
+    ifp: digest('input_fingerprint'),
+    bh: digest('decision_body_hash'),
+    act: Type.Enum(EXECUTION_ACTIONS, { description: 'execution_action' }),
+    op: words('operation'),
+    env: words('environment'),
+    tgt: words('target_id'),
+    repo: words('repository'),
+    br: words('branch'),
+    pr: words('pull_request'),
+    base: words('base'),
+    head: words('head'),
+    srcmode: Type.Enum(['declared', 'unbound'], { description: 'srcmode' }),
+    ad: words('artifact_digest'),
+    sub: words('audience'),
+    prev: words('SHA-256 of the token before this one in its chain.'),
+    ph: words('policy_hash'),
+  },
+  { $schema: 'https://json-schema.org/draft/2020-12/schema', $id: 'receipt-claims.json', title: 'Claims of a receipt' },
+)
+export type ReceiptClaims = Readonly<Static<typeof ReceiptClaims>>
+
+export const receiptClaimsSchema: TSchema = ReceiptClaims
+
+export interface ReceiptIssue {
+  /** `iss` claim: who signs, e.g. the public address of the gateway. */
+  readonly issuer: string
+  /** SHA-256 of the token that this one follows, `digestText(token, sha256)`; null for the first. */
+  readonly previous: Digest | null
+}
+
+export function receiptClaims(
+  draft: EnvelopeDraft,
+  bodyHash: Digest,
+  { issuer, previous }: ReceiptIssue,
+): ReceiptClaims {
+  const issuedAt = instantSeconds(draft.evaluated_at)
+  return {
+    iss: issuer,
+    jti: draft.decision_id,
+    iat: issuedAt,
+    nbf: issuedAt,
+    exp: instantSeconds(draft.expires_at),
+    fp: draft.fingerprint,
+    ifp: draft.input_fingerprint,
+    bh: bodyHash,
+    act: draft.execution_action,
+    op: draft.operation ?? null,
+    env: draft.environment ?? null,
+    tgt: draft.target_id ?? null,
+    repo: draft.repository ?? null,
+    br: draft.branch ?? null,
+    pr: draft.pull_request ?? null,
+    base: draft.base ?? null,
+    head: draft.head ?? null,
+    srcmode: draft.srcmode ?? 'unbound',
+    ad: draft.artifact_digest ?? null,
+    sub: draft.audience ?? null,
+    prev: previous,
+    ph: draft.policy_hash ?? null,
+  }
 }

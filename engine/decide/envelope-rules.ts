@@ -1,0 +1,93 @@
+/** The cross-field rules of interface.md (States), one row a rule: what a JSON Schema cannot say, and what must not even be built. */
+import { DECISION_CLASSES } from './decision.ts'
+import type { EnvelopeDraft } from './envelope.ts'
+
+interface EnvelopeRule {
+  readonly says: string
+  readonly holds: (envelope: EnvelopeDraft) => boolean
+}
+
+const SOURCE_SLOTS = ['repository', 'branch', 'pull_request', 'base', 'head'] as const
+
+const RULES: readonly EnvelopeRule[] = [
+  {
+    says: 'execution_action and safe_for_agent are those of the decision class',
+    holds: ({ decision, execution_action: action, safe_for_agent: safe }) =>
+      DECISION_CLASSES[decision].action === action && DECISION_CLASSES[decision].safeForAgent === safe,
+  },
+  {
+    says: 'expires_at is later than evaluated_at',
+    // The form has a fixed width: the order of the texts is the order of the instants.
+    holds: ({ evaluated_at: from, expires_at: until }) => until > from,
+  },
+  {
+    says: 'blocking_reasons are given exactly when the decision holds up',
+    holds: ({ decision, blocking_reasons: reasons }) =>
+      DECISION_CLASSES[decision].safeForAgent === (reasons.length === 0),
+  },
+  {
+    says: 'an ALLOW has neither warnings nor a required action',
+    holds: ({ decision, warnings, required_action: action }) =>
+      decision !== 'ALLOW' || (warnings.length === 0 && action === null),
+  },
+  { says: 'a WARN has a warning', holds: ({ decision, warnings }) => decision !== 'WARN' || warnings.length > 0 },
+  {
+    says: 'next actions are required only of a decision that holds up, and then at least one is',
+    holds: ({ decision, next_actions: actions }) =>
+      DECISION_CLASSES[decision].safeForAgent !== actions.some(({ required }) => required),
+  },
+  {
+    says: 'REQUIRE_APPROVAL requires the action REQUEST_APPROVAL',
+    holds: ({ decision, next_actions: actions }) =>
+      decision !== 'REQUIRE_APPROVAL' || actions.some(({ type, required }) => type === 'REQUEST_APPROVAL' && required),
+  },
+  {
+    says: 'a decision that holds up has evidence',
+    holds: ({ decision, evidence }) => DECISION_CLASSES[decision].safeForAgent || evidence.length > 0,
+  },
+  {
+    says: 'an ALLOW with severe evidence names the policy rule that it rests on',
+    holds: ({ decision, evidence }) =>
+      decision !== 'ALLOW' ||
+      !evidence.some(({ severity }) => severity === 'HIGH' || severity === 'CRITICAL') ||
+      evidence.some(({ type }) => type === 'POLICY_RULE'),
+  },
+  {
+    says: 'an incomplete analysis gives its reasons and is never an ALLOW, a complete one has none',
+    holds: ({ decision, analysis_complete: isComplete, degraded_reasons: reasons = [] }) =>
+      isComplete === (reasons.length === 0) && (isComplete || decision !== 'ALLOW'),
+  },
+  {
+    says: 'confidence and calibration_version come together',
+    holds: ({ confidence, calibration_version: calibration }) =>
+      confidence === null ? (calibration ?? null) === null : typeof calibration === 'string' && calibration !== '',
+  },
+  {
+    says: 'srcmode says whether a source slot is filled',
+    holds: (envelope) =>
+      (envelope.srcmode === 'declared') === SOURCE_SLOTS.some((slot) => (envelope[slot] ?? null) !== null),
+  },
+  {
+    says: 'only a BLOCK has a remediation, and only a decision that holds up a next agent step',
+    holds: ({ decision, remediation_transaction: remediation, next_agent_step: step }) =>
+      (decision === 'BLOCK') === Boolean(remediation) && (step ? !DECISION_CLASSES[decision].safeForAgent : true),
+  },
+  {
+    says: 'every pattern source is about a pattern that is carried',
+    holds: ({ patterns, pattern_sources: sources }) =>
+      !patterns || !sources || sources.every(({ name }) => patterns.includes(name)),
+  },
+  {
+    says: 'a required action core of type none belongs to an ALLOW',
+    holds: ({ decision, required_action_core: core }) => !core || (core.type === 'none') === (decision === 'ALLOW'),
+  },
+  {
+    says: 'authority names the audience of the envelope',
+    holds: ({ audience, authority }) => !authority || authority.audience === (audience ?? null),
+  },
+]
+
+/** The rules that do not hold, in words; none for an envelope that may be issued. */
+export function envelopeViolations(envelope: EnvelopeDraft): readonly string[] {
+  return RULES.filter(({ holds }) => !holds(envelope)).map(({ says }) => says)
+}

@@ -1,0 +1,83 @@
+/** What the decision rests on, as rows: which policy rules fired, what could not be analysed, which changes were found. */
+import type { Level } from '../finding.ts'
+import type { CompiledPolicy } from '../policy/policy.ts'
+import type { Decision } from './decision.ts'
+import { ENVELOPE_BOUNDS, type Evidence } from './envelope-schema.ts'
+import type { JudgedArtifact, Judgement } from './judgement.ts'
+import { findingWords } from './reason-lists.ts'
+import { problemReason } from './reasons.ts'
+import { capped, clip, counted } from './text.ts'
+
+type Severity = Evidence['severity']
+
+const LEVEL_SEVERITY: Readonly<Record<Level, Severity>> = { breaking: 'HIGH', dangerous: 'MEDIUM', info: 'INFO' }
+const DECISION_SEVERITY: Readonly<Record<Decision, Severity>> = {
+  BLOCK: 'HIGH',
+  REQUIRE_APPROVAL: 'MEDIUM',
+  WARN: 'LOW',
+  ALLOW: 'INFO',
+}
+
+/** @param judgements strictest first: when rows have to be left out, the weakest are. */
+export function evidenceRows(
+  policy: CompiledPolicy,
+  artifacts: readonly JudgedArtifact[],
+  judgements: readonly Judgement[],
+  omittedPatterns: number,
+): readonly Evidence[] {
+  const rows = [
+    ...policyRows(policy, judgements),
+    ...artifacts.flatMap(({ analysis }) =>
+      analysis.ok
+        ? []
+        : [row('ANALYSIS_FAILURE', analysis.id, problemReason(analysis.id, analysis.problem).message, 'HIGH')],
+    ),
+    ...(omittedPatterns > 0
+      ? [row('PATTERN', 'patterns', `${counted(omittedPatterns, 'further pattern row')} not carried.`, 'INFO')]
+      : []),
+    ...judgements.map((judgement) => {
+      const { artifact, group } = judgement
+      return row(
+        'CONTRACT_CHANGE',
+        `${artifact}#${group.location}`,
+        `${group.rule}: ${findingWords(judgement)}`,
+        LEVEL_SEVERITY[group.level],
+      )
+    }),
+  ]
+  return capped(rows, ENVELOPE_BOUNDS.evidence, (count) =>
+    row('CONTRACT_CHANGE', 'envelope', `${counted(count, 'further row')} not listed here.`, 'INFO'),
+  )
+}
+
+/** One row a rule that fired, in order of strictness; always at least one, so that an ALLOW names what it rests on. */
+function policyRows(policy: CompiledPolicy, judgements: readonly Judgement[]): readonly Evidence[] {
+  const fired = new Map<string, { decision: Decision; places: number; first: string; observes: boolean }>()
+  for (const judgement of judgements) {
+    const { effect, places } = judgement
+    const { ruleId, decision } = effect.observed ?? effect
+    if (ruleId === 'none') continue
+    const rule = fired.get(ruleId)
+    if (rule) rule.places += places
+    else fired.set(ruleId, { decision, places, first: findingWords(judgement), observes: effect.observed !== null })
+  }
+  if (fired.size === 0)
+    return [row('POLICY_RULE', policy.name, `No rule of the policy speaks against what was found.`, 'INFO')]
+  return [...fired].map(([ruleId, { decision, places, first, observes }]) =>
+    row(
+      'POLICY_RULE',
+      `${policy.name}/${ruleId}`,
+      `${decision}${observes ? ' (observed, not enforced)' : ''}: ${counted(places, 'finding')}; first: ${first}`,
+      DECISION_SEVERITY[decision],
+    ),
+  )
+}
+
+function row(type: string, source: string, finding: string, severity: Severity): Evidence {
+  return {
+    type,
+    source: clip(source, ENVELOPE_BOUNDS.source),
+    finding: clip(finding, ENVELOPE_BOUNDS.finding),
+    severity,
+  }
+}

@@ -1,0 +1,84 @@
+/** Findings under a policy: which ones decide (levels of the policy, scope), and what each calls for. */
+import { byCodeUnit } from '../change-set.ts'
+import type { ArtifactAnalysis, Comparison } from '../compare.ts'
+import type { FindingGroup, Occurrence } from '../finding.ts'
+import type { CompiledPolicy, PolicyEffect, PolicyEvaluator } from '../policy/policy.ts'
+import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from './decision.ts'
+
+/** Which findings decide: those that reach this tool or operation, and those of the contract as a whole. Null: all. */
+export type DecisionScope = { readonly tool: string } | { readonly method: string; readonly path: string }
+
+/** A finding group, or the part of one, on which the policy has one opinion. */
+export interface Judgement {
+  readonly artifact: string
+  readonly group: FindingGroup
+  /** The first of the places that are meant. */
+  readonly occurrence: Occurrence
+  readonly places: number
+  readonly effect: PolicyEffect
+}
+
+export interface JudgedArtifact {
+  readonly analysis: ArtifactAnalysis
+  /** Empty when the analysis failed. */
+  readonly groups: readonly FindingGroup[]
+  readonly judgements: readonly Judgement[]
+}
+
+export interface JudgingTerms {
+  readonly policy: CompiledPolicy
+  readonly context: DecisionContext
+  readonly scope: DecisionScope | null
+  readonly now: number
+}
+
+/** Artifacts in canonical order, so that the order of submission changes nothing. */
+export function judge(analyses: readonly ArtifactAnalysis[], terms: JudgingTerms): readonly JudgedArtifact[] {
+  const evaluate = terms.policy.evaluator(terms.context, terms.now)
+  return [...analyses]
+    .sort((a, b) => byCodeUnit(a.type, b.type) || byCodeUnit(a.id, b.id))
+    .map((analysis) => {
+      const groups = analysis.ok ? decidingGroups(analysis.comparison, terms) : []
+      return { analysis, groups, judgements: groups.flatMap((group) => judgeGroup(analysis.id, group, evaluate)) }
+    })
+}
+
+/** Strictest first; equals stay in the order of the contract. */
+export function strictestFirst(artifacts: readonly JudgedArtifact[]): readonly Judgement[] {
+  const strictness = ({ effect }: Judgement) => DECISION_CLASSES[effect.decision].strictness
+  return artifacts.flatMap(({ judgements }) => judgements).sort((a, b) => strictness(b) - strictness(a))
+}
+
+export function strictestOf(judgements: readonly Judgement[], floor: Decision): Decision {
+  return judgements.reduce((decision, { effect }) => stricter(decision, effect.decision), floor)
+}
+
+function decidingGroups(comparison: Comparison, { policy, scope }: JudgingTerms): readonly FindingGroup[] {
+  return comparison.groups.flatMap((group): readonly FindingGroup[] => {
+    const level = policy.levels.get(group.rule) ?? group.level
+    if (level === 'off') return []
+    const occurrences = scope ? group.occurrences.filter((place) => isInScope(place, scope)) : group.occurrences
+    if (occurrences.length === 0) return []
+    return level === group.level && occurrences.length === group.occurrences.length
+      ? [group]
+      : [{ ...group, level, occurrences }]
+  })
+}
+
+function isInScope({ operation, tool }: Occurrence, scope: DecisionScope): boolean {
+  if (operation === null && tool === null) return true
+  if ('tool' in scope) return tool === scope.tool
+  return operation?.method === scope.method && operation.path === scope.path
+}
+
+function judgeGroup(artifact: string, group: FindingGroup, evaluate: PolicyEvaluator): readonly Judgement[] {
+  const opinions = new Map<string, { occurrence: Occurrence; places: number; effect: PolicyEffect }>()
+  for (const occurrence of group.occurrences) {
+    const effect = evaluate(group, occurrence)
+    const key = JSON.stringify([effect.decision, effect.ruleId, effect.observed?.ruleId, effect.waiver?.id])
+    const opinion = opinions.get(key)
+    if (opinion) opinion.places++
+    else opinions.set(key, { occurrence, places: 1, effect })
+  }
+  return [...opinions.values()].map((opinion) => ({ artifact, group, ...opinion }))
+}

@@ -1,0 +1,63 @@
+/** How far the change reaches, and under which names: blast radius and patterns over all artifacts of the change set. */
+import type { FindingGroup } from '../finding.ts'
+import type { PatternReport } from '../patterns/pattern.ts'
+import type { BlastRadius } from './envelope-schema.ts'
+import type { JudgedArtifact } from './judgement.ts'
+
+/** Rows of detected patterns in one envelope; the rest is counted in the evidence. */
+const MAX_PATTERN_ROWS = 100
+
+/**
+ * Consumers have no source yet: none declared, none observed. Without a scope the comparison's own counts hold; with one, what
+ * the remaining findings touch.
+ */
+export function blastRadius(artifacts: readonly JudgedArtifact[], isScoped: boolean): BlastRadius {
+  const radius = { endpoints: 0, fields: 0, params: 0 }
+  for (const { analysis, groups } of artifacts) {
+    if (!analysis.ok) continue
+    const touched = isScoped ? touchedBy(groups) : analysis.comparison.stats.touched
+    radius.endpoints += touched.endpoints
+    radius.fields += touched.fields
+    radius.params += touched.params
+  }
+  return { ...radius, consumers_declared: 0, consumers_observed: 0, graph_source: 'none' }
+}
+
+function touchedBy(groups: readonly FindingGroup[]): { endpoints: number; fields: number; params: number } {
+  const risky = groups.filter(({ level }) => level !== 'info')
+  const endpoints = new Set(
+    risky.flatMap(({ occurrences }) =>
+      occurrences.map(({ operation, tool }) => (operation || tool ? JSON.stringify([operation, tool]) : '')),
+    ),
+  )
+  endpoints.delete('')
+  const distinct = (segment: string) =>
+    new Set(risky.map(({ location }) => location).filter((location) => location.includes(segment))).size
+  return { endpoints: endpoints.size, fields: distinct('/properties/'), params: distinct('/parameters/') }
+}
+
+export interface MergedPatterns extends PatternReport {
+  readonly omitted: number
+}
+
+/** One report for the change set: indices are moved to where the rows end up. */
+export function mergePatterns(reports: readonly PatternReport[]): MergedPatterns {
+  const rows = reports.flatMap(({ detected_patterns: detected }) => detected)
+  let offset = 0
+  const sources = reports.flatMap(({ pattern_sources: own, detected_patterns: detected }) => {
+    const start = offset
+    offset += detected.length
+    return own.map((source) => {
+      const indices = source.detected_pattern_indices?.map((index) => index + start)
+      return indices
+        ? { ...source, detected_pattern_indices: indices.filter((index) => index < MAX_PATTERN_ROWS) }
+        : source
+    })
+  })
+  return {
+    patterns: [...new Set(reports.flatMap(({ patterns }) => patterns))].sort(),
+    pattern_sources: sources,
+    detected_patterns: rows.slice(0, MAX_PATTERN_ROWS),
+    omitted: Math.max(0, rows.length - MAX_PATTERN_ROWS),
+  }
+}

@@ -1,0 +1,76 @@
+/** Judgements → the reasons of the envelope: what blocks, what warns, what could not be looked at; each list within its bound. */
+import type { PolicyEffect } from '../policy/policy.ts'
+import { DECISION_CLASSES, type Decision } from './decision.ts'
+import { ENVELOPE_BOUNDS, type Reason } from './envelope-schema.ts'
+import type { JudgedArtifact, Judgement } from './judgement.ts'
+import { foreignReason, problemReason, reason, type ReasonCode } from './reasons.ts'
+import { capped, counted } from './text.ts'
+
+const FALLBACK_CODES = {
+  breaking: 'BREAKING_CHANGE',
+  dangerous: 'DANGEROUS_CHANGE',
+  info: 'NOTABLE_CHANGE',
+} as const satisfies Readonly<Record<string, ReasonCode>>
+
+const OBSERVED_CODES: Partial<Record<Decision, ReasonCode>> = {
+  BLOCK: 'OBSERVED_BLOCK',
+  REQUIRE_APPROVAL: 'OBSERVED_REQUIRE_APPROVAL',
+}
+
+/** The words of a finding, and how far it reaches. */
+export function findingWords({ occurrence, group, places }: Judgement): string {
+  return places === 1 ? occurrence.message : `${group.message} (${counted(places, 'place')})`
+}
+
+export function blockingReasons(judgements: readonly Judgement[]): readonly Reason[] {
+  return judgements.filter(({ effect }) => !DECISION_CLASSES[effect.decision].safeForAgent).map(findingReason)
+}
+
+/** Waivers and observing rules speak for their finding: it is not listed a second time. */
+export function findingWarnings(judgements: readonly Judgement[]): readonly Reason[] {
+  return judgements.flatMap((judgement) => {
+    const { effect } = judgement
+    if (effect.waiver) return waiverReasons(judgement, effect.waiver)
+    const observed = effect.observed && OBSERVED_CODES[effect.observed.decision]
+    if (effect.observed && observed)
+      return [reason(observed, `${effect.observed.ruleId} would have held this up: ${findingWords(judgement)}`)]
+    return effect.decision === 'WARN' && !effect.degraded ? [findingReason(judgement)] : []
+  })
+}
+
+/** One a failed artifact or condition; empty exactly when everything was judged. */
+export function degradedReasons(artifacts: readonly JudgedArtifact[]): readonly Reason[] {
+  if (artifacts.length === 0) return [reason('ANALYSIS_EMPTY', 'There is no artifact to judge.')]
+  const failed = artifacts.flatMap(({ analysis }) =>
+    analysis.ok ? [] : [problemReason(analysis.id, analysis.problem)],
+  )
+  const conditions = new Map<string, Reason>()
+  for (const { effect } of artifacts.flatMap(({ judgements }) => judgements)) {
+    if (effect.degraded)
+      conditions.set(effect.degraded.message, reason('POLICY_CONDITION_FAILED', effect.degraded.message))
+  }
+  return capReasons([...failed, ...conditions.values()], ENVELOPE_BOUNDS.degradedReasons)
+}
+
+export function capReasons(reasons: readonly Reason[], max: number = ENVELOPE_BOUNDS.reasons): readonly Reason[] {
+  return capped(reasons, max, (count) =>
+    reason('REASONS_TRUNCATED', `${counted(count, 'further reason')} not listed here.`),
+  )
+}
+
+function findingReason(judgement: Judgement): Reason {
+  const { effect, group } = judgement
+  const words = findingWords(judgement)
+  const own = effect.reason
+  return own
+    ? foreignReason(own.code, `${own.message}: ${words}`, FALLBACK_CODES[group.level])
+    : foreignReason(group.code, words, FALLBACK_CODES[group.level])
+}
+
+function waiverReasons(judgement: Judgement, waiver: NonNullable<PolicyEffect['waiver']>): readonly Reason[] {
+  const words = findingWords(judgement)
+  const until = `waiver ${waiver.id} of ${waiver.owner}, expires ${waiver.expires}`
+  if (waiver.standing === 'expired') return [reason('WAIVER_EXPIRED', `${until}: no longer covers ${words}`)]
+  const waived = reason('WAIVED_FINDING', `${words} (${until}: ${waiver.reason})`)
+  return waiver.standing === 'in_force' ? [waived] : [waived, reason('WAIVER_EXPIRES_SOON', until)]
+}

@@ -1,0 +1,54 @@
+/**
+ * The registry of reason codes that are ours rather than a rule's (a finding's code is its rule id, see docs/rules.md).
+ * Append-only: codes are added, never renamed, and a meaning never changes. Pinned in test/pins/reason-codes.tsv.
+ */
+import type { Problem } from '../result.ts'
+import { ENVELOPE_BOUNDS, type Reason } from './envelope-schema.ts'
+import { clip } from './text.ts'
+
+export const REASON_CODES = {
+  BREAKING_CHANGE: 'A breaking change whose rule id does not fit a reason code.',
+  DANGEROUS_CHANGE: 'A dangerous change whose rule id does not fit a reason code.',
+  NOTABLE_CHANGE: 'Another change that the policy speaks of and whose rule id does not fit a reason code.',
+  NO_BLOCKING_CHANGE: 'Nothing that the policy speaks against was found.',
+  REASONS_TRUNCATED: 'More reasons apply than an envelope may list; the message says how many.',
+  ANALYSIS_INCOMPLETE: 'Not everything could be judged, and the policy says what that means (on_incomplete).',
+  ANALYSIS_EMPTY: 'Nothing was submitted to be judged.',
+  ANALYSIS_FAILED: 'An artifact could not be analysed.',
+  POLICY_CONDITION_FAILED: 'A condition of the policy could not be evaluated.',
+  POLICY_PIN_DRIFT: 'The policy in force is not the one that is pinned.',
+  WAIVED_FINDING: 'A waiver of the policy lowers a finding to a warning.',
+  WAIVER_EXPIRES_SOON: 'A waiver that is in use ends within fourteen days.',
+  WAIVER_EXPIRED: 'A waiver has ended and its finding counts again.',
+  OBSERVED_BLOCK: 'A rule in observe mode would have blocked.',
+  OBSERVED_REQUIRE_APPROVAL: 'A rule in observe mode would have asked for an approval.',
+  APPROVED_EXCEPTION: 'A person approved what would otherwise need an approval.',
+  MONITORING_UNWIRED: 'The decision asks for monitoring and nothing that takes telemetry is wired.',
+  DECISION_MALFORMED: 'A consumer was given something that is not a decision result of a version it knows.',
+  DECISION_EXPIRED: 'The decision is no longer valid.',
+  INPUT_FINGERPRINT_MISMATCH: 'The decision is about another input than the consumer holds.',
+  RECEIPT_NOT_AUTHORIZED: 'The receipt was not verified for this very attempt.',
+  RECEIPT_FORMAT_UNKNOWN: 'The receipt has a format version that the consumer does not know.',
+  STOPPED: 'The decision is STOP.',
+  APPROVAL_REQUIRED: 'The decision is REQUEST_APPROVAL.',
+} as const satisfies Readonly<Record<string, string>>
+
+export type ReasonCode = keyof typeof REASON_CODES
+
+const CODE = /^[A-Z][A-Z0-9_]{2,63}$/
+
+/** A reason within the bounds of the envelope. */
+export function reason(code: ReasonCode, message: string): Reason {
+  return { code, message: clip(message, ENVELOPE_BOUNDS.message) }
+}
+
+/** A reason whose code comes from a rule, a policy or a problem; one that does not fit the grammar gets `fallback`. */
+export function foreignReason(code: string, message: string, fallback: ReasonCode): Reason {
+  return { code: CODE.test(code) ? code : fallback, message: clip(message, ENVELOPE_BOUNDS.message) }
+}
+
+export function problemReason(subject: string, problem: Problem): Reason {
+  const { line, column } = problem
+  const place = line === undefined ? '' : ` (line ${line}${column === undefined ? '' : `, column ${column}`})`
+  return foreignReason(problem.code, `${subject}: ${problem.message}${place}`, 'ANALYSIS_FAILED')
+}

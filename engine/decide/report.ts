@@ -1,0 +1,50 @@
+/** The decision in words for people: the summary of the envelope and the human report. Never branched on. */
+import type { Decision } from './decision.ts'
+import { ENVELOPE_BOUNDS, type NextAction, type Reason } from './envelope-schema.ts'
+import type { Judgement } from './judgement.ts'
+import { findingWords } from './reason-lists.ts'
+import { clip, counted } from './text.ts'
+import type { HumanReport, SeveritySummary } from './verdict.ts'
+
+const HIGHLIGHTS = 10
+const MAX_TEXT = 500
+
+export interface ReportFacts {
+  readonly decision: Decision
+  readonly counts: SeveritySummary
+  readonly leading: Reason | null
+  /** Strictest first. */
+  readonly judgements: readonly Judgement[]
+  readonly degraded: readonly Reason[]
+  readonly nextActions: readonly NextAction[]
+}
+
+export function summaryLine({ decision, counts, leading, degraded }: ReportFacts): string {
+  const { breaking, dangerous, info } = counts
+  const found =
+    breaking + dangerous + info === 0
+      ? 'no change found'
+      : [
+          breaking > 0 && `${breaking} breaking`,
+          dangerous > 0 && `${dangerous} dangerous`,
+          info > 0 && counted(info, 'other finding'),
+        ]
+          .filter(Boolean)
+          .join(', ')
+  const incomplete = degraded.length > 0 ? '; the analysis is not complete' : ''
+  const first = leading ? `: ${leading.message}` : ''
+  return clip(`${decision}: ${found}${incomplete}${first}`, ENVELOPE_BOUNDS.summary)
+}
+
+export function humanReport(facts: ReportFacts): HumanReport {
+  const breaking = facts.judgements.filter(({ group }) => group.level === 'breaking')
+  const fixes = facts.judgements
+    .filter(({ group }) => group.level !== 'info')
+    .map(({ group }) => clip(group.fix, MAX_TEXT))
+  return {
+    summary: summaryLine(facts),
+    breaking_highlights: breaking.slice(0, HIGHLIGHTS).map((judgement) => clip(findingWords(judgement), MAX_TEXT)),
+    suggestions: [...new Set(fixes)].slice(0, HIGHLIGHTS),
+    next_steps: facts.nextActions.map(({ instruction }) => instruction),
+  }
+}

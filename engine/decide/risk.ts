@@ -1,0 +1,138 @@
+/**
+ * The risk score: 0 to 100, the sum of five published factors (docs/risk.md). It informs; it never decides and never relaxes a
+ * decision. Steps, not curves: every machine computes the same integer.
+ */
+import type { Level } from '../finding.ts'
+import type { Judgement } from './judgement.ts'
+import { counted } from './text.ts'
+import type { RiskFactor } from './verdict.ts'
+
+/** Identity of the scoring, bound into the verdict fingerprint: changes whenever a weight or a step does. */
+export const SCORER_VERSION = 'preflight-risk/1.0'
+
+export interface RiskFacts {
+  readonly judgements: readonly Judgement[]
+  readonly patterns: readonly string[]
+  readonly evidenceQuality: 'LOW' | 'MEDIUM' | 'HIGH'
+}
+
+interface Measure {
+  /** Share of the weight that counts, in percent. */
+  readonly share: number
+  readonly because: string
+}
+
+interface Factor {
+  readonly id: string
+  readonly weight: number
+  readonly meaning: string
+  readonly measure: (facts: RiskFacts) => Measure
+}
+
+/** The factors and their weights, as published; the weights sum to 100. */
+export const RISK_FACTORS: readonly Factor[] = [
+  {
+    id: 'severity',
+    weight: 60,
+    meaning: 'The worst level found, and how many distinct changes have it.',
+    measure: severity,
+  },
+  {
+    id: 'reach',
+    weight: 14,
+    meaning: 'How many operations and tools the breaking and dangerous changes reach.',
+    measure: reach,
+  },
+  { id: 'agent', weight: 12, meaning: 'Whether what an agent calls, or is told, changed.', measure: agent },
+  {
+    id: 'security',
+    weight: 8,
+    meaning: 'Whether authentication, scopes or the trust in a tool changed.',
+    measure: security,
+  },
+  { id: 'evidence', weight: 6, meaning: 'How much could not be looked at.', measure: evidence },
+]
+
+export function riskFactors(facts: RiskFacts): readonly RiskFactor[] {
+  return RISK_FACTORS.map(({ id, weight, measure }) => {
+    const { share, because } = measure(facts)
+    return { id, weight, points: Math.round((weight * share) / 100), because }
+  })
+}
+
+export function riskScore(factors: readonly RiskFactor[]): number {
+  return Math.min(
+    100,
+    factors.reduce((sum, { points }) => sum + points, 0),
+  )
+}
+
+/** Rows `[at least, share]`, greatest first. */
+type Steps = readonly (readonly [atLeast: number, share: number])[]
+
+const SEVERITY_STEPS: Readonly<Record<Level, Steps>> = {
+  breaking: [
+    [20, 100],
+    [5, 95],
+    [2, 90],
+    [1, 85],
+  ],
+  dangerous: [
+    [5, 60],
+    [1, 50],
+  ],
+  info: [[1, 5]],
+}
+const REACH_STEPS: Steps = [
+  [101, 100],
+  [21, 80],
+  [6, 60],
+  [2, 40],
+  [1, 20],
+]
+const QUALITY_SHARE = { LOW: 100, MEDIUM: 50, HIGH: 0 } as const
+
+function step(steps: Steps, value: number): number {
+  return steps.find(([atLeast]) => value >= atLeast)?.[1] ?? 0
+}
+
+function severity({ judgements }: RiskFacts): Measure {
+  for (const level of ['breaking', 'dangerous', 'info'] as const) {
+    const changes = judgements.filter(({ group }) => group.level === level).length
+    if (changes > 0)
+      return { share: step(SEVERITY_STEPS[level], changes), because: counted(changes, `${level} change`) }
+  }
+  return { share: 0, because: 'no change found' }
+}
+
+function reach({ judgements }: RiskFacts): Measure {
+  const places = new Set(
+    risky(judgements).flatMap(({ group }) =>
+      group.occurrences.map(({ operation, tool }) => JSON.stringify([operation?.method, operation?.path, tool])),
+    ),
+  )
+  return { share: step(REACH_STEPS, places.size), because: `${counted(places.size, 'place')} reached` }
+}
+
+function agent({ judgements, patterns }: RiskFacts): Measure {
+  const atTools = risky(judgements).filter(({ occurrence }) => occurrence.tool !== null)
+  if (atTools.some(({ group }) => group.level === 'breaking')) return { share: 100, because: 'a tool breaks' }
+  const named = patterns.filter((name) => /^(TOOL|AGENT)_/.test(name))
+  if (atTools.length > 0 || named.length > 0) return { share: 60, because: named[0] ?? 'a tool changed' }
+  return { share: 0, because: 'no tool is touched' }
+}
+
+function security({ judgements, patterns }: RiskFacts): Measure {
+  const named = patterns.find((name) => /^AUTH_|POISONING/.test(name))
+  if (named !== undefined) return { share: 100, because: named }
+  const rule = risky(judgements).find(({ group }) => /(^|-)(security|auth|oauth|scopes?)(-|$)/.test(group.rule))
+  return rule ? { share: 100, because: rule.group.rule } : { share: 0, because: 'no security change found' }
+}
+
+function evidence({ evidenceQuality }: RiskFacts): Measure {
+  return { share: QUALITY_SHARE[evidenceQuality], because: `evidence quality ${evidenceQuality}` }
+}
+
+function risky(judgements: readonly Judgement[]): readonly Judgement[] {
+  return judgements.filter(({ group }) => group.level !== 'info')
+}

@@ -1,0 +1,8 @@
+/** decision_body_hash: what makes an envelope tamper-evident (interface.md; RFC 8785 over everything but the receipt and the hash itself). */
+import { digestJson, type Digest, type Sha256 } from '../hash.ts'
+
+/** @throws TypeError when the value has no canonical form. */
+export function decisionBodyHash(envelope: object, sha256: Sha256): Digest {
+  const covered = Object.entries(envelope).filter(([member]) => member !== 'receipt' && member !== 'decision_body_hash')
+  return digestJson(Object.fromEntries(covered), sha256)
+}

@@ -1,0 +1,93 @@
+/**
+ * The compact JWS of a receipt (RFC 7515, wire.md §6): composed and taken apart in exactly one spelling. Header and claims are canonical
+ * JSON with everything outside ASCII escaped, and a token that is not spelt so is refused: that leaves no room for duplicate
+ * members, unknown header parameters (`crit`, `jwk`, `x5u` …) or a second encoding of the same claims.
+ */
+import { canonicalJson } from '../hash.ts'
+import { ok, type Result } from '../result.ts'
+import { decodeAscii, encodeAscii } from './base64url.ts'
+import { RECEIPT_TYPE, type ReceiptClaims } from './claims.ts'
+import { checkReceiptClaims } from './claims-check.generated.js'
+import type { Signer } from './signer.ts'
+
+/** Bounds of `receipt.token` (interface.md). */
+const TOKEN_LENGTH = { min: 20, max: 8192 } as const
+
+export type TokenFault = 'malformed_structure' | 'bad_json' | 'unsupported_version'
+
+export interface ParsedToken {
+  readonly keyId: string
+  readonly claims: ReceiptClaims
+  readonly signingInput: string
+  readonly signature: string
+}
+
+export function composeToken(claims: ReceiptClaims, signer: Signer): string {
+  const header = { alg: 'EdDSA', kid: signer.keyId, typ: RECEIPT_TYPE }
+  const signingInput = `${encodeAscii(asciiJson(header))}.${encodeAscii(asciiJson(claims))}`
+  return `${signingInput}.${signer.sign(signingInput)}`
+}
+
+/** Structure only: nothing of it is to be believed before the signature holds. */
+export function parseToken(token: string): Result<ParsedToken, TokenFault> {
+  const segments = token.split('.')
+  const [header = '', payload = '', signature = ''] = segments
+  if (segments.length !== 3 || token.length < TOKEN_LENGTH.min || token.length > TOKEN_LENGTH.max)
+    return refuse('malformed_structure')
+  const texts = { header: decodeAscii(header), payload: decodeAscii(payload) }
+  if (texts.header === null || texts.payload === null) return refuse('malformed_structure')
+  const values = { header: readObject(texts.header), payload: readObject(texts.payload) }
+  if (values.header === null || values.payload === null) return refuse('bad_json')
+  if (!isOurHeader(values.header)) return refuse('unsupported_version')
+  const claims = checkReceiptClaims(values.payload)
+  const isOurSpelling = isSpelledAs(texts.header, values.header) && isSpelledAs(texts.payload, values.payload)
+  if (!claims.ok || !isOurSpelling || !SIGNATURE.test(signature)) return refuse('malformed_structure')
+  return ok({ keyId: values.header.kid, claims: claims.value, signingInput: `${header}.${payload}`, signature })
+}
+
+/** 64 bytes in 86 characters; the four bits that the last one has over are zero, or two spellings would verify. */
+const SIGNATURE = /^[A-Za-z0-9_-]{85}[AQgw]$/
+
+interface ReceiptHeader {
+  readonly alg: 'EdDSA'
+  readonly typ: typeof RECEIPT_TYPE
+  readonly kid: string
+}
+
+/** Nothing but these three: a parameter that we do not know may change what the signature means (RFC 7515 §4.1.11). */
+function isOurHeader(header: object): header is ReceiptHeader {
+  const { alg, typ, kid } = header as Partial<Record<string, unknown>>
+  const isKeyId = typeof kid === 'string' && kid.length > 0 && kid.length <= 100
+  return alg === 'EdDSA' && typ === RECEIPT_TYPE && isKeyId && Object.keys(header).length === 3
+}
+
+function readObject(text: string): object | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null
+  } catch {
+    // Not JSON: the caller names the fault.
+    return null
+  }
+}
+
+/** Is `text` the one spelling of `value`? Duplicate members, white space and other escapes are not. */
+function isSpelledAs(text: string, value: object): boolean {
+  try {
+    return asciiJson(value) === text
+  } catch {
+    // No canonical form (a lone surrogate, or nesting that no receipt has).
+    return false
+  }
+}
+
+function asciiJson(value: object): string {
+  return canonicalJson(value).replaceAll(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+function refuse(problem: TokenFault): { readonly ok: false; readonly problem: TokenFault } {
+  return { ok: false, problem }
+}
