@@ -6,14 +6,14 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { chartSchema } from './chart-schema.ts'
-import { errorsPage, metricsPage } from './reference-pages.ts'
+import { configPage, errorsPage, metricsPage } from './reference-pages.ts'
 import { generatedValidators, type GeneratedFile } from './validators.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
 /** Everything that is generated, in the order in which it is written. */
 function generatedFiles(): readonly GeneratedFile[] {
-  return [...generatedValidators(), chartSchema(), errorsPage(), metricsPage()]
+  return [...generatedValidators(), chartSchema(), configPage(), errorsPage(), metricsPage()]
 }
 
 function isCurrent({ path, content }: GeneratedFile): boolean {
