@@ -3,9 +3,13 @@
  * Branches on `execution_action` only; whatever is unknown, inconsistent or late is STOP.
  */
 import type { ExecutionAction } from './decide/decision.ts'
+import { checkConsumerForm } from './decide/envelope-check.generated.js'
 import type { Reason } from './decide/envelope-schema.ts'
+import { instantSeconds } from './decide/instant.ts'
+import { reason } from './decide/reasons.ts'
+import { RECEIPT_FORMAT_VERSION } from './receipts/claims.ts'
 
-/** The members that a consumer may act on or log; unknown members are tolerated and not carried. */
+/** The members that a consumer may act on; everything else of an envelope is for display and audit. */
 export interface ReadDecision {
   readonly decision_id: string
   readonly correlation_id: string
@@ -25,7 +29,7 @@ export interface AttemptFacts {
   readonly now: number
   /** Of the request that the consumer holds; the decision must be about the same input. */
   readonly inputFingerprint: string
-  /** `currently_authorized` of a verification with this attempt's context; null or absent is a stop. */
+  /** `currently_authorized` of a verification with the context of this attempt; null is a stop. */
   readonly currentlyAuthorized: boolean | null
   /** Somebody takes the execution telemetry. */
   readonly isMonitoringWired: boolean
@@ -36,5 +40,72 @@ export type Permission =
   | { readonly proceed: true; readonly monitor: boolean; readonly correlationId: string }
   | { readonly proceed: false; readonly directive: 'STOP' | 'REQUEST_APPROVAL'; readonly reason: Reason }
 
-export declare function readDecision(value: unknown): DecisionReading
-export declare function mayProceed(reading: DecisionReading, attempt: AttemptFacts): Permission
+/**
+ * An envelope as received → what may be acted on. A mismatch among decision, safe_for_agent and execution_action, an unknown
+ * directive or an unknown receipt format is refused, not resolved; unknown members are tolerated.
+ */
+export function readDecision(value: unknown): DecisionReading {
+  const checked = checkConsumerForm(value)
+  if (!checked.ok) {
+    const [violation] = checked.problem
+    const where = violation ? `${violation.instancePath || 'the root'} ${violation.message}` : 'it has another form'
+    return { ok: false, reason: reason('DECISION_MALFORMED', `Not a decision result of version 1: ${where}`) }
+  }
+  const { receipt, decision_id, correlation_id, execution_action, evaluated_at, expires_at, input_fingerprint } =
+    checked.value
+  if (receipt.format_version !== RECEIPT_FORMAT_VERSION)
+    return {
+      ok: false,
+      reason: reason('RECEIPT_FORMAT_UNKNOWN', `Receipt format ${receipt.format_version} is not known here.`),
+    }
+  if (!(instantSeconds(expires_at) > instantSeconds(evaluated_at)))
+    return { ok: false, reason: reason('DECISION_MALFORMED', 'expires_at is not later than evaluated_at.') }
+  const { token } = receipt
+  return { ok: true, decision: { decision_id, correlation_id, execution_action, expires_at, input_fingerprint, token } }
+}
+
+/** May this attempt proceed, now? Everything but the two permitting directives, with all that they ask for, is a stop. */
+export function mayProceed(reading: DecisionReading, attempt: AttemptFacts): Permission {
+  if (!reading.ok) return stop(reading.reason)
+  const { decision } = reading
+  if (decision.execution_action === 'REQUEST_APPROVAL') {
+    const asked = reason('APPROVAL_REQUIRED', 'A person has to approve; then a new preflight is needed.')
+    return { proceed: false, directive: 'REQUEST_APPROVAL', reason: asked }
+  }
+  if (decision.execution_action !== 'CONTINUE' && decision.execution_action !== 'CONTINUE_WITH_MONITORING')
+    return stop(reason('STOPPED', 'The decision is STOP: do not retry the same change.'))
+  const obstacle = OBSTACLES.find(({ stands }) => stands(decision, attempt))
+  if (obstacle) return stop(obstacle.reason)
+  const monitor = decision.execution_action === 'CONTINUE_WITH_MONITORING'
+  return { proceed: true, monitor, correlationId: decision.correlation_id }
+}
+
+interface Obstacle {
+  readonly stands: (decision: ReadDecision, attempt: AttemptFacts) => boolean
+  readonly reason: Reason
+}
+
+/** What a permitting directive still needs. Conditions are written so that a value that is not there stands in the way. */
+const OBSTACLES: readonly Obstacle[] = [
+  {
+    stands: ({ expires_at: until }, { now }) => !(now < instantSeconds(until)),
+    reason: reason('DECISION_EXPIRED', 'The decision has expired: run a new authorize preflight.'),
+  },
+  {
+    stands: (decision, { inputFingerprint }) => decision.input_fingerprint !== inputFingerprint,
+    reason: reason('INPUT_FINGERPRINT_MISMATCH', 'The decision is about another input than the one that is held.'),
+  },
+  {
+    stands: (_, { currentlyAuthorized }) => currentlyAuthorized !== true,
+    reason: reason('RECEIPT_NOT_AUTHORIZED', 'The receipt was not verified as authorizing this attempt.'),
+  },
+  {
+    stands: ({ execution_action: action }, { isMonitoringWired }) =>
+      action === 'CONTINUE_WITH_MONITORING' && !isMonitoringWired,
+    reason: reason('MONITORING_UNWIRED', 'The decision asks for monitoring and nothing takes the telemetry.'),
+  },
+]
+
+function stop(why: Reason): Permission {
+  return { proceed: false, directive: 'STOP', reason: why }
+}

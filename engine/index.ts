@@ -1,6 +1,7 @@
 /** The public face of the engine: what the gateway and library users may import. Named exports only. */
 export { canonicalArtifactType, ARTIFACT_TYPES, artifactDigest, byCodeUnit, inputFingerprint } from './change-set.ts'
 export type { Artifact, ArtifactType } from './change-set.ts'
+export { mayProceed, readDecision } from './consumer.ts'
 export type { AttemptFacts, DecisionReading, Permission, ReadDecision } from './consumer.ts'
 export { DEFAULT_DOCUMENT_LIMITS } from './compare.ts'
 export type { ArtifactAnalysis, CompareOptions, Comparison, ComparisonStats, DocumentLimits } from './compare.ts'
@@ -13,6 +14,9 @@ export type { DecideInput } from './decide/decide.ts'
 export { buildEnvelope, EnvelopeInvariantError } from './decide/envelope.ts'
 export type { Envelope, EnvelopeDraft, Issuance } from './decide/envelope.ts'
 export { decisionResultConsumerSchema, decisionResultProducerSchema } from './decide/envelope-schema.ts'
+export { REASON_CODES, reason } from './decide/reasons.ts'
+export type { ReasonCode } from './decide/reasons.ts'
+export { RISK_FACTORS, SCORER_VERSION } from './decide/risk.ts'
 export type { Evidence, NextAction, NextAgentStep, Reason } from './decide/envelope-schema.ts'
 export type { DecisionScope } from './decide/judgement.ts'
 export type { ArtifactVerdict, HumanReport, RiskFactor, SeveritySummary, Verdict } from './decide/verdict.ts'
@@ -22,11 +26,14 @@ export { canonicalJson, digestJson, digestText } from './hash.ts'
 export type { Digest, Json, Sha256 } from './hash.ts'
 export type { DetectedPattern, PatternReport, PatternSource } from './patterns/pattern.ts'
 export type { KeySet, KeyStatus, Signer, VerificationKey } from './receipts/signer.ts'
+export { decisionBodyHash } from './receipts/body-hash.ts'
 export { RECEIPT_FORMAT_VERSION } from './receipts/claims.ts'
 export type { ReceiptClaims, ReceiptIssue } from './receipts/claims.ts'
+export { controlEnvelope } from './receipts/control-envelope.ts'
 export type { ControlEnvelope, ControlFacts, Enforcement, ReceiptView } from './receipts/control-envelope.ts'
 export { issueReceipt } from './receipts/issue.ts'
 export type { IssuedReceipt } from './receipts/issue.ts'
+export { RECEIPT_REASONS } from './receipts/verification.ts'
 export type {
   IntendedContext,
   ReceiptMismatch,
@@ -35,8 +42,9 @@ export type {
   ReceiptState,
   ReceiptStatus,
   ReceiptVerification,
-  VerifyInput,
-} from './receipts/verify.ts'
+} from './receipts/verification.ts'
+export { verifyReceipt } from './receipts/verify.ts'
+export type { VerifyInput } from './receipts/verify.ts'
 export { compilePolicy } from './policy/compile.ts'
 export type { CompiledPolicy, PolicyEffect, PolicyEvaluator, PolicyMode } from './policy/policy.ts'
 export { PolicyDocument } from './policy/schema.ts'

@@ -1,9 +1,11 @@
 /** The control envelope of an authorize answer (wire.md §4): what an agent runtime branches on, beside the full decision. */
-import type { Decision, ExecutionAction } from '../decide/decision.ts'
+import { DECISION_CLASSES, type Decision, type ExecutionAction } from '../decide/decision.ts'
 import type { Envelope } from '../decide/envelope.ts'
 import type { NextAgentStep } from '../decide/envelope-schema.ts'
-import type { ReceiptStanding } from './verify.ts'
+import { instantSeconds } from '../decide/instant.ts'
+import type { ReceiptStanding } from './verification.ts'
 
+/** What stands behind the decision: whether it is enforced here, and what this deployment guarantees (design.md, tiers). */
 export interface Enforcement {
   readonly mode: 'enforce' | 'observe'
   readonly tier: 'sidecar' | 'gateway' | 'verifier'
@@ -40,7 +42,7 @@ export interface ControlEnvelope {
 }
 
 export interface ControlFacts {
-  /** The token's signature held: true for one just issued here. */
+  /** The token's signature held: true for one that was just issued here. */
   readonly verified: boolean
   readonly state: ReceiptStanding
   /** Seconds since the epoch. */
@@ -48,4 +50,40 @@ export interface ControlFacts {
   readonly enforcement: Enforcement
 }
 
-export declare function controlEnvelope(envelope: Envelope, facts: ControlFacts): ControlEnvelope
+export function controlEnvelope(envelope: Envelope, facts: ControlFacts): ControlEnvelope {
+  const { decision, execution_action, safe_for_agent, required_action } = envelope
+  return {
+    control_version: 'control/1.0',
+    decision,
+    execution_action,
+    safe_for_agent,
+    receipt_view: receiptView(envelope, facts),
+    required_action,
+    next_agent_step: envelope.next_agent_step ?? null,
+    enforcement: facts.enforcement,
+  }
+}
+
+/** Authorized only while everything is known to hold: a state that nobody asked for is not enough here. */
+function receiptView(envelope: Envelope, { verified, state, now }: ControlFacts): ReceiptView {
+  const { action, safeForAgent } = DECISION_CLASSES[envelope.decision]
+  const permits = safeForAgent && action === envelope.execution_action
+  return {
+    present: true,
+    verified,
+    binds_to: {
+      operation: envelope.operation ?? null,
+      environment: envelope.environment ?? null,
+      target_id: envelope.target_id ?? null,
+      repository: envelope.repository ?? null,
+      branch: envelope.branch ?? null,
+      pull_request: envelope.pull_request ?? null,
+      base: envelope.base ?? null,
+      head: envelope.head ?? null,
+      srcmode: envelope.srcmode ?? null,
+      completeness_mode: envelope.completeness_mode ?? null,
+    },
+    expires_at: envelope.expires_at,
+    currently_authorized: permits && verified && state === 'current' && now < instantSeconds(envelope.expires_at),
+  }
+}

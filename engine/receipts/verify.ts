@@ -1,31 +1,21 @@
 /** Is this token one of ours, and does it authorize this very attempt? (wire.md §6) Pure: keys, clock and state are handed in. */
+import { DECISION_CLASSES } from '../decide/decision.ts'
 import type { Sha256 } from '../hash.ts'
+import { decisionBodyHash } from './body-hash.ts'
 import type { ReceiptClaims } from './claims.ts'
-import type { KeySet } from './signer.ts'
+import { compareScope, type ScopeVerdict } from './scope.ts'
+import type { KeySet, VerificationKey } from './signer.ts'
+import { parseToken, type ParsedToken } from './token.ts'
+import {
+  RECEIPT_REASONS,
+  type IntendedContext,
+  type ReceiptReason,
+  type ReceiptStanding,
+  type ReceiptVerification,
+} from './verification.ts'
 
-export type ReceiptState = 'current' | 'superseded' | 'revoked' | 'consumed'
-
-/**
- * What is known of the receipt beyond the token. `unchecked`: nobody was asked (offline); `unknown`: the store has no such
- * receipt; `undecidable`: the store or the keys could not be reached. The last two never authorize.
- */
-export type ReceiptStanding = ReceiptState | 'unchecked' | 'unknown' | 'undecidable'
-
-/** The attempt that the holder is about to make. Null and absent members are left out. */
-export interface IntendedContext {
-  readonly operation?: string | null
-  readonly environment?: string | null
-  readonly target_id?: string | null
-  readonly repository?: string | null
-  readonly branch?: string | null
-  readonly pull_request?: string | null
-  readonly base?: string | null
-  readonly head?: string | null
-  readonly fingerprint?: string | null
-  readonly input_fingerprint?: string | null
-  readonly artifact_digest?: string | null
-  readonly audience?: string | null
-}
+/** Seconds that clocks may differ on `nbf` and `iat`; none on `exp` (wire.md §6). */
+const LEEWAY = 30
 
 export interface VerifyInput {
   readonly token: string
@@ -40,69 +30,114 @@ export interface VerifyInput {
   readonly sha256: Sha256
 }
 
-export type ReceiptStatus =
-  | 'VERIFIED_CURRENT'
-  | 'VERIFIED_EXPIRED'
-  | 'VERIFIED_WRONG_AUDIENCE'
-  | 'VERIFIED_WRONG_ENVIRONMENT'
-  | 'VERIFIED_SCOPE_MISMATCH'
-  | 'VERIFIED_SUPERSEDED'
-  | 'VERIFIED_REVOKED'
-  | 'VERIFIED_CONSUMED'
-  | 'RETIRED_KEY_VALID_AT_ISSUE'
-  | 'UNKNOWN_KEY'
-  | 'REVOKED_KEY'
-  | 'INVALID_SIGNATURE'
-  | 'MALFORMED'
-  | 'UNSUPPORTED_VERSION'
-  | 'UNDECIDABLE'
-
-export type ReceiptReason =
-  | 'malformed_structure'
-  | 'bad_json'
-  | 'unsupported_version'
-  | 'unknown_kid'
-  | 'revoked_key'
-  | 'signature_mismatch'
-  | 'body_hash_mismatch'
-  | 'retired_key_after_issue'
-  | 'not_yet_valid'
-  | 'expired'
-  | 'revoked'
-  | 'superseded'
-  | 'consumed'
-  | 'state_unknown'
-  | 'audience_mismatch'
-  | 'operation_mismatch'
-  | 'environment_mismatch'
-  | 'target_mismatch'
-  | 'place_mismatch'
-  | 'source_mismatch'
-  | 'fingerprint_mismatch'
-  | 'context_incomplete'
-  | 'decision_not_allow'
-
-/** A member of the intended context that is not what was signed. */
-export interface ReceiptMismatch {
-  readonly member: keyof IntendedContext
-  readonly expected: string | null
-  readonly stated: string | null
+/** Never throws for what the token, the envelope or the context say. */
+export function verifyReceipt(input: VerifyInput): ReceiptVerification {
+  const parsed = parseToken(input.token)
+  if (!parsed.ok) return refused(parsed.problem, input.context)
+  const { claims, keyId } = parsed.value
+  const key = input.keys.get(keyId)
+  const forgery = authenticityFault(parsed.value, key, input)
+  if (forgery !== null) return refused(forgery, input.context)
+  const scope = input.context ? compareScope(claims, input.context) : null
+  const reason = standingFault(claims, input) ?? scope?.reason ?? decisionFault(claims)
+  const answer = verified(claims, reason, scope, key?.status === 'retired')
+  return answer.currently_authorized === true && input.state === 'unchecked'
+    ? { ...answer, authz_note: OFFLINE_NOTE }
+    : answer
 }
 
-export interface ReceiptVerification {
-  /** The token is authentic: ours, signed by a trusted key, and covering the envelope given. Says nothing of time, state or scope. */
-  readonly valid: boolean
-  readonly status: ReceiptStatus
-  /** First that applies in the order of wire.md §6; null when nothing is wrong. */
-  readonly reason: ReceiptReason | null
-  /** The claims, once the signature holds. */
-  readonly payload: ReceiptClaims | null
-  /** Null without a context; act only on true. */
-  readonly currently_authorized: boolean | null
-  readonly authz_status: 'AUTHORIZED' | 'NOT_AUTHORIZED' | 'NOT_EVALUATED'
-  readonly authz_reason: ReceiptReason | null
-  readonly authz_note: string
-  readonly mismatches: readonly ReceiptMismatch[]
+const OFFLINE_NOTE =
+  'The receipt authorizes exactly this operation; revocation, supersession and use were not checked (offline).'
+
+/** In the order of precedence; null when the token is ours and covers the envelope. */
+function authenticityFault(
+  { claims, signingInput, signature }: ParsedToken,
+  key: VerificationKey | undefined,
+  { envelope, sha256 }: VerifyInput,
+): ReceiptReason | null {
+  // A key that did not exist when it is said to have signed is no key of that receipt.
+  if (!key || claims.iat + LEEWAY < key.validFrom) return 'unknown_kid'
+  if (key.status === 'revoked') return 'revoked_key'
+  if (!key.verify(signingInput, signature)) return 'signature_mismatch'
+  if (envelope !== undefined && !isCovered(envelope, claims, sha256)) return 'body_hash_mismatch'
+  const isRetiredBefore = key.status === 'retired' && (key.retiredAt === null || claims.iat > key.retiredAt)
+  return isRetiredBefore ? 'retired_key_after_issue' : null
 }
 
-export declare function verifyReceipt(input: VerifyInput): ReceiptVerification
+function isCovered(envelope: unknown, claims: ReceiptClaims, sha256: Sha256): boolean {
+  if (typeof envelope !== 'object' || envelope === null || Array.isArray(envelope)) return false
+  try {
+    return decisionBodyHash(envelope, sha256) === claims.bh
+  } catch {
+    // No canonical form (RFC 8785), or nested past the stack: not what was signed.
+    return false
+  }
+}
+
+const STATE_FAULTS: Readonly<Record<ReceiptStanding, ReceiptReason | null>> = {
+  current: null,
+  unchecked: null,
+  revoked: 'revoked',
+  superseded: 'superseded',
+  consumed: 'consumed',
+  unknown: 'state_unknown',
+  undecidable: 'state_unknown',
+}
+
+/** Time, then state. */
+function standingFault(claims: ReceiptClaims, { now, state }: VerifyInput): ReceiptReason | null {
+  if (now + LEEWAY < claims.nbf || now + LEEWAY < claims.iat) return 'not_yet_valid'
+  // Written so that a `now` that is not a number has expired too.
+  if (!(now < claims.exp)) return 'expired'
+  return Object.hasOwn(STATE_FAULTS, state) ? STATE_FAULTS[state] : 'state_unknown'
+}
+
+function decisionFault({ act }: ReceiptClaims): ReceiptReason | null {
+  const permits = Object.values(DECISION_CLASSES).some(({ action, safeForAgent }) => action === act && safeForAgent)
+  return permits ? null : 'decision_not_allow'
+}
+
+function refused(reason: ReceiptReason, context: IntendedContext | undefined): ReceiptVerification {
+  return {
+    valid: false,
+    status: RECEIPT_REASONS[reason].status,
+    reason,
+    payload: null,
+    ...authorization(reason, context !== undefined),
+    mismatches: [],
+  }
+}
+
+function verified(
+  claims: ReceiptClaims,
+  reason: ReceiptReason | null,
+  scope: ScopeVerdict | null,
+  isRetiredKey: boolean,
+): ReceiptVerification {
+  const standing = isRetiredKey ? 'RETIRED_KEY_VALID_AT_ISSUE' : 'VERIFIED_CURRENT'
+  const row = reason === null ? null : RECEIPT_REASONS[reason]
+  return {
+    valid: row?.isAuthentic ?? true,
+    status: row === null || row.status === 'VERIFIED_CURRENT' ? standing : row.status,
+    reason,
+    payload: claims,
+    ...authorization(reason, scope !== null),
+    mismatches: scope?.mismatches ?? [],
+  }
+}
+
+function authorization(reason: ReceiptReason | null, isAsked: boolean) {
+  if (!isAsked) {
+    const authz_note = 'Authenticity only: state the context of the attempt to learn whether it is authorized.'
+    return { currently_authorized: null, authz_status: 'NOT_EVALUATED', authz_reason: null, authz_note } as const
+  }
+  if (reason !== null)
+    return {
+      currently_authorized: false,
+      authz_status: 'NOT_AUTHORIZED',
+      authz_reason: reason,
+      authz_note: RECEIPT_REASONS[reason].note,
+    } as const
+  const authz_note = 'The receipt authorizes exactly this operation, until it expires.'
+  return { currently_authorized: true, authz_status: 'AUTHORIZED', authz_reason: null, authz_note } as const
+}

@@ -1,0 +1,52 @@
+/** Does the intended attempt lie within what was signed? One row a member of the context. */
+import type { ReceiptClaims } from './claims.ts'
+import type { IntendedContext, ReceiptMismatch, ReceiptReason } from './verification.ts'
+
+interface ScopeMember {
+  readonly member: keyof IntendedContext
+  readonly claim: keyof ReceiptClaims
+  readonly mismatch: ReceiptReason
+  /** What leaving the member out means: never enough (`required`), not enough when it was signed (`bound`), fine (`compared`). */
+  readonly when_absent: 'required' | 'bound' | 'compared'
+  /** A signed null fits any stated value (interface.md, verify_receipt: both audiences non-null). */
+  readonly fits_null?: true
+}
+
+/** In the order of precedence of their reasons. */
+const MEMBERS: readonly ScopeMember[] = [
+  { member: 'audience', claim: 'sub', mismatch: 'audience_mismatch', when_absent: 'compared', fits_null: true },
+  { member: 'operation', claim: 'op', mismatch: 'operation_mismatch', when_absent: 'required' },
+  { member: 'environment', claim: 'env', mismatch: 'environment_mismatch', when_absent: 'bound' },
+  { member: 'target_id', claim: 'tgt', mismatch: 'target_mismatch', when_absent: 'bound' },
+  { member: 'repository', claim: 'repo', mismatch: 'place_mismatch', when_absent: 'bound' },
+  { member: 'branch', claim: 'br', mismatch: 'place_mismatch', when_absent: 'bound' },
+  { member: 'pull_request', claim: 'pr', mismatch: 'place_mismatch', when_absent: 'bound' },
+  { member: 'base', claim: 'base', mismatch: 'source_mismatch', when_absent: 'compared' },
+  { member: 'head', claim: 'head', mismatch: 'source_mismatch', when_absent: 'compared' },
+  { member: 'fingerprint', claim: 'fp', mismatch: 'fingerprint_mismatch', when_absent: 'compared' },
+  { member: 'input_fingerprint', claim: 'ifp', mismatch: 'fingerprint_mismatch', when_absent: 'compared' },
+  { member: 'artifact_digest', claim: 'ad', mismatch: 'fingerprint_mismatch', when_absent: 'compared' },
+]
+
+export interface ScopeVerdict {
+  readonly reason: ReceiptReason | null
+  readonly mismatches: readonly ReceiptMismatch[]
+}
+
+export function compareScope(claims: ReceiptClaims, context: IntendedContext): ScopeVerdict {
+  const mismatches: ReceiptMismatch[] = []
+  let mismatched: ReceiptReason | null = null
+  let isIncomplete = false
+  for (const { member, claim, mismatch, when_absent: whenAbsent, fits_null: fitsNull } of MEMBERS) {
+    const signed = claims[claim]
+    const expected = typeof signed === 'string' ? signed : null
+    const stated = context[member] ?? null
+    const isAbsent = stated === null && (whenAbsent === 'required' || (whenAbsent === 'bound' && expected !== null))
+    const isDifferent = stated !== null && stated !== expected && !(fitsNull && expected === null)
+    if (!isAbsent && !isDifferent) continue
+    mismatches.push({ member, expected, stated })
+    if (isDifferent) mismatched ??= mismatch
+    else isIncomplete = true
+  }
+  return { reason: mismatched ?? (isIncomplete ? 'context_incomplete' : null), mismatches }
+}
