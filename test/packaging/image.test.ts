@@ -1,0 +1,127 @@
+/**
+ * The image without a container engine: the Dockerfile is read and held against the checkout, and what its first stage
+ * builds is built and started here, laid out as its second stage lays it out.
+ */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import packageManifest from '../../package.json' with { type: 'json' }
+import { startGatewayProcess } from '../../bench/gateway.ts'
+import { CONFIG_LEAVES } from '../../gateway/config/leaves.ts'
+
+const run = promisify(execFile)
+const ROOT = join(import.meta.dirname, '../..')
+
+interface Instruction {
+  readonly name: string
+  readonly text: string
+}
+
+/** Instructions of each stage, continuation lines joined, comments dropped. */
+function readStages(): readonly (readonly Instruction[])[] {
+  const lines = readFileSync(join(ROOT, 'Dockerfile'), 'utf8')
+    .split('\n')
+    .filter((line) => !line.startsWith('#'))
+    .join('\n')
+    .replaceAll(/\\\n\s*/g, ' ')
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+  const stages: Instruction[][] = []
+  for (const line of lines) {
+    const [name = '', ...rest] = line.split(/\s+/)
+    if (name === 'FROM') stages.push([])
+    stages.at(-1)?.push({ name, text: rest.join(' ') })
+  }
+  return stages
+}
+
+const stages = readStages()
+const [build = [], final = []] = stages
+const texts = (stage: readonly Instruction[], name: string): readonly string[] =>
+  stage.filter((instruction) => instruction.name === name).map(({ text }) => text)
+
+/** Sources that a stage copies out of the build context. */
+function contextSources(stage: readonly Instruction[]): readonly string[] {
+  return texts(stage, 'COPY')
+    .filter((text) => !text.includes('--from='))
+    .flatMap((text) => text.split(' ').slice(0, -1))
+}
+
+test('the image has a building stage and a final one that starts from no Node image', () => {
+  assert.equal(stages.length, 2)
+  assert.match(texts(build, 'FROM')[0] ?? '', /^node:24.* AS build$/)
+  assert.match(texts(final, 'FROM')[0] ?? '', /^debian:\w+-slim$/)
+  assert.ok(
+    texts(final, 'COPY').some((text) => text.includes('/out/bin/node /usr/local/bin/node')),
+    'Node is the carried one',
+  )
+})
+
+test('everything that is copied into the image is there and passes .dockerignore', () => {
+  const allowed = readFileSync(join(ROOT, '.dockerignore'), 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('!'))
+    .map((line) => line.slice(1))
+  const sources = [...contextSources(build), ...contextSources(final)]
+  assert.ok(sources.includes('package-lock.json'))
+  assert.deepEqual(
+    sources.filter((source) => !existsSync(join(ROOT, source))),
+    [],
+  )
+  assert.deepEqual(
+    sources.filter((source) => !allowed.includes(source)),
+    [],
+  )
+})
+
+test('the npm scripts that the image runs exist', () => {
+  const scripts = texts(build, 'RUN').flatMap((text) => [...text.matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name))
+  assert.deepEqual(scripts, ['build'])
+  assert.ok(Object.hasOwn(packageManifest.scripts, 'build'))
+})
+
+test('the container runs without privileges, writes to its volume only, and says how it is', () => {
+  assert.deepEqual(texts(final, 'USER'), ['65532:65532'])
+  assert.deepEqual(texts(final, 'VOLUME'), ['/var/lib/preflight'])
+  assert.ok(texts(final, 'COPY').some((text) => text.startsWith('--from=build --chown=65532:65532 /out/data ')))
+  assert.match(texts(final, 'HEALTHCHECK')[0] ?? '', /\/livez/)
+  assert.deepEqual(texts(final, 'STOPSIGNAL'), ['SIGTERM'])
+  assert.deepEqual(texts(final, 'ENTRYPOINT'), ['["node", "gateway/preflight.js"]'])
+})
+
+test('every PREFLIGHT_ variable of the image is a setting, and its ports are those that are exposed', () => {
+  const variables = texts(final, 'ENV').flatMap((text) => [...text.matchAll(/(PREFLIGHT_\w+)=(\S+)/g)])
+  const known = CONFIG_LEAVES.flatMap(({ env, aliases }) => [env, ...aliases])
+  assert.deepEqual(
+    variables.filter(([, name]) => !known.includes(name ?? '')).map(([, name]) => name),
+    [],
+  )
+  const ports = variables.flatMap(([, , value]) => /^0\.0\.0\.0:(\d+)$/.exec(value ?? '')?.[1] ?? [])
+  assert.deepEqual(texts(final, 'EXPOSE'), [ports.join(' ')])
+})
+
+test('what the image holds starts, is healthy by its own check, and stops in good order', async () => {
+  const app = mkdtempSync(join(tmpdir(), 'preflight-image-'))
+  try {
+    await run('npm', ['run', 'build', '--', '--outDir', app], { cwd: ROOT })
+    for (const name of ['policies', 'package.json']) cpSync(join(ROOT, name), join(app, name), { recursive: true })
+    symlinkSync(join(ROOT, 'node_modules'), join(app, 'node_modules'))
+    const gateway = await startGatewayProcess({}, {}, join(app, 'gateway/preflight.js'))
+    try {
+      const [command] = /\[.*\]/.exec(texts(final, 'HEALTHCHECK')[0] ?? '') ?? []
+      const check: unknown = JSON.parse(command ?? '[]')
+      assert.ok(Array.isArray(check) && check[0] === 'node' && check[1] === '-e')
+      const script = String(check[2])
+      assert.ok(script.includes('http://127.0.0.1:15090'), 'the check asks the admin listener')
+      await run(process.execPath, ['-e', script.replace('http://127.0.0.1:15090', gateway.addresses.admin)])
+    } finally {
+      assert.equal(await gateway.stop(), 0)
+    }
+  } finally {
+    rmSync(app, { recursive: true, force: true })
+  }
+})
