@@ -1,0 +1,134 @@
+/**
+ * What an MCP server offers, read from any form in which it is kept: a `tools/list` result, the JSON-RPC response around
+ * it, a bare list of tools, or a record of the whole session start. Reading only; no opinion about changes.
+ */
+import { fail, ok, type Result } from '../result.ts'
+import { isRecord, memberOf, pointerOf, ROOT, stepInto, type JsonRecord, type Located } from '../schema/located.ts'
+import type { SourceDocument } from './document.ts'
+import type { Locate } from './positions.ts'
+import { unreadable } from './unreadable.ts'
+
+/** The lists of a manifest, and the member of their items that names one; MCP has each name once within its list. */
+export const MCP_LISTS = {
+  tools: 'name',
+  prompts: 'name',
+  resources: 'uri',
+  resourceTemplates: 'uriTemplate',
+} as const
+
+export type McpList = keyof typeof MCP_LISTS
+
+/** One tool, prompt, resource or template. */
+export interface McpItem extends Located {
+  readonly name: string
+  readonly value: JsonRecord
+}
+
+export type McpItems = ReadonlyMap<string, McpItem>
+
+export interface McpManifest {
+  /** Null where the manifest does not speak of the list: an answer to `tools/list` says nothing of prompts. */
+  readonly lists: Readonly<Record<McpList, McpItems | null>>
+  /** The members beside the lists: capabilities, instructions, serverInfo, protocolVersion. */
+  readonly session: McpSession
+  /** True when the manifest records a session start, so that what it leaves out is not offered. */
+  readonly isWhole: boolean
+  readonly protocolVersion: string | null
+  readonly locate: Locate
+}
+
+export interface McpSession extends Located {
+  readonly value: JsonRecord
+}
+
+/** A document without the JSON-RPC response or the list brackets around what matters. */
+interface Unwrapped {
+  readonly session: McpSession
+  /** The list of tools where it is the document itself. */
+  readonly bareTools: Located | null
+}
+
+/** Whether a value is a manifest by its form: tools as only MCP writes them, or a session start. */
+export function isMcpManifest(root: unknown): boolean {
+  const unwrapped = unwrap(root)
+  if (unwrapped === null) return false
+  const { tools, capabilities, protocolVersion, resourceTemplates } = unwrapped.session.value
+  const listed: unknown = unwrapped.bareTools?.value ?? tools
+  if (Array.isArray(listed) && listed.length > 0) return listed.every(isTool)
+  if (typeof protocolVersion === 'string' && isRecord(capabilities)) return true
+  return (Array.isArray(listed) && unwrapped.bareTools === null) || Array.isArray(resourceTemplates)
+}
+
+function isTool(value: unknown): boolean {
+  return isRecord(value) && typeof value['name'] === 'string' && isRecord(value['inputSchema'])
+}
+
+/** Reads a manifest; the problem names what is not as MCP has it, by pointer and position. */
+export function readMcpManifest({ root, locate }: SourceDocument): Result<McpManifest> {
+  const unwrapped = unwrap(root)
+  if (unwrapped === null) return fault(locate, { value: root, at: ROOT, document: '' }, 'it is no object and no list')
+  const { session } = unwrapped
+  const lists: Record<McpList, McpItems | null> = {
+    tools: null,
+    prompts: null,
+    resources: null,
+    resourceTemplates: null,
+  }
+  for (const list of ['tools', 'prompts', 'resources', 'resourceTemplates'] as const) {
+    const found = list === 'tools' && unwrapped.bareTools ? unwrapped.bareTools : memberOf(session, list)
+    const items = found === null ? ok(null) : readList(list, found, locate)
+    if (!items.ok) return items
+    lists[list] = items.value
+  }
+  const { nextCursor, protocolVersion } = session.value
+  if (typeof nextCursor === 'string' && nextCursor !== '') {
+    return fault(locate, session, 'it is one page of a list (nextCursor). Join the pages into one document')
+  }
+  const isWhole = ['capabilities', 'serverInfo', 'protocolVersion'].some((name) => Object.hasOwn(session.value, name))
+  if (!isWhole && Object.values(lists).every((items) => items === null)) {
+    return fault(locate, session, 'it lists no tools, prompts or resources')
+  }
+  return ok({
+    lists,
+    session,
+    isWhole,
+    protocolVersion: typeof protocolVersion === 'string' ? protocolVersion : null,
+    locate,
+  })
+}
+
+function unwrap(root: unknown): Unwrapped | null {
+  if (Array.isArray(root)) {
+    return { session: { value: {}, at: ROOT, document: '' }, bareTools: { value: root, at: ROOT, document: '' } }
+  }
+  if (!isRecord(root)) return null
+  const { result } = root
+  const isResponse = isRecord(result) && !Object.hasOwn(root, 'tools')
+  const session = isResponse
+    ? { value: result, at: stepInto(ROOT, 'result'), document: '' }
+    : { value: root, at: ROOT, document: '' }
+  return { session, bareTools: null }
+}
+
+function readList(list: McpList, found: Located, locate: Locate): Result<McpItems> {
+  if (!Array.isArray(found.value)) return fault(locate, found, `${list} is not a list`)
+  const key = MCP_LISTS[list]
+  const items = new Map<string, McpItem>()
+  const values: readonly unknown[] = found.value
+  for (const [index, value] of values.entries()) {
+    const item = { value, at: stepInto(found.at, String(index)), document: '' }
+    const name = isRecord(value) ? value[key] : undefined
+    if (!isRecord(value) || typeof name !== 'string') return fault(locate, item, `an item of ${list} has no ${key}`)
+    // The later of the two would be compared and the earlier one called, or the other way round.
+    if (items.has(name)) return fault(locate, item, `${list} holds ${JSON.stringify(name)} twice`)
+    const schema = list === 'tools' ? value['inputSchema'] : undefined
+    if (schema !== undefined && !isRecord(schema)) return fault(locate, item, 'the inputSchema of a tool is no object')
+    items.set(name, { ...item, value, name })
+  }
+  return ok(items)
+}
+
+function fault(locate: Locate, { at }: Located, what: string): ReturnType<typeof fail> {
+  const pointer = pointerOf(at)
+  return fail(unreadable(`as an MCP manifest: ${what}`, { pointer, position: locate(pointer) }))
+}

@@ -1,0 +1,137 @@
+/**
+ * Signs that a text of a manifest is written to take over a model: what people do not see, words that set instructions
+ * aside, secrets and ways out for them, payloads. Signs, not proof; each names what it saw. All patterns are bounded.
+ */
+import type { McpRuleId } from './rows.ts'
+
+export interface Suspicion {
+  readonly rule: Extract<McpRuleId, `mcp-text-${string}`>
+  /** What was seen, fit to be shown: nothing hidden in it. */
+  readonly evidence: string
+}
+
+/**
+ * Characters without a glyph: format and bidi controls, fillers, tags outside flags, runs of variation selectors, control
+ * codes. Single variation selectors and joiners are part of emoji and of some scripts.
+ */
+const HIDDEN =
+  /(?![\u200C\u200D\uFE00-\uFE0F])(?<!\u{1F3F4}[\u{E0020}-\u{E007F}]{0,8})\p{Default_Ignorable_Code_Point}|[\uFE00-\uFE0F]{2,}|[\uFFF9-\uFFFB]|[^\P{Cc}\t\n\r]/gu
+
+/** Joiners are letters in some scripts and glue in emoji; elsewhere they only hide. */
+const STRAY_JOINER =
+  /(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}\uFE0F\p{M}\p{Script=Arabic}\p{Script=Syriac}])[\u200C\u200D]/gu
+
+/** Marks that right-to-left text needs. */
+const BIDI_MARK = /[\u061C\u200E\u200F]/gu
+const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}]/u
+
+interface Sign {
+  readonly rule: Suspicion['rule']
+  readonly pattern: RegExp
+}
+
+const INSTRUCTIONS = String.raw`(?:instructions?|prompts?|rules?|guidelines?|directives?|polic(?:y|ies)|restrictions?)`
+const SECRETS = String.raw`(?:secrets?|passwords?|credentials?|api[ _-]?keys?|access tokens?|private keys?|environment variables?|conversation|chat history|system prompt)`
+const WITHIN = '[^.!?]{0,60}?'
+
+const SIGNS: readonly Sign[] = [
+  sign(
+    'mcp-text-override-phrase',
+    String.raw`\b(?:ignore|disregard|forget|override|bypass|set aside)\b${WITHIN}\b(?:previous|prior|earlier|above|all|any|other|system|safety|your)\b${WITHIN}\b${INSTRUCTIONS}\b`,
+  ),
+  sign(
+    'mcp-text-override-phrase',
+    String.raw`\b(?:do not|don['’]?t|never|must not)\s+(?:ever\s+)?(?:tell|inform|mention|reveal|disclose|notify|alert|let)\b${WITHIN}\b(?:users?|humans?|anyone|operators?)\b`,
+  ),
+  sign(
+    'mcp-text-override-phrase',
+    String.raw`\bwithout\s+(?:telling|informing|notifying|alerting|asking|the knowledge of|the consent of)\s+(?:the\s+)?(?:users?|humans?|anyone)\b`,
+  ),
+  sign(
+    'mcp-text-override-phrase',
+    String.raw`<\s*/?\s*(?:important|system|secret|instructions?|hidden|critical|assistant)\s*>`,
+  ),
+  sign(
+    'mcp-text-override-phrase',
+    String.raw`\byou are now\b|\b(?:this|these)\s+(?:${INSTRUCTIONS}|message|tool)\s+(?:overrides?|supersedes?|takes? precedence)\b`,
+  ),
+  sign('mcp-text-override-phrase', String.raw`\b(?:reveal|print|repeat|output|leak)\b${WITHIN}\bsystem prompt\b`),
+  sign(
+    'mcp-text-exfiltration-target',
+    String.raw`\b(?:read|include|pass|send|cat|copy|upload|provide|open|attach|append|access)\b${WITHIN}(?:\.(?:ssh|aws|gnupg|kube|netrc|npmrc)\b|\bid_(?:rsa|ed25519|ecdsa)\b|\bmcp\.json\b|/etc/(?:passwd|shadow)\b|\.env\b)`,
+  ),
+  sign(
+    'mcp-text-exfiltration-target',
+    String.raw`\b(?:send|post|upload|forward|transmit|exfiltrate|leak|bcc|copy|append|include|pass|put)\b${WITHIN}\b${SECRETS}\b`,
+  ),
+  sign('mcp-text-exfiltration-target', String.raw`!\[[^\]]{0,100}\]\(https?://[^)\s]{0,300}[?&][^)\s]{0,300}[={]`),
+  sign(
+    'mcp-text-encoded-payload',
+    String.raw`(?=[A-Za-z0-9+/]{0,79}\d)(?=[A-Za-z0-9+/]{0,79}[a-z])(?=[A-Za-z0-9+/]{0,79}[A-Z])[A-Za-z0-9+/]{80,400}`,
+    '',
+  ),
+  sign(
+    'mcp-text-encoded-payload',
+    String.raw`(?:\\x[0-9a-f]{2}){12}|(?:\\u[0-9a-f]{4}){12}|(?:%[0-9a-f]{2}){16}|(?:&#x?[0-9a-f]{2,6};){8}`,
+  ),
+  sign(
+    'mcp-text-steers-other-tool',
+    String.raw`\b(?:before|after|whenever|each time|prior to)\s+(?:you\s+)?(?:us(?:e|ing)|call(?:ing)?|invok(?:e|ing)|run(?:ning)?)\s+(?:any|other|all|every|another)\b${WITHIN}\b(?:tools?|functions?|servers?)\b`,
+  ),
+  sign(
+    'mcp-text-steers-other-tool',
+    String.raw`\b(?:do not|don['’]?t|never)\s+(?:use|call|invoke|trust)\s+(?:any\s+|the\s+)?other\s+(?:tools?|functions?|servers?)\b`,
+  ),
+]
+
+function sign(rule: Sign['rule'], source: string, flags = 'i'): Sign {
+  return { rule, pattern: new RegExp(source, flags) }
+}
+
+/** The signs in one text, at most one of each kind and pattern. */
+export function findSuspicions(text: string): readonly Suspicion[] {
+  const hidden = hiddenIn(text)
+  const plain = text.replaceAll(HIDDEN, '').normalize('NFKC').replaceAll(/\s+/g, ' ')
+  const suspicions = SIGNS.flatMap(({ rule, pattern }) => {
+    const found = pattern.exec(plain)?.[0]
+    return found === undefined ? [] : [{ rule, evidence: quote(found) }]
+  })
+  return hidden === null ? suspicions : [hidden, ...suspicions]
+}
+
+function hiddenIn(text: string): Suspicion | null {
+  const visible = RIGHT_TO_LEFT.test(text) ? text.replaceAll(BIDI_MARK, '') : text
+  const found = [...visible.matchAll(HIDDEN), ...visible.matchAll(STRAY_JOINER)].map(([unit]) => unit)
+  const comment = /<!--.{0,200}/s.exec(visible)?.[0]
+  if (found.length === 0) {
+    return comment === undefined
+      ? null
+      : { rule: 'mcp-text-hidden-characters', evidence: `a comment, ${quote(comment)}` }
+  }
+  const names = [...new Set(found)]
+    .slice(0, 5)
+    .map((unit) => `U+${codeOf(unit).toString(16).toUpperCase().padStart(4, '0')}`)
+  const spelled = decodeTags(found)
+  const meaning = spelled === '' ? '' : `, spelling ${quote(spelled)}`
+  return { rule: 'mcp-text-hidden-characters', evidence: `${found.length} of ${names.join(', ')}${meaning}` }
+}
+
+/** Tag characters mirror ASCII: a whole sentence can be written with them. */
+function decodeTags(units: readonly string[]): string {
+  return units
+    .map(codeOf)
+    .filter((code) => code >= 0xe0020 && code <= 0xe007e)
+    .map((code) => String.fromCodePoint(code - 0xe0000))
+    .join('')
+}
+
+function codeOf(unit: string): number {
+  return unit.codePointAt(0) ?? 0
+}
+
+const LONGEST_QUOTE = 120
+
+function quote(text: string): string {
+  const shown = text.replaceAll(HIDDEN, '').replaceAll(/\s+/g, ' ').trim()
+  return `“${shown.length <= LONGEST_QUOTE ? shown : `${shown.slice(0, LONGEST_QUOTE).toWellFormed()}…`}”`
+}

@@ -1,0 +1,115 @@
+/**
+ * What changes of the texts in an MCP manifest mean. Descriptions and instructions are read by a model and followed, so
+ * that they are part of the contract as much as a schema is.
+ */
+import { NOTHING_TO_DO, type McpRows } from './row.ts'
+
+const SAME_MEANING = 'The words changed, not what they ask of a model.'
+const REVIEW_WORDS = 'Read the change word by word; accept it by promoting the new manifest, or have it taken back.'
+const ASK_OWNER = 'Do not accept the manifest before the owner of the server has explained the text.'
+const MODEL_READS =
+  'A model follows these words when it decides whether and how to call: another text is another instruction.'
+const POISON =
+  'Text in a tool manifest goes straight into a model’s context. This kind of text is how servers take over agents.'
+
+export const TEXT_ROWS = {
+  'mcp-description-changed': {
+    level: 'dangerous',
+    direction: 'none',
+    area: 'texts',
+    kind: 'description',
+    action: 'changed',
+    effect: 'may-narrow',
+    says: 'the description of {name} changed: {after}',
+    why: MODEL_READS,
+    fix: REVIEW_WORDS,
+  },
+  'mcp-description-reworded': {
+    level: 'info',
+    direction: 'none',
+    area: 'texts',
+    kind: 'description',
+    action: 'changed',
+    effect: 'none',
+    says: 'the description of {name} was reworded: {after}',
+    why: SAME_MEANING,
+    fix: NOTHING_TO_DO,
+  },
+  'mcp-instructions-changed': {
+    level: 'dangerous',
+    direction: 'none',
+    area: 'texts',
+    kind: 'instructions',
+    action: 'changed',
+    effect: 'may-narrow',
+    says: 'the instructions of the server changed: {after}',
+    why: 'Hosts put the server’s instructions into the system prompt: they steer every call, not only calls of this server.',
+    fix: REVIEW_WORDS,
+  },
+  'mcp-instructions-reworded': {
+    level: 'info',
+    direction: 'none',
+    area: 'texts',
+    kind: 'instructions',
+    action: 'changed',
+    effect: 'none',
+    says: 'the instructions of the server were reworded: {after}',
+    why: SAME_MEANING,
+    fix: NOTHING_TO_DO,
+  },
+  'mcp-text-hidden-characters': {
+    level: 'breaking',
+    direction: 'none',
+    area: 'texts',
+    kind: 'poisoning',
+    action: 'added',
+    effect: 'moves',
+    says: '{name} holds characters that people do not see and models read: {after}',
+    why: POISON,
+    fix: ASK_OWNER,
+  },
+  'mcp-text-override-phrase': {
+    level: 'breaking',
+    direction: 'none',
+    area: 'texts',
+    kind: 'poisoning',
+    action: 'added',
+    effect: 'moves',
+    says: '{name} tells the model to set its instructions aside or to keep something from the user: {after}',
+    why: POISON,
+    fix: ASK_OWNER,
+  },
+  'mcp-text-exfiltration-target': {
+    level: 'breaking',
+    direction: 'none',
+    area: 'texts',
+    kind: 'poisoning',
+    action: 'added',
+    effect: 'moves',
+    says: '{name} speaks of secrets, or of sending what the model knows somewhere: {after}',
+    why: POISON,
+    fix: ASK_OWNER,
+  },
+  'mcp-text-encoded-payload': {
+    level: 'dangerous',
+    direction: 'none',
+    area: 'texts',
+    kind: 'poisoning',
+    action: 'added',
+    effect: 'moves',
+    says: '{name} holds an encoded text: {after}',
+    why: POISON,
+    fix: ASK_OWNER,
+  },
+  'mcp-text-steers-other-tool': {
+    level: 'dangerous',
+    direction: 'none',
+    area: 'texts',
+    kind: 'poisoning',
+    action: 'added',
+    effect: 'moves',
+    says: '{name} tells the model what to do with another tool: {after}',
+    why: POISON,
+    fix: ASK_OWNER,
+  },
+} as const satisfies McpRows

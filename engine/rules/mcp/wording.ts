@@ -1,0 +1,157 @@
+/**
+ * Whether another wording asks something else of a model: a measure of words, not of meaning. It errs to “changed”: what is
+ * only reworded touches few words, and none of those that command, forbid, count or act.
+ */
+
+export type Wording =
+  | { readonly kind: 'same' }
+  | { readonly kind: 'reworded' | 'changed'; /** What went and came, in context. */ readonly difference: string }
+
+/** Words that a sentence can gain or lose without saying anything else. */
+const SILENT_WORDS = words(
+  'a an the of to in on at for with and is are be been was were this that these those it its by from as which will has ' +
+    'have your you we our their into e g i eg ie etc also here there given using use used via please note provided specified',
+)
+
+/** Words that make a sentence another instruction wherever they come or go. */
+const TELLING_WORDS = words(
+  'not no never always must only without unless except instead before after first then any all every should shall may can ' +
+    'cannot dont ignore override required mandatory optional confirm confirmation ask user users human approval permission ' +
+    'delete remove overwrite write execute run install send post upload forward share transfer pay buy grant admin sudo root ' +
+    'secret password token credential key keys private internal external http https url prefer recommended deprecated avoid',
+)
+
+/** Most words that a rewording touches, and the share of the text that they may be. */
+const FEW_WORDS = 4
+const SMALL_SHARE = 0.25
+
+/** Longest text that counts as plain documentation where there was none. */
+const SHORT_TEXT = 40
+
+/** Products of lengths past this are not aligned word by word. */
+const ALIGNMENT_BUDGET = 4_000_000
+
+function words(list: string): ReadonlySet<string> {
+  return new Set(list.split(' '))
+}
+
+/** Compares two texts; the empty text stands for none. */
+export function compareWording(before: string, after: string): Wording {
+  if (before === after) return { kind: 'same' }
+  const old = split(before)
+  const now = split(after)
+  const steps = align(old, now)
+  const touched = steps.filter(({ sign }) => sign !== ' ').map(({ word }) => stem(word))
+  return { kind: isRewording(touched, old, now) ? 'reworded' : 'changed', difference: render(steps) }
+}
+
+function isRewording(touched: readonly string[], old: readonly string[], now: readonly string[]): boolean {
+  if (touched.some((word) => TELLING_WORDS.has(word) || /[\d_/.]/.test(word))) return false
+  const content = touched.filter((word) => !SILENT_WORDS.has(word)).length
+  if (old.length === 0) return now.length <= SHORT_TEXT
+  if (now.length === 0) return false
+  return content === 0 || (content <= FEW_WORDS && content <= SMALL_SHARE * Math.max(old.length, now.length))
+}
+
+/** Words and identifiers; punctuation and spacing say nothing that counts here. */
+function split(text: string): readonly string[] {
+  return text.normalize('NFKC').match(/[\p{L}\p{N}_][\p{L}\p{N}\p{M}_'’./:-]*[\p{L}\p{N}_]|[\p{L}\p{N}_]/gu) ?? []
+}
+
+/** The word without case, apostrophes and the commonest endings, so that “returns” and “return” are one. */
+function stem(word: string): string {
+  const folded = word.toLowerCase().replaceAll(/['’]/g, '')
+  return folded.length > 4 ? folded.replace(/(?:ing|ed|es|s)$/, '') : folded
+}
+
+interface Step {
+  readonly sign: ' ' | '-' | '+'
+  readonly word: string
+}
+
+/** The words of both texts in order, marked as kept, gone or come (longest common subsequence). */
+function align(old: readonly string[], now: readonly string[]): readonly Step[] {
+  const a = old.map(stem)
+  const b = now.map(stem)
+  let start = 0
+  while (start < a.length && start < b.length && a[start] === b[start]) start++
+  let end = 0
+  while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++
+  const middle =
+    (a.length - start - end) * (b.length - start - end) > ALIGNMENT_BUDGET
+      ? [...marked('-', old.slice(start, old.length - end)), ...marked('+', now.slice(start, now.length - end))]
+      : alignMiddle({ a, b, old, now, start, end })
+  return [...marked(' ', now.slice(0, start)), ...middle, ...marked(' ', now.slice(now.length - end))]
+}
+
+interface Middle {
+  readonly a: readonly string[]
+  readonly b: readonly string[]
+  readonly old: readonly string[]
+  readonly now: readonly string[]
+  readonly start: number
+  readonly end: number
+}
+
+function alignMiddle({ a, b, old, now, start, end }: Middle): readonly Step[] {
+  const rows = a.length - start - end
+  const columns = b.length - start - end
+  const width = columns + 1
+  const common = new Uint16Array((rows + 1) * width)
+  const at = (row: number, column: number): number => common[row * width + column] ?? 0
+  for (let row = rows - 1; row >= 0; row--) {
+    for (let column = columns - 1; column >= 0; column--) {
+      common[row * width + column] =
+        a[start + row] === b[start + column]
+          ? at(row + 1, column + 1) + 1
+          : Math.max(at(row + 1, column), at(row, column + 1))
+    }
+  }
+  const steps: Step[] = []
+  let row = 0
+  let column = 0
+  while (row < rows || column < columns) {
+    if (row < rows && column < columns && a[start + row] === b[start + column]) {
+      steps.push({ sign: ' ', word: now[start + column] ?? '' })
+      row++
+      column++
+    } else if (column >= columns || (row < rows && at(row + 1, column) >= at(row, column + 1))) {
+      steps.push({ sign: '-', word: old[start + row++] ?? '' })
+    } else steps.push({ sign: '+', word: now[start + column++] ?? '' })
+  }
+  return steps
+}
+
+function marked(sign: Step['sign'], list: readonly string[]): readonly Step[] {
+  return list.map((word) => ({ sign, word }))
+}
+
+const CONTEXT = 3
+const LONGEST_DIFFERENCE = 240
+
+/** `… reads [-one file-] {+any file+} of …`, the way word differences are commonly written. */
+function render(steps: readonly Step[]): string {
+  const parts: string[] = []
+  for (let index = 0; index < steps.length; index++) {
+    const { sign, word } = steps[index] ?? { sign: ' ', word: '' }
+    if (sign === ' ') {
+      if (isNearChange(steps, index)) parts.push(word)
+      else if (parts.at(-1) !== '…') parts.push('…')
+      continue
+    }
+    const run = [word]
+    while (steps[index + 1]?.sign === sign) run.push(steps[++index]?.word ?? '')
+    parts.push(sign === '-' ? `[-${run.join(' ')}-]` : `{+${run.join(' ')}+}`)
+  }
+  const text = parts.join(' ')
+  if (text === '' || text === '…') return 'in case, spacing or punctuation only'
+  return text.length <= LONGEST_DIFFERENCE ? text : `${text.slice(0, LONGEST_DIFFERENCE).toWellFormed()}…`
+}
+
+function isNearChange(steps: readonly Step[], index: number): boolean {
+  for (let near = index - CONTEXT; near <= index + CONTEXT; near++) {
+    const step = steps[near]
+    if (step !== undefined && step.sign !== ' ') return true
+  }
+  return false
+}
