@@ -67,7 +67,11 @@ export const RouteConfig = Type.Object(
               description: 'What the upstream offers now (required for http; an mcp route observes tools/list).',
             }),
           ),
-          refresh: seconds(60, 'How often `current` is read again'),
+          refresh: seconds(
+            60,
+            'Greatest age of what is known of the contract offered now: `current`, or the tools of an MCP server, is read again before a call is judged by anything older. 0: before every call',
+            0,
+          ),
           auto_promote: Type.Union([Type.Literal('none'), Type.Literal('info')], {
             default: 'none',
             description: 'info: a changed contract with info findings only becomes the baseline by itself.',
