@@ -5,9 +5,9 @@
 import { digestText, EMPTY_CONTEXT, LEVELS, type ArtifactType, type Digest } from '../../engine/index.ts'
 import type { RouteConfig } from '../config/schema.ts'
 import { GatewayError } from '../errors.ts'
-import type { Flow } from '../flow/flow.ts'
+import type { Authorization, AuthorizeRequest, Flow } from '../flow/flow.ts'
 import { sha256Hex } from '../hash.ts'
-import type { CurrentSettings } from '../settings.ts'
+import type { Settings } from '../settings.ts'
 import type { BaselineRow, Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { isNewer, readContractSource } from './source.ts'
@@ -40,9 +40,12 @@ export interface Baselines {
   promote(route: string, digest: string, by: string): Promise<BaselineRow>
 }
 
+/** What the road needs of a decision. */
+export type IssuedDecision = Pick<Authorization, 'envelope' | 'token' | 'expiresAt'>
+
 export interface BaselinesDeps {
-  readonly settings: CurrentSettings
-  readonly flow: Pick<Flow, 'authorize' | 'compare'>
+  readonly settings: () => Pick<Settings, 'config' | 'generation'>
+  readonly flow: Pick<Flow, 'compare'> & { authorize(request: AuthorizeRequest): Promise<IssuedDecision> }
   readonly store: Pick<Store, 'baseline' | 'baselines' | 'setBaseline'>
   readonly logger: Logger
   /** Milliseconds since the epoch. */
@@ -160,7 +163,7 @@ async function isInfoOnly(
 function promotable(
   routeName: string,
   digest: string,
-  settings: CurrentSettings,
+  settings: BaselinesDeps['settings'],
   candidates: ReadonlyMap<string, Candidate>,
 ): { readonly route: RouteConfig; readonly candidate: Candidate } {
   const route = settings().config.routes.find(({ name }) => name === routeName)

@@ -28,7 +28,12 @@ export interface JudgeDeps {
 }
 
 /** Never rejects: whatever goes wrong here is "could not decide". */
-export async function judge(call: Call, action: JudgedAction, settings: Settings, deps: JudgeDeps): Promise<Judgement> {
+export async function judge(
+  call: Call,
+  action: JudgedAction,
+  settings: Pick<Settings, 'generation'>,
+  deps: JudgeDeps,
+): Promise<Judgement> {
   try {
     const offered = await action.gather()
     const baseline = await deps.baselines.baselineFor(call.route, offered)

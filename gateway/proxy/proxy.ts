@@ -2,13 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Baselines } from '../baselines/baselines.ts'
-import type { Flow } from '../flow/flow.ts'
+import type { Baselines, BaselinesDeps } from '../baselines/baselines.ts'
 import { createHttpApiRecogniser } from '../intercept/http-api.ts'
 import { createMcpManifests } from '../intercept/mcp-manifests.ts'
 import { listTools } from '../intercept/mcp-listing.ts'
 import { createMcpRecogniser } from '../intercept/mcp.ts'
-import type { CurrentSettings } from '../settings.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -22,8 +20,8 @@ import { createVerdicts } from './verdicts.ts'
 
 export interface ProxyDeps {
   /** Read once a request: routes, limits and policy can change while the proxy runs. */
-  readonly settings: CurrentSettings
-  readonly flow: Pick<Flow, 'authorize'>
+  readonly settings: BaselinesDeps['settings']
+  readonly flow: Pick<BaselinesDeps['flow'], 'authorize'>
   readonly store: Pick<Store, 'receiptState' | 'recordInterception'>
   readonly baselines: Pick<Baselines, 'baselineFor'>
   readonly monitoring: Pick<Monitoring, 'isWired' | 'open' | 'finish'>

@@ -10,7 +10,7 @@ export interface Trip {
   readonly response: ServerResponse
   readonly correlationId: string
   /** Those in force when the request came; it sees no others. */
-  readonly settings: Settings
+  readonly settings: Pick<Settings, 'config' | 'generation'>
   /** The client waits for 100 (Continue) before it sends the body (RFC 9110 §10.1.1). */
   readonly expectsContinue: boolean
 }

@@ -4,9 +4,8 @@
  */
 import { LRUCache } from 'lru-cache'
 import { EMPTY_CONTEXT, type Envelope, type ExecutionAction } from '../../engine/index.ts'
-import type { OfferedContract } from '../baselines/baselines.ts'
+import type { BaselinesDeps, OfferedContract } from '../baselines/baselines.ts'
 import type { RouteConfig } from '../config/schema.ts'
-import type { Flow } from '../flow/flow.ts'
 import type { Subject } from '../intercept/action.ts'
 import type { BaselineRow, Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -37,7 +36,7 @@ export interface Verdicts {
 }
 
 export interface VerdictsDeps {
-  readonly flow: Pick<Flow, 'authorize'>
+  readonly flow: Pick<BaselinesDeps['flow'], 'authorize'>
   readonly store: Pick<Store, 'receiptState'>
   readonly metrics: Metrics
   readonly now: () => number
@@ -114,7 +113,7 @@ async function isStillCurrent(entry: Entry, now: number, store: Pick<Store, 'rec
 
 async function authorize(
   { route, subject, baseline, offered, correlationId }: Question,
-  flow: Pick<Flow, 'authorize'>,
+  flow: Pick<BaselinesDeps['flow'], 'authorize'>,
 ): Promise<{ readonly verdict: CallVerdict; readonly expiresAt: number }> {
   const { envelope, token, expiresAt } = await flow.authorize({
     artifacts: [{ id: subject.target, type: offered.type, before: baseline.content, after: offered.content }],

@@ -1,0 +1,134 @@
+/** A proxy on a free port with everything real but the decisions: store, baselines, monitoring and metrics are the gateway's own. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import type { Decision } from '../../engine/index.ts'
+import { createBaselines, type Baselines } from '../../gateway/baselines/baselines.ts'
+import { loadConfig } from '../../gateway/config/load.ts'
+import type { Config } from '../../gateway/config/schema.ts'
+import type { AuthorizeRequest, Flow } from '../../gateway/flow/flow.ts'
+import { createProxy, type Proxy } from '../../gateway/proxy/proxy.ts'
+import { openStore } from '../../gateway/store/open.ts'
+import type { InterceptionRow, Store } from '../../gateway/store/store.ts'
+import type { TelemetryEvent } from '../../gateway/telemetry/events.ts'
+import { createLogger } from '../../gateway/telemetry/log.ts'
+import { createMetrics, type Metrics } from '../../gateway/telemetry/metrics.ts'
+import { createMonitoring, type Monitoring } from '../../gateway/telemetry/monitoring.ts'
+import { decisionRow } from './decision-row.ts'
+import { scriptedFlow, type ScriptedFlow } from './scripted-flow.ts'
+
+export interface Road {
+  readonly url: string
+  readonly proxy: Proxy
+  readonly store: Store
+  readonly flow: ScriptedFlow
+  readonly baselines: Baselines
+  readonly monitoring: Monitoring
+  readonly metrics: Metrics
+  readonly interceptions: readonly InterceptionRow[]
+  /** What the log sink was given. */
+  readonly events: readonly TelemetryEvent[]
+  /** Lines of the gateway's own log. */
+  readonly log: readonly string[]
+  /** Counts a replacement of configuration or policy. */
+  nextGeneration(): void
+  close(): Promise<void>
+}
+
+export interface RoadOptions {
+  readonly routes: readonly unknown[]
+  readonly decide?: (request: AuthorizeRequest) => Decision
+  readonly compare?: Flow['compare']
+  readonly config?: Readonly<Record<string, unknown>>
+  readonly storeFaults?: Partial<Store>
+  readonly now?: () => number
+  readonly output?: Writable
+}
+
+export async function startRoad(options: RoadOptions): Promise<Road> {
+  const directory = mkdtempSync(join(tmpdir(), 'preflight-road-'))
+  const config = configOf({ data_dir: directory, routes: options.routes, ...options.config })
+  const store = await openStore(config)
+  const metrics = createMetrics()
+  const log: string[] = []
+  const events: TelemetryEvent[] = []
+  const interceptions: InterceptionRow[] = []
+  const logger = createLogger('debug', { write: (line: string) => void log.push(line) })
+  const now = options.now ?? Date.now
+  let generation = 1
+  const settings = () => ({ config, generation })
+  const flow = scriptedFlow({
+    decide: options.decide ?? (() => 'ALLOW'),
+    ...(options.compare === undefined ? {} : { compare: options.compare }),
+    record: (request, { envelope, expiresAt }) =>
+      store.recordDecision(
+        decisionRow({
+          decisionId: envelope.decision_id,
+          decision: envelope.decision,
+          executionAction: envelope.execution_action,
+          route: request.route,
+          supersessionKey: `${request.route}/${request.context.target_id}`,
+          expiresAt,
+        }),
+      ),
+  })
+  const faultyStore: Store = Object.assign(Object.create(store), options.storeFaults, {
+    recordInterception: (row: InterceptionRow) => {
+      interceptions.push(row)
+      return (options.storeFaults?.recordInterception ?? ((one: InterceptionRow) => store.recordInterception(one)))(row)
+    },
+  })
+  const monitoring = createMonitoring({
+    config: config.monitoring,
+    dataDir: directory,
+    store: faultyStore,
+    metrics,
+    logger,
+    now,
+    output: options.output ?? eventLines(events),
+  })
+  await monitoring.start()
+  const baselines = createBaselines({ settings, flow, store: faultyStore, logger, now })
+  const proxy = createProxy({ settings, flow, store: faultyStore, baselines, monitoring, metrics, logger, now })
+  const { port } = await proxy.listen('127.0.0.1', 0)
+  return {
+    url: `http://127.0.0.1:${port}`,
+    proxy,
+    store,
+    flow,
+    baselines,
+    monitoring,
+    metrics,
+    interceptions,
+    events,
+    log,
+    nextGeneration() {
+      generation += 1
+    },
+    async close() {
+      await proxy.close(0)
+      await monitoring.close()
+      await store.close()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+function configOf(value: unknown): Config {
+  const loaded = loadConfig({ environment: {}, value })
+  if (!loaded.ok) throw new Error(loaded.problem.map(({ path, message }) => `${path}: ${message}`).join('\n'))
+  return loaded.value.config
+}
+
+function eventLines(events: TelemetryEvent[]): Writable {
+  return new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      for (const line of chunk.toString('utf8').split('\n').filter(Boolean)) {
+        const event: TelemetryEvent = JSON.parse(line)
+        events.push(event)
+      }
+      done()
+    },
+  })
+}

@@ -1,0 +1,95 @@
+/** A flow that decides what the test says and remembers what it was asked; envelopes have every required member. */
+import { DECISION_CLASSES, ok, type Comparison, type Decision, type Envelope } from '../../engine/index.ts'
+import type { BaselinesDeps, IssuedDecision } from '../../gateway/baselines/baselines.ts'
+import type { AuthorizeRequest, Flow } from '../../gateway/flow/flow.ts'
+
+export type ScriptedFlow = BaselinesDeps['flow'] & {
+  /** Every authorize request, in order. */
+  readonly asked: AuthorizeRequest[]
+}
+
+export interface Script {
+  /** What to decide; may throw what a failing flow throws. */
+  readonly decide: (request: AuthorizeRequest) => Decision
+  readonly ttlMs?: number
+  readonly compare?: Flow['compare']
+  /** Makes the decision durable, as the flow does. */
+  readonly record?: (request: AuthorizeRequest, issued: IssuedDecision) => Promise<void>
+}
+
+const NO_CHANGE: Comparison = {
+  groups: [],
+  stats: { operations: { base: 1, head: 1 }, schemas_compared: 1, touched: { endpoints: 0, fields: 0, params: 0 } },
+  spec_versions: { base: null, head: null },
+  patterns: [],
+  pattern_sources: [],
+  detected_patterns: [],
+}
+
+export function scriptedFlow(script: Script): ScriptedFlow {
+  const asked: AuthorizeRequest[] = []
+  return {
+    asked,
+    compare: script.compare ?? (() => Promise.resolve(ok(NO_CHANGE))),
+    async authorize(request) {
+      asked.push(request)
+      const decision = script.decide(request)
+      const expiresAt = Date.now() + (script.ttlMs ?? 900_000)
+      const envelope = envelopeOf(request, decision, `dec_${asked.length}`, expiresAt)
+      const issued = { envelope, token: envelope.receipt.token, expiresAt }
+      await script.record?.(request, issued)
+      return issued
+    },
+  }
+}
+
+function second(milliseconds: number): string {
+  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`
+}
+
+function envelopeOf(request: AuthorizeRequest, decision: Decision, decisionId: string, expiresAt: number): Envelope {
+  const { action, safeForAgent } = DECISION_CLASSES[decision]
+  const reason = { code: 'MCP_RESULT_PROPERTY_REMOVED', message: `${request.context.target_id} lost a result field.` }
+  const isHeld = decision === 'BLOCK' || decision === 'REQUIRE_APPROVAL'
+  return {
+    spec_version: 'decision-result.v1',
+    decision,
+    safe_for_agent: safeForAgent,
+    execution_action: action,
+    decision_id: decisionId,
+    correlation_id: request.correlationId,
+    evaluated_at: second(Date.now()),
+    expires_at: second(expiresAt),
+    summary: `${decision} for ${request.context.target_id}.`,
+    blocking_reasons: isHeld ? [reason] : [],
+    warnings: decision === 'WARN' ? [reason] : [],
+    required_action: null,
+    next_actions: isHeld
+      ? [
+          {
+            type: decision === 'BLOCK' ? 'REEVALUATE' : 'REQUEST_APPROVAL',
+            instruction: 'Ask the owner of the tool.',
+            target: null,
+            required: true,
+            precondition: null,
+          },
+        ]
+      : [],
+    fingerprint: `sha256:${'a'.repeat(64)}`,
+    input_fingerprint: `sha256:${'b'.repeat(64)}`,
+    decision_body_hash: null,
+    receipt: {
+      token: `header.${decisionId}.signature`,
+      format_version: 'preflight-receipt.v1',
+      key_id: 'test-key',
+      issued_at: second(Date.now()),
+    },
+    report_url: null,
+    evidence_quality: 'HIGH',
+    confidence: null,
+    evidence: isHeld ? [{ type: 'FINDING', source: 'test', finding: 'a field went', severity: 'HIGH' }] : [],
+    analysis_complete: true,
+    risk_score: isHeld ? 80 : 0,
+    patterns: [],
+  }
+}

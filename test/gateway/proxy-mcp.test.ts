@@ -1,0 +1,200 @@
+/** MCP calls through the proxy, spoken by the official SDK on both sides, in every generation of the transport. */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { startAgent, textOf, type Agent } from '../fakes/agent.ts'
+import { ADD, ECHO, startMcpUpstream, tool, type Generation, type McpUpstream } from '../fakes/mcp-upstream.ts'
+import { startRoad, type Road, type RoadOptions } from '../fakes/road.ts'
+import { at } from '../json.ts'
+
+interface Scene {
+  readonly upstream: McpUpstream
+  readonly road: Road
+  readonly agent: Agent
+}
+
+interface SceneOptions {
+  readonly generation?: Generation
+  readonly json?: boolean
+  readonly route?: Readonly<Record<string, unknown>>
+  readonly road?: Partial<RoadOptions>
+}
+
+async function scene(t: TestContext, options: SceneOptions = {}): Promise<Scene> {
+  const { generation = 'sessions' } = options
+  const upstream = await startMcpUpstream({ generation, json: options.json ?? false })
+  const route = { name: 'tools', match: { path: '/tools' }, upstream: upstream.url, protocol: 'mcp', ...options.route }
+  const road = await startRoad({ routes: [route], ...options.road })
+  const agent = await startAgent(`${road.url}/tools`, generation === '2026-07-28' ? { pin: '2026-07-28' } : 'legacy')
+  t.after(async () => {
+    await agent.close()
+    await road.close()
+    await upstream.close()
+  })
+  return { upstream, road, agent }
+}
+
+/** A tool whose result lost its field: the scripted flow blocks what changed. */
+const CHANGED_ECHO = tool('echo', { text: { type: 'string' } }, {})
+const blockChanges: RoadOptions['decide'] = ({ artifacts: [artifact], scope }) => {
+  const name = scope !== null && 'tool' in scope ? scope.tool : ''
+  return toolText(artifact?.before, name) === toolText(artifact?.after, name) ? 'ALLOW' : 'BLOCK'
+}
+
+function toolText(manifest: string | undefined, name: string): string {
+  const tools: unknown = at(JSON.parse(manifest ?? '{}'), 'tools')
+  return JSON.stringify(Array.isArray(tools) ? tools.find((item) => at(item, 'name') === name) : null)
+}
+
+for (const generation of ['sessions', 'stateless', '2026-07-28'] as const) {
+  for (const json of [false, true]) {
+    const form = `${generation}, ${json ? 'JSON answers' : 'event streams'}`
+
+    test(`a tool call goes through with a receipt (${form})`, async (t) => {
+      const { upstream, road, agent } = await scene(t, { generation, json })
+      const listed = await agent.client.listTools()
+      const result = await agent.client.callTool({ name: 'echo', arguments: { text: 'hi' } })
+
+      assert.deepEqual(
+        listed.tools.map(({ name }) => name),
+        ['echo', 'add'],
+      )
+      assert.equal(textOf(result), 'echo: {"text":"hi"}')
+      const [call] = upstream.calls
+      assert.equal(call?.headers['preflight-receipt'], 'header.dec_1.signature')
+      const envelope: unknown = JSON.parse(
+        Buffer.from(String(call?.headers['preflight-decision']), 'base64url').toString(),
+      )
+      assert.equal(at(envelope, 'decision_id'), 'dec_1')
+      const [row] = road.interceptions
+      assert.equal(row?.action, 'tools/call echo')
+      assert.equal(row?.decisionId, 'dec_1')
+    })
+
+    test(`a changed tool is stopped and an untouched one goes on, though the agent never lists (${form})`, async (t) => {
+      const { upstream, agent } = await scene(t, {
+        generation,
+        json,
+        route: { contract: { refresh: 0 } },
+        road: { decide: blockChanges },
+      })
+      await agent.client.callTool({ name: 'echo', arguments: {} })
+      upstream.tools = [CHANGED_ECHO, ADD]
+
+      const stopped = await agent.client.callTool({ name: 'echo', arguments: {} })
+      const untouched = await agent.client.callTool({ name: 'add', arguments: {} })
+
+      assert.equal(stopped.isError, true)
+      assert.match(textOf(stopped), /stopped tools\/call echo/)
+      assert.match(textOf(stopped), /What to do next:\n- Ask the owner of the tool\./)
+      assert.equal(at(stopped.structuredContent, 'error'), 'PREFLIGHT_STOP')
+      assert.equal(at(stopped.structuredContent, 'decision_result', 'execution_action'), 'STOP')
+      assert.notEqual(untouched.isError, true)
+      assert.deepEqual(
+        upstream.calls.map((call) => call.tool),
+        ['echo', 'add'],
+      )
+    })
+  }
+}
+
+test('the first manifest seen is pinned as the baseline when the agent lists', async (t) => {
+  const { road, agent } = await scene(t)
+  await agent.client.listTools()
+  await agent.client.callTool({ name: 'echo', arguments: {} })
+  const baseline = await road.store.baseline('tools', 'tools')
+
+  assert.equal(baseline?.source, 'first_use')
+  assert.deepEqual(JSON.parse(baseline?.content ?? ''), { tools: [ADD, ECHO] })
+})
+
+test('a manifest that comes in pages is whole only with its last page', async (t) => {
+  const { upstream, road, agent } = await scene(t)
+  upstream.pageSize = 1
+  upstream.tools = [ECHO, ADD, tool('third', {}, {})]
+  const first = await agent.client.listTools({})
+  await agent.client.callTool({ name: 'third', arguments: {} })
+  const baseline = await road.store.baseline('tools', 'tools')
+
+  assert.ok(first.tools.length > 0)
+  assert.equal(JSON.parse(baseline?.content ?? '{}').tools.length, 3)
+})
+
+test('a decision serves later calls of the same tool, and its revocation ends that', async (t) => {
+  let clock = Date.now()
+  const { road, agent } = await scene(t, { road: { now: () => clock } })
+  await agent.client.callTool({ name: 'echo', arguments: {} })
+  await agent.client.callTool({ name: 'echo', arguments: {} })
+  assert.equal(road.flow.asked.length, 1)
+
+  await road.store.revokeReceipt('local', 'dec_1', 'test', 'tester', clock)
+  clock += 1001
+  await agent.client.callTool({ name: 'echo', arguments: {} })
+  assert.equal(road.flow.asked.length, 2)
+})
+
+test('another policy generation is asked anew', async (t) => {
+  const { road, agent } = await scene(t)
+  await agent.client.callTool({ name: 'echo', arguments: {} })
+  road.nextGeneration()
+  await agent.client.callTool({ name: 'echo', arguments: {} })
+  assert.equal(road.flow.asked.length, 2)
+})
+
+test('a list_changed notice from the server makes the next call list again, within the refresh time', async (t) => {
+  const { upstream, agent } = await scene(t, { road: { decide: blockChanges } })
+  await agent.client.callTool({ name: 'echo', arguments: {} })
+  upstream.tools = [CHANGED_ECHO, ADD]
+  // The client opens its notification stream after connecting; the notice is lost on a stream that is not there yet.
+  let stopped = await agent.client.callTool({ name: 'echo', arguments: {} })
+  for (let tries = 0; stopped.isError !== true && tries < 100; tries += 1) {
+    await upstream.announceChange()
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    stopped = await agent.client.callTool({ name: 'echo', arguments: {} })
+  }
+  assert.equal(stopped.isError, true)
+})
+
+test('a call that needs an approval is held and says so', async (t) => {
+  const { upstream, agent } = await scene(t, { road: { decide: () => 'REQUIRE_APPROVAL' } })
+  const held = await agent.client.callTool({ name: 'echo', arguments: {} })
+  assert.equal(at(held.structuredContent, 'error'), 'PREFLIGHT_APPROVAL_REQUIRED')
+  assert.equal(upstream.calls.length, 0)
+})
+
+test('observe mode decides, records and counts, and holds nothing', async (t) => {
+  const { upstream, road, agent } = await scene(t, { route: { mode: 'observe' }, road: { decide: () => 'BLOCK' } })
+  const result = await agent.client.callTool({ name: 'echo', arguments: {} })
+  assert.notEqual(result.isError, true)
+  assert.equal(upstream.calls.length, 1)
+  assert.equal(upstream.calls[0]?.headers['preflight-receipt'], undefined)
+  assert.equal(road.interceptions[0]?.executionAction, 'STOP')
+  assert.equal(road.interceptions[0]?.enforced, false)
+  assert.match(await road.metrics.text(), /preflight_calls_total\{route="tools",outcome="observed"\} 1/)
+})
+
+test('a tool that neither contract describes is not forwarded', async (t) => {
+  const { upstream, agent } = await scene(t)
+  const result = await agent.client.callTool({ name: 'hidden', arguments: {} })
+  assert.equal(result.isError, true)
+  assert.equal(at(result.structuredContent, 'error'), 'PREFLIGHT_UNDECIDED')
+  assert.equal(upstream.calls.length, 0)
+})
+
+test('a tool that is gone from the server is still judged, since the baseline has it', async (t) => {
+  const { upstream, road, agent } = await scene(t, {
+    route: { contract: { refresh: 0 } },
+    road: { decide: blockChanges },
+  })
+  await agent.client.callTool({ name: 'echo', arguments: {} })
+  upstream.tools = [ADD]
+  const stopped = await agent.client.callTool({ name: 'echo', arguments: {} })
+  assert.equal(at(stopped.structuredContent, 'error'), 'PREFLIGHT_STOP')
+  assert.equal(road.flow.asked.length, 2)
+})
+
+test('a session that the server has ended is told to the client as the server tells it', async (t) => {
+  const { upstream, agent } = await scene(t, { route: { contract: { refresh: 0 } } })
+  await agent.client.callTool({ name: 'echo', arguments: {} })
+  upstream.endSessions()
+  await assert.rejects(agent.client.callTool({ name: 'echo', arguments: {} }), /404|[Ss]ession/)
+})
