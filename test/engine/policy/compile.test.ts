@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { compilePolicy, type Problem } from '../../../engine/index.ts'
+import { fakePolicy } from '../../fakes/decisions.ts'
+import { sha256 } from '../../fakes/keys.ts'
+
+const RULE = { id: 'a', when: "finding.level == 'breaking'", then: 'BLOCK' }
+const PACK = { apiVersion: 'preflight.dev/v1', kind: 'Policy', metadata: { name: 'test' }, rules: [RULE] }
+
+function problemsOf(source: unknown): readonly Problem[] {
+  const compiled = compilePolicy(source, sha256)
+  return compiled.ok ? [] : compiled.problem
+}
+
+function problemOfCondition(when: string): string {
+  const [problem] = problemsOf({ ...PACK, rules: [{ ...RULE, when }] })
+  assert.equal(problem?.pointer, '/rules/0/when')
+  return problem.message
+}
+
+suite('a policy that does not load', () => {
+  for (const [what, source, pointer] of [
+    ['is not an object', [], ''],
+    ['is of another version', { ...PACK, apiVersion: 'preflight.dev/v2' }, '/apiVersion'],
+    ['has an unknown member', { ...PACK, extra: 1 }, '/extra'],
+    ['has an unknown member with a slash', { ...PACK, 'a/b~c': 1 }, '/a~1b~0c'],
+    ['has no rule', { ...PACK, rules: [] }, '/rules'],
+    ['would ALLOW what is incomplete', { ...PACK, on_incomplete: 'ALLOW' }, '/on_incomplete'],
+    ['has an unknown effect', { ...PACK, rules: [{ ...RULE, then: 'DENY' }] }, '/rules/0/then'],
+    [
+      'has a malformed reason code',
+      { ...PACK, rules: [{ ...RULE, reason: { code: 'no', message: 'm' } }] },
+      '/rules/0/reason/code',
+    ],
+    ['names two rules alike', { ...PACK, rules: [RULE, RULE] }, '/rules/1/id'],
+    ['gives a rule an unknown level', { ...PACK, levels: { 'api-removed': 'harmless' } }, '/levels/api-removed'],
+    ['has a validity past a day', { ...PACK, ttl: { operations: { merge: 86_401 } } }, '/ttl/operations/merge'],
+    [
+      'waives everything',
+      { ...PACK, waivers: [{ id: 'w', reason: 'r', owner: 'o', expires: '2027-01-01' }] },
+      '/waivers/0',
+    ],
+    [
+      'waives until a day that is not in the calendar',
+      { ...PACK, waivers: [{ id: 'w', rule: 'x', reason: 'r', owner: 'o', expires: '2027-02-29' }] },
+      '/waivers/0/expires',
+    ],
+  ] as const) {
+    test(`${what}, and the problem points there`, () => {
+      assert.deepEqual(
+        problemsOf(source).map((problem) => [problem.code, problem.pointer]),
+        [['POLICY_INVALID', pointer]],
+      )
+    })
+  }
+
+  test('names every mistake at once', () => {
+    const source = { ...PACK, extra: 1, rules: [{ ...RULE, then: 'DENY' }], on_incomplete: 'ALLOW' }
+    assert.deepEqual(
+      new Set(problemsOf(source).map(({ pointer }) => pointer)),
+      new Set(['/extra', '/on_incomplete', '/rules/0/then']),
+    )
+  })
+
+  test('is not helped by a member __proto__', () => {
+    const source: unknown = JSON.parse(JSON.stringify(PACK).replace('{', '{"__proto__":{"mode":"observe"},'))
+    assert.deepEqual(
+      problemsOf(source).map(({ pointer }) => pointer),
+      ['/__proto__'],
+    )
+  })
+})
+
+suite('a condition that does not load', () => {
+  for (const [when, words] of [
+    ['finding.level ==', /not valid CEL/],
+    ['finding.lvl == 1', /finding\.lvl, which does not exist; there are rule, code, level/],
+    ['finding["lvl"] == severity', /reads severity, which does not exist/],
+    ['has(context.operations)', /context\.operations/],
+    ['tool.name == "x"', /tool\.name, which does not exist/],
+    ['shout(finding.rule)', /calls shout\(\)/],
+    [`${'('.repeat(40)}true${')'.repeat(40)}`, /nests brackets deeper/],
+    [`finding.rule == "${'x'.repeat(2040)}"`, /must NOT have more than 2048/],
+    ['[1].all(a, [1].all(b, [1].all(c, a == b && b == c)))', /nests loops deeper/],
+  ] as const) {
+    test(`${when.slice(0, 40)}: says what is wrong`, () => assert.match(problemOfCondition(when), words))
+  }
+})
+
+suite('a policy that loads', () => {
+  test('has the same hash however it is written, and another one for another meaning', () => {
+    const reordered = {
+      rules: [RULE],
+      metadata: { name: 'test' },
+      kind: 'Policy',
+      apiVersion: 'preflight.dev/v1',
+      mode: 'enforce',
+    }
+    const hashes = [PACK, reordered, { ...PACK, on_incomplete: 'WARN' }].map((source) => {
+      const compiled = compilePolicy(source, sha256)
+      return compiled.ok ? compiled.value.hash : 'broken'
+    })
+    assert.equal(hashes[0], hashes[1])
+    assert.notEqual(hashes[0], hashes[2])
+  })
+
+  test('gives each operation its validity, its own value before the default', () => {
+    const plain = fakePolicy()
+    assert.deepEqual(
+      ['merge', 'deploy', 'publish', 'tool_call', 'toString', null].map((operation) => plain.ttlSeconds(operation)),
+      [14_400, 14_400, 14_400, 900, 900, 900],
+    )
+    const own = fakePolicy({ ttl: { default: 60, operations: { merge: 120 } } })
+    assert.deepEqual(
+      ['merge', 'deploy', 'tool_call'].map((operation) => own.ttlSeconds(operation)),
+      [120, 14_400, 60],
+    )
+  })
+})
