@@ -36,12 +36,15 @@ export interface Proxy {
   listen(host: string, port: number): Promise<AddressInfo>
   /** Calls under way. */
   openCalls(): number
+  /** A receipt was revoked or consumed by the API: the decision behind it is not used again unchecked. */
+  receiptChanged(decisionId: string): void
   /** Takes no new connection, lets calls under way finish for `drainMs`, then breaks them off. Leaves no socket or timer. */
   close(drainMs: number): Promise<void>
 }
 
 /** Longer than the usual client's, so that the client is the one to close an idle connection. */
 const KEEP_ALIVE_MS = 75_000
+const HEAD_TIMEOUT_MS = 30_000
 
 export function createProxy(deps: ProxyDeps): Proxy {
   const road = buildRoad(deps)
@@ -66,7 +69,13 @@ export function createProxy(deps: ProxyDeps): Proxy {
         if (isClosing) server.closeIdleConnections()
       })
   }
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0, insecureHTTPParser: false })
+  const server = createServer({
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: HEAD_TIMEOUT_MS,
+    // A large upload may take as long as it takes.
+    requestTimeout: 0,
+    insecureHTTPParser: false,
+  })
   server.on('request', (request, response) => take(request, response, false))
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => take(request, response, true))
   // An agent that breaks a connection off is no fault of the gateway.
@@ -75,6 +84,7 @@ export function createProxy(deps: ProxyDeps): Proxy {
   return {
     listen: (host, port) => listen(server, host, port),
     openCalls: () => openTrips.size,
+    receiptChanged: (decisionId) => road.verdicts.receiptChanged(decisionId),
     async close(drainMs) {
       isClosing = true
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))

@@ -33,6 +33,8 @@ export interface Question {
 export interface Verdicts {
   /** Rejects with a GatewayError when no decision could be made or its state cannot be told. */
   verdictOn(question: Question): Promise<CallVerdict>
+  /** A receipt was revoked or consumed in this process: its state is looked up before the decision is used again. */
+  receiptChanged(decisionId: string): void
 }
 
 export interface VerdictsDeps {
@@ -44,6 +46,8 @@ export interface VerdictsDeps {
 
 interface Entry {
   readonly verdict: Promise<CallVerdict>
+  /** Null until the verdict is there. */
+  decisionId: string | null
   /** Set once the verdict is there. */
   usableUntil: number
   checkedAt: number
@@ -63,6 +67,7 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
 
   const decide = (key: string, question: Question): Entry => {
     const entry: Entry = {
+      decisionId: null,
       usableUntil: Number.POSITIVE_INFINITY,
       checkedAt: deps.now(),
       verdict: authorize(question, deps.flow).then(
@@ -70,6 +75,7 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
           const now = deps.now()
           entry.usableUntil = verdict.envelope.analysis_complete ? expiresAt : Math.min(expiresAt, now + INCOMPLETE_MS)
           entry.checkedAt = now
+          entry.decisionId = verdict.decisionId
           return verdict
         },
         (error: unknown) => {
@@ -93,6 +99,10 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
       // Others may have asked while the state was looked up: theirs is as good.
       const newer = entries.peek(key)
       return newer !== undefined && newer !== known ? newer.verdict : decide(key, question).verdict
+    },
+    receiptChanged(decisionId) {
+      for (const entry of entries.values())
+        if (entry.decisionId === decisionId) entry.checkedAt = Number.NEGATIVE_INFINITY
     },
   }
 }

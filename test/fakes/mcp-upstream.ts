@@ -147,7 +147,11 @@ function modernHandler(newServer: () => Server, isJson: boolean): RequestListene
   const handle = toNodeHandler(
     createMcpHandler(newServer, { legacy: 'reject', responseMode: isJson ? 'json' : 'auto' }),
   )
-  return (request, response) => void handle(request, response)
+  return (request, response) => {
+    const { method = 'POST', url = '/', headers } = request
+    // The adapter wants members that are there, where node:http declares them optional.
+    void handle({ method, url, headers, [Symbol.asyncIterator]: () => request[Symbol.asyncIterator]() }, response)
+  }
 }
 
 function answerJson(response: ServerResponse, status: number, value: unknown): void {
