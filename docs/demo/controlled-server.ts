@@ -18,6 +18,8 @@ export interface ControlledServer {
   release(edits: Release): void
   /** Calls that reached this server, by tool. */
   readonly reached: ReadonlyMap<string, number>
+  /** The Preflight-Receipt that came with the last call; null before the first. */
+  lastReceipt(): string | null
   stop(): Promise<void>
 }
 
@@ -34,6 +36,7 @@ function asOffered(structured: Record<string, unknown>, tool: Tool | undefined):
 
 export async function startControlledServer(recorded: readonly Tool[], real: Client): Promise<ControlledServer> {
   let offered = [...recorded]
+  let lastReceipt: string | null = null
   const reached = new Map<string, number>()
   const sessions = new Map<string, NodeStreamableHTTPServerTransport>()
 
@@ -60,6 +63,8 @@ export async function startControlledServer(recorded: readonly Tool[], real: Cli
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const id = request.headers['mcp-session-id']
+    const receipt = request.headers['preflight-receipt']
+    if (typeof receipt === 'string') lastReceipt = receipt
     const known = typeof id === 'string' ? sessions.get(id) : undefined
     if (typeof id === 'string' && known === undefined) response.writeHead(404).end()
     else await (known ?? (await openSession())).handleRequest(request, response)
@@ -75,6 +80,7 @@ export async function startControlledServer(recorded: readonly Tool[], real: Cli
   return {
     url: `http://127.0.0.1:${address.port}/mcp`,
     reached,
+    lastReceipt: () => lastReceipt,
     release: (edits) => {
       offered = applyRelease(recorded, edits)
     },
