@@ -1,9 +1,9 @@
 /** Finds and compiles the policy pack that the configuration names; every mistake has its line and column. */
-import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { compilePolicy, ok, type CompiledPolicy, type Result } from '../../engine/index.ts'
 import { sha256Hex } from '../hash.ts'
+import { packageFolder } from '../package-files.ts'
 import { messageOf } from '../startup-error.ts'
 import { pathOfPointer, type Mistake } from './mistake.ts'
 import { readSourceText } from './source-text.ts'
@@ -43,20 +43,11 @@ export function loadPolicy(name: string, directory: string): Result<LoadedPolicy
 
 /** A bare word is a shipped pack; whatever looks like a path is one. */
 export function policyFile(name: string, directory: string): string {
-  return isPackName(name) ? join(packsDirectory(), name, 'pack.yaml') : resolve(directory, name)
+  return isPackName(name) ? join(packageFolder(), 'policies', name, 'pack.yaml') : resolve(directory, name)
 }
 
 function isPackName(name: string): boolean {
   return /^[a-z0-9][a-z0-9-]*$/.test(name)
-}
-
-/** `policies/` stands at the top of the project and of the package; compiled modules lie one folder deeper. */
-function packsDirectory(): string {
-  for (let directory = dirname(fileURLToPath(import.meta.url)); ; directory = dirname(directory)) {
-    const packs = join(directory, 'policies')
-    if (existsSync(packs)) return packs
-    if (directory === dirname(directory)) throw new Error('the folder policies/ of the package is missing')
-  }
 }
 
 function missing(name: string, file: string, reason: string): Mistake {

@@ -1,0 +1,158 @@
+/** What a command of the command line is: a row with its options, from which parsing, checking and --help are made. */
+import { parseArgs } from 'node:util'
+import { nearest } from '../config/suggestion.ts'
+import type { CommandIo } from './io.ts'
+
+/** wire.md §14: good, the answer is no, usage or configuration, could not decide. */
+export const EXIT = { good: 0, no: 1, usage: 2, undecided: 3 } as const
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+export interface OptionSpec {
+  readonly name: string
+  /** What the value is called in the help; absent: a flag. */
+  readonly value?: string
+  readonly allowed?: readonly string[]
+  readonly isRequired?: boolean
+  readonly isRepeatable?: boolean
+  readonly help: string
+}
+
+export interface Command {
+  readonly name: string
+  readonly summary: string
+  /** Positional arguments as the help shows them, e.g. `BASE HEAD`. */
+  readonly operands: string
+  /** How many positional arguments there may be. */
+  readonly operandCount: readonly [least: number, most: number]
+  readonly options: readonly OptionSpec[]
+  /** More for --help: examples, exit codes. */
+  readonly notes?: string
+  run(args: Arguments, io: CommandIo): Promise<ExitCode>
+}
+
+export interface CommandGroup {
+  readonly name: string
+  readonly summary: string
+  readonly commands: readonly Command[]
+}
+
+export interface Arguments {
+  readonly operands: readonly string[]
+  flag(name: string): boolean
+  /** The last value given. */
+  value(name: string): string | undefined
+  values(name: string): readonly string[]
+}
+
+/** The command line was not understood. */
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'UsageError'
+  }
+}
+
+const HELP: OptionSpec = { name: 'help', help: 'Show this.' }
+
+/** Null when help was asked for. Throws a UsageError that names the nearest known option. */
+export function parseCommandLine(command: Command, argv: readonly string[]): Arguments | null {
+  const options = [...command.options, HELP]
+  const { tokens } = parseArgs({
+    args: [...argv],
+    strict: false,
+    tokens: true,
+    allowPositionals: true,
+    options: Object.fromEntries(
+      options.map(({ name, value }) => [name, { type: value === undefined ? 'boolean' : 'string' }]),
+    ),
+  })
+  const given = new Map<string, readonly string[]>()
+  const operands: string[] = []
+  for (const token of tokens) {
+    if (token.kind === 'positional') operands.push(token.value)
+    if (token.kind !== 'option') continue
+    if (token.rawName === '-h' || token.name === 'help') return null
+    const spec = optionNamed(token.rawName, token.name, options)
+    given.set(spec.name, [...(given.get(spec.name) ?? []), checkedValue(spec, token.value)])
+  }
+  checkCounts(command, operands, given)
+  return {
+    operands,
+    flag: (name) => given.has(name),
+    value: (name) => given.get(name)?.at(-1),
+    values: (name) => given.get(name) ?? [],
+  }
+}
+
+function optionNamed(rawName: string, name: string, options: readonly OptionSpec[]): OptionSpec {
+  const spec = options.find((option) => option.name === name)
+  if (spec !== undefined && rawName.startsWith('--')) return spec
+  const guess = nearest(
+    name,
+    options.map((option) => option.name),
+  )
+  throw new UsageError(`the option ${rawName} is not known${guess === null ? '' : `; did you mean --${guess}?`}`)
+}
+
+function checkedValue({ name, value, allowed }: OptionSpec, given: string | undefined): string {
+  if (value === undefined) {
+    if (given !== undefined) throw new UsageError(`--${name} takes no value`)
+    return ''
+  }
+  if (given === undefined || given === '') throw new UsageError(`--${name} needs a value: --${name} ${value}`)
+  if (allowed === undefined || allowed.includes(given)) return given
+  const guess = nearest(given, allowed)
+  const hint = guess === null ? '' : `; did you mean "${guess}"?`
+  throw new UsageError(`--${name} ${JSON.stringify(given)} is not one of ${allowed.join(', ')}${hint}`)
+}
+
+function checkCounts(
+  command: Command,
+  operands: readonly string[],
+  given: ReadonlyMap<string, readonly string[]>,
+): void {
+  const [least, most] = command.operandCount
+  if (operands.length < least) throw new UsageError(`arguments are missing: ${command.operands}`)
+  const extra = operands[most]
+  if (extra !== undefined) throw new UsageError(`the argument ${JSON.stringify(extra)} is one too many`)
+  for (const { name, value, isRequired, isRepeatable } of command.options) {
+    const count = given.get(name)?.length ?? 0
+    if (isRequired === true && count === 0) throw new UsageError(`--${name} ${value ?? ''} is required`)
+    if (isRepeatable !== true && value !== undefined && count > 1)
+      throw new UsageError(`--${name} is given ${count} times`)
+  }
+}
+
+/** @param path the words before the options, e.g. `preflight keys create` */
+export function helpOf(path: string, command: Command): string {
+  const rows = [...command.options, HELP].map((option) => [optionUsage(option), optionHelp(option)] as const)
+  const usage = `Usage: ${path}${command.operands === '' ? '' : ` ${command.operands}`}${rows.length > 0 ? ' [options]' : ''}`
+  return [
+    command.summary,
+    '',
+    usage,
+    '',
+    'Options:',
+    ...columns(rows),
+    ...(command.notes === undefined ? [] : ['', command.notes]),
+  ].join('\n')
+}
+
+/** Two columns, the first as wide as its widest entry. */
+export function columns(rows: readonly (readonly [string, string])[]): readonly string[] {
+  const width = Math.max(0, ...rows.map(([first]) => first.length))
+  return rows.map(([first, second]) => `  ${first.padEnd(width)}  ${second}`.trimEnd())
+}
+
+function optionUsage({ name, value }: OptionSpec): string {
+  return value === undefined ? `--${name}` : `--${name} ${value}`
+}
+
+function optionHelp({ help, allowed, isRequired, isRepeatable }: OptionSpec): string {
+  const marks = [
+    ...(allowed === undefined ? [] : [allowed.join(' | ')]),
+    ...(isRequired === true ? ['required'] : []),
+    ...(isRepeatable === true ? ['repeatable'] : []),
+  ]
+  return marks.length === 0 ? help : `${help} [${marks.join('; ')}]`
+}

@@ -1,0 +1,32 @@
+/** What a command may touch of the outside: streams, environment, and whether a person is looking. Tests hand in their own. */
+import type { Readable, Writable } from 'node:stream'
+import { processEnvironment, variable, type Environment } from '../config/environment.ts'
+
+export interface CommandIo {
+  readonly stdin: Readable
+  readonly stdout: Writable
+  readonly stderr: Writable
+  readonly environment: Environment
+  /** Stdout is a terminal. */
+  readonly isTerminal: boolean
+}
+
+export function processIo(): CommandIo {
+  const { stdin, stdout, stderr } = process
+  return { stdin, stdout, stderr, environment: processEnvironment(), isTerminal: stdout.isTTY === true }
+}
+
+/** Colour is for a person at a terminal who did not decline it (https://no-color.org). */
+export function wantsColour({ isTerminal, environment }: CommandIo): boolean {
+  return isTerminal && variable(environment, 'NO_COLOR') === null && environment['TERM'] !== 'dumb'
+}
+
+export function writeLine(stream: Writable, text: string): void {
+  stream.write(text.endsWith('\n') ? text : `${text}\n`)
+}
+
+export async function readAll(stream: Readable): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of stream) chunks.push(Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk)))
+  return Buffer.concat(chunks).toString('utf8')
+}

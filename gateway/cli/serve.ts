@@ -1,0 +1,59 @@
+/** `preflight serve`: runs the gateway until a signal, and says once, to a person or to a program, that it is ready. */
+import { startGateway, type Gateway } from '../main.ts'
+import { EXIT, type Command, type ExitCode } from './command.ts'
+import { CONFIG_OPTION, configSource, DATA_DIR_OPTION } from './config-option.ts'
+import { wantsColour, writeLine, type CommandIo } from './io.ts'
+import { startSummary } from './start-summary.ts'
+
+export const serveCommand: Command = {
+  name: 'serve',
+  summary: 'Run the gateway: proxy, API and admin listeners.',
+  operands: '',
+  operandCount: [0, 0],
+  options: [CONFIG_OPTION, DATA_DIR_OPTION],
+  notes: [
+    'Environment variables go over the file: PREFLIGHT_ and the path of a setting, e.g. PREFLIGHT_LOG_LEVEL.',
+    'SIGHUP reads configuration and policy again; SIGTERM and SIGINT drain and stop, a second one stops at once.',
+  ].join('\n'),
+  run: async (args, io) => {
+    const gateway = await startGateway(configSource(args, io))
+    announce(gateway, io)
+    return await untilStopped(gateway)
+  },
+}
+
+function announce(gateway: Gateway, io: CommandIo): void {
+  const { addresses, bootstrapKey } = gateway
+  if (io.isTerminal) {
+    writeLine(io.stdout, startSummary(gateway, wantsColour(io)))
+    return
+  }
+  // The key goes to stderr as text: stdout is read by programs and often kept.
+  if (bootstrapKey !== null) writeLine(io.stderr, `Admin API key, shown once: ${bootstrapKey}`)
+  writeLine(io.stdout, JSON.stringify({ event: 'ready', ...addresses }))
+}
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const
+
+/** Exit code of a program that a signal ended, by convention. */
+const FORCED_EXIT = 130
+
+function untilStopped(gateway: Gateway): Promise<ExitCode> {
+  return new Promise((resolve, reject) => {
+    let isStopping = false
+    const reload = (): void => gateway.reload()
+    const stop = (signal: string): void => {
+      // Nothing is lost by force: what was decided is durable, and what was not has gone nowhere.
+      if (isStopping) process.exit(FORCED_EXIT)
+      isStopping = true
+      gateway.logger.info({ signal }, 'stopping: calls under way may finish')
+      gateway.close().then(() => {
+        for (const name of SIGNALS) process.off(name, stop)
+        process.off('SIGHUP', reload)
+        resolve(EXIT.good)
+      }, reject)
+    }
+    for (const name of SIGNALS) process.on(name, stop)
+    process.on('SIGHUP', reload)
+  })
+}

@@ -1,0 +1,48 @@
+/** The start-up summary for a person at a terminal: what listens where, what is in force, and the next thing to try. */
+import { styleText } from 'node:util'
+import type { Gateway } from '../main.ts'
+import { columns } from './command.ts'
+
+const SHORT_HASH = 'sha256:'.length + 12
+
+export function startSummary(gateway: Gateway, isColoured: boolean): string {
+  const { config, policy } = gateway.settings()
+  const { proxy, api, admin } = gateway.addresses
+  const strong = (text: string): string => (isColoured ? styleText('bold', text, { validateStream: false }) : text)
+  const routes = config.routes.map(({ name, match, upstream, protocol, mode }) => {
+    const host = match.host ?? ''
+    return ['', `${host}${match.path} → ${upstream} (${name}, ${protocol}, ${mode})`] as const
+  })
+  const rows: readonly (readonly [string, string])[] = [
+    ['proxy', proxy],
+    ['api', `${api}  (POST /api/v1/preflight, /api/diff, /mcp; GET /openapi.json)`],
+    ['admin', `${admin}  (/livez, /readyz, /metrics)`],
+    ['policy', `${policy.name}, ${policy.mode}, ${policy.hash.slice(0, SHORT_HASH)}`],
+    ['receipt key', gateway.keyId],
+    ['tier', config.tier],
+    ['store', gateway.store],
+    ['telemetry', config.monitoring.sinks.map(({ type }) => type).join(', ') || 'none'],
+    ['routes', routes.length === 0 ? 'none yet: name some in the configuration (routes)' : `${routes.length}`],
+    ...routes,
+  ]
+  return ['', strong('Preflight Gateway is ready.'), '', ...columns(rows), '', ...nextStep(gateway, strong), ''].join(
+    '\n',
+  )
+}
+
+function nextStep({ addresses, bootstrapKey }: Gateway, strong: (text: string) => string): readonly string[] {
+  const key = bootstrapKey ?? '$PREFLIGHT_API_KEY'
+  const body = JSON.stringify({
+    base: '{"openapi":"3.0.3","info":{"title":"t","version":"1"},"paths":{"/orders":{"get":{"responses":{"200":{"description":"ok"}}}}}}',
+    head: '{"openapi":"3.0.3","info":{"title":"t","version":"2"},"paths":{}}',
+    format: 'markdown',
+  })
+  return [
+    ...(bootstrapKey === null ? [] : [`${strong('Admin API key, shown once:')} ${bootstrapKey}`, '']),
+    'Try it: compare two contracts, one of which lost an operation.',
+    '',
+    `  curl -s ${addresses.api}/api/diff -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${body}'`,
+    '',
+    'Ctrl-C stops it.',
+  ]
+}

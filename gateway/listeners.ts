@@ -1,0 +1,58 @@
+/** Opens the three listeners, and says which one could not be opened, why, and what to change. */
+import type { Admin } from './telemetry/admin.ts'
+import type { Api } from './api/listener.ts'
+import { formatAddress, parseAddress } from './config/addresses.ts'
+import type { Config } from './config/schema.ts'
+import type { Proxy } from './proxy/proxy.ts'
+import { errorCode, messageOf, StartupError } from './startup-error.ts'
+
+/** Where each listener is bound, e.g. `http://127.0.0.1:15080`. */
+export type Addresses = Readonly<Record<keyof Config['listen'], string>>
+
+export interface Listeners {
+  readonly admin: Admin
+  readonly api: Api
+  readonly proxy: Proxy
+}
+
+/** Admin first, so that a probe gets an answer while the rest comes up; the proxy last, when a call can be judged. */
+export async function openListeners(
+  { admin, api, proxy }: Listeners,
+  config: Config,
+  closers: (() => unknown)[],
+): Promise<Addresses> {
+  const bind = async (name: keyof Config['listen'], listener: Pick<Admin, 'listen'>): Promise<string> => {
+    const { host, port } = parseAddress(config.listen[name])
+    try {
+      const bound = await listener.listen(host, port)
+      return `http://${formatAddress({ host: bound.address, port: bound.port })}`
+    } catch (error) {
+      throw cannotListen(name, config.listen[name], error)
+    }
+  }
+  const adminAddress = await bind('admin', admin)
+  closers.push(() => admin.close())
+  const apiAddress = await bind('api', api)
+  closers.push(() => api.close(0))
+  const proxyAddress = await bind('proxy', proxy)
+  closers.push(() => proxy.close(0))
+  return { proxy: proxyAddress, api: apiAddress, admin: adminAddress }
+}
+
+/** Why `listen` failed, by the code of the system. */
+const LISTEN_FAILURES: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program (or another gateway) has it',
+  EACCES: 'this user may not open it; ports under 1024 usually need a privilege',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOTFOUND: 'the host name is not known',
+}
+
+function cannotListen(name: keyof Config['listen'], address: string, cause: unknown): StartupError {
+  const code = errorCode(cause) ?? ''
+  const reason = Object.hasOwn(LISTEN_FAILURES, code) ? LISTEN_FAILURES[code] : messageOf(cause)
+  return new StartupError(
+    `The ${name} listener cannot be opened on ${address}: ${reason}. ` +
+      `Choose another address with listen.${name} or PREFLIGHT_${name.toUpperCase()}_LISTEN (port 0 picks a free one).`,
+    { cause },
+  )
+}

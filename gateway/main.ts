@@ -1,0 +1,171 @@
+/** Wires the gateway: settings, store and keys first, then the road, then the listeners; and takes it down in the opposite order. */
+import { mkdirSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Writable } from 'node:stream'
+import { createApi } from './api/listener.ts'
+import { createBaselines } from './baselines/baselines.ts'
+import { variable } from './config/environment.ts'
+import { openSettings, type LiveSettings } from './config/live.ts'
+import type { ConfigSource } from './config/load.ts'
+import { formatMistake } from './config/mistake.ts'
+import { createFlow } from './flow/authorize.ts'
+import type { Flow } from './flow/flow.ts'
+import { bootstrapKey } from './keys/bootstrap.ts'
+import { openKeyRing, type KeyRing } from './keys/key-ring.ts'
+import { openListeners, type Addresses, type Listeners } from './listeners.ts'
+import { createProxy } from './proxy/proxy.ts'
+import { readinessChecks } from './readiness.ts'
+import type { CurrentSettings } from './settings.ts'
+import { startReloading } from './reloading.ts'
+import { messageOf, StartupError } from './startup-error.ts'
+import { openStore } from './store/open.ts'
+import type { Store } from './store/store.ts'
+import { createAdmin } from './telemetry/admin.ts'
+import { createLogger, type Logger } from './telemetry/log.ts'
+import { createMetrics, type Metrics } from './telemetry/metrics.ts'
+import { createMonitoring, type Monitoring } from './telemetry/monitoring.ts'
+
+export interface Gateway {
+  readonly addresses: Addresses
+  readonly settings: CurrentSettings
+  readonly store: string
+  readonly keyId: string
+  /** The first admin key, when one was made just now; shown once. */
+  readonly bootstrapKey: string | null
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /** Reads configuration and policy again (SIGHUP). */
+  reload(): void
+  /** Readiness goes first, calls under way finish within `shutdown.drain`, then everything is closed. */
+  close(): Promise<void>
+}
+
+export interface StartOptions {
+  /** Where the log sink of telemetry writes; stdout unless told. */
+  readonly output?: Writable
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number
+  readonly logger?: Logger
+}
+
+/** Throws a ConfigError or a StartupError; then nothing is left open. */
+export async function startGateway(source: ConfigSource, options: StartOptions = {}): Promise<Gateway> {
+  const live = openSettings(source)
+  const closers: (() => unknown)[] = []
+  try {
+    return await start(live, source, options, closers)
+  } catch (error) {
+    for (const close of closers.toReversed()) await close()
+    throw error
+  }
+}
+
+async function start(
+  live: LiveSettings,
+  { environment }: ConfigSource,
+  { output = process.stdout, now = Date.now, logger = createLogger(live.current().config.log.level) }: StartOptions,
+  closers: (() => unknown)[],
+): Promise<Gateway> {
+  const { config } = live.current()
+  const metrics = createMetrics()
+  const dataDir = makeDataDirectory(config.data_dir)
+  const store = await openStore(config, storeEvents(metrics, logger))
+  closers.push(() => store.close())
+  const keys = await openKeyRing(dataDir)
+  const keyId = signingKeyId(keys)
+  const bootstrap = await bootstrapKey(store, variable(environment, 'PREFLIGHT_BOOTSTRAP_KEY'), now())
+
+  const settings = live.current
+  const flow = createFlow({ settings, store, signer: () => keys.signer(), metrics, logger, now })
+  closers.push(() => flow.close())
+  const monitoring = createMonitoring({ config: config.monitoring, dataDir, store, metrics, logger, now, output })
+  closers.push(() => monitoring.close())
+  await monitoring.start()
+  const baselines = createBaselines({ settings, flow, store, logger, now })
+  const proxy = createProxy({ settings, flow, store, baselines, monitoring, metrics, logger, now })
+  const receiptChanged = (decisionId: string): void => proxy.receiptChanged(decisionId)
+  const api = createApi({ settings, store, flow, keys, monitoring, baselines, metrics, logger, now, receiptChanged })
+  let isServing = false
+  const checks = readinessChecks({ isServing: () => isServing, live, store, keys, monitoring, now })
+  const admin = createAdmin({ checks, metrics, logger })
+
+  const parts: Parts = { live, store, flow, monitoring, proxy, api, admin }
+  const addresses = await openListeners(parts, config, closers)
+  const reloading = startReloading({ live, keys, dataDir, metrics, logger })
+  for (const warning of live.warnings) logger.warn(formatMistake(warning))
+  if (bootstrap.warning !== null) logger.warn(bootstrap.warning)
+  isServing = true
+  return {
+    addresses,
+    settings,
+    store: store.description,
+    keyId,
+    bootstrapKey: bootstrap.printed,
+    metrics,
+    logger,
+    reload: () => reloading.now(),
+    close: once(async () => {
+      isServing = false
+      reloading.stop()
+      await drain(parts)
+    }),
+  }
+}
+
+interface Parts extends Listeners {
+  readonly live: LiveSettings
+  readonly store: Store
+  readonly flow: Flow
+  readonly monitoring: Monitoring
+}
+
+/** New calls end first; what writes goes before what it writes to; /readyz answers 503 to the end. */
+async function drain({ live, store, flow, monitoring, proxy, api, admin }: Parts): Promise<void> {
+  const budget = live.current().config.shutdown.drain * 1000
+  await Promise.all([proxy.close(budget), api.close(budget)])
+  await flow.close()
+  await monitoring.close()
+  await store.close()
+  await admin.close()
+}
+
+/** A gateway that cannot sign cannot decide: better said at the start than at every call. */
+function signingKeyId(keys: KeyRing): string {
+  try {
+    return keys.signer().keyId
+  } catch (error) {
+    throw new StartupError(
+      'No receipt key is in force: all are retired or revoked. Make one with: preflight keys rotate --overlap 0',
+      { cause: error },
+    )
+  }
+}
+
+function makeDataDirectory(configured: string): string {
+  const directory = resolve(configured)
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    return directory
+  } catch (error) {
+    throw new StartupError(
+      `The data directory ${directory} cannot be made: ${messageOf(error)}. ` +
+        'Name one that this user can write to with data_dir or PREFLIGHT_DATA_DIR.',
+      { cause: error },
+    )
+  }
+}
+
+function storeEvents(metrics: Metrics, logger: Logger) {
+  return {
+    onCall: (operation: string, seconds: number, isGood: boolean): void => {
+      metrics.observe('preflight_store_seconds', { operation }, seconds)
+      if (!isGood) metrics.count('preflight_store_failures_total', { operation })
+    },
+    onFault: (error: Error): void => logger.error({ err: error }, 'the store has a fault'),
+  }
+}
+
+function once(act: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | null = null
+  return () => (running ??= act())
+}

@@ -1,0 +1,54 @@
+/** What /readyz asks: each part that a decision needs, by name. A refused reload is told and does not take the gateway out. */
+import type { LiveSettings } from './config/live.ts'
+import type { KeyRing } from './keys/key-ring.ts'
+import type { Store } from './store/store.ts'
+import type { Check, Checks } from './telemetry/admin.ts'
+import type { Monitoring } from './telemetry/monitoring.ts'
+
+export interface ReadinessDeps {
+  readonly isServing: () => boolean
+  readonly live: LiveSettings
+  readonly store: Store
+  readonly keys: KeyRing
+  readonly monitoring: Monitoring
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+/** The store is really written to, but not more often than this: /readyz answers anyone. */
+const PROBE_INTERVAL = 1000
+
+export function readinessChecks({ isServing, live, store, keys, monitoring, now }: ReadinessDeps): Checks {
+  const probe = atMostEvery(PROBE_INTERVAL, now, () => store.probe())
+  return {
+    lifecycle: () => ({ ready: isServing(), detail: isServing() ? 'serving' : 'starting or stopping' }),
+    store: async () => {
+      await probe()
+      return { ready: true, detail: store.description }
+    },
+    signer: () => ({ ready: true, detail: `key ${keys.signer().keyId}` }),
+    settings: () => settingsCheck(live),
+    monitoring: () => ({
+      ready: true,
+      detail: monitoring.isWired() ? 'wired' : 'nothing is wired: CONTINUE_WITH_MONITORING does not proceed',
+    }),
+  }
+}
+
+function settingsCheck(live: LiveSettings): Check {
+  const { generation, policy } = live.current()
+  const mistakes = live.pendingMistakes().length
+  const detail = `generation ${generation}, policy ${policy.name}`
+  return {
+    ready: true,
+    detail: mistakes === 0 ? detail : `${detail}; the files on disk have ${mistakes} mistake(s) and are not in force`,
+  }
+}
+
+function atMostEvery(interval: number, now: () => number, act: () => Promise<void>): () => Promise<void> {
+  let last: { readonly at: number; readonly outcome: Promise<void> } | null = null
+  return () => {
+    if (last === null || now() - last.at >= interval) last = { at: now(), outcome: act() }
+    return last.outcome
+  }
+}
