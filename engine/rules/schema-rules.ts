@@ -13,6 +13,8 @@ const NAMED: Readonly<Record<string, string>> = {
 
 export function schemaRuleId(site: SchemaSite, family: Family): string {
   const id = `${site.prefix}-${family.stem}`
+  if (site.scope === 'request-header' && family.stem === 'became-enum' && site.isProperty)
+    return `${site.scope}-property-became-enum`
   return NAMED[id] ?? id
 }
 

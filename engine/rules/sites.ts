@@ -60,6 +60,32 @@ export const RESPONSE_HEADER = sitePair(
   { prefix: 'response-header-property', area: 'headers', noun: 'the property `{path}` of the response header' },
 )
 
+/** A header parameter; the rules about its properties were named after headers before they were named after parameters. */
+export const REQUEST_HEADER_PARAMETER: SitePair = {
+  root: { ...REQUEST_PARAMETER.root, scope: 'request-header' },
+  property: { ...REQUEST_PARAMETER.property, scope: 'request-header' },
+}
+
+/** What the provider sends in a callback, which the client reads. */
+export const CALLBACK_REQUEST = sitePair(
+  'response',
+  'callback-request',
+  { prefix: 'callback-request-body', area: 'callbacks', noun: 'the callback body' },
+  { prefix: 'callback-request-property', area: 'callbacks', noun: 'the callback property `{path}`' },
+)
+
+/** What the client answers to a callback, which the provider reads. */
+export const CALLBACK_RESPONSE = sitePair(
+  'request',
+  'callback-response',
+  { prefix: 'callback-response-body', area: 'callbacks', noun: 'the answer to the callback' },
+  {
+    prefix: 'callback-response-property',
+    area: 'callbacks',
+    noun: 'the property `{path}` of the answer to the callback',
+  },
+)
+
 /** An agent tool's arguments and its structured result. */
 export const TOOL_INPUT = sitePair(
   'request',

@@ -50,9 +50,6 @@ export function escapeStep(step: string): string {
   return step.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
-export function unescapeStep(step: string): string {
-  return step.replaceAll('~1', '/').replaceAll('~0', '~')
-}
 
 export type JsonRecord = Readonly<Record<string, unknown>>
 

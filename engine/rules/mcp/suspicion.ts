@@ -15,7 +15,7 @@ export interface Suspicion {
  * codes. Single variation selectors and joiners are part of emoji and of some scripts.
  */
 const HIDDEN =
-  /(?![\u200C\u200D\uFE00-\uFE0F])(?<!\u{1F3F4}[\u{E0020}-\u{E007F}]{0,8})\p{Default_Ignorable_Code_Point}|[\uFE00-\uFE0F]{2,}|[\uFFF9-\uFFFB]|[^\P{Cc}\t\n\r]/gu
+  /(?!\u200C|\u200D|\p{Variation_Selector})(?<!\u{1F3F4}[\u{E0020}-\u{E007F}]{0,8})\p{Default_Ignorable_Code_Point}|\p{Variation_Selector}{2,}|[\uFFF9-\uFFFB]|[^\P{Cc}\t\n\r]/gu
 
 /** Joiners are letters in some scripts and glue in emoji; elsewhere they only hide. */
 const STRAY_JOINER =
@@ -32,7 +32,8 @@ interface Sign {
 
 const INSTRUCTIONS = String.raw`(?:instructions?|prompts?|rules?|guidelines?|directives?|polic(?:y|ies)|restrictions?)`
 const SECRETS = String.raw`(?:secrets?|passwords?|credentials?|api[ _-]?keys?|access tokens?|private keys?|environment variables?|conversation|chat history|system prompt)`
-const WITHIN = '[^.!?]{0,60}?'
+/** Within one sentence; a dot inside a name ends none. */
+const WITHIN = String.raw`(?:[^.!?]|\.(?=\S)){0,60}?`
 
 const SIGNS: readonly Sign[] = [
   sign(

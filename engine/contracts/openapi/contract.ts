@@ -1,0 +1,152 @@
+/**
+ * An OpenAPI contract as the comparison sees it: one model for Swagger 2.0 and OpenAPI 3.0 to 3.2, read part by part when
+ * a part is compared. Malformed parts are read as absent; they are never an exception.
+ */
+import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
+import type { Lifecycle } from '../../schema/annotations.ts'
+import type { OpenApiDocuments } from './documents.ts'
+
+export interface OpenApiContract {
+  /** As written: `3.0.3`. */
+  readonly version: string
+  readonly isSwagger: boolean
+  readonly documents: OpenApiDocuments
+  readonly root: Located
+}
+
+/** Methods of a path item, in the order in which they are listed. `query` is of OpenAPI 3.2. */
+const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'] as const
+
+export interface PathItem {
+  readonly path: string
+  readonly located: Located
+  readonly parameters: readonly Parameter[]
+  readonly operations: ReadonlyMap<string, Operation>
+}
+
+export interface Operation {
+  /** Upper case. */
+  readonly method: string
+  readonly located: Located
+  readonly value: JsonRecord
+  readonly operationId: string | null
+  readonly lifecycle: Lifecycle
+}
+
+export interface Parameter {
+  readonly name: string
+  readonly place: string
+  readonly located: Located
+  readonly value: JsonRecord
+  readonly isRequired: boolean
+  readonly lifecycle: Lifecycle
+}
+
+/** The members of an object under a name, references followed; nothing when there are none. */
+export function membersAt(owner: Located, name: string): readonly (readonly [name: string, member: Located])[] {
+  const holder = memberOf(owner, name)
+  if (holder === null || !isRecord(holder.value)) return []
+  return Object.keys(holder.value).flatMap((key) => {
+    const member = memberOf(holder, key)
+    return member === null ? [] : [[key, member] as const]
+  })
+}
+
+/** The items of a list under a name. */
+export function itemsAt(owner: Located, name: string): readonly Located[] {
+  const holder = memberOf(owner, name)
+  if (holder === null || !Array.isArray(holder.value)) return []
+  return holder.value.map((value: unknown, index) => ({
+    value,
+    at: { parent: holder.at, step: String(index) },
+    document: holder.document,
+  }))
+}
+
+/** An object after its references; null when it is none. */
+export function objectAt(
+  documents: OpenApiDocuments,
+  located: Located,
+): (Located & { readonly value: JsonRecord }) | null {
+  const target = documents.follow(located)
+  return target !== null && isRecord(target.value) ? { ...target, value: target.value } : null
+}
+
+export function textAt(value: JsonRecord, name: string): string | null {
+  const text = value[name]
+  return typeof text === 'string' ? text : null
+}
+
+export function pathItemsOf(contract: OpenApiContract, member: 'paths' | 'webhooks'): readonly PathItem[] {
+  return membersAt(contract.root, member)
+    .filter(([path]) => !path.startsWith('x-'))
+    .flatMap(([path, located]) => {
+      const item = readPathItem(contract, path, located)
+      return item === null ? [] : [item]
+    })
+}
+
+export function readPathItem(contract: OpenApiContract, path: string, located: Located): PathItem | null {
+  const item = objectAt(contract.documents, located)
+  if (item === null) return null
+  const operations = new Map<string, Operation>()
+  for (const method of METHODS) addOperation(operations, contract, method.toUpperCase(), memberOf(item, method))
+  for (const [method, operation] of membersAt(item, 'additionalOperations')) {
+    addOperation(operations, contract, method.toUpperCase(), operation)
+  }
+  return { path, located: item, parameters: parametersOf(contract, item), operations }
+}
+
+function addOperation(
+  operations: Map<string, Operation>,
+  { documents }: OpenApiContract,
+  method: string,
+  located: Located | null,
+): void {
+  const operation = located === null ? null : objectAt(documents, located)
+  if (operation === null) return
+  const { value } = operation
+  operations.set(method, {
+    method,
+    located: operation,
+    value,
+    operationId: textAt(value, 'operationId'),
+    lifecycle: lifecycleAt(value),
+  })
+}
+
+export function lifecycleAt(value: JsonRecord): Lifecycle {
+  return {
+    deprecated: value.deprecated === true,
+    sunset: value['x-sunset'] ?? null,
+    stability: value['x-stability-level'] ?? null,
+  }
+}
+
+/** Parameters of a path item or operation; bodies and form fields of Swagger 2.0 are left to `bodyOf`. */
+export function parametersOf(contract: OpenApiContract, owner: Located): readonly Parameter[] {
+  return allParametersOf(contract, owner).filter(({ place }) => place !== 'body' && place !== 'formData')
+}
+
+export function allParametersOf({ documents }: OpenApiContract, owner: Located): readonly Parameter[] {
+  return itemsAt(owner, 'parameters').flatMap((item) => {
+    const located = objectAt(documents, item)
+    if (located === null) return []
+    const { value } = located
+    const [name, place] = [textAt(value, 'name'), textAt(value, 'in')]
+    if (name === null || place === null) return []
+    const isRequired = value.required === true || place === 'path'
+    return [{ name, place, located, value, isRequired, lifecycle: lifecycleAt(value) }]
+  })
+}
+
+/** The parameters in force for an operation: its own, and those of its path that it does not replace. */
+export function effectiveParameters(
+  contract: OpenApiContract,
+  item: PathItem,
+  operation: Operation,
+): readonly Parameter[] {
+  const own = parametersOf(contract, operation.located)
+  const replaced = new Set(own.map(({ place, name }) => `${place} ${name}`))
+  return [...own, ...item.parameters.filter(({ place, name }) => !replaced.has(`${place} ${name}`))]
+}

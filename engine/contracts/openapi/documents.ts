@@ -1,0 +1,104 @@
+/**
+ * The documents that an OpenAPI contract is written in, and what references in them name. References reach the contract
+ * itself and the files handed in with it; nothing is fetched.
+ */
+import { isRecord, placeAt, ROOT, stepInto, type JsonRecord, type Located, type Place } from '../../schema/located.ts'
+import type { SchemaDialect, SchemaSource } from '../../schema/source.ts'
+import { localRefPointer, resolvePointer } from '../pointer.ts'
+
+/** A reference that names nothing, and the object that holds it. */
+export interface DanglingReference {
+  readonly reference: string
+  readonly holder: Located
+}
+
+/** Reads a further file; null when it was not handed in or cannot be read. */
+export type OpenFile = (path: string) => unknown
+
+export class OpenApiDocuments implements SchemaSource {
+  readonly dialect: SchemaDialect
+  readonly root: Located
+  readonly #openFile: OpenFile
+  readonly #files = new Map<string, unknown>()
+  readonly #resolved = new Map<string, Located | null>()
+  readonly #dangling = new Map<string, DanglingReference>()
+
+  constructor(root: unknown, dialect: SchemaDialect, openFile: OpenFile) {
+    this.root = { value: root, at: ROOT, document: '' }
+    this.dialect = dialect
+    this.#openFile = openFile
+    this.#files.set('', root)
+  }
+
+  /** References that were followed and named nothing, each once. */
+  get dangling(): readonly DanglingReference[] {
+    return [...this.#dangling.values()]
+  }
+
+  resolve(reference: string, from: Located): Located | null {
+    const key = from.document === '' ? reference : `${from.document} ${reference}`
+    const known = this.#resolved.get(key)
+    if (known !== undefined) return known
+    const found = this.#find(reference, from)
+    this.#resolved.set(key, found)
+    if (found === null) this.#dangling.set(key, { reference, holder: from })
+    return found
+  }
+
+  /** The object itself, or what its `$ref` names; null when that is nothing. Chains are followed, loops are not. */
+  follow(located: Located): Located | null {
+    let current = located
+    for (let hops = 0; hops < 32; hops += 1) {
+      if (!isRecord(current.value) || typeof current.value.$ref !== 'string') return current
+      const next = this.resolve(current.value.$ref, current)
+      if (next === null) return null
+      current = next
+    }
+    return null
+  }
+
+  #find(reference: string, from: Located): Located | null {
+    const hash = reference.indexOf('#')
+    const file = hash === -1 ? reference : reference.slice(0, hash)
+    const fragment = hash === -1 ? '' : reference.slice(hash + 1)
+    const document = file === '' ? from.document : joinPath(from.document, file)
+    const root = this.#open(document)
+    if (root === undefined) return null
+    const pointer = localRefPointer(`#${fragment}`)
+    if (pointer === null) {
+      const anchored = findAnchor(root, fragment)
+      return anchored === null ? null : { ...anchored, document }
+    }
+    const target = resolvePointer(root, pointer)
+    return target.found ? { value: target.value, at: placeAt(pointer), document } : null
+  }
+
+  #open(path: string): unknown {
+    if (!this.#files.has(path)) this.#files.set(path, this.#openFile(path) ?? undefined)
+    return this.#files.get(path)
+  }
+}
+
+/** JSON Schema 2020-12 §8.2.2: `$anchor` names the schema that holds it, wherever it stands. */
+function findAnchor(root: unknown, anchor: string): { readonly value: JsonRecord; readonly at: Place } | null {
+  const stack: { value: unknown; at: Place }[] = [{ value: root, at: ROOT }]
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    const { value, at } = next
+    if (Array.isArray(value))
+      for (const [index, item] of value.entries()) stack.push({ value: item, at: stepInto(at, String(index)) })
+    if (!isRecord(value)) continue
+    if (value.$anchor === anchor || value.$dynamicAnchor === anchor) return { value, at }
+    for (const name of Object.keys(value)) stack.push({ value: value[name], at: stepInto(at, name) })
+  }
+  return null
+}
+
+/** A relative path against the path of the file that names it. */
+function joinPath(from: string, to: string): string {
+  const steps = from.split('/').slice(0, -1)
+  for (const step of to.split('/')) {
+    if (step === '..') steps.pop()
+    else if (step !== '.' && step !== '') steps.push(step)
+  }
+  return steps.join('/')
+}

@@ -1,0 +1,161 @@
+/** What operations carry: request bodies, responses, headers and their media types, Swagger 2.0 read into the form of 3.x. */
+import { isRecord, memberOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
+import {
+  allParametersOf,
+  membersAt,
+  objectAt,
+  type OpenApiContract,
+  type Operation,
+  type Parameter,
+  type PathItem,
+} from './contract.ts'
+
+export interface Body {
+  readonly located: Located
+  readonly isRequired: boolean
+  readonly content: readonly MediaType[]
+}
+
+export interface MediaType {
+  readonly name: string
+  readonly located: Located
+  /** Null when the media type says nothing about its schema. */
+  readonly schema: Located | null
+  /** Schema of each item of a sequential media type (OpenAPI 3.2). */
+  readonly itemSchema: Located | null
+  /** Serialisation of form fields, by field. */
+  readonly encoding: JsonRecord
+}
+
+export interface Response {
+  readonly status: string
+  readonly located: Located
+  readonly headers: readonly Header[]
+  readonly content: readonly MediaType[]
+}
+
+export interface Header {
+  readonly name: string
+  readonly located: Located
+  readonly isRequired: boolean
+  readonly schema: Located | null
+}
+
+const NOTHING: JsonRecord = {}
+
+/** The request body of an operation; in Swagger 2.0 its body parameter, or its form fields as one object. */
+export function bodyOf(contract: OpenApiContract, item: PathItem, operation: Operation): Body | null {
+  if (contract.isSwagger) return swaggerBody(contract, item, operation)
+  const member = memberOf(operation.located, 'requestBody')
+  const body = member === null ? null : objectAt(contract.documents, member)
+  if (body === null) return null
+  return { located: body, isRequired: body.value.required === true, content: contentOf(contract, body) }
+}
+
+export function responsesOf(contract: OpenApiContract, operation: Operation): readonly Response[] {
+  return membersAt(operation.located, 'responses')
+    .filter(([status]) => !status.startsWith('x-'))
+    .flatMap(([status, located]) => {
+      const response = objectAt(contract.documents, located)
+      if (response === null) return []
+      const content = contract.isSwagger ? swaggerContent(contract, operation, response) : contentOf(contract, response)
+      return [{ status, located: response, headers: headersOf(contract, response), content }]
+    })
+}
+
+export function contentOf(contract: OpenApiContract, owner: Located): readonly MediaType[] {
+  return membersAt(owner, 'content').flatMap(([name, located]) => {
+    const media = objectAt(contract.documents, located)
+    if (media === null) return []
+    return [
+      {
+        name,
+        located: media,
+        schema: memberOf(media, 'schema'),
+        itemSchema: memberOf(media, 'itemSchema'),
+        encoding: isRecord(media.value.encoding) ? media.value.encoding : NOTHING,
+      },
+    ]
+  })
+}
+
+/** The schema of a parameter, or of the one media type that it holds in `content`. */
+export function schemaOfParameter(contract: OpenApiContract, { located }: Parameter): Located | null {
+  if (contract.isSwagger) return located
+  return memberOf(located, 'schema') ?? contentOf(contract, located)[0]?.schema ?? null
+}
+
+function headersOf(contract: OpenApiContract, response: Located): readonly Header[] {
+  return membersAt(response, 'headers').flatMap(([name, located]) => {
+    const header = objectAt(contract.documents, located)
+    if (header === null) return []
+    const schema = contract.isSwagger
+      ? header
+      : (memberOf(header, 'schema') ?? contentOf(contract, header)[0]?.schema ?? null)
+    return [{ name, located: header, isRequired: header.value.required === true, schema }]
+  })
+}
+
+function swaggerContent(contract: OpenApiContract, operation: Operation, response: Located): readonly MediaType[] {
+  const schema = memberOf(response, 'schema')
+  if (schema === null) return []
+  return mediaNames(contract, operation, 'produces').map((name) => swaggerMedia(name, response, schema))
+}
+
+function swaggerMedia(name: string, located: Located, schema: Located): MediaType {
+  return { name, located, schema, itemSchema: null, encoding: NOTHING }
+}
+
+/** Media types of an operation, or of the whole contract; JSON when nothing is said. */
+function mediaNames(
+  contract: OpenApiContract,
+  operation: Operation,
+  member: 'consumes' | 'produces',
+): readonly string[] {
+  const own = namesOf(operation.value[member])
+  const names = own ?? (isRecord(contract.root.value) ? namesOf(contract.root.value[member]) : null)
+  return names === null || names.length === 0 ? ['application/json'] : names
+}
+
+function namesOf(value: unknown): readonly string[] | null {
+  return Array.isArray(value) ? value.filter((name): name is string => typeof name === 'string') : null
+}
+
+function swaggerBody(contract: OpenApiContract, item: PathItem, operation: Operation): Body | null {
+  const own = allParametersOf(contract, operation.located)
+  const parameters = [...own, ...allParametersOf(contract, item.located)]
+  const body = parameters.find(({ place }) => place === 'body')
+  if (body !== undefined) {
+    const schema = memberOf(body.located, 'schema')
+    const content =
+      schema === null
+        ? []
+        : mediaNames(contract, operation, 'consumes').map((name) => swaggerMedia(name, body.located, schema))
+    return { located: body.located, isRequired: body.isRequired, content }
+  }
+  const fields = parameters.filter(({ place }) => place === 'formData')
+  return fields.length === 0 ? null : formBody(contract, operation, fields)
+}
+
+function formBody(contract: OpenApiContract, operation: Operation, fields: readonly Parameter[]): Body {
+  const at = stepInto(operation.located.at, 'parameters')
+  const value = {
+    type: 'object',
+    properties: Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field.value)])),
+    required: fields.filter(({ isRequired }) => isRequired).map(({ name }) => name),
+  }
+  const located: Located = { value, at, document: operation.located.document }
+  const consumed = mediaNames(contract, operation, 'consumes').filter((name) => !name.endsWith('json'))
+  const names = consumed.length > 0 ? consumed : ['application/x-www-form-urlencoded']
+  return {
+    located,
+    isRequired: fields.some(({ isRequired }) => isRequired),
+    content: names.map((name) => swaggerMedia(name, located, located)),
+  }
+}
+
+/** A form field as the schema of a property: what is said of the field, not of its value, is left out. */
+function fieldSchema(field: JsonRecord): JsonRecord {
+  const { name: _name, in: _in, required: _required, description: _description, ...schema } = field
+  return schema
+}

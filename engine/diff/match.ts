@@ -1,0 +1,46 @@
+/** Two lists matched by key: what came, what went, what stayed. One pass over each. */
+
+export interface Matched<T> {
+  readonly added: readonly T[]
+  readonly removed: readonly T[]
+  readonly kept: readonly (readonly [before: T, after: T])[]
+}
+
+/** Items with equal keys are matched in order; a key that comes twice is matched twice at most. */
+export function matchByKey<T>(before: readonly T[], after: readonly T[], keyOf: (item: T) => string): Matched<T> {
+  const waiting = new Map<string, T[]>()
+  for (const item of after) {
+    const key = keyOf(item)
+    const group = waiting.get(key)
+    if (group) group.push(item)
+    else waiting.set(key, [item])
+  }
+  const removed: T[] = []
+  const kept: (readonly [T, T])[] = []
+  const taken = new Set<T>()
+  for (const item of before) {
+    const partner = waiting.get(keyOf(item))?.shift()
+    if (partner === undefined) removed.push(item)
+    else {
+      kept.push([item, partner])
+      taken.add(partner)
+    }
+  }
+  return { added: after.filter((item) => !taken.has(item)), removed, kept }
+}
+
+/** Matches what is left after one key by another key. */
+export function matchRest<T>(first: Matched<T>, keyOf: (item: T) => string): Matched<T> {
+  const second = matchByKey(first.removed, first.added, keyOf)
+  return { ...second, kept: [...first.kept, ...second.kept] }
+}
+
+/** Texts that came and texts that went, each once. */
+export function changedTexts(
+  before: readonly string[],
+  after: readonly string[],
+): { readonly added: readonly string[]; readonly removed: readonly string[] } {
+  const old = new Set(before)
+  const now = new Set(after)
+  return { added: [...now].filter((text) => !old.has(text)), removed: [...old].filter((text) => !now.has(text)) }
+}

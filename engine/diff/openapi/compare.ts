@@ -1,0 +1,161 @@
+/** Two texts of an OpenAPI contract → what changed between them. The one entry to the comparison of OpenAPI. */
+import { DEFAULT_DOCUMENT_LIMITS, type CompareOptions, type ComparisonStats } from '../../compare.ts'
+import { readDocument } from '../../contracts/document.ts'
+import { pathItemsOf, type OpenApiContract } from '../../contracts/openapi/contract.ts'
+import { OpenApiDocuments } from '../../contracts/openapi/documents.ts'
+import type { Locate } from '../../contracts/positions.ts'
+import type { FindingGroup } from '../../finding.ts'
+import type { Sha256 } from '../../hash.ts'
+import { fail, ok, type Result } from '../../result.ts'
+import { Grouping } from '../../rules/grouping.ts'
+import { SchemaComparison } from '../../schema/comparison.ts'
+import { isRecord, type Located } from '../../schema/located.ts'
+import { Findings } from './findings.ts'
+import { compareInterface, versionStepOf } from './interface.ts'
+import { walkOptionsOf } from './options.ts'
+import type { ContractDelta, SchemaUseSite, Walk } from './walk.ts'
+
+export interface OpenApiComparison {
+  readonly groups: readonly FindingGroup[]
+  readonly stats: ComparisonStats
+  /** Version of the contract language on either side, e.g. `3.0.3`; null for an empty side. */
+  readonly spec_versions: { readonly base: string | null; readonly head: string | null }
+}
+
+/**
+ * Compares two texts of an OpenAPI contract, Swagger 2.0 to OpenAPI 3.2. An empty text is a contract that does not exist
+ * (yet, or any more). A text that cannot be read, or is no OpenAPI, is a problem; faults within one are findings.
+ */
+export function compareOpenApi(
+  before: string,
+  after: string,
+  options: CompareOptions,
+  sha256: Sha256,
+): Result<OpenApiComparison> {
+  const walkOptions = walkOptionsOf(options)
+  if (!walkOptions.ok) return walkOptions
+  const base = readSide(before, 'base', options)
+  if (!base.ok) return base
+  const head = readSide(after, 'head', options)
+  if (!head.ok) return head
+  const schemas = new SchemaComparison({ before: base.value.contract.documents, after: head.value.contract.documents })
+  const deltas: ContractDelta[] = []
+  const uses: SchemaUseSite[] = []
+  const walk: Walk = {
+    base: base.value.contract,
+    head: head.value.contract,
+    options: walkOptions.value,
+    schemas,
+    say: (delta) => void deltas.push(delta),
+    use: (site, old, now) => void uses.push({ ...site, pair: schemas.compare(old, now) }),
+  }
+  compareInterface(walk)
+  schemas.settle()
+  const locate = { base: base.value.locate, head: head.value.locate }
+  const findings = new Findings(
+    new Grouping({ levels: options.levels, sha256, locate }),
+    walkOptions.value,
+    options.levels ?? {},
+  )
+  for (const delta of deltas) findings.addDelta(delta)
+  for (const use of uses) findings.addUse(use)
+  tellDangling(walk, findings)
+  tellVersion(walk, findings)
+  return ok({
+    groups: findings.finish(),
+    stats: {
+      operations: { base: countOperations(walk.base), head: countOperations(walk.head) },
+      schemas_compared: schemas.examined,
+      touched: findings.touched,
+    },
+    spec_versions: { base: base.value.contract.version || null, head: head.value.contract.version || null },
+  })
+}
+
+interface Side {
+  readonly contract: OpenApiContract
+  readonly locate: Locate
+}
+
+const EMPTY_ROOT = {}
+
+function readSide(text: string, side: 'base' | 'head', options: CompareOptions): Result<Side> {
+  const limits = options.limits ?? DEFAULT_DOCUMENT_LIMITS
+  const files = options.files?.[side] ?? {}
+  const openFile = (path: string): unknown => {
+    const content = Object.hasOwn(files, path) ? files[path] : undefined
+    const read = content === undefined ? null : readDocument(content, limits)
+    return read?.ok ? read.value.root : undefined
+  }
+  if (text === '') {
+    const documents = new OpenApiDocuments(EMPTY_ROOT, 'json-schema', openFile)
+    return ok({ contract: { version: '', isSwagger: false, documents, root: documents.root }, locate: () => null })
+  }
+  const read = readDocument(text, limits)
+  if (!read.ok) return read
+  const { root, locate } = read.value
+  const version = versionOf(root)
+  if (version === null) {
+    return fail({
+      code: 'ARTIFACT_UNREADABLE',
+      message: `The ${side} is no OpenAPI contract: its root needs a member \`openapi\` with a version 3.x, or \`swagger\` with the version 2.0.`,
+      pointer: '',
+    })
+  }
+  const isSwagger = version.startsWith('2.')
+  const dialect = isSwagger ? 'openapi-2.0' : version.startsWith('3.0') ? 'openapi-3.0' : 'json-schema'
+  const documents = new OpenApiDocuments(root, dialect, openFile)
+  return ok({ contract: { version, isSwagger, documents, root: documents.root }, locate })
+}
+
+/** The stated version of the language; YAML may have read `2.0` as a number. */
+function versionOf(root: unknown): string | null {
+  if (!isRecord(root)) return null
+  const stated = root.openapi ?? root.swagger
+  const version = typeof stated === 'number' ? stated.toFixed(1) : stated
+  return typeof version === 'string' && /^(?:2\.0|3\.\d+(?:\.\d+)?)/.test(version) ? version : null
+}
+
+/** What a contract fails to define is said of the head; what both sides fail to define is no change. */
+function tellDangling({ base, head }: Walk, findings: Findings): void {
+  const known = new Set(base.documents.dangling.map(({ reference }) => reference))
+  for (const { reference, holder } of head.documents.dangling) {
+    if (known.has(reference)) continue
+    findings.addDelta({
+      change: 'dangling-reference',
+      facts: { reference, name: reference },
+      operation: null,
+      side: 'head',
+      located: holder,
+      before: null,
+      after: reference,
+    })
+  }
+}
+
+/** SemVer: what breaks raises the major number. */
+function tellVersion({ base, head }: Walk, findings: Findings): void {
+  if (!findings.hasBreaking) return
+  const [before, after] = [statedVersion(base), statedVersion(head)]
+  const step = versionStepOf(before, after)
+  if (step === null) return
+  const located: Located = { ...head.root, at: { parent: { parent: head.root.at, step: 'info' }, step: 'version' } }
+  findings.addDelta({
+    change: 'version',
+    facts: { step, before, after },
+    operation: null,
+    side: 'head',
+    located,
+    before,
+    after,
+  })
+}
+
+function statedVersion({ root }: OpenApiContract): string | null {
+  const info = isRecord(root.value) ? root.value.info : null
+  return isRecord(info) && typeof info.version === 'string' ? info.version : null
+}
+
+function countOperations(contract: OpenApiContract): number {
+  return pathItemsOf(contract, 'paths').reduce((sum, { operations }) => sum + operations.size, 0)
+}

@@ -1,0 +1,133 @@
+/** Deltas and schemas in use → findings: each change judged once a use, gathered into groups over the places that it reaches. */
+import type { ComparisonStats } from '../../compare.ts'
+import type { FindingGroup, Level, Operation } from '../../finding.ts'
+import { adviceOf } from '../../rules/advice.ts'
+import type { Grouping, JudgedChange } from '../../rules/grouping.ts'
+import type { LifecycleOptions } from '../../rules/lifecycle.ts'
+import { openApiRowOf } from '../../rules/openapi.ts'
+import type { Rule } from '../../rules/rule.ts'
+import { judgeSchema } from '../../rules/schema-judge.ts'
+import { ruleOf } from '../../rules/table.ts'
+import type { SchemaDelta } from '../../schema/delta.ts'
+import { pointerOf, stepInto, type Place } from '../../schema/located.ts'
+import { reachChanges, type Reached } from '../../schema/reach.ts'
+import { nameValue } from '../../schema/values.ts'
+import type { ContractDelta, SchemaUseSite } from './walk.ts'
+
+export class Findings {
+  readonly #touched = { endpoints: new Set<string>(), fields: new Set<string>(), params: new Set<string>() }
+  readonly #grouping: Grouping
+  readonly #lifecycle: LifecycleOptions
+  readonly #levels: Readonly<Record<string, Level | 'off'>>
+  readonly #changes = new Map<SchemaDelta, Map<string, JudgedChange>>()
+  #hasBreaking = false
+
+  constructor(grouping: Grouping, lifecycle: LifecycleOptions, levels: Readonly<Record<string, Level | 'off'>>) {
+    this.#grouping = grouping
+    this.#lifecycle = lifecycle
+    this.#levels = levels
+  }
+
+  /** True when something breaks. */
+  get hasBreaking(): boolean {
+    return this.#hasBreaking
+  }
+
+  /** How many places were touched by findings that are more than information. */
+  get touched(): ComparisonStats['touched'] {
+    const { endpoints, fields, params } = this.#touched
+    return { endpoints: endpoints.size, fields: fields.size, params: params.size }
+  }
+
+  finish(): readonly FindingGroup[] {
+    return this.#grouping.finish()
+  }
+
+  /** Judges a change outside of schemas. */
+  addDelta({ change, facts, operation, side, located, before, after }: ContractDelta): void {
+    const row = openApiRowOf(change, facts)
+    const rule = row === undefined ? undefined : ruleOf(row.id)
+    if (row === undefined || rule === undefined) return
+    const message = row.says.replaceAll(/\{(\w+)\}/g, (_, name: string) => nameValue(facts[name] ?? null))
+    const location = pointerOf(located.at, located.document)
+    const subject = [
+      operation?.method ?? '',
+      operation?.path ?? '',
+      change,
+      facts.status ?? '',
+      facts.place ?? '',
+      facts.name ?? '',
+      facts.scope ?? '',
+    ]
+      .map(nameValue)
+      .join(' ')
+    const advice = adviceOf(rule)
+    this.#grouping.add(
+      { rule, subject, side, location, message, advice, before, after },
+      { operation, tool: null, message, detail: message },
+    )
+    this.#touch(
+      rule,
+      operation,
+      null,
+      change.startsWith('parameter') ? `${nameValue(facts.place)} ${nameValue(facts.name)}` : null,
+    )
+  }
+
+  /** Judges every change that a schema in use can reach. */
+  addUse(use: SchemaUseSite): void {
+    const { sites, mediaType } = use
+    reachChanges(use.pair, (reached) => {
+      const judgement = judgeSchema(reached, { sites, mediaType, lifecycle: this.#lifecycle })
+      const rule = judgement === null ? undefined : ruleOf(judgement.rule)
+      if (judgement === null || rule === undefined) return
+      const { operation, where } = use
+      const message = `${judgement.message} (${where})`
+      const change = this.#changeOf(reached, rule, judgement.message)
+      const detail = `${where} ${reached.path.join('/')} ${reached.delta.name ?? ''}`
+      this.#grouping.add(change, { operation, tool: null, message, detail })
+      const field = [...reached.path, reached.delta.property ? (reached.delta.name ?? '') : ''].join('/')
+      this.#touch(rule, operation, `${where} ${field}`, use.parameter)
+    })
+  }
+
+  /** One change under one rule is one object, so that its identity is worked out once. */
+  #changeOf({ delta, pair }: Reached, rule: Rule, message: string): JudgedChange {
+    let byRule = this.#changes.get(delta)
+    if (byRule === undefined) {
+      byRule = new Map()
+      this.#changes.set(delta, byRule)
+    }
+    let change = byRule.get(rule.id)
+    if (change === undefined) {
+      const isGone = delta.after === null && delta.before !== null
+      const owner = isGone ? pair.before : pair.after
+      const at = delta.steps.reduce<Place>(stepInto, owner.at)
+      const subject = `${pointerOf(owner.at, owner.document)} ${delta.keyword} ${delta.name ?? ''}`
+      const location = pointerOf(at, owner.document)
+      const { before, after } = delta
+      change = {
+        rule,
+        subject,
+        side: isGone ? 'base' : 'head',
+        location,
+        message,
+        advice: adviceOf(rule),
+        before,
+        after,
+      }
+      byRule.set(rule.id, change)
+    }
+    return change
+  }
+
+  #touch(rule: Rule, operation: Operation | null, field: string | null, parameter: string | null): void {
+    const level = (Object.hasOwn(this.#levels, rule.id) ? this.#levels[rule.id] : undefined) ?? rule.level
+    if (level === 'breaking') this.#hasBreaking = true
+    if (level === 'info' || level === 'off') return
+    const endpoint = operation === null ? '' : `${operation.method} ${operation.path}`
+    if (operation !== null) this.#touched.endpoints.add(endpoint)
+    if (parameter !== null) this.#touched.params.add(`${endpoint} ${parameter}`)
+    else if (field !== null) this.#touched.fields.add(`${endpoint} ${field}`)
+  }
+}

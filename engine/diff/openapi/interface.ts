@@ -1,0 +1,157 @@
+/** What belongs to the interface as a whole: security, components, webhooks, servers, and the version it says it has. */
+import { itemsAt, membersAt, pathItemsOf, textAt } from '../../contracts/openapi/contract.ts'
+import { isRecord, memberOf, type Located } from '../../schema/located.ts'
+import { changedTexts, matchByKey } from '../match.ts'
+import { comparePathItems, comparePaths } from './paths.ts'
+import { compareSchemes, compareSecurity } from './security.ts'
+import type { Walk } from './walk.ts'
+
+export function compareInterface(walk: Walk): void {
+  comparePaths(walk, pathItemsOf(walk.base, 'paths'), pathItemsOf(walk.head, 'paths'))
+  compareWebhooks(walk)
+  compareSecurity(walk, walk.base.root, walk.head.root, null)
+  compareSchemes(walk)
+  compareComponents(walk)
+  compareServers(walk)
+}
+
+function compareWebhooks(walk: Walk): void {
+  const { added, removed, kept } = matchByKey(
+    pathItemsOf(walk.base, 'webhooks'),
+    pathItemsOf(walk.head, 'webhooks'),
+    ({ path }) => path,
+  )
+  for (const { path, located } of removed) {
+    walk.say({
+      change: 'webhook-removed',
+      facts: { name: path },
+      operation: null,
+      side: 'base',
+      located,
+      before: path,
+      after: null,
+    })
+  }
+  for (const { path, located } of added) {
+    walk.say({
+      change: 'webhook-added',
+      facts: { name: path },
+      operation: null,
+      side: 'head',
+      located,
+      before: null,
+      after: path,
+    })
+  }
+  for (const [old, now] of kept) comparePathItems(walk, old, now, `webhook:${now.path}`)
+}
+
+function compareComponents(walk: Walk): void {
+  const { removed } = matchByKey(schemasOf(walk.base), schemasOf(walk.head), ([name]) => name)
+  for (const [name, located] of removed) {
+    walk.say({
+      change: 'component-schema-removed',
+      facts: { name },
+      operation: null,
+      side: 'base',
+      located,
+      before: name,
+      after: null,
+    })
+  }
+}
+
+function schemasOf({ root, isSwagger }: Walk['base']): readonly (readonly [string, Located])[] {
+  if (isSwagger) return membersAt(root, 'definitions')
+  const components = memberOf(root, 'components')
+  return components === null ? [] : membersAt(components, 'schemas')
+}
+
+function compareServers(walk: Walk): void {
+  const [before, after] = [serversOf(walk.base), serversOf(walk.head)]
+  if (before.length === 0 || after.length === 0) return
+  const { added, removed } = changedTexts(before, after)
+  for (const name of removed) {
+    walk.say({
+      change: 'server',
+      facts: { name, action: 'removed' },
+      operation: null,
+      side: 'base',
+      located: walk.base.root,
+      before: name,
+      after: null,
+    })
+  }
+  for (const name of added) {
+    walk.say({
+      change: 'server',
+      facts: { name, action: 'added' },
+      operation: null,
+      side: 'head',
+      located: walk.head.root,
+      before: null,
+      after: name,
+    })
+  }
+}
+
+/** Addresses of the servers; in Swagger 2.0 host and base path. */
+function serversOf({ root, isSwagger }: Walk['base']): readonly string[] {
+  if (!isSwagger)
+    return itemsAt(root, 'servers').flatMap(({ value }) => (isRecord(value) ? (textAt(value, 'url') ?? []) : []))
+  if (!isRecord(root.value)) return []
+  const [host, path] = [textAt(root.value, 'host'), textAt(root.value, 'basePath')]
+  return host === null && path === null ? [] : [`${host ?? ''}${path ?? ''}`]
+}
+
+export type VersionStep = 'same' | 'decreased' | 'minor'
+
+/** How the stated version moved, when a change that breaks should have raised its major number; null when it did, or says nothing. */
+export function versionStepOf(before: string | null, after: string | null): VersionStep | null {
+  const was = before === null ? null : parseVersion(before)
+  const is = after === null ? null : parseVersion(after)
+  if (was === null || is === null) return null
+  const order = compareVersions(was, is)
+  if (order === 0) return 'same'
+  if (order > 0) return 'decreased'
+  if (is.numbers[0] > was.numbers[0]) return null
+  // SemVer §4: before 1.0.0 anything may change; a raised minor number says so.
+  return was.numbers[0] === 0 && is.numbers[1] > was.numbers[1] ? null : 'minor'
+}
+
+interface Version {
+  readonly numbers: readonly [major: number, minor: number, patch: number]
+  readonly preRelease: string
+}
+
+function parseVersion(text: string): Version | null {
+  const match = /^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/.exec(text)
+  if (match === null) return null
+  const [, major = '0', minor = '0', patch = '0', preRelease = ''] = match
+  return { numbers: [Number(major), Number(minor), Number(patch)], preRelease }
+}
+
+function compareVersions(a: Version, b: Version): number {
+  for (const index of [0, 1, 2] as const) {
+    const step = a.numbers[index] - b.numbers[index]
+    if (step !== 0) return step
+  }
+  if (a.preRelease === b.preRelease) return 0
+  // SemVer §11.3: a pre-release comes before its release.
+  if (a.preRelease === '' || b.preRelease === '') return a.preRelease === '' ? 1 : -1
+  return comparePreReleases(a.preRelease.split('.'), b.preRelease.split('.'))
+}
+
+/** SemVer §11.4: by parts, numbers as numbers and before words, the shorter one first. */
+function comparePreReleases(a: readonly string[], b: readonly string[]): number {
+  for (let index = 0; index < Math.max(a.length, b.length); index += 1) {
+    const [left, right] = [a[index], b[index]]
+    if (left === undefined || right === undefined) return left === undefined ? -1 : 1
+    if (left === right) continue
+    const [isNumber, isOtherNumber] = [/^\d+$/.test(left), /^\d+$/.test(right)]
+    if (isNumber && isOtherNumber) return Number(left) - Number(right)
+    if (isNumber !== isOtherNumber) return isNumber ? -1 : 1
+    return left < right ? -1 : 1
+  }
+  return 0
+}

@@ -1,0 +1,48 @@
+/** Options of a comparison, checked once and in the form that the walkers use. */
+import type { CompareOptions } from '../../compare.ts'
+import { fail, ok, type Result } from '../../result.ts'
+import { dayOf } from '../../rules/lifecycle.ts'
+import type { WalkOptions } from './walk.ts'
+
+/** Longer patterns are refused: they are written by callers and run on every path. */
+const MAX_PATTERN = 512
+
+export function walkOptionsOf(options: CompareOptions): Result<WalkOptions> {
+  const match = compile('match_path', options.match_path)
+  if (!match.ok) return match
+  const unmatch = compile('unmatch_path', options.unmatch_path)
+  if (!unmatch.ok) return unmatch
+  if (options.today !== undefined && dayOf(options.today) === null) {
+    return fail({
+      code: 'INVALID_INPUT',
+      message: `The option today is \`${options.today}\`; it must be a day YYYY-MM-DD.`,
+    })
+  }
+  const [included, excluded] = [match.value, unmatch.value]
+  return ok({
+    today: options.today ?? null,
+    deprecationDaysStable: options.deprecation_days_stable ?? 0,
+    deprecationDaysBeta: options.deprecation_days_beta ?? 0,
+    minimumStability: options.stability_level ?? 'beta',
+    hasIncludedPathParameters: options.include_path_params ?? false,
+    keepsPath: (path) => (included === null || included.test(path)) && (excluded === null || !excluded.test(path)),
+    stripBase: options.strip_prefix_base ?? '',
+    stripHead: options.strip_prefix_head ?? '',
+  })
+}
+
+function compile(option: string, pattern: string | undefined): Result<RegExp | null> {
+  if (pattern === undefined || pattern === '') return ok(null)
+  if (pattern.length > MAX_PATTERN) {
+    return fail({
+      code: 'INVALID_INPUT',
+      message: `The option ${option} has ${pattern.length} characters, more than ${MAX_PATTERN}.`,
+    })
+  }
+  try {
+    return ok(new RegExp(pattern, 'u'))
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return fail({ code: 'INVALID_INPUT', message: `The option ${option} is no regular expression: ${error.message}.` })
+  }
+}

@@ -1,0 +1,131 @@
+/** Parameters of one operation: its own and those of its path, matched by place and name. */
+import { effectiveParameters, parametersOf, type Parameter } from '../../contracts/openapi/contract.ts'
+import { contentOf, schemaOfParameter } from '../../contracts/openapi/payloads.ts'
+import type { Operation as OperationName } from '../../finding.ts'
+import { dayOf, judgeLifecycle, judgeRemoval } from '../../rules/lifecycle.ts'
+import { REQUEST_HEADER_PARAMETER, REQUEST_PARAMETER } from '../../rules/sites.ts'
+import type { JsonRecord } from '../../schema/located.ts'
+import { matchByKey, matchRest, type Matched } from '../match.ts'
+import type { OperationSide } from './operation.ts'
+import type { Walk } from './walk.ts'
+
+export function compareParameters(
+  walk: Walk,
+  before: OperationSide,
+  after: OperationSide,
+  operation: OperationName,
+): void {
+  const old = effectiveParameters(walk.base, before.item, before.operation)
+  const now = effectiveParameters(walk.head, after.item, after.operation)
+  if (old.length === 0 && now.length === 0) return
+  const own = new Set(parametersOf(walk.head, after.operation.located).map(keyOf))
+  const { added, removed, kept } = matchParameters(old, now, before.item.path, after.item.path)
+  for (const parameter of removed) tellRemoved(walk, parameter, operation)
+  for (const parameter of added) {
+    const { name, place, isRequired, located } = parameter
+    const facts = { name, place, isRequired, isInherited: !own.has(keyOf(parameter)) }
+    walk.say({ change: 'parameter-added', facts, operation, side: 'head', located, before: null, after: name })
+  }
+  for (const [was, is] of kept) compareParameter(walk, was, is, operation)
+}
+
+function keyOf({ place, name }: Parameter): string {
+  return `${place} ${name}`
+}
+
+/** By name; header names in any case; path parameters at last by their position in the path. */
+function matchParameters(
+  old: readonly Parameter[],
+  now: readonly Parameter[],
+  oldPath: string,
+  nowPath: string,
+): Matched<Parameter> {
+  const byName = matchByKey(old, now, keyOf)
+  const byHeader = matchRest(byName, (parameter) =>
+    parameter.place === 'header' ? keyOf(parameter).toLowerCase() : keyOf(parameter),
+  )
+  const positions = new Map(
+    [...namesIn(oldPath).entries(), ...namesIn(nowPath).entries()].map(([index, name]) => [name, index]),
+  )
+  return matchRest(byHeader, (parameter) =>
+    parameter.place === 'path' ? `path #${positions.get(parameter.name) ?? parameter.name}` : keyOf(parameter),
+  )
+}
+
+function namesIn(path: string): readonly string[] {
+  return [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name)
+}
+
+function tellRemoved(walk: Walk, { name, place, located, lifecycle }: Parameter, operation: OperationName): void {
+  const { sunset } = lifecycle
+  const facts = { name, place, removal: judgeRemoval(lifecycle, walk.options), sunset: dayOf(sunset) ?? sunset }
+  walk.say({ change: 'parameter-removed', facts, operation, side: 'base', located, before: name, after: null })
+}
+
+function compareParameter(walk: Walk, old: Parameter, now: Parameter, operation: OperationName): void {
+  if (old.value === now.value) return
+  const { name, place, located } = now
+  const tell = (
+    change: Parameters<Walk['say']>[0]['change'],
+    facts: JsonRecord,
+    before: unknown,
+    after: unknown,
+  ): void =>
+    walk.say({
+      change,
+      facts: { ...facts, name, place, before, after },
+      operation,
+      side: 'head',
+      located,
+      before,
+      after,
+    })
+  if (old.isRequired !== now.isRequired) {
+    tell('parameter-requiredness', { action: now.isRequired ? 'became' : 'ceased' }, old.isRequired, now.isRequired)
+  }
+  const [wasEmpty, isEmpty] = [old.value.allowEmptyValue === true, now.value.allowEmptyValue === true]
+  if (wasEmpty !== isEmpty) tell('parameter-empty', { action: isEmpty ? 'became' : 'ceased' }, wasEmpty, isEmpty)
+  const verdict = judgeLifecycle(old.lifecycle, now.lifecycle, walk.options)
+  if (verdict !== null) tell('parameter-lifecycle', { ...verdict }, old.lifecycle.sunset, now.lifecycle.sunset)
+  const [wasStyle, isStyle] = [styleOf(old), styleOf(now)]
+  if (wasStyle !== isStyle) tell('parameter-style', {}, wasStyle, isStyle)
+  const [wasContent, isContent] = [
+    contentOf(walk.base, old.located)[0]?.name,
+    contentOf(walk.head, now.located)[0]?.name,
+  ]
+  if (wasContent !== isContent) tell('parameter-content', {}, wasContent ?? 'plain values', isContent ?? 'plain values')
+  const before = schemaOfParameter(walk.base, old)
+  const after = schemaOfParameter(walk.head, now)
+  if (before === null || after === null) return
+  const sites = place === 'header' ? REQUEST_HEADER_PARAMETER : REQUEST_PARAMETER
+  walk.use({ sites, mediaType: null, operation, where: `${place} parameter ${name}`, parameter: name }, before, after)
+}
+
+/** OpenAPI's defaults: `form` in queries and cookies, `simple` elsewhere, exploded when `form`. */
+function styleOf({ place, value }: Parameter): string {
+  if (value.content !== undefined) return ''
+  const isForm = place === 'query' || place === 'cookie'
+  const schema = value.schema ?? value
+  if (value.collectionFormat !== undefined || (value.type !== undefined && value.schema === undefined))
+    return swaggerStyle(value, isForm)
+  const style = typeof value.style === 'string' ? value.style : isForm ? 'form' : 'simple'
+  const explode = typeof value.explode === 'boolean' ? value.explode : style === 'form'
+  const reserved = value.allowReserved === true ? ', reserved characters as they are' : ''
+  return `${style}${explode && !isScalar(schema) ? ', exploded' : ''}${reserved}`
+}
+
+/** Swagger 2.0 names the same styles by how they separate items. */
+function swaggerStyle(value: JsonRecord, isForm: boolean): string {
+  if (value.type !== 'array') return isForm ? 'form' : 'simple'
+  const format = typeof value.collectionFormat === 'string' ? value.collectionFormat : 'csv'
+  if (format === 'multi') return 'form, exploded'
+  if (format === 'ssv') return 'spaceDelimited'
+  if (format === 'pipes') return 'pipeDelimited'
+  return isForm ? 'form' : 'simple'
+}
+
+/** Scalars are written the same whether exploded or not. */
+function isScalar(schema: unknown): boolean {
+  const type = typeof schema === 'object' && schema !== null && 'type' in schema ? schema.type : undefined
+  return type === 'string' || type === 'integer' || type === 'number' || type === 'boolean'
+}

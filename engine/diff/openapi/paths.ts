@@ -1,0 +1,122 @@
+/** Paths and operations matched across two contracts: what came, what went, and what must be looked into. */
+import { type Operation, type PathItem } from '../../contracts/openapi/contract.ts'
+import { isStability, judgeRemoval, dayOf, STABILITY_LEVELS } from '../../rules/lifecycle.ts'
+import type { Located } from '../../schema/located.ts'
+import { matchByKey, matchRest, type Matched } from '../match.ts'
+import { compareOperation } from './operation.ts'
+import type { Walk } from './walk.ts'
+
+/** A path item under the path that it is matched by. */
+interface PathEntry {
+  readonly key: string
+  readonly item: PathItem
+}
+
+export function comparePaths(walk: Walk, before: readonly PathItem[], after: readonly PathItem[]): void {
+  const { added, removed, kept } = matchPaths(walk, before, after)
+  for (const { item } of removed)
+    for (const operation of item.operations.values()) tellRemoved(walk, item, operation, true)
+  for (const { item } of added) for (const operation of item.operations.values()) tellAdded(walk, item, operation)
+  for (const [old, now] of kept) comparePathItems(walk, old.item, now.item, now.item.path)
+}
+
+/** First as written, then with the names of path parameters set aside: `/users/{id}` is `/users/{userId}`. */
+function matchPaths({ options }: Walk, before: readonly PathItem[], after: readonly PathItem[]): Matched<PathEntry> {
+  const entries = (items: readonly PathItem[], prefix: string): PathEntry[] =>
+    items
+      .filter(({ path }) => options.keepsPath(path))
+      .map((item) => ({
+        key: prefix !== '' && item.path.startsWith(prefix) ? item.path.slice(prefix.length) : item.path,
+        item,
+      }))
+  const exact = matchByKey(entries(before, options.stripBase), entries(after, options.stripHead), ({ key }) => key)
+  return options.hasIncludedPathParameters ? exact : matchRest(exact, ({ key }) => key.replaceAll(/\{[^{}]*\}/g, '{}'))
+}
+
+/** Compares two path items; `path` is how findings name the place. */
+export function comparePathItems(walk: Walk, old: PathItem, now: PathItem, path: string): void {
+  for (const [method, before] of old.operations) {
+    const after = now.operations.get(method)
+    if (after === undefined) {
+      tellRemoved(walk, old, before, false)
+      continue
+    }
+    const name = { method, path, operation_id: after.operationId }
+    if (compareStability(walk, before, after, name))
+      compareOperation(walk, { item: old, operation: before }, { item: now, operation: after }, name)
+  }
+  for (const [method, after] of now.operations)
+    if (!old.operations.has(method)) tellAdded(walk, { ...now, path }, after)
+}
+
+function tellAdded(walk: Walk, item: PathItem, operation: Operation): void {
+  walk.say({
+    change: 'operation-added',
+    facts: {},
+    operation: { method: operation.method, path: item.path, operation_id: operation.operationId },
+    side: 'head',
+    located: operation.located,
+    before: null,
+    after: operation.operationId ?? operation.method,
+  })
+}
+
+function tellRemoved(walk: Walk, item: PathItem, operation: Operation, isWholePath: boolean): void {
+  const name = { method: operation.method, path: item.path, operation_id: operation.operationId }
+  const { stability, sunset } = operation.lifecycle
+  if (stability !== null && !isStability(stability)) {
+    tellStability(walk, name, operation.located, { step: 'invalid', before: null, after: stability })
+    return
+  }
+  if (isStability(stability) && !isStableEnough(walk, stability)) return
+  walk.say({
+    change: 'operation-removed',
+    facts: { isWholePath, removal: judgeRemoval(operation.lifecycle, walk.options), sunset: dayOf(sunset) ?? sunset },
+    operation: name,
+    side: 'base',
+    located: operation.located,
+    before: operation.operationId ?? operation.method,
+    after: null,
+  })
+}
+
+function isStableEnough({ options }: Walk, stability: (typeof STABILITY_LEVELS)[number]): boolean {
+  return STABILITY_LEVELS.indexOf(stability) >= STABILITY_LEVELS.indexOf(options.minimumStability)
+}
+
+type OperationName = { readonly method: string; readonly path: string; readonly operation_id: string | null }
+
+/** Tells a changed stability; false when the operation is not stable enough to be held to its contract. */
+function compareStability(walk: Walk, before: Operation, after: Operation, name: OperationName): boolean {
+  const was = before.lifecycle.stability
+  const is = after.lifecycle.stability
+  for (const [operation, stability] of [
+    [before, was],
+    [after, is],
+  ] as const) {
+    if (stability === null || isStability(stability)) continue
+    tellStability(walk, name, operation.located, { step: 'invalid', before: null, after: stability })
+    return true
+  }
+  const step = rank(is) - rank(was)
+  const isLess = (was !== null && is === null) || (was !== null && step < 0)
+  const facts = { before: was, after: is ?? 'none' }
+  if (isLess) tellStability(walk, name, after.located, { step: 'decreased', ...facts })
+  else if (isStability(is) && !isStableEnough(walk, is)) return false
+  else if (was !== null && step > 0) tellStability(walk, name, after.located, { step: 'increased', ...facts })
+  return true
+}
+
+function rank(stability: unknown): number {
+  return isStability(stability) ? STABILITY_LEVELS.indexOf(stability) : STABILITY_LEVELS.length
+}
+
+function tellStability(
+  walk: Walk,
+  operation: OperationName,
+  located: Located,
+  facts: { readonly step: string; readonly before: unknown; readonly after: unknown },
+): void {
+  const { before, after } = facts
+  walk.say({ change: 'operation-stability', facts, operation, side: 'head', located, before, after })
+}

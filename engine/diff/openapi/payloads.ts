@@ -1,0 +1,324 @@
+/** What an operation takes and answers: request body, responses, their headers, links, media types and schemas. */
+import { membersAt } from '../../contracts/openapi/contract.ts'
+import { bodyOf, responsesOf, type MediaType, type Response } from '../../contracts/openapi/payloads.ts'
+import type { Operation as OperationName } from '../../finding.ts'
+import {
+  CALLBACK_REQUEST,
+  CALLBACK_RESPONSE,
+  REQUEST_BODY,
+  RESPONSE_BODY,
+  RESPONSE_HEADER,
+  type SitePair,
+} from '../../rules/sites.ts'
+import { isEqual } from '../../schema/equality.ts'
+import { isRecord } from '../../schema/located.ts'
+import { matchByKey, matchRest } from '../match.ts'
+import { matchMediaTypes, relationOf } from './media-types.ts'
+import type { OperationSide } from './operation.ts'
+import type { Walk } from './walk.ts'
+
+type Caller = 'operation' | 'callback'
+
+/** Where a payload stands, for the rules and in words. */
+interface Place {
+  readonly of: 'request' | 'response'
+  readonly status: string
+  readonly sites: SitePair
+  readonly where: string
+}
+
+export function comparePayloads(
+  walk: Walk,
+  before: OperationSide,
+  after: OperationSide,
+  name: OperationName,
+  caller: Caller,
+): void {
+  compareBodies(walk, before, after, name, caller)
+  compareResponses(walk, before, after, name, caller)
+}
+
+function compareBodies(
+  walk: Walk,
+  before: OperationSide,
+  after: OperationSide,
+  operation: OperationName,
+  caller: Caller,
+): void {
+  const old = bodyOf(walk.base, before.item, before.operation)
+  const now = bodyOf(walk.head, after.item, after.operation)
+  if (old === null && now === null) return
+  const change = caller === 'operation' ? 'request-body' : 'callback-body'
+  if (old === null || now === null) {
+    const facts = { action: old === null ? 'added' : 'removed', isRequired: now?.isRequired ?? false }
+    const located = (now ?? old)?.located ?? after.operation.located
+    walk.say({ change, facts, operation, side: now === null ? 'base' : 'head', located, before: null, after: null })
+    return
+  }
+  if (old.isRequired !== now.isRequired) {
+    const facts = { action: now.isRequired ? 'became' : 'ceased' }
+    walk.say({
+      change,
+      facts,
+      operation,
+      side: 'head',
+      located: now.located,
+      before: old.isRequired,
+      after: now.isRequired,
+    })
+  }
+  const place: Place =
+    caller === 'operation'
+      ? { of: 'request', status: '', sites: REQUEST_BODY, where: 'request body' }
+      : { of: 'response', status: 'callback', sites: CALLBACK_REQUEST, where: 'callback request body' }
+  compareContent(walk, old.content, now.content, place, operation)
+}
+
+function compareResponses(
+  walk: Walk,
+  before: OperationSide,
+  after: OperationSide,
+  operation: OperationName,
+  caller: Caller,
+): void {
+  const old = responsesOf(walk.base, before.operation)
+  const now = responsesOf(walk.head, after.operation)
+  const { added, removed, kept } = matchByKey(old, now, ({ status }) => status.toUpperCase())
+  if (caller === 'operation') {
+    for (const response of removed) tellStatus(walk, response, 'removed', operation)
+    for (const response of added) tellStatus(walk, response, 'added', operation)
+  }
+  for (const [was, is] of kept) {
+    if (was.located.value === is.located.value) continue
+    const { status } = is
+    const place: Place =
+      caller === 'operation'
+        ? { of: 'response', status, sites: RESPONSE_BODY, where: `response ${status}` }
+        : { of: 'request', status, sites: CALLBACK_RESPONSE, where: `callback response ${status}` }
+    compareContent(walk, was.content, is.content, place, operation)
+    if (caller === 'callback') continue
+    compareHeaders(walk, was, is, operation)
+    compareLinks(walk, was, is, operation)
+  }
+}
+
+function tellStatus(
+  walk: Walk,
+  { status, located }: Response,
+  action: 'added' | 'removed',
+  operation: OperationName,
+): void {
+  const facts = { action, status, isSuccess: /^2(\d\d|XX)$/i.test(status) }
+  const [before, after] = action === 'added' ? [null, status] : [status, null]
+  walk.say({
+    change: 'response-status',
+    facts,
+    operation,
+    side: action === 'added' ? 'head' : 'base',
+    located,
+    before,
+    after,
+  })
+}
+
+function compareContent(
+  walk: Walk,
+  old: readonly MediaType[],
+  now: readonly MediaType[],
+  place: Place,
+  operation: OperationName,
+): void {
+  const { added, removed, kept } = matchMediaTypes(old, now)
+  const facts = { of: place.of, status: place.status }
+  for (const { name, located } of removed) {
+    if (place.of === 'request' && now.some((media) => relationOf(name, media.name) === 'generalized')) continue
+    walk.say({
+      change: 'media-type',
+      facts: { ...facts, action: 'removed', name },
+      operation,
+      side: 'base',
+      located,
+      before: name,
+      after: null,
+    })
+  }
+  for (const { name, located } of added) {
+    walk.say({
+      change: 'media-type',
+      facts: { ...facts, action: 'added', name },
+      operation,
+      side: 'head',
+      located,
+      before: null,
+      after: name,
+    })
+  }
+  for (const [was, is] of kept) {
+    const relation = relationOf(was.name, is.name)
+    if (relation !== 'same') {
+      const [before, after] = [was.name, is.name]
+      walk.say({
+        change: 'media-type',
+        facts: { ...facts, action: relation, before, after },
+        operation,
+        side: 'head',
+        located: is.located,
+        before,
+        after,
+      })
+    }
+    compareMedia(walk, was, is, place, operation)
+  }
+}
+
+function compareMedia(walk: Walk, old: MediaType, now: MediaType, place: Place, operation: OperationName): void {
+  if (old.located.value === now.located.value) return
+  const { name, located } = now
+  const use = { sites: place.sites, mediaType: name, operation, where: `${place.where}, ${name}`, parameter: null }
+  if (old.schema !== null && now.schema !== null) walk.use(use, old.schema, now.schema)
+  else if (old.schema !== now.schema) {
+    const facts = { of: place.of, status: place.status, name, action: old.schema === null ? 'added' : 'removed' }
+    const side = now.schema === null ? 'base' : 'head'
+    walk.say({
+      change: 'media-type-schema',
+      facts,
+      operation,
+      side,
+      located,
+      before: old.schema?.value ?? null,
+      after: now.schema?.value ?? null,
+    })
+  }
+  if (old.itemSchema !== null && now.itemSchema !== null)
+    walk.use({ ...use, where: `${use.where}, each item` }, old.itemSchema, now.itemSchema)
+  compareEncodings(walk, old, now, place, operation)
+}
+
+/** OpenAPI's default serialisation of a field depends on its schema: a field that says nothing differs only from one that says something. */
+function compareEncodings(walk: Walk, old: MediaType, now: MediaType, place: Place, operation: OperationName): void {
+  for (const field of new Set([...Object.keys(old.encoding), ...Object.keys(now.encoding)])) {
+    const [before, after] = [encodingOf(old.encoding[field]), encodingOf(now.encoding[field])]
+    if (isEqual(before, after)) continue
+    const facts = {
+      of: place.of,
+      status: place.status,
+      name: now.name,
+      field,
+      before: wordsOf(before),
+      after: wordsOf(after),
+    }
+    walk.say({ change: 'media-type-encoding', facts, operation, side: 'head', located: now.located, before, after })
+  }
+}
+
+function encodingOf(value: unknown): Readonly<Record<string, unknown>> {
+  if (!isRecord(value)) return {}
+  const { contentType, style, explode, allowReserved } = value
+  return { contentType, style, explode, allowReserved }
+}
+
+function wordsOf(encoding: Readonly<Record<string, unknown>>): string {
+  const said = Object.entries(encoding).filter(([, value]) => value !== undefined)
+  return said.length === 0 ? 'the default' : said.map(([name, value]) => `${name} ${String(value)}`).join(', ')
+}
+
+function compareHeaders(walk: Walk, old: Response, now: Response, operation: OperationName): void {
+  const { status } = now
+  const byName = matchByKey(old.headers, now.headers, ({ name }) => name)
+  const { added, removed, kept } = matchRest(byName, ({ name }) => name.toLowerCase())
+  for (const { name, isRequired, located } of removed) {
+    walk.say({
+      change: 'header-removed',
+      facts: { name, status, isRequired },
+      operation,
+      side: 'base',
+      located,
+      before: name,
+      after: null,
+    })
+  }
+  for (const { name, located } of added) {
+    walk.say({
+      change: 'header-added',
+      facts: { name, status },
+      operation,
+      side: 'head',
+      located,
+      before: null,
+      after: name,
+    })
+  }
+  for (const [was, is] of kept) {
+    const { name, located } = is
+    if (was.isRequired !== is.isRequired) {
+      const facts = { name, status, action: is.isRequired ? 'became' : 'ceased' }
+      walk.say({
+        change: 'header-requiredness',
+        facts,
+        operation,
+        side: 'head',
+        located,
+        before: was.isRequired,
+        after: is.isRequired,
+      })
+    }
+    const use = {
+      sites: RESPONSE_HEADER,
+      mediaType: null,
+      operation,
+      where: `response ${status}, header ${name}`,
+      parameter: null,
+    }
+    if (was.schema !== null && is.schema !== null) walk.use(use, was.schema, is.schema)
+  }
+}
+
+function compareLinks(walk: Walk, old: Response, now: Response, operation: OperationName): void {
+  const { status } = now
+  const { added, removed, kept } = matchByKey(
+    membersAt(old.located, 'links'),
+    membersAt(now.located, 'links'),
+    ([name]) => name,
+  )
+  for (const [name, located] of removed) {
+    walk.say({
+      change: 'link',
+      facts: { name, status, action: 'removed' },
+      operation,
+      side: 'base',
+      located,
+      before: name,
+      after: null,
+    })
+  }
+  for (const [name, located] of added) {
+    walk.say({
+      change: 'link',
+      facts: { name, status, action: 'added' },
+      operation,
+      side: 'head',
+      located,
+      before: null,
+      after: name,
+    })
+  }
+  for (const [[name, one], [, other]] of kept) {
+    const [before, after] = [walk.base.documents.follow(one)?.value, walk.head.documents.follow(other)?.value]
+    if (isEqual(linkOf(before), linkOf(after))) continue
+    walk.say({
+      change: 'link',
+      facts: { name, status, action: 'changed' },
+      operation,
+      side: 'head',
+      located: other,
+      before,
+      after,
+    })
+  }
+}
+
+function linkOf(value: unknown): unknown {
+  if (!isRecord(value)) return value
+  const { operationId, operationRef, parameters, requestBody } = value
+  return { operationId, operationRef, parameters, requestBody }
+}

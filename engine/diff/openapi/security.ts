@@ -1,0 +1,169 @@
+/** Security: what each operation and the whole interface require, and how the schemes are defined. */
+import { itemsAt, membersAt, objectAt } from '../../contracts/openapi/contract.ts'
+import type { Operation as OperationName } from '../../finding.ts'
+import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
+import { membersOf, textsOf } from '../../schema/parts.ts'
+import { matchByKey, changedTexts } from '../match.ts'
+import type { Walk } from './walk.ts'
+
+/** One alternative: schemes that are required together, each with its scopes. */
+interface Requirement {
+  /** The names of its schemes, sorted: what it is matched by. */
+  readonly schemes: string
+  readonly label: string
+  readonly scopes: JsonRecord
+  readonly located: Located
+}
+
+/** Requirements of an operation, or of the whole interface when there is none. */
+export function compareSecurity(walk: Walk, before: Located, after: Located, operation: OperationName | null): void {
+  const [requirement, scope] =
+    operation === null
+      ? (['global-security', 'global-scope'] as const)
+      : (['operation-security', 'operation-scope'] as const)
+  const { added, removed, kept } = matchByKey(requirementsOf(before), requirementsOf(after), ({ schemes }) => schemes)
+  for (const { label, located } of removed) {
+    walk.say({
+      change: requirement,
+      facts: { action: 'removed', name: label },
+      operation,
+      side: 'base',
+      located,
+      before: label,
+      after: null,
+    })
+  }
+  for (const { label, located } of added) {
+    walk.say({
+      change: requirement,
+      facts: { action: 'added', name: label },
+      operation,
+      side: 'head',
+      located,
+      before: null,
+      after: label,
+    })
+  }
+  for (const [old, now] of kept) {
+    for (const name of Object.keys(now.scopes)) {
+      const scopes = changedTexts(textsOf(old.scopes[name]), textsOf(now.scopes[name]))
+      for (const [action, list] of [
+        ['added', scopes.added],
+        ['removed', scopes.removed],
+      ] as const) {
+        for (const text of list) {
+          const [was, is] = action === 'added' ? [null, text] : [text, null]
+          walk.say({
+            change: scope,
+            facts: { action, name, scope: text },
+            operation,
+            side: 'head',
+            located: now.located,
+            before: was,
+            after: is,
+          })
+        }
+      }
+    }
+  }
+}
+
+function requirementsOf(owner: Located): readonly Requirement[] {
+  return itemsAt(owner, 'security').flatMap((located) => {
+    if (!isRecord(located.value)) return []
+    const scopes = located.value
+    const names = Object.keys(scopes).sort()
+    const label = names.map((name) => labelOf(name, textsOf(scopes[name]))).join(' and ')
+    return [{ schemes: names.join(' '), label: label === '' ? 'none' : label, scopes, located }]
+  })
+}
+
+function labelOf(name: string, scopes: readonly string[]): string {
+  return scopes.length === 0 ? name : `${name}: [${scopes.join(', ')}]`
+}
+
+/** The definitions of security schemes. */
+export function compareSchemes(walk: Walk): void {
+  const { added, removed, kept } = matchByKey(schemesOf(walk.base), schemesOf(walk.head), ([name]) => name)
+  for (const [name, located] of removed) {
+    walk.say({
+      change: 'component-scheme-removed',
+      facts: { name },
+      operation: null,
+      side: 'base',
+      located,
+      before: name,
+      after: null,
+    })
+  }
+  for (const [name, located] of added) {
+    walk.say({
+      change: 'component-scheme-added',
+      facts: { name },
+      operation: null,
+      side: 'head',
+      located,
+      before: null,
+      after: name,
+    })
+  }
+  for (const [[name, one], [, other]] of kept) {
+    const old = objectAt(walk.base.documents, one)
+    const now = objectAt(walk.head.documents, other)
+    if (old !== null && now !== null) compareScheme(walk, name, old.value, now)
+  }
+}
+
+function schemesOf({ root, isSwagger }: Walk['base']): readonly (readonly [string, Located])[] {
+  if (isSwagger) return membersAt(root, 'securityDefinitions')
+  const components = memberOf(root, 'components')
+  return components === null ? [] : membersAt(components, 'securitySchemes')
+}
+
+function compareScheme(
+  walk: Walk,
+  name: string,
+  old: JsonRecord,
+  located: Located & { readonly value: JsonRecord },
+): void {
+  const now = located.value
+  const tell = (part: string, before: unknown, after: unknown): void => {
+    if (before === after) return
+    const facts = { name, part, before, after }
+    walk.say({ change: 'component-scheme-changed', facts, operation: null, side: 'head', located, before, after })
+  }
+  tell('type', kindOf(old), kindOf(now))
+  if (old.type !== 'oauth2' || now.type !== 'oauth2') return
+  const [was, is] = [flowsOf(old), flowsOf(now)]
+  for (const flow of Object.keys(is)) {
+    const [before, after] = [membersOf(was, flow), membersOf(is, flow)]
+    if (!Object.hasOwn(was, flow)) continue
+    tell('url', before.authorizationUrl, after.authorizationUrl)
+    tell('tokenUrl', before.tokenUrl, after.tokenUrl)
+    compareScopes(walk, name, membersOf(before, 'scopes'), membersOf(after, 'scopes'), located)
+  }
+}
+
+/** What kind of credential a scheme asks for. */
+function kindOf({ type, scheme, in: place, name }: JsonRecord): string {
+  if (type === 'basic') return 'http basic'
+  if (type === 'apiKey') return `apiKey ${String(place)} ${String(name)}`
+  return type === 'http' ? `http ${String(scheme).toLowerCase()}` : String(type)
+}
+
+/** OAuth flows by name; Swagger 2.0 has one, under other names. */
+function flowsOf(scheme: JsonRecord): JsonRecord {
+  if (typeof scheme.flow !== 'string') return membersOf(scheme, 'flows')
+  const names: Readonly<Record<string, string>> = { accessCode: 'authorizationCode', application: 'clientCredentials' }
+  return { [names[scheme.flow] ?? scheme.flow]: scheme }
+}
+
+function compareScopes(walk: Walk, name: string, old: JsonRecord, now: JsonRecord, located: Located): void {
+  for (const scope of new Set([...Object.keys(old), ...Object.keys(now)])) {
+    const [before, after] = [old[scope] ?? null, now[scope] ?? null]
+    if (before === after) continue
+    const action = Object.hasOwn(old, scope) ? (Object.hasOwn(now, scope) ? 'changed' : 'removed') : 'added'
+    const facts = { name, scope, action, before, after }
+    walk.say({ change: 'component-scope', facts, operation: null, side: 'head', located, before, after })
+  }
+}

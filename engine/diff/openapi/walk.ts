@@ -1,0 +1,57 @@
+/** What a comparison of two OpenAPI contracts has in hand, and how its walkers tell what they find: without opinion. */
+import type { Operation as OperationName } from '../../finding.ts'
+import type { OpenApiContract } from '../../contracts/openapi/contract.ts'
+import type { LifecycleOptions, Stability } from '../../rules/lifecycle.ts'
+import type { OpenApiChange } from '../../rules/openapi.ts'
+import type { SitePair } from '../../rules/sites.ts'
+import type { SchemaComparison, SchemaPair } from '../../schema/comparison.ts'
+import type { Located } from '../../schema/located.ts'
+
+/** A change of a contract outside its schemas. */
+export interface ContractDelta {
+  readonly change: OpenApiChange
+  /** What the rule and its words depend on. */
+  readonly facts: Readonly<Record<string, unknown>>
+  readonly operation: OperationName | null
+  readonly side: 'base' | 'head'
+  readonly located: Located
+  readonly before: unknown
+  readonly after: unknown
+}
+
+/** A pair of schemas in use at a place of an operation. */
+export interface SchemaUseSite {
+  readonly pair: SchemaPair
+  readonly sites: SitePair
+  readonly mediaType: string | null
+  readonly operation: OperationName | null
+  /** The place in words: `response 200, application/json`. */
+  readonly where: string
+  /** Name of the parameter, where the place is one. */
+  readonly parameter: string | null
+}
+
+export interface WalkOptions extends LifecycleOptions {
+  /** Less stable operations and properties are not compared. */
+  readonly minimumStability: Stability
+  readonly hasIncludedPathParameters: boolean
+  readonly keepsPath: (path: string) => boolean
+  readonly stripBase: string
+  readonly stripHead: string
+}
+
+export interface Walk {
+  readonly base: OpenApiContract
+  readonly head: OpenApiContract
+  readonly options: WalkOptions
+  readonly schemas: SchemaComparison
+  say(delta: ContractDelta): void
+  use(site: Omit<SchemaUseSite, 'pair'>, before: Located, after: Located): void
+}
+
+/** One operation on both sides. */
+export interface OperationPair<T> {
+  readonly before: T
+  readonly after: T
+  readonly name: OperationName
+}

@@ -1,0 +1,37 @@
+/** Every rule that a comparison can name, sorted by id: the source of docs/rules.md, test/pins/rules.tsv and ruleset_hash. */
+import { openApiRules } from './openapi.ts'
+import type { Rule } from './rule.ts'
+import { schemaRules } from './schema-rules.ts'
+import {
+  CALLBACK_REQUEST,
+  CALLBACK_RESPONSE,
+  REQUEST_BODY,
+  REQUEST_HEADER_PARAMETER,
+  REQUEST_PARAMETER,
+  RESPONSE_BODY,
+  RESPONSE_HEADER,
+} from './sites.ts'
+
+const SCHEMA_SITES = [
+  REQUEST_BODY,
+  REQUEST_PARAMETER,
+  REQUEST_HEADER_PARAMETER,
+  RESPONSE_BODY,
+  RESPONSE_HEADER,
+  CALLBACK_REQUEST,
+  CALLBACK_RESPONSE,
+]
+
+const RULES: ReadonlyMap<string, Rule> = new Map(
+  [...openApiRules(), ...SCHEMA_SITES.flatMap(schemaRules)]
+    .map((rule) => [rule.id, rule] as const)
+    .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)),
+)
+
+export function ruleTable(): readonly Rule[] {
+  return [...RULES.values()]
+}
+
+export function ruleOf(id: string): Rule | undefined {
+  return RULES.get(id)
+}
