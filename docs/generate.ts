@@ -7,13 +7,14 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { chartSchema } from './chart-schema.ts'
 import { configPage, errorsPage, metricsPage } from './reference-pages.ts'
+import { rulesPage } from './rules-page.ts'
 import { generatedValidators, type GeneratedFile } from './validators.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
 /** Everything that is generated, in the order in which it is written. */
 function generatedFiles(): readonly GeneratedFile[] {
-  return [...generatedValidators(), chartSchema(), configPage(), errorsPage(), metricsPage()]
+  return [...generatedValidators(), chartSchema(), configPage(), errorsPage(), metricsPage(), rulesPage()]
 }
 
 function isCurrent({ path, content }: GeneratedFile): boolean {

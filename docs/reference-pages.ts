@@ -79,7 +79,7 @@ export function configPage(): GeneratedFile {
     'docs/config.md',
     'Configuration',
     'One YAML file, named by `--config` or `PREFLIGHT_CONFIG`; without one the defaults below hold. An unknown member is a mistake, and every mistake is reported at once, with line and column. A variable of the environment wins over the file.',
-    'The file, the policy pack and the files they name are watched: a change is taken over as a whole or, when it has a mistake, not at all. Settings marked *(restart)* are read at the start only.',
+    'The file and the policy pack are watched: a change is taken over as a whole or, when it has a mistake, not at all. Settings marked *(restart)* are read at the start only.',
     table(['setting', 'type', 'default', 'environment', 'meaning'], rows),
   )
 }
