@@ -2,7 +2,7 @@
  * values.schema.json of the chart: the members of the chart's own, and under `config` the gateway's configuration schema,
  * so that a mistake in it fails at `helm install` and not in a pod that will not start.
  */
-import { Config } from '../gateway/config/schema.ts'
+import { configInputSchema } from '../gateway/config/input-schema.ts'
 import type { GeneratedFile } from './validators.ts'
 
 /** A JSON Schema as plain JSON. */
@@ -73,30 +73,9 @@ const CHART_VALUES: Readonly<Record<string, Schema>> = {
   }),
 }
 
-function isSchema(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** The same schema for a file as a person writes it: what has a default may be left out. */
-function asWritten(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(asWritten)
-  if (!isSchema(schema)) return schema
-  const written = Object.fromEntries(Object.entries(schema).map(([keyword, value]) => [keyword, asWritten(value)]))
-  const { properties } = schema
-  if (!isSchema(properties) || !Array.isArray(schema['required'])) return written
-  const required = schema['required'].filter((name: unknown) => {
-    const property = typeof name === 'string' ? properties[name] : undefined
-    return !(isSchema(property) && 'default' in property)
-  })
-  const { required: _, ...rest } = written
-  return required.length === 0 ? rest : { ...rest, required }
-}
-
 function configValues(): Schema {
-  const schema = asWritten(JSON.parse(JSON.stringify(Config)))
-  if (!isSchema(schema) || !isSchema(schema['properties'])) throw new Error('the configuration schema is no object')
-  const { $id: _, properties: __, ...rest } = schema
-  const members = Object.entries(schema['properties']).filter(([name]) => !OWNED_BY_THE_CHART.has(name))
+  const { $schema: _, $id: __, properties = {}, ...rest } = configInputSchema
+  const members = Object.entries(properties).filter(([name]) => !OWNED_BY_THE_CHART.has(name))
   return { ...rest, properties: Object.fromEntries(members) }
 }
 

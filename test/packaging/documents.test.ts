@@ -1,0 +1,76 @@
+/** What the written pages say, held against the checkout: links lead somewhere, commands exist, configurations load. */
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { parse } from 'yaml'
+import packageManifest from '../../package.json' with { type: 'json' }
+import { loadConfig } from '../../gateway/config/load.ts'
+import { formatMistake } from '../../gateway/config/mistake.ts'
+import { at } from '../json.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+const pages: readonly { readonly path: string; readonly text: string }[] = [
+  ...readdirSync(ROOT).filter((name) => name.endsWith('.md')),
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join('docs', name)),
+].map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }))
+
+/** Fenced blocks of a language, over all pages. */
+function blocks(language: string): readonly { readonly path: string; readonly block: string }[] {
+  const fence = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm')
+  return pages.flatMap(({ path, text }) => [...text.matchAll(fence)].map(([, block = '']) => ({ path, block })))
+}
+
+test('every relative link of a page leads to a file', () => {
+  assert.ok(pages.length > 10, 'the pages are found')
+  const broken = pages.flatMap(({ path, text }) =>
+    [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)/g)]
+      .map(([, link = '']) => link)
+      .filter((link) => !existsSync(join(ROOT, dirname(path), link)))
+      .map((link) => `${path}: ${link}`),
+  )
+  assert.deepEqual(broken, [])
+})
+
+test('every npm script that a page names exists', () => {
+  const named = pages.flatMap(({ text }) =>
+    [...text.matchAll(/\bnpm run (?:-s )?([\w:]+)/g)].map(([, name = '']) => name),
+  )
+  assert.ok(named.includes('bench'))
+  assert.deepEqual(
+    named.filter((name) => !Object.hasOwn(packageManifest.scripts, name)),
+    [],
+  )
+})
+
+test('every configuration that a page shows loads', (t) => {
+  const configurations = blocks('yaml')
+    .map(({ path, block }) => ({ path, value: parse(block) as unknown }))
+    .map(({ path, value }) => ({ path, value: at(value, 'config') ?? value }))
+    .filter(({ value }) => at(value, 'routes') !== undefined)
+  assert.ok(configurations.length >= 3, 'the pages show configurations')
+  // The contract that the README's example names lies in the reader's own folder.
+  const directory = mkdtempSync(join(tmpdir(), 'preflight-documents-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  mkdirSync(join(directory, 'contracts'))
+  writeFileSync(join(directory, 'contracts/shop.yaml'), 'openapi: 3.0.3\n')
+  for (const { path, value } of configurations) {
+    const loaded = loadConfig({ value, directory, environment: {} })
+    assert.ok(loaded.ok, loaded.ok ? '' : `${path}: ${loaded.problem.map(formatMistake).join('\n')}`)
+  }
+})
+
+test('the sidecar example and the default values of the chart hold configurations that load', () => {
+  const chart = join(ROOT, 'charts/preflight-gateway')
+  const [map] = readFileSync(join(chart, 'examples/sidecar-pod.yaml'), 'utf8').split(/^---$/m)
+  const example: unknown = parse(String(at(parse(map ?? ''), 'data', 'preflight.yaml')))
+  const values: unknown = at(parse(readFileSync(join(chart, 'values.yaml'), 'utf8')), 'config')
+  for (const value of [example, values]) {
+    const loaded = loadConfig({ value, environment: {} })
+    assert.ok(loaded.ok, loaded.ok ? '' : loaded.problem.map(formatMistake).join('\n'))
+  }
+})
