@@ -38,22 +38,24 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 /** Exit code of a program that a signal ended, by convention. */
 const FORCED_EXIT = 130
 
-function untilStopped(gateway: Gateway): Promise<ExitCode> {
-  return new Promise((resolve, reject) => {
-    let isStopping = false
-    const reload = (): void => gateway.reload()
-    const stop = (signal: string): void => {
-      // Nothing is lost by force: what was decided is durable, and what was not has gone nowhere.
-      if (isStopping) process.exit(FORCED_EXIT)
-      isStopping = true
-      gateway.logger.info({ signal }, 'stopping: calls under way may finish')
-      gateway.close().then(() => {
-        for (const name of SIGNALS) process.off(name, stop)
-        process.off('SIGHUP', reload)
-        resolve(EXIT.good)
-      }, reject)
-    }
-    for (const name of SIGNALS) process.on(name, stop)
-    process.on('SIGHUP', reload)
-  })
+/** Ctrl-C under npm arrives twice, from the terminal and from npm: what comes within this is one wish. */
+const SAME_WISH_MS = 500
+
+async function untilStopped(gateway: Gateway): Promise<ExitCode> {
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<NodeJS.Signals>()
+  const reload = gateway.reload.bind(gateway)
+  process.on('SIGHUP', reload)
+  for (const name of SIGNALS) process.once(name, stop)
+  const signal = await stopped
+  // Nothing is lost by force: what was decided is durable, and what was not has gone nowhere.
+  for (const name of SIGNALS) process.removeListener(name, stop).on(name, forceExit)
+  gateway.logger.info({ signal }, 'stopping: calls under way may finish')
+  await gateway.close()
+  for (const name of SIGNALS) process.off(name, forceExit)
+  process.off('SIGHUP', reload)
+  return EXIT.good
+}
+
+function forceExit(): never {
+  process.exit(FORCED_EXIT)
 }
