@@ -42,20 +42,21 @@ const FORCED_EXIT = 130
 const SAME_WISH_MS = 500
 
 async function untilStopped(gateway: Gateway): Promise<ExitCode> {
-  const { promise: stopped, resolve: stop } = Promise.withResolvers<NodeJS.Signals>()
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<string>()
   const reload = gateway.reload.bind(gateway)
+  let stoppingSince: number | null = null
+  const onSignal = (signal: string): void => {
+    // Nothing is lost by force: what was decided is durable, and what was not has gone nowhere.
+    if (stoppingSince !== null && performance.now() - stoppingSince > SAME_WISH_MS) process.exit(FORCED_EXIT)
+    stoppingSince ??= performance.now()
+    stop(signal)
+  }
   process.on('SIGHUP', reload)
-  for (const name of SIGNALS) process.once(name, stop)
+  for (const name of SIGNALS) process.on(name, onSignal)
   const signal = await stopped
-  // Nothing is lost by force: what was decided is durable, and what was not has gone nowhere.
-  for (const name of SIGNALS) process.removeListener(name, stop).on(name, forceExit)
   gateway.logger.info({ signal }, 'stopping: calls under way may finish')
   await gateway.close()
-  for (const name of SIGNALS) process.off(name, forceExit)
+  for (const name of SIGNALS) process.off(name, onSignal)
   process.off('SIGHUP', reload)
   return EXIT.good
-}
-
-function forceExit(): never {
-  process.exit(FORCED_EXIT)
 }
