@@ -1,5 +1,6 @@
 /** What a command may touch of the outside: streams, environment, and whether a person is looking. Tests hand in their own. */
 import type { Readable, Writable } from 'node:stream'
+import { isatty } from 'node:tty'
 import { processEnvironment, variable, type Environment } from '../config/environment.ts'
 
 export interface CommandIo {
@@ -13,7 +14,7 @@ export interface CommandIo {
 
 export function processIo(): CommandIo {
   const { stdin, stdout, stderr } = process
-  return { stdin, stdout, stderr, environment: processEnvironment(), isTerminal: stdout.isTTY === true }
+  return { stdin, stdout, stderr, environment: processEnvironment(), isTerminal: isatty(stdout.fd) }
 }
 
 /** Colour is for a person at a terminal who did not decline it (https://no-color.org). */

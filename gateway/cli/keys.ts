@@ -1,0 +1,198 @@
+/** `preflight keys`: API keys in the store, receipt keys in the data directory; both while the gateway runs or while it does not. */
+import { resolve } from 'node:path'
+import { ROLES, apiKeyRow, mintApiKey } from '../keys/api-keys.ts'
+import { openKeyRing } from '../keys/key-ring.ts'
+import { openStore } from '../store/open.ts'
+import type { ApiKey, Store } from '../store/store.ts'
+import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
+import { CONFIG_OPTION, configOf, DATA_DIR_OPTION } from './config-option.ts'
+import { instant, LIST_FORMAT, show, table } from './format.ts'
+import { writeLine, type CommandIo } from './io.ts'
+
+const PLACE = [CONFIG_OPTION, DATA_DIR_OPTION]
+
+/** Seconds in which caches of the key set learn of a new key before it signs. */
+const DEFAULT_OVERLAP = 300
+
+const create: Command = {
+  name: 'create',
+  summary: 'Make an API key and print it, once.',
+  operands: '',
+  operandCount: [0, 0],
+  options: [
+    { name: 'name', value: 'NAME', isRequired: true, help: 'Who or what uses it.' },
+    { name: 'role', value: 'ROLE', allowed: ROLES, help: 'What it may do; agent unless told.' },
+    { name: 'tenant', value: 'TENANT', help: 'Whose decisions it sees; local unless told.' },
+    {
+      name: 'plan',
+      value: 'PLAN',
+      help: 'Plan of the configuration that counts its requests; enterprise unless told.',
+    },
+    { name: 'test', help: 'A pf_test_ key instead of a pf_live_ one.' },
+    ...PLACE,
+  ],
+  notes: 'The key is printed on stdout and kept nowhere; only its SHA-256 is stored.',
+  run: async (args, io) => {
+    const { plans } = configOf(args, io)
+    const plan = args.value('plan') ?? 'enterprise'
+    if (!Object.hasOwn(plans, plan))
+      throw new UsageError(`there is no plan "${plan}"; plans: ${Object.keys(plans).join(', ')}`)
+    const key = mintApiKey(args.flag('test') ? 'test' : 'live')
+    const role = ROLES.find((known) => known === args.value('role')) ?? 'agent'
+    const tenant = args.value('tenant')
+    const name = args.value('name') ?? ''
+    const row = apiKeyRow({ key, name, role, plan, at: Date.now(), ...(tenant === undefined ? {} : { tenant }) })
+    await withStore(args, io, (store) => store.createApiKey(row))
+    writeLine(io.stderr, `${role} key ${row.audience} for ${name}, shown once:`)
+    writeLine(io.stdout, key)
+    return EXIT.good
+  },
+}
+
+const list: Command = {
+  name: 'list',
+  summary: 'List API keys (never the keys themselves).',
+  operands: '',
+  operandCount: [0, 0],
+  options: [LIST_FORMAT, ...PLACE],
+  run: async (args, io) => {
+    const rows = await withStore(args, io, (store) => store.apiKeys())
+    show(args, io, rows.map(apiKeyView), (views) =>
+      table(
+        ['ID', 'NAME', 'ROLE', 'TENANT', 'PLAN', 'CREATED', 'REVOKED'],
+        views.map((view) => [
+          view.audience,
+          view.name,
+          view.role,
+          view.tenant,
+          view.plan,
+          view.created_at,
+          view.revoked_at ?? '',
+        ]),
+      ),
+    )
+    return EXIT.good
+  },
+}
+
+const revoke: Command = {
+  name: 'revoke',
+  summary: 'Revoke an API key (v:…) or a receipt key (its key id), at once and for good.',
+  operands: 'ID',
+  operandCount: [1, 1],
+  options: PLACE,
+  notes: 'A revoked receipt key makes every receipt that it signed invalid; to end a key without that, retire it.',
+  run: async (args, io) => {
+    const [id = ''] = args.operands
+    return id.startsWith('v:') ? await revokeApiKey(id, args, io) : await endReceiptKey('revoke', args, io)
+  },
+}
+
+const showKeys: Command = {
+  name: 'show',
+  summary: 'Show the receipt keys as they are published.',
+  operands: '',
+  operandCount: [0, 0],
+  options: [{ ...LIST_FORMAT, help: 'json is the JWK Set for preflight verify; text unless told.' }, ...PLACE],
+  run: async (args, io) => {
+    const ring = await openKeyRing(dataDirOf(args, io))
+    show(args, io, ring.published(), ({ keys }) =>
+      table(
+        ['KEY ID', 'STATUS', 'VALID FROM', 'RETIRED', 'REVOKED'],
+        keys.map((key) => [key.kid, key.status, key.valid_from, key.retired_at ?? '', key.revoked_at ?? '']),
+      ),
+    )
+    return EXIT.good
+  },
+}
+
+const rotate: Command = {
+  name: 'rotate',
+  summary: 'Make a new receipt key; the one before it retires when the new one begins to sign.',
+  operands: '',
+  operandCount: [0, 0],
+  options: [
+    {
+      name: 'overlap',
+      value: 'SECONDS',
+      help: `How long it is published before it signs; ${DEFAULT_OVERLAP} unless told.`,
+    },
+    ...PLACE,
+  ],
+  notes: 'A running gateway takes the new key up by itself.',
+  run: async (args, io) => {
+    const ring = await openKeyRing(dataDirOf(args, io))
+    writeLine(io.stdout, await ring.rotate(overlapOf(args)))
+    return EXIT.good
+  },
+}
+
+const retire: Command = {
+  name: 'retire',
+  summary: 'Retire a receipt key: it signs no more, its receipts stay valid.',
+  operands: 'KEY_ID',
+  operandCount: [1, 1],
+  options: PLACE,
+  run: (args, io) => endReceiptKey('retire', args, io),
+}
+
+export const keysGroup: CommandGroup = {
+  name: 'keys',
+  summary: 'API keys (create, list, revoke) and receipt keys (show, rotate, retire, revoke).',
+  commands: [create, list, revoke, showKeys, rotate, retire],
+}
+
+async function revokeApiKey(audience: string, args: Arguments, io: CommandIo): Promise<ExitCode> {
+  const found = await withStore(args, io, async (store) => {
+    const matching = (await store.apiKeys()).filter((key) => key.audience === audience)
+    for (const { hash } of matching) await store.revokeApiKey(hash, Date.now())
+    return matching.length > 0
+  })
+  return told(found, `revoked ${audience}`, `there is no API key ${audience}; see: preflight keys list`, io)
+}
+
+async function endReceiptKey(end: 'retire' | 'revoke', args: Arguments, io: CommandIo): Promise<ExitCode> {
+  const [keyId = ''] = args.operands
+  const ring = await openKeyRing(dataDirOf(args, io))
+  const done = ring[end](keyId)
+  const missing = `there is no receipt key ${keyId}${end === 'retire' ? ' in force' : ''}; see: preflight keys show`
+  return told(done, `${end}d ${keyId}`, missing, io)
+}
+
+function told(done: boolean, yes: string, no: string, io: CommandIo): ExitCode {
+  writeLine(done ? io.stdout : io.stderr, done ? yes : no)
+  return done ? EXIT.good : EXIT.no
+}
+
+function overlapOf(args: Arguments): number {
+  const text = args.value('overlap')
+  const seconds = text === undefined ? DEFAULT_OVERLAP : Number(text)
+  if (Number.isSafeInteger(seconds) && seconds >= 0) return seconds
+  throw new UsageError('--overlap takes whole seconds, 0 or more')
+}
+
+function apiKeyView({ audience, name, role, tenant, plan, createdAt, revokedAt }: ApiKey) {
+  return {
+    audience,
+    name,
+    role,
+    tenant,
+    plan,
+    created_at: instant(createdAt),
+    revoked_at: revokedAt === null ? null : instant(revokedAt),
+  }
+}
+
+function dataDirOf(args: Arguments, io: CommandIo): string {
+  return resolve(configOf(args, io).data_dir)
+}
+
+/** Opens the store of the configuration for one piece of work. */
+export async function withStore<T>(args: Arguments, io: CommandIo, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(configOf(args, io))
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,114 @@
+/** `preflight ledger`: reads the record of decisions where it lies, and checks that nobody changed it. */
+import { DECISIONS } from '../../engine/index.ts'
+import { LOCAL_TENANT } from '../keys/api-keys.ts'
+import type { LedgerFilter, StoredDecision } from '../store/store.ts'
+import { EXIT, UsageError, type Arguments, type Command, type CommandGroup } from './command.ts'
+import { CONFIG_OPTION, DATA_DIR_OPTION } from './config-option.ts'
+import { positiveInteger } from './diff.ts'
+import { instant, show, table } from './format.ts'
+import { writeLine } from './io.ts'
+import { withStore } from './keys.ts'
+
+const PLACE = [CONFIG_OPTION, DATA_DIR_OPTION]
+
+const list: Command = {
+  name: 'list',
+  summary: 'List decisions, newest first.',
+  operands: '',
+  operandCount: [0, 0],
+  options: [
+    { name: 'tenant', value: 'TENANT', help: 'Whose; local unless told.' },
+    { name: 'decision', value: 'CLASS', allowed: DECISIONS, help: 'Only of this class.' },
+    { name: 'operation', value: 'NAME', help: 'Only for this operation.' },
+    { name: 'environment', value: 'NAME', help: 'Only for this environment.' },
+    { name: 'repository', value: 'NAME', help: 'Only of this repository.' },
+    { name: 'route', value: 'NAME', help: 'Only of calls on this route.' },
+    { name: 'from', value: 'TIME', help: 'Only from this moment on, e.g. 2026-01-31 or 2026-01-31T12:00:00Z.' },
+    { name: 'to', value: 'TIME', help: 'Only before this moment.' },
+    { name: 'limit', value: 'N', help: 'How many at the most; 50 unless told.' },
+    { name: 'format', value: 'FORMAT', allowed: ['text', 'json'], help: 'json has the envelopes; text unless told.' },
+    ...PLACE,
+  ],
+  run: async (args, io) => {
+    const filter = filterOf(args)
+    const rows = await withStore(args, io, (store) => store.ledger(filter))
+    show(args, io, rows.map(decisionView), () => decisionTable(rows))
+    return EXIT.good
+  },
+}
+
+const verifyChain: Command = {
+  name: 'verify-chain',
+  summary: 'Recompute the hash chain of the ledger.',
+  operands: '',
+  operandCount: [0, 0],
+  options: PLACE,
+  notes: 'Exit codes: 0 the chain is whole, 1 a row was changed, removed or moved, 3 it could not be read.',
+  run: async (args, io) => {
+    const broken = await withStore(args, io, (store) => store.verifyChain())
+    if (broken === null) writeLine(io.stdout, 'The chain is whole.')
+    else
+      writeLine(
+        io.stderr,
+        `The chain is broken at row ${broken}: it, or the row before it, was changed, removed or moved.`,
+      )
+    return broken === null ? EXIT.good : EXIT.no
+  },
+}
+
+export const ledgerGroup: CommandGroup = {
+  name: 'ledger',
+  summary: 'Read and check the record of decisions.',
+  commands: [list, verifyChain],
+}
+
+const TEXT_FILTERS = ['operation', 'environment', 'repository', 'route'] as const
+
+function filterOf(args: Arguments): LedgerFilter {
+  const decision = DECISIONS.find((name) => name === args.value('decision'))
+  const times = { from: momentOf(args, 'from'), to: momentOf(args, 'to') }
+  const texts = TEXT_FILTERS.map((name) => [name, args.value(name)] as const)
+  return {
+    tenant: args.value('tenant') ?? LOCAL_TENANT,
+    limit: positiveInteger(args, 'limit', 50),
+    ...(decision === undefined ? {} : { decision }),
+    ...Object.fromEntries([...texts, ...Object.entries(times)].filter(([, value]) => value !== undefined)),
+  }
+}
+
+function momentOf(args: Arguments, name: string): number | undefined {
+  const text = args.value(name)
+  if (text === undefined) return undefined
+  const moment = Date.parse(text)
+  if (Number.isNaN(moment))
+    throw new UsageError(`--${name} ${JSON.stringify(text)} is no time; write 2026-01-31 or 2026-01-31T12:00:00Z`)
+  return moment
+}
+
+function decisionView({
+  envelope,
+  response: _answer,
+  idempotency: _key,
+  evaluatedAt,
+  expiresAt,
+  ...row
+}: StoredDecision) {
+  const decisionResult: unknown = JSON.parse(envelope)
+  return { ...row, evaluatedAt: instant(evaluatedAt), expiresAt: instant(expiresAt), decision_result: decisionResult }
+}
+
+function decisionTable(rows: readonly StoredDecision[]): string {
+  return table(
+    ['#', 'TIME', 'DECISION', 'OPERATION', 'ROUTE', 'REPOSITORY', 'RECEIPT', 'ID'],
+    rows.map((row) => [
+      String(row.sequence),
+      instant(row.evaluatedAt),
+      row.decision,
+      row.operation ?? '',
+      row.route ?? '',
+      row.repository ?? '',
+      row.receiptState,
+      row.decisionId,
+    ]),
+  )
+}

@@ -1,0 +1,52 @@
+/** An analysis in this process: the flow of the gateway without store and key, so that the answer is the API's own. */
+import { canonicalArtifactType, type Artifact, type DecisionContext } from '../../engine/index.ts'
+import { analyzeAnswer } from '../api/preflight-answer.ts'
+import { isRecord } from '../config/defaults.ts'
+import { openSettings } from '../config/live.ts'
+import { createFlow } from '../flow/authorize.ts'
+import { createLogger } from '../telemetry/log.ts'
+import { createMetrics } from '../telemetry/metrics.ts'
+import { UsageError, type Arguments } from './command.ts'
+import { configSource } from './config-option.ts'
+import type { CommandIo } from './io.ts'
+
+export interface LocalRequest {
+  readonly artifacts: readonly unknown[]
+  readonly context: DecisionContext
+  readonly correlationId: string
+}
+
+export async function analyzeLocally(request: LocalRequest, args: Arguments, io: CommandIo): Promise<object> {
+  const live = openSettings(configSource(args, io))
+  const flow = createFlow({
+    settings: live.current,
+    store: { recordDecision: () => Promise.reject(new Error(NOTHING_IS_DECIDED)) },
+    signer: () => {
+      throw new Error(NOTHING_IS_DECIDED)
+    },
+    metrics: createMetrics(),
+    logger: createLogger('error'),
+    now: Date.now,
+  })
+  try {
+    const artifacts = request.artifacts.map(artifactOf)
+    const assessment = await flow.analyze({ artifacts, context: request.context, scope: null })
+    return analyzeAnswer(assessment, {
+      settings: live.current(),
+      correlationId: request.correlationId,
+      now: Date.now(),
+    })
+  } finally {
+    await flow.close()
+  }
+}
+
+const NOTHING_IS_DECIDED = 'a local analysis decides nothing'
+
+function artifactOf(value: unknown, index: number): Artifact {
+  const { id, type, before, after } = isRecord(value) ? value : {}
+  const named = typeof type === 'string' ? canonicalArtifactType(type) : null
+  if (typeof id !== 'string' || named === null || typeof before !== 'string' || typeof after !== 'string')
+    throw new UsageError(`artifacts[${index}] needs id, type, before and after; type is one that the gateway knows`)
+  return { id, type: named, before, after }
+}

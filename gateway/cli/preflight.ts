@@ -1,0 +1,228 @@
+/** `preflight preflight`: asks for a risk analysis, or for a decision with a receipt, on a change read from files. */
+import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { canonicalArtifactType, EMPTY_CONTEXT, sniffArtifactType, type Artifact } from '../../engine/index.ts'
+import { isRecord } from '../config/defaults.ts'
+import { variable } from '../config/environment.ts'
+import { printable } from '../report/printable.ts'
+import { messageOf } from '../startup-error.ts'
+import { columns, EXIT, UsageError, type Arguments, type Command, type ExitCode } from './command.ts'
+import { CONFIG_OPTION } from './config-option.ts'
+import { TYPE_NAMES } from './diff.ts'
+import { readSource, textFile } from './documents.ts'
+import { LIST_FORMAT, show } from './format.ts'
+import type { CommandIo } from './io.ts'
+
+const DEFAULT_URL = 'http://127.0.0.1:15081'
+
+/** Option → member of `context` on the wire. */
+const CONTEXT_OPTIONS = [
+  {
+    name: 'operation',
+    member: 'operation',
+    help: 'What is to be done: tool_call, merge, deploy, publish, register …; required to authorize.',
+  },
+  { name: 'environment', member: 'environment', help: 'Where it is to be done.' },
+  { name: 'target-id', member: 'target_id', help: 'What it is to be done to.' },
+  { name: 'repository', member: 'repository', help: 'Repository of the change.' },
+  { name: 'branch', member: 'branch', help: 'Branch of the change.' },
+  { name: 'pull-request', member: 'pull_request', help: 'Pull request of the change.' },
+  { name: 'base', member: 'base', help: 'Ref that the change starts from.' },
+  { name: 'head', member: 'head', help: 'Ref that the change ends at.' },
+] as const
+
+export const preflightCommand: Command = {
+  name: 'preflight',
+  summary: 'Analyze a change of contracts, or get a decision with a receipt for one operation.',
+  operands: '[BEFORE AFTER]',
+  operandCount: [0, 2],
+  options: [
+    {
+      name: 'mode',
+      value: 'MODE',
+      allowed: ['analyze', 'authorize'],
+      isRequired: true,
+      help: 'Risk only, or a decision with a receipt.',
+    },
+    {
+      name: 'change-set',
+      value: 'FILE',
+      help: 'JSON file with "artifacts": [{ id, type, before, after }], instead of BEFORE AFTER.',
+    },
+    {
+      name: 'type',
+      value: 'TYPE',
+      allowed: TYPE_NAMES,
+      help: 'Kind of contract; told from the content when left out.',
+    },
+    { name: 'id', value: 'ID', help: 'Id of the artifact; the file name of AFTER unless told.' },
+    ...CONTEXT_OPTIONS.map(({ name, help }) => ({ name, value: 'VALUE', help })),
+    {
+      name: 'url',
+      value: 'URL',
+      help: `Gateway to ask; else PREFLIGHT_URL, else ${DEFAULT_URL}. The key is in PREFLIGHT_API_KEY.`,
+    },
+    { name: 'local', help: 'Analyze in this process, without a gateway, with the policy of the configuration.' },
+    { name: 'receipt', value: 'FILE', help: 'Write the receipt there.' },
+    LIST_FORMAT,
+    CONFIG_OPTION,
+  ],
+  notes: [
+    'BEFORE and AFTER: a file, - for standard input, or <ref>:<path> in the git repository here.',
+    'Exit codes: 0 no break found, or the operation may proceed; 1 breaks found, or it may not; 2 usage; 3 could not decide.',
+  ].join('\n'),
+  run: runPreflight,
+}
+
+async function runPreflight(args: Arguments, io: CommandIo): Promise<ExitCode> {
+  const mode = args.value('mode') ?? 'analyze'
+  if (mode === 'authorize' && args.value('operation') === undefined)
+    throw new UsageError('--operation is required to authorize')
+  if (mode === 'authorize' && args.flag('local'))
+    throw new UsageError('--local can only analyze: a receipt needs the key of a gateway')
+  const artifacts = await readArtifacts(args, io)
+  const answer = args.flag('local') ? await analyzeHere(artifacts, args, io) : await ask(mode, artifacts, args, io)
+  if (!isRecord(answer)) throw new Error('the answer is no JSON object')
+  const receiptFile = args.value('receipt')
+  if (receiptFile !== undefined && typeof answer['chain_receipt'] === 'string')
+    writeFileSync(receiptFile, `${answer['chain_receipt']}\n`, { mode: 0o600 })
+  show(args, io, answer, text)
+  return exitCode(answer)
+}
+
+async function readArtifacts(args: Arguments, io: CommandIo): Promise<readonly unknown[]> {
+  const file = args.value('change-set')
+  if (file === undefined) return [await readArtifact(args, io)]
+  if (args.operands.length > 0) throw new UsageError('give either BEFORE AFTER or --change-set')
+  const changeSet: unknown = parseJson(textFile(file), file)
+  const artifacts = isRecord(changeSet) ? changeSet['artifacts'] : changeSet
+  if (!Array.isArray(artifacts)) throw new UsageError(`${file} has no list "artifacts"`)
+  return artifacts
+}
+
+async function readArtifact(args: Arguments, io: CommandIo): Promise<Artifact> {
+  const [before, after] = args.operands
+  if (before === undefined || after === undefined) throw new UsageError('give BEFORE AFTER, or --change-set FILE')
+  const base = await readSource(before, io)
+  const head = await readSource(after, io)
+  const named = canonicalArtifactType(args.value('type') ?? '')
+  const type = named === null ? sniffArtifactType(base.text, head.text) : { ok: true as const, value: named }
+  if (!type.ok) throw new UsageError(`${type.problem.message} Name the kind with --type`)
+  return { id: args.value('id') ?? basename(head.name), type: type.value, before: base.text, after: head.text }
+}
+
+function contextOf(args: Arguments): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    CONTEXT_OPTIONS.flatMap(({ name, member }) => {
+      const value = args.value(name)
+      return value === undefined ? [] : [[member, value]]
+    }),
+  )
+}
+
+/** Throws an Error with the gateway's own words when it answers with an error: that is never a decision. */
+async function ask(
+  mode: string,
+  artifacts: readonly unknown[],
+  args: Arguments,
+  { environment }: CommandIo,
+): Promise<unknown> {
+  const base = args.value('url') ?? variable(environment, 'PREFLIGHT_URL') ?? DEFAULT_URL
+  if (!URL.canParse('/api/v1/preflight', base)) throw new UsageError(`${base} is not a URL`)
+  const key = variable(environment, 'PREFLIGHT_API_KEY')
+  if (key === null)
+    throw new UsageError('PREFLIGHT_API_KEY is not set; make a key with: preflight keys create --name NAME')
+  const url = new URL('/api/v1/preflight', base)
+  let response: Response
+  try {
+    response = await fetch(url, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ preflight_mode: mode, artifacts, context: contextOf(args) }),
+    })
+  } catch (error) {
+    throw new Error(`no gateway answers at ${url.origin}: ${causeOf(error)}`, { cause: error })
+  }
+  const answer = parseJson(await response.text(), url.origin)
+  if (response.ok) return answer
+  throw new Error(`${url.origin} answered ${response.status}: ${errorText(answer)}`)
+}
+
+/** The same analysis and the same answer as the API's, without recording or signing anything. */
+async function analyzeHere(artifacts: readonly unknown[], args: Arguments, io: CommandIo): Promise<unknown> {
+  const { analyzeLocally } = await import('./local-analysis.ts')
+  const context = { ...EMPTY_CONTEXT, ...contextOf(args) }
+  return analyzeLocally({ artifacts, context, correlationId: randomUUID() }, args, io)
+}
+
+const EXITS: Readonly<Record<string, ExitCode>> = {
+  NO_BREAK_DETECTED: EXIT.good,
+  BREAKS_DETECTED: EXIT.no,
+  CONTINUE: EXIT.good,
+  CONTINUE_WITH_MONITORING: EXIT.good,
+  REQUEST_APPROVAL: EXIT.no,
+  STOP: EXIT.no,
+}
+
+/** An outcome that is not known is not a yes. */
+function exitCode(answer: Readonly<Record<string, unknown>>): ExitCode {
+  const outcome = String(answer['execution_action'] ?? answer['analysis_outcome'])
+  return Object.hasOwn(EXITS, outcome) ? (EXITS[outcome] ?? EXIT.undecided) : EXIT.undecided
+}
+
+function text(answer: Readonly<Record<string, unknown>>): string {
+  const { human_report: report, decision_result: result } = answer
+  const envelope = isRecord(result) ? result : {}
+  const rows = [
+    ['outcome', answer['execution_action'] ?? answer['analysis_outcome']],
+    ['decision', answer['decision']],
+    ['id', envelope['decision_id']],
+    ['expires', envelope['expires_at']],
+    ['risk', answer['risk_score']],
+    ['breaking', answer['breaking_changes']],
+    ['patterns', Array.isArray(answer['patterns']) ? answer['patterns'].join(', ') : undefined],
+  ] as const
+  const shown = rows.flatMap(([name, value]) =>
+    value === undefined || value === null || value === ''
+      ? []
+      : [[name, printable(typeof value === 'string' ? value : JSON.stringify(value))] as const],
+  )
+  return [...(isRecord(report) ? reportLines(report) : []), ...columns(shown)].join('\n')
+}
+
+function reportLines(report: Readonly<Record<string, unknown>>): readonly string[] {
+  const sections = ['breaking_highlights', 'suggestions', 'next_steps'] as const
+  const lists = sections.flatMap((name) => {
+    const items: unknown = report[name]
+    return Array.isArray(items) && items.length > 0
+      ? [`${name.replaceAll('_', ' ')}:`, ...items.map((item) => `  - ${printable(String(item))}`)]
+      : []
+  })
+  return [...(typeof report['summary'] === 'string' ? [printable(report['summary'])] : []), ...lists, '']
+}
+
+function parseJson(content: string, name: string): unknown {
+  try {
+    const value: unknown = JSON.parse(content)
+    return value
+  } catch (error) {
+    throw new UsageError(`${name} is not JSON: ${messageOf(error)}`)
+  }
+}
+
+function errorText(answer: unknown): string {
+  if (!isRecord(answer)) return 'no error in the form of the API'
+  const details: unknown = answer['details']
+  const places = Array.isArray(details)
+    ? details
+        .filter(isRecord)
+        .map(({ pointer, message }) => `\n  ${printable(`${String(pointer)}: ${String(message)}`)}`)
+    : []
+  return `${printable(String(answer['error']))}: ${printable(String(answer['message']))}${places.join('')}`
+}
+
+/** fetch hides why it failed one level down. */
+function causeOf(error: unknown): string {
+  return error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error)
+}

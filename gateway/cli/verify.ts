@@ -1,0 +1,125 @@
+/** `preflight verify`: judges a receipt offline, with a saved key set (wire.md §6). What only the issuer knows (revocation, use) it cannot see, and says so. */
+import { verifyReceipt, type IntendedContext, type ReceiptVerification } from '../../engine/index.ts'
+import { sha256Hex } from '../hash.ts'
+import { parseKeySet } from '../keys/jwks.ts'
+import { systemClock } from '../keys/key-ring.ts'
+import { printable } from '../report/printable.ts'
+import { messageOf } from '../startup-error.ts'
+import { columns, EXIT, UsageError, type Arguments, type Command, type ExitCode, type OptionSpec } from './command.ts'
+import { textFile } from './documents.ts'
+import { readAll, writeLine, type CommandIo } from './io.ts'
+
+const CONTEXT_OPTIONS = [
+  {
+    name: 'operation',
+    member: 'operation',
+    value: 'NAME',
+    help: 'The operation about to be done; always needed to be authorized.',
+  },
+  { name: 'environment', member: 'environment', value: 'NAME', help: 'Where it is done.' },
+  { name: 'target-id', member: 'target_id', value: 'ID', help: 'What it is done to.' },
+  { name: 'repository', member: 'repository', value: 'NAME', help: 'Repository of the change.' },
+  { name: 'branch', member: 'branch', value: 'NAME', help: 'Branch of the change.' },
+  { name: 'pull-request', member: 'pull_request', value: 'ID', help: 'Pull request of the change.' },
+  { name: 'base', member: 'base', value: 'REF', help: 'Base of the change.' },
+  { name: 'head', member: 'head', value: 'REF', help: 'Head of the change.' },
+  { name: 'fingerprint', member: 'fingerprint', value: 'HASH', help: 'Verdict fingerprint held.' },
+  {
+    name: 'input-fingerprint',
+    member: 'input_fingerprint',
+    value: 'HASH',
+    help: 'Fingerprint of the change set about to be acted on.',
+  },
+  {
+    name: 'artifact-digest',
+    member: 'artifact_digest',
+    value: 'HASH',
+    help: 'Digest of the artifacts about to be acted on.',
+  },
+  { name: 'audience', member: 'audience', value: 'V', help: 'Who asked for the decision, v:….' },
+] as const satisfies readonly (OptionSpec & { readonly member: keyof IntendedContext })[]
+
+export const verifyCommand: Command = {
+  name: 'verify',
+  summary: 'Verify a receipt offline against a key set.',
+  operands: 'TOKEN',
+  operandCount: [1, 1],
+  options: [
+    { name: 'keys', value: 'FILE', isRequired: true, help: 'Key set: the answer of /.well-known/jwks.json.' },
+    { name: 'envelope', value: 'FILE', help: 'The decision_result that came with the token; must be the one signed.' },
+    ...CONTEXT_OPTIONS.map(({ name, value, help }) => ({ name, value, help })),
+    { name: 'format', value: 'FORMAT', allowed: ['text', 'json'], help: 'How to write the result; text unless told.' },
+  ],
+  notes: [
+    'TOKEN: the receipt, or - to read it from standard input.',
+    'Offline, revocation, supersession and single use are not seen: ask /api/v1/verify-receipt where they matter.',
+    '',
+    'Exit codes: 0 authorized for the stated operation, 1 not, 2 usage or unreadable keys.',
+  ].join('\n'),
+  run: runVerify,
+}
+
+async function runVerify(args: Arguments, io: CommandIo): Promise<ExitCode> {
+  const [operand = ''] = args.operands
+  const token = (operand === '-' ? await readAll(io.stdin) : operand).trim()
+  const keysFile = args.value('keys') ?? ''
+  const keys = parseKeySet(json(keysFile))
+  if (!keys.ok) throw new UsageError(`${keysFile}: ${keys.problem.message}`)
+  const envelopeFile = args.value('envelope')
+  const answer = verifyReceipt({
+    token,
+    keys: keys.value,
+    now: systemClock(),
+    ...(envelopeFile === undefined ? {} : { envelope: envelopeOf(json(envelopeFile)) }),
+    context: contextOf(args),
+    state: 'unchecked',
+    sha256: sha256Hex,
+  })
+  writeLine(io.stdout, args.value('format') === 'json' ? JSON.stringify(answer, null, 2) : text(answer))
+  return answer.currently_authorized === true ? EXIT.good : EXIT.no
+}
+
+function contextOf(args: Arguments): IntendedContext {
+  return Object.fromEntries(
+    CONTEXT_OPTIONS.flatMap(({ name, member }) => {
+      const value = args.value(name)
+      return value === undefined ? [] : [[member, value]]
+    }),
+  )
+}
+
+/** A saved authorize answer holds the envelope as `decision_result`. */
+function envelopeOf(value: unknown): unknown {
+  const isAnswer = typeof value === 'object' && value !== null && 'decision_result' in value
+  return isAnswer ? value.decision_result : value
+}
+
+function json(file: string): unknown {
+  try {
+    const value: unknown = JSON.parse(textFile(file))
+    return value
+  } catch (error) {
+    throw error instanceof UsageError ? error : new UsageError(`${file} is not JSON: ${messageOf(error)}`)
+  }
+}
+
+function text(answer: ReceiptVerification): string {
+  const { payload } = answer
+  const claims: readonly (readonly [string, string])[] =
+    payload === null
+      ? []
+      : [
+          ['decision', payload.jti],
+          ['action', payload.act],
+          ['operation', payload.op ?? '(none)'],
+          ['environment', payload.env ?? '(none)'],
+          ['target', payload.tgt ?? '(none)'],
+          ['expires', new Date(payload.exp * 1000).toISOString()],
+        ]
+  const verdict = answer.currently_authorized === true ? 'AUTHORIZED' : 'NOT AUTHORIZED'
+  return [
+    `${verdict}: ${answer.status}${answer.authz_reason === null ? '' : ` (${answer.authz_reason})`}`,
+    ...(answer.authz_note === null ? [] : [answer.authz_note]),
+    ...columns(claims.map(([name, value]) => [name, printable(value)])),
+  ].join('\n')
+}

@@ -1,0 +1,68 @@
+/** A comparison for a person at a terminal: groups, worst first, each with its place, why it breaks and how to mend it. */
+import { styleText } from 'node:util'
+import { LEVELS, type Level } from '../../engine/index.ts'
+import type { DiffReport, ReportGroup } from './diff-report.ts'
+import { printable } from './printable.ts'
+
+export interface TextOptions {
+  readonly isColoured: boolean
+  /** What the two documents are called, for `name:line:column`. */
+  readonly names: { readonly base: string; readonly head: string }
+}
+
+const LEVEL_STYLES: Readonly<
+  Record<Level, { readonly title: string; readonly mark: string; readonly colour: 'red' | 'yellow' | 'green' }>
+> = {
+  breaking: { title: 'BREAKING', mark: '✗', colour: 'red' },
+  dangerous: { title: 'DANGEROUS', mark: '!', colour: 'yellow' },
+  info: { title: 'COMPATIBLE', mark: '·', colour: 'green' },
+}
+
+const REACHED_SHOWN = 5
+
+type Style = 'red' | 'yellow' | 'green' | 'bold' | 'dim'
+type Paint = (styles: readonly Style[], text: string) => string
+
+export function renderText(report: DiffReport, { isColoured, names }: TextOptions): string {
+  const paint: Paint = (styles, text) => (isColoured ? styleText([...styles], text, { validateStream: false }) : text)
+  const blocks = LEVELS.flatMap((level) => {
+    const groups = report.groups.filter((group) => group.level === level)
+    if (groups.length === 0) return []
+    const { title, colour } = LEVEL_STYLES[level]
+    const heading = paint(['bold', colour], `${title} (${groups.length})`)
+    return [[heading, ...groups.flatMap((group) => groupLines(group, names, paint))].join('\n')]
+  })
+  return `${[summaryLine(report, paint), ...blocks].join('\n\n')}\n`
+}
+
+function summaryLine({ summary, patterns, groups }: DiffReport, paint: Paint): string {
+  if (groups.length === 0) return 'No change of meaning was found.'
+  const counts = LEVELS.map((level) => {
+    const text = `${summary[level]} ${LEVEL_STYLES[level].title.toLowerCase()}`
+    return summary[level] > 0 ? paint([LEVEL_STYLES[level].colour], text) : text
+  })
+  const named = patterns.length === 0 ? '' : `\nPatterns: ${patterns.map(printable).join(', ')}`
+  return `${counts.join(', ')}; semver ${summary.semver}${named}`
+}
+
+function groupLines(group: ReportGroup, names: TextOptions['names'], paint: Paint): readonly string[] {
+  const { mark, colour } = LEVEL_STYLES[group.level]
+  const place = group.line === null ? names[group.side] : `${names[group.side]}:${group.line}:${group.column ?? 1}`
+  const advice =
+    group.level === 'info' ? [] : [`      why  ${printable(group.explanation)}`, `      fix  ${printable(group.fix)}`]
+  return [
+    `  ${paint([colour], mark)} ${printable(group.message)}`,
+    paint(['dim'], `      ${printable(place)}  ${printable(group.location || '/')}  [${group.rule}]`),
+    ...advice,
+    ...reached(group),
+  ]
+}
+
+function reached({ operations, tools }: ReportGroup): readonly string[] {
+  const names = [...operations.map(({ method, path }) => `${method} ${path}`), ...tools]
+  // One operation is named by the message already.
+  if (names.length < 2) return []
+  const rest = names.length - REACHED_SHOWN
+  const shown = names.slice(0, REACHED_SHOWN).map(printable).join(', ')
+  return [`      reaches ${names.length}: ${shown}${rest > 0 ? ` and ${rest} more` : ''}`]
+}
