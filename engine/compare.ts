@@ -2,12 +2,16 @@
  * The comparison of two texts of one contract: text → Contract → Delta[] → FindingGroup[] → patterns.
  * Pure and synchronous; may be slow on large input, so the gateway runs it in a worker (design.md, law 7).
  */
-import type { Artifact, ArtifactType } from './change-set.ts'
+import { ARTIFACT_TYPES, type Artifact, type ArtifactType } from './change-set.ts'
 import type { DocumentLimits } from './contracts/limits.ts'
 import type { FindingGroup, Level } from './finding.ts'
 import type { Sha256 } from './hash.ts'
 import type { PatternReport } from './patterns/pattern.ts'
-import type { Problem, Result } from './result.ts'
+import { fail, ok, type Problem, type Result } from './result.ts'
+import { sniffArtifactType } from './contracts/sniff.ts'
+import { compareMcpManifests } from './diff/mcp/manifest.ts'
+import { compareOpenApi } from './diff/openapi/compare.ts'
+import { detectPatterns } from './patterns/detect.ts'
 
 export { DEFAULT_DOCUMENT_LIMITS } from './contracts/limits.ts'
 export type { DocumentLimits } from './contracts/limits.ts'
@@ -40,12 +44,15 @@ export interface ComparisonStats {
   readonly touched: { readonly endpoints: number; readonly fields: number; readonly params: number }
 }
 
-export interface Comparison extends PatternReport {
+/** What the comparison of one format says. */
+export interface FormatComparison {
   readonly groups: readonly FindingGroup[]
   readonly stats: ComparisonStats
   /** Version of the contract language on either side, e.g. `3.0.3`; null for an empty side. */
   readonly spec_versions: { readonly base: string | null; readonly head: string | null }
 }
+
+export interface Comparison extends FormatComparison, PatternReport {}
 
 /** What became of one artifact. `failed` carries the problem and never counts as analysed. */
 export type ArtifactAnalysis = {
@@ -53,4 +60,49 @@ export type ArtifactAnalysis = {
   readonly type: ArtifactType
 } & ({ readonly ok: true; readonly comparison: Comparison } | { readonly ok: false; readonly problem: Problem })
 
-export type Compare = (artifact: Artifact, options: CompareOptions, sha256: Sha256) => Result<Comparison>
+/** Compares two texts; an empty one is a contract that does not exist (yet, or any more). */
+type CompareFormat = (
+  before: string,
+  after: string,
+  options: CompareOptions,
+  sha256: Sha256,
+) => Result<FormatComparison>
+
+/** The formats that are compared. A type without a row is refused, not passed over. */
+const FORMATS: Partial<Readonly<Record<ArtifactType, CompareFormat>>> = {
+  openapi: compareOpenApi,
+  mcp_manifest: compareMcpManifests,
+}
+
+/** The types that `compare` takes, in the order in which the interface lists them. */
+export const COMPARED_TYPES: readonly ArtifactType[] = ARTIFACT_TYPES.filter((type) => FORMATS[type] !== undefined)
+
+/**
+ * Compares both sides of an artifact. The same artifact and options give the same answer, byte for byte, whatever the
+ * order of keys in the documents. A document that cannot be read, or is not of the declared type, is a problem.
+ */
+export function compare(artifact: Artifact, options: CompareOptions, sha256: Sha256): Result<Comparison> {
+  const { type, before, after } = artifact
+  const compareFormat = FORMATS[type]
+  if (compareFormat === undefined) {
+    const message = `Artifacts of the type ${type} are not compared yet. Compared are: ${COMPARED_TYPES.join(', ')}.`
+    return fail({ code: 'UNSUPPORTED_ARTIFACT_TYPE', message })
+  }
+  if (before === '' && after === '') {
+    return fail({
+      code: 'ARTIFACT_UNREADABLE',
+      message: 'Both sides are empty: there is nothing to compare. Give the contract’s text on one side at least.',
+    })
+  }
+  const compared = compareFormat(before, after, options, sha256)
+  if (!compared.ok) return mismatchOf(artifact) ?? compared
+  return ok({ ...compared.value, ...detectPatterns(compared.value.groups) })
+}
+
+/** A document that was refused may be a good one of another type: then that is what to say. */
+function mismatchOf({ type, before, after }: Artifact): Result<Comparison> | null {
+  const found = sniffArtifactType(before, after)
+  if (!found.ok || found.value === type) return null
+  const message = `The artifact is declared as ${type}, but its text is of the type ${found.value}. Declare it as that.`
+  return fail({ code: 'ARTIFACT_TYPE_MISMATCH', message })
+}

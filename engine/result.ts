@@ -8,7 +8,7 @@ export type Result<T, P = Problem> =
 export interface Problem {
   /** Stable reason code, upper snake case (see `docs/errors.md`). */
   readonly code: string
-  /** One sentence for people: what is wrong, where, and how to mend it. */
+  /** For people: what is wrong and how to mend it. The place stands beside it, in the members below. */
   readonly message: string
   /** JSON Pointer into the document (or request) at fault; `''` is its root. */
   readonly pointer?: string

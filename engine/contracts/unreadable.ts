@@ -19,15 +19,16 @@ export function overLimit(what: string, position: Position | null = null): Probl
   return problem('ARTIFACT_OVER_LIMIT', 'The document is over a limit', what, { position })
 }
 
+/** The same problem, said of one side of a comparison. */
+export function ofSide(problem: Problem, side: 'base' | 'head'): Problem {
+  return { ...problem, message: problem.message.replace(/^The document/, `The ${side} document`) }
+}
+
+/** The place stands beside the message, for whoever shows both. */
 function problem(code: string, lead: string, what: string, { position, pointer, fix }: Place): Problem {
-  const places = [
-    ...(position ? [`line ${position.line}, column ${position.column}`] : []),
-    ...(pointer === undefined ? [] : [`at ${pointer === '' ? 'the root' : pointer}`]),
-  ]
-  const where = places.length > 0 ? ` (${places.join(', ')})` : ''
   return {
     code,
-    message: `${lead}: ${what}${where}.${fix ? ` ${fix}` : ''}`,
+    message: `${lead}: ${what}.${fix ? ` ${fix}` : ''}`,
     ...(pointer === undefined ? {} : { pointer }),
     ...(position ? { line: position.line, column: position.column } : {}),
   }

@@ -147,10 +147,11 @@ export function brief(value: unknown): Json {
   return text.length <= QUOTED_LENGTH ? json : `${text.slice(0, QUOTED_LENGTH).toWellFormed()}…`
 }
 
-/** Values of a contract are JSON by reading (contracts/document.ts); what is absent is null here. */
+/** Values of a contract are JSON by reading (contracts/document.ts); what is absent is null. Members are put in order. */
 function toJson(value: unknown): Json {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
   if (typeof value !== 'object' || value === null) return null
   if (Array.isArray(value)) return value.map(toJson)
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, toJson(member)]))
+  const members = Object.entries(value).sort(([a], [b]) => byCodeUnit(a, b))
+  return Object.fromEntries(members.map(([name, member]) => [name, toJson(member)]))
 }

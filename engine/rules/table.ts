@@ -1,4 +1,5 @@
 /** Every rule that a comparison can name, sorted by id: the source of docs/rules.md, test/pins/rules.tsv and ruleset_hash. */
+import { mcpRules } from './mcp/rows.ts'
 import { openApiRules } from './openapi.ts'
 import type { Rule } from './rule.ts'
 import { schemaRules } from './schema-rules.ts'
@@ -10,6 +11,8 @@ import {
   REQUEST_PARAMETER,
   RESPONSE_BODY,
   RESPONSE_HEADER,
+  TOOL_INPUT,
+  TOOL_OUTPUT,
 } from './sites.ts'
 
 const SCHEMA_SITES = [
@@ -20,10 +23,12 @@ const SCHEMA_SITES = [
   RESPONSE_HEADER,
   CALLBACK_REQUEST,
   CALLBACK_RESPONSE,
+  TOOL_INPUT,
+  TOOL_OUTPUT,
 ]
 
 const RULES: ReadonlyMap<string, Rule> = new Map(
-  [...openApiRules(), ...SCHEMA_SITES.flatMap(schemaRules)]
+  [...openApiRules(), ...mcpRules(), ...SCHEMA_SITES.flatMap(schemaRules)]
     .map((rule) => [rule.id, rule] as const)
     .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)),
 )

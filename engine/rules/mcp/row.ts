@@ -9,7 +9,7 @@ export interface McpRow {
   readonly kind: string
   readonly action: string
   readonly effect: Effect
-  /** What happened; `{name}`, `{before}` and `{after}` are filled in. */
+  /** What happened; `{name}`, `{before}`, `{after}` and `{detail}` are filled in. */
   readonly says: string
   readonly why: string
   readonly fix: string

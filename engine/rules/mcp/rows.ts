@@ -14,7 +14,7 @@ export type McpRuleId = keyof typeof ROWS
 export interface McpRule {
   readonly rule: Rule
   readonly advice: Advice
-  /** What happened; `{name}`, `{before}` and `{after}` are open. */
+  /** What happened; `{name}`, `{before}`, `{after}` and `{detail}` are open. */
   readonly says: string
 }
 

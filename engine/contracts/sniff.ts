@@ -1,0 +1,56 @@
+/** The type of a contract from its text, where nobody has declared it: by what only documents of that type hold. */
+import type { ArtifactType } from '../change-set.ts'
+import { fail, ok, type Problem, type Result } from '../result.ts'
+import { isRecord } from '../schema/located.ts'
+import { readDocument } from './document.ts'
+import { DEFAULT_DOCUMENT_LIMITS, type DocumentLimits } from './limits.ts'
+import { isMcpManifest } from './mcp-manifest.ts'
+import { ofSide, unreadable } from './unreadable.ts'
+
+/** The first row that recognises a document's root names its type. */
+const SIGNS: readonly { readonly type: ArtifactType; readonly isOf: (root: unknown) => boolean }[] = [
+  { type: 'openapi', isOf: (root) => isRecord(root) && (isVersion(root['openapi']) || isVersion(root['swagger'])) },
+  { type: 'mcp_manifest', isOf: isMcpManifest },
+]
+
+/**
+ * The type that both sides show; an empty side shows none. The problem says which side cannot be read or recognised, or
+ * that the sides are of different types.
+ */
+export function sniffArtifactType(
+  before: string,
+  after: string,
+  limits: DocumentLimits = DEFAULT_DOCUMENT_LIMITS,
+): Result<ArtifactType> {
+  if (before === '' && after === '')
+    return fail(unreadable('both sides are empty', { fix: 'Give a contract on one side at least.' }))
+  const base = before === '' ? null : typeOf(before, 'base', limits)
+  if (base?.ok === false) return base
+  const head = after === '' ? null : typeOf(after, 'head', limits)
+  if (head === null || !head.ok) return head ?? base ?? fail(unrecognised('base'))
+  if (base === null || base.value === head.value) return head
+  const message = `The base is of the type ${base.value} and the head is of the type ${head.value}: they cannot be compared.`
+  return fail({ code: 'ARTIFACT_TYPE_MISMATCH', message })
+}
+
+function typeOf(text: string, side: 'base' | 'head', limits: DocumentLimits): Result<ArtifactType> {
+  if (OPENAPI_START.test(text.slice(0, OPENING))) return ok('openapi')
+  const read = readDocument(text, limits)
+  if (!read.ok) return fail(ofSide(read.problem, side))
+  const type = SIGNS.find(({ isOf }) => isOf(read.value.root))?.type
+  return type === undefined ? fail(unrecognised(side)) : ok(type)
+}
+
+function unrecognised(side: 'base' | 'head'): Problem {
+  const message = `The type of the ${side} document cannot be told from its content. Declare it, e.g. as openapi or mcp_manifest.`
+  return { code: 'UNSUPPORTED_ARTIFACT_TYPE', message }
+}
+
+/** Most OpenAPI documents name their language first, and large ones need not be read twice. */
+const OPENAPI_START =
+  /^\uFEFF?\s*(?:\{\s*"(?:openapi|swagger)"\s*:|(?:#[^\n]*\n|---[^\n]*\n|\s)*["']?(?:openapi|swagger)["']?\s*:)/
+const OPENING = 4096
+
+function isVersion(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'number'
+}

@@ -1,0 +1,113 @@
+/** What a tool says of its own harm (MCP ToolAnnotations) and of how it is run. Absent hints have the defaults of the protocol. */
+import type { McpItem } from '../../contracts/mcp-manifest.ts'
+import { composePointer } from '../../contracts/pointer.ts'
+import type { McpRuleId } from '../../rules/mcp/rows.ts'
+import { isEqual } from '../../schema/equality.ts'
+import { isRecord, pointerOf, type JsonRecord } from '../../schema/located.ts'
+import type { McpReport } from './report.ts'
+
+interface Hint {
+  readonly name: string
+  /** What the protocol takes an absent hint for. */
+  readonly fallback: boolean
+  /** The value that promises less harm. */
+  readonly safe: boolean
+  readonly worse: McpRuleId
+  /** When the hint is spoken out and only says what silence meant. */
+  readonly stated?: McpRuleId
+}
+
+const HINTS: readonly Hint[] = [
+  { name: 'readOnlyHint', fallback: false, safe: true, worse: 'mcp-tool-read-only-lost' },
+  {
+    name: 'destructiveHint',
+    fallback: true,
+    safe: false,
+    worse: 'mcp-tool-became-destructive',
+    stated: 'mcp-tool-destructive-stated',
+  },
+  { name: 'idempotentHint', fallback: false, safe: true, worse: 'mcp-tool-idempotence-lost' },
+  { name: 'openWorldHint', fallback: true, safe: false, worse: 'mcp-tool-became-open-world' },
+]
+
+/** Meaningful only for tools that change something (MCP ToolAnnotations). */
+const OF_WRITERS: ReadonlySet<string> = new Set(['destructiveHint', 'idempotentHint'])
+
+const NO_MEMBERS: JsonRecord = {}
+
+export function compareAnnotations(before: McpItem, after: McpItem, report: McpReport): void {
+  const old = membersOf(before, 'annotations')
+  const now = membersOf(after, 'annotations')
+  for (const hint of HINTS) {
+    if (old[hint.name] === now[hint.name]) continue
+    const rule = judgeHint(hint, old, now)
+    if (rule !== null) sayMember(rule, 'annotations', hint.name, before, after, report)
+  }
+  for (const name of new Set([...Object.keys(old), ...Object.keys(now)])) {
+    if (name === 'title' || HINTS.some((hint) => hint.name === name) || isEqual(old[name], now[name])) continue
+    sayMember('mcp-tool-annotation-changed', 'annotations', name, before, after, report)
+  }
+}
+
+function judgeHint(hint: Hint, old: JsonRecord, now: JsonRecord): McpRuleId | null {
+  const was = readHint(hint, old)
+  const is = readHint(hint, now)
+  if (OF_WRITERS.has(hint.name)) {
+    if (readOnly(now)) return null
+    // What a reading tool said of writing was without meaning: losing readOnlyHint says it all, unless harm is spoken out.
+    if (readOnly(old)) return hint.stated !== undefined && now[hint.name] === !hint.safe ? hint.stated : null
+  }
+  if (was !== is) return is === hint.safe ? 'mcp-tool-annotation-safer' : hint.worse
+  return hint.stated !== undefined && now[hint.name] === !hint.safe ? hint.stated : null
+}
+
+function readHint({ name, fallback }: Hint, annotations: JsonRecord): boolean {
+  const value = annotations[name]
+  return typeof value === 'boolean' ? value : fallback
+}
+
+function readOnly(annotations: JsonRecord): boolean {
+  return annotations['readOnlyHint'] === true
+}
+
+const TASK_RULES: Readonly<Record<string, McpRuleId>> = {
+  required: 'mcp-tool-task-required',
+  forbidden: 'mcp-tool-task-forbidden',
+  optional: 'mcp-tool-task-optional',
+}
+
+/** Whether a tool is called as a task or plainly; silence means that it is not called as a task (MCP 2025-11-25). */
+export function compareExecution(before: McpItem, after: McpItem, report: McpReport): void {
+  const was = membersOf(before, 'execution')['taskSupport'] ?? 'forbidden'
+  const is = membersOf(after, 'execution')['taskSupport'] ?? 'forbidden'
+  if (was === is) return
+  const rule = typeof is === 'string' && Object.hasOwn(TASK_RULES, is) ? TASK_RULES[is] : undefined
+  sayMember(rule ?? 'mcp-tool-task-required', 'execution', 'taskSupport', before, after, report)
+}
+
+function membersOf(item: McpItem, member: string): JsonRecord {
+  const value = item.value[member]
+  return isRecord(value) ? value : NO_MEMBERS
+}
+
+function sayMember(
+  rule: McpRuleId,
+  owner: string,
+  name: string,
+  before: McpItem,
+  after: McpItem,
+  report: McpReport,
+): void {
+  const now = membersOf(after, owner)[name]
+  const isGone = now === undefined
+  report.say({
+    rule,
+    tool: after.name,
+    subject: `${owner}/${name}`,
+    side: isGone ? 'base' : 'head',
+    location: `${pointerOf(isGone ? before.at : after.at)}${composePointer([owner, name])}`,
+    name,
+    before: membersOf(before, owner)[name] ?? null,
+    after: now ?? null,
+  })
+}

@@ -1,0 +1,86 @@
+/** Two texts of an MCP manifest → finding groups. An empty side is a server that offers nothing. */
+import type { CompareOptions, FormatComparison } from '../../compare.ts'
+import { readDocument } from '../../contracts/document.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../contracts/limits.ts'
+import { readMcpManifest, type McpItems, type McpManifest } from '../../contracts/mcp-manifest.ts'
+import type { Sha256 } from '../../hash.ts'
+import { fail, ok, type Result } from '../../result.ts'
+import { Grouping } from '../../rules/grouping.ts'
+import { ROOT } from '../../schema/located.ts'
+import { ofSide } from '../../contracts/unreadable.ts'
+import { compareOffers, OFFER_KINDS } from './offers.ts'
+import { McpReport } from './report.ts'
+import { compareSession } from './session.ts'
+import { compareTools } from './tools.ts'
+
+const NO_ITEMS: McpItems = new Map()
+
+/** The manifest of a server that is not there. */
+const NOTHING: McpManifest = {
+  lists: { tools: NO_ITEMS, prompts: NO_ITEMS, resources: NO_ITEMS, resourceTemplates: NO_ITEMS },
+  session: { value: {}, at: ROOT, document: '' },
+  isWhole: false,
+  protocolVersion: null,
+  locate: () => null,
+}
+
+/** Compares two manifests in any form that `readMcpManifest` takes. */
+export function compareMcpManifests(
+  before: string,
+  after: string,
+  options: CompareOptions,
+  sha256: Sha256,
+): Result<FormatComparison> {
+  const base = read(before, 'base', options)
+  if (!base.ok) return base
+  const head = read(after, 'head', options)
+  if (!head.ok) return head
+  const grouping = new Grouping({
+    levels: options.levels,
+    sha256,
+    locate: { base: base.value.locate, head: head.value.locate },
+  })
+  const report = new McpReport(grouping)
+  const examined = compareLists(base.value, head.value, report)
+  compareSession(base.value, head.value, report)
+  return ok({
+    groups: grouping.finish(),
+    stats: {
+      operations: { base: base.value.lists.tools?.size ?? 0, head: head.value.lists.tools?.size ?? 0 },
+      schemas_compared: examined,
+      touched: report.touched(),
+    },
+    spec_versions: { base: base.value.protocolVersion, head: head.value.protocolVersion },
+  })
+}
+
+function read(text: string, side: 'base' | 'head', options: CompareOptions): Result<McpManifest> {
+  if (text === '') return ok(NOTHING)
+  const document = readDocument(text, options.limits ?? DEFAULT_DOCUMENT_LIMITS)
+  const manifest = document.ok ? readMcpManifest(document.value) : document
+  return manifest.ok ? manifest : fail(ofSide(manifest.problem, side))
+}
+
+function compareLists(base: McpManifest, head: McpManifest, report: McpReport): number {
+  const tools = comparable('tools', base, head)
+  const examined = tools === null ? 0 : compareTools(tools.before, tools.after, report)
+  for (const kind of OFFER_KINDS) {
+    const lists = comparable(kind.list, base, head)
+    if (lists !== null) compareOffers(kind, lists.before, lists.after, report)
+  }
+  return examined
+}
+
+/**
+ * The lists of both sides, or null when one side does not speak of them: an answer to `tools/list` takes no prompt away.
+ * A whole record that leaves a list out offers nothing of it.
+ */
+function comparable(
+  list: keyof McpManifest['lists'],
+  base: McpManifest,
+  head: McpManifest,
+): { readonly before: McpItems; readonly after: McpItems } | null {
+  const before = base.lists[list] ?? (base.isWhole ? NO_ITEMS : null)
+  const after = head.lists[list] ?? (head.isWhole ? NO_ITEMS : null)
+  return before === null || after === null ? null : { before, after }
+}

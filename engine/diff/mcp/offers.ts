@@ -1,0 +1,119 @@
+/** Prompts, resources and resource templates of a manifest, matched by name or address. */
+import { byCodeUnit } from '../../change-set.ts'
+import type { McpItem, McpItems, McpList } from '../../contracts/mcp-manifest.ts'
+import type { McpRuleId } from '../../rules/mcp/rows.ts'
+import { isRecord, memberOf, pointerOf, stepInto, type Located } from '../../schema/located.ts'
+import type { McpReport } from './report.ts'
+import { compareTexts, findNewSigns } from './texts.ts'
+
+interface OfferKind {
+  readonly list: Exclude<McpList, 'tools'>
+  readonly noun: string
+  readonly removed: McpRuleId
+  readonly added: McpRuleId
+  /** What else both sides are compared for. */
+  readonly compare: (before: McpItem, after: McpItem, report: McpReport) => void
+}
+
+export const OFFER_KINDS: readonly OfferKind[] = [
+  {
+    list: 'prompts',
+    noun: 'prompt',
+    removed: 'mcp-prompt-removed',
+    added: 'mcp-prompt-added',
+    compare: comparePromptArguments,
+  },
+  {
+    list: 'resources',
+    noun: 'resource',
+    removed: 'mcp-resource-removed',
+    added: 'mcp-resource-added',
+    compare: compareMediaType,
+  },
+  {
+    list: 'resourceTemplates',
+    noun: 'resource template',
+    removed: 'mcp-resource-template-removed',
+    added: 'mcp-resource-template-added',
+    compare: compareMediaType,
+  },
+]
+
+export function compareOffers(kind: OfferKind, before: McpItems, after: McpItems, report: McpReport): void {
+  for (const name of [...new Set([...before.keys(), ...after.keys()])].sort(byCodeUnit)) {
+    const old = before.get(name)
+    const now = after.get(name)
+    const subject = `${kind.list}/${name}`
+    if (old !== undefined && now !== undefined) {
+      kind.compare(old, now, report)
+      compareTexts(old, now, null, `${kind.noun} ${name}`, report)
+    } else if (old !== undefined) {
+      const place = { tool: null, subject, side: 'base', location: pointerOf(old.at) } as const
+      report.say({ ...place, rule: kind.removed, name, before: name })
+    } else if (now !== undefined) {
+      const place = { tool: null, subject, side: 'head', location: pointerOf(now.at) } as const
+      report.say({ ...place, rule: kind.added, name, after: name })
+      findNewSigns(null, now, null, `${kind.noun} ${name}`, report)
+    }
+  }
+}
+
+interface PromptArgument extends Located {
+  readonly isRequired: boolean
+}
+
+function comparePromptArguments(before: McpItem, after: McpItem, report: McpReport): void {
+  const old = argumentsOf(before)
+  const now = argumentsOf(after)
+  for (const name of [...new Set([...old.keys(), ...now.keys()])].sort(byCodeUnit)) {
+    const was = old.get(name)
+    const is = now.get(name)
+    const rule = judgeArgument(was, is)
+    const there = is ?? was
+    if (rule === null || there === undefined) continue
+    report.say({
+      rule,
+      tool: null,
+      subject: `prompts/${after.name}/${name}`,
+      side: is === undefined ? 'base' : 'head',
+      location: pointerOf(there.at),
+      name,
+      before: was === undefined ? null : { required: was.isRequired },
+      after: is === undefined ? null : { required: is.isRequired },
+    })
+  }
+}
+
+function judgeArgument(was: PromptArgument | undefined, is: PromptArgument | undefined): McpRuleId | null {
+  if (is === undefined) return 'mcp-prompt-argument-removed'
+  if (is.isRequired) return was?.isRequired === true ? null : 'mcp-prompt-argument-required'
+  return was?.isRequired === false ? null : 'mcp-prompt-argument-optional'
+}
+
+function argumentsOf(prompt: McpItem): ReadonlyMap<string, PromptArgument> {
+  const found = new Map<string, PromptArgument>()
+  const list = memberOf(prompt, 'arguments')
+  const values: readonly unknown[] = Array.isArray(list?.value) ? list.value : []
+  for (const [index, value] of values.entries()) {
+    if (list === null || !isRecord(value) || typeof value['name'] !== 'string') continue
+    const at = stepInto(list.at, String(index))
+    found.set(value['name'], { value, at, document: '', isRequired: value['required'] === true })
+  }
+  return found
+}
+
+function compareMediaType(before: McpItem, after: McpItem, report: McpReport): void {
+  const was = before.value['mimeType'] ?? null
+  const is = after.value['mimeType'] ?? null
+  // Said for the first time, it takes nothing back.
+  if (was === null || was === is) return
+  report.say({
+    rule: 'mcp-resource-media-type-changed',
+    tool: null,
+    subject: `resources/${after.name}/mimeType`,
+    side: is === null ? 'base' : 'head',
+    location: `${pointerOf(is === null ? before.at : after.at)}/mimeType`,
+    before: was,
+    after: is,
+  })
+}

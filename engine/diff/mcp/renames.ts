@@ -1,0 +1,73 @@
+/**
+ * Which removed tool lives on under which new name: by the form of its schemas and the words that describe it. A guess that
+ * changes what people are told, never whether the change breaks.
+ */
+import { byCodeUnit } from '../../change-set.ts'
+import type { McpItem } from '../../contracts/mcp-manifest.ts'
+import { isRecord } from '../../schema/located.ts'
+import { shapeKey } from '../../schema/shape.ts'
+
+/** Likeness from which two tools count as one. */
+const SAME_TOOL = 0.6
+/** Pairs past this are not weighed: a server with so many changed names was replaced, not renamed. */
+const MOST_PAIRS = 10_000
+
+interface Portrait {
+  readonly item: McpItem
+  readonly schema: string
+  readonly properties: ReadonlySet<string>
+  readonly words: ReadonlySet<string>
+  readonly nameParts: ReadonlySet<string>
+}
+
+/** Old name → new tool. Each tool is used once; the likeliest pairs first, ties in order of names. */
+export function findRenames(removed: readonly McpItem[], added: readonly McpItem[]): ReadonlyMap<string, McpItem> {
+  const renames = new Map<string, McpItem>()
+  if (removed.length * added.length > MOST_PAIRS) return renames
+  const candidates = added.map(portray)
+  const pairs = removed
+    .map(portray)
+    .flatMap((old) =>
+      candidates
+        .map((now) => ({ from: old.item.name, to: now.item, likeness: likenessOf(old, now) }))
+        .filter(({ likeness }) => likeness >= SAME_TOOL),
+    )
+  pairs.sort((a, b) => b.likeness - a.likeness || byCodeUnit(a.from, b.from) || byCodeUnit(a.to.name, b.to.name))
+  const taken = new Set<string>()
+  for (const { from, to } of pairs) {
+    if (renames.has(from) || taken.has(to.name)) continue
+    renames.set(from, to)
+    taken.add(to.name)
+  }
+  return renames
+}
+
+function portray(item: McpItem): Portrait {
+  const { inputSchema, outputSchema, description } = item.value
+  const properties = isRecord(inputSchema) && isRecord(inputSchema['properties']) ? inputSchema['properties'] : {}
+  return {
+    item,
+    schema: shapeKey([inputSchema ?? {}, outputSchema ?? {}]),
+    properties: new Set(Object.keys(properties)),
+    words: wordsOf(typeof description === 'string' ? description : ''),
+    nameParts: wordsOf(item.name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')),
+  }
+}
+
+function wordsOf(text: string): ReadonlySet<string> {
+  return new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu))
+}
+
+function likenessOf(old: Portrait, now: Portrait): number {
+  const schema = old.schema === now.schema ? 1 : shared(old.properties, now.properties)
+  const hasArguments = old.properties.size + now.properties.size > 0
+  // Without arguments the schemas say nothing: the words must.
+  const [bySchema, byWords, byName] = hasArguments ? [0.4, 0.35, 0.25] : [0.1, 0.55, 0.35]
+  return bySchema * schema + byWords * shared(old.words, now.words) + byName * shared(old.nameParts, now.nameParts)
+}
+
+/** Share of two sets that both hold; 0 for two empty ones. */
+function shared(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  const both = a.intersection(b).size
+  return both === 0 ? 0 : both / (a.size + b.size - both)
+}

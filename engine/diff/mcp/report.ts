@@ -1,0 +1,83 @@
+/** Changes of a manifest on their way to groups: words are filled in, and what agents touch is counted. */
+import type { ComparisonStats } from '../../compare.ts'
+import type { Direction } from '../../finding.ts'
+import type { Advice } from '../../rules/advice.ts'
+import type { Grouping } from '../../rules/grouping.ts'
+import { mcpRule, type McpRuleId } from '../../rules/mcp/rows.ts'
+import type { Rule } from '../../rules/rule.ts'
+import { nameValue } from '../../schema/values.ts'
+
+/** Where a change stands. */
+export interface McpPlace {
+  /** The tool that it is of; null for what concerns the whole server. */
+  readonly tool: string | null
+  /** What changed, in names without positions, the tool left out: the same change of many tools is one group. */
+  readonly subject: string
+  readonly side: 'base' | 'head'
+  /** JSON Pointer into the document of `side`. */
+  readonly location: string
+}
+
+export interface McpChange extends McpPlace {
+  readonly rule: McpRuleId
+  readonly name?: string
+  readonly before?: unknown
+  readonly after?: unknown
+  /** What a text row shows: the difference, the evidence. */
+  readonly detail?: string
+}
+
+export interface SchemaChange extends McpPlace {
+  readonly rule: Rule
+  readonly advice: Advice
+  readonly message: string
+  readonly before: unknown
+  readonly after: unknown
+}
+
+/** Rules whose words name the tool already. */
+const NAMING_RULES: ReadonlySet<string> = new Set<McpRuleId>(['mcp-tool-added', 'mcp-tool-removed', 'mcp-tool-renamed'])
+
+export class McpReport {
+  readonly #grouping: Grouping
+  readonly #touchedTools = new Set<string>()
+  readonly #touched: Readonly<Record<Direction, Set<string>>> = {
+    request: new Set(),
+    response: new Set(),
+    none: new Set(),
+  }
+
+  constructor(grouping: Grouping) {
+    this.#grouping = grouping
+  }
+
+  /** Says a change that a row of the manifest rules judges. */
+  say({ rule: id, name, detail, before = null, after = null, ...place }: McpChange): void {
+    const { rule, advice, says } = mcpRule(id)
+    const words: Readonly<Record<string, string>> = {
+      name: name ?? '',
+      detail: detail ?? '',
+      before: nameValue(before),
+      after: nameValue(after),
+    }
+    const message = says.replaceAll(/\{(name|before|after|detail)\}/g, (_, word: string) => words[word] ?? '')
+    this.saySchema({ ...place, rule, advice, message, before, after })
+  }
+
+  /** Says a change of a tool's schema, judged by the families. */
+  saySchema({ tool, subject, side, location, rule, advice, message, before, after }: SchemaChange): void {
+    const inPlace = tool === null || NAMING_RULES.has(rule.id) ? message : `tool \`${tool}\`: ${message}`
+    this.#grouping.add(
+      { rule, subject, side, location, message, advice, before, after },
+      { operation: null, tool, message: inPlace, detail: subject },
+    )
+    if (rule.level === 'info') return
+    if (tool !== null) this.#touchedTools.add(tool)
+    this.#touched[rule.direction].add(`${tool ?? ''} ${subject}`)
+  }
+
+  touched(): ComparisonStats['touched'] {
+    const { request, response } = this.#touched
+    return { endpoints: this.#touchedTools.size, fields: response.size, params: request.size }
+  }
+}

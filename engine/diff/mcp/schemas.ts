@@ -1,0 +1,150 @@
+/** The schemas of one tool: arguments as a request, the structured result as a response, judged by the families. */
+import type { McpItem } from '../../contracts/mcp-manifest.ts'
+import { localRefPointer, parsePointer } from '../../contracts/pointer.ts'
+import { adviceOf } from '../../rules/advice.ts'
+import type { LifecycleOptions } from '../../rules/lifecycle.ts'
+import { judgeSchema, type SchemaUse } from '../../rules/schema-judge.ts'
+import { TOOL_INPUT, TOOL_OUTPUT, type SitePair } from '../../rules/sites.ts'
+import { ruleOf } from '../../rules/table.ts'
+import { SchemaComparison } from '../../schema/comparison.ts'
+import type { SchemaDelta } from '../../schema/delta.ts'
+import { isRecord, memberOf, pointerOf, stepInto, type Located } from '../../schema/located.ts'
+import { reachChanges } from '../../schema/reach.ts'
+import type { SchemaSource } from '../../schema/source.ts'
+import type { McpReport } from './report.ts'
+
+type SchemaMember = 'inputSchema' | 'outputSchema'
+
+/** Compares both schemas of a tool; answers how many schemas were compared. */
+export function compareToolSchemas(before: McpItem, after: McpItem, report: McpReport): number {
+  const input = compareSchema(
+    memberOrAny(before, 'inputSchema'),
+    memberOrAny(after, 'inputSchema'),
+    TOOL_INPUT,
+    after.name,
+    report,
+  )
+  const was = memberOf(before, 'outputSchema')
+  const is = memberOf(after, 'outputSchema')
+  if (was !== null && is !== null) return input + compareSchema(was, is, TOOL_OUTPUT, after.name, report)
+  if (was !== null || is !== null) sayOutputSchema(was, is, after.name, report)
+  return input
+}
+
+/** A tool without the member takes or gives whatever it likes. */
+function memberOrAny(tool: McpItem, member: SchemaMember): Located {
+  return memberOf(tool, member) ?? { value: {}, at: stepInto(tool.at, member), document: '' }
+}
+
+function sayOutputSchema(was: Located | null, is: Located | null, tool: string, report: McpReport): void {
+  const there = is ?? was
+  if (there === null) return
+  report.say({
+    rule: is === null ? 'mcp-tool-output-schema-removed' : 'mcp-tool-output-schema-added',
+    tool,
+    subject: 'outputSchema',
+    side: is === null ? 'base' : 'head',
+    location: pointerOf(there.at),
+    before: was?.value ?? null,
+    after: is?.value ?? null,
+  })
+}
+
+/** Of tools only values count: their schemas have no life cycle of their own. */
+const LIFECYCLE: LifecycleOptions = {
+  today: null,
+  deprecationDaysStable: 0,
+  deprecationDaysBeta: 0,
+  minimumStability: 'draft',
+}
+
+function compareSchema(before: Located, after: Located, sites: SitePair, tool: string, report: McpReport): number {
+  const sources = { before: sourceOf(before), after: sourceOf(after) }
+  const comparison = new SchemaComparison(sources)
+  const pair = comparison.compare(before, after)
+  comparison.settle()
+  const use: SchemaUse = { sites, mediaType: null, lifecycle: LIFECYCLE }
+  reachChanges(pair, (reached) => {
+    const judgement = judgeSchema(reached, use)
+    if (judgement === null) return
+    const rule = ruleOf(judgement.rule)
+    if (rule === undefined) throw new Error(`the rule ${judgement.rule} is not in the rule table`)
+    const { delta, path } = reached
+    const side = isGone(delta) ? 'base' : 'head'
+    const schema = side === 'base' ? reached.pair.before : reached.pair.after
+    const at = delta.steps.reduce(stepInto, schema.at)
+    report.saySchema({
+      rule,
+      advice: adviceOf(rule),
+      tool,
+      subject: [sites.root.prefix, ...path, delta.keyword, delta.name ?? ''].join('/'),
+      side,
+      location: pointerOf(at),
+      message: judgement.message,
+      before: delta.before,
+      after: delta.after,
+    })
+  })
+  sayNewDangling(before, after, sites.root.prefix, tool, report)
+  return comparison.examined
+}
+
+function isGone({ action }: SchemaDelta): boolean {
+  return action === 'removed' || action === 'unset' || action === 'ceased'
+}
+
+/** References lead within the schema that holds them: a manifest is many documents in one (MCP, Tool.inputSchema). */
+function sourceOf(root: Located): SchemaSource {
+  return { dialect: 'json-schema', resolve: (reference) => resolveWithin(root, reference) }
+}
+
+function resolveWithin(root: Located, reference: string): Located | null {
+  const pointer = localRefPointer(reference)
+  if (pointer === null) return reference.startsWith('#') ? anchored(root, reference.slice(1)) : null
+  return (parsePointer(pointer) ?? ['\u0000']).reduce<Located | null>(childOf, root)
+}
+
+function childOf(owner: Located | null, token: string): Located | null {
+  if (owner === null) return null
+  if (!Array.isArray(owner.value)) return memberOf(owner, token)
+  const items: readonly unknown[] = owner.value
+  const item = /^(?:0|[1-9]\d*)$/.test(token) ? items[Number(token)] : undefined
+  return item === undefined ? null : { value: item, at: stepInto(owner.at, token), document: owner.document }
+}
+
+/** `#name` names the definition that carries it as `$anchor` (JSON Schema 2020-12 §8.2.2). */
+function anchored(root: Located, name: string): Located | null {
+  for (const member of ['$defs', 'definitions']) {
+    const definitions = memberOf(root, member)
+    if (definitions === null || !isRecord(definitions.value)) continue
+    for (const [key, value] of Object.entries(definitions.value)) {
+      if (isRecord(value) && value['$anchor'] === name) return memberOf(definitions, key)
+    }
+  }
+  return null
+}
+
+/** References that lead nowhere now and did not before: what they stand for is not compared, so they are told. */
+function sayNewDangling(before: Located, after: Located, subject: string, tool: string, report: McpReport): void {
+  const old = danglingIn(before)
+  for (const [reference, at] of danglingIn(after)) {
+    if (old.has(reference)) continue
+    const location = pointerOf(at.at)
+    report.say({ rule: 'mcp-tool-reference-unresolved', tool, subject, side: 'head', location, after: reference })
+  }
+}
+
+function danglingIn(root: Located): ReadonlyMap<string, Located> {
+  const dangling = new Map<string, Located>()
+  const open: Located[] = [root]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next.value !== 'object' || next.value === null) continue
+    for (const [name, value] of Object.entries(next.value)) {
+      const child: Located = { value, at: stepInto(next.at, name), document: '' }
+      if (name === '$ref' && typeof value === 'string') {
+        if (resolveWithin(root, value) === null) dangling.set(value, child)
+      } else open.push(child)
+    }
+  }
+  return dangling
+}

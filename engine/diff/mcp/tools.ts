@@ -1,0 +1,63 @@
+/** The tools of a manifest, matched by name: gone, renamed, new, or there on both sides and compared part by part. */
+import { byCodeUnit } from '../../change-set.ts'
+import type { McpItem, McpItems } from '../../contracts/mcp-manifest.ts'
+import { pointerOf } from '../../schema/located.ts'
+import { compareAnnotations, compareExecution } from './annotations.ts'
+import { findRenames } from './renames.ts'
+import type { McpReport } from './report.ts'
+import { compareToolSchemas } from './schemas.ts'
+import { compareTexts, findNewSigns } from './texts.ts'
+
+/** Compares the tools of both sides; answers how many schemas were compared. */
+export function compareTools(before: McpItems, after: McpItems, report: McpReport): number {
+  const removed = inOrder(before).filter(({ name }) => !after.has(name))
+  const added = inOrder(after).filter(({ name }) => !before.has(name))
+  const renames = findRenames(removed, added)
+  for (const tool of removed) sayGone(tool, renames.get(tool.name), report)
+  for (const tool of added) sayNew(tool, report)
+  let examined = 0
+  for (const tool of inOrder(after)) {
+    const old = before.get(tool.name)
+    if (old !== undefined) examined += compareTool(old, tool, report)
+  }
+  return examined
+}
+
+/** Not in the order of the list, which means nothing, so that one change of many tools is placed at the same one each time. */
+function inOrder(items: McpItems): readonly McpItem[] {
+  return [...items.values()].sort((a, b) => byCodeUnit(a.name, b.name))
+}
+
+function sayGone(tool: McpItem, successor: McpItem | undefined, report: McpReport): void {
+  report.say({
+    rule: successor === undefined ? 'mcp-tool-removed' : 'mcp-tool-renamed',
+    tool: tool.name,
+    subject: tool.name,
+    side: 'base',
+    location: pointerOf(tool.at),
+    name: tool.name,
+    before: tool.name,
+    after: successor?.name ?? null,
+  })
+}
+
+function sayNew(tool: McpItem, report: McpReport): void {
+  const { name, at } = tool
+  report.say({
+    rule: 'mcp-tool-added',
+    tool: name,
+    subject: name,
+    side: 'head',
+    location: pointerOf(at),
+    name,
+    after: name,
+  })
+  findNewSigns(null, tool, name, 'tool', report)
+}
+
+function compareTool(before: McpItem, after: McpItem, report: McpReport): number {
+  compareAnnotations(before, after, report)
+  compareExecution(before, after, report)
+  compareTexts(before, after, after.name, 'tool', report)
+  return compareToolSchemas(before, after, report)
+}
