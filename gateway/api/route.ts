@@ -10,6 +10,11 @@ export type Access = 'public' | 'key' | 'approver'
 
 export type Method = 'GET' | 'POST'
 
+/** What a route is served with: the parts of the gateway, and the table that it stands in itself. */
+export interface RouteDeps extends ApiDeps {
+  readonly routes: readonly Route[]
+}
+
 /** One request on its way through a route: read, authenticated and checked. */
 export interface Exchange<Body = unknown, Query = unknown> {
   /** Of the generation that the whole request sees. */
@@ -27,6 +32,8 @@ export interface Exchange<Body = unknown, Query = unknown> {
   readonly url: string
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal
+  /** Counts one request of this minute under a name; RATE_LIMITED when the minute is full. */
+  throttle(name: string, limit: number): void
   /** Takes one request off the month's quota; QUOTA_EXCEEDED when none is left. Called once the request is known to be valid. */
   spend(): Promise<void>
 }
@@ -80,7 +87,7 @@ export interface RouteSpec<Body extends TSchema, Query extends TSchema> {
   mistakes?(body: Static<Body>, settings: Settings): readonly Mistake[]
   /** The error code of a schema violation, where it is not INVALID_INPUT. */
   readonly codes?: readonly MistakeCode[]
-  handle(exchange: Exchange<Static<Body>, Static<Query>>, deps: ApiDeps): Promise<Answer>
+  handle(exchange: Exchange<Static<Body>, Static<Query>>, deps: RouteDeps): Promise<Answer>
 }
 
 /** Which violations of a body schema have a code of their own. */

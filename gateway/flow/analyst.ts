@@ -26,7 +26,7 @@ export interface AnalystDeps {
   readonly logger: Logger
 }
 
-export type Analyst = Pick<Flow, 'compare' | 'digests' | 'readJson' | 'close'>
+export type Analyst = Pick<Flow, 'compare' | 'digests' | 'sniff' | 'readJson' | 'close'>
 
 /** All cached comparisons together hold no more findings than this: one of GitHub's has as many as hundreds of small ones. */
 const CACHED_FINDINGS = 200_000
@@ -91,6 +91,10 @@ export function createAnalyst({ settings, metrics, logger }: AnalystDeps): Analy
       if (digests.ok) return digests.value
       // Without its identity a change set cannot be decided at all.
       throw new GatewayError('INTERNAL', undefined, { cause: new Error(digests.problem.message) })
+    },
+    sniff: (before, after) => {
+      const limits = documentLimits(settings().config)
+      return run('sniff', { kind: 'sniff', before, after, limits }, before.length + after.length)
     },
     readJson: (bytes) =>
       run('read', { kind: 'read', bytes, limits: requestLimits(settings().config) }, bytes.byteLength),

@@ -38,6 +38,7 @@ export function createFlow(deps: FlowDeps): Flow {
   return {
     compare: (artifact, options) => analyst.compare(artifact, options),
     digests: (artifacts) => analyst.digests(artifacts),
+    sniff: (before, after) => analyst.sniff(before, after),
     readJson: (bytes) => analyst.readJson(bytes),
     analyze: (request) => assess(request, deps.settings(), analyst, deps.now()),
     authorize: (request) => authorize(request, deps, analyst),

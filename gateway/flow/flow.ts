@@ -5,6 +5,7 @@
 import type {
   Artifact,
   ArtifactAnalysis,
+  ArtifactType,
   CompareOptions,
   CompiledPolicy,
   Comparison,
@@ -74,6 +75,8 @@ export interface Flow {
   compare(artifact: Artifact, options: CompareOptions): Promise<Result<Comparison>>
   /** The two hashes of a change set, in a worker when it is large. */
   digests(artifacts: readonly Artifact[]): Promise<ChangeSetDigests>
+  /** The type that both texts show, where nobody has declared it; an empty text shows none. */
+  sniff(before: string, after: string): Promise<Result<ArtifactType>>
   /** The bytes of a request body as JSON with one reading only, in a worker when they are many. */
   readJson(bytes: Uint8Array): Promise<Result<unknown>>
   /** Risk only: nothing is recorded or signed. */

@@ -7,7 +7,9 @@ import {
   inputFingerprint,
   ok,
   readJson,
+  sniffArtifactType,
   type Artifact,
+  type ArtifactType,
   type CompareOptions,
   type Comparison,
   type DocumentLimits,
@@ -33,13 +35,22 @@ export interface ReadTask {
   readonly limits: DocumentLimits
 }
 
-export type Task = CompareTask | DigestTask | ReadTask
+/** Which type is this contract? Asked where nobody has declared it. */
+export interface SniffTask {
+  readonly kind: 'sniff'
+  readonly before: string
+  readonly after: string
+  readonly limits: DocumentLimits
+}
+
+export type Task = CompareTask | DigestTask | ReadTask | SniffTask
 
 /** What each kind of task answers. */
 export interface TaskAnswers {
   readonly compare: Comparison
   readonly digest: ChangeSetDigests
   readonly read: unknown
+  readonly sniff: ArtifactType
 }
 export type TaskKind = keyof TaskAnswers
 export type TaskOf<Kind extends TaskKind> = Extract<Task, { readonly kind: Kind }>
@@ -58,6 +69,7 @@ const RUNNERS: { readonly [Kind in TaskKind]: (task: TaskOf<Kind>) => Result<Tas
     isUtf8(bytes)
       ? readJson(decoder.decode(bytes), limits)
       : fail({ code: 'ARTIFACT_UNREADABLE', message: 'The body is not UTF-8 text.' }),
+  sniff: ({ before, after, limits }) => sniffArtifactType(before, after, limits),
 }
 
 export function runTask<Kind extends TaskKind>(kind: Kind, task: TaskOf<Kind>): Result<TaskAnswers[Kind]> {

@@ -1,0 +1,53 @@
+/** A checked request's artifacts and context in the engine's terms, and the mistakes that its schema cannot say. */
+import { canonicalArtifactType, EMPTY_CONTEXT, type Artifact, type DecisionContext } from '../../engine/index.ts'
+import type { Static } from 'typebox'
+import { GatewayError } from '../errors.ts'
+import type { Settings } from '../settings.ts'
+import type { Mistake } from './route.ts'
+import type { Artifact as ArtifactShape, DecisionContext as ContextShape } from './schemas/shapes.ts'
+
+type RequestedArtifact = Static<typeof ArtifactShape>
+type RequestedContext = Static<typeof ContextShape>
+
+export function artifactsOf(requested: readonly RequestedArtifact[]): readonly Artifact[] {
+  return requested.map(({ id, type, before, after, path }) => {
+    const canonical = canonicalArtifactType(type)
+    if (canonical === null) throw new GatewayError('UNSUPPORTED_ARTIFACT_TYPE')
+    return { id, type: canonical, before, after, ...(path !== undefined && { path }) }
+  })
+}
+
+export function contextOf(requested: RequestedContext | undefined): DecisionContext {
+  if (requested === undefined) return EMPTY_CONTEXT
+  const { pull_request } = requested
+  return {
+    operation: requested.operation ?? null,
+    environment: requested.environment ?? null,
+    repository: requested.repository ?? null,
+    branch: requested.branch ?? null,
+    pull_request: pull_request === undefined || pull_request === null ? null : String(pull_request),
+    base: requested.base ?? null,
+    head: requested.head ?? null,
+    target_id: requested.target_id ?? null,
+    target_uri: requested.target_uri ?? null,
+  }
+}
+
+/** Too many, the same id twice, neither side. An unreadable or oversized side is no mistake here: that is a decision (wire.md §4). */
+export function artifactMistakes(artifacts: readonly RequestedArtifact[], { config }: Settings): readonly Mistake[] {
+  const mistakes: Mistake[] = []
+  const say = (pointer: string, message: string) => mistakes.push({ code: 'INVALID_INPUT', pointer, message })
+  if (artifacts.length > config.limits.artifacts) {
+    say('/artifacts', `has ${artifacts.length} artifacts; at most ${config.limits.artifacts} are judged together`)
+  }
+  const first = new Map<string, number>()
+  for (const [index, { id, before, after }] of artifacts.entries()) {
+    const earlier = first.get(id)
+    if (earlier === undefined) first.set(id, index)
+    else say(`/artifacts/${index}/id`, `repeats the id of /artifacts/${earlier}; ids are unique in a change set`)
+    if (before === '' && after === '') {
+      say(`/artifacts/${index}`, 'has two empty sides; give the contract before, after, or both')
+    }
+  }
+  return mistakes
+}

@@ -1,0 +1,110 @@
+/** One API request, as a story: where from, which route, who asks, what is asked, the route's answer; any error on the way becomes an answer too. */
+import type { IncomingMessage } from 'node:http'
+import Negotiator from 'negotiator'
+import { GatewayError } from '../errors.ts'
+import type { ApiKey } from '../store/store.ts'
+import { readJsonBody } from './body.ts'
+import { assertEnvelopes } from './envelope-guard.ts'
+import { errorAnswer } from './error-answer.ts'
+import { identify, requireAccess } from './identity.ts'
+import { refuseForeignPages } from './origin.ts'
+import { takeMonthly, type MinuteRate } from './quota.ts'
+import { producedBy, type Answer, type Exchange, type Route, type RouteDeps } from './route.ts'
+import type { RouteMatch, RouteTable } from './route-table.ts'
+import { checkBody, checkQuery } from './validation.ts'
+
+export interface Dispatched {
+  readonly answer: Answer
+  /** Template of the route, for metrics; `unmatched` when there is none. */
+  readonly endpoint: string
+  /** Rate headers; they are sent with errors too. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface DispatchDeps extends RouteDeps {
+  readonly table: RouteTable
+  readonly rate: MinuteRate
+}
+
+/** Never rejects. */
+export async function dispatch(
+  request: IncomingMessage,
+  correlationId: string,
+  signal: AbortSignal,
+  deps: DispatchDeps,
+): Promise<Dispatched> {
+  const headers: Record<string, string> = {}
+  let endpoint = 'unmatched'
+  try {
+    refuseForeignPages(request, deps.settings().config.public_url)
+    const match = deps.table.find(request.method ?? 'GET', request.url ?? '/')
+    endpoint = match.path
+    const answer = await run(match, { request, correlationId, signal, headers }, deps)
+    assertEnvelopes(answer)
+    return { answer, endpoint, headers }
+  } catch (error) {
+    return { answer: errorAnswer(error, correlationId, deps.logger), endpoint, headers }
+  }
+}
+
+interface Inbound {
+  readonly request: IncomingMessage
+  readonly correlationId: string
+  readonly signal: AbortSignal
+  /** Answer headers, filled on the way. */
+  readonly headers: Record<string, string>
+}
+
+async function run({ route, params, url }: RouteMatch, inbound: Inbound, deps: DispatchDeps): Promise<Answer> {
+  const { request, headers, correlationId, signal } = inbound
+  const settings = deps.settings()
+  const mediaType = negotiate(request, route)
+  const caller = await identify(request.headers, deps.store)
+  requireAccess(caller, route.access)
+  const throttle = (name: string, limit: number): void => {
+    Object.assign(headers, deps.rate.take(name, limit, deps.now()))
+  }
+  if (route.counted === true && caller !== null) throttle(caller.hash, settings.config.rate.per_minute)
+  const query = checkQuery(route.query, url.searchParams)
+  const body = await readBody(request, route, deps)
+  checkBody(route, body, settings)
+  const exchange: Exchange = {
+    settings,
+    correlationId,
+    caller,
+    body,
+    query,
+    params,
+    mediaType,
+    headers: request.headers,
+    url: request.url ?? '/',
+    signal,
+    throttle,
+    spend: () => spend(caller, headers, deps),
+  }
+  return route.handle(exchange, deps)
+}
+
+async function readBody(request: IncomingMessage, route: Route, { settings, flow }: DispatchDeps): Promise<unknown> {
+  if (route.body === undefined) return undefined
+  return readJsonBody(request, {
+    limit: settings().config.limits.request_body,
+    optional: route.bodyOptional === true,
+    readJson: (bytes) => flow.readJson(bytes),
+  })
+}
+
+async function spend(caller: ApiKey | null, headers: Record<string, string>, deps: DispatchDeps): Promise<void> {
+  if (caller === null) return
+  Object.assign(headers, await takeMonthly(caller, deps.settings().config.plans, deps.store, deps.now()))
+}
+
+/** RFC 9110 §12.5.1: what the client likes best of what the route can make. */
+function negotiate(request: IncomingMessage, route: Route): string {
+  const produced = producedBy(route)
+  const best = new Negotiator(request).mediaType([...produced])
+  if (best === undefined) {
+    throw new GatewayError('NOT_ACCEPTABLE', `This path answers ${produced.join(' or ')}.`)
+  }
+  return best
+}

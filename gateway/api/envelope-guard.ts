@@ -1,0 +1,17 @@
+/** The last look before anything leaves: an answer that carries an envelope carries a valid one, or it is not sent (interface.md, States). */
+import { checkProducerForm } from '../../engine/index.ts'
+import { GatewayError } from '../errors.ts'
+import type { Answer } from './route.ts'
+
+/** @throws GatewayError INTERNAL, whose cause names the violations. */
+export function assertEnvelopes(answer: Answer): void {
+  if (answer.kind === 'json' && 'decision_result' in answer.body) assertEnvelope(answer.body.decision_result)
+}
+
+/** @throws GatewayError INTERNAL, whose cause names the violations. */
+export function assertEnvelope(envelope: unknown): void {
+  const checked = checkProducerForm(envelope)
+  if (checked.ok) return
+  const cause = new Error(`an envelope breaks the producer schema: ${JSON.stringify(checked.problem)}`)
+  throw new GatewayError('INTERNAL', undefined, { cause })
+}

@@ -1,0 +1,17 @@
+/** The one place where an error becomes an answer (wire.md §1). What is not a GatewayError is INTERNAL: its cause goes to the log and nowhere else. */
+import { GatewayError } from '../errors.ts'
+import type { Logger } from '../telemetry/log.ts'
+import { json, type Answer } from './route.ts'
+
+export function errorAnswer(error: unknown, correlationId: string, logger: Logger): Answer {
+  const refusal = error instanceof GatewayError ? error : new GatewayError('INTERNAL', undefined, { cause: error })
+  const { code, status, headers, cause } = refusal
+  if (status >= 500) logger.error({ err: cause ?? refusal, code, correlation_id: correlationId }, 'a request failed')
+  return json(errorBody(refusal, correlationId), status, headers)
+}
+
+/** The body of an error, as the API, the MCP tools and the answers on broken requests carry it. */
+export function errorBody(error: GatewayError, correlationId: string): object {
+  const { code, message, details } = error
+  return { error: code, message, correlation_id: correlationId, ...(details.length > 0 && { details }) }
+}

@@ -1,0 +1,57 @@
+/** The same authorize request again (wire.md §4): answered from the store, one at a time for a key, as things stand now. */
+import { checkProducerForm } from '../../engine/index.ts'
+import { GatewayError } from '../errors.ts'
+import { isJsonObject } from '../intercept/strict-json.ts'
+import type { StoredDecision } from '../store/store.ts'
+import type { ApiDeps } from './deps.ts'
+import { controlFor } from './preflight-answer.ts'
+import { json, type Answer, type Exchange } from './route.ts'
+
+const REPLAYED_FOR_MS = 24 * 3600 * 1000
+
+// Two requests with one key at one time: the second waits, finds the first's answer, and makes no second decision.
+const running = new WeakMap<object, Map<string, Promise<unknown>>>()
+
+/** Runs `work` after all earlier work of the same name in the same store has settled. */
+export async function serially<T>(store: object, name: string, work: () => Promise<T>): Promise<T> {
+  const names = running.get(store) ?? new Map<string, Promise<unknown>>()
+  running.set(store, names)
+  const before = names.get(name) ?? Promise.resolve()
+  const mine = before.then(work, work)
+  const settled = mine.catch(() => undefined)
+  names.set(name, settled)
+  try {
+    return await mine
+  } finally {
+    if (names.get(name) === settled) names.delete(name)
+  }
+}
+
+/** The stored answer to the same request; null when the key is new. @throws GatewayError IDEMPOTENCY_CONFLICT for another body. */
+export async function replayed(
+  tenant: string,
+  idempotency: { readonly key: string; readonly bodyDigest: string },
+  exchange: Exchange,
+  deps: ApiDeps,
+): Promise<Answer | null> {
+  const row = await deps.store.decisionByIdempotencyKey(tenant, idempotency.key, deps.now() - REPLAYED_FOR_MS)
+  if (row === null) return null
+  if (row.idempotency?.bodyDigest !== idempotency.bodyDigest) {
+    throw new GatewayError('IDEMPOTENCY_CONFLICT', undefined, {
+      details: [{ pointer: '/idempotency_key', message: 'was used with another body in the last 24 hours' }],
+    })
+  }
+  return json(currentAnswer(row, exchange, deps), 200, { 'Idempotency-Replayed': 'true' })
+}
+
+/** As stored, but for the control envelope: a receipt that was revoked or has expired since must not look alive. */
+function currentAnswer(row: StoredDecision, { settings }: Exchange, deps: ApiDeps): object {
+  const stored: unknown = row.response === null ? null : JSON.parse(row.response)
+  const checked = isJsonObject(stored) ? checkProducerForm(stored['decision_result']) : null
+  if (!isJsonObject(stored) || !checked?.ok) {
+    throw new GatewayError('INTERNAL', undefined, {
+      cause: new Error(`the stored answer of ${row.decisionId} is not whole`),
+    })
+  }
+  return { ...stored, control_envelope: controlFor(checked.value, row.receiptState, { settings, now: deps.now() }) }
+}

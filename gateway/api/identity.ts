@@ -1,0 +1,41 @@
+/** Who asks, by API key (wire.md §1): the key is hashed and looked up by its hash, so no comparison of secrets can be timed. */
+import type { IncomingHttpHeaders } from 'node:http'
+import { GatewayError } from '../errors.ts'
+import { hashApiKey } from '../keys/api-keys.ts'
+import type { ApiKey, Role, Store } from '../store/store.ts'
+import type { Access } from './route.ts'
+
+/** A role may do what the roles below it may. */
+const RANK: Readonly<Record<Role, number>> = { agent: 0, approver: 1, admin: 2 }
+const REQUIRED_RANK: Readonly<Record<Access, number>> = { public: 0, key: RANK.agent, approver: RANK.approver }
+
+/** Longer ones are not ours: nothing is hashed for them. */
+const LONGEST_KEY = 512
+
+/** The key in the request, as text; null when there is none. */
+function presentedKey(headers: IncomingHttpHeaders): string | null {
+  const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
+  const key = bearer ?? headers['x-api-key']
+  return typeof key === 'string' && key.length > 0 && key.length <= LONGEST_KEY ? key : null
+}
+
+/** The holder of the key in the request; null when there is no valid one. Rejects with STORE_UNAVAILABLE. */
+export async function identify(headers: IncomingHttpHeaders, store: Pick<Store, 'apiKey'>): Promise<ApiKey | null> {
+  const key = presentedKey(headers)
+  if (key === null) return null
+  const row = await store.apiKey(hashApiKey(key))
+  return row === null || row.revokedAt !== null ? null : row
+}
+
+/** @throws GatewayError UNAUTHENTICATED or FORBIDDEN */
+export function requireAccess(caller: ApiKey | null, access: Access): void {
+  if (access === 'public') return
+  if (caller === null) {
+    throw new GatewayError('UNAUTHENTICATED', undefined, {
+      headers: { 'WWW-Authenticate': 'Bearer realm="preflight"' },
+    })
+  }
+  if (RANK[caller.role] < REQUIRED_RANK[access]) {
+    throw new GatewayError('FORBIDDEN', `This needs the role "${access}"; the key has the role "${caller.role}".`)
+  }
+}

@@ -1,0 +1,151 @@
+/** openapi.json, made from the route table: every route that is served, with the schemas that requests are held against, and no other. */
+import { ERRORS, type ErrorCode } from '../errors.ts'
+import { plainSchema } from '../config/input-schema.ts'
+import { isJsonObject } from '../intercept/strict-json.ts'
+import type { Route } from './route.ts'
+import { Problem } from './schemas/shapes.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Answers of every route: each can meet them. */
+const COMMON_ERRORS: readonly ErrorCode[] = ['FORBIDDEN', 'NOT_ACCEPTABLE', 'INTERNAL', 'STORE_UNAVAILABLE']
+const BODY_ERRORS: readonly ErrorCode[] = ['INVALID_INPUT', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'OVERLOADED']
+const COUNTED_ERRORS: readonly ErrorCode[] = ['RATE_LIMITED', 'QUOTA_EXCEEDED']
+
+/** @param publicUrl address that clients use; null: relative to where the document was read */
+export function describeApi(routes: readonly Route[], publicUrl: string | null): Json {
+  const components = new Map<string, unknown>()
+  const hoist = (schema: unknown): unknown => hoistTitled(schema, components)
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const route of routes) {
+    for (const [index, path] of route.paths.entries()) {
+      const item = (paths[path] ??= {})
+      item[route.method.toLowerCase()] = operationOf(route, index, hoist)
+    }
+  }
+  hoist(plainSchema(Problem))
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Preflight Gateway',
+      version: '1.0.0',
+      description: 'Compares contracts, decides, and signs a receipt for exactly one operation.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: publicUrl ?? '/' }],
+    paths,
+    components: {
+      schemas: Object.fromEntries([...components].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API key.' },
+        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The same key in another header.' },
+      },
+    },
+  }
+}
+
+function operationOf(route: Route, alias: number, hoist: (schema: unknown) => unknown): Json {
+  const parameters = [...pathParameters(route), ...queryParameters(route, hoist), CORRELATION_PARAMETER]
+  return {
+    // An alias is another operation of its own to a client generator.
+    operationId: alias === 0 ? route.operationId : `${route.operationId}V${alias}`,
+    tags: [route.tag],
+    summary: route.summary,
+    security: route.access === 'public' ? [] : [{ bearer: [] }, { apiKey: [] }],
+    parameters,
+    ...(route.body !== undefined && { requestBody: requestBody(route, hoist) }),
+    responses: { ...goodAnswers(route, hoist), ...errorAnswers(route) },
+  }
+}
+
+const CORRELATION_PARAMETER = {
+  name: 'X-Correlation-ID',
+  in: 'header',
+  required: false,
+  description: 'Taken over when it has the right form, else made.',
+  schema: { type: 'string', pattern: '^[A-Za-z0-9_.:-]{1,200}$' },
+}
+
+function pathParameters({ params = {} }: Route): readonly Json[] {
+  return Object.entries(params).map(([name, description]) => ({
+    name,
+    in: 'path',
+    required: true,
+    description,
+    schema: { type: 'string' },
+  }))
+}
+
+function queryParameters({ query }: Route, hoist: (schema: unknown) => unknown): readonly Json[] {
+  const properties = query === undefined ? undefined : plainSchema(query).properties
+  return Object.entries(properties ?? {}).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: false,
+    schema: hoist(schema),
+  }))
+}
+
+function requestBody({ body, bodyOptional, consumes = [] }: Route, hoist: (schema: unknown) => unknown): Json {
+  const schema = body === undefined ? {} : hoist(plainSchema(body))
+  return {
+    required: bodyOptional !== true,
+    content: Object.fromEntries(['application/json', ...consumes].map((type) => [type, { schema }])),
+  }
+}
+
+const ANSWER_HEADERS = { 'X-Correlation-ID': { schema: { type: 'string' } } }
+
+function goodAnswers({ answers }: Route, hoist: (schema: unknown) => unknown): Json {
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, { description, content }]) => [
+      status,
+      {
+        description,
+        headers: ANSWER_HEADERS,
+        content: Object.fromEntries(
+          Object.entries(content).map(([type, schema]) => [type, { schema: hoist(plainSchema(schema)) }]),
+        ),
+      },
+    ]),
+  )
+}
+
+/** One answer a status, naming the codes that it can carry. */
+function errorAnswers(route: Route): Json {
+  const codes = new Set<ErrorCode>([
+    ...COMMON_ERRORS,
+    ...(route.body === undefined ? [] : BODY_ERRORS),
+    ...(route.query === undefined ? [] : (['INVALID_INPUT'] as const)),
+    ...(route.access === 'public' ? [] : (['UNAUTHENTICATED'] as const)),
+    ...(route.counted === true ? COUNTED_ERRORS : []),
+    ...(route.errors ?? []),
+  ])
+  const byStatus = Map.groupBy(codes, (code) => String(ERRORS[code].status))
+  return Object.fromEntries(
+    [...byStatus].map(([status, together]) => [
+      status,
+      {
+        description: together.map((code) => `\`${code}\`: ${ERRORS[code].message}`).join(' '),
+        headers: ANSWER_HEADERS,
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Problem' } } },
+      },
+    ]),
+  )
+}
+
+/** A schema titled like a type name stands once under components and is referred to everywhere else. */
+const COMPONENT_TITLE = /^[A-Z][A-Za-z]+$/
+
+function hoistTitled(schema: unknown, components: Map<string, unknown>): unknown {
+  if (Array.isArray(schema)) return schema.map((item) => hoistTitled(item, components))
+  if (!isJsonObject(schema)) return schema
+  const { $schema: _dialect, $id: _id, ...rest } = schema
+  const { title } = rest
+  const inner = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, hoistTitled(value, components)]))
+  // Under `properties` a title can be a member of the described object: then it is a schema, not a text.
+  if (typeof title !== 'string' || !COMPONENT_TITLE.test(title)) return inner
+  const { title: _title, ...component } = inner
+  components.set(title, component)
+  return { $ref: `#/components/schemas/${title}` }
+}

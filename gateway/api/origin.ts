@@ -1,0 +1,35 @@
+/**
+ * Keeps web pages away from the API. A page of a stranger that resolves its own name to 127.0.0.1 (DNS rebinding) is same-origin
+ * with a loopback listener, and could sign up for a key there; the Host header gives it away.
+ */
+import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
+import { isLoopback } from '../config/addresses.ts'
+import { GatewayError } from '../errors.ts'
+
+/** @throws GatewayError FORBIDDEN for a Host that a loopback listener cannot have, and for a page of another origin. */
+export function refuseForeignPages(request: IncomingMessage, publicUrl: string | undefined): void {
+  const host = hostnameOf(`http://${request.headers.host ?? ''}`)
+  if (host === null) throw new GatewayError('INVALID_INPUT', 'The Host header is missing or not valid.')
+  const own = publicUrl === undefined ? null : hostnameOf(publicUrl)
+  if (isLoopback((request.socket.localAddress ?? '').replace(/^::ffff:/, '')) && !isLocalName(host) && host !== own) {
+    throw new GatewayError(
+      'FORBIDDEN',
+      `This listener is on loopback and does not answer for the host "${host}" (see public_url).`,
+    )
+  }
+  const { origin } = request.headers
+  if (origin === undefined) return
+  const page = hostnameOf(origin)
+  if (page === null || (page !== host && page !== own)) {
+    throw new GatewayError('FORBIDDEN', 'Pages of other origins may not use this API.')
+  }
+}
+
+function hostnameOf(url: string): string | null {
+  return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : null
+}
+
+function isLocalName(host: string): boolean {
+  return host === 'localhost' || host.endsWith('.localhost') || isIP(host) !== 0
+}

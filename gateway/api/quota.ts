@@ -1,0 +1,69 @@
+/** How much one key may ask: requests in a minute (kept here) and in a month by its plan (kept in the store) (wire.md §1, §11). */
+import type { Config } from '../config/schema.ts'
+import { GatewayError } from '../errors.ts'
+import type { ApiKey, Store } from '../store/store.ts'
+
+const MINUTE_MS = 60_000
+
+export interface MinuteRate {
+  /** Counts one request; RATE_LIMITED when the minute is full. Answers the rate headers. */
+  take(name: string, limit: number, now: number): Readonly<Record<string, string>>
+}
+
+/** Fixed windows of a minute, one map for all keys, dropped as a whole when the minute is over. */
+export function createMinuteRate(): MinuteRate {
+  let window = 0
+  let counts = new Map<string, number>()
+  return {
+    take(name, limit, now) {
+      const current = Math.floor(now / MINUTE_MS)
+      if (current !== window) {
+        window = current
+        counts = new Map()
+      }
+      const count = (counts.get(name) ?? 0) + 1
+      const headers = {
+        'X-RateLimit-Limit-Minute': String(limit),
+        'X-RateLimit-Remaining-Minute': String(Math.max(0, limit - count)),
+      }
+      if (count > limit) {
+        const wait = Math.ceil(((current + 1) * MINUTE_MS - now) / 1000)
+        throw new GatewayError('RATE_LIMITED', undefined, { headers: { ...headers, 'Retry-After': String(wait) } })
+      }
+      counts.set(name, count)
+      return headers
+    },
+  }
+}
+
+/** Counts one request of the month; QUOTA_EXCEEDED when the plan has no more. Answers the rate headers. */
+export async function takeMonthly(
+  caller: ApiKey,
+  plans: Config['plans'],
+  store: Pick<Store, 'countUse'>,
+  now: number,
+): Promise<Readonly<Record<string, string>>> {
+  const plan = plans[caller.plan]
+  if (plan === undefined) {
+    throw new GatewayError('FORBIDDEN', `The plan "${caller.plan}" of this key is not in the configuration (plans).`)
+  }
+  const limit = plan.monthly
+  // An unlimited plan needs no count, and so no write: an analysis works while the store does not.
+  if (limit === null) return monthlyHeaders('unlimited', 'unlimited')
+  const count = await store.countUse(caller.tenant, new Date(now).toISOString().slice(0, 7), limit)
+  if (count === null) {
+    throw new GatewayError('QUOTA_EXCEEDED', `The plan "${caller.plan}" has ${limit} requests a month; all are used.`, {
+      headers: { ...monthlyHeaders(String(limit), '0'), 'Retry-After': String(secondsToNextMonth(now)) },
+    })
+  }
+  return monthlyHeaders(String(limit), String(limit - count))
+}
+
+function monthlyHeaders(limit: string, remaining: string): Readonly<Record<string, string>> {
+  return { 'X-RateLimit-Limit-Monthly': limit, 'X-RateLimit-Remaining-Monthly': remaining }
+}
+
+function secondsToNextMonth(now: number): number {
+  const date = new Date(now)
+  return Math.ceil((Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1) - now) / 1000)
+}

@@ -1,0 +1,41 @@
+/** Every route of the API, once. What is not in this list is not served and not in openapi.json. */
+import type { Route } from './route.ts'
+import { abortDemo } from './routes/abort-demo.ts'
+import { listBaselines, promoteBaseline } from './routes/baselines.ts'
+import { getDecision, lookupDecision } from './routes/decisions.ts'
+import { diff } from './routes/diff.ts'
+import { decisionContract, keySet, toolManifest } from './routes/discovery.ts'
+import { openapiDocument, schemaDocument } from './routes/documents.ts'
+import { ledger } from './routes/ledger.ts'
+import { mcp } from './routes/mcp.ts'
+import { preflight } from './routes/preflight.ts'
+import { revokeReceipt } from './routes/revoke.ts'
+import { describeSignup, signup } from './routes/signup.ts'
+import { simulatePolicy } from './routes/simulate.ts'
+import { integrationSnippets } from './routes/snippets.ts'
+import { telemetry } from './routes/telemetry.ts'
+import { verifyReceiptRoute } from './routes/verify-receipt.ts'
+
+export const ROUTES: readonly Route[] = [
+  diff,
+  preflight,
+  verifyReceiptRoute,
+  lookupDecision,
+  getDecision,
+  ledger,
+  revokeReceipt,
+  telemetry,
+  listBaselines,
+  promoteBaseline,
+  simulatePolicy,
+  abortDemo,
+  integrationSnippets,
+  describeSignup,
+  signup,
+  decisionContract,
+  keySet,
+  toolManifest,
+  schemaDocument,
+  openapiDocument,
+  mcp,
+]

@@ -1,0 +1,187 @@
+/** POST /api/diff: two contracts compared, as JSON or as Markdown for people (wire.md §3). Counts, never decides. */
+import { Type, type Static } from 'typebox'
+import { canonicalArtifactType, LEVELS, type CompareOptions, type Problem } from '../../../engine/index.ts'
+import { GatewayError, type ErrorCode, type ErrorDetail } from '../../errors.ts'
+import { diffReport } from '../../report/diff-report.ts'
+import { renderMarkdown } from '../../report/markdown.ts'
+import type { ApiDeps } from '../deps.ts'
+import { defineRoute, json, type Answer, type Exchange, type Mistake } from '../route.ts'
+import {
+  ArtifactTypeName,
+  CorrelationId,
+  Decision,
+  DetectedPattern,
+  Finding,
+  FindingGroup,
+  nullable,
+} from '../schemas/shapes.ts'
+import { contractText } from '../sources/contract-text.ts'
+
+const Options = Type.Object(
+  {
+    limit: Type.Optional(Type.Integer({ minimum: 0, description: 'Findings in the answer; the rest is counted.' })),
+    deprecation_days_stable: Type.Optional(Type.Integer({ minimum: 0 })),
+    deprecation_days_beta: Type.Optional(Type.Integer({ minimum: 0 })),
+    stability_level: Type.Optional(Type.Enum(['draft', 'alpha', 'beta', 'stable'])),
+    levels: Type.Optional(
+      Type.Record(Type.String(), Type.Enum([...LEVELS, 'off']), { description: 'Level of a rule instead of its own.' }),
+    ),
+    match_path: Type.Optional(Type.String({ maxLength: 1000, description: 'Only paths that match this pattern.' })),
+    unmatch_path: Type.Optional(
+      Type.String({ maxLength: 1000, description: 'Not the paths that match this pattern.' }),
+    ),
+    strip_prefix_base: Type.Optional(Type.String({ maxLength: 1000 })),
+    strip_prefix_head: Type.Optional(Type.String({ maxLength: 1000 })),
+    include_path_params: Type.Optional(Type.Boolean()),
+    case_insensitive_headers: Type.Optional(Type.Boolean()),
+    attributes: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
+  },
+  { title: 'DiffOptions' },
+)
+
+const side = (description: string) => Type.Optional(Type.String({ description }))
+
+const DiffRequest = Type.Object(
+  {
+    base: side('The contract before: inline JSON or YAML, a URL of an allowed host, or <ref>:<path>.'),
+    head: side('The contract after, in the same forms.'),
+    before: side('Alias of base.'),
+    after: side('Alias of head.'),
+    old_spec: side('Alias of base.'),
+    new_spec: side('Alias of head.'),
+    format: Type.Optional(Type.Enum(['json', 'markdown'], { default: 'json' })),
+    type: Type.Optional(ArtifactTypeName),
+    options: Type.Optional(Options),
+  },
+  {
+    title: 'DiffRequest',
+    allOf: [
+      { anyOf: [{ required: ['base'] }, { required: ['before'] }, { required: ['old_spec'] }] },
+      { anyOf: [{ required: ['head'] }, { required: ['after'] }, { required: ['new_spec'] }] },
+    ],
+  },
+)
+type Request = Static<typeof DiffRequest>
+
+const counts = { base: Type.Integer({ minimum: 0 }), head: Type.Integer({ minimum: 0 }) }
+
+const DiffAnswer = Type.Object(
+  {
+    summary: Type.Object({
+      breaking: Type.Integer({ minimum: 0 }),
+      dangerous: Type.Integer({ minimum: 0 }),
+      info: Type.Integer({ minimum: 0 }),
+      decision_hint: Decision,
+      semver: Type.Enum(['major', 'minor', 'patch', 'none']),
+    }),
+    findings: Type.Array(Finding),
+    groups: Type.Array(FindingGroup),
+    truncated: Type.Integer({ minimum: 0 }),
+    patterns: Type.Array(Type.String()),
+    detected_patterns: Type.Array(DetectedPattern),
+    stats: Type.Object({
+      operations: Type.Object(counts),
+      schemas_compared: Type.Integer({ minimum: 0 }),
+      touched: Type.Object({
+        endpoints: Type.Integer({ minimum: 0 }),
+        fields: Type.Integer({ minimum: 0 }),
+        params: Type.Integer({ minimum: 0 }),
+      }),
+    }),
+    spec_versions: Type.Object({ base: nullable(Type.String()), head: nullable(Type.String()) }),
+    correlation_id: CorrelationId,
+  },
+  { title: 'DiffAnswer' },
+)
+
+const NAMES = { base: ['base', 'before', 'old_spec'], head: ['head', 'after', 'new_spec'] } as const
+
+export const diff = defineRoute({
+  method: 'POST',
+  paths: ['/api/diff', '/api/v1/diff'],
+  operationId: 'diff',
+  tag: 'preflight',
+  summary: 'Compare two contracts',
+  access: 'key',
+  counted: true,
+  body: DiffRequest,
+  codes: [{ code: 'UNSUPPORTED_ARTIFACT_TYPE', pointer: /^\/type$/, keywords: ['enum'] }],
+  mistakes: diffMistakes,
+  answers: {
+    200: {
+      description: 'What changed. The form is `format` of the request.',
+      content: { 'application/json': DiffAnswer, 'text/markdown': Type.String() },
+    },
+  },
+  errors: ['ARTIFACT_UNREADABLE', 'UNSUPPORTED_ARTIFACT_TYPE'],
+  handle: runDiff,
+})
+
+async function runDiff(exchange: Exchange<Request>, deps: ApiDeps): Promise<Answer> {
+  const { body, settings, correlationId } = exchange
+  const [before, after] = await Promise.all([readSide('base', exchange), readSide('head', exchange)])
+  const type = await typeOf(body, before, after, deps)
+  await exchange.spend()
+  const { limit, ...options } = body.options ?? {}
+  const comparison = await deps.flow.compare({ id: 'diff', type, before, after }, { ...options, ...clock(deps) })
+  if (!comparison.ok) throw unreadable(comparison.problem)
+  const most = Math.min(limit ?? settings.config.diff.findings, settings.config.diff.findings)
+  const report = diffReport(comparison.value, most)
+  if (body.format === 'markdown') {
+    return { kind: 'text', status: 200, mediaType: 'text/markdown', text: renderMarkdown(report) }
+  }
+  return json({ ...report, correlation_id: correlationId })
+}
+
+function clock(deps: ApiDeps): Pick<CompareOptions, 'today'> {
+  return { today: new Date(deps.now()).toISOString().slice(0, 10) }
+}
+
+/** The member that the caller used for this side. */
+function memberOf(side: keyof typeof NAMES, body: Request): (typeof NAMES)[keyof typeof NAMES][number] {
+  return NAMES[side].find((name) => body[name] !== undefined) ?? side
+}
+
+async function readSide(side: keyof typeof NAMES, { body, settings }: Exchange<Request>): Promise<string> {
+  const member = memberOf(side, body)
+  const read = await contractText(body[member] ?? '', settings.config)
+  if (read.ok) return read.text
+  const details = [{ pointer: `/${member}`, message: read.message }]
+  throw new GatewayError(read.because === 'not_configured' ? 'INVALID_INPUT' : 'ARTIFACT_UNREADABLE', undefined, {
+    details,
+  })
+}
+
+async function typeOf(body: Request, before: string, after: string, deps: ApiDeps) {
+  if (body.type !== undefined) {
+    const named = canonicalArtifactType(body.type)
+    if (named !== null) return named
+  }
+  const sniffed = await deps.flow.sniff(before, after)
+  if (sniffed.ok) return sniffed.value
+  throw unreadable(sniffed.problem)
+}
+
+const CODES: Readonly<Record<string, ErrorCode>> = {
+  UNSUPPORTED_ARTIFACT_TYPE: 'UNSUPPORTED_ARTIFACT_TYPE',
+  ANALYSIS_FAULT: 'INTERNAL',
+  ANALYSIS_TIMEOUT: 'OVERLOADED',
+}
+
+/** A contract that cannot be compared: what is wrong, and where in its text. */
+function unreadable(problem: Problem): GatewayError {
+  const { message, pointer, line, column } = problem
+  const place = line === undefined ? '' : ` (line ${line}, column ${column ?? 1})`
+  const detail: ErrorDetail = { pointer: '', message: `${message}${place}${pointer ? ` at ${pointer}` : ''}` }
+  const code = CODES[problem.code] ?? 'ARTIFACT_UNREADABLE'
+  return new GatewayError(code, undefined, { details: [detail], cause: new Error(message) })
+}
+
+function diffMistakes(body: Request): readonly Mistake[] {
+  return (['base', 'head'] as const).flatMap((side) => {
+    const given = NAMES[side].filter((name) => body[name] !== undefined)
+    if (given.length < 2) return []
+    const message = `says the same as ${given[0]}; give one of them`
+    return [{ code: 'INVALID_INPUT' as const, pointer: `/${given[1]}`, message }]
+  })
+}

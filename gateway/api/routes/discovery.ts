@@ -1,0 +1,147 @@
+/** What a stranger reads first: the decision contract, the receipt keys, the tool manifest (wire.md §2). */
+import { Type } from 'typebox'
+import { DECISION_CLASSES, DECISIONS, RECEIPT_FORMAT_VERSION } from '../../../engine/index.ts'
+import { TOOLS } from '../../mcp/tools.ts'
+import { defineRoute, json } from '../route.ts'
+import { SERVED_SCHEMAS } from '../schemas/served.ts'
+import { nullable } from '../schemas/shapes.ts'
+
+const FreeObject = Type.Record(Type.String(), Type.Unknown())
+
+export const decisionContract = defineRoute({
+  method: 'GET',
+  paths: ['/.well-known/preflight.json'],
+  operationId: 'getDecisionContract',
+  tag: 'discovery',
+  summary: 'The decision contract',
+  access: 'public',
+  answers: {
+    200: {
+      description: 'Versions, where the schemas are, and how decisions are to be used.',
+      content: {
+        'application/json': Type.Object(
+          {
+            service: Type.String(),
+            spec_versions: FreeObject,
+            schemas: Type.Record(Type.String(), Type.String()),
+            endpoints: Type.Record(Type.String(), Type.String()),
+            decision_classes: Type.Array(FreeObject),
+            recommended_usage: FreeObject,
+          },
+          { title: 'DecisionContract' },
+        ),
+      },
+    },
+  },
+  async handle() {
+    return json({
+      service: 'preflight-gateway',
+      spec_versions: {
+        decision_result: 'decision-result.v1',
+        decision_spec: ['1.0', '2.0'],
+        control: 'control/1.0',
+        receipt: RECEIPT_FORMAT_VERSION,
+      },
+      schemas: Object.fromEntries(Object.keys(SERVED_SCHEMAS).map((name) => [name, `/schemas/${name}.json`])),
+      endpoints: {
+        preflight: '/api/v1/preflight',
+        diff: '/api/diff',
+        verify_receipt: '/api/v1/verify-receipt',
+        telemetry: '/api/v1/telemetry',
+        mcp: '/mcp',
+        key_set: '/.well-known/jwks.json',
+        tool_manifest: '/.well-known/mcp.json',
+        openapi: '/openapi.json',
+      },
+      decision_classes: DECISIONS.map((decision) => ({
+        decision,
+        execution_action: DECISION_CLASSES[decision].action,
+        safe_for_agent: DECISION_CLASSES[decision].safeForAgent,
+      })),
+      recommended_usage: RECOMMENDED_USAGE,
+    })
+  },
+})
+
+const RECOMMENDED_USAGE = {
+  branch_on: 'execution_action',
+  unrecognised_execution_action: 'fail_closed',
+  stop: 'Abort this attempt; a changed input needs a new authorize preflight.',
+  request_approval: 'Pause for a human; after the approval run a new authorize preflight.',
+  continue_with_monitoring:
+    'Proceed only when a monitoring sink is wired, and report the execution to /api/v1/telemetry with correlation_id.',
+  continue: 'Proceed, with the receipt for this one operation.',
+  before_acting: 'Verify the receipt with the intended context and act only when currently_authorized is true.',
+  analyze_is_permission: false,
+  check_input_fingerprint: true,
+  free_text_is_untrusted: true,
+} as const
+
+export const keySet = defineRoute({
+  method: 'GET',
+  paths: ['/.well-known/jwks.json'],
+  operationId: 'getKeySet',
+  tag: 'discovery',
+  summary: 'The receipt keys',
+  access: 'public',
+  answers: {
+    200: {
+      description: 'A JWK Set (RFC 7517); each key with its life.',
+      content: {
+        'application/json': Type.Object(
+          {
+            keys: Type.Array(
+              Type.Object({
+                kty: Type.String(),
+                crv: Type.String(),
+                x: Type.String(),
+                kid: Type.String(),
+                alg: Type.String(),
+                use: Type.String(),
+                status: Type.Enum(['active', 'retired', 'revoked']),
+                valid_from: Type.String(),
+                retired_at: nullable(Type.String()),
+                revoked_at: nullable(Type.String()),
+              }),
+            ),
+          },
+          { title: 'KeySet' },
+        ),
+      },
+    },
+  },
+  async handle(_exchange, deps) {
+    return json(deps.keys.published())
+  },
+})
+
+export const toolManifest = defineRoute({
+  method: 'GET',
+  paths: ['/.well-known/mcp.json'],
+  operationId: 'getToolManifest',
+  tag: 'discovery',
+  summary: 'The tools of POST /mcp',
+  access: 'public',
+  answers: {
+    200: {
+      description: 'The same tools that tools/list answers.',
+      content: {
+        'application/json': Type.Object(
+          { name: Type.String(), transport: FreeObject, tools: Type.Array(FreeObject) },
+          { title: 'ToolManifest' },
+        ),
+      },
+    },
+  },
+  async handle() {
+    return json({
+      name: 'preflight-gateway',
+      transport: {
+        type: 'streamable-http',
+        endpoint: '/mcp',
+        authentication: 'Authorization: Bearer KEY, for tools/call',
+      },
+      tools: TOOLS.map(({ definition }) => definition),
+    })
+  },
+})

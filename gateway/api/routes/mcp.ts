@@ -1,0 +1,34 @@
+/** POST /mcp as a route of the API: keys, limits and correlation ids are those of every other (wire.md §12). */
+import { Type } from 'typebox'
+import { createMcpEndpoint, type McpEndpoint } from '../../mcp/endpoint.ts'
+import { defineRoute, type RouteDeps } from '../route.ts'
+
+const endpoints = new WeakMap<RouteDeps, Promise<McpEndpoint>>()
+
+const Message = Type.Unsafe<unknown>({
+  title: 'McpMessage',
+  description: 'A JSON-RPC 2.0 message of the Model Context Protocol, or a batch of them.',
+  type: ['object', 'array'],
+})
+
+export const mcp = defineRoute({
+  method: 'POST',
+  paths: ['/mcp'],
+  operationId: 'mcp',
+  tag: 'mcp',
+  summary: 'Model Context Protocol, Streamable HTTP. Listing tools needs no key, calling them does',
+  access: 'public',
+  body: Message,
+  answers: {
+    200: {
+      description: 'The answer, as JSON or as a stream of events.',
+      content: { 'application/json': Message, 'text/event-stream': Type.String() },
+    },
+  },
+  async handle(exchange, deps) {
+    const known = endpoints.get(deps) ?? createMcpEndpoint(deps)
+    endpoints.set(deps, known)
+    const endpoint = await known
+    return { kind: 'web', response: await endpoint(exchange) }
+  },
+})

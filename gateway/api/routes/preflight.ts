@@ -1,0 +1,156 @@
+/** POST /api/v1/preflight: analyze a change set, or authorize one operation on it (wire.md §4). */
+import type { Static } from 'typebox'
+import { digestJson, type Artifact } from '../../../engine/index.ts'
+import { GatewayError } from '../../errors.ts'
+import type { AuthorizeRequest } from '../../flow/flow.ts'
+import { sha256Hex } from '../../hash.ts'
+import type { ApiKey } from '../../store/store.ts'
+import { artifactMistakes, artifactsOf, contextOf } from '../change-set.ts'
+import type { ApiDeps } from '../deps.ts'
+import { replayed, serially } from '../idempotency.ts'
+import { analyzeAnswer, authorizeAnswer } from '../preflight-answer.ts'
+import { callerOf, defineRoute, json, type Answer, type Exchange, type Mistake } from '../route.ts'
+import { PreflightAnswer, PreflightRequest } from '../schemas/preflight.ts'
+import type { Settings } from '../../settings.ts'
+
+type Request = Static<typeof PreflightRequest>
+
+export const preflight = defineRoute({
+  method: 'POST',
+  paths: ['/api/v1/preflight'],
+  operationId: 'preflight',
+  tag: 'preflight',
+  summary: 'Analyze a change of contracts, or get a decision with a receipt for one operation',
+  access: 'key',
+  counted: true,
+  body: PreflightRequest,
+  codes: [
+    { code: 'PREFLIGHT_MODE_REQUIRED', pointer: /^\/preflight_mode$/, keywords: ['required'] },
+    { code: 'OPERATION_REQUIRED', pointer: /^\/context$/, keywords: ['required'] },
+    { code: 'OPERATION_REQUIRED', pointer: /^\/context\/operation$/, keywords: ['required', 'type', 'minLength'] },
+    { code: 'UNSUPPORTED_ARTIFACT_TYPE', pointer: /^\/artifacts\/\d+\/type$/, keywords: ['enum'] },
+  ],
+  mistakes: preflightMistakes,
+  answers: {
+    200: {
+      description: 'The analysis, or the decision. REQUIRE_APPROVAL and BLOCK are good answers too.',
+      content: { 'application/json': PreflightAnswer },
+    },
+  },
+  errors: [
+    'PREFLIGHT_MODE_REQUIRED',
+    'OPERATION_REQUIRED',
+    'UNSUPPORTED_ARTIFACT_TYPE',
+    'DERIVATION_REQUIRES_BASE_HEAD',
+    'BINDING_NOT_PROVEN',
+    'IDEMPOTENCY_CONFLICT',
+    'SIGNER_UNAVAILABLE',
+  ],
+  handle: runPreflight,
+})
+
+/** The same for the REST route and for the tool `preflight_change_set`; the body has been checked. */
+export async function runPreflight(exchange: Exchange<Request>, deps: ApiDeps): Promise<Answer> {
+  const { body } = exchange
+  if (body.derivation !== undefined) {
+    throw new GatewayError('BINDING_NOT_PROVEN', 'derivation "server" needs a proven binding; this tenant has none.')
+  }
+  const artifacts = artifactsOf(body.artifacts ?? [])
+  return body.preflight_mode === 'analyze' ? analyze(exchange, artifacts, deps) : authorize(exchange, artifacts, deps)
+}
+
+async function analyze(exchange: Exchange<Request>, artifacts: readonly Artifact[], deps: ApiDeps): Promise<Answer> {
+  await exchange.spend()
+  const assessment = await deps.flow.analyze({ artifacts, context: contextOf(exchange.body.context), scope: null })
+  return json(analyzeAnswer(assessment, { ...exchange, now: deps.now() }))
+}
+
+async function authorize(exchange: Exchange<Request>, artifacts: readonly Artifact[], deps: ApiDeps): Promise<Answer> {
+  const caller = callerOf(exchange)
+  const { idempotency_key: key } = exchange.body
+  const digests = await deps.flow.digests(artifacts)
+  const request = authorizeRequest(exchange, artifacts, caller, deps)
+  if (key === undefined) return decideNow({ ...request, digests, idempotency: null }, exchange, deps)
+  const idempotency = { key, bodyDigest: bodyDigest(exchange.body, digests.inputFingerprint) }
+  return serially(deps.store, `${caller.tenant}\0${key}`, async () => {
+    const stored = await replayed(caller.tenant, idempotency, exchange, deps)
+    return stored ?? decideNow({ ...request, digests, idempotency }, exchange, deps)
+  })
+}
+
+async function decideNow(request: AuthorizeRequest, exchange: Exchange<Request>, deps: ApiDeps): Promise<Answer> {
+  await exchange.spend()
+  const authorization = await deps.flow.authorize(request)
+  const { envelope } = authorization
+  if (envelope.execution_action === 'CONTINUE_WITH_MONITORING') {
+    await deps.monitoring.open({
+      correlationId: envelope.correlation_id,
+      decisionId: envelope.decision_id,
+      tenant: request.caller.tenant,
+      route: null,
+    })
+  }
+  return json(answerOf(authorization, exchange, deps))
+}
+
+function authorizeRequest(
+  exchange: Exchange<Request>,
+  artifacts: readonly Artifact[],
+  caller: ApiKey,
+  deps: ApiDeps,
+): AuthorizeRequest {
+  const { body, correlationId } = exchange
+  return {
+    artifacts,
+    context: contextOf(body.context),
+    scope: null,
+    caller: { tenant: caller.tenant, audience: caller.audience },
+    correlationId,
+    route: null,
+    decisionSpecVersion: body.decision_spec_version ?? '2.0',
+    previousReceipt: body.previous_receipt ?? null,
+    idempotency: null,
+    response: (authorization) => JSON.stringify(answerOf(authorization, exchange, deps)),
+  }
+}
+
+function answerOf(
+  authorization: Parameters<typeof authorizeAnswer>[0],
+  { body, settings, correlationId }: Exchange<Request>,
+  deps: ApiDeps,
+): object {
+  const facts = { settings, correlationId, now: deps.now() }
+  return authorizeAnswer(authorization, body.decision_spec_version ?? '2.0', facts)
+}
+
+/** Everything of the request that the answer depends on; the texts stand in it by their fingerprint. */
+function bodyDigest(body: Request, inputFingerprint: string): string {
+  const { artifacts = [], idempotency_key: _key, ...rest } = body
+  const paths = artifacts.map(({ id, path }) => [id, path ?? null])
+  const { preflight_mode = 'authorize', context, decision_spec_version = '2.0', previous_receipt = null } = rest
+  return digestJson(
+    {
+      preflight_mode,
+      context: { ...contextOf(context) },
+      decision_spec_version,
+      previous_receipt,
+      inputFingerprint,
+      paths,
+    },
+    sha256Hex,
+  )
+}
+
+function preflightMistakes(body: Request, settings: Settings): readonly Mistake[] {
+  const { artifacts, derivation, context } = body
+  if (derivation === undefined) {
+    if (artifacts !== undefined) return artifactMistakes(artifacts, settings)
+    return [{ code: 'INVALID_INPUT', pointer: '/artifacts', message: 'is required' }]
+  }
+  if (artifacts !== undefined) {
+    return [{ code: 'INVALID_INPUT', pointer: '/derivation', message: 'cannot stand together with artifacts' }]
+  }
+  return (['base', 'head'] as const)
+    .filter((ref) => typeof context?.[ref] !== 'string')
+    .map((ref) => ({ code: 'DERIVATION_REQUIRES_BASE_HEAD', pointer: `/context/${ref}`, message: 'is required' }))
+}

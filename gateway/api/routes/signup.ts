@@ -1,0 +1,104 @@
+/** /api/signup: a key for whoever asks, where the operator allows it: by default only on a loopback listener (wire.md §11). */
+import { randomUUID } from 'node:crypto'
+import { Type } from 'typebox'
+import { isLoopback, parseAddress } from '../../config/addresses.ts'
+import type { Config } from '../../config/schema.ts'
+import { GatewayError } from '../../errors.ts'
+import { apiKeyRow, mintApiKey } from '../../keys/api-keys.ts'
+import { defineRoute, json } from '../route.ts'
+import { CorrelationId, nullable } from '../schemas/shapes.ts'
+
+export const describeSignup = defineRoute({
+  method: 'GET',
+  paths: ['/api/signup'],
+  operationId: 'describeSignup',
+  tag: 'accounts',
+  summary: 'How to get a key, and the plans',
+  access: 'public',
+  answers: {
+    200: {
+      description: 'Whether POST gives a key here.',
+      content: {
+        'application/json': Type.Object(
+          {
+            enabled: Type.Boolean(),
+            how: Type.String(),
+            plans: Type.Array(
+              Type.Object({
+                plan: Type.String(),
+                requests_per_month: nullable(Type.Integer({ description: 'null: unlimited.' })),
+              }),
+            ),
+            correlation_id: CorrelationId,
+          },
+          { title: 'SignupDescription' },
+        ),
+      },
+    },
+  },
+  async handle({ settings: { config }, correlationId }) {
+    const enabled = isSignupEnabled(config)
+    return json({
+      enabled,
+      how: enabled
+        ? 'POST {"email": "you@example.org"} here; the answer holds the key, once.'
+        : 'Ask the operator: preflight keys create.',
+      plans: Object.entries(config.plans).map(([plan, { monthly }]) => ({ plan, requests_per_month: monthly })),
+      correlation_id: correlationId,
+    })
+  },
+})
+
+/** Keys that may be made in a minute, by all who ask together. */
+const SIGNUPS_PER_MINUTE = 30
+
+export const signup = defineRoute({
+  method: 'POST',
+  paths: ['/api/signup'],
+  operationId: 'signup',
+  tag: 'accounts',
+  summary: 'Get a key',
+  access: 'public',
+  body: Type.Object(
+    {
+      email: Type.String({ format: 'email', maxLength: 254 }),
+      name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    },
+    { title: 'SignupRequest' },
+  ),
+  answers: {
+    201: {
+      description: 'The key. It is shown this once and kept only as a hash.',
+      content: {
+        'application/json': Type.Object(
+          {
+            api_key: Type.String(),
+            plan: Type.String(),
+            role: Type.String(),
+            audience: Type.String({ description: 'How this key appears in decisions.' }),
+            correlation_id: CorrelationId,
+          },
+          { title: 'SignupAnswer' },
+        ),
+      },
+    },
+  },
+  errors: ['FORBIDDEN', 'RATE_LIMITED'],
+  async handle(exchange, deps) {
+    if (!isSignupEnabled(exchange.settings.config)) {
+      throw new GatewayError('FORBIDDEN', 'Sign-up is off here; ask the operator for a key (preflight keys create).')
+    }
+    exchange.throttle('signup', SIGNUPS_PER_MINUTE)
+    const key = mintApiKey()
+    const { email, name } = exchange.body
+    // A tenant of its own: what strangers decide here is nobody else's to read.
+    const row = apiKeyRow({ key, name: name ?? email, role: 'agent', at: deps.now(), tenant: `signup-${randomUUID()}` })
+    await deps.store.createApiKey(row)
+    const { plan, role, audience } = row
+    return json({ api_key: key, plan, role, audience, correlation_id: exchange.correlationId }, 201)
+  },
+})
+
+function isSignupEnabled({ signup: { enabled }, listen }: Config): boolean {
+  return enabled ?? isLoopback(parseAddress(listen.api).host)
+}

@@ -1,0 +1,114 @@
+/** POST /api/v1/telemetry: what direct callers tell of the executions that they were let to do under watch (wire.md §8). */
+import { Type, type Static } from 'typebox'
+import { GatewayError } from '../../errors.ts'
+import { EVENT_TYPES, OUTCOMES } from '../../telemetry/events.ts'
+import type { ExecutionReport } from '../../telemetry/monitoring.ts'
+import { callerOf, defineRoute, json, type Answer, type Exchange, type Mistake } from '../route.ts'
+import type { ApiDeps } from '../deps.ts'
+import { CorrelationId, ID_PATTERN, maybe } from '../schemas/shapes.ts'
+
+const ExecutionEvent = Type.Object(
+  {
+    specversion: Type.Literal('1.0'),
+    id: Type.String({ minLength: 1, maxLength: 200 }),
+    source: Type.String({ minLength: 1, maxLength: 1000 }),
+    type: Type.Enum(EVENT_TYPES),
+    subject: Type.Optional(Type.String({ pattern: ID_PATTERN, description: 'The correlation id of the decision.' })),
+    time: Type.Optional(Type.String({ format: 'date-time' })),
+    data: Type.Optional(
+      Type.Object({
+        correlation_id: Type.Optional(Type.String({ pattern: ID_PATTERN, description: 'Instead of subject.' })),
+        outcome: Type.Optional(Type.Enum(OUTCOMES)),
+        status: maybe(Type.Integer({ minimum: 0, maximum: 999 })),
+        duration_ms: Type.Optional(Type.Number({ minimum: 0 })),
+        bytes: Type.Optional(Type.Integer({ minimum: 0 })),
+      }),
+    ),
+  },
+  { title: 'ExecutionEvent', description: 'A CloudEvents 1.0 event in structured mode.' },
+)
+type Event = Static<typeof ExecutionEvent>
+
+// A union of the two would report each mistake twice; one list form keeps the pointers plain.
+const TelemetryRequest = Type.Unsafe<Event | readonly Event[]>({
+  title: 'TelemetryRequest',
+  if: { type: 'array' },
+  then: { type: 'array', minItems: 1, maxItems: 1000, items: ExecutionEvent },
+  else: ExecutionEvent,
+})
+
+export const telemetry = defineRoute({
+  method: 'POST',
+  paths: ['/api/v1/telemetry'],
+  operationId: 'reportExecution',
+  tag: 'monitoring',
+  summary: 'Report executions under CONTINUE_WITH_MONITORING, one event or a batch',
+  access: 'key',
+  body: TelemetryRequest,
+  consumes: ['application/cloudevents+json', 'application/cloudevents-batch+json'],
+  mistakes: (body) =>
+    listOf(body).flatMap((event, index) => eventMistakes(event, Array.isArray(body) ? `/${index}` : '')),
+  answers: {
+    202: {
+      description: 'Taken. `unknown` names the correlation ids without an open window.',
+      content: {
+        'application/json': Type.Object(
+          {
+            accepted: Type.Integer({ minimum: 0 }),
+            unknown: Type.Array(Type.String()),
+            correlation_id: CorrelationId,
+          },
+          { title: 'TelemetryAnswer' },
+        ),
+      },
+    },
+  },
+  errors: ['NOT_FOUND'],
+  handle: runTelemetry,
+})
+
+async function runTelemetry(exchange: Exchange<Event | readonly Event[]>, deps: ApiDeps): Promise<Answer> {
+  const { tenant } = callerOf(exchange)
+  const events = listOf(exchange.body)
+  const unknown: string[] = []
+  // One after the other: `started` and `finished` of one execution may come in one batch.
+  for (const event of events) {
+    const id = subjectOf(event) ?? ''
+    if (!(await deps.monitoring.report(tenant, id, reportOf(event)))) unknown.push(id)
+  }
+  if (unknown.length === events.length)
+    throw new GatewayError('NOT_FOUND', 'No open monitoring window has this correlation id.')
+  return json({ accepted: events.length - unknown.length, unknown, correlation_id: exchange.correlationId }, 202)
+}
+
+function reportOf({ type, data }: Event): ExecutionReport {
+  const outcome = data?.outcome ?? 'UNKNOWN'
+  if (type === 'preflight.execution.started') return { type: 'started' }
+  if (type === 'preflight.monitoring.closed') return { type: 'closed', outcome }
+  return {
+    type: 'finished',
+    result: { outcome, status: data?.status ?? null, durationMs: data?.duration_ms ?? 0, bytes: data?.bytes ?? 0 },
+  }
+}
+
+function subjectOf({ subject, data }: Event): string | undefined {
+  return data?.correlation_id ?? subject
+}
+
+function listOf(body: Event | readonly Event[]): readonly Event[] {
+  return isList(body) ? body : [body]
+}
+
+function isList(body: Event | readonly Event[]): body is readonly Event[] {
+  return Array.isArray(body)
+}
+
+function eventMistakes(event: Event, at: string): readonly Mistake[] {
+  const mistakes: Mistake[] = []
+  const say = (pointer: string, message: string) => mistakes.push({ code: 'INVALID_INPUT', pointer, message })
+  if (subjectOf(event) === undefined) say(`${at}/data/correlation_id`, 'is required (or subject)')
+  if (event.type === 'preflight.execution.finished' && event.data?.outcome === undefined) {
+    say(`${at}/data/outcome`, `is required: ${OUTCOMES.join(', ')}`)
+  }
+  return mistakes
+}

@@ -1,0 +1,173 @@
+/** POST /api/v1/verify-receipt: is a token ours, and does it authorize this very attempt (wire.md §6)? Anybody who holds a token may ask. */
+import { Type, type Static } from 'typebox'
+import {
+  verifyReceipt,
+  type IntendedContext,
+  type ReceiptStanding,
+  type ReceiptVerification,
+} from '../../../engine/index.ts'
+import { sha256Hex } from '../../hash.ts'
+import type { ApiDeps } from '../deps.ts'
+import { defineRoute, json, type Answer, type Exchange, type Mistake } from '../route.ts'
+import { CorrelationId, maybe, nullable } from '../schemas/shapes.ts'
+
+const text = () => maybe(Type.String({ maxLength: 2000 }))
+
+const INTENDED = {
+  operation: text(),
+  environment: text(),
+  target_id: text(),
+  repository: text(),
+  branch: text(),
+  pull_request: Type.Optional(Type.Union([Type.String({ maxLength: 2000 }), Type.Integer(), Type.Null()])),
+  base: text(),
+  head: text(),
+  fingerprint: text(),
+  input_fingerprint: text(),
+  artifact_digest: text(),
+  audience: text(),
+}
+const MEMBERS = Object.keys(INTENDED).filter((name): name is keyof typeof INTENDED => Object.hasOwn(INTENDED, name))
+
+const Intended = Type.Object(INTENDED, {
+  title: 'IntendedContext',
+  description: 'What the holder is about to do. Every stated member must equal the signed one.',
+})
+
+const VerifyRequest = Type.Object(
+  {
+    token: Type.Optional(Type.String({ minLength: 1, maxLength: 16_384, description: 'The receipt.' })),
+    receipt: Type.Optional(Type.String({ minLength: 1, maxLength: 16_384, description: 'Alias of token.' })),
+    decision_result: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), { description: 'The envelope; must hash to the signed body hash.' }),
+    ),
+    context: maybe(Intended),
+    consume: Type.Optional(
+      Type.Boolean({ default: false, description: 'Marks an authorized receipt used: once, atomically.' }),
+    ),
+    ...INTENDED,
+  },
+  {
+    title: 'VerifyRequest',
+    description: 'The members of `context` are accepted at the top level too.',
+    anyOf: [{ required: ['token'] }, { required: ['receipt'] }],
+  },
+)
+type Request = Static<typeof VerifyRequest>
+
+const VerifyAnswer = Type.Object(
+  {
+    valid: Type.Boolean({ description: 'Authentic. Says nothing of time, state or scope.' }),
+    status: Type.String(),
+    reason: nullable(Type.String()),
+    payload: nullable(Type.Record(Type.String(), Type.Unknown())),
+    currently_authorized: nullable(Type.Boolean({ description: 'Act only on true.' })),
+    authz_status: Type.String(),
+    authz_reason: nullable(Type.String()),
+    authz_note: Type.String(),
+    mismatches: Type.Array(
+      Type.Object({
+        member: Type.String(),
+        expected: nullable(Type.String()),
+        stated: nullable(Type.String()),
+      }),
+    ),
+    correlation_id: CorrelationId,
+  },
+  { title: 'VerifyAnswer' },
+)
+
+export const verifyReceiptRoute = defineRoute({
+  method: 'POST',
+  paths: ['/api/v1/verify-receipt'],
+  operationId: 'verifyReceipt',
+  tag: 'receipts',
+  summary: 'Verify a receipt, and learn whether it authorizes an attempt',
+  access: 'public',
+  body: VerifyRequest,
+  mistakes: verifyMistakes,
+  answers: {
+    200: { description: 'The verdict on the token.', content: { 'application/json': VerifyAnswer } },
+  },
+  handle: runVerify,
+})
+export { VerifyRequest }
+
+/** The same for the REST route and for the tool `verify_receipt`. */
+export async function runVerify({ body, correlationId }: Exchange<Request>, deps: ApiDeps): Promise<Answer> {
+  const context = intendedContext(body)
+  const question = {
+    token: body.token ?? body.receipt ?? '',
+    keys: deps.keys.keySet(),
+    now: Math.floor(deps.now() / 1000),
+    sha256: sha256Hex,
+    ...(context !== null && { context }),
+    ...(body.decision_result !== undefined && { envelope: body.decision_result }),
+  }
+  // Authenticity first, without the store: a token that is not ours must not cost a look-up.
+  const authentic = verifyReceipt({ ...question, state: 'undecidable' })
+  if (!authentic.valid || authentic.payload === null) return json({ ...authentic, correlation_id: correlationId })
+  const decisionId = authentic.payload.jti
+  const verdict = verifyReceipt({ ...question, state: await standing(decisionId, deps) })
+  const answer = body.consume === true ? await consume(verdict, decisionId, question, deps) : verdict
+  return json({ ...answer, correlation_id: correlationId })
+}
+
+/** A store that cannot be asked leaves the receipt undecidable, which never authorizes. */
+async function standing(decisionId: string, deps: ApiDeps): Promise<ReceiptStanding> {
+  try {
+    return (await deps.store.receiptState(decisionId)) ?? 'unknown'
+  } catch (error) {
+    deps.logger.error({ err: error, decision_id: decisionId }, 'the state of a receipt could not be read')
+    return 'undecidable'
+  }
+}
+
+/** Only what is authorized is used up; of two who ask at once exactly one gets it. */
+async function consume(
+  verdict: ReceiptVerification,
+  decisionId: string,
+  question: Omit<Parameters<typeof verifyReceipt>[0], 'state'>,
+  deps: ApiDeps,
+): Promise<ReceiptVerification> {
+  if (verdict.currently_authorized !== true) return verdict
+  try {
+    if (await deps.store.consumeReceipt(decisionId, deps.now())) {
+      deps.receiptChanged(decisionId)
+      return verdict
+    }
+    return verifyReceipt({ ...question, state: 'consumed' })
+  } catch (error) {
+    deps.logger.error({ err: error, decision_id: decisionId }, 'a receipt could not be marked used')
+    return verifyReceipt({ ...question, state: 'undecidable' })
+  }
+}
+
+/** Null when nothing of the attempt was said: then only authenticity is answered. */
+function intendedContext(body: Request): IntendedContext | null {
+  const stated = MEMBERS.flatMap((member) => {
+    const value = body.context?.[member] ?? body[member]
+    return value === undefined || value === null ? [] : [[member, String(value)] as const]
+  })
+  return stated.length === 0 && (body.context === undefined || body.context === null)
+    ? null
+    : Object.fromEntries(stated)
+}
+
+function verifyMistakes(body: Request): readonly Mistake[] {
+  const mistakes: Mistake[] = []
+  const say = (pointer: string, message: string) => mistakes.push({ code: 'INVALID_INPUT', pointer, message })
+  if (body.token !== undefined && body.receipt !== undefined && body.token !== body.receipt) {
+    say('/receipt', 'is another token than /token; give one of them')
+  }
+  for (const member of MEMBERS) {
+    const [inner, outer] = [body.context?.[member], body[member]]
+    const isStated = inner !== undefined && inner !== null && outer !== undefined && outer !== null
+    if (isStated && String(inner) !== String(outer))
+      say(`/${member}`, `differs from /context/${member}; give one of them`)
+  }
+  if (body.consume === true && intendedContext(body) === null) {
+    say('/consume', 'needs the context of the attempt, operation at least')
+  }
+  return mistakes
+}

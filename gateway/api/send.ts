@@ -1,0 +1,48 @@
+/** Puts an answer on the wire. What is sent is text in UTF-8 that nobody may sniff, cache or frame. */
+import type { ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Answer } from './route.ts'
+
+type Headers = Readonly<Record<string, string>>
+
+const FIXED_HEADERS: Headers = {
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+}
+
+/** Resolves when the answer has been handed to the connection; rejects when the connection breaks. */
+export async function sendAnswer(response: ServerResponse, answer: Answer, headers: Headers): Promise<void> {
+  switch (answer.kind) {
+    case 'json':
+      return sendText(response, answer.status, 'application/json; charset=utf-8', JSON.stringify(answer.body), {
+        ...headers,
+        ...answer.headers,
+      })
+    case 'text':
+      return sendText(response, answer.status, `${answer.mediaType}; charset=utf-8`, answer.text, headers)
+    case 'lines':
+      response.writeHead(200, { ...FIXED_HEADERS, ...headers, 'Content-Type': answer.mediaType })
+      return pipeline(Readable.from(answer.lines), response)
+    case 'web':
+      return sendWebResponse(response, answer.response, headers)
+  }
+}
+
+function sendText(response: ServerResponse, status: number, type: string, text: string, headers: Headers): void {
+  const bytes = Buffer.from(text)
+  response.writeHead(status, {
+    ...FIXED_HEADERS,
+    ...headers,
+    'Content-Type': type,
+    'Content-Length': bytes.length,
+  })
+  response.end(bytes)
+}
+
+async function sendWebResponse(response: ServerResponse, web: Response, headers: Headers): Promise<void> {
+  response.writeHead(web.status, { ...FIXED_HEADERS, ...headers, ...Object.fromEntries(web.headers) })
+  if (web.body === null) response.end()
+  else await pipeline(Readable.fromWeb(web.body), response)
+}

@@ -1,0 +1,97 @@
+/** Holds a body or a query against its schema and says every mistake with its JSON Pointer (wire.md §1, `details`). */
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import type { TSchema } from 'typebox'
+import { GatewayError, type ErrorCode } from '../errors.ts'
+import type { Settings } from '../settings.ts'
+import type { Mistake, Route } from './route.ts'
+
+/** More than these are counted, not listed: a hostile body must not make a large answer. */
+const LISTED_MISTAKES = 50
+
+/** The gravest first: the code of the error when there are several mistakes. */
+const GRAVITY: readonly ErrorCode[] = [
+  'PREFLIGHT_MODE_REQUIRED',
+  'OPERATION_REQUIRED',
+  'UNSUPPORTED_ARTIFACT_TYPE',
+  'DERIVATION_REQUIRES_BASE_HEAD',
+  'INVALID_INPUT',
+]
+
+// These schemas are ours, compiled on first use; a stranger's schema never comes here. `$id` of a served schema is an address, not a reference base.
+const options = { allErrors: true, strict: false, verbose: false, messages: true } as const
+const bodies = new Ajv2020(options)
+const queries = new Ajv2020({ ...options, coerceTypes: true })
+addFormats.default(bodies)
+addFormats.default(queries)
+
+const compiled = new WeakMap<TSchema, ValidateFunction>()
+
+function validator(ajv: Ajv2020, schema: TSchema): ValidateFunction {
+  const known = compiled.get(schema)
+  if (known !== undefined) return known
+  const made = ajv.compile(schema)
+  compiled.set(schema, made)
+  return made
+}
+
+/** @throws GatewayError with every mistake in `details`. */
+export function checkBody(route: Pick<Route, 'body' | 'codes' | 'mistakes'>, body: unknown, settings: Settings): void {
+  if (route.body === undefined) return
+  const check = validator(bodies, route.body)
+  const mistakes = check(body)
+    ? (route.mistakes?.(body, settings) ?? [])
+    : (check.errors ?? []).filter(({ keyword }) => keyword !== 'if').map((error) => mistakeOf(error, route))
+  if (mistakes.length > 0) throw refusal(mistakes)
+}
+
+/** Query parameters as plain values; a repeated or unfit one is a mistake. */
+export function checkQuery(schema: TSchema | undefined, search: URLSearchParams): unknown {
+  const query: Record<string, unknown> = {}
+  if (schema === undefined) return query
+  const mistakes: Mistake[] = []
+  for (const name of new Set(search.keys())) {
+    const values = search.getAll(name)
+    if (values.length > 1) mistakes.push({ code: 'INVALID_INPUT', pointer: name, message: 'is given more than once' })
+    Object.defineProperty(query, name, { value: values[0], enumerable: true, writable: true, configurable: true })
+  }
+  const check = validator(queries, schema)
+  if (!check(query)) {
+    for (const error of check.errors ?? []) {
+      mistakes.push({ code: 'INVALID_INPUT', pointer: error.instancePath.slice(1), message: say(error) })
+    }
+  }
+  if (mistakes.length > 0) throw refusal(mistakes)
+  return query
+}
+
+function refusal(mistakes: readonly Mistake[]): GatewayError {
+  const code = GRAVITY.find((candidate) => mistakes.some((mistake) => mistake.code === candidate)) ?? 'INVALID_INPUT'
+  const listed = mistakes.slice(0, LISTED_MISTAKES).map(({ pointer, message }) => ({ pointer, message }))
+  const rest = mistakes.length - listed.length
+  const details = rest > 0 ? [...listed, { pointer: '', message: `… and ${rest} more mistakes` }] : listed
+  return new GatewayError(code, undefined, { details })
+}
+
+function mistakeOf(error: ErrorObject, { codes = [] }: Pick<Route, 'codes'>): Mistake {
+  const pointer = pointerOf(error)
+  const known = codes.find((row) => row.keywords.includes(error.keyword) && row.pointer.test(pointer))
+  return { code: known?.code ?? 'INVALID_INPUT', pointer, message: say(error) }
+}
+
+/** Where the mistake is: a missing member is pointed at where it should stand. */
+function pointerOf({ instancePath, keyword, params }: ErrorObject): string {
+  if (keyword !== 'required' || typeof params['missingProperty'] !== 'string') return instancePath
+  return `${instancePath}/${params['missingProperty'].replaceAll('~', '~0').replaceAll('/', '~1')}`
+}
+
+const SAYINGS: Readonly<Record<string, (params: Readonly<Record<string, unknown>>) => string>> = {
+  required: () => 'is required',
+  enum: ({ allowedValues }) => `must be one of ${Array.isArray(allowedValues) ? allowedValues.join(', ') : ''}`,
+  const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
+  type: ({ type }) => `must be ${Array.isArray(type) ? type.join(' or ') : String(type)}`,
+}
+
+function say({ keyword, params, message }: ErrorObject): string {
+  return SAYINGS[keyword]?.(params) ?? message ?? 'is not valid'
+}
