@@ -7,6 +7,8 @@ export interface LifecycleOptions {
   readonly today: string | null
   readonly deprecationDaysStable: number
   readonly deprecationDaysBeta: number
+  /** What is less stable is not held to its contract. */
+  readonly minimumStability: Stability
 }
 
 export const STABILITY_LEVELS = ['draft', 'alpha', 'beta', 'stable'] as const
@@ -60,14 +62,14 @@ function judgeMovedSunset(before: Lifecycle, after: Lifecycle, options: Lifecycl
 }
 
 /** What removing something comes to, given how it was announced. */
-export type RemovalVerdict = 'unannounced' | 'announced' | 'before-sunset' | 'sunset-invalid'
+export type RemovalVerdict = 'unannounced' | 'announced' | 'after-sunset' | 'before-sunset' | 'sunset-invalid'
 
 export function judgeRemoval(before: Lifecycle, options: LifecycleOptions): RemovalVerdict {
   if (!before.deprecated) return 'unannounced'
   if (before.sunset === null) return promisedDays(before.stability, options) > 0 ? 'sunset-invalid' : 'announced'
   const sunset = dayOf(before.sunset)
   if (sunset === null) return 'sunset-invalid'
-  return options.today !== null && options.today < sunset ? 'before-sunset' : 'announced'
+  return options.today !== null && options.today < sunset ? 'before-sunset' : 'after-sunset'
 }
 
 function promisedDays(stability: unknown, options: LifecycleOptions): number {

@@ -1,8 +1,10 @@
 /** A change of a schema, at a place → the rule that it falls under and the words for it; null where it is of no consequence there. */
-import { isRecord } from '../schema/located.ts'
+import { isRecord, type JsonRecord } from '../schema/located.ts'
 import type { Lifecycle } from '../schema/annotations.ts'
-import type { PropertyFacts, SchemaDelta } from '../schema/delta.ts'
+import type { PropertyFacts, SchemaDelta, TypeFacts } from '../schema/delta.ts'
 import type { Reached } from '../schema/reach.ts'
+import { isAnnotation } from '../schema/shape.ts'
+import { typesOf } from '../schema/types.ts'
 import { nameValue } from '../schema/values.ts'
 import { familyOf, type Family } from './families.ts'
 import {
@@ -12,6 +14,7 @@ import {
   type LifecycleOptions,
   type LifecycleVerdict,
 } from './lifecycle.ts'
+import { levelOf } from './rule.ts'
 import { propertyRuleOf } from './properties.ts'
 import { schemaRuleId } from './schema-rules.ts'
 import type { SchemaSite, SitePair } from './sites.ts'
@@ -22,7 +25,18 @@ export interface SchemaUse {
   readonly sites: SitePair
   /** Media type of the text that the schema describes; null where there is none (parameters, headers, tools). */
   readonly mediaType: string | null
+  /** The parameter whose schema it is; null for everything else. */
+  readonly parameter: ParameterUse | null
   readonly lifecycle: LifecycleOptions
+}
+
+/** What the meaning of a parameter's schema depends on. */
+export interface ParameterUse {
+  readonly name: string
+  /** On both sides, so that its default is never used. */
+  readonly isRequired: boolean
+  /** A list is written as the parameter repeated. */
+  readonly repeats: boolean
 }
 
 /** The rule that a change falls under. */
@@ -32,11 +46,12 @@ export interface Judgement {
   readonly message: string
 }
 
-export function judgeSchema(
-  { delta, path, isRequired, isReadOnly, isWriteOnly }: Reached,
-  use: SchemaUse,
-): Judgement | null {
-  const site = path.length === 0 ? use.sites.root : use.sites.property
+export function judgeSchema(reached: Reached, use: SchemaUse): Judgement | null {
+  const { delta, path, isRequired, isReadOnly, isWriteOnly } = reached
+  // The items of a list parameter are what callers write as its value: their number is told of the parameter.
+  const isCount = use.parameter !== null && delta.keyword === 'maxItems' && path.length === 1 && path[0] === 'items'
+  const site = path.length === 0 || isCount ? use.sites.root : use.sites.property
+  if (delta.keyword === 'default' && path.length === 0 && use.parameter?.isRequired === true) return null
   const isUnused = site.direction === 'request' ? isReadOnly : isWriteOnly
   switch (delta.keyword) {
     case 'properties':
@@ -48,25 +63,48 @@ export function judgeSchema(
     case 'deprecated':
       return site.isProperty ? judgeDeprecation(delta, path, site, use.lifecycle) : null
     case 'stability':
-      return site.isProperty ? judgeStability(delta, path, site) : null
+      return judgeStability(delta, path, site, use.lifecycle)
     default:
-      return judgeFamily(delta, path, site, use, isUnused)
+      return judgeFamily(reached, site, use, isUnused)
   }
 }
 
 function judgeFamily(
-  delta: SchemaDelta,
-  path: readonly string[],
+  { delta, path, pair }: Reached,
   site: SchemaSite,
   use: SchemaUse,
   isUnused: boolean,
 ): Judgement | null {
   const family = delta.types
-    ? typeFamilyOf(delta.types, site, isTyped(use, site))
+    ? typeFamilyOf(
+        use.parameter?.repeats === true && !site.isProperty ? unrepeated(delta.types, pair.after.value) : delta.types,
+        site,
+        isTyped(use, site),
+      )
     : familyOf(delta.keyword, delta.action)
   if (family === undefined) return null
-  const rule = isUnused ? unusedRuleId(site, family) : schemaRuleId(site, family)
+  const rule = isUnused && !isHarmless(site, family) ? unusedRuleId(site, family) : schemaRuleId(site, family)
   return rule === null ? null : { rule, message: `${subject(site, path)} ${fill(family.says, delta)}` }
+}
+
+/** A scalar that became a list of scalars, written as the parameter repeated: one value is written as before. */
+function unrepeated(types: TypeFacts, after: JsonRecord): TypeFacts {
+  const { items } = after
+  const isList = types.after.length === 1 && types.after[0] === 'array' && !types.before.includes('array')
+  const isOneEnough = after.minItems === undefined || after.minItems === 0 || after.minItems === 1
+  if (!isList || !isOneEnough || !isRecord(items) || hasConditions(items)) return types
+  const formatAfter = typeof items.format === 'string' ? items.format : null
+  // In text every scalar is a string.
+  const each = typesOf(items).includes('string') ? types.before : typesOf(items)
+  // A list of what was one value admits more.
+  return { ...types, after: [...each, 'array'], formatAfter: formatAfter === types.formatBefore ? null : formatAfter }
+}
+
+/** Conditions on items that the scalar did not have to meet. */
+function hasConditions(items: JsonRecord): boolean {
+  return Object.keys(items).some(
+    (keyword) => keyword !== 'type' && keyword !== 'format' && keyword !== 'nullable' && !isAnnotation(keyword),
+  )
 }
 
 /** How values are written: null for a property of a parameter, whose style is not looked into. */
@@ -74,6 +112,10 @@ function isTyped({ mediaType, sites }: SchemaUse, site: SchemaSite): boolean | n
   if (mediaType !== null) return tellsTypesApart(mediaType)
   if (sites.root.area === 'parameters') return site.isProperty ? null : false
   return sites.root.area === 'tools'
+}
+
+function isHarmless({ direction }: SchemaSite, { effect }: Family): boolean {
+  return levelOf(direction, effect) === 'info'
 }
 
 /**
@@ -163,11 +205,22 @@ function lifecycle(value: unknown): Lifecycle {
   return { deprecated: value.deprecated === true, sunset: value.sunset ?? null, stability: value.stability ?? null }
 }
 
-function judgeStability({ before, after }: SchemaDelta, path: readonly string[], site: SchemaSite): Judgement | null {
-  if (!isStability(before) || !(after === null || isStability(after))) return null
-  const step = after === null ? -1 : STABILITY_LEVELS.indexOf(after) - STABILITY_LEVELS.indexOf(before)
+function judgeStability(
+  { before, after }: SchemaDelta,
+  path: readonly string[],
+  site: SchemaSite,
+  { minimumStability }: LifecycleOptions,
+): Judgement | null {
+  const [was, is] = [before ?? 'stable', after ?? 'stable']
+  if (!isStability(was) || !isStability(is)) {
+    const says = `${subject(site, path)} has a stability level that is none of ${STABILITY_LEVELS.join(', ')}`
+    return { rule: 'api-invalid-stability-level', message: says }
+  }
+  if (!site.isProperty) return null
+  const step = STABILITY_LEVELS.indexOf(is) - STABILITY_LEVELS.indexOf(was)
+  if (step > 0 && STABILITY_LEVELS.indexOf(was) < STABILITY_LEVELS.indexOf(minimumStability)) return null
   const stem = step < 0 ? 'stability-decreased' : 'stability-increased'
-  const says = `went from stability ${before} to ${after ?? 'none'}`
+  const says = `went from stability ${was} to ${is}`
   return { rule: `${site.scope}-property-${stem}`, message: `${subject(site, path)} ${says}` }
 }
 

@@ -35,9 +35,7 @@ function requestFamily(types: TypeFacts, isTyped: boolean): Family {
 
 function responseFamily(types: TypeFacts, isTyped: boolean): Family {
   if (breaksWriters(reversed(types), isTyped)) {
-    return isWithin(types.before, types.after) && types.before.length > 0
-      ? TYPE_FAMILIES.generalized
-      : TYPE_FAMILIES.changed
+    return isSwap(types) && isWithin(types.before, types.after) ? TYPE_FAMILIES.generalized : TYPE_FAMILIES.changed
   }
   return isSwap(types) && !isWithin(types.after, types.before) ? TYPE_FAMILIES.compatible : TYPE_FAMILIES.specialized
 }

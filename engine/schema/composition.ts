@@ -31,7 +31,7 @@ function compareList(examination: Examination, keyword: Composition): void {
   const was = left.map((_, index) => itemAt(locateItem(before, left, keyword, index), index, sources.before))
   const is = right.map((_, index) => itemAt(locateItem(after, right, keyword, index), index, sources.after))
   const { matched, removed, added } = matchItems(was, is, examination)
-  if (keyword === 'allOf' && removed.length + added.length > 0 && isSameWhenMerged(examination)) return
+  if (keyword === 'allOf' && (left.length === 0) !== (right.length === 0) && isSameWhenMerged(examination)) return
   for (const [one, other] of matched) descend([`${keyword}[${other.label}]`], one.located, other.located)
   tell(examination, keyword, 'removed', removed, left, sources.before)
   tell(examination, keyword, 'added', added, right, sources.after)
@@ -94,7 +94,9 @@ function matchItems(was: readonly Item[], is: readonly Item[], examination: Exam
   pair(({ reference, located }) => (reference === null ? shapeKey(located.value) : null))
   if (removed.length <= MAX_SEARCH && added.length <= MAX_SEARCH) {
     for (const item of removed) {
-      const equal = added.find((other) => examination.isSameShape(item.located, other.located))
+      const equal = added.find(
+        (other) => mayBeRenamed(item, other, examination) && examination.isSameShape(item.located, other.located),
+      )
       if (equal === undefined) continue
       removed = removed.filter((other) => other !== item)
       added = added.filter((other) => other !== equal)
@@ -106,6 +108,16 @@ function matchItems(was: readonly Item[], is: readonly Item[], examination: Exam
     return { matched: [...matched, [old, now]], removed: [], added: [] }
   }
   return { matched, removed, added }
+}
+
+/** Two names for one schema are a rename only where each name is unknown to the other side. */
+function mayBeRenamed(was: Item, is: Item, { sources }: Examination): boolean {
+  if (was.reference === null || is.reference === null) return true
+  return !knows(sources.after, was.reference, is.located) && !knows(sources.before, is.reference, was.located)
+}
+
+function knows(source: SchemaSource, reference: string, from: Located): boolean {
+  return source.knows?.(reference, from) ?? false
 }
 
 function isPlain({ reference, title }: Item): boolean {

@@ -64,7 +64,9 @@ function compareRequired({ before, after, old, now, sources, say }: Examination)
   for (const name of new Set([...was, ...is])) {
     // A property that comes or goes tells its own requiredness.
     if (was.has(name) === is.has(name) || Object.hasOwn(left, name) !== Object.hasOwn(right, name)) continue
+    // An empty name that names no property is a slip of a generator.
     const defined = Object.hasOwn(left, name)
+    if (name === '' && !defined) continue
     const property = factsOf(
       name,
       old,

@@ -2,6 +2,7 @@
 import type { Examination } from './comparison.ts'
 import { isRecord, stepInto, type JsonRecord, type Located } from './located.ts'
 import type { ResolvedSchema } from './source.ts'
+import { typesOf } from './types.ts'
 
 const NOTHING: JsonRecord = {}
 
@@ -32,6 +33,9 @@ export function locateItem(owner: ResolvedSchema, list: readonly unknown[], keyw
   return { value: list[index], at: stepInto(stepInto(owner.at, keyword), String(index)), document: owner.document }
 }
 
+/** Types without which a keyword is of no consequence; the unevaluated ones follow what other keywords evaluated. */
+const CONSTRAINED_TYPE: Readonly<Record<string, string>> = { items: 'array', additionalProperties: 'object' }
+
 type Allowance = 'additionalProperties' | 'unevaluatedProperties' | 'unevaluatedItems' | 'items'
 
 /**
@@ -39,6 +43,8 @@ type Allowance = 'additionalProperties' | 'unevaluatedProperties' | 'unevaluated
  * schema admits.
  */
 export function compareAllowance({ before, after, old, now, say, descend }: Examination, keyword: Allowance): void {
+  const type = CONSTRAINED_TYPE[keyword]
+  if (type !== undefined && (excludes(old, type) || excludes(now, type))) return
   const was = allowanceOf(old[keyword])
   const is = allowanceOf(now[keyword])
   if (was === 'schema' && is === 'schema') {
@@ -49,6 +55,12 @@ export function compareAllowance({ before, after, old, now, say, descend }: Exam
   const action =
     is === 'anything' ? 'removed' : was === 'anything' ? 'added' : is === 'nothing' ? 'narrowed' : 'widened'
   say({ keyword, action, name: null, before: old[keyword] ?? null, after: now[keyword] ?? null, steps: [keyword] })
+}
+
+/** A schema that names types, and not this one: what it says of values of this type is of no consequence. */
+function excludes(schema: JsonRecord, type: string): boolean {
+  const types = typesOf(schema)
+  return types.length > 0 && !types.includes(type)
 }
 
 function allowanceOf(value: unknown): 'anything' | 'nothing' | 'schema' {

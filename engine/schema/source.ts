@@ -11,6 +11,8 @@ export interface SchemaSource {
   readonly dialect: SchemaDialect
   /** What a reference names, or null when it names nothing. `from` is the object that holds the `$ref`. */
   resolve(reference: string, from: Located): Located | null
+  /** Whether a reference names something: asked of names that are not references of this side. Absent: no name is known. */
+  knows?(reference: string, from: Located): boolean
 }
 
 /** A schema after its references were followed. */

@@ -4,7 +4,7 @@
  */
 import type { Examination, SchemaSources } from './comparison.ts'
 import type { JsonRecord, Located } from './located.ts'
-import { itemsOf, locateItem, membersOf } from './parts.ts'
+import { itemsOf, locateItem, membersOf, textsOf } from './parts.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
 
 type Report = Pick<Examination, 'say' | 'descend' | 'isSameShape'>
@@ -21,18 +21,32 @@ export function compareTypeLists(
   const left = typeListOf(was, before, sources.before)
   const right = typeListOf(is, after, sources.after)
   if (left !== null && right !== null && (left.isList || right.isList)) {
+    if (left.isList && right.isList && sameTypes(left, right)) return [was, is]
     tellTypes(left, right, say)
-    for (const type of left.types) {
-      const [one, other] = [left.single(type), right.single(type)]
-      if (one !== null && other !== null)
-        descend(left.isList && right.isList ? [`${right.keyword}[${type}]`] : [], one, other)
+    if (left.isList && right.isList) {
+      for (const type of left.types) {
+        const [one, other] = [left.single(type), right.single(type)]
+        if (one !== null && other !== null) descend([`${right.keyword}[${type}]`], one, other)
+      }
+      return [withoutTypes(was), withoutTypes(is)]
     }
-    return [left.isList ? withoutTypes(was) : usageOf(was), right.isList ? withoutTypes(is) : usageOf(is)]
+    // The one type is compared with the alternative of that type, which holds beside what stands around the list.
+    const [one, other] = [left.types.find((type) => right.types.includes(type)), left.isList ? left : right]
+    const alternative = one === undefined ? null : other.single(one)
+    const conditions =
+      alternative === null ? {} : resolveSchema(alternative, left.isList ? sources.before : sources.after).value
+    return left.isList
+      ? [{ ...withoutTypes(conditions), ...withoutTypes(was) }, withoutTypes(is)]
+      : [withoutTypes(was), { ...withoutTypes(conditions), ...withoutTypes(is) }]
   }
   const wrapped = wrappedProperties(was, is, after, sources.after)
   if (wrapped === null) return [was, is]
   say({ keyword: 'wrappedInOneOf', action: 'became', name: null, before: null, after: is.oneOf, steps: ['oneOf'] })
   return [withoutProperties(withoutTypes(was), wrapped), withoutTypes(is)]
+}
+
+function sameTypes(left: TypeList, right: TypeList): boolean {
+  return left.types.length === right.types.length && left.types.every((type) => right.types.includes(type))
 }
 
 function tellTypes(left: TypeList, right: TypeList, say: Examination['say']): void {
@@ -55,8 +69,13 @@ interface TypeList {
 function typeListOf(schema: JsonRecord, owner: ResolvedSchema, source: SchemaSource): TypeList | null {
   if (schema.not !== undefined || schema.allOf !== undefined || schema.properties !== undefined) return null
   if (typeof schema.type === 'string') {
-    const { deprecated: _d, readOnly: _r, writeOnly: _w, default: _v, ...value } = schema
-    return { types: [schema.type], isList: false, keyword: 'type', single: () => ({ ...owner, value }) }
+    const value = schema
+    return {
+      types: [schema.type],
+      isList: false,
+      keyword: 'type',
+      single: (type) => (type === value.type ? { ...owner, value } : null),
+    }
   }
   if (schema.type !== undefined) return null
   for (const keyword of ['oneOf', 'anyOf'] as const) {
@@ -103,12 +122,8 @@ function withoutTypes(schema: JsonRecord): JsonRecord {
   return rest
 }
 
-/** What a schema says beside which values it admits. */
-function usageOf({ deprecated, readOnly, writeOnly, default: value }: JsonRecord): JsonRecord {
-  return { deprecated, readOnly, writeOnly, default: value }
-}
-
 function withoutProperties(schema: JsonRecord, names: ReadonlySet<string>): JsonRecord {
   const properties = Object.entries(membersOf(schema, 'properties')).filter(([name]) => !names.has(name))
-  return { ...schema, properties: Object.fromEntries(properties) }
+  const required = textsOf(schema.required).filter((name) => !names.has(name))
+  return { ...schema, properties: Object.fromEntries(properties), required }
 }

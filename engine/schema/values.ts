@@ -77,11 +77,11 @@ function compareSingle({ old, now, say }: Examination, keyword: 'const' | 'defau
 }
 
 /** Patterns that every string matches. */
-const ANY_PATTERN: ReadonlySet<string> = new Set(['.*', '^.*$', '^.*', '.*$', ''])
+const ANY_PATTERN: ReadonlySet<string> = new Set(['.*', '^.*$', '^.*', '.*$'])
 
 function comparePattern({ old, now, say }: Examination): void {
-  const before = typeof old.pattern === 'string' ? old.pattern : null
-  const after = typeof now.pattern === 'string' ? now.pattern : null
+  const before = typeof old.pattern === 'string' && old.pattern !== '' ? old.pattern : null
+  const after = typeof now.pattern === 'string' && now.pattern !== '' ? now.pattern : null
   if (before === after) return
   const action =
     before === null ? 'added' : after === null ? 'removed' : ANY_PATTERN.has(after) ? 'generalized' : 'changed'

@@ -45,6 +45,10 @@ export class OpenApiDocuments implements SchemaSource {
     return found
   }
 
+  knows(reference: string, from: Located): boolean {
+    return this.#find(reference, from) !== null
+  }
+
   /** The object itself, or what its `$ref` names; null when that is nothing. Chains are followed, loops are not. */
   follow(located: Located): Located | null {
     let current = located

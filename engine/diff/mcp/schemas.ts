@@ -63,7 +63,7 @@ function compareSchema(before: Located, after: Located, sites: SitePair, tool: s
   const comparison = new SchemaComparison(sources)
   const pair = comparison.compare(before, after)
   comparison.settle()
-  const use: SchemaUse = { sites, mediaType: null, lifecycle: LIFECYCLE }
+  const use: SchemaUse = { sites, mediaType: null, parameter: null, lifecycle: LIFECYCLE }
   reachChanges(pair, (reached) => {
     const judgement = judgeSchema(reached, use)
     if (judgement === null) return

@@ -1,9 +1,11 @@
 /** Two texts of an OpenAPI contract → what changed between them. The one entry to the comparison of OpenAPI. */
-import { DEFAULT_DOCUMENT_LIMITS, type CompareOptions, type ComparisonStats } from '../../compare.ts'
+import type { CompareOptions, ComparisonStats } from '../../compare.ts'
 import { readDocument } from '../../contracts/document.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../contracts/limits.ts'
 import { pathItemsOf, type OpenApiContract } from '../../contracts/openapi/contract.ts'
 import { OpenApiDocuments } from '../../contracts/openapi/documents.ts'
 import type { Locate } from '../../contracts/positions.ts'
+import { ofSide } from '../../contracts/unreadable.ts'
 import type { FindingGroup } from '../../finding.ts'
 import type { Sha256 } from '../../hash.ts'
 import { fail, ok, type Result } from '../../result.ts'
@@ -92,7 +94,7 @@ function readSide(text: string, side: 'base' | 'head', options: CompareOptions):
     return ok({ contract: { version: '', isSwagger: false, documents, root: documents.root }, locate: () => null })
   }
   const read = readDocument(text, limits)
-  if (!read.ok) return read
+  if (!read.ok) return fail(ofSide(read.problem, side))
   const { root, locate } = read.value
   const version = versionOf(root)
   if (version === null) {

@@ -76,9 +76,9 @@ export class Findings {
 
   /** Judges every change that a schema in use can reach. */
   addUse(use: SchemaUseSite): void {
-    const { sites, mediaType } = use
+    const { sites, mediaType, parameter } = use
     reachChanges(use.pair, (reached) => {
-      const judgement = judgeSchema(reached, { sites, mediaType, lifecycle: this.#lifecycle })
+      const judgement = judgeSchema(reached, { sites, mediaType, parameter, lifecycle: this.#lifecycle })
       const rule = judgement === null ? undefined : ruleOf(judgement.rule)
       if (judgement === null || rule === undefined) return
       const { operation, where } = use
@@ -87,7 +87,7 @@ export class Findings {
       const detail = `${where} ${reached.path.join('/')} ${reached.delta.name ?? ''}`
       this.#grouping.add(change, { operation, tool: null, message, detail })
       const field = [...reached.path, reached.delta.property ? (reached.delta.name ?? '') : ''].join('/')
-      this.#touch(rule, operation, `${where} ${field}`, use.parameter)
+      this.#touch(rule, operation, `${where} ${field}`, parameter === null ? null : where)
     })
   }
 

@@ -124,10 +124,11 @@ interface Version {
   readonly preRelease: string
 }
 
+/** Three numbers, as SemVer §2 wants them; what follows another scheme says nothing about breaking. */
 function parseVersion(text: string): Version | null {
-  const match = /^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/.exec(text)
+  const match = /^v?(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/.exec(text)
   if (match === null) return null
-  const [, major = '0', minor = '0', patch = '0', preRelease = ''] = match
+  const [, major = '', minor = '', patch = '', preRelease = ''] = match
   return { numbers: [Number(major), Number(minor), Number(patch)], preRelease }
 }
 

@@ -4,7 +4,8 @@ import { contentOf, schemaOfParameter } from '../../contracts/openapi/payloads.t
 import type { Operation as OperationName } from '../../finding.ts'
 import { dayOf, judgeLifecycle, judgeRemoval } from '../../rules/lifecycle.ts'
 import { REQUEST_HEADER_PARAMETER, REQUEST_PARAMETER } from '../../rules/sites.ts'
-import type { JsonRecord } from '../../schema/located.ts'
+import { isRecord, type JsonRecord } from '../../schema/located.ts'
+import { typesOf } from '../../schema/types.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
 import type { OperationSide } from './operation.ts'
 import type { Walk } from './walk.ts'
@@ -88,7 +89,10 @@ function compareParameter(walk: Walk, old: Parameter, now: Parameter, operation:
   const verdict = judgeLifecycle(old.lifecycle, now.lifecycle, walk.options)
   if (verdict !== null) tell('parameter-lifecycle', { ...verdict }, old.lifecycle.sunset, now.lifecycle.sunset)
   const [wasStyle, isStyle] = [styleOf(old), styleOf(now)]
-  if (wasStyle !== isStyle) tell('parameter-style', {}, wasStyle, isStyle)
+  const isPlain = wasStyle.isScalar || isStyle.isScalar
+  if (wasStyle.name !== isStyle.name || (!isPlain && wasStyle.isExploded !== isStyle.isExploded)) {
+    tell('parameter-style', {}, nameStyle(wasStyle), nameStyle(isStyle))
+  }
   const [wasContent, isContent] = [
     contentOf(walk.base, old.located)[0]?.name,
     contentOf(walk.head, now.located)[0]?.name,
@@ -97,35 +101,54 @@ function compareParameter(walk: Walk, old: Parameter, now: Parameter, operation:
   const before = schemaOfParameter(walk.base, old)
   const after = schemaOfParameter(walk.head, now)
   if (before === null || after === null) return
+  // Repeated in the query, a list of one is written as the scalar was.
+  const repeats = isStyle.name === 'form' && isStyle.isExploded
+  const isRequired = old.isRequired && now.isRequired
   const sites = place === 'header' ? REQUEST_HEADER_PARAMETER : REQUEST_PARAMETER
-  walk.use({ sites, mediaType: null, operation, where: `${place} parameter ${name}`, parameter: name }, before, after)
+  walk.use(
+    {
+      sites,
+      mediaType: null,
+      operation,
+      where: `${place} parameter ${name}`,
+      parameter: { name, isRequired, repeats },
+    },
+    before,
+    after,
+  )
+}
+
+/** How the values of a parameter are written. */
+interface Style {
+  readonly name: string
+  readonly isExploded: boolean
+  /** Scalars are written the same whether exploded or not. */
+  readonly isScalar: boolean
 }
 
 /** OpenAPI's defaults: `form` in queries and cookies, `simple` elsewhere, exploded when `form`. */
-function styleOf({ place, value }: Parameter): string {
-  if (value.content !== undefined) return ''
-  const isForm = place === 'query' || place === 'cookie'
-  const schema = value.schema ?? value
-  if (value.collectionFormat !== undefined || (value.type !== undefined && value.schema === undefined))
-    return swaggerStyle(value, isForm)
-  const style = typeof value.style === 'string' ? value.style : isForm ? 'form' : 'simple'
-  const explode = typeof value.explode === 'boolean' ? value.explode : style === 'form'
+function styleOf({ place, value }: Parameter): Style {
+  const schema = isRecord(value.schema) ? value.schema : value
+  const types = typesOf(schema)
+  const isScalar = types.length > 0 && types.every((type) => type !== 'array' && type !== 'object')
+  const fallback = place === 'query' || place === 'cookie' ? 'form' : 'simple'
+  if (value.content !== undefined) return { name: 'content', isExploded: false, isScalar }
+  if (value.schema === undefined && value.type !== undefined) return { ...swaggerStyle(value, fallback), isScalar }
+  const style = typeof value.style === 'string' ? value.style : fallback
+  const isExploded = typeof value.explode === 'boolean' ? value.explode : style === 'form'
   const reserved = value.allowReserved === true ? ', reserved characters as they are' : ''
-  return `${style}${explode && !isScalar(schema) ? ', exploded' : ''}${reserved}`
+  return { name: `${style}${reserved}`, isExploded, isScalar }
 }
 
 /** Swagger 2.0 names the same styles by how they separate items. */
-function swaggerStyle(value: JsonRecord, isForm: boolean): string {
-  if (value.type !== 'array') return isForm ? 'form' : 'simple'
-  const format = typeof value.collectionFormat === 'string' ? value.collectionFormat : 'csv'
-  if (format === 'multi') return 'form, exploded'
-  if (format === 'ssv') return 'spaceDelimited'
-  if (format === 'pipes') return 'pipeDelimited'
-  return isForm ? 'form' : 'simple'
+function swaggerStyle({ type, collectionFormat }: JsonRecord, fallback: string): Pick<Style, 'name' | 'isExploded'> {
+  if (type !== 'array') return { name: fallback, isExploded: fallback === 'form' }
+  if (collectionFormat === 'multi') return { name: 'form', isExploded: true }
+  if (collectionFormat === 'ssv') return { name: 'spaceDelimited', isExploded: false }
+  if (collectionFormat === 'pipes') return { name: 'pipeDelimited', isExploded: false }
+  return { name: fallback, isExploded: false }
 }
 
-/** Scalars are written the same whether exploded or not. */
-function isScalar(schema: unknown): boolean {
-  const type = typeof schema === 'object' && schema !== null && 'type' in schema ? schema.type : undefined
-  return type === 'string' || type === 'integer' || type === 'number' || type === 'boolean'
+function nameStyle({ name, isExploded }: Style): string {
+  return isExploded ? `${name}, exploded` : name
 }

@@ -14,10 +14,10 @@ interface PathEntry {
 
 export function comparePaths(walk: Walk, before: readonly PathItem[], after: readonly PathItem[]): void {
   const { added, removed, kept } = matchPaths(walk, before, after)
-  for (const { item } of removed)
-    for (const operation of item.operations.values()) tellRemoved(walk, item, operation, true)
-  for (const { item } of added) for (const operation of item.operations.values()) tellAdded(walk, item, operation)
-  for (const [old, now] of kept) comparePathItems(walk, old.item, now.item, now.item.path)
+  for (const { key, item } of removed)
+    for (const operation of item.operations.values()) tellRemoved(walk, key, operation, true)
+  for (const { key, item } of added) for (const operation of item.operations.values()) tellAdded(walk, key, operation)
+  for (const [old, now] of kept) comparePathItems(walk, old.item, now.item, old.key)
 }
 
 /** First as written, then with the names of path parameters set aside: `/users/{id}` is `/users/{userId}`. */
@@ -38,22 +38,21 @@ export function comparePathItems(walk: Walk, old: PathItem, now: PathItem, path:
   for (const [method, before] of old.operations) {
     const after = now.operations.get(method)
     if (after === undefined) {
-      tellRemoved(walk, old, before, false)
+      tellRemoved(walk, path, before, false)
       continue
     }
     const name = { method, path, operation_id: after.operationId }
     if (compareStability(walk, before, after, name))
       compareOperation(walk, { item: old, operation: before }, { item: now, operation: after }, name)
   }
-  for (const [method, after] of now.operations)
-    if (!old.operations.has(method)) tellAdded(walk, { ...now, path }, after)
+  for (const [method, after] of now.operations) if (!old.operations.has(method)) tellAdded(walk, path, after)
 }
 
-function tellAdded(walk: Walk, item: PathItem, operation: Operation): void {
+function tellAdded(walk: Walk, path: string, operation: Operation): void {
   walk.say({
     change: 'operation-added',
     facts: {},
-    operation: { method: operation.method, path: item.path, operation_id: operation.operationId },
+    operation: { method: operation.method, path, operation_id: operation.operationId },
     side: 'head',
     located: operation.located,
     before: null,
@@ -61,8 +60,8 @@ function tellAdded(walk: Walk, item: PathItem, operation: Operation): void {
   })
 }
 
-function tellRemoved(walk: Walk, item: PathItem, operation: Operation, isWholePath: boolean): void {
-  const name = { method: operation.method, path: item.path, operation_id: operation.operationId }
+function tellRemoved(walk: Walk, path: string, operation: Operation, isWholePath: boolean): void {
+  const name = { method: operation.method, path, operation_id: operation.operationId }
   const { stability, sunset } = operation.lifecycle
   if (stability !== null && !isStability(stability)) {
     tellStability(walk, name, operation.located, { step: 'invalid', before: null, after: stability })
@@ -99,16 +98,16 @@ function compareStability(walk: Walk, before: Operation, after: Operation, name:
     return true
   }
   const step = rank(is) - rank(was)
-  const isLess = (was !== null && is === null) || (was !== null && step < 0)
-  const facts = { before: was, after: is ?? 'none' }
-  if (isLess) tellStability(walk, name, after.located, { step: 'decreased', ...facts })
+  const facts = { before: was ?? 'stable', after: is ?? 'stable' }
+  if (step < 0) tellStability(walk, name, after.located, { step: 'decreased', ...facts })
   else if (isStability(is) && !isStableEnough(walk, is)) return false
-  else if (was !== null && step > 0) tellStability(walk, name, after.located, { step: 'increased', ...facts })
+  else if (step > 0) tellStability(walk, name, after.located, { step: 'increased', ...facts })
   return true
 }
 
+/** What says nothing of its stability is stable. */
 function rank(stability: unknown): number {
-  return isStability(stability) ? STABILITY_LEVELS.indexOf(stability) : STABILITY_LEVELS.length
+  return STABILITY_LEVELS.indexOf(isStability(stability) ? stability : 'stable')
 }
 
 function tellStability(

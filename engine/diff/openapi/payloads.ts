@@ -108,6 +108,8 @@ function tellStatus(
   action: 'added' | 'removed',
   operation: OperationName,
 ): void {
+  // `default` stands for every status that is not listed: it names no outcome of its own.
+  if (status === 'default') return
   const facts = { action, status, isSuccess: /^2(\d\d|XX)$/i.test(status) }
   const [before, after] = action === 'added' ? [null, status] : [status, null]
   walk.say({

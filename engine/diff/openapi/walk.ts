@@ -1,8 +1,9 @@
 /** What a comparison of two OpenAPI contracts has in hand, and how its walkers tell what they find: without opinion. */
 import type { Operation as OperationName } from '../../finding.ts'
 import type { OpenApiContract } from '../../contracts/openapi/contract.ts'
-import type { LifecycleOptions, Stability } from '../../rules/lifecycle.ts'
+import type { LifecycleOptions } from '../../rules/lifecycle.ts'
 import type { OpenApiChange } from '../../rules/openapi.ts'
+import type { ParameterUse } from '../../rules/schema-judge.ts'
 import type { SitePair } from '../../rules/sites.ts'
 import type { SchemaComparison, SchemaPair } from '../../schema/comparison.ts'
 import type { Located } from '../../schema/located.ts'
@@ -27,13 +28,11 @@ export interface SchemaUseSite {
   readonly operation: OperationName | null
   /** The place in words: `response 200, application/json`. */
   readonly where: string
-  /** Name of the parameter, where the place is one. */
-  readonly parameter: string | null
+  /** The parameter, where the place is one. */
+  readonly parameter: ParameterUse | null
 }
 
 export interface WalkOptions extends LifecycleOptions {
-  /** Less stable operations and properties are not compared. */
-  readonly minimumStability: Stability
   readonly hasIncludedPathParameters: boolean
   readonly keepsPath: (path: string) => boolean
   readonly stripBase: string
