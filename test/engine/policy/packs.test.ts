@@ -6,11 +6,14 @@ import { Type, type Static } from 'typebox'
 import { Assert } from 'typebox/value'
 import { parse } from 'yaml'
 import { compilePolicy, DECISIONS, EMPTY_CONTEXT, LEVELS, type Verdict } from '../../../engine/index.ts'
+import { ruleTable } from '../../../engine/rules/table.ts'
 import { failedAnalysis, fakeAnalysis } from '../../fakes/comparisons.ts'
 import { decideOn, issueOn } from '../../fakes/decisions.ts'
 import { sha256 } from '../../fakes/keys.ts'
 
 const PACKS = new URL('../../../policies/', import.meta.url)
+/** `id level` of every rule of the comparison. */
+const RULES = new Set(ruleTable().map(({ id, level }) => `${id} ${level}`))
 const strict = { additionalProperties: false }
 const optionalText = () => Type.Optional(Type.String())
 
@@ -78,6 +81,14 @@ function packSuite(name: string): void {
       issueOn(verdict)
     })
   }
+
+  test('has cases of rules that exist, at their own level', () => {
+    const given = cases.cases.flatMap(({ findings = [] }) => findings.map(({ rule, level }) => `${rule} ${level}`))
+    assert.deepEqual(
+      given.filter((row) => !RULES.has(row)),
+      [],
+    )
+  })
 
   test('every rule decides in some case', () => {
     const source = readYaml(name, 'pack.yaml')
