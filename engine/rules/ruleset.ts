@@ -2,10 +2,17 @@
 import { digestJson, type Digest, type Sha256 } from '../hash.ts'
 import { ruleTable } from './table.ts'
 
+/** The rules do not change while a process runs, and every decision asks: once for each hash function is enough. */
+const COMPUTED = new WeakMap<Sha256, Digest>()
+
 /** JCS of `[id, level]` of every rule, sorted by id. */
 export function rulesetHash(sha256: Sha256): Digest {
-  return digestJson(
+  const known = COMPUTED.get(sha256)
+  if (known !== undefined) return known
+  const hash = digestJson(
     ruleTable().map(({ id, level }) => [id, level]),
     sha256,
   )
+  COMPUTED.set(sha256, hash)
+  return hash
 }
