@@ -1,8 +1,8 @@
 /** `preflight diff`: compares two contracts in this process, without a server. */
 import {
-  ARTIFACT_TYPES,
   canonicalArtifactType,
   compare,
+  COMPARED_TYPES,
   DEFAULT_DOCUMENT_LIMITS,
   sniffArtifactType,
   type ArtifactType,
@@ -20,7 +20,8 @@ import { wantsColour, writeLine, type CommandIo } from './io.ts'
 const FORMATS = ['text', 'json', 'markdown'] as const
 const FAIL_ON = ['breaking', 'dangerous', 'none'] as const
 
-export const TYPE_NAMES = [...ARTIFACT_TYPES, 'grpc', 'mcp']
+/** Kinds that can be compared, and the short name of one. */
+export const TYPE_NAMES = [...COMPARED_TYPES, 'mcp']
 
 export const diffCommand: Command = {
   name: 'diff',

@@ -1,6 +1,6 @@
 /** Where a command reads contract documents from: a file, standard input, or `<ref>:<path>` of the git repository here, with the further files that a document refers to. */
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join, posix, relative, resolve } from 'node:path'
+import { dirname, posix, relative, resolve } from 'node:path'
 import { DEFAULT_DOCUMENT_LIMITS, readDocument } from '../../engine/index.ts'
 import { parseGitReference, readGitFile } from '../scm/git.ts'
 import { messageOf } from '../startup-error.ts'
@@ -117,5 +117,5 @@ function decodeFile(file: string): string {
 }
 
 export function textFile(path: string, folder = '.'): string {
-  return readFile(join(folder, path))
+  return readFile(resolve(folder, path))
 }

@@ -1,5 +1,5 @@
 /** `preflight serve`: runs the gateway until a signal, and says once, to a person or to a program, that it is ready. */
-import { startGateway, type Gateway } from '../main.ts'
+import type { Gateway } from '../main.ts'
 import { EXIT, type Command, type ExitCode } from './command.ts'
 import { CONFIG_OPTION, configSource, DATA_DIR_OPTION } from './config-option.ts'
 import { wantsColour, writeLine, type CommandIo } from './io.ts'
@@ -16,6 +16,8 @@ export const serveCommand: Command = {
     'SIGHUP reads configuration and policy again; SIGTERM and SIGINT drain and stop, a second one stops at once.',
   ].join('\n'),
   run: async (args, io) => {
+    // The whole gateway is loaded for this command only: the others start in a fraction of the time.
+    const { startGateway } = await import('../main.ts')
     const gateway = await startGateway(configSource(args, io))
     announce(gateway, io)
     return await untilStopped(gateway)

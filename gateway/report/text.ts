@@ -60,9 +60,8 @@ function groupLines(group: ReportGroup, names: TextOptions['names'], paint: Pain
 
 function reached({ operations, tools }: ReportGroup): readonly string[] {
   const names = [...operations.map(({ method, path }) => `${method} ${path}`), ...tools]
-  // One operation is named by the message already.
-  if (names.length < 2) return []
+  if (names.length === 0) return []
   const rest = names.length - REACHED_SHOWN
   const shown = names.slice(0, REACHED_SHOWN).map(printable).join(', ')
-  return [`      reaches ${names.length}: ${shown}${rest > 0 ? ` and ${rest} more` : ''}`]
+  return [`      reaches ${shown}${rest > 0 ? ` and ${rest} more` : ''}`]
 }
