@@ -1,0 +1,128 @@
+/** A fault at any step of the decision path: the call is not forwarded, whatever failed. */
+import assert from 'node:assert/strict'
+import { Writable } from 'node:stream'
+import { test, type TestContext } from 'node:test'
+import { GatewayError } from '../../gateway/errors.ts'
+import { petContract, startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
+import { startRoad, type Road, type RoadOptions } from '../fakes/road.ts'
+import { at } from '../json.ts'
+
+async function scene(
+  t: TestContext,
+  options: Partial<RoadOptions>,
+): Promise<{ readonly upstream: HttpUpstream; readonly road: Road }> {
+  const upstream = await startHttpUpstream((_request, response) => response.end('good'))
+  const contract = { current: { file: petContract() } }
+  const route = { name: 'pets', match: { path: '/' }, upstream: upstream.origin, protocol: 'http', contract }
+  const road = await startRoad({ routes: [route], ...options })
+  t.after(async () => {
+    await road.close()
+    await upstream.close()
+  })
+  return { upstream, road }
+}
+
+const storeDown = (): never => {
+  throw new GatewayError('STORE_UNAVAILABLE')
+}
+
+for (const [what, options, code] of [
+  [
+    'the flow cannot sign',
+    {
+      decide: () => {
+        throw new GatewayError('SIGNER_UNAVAILABLE')
+      },
+    },
+    'SIGNER_UNAVAILABLE',
+  ],
+  [
+    'the flow is overloaded',
+    {
+      decide: () => {
+        throw new GatewayError('OVERLOADED')
+      },
+    },
+    'OVERLOADED',
+  ],
+  [
+    'the flow breaks an invariant',
+    {
+      decide: () => {
+        throw new TypeError('unforeseen')
+      },
+    },
+    'PREFLIGHT_UNDECIDED',
+  ],
+  ['the decision cannot be made durable', { decide: storeDown }, 'STORE_UNAVAILABLE'],
+  [
+    'the baseline cannot be read',
+    { storeFaults: { baseline: () => Promise.reject(new GatewayError('STORE_UNAVAILABLE')) } },
+    'STORE_UNAVAILABLE',
+  ],
+  [
+    'the baseline cannot be pinned',
+    { storeFaults: { setBaseline: () => Promise.reject(new GatewayError('STORE_UNAVAILABLE')) } },
+    'STORE_UNAVAILABLE',
+  ],
+  [
+    'the call cannot be recorded',
+    { storeFaults: { recordInterception: () => Promise.reject(new GatewayError('STORE_UNAVAILABLE')) } },
+    'STORE_UNAVAILABLE',
+  ],
+] as const satisfies readonly (readonly [string, Partial<RoadOptions>, string])[]) {
+  test(`when ${what}, the call is answered 503 ${code} and not forwarded`, async (t) => {
+    const { upstream, road } = await scene(t, options)
+    const answer = await fetch(`${road.url}/pets`)
+    assert.equal(answer.status, 503)
+    assert.equal(at(await answer.json(), 'error'), code)
+    assert.equal(answer.headers.get('preflight-action'), 'STOP')
+    assert.equal(upstream.requests.length, 0)
+  })
+}
+
+test('when the state of a receipt cannot be told, the decision is not used again', async (t) => {
+  let clock = Date.now()
+  const { upstream, road } = await scene(t, {
+    now: () => clock,
+    storeFaults: { receiptState: () => Promise.reject(new GatewayError('STORE_UNAVAILABLE')) },
+  })
+  assert.equal((await fetch(`${road.url}/pets`)).status, 200)
+  clock += 1001
+  assert.equal((await fetch(`${road.url}/pets`)).status, 503)
+  assert.equal(upstream.requests.length, 1)
+})
+
+test('a fault passes: the next call is judged anew', async (t) => {
+  let isDown = true
+  const { road } = await scene(t, { decide: () => (isDown ? storeDown() : 'ALLOW') })
+  assert.equal((await fetch(`${road.url}/pets`)).status, 503)
+  isDown = false
+  assert.equal((await fetch(`${road.url}/pets`)).status, 200)
+})
+
+test('when the monitoring window cannot be made durable, a call that needs one is stopped', async (t) => {
+  const { upstream, road } = await scene(t, {
+    decide: () => 'WARN',
+    storeFaults: { openWindow: () => Promise.reject(new GatewayError('STORE_UNAVAILABLE')) },
+  })
+  assert.equal((await fetch(`${road.url}/pets`)).status, 403)
+  assert.equal(upstream.requests.length, 0)
+  assert.equal(road.monitoring.openCount(), 0)
+})
+
+test('when no sink takes telemetry, a call that needs monitoring is stopped with MONITORING_UNWIRED and others go on', async (t) => {
+  const broken = new Writable({ write: (_chunk, _encoding, done) => done(new Error('EPIPE')) })
+  let decision: 'WARN' | 'ALLOW' = 'WARN'
+  const { upstream, road } = await scene(t, { decide: () => decision, output: broken })
+  // The stream tells of its fault only after the first write.
+  await fetch(`${road.url}/pets`)
+  const sent = upstream.requests.length
+  const stopped = await fetch(`${road.url}/pets`)
+  assert.equal(stopped.status, 403)
+  assert.match(String(at(await stopped.json(), 'message')), /^MONITORING_UNWIRED/)
+  assert.equal(upstream.requests.length, sent)
+  decision = 'ALLOW'
+  road.nextGeneration()
+  assert.equal((await fetch(`${road.url}/pets`)).status, 200)
+})

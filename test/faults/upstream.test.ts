@@ -1,0 +1,149 @@
+/** Upstreams that are away, silent or break off: each has its own code, and the client is never left with half an answer that looks whole. */
+import assert from 'node:assert/strict'
+import type { RequestListener } from 'node:http'
+import { createServer } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { petContract, startHttpUpstream } from '../fakes/http-upstream.ts'
+import { startRoad, type Road } from '../fakes/road.ts'
+import type { TelemetryEvent } from '../../gateway/telemetry/events.ts'
+import { until } from '../fakes/until.ts'
+import { at } from '../json.ts'
+
+async function roadTo(t: TestContext, upstream: string, route: Readonly<Record<string, unknown>> = {}): Promise<Road> {
+  const contract = { current: { file: petContract() } }
+  const road = await startRoad({
+    routes: [{ name: 'pets', match: { path: '/' }, upstream, protocol: 'http', contract, ...route }],
+    decide: () => 'WARN',
+  })
+  t.after(() => road.close())
+  return road
+}
+
+async function roadToServer(
+  t: TestContext,
+  answer: RequestListener,
+  route: Readonly<Record<string, unknown>> = {},
+): Promise<Road> {
+  const upstream = await startHttpUpstream(answer)
+  t.after(() => upstream.close())
+  return roadTo(t, upstream.origin, route)
+}
+
+/** An address where nothing listens. */
+async function freePort(): Promise<number> {
+  const server = createServer()
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      resolve(typeof address === 'object' && address !== null ? address.port : 0)
+    })
+  })
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** Told after the client has its answer. */
+async function outcomeOf(road: Road): Promise<unknown> {
+  const closed = (): TelemetryEvent | undefined =>
+    road.events.findLast(({ type }) => type === 'preflight.monitoring.closed')
+  await until(() => closed() !== undefined, 'the monitoring window is closed')
+  return closed()?.data['outcome']
+}
+
+test('an upstream that is not there is 502 UPSTREAM_UNREACHABLE, and the call counts as not sent', async (t) => {
+  const road = await roadTo(t, `http://127.0.0.1:${await freePort()}`)
+  const answer = await fetch(`${road.url}/pets`)
+  const body: unknown = await answer.json()
+  assert.equal(answer.status, 502)
+  assert.equal(at(body, 'error'), 'UPSTREAM_UNREACHABLE')
+  assert.equal(at(body, 'correlation_id'), answer.headers.get('x-correlation-id'))
+  assert.equal(answer.headers.get('preflight-decision-id'), 'dec_1')
+  assert.equal(await outcomeOf(road), 'NOT_SENT')
+  assert.match(
+    await road.metrics.text(),
+    /preflight_upstream_errors_total\{route="pets",code="UPSTREAM_UNREACHABLE"\} 1/,
+  )
+})
+
+test('an upstream that does not answer in time is 504 UPSTREAM_TIMEOUT, and the outcome is unknown', async (t) => {
+  const road = await roadToServer(t, () => {}, { timeout: { headers: 1 } })
+  const answer = await fetch(`${road.url}/pets`)
+  assert.equal(answer.status, 504)
+  assert.equal(at(await answer.json(), 'error'), 'UPSTREAM_TIMEOUT')
+  assert.equal(await outcomeOf(road), 'UNKNOWN')
+})
+
+test('an upstream that resets before its answer is 502, and the outcome is unknown', async (t) => {
+  const road = await roadToServer(t, (request) => request.socket.resetAndDestroy())
+  assert.equal((await fetch(`${road.url}/pets`)).status, 502)
+  assert.equal(await outcomeOf(road), 'UNKNOWN')
+})
+
+for (const type of ['application/json', 'text/event-stream']) {
+  test(`an upstream that resets in the middle of ${type} breaks the client's answer off, and the call counts as failed`, async (t) => {
+    const road = await roadToServer(t, (request, response) => {
+      response.writeHead(200, { 'content-type': type })
+      response.write('data: {"half":', () => request.socket.resetAndDestroy())
+    })
+    const answer = await fetch(`${road.url}/pets`)
+    assert.equal(answer.status, 200)
+    await assert.rejects(answer.text())
+    assert.equal(await outcomeOf(road), 'FAILED')
+    assert.match(await road.metrics.text(), /code="UPSTREAM_RESET"\} 1/)
+  })
+}
+
+test('an upstream that answers with an error is passed on as it is, and the call counts as failed', async (t) => {
+  const road = await roadToServer(t, (_request, response) => {
+    response.writeHead(500, { 'content-type': 'text/plain' })
+    response.end('broken')
+  })
+  const answer = await fetch(`${road.url}/pets`)
+  assert.equal(answer.status, 500)
+  assert.equal(await answer.text(), 'broken')
+  assert.equal(await outcomeOf(road), 'FAILED')
+})
+
+for (const [what, answer] of [
+  ['is silent about its tools', () => {}],
+  ['answers the list with an error', (_request, response) => response.writeHead(500).end()],
+  [
+    'answers the list with something else',
+    (_request, response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"jsonrpc":"2.0","id":"x","result":{}}'),
+  ],
+  [
+    'answers the list with a repeated member',
+    (_request, response) =>
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end('{"jsonrpc":"2.0","result":{"tools":[]},"result":{"tools":[]}}'),
+  ],
+  ['breaks the list off', (request) => request.socket.resetAndDestroy()],
+] as const satisfies readonly (readonly [string, RequestListener])[]) {
+  test(`a tool call to a server that ${what} is not forwarded`, async (t) => {
+    const upstream = await startHttpUpstream(answer)
+    t.after(() => upstream.close())
+    const road = await roadTo(t, upstream.origin, { protocol: 'mcp', timeout: { headers: 1 } })
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo' } })
+    const reply = await fetch(road.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    const message: unknown = await reply.json()
+    assert.equal(at(message, 'result', 'isError'), true)
+    assert.equal(at(message, 'result', 'structuredContent', 'error'), 'PREFLIGHT_UNDECIDED')
+    assert.equal(reply.headers.get('preflight-action'), 'STOP')
+    assert.ok(upstream.requests.every((request) => request.body.includes('tools/list')))
+  })
+}
+
+test('a server that asks the caller to sign in is passed on as that question', async (t) => {
+  const upstream = await startHttpUpstream((_request, response) => {
+    response.writeHead(401, { 'www-authenticate': 'Bearer resource_metadata="https://auth.example"' })
+    response.end()
+  })
+  t.after(() => upstream.close())
+  const road = await roadTo(t, upstream.origin, { protocol: 'mcp' })
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo' } })
+  const reply = await fetch(road.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  assert.equal(reply.status, 401)
+  assert.equal(reply.headers.get('www-authenticate'), 'Bearer resource_metadata="https://auth.example"')
+})
