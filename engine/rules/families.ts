@@ -30,13 +30,16 @@ function rows(kind: Family['kind'], list: readonly Row[]): readonly Family[] {
   return list.map(([keyword, action, stem, effect, says]) => ({ keyword, action, stem, effect, kind, says }))
 }
 
-/** The four rows of a bound. Raising an upper bound widens, raising a lower one narrows; whether setting one excludes a value in use is not known. */
-function bound(keyword: string, stem: string, side: 'upper' | 'lower'): readonly Family[] {
+/**
+ * The four rows of a bound. Raising an upper bound widens, raising a lower one narrows. Setting one narrows; of values and
+ * lengths, where documents often catch up with a bound that servers always had, it only may do so.
+ */
+function bound(keyword: string, stem: string, side: 'upper' | 'lower', set: Effect = 'narrows'): readonly Family[] {
   const [up, down]: readonly [Effect, Effect] = side === 'upper' ? ['widens', 'narrows'] : ['narrows', 'widens']
   return rows('constraints', [
     [keyword, 'increased', `${stem}-increased`, up, `had its ${keyword} raised from {before} to {after}`],
     [keyword, 'decreased', `${stem}-decreased`, down, `had its ${keyword} lowered from {before} to {after}`],
-    [keyword, 'set', `${stem}-set`, 'may-narrow', `got the ${keyword} {after}`],
+    [keyword, 'set', `${stem}-set`, set, `got the ${keyword} {after}`],
     [keyword, 'unset', `${stem}-unset`, 'widens', `lost its ${keyword} of {before}`],
   ])
 }
@@ -102,7 +105,7 @@ export const FAMILIES: readonly Family[] = [
     ],
     ['uniqueItems', 'added', 'unique-items-added', 'narrows', 'must hold no item twice'],
     ['uniqueItems', 'removed', 'unique-items-removed', 'widens', 'may hold an item twice'],
-    ['multipleOf', 'set', 'multiple-of-set', 'may-narrow', 'must be a multiple of {after}'],
+    ['multipleOf', 'set', 'multiple-of-set', 'narrows', 'must be a multiple of {after}'],
     ['multipleOf', 'unset', 'multiple-of-unset', 'widens', 'need not be a multiple of {before} any more'],
     [
       'multipleOf',
@@ -120,14 +123,14 @@ export const FAMILIES: readonly Family[] = [
     ],
     ['multipleOf', 'changed', 'multiple-of-changed', 'moves', 'must be a multiple of {after} instead of {before}'],
   ]),
-  ...bound('maximum', 'max', 'upper'),
-  ...bound('minimum', 'min', 'lower'),
-  ...bound('exclusiveMaximum', 'exclusive-max', 'upper'),
-  ...bound('exclusiveMinimum', 'exclusive-min', 'lower'),
-  ...bound('maxLength', 'max-length', 'upper'),
-  ...bound('minLength', 'min-length', 'lower'),
+  ...bound('maximum', 'max', 'upper', 'may-narrow'),
+  ...bound('minimum', 'min', 'lower', 'may-narrow'),
+  ...bound('exclusiveMaximum', 'exclusive-max', 'upper', 'may-narrow'),
+  ...bound('exclusiveMinimum', 'exclusive-min', 'lower', 'may-narrow'),
+  ...bound('maxLength', 'max-length', 'upper', 'may-narrow'),
+  ...bound('minLength', 'min-length', 'lower', 'may-narrow'),
   ...bound('maxItems', 'max-items', 'upper'),
-  ...bound('minItems', 'min-items', 'lower'),
+  ...bound('minItems', 'min-items', 'lower', 'may-narrow'),
   ...bound('maxProperties', 'max-properties', 'upper'),
   ...bound('minProperties', 'min-properties', 'lower'),
   ...bound('maxContains', 'max-contains', 'upper'),

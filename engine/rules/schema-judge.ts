@@ -75,16 +75,20 @@ function judgeFamily(
   use: SchemaUse,
   isUnused: boolean,
 ): Judgement | null {
-  const family = delta.types
-    ? typeFamilyOf(
-        use.parameter?.repeats === true && !site.isProperty ? unrepeated(delta.types, pair.after.value) : delta.types,
-        site,
-        isTyped(use, site),
-      )
-    : familyOf(delta.keyword, delta.action)
+  if (delta.keyword === 'joinedInOneOf') return judgeJoined(path, site)
+  const repeats = use.parameter?.repeats === true && !site.isProperty
+  const types = delta.types && repeats ? unrepeated(delta.types, pair.after.value) : delta.types
+  const family = types ? typeFamilyOf(types, site, isTyped(use, site)) : familyOf(delta.keyword, delta.action)
   if (family === undefined) return null
   const rule = isUnused && !isHarmless(site, family) ? unusedRuleId(site, family) : schemaRuleId(site, family)
   return rule === null ? null : { rule, message: `${subject(site, path)} ${fill(family.says, delta)}` }
+}
+
+/** A choice that holds what was there before: of a body the choice itself is told, of a property the alternatives that joined it. */
+function judgeJoined(path: readonly string[], site: SchemaSite): Judgement | null {
+  const family = site.isProperty ? familyOf('oneOf', 'added') : familyOf('wrappedInOneOf', 'became')
+  const says = 'became one of several alternatives (oneOf)'
+  return family ? { rule: schemaRuleId(site, family), message: `${subject(site, path)} ${says}` } : null
 }
 
 /** A scalar that became a list of scalars, written as the parameter repeated: one value is written as before. */

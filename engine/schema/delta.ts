@@ -18,6 +18,11 @@ export type SchemaAction =
   | 'became'
   | 'ceased'
 
+/**
+ * Changes that several keywords make together have names of their own: `listOfTypes` (alternatives that differ in type),
+ * `wrappedInOneOf` (an object became a choice of objects), `joinedInOneOf` (the same, and the object is one of them).
+ */
+
 /** One change at a pair of schemas. */
 export interface SchemaDelta {
   /** The family that it belongs to: a keyword of JSON Schema, or a name of a change that several keywords make together. */

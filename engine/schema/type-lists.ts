@@ -16,7 +16,7 @@ export function compareTypeLists(
   before: ResolvedSchema,
   after: ResolvedSchema,
   sources: SchemaSources,
-  { say, descend }: Report,
+  { say, descend, isSameShape }: Report,
 ): readonly [JsonRecord, JsonRecord] {
   const left = typeListOf(was, before, sources.before)
   const right = typeListOf(is, after, sources.after)
@@ -41,7 +41,12 @@ export function compareTypeLists(
   }
   const wrapped = wrappedProperties(was, is, after, sources.after)
   if (wrapped === null) return [was, is]
-  say({ keyword: 'wrappedInOneOf', action: 'became', name: null, before: null, after: is.oneOf, steps: ['oneOf'] })
+  const alternatives = itemsOf(is, 'oneOf')
+  const original = alternatives.findIndex((_, index) =>
+    isSameShape({ ...before, value: was }, locateItem(after, alternatives, 'oneOf', index)),
+  )
+  const keyword = original === -1 ? 'wrappedInOneOf' : 'joinedInOneOf'
+  say({ keyword, action: 'became', name: null, before: null, after: is.oneOf, steps: ['oneOf'] })
   return [withoutProperties(withoutTypes(was), wrapped), withoutTypes(is)]
 }
 
