@@ -14,12 +14,15 @@ import { reachChanges, type Reached } from '../../schema/reach.ts'
 import { nameValue } from '../../schema/values.ts'
 import type { ContractDelta, SchemaUseSite } from './walk.ts'
 
+/** A change whose wording is still being chosen. */
+type WordedChange = Omit<JudgedChange, 'message'> & { message: string }
+
 export class Findings {
   readonly #touched = { endpoints: new Set<string>(), fields: new Set<string>(), params: new Set<string>() }
   readonly #grouping: Grouping
   readonly #lifecycle: LifecycleOptions
   readonly #levels: Readonly<Record<string, Level | 'off'>>
-  readonly #changes = new Map<SchemaDelta, Map<string, JudgedChange>>()
+  readonly #changes = new Map<SchemaDelta, Map<string, WordedChange>>()
   #hasBreaking = false
 
   constructor(grouping: Grouping, lifecycle: LifecycleOptions, levels: Readonly<Record<string, Level | 'off'>>) {
@@ -117,7 +120,7 @@ export class Findings {
         after,
       }
       byRule.set(rule.id, change)
-    }
+    } else if (isPlainer(message, change.message)) change.message = message
     return change
   }
 
@@ -130,4 +133,9 @@ export class Findings {
     if (parameter !== null) this.#touched.params.add(`${endpoint} ${parameter}`)
     else if (field !== null) this.#touched.fields.add(`${endpoint} ${field}`)
   }
+}
+
+/** Which wording stands for a change that is reached in many ways: not the one met first, since that follows the order of keys. */
+function isPlainer(a: string, b: string): boolean {
+  return a.length === b.length ? a < b : a.length < b.length
 }
