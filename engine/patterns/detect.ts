@@ -1,7 +1,75 @@
-/** Findings → named patterns with provenance. */
+/** Findings → named patterns with provenance: each name says what it rests on, by row or by code (interface.md, pattern_sources). */
+import { byCodeUnit } from '../change-set.ts'
+import { parsePointer } from '../contracts/pointer.ts'
 import type { FindingGroup } from '../finding.ts'
-import type { PatternReport } from './pattern.ts'
+import { ruleOf } from '../rules/table.ts'
+import { AGENT_PATTERNS, type AgentPattern } from './agent.ts'
+import { GOVERNANCE_PATTERNS, type GovernancePattern } from './governance.ts'
+import type { DetectedPattern, PatternReport, PatternSource } from './pattern.ts'
 
-export function detectPatterns(_groups: readonly FindingGroup[]): PatternReport {
-  return { patterns: [], pattern_sources: [], detected_patterns: [] }
+/** Names the patterns in the findings of one comparison; rows follow the order of the groups within each pattern. */
+export function detectPatterns(groups: readonly FindingGroup[]): PatternReport {
+  const rows: DetectedPattern[] = []
+  const sources: PatternSource[] = []
+  for (const pattern of GOVERNANCE_PATTERNS) {
+    const found = groups.filter(pattern.matches).map((group) => rowOf(pattern, group))
+    if (found.length === 0) continue
+    sources.push({
+      name: pattern.name,
+      source: 'contract_diff',
+      evidence_kind: 'measured',
+      detected_pattern_indices: found.map((_, index) => rows.length + index),
+    })
+    rows.push(...found)
+  }
+  for (const pattern of AGENT_PATTERNS) {
+    const found = groups.filter(pattern.matches)
+    if (found.length > 0) sources.push(derivedSource(pattern, found))
+  }
+  const patterns = sources.map(({ name }) => name).sort(byCodeUnit)
+  return { patterns, pattern_sources: sources, detected_patterns: rows }
+}
+
+function derivedSource({ name, ruleId }: AgentPattern, groups: readonly FindingGroup[]): PatternSource {
+  const labels = new Map(groups.map(({ code, rule }) => [code, ruleOf(rule)?.description ?? null]))
+  const basis = [...labels].sort(([a], [b]) => byCodeUnit(a, b))
+  return {
+    name,
+    source: 'agent_heuristic',
+    evidence_kind: 'derived',
+    basis_codes: basis.map(([code]) => code),
+    basis_code_labels: basis.map(([, label]) => label),
+    rule_id: ruleId,
+  }
+}
+
+function rowOf(pattern: GovernancePattern, group: FindingGroup): DetectedPattern {
+  const { direction } = group
+  const row: DetectedPattern = {
+    name: pattern.name,
+    severity: pattern.severity[group.level],
+    description: descriptionOf(group),
+    consequence: pattern.consequence,
+    affected_path: pathOf(group),
+    affected_field: fieldOf(group),
+  }
+  return pattern.hasSide && direction !== 'none' ? { ...row, side: direction } : row
+}
+
+function descriptionOf({ message, occurrences }: FindingGroup): string {
+  return occurrences.length > 1 ? `${message} (in ${occurrences.length} places)` : message
+}
+
+/** The first operation or tool that the change reaches; empty for what concerns the whole contract. */
+function pathOf({ occurrences }: FindingGroup): string {
+  const [first] = occurrences
+  if (first === undefined) return ''
+  return first.operation === null ? (first.tool ?? '') : `${first.operation.method} ${first.operation.path}`
+}
+
+/** The property or parameter: by the pointer where that names it, else as the message quotes it. */
+function fieldOf({ location, message }: FindingGroup): string {
+  const tokens = parsePointer(location) ?? []
+  const named = tokens.filter((_, index) => tokens[index - 1] === 'properties')
+  return named.length > 0 ? named.join('.') : (/`([^`]{1,200})`/.exec(message)?.[1] ?? '')
 }

@@ -9,6 +9,18 @@ export interface RuleException {
 
 const EXCEPTIONS: readonly RuleException[] = [
   {
+    rules: ['tool-input-property-removed'],
+    level: 'breaking',
+    because:
+      'An agent that still gives the argument is refused, or gets something else than it asked for without being told.',
+  },
+  {
+    rules: ['tool-output-optional-property-removed'],
+    level: 'breaking',
+    because:
+      'An agent reads results by the names that it was told: what is gone for good is missed by whoever used it.',
+  },
+  {
     rules: [
       'request-parameter-default-value-added',
       'request-parameter-default-value-changed',

@@ -1,0 +1,140 @@
+/**
+ * Governance patterns: names under which API owners know a kind of change. Each is measured, since it restates findings;
+ * one row a pattern, and every finding group that the row matches is shown as a detected pattern.
+ */
+import type { FindingGroup, Level } from '../finding.ts'
+import type { DetectedPattern } from './pattern.ts'
+
+export interface GovernancePattern {
+  readonly name: string
+  /** Severity by the level of the finding. */
+  readonly severity: Readonly<Record<Level, DetectedPattern['severity']>>
+  readonly consequence: string
+  readonly matches: (group: FindingGroup) => boolean
+  /** The side of the exchange is told, since it decides whether callers break. */
+  readonly hasSide?: true
+}
+
+type Severity = GovernancePattern['severity']
+const GRAVE: Severity = { breaking: 'CRITICAL', dangerous: 'HIGH', info: 'MEDIUM' }
+const SERIOUS: Severity = { breaking: 'HIGH', dangerous: 'MEDIUM', info: 'MEDIUM' }
+
+/** Rules by their ids. */
+function rules(pattern: RegExp): GovernancePattern['matches'] {
+  return ({ rule }) => pattern.test(rule)
+}
+
+/** Rules by their ids, where the change breaks or may break: a side that only gains does not count. */
+function breaking(pattern: RegExp): GovernancePattern['matches'] {
+  return ({ rule, level }) => level !== 'info' && pattern.test(rule)
+}
+
+/** What breaks or may break, at places whose pointer shows what they are about. */
+function telling(rule: RegExp, location: RegExp): GovernancePattern['matches'] {
+  return (group) => group.level !== 'info' && rule.test(group.rule) && location.test(group.location)
+}
+
+const PAGING_WORDS = String.raw`(?:page|per_page|page_?size|page_?token|next_page_?token|limit|offset|cursor|next_?cursor|starting_after|ending_before|has_more)`
+const PAGING_MEMBER = new RegExp(String.raw`/properties/${PAGING_WORDS}(?:/|$)`, 'i')
+const PAGING_NAME = new RegExp(`\`${PAGING_WORDS}\``, 'i')
+const RATE_LIMIT = /(?:^|[/`])(?:x-)?(?:rate-?limit(?:-[a-z]+)*|retry-after)(?:[/`]|$)|\/responses\/429(?:\/|$)/i
+
+/** In the order of their names. */
+export const GOVERNANCE_PATTERNS: readonly GovernancePattern[] = [
+  {
+    name: 'AUTH_REQUIRED_ADDED',
+    severity: SERIOUS,
+    consequence: 'Callers without the new credential or scope are refused.',
+    matches: rules(/^api-(?:global-)?security-(?:scope-)?added$/),
+  },
+  {
+    name: 'AUTH_SCHEME_REMOVED',
+    severity: GRAVE,
+    consequence: 'Callers that authenticate this way must change to another.',
+    matches: rules(/^api-(?:global-)?security-removed$|^api-security-component-removed$/),
+  },
+  {
+    name: 'AUTH_SCOPE_REDUCTION',
+    severity: SERIOUS,
+    consequence: 'Tokens that carry the scope lose what it allowed: authenticate again with the scopes that are left.',
+    matches: rules(/scope-removed$/),
+  },
+  {
+    name: 'DEFAULT_CHANGED',
+    severity: SERIOUS,
+    consequence: 'Whoever relies on the default gets another behaviour without having changed anything.',
+    matches: rules(/-default-value-(?:added|changed|removed)$/),
+  },
+  {
+    name: 'DEPRECATION_WITHOUT_SUNSET',
+    severity: SERIOUS,
+    consequence: 'Callers do not learn how long they may stay.',
+    matches: rules(/-deprecated$|-deprecated-sunset-missing$|^sunset-deleted$|-sunset-deleted$/),
+  },
+  {
+    name: 'ENDPOINT_REMOVED',
+    severity: GRAVE,
+    consequence: 'Every call of the operation fails.',
+    matches: rules(/^api-(?:path-)?removed-|^webhook-removed$/),
+  },
+  {
+    name: 'ENUM_NARROWING',
+    severity: SERIOUS,
+    consequence: 'A value that was valid is no longer; in a request it is refused.',
+    matches: rules(/enum-value-removed$|-became-enum$/),
+    hasSide: true,
+  },
+  {
+    name: 'ERROR_SHAPE_CHANGED',
+    severity: SERIOUS,
+    consequence: 'Error handling that reads the old form misses what went wrong.',
+    matches: (group) =>
+      group.rule === 'response-non-success-status-removed' ||
+      telling(/^(?:callback-)?response-/, /\/responses\/(?:[45]..|default)(?:\/|$)/i)(group),
+  },
+  {
+    name: 'FIELD_REMOVED',
+    severity: GRAVE,
+    consequence: 'Whoever sends or reads the field by its name fails or loses it.',
+    matches: breaking(
+      /-property-removed$|^request-parameter-removed|-response-header-removed$|^mcp-prompt-argument-removed$/,
+    ),
+  },
+  {
+    name: 'NULLABLE_REMOVED',
+    severity: SERIOUS,
+    consequence: 'Callers that send null are refused.',
+    matches: breaking(/-became-not-nullable$/),
+  },
+  {
+    name: 'PAGINATION_CHANGED',
+    severity: SERIOUS,
+    consequence: 'Clients that walk through pages stop early, repeat themselves or fail.',
+    matches: (group) =>
+      group.level !== 'info' && (PAGING_NAME.test(group.message) || PAGING_MEMBER.test(group.location)),
+  },
+  {
+    name: 'RATE_LIMIT_CHANGED',
+    severity: SERIOUS,
+    consequence: 'Clients that pace themselves by these headers or answers are throttled.',
+    matches: (group) => RATE_LIMIT.test(group.location) || RATE_LIMIT.test(group.message),
+  },
+  {
+    name: 'REQUIRED_FIELD_ADDED',
+    severity: GRAVE,
+    consequence: 'Calls without the field are refused.',
+    matches: (group) =>
+      group.direction === 'request' &&
+      /^new-required-|^new-request-path-parameter$|-became-required(?:-with-default)?$|^request-body-added-required$|^mcp-prompt-argument-required$/.test(
+        group.rule,
+      ),
+  },
+  {
+    name: 'TYPE_CHANGED',
+    severity: GRAVE,
+    consequence: 'Values of the old type are refused or misread.',
+    matches: (group) =>
+      group.level !== 'info' &&
+      /-type-(?:changed|specialized|generalized)$|-list-of-types-(?:narrowed|widened)$/.test(group.rule),
+  },
+]
