@@ -1,0 +1,194 @@
+/** Baselines: pinned once, promoted by an explicit act, never replaced by a candidate that the policy blocks. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { ok, type Decision, type FindingGroup, type Level } from '../../engine/index.ts'
+import {
+  contractDigest,
+  createBaselines,
+  type Baselines,
+  type OfferedContract,
+} from '../../gateway/baselines/baselines.ts'
+import { loadConfig } from '../../gateway/config/load.ts'
+import type { RouteConfig } from '../../gateway/config/schema.ts'
+import { GatewayError } from '../../gateway/errors.ts'
+import { openStore } from '../../gateway/store/open.ts'
+import type { Store } from '../../gateway/store/store.ts'
+import { createLogger } from '../../gateway/telemetry/log.ts'
+import { scriptedFlow, type ScriptedFlow } from '../fakes/scripted-flow.ts'
+
+interface Bench {
+  readonly baselines: Baselines
+  readonly route: RouteConfig
+  readonly flow: ScriptedFlow
+  readonly store: Store
+  /** As after a restart: the same store, nothing remembered. */
+  readonly again: () => Baselines
+}
+
+interface BenchOptions {
+  readonly contract?: Readonly<Record<string, unknown>>
+  readonly decide?: () => Decision
+  readonly changes?: readonly Level[]
+}
+
+async function start(t: TestContext, options: BenchOptions = {}): Promise<Bench> {
+  const directory = mkdtempSync(join(tmpdir(), 'preflight-baselines-'))
+  const value = {
+    data_dir: directory,
+    routes: [
+      {
+        name: 'tools',
+        match: { path: '/' },
+        upstream: 'http://127.0.0.1:9',
+        protocol: 'mcp',
+        contract: options.contract ?? {},
+      },
+    ],
+  }
+  const loaded = loadConfig({ environment: {}, value })
+  assert.ok(loaded.ok)
+  const { config } = loaded.value
+  const store = await openStore(config)
+  t.after(() => store.close())
+  const flow = scriptedFlow({
+    decide: options.decide ?? (() => 'ALLOW'),
+    compare: () => Promise.resolve(ok({ ...EMPTY, groups: (options.changes ?? []).map(groupOf) })),
+  })
+  const make = (): Baselines =>
+    createBaselines({
+      settings: () => ({ config, generation: 1 }),
+      flow,
+      store,
+      logger: createLogger('silent'),
+      now: Date.now,
+    })
+  const [route] = config.routes
+  assert.ok(route)
+  return { baselines: make(), route, flow, store, again: make }
+}
+
+const EMPTY = {
+  stats: { operations: { base: 1, head: 1 }, schemas_compared: 0, touched: { endpoints: 0, fields: 0, params: 0 } },
+  spec_versions: { base: null, head: null },
+  patterns: [],
+  pattern_sources: [],
+  detected_patterns: [],
+}
+
+function groupOf(level: Level): FindingGroup {
+  return {
+    id: `g-${level}`,
+    rule: 'mcp-tool-added',
+    code: 'MCP_TOOL_ADDED',
+    level,
+    direction: 'none',
+    location: '',
+    side: 'head',
+    line: null,
+    column: null,
+    message: '',
+    explanation: '',
+    fix: '',
+    before: null,
+    after: null,
+    occurrences: [{ operation: null, tool: 'x', message: '', fingerprint: 'f' }],
+  }
+}
+
+function contract(content: string): OfferedContract {
+  return { type: 'mcp_manifest', content, digest: contractDigest(content) }
+}
+
+const V1 = contract('{"tools":[]}')
+const V2 = contract('{"tools":[{"name":"new"}]}')
+
+test('the first contract is pinned, and a later one is held against it, after a restart too', async (t) => {
+  const { baselines, route, again } = await start(t)
+  assert.equal((await baselines.baselineFor(route, V1)).source, 'first_use')
+  assert.equal((await baselines.baselineFor(route, V2)).digest, V1.digest)
+  assert.equal((await again().baselineFor(route, V2)).digest, V1.digest)
+})
+
+test('of two contracts seen at once one is pinned, and both calls get that one', async (t) => {
+  const { baselines, route } = await start(t)
+  const [first, second] = await Promise.all([baselines.baselineFor(route, V1), baselines.baselineFor(route, V2)])
+  assert.equal(first.digest, second.digest)
+})
+
+test('a candidate is listed beside the baseline until it is promoted by its digest', async (t) => {
+  const { baselines, route, flow } = await start(t)
+  await baselines.baselineFor(route, V1)
+  await baselines.baselineFor(route, V2)
+  const [view] = await baselines.list()
+  assert.equal(view?.baseline.digest, V1.digest)
+  assert.equal(view?.candidate?.digest, V2.digest)
+
+  const promoted = await baselines.promote('tools', V2.digest, 'alice')
+  assert.equal(promoted.setBy, 'alice')
+  assert.equal(flow.asked[0]?.context.operation, 'register')
+  assert.equal((await baselines.baselineFor(route, V2)).digest, V2.digest)
+  assert.equal((await baselines.list())[0]?.candidate, null)
+})
+
+for (const [what, decision, digest, code] of [
+  ['that the policy blocks', 'BLOCK', V2.digest, 'FORBIDDEN'],
+  ['by the digest of another one', 'ALLOW', V1.digest, 'APPROVAL_CONFLICT'],
+] as const) {
+  test(`a candidate ${what} is not promoted`, async (t) => {
+    const { baselines, route } = await start(t, { decide: () => decision })
+    await baselines.baselineFor(route, V1)
+    await baselines.baselineFor(route, V2)
+    await assert.rejects(
+      baselines.promote('tools', digest, 'alice'),
+      (error) => error instanceof GatewayError && error.code === code,
+    )
+    assert.equal((await baselines.baselineFor(route, V2)).digest, V1.digest)
+  })
+}
+
+test('an approver may promote what needs an approval: the promotion is the review', async (t) => {
+  const { baselines, route } = await start(t, { decide: () => 'REQUIRE_APPROVAL' })
+  await baselines.baselineFor(route, V1)
+  await baselines.baselineFor(route, V2)
+  assert.equal((await baselines.promote('tools', V2.digest, 'alice')).digest, V2.digest)
+})
+
+test('promoting on an unknown route, or without a candidate, is not found', async (t) => {
+  const { baselines, route } = await start(t)
+  await baselines.baselineFor(route, V1)
+  for (const name of ['nowhere', 'tools']) {
+    await assert.rejects(
+      baselines.promote(name, V1.digest, 'alice'),
+      (error) => error instanceof GatewayError && error.code === 'NOT_FOUND',
+    )
+  }
+})
+
+for (const [changes, auto_promote, expected] of [
+  [['info'], 'info', V2.digest],
+  [['info'], 'none', V1.digest],
+  [['info', 'dangerous'], 'info', V1.digest],
+  [['breaking'], 'info', V1.digest],
+] as const) {
+  test(`a change of ${changes.join(' and ')} with auto_promote ${auto_promote} ${expected === V2.digest ? 'becomes' : 'does not become'} the baseline by itself`, async (t) => {
+    const { baselines, route } = await start(t, { contract: { auto_promote }, changes })
+    await baselines.baselineFor(route, V1)
+    assert.equal((await baselines.baselineFor(route, V2)).digest, expected)
+  })
+}
+
+test('a baseline file replaces what was pinned, unless a promotion is newer than the file', async (t) => {
+  const file = join(mkdtempSync(join(tmpdir(), 'preflight-baseline-')), 'manifest.json')
+  writeFileSync(file, V1.content)
+  const { baselines, route, again } = await start(t, { contract: { baseline: { file } } })
+  assert.equal((await baselines.baselineFor(route, V2)).digest, V1.digest)
+  utimesSync(file, new Date(0), new Date(0))
+  await baselines.promote('tools', V2.digest, 'alice')
+  assert.equal((await again().baselineFor(route, V2)).digest, V2.digest)
+  const later = new Date(Date.now() + 60_000)
+  utimesSync(file, later, later)
+  assert.equal((await again().baselineFor(route, V2)).digest, V1.digest)
+})
