@@ -83,8 +83,9 @@ export interface RouteSpec<Body extends TSchema, Query extends TSchema> {
   readonly answers: Readonly<Record<number, AnswerSpec>>
   /** Beyond those that every route of its access and method has. */
   readonly errors?: readonly ErrorCode[]
-  /** Mistakes that a schema cannot say; asked only when the schema holds. */
+  /** Mistakes that a schema cannot say. Asked only when the schema holds at and under `mistakesUnder` (default: everywhere), so look at nothing else. */
   mistakes?(body: Static<Body>, settings: Settings): readonly Mistake[]
+  readonly mistakesUnder?: string
   /** The error code of a schema violation, where it is not INVALID_INPUT. */
   readonly codes?: readonly MistakeCode[]
   handle(exchange: Exchange<Static<Body>, Static<Query>>, deps: RouteDeps): Promise<Answer>

@@ -36,13 +36,27 @@ function validator(ajv: Ajv2020, schema: TSchema): ValidateFunction {
 }
 
 /** @throws GatewayError with every mistake in `details`. */
-export function checkBody(route: Pick<Route, 'body' | 'codes' | 'mistakes'>, body: unknown, settings: Settings): void {
+export function checkBody(
+  route: Pick<Route, 'body' | 'codes' | 'mistakes' | 'mistakesUnder'>,
+  body: unknown,
+  settings: Settings,
+): void {
   if (route.body === undefined) return
   const check = validator(bodies, route.body)
-  const mistakes = check(body)
-    ? (route.mistakes?.(body, settings) ?? [])
+  const violations = check(body)
+    ? []
     : (check.errors ?? []).filter(({ keyword }) => keyword !== 'if').map((error) => mistakeOf(error, route))
-  if (mistakes.length > 0) throw refusal(mistakes)
+  const isFit = violations.every(({ pointer }) => !isUnder(pointer, route.mistakesUnder ?? ''))
+  const mistakes = isFit && isJsonObjectOrList(body) ? (route.mistakes?.(body, settings) ?? []) : []
+  if (violations.length + mistakes.length > 0) throw refusal([...violations, ...mistakes])
+}
+
+function isUnder(pointer: string, parent: string): boolean {
+  return pointer === parent || pointer.startsWith(`${parent}/`)
+}
+
+function isJsonObjectOrList(body: unknown): boolean {
+  return typeof body === 'object' && body !== null
 }
 
 /** Query parameters as plain values; a repeated or unfit one is a mistake. */

@@ -2,9 +2,8 @@
 import type { Static } from 'typebox'
 import { digestJson, type Artifact } from '../../../engine/index.ts'
 import { GatewayError } from '../../errors.ts'
-import type { AuthorizeRequest } from '../../flow/flow.ts'
+import type { Authorization, AuthorizeRequest } from '../../flow/flow.ts'
 import { sha256Hex } from '../../hash.ts'
-import type { ApiKey } from '../../store/store.ts'
 import { artifactMistakes, artifactsOf, contextOf } from '../change-set.ts'
 import type { ApiDeps } from '../deps.ts'
 import { replayed, serially } from '../idempotency.ts'
@@ -31,6 +30,7 @@ export const preflight = defineRoute({
     { code: 'UNSUPPORTED_ARTIFACT_TYPE', pointer: /^\/artifacts\/\d+\/type$/, keywords: ['enum'] },
   ],
   mistakes: preflightMistakes,
+  mistakesUnder: '/artifacts',
   answers: {
     200: {
       description: 'The analysis, or the decision. REQUIRE_APPROVAL and BLOCK are good answers too.',
@@ -66,61 +66,52 @@ async function analyze(exchange: Exchange<Request>, artifacts: readonly Artifact
 }
 
 async function authorize(exchange: Exchange<Request>, artifacts: readonly Artifact[], deps: ApiDeps): Promise<Answer> {
-  const caller = callerOf(exchange)
+  const { tenant } = callerOf(exchange)
   const { idempotency_key: key } = exchange.body
   const digests = await deps.flow.digests(artifacts)
-  const request = authorizeRequest(exchange, artifacts, caller, deps)
-  if (key === undefined) return decideNow({ ...request, digests, idempotency: null }, exchange, deps)
+  if (key === undefined) return decideNow(exchange, { artifacts, digests, idempotency: null }, deps)
   const idempotency = { key, bodyDigest: bodyDigest(exchange.body, digests.inputFingerprint) }
-  return serially(deps.store, `${caller.tenant}\0${key}`, async () => {
-    const stored = await replayed(caller.tenant, idempotency, exchange, deps)
-    return stored ?? decideNow({ ...request, digests, idempotency }, exchange, deps)
+  return serially(deps.store, `${tenant}\0${key}`, async () => {
+    const stored = await replayed(tenant, idempotency, exchange, deps)
+    return stored ?? decideNow(exchange, { artifacts, digests, idempotency }, deps)
   })
 }
 
-async function decideNow(request: AuthorizeRequest, exchange: Exchange<Request>, deps: ApiDeps): Promise<Answer> {
-  await exchange.spend()
-  const authorization = await deps.flow.authorize(request)
-  const { envelope } = authorization
-  if (envelope.execution_action === 'CONTINUE_WITH_MONITORING') {
-    await deps.monitoring.open({
-      correlationId: envelope.correlation_id,
-      decisionId: envelope.decision_id,
-      tenant: request.caller.tenant,
-      route: null,
-    })
-  }
-  return json(answerOf(authorization, exchange, deps))
-}
-
-function authorizeRequest(
+async function decideNow(
   exchange: Exchange<Request>,
-  artifacts: readonly Artifact[],
-  caller: ApiKey,
+  input: Pick<AuthorizeRequest, 'artifacts' | 'digests' | 'idempotency'>,
   deps: ApiDeps,
-): AuthorizeRequest {
-  const { body, correlationId } = exchange
-  return {
-    artifacts,
+): Promise<Answer> {
+  await exchange.spend()
+  const { body, settings, correlationId } = exchange
+  const { tenant, audience } = callerOf(exchange)
+  const version = body.decision_spec_version ?? '2.0'
+  // Made once: what is stored for a replay is what is sent now.
+  const answerOf = once((authorization: Authorization) =>
+    authorizeAnswer(authorization, version, { settings, correlationId, now: deps.now() }),
+  )
+  const authorization = await deps.flow.authorize({
+    ...input,
     context: contextOf(body.context),
     scope: null,
-    caller: { tenant: caller.tenant, audience: caller.audience },
+    caller: { tenant, audience },
     correlationId,
     route: null,
-    decisionSpecVersion: body.decision_spec_version ?? '2.0',
+    decisionSpecVersion: version,
     previousReceipt: body.previous_receipt ?? null,
-    idempotency: null,
-    response: (authorization) => JSON.stringify(answerOf(authorization, exchange, deps)),
+    response: input.idempotency === null ? null : (decided) => JSON.stringify(answerOf(decided)),
+  })
+  const { envelope } = authorization
+  if (envelope.execution_action === 'CONTINUE_WITH_MONITORING') {
+    const window = { correlationId: envelope.correlation_id, decisionId: envelope.decision_id, tenant, route: null }
+    await deps.monitoring.open(window)
   }
+  return json(answerOf(authorization))
 }
 
-function answerOf(
-  authorization: Parameters<typeof authorizeAnswer>[0],
-  { body, settings, correlationId }: Exchange<Request>,
-  deps: ApiDeps,
-): object {
-  const facts = { settings, correlationId, now: deps.now() }
-  return authorizeAnswer(authorization, body.decision_spec_version ?? '2.0', facts)
+function once<Input, Output extends object>(make: (input: Input) => Output): (input: Input) => Output {
+  let made: Output | null = null
+  return (input) => (made ??= make(input))
 }
 
 /** Everything of the request that the answer depends on; the texts stand in it by their fingerprint. */
@@ -143,10 +134,7 @@ function bodyDigest(body: Request, inputFingerprint: string): string {
 
 function preflightMistakes(body: Request, settings: Settings): readonly Mistake[] {
   const { artifacts, derivation, context } = body
-  if (derivation === undefined) {
-    if (artifacts !== undefined) return artifactMistakes(artifacts, settings)
-    return [{ code: 'INVALID_INPUT', pointer: '/artifacts', message: 'is required' }]
-  }
+  if (derivation === undefined) return artifactMistakes(artifacts ?? [], settings)
   if (artifacts !== undefined) {
     return [{ code: 'INVALID_INPUT', pointer: '/derivation', message: 'cannot stand together with artifacts' }]
   }

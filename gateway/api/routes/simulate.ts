@@ -66,6 +66,7 @@ export const simulatePolicy = defineRoute({
   counted: true,
   body: SimulateRequest,
   codes: [{ code: 'UNSUPPORTED_ARTIFACT_TYPE', pointer: /^\/artifacts\/\d+\/type$/, keywords: ['enum'] }],
+  mistakesUnder: '/artifacts',
   mistakes: ({ artifacts }, settings) => artifactMistakes(artifacts, settings),
   answers: {
     200: {

@@ -58,6 +58,7 @@ export const PreflightRequest = Type.Object(
     title: 'PreflightRequest',
     allOf: [
       { if: isLegacy, else: { required: ['preflight_mode'] } },
+      { if: { required: ['derivation'] }, else: { required: ['artifacts'] } },
       {
         if: isMode('authorize'),
         then: {

@@ -1,0 +1,126 @@
+/** The API on a free port with everything real: flow, engine, SQLite store, receipt keys, policy pack. A test may replace single functions of the store. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import type { CompiledPolicy } from '../../engine/index.ts'
+import { createApi } from '../../gateway/api/listener.ts'
+import { createBaselines, type Baselines } from '../../gateway/baselines/baselines.ts'
+import { loadConfig } from '../../gateway/config/load.ts'
+import { createFlow } from '../../gateway/flow/authorize.ts'
+import type { Flow } from '../../gateway/flow/flow.ts'
+import { apiKeyRow, mintApiKey } from '../../gateway/keys/api-keys.ts'
+import { openKeyRing, type KeyRing } from '../../gateway/keys/key-ring.ts'
+import { openStore } from '../../gateway/store/open.ts'
+import type { Role, Store } from '../../gateway/store/store.ts'
+import { createLogger } from '../../gateway/telemetry/log.ts'
+import { createMetrics, type Metrics } from '../../gateway/telemetry/metrics.ts'
+import { createMonitoring } from '../../gateway/telemetry/monitoring.ts'
+import { loadPolicy } from '../../gateway/config/policy.ts'
+
+export interface ApiAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: unknown
+  readonly text: string
+}
+
+export interface ApiFake {
+  readonly url: string
+  readonly store: Store
+  readonly flow: Flow
+  readonly keys: KeyRing
+  readonly baselines: Baselines
+  readonly metrics: Metrics
+  /** Key of an agent, of the tenant `local`. */
+  readonly key: string
+  /** Lines of the gateway's own log. */
+  readonly log: readonly string[]
+  /** Decision ids whose receipts the API said to have changed. */
+  readonly changed: readonly string[]
+  /** A further key. */
+  newKey(role: Role, rest?: { readonly tenant?: string; readonly plan?: string }): Promise<string>
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<ApiAnswer>
+  /** Sends JSON with the agent's key; `headers` add to or replace these. */
+  post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<ApiAnswer>
+  openRequests(): number
+  close(): Promise<void>
+}
+
+export interface ApiOptions {
+  readonly config?: Readonly<Record<string, unknown>>
+  readonly storeFaults?: (store: Store) => Partial<Store>
+  readonly policy?: CompiledPolicy
+  readonly now?: () => number
+}
+
+export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
+  const directory = mkdtempSync(join(tmpdir(), 'preflight-api-'))
+  const loaded = loadConfig({ environment: {}, value: { data_dir: directory, ...options.config } })
+  if (!loaded.ok) throw new Error(loaded.problem.map(({ path, message }) => `${path}: ${message}`).join('\n'))
+  const { config } = loaded.value
+  const policy = options.policy ?? shippedPolicy(config.policy)
+  const settings = () => ({ config, policy, generation: 1 })
+  const realStore = await openStore(config)
+  const store: Store = Object.assign(Object.create(realStore), options.storeFaults?.(realStore))
+  const keys = await openKeyRing(directory)
+  const metrics = createMetrics()
+  const log: string[] = []
+  const changed: string[] = []
+  const logger = createLogger('debug', { write: (line: string) => void log.push(line) })
+  const now = options.now ?? Date.now
+  const flow = createFlow({ settings, store, signer: () => keys.signer(), metrics, logger, now })
+  const output = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const monitoring = createMonitoring({
+    config: config.monitoring,
+    dataDir: directory,
+    store,
+    metrics,
+    logger,
+    now,
+    output,
+  })
+  const baselines = createBaselines({ settings, flow, store, logger, now })
+  const receiptChanged = (id: string): void => void changed.push(id)
+  const api = createApi({ settings, store, flow, keys, monitoring, baselines, metrics, logger, now, receiptChanged })
+  const { port } = await api.listen('127.0.0.1', 0)
+  const url = `http://127.0.0.1:${port}`
+  const newKey: ApiFake['newKey'] = async (role, rest = {}) => {
+    const made = mintApiKey('test')
+    await realStore.createApiKey(apiKeyRow({ key: made, name: role, role, at: now(), ...rest }))
+    return made
+  }
+  const key = await newKey('agent')
+  return {
+    ...{ url, store, flow, keys, baselines, metrics, key, log, changed, newKey },
+    get: (path, headers = {}) => ask(url + path, { headers: { authorization: `Bearer ${key}`, ...headers } }),
+    post: (path, body, headers = {}) =>
+      ask(url + path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    openRequests: () => api.openRequests(),
+    async close() {
+      await api.close(0)
+      await flow.close()
+      await monitoring.close()
+      await realStore.close()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+async function ask(url: string, init: RequestInit): Promise<ApiAnswer> {
+  const response = await fetch(url, init)
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
+  const body: unknown = isJson ? JSON.parse(text) : null
+  return { status: response.status, headers: response.headers, body, text }
+}
+
+function shippedPolicy(name: string): CompiledPolicy {
+  const loaded = loadPolicy(name, '.')
+  if (!loaded.ok) throw new Error(`the policy ${name} does not load`)
+  return loaded.value.policy
+}
