@@ -53,9 +53,7 @@ export function decide(input: DecideInput): Verdict {
   const groups = artifacts.flatMap((artifact) => artifact.groups)
   const counts = severitySummary(groups)
   const quality = evidenceQuality(artifacts, degraded)
-  const { omitted, ...patterns } = mergePatterns(
-    artifacts.flatMap(({ analysis }) => (analysis.ok ? [analysis.comparison] : [])),
-  )
+  const { omitted, ...patterns } = mergePatterns(artifacts.map((artifact) => artifact.patterns))
   const leading = reasons.blocking[0] ?? reasons.warnings[0] ?? degraded[0] ?? null
   const steps = nextSteps({
     decision,
@@ -176,9 +174,10 @@ function evidenceQuality(artifacts: readonly JudgedArtifact[], degraded: readonl
   return isOneSided ? 'MEDIUM' : 'HIGH'
 }
 
-function artifactVerdict({ analysis, groups, judgements }: JudgedArtifact, policy: CompiledPolicy): ArtifactVerdict {
+function artifactVerdict(artifact: JudgedArtifact, policy: CompiledPolicy): ArtifactVerdict {
+  const { analysis, groups, judgements } = artifact
+  const { patterns } = artifact.patterns
   const { id, type } = analysis
-  const patterns = analysis.ok ? analysis.comparison.patterns : []
   const quality = analysis.ok ? 'HIGH' : 'LOW'
   const shared = {
     id,

@@ -2,6 +2,8 @@
 import { byCodeUnit } from '../change-set.ts'
 import type { ArtifactAnalysis, Comparison } from '../compare.ts'
 import type { FindingGroup, Occurrence } from '../finding.ts'
+import { detectPatterns } from '../patterns/detect.ts'
+import type { PatternReport } from '../patterns/pattern.ts'
 import type { CompiledPolicy, PolicyEffect, PolicyEvaluator } from '../policy/policy.ts'
 import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from './decision.ts'
 
@@ -20,8 +22,10 @@ export interface Judgement {
 
 export interface JudgedArtifact {
   readonly analysis: ArtifactAnalysis
-  /** Empty when the analysis failed. */
+  /** Those that decide; empty when the analysis failed. */
   readonly groups: readonly FindingGroup[]
+  /** Of the groups that decide. */
+  readonly patterns: PatternReport
   readonly judgements: readonly Judgement[]
 }
 
@@ -39,8 +43,20 @@ export function judge(analyses: readonly ArtifactAnalysis[], terms: JudgingTerms
     .sort((a, b) => byCodeUnit(a.type, b.type) || byCodeUnit(a.id, b.id))
     .map((analysis) => {
       const groups = analysis.ok ? decidingGroups(analysis.comparison, terms) : []
-      return { analysis, groups, judgements: groups.flatMap((group) => judgeGroup(analysis.id, group, evaluate)) }
+      const judgements = groups.flatMap((group) => judgeGroup(analysis.id, group, evaluate))
+      return { analysis, groups, patterns: patternsOf(analysis, groups), judgements }
     })
+}
+
+const NO_PATTERNS: PatternReport = { patterns: [], pattern_sources: [], detected_patterns: [] }
+
+/** The comparison named them for all of its findings: where some do not count, the rest is named anew. */
+function patternsOf(analysis: ArtifactAnalysis, groups: readonly FindingGroup[]): PatternReport {
+  if (!analysis.ok) return NO_PATTERNS
+  const { comparison } = analysis
+  const isWhole =
+    groups.length === comparison.groups.length && groups.every((group, index) => group === comparison.groups[index])
+  return isWhole ? comparison : detectPatterns(groups)
 }
 
 /** Strictest first; equals stay in the order of the contract. */
