@@ -69,3 +69,9 @@ function allowanceOf(value: unknown): 'anything' | 'nothing' | 'schema' {
   for (const _ in value) return 'schema'
   return 'anything'
 }
+
+/** What a schema says beside its types and its alternatives of types. */
+export function withoutTypes(schema: JsonRecord): JsonRecord {
+  const { type: _type, format: _format, oneOf: _oneOf, anyOf: _anyOf, ...rest } = schema
+  return rest
+}

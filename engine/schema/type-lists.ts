@@ -1,11 +1,12 @@
 /**
  * A schema whose alternatives differ in type only is a list of types: `oneOf` of a string and an integer admits what
- * `type: [string, integer]` admits. Also the step from one object to a choice of objects.
+ * `type: [string, integer]` admits.
  */
 import type { Examination, SchemaSources } from './comparison.ts'
 import type { JsonRecord, Located } from './located.ts'
-import { itemsOf, locateItem, membersOf, textsOf } from './parts.ts'
+import { itemsOf, locateItem, withoutTypes } from './parts.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
+import { compareWrapping } from './wrapping.ts'
 
 type Report = Pick<Examination, 'say' | 'descend' | 'isSameShape'>
 
@@ -39,15 +40,7 @@ export function compareTypeLists(
       ? [{ ...withoutTypes(conditions), ...withoutTypes(was) }, withoutTypes(is)]
       : [withoutTypes(was), { ...withoutTypes(conditions), ...withoutTypes(is) }]
   }
-  const wrapped = wrappedProperties(was, is, after, sources.after)
-  if (wrapped === null) return [was, is]
-  const alternatives = itemsOf(is, 'oneOf')
-  const original = alternatives.findIndex((_, index) =>
-    isSameShape({ ...before, value: was }, locateItem(after, alternatives, 'oneOf', index)),
-  )
-  const keyword = original === -1 ? 'wrappedInOneOf' : 'joinedInOneOf'
-  say({ keyword, action: 'became', name: null, before: null, after: is.oneOf, steps: ['oneOf'] })
-  return [withoutProperties(withoutTypes(was), wrapped), withoutTypes(is)]
+  return compareWrapping(was, is, before, after, sources, { say, descend, isSameShape })
 }
 
 function sameTypes(left: TypeList, right: TypeList): boolean {
@@ -102,33 +95,4 @@ function typeListOf(schema: JsonRecord, owner: ResolvedSchema, source: SchemaSou
 function simpleType({ type, properties, oneOf, anyOf, allOf }: JsonRecord): string | null {
   const isSimple = properties === undefined && oneOf === undefined && anyOf === undefined && allOf === undefined
   return isSimple && typeof type === 'string' ? type : null
-}
-
-/** Base properties that live on in an alternative, when an object became a choice of objects; null when none did. */
-function wrappedProperties(
-  was: JsonRecord,
-  is: JsonRecord,
-  owner: ResolvedSchema,
-  source: SchemaSource,
-): ReadonlySet<string> | null {
-  const alternatives = itemsOf(is, 'oneOf')
-  const names = Object.keys(membersOf(was, 'properties'))
-  if (names.length === 0 || was.oneOf !== undefined || alternatives.length === 0) return null
-  if (is.properties !== undefined || is.type !== undefined) return null
-  const held = alternatives.map((_, index) =>
-    membersOf(resolveSchema(locateItem(owner, alternatives, 'oneOf', index), source).value, 'properties'),
-  )
-  const moved = names.filter((name) => held.some((properties) => Object.hasOwn(properties, name)))
-  return moved.length === 0 ? null : new Set(moved)
-}
-
-function withoutTypes(schema: JsonRecord): JsonRecord {
-  const { type: _type, format: _format, oneOf: _oneOf, anyOf: _anyOf, ...rest } = schema
-  return rest
-}
-
-function withoutProperties(schema: JsonRecord, names: ReadonlySet<string>): JsonRecord {
-  const properties = Object.entries(membersOf(schema, 'properties')).filter(([name]) => !names.has(name))
-  const required = textsOf(schema.required).filter((name) => !names.has(name))
-  return { ...schema, properties: Object.fromEntries(properties), required }
 }

@@ -1,0 +1,54 @@
+/** The step from one object to a choice of objects (`oneOf`) that it, or its properties, went into. */
+import type { Examination, SchemaSources } from './comparison.ts'
+import type { JsonRecord } from './located.ts'
+import { itemsOf, locateItem, membersOf, textsOf, withoutTypes } from './parts.ts'
+import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
+
+type Report = Pick<Examination, 'say' | 'descend' | 'isSameShape'>
+
+/** Tells an object that became a choice as one change, and hands back the members without what that explains. */
+export function compareWrapping(
+  was: JsonRecord,
+  is: JsonRecord,
+  before: ResolvedSchema,
+  after: ResolvedSchema,
+  sources: SchemaSources,
+  { say, descend, isSameShape }: Report,
+): readonly [JsonRecord, JsonRecord] {
+  const moved = movedProperties(was, is, after, sources.after)
+  if (moved === null) return [was, is]
+  const alternatives = itemsOf(is, 'oneOf').map((_, index, list) => locateItem(after, list, 'oneOf', index))
+  const original = alternatives.find((item) => {
+    const { reference } = resolveSchema(item, sources.after)
+    return (reference !== null && reference === before.reference) || isSameShape({ ...before, value: was }, item)
+  })
+  const keyword = original === undefined ? 'wrappedInOneOf' : 'joinedInOneOf'
+  say({ keyword, action: 'became', name: null, before: null, after: is.oneOf, steps: ['oneOf'] })
+  if (original === undefined) return [withoutProperties(withoutTypes(was), moved), withoutTypes(is)]
+  descend([`oneOf[${(before.reference ?? '').split('/').at(-1) ?? ''}]`], before, original)
+  return [{}, withoutTypes(is)]
+}
+
+/** Base properties that live on in an alternative, when an object became a choice of objects; null when none did. */
+function movedProperties(
+  was: JsonRecord,
+  is: JsonRecord,
+  owner: ResolvedSchema,
+  source: SchemaSource,
+): ReadonlySet<string> | null {
+  const alternatives = itemsOf(is, 'oneOf')
+  const names = Object.keys(membersOf(was, 'properties'))
+  if (names.length === 0 || was.oneOf !== undefined || alternatives.length === 0) return null
+  if (is.properties !== undefined || is.type !== undefined) return null
+  const held = alternatives.map((_, index) =>
+    membersOf(resolveSchema(locateItem(owner, alternatives, 'oneOf', index), source).value, 'properties'),
+  )
+  const moved = names.filter((name) => held.some((properties) => Object.hasOwn(properties, name)))
+  return moved.length === 0 ? null : new Set(moved)
+}
+
+function withoutProperties(schema: JsonRecord, names: ReadonlySet<string>): JsonRecord {
+  const properties = Object.entries(membersOf(schema, 'properties')).filter(([name]) => !names.has(name))
+  const required = textsOf(schema.required).filter((name) => !names.has(name))
+  return { ...schema, properties: Object.fromEntries(properties), required }
+}
