@@ -1,0 +1,272 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import {
+  buildEnvelope,
+  decisionResultConsumerSchema,
+  decisionResultProducerSchema,
+  EMPTY_CONTEXT,
+  EnvelopeInvariantError,
+  type Envelope,
+  type EnvelopeDraft,
+  type Verdict,
+} from '../../../engine/index.ts'
+import { checkConsumerForm, checkProducerForm } from '../../../engine/decide/envelope-check.generated.js'
+import { envelopeViolations } from '../../../engine/decide/envelope-rules.ts'
+import type { FakeFinding } from '../../fakes/comparisons.ts'
+import { decideOn, issueOn, NOW } from '../../fakes/decisions.ts'
+import { listAt } from '../../json.ts'
+
+const FINDINGS: Readonly<Record<string, readonly FakeFinding[]>> = {
+  ALLOW: [],
+  WARN: [{ rule: 'x-deprecated', level: 'info' }],
+  REQUIRE_APPROVAL: [{ rule: 'x', level: 'dangerous' }],
+  BLOCK: [{ rule: 'x', level: 'breaking' }],
+}
+const ISSUED = new Map(
+  Object.entries(FINDINGS).map(([decision, findings]) => [decision, issueOn(decideOn(findings)).envelope]),
+)
+
+function issued(decision: string): Envelope {
+  const envelope = ISSUED.get(decision)
+  assert.ok(envelope)
+  return envelope
+}
+
+/** The published schemas, compiled here and now: an independent reading of what the committed code checks. */
+const ajv = new Ajv2020({ strictTypes: false, strictRequired: false, allErrors: true })
+const READINGS = [
+  { form: 'producer', published: ajv.compile(decisionResultProducerSchema), committed: checkProducerForm },
+  { form: 'consumer', published: ajv.compile(decisionResultConsumerSchema), committed: checkConsumerForm },
+] as const
+
+interface Breach {
+  readonly what: string
+  readonly decision: string
+  readonly changes: Readonly<Record<string, unknown>>
+  /** Consumers take it: they are told to tolerate what may grow. */
+  readonly tolerated?: true
+}
+
+const reason = { code: 'X_CHANGED', message: 'm' }
+const long = (length: number) => 'x'.repeat(length)
+const approval = issued('REQUIRE_APPROVAL')
+
+const BREACHES: readonly Breach[] = [
+  { what: 'another major version', decision: 'ALLOW', changes: { spec_version: 'decision-result.v2' } },
+  { what: 'an unknown decision', decision: 'ALLOW', changes: { decision: 'PASS' } },
+  { what: 'an unknown directive', decision: 'ALLOW', changes: { execution_action: 'GO' } },
+  { what: 'a directive of another class', decision: 'ALLOW', changes: { execution_action: 'STOP' } },
+  { what: 'a flag of another class', decision: 'BLOCK', changes: { safe_for_agent: true } },
+  { what: 'an id with a blank', decision: 'ALLOW', changes: { decision_id: 'a b' } },
+  { what: 'an id of 201 characters', decision: 'ALLOW', changes: { correlation_id: long(201) } },
+  { what: 'a time with a fraction', decision: 'ALLOW', changes: { evaluated_at: '2026-11-21T04:00:00.5Z' } },
+  { what: 'no summary', decision: 'ALLOW', changes: { summary: '' } },
+  { what: 'a summary of 501 characters', decision: 'ALLOW', changes: { summary: long(501) } },
+  {
+    what: 'a lower-case reason code',
+    decision: 'BLOCK',
+    changes: { blocking_reasons: [{ ...reason, code: 'changed' }] },
+  },
+  {
+    what: 'a message of 301 characters',
+    decision: 'BLOCK',
+    changes: { blocking_reasons: [{ ...reason, message: long(301) }] },
+  },
+  { what: '51 reasons', decision: 'BLOCK', changes: { blocking_reasons: Array.from({ length: 51 }, () => reason) } },
+  { what: 'a hash in upper case', decision: 'ALLOW', changes: { fingerprint: `sha256:${'A'.repeat(64)}` } },
+  { what: 'a plain-text report address', decision: 'ALLOW', changes: { report_url: 'http://x' } },
+  { what: 'a confidence without calibration', decision: 'ALLOW', changes: { confidence: 0.5 } },
+  { what: 'a calibration without confidence', decision: 'ALLOW', changes: { calibration_version: 'c1' } },
+  { what: 'a confidence over one', decision: 'ALLOW', changes: { confidence: 1.1, calibration_version: 'c1' } },
+  {
+    what: 'an ALLOW of an incomplete analysis',
+    decision: 'ALLOW',
+    changes: { analysis_complete: false, degraded_reasons: [reason] },
+  },
+  { what: 'an incomplete analysis without a reason', decision: 'BLOCK', changes: { analysis_complete: false } },
+  { what: 'a complete analysis with a degraded reason', decision: 'BLOCK', changes: { degraded_reasons: [reason] } },
+  { what: 'a receipt without a key id', decision: 'ALLOW', changes: { receipt: { ...approval.receipt, key_id: '' } } },
+  { what: 'an unknown evidence quality', decision: 'ALLOW', changes: { evidence_quality: 'SUPERB' } },
+  { what: 'an ALLOW that blocks', decision: 'ALLOW', changes: { blocking_reasons: [reason] }, tolerated: true },
+  { what: 'an ALLOW that warns', decision: 'ALLOW', changes: { warnings: [reason] }, tolerated: true },
+  { what: 'an ALLOW that requires something', decision: 'ALLOW', changes: { required_action: 'x' }, tolerated: true },
+  {
+    what: 'an ALLOW with severe evidence and no rule',
+    decision: 'ALLOW',
+    changes: { evidence: [{ type: 'X', source: 's', finding: 'f', severity: 'CRITICAL' }] },
+    tolerated: true,
+  },
+  { what: 'a WARN without a warning', decision: 'WARN', changes: { warnings: [] }, tolerated: true },
+  {
+    what: 'a WARN with a required action',
+    decision: 'WARN',
+    changes: { next_actions: approval.next_actions },
+    tolerated: true,
+  },
+  {
+    what: 'an approval that nobody is asked for',
+    decision: 'REQUIRE_APPROVAL',
+    changes: { next_actions: [] },
+    tolerated: true,
+  },
+  { what: 'a BLOCK without a reason', decision: 'BLOCK', changes: { blocking_reasons: [] }, tolerated: true },
+  { what: 'a BLOCK without evidence', decision: 'BLOCK', changes: { evidence: [] }, tolerated: true },
+  { what: 'a BLOCK that requires nothing', decision: 'BLOCK', changes: { next_actions: [] }, tolerated: true },
+  {
+    what: 'a remediation of what is not blocked',
+    decision: 'WARN',
+    changes: { remediation_transaction: issued('BLOCK').remediation_transaction },
+    tolerated: true,
+  },
+  {
+    what: 'a next step of what may proceed',
+    decision: 'ALLOW',
+    changes: { next_agent_step: approval.next_agent_step },
+    tolerated: true,
+  },
+  { what: 'an unbound source with a branch', decision: 'ALLOW', changes: { branch: 'main' }, tolerated: true },
+  { what: 'a member that is not in the interface', decision: 'ALLOW', changes: { extra: 1 }, tolerated: true },
+  { what: 'a risk over a hundred', decision: 'ALLOW', changes: { risk_score: 101 }, tolerated: true },
+  {
+    what: 'an unknown completeness mode',
+    decision: 'ALLOW',
+    changes: { completeness_mode: 'TRUST_ME' },
+    tolerated: true,
+  },
+]
+
+suite('what is issued meets the schemas that are published', () => {
+  for (const decision of Object.keys(FINDINGS)) {
+    for (const { form, published, committed } of READINGS) {
+      test(`${decision}, ${form} form`, () => {
+        const envelope: unknown = JSON.parse(JSON.stringify(issued(decision)))
+        assert.equal(published(envelope), true, JSON.stringify(published.errors))
+        assert.ok(committed(envelope).ok)
+      })
+    }
+  }
+})
+
+suite('what breaks a rule of the interface does not meet them', () => {
+  for (const { what, decision, changes, tolerated } of BREACHES) {
+    test(what, () => {
+      const envelope = { ...issued(decision), ...changes }
+      const verdicts = READINGS.map(({ published, committed }) => [published(envelope), committed(envelope).ok])
+      const consumed = tolerated === true
+      assert.deepEqual(verdicts, [
+        [false, false],
+        [consumed, consumed],
+      ])
+    })
+  }
+
+  for (const member of listAt(decisionResultProducerSchema, 'required').map(String)) {
+    test(`without ${member}`, () => {
+      const envelope = Object.fromEntries(Object.entries(issued('WARN')).filter(([name]) => name !== member))
+      assert.deepEqual(
+        READINGS.map(({ committed }) => committed(envelope).ok),
+        [false, false],
+      )
+    })
+  }
+})
+
+suite('an envelope that breaks a cross-field rule is never built', () => {
+  const { decision_body_hash: _, receipt: __, ...draft } = issued('ALLOW')
+  const { decision_body_hash: ___, receipt: ____, ...blocked } = issued('BLOCK')
+  const cases: readonly (readonly [what: string, envelope: EnvelopeDraft, rule: string])[] = [
+    ['an end before its start', { ...draft, expires_at: draft.evaluated_at }, 'expires_at is later than evaluated_at'],
+    ['a source that is not declared', { ...draft, branch: 'main' }, 'srcmode says whether a source slot is filled'],
+    [
+      'a declared source without one',
+      { ...draft, srcmode: 'declared' },
+      'srcmode says whether a source slot is filled',
+    ],
+    [
+      'another audience in its authority',
+      { ...draft, audience: 'v:ffffffffffff' },
+      'authority names the audience of the envelope',
+    ],
+    [
+      'a pattern source of nothing',
+      {
+        ...draft,
+        pattern_sources: [{ name: 'X', source: 'contract_diff', evidence_kind: 'measured' }],
+      },
+      'every pattern source is about a pattern that is carried',
+    ],
+    [
+      'a block without a remediation',
+      { ...blocked, remediation_transaction: null },
+      'only a BLOCK has a remediation, and only a decision that holds up a next agent step',
+    ],
+  ]
+  for (const [what, envelope, rule] of cases) {
+    test(what, () => assert.deepEqual(envelopeViolations(envelope), [rule]))
+  }
+
+  for (const { what, decision, changes } of BREACHES.filter((breach) => breach.tolerated)) {
+    const members = Object.keys(changes)
+    if (members.some((member) => ['extra', 'risk_score', 'completeness_mode'].includes(member))) continue
+    test(what, () => assert.notDeepEqual(envelopeViolations({ ...issued(decision), ...changes }), []))
+  }
+
+  test('and the builder says so', () => {
+    const broken: Verdict = { ...decideOn([]), warnings: [reason], ttl_seconds: 0 }
+    assert.throws(
+      () => issueOn(broken),
+      (error: unknown) => {
+        assert.ok(error instanceof EnvelopeInvariantError)
+        assert.deepEqual(error.violations, [
+          'expires_at is later than evaluated_at',
+          'an ALLOW has neither warnings nor a required action',
+        ])
+        return true
+      },
+    )
+  })
+
+  test('nor one whose members do not keep their form', () => {
+    const broken: Verdict = { ...decideOn([]), risk_score: 200 }
+    assert.throws(() => issueOn(broken), /\/risk_score must be <= 100/)
+  })
+})
+
+suite('what the issuing path knows', () => {
+  const context = { ...EMPTY_CONTEXT, operation: 'deploy', repository: 'acme/pets' }
+  const issuance = {
+    decisionId: 'dec_9',
+    correlationId: 'cor_9',
+    evaluatedAt: NOW,
+    audience: null,
+    decisionSpecVersion: '2.0',
+    reportUrl: null,
+  } as const
+  const draft = buildEnvelope(decideOn([], { context }), issuance)
+
+  test('is in its members', () => {
+    const { decision_id, correlation_id, evaluated_at, expires_at, audience, authority, srcmode } = draft
+    assert.deepEqual(
+      { decision_id, correlation_id, evaluated_at, expires_at, audience, authority, srcmode },
+      {
+        decision_id: 'dec_9',
+        correlation_id: 'cor_9',
+        evaluated_at: '2026-11-21T04:00:00Z',
+        expires_at: '2026-11-21T08:00:00Z',
+        audience: null,
+        authority: { audience: null, tenant_scope: 'unbound' },
+        srcmode: 'declared',
+      },
+    )
+  })
+
+  test('and nothing is invented where nobody produces a value', () => {
+    const { binding, commit_sha, confidence, engine_build_id, change_set_commitment, completeness_count } = draft
+    assert.deepEqual(
+      new Set([binding, commit_sha, confidence, engine_build_id, change_set_commitment, completeness_count]),
+      new Set([null]),
+    )
+    assert.equal('derivation' in draft, false)
+  })
+})

@@ -1,0 +1,38 @@
+/** What consumers of decisions and receipts match on, pinned by literals: only ever appended to (design.md, law 6). */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { suite, test } from 'node:test'
+import { DECISION_CLASSES, REASON_CODES, RECEIPT_REASONS } from '../../engine/index.ts'
+import { Envelope } from '../../engine/decide/envelope-schema.ts'
+import { ReceiptClaims } from '../../engine/receipts/claims.ts'
+
+function pinned(name: string): readonly string[] {
+  return readFileSync(new URL(`../pins/${name}.tsv`, import.meta.url), 'utf8')
+    .trimEnd()
+    .split('\n')
+}
+
+suite('pinned', () => {
+  test('reason codes, in the order in which they came', () => {
+    assert.deepEqual(Object.keys(REASON_CODES), pinned('reason-codes'))
+    for (const code of Object.keys(REASON_CODES)) assert.match(code, /^[A-Z][A-Z0-9_]{2,63}$/)
+  })
+
+  test('claims of a receipt', () => assert.deepEqual(Object.keys(ReceiptClaims.properties), pinned('claims')))
+
+  test('reasons of a verification with their status, in the order of precedence', () => {
+    const rows = Object.entries(RECEIPT_REASONS).map(([reason, { status }]) => `${reason}\t${status}`)
+    assert.deepEqual(rows, pinned('receipt-reasons'))
+  })
+
+  test('decision classes with what each directs', () => {
+    const rows = Object.entries(DECISION_CLASSES).map(
+      ([name, { action, safeForAgent }]) => `${name}\t${action}\t${safeForAgent}`,
+    )
+    assert.deepEqual(rows, pinned('decision-classes'))
+  })
+
+  test('members of an envelope', () => {
+    assert.deepEqual(new Set(Object.keys(Envelope.properties)), new Set(pinned('envelope-members')))
+  })
+})
