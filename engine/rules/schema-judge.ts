@@ -1,4 +1,5 @@
 /** A change of a schema, at a place → the rule that it falls under and the words for it; null where it is of no consequence there. */
+import { isEqual } from '../schema/equality.ts'
 import { isRecord, type JsonRecord } from '../schema/located.ts'
 import type { Lifecycle } from '../schema/annotations.ts'
 import type { PropertyFacts, SchemaDelta, TypeFacts } from '../schema/delta.ts'
@@ -77,7 +78,7 @@ function judgeFamily(
 ): Judgement | null {
   if (delta.keyword === 'joinedInOneOf') return judgeJoined(path, site)
   const repeats = use.parameter?.repeats === true && !site.isProperty
-  const types = delta.types && repeats ? unrepeated(delta.types, pair.after.value) : delta.types
+  const types = delta.types && repeats ? unrepeated(delta.types, pair.before.value, pair.after.value) : delta.types
   const family = types ? typeFamilyOf(types, site, isTyped(use, site)) : familyOf(delta.keyword, delta.action)
   if (family === undefined) return null
   const rule = isUnused && !isHarmless(site, family) ? unusedRuleId(site, family) : schemaRuleId(site, family)
@@ -92,11 +93,12 @@ function judgeJoined(path: readonly string[], site: SchemaSite): Judgement | nul
 }
 
 /** A scalar that became a list of scalars, written as the parameter repeated: one value is written as before. */
-function unrepeated(types: TypeFacts, after: JsonRecord): TypeFacts {
+function unrepeated(types: TypeFacts, before: JsonRecord, after: JsonRecord): TypeFacts {
   const { items } = after
   const isList = types.after.length === 1 && types.after[0] === 'array' && !types.before.includes('array')
   const isOneEnough = after.minItems === undefined || after.minItems === 0 || after.minItems === 1
-  if (!isList || !isOneEnough || !isRecord(items) || hasConditions(items)) return types
+  if (!isList || !isOneEnough || !isRecord(items) || items.$ref !== undefined) return types
+  if (!isEqual(conditionsOf(items), conditionsOf(before))) return types
   const formatAfter = typeof items.format === 'string' ? items.format : null
   // In text every scalar is a string.
   const each = typesOf(items).includes('string') ? types.before : typesOf(items)
@@ -104,12 +106,13 @@ function unrepeated(types: TypeFacts, after: JsonRecord): TypeFacts {
   return { ...types, after: [...each, 'array'], formatAfter: formatAfter === types.formatBefore ? null : formatAfter }
 }
 
-/** Conditions on items that the scalar did not have to meet. */
-function hasConditions(items: JsonRecord): boolean {
-  return Object.keys(items).some(
-    (keyword) => keyword !== 'type' && keyword !== 'format' && keyword !== 'nullable' && !isAnnotation(keyword),
-  )
+/** What a schema asks of its values beside their type. */
+function conditionsOf(schema: JsonRecord): JsonRecord {
+  const told = Object.entries(schema).filter(([keyword]) => !TYPE_KEYWORDS.has(keyword) && !isAnnotation(keyword))
+  return Object.fromEntries(told)
 }
+
+const TYPE_KEYWORDS: ReadonlySet<string> = new Set(['type', 'format', 'nullable', 'x-nullable'])
 
 /** How values are written: null for a property of a parameter, whose style is not looked into. */
 function isTyped({ mediaType, sites }: SchemaUse, site: SchemaSite): boolean | null {
