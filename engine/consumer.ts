@@ -4,7 +4,7 @@
  */
 import type { ExecutionAction } from './decide/decision.ts'
 import { checkConsumerForm } from './decide/envelope-check.generated.js'
-import type { Reason } from './decide/envelope-schema.ts'
+import type { Reason } from './decide/envelope-parts.ts'
 import { instantSeconds } from './decide/instant.ts'
 import { reason } from './decide/reasons.ts'
 import { RECEIPT_FORMAT_VERSION } from './receipts/claims.ts'

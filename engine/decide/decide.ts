@@ -4,7 +4,7 @@ import { countFindings, type FindingGroup } from '../finding.ts'
 import { digestJson, type Digest, type Sha256 } from '../hash.ts'
 import type { CompiledPolicy } from '../policy/policy.ts'
 import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from './decision.ts'
-import type { PolicyPinStatus, Reason } from './envelope-schema.ts'
+import type { PolicyPinStatus, Reason } from './envelope-parts.ts'
 import { evidenceRows } from './evidence.ts'
 import {
   judge,

@@ -1,6 +1,6 @@
 /** What is to be done after a decision: for people (required_action), for agents (next_agent_step) and for both (next_actions). Suggestions; execution_action rules. */
 import type { Decision } from './decision.ts'
-import type { NextAction, NextAgentStep, Reason, RequiredActionCore } from './envelope-schema.ts'
+import type { NextAction, NextAgentStep, Reason, RequiredActionCore } from './envelope-parts.ts'
 
 export interface StepFacts {
   readonly decision: Decision

@@ -1,7 +1,8 @@
 /** Judgements → the reasons of the envelope: what blocks, what warns, what could not be looked at; each list within its bound. */
 import type { PolicyEffect } from '../policy/policy.ts'
 import { DECISION_CLASSES, type Decision } from './decision.ts'
-import { ENVELOPE_BOUNDS, type Reason } from './envelope-schema.ts'
+import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
+import type { Reason } from './envelope-parts.ts'
 import type { JudgedArtifact, Judgement } from './judgement.ts'
 import { foreignReason, problemReason, reason, type ReasonCode } from './reasons.ts'
 import { capped, counted } from './text.ts'

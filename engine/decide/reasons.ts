@@ -3,7 +3,8 @@
  * Append-only: codes are added, never renamed, and a meaning never changes. Pinned in test/pins/reason-codes.tsv.
  */
 import type { Problem } from '../result.ts'
-import { ENVELOPE_BOUNDS, type Reason } from './envelope-schema.ts'
+import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
+import type { Reason } from './envelope-parts.ts'
 import { clip } from './text.ts'
 
 export const REASON_CODES = {

@@ -13,7 +13,7 @@ import type {
   Reason,
   RemediationTransaction,
   RequiredActionCore,
-} from './envelope-schema.ts'
+} from './envelope-parts.ts'
 
 /** One factor of the risk score: how much of its weight counts, and why. */
 export interface RiskFactor {

@@ -1,7 +1,7 @@
 /** The control envelope of an authorize answer (wire.md §4): what an agent runtime branches on, beside the full decision. */
 import { DECISION_CLASSES, type Decision, type ExecutionAction } from '../decide/decision.ts'
 import type { Envelope } from '../decide/envelope.ts'
-import type { NextAgentStep } from '../decide/envelope-schema.ts'
+import type { NextAgentStep } from '../decide/envelope-parts.ts'
 import { instantSeconds } from '../decide/instant.ts'
 import type { ReceiptStanding } from './verification.ts'
 
