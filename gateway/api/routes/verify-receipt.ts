@@ -105,8 +105,8 @@ export async function runVerify({ body, correlationId }: Exchange<Request>, deps
     ...(body.decision_result !== undefined && { envelope: body.decision_result }),
   }
   // Authenticity first, without the store: a token that is not ours must not cost a look-up.
-  const authentic = verifyReceipt({ ...question, state: 'undecidable' })
-  if (!authentic.valid || authentic.payload === null) return json({ ...authentic, correlation_id: correlationId })
+  const authentic = verifyReceipt({ ...question, state: 'unchecked' })
+  if (authentic.payload === null) return json({ ...authentic, correlation_id: correlationId })
   const decisionId = authentic.payload.jti
   const verdict = verifyReceipt({ ...question, state: await standing(decisionId, deps) })
   const answer = body.consume === true ? await consume(verdict, decisionId, question, deps) : verdict
