@@ -1,6 +1,6 @@
 /** Every rule that a comparison can name, sorted by id: the source of docs/rules.md, test/pins/rules.tsv and ruleset_hash. */
 import { mcpRules } from './mcp/rows.ts'
-import { openApiRules } from './openapi.ts'
+import { openApiRules } from './openapi/rules.ts'
 import type { Rule } from './rule.ts'
 import { schemaRules } from './schema-rules.ts'
 import {

@@ -2,7 +2,7 @@
 import type { Operation as OperationName } from '../../finding.ts'
 import type { OpenApiContract } from '../../contracts/openapi/contract.ts'
 import type { LifecycleOptions } from '../../rules/lifecycle.ts'
-import type { OpenApiChange } from '../../rules/openapi.ts'
+import type { OpenApiChange } from '../../rules/openapi/row.ts'
 import type { ParameterUse } from '../../rules/schema-judge.ts'
 import type { SitePair } from '../../rules/sites.ts'
 import type { SchemaComparison, SchemaPair } from '../../schema/comparison.ts'

@@ -1,0 +1,52 @@
+/** Rules about the interface as a whole: components, webhooks, servers, its version. */
+import { row, type Section } from './row.ts'
+
+export const INTERFACE_RULES: readonly Section[] = [
+  {
+    direction: 'none',
+    area: 'components',
+    kind: 'existence',
+    rows: [
+      row('component-schema-removed', {}, 'api-schema-removed', 'none', 'the schema `{name}` is no longer defined'),
+      row('webhook-added', {}, 'webhook-added', 'none', 'the webhook `{name}` was added'),
+      row('webhook-removed', {}, 'webhook-removed', 'narrows', 'the webhook `{name}` was removed'),
+      row(
+        'dangling-reference',
+        {},
+        'reference-unresolved',
+        'none',
+        'the reference `{reference}` names nothing, so that what it stands for was not compared',
+      ),
+      row('server', { action: 'added' }, 'server-added', 'none', 'the server `{name}` was added'),
+      row('server', { action: 'removed' }, 'server-removed', 'may-narrow', 'the server `{name}` was removed'),
+    ],
+  },
+  {
+    direction: 'none',
+    area: 'info',
+    kind: 'lifecycle',
+    rows: [
+      row(
+        'version',
+        { step: 'same' },
+        'api-version-not-bumped',
+        'none',
+        'something breaks, but the version is still {before}',
+      ),
+      row(
+        'version',
+        { step: 'decreased' },
+        'api-version-decreased',
+        'none',
+        'something breaks, but the version went down from {before} to {after}',
+      ),
+      row(
+        'version',
+        { step: 'minor' },
+        'api-major-version-not-bumped',
+        'none',
+        'something breaks, but the major version is the same in {before} and {after}',
+      ),
+    ],
+  },
+]

@@ -1,0 +1,174 @@
+/** Rules about operations: that they come and go, their life, their identity. */
+import { row, type Facts, type OpenApiRow, type Section } from './row.ts'
+
+export const OPERATION_RULES: readonly Section[] = [
+  {
+    direction: 'none',
+    area: 'paths',
+    kind: 'existence',
+    rows: [
+      row('operation-added', {}, 'endpoint-added', 'none', 'the operation was added'),
+      ...removal(true, 'api-path-removed', 'the path and its operation were removed'),
+      ...removal(false, 'api-removed', 'the operation was removed'),
+      row(
+        'operation-id',
+        { action: 'added' },
+        'api-operation-id-added',
+        'none',
+        'the operation id `{after}` was added',
+      ),
+      row(
+        'operation-id',
+        { action: 'removed' },
+        'api-operation-id-removed',
+        'none',
+        'the operation id `{before}` was replaced with `{after}`',
+      ),
+      row('callback-added', {}, 'callback-added', 'none', 'the callback `{name}` was added'),
+      row('callback-removed', {}, 'callback-removed', 'narrows', 'the callback `{name}` was removed'),
+      row(
+        'link',
+        { action: 'removed' },
+        'response-link-removed',
+        'may-narrow',
+        'the link `{name}` of the response {status} was removed',
+      ),
+      row(
+        'link',
+        { action: 'added' },
+        'response-link-added',
+        'none',
+        'the link `{name}` of the response {status} was added',
+      ),
+      row(
+        'link',
+        { action: 'changed' },
+        'response-link-changed',
+        'may-narrow',
+        'the link `{name}` of the response {status} leads elsewhere',
+      ),
+    ],
+  },
+  {
+    direction: 'none',
+    area: 'paths',
+    kind: 'lifecycle',
+    rows: [
+      row('operation-lifecycle', { kind: 'deprecated' }, 'endpoint-deprecated', 'none', 'the operation was deprecated'),
+      row(
+        'operation-lifecycle',
+        { kind: 'deprecated-with-sunset' },
+        'endpoint-deprecated-with-sunset',
+        'none',
+        'the operation was deprecated with the sunset day {sunset}',
+      ),
+      row(
+        'operation-lifecycle',
+        { kind: 'sunset-missing' },
+        'api-deprecated-sunset-missing',
+        'moves',
+        'the operation was deprecated without a sunset day',
+      ),
+      row(
+        'operation-lifecycle',
+        { kind: 'sunset-invalid' },
+        'api-deprecated-sunset-parse',
+        'moves',
+        'the sunset day `{sunset}` of the deprecated operation is no date',
+      ),
+      row(
+        'operation-lifecycle',
+        { kind: 'sunset-too-small' },
+        'api-sunset-date-too-small',
+        'moves',
+        'the operation was deprecated with the sunset day {sunset}, less than {days} days ahead',
+      ),
+      row(
+        'operation-lifecycle',
+        { kind: 'sunset-moved-too-small' },
+        'api-sunset-date-changed-too-small',
+        'moves',
+        'the sunset day was moved from {was} to {sunset}, less than {days} days ahead',
+      ),
+      row(
+        'operation-lifecycle',
+        { kind: 'sunset-deleted' },
+        'sunset-deleted',
+        'moves',
+        'the sunset day was removed, but the operation is still deprecated',
+      ),
+      row(
+        'operation-lifecycle',
+        { kind: 'reactivated' },
+        'endpoint-reactivated',
+        'none',
+        'the operation is no longer deprecated',
+      ),
+      row(
+        'operation-stability',
+        { step: 'invalid' },
+        'api-invalid-stability-level',
+        'moves',
+        'the stability level `{after}` is none of draft, alpha, beta, stable',
+      ),
+      row(
+        'operation-stability',
+        { step: 'decreased' },
+        'api-stability-decreased',
+        'moves',
+        'the stability of the operation went down from {before} to {after}',
+      ),
+      row(
+        'operation-stability',
+        { step: 'increased' },
+        'api-stability-increased',
+        'none',
+        'the stability of the operation went up from {before} to {after}',
+      ),
+    ],
+  },
+  {
+    direction: 'none',
+    area: 'tags',
+    kind: 'existence',
+    rows: [
+      row('operation-tag', { action: 'added' }, 'api-tag-added', 'none', 'the tag `{name}` was added'),
+      row('operation-tag', { action: 'removed' }, 'api-tag-removed', 'none', 'the tag `{name}` was removed'),
+    ],
+  },
+]
+
+/** The four ways in which an operation can go, by how it was announced. */
+function removal(isWholePath: boolean, stem: string, what: string): readonly OpenApiRow[] {
+  const when = (verdict: string): Facts => ({ isWholePath, removal: verdict })
+  return [
+    row(
+      'operation-removed',
+      when('unannounced'),
+      `${stem}-without-deprecation`,
+      'narrows',
+      `${what} without having been deprecated`,
+    ),
+    row(
+      'operation-removed',
+      when('announced'),
+      `${stem}-with-deprecation`,
+      'none',
+      `${what} after having been deprecated`,
+    ),
+    row(
+      'operation-removed',
+      when('before-sunset'),
+      `${stem}-before-sunset`,
+      'narrows',
+      `${what} before the sunset day {sunset}`,
+    ),
+    row(
+      'operation-removed',
+      when('sunset-invalid'),
+      'api-path-sunset-parse',
+      'narrows',
+      `${what}, and the sunset day \`{sunset}\` is no date`,
+    ),
+  ]
+}

@@ -1,0 +1,71 @@
+/**
+ * The form of the rules about an OpenAPI contract outside its schemas, one row each. A row holds when its change was told and
+ * the facts are as it wants them; of several rows of one change the first that holds counts. Its level follows from direction and effect.
+ */
+import type { Direction } from '../../finding.ts'
+import type { Effect } from '../rule.ts'
+
+export type Facts = Readonly<Record<string, unknown>>
+
+export interface OpenApiRow {
+  readonly change: OpenApiChange
+  /** Facts that must have these values; none for a row that always holds. */
+  readonly when: Facts
+  readonly id: string
+  readonly effect: Effect
+  /** What happened: facts are filled in for `{name}`. */
+  readonly says: string
+}
+
+export interface Section {
+  readonly direction: Direction
+  readonly area: string
+  readonly kind: string
+  readonly rows: readonly OpenApiRow[]
+}
+
+export function row(change: OpenApiChange, when: Facts, id: string, effect: Effect, says: string): OpenApiRow {
+  return { change, when, id, effect, says }
+}
+
+/** What walkers tell. */
+export type OpenApiChange =
+  | 'callback-added'
+  | 'callback-body'
+  | 'callback-removed'
+  | 'component-scheme-added'
+  | 'component-scheme-changed'
+  | 'component-scheme-removed'
+  | 'component-scope'
+  | 'component-schema-removed'
+  | 'dangling-reference'
+  | 'global-security'
+  | 'global-scope'
+  | 'header-added'
+  | 'header-removed'
+  | 'header-requiredness'
+  | 'link'
+  | 'media-type'
+  | 'media-type-encoding'
+  | 'media-type-schema'
+  | 'operation-added'
+  | 'operation-id'
+  | 'operation-lifecycle'
+  | 'operation-removed'
+  | 'operation-scope'
+  | 'operation-security'
+  | 'operation-stability'
+  | 'operation-tag'
+  | 'parameter-added'
+  | 'parameter-content'
+  | 'parameter-empty'
+  | 'parameter-lifecycle'
+  | 'parameter-removed'
+  | 'parameter-requiredness'
+  | 'parameter-style'
+  | 'request-body'
+  | 'response-status'
+  | 'server'
+  | 'version'
+  | 'webhook-added'
+  | 'webhook-removed'

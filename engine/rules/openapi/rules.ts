@@ -1,0 +1,48 @@
+/** The rules about an OpenAPI contract outside its schemas: all sections in one list, and the row that holds for a change. */
+import type { Rule } from '../rule.ts'
+import { makeRule } from '../schema-rules.ts'
+import { INTERFACE_RULES } from './interface.ts'
+import { OPERATION_RULES } from './operations.ts'
+import { PARAMETER_RULES } from './parameters.ts'
+import { PAYLOAD_RULES } from './payloads.ts'
+import type { Facts, OpenApiChange, OpenApiRow, Section } from './row.ts'
+import { SECURITY_RULES } from './security.ts'
+
+const SECTIONS: readonly Section[] = [
+  ...OPERATION_RULES,
+  ...SECURITY_RULES,
+  ...INTERFACE_RULES,
+  ...PARAMETER_RULES,
+  ...PAYLOAD_RULES,
+]
+
+const ALL_ROWS: readonly OpenApiRow[] = SECTIONS.flatMap(({ rows }) => rows)
+
+/** The row of a change; undefined when it is of no consequence. */
+export function openApiRowOf(
+  change: OpenApiChange,
+  facts: Facts,
+): { readonly id: string; readonly says: string } | undefined {
+  return ALL_ROWS.find(
+    (candidate) =>
+      candidate.change === change && Object.entries(candidate.when).every(([name, value]) => facts[name] === value),
+  )
+}
+
+/** Every rule of these rows, each id once. */
+export function openApiRules(): readonly Rule[] {
+  const rules = SECTIONS.flatMap(({ direction, area, kind, rows }) =>
+    rows.map(({ id, effect, says, when, change }) =>
+      makeRule(
+        id,
+        direction,
+        area,
+        kind,
+        typeof when.action === 'string' ? when.action : change,
+        effect,
+        says.replaceAll(/[`{}]/g, ''),
+      ),
+    ),
+  )
+  return [...new Map(rules.map((rule) => [rule.id, rule])).values()]
+}

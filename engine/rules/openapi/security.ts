@@ -1,0 +1,108 @@
+/** Rules about what security an operation or the interface asks for, and how its schemes are defined. */
+import { row, type OpenApiChange, type OpenApiRow, type Section } from './row.ts'
+
+export const SECURITY_RULES: readonly Section[] = [
+  {
+    direction: 'none',
+    area: 'security',
+    kind: 'existence',
+    rows: [
+      ...security('operation-security', 'operation-scope', 'api-security', 'the operation'),
+      ...security('global-security', 'global-scope', 'api-global-security', 'the whole interface'),
+      row(
+        'component-scheme-added',
+        {},
+        'api-security-component-added',
+        'none',
+        'the security scheme `{name}` was defined',
+      ),
+      row(
+        'component-scheme-removed',
+        {},
+        'api-security-component-removed',
+        'none',
+        'the security scheme `{name}` is no longer defined',
+      ),
+      row(
+        'component-scheme-changed',
+        { part: 'type' },
+        'api-security-component-type-changed',
+        'none',
+        'the security scheme `{name}` is of type {after} instead of {before}',
+      ),
+      row(
+        'component-scheme-changed',
+        { part: 'url' },
+        'api-security-component-oauth-url-changed',
+        'none',
+        'the authorization address of `{name}` is {after} instead of {before}',
+      ),
+      row(
+        'component-scheme-changed',
+        { part: 'tokenUrl' },
+        'api-security-component-oauth-token-url-changed',
+        'none',
+        'the token address of `{name}` is {after} instead of {before}',
+      ),
+      row(
+        'component-scope',
+        { action: 'added' },
+        'api-security-component-oauth-scope-added',
+        'none',
+        'the scope `{scope}` of `{name}` was defined',
+      ),
+      row(
+        'component-scope',
+        { action: 'removed' },
+        'api-security-component-oauth-scope-removed',
+        'none',
+        'the scope `{scope}` of `{name}` is no longer defined',
+      ),
+      row(
+        'component-scope',
+        { action: 'changed' },
+        'api-security-component-oauth-scope-changed',
+        'none',
+        'the scope `{scope}` of `{name}` is described as `{after}` instead of `{before}`',
+      ),
+    ],
+  },
+]
+
+function security(
+  requirement: OpenApiChange,
+  scope: OpenApiChange,
+  stem: string,
+  whose: string,
+): readonly OpenApiRow[] {
+  return [
+    row(
+      requirement,
+      { action: 'added' },
+      `${stem}-added`,
+      'none',
+      `the security requirement \`{name}\` of ${whose} was added`,
+    ),
+    row(
+      requirement,
+      { action: 'removed' },
+      `${stem}-removed`,
+      'none',
+      `the security requirement \`{name}\` of ${whose} was removed`,
+    ),
+    row(
+      scope,
+      { action: 'added' },
+      `${stem}-scope-added`,
+      'none',
+      `the scope \`{scope}\` of \`{name}\` is required for ${whose}`,
+    ),
+    row(
+      scope,
+      { action: 'removed' },
+      `${stem}-scope-removed`,
+      'none',
+      `the scope \`{scope}\` of \`{name}\` is no longer required for ${whose}`,
+    ),
+  ]
+}
