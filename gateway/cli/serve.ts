@@ -19,8 +19,10 @@ export const serveCommand: Command = {
     // The whole gateway is loaded for this command only: the others start in a fraction of the time.
     const { startGateway } = await import('../main.ts')
     const gateway = await startGateway(configSource(args, io))
+    // Signals are heard before anybody is told that they may be sent.
+    const stopped = untilStopped(gateway)
     announce(gateway, io)
-    return await untilStopped(gateway)
+    return await stopped
   },
 }
 

@@ -26,11 +26,15 @@ interface Pending {
 /** A thread that died is not started again before this many milliseconds: a broken disk must not spin. */
 const RESTART_PAUSE = 500
 
-/** Resolves when the file is open and migrated; rejects with the error of the opening. */
-export async function startClient(file: string, events: StoreEvents): Promise<Client> {
+/**
+ * Resolves when the file is open and migrated; rejects with the error of the opening.
+ * @param module of the thread
+ */
+export async function startClient(file: string, events: StoreEvents, module: URL = writerUrl()): Promise<Client> {
   const pending = new Map<number, Pending>()
   let lastId = 0
   let diedAt = Number.NEGATIVE_INFINITY
+  let isOpened = false
   let isClosed = false
   let thread: Worker | null = null
 
@@ -44,11 +48,11 @@ export async function startClient(file: string, events: StoreEvents): Promise<Cl
     if (thread === null) return
     thread = null
     diedAt = performance.now()
-    if (!isClosed) events.onFault?.(new Error('the store thread ended', { cause }))
+    if (isOpened && !isClosed) events.onFault?.(new Error('the store thread ended', { cause }))
     for (const id of pending.keys()) settle(id, false)?.reject(unavailable(cause.message, cause))
   }
   const start = (): Worker => {
-    const worker = new Worker(writerUrl(), { workerData: file, name: 'preflight-store' })
+    const worker = new Worker(module, { workerData: file, name: 'preflight-store' })
     worker.on('message', (reply: Reply<never>) => {
       if (reply.type === 'answer') settle(reply.id, true)?.resolve(reply.value)
       else if (reply.type === 'failure') settle(reply.id, false)?.reject(errorOf(reply.failure))
@@ -66,6 +70,7 @@ export async function startClient(file: string, events: StoreEvents): Promise<Cl
 
   thread = start()
   await opened(thread)
+  isOpened = true
   return {
     call: (name, argument) =>
       new Promise((resolve, reject) => {

@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict'
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { after, test, type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { startGateway } from '../../gateway/main.ts'
+import { FREE_PORTS, startTestGateway, TEST_KEY } from '../fakes/gateway.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'preflight-life-'))
+after(() => rmSync(directory, { recursive: true, force: true }))
+
+const COMMAND = fileURLToPath(new URL('../../gateway/preflight.js', import.meta.url))
+
+let runs = 0
+function newFolder(): string {
+  const folder = join(directory, `run-${++runs}`)
+  mkdirSync(folder)
+  return folder
+}
+
+interface Served {
+  readonly process: ChildProcessWithoutNullStreams
+  readonly ready: Readonly<Record<string, string>>
+  readonly stderr: readonly string[]
+  readonly exited: Promise<number | null>
+}
+
+/** `preflight serve` as a process of its own, once it says that it is ready. */
+async function serve(context: TestContext, folder: string, config: object = {}): Promise<Served> {
+  writeFileSync(
+    join(folder, 'preflight.yaml'),
+    JSON.stringify({ listen: FREE_PORTS, data_dir: join(folder, 'data'), ...config }),
+  )
+  const child = spawn(process.execPath, [COMMAND, 'serve', '--config', 'preflight.yaml'], { cwd: folder })
+  context.after(() => child.kill('SIGKILL'))
+  const stderr: string[] = []
+  createInterface({ input: child.stderr }).on('line', (line) => stderr.push(line))
+  const exited = once(child, 'exit').then(([code]: (number | null)[]) => code ?? null)
+  const lines = createInterface({ input: child.stdout })
+  const first = await Promise.race([once(lines, 'line'), exited])
+  assert.ok(Array.isArray(first), `the gateway ended: ${stderr.join('\n')}`)
+  const ready: Readonly<Record<string, string>> = JSON.parse(String(first[0]))
+  return { process: child, ready, stderr, exited }
+}
+
+test('serving says ready once as JSON, prints the first key once, answers, and ends with 0 on SIGTERM', async (t) => {
+  const folder = newFolder()
+  const first = await serve(t, folder)
+  assert.equal(first.ready['event'], 'ready')
+  for (const name of ['proxy', 'api', 'admin']) assert.match(first.ready[name] ?? '', /^http:\/\/127\.0\.0\.1:\d+$/)
+  assert.equal((await fetch(`${first.ready['admin']}/readyz`)).status, 200)
+  const key = /shown once: (\S+)/.exec(first.stderr.join('\n'))?.[1]
+  const ledger = await fetch(`${first.ready['api']}/api/v1/ledger`, { headers: { authorization: `Bearer ${key}` } })
+  assert.equal(ledger.status, 200)
+  first.process.kill('SIGTERM')
+  assert.equal(await first.exited, 0)
+
+  const second = await serve(t, folder)
+  assert.ok(!second.stderr.join('\n').includes('shown once'))
+  second.process.kill('SIGINT')
+  assert.equal(await second.exited, 0)
+})
+
+test('mistakes in the configuration end the start with 2 and are all told', async () => {
+  const folder = newFolder()
+  writeFileSync(join(folder, 'bad.yaml'), 'tier: x\nlog: { level: loud }\n')
+  const child = spawn(process.execPath, [COMMAND, 'serve', '--config', 'bad.yaml'], { cwd: folder })
+  let stderr = ''
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+  const [code]: (number | null)[] = await once(child, 'close')
+  assert.equal(code, 2)
+  assert.match(stderr, /bad\.yaml:1:7: .*\n.*bad\.yaml:2:15: /)
+})
+
+test('an address in use names the listener and the setting to change, and leaves nothing open', async (t) => {
+  const taken = await upstream(t, (response) => response.end())
+  const port = portOf(taken)
+  for (const name of ['proxy', 'api', 'admin'] as const) {
+    const start = startGateway({
+      value: { listen: { ...FREE_PORTS, [name]: `127.0.0.1:${port}` }, data_dir: newFolder() },
+      environment: { PREFLIGHT_BOOTSTRAP_KEY: TEST_KEY },
+    })
+    await assert.rejects(start, (error: Error) => {
+      assert.match(
+        error.message,
+        new RegExp(
+          `The ${name} listener .*another program.*listen\\.${name} or PREFLIGHT_${name.toUpperCase()}_LISTEN`,
+          's',
+        ),
+      )
+      return true
+    })
+  }
+})
+
+test('a data directory that cannot be used is named with the setting to change', async () => {
+  const file = join(newFolder(), 'file')
+  writeFileSync(file, '')
+  await assert.rejects(
+    startGateway({ value: { listen: FREE_PORTS, data_dir: join(file, 'below') }, environment: {} }),
+    /data directory .*below cannot be made: .*PREFLIGHT_DATA_DIR/,
+  )
+  const folder = newFolder()
+  writeFileSync(join(folder, 'ledger.db'), 'not a database at all, but long enough to look at'.repeat(40))
+  await assert.rejects(
+    startGateway({ value: { listen: FREE_PORTS, data_dir: folder }, environment: {} }),
+    /ledger\.db cannot be opened: .*not a database/,
+  )
+})
+
+test('a read-only data directory ends the start with 2 and what to change', async () => {
+  const folder = newFolder()
+  chmodSync(directory, 0o755)
+  chmodSync(folder, 0o555)
+  // Root may write everywhere, so the start is tried as nobody.
+  const identity = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+  const child = spawn(process.execPath, [COMMAND, 'serve', '--data-dir', folder], { cwd: '/', ...identity })
+  let stderr = ''
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+  const [code]: (number | null)[] = await once(child, 'close')
+  assert.equal(code, 2, stderr)
+  assert.match(stderr, /ledger\.db cannot be opened: .*PREFLIGHT_DATA_DIR/)
+})
+
+test('a call under way finishes within the drain, readiness goes first, and new calls are not taken', async (t) => {
+  const waiting = Promise.withResolvers<ServerResponse>()
+  const server = await upstream(t, (response) => waiting.resolve(response))
+  const gateway = await startTestGateway(t, {
+    shutdown: { drain: 20 },
+    routes: [{ name: 'slow', match: { path: '/' }, upstream: `http://127.0.0.1:${portOf(server)}`, protocol: 'mcp' }],
+  })
+  const call = fetch(`${gateway.addresses.proxy}/`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
+  })
+  const response = await waiting.promise
+  const closed = gateway.close()
+  const readiness = await fetch(`${gateway.addresses.admin}/readyz`)
+  assert.equal(readiness.status, 503)
+  await assert.rejects(fetch(`${gateway.addresses.proxy}/`, { method: 'POST', body: '{}' }))
+  response.writeHead(200, { 'content-type': 'application/json' }).end('{"jsonrpc":"2.0","id":1,"result":{}}')
+  assert.deepEqual(await (await call).json(), { jsonrpc: '2.0', id: 1, result: {} })
+  await closed
+  await assert.rejects(fetch(`${gateway.addresses.admin}/livez`))
+})
+
+test('SIGHUP takes a changed configuration up; a broken one is refused and told by log, metric and readiness', async (t) => {
+  const folder = newFolder()
+  const served = await serve(t, folder)
+  const file = join(folder, 'preflight.yaml')
+  const base = { listen: FREE_PORTS, data_dir: join(folder, 'data') }
+  const reloaded = async (config: string, expected: RegExp): Promise<void> => {
+    writeFileSync(file, config)
+    served.process.kill('SIGHUP')
+    await until(async () => expected.test(await metricsOf(served)))
+  }
+  await reloaded(JSON.stringify({ ...base, policy: 'strict' }), /preflight_settings_generation 2/)
+  await reloaded(
+    JSON.stringify({ ...base, policy: 'strickt' }),
+    /preflight_reloads_total\{what="settings",result="refused"\} [1-9]/,
+  )
+  assert.match(served.stderr.join('\n'), /there is no policy pack named/)
+  const readiness = await fetch(`${served.ready['admin']}/readyz`)
+  assert.equal(readiness.status, 200)
+  assert.match(await readiness.text(), /policy strict; the files on disk have 1 mistake/)
+  served.process.kill('SIGTERM')
+  assert.equal(await served.exited, 0)
+})
+
+test('a receipt key rotated by the command line signs the next decision of the running gateway', async (t) => {
+  const folder = newFolder()
+  const served = await serve(t, folder)
+  const rotate = spawn(process.execPath, [
+    COMMAND,
+    'keys',
+    'rotate',
+    '--overlap',
+    '0',
+    '--data-dir',
+    join(folder, 'data'),
+  ])
+  const [newKey] = (await once(rotate.stdout, 'data')).map(String)
+  await until(async () => {
+    const readiness = await (await fetch(`${served.ready['admin']}/readyz`)).text()
+    return readiness.includes(newKey?.trim() ?? 'no key')
+  })
+  const published = await (await fetch(`${served.ready['api']}/.well-known/jwks.json`)).text()
+  assert.match(published, /"status":"retired"[\s\S]*"status":"active"/)
+})
+
+async function metricsOf({ ready }: Served): Promise<string> {
+  return (await fetch(`${ready['admin']}/metrics`)).text()
+}
+
+/** Waits for something that another process does in its own time; the runner's timeout bounds it. */
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) await new Promise((resolve) => setTimeout(resolve, 20))
+}
+
+async function upstream(context: TestContext, answer: (response: ServerResponse) => void): Promise<Server> {
+  const server = createServer((request, response) => {
+    request.resume()
+    answer(response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  context.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return server
+}
+
+function portOf(server: Server): number {
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  return address.port
+}
