@@ -92,7 +92,16 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
   }
   const key = await newKey('agent')
   return {
-    ...{ url, store, flow, keys, baselines, metrics, key, log, changed, newKey },
+    url,
+    store,
+    flow,
+    keys,
+    baselines,
+    metrics,
+    key,
+    log,
+    changed,
+    newKey,
     get: (path, headers = {}) => ask(url + path, { headers: { authorization: `Bearer ${key}`, ...headers } }),
     post: (path, body, headers = {}) =>
       ask(url + path, {

@@ -204,6 +204,8 @@ describe('a request that is not as it should be', () => {
   })
 })
 
+const authorize = (after: string) => ({ ...good, artifacts: [pets(after)] })
+
 describe('an artifact that cannot be judged', () => {
   let api: ApiFake
   before(async () => {
@@ -211,7 +213,6 @@ describe('an artifact that cannot be judged', () => {
   })
   after(() => api.close())
 
-  const authorize = (after: string) => ({ ...good, artifacts: [pets(after)] })
   const assertDegraded = async (after: string): Promise<void> => {
     const { status, body } = await api.post(PREFLIGHT, authorize(after))
     assert.equal(status, 200)

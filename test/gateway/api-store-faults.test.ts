@@ -10,11 +10,12 @@ import { at, listAt, textAt } from '../json.ts'
 const PREFLIGHT = '/api/v1/preflight'
 const request = { preflight_mode: 'authorize', artifacts: [pets(PETS_WITH_POST)], context: { operation: 'merge' } }
 
+const diskFull = () =>
+  Promise.reject(new GatewayError('STORE_UNAVAILABLE', undefined, { cause: new Error('disk full') }))
+
 describe('a store that cannot be written', () => {
   let api: ApiFake
   let isFull = false
-  const diskFull = () =>
-    Promise.reject(new GatewayError('STORE_UNAVAILABLE', undefined, { cause: new Error('disk full') }))
 
   before(async () => {
     api = await startApi({
