@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { chartSchema } from './chart-schema.ts'
 import { configPage, errorsPage, metricsPage } from './reference-pages.ts'
+import { riskPage } from './risk-page.ts'
 import { rulesPage } from './rules-page.ts'
 import { generatedValidators, type GeneratedFile } from './validators.ts'
 
@@ -14,7 +15,7 @@ const ROOT = join(import.meta.dirname, '..')
 
 /** Everything that is generated, in the order in which it is written. */
 function generatedFiles(): readonly GeneratedFile[] {
-  return [...generatedValidators(), chartSchema(), configPage(), errorsPage(), metricsPage(), rulesPage()]
+  return [...generatedValidators(), chartSchema(), configPage(), errorsPage(), metricsPage(), riskPage(), rulesPage()]
 }
 
 function isCurrent({ path, content }: GeneratedFile): boolean {

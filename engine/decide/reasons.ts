@@ -32,6 +32,12 @@ export const REASON_CODES = {
   RECEIPT_FORMAT_UNKNOWN: 'The receipt has a format version that the consumer does not know.',
   STOPPED: 'The decision is STOP.',
   APPROVAL_REQUIRED: 'The decision is REQUEST_APPROVAL.',
+  ARTIFACT_UNREADABLE: 'A contract document cannot be read: its text, its references or its version.',
+  ARTIFACT_OVER_LIMIT: 'A contract document is over a limit: its length, nesting, aliases or expansion.',
+  ARTIFACT_TYPE_MISMATCH: 'A contract document is not of the type that it is declared as.',
+  UNSUPPORTED_ARTIFACT_TYPE: 'Contracts of this type are not compared.',
+  ANALYSIS_TIMEOUT: 'Comparing an artifact took longer than the limit.',
+  ANALYSIS_FAULT: 'Comparing an artifact failed inside the gateway.',
 } as const satisfies Readonly<Record<string, string>>
 
 export type ReasonCode = keyof typeof REASON_CODES

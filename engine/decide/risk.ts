@@ -2,7 +2,7 @@
  * The risk score: 0 to 100, the sum of five published factors (docs/risk.md). It informs; it never decides and never relaxes a
  * decision. Steps, not curves: every machine computes the same integer.
  */
-import type { Level } from '../finding.ts'
+import { LEVELS, type Level } from '../finding.ts'
 import type { Judgement } from './judgement.ts'
 import { counted } from './text.ts'
 import type { RiskFactor } from './verdict.ts'
@@ -22,49 +22,10 @@ interface Measure {
   readonly because: string
 }
 
-interface Factor {
-  readonly id: string
-  readonly weight: number
-  readonly meaning: string
-  readonly measure: (facts: RiskFacts) => Measure
-}
-
-/** The factors and their weights, as published; the weights sum to 100. */
-export const RISK_FACTORS: readonly Factor[] = [
-  {
-    id: 'severity',
-    weight: 60,
-    meaning: 'The worst level found, and how many distinct changes have it.',
-    measure: severity,
-  },
-  {
-    id: 'reach',
-    weight: 14,
-    meaning: 'How many operations and tools the breaking and dangerous changes reach.',
-    measure: reach,
-  },
-  { id: 'agent', weight: 12, meaning: 'Whether what an agent calls, or is told, changed.', measure: agent },
-  {
-    id: 'security',
-    weight: 8,
-    meaning: 'Whether authentication, scopes or the trust in a tool changed.',
-    measure: security,
-  },
-  { id: 'evidence', weight: 6, meaning: 'How much could not be looked at.', measure: evidence },
-]
-
-export function riskFactors(facts: RiskFacts): readonly RiskFactor[] {
-  return RISK_FACTORS.map(({ id, weight, measure }) => {
-    const { share, because } = measure(facts)
-    return { id, weight, points: Math.round((weight * share) / 100), because }
-  })
-}
-
-export function riskScore(factors: readonly RiskFactor[]): number {
-  return Math.min(
-    100,
-    factors.reduce((sum, { points }) => sum + points, 0),
-  )
+interface ScaleRow {
+  readonly condition: string
+  /** Percent of the weight. */
+  readonly share: number
 }
 
 /** Rows `[at least, share]`, greatest first. */
@@ -92,6 +53,81 @@ const REACH_STEPS: Steps = [
 ]
 const QUALITY_SHARE = { LOW: 100, MEDIUM: 50, HIGH: 0 } as const
 
+const AGENT_SHARES = { breaks: 100, changes: 60 } as const
+
+/** The steps in words: what counts, and how much of the weight. */
+function scaleOf(steps: Steps, what: string): readonly ScaleRow[] {
+  return steps.map(([atLeast, share]) => ({ condition: `${atLeast} or more ${what}`, share }))
+}
+
+interface Factor {
+  readonly id: string
+  readonly weight: number
+  readonly meaning: string
+  /** Published beside it: the first row that applies counts. */
+  readonly scale: readonly ScaleRow[]
+  readonly measure: (facts: RiskFacts) => Measure
+}
+
+/** The factors and their weights, as published; the weights sum to 100. */
+export const RISK_FACTORS: readonly Factor[] = [
+  {
+    id: 'severity',
+    weight: 60,
+    meaning: 'The worst level found, and how many distinct changes have it.',
+    scale: LEVELS.flatMap((level) => scaleOf(SEVERITY_STEPS[level], `${level} changes`)),
+    measure: severity,
+  },
+  {
+    id: 'reach',
+    weight: 14,
+    meaning: 'How many operations and tools the breaking and dangerous changes reach.',
+    scale: scaleOf(REACH_STEPS, 'operations or tools'),
+    measure: reach,
+  },
+  {
+    id: 'agent',
+    weight: 12,
+    meaning: 'Whether what an agent calls, or is told, changed.',
+    scale: [
+      { condition: 'a breaking change of a tool', share: AGENT_SHARES.breaks },
+      { condition: 'a dangerous change of a tool, or a TOOL_ or AGENT_ pattern', share: AGENT_SHARES.changes },
+    ],
+    measure: agent,
+  },
+  {
+    id: 'security',
+    weight: 8,
+    meaning: 'Whether authentication, scopes or the trust in a tool changed.',
+    scale: [{ condition: 'an AUTH_ or poisoning pattern, or a breaking or dangerous security rule', share: 100 }],
+    measure: security,
+  },
+  {
+    id: 'evidence',
+    weight: 6,
+    meaning: 'How much could not be looked at.',
+    scale: Object.entries(QUALITY_SHARE).map(([quality, share]) => ({
+      condition: `evidence quality ${quality}`,
+      share,
+    })),
+    measure: evidence,
+  },
+]
+
+export function riskFactors(facts: RiskFacts): readonly RiskFactor[] {
+  return RISK_FACTORS.map(({ id, weight, measure }) => {
+    const { share, because } = measure(facts)
+    return { id, weight, points: Math.round((weight * share) / 100), because }
+  })
+}
+
+export function riskScore(factors: readonly RiskFactor[]): number {
+  return Math.min(
+    100,
+    factors.reduce((sum, { points }) => sum + points, 0),
+  )
+}
+
 function step(steps: Steps, value: number): number {
   return steps.find(([atLeast]) => value >= atLeast)?.[1] ?? 0
 }
@@ -116,9 +152,11 @@ function reach({ judgements }: RiskFacts): Measure {
 
 function agent({ judgements, patterns }: RiskFacts): Measure {
   const atTools = risky(judgements).filter(({ occurrence }) => occurrence.tool !== null)
-  if (atTools.some(({ group }) => group.level === 'breaking')) return { share: 100, because: 'a tool breaks' }
+  if (atTools.some(({ group }) => group.level === 'breaking'))
+    return { share: AGENT_SHARES.breaks, because: 'a tool breaks' }
   const named = patterns.filter((name) => /^(TOOL|AGENT)_/.test(name))
-  if (atTools.length > 0 || named.length > 0) return { share: 60, because: named[0] ?? 'a tool changed' }
+  if (atTools.length > 0 || named.length > 0)
+    return { share: AGENT_SHARES.changes, because: named[0] ?? 'a tool changed' }
   return { share: 0, because: 'no tool is touched' }
 }
 
