@@ -125,7 +125,11 @@ async function readReply(answer: Dispatcher.ResponseData, id: string): Promise<R
     if (!json.ok) throw new Error(`its answer has no single reading (${json.message})`)
     if (isJsonObject(json.value) && json.value['id'] === id) reply = json.value
   }
-  const parser = createParser({ onEvent: (event) => take(event.data) })
+  const onEvent = ({ data }: { readonly data: string }): void => {
+    // MCP 2025-11-25, Streamable HTTP: a server may prime a stream with an event that has an id and no data.
+    if (data !== '') take(data)
+  }
+  const parser = createParser({ onEvent })
   const isStream = isEventStream(answer.headers)
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let text = ''
