@@ -67,9 +67,11 @@ function pathOf({ occurrences }: FindingGroup): string {
   return first.operation === null ? (first.tool ?? '') : `${first.operation.method} ${first.operation.path}`
 }
 
-/** The property or parameter: by the pointer where that names it, else as the message quotes it. */
-function fieldOf({ location, message }: FindingGroup): string {
+/** The property by the pointer, where that passes one; else the parameter or name that the words give. */
+function fieldOf({ location, message, occurrences }: FindingGroup): string {
   const tokens = parsePointer(location) ?? []
   const named = tokens.filter((_, index) => tokens[index - 1] === 'properties')
-  return named.length > 0 ? named.join('.') : (/`([^`]{1,200})`/.exec(message)?.[1] ?? '')
+  if (named.length > 0) return named.join('.')
+  const parameter = /\((?:query|path|header|cookie) parameter ([^)]{1,200})\)$/.exec(occurrences[0]?.message ?? '')?.[1]
+  return parameter ?? /`([^`]{1,200})`/.exec(message)?.[1] ?? ''
 }

@@ -29,15 +29,20 @@ function breaking(pattern: RegExp): GovernancePattern['matches'] {
   return ({ rule, level }) => level !== 'info' && pattern.test(rule)
 }
 
-/** What breaks or may break, at places whose pointer shows what they are about. */
-function telling(rule: RegExp, location: RegExp): GovernancePattern['matches'] {
-  return (group) => group.level !== 'info' && rule.test(group.rule) && location.test(group.location)
-}
-
 const PAGING_WORDS = String.raw`(?:page|per_page|page_?size|page_?token|next_page_?token|limit|offset|cursor|next_?cursor|starting_after|ending_before|has_more)`
 const PAGING_MEMBER = new RegExp(String.raw`/properties/${PAGING_WORDS}(?:/|$)`, 'i')
-const PAGING_NAME = new RegExp(`\`${PAGING_WORDS}\``, 'i')
-const RATE_LIMIT = /(?:^|[/`])(?:x-)?(?:rate-?limit(?:-[a-z]+)*|retry-after)(?:[/`]|$)|\/responses\/429(?:\/|$)/i
+/** As messages name a member or a parameter. */
+const PAGING_NAME = new RegExp(`(?:\`|/|parameter )${PAGING_WORDS}(?:[\`/)]|$)`, 'i')
+const RATE_LIMIT =
+  /(?:^|[/`]|header )(?:x-)?(?:rate-?limit(?:-[a-z]+)*|retry-after)(?:[/`,)]|$)|\/responses\/429(?:\/|$)/i
+const ERROR_RESPONSE = /\/responses\/(?:[45]..|default)(?:\/|$)/i
+/** As messages name the answer that a change reaches. */
+const ERROR_STATUS = /\(response (?:[45]..|default)\b/i
+
+/** Whether a change is said of something by its place, or by the words of some place that it reaches. */
+function speaksOf({ location, message, occurrences }: FindingGroup, place: RegExp, words: RegExp): boolean {
+  return place.test(location) || words.test(message) || occurrences.some((occurrence) => words.test(occurrence.message))
+}
 
 /** In the order of their names. */
 export const GOVERNANCE_PATTERNS: readonly GovernancePattern[] = [
@@ -90,7 +95,7 @@ export const GOVERNANCE_PATTERNS: readonly GovernancePattern[] = [
     consequence: 'Error handling that reads the old form misses what went wrong.',
     matches: (group) =>
       group.rule === 'response-non-success-status-removed' ||
-      telling(/^(?:callback-)?response-/, /\/responses\/(?:[45]..|default)(?:\/|$)/i)(group),
+      (group.level !== 'info' && group.rule.startsWith('response-') && speaksOf(group, ERROR_RESPONSE, ERROR_STATUS)),
   },
   {
     name: 'FIELD_REMOVED',
@@ -110,14 +115,13 @@ export const GOVERNANCE_PATTERNS: readonly GovernancePattern[] = [
     name: 'PAGINATION_CHANGED',
     severity: SERIOUS,
     consequence: 'Clients that walk through pages stop early, repeat themselves or fail.',
-    matches: (group) =>
-      group.level !== 'info' && (PAGING_NAME.test(group.message) || PAGING_MEMBER.test(group.location)),
+    matches: (group) => group.level !== 'info' && speaksOf(group, PAGING_MEMBER, PAGING_NAME),
   },
   {
     name: 'RATE_LIMIT_CHANGED',
     severity: SERIOUS,
     consequence: 'Clients that pace themselves by these headers or answers are throttled.',
-    matches: (group) => RATE_LIMIT.test(group.location) || RATE_LIMIT.test(group.message),
+    matches: (group) => speaksOf(group, RATE_LIMIT, RATE_LIMIT),
   },
   {
     name: 'REQUIRED_FIELD_ADDED',
