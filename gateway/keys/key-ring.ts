@@ -5,7 +5,6 @@
 import { createPrivateKey, sign, type KeyObject } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose'
 import type { KeySet, Signer } from '../../engine/index.ts'
 import { GatewayError } from '../errors.ts'
 import { StartupError, messageOf } from '../startup-error.ts'
@@ -135,6 +134,8 @@ async function firstKey(file: string, now: number): Promise<readonly StoredKey[]
 
 /** An Ed25519 key whose id is its RFC 7638 thumbprint. */
 async function newKey(validFrom: number): Promise<StoredKey> {
+  // Needed once in the life of a key: not worth loading at every start.
+  const { calculateJwkThumbprint, exportJWK, generateKeyPair } = await import('jose')
   const pair = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
   const { x, d } = await exportJWK(pair.privateKey)
   if (x === undefined || d === undefined) throw new Error('the generated key has no Ed25519 members')
