@@ -76,3 +76,8 @@ const BY_RULE: ReadonlyMap<string, RuleException> = new Map(
 export function exceptionOf(rule: string): RuleException | undefined {
   return BY_RULE.get(rule)
 }
+
+/** Ids of all rules with an exception. */
+export function exceptionIds(): readonly string[] {
+  return [...BY_RULE.keys()]
+}

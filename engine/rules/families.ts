@@ -35,12 +35,21 @@ function rows(kind: Family['kind'], list: readonly Row[]): readonly Family[] {
  * lengths, where documents often catch up with a bound that servers always had, it only may do so.
  */
 function bound(keyword: string, stem: string, side: 'upper' | 'lower', set: Effect = 'narrows'): readonly Family[] {
+  return [
+    ...impliedBound(keyword, stem, side),
+    ...rows('constraints', [
+      [keyword, 'set', `${stem}-set`, set, `got the ${keyword} {after}`],
+      [keyword, 'unset', `${stem}-unset`, 'widens', `lost its ${keyword} of {before}`],
+    ]),
+  ]
+}
+
+/** A bound that is there without being named: it is only ever raised or lowered. */
+function impliedBound(keyword: string, stem: string, side: 'upper' | 'lower'): readonly Family[] {
   const [up, down]: readonly [Effect, Effect] = side === 'upper' ? ['widens', 'narrows'] : ['narrows', 'widens']
   return rows('constraints', [
     [keyword, 'increased', `${stem}-increased`, up, `had its ${keyword} raised from {before} to {after}`],
     [keyword, 'decreased', `${stem}-decreased`, down, `had its ${keyword} lowered from {before} to {after}`],
-    [keyword, 'set', `${stem}-set`, set, `got the ${keyword} {after}`],
-    [keyword, 'unset', `${stem}-unset`, 'widens', `lost its ${keyword} of {before}`],
   ])
 }
 
@@ -128,11 +137,12 @@ export const FAMILIES: readonly Family[] = [
   ...bound('exclusiveMaximum', 'exclusive-max', 'upper', 'may-narrow'),
   ...bound('exclusiveMinimum', 'exclusive-min', 'lower', 'may-narrow'),
   ...bound('maxLength', 'max-length', 'upper', 'may-narrow'),
-  ...bound('minLength', 'min-length', 'lower', 'may-narrow'),
+  ...impliedBound('minLength', 'min-length', 'lower'),
   ...bound('maxItems', 'max-items', 'upper'),
+  // Ids of set and unset exist since before the absence of minItems was read as 0; nothing leads to them.
   ...bound('minItems', 'min-items', 'lower', 'may-narrow'),
   ...bound('maxProperties', 'max-properties', 'upper'),
-  ...bound('minProperties', 'min-properties', 'lower'),
+  ...impliedBound('minProperties', 'min-properties', 'lower'),
   ...bound('maxContains', 'max-contains', 'upper'),
   ...bound('minContains', 'min-contains', 'lower'),
   ...rows('requiredness', [

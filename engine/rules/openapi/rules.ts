@@ -29,19 +29,16 @@ export function openApiRowOf(
   )
 }
 
+function actionOf(change: OpenApiChange, { action }: Facts): string {
+  if (typeof action === 'string') return action
+  return /-(added|removed)$/.exec(change)?.[1] ?? 'changed'
+}
+
 /** Every rule of these rows, each id once. */
 export function openApiRules(): readonly Rule[] {
   const rules = SECTIONS.flatMap(({ direction, area, kind, rows }) =>
     rows.map(({ id, effect, says, when, change }) =>
-      makeRule(
-        id,
-        direction,
-        area,
-        kind,
-        typeof when.action === 'string' ? when.action : change,
-        effect,
-        says.replaceAll(/[`{}]/g, ''),
-      ),
+      makeRule(id, direction, area, kind, actionOf(change, when), effect, says.replaceAll(/[`{}]/g, '')),
     ),
   )
   return [...new Map(rules.map((rule) => [rule.id, rule])).values()]

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { suite, test } from 'node:test'
+import { compareOpenApi } from '../../../engine/diff/openapi/compare.ts'
+import { exceptionOf, exceptionIds } from '../../../engine/rules/exceptions.ts'
+import { ruleTable } from '../../../engine/rules/table.ts'
+import { sha256 } from '../../conformance/openapi-run.ts'
+import { examples } from './examples.ts'
+
+const PIN = new URL('../../pins/rules.tsv', import.meta.url)
+const SCHEMA_AREAS = new Set(['schema', 'parameters', 'headers', 'callbacks'])
+
+suite('the rule table', () => {
+  test('is pinned: rules are only ever appended, and none changes its level in silence', () => {
+    const rows = ruleTable().map(({ id, level, direction, area, kind, action, effect }) =>
+      [id, level, direction, area, kind, action, effect].join('\t'),
+    )
+    assert.deepEqual(rows, readFileSync(PIN, 'utf8').trimEnd().split('\n').slice(1))
+  })
+
+  test('has ids that can be reason codes', () => {
+    for (const { id } of ruleTable()) assert.match(id, /^[a-z][a-z0-9]*(?:-[a-z0-9]+)+$/)
+  })
+
+  test('says in plain words what each rule tells', () => {
+    for (const { id, description } of ruleTable()) assert.ok(description.length > 8 && !/[{}]/.test(description), id)
+  })
+
+  test('has no exception for a rule that does not exist, and a reason for each', () => {
+    const ids = new Set(ruleTable().map(({ id }) => id))
+    for (const id of exceptionIds()) {
+      assert.ok(ids.has(id), id)
+      assert.ok((exceptionOf(id)?.because.length ?? 0) > 20, id)
+    }
+  })
+})
+
+suite('a rule of the families', () => {
+  const all = examples()
+  const levels = new Map(ruleTable().map(({ id, level }) => [id, level]))
+
+  test('holds on its pair, at its level, and on nothing when the two sides are the same', () => {
+    const silent: string[] = []
+    for (const { rule, before, after, options } of all) {
+      const [old, now] = [JSON.stringify(before), JSON.stringify(after)]
+      const compared = compareOpenApi(old, now, options, sha256)
+      assert.ok(compared.ok, rule)
+      const group = compared.value.groups.find((candidate) => candidate.rule === rule)
+      if (group === undefined) silent.push(`${rule}: ${compared.value.groups.map((other) => other.rule).join(', ')}`)
+      else assert.equal(group.level, levels.get(rule), rule)
+      const same = compareOpenApi(now, now, options, sha256)
+      assert.ok(same.ok && same.value.groups.length === 0, `${rule} on identity`)
+    }
+    assert.deepEqual(silent, [])
+  })
+
+  test('has an example wherever a schema stands in OpenAPI', () => {
+    const shown = new Set(all.map(({ rule }) => rule))
+    const bare = ruleTable().filter(
+      ({ id, area, kind }) => SCHEMA_AREAS.has(area) && !shown.has(id) && kind !== 'existence' && !isOutsideSchemas(id),
+    )
+    assert.deepEqual(
+      bare.map(({ id }) => id),
+      [],
+    )
+  })
+})
+
+/** Rules of parameters, headers and callbacks as such: their pairs lie in test/rules/openapi/. */
+function isOutsideSchemas(id: string): boolean {
+  return /^(?:request-parameter-(?:became-(?:required|optional)$|empty-value|style|content-type-changed|deprecated|sunset|reactivated|removed)|response-header-became-(?:optional|required)$|callback-request-body-(?:added|removed|became))|-min-items-(?:set|unset)$/.test(
+    id,
+  )
+}
