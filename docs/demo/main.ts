@@ -12,7 +12,7 @@ import { connectAgent, type Agent, type CallReport } from './agent.ts'
 import { startControlledServer, type ControlledServer, type Release } from './controlled-server.ts'
 import { memberOf, moved, readMetrics, verifyOffline, type Samples } from './evidence.ts'
 import { startEverything, type EverythingServer } from './everything.ts'
-import { createNarration, paint, type Narration } from './narration.ts'
+import { createNarration, MARGIN, paint, type Narration } from './narration.ts'
 
 /** How often the gateway reads an upstream's manifest again, seconds: the longest that a change stays unseen. */
 const REFRESH_SECONDS = 1
@@ -76,10 +76,10 @@ function configOf(everything: EverythingServer, controlled: ControlledServer): u
 function tellCall(narration: Narration, report: CallReport): void {
   const word = report.action === 'CONTINUE' ? paint('green', report.action) : paint('red', report.action ?? 'nothing')
   narration.fact(report.tool, `${word}  ${paint('dim', report.decisionId ?? '')}`)
-  narration.fact('', report.text.split('\n').slice(0, 6).join('\n                  '))
+  narration.fact('', report.text.split('\n').slice(0, 6).join(`\n${MARGIN}`))
 }
 
-async function pinAndCall(stage: Stage, real: Agent, mirror: Agent): Promise<string> {
+async function pinAndCall(stage: Stage, real: Agent, mirror: Agent): Promise<void> {
   const { narration, controlled, recorded, keys } = stage
   narration.step('First run: the manifests are pinned as baselines, calls go through with receipts')
   narration.expect((await real.listTools()).length === recorded.length, 'the agent sees every tool of the real server')
@@ -96,11 +96,13 @@ async function pinAndCall(stage: Stage, real: Agent, mirror: Agent): Promise<str
   }
   const token = controlled.lastReceipt()
   narration.expect(token !== null, 'the upstream received a receipt with the call')
-  const verified = verifyOffline(token ?? '', keys)
-  narration.fact('preflight', 'verify TOKEN --keys jwks.json')
-  narration.fact('', verified.output.split('\n').slice(0, 8).join('\n                  '))
+  const intended = ['--operation', 'tool_call', '--target-id', 'mirror/get-annotated-message']
+  const verified = verifyOffline(token ?? '', keys, ...intended)
+  narration.fact('preflight', `verify TOKEN --keys jwks.json ${intended.join(' ')}`)
+  narration.fact('', verified.output.split('\n').slice(0, 8).join(`\n${MARGIN}`))
   narration.expect(verified.exitCode === 0, 'the receipt verifies offline, with the saved key set and no gateway')
-  return token ?? ''
+  const elsewhere = verifyOffline(token ?? '', keys, '--operation', 'deploy', '--target-id', 'mirror/echo')
+  narration.expect(elsewhere.exitCode === 1, 'the same receipt authorizes no other operation and no other tool')
 }
 
 function receiptOf(report: CallReport): string {
@@ -133,10 +135,12 @@ async function changeAndStop(stage: Stage, real: Agent, mirror: Agent): Promise<
     narration.expect(call.action === 'CONTINUE' && !call.isError, `${call.tool} is untouched and goes on`)
   }
   const [first] = stopped
-  const verified = verifyOffline(first === undefined ? '' : receiptOf(first), keys)
-  narration.fact('preflight', 'verify TOKEN-OF-THE-STOP --keys jwks.json')
-  narration.fact('', verified.output.split('\n').slice(0, 8).join('\n                  '))
-  narration.expect(verified.exitCode === 1, 'the receipt of the stop is genuine and authorizes nothing')
+  const intended = ['--operation', 'tool_call', '--target-id', 'mirror/get-structured-content']
+  const verified = verifyOffline(first === undefined ? '' : receiptOf(first), keys, ...intended)
+  narration.fact('preflight', `verify TOKEN-OF-THE-STOP --keys jwks.json ${intended.join(' ')}`)
+  narration.fact('', verified.output.split('\n').slice(0, 8).join(`\n${MARGIN}`))
+  const isGenuine = verified.exitCode === 1 && verified.output.includes('decision_not_allow')
+  narration.expect(isGenuine, 'the receipt of the stop is genuine and authorizes nothing')
 }
 
 async function showLedger({ narration, gateway }: Stage, before: Samples): Promise<void> {

@@ -12,6 +12,11 @@ export function paint(style: keyof typeof PAINT, text: string): string {
   return isColoured ? `\u001B[${PAINT[style]}m${text}\u001B[0m` : text
 }
 
+const LABEL_WIDTH = 23
+
+/** What lines after the first of a fact begin with. */
+export const MARGIN = ' '.repeat(LABEL_WIDTH + 4)
+
 export interface Narration {
   step(title: string): void
   fact(label: string, text: string): void
@@ -26,7 +31,7 @@ export function createNarration(write: (text: string) => void): Narration {
       steps += 1
       write(`\n${paint('bold', `${steps}. ${title}`)}\n`)
     },
-    fact: (label, text) => write(`   ${paint('dim', label.padEnd(14))} ${text}\n`),
+    fact: (label, text) => write(`   ${paint('dim', label.padEnd(LABEL_WIDTH))} ${text}\n`),
     expect: (holds, claim) => {
       write(`   ${holds ? paint('green', '✓') : paint('red', '✗')} ${claim}\n`)
       if (!holds) throw new Error(`It did not happen as told: ${claim}`)
