@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test, type TestContext } from 'node:test'
 import { apiKeyRow, mintApiKey } from '../../gateway/keys/api-keys.ts'
+import { batchedCallRecords } from '../../gateway/store/sqlite/call-records.ts'
 import { openSqliteStore, type SqliteStoreOptions } from '../../gateway/store/sqlite/store.ts'
-import type { Store } from '../../gateway/store/store.ts'
+import type { InterceptionRow, Store } from '../../gateway/store/store.ts'
 import { decisionRow } from '../fakes/decision-row.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'preflight-store-'))
@@ -135,17 +136,7 @@ test('the hash chain names the first row that was changed, removed or moved behi
 test('call records are in the file after the flush, and what waits is written by close', async () => {
   const file = newFile()
   const store = await openSqliteStore({ file, calls: 'batched', flushMilliseconds: 3_600_000 })
-  for (let n = 0; n < 3; n += 1)
-    await store.recordInterception({
-      correlationId: `c${n}`,
-      decisionId: null,
-      route: 'shop',
-      protocol: 'mcp',
-      action: 'tools/call search',
-      executionAction: 'CONTINUE',
-      enforced: true,
-      at: n,
-    })
+  for (let n = 0; n < 3; n += 1) await store.recordInterception(interception(`c${n}`))
   await store.close()
   const reader = new DatabaseSync(file, { readOnly: true })
   assert.equal(reader.prepare('SELECT count(*) AS n FROM interceptions').get()?.['n'], 3)
@@ -225,3 +216,54 @@ test('a store that is closed refuses calls', async () => {
   await store.close()
   await assert.rejects(store.probe(), { code: 'STORE_UNAVAILABLE' })
 })
+
+test('batches that cannot be written keep their rows in order, and calls are refused once too many wait', async () => {
+  const written: string[] = []
+  let isBroken = true
+  const records = batchedCallRecords((rows) => {
+    if (isBroken) return Promise.reject(new Error('disk full'))
+    written.push(...rows.map(({ correlationId }) => correlationId))
+    return Promise.resolve()
+  }, 1)
+  for (let n = 0; n < 10_000; n += 1) await records.add(interception(`c${n}`))
+  await assert.rejects(records.add(interception('too many')), { code: 'STORE_UNAVAILABLE' })
+  isBroken = false
+  assert.equal(await records.close(), 0)
+  assert.deepEqual(
+    written,
+    Array.from({ length: 10_000 }, (_, n) => `c${n}`),
+  )
+})
+
+test('a healthy store takes a burst of calls that is larger than the waiting room', async () => {
+  let count = 0
+  const records = batchedCallRecords(async (rows) => {
+    await new Promise((resolve) => setImmediate(resolve))
+    count += rows.length
+  }, 3_600_000)
+  for (let n = 0; n < 30_000; n += 1) {
+    await records.add(interception('c'))
+    if (n % 100 === 0) await new Promise((resolve) => setImmediate(resolve))
+  }
+  assert.equal(await records.close(), 0)
+  assert.equal(count, 30_000)
+})
+
+test('what could not be written by the end is counted', async () => {
+  const records = batchedCallRecords(() => Promise.reject(new Error('disk full')), 3_600_000)
+  await records.add(interception('lost'))
+  assert.equal(await records.close(), 1)
+})
+
+function interception(correlationId: string): InterceptionRow {
+  return {
+    correlationId,
+    decisionId: null,
+    route: 'shop',
+    protocol: 'mcp',
+    action: 'tools/call search',
+    executionAction: 'CONTINUE',
+    enforced: true,
+    at: 1,
+  }
+}

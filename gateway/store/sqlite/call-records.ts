@@ -29,46 +29,47 @@ export function durableCallRecords(write: Write): CallRecords {
 export function batchedCallRecords(write: Write, flushMilliseconds: number): CallRecords {
   let waiting: InterceptionRow[] = []
   let timer: NodeJS.Timeout | null = null
-  let writing: Promise<void> = Promise.resolve()
-  let isWriting = false
+  let writing: Promise<void> | null = null
+  let isFailing = false
 
-  const flush = async (): Promise<void> => {
-    const batch = waiting
-    waiting = []
-    isWriting = true
-    try {
-      if (batch.length > 0) await write(batch)
-    } catch {
-      // Counted and logged as a failed call of the client; the rows keep their place and are tried again.
-      waiting = [...batch, ...waiting]
-      schedule()
-    } finally {
-      isWriting = false
-    }
+  const writeBatches = async (): Promise<void> => {
+    do {
+      const batch = waiting
+      waiting = []
+      try {
+        await write(batch)
+        isFailing = false
+      } catch {
+        // The client counts and logs the failed call. The rows keep their place and are tried again after a pause.
+        waiting = [...batch, ...waiting]
+        isFailing = true
+      }
+    } while (!isFailing && waiting.length >= BATCH_ROWS)
   }
-  const flushNow = (): void => {
-    if (timer) clearTimeout(timer)
+  const flush = (): void => {
+    if (timer !== null) clearTimeout(timer)
     timer = null
-    if (isWriting) return schedule()
-    writing = flush()
+    writing ??= writeBatches().finally(() => {
+      writing = null
+      if (waiting.length > 0) schedule()
+    })
   }
   const schedule = (): void => {
-    timer ??= setTimeout(flushNow, flushMilliseconds)
+    timer ??= setTimeout(flush, flushMilliseconds)
   }
 
   return {
     add: (row) => {
       if (waiting.length >= WAITING_ROWS) return Promise.reject(new GatewayError('STORE_UNAVAILABLE'))
       waiting.push(row)
-      if (waiting.length === BATCH_ROWS) flushNow()
+      if (waiting.length >= BATCH_ROWS && !isFailing) flush()
       else schedule()
       return Promise.resolve()
     },
     close: async () => {
       await writing
-      if (timer) clearTimeout(timer)
-      await flush()
-      if (timer) clearTimeout(timer)
+      if (waiting.length > 0) await writeBatches()
+      if (timer !== null) clearTimeout(timer)
       return waiting.length
     },
   }
