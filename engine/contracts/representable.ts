@@ -6,7 +6,7 @@ import { unreadable } from './unreadable.ts'
 
 /** Whether strings of a document may hold half a surrogate pair: raw, or made by an escape. */
 export function mayHoldLoneSurrogates(text: string): boolean {
-  return !text.isWellFormed() || /\\(?:u|U0000)[dD][89a-fA-F]/.test(text)
+  return !text.isWellFormed() || /\\(?:u[dD][89a-fA-F]|U)/.test(text)
 }
 
 interface Search {

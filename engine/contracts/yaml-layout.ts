@@ -28,7 +28,7 @@ const UNTOUCHABLE = /^(?:---|\.\.\.| *\t)/
 const WIDEST_REPAIR = 512
 
 /** Characters that may be parsed again for the sake of layout: past that the text is refused for its first fault. */
-const REPAIR_BUDGET = 2 ** 27
+const REPAIR_BUDGET = 2 ** 26
 
 /** Parses one text. Throws js-yaml's `YAMLException`, with a position in the given text. */
 export function parseYaml(text: string, maxDepth: number): ParsedYaml {

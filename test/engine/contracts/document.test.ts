@@ -116,6 +116,7 @@ suite('what is refused', () => {
     assertRefused('{"b":{"\\udc00":1}}', { pointer: '/b' }, /surrogate/)
     assertRefused('{"a":"\uD800"}', { pointer: '/a' }, /surrogate/)
     assertRefused('a: "\\ud800"\n', { pointer: '/a' }, /surrogate/)
+    assertRefused('a: "\\U00110000"\n', { pointer: '/a' }, /surrogate/)
     assert.deepEqual(rootOf('{"a":"\\ud83d\\ude00"}'), { a: '😀' })
   })
 
