@@ -62,6 +62,7 @@ export function decide(input: DecideInput): Verdict {
     patterns: patterns.patterns,
     operation: context.operation,
     leading,
+    runbook: judgements[0]?.effect.runbook ?? null,
   })
   const report: ReportFacts = { decision, counts, leading, judgements, degraded, nextActions: steps.next_actions }
   const factors = riskFactors({ judgements, patterns: patterns.patterns, evidenceQuality: quality })

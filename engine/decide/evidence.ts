@@ -1,6 +1,6 @@
 /** What the decision rests on, as rows: which policy rules fired, what could not be analysed, which changes were found. */
 import type { Level } from '../finding.ts'
-import type { CompiledPolicy } from '../policy/policy.ts'
+import type { CompiledPolicy, PolicyEffect, PolicyRuling } from '../policy/policy.ts'
 import type { Decision } from './decision.ts'
 import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
 import type { Evidence } from './envelope-parts.ts'
@@ -51,27 +51,40 @@ export function evidenceRows(
   )
 }
 
+interface FiredRule {
+  readonly decision: Decision
+  readonly isObserved: boolean
+  readonly first: string
+  places: number
+}
+
 /** One row a rule that fired, in order of strictness; always at least one, so that an ALLOW names what it rests on. */
 function policyRows(policy: CompiledPolicy, judgements: readonly Judgement[]): readonly Evidence[] {
-  const fired = new Map<string, { decision: Decision; places: number; first: string; observes: boolean }>()
+  const fired = new Map<string, FiredRule>()
   for (const judgement of judgements) {
-    const { effect, places } = judgement
-    const { ruleId, decision } = effect.observed ?? effect
-    if (ruleId === 'none') continue
-    const rule = fired.get(ruleId)
-    if (rule) rule.places += places
-    else fired.set(ruleId, { decision, places, first: findingWords(judgement), observes: effect.observed !== null })
+    for (const { ruling, isObserved } of rulingsOf(judgement.effect)) {
+      const known = fired.get(ruling.ruleId)
+      if (known) known.places += judgement.places
+      else {
+        const { decision } = ruling
+        fired.set(ruling.ruleId, { decision, isObserved, first: findingWords(judgement), places: judgement.places })
+      }
+    }
   }
   if (fired.size === 0)
-    return [row('POLICY_RULE', policy.name, `No rule of the policy speaks against what was found.`, 'INFO')]
-  return [...fired].map(([ruleId, { decision, places, first, observes }]) =>
-    row(
-      'POLICY_RULE',
-      `${policy.name}/${ruleId}`,
-      `${decision}${observes ? ' (observed, not enforced)' : ''}: ${counted(places, 'finding')}; first: ${first}`,
-      DECISION_SEVERITY[decision],
-    ),
-  )
+    return [row('POLICY_RULE', policy.name, 'No rule of the policy speaks against what was found.', 'INFO')]
+  return [...fired].map(([ruleId, { decision, isObserved, first, places }]) => {
+    const words = `${decision}${isObserved ? ' (observed, not enforced)' : ''}: ${counted(places, 'finding')}; first: ${first}`
+    return row('POLICY_RULE', `${policy.name}/${ruleId}`, words, DECISION_SEVERITY[decision])
+  })
+}
+
+/** The rule that counts and the one that only observes; where observing is all there is, its lowered form is no rule of its own. */
+function rulingsOf(effect: PolicyEffect): readonly { readonly ruling: PolicyRuling; readonly isObserved: boolean }[] {
+  const { observed } = effect
+  const enforced =
+    effect.ruleId === 'none' || effect.ruleId === observed?.ruleId ? [] : [{ ruling: effect, isObserved: false }]
+  return observed ? [...enforced, { ruling: observed, isObserved: true }] : enforced
 }
 
 function row(type: string, source: string, finding: string, severity: Severity): Evidence {

@@ -1,6 +1,8 @@
 /** What is to be done after a decision: for people (required_action), for agents (next_agent_step) and for both (next_actions). Suggestions; execution_action rules. */
 import type { Decision } from './decision.ts'
 import type { NextAction, NextAgentStep, Reason, RequiredActionCore } from './envelope-parts.ts'
+import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
+import { clip } from './text.ts'
 
 export interface StepFacts {
   readonly decision: Decision
@@ -11,6 +13,8 @@ export interface StepFacts {
   readonly operation: string | null
   /** What decided: the first blocking reason, else the first warning, else the first degraded reason. */
   readonly leading: Reason | null
+  /** Of the policy rule that decided; the target of what has to be done first. */
+  readonly runbook: string | null
 }
 
 export interface NextSteps {
@@ -21,7 +25,27 @@ export interface NextSteps {
 }
 
 const PREFLIGHT_TOOL = 'preflight_change_set'
-const REMOVED = /^(ENDPOINT|TOOL|OPERATION)_REMOVED$/
+
+interface Recovery {
+  readonly action: NextAgentStep['action']
+  readonly resume: string
+}
+
+const REVERT: Recovery = { action: 'revert', resume: 'The blocking changes are undone or mended.' }
+
+/** Patterns → the way on of an agent that was stopped; the first row that fits (interface.md, Rules for consumers, recovery). */
+const RECOVERIES: readonly (Recovery & { readonly patterns: RegExp })[] = [
+  {
+    patterns: /^(ENDPOINT|TOOL)_REMOVED$/,
+    action: 'migrate',
+    resume: 'An operation or tool that still exists is used instead, or the removal is undone.',
+  },
+  {
+    patterns: /^AUTH_SCOPE_REDUCTION$/,
+    action: 're_preflight',
+    resume: 'The caller is authenticated again, with the scopes that the contract requires.',
+  },
+]
 
 /** One row a situation: a decision class, with a block that is only about unreadable input apart from a block of findings. */
 const STEPS: Readonly<Record<Decision | 'UNREADABLE', (facts: StepFacts) => NextSteps>> = {
@@ -41,7 +65,7 @@ const STEPS: Readonly<Record<Decision | 'UNREADABLE', (facts: StepFacts) => Next
     next_actions: [MONITOR, VERIFY],
     next_agent_step: null,
   }),
-  REQUIRE_APPROVAL: ({ leading }) => ({
+  REQUIRE_APPROVAL: ({ leading, runbook }) => ({
     required_action: 'Obtain an approval, then request a new authorize preflight.',
     required_action_core: core('request_approval', codeOf(leading), true, [
       'obtain_human_approval',
@@ -49,7 +73,7 @@ const STEPS: Readonly<Record<Decision | 'UNREADABLE', (facts: StepFacts) => Next
       're_preflight',
     ]),
     next_actions: [
-      action('REQUEST_APPROVAL', 'Ask a person who may approve to review the blocking reasons.', true),
+      action('REQUEST_APPROVAL', 'Ask a person who may approve to review the blocking reasons.', true, null, runbook),
       action('REEVALUATE', 'Request a new authorize preflight once the approval is granted.', true, 'APPROVAL_GRANTED'),
     ],
     next_agent_step: step(
@@ -59,7 +83,7 @@ const STEPS: Readonly<Record<Decision | 'UNREADABLE', (facts: StepFacts) => Next
       null,
     ),
   }),
-  BLOCK: ({ leading, patterns }) => ({
+  BLOCK: ({ leading, patterns, runbook }) => ({
     required_action: 'Undo or mend the changes that the blocking reasons name, then request a new authorize preflight.',
     required_action_core: core('remediate_or_revert', codeOf(leading), true, [
       'revert',
@@ -68,7 +92,13 @@ const STEPS: Readonly<Record<Decision | 'UNREADABLE', (facts: StepFacts) => Next
       'escalate',
     ]),
     next_actions: [
-      action('REMEDIATE', 'Mend each change as remediation_transaction.required_changes says, or revert it.', true),
+      action(
+        'REMEDIATE',
+        'Mend each change as remediation_transaction.required_changes says, or revert it.',
+        true,
+        null,
+        runbook,
+      ),
       action(
         'REEVALUATE',
         'Request a new authorize preflight after the input has changed; the same input is blocked again.',
@@ -76,14 +106,7 @@ const STEPS: Readonly<Record<Decision | 'UNREADABLE', (facts: StepFacts) => Next
         'INPUT_CHANGED',
       ),
     ],
-    next_agent_step: patterns.some((name) => REMOVED.test(name))
-      ? step(
-          'migrate',
-          codeOf(leading),
-          'An operation or tool that still exists is used instead, or the removal is undone.',
-          PREFLIGHT_TOOL,
-        )
-      : step('revert', codeOf(leading), 'The blocking changes are undone or mended.', PREFLIGHT_TOOL),
+    next_agent_step: agentStep(patterns, codeOf(leading)),
   }),
   UNREADABLE: ({ leading }) => ({
     required_action: 'Submit contracts that can be read and analysed, then request a new authorize preflight.',
@@ -109,8 +132,9 @@ function action(
   instruction: string,
   required: boolean,
   precondition: NextAction['precondition'] = null,
+  target: string | null = null,
 ): NextAction {
-  return { type, instruction, target: null, required, precondition }
+  return { type, instruction, target: target && clip(target, ENVELOPE_BOUNDS.target), required, precondition }
 }
 
 function core(
@@ -120,6 +144,11 @@ function core(
   choices: NonNullable<RequiredActionCore['choices']>,
 ): RequiredActionCore {
   return { type, reason_code: reasonCode, recheck_required: recheckRequired, choices }
+}
+
+function agentStep(patterns: readonly string[], code: string): NextAgentStep {
+  const { action: way, resume } = RECOVERIES.find((row) => patterns.some((name) => row.patterns.test(name))) ?? REVERT
+  return step(way, code, resume, PREFLIGHT_TOOL)
 }
 
 function step(

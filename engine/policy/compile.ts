@@ -24,6 +24,7 @@ export interface CompiledRule {
   readonly decision: Decision
   readonly mode: PolicyMode
   readonly reason: { readonly code: string; readonly message: string } | null
+  readonly runbook: string | null
 }
 
 /** @param source the parsed YAML or JSON of a pack; plain values, as a reader of untrusted text gives them. */
@@ -68,12 +69,12 @@ function compileRules(policy: EffectivePolicy): { rules: readonly CompiledRule[]
   const rules: CompiledRule[] = []
   const problems: Problem[] = []
   const seen = new Set<string>()
-  policy.rules.forEach(({ id, when, then, mode, reason }, index) => {
+  policy.rules.forEach(({ id, when, then, mode, reason = null, runbook = null }, index) => {
     const pointer = `/rules/${index}`
     if (seen.has(id)) problems.push({ code: CODE, message: `rule id ${id} is used twice`, pointer: `${pointer}/id` })
     seen.add(id)
     const condition = compileCondition(when)
-    if (condition.ok) rules.push({ id, condition: condition.value, decision: then, mode, reason: reason ?? null })
+    if (condition.ok) rules.push({ id, condition: condition.value, decision: then, mode, reason, runbook })
     else problems.push({ code: CODE, message: `rule ${id}: when ${condition.problem}`, pointer: `${pointer}/when` })
   })
   return { rules, problems }

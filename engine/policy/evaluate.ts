@@ -12,7 +12,7 @@ interface Rulings {
   readonly failure: string | null
 }
 
-const NO_RULE: PolicyRuling = { decision: 'ALLOW', ruleId: 'none', reason: null }
+const NO_RULE: PolicyRuling = { decision: 'ALLOW', ruleId: 'none', reason: null, runbook: null }
 
 export function policyEvaluator(
   rules: readonly CompiledRule[],
@@ -40,12 +40,14 @@ function rule(rules: readonly CompiledRule[], facts: ConditionFacts, onIncomplet
   let enforced = NO_RULE
   let observed = NO_RULE
   let failure: string | null = null
-  for (const { id, condition, decision, mode, reason } of rules) {
+  for (const { id, condition, decision, mode, reason, runbook } of rules) {
     const answer = condition.test(facts)
     if (answer.ok && !answer.value) continue
     if (!answer.ok) failure ??= `rule ${id}: ${answer.problem}`
     // A condition that cannot be judged is enforced even in an observing rule: nobody knows what it would have said.
-    const ruling = answer.ok ? { decision, ruleId: id, reason } : { decision: onIncomplete, ruleId: id, reason: null }
+    const ruling = answer.ok
+      ? { decision, ruleId: id, reason, runbook }
+      : { decision: onIncomplete, ruleId: id, reason: null, runbook }
     if (answer.ok && mode === 'observe') observed = stricterRuling(observed, ruling)
     else enforced = stricterRuling(enforced, ruling)
   }

@@ -43,6 +43,8 @@ export interface PolicyRuling {
   readonly ruleId: string
   /** From the rule, when it names one; null: the finding speaks for itself. */
   readonly reason: { readonly code: string; readonly message: string } | null
+  /** Address of what to do when the rule fires. */
+  readonly runbook: string | null
 }
 
 /** The ruling that counts, after waivers and with observing rules lowered to WARN. */

@@ -38,7 +38,11 @@ const PolicyRule = Type.Object(
     }),
     owner: Type.Optional(words(200, 'Who answers for the rule.')),
     runbook: Type.Optional(
-      Type.String({ pattern: '^https?://', maxLength: 2000, description: 'Address of what to do when it fires.' }),
+      Type.String({
+        pattern: '^https?://',
+        maxLength: 500,
+        description: 'Address of what to do when it fires: the target of the first action that the decision requires.',
+      }),
     ),
   },
   closed,

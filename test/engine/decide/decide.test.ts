@@ -46,6 +46,21 @@ suite('the decision', () => {
     assert.deepEqual(first, { code: 'FROZEN', message: 'The contract is frozen: api-removed happened at GET /pets' })
   })
 
+  test('points at the runbook of the rule that decided', () => {
+    const rules = [
+      { id: 'soft', when: 'true', then: 'WARN', runbook: 'https://runbooks.test/soft' },
+      { id: 'hard', when: "finding.level == 'breaking'", then: 'BLOCK', runbook: 'https://runbooks.test/hard' },
+    ]
+    const { next_actions: actions } = verdictOn([DEPRECATED, BREAKING], { policy: fakePolicy({ rules }) })
+    assert.deepEqual(
+      actions.map(({ type, target }) => [type, target]),
+      [
+        ['REMEDIATE', 'https://runbooks.test/hard'],
+        ['REEVALUATE', null],
+      ],
+    )
+  })
+
   test('says of a rule whose id is no reason code what level it has', () => {
     const rule = `request-${'very-'.repeat(20)}long`
     assert.deepEqual(codes(verdictOn([{ ...BREAKING, rule }]).blocking_reasons), ['BREAKING_CHANGE'])
@@ -185,6 +200,24 @@ suite('waivers and observation', () => {
     assert.deepEqual(codes(verdict.warnings), ['OBSERVED_BLOCK', 'OBSERVED_REQUIRE_APPROVAL'])
     assert.match(verdict.evidence[0]?.finding ?? '', /^BLOCK \(observed, not enforced\)/)
   })
+})
+
+const sources = (verdict: Verdict) =>
+  verdict.evidence.filter(({ type }) => type === 'POLICY_RULE').map(({ source }) => source)
+
+suite('the evidence', () => {
+  test('names the rule that decided and the stricter one that only observes', () => {
+    const rules = [
+      { id: 'soft', when: 'true', then: 'BLOCK', mode: 'observe' },
+      { id: 'hard', when: 'true', then: 'REQUIRE_APPROVAL' },
+    ]
+    const verdict = verdictOn([BREAKING, DANGEROUS], { policy: fakePolicy({ rules }) })
+    assert.equal(verdict.decision, 'REQUIRE_APPROVAL')
+    assert.deepEqual(sources(verdict), ['test/hard', 'test/soft'])
+    assert.match(verdict.evidence[0]?.finding ?? '', /^REQUIRE_APPROVAL: 2 findings; first: api-removed/)
+  })
+
+  test('names the policy when no rule speaks', () => assert.deepEqual(sources(verdictOn([])), ['test']))
 })
 
 suite('a pinned policy', () => {

@@ -101,9 +101,10 @@ suite('the way out of a block', () => {
   for (const [pattern, action] of [
     ['TOOL_REMOVED', 'migrate'],
     ['ENDPOINT_REMOVED', 'migrate'],
+    ['AUTH_SCOPE_REDUCTION', 're_preflight'],
     ['FIELD_REMOVED', 'revert'],
   ] as const) {
-    test(`is to ${action} on ${pattern}`, () => {
+    test(`is ${action} on ${pattern}`, () => {
       const verdict = verdictOn([], { analyses: [fakeAnalysis('api', [BREAKING], { patterns: [pattern] })] })
       assert.equal(verdict.next_agent_step?.action, action)
       assert.equal(verdict.next_agent_step.reason, 'API_REMOVED')
