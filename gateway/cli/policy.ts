@@ -1,8 +1,12 @@
-/** `preflight policy`: checks policy packs before they are in force. */
-import { formatMistake } from '../config/mistake.ts'
-import { loadPolicy } from '../config/policy.ts'
-import { EXIT, type Command, type CommandGroup } from './command.ts'
+/** `preflight policy`: checks policy packs, and runs their test cases, before they are in force. */
+import { dirname, join } from 'node:path'
+import { formatMistake, type Mistake } from '../config/mistake.ts'
+import { loadPolicy, policyFile } from '../config/policy.ts'
+import { systemClock } from '../keys/key-ring.ts'
+import { EXIT, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
 import { LIST_FORMAT, show } from './format.ts'
+import type { CommandIo } from './io.ts'
+import type { CaseOutcome } from './policy-cases.ts'
 
 const lint: Command = {
   name: 'lint',
@@ -11,22 +15,63 @@ const lint: Command = {
   operandCount: [1, 1],
   options: [LIST_FORMAT],
   notes: 'PACK: the path of a pack.yaml, or the name of a shipped pack.\nExit codes: 0 it loads, 1 it has mistakes.',
-  run: (args, io) => {
-    const [name = ''] = args.operands
-    const loaded = loadPolicy(name, '.')
-    if (loaded.ok) {
-      const { policy, file } = loaded.value
-      const view = { name: policy.name, mode: policy.mode, hash: policy.hash, on_incomplete: policy.onIncomplete, file }
-      show(args, io, { ok: true, ...view, mistakes: [] }, () => `${file}: good; policy ${policy.name}, ${policy.hash}`)
-      return Promise.resolve(EXIT.good)
-    }
-    show(args, io, { ok: false, mistakes: loaded.problem }, ({ mistakes }) => mistakes.map(formatMistake).join('\n'))
-    return Promise.resolve(EXIT.no)
-  },
+  run: (args, io) => Promise.resolve(runLint(args, io)),
+}
+
+const test: Command = {
+  name: 'test',
+  summary: 'Run the test cases of a policy pack.',
+  operands: 'PACK',
+  operandCount: [1, 1],
+  options: [{ name: 'cases', value: 'FILE', help: 'The cases; cases.yaml beside the pack unless told.' }, LIST_FORMAT],
+  notes:
+    'PACK: the path of a pack.yaml, or the name of a shipped pack.\nExit codes: 0 all pass, 1 some fail or the pack has mistakes.',
+  run: runTest,
 }
 
 export const policyGroup: CommandGroup = {
   name: 'policy',
-  summary: 'Check policy packs.',
-  commands: [lint],
+  summary: 'Check policy packs and run their test cases.',
+  commands: [lint, test],
+}
+
+function runLint(args: Arguments, io: CommandIo): ExitCode {
+  const loaded = loadPolicy(packOf(args), '.')
+  if (!loaded.ok) return showMistakes(loaded.problem, args, io)
+  const { policy, file } = loaded.value
+  const view = { name: policy.name, mode: policy.mode, hash: policy.hash, on_incomplete: policy.onIncomplete, file }
+  show(args, io, { ok: true, ...view, mistakes: [] }, () => `${file}: good; policy ${policy.name}, ${policy.hash}`)
+  return EXIT.good
+}
+
+async function runTest(args: Arguments, io: CommandIo): Promise<ExitCode> {
+  const loaded = loadPolicy(packOf(args), '.')
+  if (!loaded.ok) return showMistakes(loaded.problem, args, io)
+  const { readCases, runCase } = await import('./policy-cases.ts')
+  const cases = readCases(args.value('cases') ?? join(dirname(policyFile(packOf(args), '.')), 'cases.yaml'))
+  if (!cases.ok) return showMistakes(cases.problem, args, io)
+  const now = systemClock()
+  const outcomes = cases.value.map((policyCase) => runCase(loaded.value.policy, policyCase, now))
+  const failed = outcomes.filter(({ differences }) => differences.length > 0).length
+  const passed = outcomes.length - failed
+  show(args, io, { ok: failed === 0, passed, failed, cases: outcomes }, () =>
+    [...outcomes.flatMap(outcomeLines), `${passed} passed, ${failed} failed`].join('\n'),
+  )
+  return failed === 0 ? EXIT.good : EXIT.no
+}
+
+function outcomeLines({ description, differences }: CaseOutcome): readonly string[] {
+  return [
+    `${differences.length === 0 ? '✓' : '✗'} ${description}`,
+    ...differences.map(({ member, want, got }) => `    ${member}: want ${want}, got ${got ?? 'none'}`),
+  ]
+}
+
+function showMistakes(mistakes: readonly Mistake[], args: Arguments, io: CommandIo): ExitCode {
+  show(args, io, { ok: false, mistakes }, () => mistakes.map(formatMistake).join('\n'))
+  return EXIT.no
+}
+
+function packOf({ operands: [name = ''] }: Arguments): string {
+  return name
 }

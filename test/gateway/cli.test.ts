@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { SHIPPED_PACKS } from '../../gateway/config/policy.ts'
 import { openSqliteStore } from '../../gateway/store/sqlite/store.ts'
 import { run } from '../fakes/command-io.ts'
 import { decisionRow } from '../fakes/decision-row.ts'
@@ -264,6 +265,36 @@ test('a policy pack is checked with line and column', async () => {
   const { code, stdout } = await run(['policy', 'lint', broken])
   assert.equal(code, 1)
   assert.match(stdout, /pack\.yaml:2:7: /)
+})
+
+test('the cases of a policy pack are run, and one that fails says what was wanted and what came', async () => {
+  for (const name of SHIPPED_PACKS) {
+    const { code, stdout } = await run(['policy', 'test', name])
+    assert.equal(code, 0, stdout)
+    assert.match(stdout, /[1-9]\d* passed, 0 failed\n$/)
+  }
+  const cases = file(
+    'cases.yaml',
+    [
+      'cases:',
+      '  - description: a break is allowed',
+      '    findings: [{ rule: x-removed, level: breaking, operation: GET /a }]',
+      '    context: { operation: merge }',
+      '    want: { decision: ALLOW }',
+    ].join('\n'),
+  )
+  const failed = await run(['policy', 'test', 'default', '--cases', cases])
+  assert.equal(failed.code, 1)
+  assert.match(failed.stdout, /✗ a break is allowed\n\s+decision: want ALLOW, got BLOCK\n0 passed, 1 failed/)
+  const malformed = await run([
+    'policy',
+    'test',
+    'default',
+    '--cases',
+    file('bad-cases.yaml', 'cases:\n  - want: {}\n'),
+  ])
+  assert.equal(malformed.code, 1)
+  assert.match(malformed.stdout, /bad-cases\.yaml:2:5: the member "description" is missing/)
 })
 
 test('a configuration with mistakes stops any command that needs it, with all of them', async () => {

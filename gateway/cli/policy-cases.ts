@@ -1,0 +1,182 @@
+/** Test cases of a policy pack (cases.yaml beside it): findings and context in, decision out, judged by the real engine. */
+import { readFileSync } from 'node:fs'
+import { Ajv } from 'ajv'
+import { Type, type Static } from 'typebox'
+import {
+  decide,
+  DECISIONS,
+  digestJson,
+  EMPTY_CONTEXT,
+  LEVELS,
+  ok,
+  rulesetHash,
+  type ArtifactAnalysis,
+  type CompiledPolicy,
+  type FindingGroup,
+  type Result,
+  type Verdict,
+} from '../../engine/index.ts'
+import { plainSchema } from '../config/input-schema.ts'
+import { pathOfPointer, type Mistake } from '../config/mistake.ts'
+import { mistakesOf } from '../config/schema-mistakes.ts'
+import { readSourceText } from '../config/source-text.ts'
+import { sha256Hex } from '../hash.ts'
+import { messageOf } from '../startup-error.ts'
+
+const closed = { additionalProperties: false }
+const optionalText = (description: string) => Type.Optional(Type.String({ description }))
+
+const CaseFinding = Type.Object(
+  {
+    rule: Type.String({ description: 'Rule id.' }),
+    level: Type.Enum(LEVELS, { description: 'Level of the finding.' }),
+    operation: optionalText('METHOD /path that the finding reaches.'),
+    tool: optionalText('Tool that the finding reaches.'),
+  },
+  closed,
+)
+type CaseFinding = Static<typeof CaseFinding>
+
+const PolicyCase = Type.Object(
+  {
+    description: Type.String({ minLength: 1, description: 'What the case shows.' }),
+    failed: Type.Optional(Type.Literal(true, { description: 'The artifact could not be analysed.' })),
+    findings: Type.Optional(Type.Array(CaseFinding)),
+    context: Type.Object(
+      { operation: Type.String({ description: 'Operation.' }), environment: optionalText('Environment.') },
+      closed,
+    ),
+    want: Type.Object(
+      {
+        decision: Type.Enum(DECISIONS, { description: 'Decision expected.' }),
+        observed: Type.Optional(Type.Enum(DECISIONS, { description: 'Decision if observing rules were enforced.' })),
+        rule: optionalText('Policy rule that decided.'),
+        reason: optionalText('Code of the first blocking reason.'),
+        warning: optionalText('Code of the first warning.'),
+        ttl: Type.Optional(Type.Integer({ description: 'Validity, seconds.' })),
+      },
+      closed,
+    ),
+  },
+  closed,
+)
+export type PolicyCase = Static<typeof PolicyCase>
+
+const CaseFile = Type.Object({ cases: Type.Array(PolicyCase, { minItems: 1 }) }, closed)
+
+type Fact = string | number | undefined
+
+export interface CaseOutcome {
+  readonly description: string
+  /** What came out otherwise than wanted; empty when the case passes. */
+  readonly differences: readonly { readonly member: string; readonly want: Fact; readonly got: Fact }[]
+}
+
+const checkCases = new Ajv({ allErrors: true, verbose: true, strict: false }).compile<Static<typeof CaseFile>>(
+  plainSchema(CaseFile),
+)
+
+/** Every mistake in the file with its line and column. */
+export function readCases(file: string): Result<readonly PolicyCase[], readonly Mistake[]> {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    return {
+      ok: false,
+      problem: [{ place: file, path: '', message: 'the cases cannot be read', fix: messageOf(error) }],
+    }
+  }
+  const source = readSourceText(file, text)
+  if (!source.ok) return source
+  const document = source.value
+  const { value } = document
+  if (checkCases(value)) return ok(value.cases)
+  const mistakes = mistakesOf(checkCases.errors ?? []).map(({ pointer, at, message, fix }) => ({
+    place: document.place(pointer, at),
+    path: pathOfPointer(pointer),
+    message,
+    fix,
+  }))
+  return { ok: false, problem: mistakes }
+}
+
+export function runCase(policy: CompiledPolicy, policyCase: PolicyCase, now: number): CaseOutcome {
+  const input = { description: policyCase.description }
+  const verdict = decide({
+    analyses: [analysisOf(policyCase)],
+    context: { ...EMPTY_CONTEXT, ...policyCase.context },
+    policy,
+    scope: null,
+    inputFingerprint: digestJson(input, sha256Hex),
+    artifactDigest: digestJson(input, sha256Hex),
+    rulesetHash: rulesetHash(sha256Hex),
+    policyPin: null,
+    now,
+    sha256: sha256Hex,
+  })
+  const differences = Object.entries(policyCase.want).flatMap(([member, want]) => {
+    const got = OUTCOMES[member]?.(verdict)
+    return got === want ? [] : [{ member, want, got }]
+  })
+  return { description: policyCase.description, differences }
+}
+
+/** Member of `want` → what the verdict says of it. */
+const OUTCOMES: Readonly<Record<string, (verdict: Verdict) => Fact>> = {
+  decision: ({ decision }) => decision,
+  observed: ({ observed_decision }) => observed_decision,
+  rule: ({ evidence }) => evidence[0]?.source.split('/').at(-1),
+  reason: ({ blocking_reasons }) => blocking_reasons[0]?.code,
+  warning: ({ warnings }) => warnings[0]?.code,
+  ttl: ({ ttl_seconds }) => ttl_seconds,
+}
+
+function analysisOf({ failed, findings = [] }: PolicyCase): ArtifactAnalysis {
+  const artifact = { id: 'case', type: 'openapi' } as const
+  if (failed === true) {
+    const problem = { code: 'ARTIFACT_UNREADABLE', message: 'The case says that it could not be analysed.' }
+    return { ...artifact, ok: false, problem }
+  }
+  return {
+    ...artifact,
+    ok: true,
+    comparison: {
+      groups: findings.map(groupOf),
+      stats: { operations: { base: 1, head: 1 }, schemas_compared: 0, touched: { endpoints: 0, fields: 0, params: 0 } },
+      spec_versions: { base: null, head: null },
+      patterns: [],
+      pattern_sources: [],
+      detected_patterns: [],
+    },
+  }
+}
+
+function groupOf({ rule, level, operation, tool }: CaseFinding, index: number): FindingGroup {
+  const [method = '', path = ''] = (operation ?? '').split(' ', 2)
+  const fingerprint = `case:${index}`
+  return {
+    id: fingerprint,
+    rule,
+    code: rule.toUpperCase().replaceAll('-', '_'),
+    level,
+    direction: 'none',
+    location: '',
+    side: 'head',
+    line: null,
+    column: null,
+    message: `${rule} in a test case`,
+    explanation: 'A test case says so.',
+    fix: 'None: this is a test case.',
+    before: null,
+    after: null,
+    occurrences: [
+      {
+        operation: operation === undefined ? null : { method, path, operation_id: null },
+        tool: tool ?? null,
+        message: `${rule} in a test case`,
+        fingerprint,
+      },
+    ],
+  }
+}
