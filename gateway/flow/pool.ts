@@ -36,7 +36,6 @@ export function createPool({ workers, queue, logger }: PoolOptions): Pool {
     name: 'run',
     minThreads: 0,
     maxThreads: workers,
-    maxQueue: queue,
     idleTimeout: IDLE_MS,
     // A blocked wait would hold the thread's event loop, and with it the end of the process.
     atomics: 'disabled',
@@ -44,8 +43,14 @@ export function createPool({ workers, queue, logger }: PoolOptions): Pool {
   // Errors of a thread reach the promise of its task; what comes between tasks has no other place.
   piscina.on('error', (error) => logger.error({ err: error }, 'a worker thread failed between tasks'))
 
+  // Piscina bounds its queue for tasks without a signal only; ours all have one.
+  let underWay = 0
+
   return {
     async run<Kind extends TaskKind>(kind: Kind, task: TaskOf<Kind>, timeoutMs: number) {
+      if (underWay >= workers + queue)
+        throw new GatewayError('OVERLOADED', undefined, { headers: { 'Retry-After': '1' } })
+      underWay += 1
       const deadline = AbortSignal.timeout(timeoutMs)
       try {
         const result = await piscina.run(task, { signal: deadline })
@@ -53,7 +58,6 @@ export function createPool({ workers, queue, logger }: PoolOptions): Pool {
         if (isAnswerOf(kind, result.value)) return ok(result.value.value)
         throw new TypeError(`asked for ${kind}, answered ${result.value.kind}`)
       } catch (error) {
-        if (isQueueFull(error)) throw new GatewayError('OVERLOADED', undefined, { headers: { 'Retry-After': '1' } })
         if (deadline.aborted) {
           return fail({
             code: 'ANALYSIS_TIMEOUT',
@@ -65,12 +69,10 @@ export function createPool({ workers, queue, logger }: PoolOptions): Pool {
           code: 'ANALYSIS_FAULT',
           message: `The ${kind} task failed inside the gateway; the log says more.`,
         })
+      } finally {
+        underWay -= 1
       }
     },
     close: () => piscina.destroy(),
   }
-}
-
-function isQueueFull(error: unknown): boolean {
-  return error instanceof Error && /task queue is at limit|No task queue available/i.test(error.message)
 }

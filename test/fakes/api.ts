@@ -11,6 +11,7 @@ import { createFlow } from '../../gateway/flow/authorize.ts'
 import type { Flow } from '../../gateway/flow/flow.ts'
 import { apiKeyRow, mintApiKey } from '../../gateway/keys/api-keys.ts'
 import { openKeyRing, type KeyRing } from '../../gateway/keys/key-ring.ts'
+import type { CurrentSettings } from '../../gateway/settings.ts'
 import { openStore } from '../../gateway/store/open.ts'
 import type { Role, Store } from '../../gateway/store/store.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
@@ -32,6 +33,7 @@ export interface ApiFake {
   readonly keys: KeyRing
   readonly baselines: Baselines
   readonly metrics: Metrics
+  readonly settings: CurrentSettings
   /** Key of an agent, of the tenant `local`. */
   readonly key: string
   /** Lines of the gateway's own log. */
@@ -98,6 +100,7 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
     keys,
     baselines,
     metrics,
+    settings,
     key,
     log,
     changed,

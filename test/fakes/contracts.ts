@@ -20,3 +20,7 @@ export const PETS_WITH_POST = openapi({
 })
 
 export const pets = (after: string, id = 'pets') => ({ id, type: 'openapi', before: PETS, after })
+
+/** A tool manifest whose tools take anything. */
+export const manifest = (names: readonly string[]): string =>
+  JSON.stringify({ tools: names.map((name) => ({ name, description: name, inputSchema: { type: 'object' } })) })

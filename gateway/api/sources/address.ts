@@ -28,14 +28,15 @@ const REFUSED: readonly (readonly [network: string, prefix: number, family: 'ipv
   ['3fff::', 20, 'ipv6'],
 ]
 
-const refused = new BlockList()
-for (const [network, prefix, family] of REFUSED) refused.addSubnet(network, prefix, family)
+// One list a family: a BlockList also holds IPv4 addresses against IPv6 networks, in their mapped form.
+const refused = { ipv4: new BlockList(), ipv6: new BlockList() }
+for (const [network, prefix, family] of REFUSED) refused[family].addSubnet(network, prefix, family)
 
 /** True for an address that anybody on the internet can reach; false for a name. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address)
   if (family === 0) return false
-  return !refused.check(address, family === 4 ? 'ipv4' : 'ipv6')
+  return family === 4 ? !refused.ipv4.check(address, 'ipv4') : !refused.ipv6.check(address, 'ipv6')
 }
 
 export class RefusedAddressError extends Error {

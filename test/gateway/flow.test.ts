@@ -1,0 +1,205 @@
+/** The flow: big input in workers, bounded in time and number; each comparison made once; whatever breaks on the way is never an ALLOW. */
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { EMPTY_CONTEXT, type Artifact } from '../../engine/index.ts'
+import { loadConfig } from '../../gateway/config/load.ts'
+import { loadPolicy } from '../../gateway/config/policy.ts'
+import { GatewayError } from '../../gateway/errors.ts'
+import { createAnalyst } from '../../gateway/flow/analyst.ts'
+import { createFlow } from '../../gateway/flow/authorize.ts'
+import type { AuthorizeRequest, Flow } from '../../gateway/flow/flow.ts'
+import { createPool } from '../../gateway/flow/pool.ts'
+import type { DecisionRow } from '../../gateway/store/store.ts'
+import { createLogger } from '../../gateway/telemetry/log.ts'
+import { createMetrics } from '../../gateway/telemetry/metrics.ts'
+import { manifest, PETS, PETS_WITH_POST, PETS_WITHOUT_DELETE } from '../fakes/contracts.ts'
+import { fakeKey, sha256 } from '../fakes/keys.ts'
+
+const logger = createLogger('silent')
+
+function settingsOf(config: Readonly<Record<string, unknown>> = {}) {
+  const loaded = loadConfig({ environment: {}, value: config })
+  const policy = loadPolicy('default', '.')
+  assert.ok(loaded.ok && policy.ok)
+  const settings = { config: loaded.value.config, policy: policy.value.policy, generation: 1 }
+  return () => settings
+}
+
+const artifact = (before: string, after: string): Artifact => ({ id: 'a', type: 'openapi', before, after })
+
+/** A document that takes a while to compare. */
+function large(schemas: number): string {
+  const rows = Array.from(
+    { length: schemas },
+    (_, index) => `"S${index}":{"type":"object","properties":{"p":{"type":"string"}}}`,
+  )
+  return PETS.replace('"paths"', `"components":{"schemas":{${rows.join(',')}}},"paths"`)
+}
+
+describe('the worker pool', () => {
+  it('ends a task that takes too long, and runs the next one', async () => {
+    const pool = createPool({ workers: 1, queue: 4, logger })
+    const slow = large(60_000)
+    const late = await pool.run('compare', { kind: 'compare', artifact: artifact(slow, slow), options: {} }, 1)
+    assert.equal(late.ok, false)
+    assert.equal(late.ok ? '' : late.problem.code, 'ANALYSIS_TIMEOUT')
+    const next = await pool.run('compare', { kind: 'compare', artifact: artifact(PETS, PETS), options: {} }, 30_000)
+    assert.equal(next.ok, true)
+    await pool.close()
+  })
+
+  it('refuses with OVERLOADED when too much waits, and works off what it has taken', async () => {
+    const pool = createPool({ workers: 1, queue: 1, logger })
+    const ask = () =>
+      pool.run('compare', { kind: 'compare', artifact: artifact(PETS, PETS_WITH_POST), options: {} }, 30_000)
+    const answers = await Promise.allSettled(Array.from({ length: 6 }, ask))
+    const refused = answers.filter(({ status }) => status === 'rejected')
+    const done = answers.filter((answer) => answer.status === 'fulfilled' && answer.value.ok)
+    assert.ok(refused.length > 0)
+    assert.equal(refused.length + done.length, 6)
+    for (const answer of refused) {
+      assert.ok(answer.status === 'rejected' && answer.reason instanceof GatewayError)
+      assert.equal(answer.reason.code, 'OVERLOADED')
+      assert.equal(answer.reason.headers['Retry-After'], '1')
+    }
+    await pool.close()
+  })
+
+  it('answers from a worker what this thread would answer', async () => {
+    const metrics = createMetrics()
+    const here = createAnalyst({ settings: settingsOf({ analysis: { inline_below: 1_000_000 } }), metrics, logger })
+    const there = createAnalyst({ settings: settingsOf({ analysis: { inline_below: 0 } }), metrics, logger })
+    const pair = artifact(PETS, PETS_WITHOUT_DELETE)
+    assert.deepEqual(await there.compare(pair, {}), await here.compare(pair, {}))
+    assert.deepEqual(await there.digests([pair]), await here.digests([pair]))
+    assert.deepEqual(await there.sniff(PETS, ''), await here.sniff(PETS, ''))
+    for (const text of ['{"a": [1, "é"]}', '{"a": 1,}', '{"a":1,"a":2}']) {
+      assert.deepEqual(await there.readJson(Buffer.from(text)), await here.readJson(Buffer.from(text)))
+    }
+    await Promise.all([here.close(), there.close()])
+  })
+})
+
+describe('a comparison', () => {
+  it('is made once for the same pair, whatever it is called, and also when asked for at the same time', async () => {
+    const metrics = createMetrics()
+    const analyst = createAnalyst({ settings: settingsOf(), metrics, logger })
+    const pair = artifact(PETS, PETS_WITHOUT_DELETE)
+    await Promise.all([analyst.compare(pair, {}), analyst.compare(pair, {}), analyst.compare({ ...pair, id: 'b' }, {})])
+    await analyst.compare(pair, {})
+    assert.match(await metrics.text(), /preflight_analysis_seconds_count\{type="openapi"\} 1\n/)
+    await analyst.compare(pair, { levels: { 'api-removed-without-deprecation': 'info' } })
+    assert.match(await metrics.text(), /preflight_analysis_seconds_count\{type="openapi"\} 2\n/)
+    await analyst.close()
+  })
+
+  it('that failed is not remembered as one that worked', async () => {
+    const analyst = createAnalyst({ settings: settingsOf(), metrics: createMetrics(), logger })
+    const broken = artifact(PETS, '{')
+    assert.equal((await analyst.compare(broken, {})).ok, false)
+    assert.equal((await analyst.compare(broken, {})).ok, false)
+    await analyst.close()
+  })
+})
+
+function flowWith(t: TestContext, parts: { record?: (row: DecisionRow) => Promise<void>; sign?: () => never }): Flow {
+  const key = fakeKey('k1')
+  const flow = createFlow({
+    settings: settingsOf(),
+    store: { recordDecision: parts.record ?? (() => Promise.resolve()) },
+    signer: parts.sign ?? (() => key.signer),
+    metrics: createMetrics(),
+    logger,
+    now: () => Date.parse('2026-11-21T10:00:00.700Z'),
+  })
+  t.after(() => flow.close())
+  return flow
+}
+
+function noAnswer(): never {
+  throw new TypeError('no answer')
+}
+
+describe('an authorization', () => {
+  const request: AuthorizeRequest = {
+    artifacts: [artifact(PETS, PETS_WITH_POST)],
+    context: { ...EMPTY_CONTEXT, operation: 'merge' },
+    scope: null,
+    caller: { tenant: 'local', audience: null },
+    correlationId: 'c-1',
+    route: null,
+    decisionSpecVersion: '2.0',
+    previousReceipt: null,
+    idempotency: null,
+    response: null,
+  }
+
+  it('is durable before it is answered', async (t) => {
+    const order: string[] = []
+    const flow = flowWith(t, {
+      record: async (row) => {
+        await new Promise((resolve) => {
+          setImmediate(resolve)
+        })
+        order.push(`recorded ${row.decisionId}`)
+      },
+    })
+    const { envelope, token, expiresAt } = await flow.authorize(request)
+    order.push('answered')
+    assert.deepEqual(order, [`recorded ${envelope.decision_id}`, 'answered'])
+    assert.equal(envelope.receipt.token, token)
+    assert.equal(envelope.evaluated_at, '2026-11-21T10:00:00Z')
+    assert.equal(expiresAt, Date.parse('2026-11-21T14:00:00Z'))
+  })
+
+  it('does not exist when the row, the signature or the answer could not be made', async (t) => {
+    const rows: DecisionRow[] = []
+    const record = (row: DecisionRow) => {
+      rows.push(row)
+      return Promise.resolve()
+    }
+    const refusing = flowWith(t, { record: () => Promise.reject(new GatewayError('STORE_UNAVAILABLE')) })
+    await assert.rejects(refusing.authorize(request), { code: 'STORE_UNAVAILABLE' })
+    const unsigned = flowWith(t, {
+      record,
+      sign: () => {
+        throw new Error('the key is gone')
+      },
+    })
+    await assert.rejects(unsigned.authorize(request), { code: 'SIGNER_UNAVAILABLE' })
+    const unanswered = flowWith(t, { record })
+    await assert.rejects(unanswered.authorize({ ...request, response: noAnswer }), TypeError)
+    assert.deepEqual(rows, [])
+  })
+
+  it('of what could not be analysed is a stop with a reason', async (t) => {
+    const flow = flowWith(t, {})
+    const artifacts = [artifact(PETS, PETS_WITH_POST), { ...artifact(PETS, 'x: ['), id: 'broken' }]
+    const { envelope } = await flow.authorize({ ...request, artifacts })
+    assert.equal(envelope.execution_action, 'STOP')
+    assert.equal(envelope.analysis_complete, false)
+  })
+
+  it('for a tool hears only of findings that reach it', async (t) => {
+    const flow = flowWith(t, {})
+    const artifacts: readonly Artifact[] = [
+      { id: 'm', type: 'mcp_manifest', before: manifest(['keep', 'drop']), after: manifest(['keep']) },
+    ]
+    const kept = await flow.authorize({ ...request, artifacts, scope: { tool: 'keep' } })
+    const dropped = await flow.authorize({ ...request, artifacts, scope: { tool: 'drop' } })
+    assert.equal(kept.envelope.execution_action, 'CONTINUE')
+    assert.equal(dropped.envelope.execution_action, 'STOP')
+  })
+
+  it('has the same verdict for the same input, and carries the hash of the receipt before', async (t) => {
+    const flow = flowWith(t, {})
+    const first = await flow.authorize(request)
+    const second = await flow.authorize({ ...request, previousReceipt: first.token })
+    assert.equal(second.envelope.fingerprint, first.envelope.fingerprint)
+    const payload: unknown = JSON.parse(Buffer.from(second.token.split('.')[1] ?? '', 'base64url').toString())
+    assert.equal(
+      typeof payload === 'object' && payload !== null && 'prev' in payload && payload.prev,
+      `sha256:${sha256(first.token)}`,
+    )
+  })
+})
