@@ -81,10 +81,14 @@ export async function referencedFiles({ text, readBeside }: DocumentSource): Pro
   return files
 }
 
+/** A `$ref` whose value does not begin with `#`, in JSON or YAML; may take another text for one, and misses none. */
+const FOREIGN_REFERENCE = /\$ref["']?\s*:\s*(?:["'](?!#)|[^\s"'#])/
+
 /** Relative file parts of the `$ref`s in a text; a text that is no JSON or YAML has none (the comparison reports it). */
 function fileReferences(text: string): ReadonlySet<string> {
   const found = new Set<string>()
-  if (!text.includes('$ref')) return found
+  // Large documents refer to themselves only, as a rule: they are not parsed once more to learn that.
+  if (!FOREIGN_REFERENCE.test(text)) return found
   const document = readDocument(text, DEFAULT_DOCUMENT_LIMITS)
   if (!document.ok) return found
   const seen = new Set<object>()

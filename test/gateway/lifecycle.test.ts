@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
+import { execFile, spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server, type ServerResponse } from 'node:http'
@@ -8,6 +8,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { startSummary } from '../../gateway/cli/start-summary.ts'
 import { startGateway } from '../../gateway/main.ts'
 import { FREE_PORTS, startTestGateway, TEST_KEY } from '../fakes/gateway.ts'
 
@@ -64,6 +66,26 @@ test('serving says ready once as JSON, prints the first key once, answers, and e
   assert.ok(!second.stderr.join('\n').includes('shown once'))
   second.process.kill('SIGINT')
   assert.equal(await second.exited, 0)
+})
+
+test('the summary for a person names every listener, what is in force, and a call that works', async (t) => {
+  const gateway = await startTestGateway(t, {
+    routes: [{ name: 'shop', match: { path: '/mcp' }, upstream: 'http://127.0.0.1:9', protocol: 'mcp' }],
+  })
+  const summary = startSummary({ ...gateway, bootstrapKey: TEST_KEY }, false)
+  for (const address of Object.values(gateway.addresses)) assert.ok(summary.includes(address))
+  for (const fact of [
+    'default, enforce, sha256:',
+    gateway.keyId,
+    'sidecar',
+    'ledger.db',
+    'log',
+    '/mcp → http://127.0.0.1:9',
+  ])
+    assert.ok(summary.includes(fact), fact)
+  const curl = /curl .*/.exec(summary)?.[0] ?? assert.fail('there is nothing to try')
+  const { stdout } = await promisify(execFile)('sh', ['-c', curl])
+  assert.match(stdout, /^# Contract comparison\n\n\*\*1\*\* breaking/)
 })
 
 test('mistakes in the configuration end the start with 2 and are all told', async () => {
