@@ -50,7 +50,7 @@ function judgeDeprecation(after: Lifecycle, options: LifecycleOptions): Lifecycl
 }
 
 function judgeMovedSunset(before: Lifecycle, after: Lifecycle, options: LifecycleOptions): LifecycleVerdict | null {
-  if (before.sunset === null) return null
+  if (before.sunset === null || before.sunset === after.sunset) return null
   if (after.sunset === null) return { kind: 'sunset-deleted' }
   const was = dayOf(before.sunset)
   const sunset = dayOf(after.sunset)

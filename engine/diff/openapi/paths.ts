@@ -93,7 +93,7 @@ function compareStability(walk: Walk, before: Operation, after: Operation, name:
     [before, was],
     [after, is],
   ] as const) {
-    if (stability === null || isStability(stability)) continue
+    if (stability === null || isStability(stability) || was === is) continue
     tellStability(walk, name, operation.located, { step: 'invalid', before: null, after: stability })
     return true
   }
