@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { randomUUID } from 'node:crypto'
 import { GatewayError } from '../errors.ts'
+import { watchUnusedConnections, type UnusedConnections } from '../unused-connections.ts'
 import { correlationIdOf } from './correlation.ts'
 import type { ApiDeps } from './deps.ts'
 import { dispatch, type Dispatched, type DispatchDeps } from './dispatch.ts'
@@ -32,11 +33,12 @@ export function createApi(deps: ApiDeps): Api {
     })
     void serve(request, response, inner)
   })
+  const unused = watchUnusedConnections(server)
   server.on('clientError', refuseBroken)
   return {
     listen: (host, port) => listen(server, host, port),
     openRequests: () => open,
-    close: (drainMs) => close(server, drainMs),
+    close: (drainMs) => close(server, unused, drainMs),
   }
 }
 
@@ -117,12 +119,13 @@ function listen(server: Server, host: string, port: number): Promise<AddressInfo
   })
 }
 
-async function close(server: Server, drainMs: number): Promise<void> {
+async function close(server: Server, unused: UnusedConnections, drainMs: number): Promise<void> {
   if (!server.listening) return
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve())
   })
   server.closeIdleConnections()
+  unused.close()
   const cut = setTimeout(() => server.closeAllConnections(), drainMs)
   await closed
   clearTimeout(cut)

@@ -11,6 +11,7 @@ import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Monitoring } from '../telemetry/monitoring.ts'
+import { watchUnusedConnections } from '../unused-connections.ts'
 import type { Exchange } from './exchange.ts'
 import { travel, type RoadDeps } from './road.ts'
 import { headProblem, matchRoute, targetProblem } from './target.ts'
@@ -76,6 +77,7 @@ export function createProxy(deps: ProxyDeps): Proxy {
     requestTimeout: 0,
     insecureHTTPParser: false,
   })
+  const unused = watchUnusedConnections(server)
   server.on('request', (request, response) => take(request, response, false))
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => take(request, response, true))
   // An agent that breaks a connection off is no fault of the gateway.
@@ -90,6 +92,7 @@ export function createProxy(deps: ProxyDeps): Proxy {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       for (const exchange of road.standing) exchange.abort()
       server.closeIdleConnections()
+      unused.close()
       const force = setTimeout(() => server.closeAllConnections(), drainMs)
       await closed
       clearTimeout(force)
