@@ -53,7 +53,7 @@ export function createPool({ workers, queue, logger }: PoolOptions): Pool {
       underWay += 1
       const deadline = AbortSignal.timeout(timeoutMs)
       try {
-        const result = await piscina.run(task, { signal: deadline })
+        const result = await piscina.run(task, { signal: deadline, transferList: transferable(task) })
         if (!result.ok) return result
         if (isAnswerOf(kind, result.value)) return ok(result.value.value)
         throw new TypeError(`asked for ${kind}, answered ${result.value.kind}`)
@@ -75,4 +75,12 @@ export function createPool({ workers, queue, logger }: PoolOptions): Pool {
     },
     close: () => piscina.destroy(),
   }
+}
+
+/** The bytes of a large body change hands instead of being copied; nobody here looks at them again. */
+function transferable(task: Task): ArrayBuffer[] {
+  if (task.kind !== 'read') return []
+  const { buffer, byteLength } = task.bytes
+  // A small body is a slice of a buffer that others have slices of.
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : []
 }
