@@ -49,10 +49,11 @@ export function resolveSchema(schema: Located, source: SchemaSource): ResolvedSc
     }
     const target = value['$ref']
     if (typeof target !== 'string') return { value, at: current.at, document: current.document, reference }
-    reference ??= target
+    // Reached through a reference, it is shared: taken for one written in place, a loop would have no end.
     if (source.dialect === 'json-schema' && hasTellingSibling(value)) {
-      return { value: withSiblings(value, target), at: current.at, document: current.document, reference: null }
+      return { value: withSiblings(value, target), at: current.at, document: current.document, reference }
     }
+    reference ??= target
     const next = source.resolve(target, current)
     if (next === null) return { value: ANYTHING, at: current.at, document: current.document, reference }
     current = next
