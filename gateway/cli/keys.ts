@@ -1,8 +1,10 @@
 /** `preflight keys`: API keys in the store, receipt keys in the data directory; both while the gateway runs or while it does not. */
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ROLES, apiKeyRow, mintApiKey } from '../keys/api-keys.ts'
-import { openKeyRing } from '../keys/key-ring.ts'
-import { openStore } from '../store/open.ts'
+import { keyFile } from '../keys/key-file.ts'
+import { openKeyRing, type KeyRing } from '../keys/key-ring.ts'
+import { ledgerFile, openStore } from '../store/open.ts'
 import type { ApiKey, Store } from '../store/store.ts'
 import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
 import { CONFIG_OPTION, configOf, DATA_DIR_OPTION } from './config-option.ts'
@@ -42,7 +44,7 @@ const create: Command = {
     const tenant = args.value('tenant')
     const name = args.value('name') ?? ''
     const row = apiKeyRow({ key, name, role, plan, at: Date.now(), ...(tenant === undefined ? {} : { tenant }) })
-    await withStore(args, io, (store) => store.createApiKey(row))
+    await withNewStore(args, io, (store) => store.createApiKey(row))
     writeLine(io.stderr, `${role} key ${row.audience} for ${name}, shown once:`)
     writeLine(io.stdout, key)
     return EXIT.good
@@ -95,7 +97,7 @@ const showKeys: Command = {
   operandCount: [0, 0],
   options: [{ ...LIST_FORMAT, help: 'json is the JWK Set for preflight verify; text unless told.' }, ...PLACE],
   run: async (args, io) => {
-    const ring = await openKeyRing(dataDirOf(args, io))
+    const ring = await openExistingRing(args, io)
     show(args, io, ring.published(), ({ keys }) =>
       table(
         ['KEY ID', 'STATUS', 'VALID FROM', 'RETIRED', 'REVOKED'],
@@ -121,7 +123,7 @@ const rotate: Command = {
   ],
   notes: 'A running gateway takes the new key up by itself.',
   run: async (args, io) => {
-    const ring = await openKeyRing(dataDirOf(args, io))
+    const ring = await openExistingRing(args, io)
     writeLine(io.stdout, await ring.rotate(overlapOf(args)))
     return EXIT.good
   },
@@ -153,7 +155,7 @@ async function revokeApiKey(audience: string, args: Arguments, io: CommandIo): P
 
 async function endReceiptKey(end: 'retire' | 'revoke', args: Arguments, io: CommandIo): Promise<ExitCode> {
   const [keyId = ''] = args.operands
-  const ring = await openKeyRing(dataDirOf(args, io))
+  const ring = await openExistingRing(args, io)
   const done = ring[end](keyId)
   const missing = `there is no receipt key ${keyId}${end === 'retire' ? ' in force' : ''}; see: preflight keys show`
   return told(done, `${end}d ${keyId}`, missing, io)
@@ -183,12 +185,28 @@ function apiKeyView({ audience, name, role, tenant, plan, createdAt, revokedAt }
   }
 }
 
-function dataDirOf(args: Arguments, io: CommandIo): string {
-  return resolve(configOf(args, io).data_dir)
+/** A mistyped data directory must not become a new set of keys. */
+function openExistingRing(args: Arguments, io: CommandIo): Promise<KeyRing> {
+  const directory = resolve(configOf(args, io).data_dir)
+  requireFile(keyFile(directory), 'receipt keys')
+  return openKeyRing(directory)
 }
 
-/** Opens the store of the configuration for one piece of work. */
-export async function withStore<T>(args: Arguments, io: CommandIo, work: (store: Store) => Promise<T>): Promise<T> {
+function requireFile(file: string, what: string): void {
+  if (existsSync(file)) return
+  throw new UsageError(
+    `there are no ${what} at ${file}; name the data directory of the gateway with --data-dir or --config`,
+  )
+}
+
+/** Opens the store that is there for one piece of work. */
+export function withStore<T>(args: Arguments, io: CommandIo, work: (store: Store) => Promise<T>): Promise<T> {
+  requireFile(ledgerFile(configOf(args, io)), 'records')
+  return withNewStore(args, io, work)
+}
+
+/** The same, and makes the store when there is none: keys can be made before the first start. */
+async function withNewStore<T>(args: Arguments, io: CommandIo, work: (store: Store) => Promise<T>): Promise<T> {
   const store = await openStore(configOf(args, io))
   try {
     return await work(store)

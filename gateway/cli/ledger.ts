@@ -85,16 +85,26 @@ function momentOf(args: Arguments, name: string): number | undefined {
   return moment
 }
 
-function decisionView({
-  envelope,
-  response: _answer,
-  idempotency: _key,
-  evaluatedAt,
-  expiresAt,
-  ...row
-}: StoredDecision) {
-  const decisionResult: unknown = JSON.parse(envelope)
-  return { ...row, evaluatedAt: instant(evaluatedAt), expiresAt: instant(expiresAt), decision_result: decisionResult }
+/** A row in the spelling of the wire. */
+function decisionView(row: StoredDecision) {
+  const decisionResult: unknown = JSON.parse(row.envelope)
+  return {
+    sequence: row.sequence,
+    decision_id: row.decisionId,
+    tenant: row.tenant,
+    route: row.route,
+    decision: row.decision,
+    execution_action: row.executionAction,
+    operation: row.operation,
+    environment: row.environment,
+    repository: row.repository,
+    evaluated_at: instant(row.evaluatedAt),
+    expires_at: instant(row.expiresAt),
+    receipt_state: row.receiptState,
+    previous_hash: row.previousHash,
+    hash: row.hash,
+    decision_result: decisionResult,
+  }
 }
 
 function decisionTable(rows: readonly StoredDecision[]): string {

@@ -28,6 +28,9 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
 /** What is built once at the start: sockets, files, threads, sinks. */
 export const RESTART_SECTIONS = ['data_dir', 'listen', 'store', 'ledger', 'monitoring', 'analysis'] as const
 
+/** Built once too, in sections that otherwise change live. */
+export const RESTART_LEAF = 'limits.queue'
+
 export const CONFIG_LEAVES: readonly ConfigLeaf[] = leavesOf(configInputSchema, '', false)
 
 function leavesOf(schema: JsonSchema, path: string, isInList: boolean): readonly ConfigLeaf[] {
@@ -59,7 +62,8 @@ function leaf(schema: JsonSchema, path: string, isInList: boolean): ConfigLeaf {
     aliases: ALIASES[path] ?? [],
     default: schema.default,
     description: schema.description ?? '',
-    restart: RESTART_SECTIONS.some((section) => path === section || path.startsWith(`${section}.`)),
+    restart:
+      path === RESTART_LEAF || RESTART_SECTIONS.some((section) => path === section || path.startsWith(`${section}.`)),
     schema,
   }
 }

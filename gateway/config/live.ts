@@ -6,7 +6,7 @@ import { unwatchFile, watchFile } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { ok, type CompiledPolicy, type Result } from '../../engine/index.ts'
 import type { CurrentSettings, Settings } from '../settings.ts'
-import { RESTART_SECTIONS } from './leaves.ts'
+import { RESTART_LEAF, RESTART_SECTIONS } from './leaves.ts'
 import { loadConfig, type ConfigSource, type LoadedConfig } from './load.ts'
 import { ConfigError, type Mistake } from './mistake.ts'
 import { loadPolicy } from './policy.ts'
@@ -50,6 +50,7 @@ interface Loaded {
   readonly configuration: LoadedConfig
   readonly policy: CompiledPolicy
   readonly policyFile: string
+  readonly warnings: readonly Mistake[]
 }
 
 /**
@@ -85,13 +86,13 @@ export function openSettings(source: ConfigSource): LiveSettings {
     const isSame = isDeepStrictEqual(config, settings.config) && loaded.policy.hash === settings.policy.hash
     if (isSame && restart.length === 0) return { result: 'unchanged' }
     settings = { config, policy: loaded.policy, generation: settings.generation + 1 }
-    return { result: 'applied', generation: settings.generation, restart, warnings: loaded.configuration.warnings }
+    return { result: 'applied', generation: settings.generation, restart, warnings: loaded.warnings }
   }
 
   return {
     current: () => settings,
     files: filesOf(loaded),
-    warnings: loaded.configuration.warnings,
+    warnings: loaded.warnings,
     pendingMistakes: () => mistakes,
     reload,
     watch: (onReload, interval = WATCH_INTERVAL) => {
@@ -112,16 +113,35 @@ function load(source: ConfigSource): Result<Loaded, readonly Mistake[]> {
   const { config, directory } = configuration.value
   const policy = loadPolicy(config.policy, directory)
   if (!policy.ok) return policy
-  return ok({ configuration: configuration.value, policy: policy.value.policy, policyFile: policy.value.file })
+  return ok({
+    configuration: configuration.value,
+    policy: policy.value.policy,
+    policyFile: policy.value.file,
+    warnings: [...configuration.value.warnings, ...pinWarnings(config, policy.value.policy)],
+  })
+}
+
+/** Drift from the pin does not stop anything (interface.md, policy_pin_status); every decision carries it as a warning. */
+function pinWarnings({ policy_pin: pin }: Config, { name, hash }: CompiledPolicy): readonly Mistake[] {
+  if (pin === undefined || pin === hash) return []
+  const message = `the policy in force, ${name}, has the hash ${hash} and not the pinned one`
+  return [
+    { place: 'policy_pin', path: 'policy_pin', message, fix: 'pin the new hash after a review, or restore the policy' },
+  ]
 }
 
 function filesOf({ configuration, policyFile }: Loaded): readonly string[] {
   return configuration.file === null ? [policyFile] : [configuration.file, policyFile]
 }
 
-/** The new configuration with the old value of every section that takes a restart. */
+/** The new configuration with the old value of everything that takes a restart. */
 function keepFixed(old: Config, next: Config): { readonly config: Config; readonly restart: readonly string[] } {
-  const restart = RESTART_SECTIONS.filter((section) => !isDeepStrictEqual(old[section], next[section]))
+  const sections = RESTART_SECTIONS.filter((section) => !isDeepStrictEqual(old[section], next[section]))
+  const restart = old.limits.queue === next.limits.queue ? sections : [...sections, RESTART_LEAF]
   const { data_dir, listen, store, ledger, monitoring, analysis } = old
-  return { config: Object.freeze({ ...next, data_dir, listen, store, ledger, monitoring, analysis }), restart }
+  const limits = Object.freeze({ ...next.limits, queue: old.limits.queue })
+  return {
+    config: Object.freeze({ ...next, data_dir, listen, store, ledger, monitoring, analysis, limits }),
+    restart,
+  }
 }

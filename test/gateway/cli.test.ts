@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { SHIPPED_PACKS } from '../../gateway/config/policy.ts'
+import { openKeyRing } from '../../gateway/keys/key-ring.ts'
 import { openSqliteStore } from '../../gateway/store/sqlite/store.ts'
 import { run } from '../fakes/command-io.ts'
 import { decisionRow } from '../fakes/decision-row.ts'
@@ -225,6 +226,7 @@ test('API keys are made, listed without the key, and revoked', async () => {
 })
 
 test('receipt keys are shown, rotated, retired and revoked', async () => {
+  await openKeyRing(join(directory, 'receipt-keys'))
   const data = ['--data-dir', join(directory, 'receipt-keys')]
   const statuses = async (): Promise<readonly string[]> => {
     const set: { keys: { status: string }[] } = JSON.parse(
@@ -241,6 +243,23 @@ test('receipt keys are shown, rotated, retired and revoked', async () => {
   assert.equal((await run(['keys', 'retire', rotated.stdout.trim(), ...data])).code, 1)
 })
 
+test('a data directory that holds nothing is told, and stays empty', async () => {
+  const missing = join(directory, 'mistyped')
+  for (const words of [
+    'keys list',
+    'keys show',
+    'keys rotate',
+    'keys revoke v:000000000000',
+    'ledger list',
+    'ledger verify-chain',
+  ]) {
+    const { code, stderr } = await run([...words.split(' '), '--data-dir', missing])
+    assert.equal(code, 2, words)
+    assert.match(stderr, /there are no .* at .*mistyped.*--data-dir/)
+  }
+  assert.ok(!existsSync(missing))
+})
+
 test('the ledger is listed with filters and its chain is checked', async () => {
   const data = join(directory, 'ledger')
   const store = await openSqliteStore({ file: join(data, 'ledger.db'), calls: 'durable', flushMilliseconds: 5 })
@@ -248,9 +267,9 @@ test('the ledger is listed with filters and its chain is checked', async () => {
   await store.recordDecision(decisionRow({ decisionId: 'dec_b', operation: 'deploy' }))
   await store.close()
   const listed = await run(['ledger', 'list', '--data-dir', data, '--operation', 'deploy', '--format', 'json'])
-  const rows: { decisionId: string; decision_result: object }[] = JSON.parse(listed.stdout)
+  const rows: { decision_id: string; decision_result: object }[] = JSON.parse(listed.stdout)
   assert.deepEqual(
-    rows.map(({ decisionId }) => decisionId),
+    rows.map((row) => row.decision_id),
     ['dec_b'],
   )
   assert.deepEqual(rows[0]?.decision_result, { decision: 'ALLOW' })

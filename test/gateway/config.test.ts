@@ -274,11 +274,23 @@ test('a reload replaces configuration and policy together, and a broken file cha
 test('what takes a restart keeps its value at a reload, and is named', () => {
   const path = file('tier: sidecar')
   const live = openSettings({ file: path, environment: {} })
-  writeFileSync(path, 'tier: gateway\nlisten: { api: "127.0.0.1:9" }\ndata_dir: elsewhere')
+  writeFileSync(
+    path,
+    'tier: gateway\nlisten: { api: "127.0.0.1:9" }\ndata_dir: elsewhere\nlimits: { queue: 3, depth: 9 }',
+  )
   const reload = live.reload()
-  assert.deepEqual(reload.result === 'applied' && reload.restart, ['data_dir', 'listen'])
+  assert.deepEqual(reload.result === 'applied' && reload.restart, ['data_dir', 'listen', 'limits.queue'])
+  assert.equal(live.current().config.limits.queue, 64)
+  assert.equal(live.current().config.limits.depth, 9)
   assert.equal(live.current().config.tier, 'gateway')
   assert.equal(live.current().config.listen.api, '127.0.0.1:15081')
+})
+
+test('a policy that is not the pinned one is a warning', () => {
+  const { hash } = openSettings({ value: {}, environment: {} }).current().policy
+  assert.deepEqual(openSettings({ value: { policy_pin: hash }, environment: {} }).warnings, [])
+  const drifted = openSettings({ value: { policy_pin: hash, policy: 'strict' }, environment: {} })
+  assert.match(drifted.warnings.map(formatMistake).join(), /policy_pin: .*strict.*not the pinned one/)
 })
 
 test('a changed file is noticed by itself', async () => {
