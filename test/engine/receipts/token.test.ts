@@ -111,9 +111,21 @@ suite('a token that is spelt otherwise is refused although its signature holds',
     ['white space around it', ` ${ISSUED.token}`, 'malformed_structure'],
     ['nothing', '', 'malformed_structure'],
     ['more than 8192 characters', `${HEADER}.${'A'.repeat(8192)}.${SIGNATURE}`, 'malformed_structure'],
+    [
+      'a claim with half a character',
+      signed(header, claims.replace('"op":"merge"', '"op":"\\ud800"')),
+      'malformed_structure',
+    ],
+    ['an empty key id', signed(header.replace('key-1', ''), claims), 'unsupported_version'],
+    ['a key id of 101 characters', signed(header.replace('key-1', 'k'.repeat(101)), claims), 'unsupported_version'],
     ['claims nested without end', signed(header, `${'{"a":'.repeat(900)}1${'}'.repeat(900)}`), 'malformed_structure'],
   ]
   for (const [what, token, reason] of cases) test(what, () => assert.equal(reasonFor(token), reason))
+
+  test('an issue in the future is not yet valid, whatever nbf says', () => {
+    assert.equal(reasonFor(signed(header, claims.replace(/"iat":\d+/, `"iat":${NOW + 31}`))), 'not_yet_valid')
+    assert.equal(reasonFor(signed(header, claims.replace(/"nbf":\d+/, `"nbf":${NOW + 31}`))), 'not_yet_valid')
+  })
 
   test('claims that a later version adds are no reason', () => {
     const later = signed(header, claims.replace('"tgt":null}', '"tgt":null,"zzz":1}'))

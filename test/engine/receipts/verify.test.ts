@@ -271,9 +271,24 @@ suite('keys', () => {
     })
   }
 
-  test('that came later than the receipt: refused', () => {
-    const issued = issue()
-    assert.equal(verify(issued, { keys: keySet(issued.key.published({ validFrom: NOW + 31 })) }).reason, 'unknown_kid')
+  for (const [validFrom, reason] of [
+    [NOW + 30, null],
+    [NOW + 31, 'unknown_kid'],
+  ] as const) {
+    test(`that came ${validFrom - NOW} seconds later than the receipt: ${reason ?? 'within what clocks may differ'}`, () => {
+      const issued = issue()
+      assert.equal(verify(issued, { keys: keySet(issued.key.published({ validFrom })) }).reason, reason)
+    })
+  }
+
+  test('retired, of a decision that does not permit: the status is that of the key, and nothing is authorized', () => {
+    const held = issue(BOUND, [{ rule: 'x', level: 'breaking' }])
+    const keys = keySet(held.key.published({ status: 'retired', retiredAt: NOW }))
+    const answer = verify(held, { keys, context: INTENDED })
+    assert.deepEqual(
+      [answer.status, answer.reason, answer.currently_authorized],
+      ['RETIRED_KEY_VALID_AT_ISSUE', 'decision_not_allow', false],
+    )
   })
 })
 
