@@ -43,7 +43,7 @@ export interface GroupingOptions {
 
 interface OpenGroup {
   readonly key: string
-  readonly change: JudgedChange
+  change: JudgedChange
   readonly level: Level
   readonly places: Map<string, ReachedPlace>
 }
@@ -78,7 +78,10 @@ export class Grouping {
       group = { key, change, level, places: new Map() }
       this.#open.set(key, group)
     }
-    group.places.set(placeKey(place), place)
+    if (change !== group.change && isBefore(change, group.change)) group.change = change
+    const placed = placeKey(place)
+    const known = group.places.get(placed)
+    if (known === undefined || byCodeUnit(place.message, known.message) < 0) group.places.set(placed, place)
   }
 
   /** Breaking first, then by rule and subject: the same for every order of keys in the documents. */
@@ -126,6 +129,11 @@ export function codeOf(rule: string): string {
 
 function placeKey({ operation, tool, detail }: ReachedPlace): string {
   return canonicalJson([operation?.method ?? null, operation?.path ?? null, tool, detail])
+}
+
+/** Which of two tellings of one change stands for it: not the one met first, since that follows the order of keys. */
+function isBefore(a: JudgedChange, b: JudgedChange): boolean {
+  return (byCodeUnit(a.location, b.location) || byCodeUnit(a.message, b.message)) < 0
 }
 
 function inOrder(a: OpenGroup, b: OpenGroup): number {

@@ -126,24 +126,23 @@ function anchored(root: Located, name: string): Located | null {
 
 /** References that lead nowhere now and did not before: what they stand for is not compared, so they are told. */
 function sayNewDangling(before: Located, after: Located, subject: string, tool: string, report: McpReport): void {
-  const old = danglingIn(before)
-  for (const [reference, at] of danglingIn(after)) {
-    if (old.has(reference)) continue
-    const location = pointerOf(at.at)
-    report.say({ rule: 'mcp-tool-reference-unresolved', tool, subject, side: 'head', location, after: reference })
+  const old = new Set(danglingIn(before).map(({ value }) => value))
+  for (const { value, at } of danglingIn(after)) {
+    if (old.has(value)) continue
+    const location = pointerOf(at)
+    report.say({ rule: 'mcp-tool-reference-unresolved', tool, subject, side: 'head', location, after: value })
   }
 }
 
-function danglingIn(root: Located): ReadonlyMap<string, Located> {
-  const dangling = new Map<string, Located>()
+function danglingIn(root: Located): readonly Located[] {
+  const dangling: Located[] = []
   const open: Located[] = [root]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (typeof next.value !== 'object' || next.value === null) continue
     for (const [name, value] of Object.entries(next.value)) {
       const child: Located = { value, at: stepInto(next.at, name), document: '' }
-      if (name === '$ref' && typeof value === 'string') {
-        if (resolveWithin(root, value) === null) dangling.set(value, child)
-      } else open.push(child)
+      if (name !== '$ref' || typeof value !== 'string') open.push(child)
+      else if (resolveWithin(root, value) === null) dangling.push(child)
     }
   }
   return dangling
