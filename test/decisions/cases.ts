@@ -11,6 +11,7 @@ import {
   type Artifact,
   type DecisionContext,
   type DecisionScope,
+  type Envelope,
 } from '../../engine/index.ts'
 
 const FILES = ['openapi', 'mcp']
@@ -123,4 +124,22 @@ function edited(base: string, edits: NonNullable<Static<typeof ArtifactEntry>['e
     assert.equal(parts.length, 2, `this has to stand there once: ${replace}`)
     return parts.join(replacement)
   }, base)
+}
+
+/** Holds an envelope, whichever road it came by, against what a case wants. */
+export function assertWanted(envelope: Envelope, want: Wanted): void {
+  const seen: Required<Wanted> = {
+    decision: envelope.decision,
+    blocking_reasons: envelope.blocking_reasons.map(({ code }) => code),
+    warnings: envelope.warnings.map(({ code }) => code),
+    degraded_reasons: (envelope.degraded_reasons ?? []).map(({ code }) => code),
+    analysis_complete: envelope.analysis_complete,
+    evidence_quality: envelope.evidence_quality,
+    breaking_changes: envelope.breaking_changes ?? -1,
+    risk_score: envelope.risk_score ?? -1,
+    ttl: (Date.parse(envelope.expires_at) - Date.parse(envelope.evaluated_at)) / 1000,
+    next_agent_step: envelope.next_agent_step?.action ?? 'none',
+    targets: envelope.remediation_transaction?.recheck_scope.targets ?? [],
+  }
+  assert.deepEqual({ ...seen, ...want }, seen)
 }

@@ -13,11 +13,10 @@ import {
   verifyReceipt,
   type ArtifactAnalysis,
   type CompiledPolicy,
-  type Envelope,
 } from '../../engine/index.ts'
 import { issueOn, NOW } from '../fakes/decisions.ts'
 import { keySet, sha256 } from '../fakes/keys.ts'
-import { decisionCases, type DecisionCase, type Wanted } from './cases.ts'
+import { assertWanted, decisionCases, type DecisionCase } from './cases.ts'
 
 for (const decisionCase of decisionCases()) {
   test(`${decisionCase.file}: ${decisionCase.description}`, () => {
@@ -65,21 +64,4 @@ function packOf(name: string): CompiledPolicy {
   const compiled = compilePolicy(source, sha256)
   assert.ok(compiled.ok)
   return compiled.value
-}
-
-function assertWanted(envelope: Envelope, want: Wanted): void {
-  const seen: Required<Wanted> = {
-    decision: envelope.decision,
-    blocking_reasons: envelope.blocking_reasons.map(({ code }) => code),
-    warnings: envelope.warnings.map(({ code }) => code),
-    degraded_reasons: (envelope.degraded_reasons ?? []).map(({ code }) => code),
-    analysis_complete: envelope.analysis_complete,
-    evidence_quality: envelope.evidence_quality,
-    breaking_changes: envelope.breaking_changes ?? -1,
-    risk_score: envelope.risk_score ?? -1,
-    ttl: (Date.parse(envelope.expires_at) - Date.parse(envelope.evaluated_at)) / 1000,
-    next_agent_step: envelope.next_agent_step?.action ?? 'none',
-    targets: envelope.remediation_transaction?.recheck_scope.targets ?? [],
-  }
-  assert.deepEqual({ ...seen, ...want }, seen)
 }
