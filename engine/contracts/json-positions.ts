@@ -4,51 +4,78 @@ import type { PlacedNode } from './positions.ts'
 
 const NO_CHILDREN: ReadonlyMap<string, PlacedNode> = new Map()
 
+const QUOTE = 34
+const OPEN_BRACKET = 91
+const CLOSE_BRACKET = 93
+const OPEN_BRACE = 123
+const CLOSE_BRACE = 125
+
 /** The root of a text that `readJson` has accepted. */
 export function placeJson(text: string): PlacedNode {
-  const ends = containerEnds(text)
+  const containers = scanContainers(text)
   const start = skipBlank(text, 0)
-  return { offset: start, children: () => childrenOf(text, ends, start) }
+  return { offset: start, children: () => childrenOf(text, containers, start) }
 }
 
-/** Offset of each container's opening bracket → offset of its closing one. */
-function containerEnds(text: string): ReadonlyMap<number, number> {
-  const ends = new Map<number, number>()
+/** Offsets of the brackets of every container, in the order in which they open. */
+interface Containers {
+  readonly starts: readonly number[]
+  readonly ends: readonly number[]
+}
+
+function scanContainers(text: string): Containers {
+  const starts: number[] = []
+  const ends: number[] = []
   const open: number[] = []
   for (let index = 0; index < text.length; index++) {
-    const unit = text[index]
-    if (unit === '"') index = endOfString(text, index)
-    else if (unit === '{' || unit === '[') open.push(index)
-    else if (unit === '}' || unit === ']') ends.set(open.pop() ?? 0, index)
+    const unit = text.charCodeAt(index)
+    if (unit === QUOTE) index = endOfString(text, index)
+    else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) {
+      open.push(starts.length)
+      starts.push(index)
+      ends.push(index)
+    } else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) ends[open.pop() ?? 0] = index
   }
-  return ends
+  return { starts, ends }
 }
 
-function childrenOf(text: string, ends: ReadonlyMap<number, number>, open: number): ReadonlyMap<string, PlacedNode> {
-  const close = ends.get(open)
+/** Where the container that opens at an offset closes; undefined when none opens there. */
+function closingOf({ starts, ends }: Containers, start: number): number | undefined {
+  let low = 0
+  let high = starts.length - 1
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((starts[middle] ?? 0) < start) low = middle + 1
+    else high = middle
+  }
+  return starts[low] === start ? ends[low] : undefined
+}
+
+function childrenOf(text: string, containers: Containers, open: number): ReadonlyMap<string, PlacedNode> {
+  const close = closingOf(containers, open)
   if (close === undefined) return NO_CHILDREN
   const children = new Map<string, PlacedNode>()
-  const isObject = text[open] === '{'
+  const isObject = text.charCodeAt(open) === OPEN_BRACE
   let index = skipBlank(text, open + 1)
   while (index < close) {
     const offset = index
     let token = String(children.size)
     if (isObject) {
-      const keyEnd = endOfString(text, index)
-      token = String(JSON.parse(text.slice(index, keyEnd + 1)))
+      const keyEnd = endOfString(text, index) + 1
+      token = String(JSON.parse(text.slice(index, keyEnd)))
       index = skipBlank(text, text.indexOf(':', keyEnd) + 1)
     }
     const value = index
-    children.set(token, { offset, children: () => childrenOf(text, ends, value) })
-    index = skipBlank(text, endOfValue(text, ends, value, close))
+    children.set(token, { offset, children: () => childrenOf(text, containers, value) })
+    index = skipBlank(text, endOfValue(text, containers, value, close))
     if (text[index] === ',') index = skipBlank(text, index + 1)
   }
   return children
 }
 
-function endOfValue(text: string, ends: ReadonlyMap<number, number>, start: number, close: number): number {
-  if (text[start] === '"') return endOfString(text, start) + 1
-  const end = ends.get(start)
+function endOfValue(text: string, containers: Containers, start: number, close: number): number {
+  if (text.charCodeAt(start) === QUOTE) return endOfString(text, start) + 1
+  const end = closingOf(containers, start)
   if (end !== undefined) return end + 1
   const comma = text.indexOf(',', start)
   return comma < 0 || comma > close ? close : comma

@@ -24,7 +24,7 @@ export type Locate = (pointer: string) => Position | null
 /** Makes the `locate` of a document; `root` and the line table are made when first asked. */
 export function locator(text: string, root: () => PlacedNode | null): Locate {
   let top: PlacedNode | null | undefined
-  let starts: Uint32Array | undefined
+  let starts: readonly number[] | undefined
   const childrenOf = new Map<PlacedNode, ReadonlyMap<string, PlacedNode>>()
 
   function childOf(node: PlacedNode, token: string): PlacedNode | undefined {
@@ -58,14 +58,18 @@ export function positionAt(text: string, offset: number): Position {
 }
 
 /** Offsets at which lines start. A line ends with LF, CR LF or a lone CR, as YAML has it (YAML 1.2.2 §5.4). */
-function lineStarts(text: string): Uint32Array {
+function lineStarts(text: string): readonly number[] {
   const starts = [0]
-  const lineEnd = /\r\n?|\n/g
-  while (lineEnd.exec(text) !== null) starts.push(lineEnd.lastIndex)
-  return Uint32Array.from(starts)
+  if (text.includes('\r')) {
+    const lineEnd = /\r\n?|\n/g
+    while (lineEnd.test(text)) starts.push(lineEnd.lastIndex)
+    return starts
+  }
+  for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', end + 1)) starts.push(end + 1)
+  return starts
 }
 
-function positionIn(starts: Uint32Array, offset: number): Position {
+function positionIn(starts: readonly number[], offset: number): Position {
   let low = 0
   let high = starts.length - 1
   while (low < high) {
