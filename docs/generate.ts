@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { chartSchema } from './chart-schema.ts'
+import { patternsPage } from './patterns-page.ts'
 import { configPage, errorsPage, metricsPage } from './reference-pages.ts'
 import { riskPage } from './risk-page.ts'
 import { rulesPage } from './rules-page.ts'
@@ -15,7 +16,16 @@ const ROOT = join(import.meta.dirname, '..')
 
 /** Everything that is generated, in the order in which it is written. */
 function generatedFiles(): readonly GeneratedFile[] {
-  return [...generatedValidators(), chartSchema(), configPage(), errorsPage(), metricsPage(), riskPage(), rulesPage()]
+  return [
+    ...generatedValidators(),
+    chartSchema(),
+    configPage(),
+    errorsPage(),
+    metricsPage(),
+    patternsPage(),
+    riskPage(),
+    rulesPage(),
+  ]
 }
 
 function isCurrent({ path, content }: GeneratedFile): boolean {
