@@ -59,7 +59,9 @@ async function run({ route, params, url }: RouteMatch, inbound: Inbound, deps: D
   const { request, headers, correlationId, signal } = inbound
   const settings = deps.settings()
   const mediaType = negotiate(request, route)
-  const caller = await identify(request.headers, deps.store)
+  // Public routes do without the store: a verifier gets its answer, if only UNDECIDABLE, while the store is out of reach.
+  const isAsked = route.access !== 'public' || route.keyOptional === true
+  const caller = isAsked ? await identify(request.headers, deps.store) : null
   requireAccess(caller, route.access)
   const throttle = (name: string, limit: number): void => {
     Object.assign(headers, deps.rate.take(name, limit, deps.now()))

@@ -31,7 +31,7 @@ export function createApi(deps: ApiDeps): Api {
     response.once('close', () => {
       open -= 1
     })
-    void serve(request, response, inner)
+    void serve(request, response, inner, () => !server.listening)
   })
   const unused = watchUnusedConnections(server)
   server.on('clientError', refuseBroken)
@@ -42,12 +42,19 @@ export function createApi(deps: ApiDeps): Api {
   }
 }
 
-async function serve(request: IncomingMessage, response: ServerResponse, deps: DispatchDeps): Promise<void> {
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  deps: DispatchDeps,
+  isClosing: () => boolean,
+): Promise<void> {
   const started = performance.now()
   const correlationId = correlationIdOf(request)
   const gone = new AbortController()
   response.once('close', () => gone.abort())
   const dispatched = await dispatch(request, correlationId, gone.signal, deps)
+  // A connection that stayed open would hold up the drain until it has been idle for long enough.
+  if (isClosing()) response.shouldKeepAlive = false
   try {
     await sendAnswer(response, dispatched.answer, {
       ...dispatched.headers,

@@ -1,6 +1,7 @@
 /** openapi.json, made from the route table: every route that is served, with the schemas that requests are held against, and no other. */
 import { ERRORS, type ErrorCode } from '../errors.ts'
 import { plainSchema } from '../config/input-schema.ts'
+import { packageVersion } from '../package-files.ts'
 import { isJsonObject } from '../intercept/strict-json.ts'
 import type { Route } from './route.ts'
 import { Problem } from './schemas/shapes.ts'
@@ -28,7 +29,7 @@ export function describeApi(routes: readonly Route[], publicUrl: string | null):
     openapi: '3.1.0',
     info: {
       title: 'Preflight Gateway',
-      version: '1.0.0',
+      version: packageVersion(),
       description: 'Compares contracts, decides, and signs a receipt for exactly one operation.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
@@ -51,11 +52,17 @@ function operationOf(route: Route, alias: number, hoist: (schema: unknown) => un
     operationId: alias === 0 ? route.operationId : `${route.operationId}V${alias}`,
     tags: [route.tag],
     summary: route.summary,
-    security: route.access === 'public' ? [] : [{ bearer: [] }, { apiKey: [] }],
+    security: securityOf(route),
     parameters,
     ...(route.body !== undefined && { requestBody: requestBody(route, hoist) }),
     responses: { ...goodAnswers(route, hoist), ...errorAnswers(route) },
   }
+}
+
+function securityOf({ access, keyOptional }: Route): readonly Json[] {
+  const keys = [{ bearer: [] }, { apiKey: [] }]
+  if (access !== 'public') return keys
+  return keyOptional === true ? [{}, ...keys] : []
 }
 
 const CORRELATION_PARAMETER = {

@@ -20,7 +20,7 @@ export interface Exchange<Body = unknown, Query = unknown> {
   /** Of the generation that the whole request sees. */
   readonly settings: Settings
   readonly correlationId: string
-  /** Null on public routes without a valid key. */
+  /** Null on public routes, but for those that look at a key (`keyOptional`) and were given a valid one. */
   readonly caller: ApiKey | null
   readonly body: Body
   readonly query: Query
@@ -71,6 +71,8 @@ export interface RouteSpec<Body extends TSchema, Query extends TSchema> {
   readonly tag: 'preflight' | 'receipts' | 'decisions' | 'monitoring' | 'baselines' | 'accounts' | 'discovery' | 'mcp'
   readonly summary: string
   readonly access: Access
+  /** A key is looked at where one is given, though the route needs none. */
+  readonly keyOptional?: boolean
   /** Counts towards the rate of the minute; the month's quota is taken by `spend`. */
   readonly counted?: boolean
   readonly body?: Body

@@ -6,6 +6,7 @@ import { requireAccess } from '../api/identity.ts'
 import type { Exchange, RouteDeps } from '../api/route.ts'
 import { checkBody } from '../api/validation.ts'
 import { GatewayError } from '../errors.ts'
+import { packageVersion } from '../package-files.ts'
 import { TOOLS, type Tool } from './tools.ts'
 
 /** One HTTP exchange answered in MCP. */
@@ -26,7 +27,7 @@ export async function createMcpEndpoint(deps: RouteDeps): Promise<McpEndpoint> {
       const exchange = current.getStore()
       if (exchange === undefined) throw new Error('an MCP server was asked for outside a request')
       const server = new Server(
-        { name: 'preflight-gateway', version: '1.0.0', title: 'Preflight Gateway' },
+        { name: 'preflight-gateway', version: packageVersion(), title: 'Preflight Gateway' },
         { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
       )
       server.setRequestHandler('tools/list', () => ({ tools: TOOLS.map(({ definition }) => ({ ...definition })) }))

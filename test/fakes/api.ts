@@ -46,6 +46,8 @@ export interface ApiFake {
   /** Sends JSON with the agent's key; `headers` add to or replace these. */
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<ApiAnswer>
   openRequests(): number
+  /** Closes the listener only, with time for what is under way. */
+  stop(drainMs: number): Promise<void>
   close(): Promise<void>
 }
 
@@ -113,6 +115,7 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
         body: typeof body === 'string' ? body : JSON.stringify(body),
       }),
     openRequests: () => api.openRequests(),
+    stop: (drainMs) => api.close(drainMs),
     async close() {
       await api.close(0)
       await flow.close()

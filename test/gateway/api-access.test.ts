@@ -135,6 +135,34 @@ describe('a request for what is not there', () => {
   })
 })
 
+describe('closing', () => {
+  it('lets a request under way finish, takes no new one, and leaves no connection', async () => {
+    const asked = Promise.withResolvers<void>()
+    const gate = Promise.withResolvers<void>()
+    const api = await startApi({
+      storeFaults: (store) => ({
+        recordDecision: async (row) => {
+          asked.resolve()
+          await gate.promise
+          return store.recordDecision(row)
+        },
+      }),
+    })
+    const request = { preflight_mode: 'authorize', artifacts: analysis.artifacts, context: { operation: 'merge' } }
+    const answer = api.post(PREFLIGHT, request)
+    await asked.promise
+    const closed = api.stop(60_000)
+    await assert.rejects(fetch(`${api.url}/openapi.json`))
+    gate.resolve()
+    const { status, headers } = await answer
+    assert.equal(status, 200)
+    assert.equal(headers.get('connection'), 'close')
+    await closed
+    assert.equal(api.openRequests(), 0)
+    await api.close()
+  })
+})
+
 describe('a web page', () => {
   let api: ApiFake
   before(async () => {

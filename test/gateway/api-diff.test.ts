@@ -68,6 +68,8 @@ describe('a diff', () => {
     assert.match(headers.get('content-type') ?? '', /^text\/markdown/)
     assert.match(text, /^# /)
     assert.match(text, /breaking/)
+    const accepted = await api.post('/api/diff', { base: PETS, head: PETS_WITHOUT_DELETE }, { accept: 'text/markdown' })
+    assert.equal(accepted.text, text)
   })
 
   it('counts what goes beyond the limit', async () => {

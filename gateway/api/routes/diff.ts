@@ -49,7 +49,7 @@ const DiffRequest = Type.Object(
     after: side('Alias of head.'),
     old_spec: side('Alias of base.'),
     new_spec: side('Alias of head.'),
-    format: Type.Optional(Type.Enum(['json', 'markdown'], { default: 'json' })),
+    format: Type.Optional(Type.Enum(['json', 'markdown'])),
     type: Type.Optional(ArtifactTypeName),
     options: Type.Optional(Options),
   },
@@ -94,6 +94,8 @@ const DiffAnswer = Type.Object(
   { title: 'DiffAnswer' },
 )
 
+const MEDIA_TYPES = { json: 'application/json', markdown: 'text/markdown' } as const
+
 const NAMES = { base: ['base', 'before', 'old_spec'], head: ['head', 'after', 'new_spec'] } as const
 
 export const diff = defineRoute({
@@ -109,7 +111,7 @@ export const diff = defineRoute({
   mistakes: diffMistakes,
   answers: {
     200: {
-      description: 'What changed. The form is `format` of the request.',
+      description: 'What changed, in the form that `format` names, else in the one that is accepted best.',
       content: { 'application/json': DiffAnswer, 'text/markdown': Type.String() },
     },
   },
@@ -127,8 +129,10 @@ async function runDiff(exchange: Exchange<Request>, deps: ApiDeps): Promise<Answ
   if (!comparison.ok) throw unreadable(comparison.problem)
   const most = Math.min(limit ?? settings.config.diff.findings, settings.config.diff.findings)
   const report = diffReport(comparison.value, most)
-  if (body.format === 'markdown') {
-    return { kind: 'text', status: 200, mediaType: 'text/markdown', text: renderMarkdown(report) }
+  // An explicit format wins; without one it is what the client accepts best.
+  const mediaType = body.format === undefined ? exchange.mediaType : MEDIA_TYPES[body.format]
+  if (mediaType === MEDIA_TYPES.markdown) {
+    return { kind: 'text', status: 200, mediaType, text: renderMarkdown(report) }
   }
   return json({ ...report, correlation_id: correlationId })
 }

@@ -18,6 +18,7 @@ export const mcp = defineRoute({
   tag: 'mcp',
   summary: 'Model Context Protocol, Streamable HTTP. Listing tools needs no key, calling them does',
   access: 'public',
+  keyOptional: true,
   body: Message,
   answers: {
     200: {
