@@ -52,7 +52,7 @@ export async function startClient(file: string, events: StoreEvents, module: URL
     for (const id of pending.keys()) settle(id, false)?.reject(unavailable(cause.message, cause))
   }
   const start = (): Worker => {
-    const worker = new Worker(module, { workerData: file, name: 'preflight-store' })
+    const worker = new Worker(THREAD, { workerData: { module: module.href, file }, name: 'preflight-store' })
     worker.on('message', (reply: Reply<never>) => {
       if (reply.type === 'answer') settle(reply.id, true)?.resolve(reply.value)
       else if (reply.type === 'failure') settle(reply.id, false)?.reject(errorOf(reply.failure))
@@ -93,6 +93,8 @@ export async function startClient(file: string, events: StoreEvents, module: URL
     },
   }
 }
+
+const THREAD = new URL('../../thread.js', import.meta.url)
 
 /** Source and package hold the same module under two endings. */
 function writerUrl(): URL {

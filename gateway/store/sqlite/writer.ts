@@ -22,7 +22,8 @@ interface Connection {
 }
 
 if (parentPort === null) throw new Error('the writer runs as a worker thread')
-serve(parentPort, String(workerData))
+const { file }: { readonly file: string } = workerData
+serve(parentPort, file)
 
 function serve(port: MessagePort, file: string): void {
   let connection: Connection | null = connect(file)
