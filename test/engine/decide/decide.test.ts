@@ -122,6 +122,7 @@ suite('an incomplete analysis', () => {
       { code: 'ARTIFACT_UNREADABLE', message: 'api: the text ends too early (line 7, column 2)' },
     ])
     assert.deepEqual(codes(verdict.blocking_reasons), ['ANALYSIS_INCOMPLETE'])
+    assert.deepEqual(verdict.warnings, [])
     assert.equal(verdict.required_action_core.type, 'fix_coverage')
     assert.equal(verdict.next_agent_step?.action, 're_preflight')
     assert.deepEqual(

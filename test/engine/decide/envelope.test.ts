@@ -233,6 +233,31 @@ suite('an envelope that breaks a cross-field rule is never built', () => {
   })
 })
 
+suite('an envelope keeps the rules', () => {
+  const { decision_body_hash: _, receipt: __, ...draft } = issued('ALLOW')
+  const severe = { type: 'X', source: 's', finding: 'f', severity: 'HIGH' } as const
+  const mild = { ...severe, severity: 'INFO' } as const
+  const rule = { ...mild, type: 'POLICY_RULE' } as const
+  const allowed: readonly (readonly [what: string, changes: Partial<EnvelopeDraft>])[] = [
+    ['when it allows on severe evidence and a policy rule', { evidence: [severe, rule] }],
+    ['when it allows on mild evidence alone', { evidence: [mild] }],
+    ['with a calibrated confidence', { confidence: 0.9, calibration_version: 'c1' }],
+    ['with sources of patterns that are not carried', { patterns: null }],
+    ['with patterns whose sources are not carried', { patterns: ['X'], pattern_sources: null }],
+  ]
+  for (const [what, changes] of allowed) {
+    test(what, () => assert.deepEqual(envelopeViolations({ ...draft, ...changes }), []))
+  }
+
+  test('and not with severe evidence between mild rows', () => {
+    assert.equal(envelopeViolations({ ...draft, evidence: [mild, severe] }).length, 1)
+  })
+
+  test('nor with a confidence whose calibration has no name', () => {
+    assert.equal(envelopeViolations({ ...draft, confidence: 0.9, calibration_version: '' }).length, 1)
+  })
+})
+
 suite('what the issuing path knows', () => {
   const context = { ...EMPTY_CONTEXT, operation: 'deploy', repository: 'acme/pets' }
   const issuance = {

@@ -43,6 +43,14 @@ suite('many findings', () => {
     assert.ok(verdict.summary.length <= 500)
   })
 
+  test('are not cut when they just fit', () => {
+    const fitting: FakeFinding = { ...BREAKING, message: 'm'.repeat(300 - ' at x'.length), places: ['x'] }
+    const group = verdictOn([fitting])
+    assert.equal(group.blocking_reasons[0]?.message, `${'m'.repeat(295)} at x`)
+    const exact = verdictOn(many.slice(0, 50))
+    assert.ok(exact.blocking_reasons.every(({ code }) => code !== 'REASONS_TRUNCATED'))
+  })
+
   test('of failed artifacts are bounded alike', () => {
     const analyses = Array.from({ length: 50 }, (_, index) => failedAnalysis(`a${index}`))
     const { degraded_reasons: reasons } = verdictOn([], { analyses })
@@ -117,16 +125,102 @@ suite('the way out of a block', () => {
   })
 })
 
+suite('the report for people', () => {
+  test('counts, shows what breaks first and says how to mend it', () => {
+    const { human_report: report, summary } = verdictOn([
+      DEPRECATED,
+      DANGEROUS,
+      BREAKING,
+      { ...BREAKING, rule: 'api-gone' },
+    ])
+    assert.deepEqual(report, {
+      summary,
+      breaking_highlights: ['api-removed happened at GET /pets', 'api-gone happened at GET /pets'],
+      suggestions: ['Undo api-removed.', 'Undo api-gone.', 'Undo default-changed.'],
+      next_steps: [
+        'Mend each change as remediation_transaction.required_changes says, or revert it.',
+        'Request a new authorize preflight after the input has changed; the same input is blocked again.',
+      ],
+    })
+  })
+
+  for (const [findings, summary] of [
+    [[], 'ALLOW: no change found'],
+    [[DEPRECATED], 'WARN: 1 other finding: endpoint-deprecated happened at GET /pets'],
+    [[DANGEROUS], 'REQUIRE_APPROVAL: 1 dangerous: default-changed happened at GET /owners'],
+    [[BREAKING], 'BLOCK: 1 breaking: api-removed happened at GET /pets'],
+  ] as const) {
+    test(`sums up: ${summary}`, () => assert.equal(verdictOn(findings).summary, summary))
+  }
+
+  test('has ten highlights at the most', () => {
+    const many = Array.from({ length: 12 }, (_, index): FakeFinding => ({ ...BREAKING, rule: `api-removed-${index}` }))
+    assert.equal(verdictOn(many).human_report.breaking_highlights.length, 10)
+  })
+})
+
+suite('the quality of the evidence', () => {
+  const oneSided = fakeAnalysis('new', [], { spec_versions: { base: null, head: '3.0.3' } })
+  const gone = fakeAnalysis('gone', [], { spec_versions: { base: '3.0.3', head: null } })
+  for (const [what, analyses, quality] of [
+    ['both sides of everything', [fakeAnalysis('api', [])], 'HIGH'],
+    ['one created contract among others', [fakeAnalysis('api', []), oneSided], 'MEDIUM'],
+    ['one deleted contract among others', [fakeAnalysis('api', []), gone], 'MEDIUM'],
+    ['something unread', [oneSided, failedAnalysis('api')], 'LOW'],
+  ] as const) {
+    test(`on ${what} is ${quality}`, () => assert.equal(verdictOn([], { analyses }).evidence_quality, quality))
+  }
+})
+
 suite('what is to be done', () => {
-  for (const [decision, findings, type, step, required] of [
-    ['ALLOW', [], 'none', undefined, []],
-    ['WARN', [DEPRECATED], 'proceed_with_note', undefined, []],
-    ['REQUIRE_APPROVAL', [DANGEROUS], 'request_approval', 'await_approval', ['REQUEST_APPROVAL', 'REEVALUATE']],
-    ['BLOCK', [BREAKING], 'remediate_or_revert', 'revert', ['REMEDIATE', 'REEVALUATE']],
+  for (const [decision, findings, core, step, required] of [
+    [
+      'ALLOW',
+      [],
+      { type: 'none', reason_code: 'NO_BLOCKING_CHANGE', recheck_required: false, choices: [] },
+      undefined,
+      [],
+    ],
+    [
+      'WARN',
+      [DEPRECATED],
+      {
+        type: 'proceed_with_note',
+        reason_code: 'ENDPOINT_DEPRECATED',
+        recheck_required: false,
+        choices: ['continue_monitor', 'verify_receipt', 're_preflight_deploy'],
+      },
+      undefined,
+      [],
+    ],
+    [
+      'REQUIRE_APPROVAL',
+      [DANGEROUS],
+      {
+        type: 'request_approval',
+        reason_code: 'DEFAULT_CHANGED',
+        recheck_required: true,
+        choices: ['obtain_human_approval', 'revert', 're_preflight'],
+      },
+      'await_approval',
+      ['REQUEST_APPROVAL', 'REEVALUATE'],
+    ],
+    [
+      'BLOCK',
+      [BREAKING],
+      {
+        type: 'remediate_or_revert',
+        reason_code: 'API_REMOVED',
+        recheck_required: true,
+        choices: ['revert', 'migrate', 're_preflight', 'escalate'],
+      },
+      'revert',
+      ['REMEDIATE', 'REEVALUATE'],
+    ],
   ] as const) {
     test(`after ${decision}`, () => {
       const verdict = verdictOn(findings)
-      assert.equal(verdict.required_action_core.type, type)
+      assert.deepEqual(verdict.required_action_core, core)
       assert.equal(verdict.next_agent_step?.action, step)
       assert.deepEqual(
         verdict.next_actions.filter((action) => action.required).map((action) => action.type),
