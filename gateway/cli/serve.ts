@@ -3,6 +3,7 @@ import type { Gateway } from '../main.ts'
 import { EXIT, type Command, type ExitCode } from './command.ts'
 import { CONFIG_OPTION, configSource, DATA_DIR_OPTION } from './config-option.ts'
 import { wantsColour, writeLine, type CommandIo } from './io.ts'
+import { releaseStartupMemory } from './startup-memory.ts'
 import { startSummary } from './start-summary.ts'
 
 export const serveCommand: Command = {
@@ -22,6 +23,7 @@ export const serveCommand: Command = {
     // Signals are heard before anybody is told that they may be sent.
     const stopped = untilStopped(gateway)
     announce(gateway, io)
+    releaseStartupMemory()
     return await stopped
   },
 }
