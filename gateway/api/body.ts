@@ -28,7 +28,8 @@ export async function readJsonBody(request: IncomingMessage, options: BodyOption
   // A reader that crashed or ran out of time says nothing of the body.
   if (code === 'ANALYSIS_FAULT') throw new GatewayError('INTERNAL', undefined, { cause: new Error(message) })
   if (code === 'ANALYSIS_TIMEOUT') throw new GatewayError('OVERLOADED', undefined, { headers: { 'Retry-After': '1' } })
-  throw invalid(line === undefined ? message : `${message} (line ${line}, column ${column ?? 1})`)
+  const said = message.replace(/^The document cannot be read: /, '')
+  throw invalid(line === undefined ? said : `${said} (line ${line}, column ${column ?? 1})`)
 }
 
 function invalid(message: string): GatewayError {

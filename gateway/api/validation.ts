@@ -43,9 +43,7 @@ export function checkBody(
 ): void {
   if (route.body === undefined) return
   const check = validator(bodies, route.body)
-  const violations = check(body)
-    ? []
-    : (check.errors ?? []).filter(({ keyword }) => keyword !== 'if').map((error) => mistakeOf(error, route))
+  const violations = check(body) ? [] : telling(check.errors ?? []).map((error) => mistakeOf(error, route))
   const isFit = violations.every(({ pointer }) => !isUnder(pointer, route.mistakesUnder ?? ''))
   const mistakes = isFit && isJsonObjectOrList(body) ? (route.mistakes?.(body, settings) ?? []) : []
   if (violations.length + mistakes.length > 0) throw refusal([...violations, ...mistakes])
@@ -71,12 +69,39 @@ export function checkQuery(schema: TSchema | undefined, search: URLSearchParams)
   }
   const check = validator(queries, schema)
   if (!check(query)) {
-    for (const error of check.errors ?? []) {
+    for (const error of telling(check.errors ?? [])) {
       mistakes.push({ code: 'INVALID_INPUT', pointer: error.instancePath.slice(1), message: say(error) })
     }
   }
   if (mistakes.length > 0) throw refusal(mistakes)
   return query
+}
+
+/**
+ * The violations that say what to mend. A union reports one for each of its branches: of a value that may be null nobody
+ * wants to hear that it is not null, and of a list that has a fault nobody wants to hear that it is no object.
+ */
+function telling(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const unions = new Set(errors.flatMap(({ keyword, instancePath }) => (keyword === 'anyOf' ? [instancePath] : [])))
+  const isNoise = ({ keyword, instancePath, params, schemaPath }: ErrorObject): boolean => {
+    if (keyword === 'if') return true
+    // Of members that may stand for each other the first is asked for.
+    if (keyword === 'required' && /\/anyOf\/[1-9]\d*\/required$/.test(schemaPath)) return true
+    if (!unions.has(instancePath)) return false
+    if (keyword === 'anyOf') return true
+    if (keyword !== 'type') return false
+    const hasCloser = errors.some(
+      (other) => isUnder(other.instancePath, instancePath) && other.keyword !== 'type' && other.keyword !== 'anyOf',
+    )
+    return params['type'] === 'null' || (hasCloser && schemaPath.includes('anyOf'))
+  }
+  const said = new Set<string>()
+  return errors.filter((error) => {
+    const saying = `${pointerOf(error)}\0${say(error)}`
+    if (isNoise(error) || said.has(saying)) return false
+    said.add(saying)
+    return true
+  })
 }
 
 function refusal(mistakes: readonly Mistake[]): GatewayError {
@@ -103,6 +128,8 @@ const SAYINGS: Readonly<Record<string, (params: Readonly<Record<string, unknown>
   required: () => 'is required',
   enum: ({ allowedValues }) => `must be one of ${Array.isArray(allowedValues) ? allowedValues.join(', ') : ''}`,
   const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
+  minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${String(limit)} characters`),
+  oneOf: () => 'exactly one of the alternatives must be given',
   type: ({ type }) => `must be ${Array.isArray(type) ? type.join(' or ') : String(type)}`,
 }
 

@@ -98,6 +98,7 @@ describe('a request that is not as it should be', () => {
     ]) {
       assert.ok(pointers(answer).includes(pointer), `${pointer} in ${JSON.stringify(answer.body)}`)
     }
+    assert.equal(pointers(answer).length, 5, 'and each of them once')
   })
 
   it('is refused with no artifact, with too many, and with an artifact of two empty sides', async () => {

@@ -29,12 +29,8 @@ const ExecutionEvent = Type.Object(
 )
 type Event = Static<typeof ExecutionEvent>
 
-// A union of the two would report each mistake twice; one list form keeps the pointers plain.
-const TelemetryRequest = Type.Unsafe<Event | readonly Event[]>({
+const TelemetryRequest = Type.Union([ExecutionEvent, Type.Array(ExecutionEvent, { minItems: 1, maxItems: 1000 })], {
   title: 'TelemetryRequest',
-  if: { type: 'array' },
-  then: { type: 'array', minItems: 1, maxItems: 1000, items: ExecutionEvent },
-  else: ExecutionEvent,
 })
 
 export const telemetry = defineRoute({

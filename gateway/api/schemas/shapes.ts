@@ -10,7 +10,7 @@ export const maybe = <T extends TSchema>(schema: T) => Type.Optional(nullable(sc
 export const DIGEST_PATTERN = '^sha256:[0-9a-f]{64}$'
 export const ID_PATTERN = '^[A-Za-z0-9_.:-]{1,200}$'
 /** Texts that end up in a receipt: bounded, so that the token stays under 8,192 characters, and without control characters. */
-const CLAIM_PATTERN = '^[^\\u0000-\\u001f\\u007f]+$'
+const CLAIM_PATTERN = '^[^\\u0000-\\u001f\\u007f]*$'
 
 export const Digest = Type.String({ pattern: DIGEST_PATTERN, description: '`sha256:` and 64 lowercase hex digits.' })
 export const CorrelationId = Type.String({ pattern: ID_PATTERN, description: 'Equal to the X-Correlation-ID header.' })
