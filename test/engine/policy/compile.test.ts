@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
+import { parse } from 'yaml'
 import { compilePolicy, type Problem } from '../../../engine/index.ts'
 import { fakePolicy } from '../../fakes/decisions.ts'
 import { sha256 } from '../../fakes/keys.ts'
@@ -88,6 +90,13 @@ suite('a condition that does not load', () => {
 })
 
 suite('a policy that loads', () => {
+  test('is the one that docs/policy.md shows', () => {
+    const guide = readFileSync(new URL('../../../docs/policy.md', import.meta.url), 'utf8')
+    const [, example] = /```yaml\n([^]*?)```/.exec(guide) ?? []
+    assert.ok(example)
+    assert.deepEqual(problemsOf(parse(example)), [])
+  })
+
   test('has the same hash however it is written, and another one for another meaning', () => {
     const reordered = {
       rules: [RULE],
