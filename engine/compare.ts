@@ -95,13 +95,18 @@ export function compare(artifact: Artifact, options: CompareOptions, sha256: Sha
     })
   }
   const compared = compareFormat(before, after, options, sha256)
-  if (!compared.ok) return mismatchOf(artifact) ?? compared
+  if (!compared.ok) return mismatchOf(artifact, compared.problem, options) ?? compared
   return ok({ ...compared.value, ...detectPatterns(compared.value.groups) })
 }
 
 /** A document that was refused may be a good one of another type: then that is what to say. */
-function mismatchOf({ type, before, after }: Artifact): Result<Comparison> | null {
-  const found = sniffArtifactType(before, after)
+function mismatchOf(
+  { type, before, after }: Artifact,
+  problem: Problem,
+  { limits }: CompareOptions,
+): Result<Comparison> | null {
+  if (problem.code !== 'ARTIFACT_UNREADABLE') return null
+  const found = sniffArtifactType(before, after, limits)
   if (!found.ok || found.value === type) return null
   const message = `The artifact is declared as ${type}, but its text is of the type ${found.value}. Declare it as that.`
   return fail({ code: 'ARTIFACT_TYPE_MISMATCH', message })
