@@ -56,6 +56,7 @@ test('serving says ready once as JSON, prints the first key once, answers, and e
   assert.equal(first.ready['event'], 'ready')
   for (const name of ['proxy', 'api', 'admin']) assert.match(first.ready[name] ?? '', /^http:\/\/127\.0\.0\.1:\d+$/)
   assert.equal((await fetch(`${first.ready['admin']}/readyz`)).status, 200)
+  await until(() => Promise.resolve(first.stderr.length > 0))
   const key = /shown once: (\S+)/.exec(first.stderr.join('\n'))?.[1]
   const ledger = await fetch(`${first.ready['api']}/api/v1/ledger`, { headers: { authorization: `Bearer ${key}` } })
   assert.equal(ledger.status, 200)
@@ -187,7 +188,7 @@ test('SIGHUP takes a changed configuration up; a broken one is refused and told 
     JSON.stringify({ ...base, policy: 'strickt' }),
     /preflight_reloads_total\{what="settings",result="refused"\} [1-9]/,
   )
-  assert.match(served.stderr.join('\n'), /there is no policy pack named/)
+  await until(() => Promise.resolve(served.stderr.join('\n').includes('there is no policy pack named')))
   const readiness = await fetch(`${served.ready['admin']}/readyz`)
   assert.equal(readiness.status, 200)
   assert.match(await readiness.text(), /policy strict; the files on disk have 1 mistake/)
