@@ -47,6 +47,11 @@ function linkedList(type: string): object {
   return { type: 'object', properties: { value: { type }, next: { $ref: '#' } } }
 }
 
+function nestedNode(least: number): object {
+  const next = { $ref: '#/$defs/node', minProperties: least }
+  return withInput({ $ref: '#/$defs/node', $defs: { node: { type: 'object', properties: { next } } } })
+}
+
 suite('forms', () => {
   const forms: readonly [string, unknown, string][] = [
     ['a tools/list result', { tools: [TOOL, OTHER] }, '/tools/1'],
@@ -183,6 +188,12 @@ suite('schemas of tools', () => {
     assert.deepEqual(rulesOf(compared(withInput(linkedList('string')), withInput(linkedList('integer')))), [
       'tool-input-property-type-changed',
     ])
+  })
+
+  test('a reference beside other keywords that leads to itself is compared to the end', () => {
+    const loop = withInput({ $ref: '#', format: 'date' })
+    assert.deepEqual(compared(loop, structuredClone(loop)).groups, [])
+    assert.deepEqual(rulesOf(compared(nestedNode(1), nestedNode(2))), ['tool-input-property-min-properties-increased'])
   })
 
   test('a property called description is data, not a description', () => {
