@@ -89,7 +89,9 @@ function artifactType(args: Arguments, base: DocumentSource, head: DocumentSourc
   if (named !== null) return named
   const sniffed = sniffArtifactType(base.text, head.text)
   if (sniffed.ok) return sniffed.value
-  throw new UsageError(`${sniffed.problem.message} Name the kind with --type`)
+  const { code, message, line, column } = sniffed.problem
+  const place = line === undefined ? '' : ` (line ${line}, column ${column ?? 1})`
+  throw new UsageError(`${message}${place}${code === 'UNSUPPORTED_ARTIFACT_TYPE' ? ' Name the kind with --type' : ''}`)
 }
 
 function rendered(
