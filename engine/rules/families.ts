@@ -188,6 +188,28 @@ export const FAMILIES: readonly Family[] = [
     ['anyOf', 'removed', 'any-of-removed', 'narrows', 'lost the alternative {name} (anyOf)'],
     ['oneOf', 'added', 'one-of-added', 'widens', 'got the alternative {name} (oneOf)'],
     ['oneOf', 'removed', 'one-of-removed', 'narrows', 'lost the alternative {name} (oneOf)'],
+    ['anyOf-list', 'added', 'any-of-introduced', 'may-narrow', 'must match one of several alternatives (anyOf)'],
+    [
+      'anyOf-list',
+      'removed',
+      'any-of-dropped',
+      'may-widen',
+      'need not match one of several alternatives any more (anyOf)',
+    ],
+    [
+      'oneOf-list',
+      'added',
+      'one-of-introduced',
+      'may-narrow',
+      'must match exactly one of several alternatives (oneOf)',
+    ],
+    [
+      'oneOf-list',
+      'removed',
+      'one-of-dropped',
+      'may-widen',
+      'need not match exactly one of several alternatives any more (oneOf)',
+    ],
     [
       'wrappedInOneOf',
       'became',
@@ -197,6 +219,14 @@ export const FAMILIES: readonly Family[] = [
     ],
     ['prefixItems', 'added', 'prefix-items-added', 'widens', 'got the positional items {name}'],
     ['prefixItems', 'removed', 'prefix-items-removed', 'narrows', 'lost the positional items {name}'],
+    [
+      'prefixItems',
+      'narrowed',
+      'prefix-items-constrained',
+      'may-narrow',
+      'restricts items by position that were not restricted',
+    ],
+    ['prefixItems', 'widened', 'prefix-items-released', 'may-widen', 'no longer restricts items by position'],
     ['discriminator', 'added', 'discriminator-added', 'none', 'got a discriminator'],
     ['discriminator', 'removed', 'discriminator-removed', 'none', 'lost its discriminator'],
     [

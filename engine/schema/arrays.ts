@@ -10,7 +10,8 @@ export function compareArrays(examination: Examination): void {
   compareAllowance(examination, 'unevaluatedItems')
 }
 
-function comparePositions({ before, after, old, now, say, descend }: Examination): void {
+function comparePositions(examination: Examination): void {
+  const { before, after, old, now, say, descend } = examination
   const keyword = 'prefixItems'
   const left = itemsOf(old, keyword)
   const right = itemsOf(now, keyword)
@@ -31,6 +32,16 @@ function comparePositions({ before, after, old, now, say, descend }: Examination
     .map((_, offset) => `#${shared + offset + 1}`)
     .join(', ')
   say({ keyword, action, name, before: before0, after: after0, steps: [keyword, String(shared)] })
+  tellOpenPositions(examination, action, shared)
+}
+
+/** Where items beyond the named positions were (or are) admitted, naming a position takes from them, and unnaming it gives back. */
+function tellOpenPositions({ old, now, say }: Examination, action: 'added' | 'removed', shared: number): void {
+  const isOpen = (action === 'added' ? old : now).items !== false
+  if (!isOpen) return
+  const [before, after] = [old.prefixItems ?? null, now.prefixItems ?? null]
+  const steps = ['prefixItems', String(shared)]
+  say({ keyword: 'prefixItems', action: action === 'added' ? 'narrowed' : 'widened', name: null, before, after, steps })
 }
 
 function compareContains({ before, after, old, now, say, descend }: Examination): void {

@@ -32,9 +32,17 @@ function compareList(examination: Examination, keyword: Composition): void {
   const is = right.map((_, index) => itemAt(locateItem(after, right, keyword, index), index, sources.after))
   const { matched, removed, added } = matchItems(was, is, examination)
   if (keyword === 'allOf' && (left.length === 0) !== (right.length === 0) && isSameWhenMerged(examination)) return
+  if (keyword !== 'allOf' && (left.length === 0) !== (right.length === 0)) tellPresence(examination, keyword)
   for (const [one, other] of matched) descend([`${keyword}[${other.label}]`], one.located, other.located)
   tell(examination, keyword, 'removed', removed, left, sources.before)
   tell(examination, keyword, 'added', added, right, sources.after)
+}
+
+/** Alternatives where there were none are a condition; without any, what they excluded is admitted. */
+function tellPresence({ old, now, say }: Examination, keyword: Composition): void {
+  const action = now[keyword] === undefined ? 'removed' : 'added'
+  const [before, after] = [old[keyword] ?? null, now[keyword] ?? null]
+  say({ keyword: `${keyword}-list`, action, name: null, before, after, steps: [keyword] })
 }
 
 function itemAt(located: Located, index: number, source: SchemaSource): Item {

@@ -21,7 +21,7 @@ export function compareTypeLists(
 ): readonly [JsonRecord, JsonRecord] {
   const left = typeListOf(was, before, sources.before)
   const right = typeListOf(is, after, sources.after)
-  if (left !== null && right !== null && (left.isList || right.isList)) {
+  if (left !== null && right !== null && (left.isList || right.isList) && isOneEach(left, right)) {
     if (left.isList && right.isList && sameTypes(left, right)) return [was, is]
     tellTypes(left, right, say)
     if (left.isList && right.isList) {
@@ -41,6 +41,12 @@ export function compareTypeLists(
       : [withoutTypes(was), { ...withoutTypes(conditions), ...withoutTypes(is) }]
   }
   return compareWrapping(was, is, before, after, sources, { say, descend, isSameShape })
+}
+
+/** Whether each type that both lists hold has one alternative in each, so that the two can be compared. */
+function isOneEach(left: TypeList, right: TypeList): boolean {
+  const shared = left.types.filter((type) => right.types.includes(type))
+  return shared.every((type) => left.single(type) !== null && right.single(type) !== null)
 }
 
 function sameTypes(left: TypeList, right: TypeList): boolean {

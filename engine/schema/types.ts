@@ -27,6 +27,8 @@ function compareNull(old: JsonRecord, now: JsonRecord, say: Examination['say']):
   const after = admitsNull(now)
   // Without a type a schema admits null among all else: the change of type says it.
   if (before === after || (before && isUntyped(now)) || (after && isUntyped(old))) return
+  // So does it where null is all that is admitted.
+  if (typesOf(old)[0] === 'null' || typesOf(now)[0] === 'null') return
   const steps = [Object.hasOwn(now, 'nullable') || Object.hasOwn(old, 'nullable') ? 'nullable' : 'type']
   say({ keyword: 'nullable', action: after ? 'became' : 'ceased', name: null, before, after, steps })
 }
@@ -50,12 +52,14 @@ export function admitsNull(schema: JsonRecord): boolean {
   return Array.isArray(type) && type.includes('null')
 }
 
-/** The types without null, sorted; empty when every type is admitted. */
+/** The types without null, sorted; empty when every type is admitted, and null when it is the only one. */
 export function typesOf(schema: JsonRecord): readonly string[] {
   const { type } = schema
-  if (typeof type === 'string') return type === 'null' ? [] : [type]
+  if (typeof type === 'string') return [type]
   if (!Array.isArray(type)) return []
-  return type.filter((item): item is string => typeof item === 'string' && item !== 'null').sort()
+  const named = type.filter((item): item is string => typeof item === 'string')
+  const others = named.filter((item) => item !== 'null').sort()
+  return others.length === 0 ? named.slice(0, 1) : others
 }
 
 function formatOf(schema: JsonRecord): string | null {
