@@ -68,7 +68,7 @@ async function run({ route, params, url }: RouteMatch, inbound: Inbound, deps: D
   }
   if (route.counted === true && caller !== null) throttle(caller.hash, settings.config.rate.per_minute)
   const query = checkQuery(route.query, url.searchParams)
-  const body = await readBody(request, route, deps)
+  const body = await readBody(request, route, caller, deps)
   checkBody(route, body, settings)
   const exchange: Exchange = {
     settings,
@@ -87,10 +87,19 @@ async function run({ route, params, url }: RouteMatch, inbound: Inbound, deps: D
   return route.handle(exchange, deps)
 }
 
-async function readBody(request: IncomingMessage, route: Route, { settings, flow }: DispatchDeps): Promise<unknown> {
+/** A stranger's body is held in memory before anything is known of it: room for a receipt with its envelope, not for contracts. */
+const STRANGERS_BODY = 4 * 1024 * 1024
+
+async function readBody(
+  request: IncomingMessage,
+  route: Route,
+  caller: ApiKey | null,
+  { settings, flow }: DispatchDeps,
+): Promise<unknown> {
   if (route.body === undefined) return undefined
+  const { request_body: limit } = settings().config.limits
   return readJsonBody(request, {
-    limit: settings().config.limits.request_body,
+    limit: caller === null ? Math.min(limit, STRANGERS_BODY) : limit,
     optional: route.bodyOptional === true,
     readJson: (bytes) => flow.readJson(bytes),
   })

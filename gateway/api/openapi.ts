@@ -101,15 +101,23 @@ function requestBody({ body, bodyOptional, consumes = [] }: Route, hoist: (schem
   }
 }
 
-const ANSWER_HEADERS = { 'X-Correlation-ID': { schema: { type: 'string' } } }
+const text = { schema: { type: 'string' } }
+const ANSWER_HEADERS = { 'X-Correlation-ID': text }
+/** Answers of counted routes; `unlimited` where the plan sets no bound. */
+const RATE_HEADERS = {
+  'X-RateLimit-Limit-Minute': text,
+  'X-RateLimit-Remaining-Minute': text,
+  'X-RateLimit-Limit-Monthly': text,
+  'X-RateLimit-Remaining-Monthly': text,
+}
 
-function goodAnswers({ answers }: Route, hoist: (schema: unknown) => unknown): Json {
+function goodAnswers({ answers, counted }: Route, hoist: (schema: unknown) => unknown): Json {
   return Object.fromEntries(
     Object.entries(answers).map(([status, { description, content }]) => [
       status,
       {
         description,
-        headers: ANSWER_HEADERS,
+        headers: counted === true ? { ...ANSWER_HEADERS, ...RATE_HEADERS } : ANSWER_HEADERS,
         content: Object.fromEntries(
           Object.entries(content).map(([type, schema]) => [type, { schema: hoist(plainSchema(schema)) }]),
         ),

@@ -43,6 +43,20 @@ describe('an API key', () => {
   })
 })
 
+const question = (size: number) => ({ token: 'x', decision_result: { summary: 'y'.repeat(size) } })
+
+describe('a stranger', () => {
+  it('may send a receipt with its envelope, and no more than that', async () => {
+    const api = await startApi()
+    const fits = await api.post('/api/v1/verify-receipt', question(1_000_000), { authorization: '' })
+    assert.equal(fits.status, 200)
+    const { status, body } = await api.post('/api/v1/verify-receipt', question(5_000_000), { authorization: '' })
+    assert.equal(status, 413)
+    assert.equal(at(body, 'error'), 'PAYLOAD_TOO_LARGE')
+    await api.close()
+  })
+})
+
 describe('limits of a key', () => {
   it('end with 429 when the minute is full, and begin anew with the next', async () => {
     let time = Date.parse('2026-11-21T10:00:30Z')
