@@ -43,6 +43,7 @@ export interface LiveSettings {
 
 interface Watching {
   readonly interval: number
+  readonly secondReading: NodeJS.Timeout
   readonly onChange: () => void
 }
 
@@ -72,9 +73,11 @@ export function openSettings(source: ConfigSource): LiveSettings {
   const follow = (): void => {
     if (watching === null) return
     const { onChange, interval } = watching
-    for (const file of watched) unwatchFile(file, onChange)
-    watched = filesOf(loaded)
-    for (const file of watched) watchFile(file, { interval, persistent: false }, onChange)
+    const wanted = filesOf(loaded)
+    // What is watched already stays so: a watch that begins anew misses what was written since the last look.
+    for (const file of watched) if (!wanted.includes(file)) unwatchFile(file, onChange)
+    for (const file of wanted) if (!watched.includes(file)) watchFile(file, { interval, persistent: false }, onChange)
+    watched = wanted
   }
   const reload = (): Reload => {
     const next = load(source)
@@ -96,10 +99,16 @@ export function openSettings(source: ConfigSource): LiveSettings {
     pendingMistakes: () => mistakes,
     reload,
     watch: (onReload, interval = WATCH_INTERVAL) => {
-      watching = { interval, onChange: () => onReload(reload()) }
+      // A watch tells of changes after its first look, which comes later than the first reading: one more reading fills the gap.
+      const secondReading = setTimeout(() => {
+        const reloaded = reload()
+        if (reloaded.result !== 'unchanged') onReload(reloaded)
+      }, 2 * interval).unref()
+      watching = { interval, secondReading, onChange: () => onReload(reload()) }
       follow()
     },
     close: () => {
+      clearTimeout(watching?.secondReading)
       for (const file of watched) if (watching !== null) unwatchFile(file, watching.onChange)
       watched = []
       watching = null
