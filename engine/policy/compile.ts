@@ -3,6 +3,7 @@ import type { Decision } from '../decide/decision.ts'
 import type { Level } from '../finding.ts'
 import { digestJson, type Sha256 } from '../hash.ts'
 import { ok, type Problem, type Result } from '../result.ts'
+import { ruleOf } from '../rules/table.ts'
 import { problemsOf } from '../violation.ts'
 import { compileCondition, type Condition } from './condition.ts'
 import { policyEvaluator } from './evaluate.ts'
@@ -34,7 +35,7 @@ export function compilePolicy(source: unknown, sha256: Sha256): Result<CompiledP
   const effective = withDefaults(checked.value)
   const { rules, problems } = compileRules(effective)
   const waivers = compileWaivers(effective.waivers, CODE)
-  const faults = [...problems, ...waivers.problems]
+  const faults = [...problems, ...waivers.problems, ...unknownRules(effective)]
   if (faults.length > 0) return { ok: false, problem: faults }
   return ok({
     name: effective.metadata.name,
@@ -78,6 +79,19 @@ function compileRules(policy: EffectivePolicy): { rules: readonly CompiledRule[]
     else problems.push({ code: CODE, message: `rule ${id}: when ${condition.problem}`, pointer: `${pointer}/when` })
   })
   return { rules, problems }
+}
+
+/** A misspelt rule id would leave a level unchanged, or a waiver without effect, in silence. */
+function unknownRules({ levels, waivers }: EffectivePolicy): readonly Problem[] {
+  const named = [
+    ...Object.keys(levels).map((rule) => ({ rule, pointer: `/levels/${rule}` })),
+    ...waivers.map(({ rule }, index) => ({ rule, pointer: `/waivers/${index}/rule` })),
+  ]
+  return named.flatMap(({ rule, pointer }) =>
+    rule === undefined || ruleOf(rule)
+      ? []
+      : [{ code: CODE, message: `the comparison has no rule ${rule} (docs/rules.md lists them)`, pointer }],
+  )
 }
 
 function ttlOf(ttl: EffectivePolicy['ttl'], operation: string | null): number {

@@ -4,7 +4,7 @@ import { DECISION_CLASSES, EMPTY_CONTEXT, type DecideInput, type Verdict } from 
 import { failedAnalysis, fakeAnalysis, type FakeFinding } from '../../fakes/comparisons.ts'
 import { decideOn, digest, fakePolicy, issueOn, NOW } from '../../fakes/decisions.ts'
 
-const BREAKING: FakeFinding = { rule: 'api-removed', level: 'breaking', places: ['GET /pets'] }
+const BREAKING: FakeFinding = { rule: 'api-removed-without-deprecation', level: 'breaking', places: ['GET /pets'] }
 const DANGEROUS: FakeFinding = { rule: 'default-changed', level: 'dangerous', places: ['GET /owners'] }
 const DEPRECATED: FakeFinding = { rule: 'endpoint-deprecated', level: 'info', places: ['GET /pets'] }
 const codes = (reasons: readonly { readonly code: string }[]) => reasons.map(({ code }) => code)
@@ -34,16 +34,19 @@ suite('the decision', () => {
 
   test('lists what holds it up first, the strictest before all, and what only warns apart', () => {
     const verdict = verdictOn([DEPRECATED, DANGEROUS, BREAKING])
-    assert.deepEqual(codes(verdict.blocking_reasons), ['API_REMOVED', 'DEFAULT_CHANGED'])
+    assert.deepEqual(codes(verdict.blocking_reasons), ['API_REMOVED_WITHOUT_DEPRECATION', 'DEFAULT_CHANGED'])
     assert.deepEqual(codes(verdict.warnings), ['ENDPOINT_DEPRECATED'])
-    assert.match(verdict.summary, /^BLOCK: 1 breaking, 1 dangerous, 1 other finding: api-removed/)
+    assert.match(verdict.summary, /^BLOCK: 1 breaking, 1 dangerous, 1 other finding: api-removed-without-deprecation/)
   })
 
   test('gives the reason that the policy names, with the words of the finding', () => {
     const reason = { code: 'FROZEN', message: 'The contract is frozen' }
     const policy = fakePolicy({ rules: [{ id: 'x', when: 'true', then: 'BLOCK', reason }] })
     const [first] = verdictOn([BREAKING], { policy }).blocking_reasons
-    assert.deepEqual(first, { code: 'FROZEN', message: 'The contract is frozen: api-removed happened at GET /pets' })
+    assert.deepEqual(first, {
+      code: 'FROZEN',
+      message: 'The contract is frozen: api-removed-without-deprecation happened at GET /pets',
+    })
   })
 
   test('points at the runbook of the rule that decided', () => {
@@ -69,18 +72,24 @@ suite('the decision', () => {
   test('counts places, and speaks once of one change', () => {
     const verdict = verdictOn([{ ...BREAKING, places: ['GET /a', 'GET /b', 'GET /c'] }])
     assert.deepEqual(verdict.severity_summary, { breaking: 3, dangerous: 0, info: 0 })
-    assert.deepEqual(verdict.blocking_reasons, [{ code: 'API_REMOVED', message: 'api-removed happened (3 places)' }])
+    assert.deepEqual(verdict.blocking_reasons, [
+      { code: 'API_REMOVED_WITHOUT_DEPRECATION', message: 'api-removed-without-deprecation happened (3 places)' },
+    ])
   })
 })
 
 suite('levels of the policy', () => {
   test('take the place of a rule’s own', () => {
-    const verdict = verdictOn([BREAKING], { policy: fakePolicy({ levels: { 'api-removed': 'info' } }) })
+    const verdict = verdictOn([BREAKING], {
+      policy: fakePolicy({ levels: { 'api-removed-without-deprecation': 'info' } }),
+    })
     assert.deepEqual([verdict.decision, verdict.breaking_changes, verdict.severity_summary.info], ['ALLOW', 0, 1])
   })
 
   test('off drops the finding', () => {
-    const verdict = verdictOn([BREAKING], { policy: fakePolicy({ levels: { 'api-removed': 'off' } }) })
+    const verdict = verdictOn([BREAKING], {
+      policy: fakePolicy({ levels: { 'api-removed-without-deprecation': 'off' } }),
+    })
     assert.deepEqual([verdict.decision, verdict.groups], ['ALLOW', []])
   })
 })
@@ -88,14 +97,14 @@ suite('levels of the policy', () => {
 suite('a scope', () => {
   const findings: readonly FakeFinding[] = [
     { rule: 'mcp-tool-removed', level: 'breaking', places: ['search'] },
-    { rule: 'api-removed', level: 'breaking', places: ['GET /pets', 'GET /owners'] },
+    { rule: 'api-removed-without-deprecation', level: 'breaking', places: ['GET /pets', 'GET /owners'] },
     { rule: 'default-changed', level: 'dangerous' },
   ]
 
   for (const [what, scope, expected] of [
     ['a touched tool', { tool: 'search' }, ['MCP_TOOL_REMOVED', 'DEFAULT_CHANGED']],
     ['an untouched tool', { tool: 'fetch' }, ['DEFAULT_CHANGED']],
-    ['a touched operation', { method: 'GET', path: '/owners' }, ['API_REMOVED', 'DEFAULT_CHANGED']],
+    ['a touched operation', { method: 'GET', path: '/owners' }, ['API_REMOVED_WITHOUT_DEPRECATION', 'DEFAULT_CHANGED']],
     ['another method', { method: 'PUT', path: '/owners' }, ['DEFAULT_CHANGED']],
   ] as const) {
     test(`of ${what} keeps what reaches it and what concerns the whole contract`, () => {
@@ -151,7 +160,7 @@ suite('an incomplete analysis', () => {
     const verdict = verdictOn([], { analyses, policy: fakePolicy({ on_incomplete: 'WARN' }) })
     assert.deepEqual(
       [verdict.decision, codes(verdict.blocking_reasons)],
-      ['BLOCK', ['API_REMOVED', 'ANALYSIS_INCOMPLETE']],
+      ['BLOCK', ['API_REMOVED_WITHOUT_DEPRECATION', 'ANALYSIS_INCOMPLETE']],
     )
     assert.deepEqual(
       verdict.artifacts.map(({ id, status, decision, error }) => [id, status, decision, error?.code, error?.line]),
@@ -180,7 +189,9 @@ suite('an incomplete analysis', () => {
 })
 
 suite('waivers and observation', () => {
-  const waivers = [{ id: 'w', rule: 'api-removed', reason: 'moved to v2', owner: 'pets', expires: '2026-11-30' }]
+  const waivers = [
+    { id: 'w', rule: 'api-removed-without-deprecation', reason: 'moved to v2', owner: 'pets', expires: '2026-11-30' },
+  ]
 
   test('a waived finding is a warning that names its owner, and warns before it ends', () => {
     const verdict = verdictOn([BREAKING], { policy: fakePolicy({ waivers }) })
@@ -192,7 +203,10 @@ suite('waivers and observation', () => {
   test('a waiver that has ended is named beside the finding that counts again', () => {
     const verdict = verdictOn([BREAKING], { policy: fakePolicy({ waivers }), now: NOW + 30 * 86_400 })
     assert.equal(verdict.decision, 'BLOCK')
-    assert.deepEqual([codes(verdict.blocking_reasons), codes(verdict.warnings)], [['API_REMOVED'], ['WAIVER_EXPIRED']])
+    assert.deepEqual(
+      [codes(verdict.blocking_reasons), codes(verdict.warnings)],
+      [['API_REMOVED_WITHOUT_DEPRECATION'], ['WAIVER_EXPIRED']],
+    )
   })
 
   test('an observing policy holds nothing up and says what it would have decided', () => {
@@ -215,7 +229,10 @@ suite('the evidence', () => {
     const verdict = verdictOn([BREAKING, DANGEROUS], { policy: fakePolicy({ rules }) })
     assert.equal(verdict.decision, 'REQUIRE_APPROVAL')
     assert.deepEqual(sources(verdict), ['test/hard', 'test/soft'])
-    assert.match(verdict.evidence[0]?.finding ?? '', /^REQUIRE_APPROVAL: 2 findings; first: api-removed/)
+    assert.match(
+      verdict.evidence[0]?.finding ?? '',
+      /^REQUIRE_APPROVAL: 2 findings; first: api-removed-without-deprecation/,
+    )
   })
 
   test('names the policy when no rule speaks', () => assert.deepEqual(sources(verdictOn([])), ['test']))

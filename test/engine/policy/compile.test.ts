@@ -35,7 +35,17 @@ suite('a policy that does not load', () => {
       '/rules/0/reason/code',
     ],
     ['names two rules alike', { ...PACK, rules: [RULE, RULE] }, '/rules/1/id'],
-    ['gives a rule an unknown level', { ...PACK, levels: { 'api-removed': 'harmless' } }, '/levels/api-removed'],
+    ['gives a rule an unknown level', { ...PACK, levels: { 'endpoint-added': 'harmless' } }, '/levels/endpoint-added'],
+    [
+      'gives a level to a rule that does not exist',
+      { ...PACK, levels: { 'endpoint-aded': 'info' } },
+      '/levels/endpoint-aded',
+    ],
+    [
+      'waives a rule that does not exist',
+      { ...PACK, waivers: [{ id: 'w', rule: 'endpoint-aded', reason: 'r', owner: 'o', expires: '2027-01-01' }] },
+      '/waivers/0/rule',
+    ],
     ['has a validity past a day', { ...PACK, ttl: { operations: { merge: 86_401 } } }, '/ttl/operations/merge'],
     [
       'waives everything',
@@ -44,7 +54,7 @@ suite('a policy that does not load', () => {
     ],
     [
       'waives until a day that is not in the calendar',
-      { ...PACK, waivers: [{ id: 'w', rule: 'x', reason: 'r', owner: 'o', expires: '2027-02-29' }] },
+      { ...PACK, waivers: [{ id: 'w', rule: 'endpoint-added', reason: 'r', owner: 'o', expires: '2027-02-29' }] },
       '/waivers/0/expires',
     ],
   ] as const) {

@@ -5,7 +5,7 @@ import { fakeGroup, type FakeFinding } from '../../fakes/comparisons.ts'
 import { fakePolicy, NOW } from '../../fakes/decisions.ts'
 
 const BROKEN: FakeFinding = {
-  rule: 'api-removed',
+  rule: 'api-removed-without-deprecation',
   level: 'breaking',
   location: '/paths/~1pets/get',
   places: ['GET /pets'],
@@ -30,7 +30,14 @@ function rule(id: string, when: string, then: Decision, more: Readonly<Record<st
 }
 
 function waiver(changes: Readonly<Record<string, unknown>>) {
-  return { id: 'w', rule: 'api-removed', reason: 'moved', owner: 'pets team', expires: '2027-11-21', ...changes }
+  return {
+    id: 'w',
+    rule: 'api-removed-without-deprecation',
+    reason: 'moved',
+    owner: 'pets team',
+    expires: '2027-11-21',
+    ...changes,
+  }
 }
 
 suite('rules', () => {
@@ -158,8 +165,12 @@ suite('a waiver', () => {
     ['the location', { location: '/paths/~1pets/get' }, true],
     ['a place above the location', { location: '/paths/~1pets' }, true],
     ['half a segment of the location', { location: '/paths/~1pe' }, false],
-    ['another rule', { rule: 'api-added' }, false],
-    ['the fingerprint', { rule: undefined, fingerprint: 'fp:api-removed:/paths/~1pets/get:GET /pets' }, true],
+    ['another rule', { rule: 'endpoint-added' }, false],
+    [
+      'the fingerprint',
+      { rule: undefined, fingerprint: 'fp:api-removed-without-deprecation:/paths/~1pets/get:GET /pets' },
+      true,
+    ],
     ['the rule and another fingerprint', { fingerprint: 'fp:other' }, false],
   ] as const) {
     test(`for ${what} ${fits ? 'fits' : 'does not fit'}`, () => {
@@ -190,7 +201,10 @@ suite('a waiver', () => {
   })
 
   test('is not mentioned where nothing is held up', () => {
-    const effect = effectOf({ rule: 'api-removed', level: 'info' }, { policy: { waivers: [waiver({})] } })
+    const effect = effectOf(
+      { rule: 'api-removed-without-deprecation', level: 'info' },
+      { policy: { waivers: [waiver({})] } },
+    )
     assert.equal(effect.waiver, null)
   })
 
