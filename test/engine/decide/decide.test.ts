@@ -29,6 +29,7 @@ suite('the decision', () => {
       assert.equal(verdict.decision, decision)
       assert.equal(verdict.execution_action, DECISION_CLASSES[decision].action)
       assert.equal(verdict.analysis_complete, true)
+      assert.equal(verdict.requires_migration, decision === 'BLOCK')
     })
   }
 
@@ -106,6 +107,7 @@ suite('a scope', () => {
     ['an untouched tool', { tool: 'fetch' }, ['DEFAULT_CHANGED']],
     ['a touched operation', { method: 'GET', path: '/owners' }, ['API_REMOVED_WITHOUT_DEPRECATION', 'DEFAULT_CHANGED']],
     ['another method', { method: 'PUT', path: '/owners' }, ['DEFAULT_CHANGED']],
+    ['another path', { method: 'GET', path: '/shops' }, ['DEFAULT_CHANGED']],
   ] as const) {
     test(`of ${what} keeps what reaches it and what concerns the whole contract`, () => {
       const verdict = verdictOn(findings, { scope })
@@ -133,6 +135,13 @@ suite('an incomplete analysis', () => {
     assert.deepEqual(codes(verdict.blocking_reasons), ['ANALYSIS_INCOMPLETE'])
     assert.deepEqual(verdict.warnings, [])
     assert.equal(verdict.required_action_core.type, 'fix_coverage')
+    assert.deepEqual(
+      verdict.next_actions.map(({ type, required }) => [type, required]),
+      [
+        ['FIX_INPUT', true],
+        ['REEVALUATE', true],
+      ],
+    )
     assert.equal(verdict.next_agent_step?.action, 're_preflight')
     assert.deepEqual(
       verdict.remediation_transaction?.required_changes.map((row) => [
@@ -180,6 +189,7 @@ suite('an incomplete analysis', () => {
     const policy = fakePolicy({ rules: [{ id: 'odd', when: 'operation.method.size() > 1', then: 'WARN' }] })
     const verdict = verdictOn([{ rule: 'x', level: 'info' }], { policy })
     assert.deepEqual([verdict.decision, codes(verdict.degraded_reasons)], ['BLOCK', ['POLICY_CONDITION_FAILED']])
+    assert.equal(verdict.required_action_core.type, 'fix_coverage')
   })
 
   test('gives a problem without a proper code one of ours', () => {
@@ -243,6 +253,7 @@ suite('a pinned policy', () => {
     const policy = fakePolicy()
     const verdict = verdictOn([], { policy, policyPin: policy.hash })
     assert.deepEqual([verdict.decision, verdict.policy_pin_status.match], ['ALLOW', true])
+    assert.equal(verdict.policy_pin_status.note, 'The policy in force is the pinned one.')
   })
 
   test('that is not in force warns and does not block', () => {
@@ -254,7 +265,8 @@ suite('a pinned policy', () => {
   })
 
   test('is said to be none when none is pinned', () => {
-    assert.deepEqual([verdictOn([]).policy_pin_status.match, verdictOn([]).policy_pin_status.pinned], [null, null])
+    const { match, pinned, note } = verdictOn([]).policy_pin_status
+    assert.deepEqual([match, pinned, note], [null, null, 'No policy is pinned.'])
   })
 
   test('adds a warning to what blocks anyway', () => {

@@ -176,6 +176,16 @@ suite('an envelope that breaks a cross-field rule is never built', () => {
   const { decision_body_hash: _, receipt: __, ...draft } = issued('ALLOW')
   const { decision_body_hash: ___, receipt: ____, ...blocked } = issued('BLOCK')
   const cases: readonly (readonly [what: string, envelope: EnvelopeDraft, rule: string])[] = [
+    [
+      'a directive of another class',
+      { ...blocked, execution_action: 'CONTINUE' },
+      'execution_action and safe_for_agent are those of the decision class',
+    ],
+    [
+      'a flag of another class',
+      { ...blocked, safe_for_agent: true },
+      'execution_action and safe_for_agent are those of the decision class',
+    ],
     ['an end before its start', { ...draft, expires_at: draft.evaluated_at }, 'expires_at is later than evaluated_at'],
     ['a source that is not declared', { ...draft, branch: 'main' }, 'srcmode says whether a source slot is filled'],
     [

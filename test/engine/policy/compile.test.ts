@@ -53,6 +53,11 @@ suite('a policy that does not load', () => {
       '/waivers/0',
     ],
     [
+      'waives until a thirteenth month',
+      { ...PACK, waivers: [{ id: 'w', rule: 'endpoint-added', reason: 'r', owner: 'o', expires: '2027-13-01' }] },
+      '/waivers/0/expires',
+    ],
+    [
       'waives until a day that is not in the calendar',
       { ...PACK, waivers: [{ id: 'w', rule: 'endpoint-added', reason: 'r', owner: 'o', expires: '2027-02-29' }] },
       '/waivers/0/expires',
