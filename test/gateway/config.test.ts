@@ -297,11 +297,11 @@ test('a changed file is noticed by itself', async () => {
   const path = file('tier: sidecar')
   const live = openSettings({ file: path, environment: {} })
   const reloaded = new Promise<Reload>((resolve) => live.watch(resolve, 10))
-  writeFileSync(path, 'tier: verifier')
-  // The watch itself holds no process open.
-  const hold = setInterval(() => {}, 1000)
+  // Written again and again: the first look at the file may come after the first write. The watch itself holds no process open.
+  let writes = 0
+  const writing = setInterval(() => writeFileSync(path, `tier: verifier # ${++writes}`), 50)
   const reload = await reloaded
-  clearInterval(hold)
+  clearInterval(writing)
   live.close()
   assert.equal(reload.result, 'applied')
   assert.equal(live.current().config.tier, 'verifier')
