@@ -5,6 +5,7 @@
  */
 import type { Examination, SchemaSources } from './comparison.ts'
 import { COMPOSITIONS, type Composition } from './composition.ts'
+import { flatten } from './flatten.ts'
 import { isRecord, type JsonRecord, type Located } from './located.ts'
 import { itemsOf, locateItem } from './parts.ts'
 import { isAnnotation, isAnnotationOnly } from './shape.ts'
@@ -30,8 +31,23 @@ export function align(
   const was = modernise(before.value)
   const is = modernise(after.value)
   if (unwrap(before, after, was, is, sources, report)) return null
-  const [old, now] = alignLists(was, is, before, after, sources, report)
+  const [left, right] = mergeOneSided(was, is, before, after, sources)
+  const [old, now] = alignLists(left, right, before, after, sources, report)
   return { old, now, isRewritten: old !== before.value || now !== after.value }
+}
+
+/** `allOf` on one side only is merged into its schema, where that can be written. */
+function mergeOneSided(
+  was: JsonRecord,
+  is: JsonRecord,
+  before: ResolvedSchema,
+  after: ResolvedSchema,
+  sources: SchemaSources,
+): readonly [JsonRecord, JsonRecord] {
+  if ((was.allOf === undefined) === (is.allOf === undefined)) return [was, is]
+  const old = flatten(was, before, sources.before)
+  const now = flatten(is, after, sources.after)
+  return old === null || now === null ? [was, is] : [old, now]
 }
 
 /** Keywords of older drafts in their present form: boolean exclusive bounds, tuples in `items`, `dependencies`. */

@@ -1,6 +1,5 @@
 /** Schemas made of schemas: allOf, anyOf, oneOf with their alternatives matched, and the discriminator that picks one. */
 import type { Examination } from './comparison.ts'
-import { flatten } from './flatten.ts'
 import { membersOf, itemsOf, locateItem } from './parts.ts'
 import { isRecord, type JsonRecord, type Located } from './located.ts'
 import { isAnnotationOnly, shapeKey } from './shape.ts'
@@ -31,7 +30,6 @@ function compareList(examination: Examination, keyword: Composition): void {
   const was = left.map((_, index) => itemAt(locateItem(before, left, keyword, index), index, sources.before))
   const is = right.map((_, index) => itemAt(locateItem(after, right, keyword, index), index, sources.after))
   const { matched, removed, added } = matchItems(was, is, examination)
-  if (keyword === 'allOf' && (left.length === 0) !== (right.length === 0) && isSameWhenMerged(examination)) return
   if (keyword !== 'allOf' && (left.length === 0) !== (right.length === 0)) tellPresence(examination, keyword)
   for (const [one, other] of matched) descend([`${keyword}[${other.label}]`], one.located, other.located)
   tell(examination, keyword, 'removed', removed, left, sources.before)
@@ -155,14 +153,6 @@ function matchByKey(
     taken.add(item).add(partner)
   }
   return [pairs, was.filter((item) => !taken.has(item)), is.filter((item) => !taken.has(item))]
-}
-
-/** Whether both sides, with their `allOf` merged into them, admit the same values: the change was one of style. */
-function isSameWhenMerged({ before, after, old, now, sources, isSameShape }: Examination): boolean {
-  const was = flatten(old, before, sources.before)
-  const is = flatten(now, after, sources.after)
-  if (was === null || is === null) return false
-  return isSameShape({ ...before, value: was }, { ...after, value: is })
 }
 
 function compareDiscriminator({ old, now, say }: Examination): void {

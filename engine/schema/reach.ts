@@ -3,7 +3,7 @@
  * each way, and one pair is told at most a bounded number of times from one start, so that the answer stays in proportion.
  */
 import type { SchemaDelta } from './delta.ts'
-import type { SchemaPair } from './comparison.ts'
+import type { SchemaEdge, SchemaPair } from './comparison.ts'
 
 /** A change and the way that led to it. */
 export interface Reached {
@@ -20,47 +20,63 @@ export interface Reached {
 
 interface Frame {
   readonly pair: SchemaPair
-  readonly path: readonly string[]
-  readonly above: Frame | null
+  /** Steps of the way, last first. */
+  readonly way: Way | null
   readonly isRequired: boolean
   readonly isReadOnly: boolean
   readonly isWriteOnly: boolean
 }
 
+interface Way {
+  readonly steps: readonly string[]
+  readonly above: Way | null
+}
+
 /** Ways to one pair from one start that are told; further ways lead to the same change. */
 export const MAX_WAYS = 64
 
-export function reachChanges(start: SchemaPair, visit: (reached: Reached) => void): void {
+export function reachChanges(start: SchemaPair, visit: (reached: Reached) => void, maxWays = MAX_WAYS): void {
   if (!start.isLive) return
   const ways = new Map<SchemaPair, number>()
-  const stack: Frame[] = [frameOf(start, [], null, false)]
-  for (let frame = stack.pop(); frame !== undefined; frame = stack.pop()) {
-    const told = ways.get(frame.pair) ?? 0
-    if (told >= MAX_WAYS) continue
-    ways.set(frame.pair, told + 1)
-    const { pair, path, isRequired, isReadOnly, isWriteOnly } = frame
-    for (const delta of pair.deltas) visit({ delta, pair, path, isRequired, isReadOnly, isWriteOnly })
-    for (const edge of pair.edges) {
-      if (!edge.to.isLive || isAbove(edge.to, frame)) continue
-      const below = edge.steps.length === 0 ? path : [...path, ...edge.steps]
-      stack.push(frameOf(edge.to, below, frame, edge.steps.length === 0 ? isRequired : edge.isRequired))
+  /** Pairs on the way to the one at hand; a bare pair on the stack says that its way is left. */
+  const onWay = new Set<SchemaPair>()
+  const stack: (Frame | SchemaPair)[] = [
+    { pair: start, way: null, isRequired: false, isReadOnly: false, isWriteOnly: false },
+  ]
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    if (!('pair' in next)) {
+      onWay.delete(next)
+      continue
     }
+    const { pair, way, ...facts } = next
+    const told = ways.get(pair) ?? 0
+    if (told >= maxWays || onWay.has(pair)) continue
+    ways.set(pair, told + 1)
+    onWay.add(pair)
+    stack.push(pair)
+    if (pair.deltas.length > 0) {
+      const path = pathOf(way)
+      for (const delta of pair.deltas) visit({ delta, pair, path, ...facts })
+    }
+    for (const edge of pair.edges) if (edge.to.isLive) stack.push(frameBelow(next, edge))
   }
 }
 
-function frameOf(pair: SchemaPair, path: readonly string[], above: Frame | null, isRequired: boolean): Frame {
-  const isBelow = path.length > 0
+function frameBelow({ way, isRequired, isReadOnly, isWriteOnly }: Frame, { to, steps, ...edge }: SchemaEdge): Frame {
+  const isSame = steps.length === 0
+  const below = isSame ? way : { steps, above: way }
+  const { readOnly, writeOnly } = to.after.value
   return {
-    pair,
-    path,
-    above,
-    isRequired,
-    isReadOnly: (above?.isReadOnly ?? false) || (isBelow && pair.after.value.readOnly === true),
-    isWriteOnly: (above?.isWriteOnly ?? false) || (isBelow && pair.after.value.writeOnly === true),
+    pair: to,
+    way: below,
+    isRequired: isSame ? isRequired : edge.isRequired,
+    isReadOnly: isReadOnly || (below !== null && readOnly === true),
+    isWriteOnly: isWriteOnly || (below !== null && writeOnly === true),
   }
 }
 
-function isAbove(pair: SchemaPair, frame: Frame): boolean {
-  for (let above: Frame | null = frame; above !== null; above = above.above) if (above.pair === pair) return true
-  return false
+function pathOf(way: Way | null): readonly string[] {
+  const parts: (readonly string[])[] = []
+  for (let above = way; above !== null; above = above.above) parts.push(above.steps)
+  return parts.reverse().flat()
 }

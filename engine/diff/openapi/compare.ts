@@ -1,4 +1,5 @@
 /** Two texts of an OpenAPI contract → what changed between them. The one entry to the comparison of OpenAPI. */
+import { byCodeUnit } from '../../change-set.ts'
 import type { CompareOptions, ComparisonStats } from '../../compare.ts'
 import { readDocument } from '../../contracts/document.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../contracts/limits.ts'
@@ -60,7 +61,7 @@ export function compareOpenApi(
     options.levels ?? {},
   )
   for (const delta of deltas) findings.addDelta(delta)
-  for (const use of uses) findings.addUse(use)
+  for (const use of uses.sort(byPlace)) findings.addUse(use)
   tellDangling(walk, findings)
   tellVersion(walk, findings)
   return ok({
@@ -72,6 +73,15 @@ export function compareOpenApi(
     },
     spec_versions: { base: base.value.contract.version || null, head: head.value.contract.version || null },
   })
+}
+
+/** The order of paths in a document is no matter: what is told of a contract is told in one order. */
+function byPlace(a: SchemaUseSite, b: SchemaUseSite): number {
+  return (
+    byCodeUnit(a.operation?.path ?? '', b.operation?.path ?? '') ||
+    byCodeUnit(a.operation?.method ?? '', b.operation?.method ?? '') ||
+    byCodeUnit(a.where, b.where)
+  )
 }
 
 interface Side {

@@ -10,9 +10,12 @@ import { judgeSchema } from '../../rules/schema-judge.ts'
 import { ruleOf } from '../../rules/table.ts'
 import type { SchemaDelta } from '../../schema/delta.ts'
 import { pointerOf, stepInto, type Place } from '../../schema/located.ts'
-import { reachChanges, type Reached } from '../../schema/reach.ts'
+import { MAX_WAYS, reachChanges, type Reached } from '../../schema/reach.ts'
 import { nameValue } from '../../schema/values.ts'
 import type { ContractDelta, SchemaUseSite } from './walk.ts'
+
+/** Once so many places were told, one way to each further change is enough. */
+const MANY = 50_000
 
 /** A change whose wording is still being chosen. */
 type WordedChange = Omit<JudgedChange, 'message'> & { message: string }
@@ -24,6 +27,7 @@ export class Findings {
   readonly #levels: Readonly<Record<string, Level | 'off'>>
   readonly #changes = new Map<SchemaDelta, Map<string, WordedChange>>()
   #hasBreaking = false
+  #told = 0
 
   constructor(grouping: Grouping, lifecycle: LifecycleOptions, levels: Readonly<Record<string, Level | 'off'>>) {
     this.#grouping = grouping
@@ -80,7 +84,9 @@ export class Findings {
   /** Judges every change that a schema in use can reach. */
   addUse(use: SchemaUseSite): void {
     const { sites, mediaType, parameter } = use
-    reachChanges(use.pair, (reached) => {
+    const maxWays = this.#told < MANY ? MAX_WAYS : 1
+    const visit = (reached: Reached): void => {
+      this.#told += 1
       const judgement = judgeSchema(reached, { sites, mediaType, parameter, lifecycle: this.#lifecycle })
       const rule = judgement === null ? undefined : ruleOf(judgement.rule)
       if (judgement === null || rule === undefined) return
@@ -91,7 +97,8 @@ export class Findings {
       this.#grouping.add(change, { operation, tool: null, message, detail })
       const field = [...reached.path, reached.delta.property ? (reached.delta.name ?? '') : ''].join('/')
       this.#touch(rule, operation, `${where} ${field}`, parameter === null ? null : where)
-    })
+    }
+    reachChanges(use.pair, visit, maxWays)
   }
 
   /** One change under one rule is one object, so that its identity is worked out once. */

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { compareOpenApi } from '../../../engine/diff/openapi/compare.ts'
 import { sha256 } from '../../conformance/openapi-run.ts'
 
