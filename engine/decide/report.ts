@@ -20,7 +20,13 @@ export interface ReportFacts {
   readonly nextActions: readonly NextAction[]
 }
 
-export function summaryLine({ decision, counts, leading, degraded }: ReportFacts): string {
+/** The decision and what it rests on, in one line. */
+export function summaryLine(facts: ReportFacts): string {
+  return clip(`${facts.decision}: ${findingsLine(facts)}`, ENVELOPE_BOUNDS.summary)
+}
+
+/** What was found, without the decision: an analysis is never permission, so its report must not read like one. */
+function findingsLine({ counts, leading, degraded }: ReportFacts): string {
   const { breaking, dangerous, info } = counts
   const found =
     breaking + dangerous + info === 0
@@ -34,7 +40,7 @@ export function summaryLine({ decision, counts, leading, degraded }: ReportFacts
           .join(', ')
   const incomplete = degraded.length > 0 ? '; the analysis is not complete' : ''
   const first = leading ? `: ${leading.message}` : ''
-  return clip(`${decision}: ${found}${incomplete}${first}`, ENVELOPE_BOUNDS.summary)
+  return `${found}${incomplete}${first}`
 }
 
 export function humanReport(facts: ReportFacts): HumanReport {
@@ -43,7 +49,7 @@ export function humanReport(facts: ReportFacts): HumanReport {
     .filter(({ group }) => group.level !== 'info')
     .map(({ group }) => clip(group.fix, MAX_TEXT))
   return {
-    summary: summaryLine(facts),
+    summary: clip(findingsLine(facts), MAX_TEXT),
     breaking_highlights: breaking.slice(0, HIGHLIGHTS).map((judgement) => clip(findingWords(judgement), MAX_TEXT)),
     suggestions: [...new Set(fixes)].slice(0, HIGHLIGHTS),
     next_steps: facts.nextActions.map(({ instruction }) => instruction),
