@@ -52,6 +52,7 @@ interface OpenGroup {
 export class Grouping {
   readonly #options: GroupingOptions
   readonly #open = new Map<string, OpenGroup>()
+  readonly #keys = new WeakMap<JudgedChange, string>()
 
   constructor(options: GroupingOptions) {
     this.#options = options
@@ -66,13 +67,7 @@ export class Grouping {
   add(change: JudgedChange, place: ReachedPlace): void {
     const level = this.#levelOf(change.rule.id, change.rule.level)
     if (level === 'off') return
-    const key = canonicalJson([
-      change.rule.id,
-      change.side,
-      change.subject,
-      toJson(change.before),
-      toJson(change.after),
-    ])
+    const key = this.#keyOf(change)
     let group = this.#open.get(key)
     if (group === undefined) {
       group = { key, change, level, places: new Map() }
@@ -87,6 +82,16 @@ export class Grouping {
   /** Breaking first, then by rule and subject: the same for every order of keys in the documents. */
   finish(): readonly FindingGroup[] {
     return [...this.#open.values()].sort(inOrder).map((group) => this.#close(group))
+  }
+
+  /** One change is added for every place that it reaches; its values may be large. */
+  #keyOf(change: JudgedChange): string {
+    const known = this.#keys.get(change)
+    if (known !== undefined) return known
+    const { rule, side, subject, before, after } = change
+    const key = canonicalJson([rule.id, side, subject, toJson(before), toJson(after)])
+    this.#keys.set(change, key)
+    return key
   }
 
   #levelOf(rule: string, level: Level): Level | 'off' {
