@@ -8,18 +8,13 @@ export interface Matched<T> {
 
 /** Items with equal keys are matched in order; a key that comes twice is matched twice at most. */
 export function matchByKey<T>(before: readonly T[], after: readonly T[], keyOf: (item: T) => string): Matched<T> {
-  const waiting = new Map<string, T[]>()
-  for (const item of after) {
-    const key = keyOf(item)
-    const group = waiting.get(key)
-    if (group) group.push(item)
-    else waiting.set(key, [item])
-  }
+  const groups = Map.groupBy(after, keyOf)
+  const waiting = new Map([...groups].map(([key, group]) => [key, group.values()]))
   const removed: T[] = []
   const kept: (readonly [T, T])[] = []
   const taken = new Set<T>()
   for (const item of before) {
-    const partner = waiting.get(keyOf(item))?.shift()
+    const partner = waiting.get(keyOf(item))?.next().value
     if (partner === undefined) removed.push(item)
     else {
       kept.push([item, partner])

@@ -2,7 +2,7 @@
 import type { Examination } from './comparison.ts'
 import { membersOf, itemsOf, locateItem } from './parts.ts'
 import { isRecord, type JsonRecord, type Located } from './located.ts'
-import { isAnnotationOnly, shapeKey } from './shape.ts'
+import { isAnnotation, isAnnotationOnly, shapeKey } from './shape.ts'
 import { resolveSchema, type SchemaSource } from './source.ts'
 
 export const COMPOSITIONS = ['allOf', 'anyOf', 'oneOf'] as const
@@ -20,6 +20,7 @@ interface Item {
   readonly reference: string | null
   readonly title: string
   readonly label: string
+  readonly value: JsonRecord
 }
 
 function compareList(examination: Examination, keyword: Composition): void {
@@ -48,7 +49,7 @@ function itemAt(located: Located, index: number, source: SchemaSource): Item {
   const reference = resolved.reference
   const title = typeof resolved.value.title === 'string' ? resolved.value.title : ''
   const label = reference === null ? title || `#${index + 1}` : (reference.split('/').at(-1) ?? reference)
-  return { index, located, reference, title, label }
+  return { index, located, reference, title, label, value: resolved.value }
 }
 
 function tell(
@@ -76,6 +77,12 @@ function tell(
   }
 }
 
+/** A glance at a schema: those of equal meaning look the same. */
+function sketchOf(schema: JsonRecord): string {
+  const keywords = Object.keys(schema).filter((keyword) => !isAnnotation(keyword))
+  return [...keywords.sort(), ...Object.keys(membersOf(schema, 'properties')).sort()].join(' ')
+}
+
 interface Matching {
   readonly matched: readonly (readonly [Item, Item])[]
   readonly removed: readonly Item[]
@@ -100,8 +107,12 @@ function matchItems(was: readonly Item[], is: readonly Item[], examination: Exam
   pair(({ reference, located }) => (reference === null ? shapeKey(located.value) : null))
   if (removed.length <= MAX_SEARCH && added.length <= MAX_SEARCH) {
     for (const item of removed) {
+      const sketch = sketchOf(item.value)
       const equal = added.find(
-        (other) => mayBeRenamed(item, other, examination) && examination.isSameShape(item.located, other.located),
+        (other) =>
+          mayBeRenamed(item, other, examination) &&
+          sketch === sketchOf(other.value) &&
+          examination.isSameShape(item.located, other.located),
       )
       if (equal === undefined) continue
       removed = removed.filter((other) => other !== item)
@@ -135,19 +146,13 @@ function matchByKey(
   is: readonly Item[],
   key: (item: Item) => string | null,
 ): [pairs: (readonly [Item, Item])[], removed: readonly Item[], added: readonly Item[]] {
-  const waiting = new Map<string, Item[]>()
-  for (const item of is) {
-    const text = key(item)
-    if (text === null) continue
-    const group = waiting.get(text)
-    if (group) group.push(item)
-    else waiting.set(text, [item])
-  }
+  const groups = Map.groupBy(is, key)
+  const waiting = new Map([...groups].map(([text, group]) => [text, group.values()]))
   const pairs: (readonly [Item, Item])[] = []
   const taken = new Set<Item>()
   for (const item of was) {
     const text = key(item)
-    const partner = text === null ? undefined : waiting.get(text)?.shift()
+    const partner = text === null ? undefined : waiting.get(text)?.next().value
     if (partner === undefined) continue
     pairs.push([item, partner])
     taken.add(item).add(partner)

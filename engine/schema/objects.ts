@@ -4,7 +4,7 @@ import type { PropertyFacts } from './delta.ts'
 import { isEqual } from './equality.ts'
 import type { JsonRecord, Located } from './located.ts'
 import { compareAllowance, locate, membersOf, textsOf } from './parts.ts'
-import { resolveSchema, type SchemaSource } from './source.ts'
+import { resolveSchema } from './source.ts'
 
 export function compareObjects(examination: Examination): void {
   compareProperties(examination)
@@ -17,92 +17,73 @@ export function compareObjects(examination: Examination): void {
   compareDependentRequired(examination)
 }
 
-function compareProperties({ before, after, old, now, sources, say, descend }: Examination): void {
+function compareProperties(examination: Examination): void {
+  const { before, after, old, now, say, descend } = examination
   const left = membersOf(old, 'properties')
   const right = membersOf(now, 'properties')
-  const required: readonly unknown[] = Array.isArray(now.required) ? now.required : []
+  const required = requiredNames(old, now)
   for (const name in left) {
     const was = locate(before, left, 'properties', name)
     if (Object.hasOwn(right, name)) {
-      if (left[name] !== right[name])
-        descend([name], was, locate(after, right, 'properties', name), required.includes(name))
+      if (left[name] === right[name]) continue
+      descend([name], was, locate(after, right, 'properties', name), required.now.has(name))
       continue
     }
-    const property = factsOf(name, old, now, was, null, sources.before, sources.after)
-    say({
-      keyword: 'properties',
-      action: 'removed',
-      name,
-      before: left[name],
-      after: null,
-      steps: ['properties', name],
-      property,
-    })
+    const property = factsOf(name, required, was, null, examination)
+    const steps = ['properties', name]
+    say({ keyword: 'properties', action: 'removed', name, before: left[name], after: null, steps, property })
   }
   for (const name in right) {
     if (Object.hasOwn(left, name)) continue
-    const is = locate(after, right, 'properties', name)
-    const property = factsOf(name, old, now, null, is, sources.before, sources.after)
-    say({
-      keyword: 'properties',
-      action: 'added',
-      name,
-      before: null,
-      after: right[name],
-      steps: ['properties', name],
-      property,
-    })
+    const property = factsOf(name, required, null, locate(after, right, 'properties', name), examination)
+    const steps = ['properties', name]
+    say({ keyword: 'properties', action: 'added', name, before: null, after: right[name], steps, property })
   }
 }
 
-function compareRequired({ before, after, old, now, sources, say }: Examination): void {
+function compareRequired(examination: Examination): void {
+  const { before, after, old, now, say } = examination
   if (isEqual(old.required, now.required)) return
-  const was = new Set(textsOf(old.required))
-  const is = new Set(textsOf(now.required))
+  const required = requiredNames(old, now)
   const left = membersOf(old, 'properties')
   const right = membersOf(now, 'properties')
-  for (const name of new Set([...was, ...is])) {
+  for (const name of new Set([...required.old, ...required.now])) {
+    const [was, is] = [required.old.has(name), required.now.has(name)]
     // A property that comes or goes tells its own requiredness.
-    if (was.has(name) === is.has(name) || Object.hasOwn(left, name) !== Object.hasOwn(right, name)) continue
+    if (was === is || Object.hasOwn(left, name) !== Object.hasOwn(right, name)) continue
     // An empty name that names no property is a slip of a generator.
     const defined = Object.hasOwn(left, name)
     if (name === '' && !defined) continue
-    const property = factsOf(
-      name,
-      old,
-      now,
-      defined ? locate(before, left, 'properties', name) : null,
-      defined ? locate(after, right, 'properties', name) : null,
-      sources.before,
-      sources.after,
-    )
-    const action = is.has(name) ? 'added' : 'removed'
-    say({
-      keyword: 'required',
-      action,
-      name,
-      before: was.has(name),
-      after: is.has(name),
-      steps: ['required'],
-      property,
-    })
+    const [one, other] = defined
+      ? [locate(before, left, 'properties', name), locate(after, right, 'properties', name)]
+      : [null, null]
+    const property = factsOf(name, required, one, other, examination)
+    const action = is ? 'added' : 'removed'
+    say({ keyword: 'required', action, name, before: was, after: is, steps: ['required'], property })
   }
+}
+
+interface RequiredNames {
+  readonly old: ReadonlySet<string>
+  readonly now: ReadonlySet<string>
+}
+
+function requiredNames(old: JsonRecord, now: JsonRecord): RequiredNames {
+  return { old: new Set(textsOf(old.required)), now: new Set(textsOf(now.required)) }
 }
 
 function factsOf(
   name: string,
-  old: JsonRecord,
-  now: JsonRecord,
+  required: RequiredNames,
   was: Located | null,
   is: Located | null,
-  before: SchemaSource,
-  after: SchemaSource,
+  { sources }: Examination,
 ): PropertyFacts {
-  const left = was === null ? null : resolveSchema(was, before).value
-  const right = is === null ? null : resolveSchema(is, after).value
+  const left = was === null ? null : resolveSchema(was, sources.before).value
+  const right = is === null ? null : resolveSchema(is, sources.after).value
   return {
-    required: textsOf(now.required).includes(name),
-    wasRequired: textsOf(old.required).includes(name),
+    required: required.now.has(name),
+    wasRequired: required.old.has(name),
     hasDefault: right !== null && right.default !== undefined && right.default !== null,
     readOnly: (right ?? left)?.readOnly === true,
     writeOnly: (right ?? left)?.writeOnly === true,
