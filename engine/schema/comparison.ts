@@ -59,6 +59,7 @@ export interface SchemaSources {
 export class SchemaComparison {
   readonly sources: SchemaSources
   readonly #pairs = new Map<JsonRecord, Map<JsonRecord, OpenPair>>()
+  readonly #shapes = new WeakMap<JsonRecord, Map<JsonRecord, boolean>>()
   readonly #all: OpenPair[] = []
   readonly #queue: OpenPair[] = []
   #examined = 0
@@ -114,8 +115,22 @@ export class SchemaComparison {
     compareKeywords(before, after, this.sources, {
       say: (delta) => void pair.deltas.push(delta),
       descend: (steps, old, now, isRequired = false) => this.#descend(pair, steps, old, now, isRequired),
-      isSameShape: (old, now) => isSameShape(old, now, this.sources),
+      isSameShape: (old, now) => this.#isSameShape(old, now),
     })
+  }
+
+  /** The same two schemas are asked about wherever they stand in a list together. */
+  #isSameShape(old: Located, now: Located): boolean {
+    const before = resolveSchema(old, this.sources.before).value
+    const after = resolveSchema(now, this.sources.after).value
+    let answers = this.#shapes.get(before)
+    if (answers === undefined) {
+      answers = new Map()
+      this.#shapes.set(before, answers)
+    }
+    const answer = answers.get(after) ?? isSameShape(old, now, this.sources)
+    answers.set(after, answer)
+    return answer
   }
 
   #descend(parent: OpenPair, steps: readonly string[], old: Located, now: Located, isRequired: boolean): void {
