@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { ruleTable } from '../../engine/rules/table.ts'
 import { hasCases, readBlindSpots, readCases, readReferenceRules } from './openapi-cases.ts'
@@ -12,6 +13,11 @@ test('the reference’s cases give the reference’s verdicts, but for those lis
   assert.deepEqual(report.unexpected, [])
   assert.deepEqual(report.stale, [])
   assert.ok(report.passed > 400)
+})
+
+test('every listed difference is explained in the documentation', () => {
+  const page = readFileSync(new URL('../../docs/rules-deviations.md', import.meta.url), 'utf8')
+  for (const id of readExpectedFailures().keys()) assert.ok(page.includes(id), id)
 })
 
 test('every rule of the reference exists here with the same default level', (t) => {
