@@ -239,17 +239,20 @@ test('file names are kebab-case nouns', () => {
   assert.deepEqual([...odd, ...vague], [])
 })
 
-/** The folders of the house; a stage that is not built yet has none. */
+/** The folders of the house. A stage that is not built yet may be missing; another folder needs a place in the design first. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   engine: ['contracts', 'decide', 'diff', 'patterns', 'policy', 'receipts', 'rules', 'schema'],
   gateway: [
     'api',
+    'approvals',
     'baselines',
     'cli',
     'config',
+    'console',
     'flow',
     'intercept',
     'keys',
+    'kubernetes',
     'mcp',
     'proxy',
     'report',
@@ -260,12 +263,18 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   '.': ['bench', 'charts', 'docs', 'engine', 'gateway', 'policies', 'test'],
 }
 
-for (const [parent, expected] of Object.entries(FOLDERS)) {
+/** What npm and the build leave in the root. */
+const NOT_SOURCES: ReadonlySet<string> = new Set(['node_modules', 'dist'])
+
+for (const [parent, design] of Object.entries(FOLDERS)) {
   test(`the folders of ${parent === '.' ? 'the root' : `${parent}/`} are those of the design`, () => {
     const present = readdirSync(join(ROOT, parent), { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+      .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && !NOT_SOURCES.has(entry.name))
       .map(({ name }) => name)
-      .filter((name) => !(parent === '.' && ['node_modules', 'dist'].includes(name)))
-    assert.deepEqual(present.sort(), expected)
+    assert.ok(present.length > 5, 'folders are found')
+    assert.deepEqual(
+      present.filter((name) => !design.includes(name)),
+      [],
+    )
   })
 }
