@@ -53,14 +53,14 @@ export function judgeSchema(reached: Reached, use: SchemaUse): Judgement | null 
   const isCount = use.parameter !== null && delta.keyword === 'maxItems' && path.length === 1 && path[0] === 'items'
   const site = path.length === 0 || isCount ? use.sites.root : use.sites.property
   if (delta.keyword === 'default' && path.length === 0 && use.parameter?.isRequired === true) return null
-  const isUnused = site.direction === 'request' ? isReadOnly : isWriteOnly
+  const isUnused = site.direction === 'shared' ? false : site.direction === 'request' ? isReadOnly : isWriteOnly
   switch (delta.keyword) {
     case 'properties':
     case 'required':
       return delta.property && !isUnused ? judgeProperty(delta, delta.property, path, site) : null
     case 'readOnly':
     case 'writeOnly':
-      return site.isProperty ? judgeUsage(delta, path, site, isRequired) : null
+      return isRequired === null ? null : judgeUsage(delta, path, site, isRequired)
     case 'deprecated':
       return site.isProperty ? judgeDeprecation(delta, path, site, use.lifecycle) : null
     case 'stability':

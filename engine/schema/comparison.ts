@@ -15,8 +15,8 @@ export interface SchemaEdge {
   /** The way down as people read it: `['items']`, `['address']`, `['oneOf[Cat]']`. */
   readonly steps: readonly string[]
   readonly to: SchemaPair
-  /** True when the way down is a property that is required after the change. */
-  readonly isRequired: boolean
+  /** Whether the property that leads down is required after the change; null when no property does. */
+  readonly isRequired: boolean | null
 }
 
 /** A schema before and after, what changed at it, and the pairs below it. Read it only after `settle`. */
@@ -47,7 +47,7 @@ export interface Examination {
   readonly now: JsonRecord
   readonly sources: SchemaSources
   readonly say: (delta: SchemaDelta) => void
-  readonly descend: (steps: readonly string[], before: Located, after: Located, isRequired?: boolean) => void
+  readonly descend: (steps: readonly string[], before: Located, after: Located, isRequired?: boolean | null) => void
   readonly isSameShape: (before: Located, after: Located) => boolean
 }
 
@@ -114,7 +114,7 @@ export class SchemaComparison {
     const { before, after } = pair
     compareKeywords(before, after, this.sources, {
       say: (delta) => void pair.deltas.push(delta),
-      descend: (steps, old, now, isRequired = false) => this.#descend(pair, steps, old, now, isRequired),
+      descend: (steps, old, now, isRequired = null) => this.#descend(pair, steps, old, now, isRequired),
       isSameShape: (old, now) => this.#isSameShape(old, now),
     })
   }
@@ -133,7 +133,7 @@ export class SchemaComparison {
     return answer
   }
 
-  #descend(parent: OpenPair, steps: readonly string[], old: Located, now: Located, isRequired: boolean): void {
+  #descend(parent: OpenPair, steps: readonly string[], old: Located, now: Located, isRequired: boolean | null): void {
     const before = resolveSchema(old, this.sources.before)
     const after = resolveSchema(now, this.sources.after)
     if (before.reference !== null || after.reference !== null) {
@@ -147,7 +147,7 @@ export class SchemaComparison {
     this.#link(parent, pair, steps, isRequired)
   }
 
-  #link(parent: OpenPair, to: OpenPair, steps: readonly string[], isRequired: boolean): void {
+  #link(parent: OpenPair, to: OpenPair, steps: readonly string[], isRequired: boolean | null): void {
     parent.edges.push({ steps, to, isRequired })
     to.parents.push(parent)
   }

@@ -11,8 +11,8 @@ export interface Reached {
   readonly pair: SchemaPair
   /** Steps from the start to the pair; empty for the start itself. */
   readonly path: readonly string[]
-  /** True when the pair is a property that is required after the change. */
-  readonly isRequired: boolean
+  /** Whether the property that the pair is of is required after the change; null when it is of none. */
+  readonly isRequired: boolean | null
   /** True when the pair or one above it (below the start) is read-only, or write-only, after the change. */
   readonly isReadOnly: boolean
   readonly isWriteOnly: boolean
@@ -22,7 +22,7 @@ interface Frame {
   readonly pair: SchemaPair
   /** Steps of the way, last first. */
   readonly way: Way | null
-  readonly isRequired: boolean
+  readonly isRequired: boolean | null
   readonly isReadOnly: boolean
   readonly isWriteOnly: boolean
 }
@@ -41,7 +41,7 @@ export function reachChanges(start: SchemaPair, visit: (reached: Reached) => voi
   /** Pairs on the way to the one at hand; a bare pair on the stack says that its way is left. */
   const onWay = new Set<SchemaPair>()
   const stack: (Frame | SchemaPair)[] = [
-    { pair: start, way: null, isRequired: false, isReadOnly: false, isWriteOnly: false },
+    { pair: start, way: null, isRequired: null, isReadOnly: false, isWriteOnly: false },
   ]
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     if (!('pair' in next)) {
