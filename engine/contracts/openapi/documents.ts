@@ -21,7 +21,6 @@ export class OpenApiDocuments implements SchemaSource {
   readonly #openFile: OpenFile
   readonly #files = new Map<string, unknown>()
   readonly #resolved = new Map<string, Located | null>()
-  readonly #dangling = new Map<string, DanglingReference>()
 
   constructor(root: unknown, dialect: SchemaDialect, openFile: OpenFile) {
     this.root = { value: root, at: ROOT, document: '' }
@@ -30,18 +29,12 @@ export class OpenApiDocuments implements SchemaSource {
     this.#files.set('', root)
   }
 
-  /** References that were followed and named nothing, each once. */
-  get dangling(): readonly DanglingReference[] {
-    return [...this.#dangling.values()]
-  }
-
   resolve(reference: string, from: Located): Located | null {
     const key = from.document === '' ? reference : `${from.document} ${reference}`
     const known = this.#resolved.get(key)
     if (known !== undefined) return known
     const found = this.#find(reference, from)
     this.#resolved.set(key, found)
-    if (found === null) this.#dangling.set(key, { reference, holder: from })
     return found
   }
 

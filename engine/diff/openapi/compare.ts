@@ -5,6 +5,7 @@ import { readDocument } from '../../contracts/document.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../contracts/limits.ts'
 import { pathItemsOf, type OpenApiContract } from '../../contracts/openapi/contract.ts'
 import { OpenApiDocuments } from '../../contracts/openapi/documents.ts'
+import { danglingReferences } from '../../contracts/openapi/references.ts'
 import type { Locate } from '../../contracts/positions.ts'
 import { ofSide } from '../../contracts/unreadable.ts'
 import type { FindingGroup } from '../../finding.ts'
@@ -130,8 +131,10 @@ function versionOf(root: unknown): string | null {
 
 /** What a contract fails to define is said of the head; what both sides fail to define is no change. */
 function tellDangling({ base, head }: Walk, findings: Findings): void {
-  const known = new Set(base.documents.dangling.map(({ reference }) => reference))
-  for (const { reference, holder } of head.documents.dangling) {
+  const dangling = danglingReferences(head.documents)
+  if (dangling.length === 0) return
+  const known = new Set(danglingReferences(base.documents).map(({ reference }) => reference))
+  for (const { reference, holder } of dangling) {
     if (known.has(reference)) continue
     findings.addDelta({
       change: 'dangling-reference',

@@ -278,6 +278,53 @@ suite('an option', () => {
   })
 })
 
+function schemaFile(type: string): string {
+  return `
+Cat:
+  type: object
+  properties:
+    name: { $ref: '#/Name' }
+Name: { type: ${type} }
+`
+}
+
+suite('a contract of several files', () => {
+  const root = api({
+    '/things': { $ref: 'paths/things.yaml' },
+  })
+  const path = `
+post:
+  requestBody:
+    content:
+      application/json:
+        schema: { $ref: '../schemas.yaml#/Cat' }
+  responses: {}
+`
+  const files = (type: string): Record<string, string> => ({
+    'paths/things.yaml': path,
+    'schemas.yaml': schemaFile(type),
+  })
+
+  test('is compared through its references, and a change names its file', () => {
+    const groups = compare(root, root, { files: { base: files('string'), head: files('integer') } })
+    assert.deepEqual(
+      groups.map(({ rule, location, line }) => [rule, location, line]),
+      [['request-property-type-changed', 'schemas.yaml#/Name/type', null]],
+    )
+  })
+
+  test('of which a file is missing is compared for the rest, and the missing file is told', () => {
+    const { 'schemas.yaml': _, ...rest } = files('string')
+    const groups = compare(
+      posting(CAT),
+      { ...posting(CAT), webhooks: { w: { $ref: 'gone.yaml' } } },
+      { files: { base: {}, head: rest } },
+    )
+    assert.deepEqual(rulesOf(groups), ['reference-unresolved'])
+    assert.equal(groups[0]?.location, '/webhooks/w')
+  })
+})
+
 suite('an odd contract', () => {
   const odd: readonly (readonly [string, unknown])[] = [
     [
