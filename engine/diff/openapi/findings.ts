@@ -1,9 +1,9 @@
 /** Deltas and schemas in use → findings: each change judged once a use, gathered into groups over the places that it reaches. */
 import type { ComparisonStats } from '../../compare.ts'
 import type { FindingGroup, Level, Operation } from '../../finding.ts'
-import { adviceOf } from '../../rules/advice.ts'
 import type { Grouping, JudgedChange } from '../../rules/grouping.ts'
 import type { LifecycleOptions } from '../../rules/lifecycle.ts'
+import { openApiAdvice } from '../../rules/openapi/advice.ts'
 import { openApiRowOf } from '../../rules/openapi/rules.ts'
 import type { Rule } from '../../rules/rule.ts'
 import { judgeSchema } from '../../rules/schema-judge.ts'
@@ -68,7 +68,7 @@ export class Findings {
     ]
       .map(nameValue)
       .join(' ')
-    const advice = adviceOf(rule)
+    const advice = openApiAdvice(rule)
     this.#grouping.add(
       { rule, subject, side, location, message, advice, before, after },
       { operation, tool: null, message, detail: message },
@@ -122,7 +122,7 @@ export class Findings {
         side: isGone ? 'base' : 'head',
         location,
         message,
-        advice: adviceOf(rule),
+        advice: openApiAdvice(rule),
         before,
         after,
       }
