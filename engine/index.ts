@@ -8,6 +8,7 @@ export type { ArtifactAnalysis, CompareOptions, Comparison, ComparisonStats, Doc
 export { readDocument } from './contracts/document.ts'
 export { readJson } from './contracts/json-text.ts'
 export { sniffArtifactType } from './contracts/sniff.ts'
+export type { ApprovalFacts, ApprovalGranted, ApprovalRequested } from './decide/approval.ts'
 export { DECISION_CLASSES, DECISIONS, EMPTY_CONTEXT, EXECUTION_ACTIONS, stricter } from './decide/decision.ts'
 export type { Decision, DecisionContext, ExecutionAction } from './decide/decision.ts'
 export { decide } from './decide/decide.ts'

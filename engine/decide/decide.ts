@@ -3,6 +3,7 @@ import type { ArtifactAnalysis } from '../compare.ts'
 import { countFindings, type FindingGroup } from '../finding.ts'
 import { digestJson, type Digest, type Sha256 } from '../hash.ts'
 import type { CompiledPolicy } from '../policy/policy.ts'
+import { approvalRow, approvedException, type ApprovalFacts, type ApprovalGranted } from './approval.ts'
 import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from './decision.ts'
 import type { PolicyPinStatus, Reason } from './envelope-parts.ts'
 import { evidenceRows } from './evidence.ts'
@@ -39,6 +40,8 @@ export interface DecideInput {
   /** Seconds since the epoch, for the expiry of waivers. */
   readonly now: number
   readonly sha256: Sha256
+  /** What is known of an approval of exactly this change set and context; looked at under REQUIRE_APPROVAL only. Absent: nothing. */
+  readonly approval?: ApprovalFacts
 }
 
 /** The same input gives the same verdict, byte for byte, whatever the order of the artifacts. */
@@ -48,8 +51,11 @@ export function decide(input: DecideInput): Verdict {
   const judgements = strictestFirst(artifacts)
   const pin = pinStatus(policy, input.policyPin)
   const degraded = degradedReasons(artifacts)
-  const decision = decisionOf(judgements, degraded, pin, policy)
-  const reasons = reasonsOf(decision, judgements, degraded, pin)
+  const called = decisionOf(judgements, degraded, pin, policy)
+  const approval = called === 'REQUIRE_APPROVAL' ? (input.approval ?? null) : null
+  const grant = approval?.state === 'granted' ? approval : null
+  const decision = grant ? 'WARN' : called
+  const reasons = reasonsOf({ decision, judgements, degraded, pin, grant })
   const groups = artifacts.flatMap((artifact) => artifact.groups)
   const counts = severitySummary(groups)
   const quality = evidenceQuality(artifacts, degraded)
@@ -63,6 +69,7 @@ export function decide(input: DecideInput): Verdict {
     operation: context.operation,
     leading,
     runbook: judgements[0]?.effect.runbook ?? null,
+    approvalAddress: approval?.state === 'requested' ? approval.address : null,
   })
   const report: ReportFacts = { decision, counts, leading, judgements, degraded, nextActions: steps.next_actions }
   const factors = riskFactors({ judgements, patterns: patterns.patterns, evidenceQuality: quality })
@@ -81,7 +88,10 @@ export function decide(input: DecideInput): Verdict {
     ...steps,
     remediation_transaction:
       decision === 'BLOCK' ? remediationTransaction({ artifacts, judgements, fingerprint }) : null,
-    evidence: evidenceRows(policy, artifacts, judgements, omitted),
+    evidence: evidenceRows(policy, artifacts, judgements, {
+      omittedPatterns: omitted,
+      approval: approval && approvalRow(approval),
+    }),
     evidence_quality: quality,
     risk_score: riskScore(factors),
     risk_factors: factors,
@@ -100,7 +110,7 @@ export function decide(input: DecideInput): Verdict {
     ruleset_hash: input.rulesetHash,
     scorer_version: SCORER_VERSION,
     policy_pin_status: pin,
-    ttl_seconds: policy.ttlSeconds(context.operation),
+    ttl_seconds: validity(policy.ttlSeconds(context.operation), grant, input.now),
   }
 }
 
@@ -115,17 +125,25 @@ function decisionOf(
   return pin.match === false ? stricter(found, 'WARN') : found
 }
 
+/** What a person allowed ends with their word. */
+function validity(ttlSeconds: number, grant: ApprovalGranted | null, now: number): number {
+  return grant ? Math.max(1, Math.min(ttlSeconds, grant.until - now)) : ttlSeconds
+}
+
+interface ReasonFacts {
+  readonly decision: Decision
+  readonly judgements: readonly Judgement[]
+  readonly degraded: readonly Reason[]
+  readonly pin: PolicyPinStatus
+  readonly grant: ApprovalGranted | null
+}
+
 interface Reasons {
   readonly blocking: readonly Reason[]
   readonly warnings: readonly Reason[]
 }
 
-function reasonsOf(
-  decision: Decision,
-  judgements: readonly Judgement[],
-  degraded: readonly Reason[],
-  pin: PolicyPinStatus,
-): Reasons {
+function reasonsOf({ decision, judgements, degraded, pin, grant }: ReasonFacts): Reasons {
   const incomplete =
     degraded.length > 0
       ? [reason('ANALYSIS_INCOMPLETE', `Not everything could be judged: ${degraded[0]?.message}`)]
@@ -134,7 +152,14 @@ function reasonsOf(
   const drift = pin.match === false ? [reason('POLICY_PIN_DRIFT', pin.note)] : []
   return {
     blocking: isHeldUp ? capReasons([...blockingReasons(judgements), ...incomplete]) : [],
-    warnings: capReasons([...drift, ...(isHeldUp ? [] : incomplete), ...findingWarnings(judgements)]),
+    // What a person approved stays in sight, as a warning.
+    warnings: capReasons([
+      ...(grant ? [approvedException(grant)] : []),
+      ...drift,
+      ...(isHeldUp ? [] : incomplete),
+      ...(grant ? blockingReasons(judgements) : []),
+      ...findingWarnings(judgements),
+    ]),
   }
 }
 

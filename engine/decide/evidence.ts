@@ -19,15 +19,22 @@ const DECISION_SEVERITY: Readonly<Record<Decision, Severity>> = {
   ALLOW: 'INFO',
 }
 
+export interface FurtherEvidence {
+  /** Pattern rows that the envelope has no room for. */
+  readonly omittedPatterns: number
+  readonly approval: Evidence | null
+}
+
 /** @param judgements strictest first: when rows have to be left out, the weakest are. */
 export function evidenceRows(
   policy: CompiledPolicy,
   artifacts: readonly JudgedArtifact[],
   judgements: readonly Judgement[],
-  omittedPatterns: number,
+  { omittedPatterns, approval }: FurtherEvidence,
 ): readonly Evidence[] {
   const rows = [
     ...policyRows(policy, judgements),
+    ...(approval ? [approval] : []),
     ...artifacts.flatMap(({ analysis }) =>
       analysis.ok
         ? []

@@ -15,6 +15,8 @@ export interface StepFacts {
   readonly leading: Reason | null
   /** Of the policy rule that decided; the target of what has to be done first. */
   readonly runbook: string | null
+  /** Where the request for an approval is, when there is one. */
+  readonly approvalAddress: string | null
 }
 
 export interface NextSteps {
@@ -65,7 +67,7 @@ const STEPS: Readonly<Record<Decision | 'UNREADABLE', (facts: StepFacts) => Next
     next_actions: [MONITOR, VERIFY],
     next_agent_step: null,
   }),
-  REQUIRE_APPROVAL: ({ leading, runbook }) => ({
+  REQUIRE_APPROVAL: ({ leading, runbook, approvalAddress }) => ({
     required_action: 'Obtain an approval, then request a new authorize preflight.',
     required_action_core: core('request_approval', codeOf(leading), true, [
       'obtain_human_approval',
@@ -73,7 +75,13 @@ const STEPS: Readonly<Record<Decision | 'UNREADABLE', (facts: StepFacts) => Next
       're_preflight',
     ]),
     next_actions: [
-      action('REQUEST_APPROVAL', 'Ask a person who may approve to review the blocking reasons.', true, null, runbook),
+      action(
+        'REQUEST_APPROVAL',
+        'Ask a person who may approve to review the blocking reasons.',
+        true,
+        null,
+        runbook ?? approvalAddress,
+      ),
       action('REEVALUATE', 'Request a new authorize preflight once the approval is granted.', true, 'APPROVAL_GRANTED'),
     ],
     next_agent_step: step(

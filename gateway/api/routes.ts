@@ -1,6 +1,7 @@
 /** Every route of the API, once. What is not in this list is not served and not in openapi.json. */
 import type { Route } from './route.ts'
 import { abortDemo } from './routes/abort-demo.ts'
+import { denyApproval, getApproval, grantApproval, listApprovals } from './routes/approvals.ts'
 import { listBaselines, promoteBaseline } from './routes/baselines.ts'
 import { getDecision, lookupDecision } from './routes/decisions.ts'
 import { diff } from './routes/diff.ts'
@@ -24,6 +25,10 @@ export const ROUTES: readonly Route[] = [
   getDecision,
   ledger,
   revokeReceipt,
+  listApprovals,
+  getApproval,
+  grantApproval,
+  denyApproval,
   telemetry,
   listBaselines,
   promoteBaseline,

@@ -41,7 +41,7 @@ export interface Baselines {
 }
 
 /** What the road needs of a decision. */
-export type IssuedDecision = Pick<Authorization, 'envelope' | 'token' | 'expiresAt'>
+export type IssuedDecision = Pick<Authorization, 'envelope' | 'token' | 'expiresAt' | 'approvalId'>
 
 export interface BaselinesDeps {
   readonly settings: () => Pick<Settings, 'config' | 'generation'>

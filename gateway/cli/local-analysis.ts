@@ -20,7 +20,10 @@ export async function analyzeLocally(request: LocalRequest, args: Arguments, io:
   const live = openSettings(configSource(args, io))
   const flow = createFlow({
     settings: live.current,
-    store: { recordDecision: () => Promise.reject(new Error(NOTHING_IS_DECIDED)) },
+    store: {
+      recordDecision: () => Promise.reject(new Error(NOTHING_IS_DECIDED)),
+      openApproval: () => Promise.reject(new Error(NOTHING_IS_DECIDED)),
+    },
     signer: () => {
       throw new Error(NOTHING_IS_DECIDED)
     },

@@ -3,6 +3,7 @@ import { ConfigError } from '../config/mistake.ts'
 import { nearest } from '../config/suggestion.ts'
 import { packageVersion } from '../package-files.ts'
 import { messageOf, StartupError } from '../startup-error.ts'
+import { approvalsGroup } from './approvals.ts'
 import { columns, EXIT, helpOf, parseCommandLine, UsageError, type Command, type CommandGroup } from './command.ts'
 import { diffCommand } from './diff.ts'
 import { processIo, writeLine, type CommandIo } from './io.ts'
@@ -20,6 +21,7 @@ const COMMANDS: readonly (Command | CommandGroup)[] = [
   verifyCommand,
   keysGroup,
   ledgerGroup,
+  approvalsGroup,
   policyGroup,
 ]
 

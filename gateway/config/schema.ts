@@ -273,6 +273,17 @@ export const Config = Type.Object(
       },
       'Monitoring of calls let through under watch.',
     ),
+    approvals: strict(
+      {
+        four_eyes: Type.Boolean({
+          default: true,
+          description: 'A key that asked for an approval may not grant or deny it.',
+        }),
+        validity: seconds(14_400, 'How long a grant holds at the most, and unless the approver says shorter'),
+        pending: seconds(86_400, 'A request that nobody settled within this is expired; a denial holds as long'),
+      },
+      'Approvals of what the policy holds up with REQUIRE_APPROVAL.',
+    ),
     shutdown: strict({ drain: seconds(20, 'Calls under way may finish within this', 0) }, 'SIGTERM.'),
     routes: Type.Array(RouteConfig, {
       default: [],

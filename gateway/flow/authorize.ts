@@ -9,9 +9,11 @@ import {
   rulesetHash,
   type ArtifactAnalysis,
   type CompareOptions,
+  type DecideInput,
   type Signer,
   type Verdict,
 } from '../../engine/index.ts'
+import { approvalFacts, approvalOpening } from '../approvals/request.ts'
 import { GatewayError } from '../errors.ts'
 import { sha256Hex } from '../hash.ts'
 import type { CurrentSettings, Settings } from '../settings.ts'
@@ -23,7 +25,7 @@ import type { AnalyzeRequest, Assessment, Authorization, AuthorizeRequest, Flow 
 
 export interface FlowDeps {
   readonly settings: CurrentSettings
-  readonly store: Pick<Store, 'recordDecision'>
+  readonly store: Pick<Store, 'recordDecision' | 'openApproval'>
   /** The key that signs now; asked for each decision, so that a rotation takes effect at once. Throws SIGNER_UNAVAILABLE. */
   readonly signer: () => Signer
   readonly metrics: Metrics
@@ -40,7 +42,10 @@ export function createFlow(deps: FlowDeps): Flow {
     digests: (artifacts) => analyst.digests(artifacts),
     sniff: (before, after) => analyst.sniff(before, after),
     readJson: (bytes) => analyst.readJson(bytes),
-    analyze: (request) => assess(request, deps.settings(), analyst, deps.now()),
+    analyze: async (request) => {
+      const input = await gather(request, deps.settings(), analyst, deps.now())
+      return { verdict: decide(input), analyses: input.analyses }
+    },
     authorize: (request) => authorize(request, deps, analyst),
     close: () => analyst.close(),
   }
@@ -49,20 +54,53 @@ export function createFlow(deps: FlowDeps): Flow {
 async function authorize(request: AuthorizeRequest, deps: FlowDeps, analyst: Analyst): Promise<Authorization> {
   const settings = deps.settings()
   const evaluatedAt = Math.floor(deps.now() / 1000)
-  const assessment = await assess(request, settings, analyst, evaluatedAt * 1000)
-  const authorization = sign(request, assessment, settings, deps, evaluatedAt)
+  const decisionId = `dec_${randomUUID().replaceAll('-', '')}`
+  const input = await gather(request, settings, analyst, evaluatedAt * 1000)
+  const { verdict, approvalId } = await approved(input, decide(input), { request, decisionId, settings }, deps)
+  const assessment = { verdict, analyses: input.analyses }
+  const authorization = { ...sign(request, assessment, { settings, decisionId, evaluatedAt }, deps), approvalId }
   await deps.store.recordDecision(rowOf(request, authorization, evaluatedAt * 1000))
   count(request, authorization, deps.metrics)
   return authorization
 }
 
-async function assess(request: AnalyzeRequest, settings: Settings, analyst: Analyst, now: number): Promise<Assessment> {
+interface Occasion {
+  readonly request: AuthorizeRequest
+  readonly decisionId: string
+  readonly settings: Settings
+}
+
+/** A verdict that needs a person's word, decided once more with what is known of it; the request is durable before the decision names it. */
+async function approved(
+  input: DecideInput,
+  verdict: Verdict,
+  { request, decisionId, settings }: Occasion,
+  { store, metrics }: FlowDeps,
+): Promise<{ readonly verdict: Verdict; readonly approvalId: string | null }> {
+  if (verdict.decision !== 'REQUIRE_APPROVAL') return { verdict, approvalId: null }
+  const now = input.now * 1000
+  const ownId = `apr_${randomUUID().replaceAll('-', '')}`
+  const opening = approvalOpening(request, verdict, settings.config, { approvalId: ownId, decisionId, now })
+  const row = await store.openApproval(opening)
+  const approval = approvalFacts(row, settings.config, now)
+  const event = approval.state === 'granted' ? 'used' : row.approvalId === ownId ? 'opened' : 'joined'
+  metrics.count('preflight_approvals_total', { event })
+  return { verdict: decide({ ...input, approval }), approvalId: row.approvalId }
+}
+
+/** Everything that the decision rests on. */
+async function gather(
+  request: AnalyzeRequest,
+  settings: Settings,
+  analyst: Analyst,
+  now: number,
+): Promise<DecideInput> {
   const options: CompareOptions = { today: new Date(now).toISOString().slice(0, 10) }
   const [digests, analyses] = await Promise.all([
     request.digests ?? analyst.digests(request.artifacts),
     Promise.all(request.artifacts.map((artifact) => analyse(artifact, options, analyst))),
   ])
-  const verdict = decide({
+  return {
     analyses,
     context: request.context,
     policy: request.policy ?? settings.policy,
@@ -72,8 +110,7 @@ async function assess(request: AnalyzeRequest, settings: Settings, analyst: Anal
     policyPin: settings.config.policy_pin ?? null,
     now: Math.floor(now / 1000),
     sha256: sha256Hex,
-  })
-  return { verdict, analyses }
+  }
 }
 
 async function analyse(
@@ -86,16 +123,22 @@ async function analyse(
   return result.ok ? { id, type, ok: true, comparison: result.value } : { id, type, ok: false, problem: result.problem }
 }
 
+interface Issuing {
+  readonly settings: Settings
+  readonly decisionId: string
+  /** Seconds since the epoch. */
+  readonly evaluatedAt: number
+}
+
 /** Nothing here is remembered or sent yet: the row comes next, and without it the token never leaves this process. */
 function sign(
   request: AuthorizeRequest,
   assessment: Assessment,
-  settings: Settings,
+  { settings, decisionId, evaluatedAt }: Issuing,
   deps: FlowDeps,
-  evaluatedAt: number,
-): Authorization {
+): Omit<Authorization, 'approvalId'> {
   const draft = buildEnvelope(assessment.verdict, {
-    decisionId: `dec_${randomUUID().replaceAll('-', '')}`,
+    decisionId,
     correlationId: request.correlationId,
     evaluatedAt,
     audience: request.caller.audience,

@@ -68,6 +68,8 @@ export interface Authorization extends Assessment {
   readonly token: string
   /** Milliseconds since the epoch. */
   readonly expiresAt: number
+  /** The request for a person's word that the decision waits for or rests on; null when it needs none. */
+  readonly approvalId: string | null
 }
 
 export interface Flow {

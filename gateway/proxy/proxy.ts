@@ -23,7 +23,7 @@ export interface ProxyDeps {
   /** Read once a request: routes, limits and policy can change while the proxy runs. */
   readonly settings: BaselinesDeps['settings']
   readonly flow: Pick<BaselinesDeps['flow'], 'authorize'>
-  readonly store: Pick<Store, 'receiptState' | 'recordInterception'>
+  readonly store: Pick<Store, 'approval' | 'receiptState' | 'recordInterception'>
   readonly baselines: Pick<Baselines, 'baselineFor'>
   readonly monitoring: Pick<Monitoring, 'isWired' | 'open' | 'finish'>
   readonly metrics: Metrics

@@ -4,6 +4,7 @@
  */
 import { performance } from 'node:perf_hooks'
 import type { ExecutionAction } from '../../engine/index.ts'
+import { approvalAddress } from '../approvals/request.ts'
 import { ERRORS } from '../errors.ts'
 import type { Action, Answer, Call, JudgedAction, Recogniser, Refusal } from '../intercept/action.ts'
 import type { RouteConfig } from '../config/schema.ts'
@@ -181,11 +182,13 @@ function stop(trip: Trip, call: Call, action: JudgedAction, judgement: Decided, 
   count(call, isHeld ? 'held' : 'stopped', deps)
   logStop(call, judgement, deps)
   const refusal: Refusal = { code, message, correlationId: call.correlationId, envelope: verdict.envelope, subject }
-  sendAnswer(
-    trip,
-    action.refuse(refusal),
-    decisionHeaders(call, isHeld ? 'REQUEST_APPROVAL' : 'STOP', verdict.decisionId),
-  )
+  sendAnswer(trip, action.refuse(refusal), [
+    ...decisionHeaders(call, isHeld ? 'REQUEST_APPROVAL' : 'STOP', verdict.decisionId),
+    // wire.md §13: whoever is held up learns where the word can be given.
+    ...(isHeld && verdict.approvalId !== null
+      ? ['Location', approvalAddress(verdict.approvalId, trip.settings.config)]
+      : []),
+  ])
 }
 
 function stopUnmonitored(trip: Trip, call: Call, action: JudgedAction, judgement: Decided, deps: RoadDeps): void {

@@ -5,6 +5,7 @@
 import { LRUCache } from 'lru-cache'
 import { EMPTY_CONTEXT, type Envelope, type ExecutionAction } from '../../engine/index.ts'
 import type { BaselinesDeps, OfferedContract } from '../baselines/baselines.ts'
+import { approvalState } from '../approvals/request.ts'
 import type { RouteConfig } from '../config/schema.ts'
 import type { Subject } from '../intercept/action.ts'
 import type { BaselineRow, Store } from '../store/store.ts'
@@ -18,6 +19,8 @@ export interface CallVerdict {
   readonly token: string
   /** base64url of the envelope; null when it does not fit into a header (wire.md §6). */
   readonly envelopeHeader: string | null
+  /** The request for approval that the decision waits for or rests on. */
+  readonly approvalId: string | null
 }
 
 export interface Question {
@@ -37,9 +40,11 @@ export interface Verdicts {
   receiptChanged(decisionId: string): void
 }
 
+type VerdictStore = Pick<Store, 'receiptState' | 'approval'>
+
 export interface VerdictsDeps {
   readonly flow: Pick<BaselinesDeps['flow'], 'authorize'>
-  readonly store: Pick<Store, 'receiptState'>
+  readonly store: VerdictStore
   readonly metrics: Metrics
   readonly now: () => number
 }
@@ -113,19 +118,28 @@ function keyOf({ route, subject, baseline, offered, generation }: Question): str
 }
 
 /** Rejects when the store cannot tell: a decision that may be revoked is not used. */
-async function isStillCurrent(entry: Entry, now: number, store: Pick<Store, 'receiptState'>): Promise<boolean> {
+async function isStillCurrent(entry: Entry, now: number, store: VerdictStore): Promise<boolean> {
   if (now - entry.checkedAt < RECHECK_MS) return true
-  const { decisionId } = await entry.verdict
-  const state = await store.receiptState(decisionId)
+  const verdict = await entry.verdict
+  const isCurrent =
+    (await store.receiptState(verdict.decisionId)) === 'current' && (await isUnanswered(verdict, now, store))
   entry.checkedAt = now
-  return state === 'current'
+  return isCurrent
+}
+
+/** A decision that waits for a person's word is made anew once there is one, or once nobody can give it any more. */
+async function isUnanswered({ action, approvalId }: CallVerdict, now: number, store: VerdictStore): Promise<boolean> {
+  if (action !== 'REQUEST_APPROVAL' || approvalId === null) return true
+  const row = await store.approval(CALLER.tenant, approvalId)
+  if (row === null || now >= row.expiresAt) return false
+  return approvalState(row, now) !== 'granted'
 }
 
 async function authorize(
   { route, subject, baseline, offered, correlationId }: Question,
   flow: Pick<BaselinesDeps['flow'], 'authorize'>,
 ): Promise<{ readonly verdict: CallVerdict; readonly expiresAt: number }> {
-  const { envelope, token, expiresAt } = await flow.authorize({
+  const { envelope, token, expiresAt, approvalId } = await flow.authorize({
     artifacts: [{ id: subject.target, type: offered.type, before: baseline.content, after: offered.content }],
     context: {
       ...EMPTY_CONTEXT,
@@ -150,6 +164,7 @@ async function authorize(
       decisionId: envelope.decision_id,
       envelope,
       token,
+      approvalId,
       envelopeHeader: encoded.length <= MAX_ENVELOPE_HEADER ? encoded : null,
     },
   }

@@ -103,6 +103,73 @@ export interface MonitoringWindowRow {
   readonly outcome: string | null
 }
 
+/** `granted` stays so after its validity; what counts then is `validUntil`. */
+export type ApprovalState = 'pending' | 'granted' | 'denied' | 'expired'
+
+/** A request for a person's word on one change set in one context (wire.md §7). Times are milliseconds since the epoch. */
+export interface ApprovalOpening {
+  readonly approvalId: string
+  /** Digest of what the approval is about: equal questions share one request. */
+  readonly key: string
+  readonly tenant: string
+  /** Audience of who asks; null on the road without a key. */
+  readonly requester: string | null
+  /** The decision that asked first. */
+  readonly decisionId: string
+  readonly route: string | null
+  readonly operation: string | null
+  readonly environment: string | null
+  readonly repository: string | null
+  readonly branch: string | null
+  readonly pullRequest: string | null
+  readonly targetId: string | null
+  readonly inputFingerprint: string
+  readonly policyHash: string
+  readonly summary: string
+  readonly riskScore: number
+  /** Blocking reasons, JSON text: what the approver is asked to answer for. */
+  readonly reasons: string
+  readonly openedAt: number
+  /** Not settled by then, it is expired. */
+  readonly expiresAt: number
+}
+
+export interface ApprovalSettlement {
+  readonly state: 'granted' | 'denied'
+  /** Audience of the approver's key. */
+  readonly by: string
+  readonly comment: string
+  readonly at: number
+  /** End of a grant; null for a denial. */
+  readonly validUntil: number | null
+}
+
+export interface ApprovalRow extends Omit<ApprovalOpening, 'requester'> {
+  /** Everybody who asked, in no order; callers of the road without a key are not among them. */
+  readonly requesters: readonly string[]
+  readonly settlement: ApprovalSettlement | null
+}
+
+export interface ApprovalFilter {
+  readonly tenant: string
+  readonly state?: ApprovalState
+  readonly limit: number
+  /** Only those opened before this one. */
+  readonly before?: string
+  /** Milliseconds since the epoch: pending ones past their end are expired. */
+  readonly now: number
+}
+
+export interface Settling extends ApprovalSettlement {
+  readonly tenant: string
+  readonly approvalId: string
+  /** A requester may not settle their own request. */
+  readonly isFourEyes: boolean
+}
+
+/** `conflict`: settled before, or expired. `own`: four eyes are asked for and these are the same two. */
+export type SettlingResult = 'settled' | 'missing' | 'conflict' | 'own'
+
 export interface Store {
   /** Describes itself for the start-up summary and readiness, e.g. `sqlite /var/lib/preflight/ledger.db`. */
   readonly description: string
@@ -121,6 +188,16 @@ export interface Store {
   consumeReceipt(decisionId: string, at: number): Promise<boolean>
   /** True when the decision exists for the tenant; revoking twice is no error. */
   revokeReceipt(tenant: string, decisionId: string, reason: string, by: string, at: number): Promise<boolean>
+  /**
+   * Joins the request of the same key that still stands (pending, granted and valid, or denied, until its end), else opens this
+   * one; answers the one that stands.
+   */
+  openApproval(opening: ApprovalOpening): Promise<ApprovalRow>
+  approval(tenant: string, approvalId: string): Promise<ApprovalRow | null>
+  /** Newest first. */
+  approvals(filter: ApprovalFilter): Promise<readonly ApprovalRow[]>
+  /** Settles a pending request once: for exactly one caller the answer is `settled`. */
+  settleApproval(settling: Settling): Promise<SettlingResult>
   baseline(route: string, artifactId: string): Promise<BaselineRow | null>
   baselines(): Promise<readonly BaselineRow[]>
   setBaseline(row: BaselineRow): Promise<void>

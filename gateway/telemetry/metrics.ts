@@ -30,6 +30,12 @@ export const METRICS = [
     help: 'Findings in issued decisions, by level.',
   },
   {
+    name: 'preflight_approvals_total',
+    type: 'counter',
+    labels: ['event'],
+    help: 'Requests for approval: opened, joined (asked again while one stands), granted, denied (both by the API of this process), used (a decision rests on a grant).',
+  },
+  {
     name: 'preflight_analysis_seconds',
     type: 'histogram',
     labels: ['type'],

@@ -107,4 +107,44 @@ export const MIGRATIONS: readonly string[] = [
 
   CREATE TABLE probes (id INTEGER PRIMARY KEY CHECK (id = 1), count INTEGER NOT NULL) STRICT;
   `,
+  `
+  CREATE TABLE approvals (
+    sequence          INTEGER PRIMARY KEY,
+    approval_id       TEXT NOT NULL UNIQUE,
+    key               TEXT NOT NULL,
+    tenant            TEXT NOT NULL,
+    decision_id       TEXT NOT NULL,
+    route             TEXT,
+    operation         TEXT,
+    environment       TEXT,
+    repository        TEXT,
+    branch            TEXT,
+    pull_request      TEXT,
+    target_id         TEXT,
+    input_fingerprint TEXT NOT NULL,
+    policy_hash       TEXT NOT NULL,
+    summary           TEXT NOT NULL,
+    risk_score        INTEGER NOT NULL,
+    reasons           TEXT NOT NULL,
+    opened_at         INTEGER NOT NULL,
+    expires_at        INTEGER NOT NULL,
+    settled_state     TEXT CHECK (settled_state IN ('granted', 'denied')),
+    settled_by        TEXT,
+    settled_comment   TEXT,
+    settled_at        INTEGER,
+    valid_until       INTEGER
+  ) STRICT;
+  CREATE INDEX approvals_by_key ON approvals (key, sequence);
+  CREATE INDEX approvals_by_tenant ON approvals (tenant, sequence);
+  CREATE TRIGGER approvals_are_settled_once BEFORE UPDATE ON approvals WHEN OLD.settled_state IS NOT NULL
+    BEGIN SELECT RAISE(ABORT, 'a settled approval is final'); END;
+  CREATE TRIGGER approvals_stay BEFORE DELETE ON approvals
+    BEGIN SELECT RAISE(ABORT, 'approvals are kept'); END;
+
+  CREATE TABLE approval_requesters (
+    approval_id TEXT NOT NULL REFERENCES approvals (approval_id),
+    audience    TEXT NOT NULL,
+    PRIMARY KEY (approval_id, audience)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]

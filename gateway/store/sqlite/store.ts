@@ -36,6 +36,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     consumeReceipt: (decisionId, at) => client.call('consumeReceipt', { decisionId, at }),
     revokeReceipt: (tenant, decisionId, reason, by, at) =>
       client.call('revokeReceipt', { tenant, decisionId, reason, by, at }),
+    openApproval: (opening) => client.call('openApproval', opening),
+    approval: (tenant, approvalId) => client.call('approval', { tenant, approvalId }),
+    approvals: (filter) => client.call('approvals', filter),
+    settleApproval: (settling) => client.call('settleApproval', settling),
     baseline: (route, artifactId) => client.call('baseline', { route, artifactId }),
     baselines: () => client.call('baselines', null),
     setBaseline: async (row) => {

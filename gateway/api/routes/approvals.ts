@@ -1,0 +1,164 @@
+/** Requests for approval of the caller's tenant, and an approver's word on one of them (wire.md §7). */
+import { Type, type Static } from 'typebox'
+import { settle } from '../../approvals/settle.ts'
+import { approvalView } from '../../approvals/view.ts'
+import { GatewayError } from '../../errors.ts'
+import type { ApprovalSettlement } from '../../store/store.ts'
+import type { ApiDeps } from '../deps.ts'
+import { callerOf, defineRoute, json, type Answer, type Exchange } from '../route.ts'
+import { CorrelationId, ID_PATTERN, nullable } from '../schemas/shapes.ts'
+
+const LONGEST_PAGE = 200
+const instant = (description: string) => Type.String({ format: 'date-time', description })
+const textOrNull = nullable(Type.String())
+
+const Approval = Type.Object(
+  {
+    id: Type.String(),
+    state: Type.Enum(['pending', 'granted', 'denied', 'expired']),
+    in_force: Type.Boolean({ description: 'Granted and still valid: the next authorize preflight is a WARN.' }),
+    decision_id: Type.String({ description: 'The decision that asked first.' }),
+    route: textOrNull,
+    operation: textOrNull,
+    environment: textOrNull,
+    repository: textOrNull,
+    branch: textOrNull,
+    pull_request: textOrNull,
+    target_id: textOrNull,
+    input_fingerprint: Type.String(),
+    policy_hash: Type.String(),
+    summary: Type.String(),
+    risk_score: Type.Integer({ minimum: 0, maximum: 100 }),
+    blocking_reasons: Type.Array(Type.Object({ code: Type.String(), message: Type.String() })),
+    requesters: Type.Array(Type.String(), { description: 'Audiences of the keys that asked.' }),
+    opened_at: instant('When it was asked for first.'),
+    expires_at: instant('Not settled by then, it is expired.'),
+    approver: nullable(Type.String({ description: 'Audience of the key that settled it.' })),
+    comment: textOrNull,
+    settled_at: nullable(Type.String({ format: 'date-time' })),
+    valid_until: nullable(Type.String({ format: 'date-time', description: 'End of a grant.' })),
+  },
+  { title: 'Approval', description: 'A request for a person’s word on one change set in one context.' },
+)
+
+const ApprovalAnswer = Type.Object({ approval: Approval, correlation_id: CorrelationId }, { title: 'ApprovalAnswer' })
+const one = { 200: { description: 'The request as it stands.', content: { 'application/json': ApprovalAnswer } } }
+
+const ApprovalQuery = Type.Object({
+  state: Type.Optional(Type.Enum(['pending', 'granted', 'denied', 'expired'])),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LONGEST_PAGE, default: 50 })),
+  cursor: Type.Optional(Type.String({ pattern: ID_PATTERN, description: '`next_cursor` of the page before.' })),
+})
+
+export const listApprovals = defineRoute({
+  method: 'GET',
+  paths: ['/api/v1/approvals'],
+  operationId: 'listApprovals',
+  tag: 'approvals',
+  summary: 'Requests for approval, newest first',
+  access: 'key',
+  query: ApprovalQuery,
+  answers: {
+    200: {
+      description: 'One page.',
+      content: {
+        'application/json': Type.Object(
+          { approvals: Type.Array(Approval), next_cursor: textOrNull, correlation_id: CorrelationId },
+          { title: 'ApprovalList' },
+        ),
+      },
+    },
+  },
+  async handle(exchange, deps) {
+    const { state, limit = 50, cursor } = exchange.query
+    const now = deps.now()
+    const rows = await deps.store.approvals({
+      tenant: callerOf(exchange).tenant,
+      limit,
+      now,
+      ...(state !== undefined && { state }),
+      ...(cursor !== undefined && { before: cursor }),
+    })
+    return json({
+      approvals: rows.map((row) => approvalView(row, now)),
+      next_cursor: rows.length === limit ? (rows.at(-1)?.approvalId ?? null) : null,
+      correlation_id: exchange.correlationId,
+    })
+  },
+})
+
+export const getApproval = defineRoute({
+  method: 'GET',
+  paths: ['/api/v1/approvals/{id}'],
+  operationId: 'getApproval',
+  tag: 'approvals',
+  summary: 'A request for approval',
+  access: 'key',
+  params: { id: 'Id of the request.' },
+  answers: one,
+  errors: ['NOT_FOUND'],
+  async handle(exchange, deps) {
+    const row = await deps.store.approval(callerOf(exchange).tenant, exchange.params['id'] ?? '')
+    if (row === null) throw new GatewayError('NOT_FOUND')
+    return json({ approval: approvalView(row, deps.now()), correlation_id: exchange.correlationId })
+  },
+})
+
+const Comment = Type.Optional(Type.String({ maxLength: 1000, description: 'Why; kept with the request.' }))
+const Denial = Type.Object({ comment: Comment }, { title: 'ApprovalDenial' })
+const Grant = Type.Object(
+  {
+    comment: Comment,
+    validity: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'Seconds that the grant holds; at the most approvals.validity.' }),
+    ),
+  },
+  { title: 'ApprovalGrant' },
+)
+
+const settling = {
+  method: 'POST',
+  tag: 'approvals',
+  access: 'approver',
+  bodyOptional: true,
+  params: { id: 'Id of the request.' },
+  answers: one,
+  errors: ['NOT_FOUND', 'APPROVAL_CONFLICT'],
+} as const
+
+export const grantApproval = defineRoute({
+  ...settling,
+  paths: ['/api/v1/approvals/{id}/grant'],
+  operationId: 'grantApproval',
+  summary: 'Grant an approval: the next authorize preflight of the same change is let through under watch',
+  body: Grant,
+  handle: (exchange, deps) => speak('granted', exchange, deps),
+})
+
+export const denyApproval = defineRoute({
+  ...settling,
+  paths: ['/api/v1/approvals/{id}/deny'],
+  operationId: 'denyApproval',
+  summary: 'Deny an approval',
+  body: Denial,
+  handle: (exchange, deps) => speak('denied', exchange, deps),
+})
+
+async function speak(
+  state: ApprovalSettlement['state'],
+  exchange: Exchange<Static<typeof Grant>>,
+  deps: ApiDeps,
+): Promise<Answer> {
+  const { params, body, settings, correlationId } = exchange
+  const { tenant, audience: by } = callerOf(exchange)
+  const { comment = '', validity = null } = body
+  const at = deps.now()
+  const row = await settle(
+    { state, tenant, approvalId: params['id'] ?? '', by, comment, validity, at },
+    settings.config,
+    deps.store,
+  )
+  deps.metrics.count('preflight_approvals_total', { event: state })
+  deps.logger.info({ approval_id: row.approvalId, by, correlation_id: correlationId }, `an approval was ${state}`)
+  return json({ approval: approvalView(row, at), correlation_id: correlationId })
+}

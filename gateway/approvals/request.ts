@@ -1,0 +1,86 @@
+/** From a decision that needs a person's word to the request for it, and from what the store knows of it to what the decision may be told (wire.md §7). */
+import { digestJson, type ApprovalFacts, type Verdict } from '../../engine/index.ts'
+import type { Config } from '../config/schema.ts'
+import type { AuthorizeRequest } from '../flow/flow.ts'
+import { sha256Hex } from '../hash.ts'
+import type { ApprovalOpening, ApprovalRow, ApprovalState } from '../store/store.ts'
+
+export interface ApprovalOccasion {
+  readonly approvalId: string
+  readonly decisionId: string
+  /** Milliseconds since the epoch. */
+  readonly now: number
+}
+
+/** The request that a REQUIRE_APPROVAL verdict opens, or joins when there is one of the same key. */
+export function approvalOpening(
+  { caller, context, route }: Pick<AuthorizeRequest, 'caller' | 'context' | 'route'>,
+  verdict: Verdict,
+  { approvals }: Pick<Config, 'approvals'>,
+  { approvalId, decisionId, now }: ApprovalOccasion,
+): ApprovalOpening {
+  const { operation, environment, repository, branch, pull_request: pullRequest, target_id: targetId } = context
+  const { input_fingerprint: inputFingerprint, policy_hash: policyHash } = verdict
+  const { tenant, audience } = caller
+  return {
+    approvalId,
+    // The members of wire.md §7 and no other: whoever asks the same question gets the same answer.
+    key: digestJson(
+      {
+        profile: 'approval.v1',
+        tenant,
+        input_fingerprint: inputFingerprint,
+        operation,
+        environment,
+        repository,
+        branch,
+        pull_request: pullRequest,
+        target_id: targetId,
+        policy_hash: policyHash,
+      },
+      sha256Hex,
+    ),
+    tenant,
+    requester: audience,
+    decisionId,
+    route,
+    operation,
+    environment,
+    repository,
+    branch,
+    pullRequest,
+    targetId,
+    inputFingerprint,
+    policyHash,
+    summary: verdict.summary,
+    riskScore: verdict.risk_score,
+    reasons: JSON.stringify(verdict.blocking_reasons),
+    openedAt: now,
+    expiresAt: now + approvals.pending * 1000,
+  }
+}
+
+export function approvalState({ settlement, expiresAt }: ApprovalRow, now: number): ApprovalState {
+  return settlement?.state ?? (now < expiresAt ? 'pending' : 'expired')
+}
+
+/** True while the next decision of the same key may rest on it. */
+export function isGrantInForce({ settlement }: ApprovalRow, now: number): boolean {
+  return settlement?.state === 'granted' && settlement.validUntil !== null && now < settlement.validUntil
+}
+
+/** What the decision is told. */
+export function approvalFacts(row: ApprovalRow, config: Pick<Config, 'public_url'>, now: number): ApprovalFacts {
+  const { approvalId: id, settlement } = row
+  if (settlement?.validUntil && isGrantInForce(row, now))
+    return { state: 'granted', id, approver: settlement.by, until: settlement.validUntil / 1000 }
+  return { state: 'requested', id, address: approvalAddress(id, config) }
+}
+
+/** Where the request can be seen: a whole address when the configuration says under which the API is reached, else its path. */
+export function approvalAddress(id: string, { public_url: publicUrl }: Pick<Config, 'public_url'>): string {
+  const path = `api/v1/approvals/${encodeURIComponent(id)}`
+  return publicUrl === undefined
+    ? `/${path}`
+    : new URL(path, publicUrl.endsWith('/') ? publicUrl : `${publicUrl}/`).href
+}

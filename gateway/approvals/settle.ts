@@ -1,0 +1,43 @@
+/** An approver's word: granted or denied, once, by somebody else than who asked, before the request expired (wire.md §7). */
+import type { Config } from '../config/schema.ts'
+import { GatewayError } from '../errors.ts'
+import type { ApprovalRow, ApprovalSettlement, Settling, SettlingResult, Store } from '../store/store.ts'
+
+export interface Word {
+  readonly state: ApprovalSettlement['state']
+  readonly tenant: string
+  readonly approvalId: string
+  /** Audience of the approver's key. */
+  readonly by: string
+  readonly comment: string
+  /** Seconds that a grant is to hold; null: as long as the configuration lets it. */
+  readonly validity: number | null
+  /** Milliseconds since the epoch. */
+  readonly at: number
+}
+
+const REFUSALS: Readonly<Record<Exclude<SettlingResult, 'settled'>, () => GatewayError>> = {
+  missing: () => new GatewayError('NOT_FOUND'),
+  conflict: () =>
+    new GatewayError('APPROVAL_CONFLICT', 'The approval request has already been settled, or has expired.'),
+  own: () =>
+    new GatewayError('FORBIDDEN', 'This key asked for the approval; another approver has to settle it (four eyes).'),
+}
+
+/** @throws GatewayError NOT_FOUND, APPROVAL_CONFLICT or FORBIDDEN */
+export async function settle(
+  word: Word,
+  { approvals }: Pick<Config, 'approvals'>,
+  store: Pick<Store, 'approval' | 'settleApproval'>,
+): Promise<ApprovalRow> {
+  const { state, tenant, approvalId, by, comment, at, validity } = word
+  const seconds = Math.min(validity ?? approvals.validity, approvals.validity)
+  // Whole seconds, as decisions count: a grant ends at one moment for everybody.
+  const validUntil = state === 'granted' ? (Math.floor(at / 1000) + seconds) * 1000 : null
+  const settling: Settling = { tenant, approvalId, isFourEyes: approvals.four_eyes, state, by, comment, at, validUntil }
+  const result = await store.settleApproval(settling)
+  if (result !== 'settled') throw REFUSALS[result]()
+  const row = await store.approval(tenant, approvalId)
+  if (row === null) throw new GatewayError('NOT_FOUND')
+  return row
+}

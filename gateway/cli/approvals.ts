@@ -1,0 +1,133 @@
+/** `preflight approvals`: what waits for a person's word, and the word of whoever may write to the data directory. */
+import { userInfo } from 'node:os'
+import { approvalState } from '../approvals/request.ts'
+import { settle } from '../approvals/settle.ts'
+import { approvalView } from '../approvals/view.ts'
+import { GatewayError } from '../errors.ts'
+import { LOCAL_TENANT } from '../keys/api-keys.ts'
+import type { ApprovalRow, ApprovalSettlement, ApprovalState } from '../store/store.ts'
+import { EXIT, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
+import { CONFIG_OPTION, configOf, DATA_DIR_OPTION } from './config-option.ts'
+import { positiveInteger } from './diff.ts'
+import { instant, LIST_FORMAT, show, table } from './format.ts'
+import { writeLine, type CommandIo } from './io.ts'
+import { withStore } from './keys.ts'
+
+const PLACE = [CONFIG_OPTION, DATA_DIR_OPTION]
+const TENANT = { name: 'tenant', value: 'TENANT', help: 'Whose; local unless told.' }
+const STATES = ['pending', 'granted', 'denied', 'expired'] as const satisfies readonly ApprovalState[]
+
+const NOTES =
+  'The word is recorded as cli:USER. Whoever may write to the data directory may give it; four eyes are held by the API, ' +
+  'where each approver has a key.\nExit codes: 0 done, 1 there is no such request, or it is settled or expired.'
+
+const list: Command = {
+  name: 'list',
+  summary: 'List requests for approval, newest first.',
+  operands: '',
+  operandCount: [0, 0],
+  options: [
+    { name: 'state', value: 'STATE', allowed: STATES, help: 'Only in this state.' },
+    { name: 'limit', value: 'N', help: 'How many at the most; 50 unless told.' },
+    TENANT,
+    LIST_FORMAT,
+    ...PLACE,
+  ],
+  run: async (args, io) => {
+    const now = Date.now()
+    const state = STATES.find((known) => known === args.value('state'))
+    const limit = positiveInteger(args, 'limit', 50)
+    const filter = { tenant: tenantOf(args), limit, now, ...(state === undefined ? {} : { state }) }
+    const rows = await withStore(args, io, (store) => store.approvals(filter))
+    show(
+      args,
+      io,
+      rows.map((row) => approvalView(row, now)),
+      () => approvalTable(rows, now),
+    )
+    return EXIT.good
+  },
+}
+
+const COMMENT = { name: 'comment', value: 'TEXT', help: 'Why; kept with the request.' }
+
+const grant: Command = {
+  name: 'grant',
+  summary: 'Grant an approval: the next preflight of the same change is let through under watch.',
+  operands: 'ID',
+  operandCount: [1, 1],
+  options: [
+    COMMENT,
+    {
+      name: 'validity',
+      value: 'SECONDS',
+      help: 'How long the grant holds; approvals.validity unless told, and at the most.',
+    },
+    TENANT,
+    ...PLACE,
+  ],
+  notes: NOTES,
+  run: (args, io) => speak('granted', args, io),
+}
+
+const deny: Command = {
+  name: 'deny',
+  summary: 'Deny an approval.',
+  operands: 'ID',
+  operandCount: [1, 1],
+  options: [COMMENT, TENANT, ...PLACE],
+  notes: NOTES,
+  run: (args, io) => speak('denied', args, io),
+}
+
+export const approvalsGroup: CommandGroup = {
+  name: 'approvals',
+  summary: 'Requests for approval: list, grant, deny.',
+  commands: [list, grant, deny],
+}
+
+async function speak(state: ApprovalSettlement['state'], args: Arguments, io: CommandIo): Promise<ExitCode> {
+  const [approvalId = ''] = args.operands
+  const word = {
+    state,
+    tenant: tenantOf(args),
+    approvalId,
+    by: `cli:${userInfo().username}`,
+    comment: args.value('comment') ?? '',
+    validity: args.value('validity') === undefined ? null : positiveInteger(args, 'validity', 1),
+    at: Date.now(),
+  }
+  try {
+    const row = await withStore(args, io, (store) => settle(word, configOf(args, io), store))
+    const until = row.settlement?.validUntil ?? null
+    writeLine(io.stdout, `${state} ${approvalId}${until === null ? '' : `, valid until ${instant(until)}`}`)
+    return EXIT.good
+  } catch (error) {
+    if (!(error instanceof GatewayError) || !REFUSED.has(error.code)) throw error
+    const missing = `there is no approval request ${approvalId}; see: preflight approvals list`
+    writeLine(io.stderr, error.code === 'NOT_FOUND' ? missing : error.message)
+    return EXIT.no
+  }
+}
+
+const REFUSED: ReadonlySet<string> = new Set(['NOT_FOUND', 'APPROVAL_CONFLICT'])
+
+function tenantOf(args: Arguments): string {
+  return args.value('tenant') ?? LOCAL_TENANT
+}
+
+function approvalTable(rows: readonly ApprovalRow[], now: number): string {
+  return table(
+    ['ID', 'STATE', 'OPENED', 'EXPIRES', 'OPERATION', 'WHERE', 'RISK', 'SUMMARY'],
+    rows.map((row) => [
+      row.approvalId,
+      approvalState(row, now),
+      instant(row.openedAt),
+      instant(row.settlement?.validUntil ?? row.expiresAt),
+      row.operation ?? '',
+      row.targetId ?? row.repository ?? '',
+      String(row.riskScore),
+      row.summary,
+    ]),
+  )
+}

@@ -1,0 +1,160 @@
+/** Operations on requests for approval. Whether one still stands is asked and answered inside one transaction of the writer thread. */
+import type {
+  ApprovalFilter,
+  ApprovalOpening,
+  ApprovalRow,
+  ApprovalSettlement,
+  ApprovalState,
+  Settling,
+  SettlingResult,
+} from '../store.ts'
+import { integer, integerOrNull, oneOf, text, textOrNull, type Row, type Statements } from './statements.ts'
+
+const SETTLED = ['granted', 'denied'] as const satisfies readonly ApprovalSettlement['state'][]
+
+/** Audiences hold no comma. */
+const SELECT = `
+  SELECT a.*, (SELECT group_concat(r.audience) FROM approval_requesters r WHERE r.approval_id = a.approval_id) AS requesters
+  FROM approvals a`
+
+/** State → condition on the row and the moment; a literal of this program, never a caller's text. */
+const STATE_CONDITIONS: Readonly<Record<ApprovalState, string>> = {
+  pending: 'a.settled_state IS NULL AND a.expires_at > ?',
+  expired: 'a.settled_state IS NULL AND a.expires_at <= ?',
+  granted: `a.settled_state = 'granted' AND ? IS NOT NULL`,
+  denied: `a.settled_state = 'denied' AND ? IS NOT NULL`,
+}
+
+/** A request stands while its answer is open, while its grant is valid, and after a denial to its end: asking again is no way around a no. */
+const STANDING = `(CASE a.settled_state WHEN 'granted' THEN a.valid_until ELSE a.expires_at END) > ?`
+
+export const approvalReads = {
+  approval: (sql: Statements, args: { readonly tenant: string; readonly approvalId: string }): ApprovalRow | null =>
+    rowOrNull(sql.get(`${SELECT} WHERE a.approval_id = ? AND a.tenant = ?`, args.approvalId, args.tenant)),
+
+  approvals: (sql: Statements, { tenant, state, limit, before, now }: ApprovalFilter): readonly ApprovalRow[] => {
+    const conditions = ['a.tenant = ?']
+    const values: (string | number)[] = [tenant]
+    if (state !== undefined) {
+      conditions.push(STATE_CONDITIONS[state])
+      values.push(now)
+    }
+    if (before !== undefined) {
+      conditions.push('a.sequence < (SELECT sequence FROM approvals WHERE approval_id = ? AND tenant = ?)')
+      values.push(before, tenant)
+    }
+    const where = conditions.join(' AND ')
+    return sql.all(`${SELECT} WHERE ${where} ORDER BY a.sequence DESC LIMIT ?`, ...values, limit).map(approvalRow)
+  },
+} as const
+
+export const approvalWrites = {
+  openApproval: (sql: Statements, opening: ApprovalOpening): ApprovalRow => {
+    const standing = sql.get(
+      `SELECT a.approval_id, a.settled_state FROM approvals a
+       WHERE a.key = ? AND ${STANDING} ORDER BY a.sequence DESC LIMIT 1`,
+      opening.key,
+      opening.openedAt,
+    )
+    const approvalId = standing === undefined ? insert(sql, opening) : text(standing, 'approval_id')
+    // Who uses a grant asked for nothing: only those who joined an open question are requesters.
+    if (opening.requester !== null && (standing === undefined || textOrNull(standing, 'settled_state') === null))
+      sql.run(
+        'INSERT OR IGNORE INTO approval_requesters (approval_id, audience) VALUES (?, ?)',
+        approvalId,
+        opening.requester,
+      )
+    const row = rowOrNull(sql.get(`${SELECT} WHERE a.approval_id = ?`, approvalId))
+    if (row === null) throw new TypeError(`approval ${approvalId} is not there`)
+    return row
+  },
+
+  settleApproval: (sql: Statements, settling: Settling): SettlingResult => {
+    const { approvalId, tenant, state, by, comment, at, validUntil, isFourEyes } = settling
+    const row = rowOrNull(sql.get(`${SELECT} WHERE a.approval_id = ? AND a.tenant = ?`, approvalId, tenant))
+    if (row === null) return 'missing'
+    if (row.settlement !== null || row.expiresAt <= at) return 'conflict'
+    if (isFourEyes && row.requesters.includes(by)) return 'own'
+    sql.run(
+      `UPDATE approvals SET settled_state = ?, settled_by = ?, settled_comment = ?, settled_at = ?, valid_until = ?
+       WHERE approval_id = ?`,
+      state,
+      by,
+      comment,
+      at,
+      validUntil,
+      approvalId,
+    )
+    return 'settled'
+  },
+} as const
+
+function insert(sql: Statements, opening: ApprovalOpening): string {
+  const values = {
+    approval_id: opening.approvalId,
+    key: opening.key,
+    tenant: opening.tenant,
+    decision_id: opening.decisionId,
+    route: opening.route,
+    operation: opening.operation,
+    environment: opening.environment,
+    repository: opening.repository,
+    branch: opening.branch,
+    pull_request: opening.pullRequest,
+    target_id: opening.targetId,
+    input_fingerprint: opening.inputFingerprint,
+    policy_hash: opening.policyHash,
+    summary: opening.summary,
+    risk_score: opening.riskScore,
+    reasons: opening.reasons,
+    opened_at: opening.openedAt,
+    expires_at: opening.expiresAt,
+  }
+  const columns = Object.keys(values)
+  sql.run(
+    `INSERT INTO approvals (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+    ...Object.values(values),
+  )
+  return opening.approvalId
+}
+
+function rowOrNull(row: Row | undefined): ApprovalRow | null {
+  return row === undefined ? null : approvalRow(row)
+}
+
+function approvalRow(row: Row): ApprovalRow {
+  const requesters = textOrNull(row, 'requesters')
+  return {
+    approvalId: text(row, 'approval_id'),
+    key: text(row, 'key'),
+    tenant: text(row, 'tenant'),
+    decisionId: text(row, 'decision_id'),
+    route: textOrNull(row, 'route'),
+    operation: textOrNull(row, 'operation'),
+    environment: textOrNull(row, 'environment'),
+    repository: textOrNull(row, 'repository'),
+    branch: textOrNull(row, 'branch'),
+    pullRequest: textOrNull(row, 'pull_request'),
+    targetId: textOrNull(row, 'target_id'),
+    inputFingerprint: text(row, 'input_fingerprint'),
+    policyHash: text(row, 'policy_hash'),
+    summary: text(row, 'summary'),
+    riskScore: integer(row, 'risk_score'),
+    reasons: text(row, 'reasons'),
+    openedAt: integer(row, 'opened_at'),
+    expiresAt: integer(row, 'expires_at'),
+    requesters: requesters === null ? [] : requesters.split(','),
+    settlement: settlementOf(row),
+  }
+}
+
+function settlementOf(row: Row): ApprovalSettlement | null {
+  if (textOrNull(row, 'settled_state') === null) return null
+  return {
+    state: oneOf(SETTLED, row, 'settled_state'),
+    by: text(row, 'settled_by'),
+    comment: text(row, 'settled_comment'),
+    at: integer(row, 'settled_at'),
+    validUntil: integerOrNull(row, 'valid_until'),
+  }
+}
