@@ -4,6 +4,7 @@ import { isRecord, memberOf, type Located } from '../../schema/located.ts'
 import { changedTexts, matchByKey } from '../match.ts'
 import { comparePathItems, comparePaths } from './paths.ts'
 import { compareSchemes, compareSecurity } from './security.ts'
+import { tellAdded, tellRemoved } from './telling.ts'
 import type { Walk } from './walk.ts'
 
 export function compareInterface(walk: Walk): void {
@@ -22,26 +23,10 @@ function compareWebhooks(walk: Walk): void {
     ({ path }) => path,
   )
   for (const { path, located } of removed) {
-    walk.say({
-      change: 'webhook-removed',
-      facts: { name: path },
-      operation: null,
-      side: 'base',
-      located,
-      before: path,
-      after: null,
-    })
+    tellRemoved(walk, 'webhook-removed', null, located, path, { name: path })
   }
   for (const { path, located } of added) {
-    walk.say({
-      change: 'webhook-added',
-      facts: { name: path },
-      operation: null,
-      side: 'head',
-      located,
-      before: null,
-      after: path,
-    })
+    tellAdded(walk, 'webhook-added', null, located, path, { name: path })
   }
   for (const [old, now] of kept) comparePathItems(walk, old, now, `webhook:${now.path}`)
 }
@@ -49,15 +34,7 @@ function compareWebhooks(walk: Walk): void {
 function compareComponents(walk: Walk): void {
   const { removed } = matchByKey(schemasOf(walk.base), schemasOf(walk.head), ([name]) => name)
   for (const [name, located] of removed) {
-    walk.say({
-      change: 'component-schema-removed',
-      facts: { name },
-      operation: null,
-      side: 'base',
-      located,
-      before: name,
-      after: null,
-    })
+    tellRemoved(walk, 'component-schema-removed', null, located, name, { name })
   }
 }
 
@@ -72,26 +49,10 @@ function compareServers(walk: Walk): void {
   if (before.length === 0 || after.length === 0) return
   const { added, removed } = changedTexts(before, after)
   for (const name of removed) {
-    walk.say({
-      change: 'server',
-      facts: { name, action: 'removed' },
-      operation: null,
-      side: 'base',
-      located: walk.base.root,
-      before: name,
-      after: null,
-    })
+    tellRemoved(walk, 'server', null, walk.base.root, name, { name, action: 'removed' })
   }
   for (const name of added) {
-    walk.say({
-      change: 'server',
-      facts: { name, action: 'added' },
-      operation: null,
-      side: 'head',
-      located: walk.head.root,
-      before: null,
-      after: name,
-    })
+    tellAdded(walk, 'server', null, walk.head.root, name, { name, action: 'added' })
   }
 }
 

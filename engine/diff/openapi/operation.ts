@@ -9,6 +9,7 @@ import { changedTexts, matchByKey } from '../match.ts'
 import { compareParameters } from './parameters.ts'
 import { comparePayloads } from './payloads.ts'
 import { compareSecurity } from './security.ts'
+import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
 import type { Walk } from './walk.ts'
 
 export interface OperationSide {
@@ -31,49 +32,25 @@ function compareIdentity(walk: Walk, old: Operation, now: Operation, operation: 
   if (before === after) return
   const action = before === null ? 'added' : 'removed'
   const facts = { action, before: before ?? '', after: after ?? '' }
-  walk.say({ change: 'operation-id', facts, operation, side: 'head', located: now.located, before, after })
+  tellChanged(walk, 'operation-id', operation, now.located, [before, after], facts)
 }
 
 function compareLife(walk: Walk, old: Operation, now: Operation, operation: OperationName): void {
   const verdict = judgeLifecycle(old.lifecycle, now.lifecycle, walk.options)
   if (verdict === null) return
   const [before, after] = [old.lifecycle.sunset, now.lifecycle.sunset]
-  walk.say({
-    change: 'operation-lifecycle',
-    facts: { ...verdict },
-    operation,
-    side: 'head',
-    located: now.located,
-    before,
-    after,
-  })
+  tellChanged(walk, 'operation-lifecycle', operation, now.located, [before, after], { ...verdict })
 }
 
 function compareTags(walk: Walk, old: Operation, now: Operation, operation: OperationName): void {
   const { added, removed } = changedTexts(textsOf(old.value.tags), textsOf(now.value.tags))
   for (const name of removed) {
     const facts = { action: 'removed', name }
-    walk.say({
-      change: 'operation-tag',
-      facts,
-      operation,
-      side: 'base',
-      located: old.located,
-      before: name,
-      after: null,
-    })
+    tellRemoved(walk, 'operation-tag', operation, old.located, name, facts)
   }
   for (const name of added) {
     const facts = { action: 'added', name }
-    walk.say({
-      change: 'operation-tag',
-      facts,
-      operation,
-      side: 'head',
-      located: now.located,
-      before: null,
-      after: name,
-    })
+    tellAdded(walk, 'operation-tag', operation, now.located, name, facts)
   }
 }
 
@@ -84,18 +61,10 @@ function compareCallbacks(walk: Walk, old: Operation, now: Operation, operation:
   if (before.length === 0 && after.length === 0) return
   const { added, removed, kept } = matchByKey(before, after, ([name]) => name)
   for (const [name, located] of removed) {
-    walk.say({
-      change: 'callback-removed',
-      facts: { name },
-      operation,
-      side: 'base',
-      located,
-      before: name,
-      after: null,
-    })
+    tellRemoved(walk, 'callback-removed', operation, located, name, { name })
   }
   for (const [name, located] of added) {
-    walk.say({ change: 'callback-added', facts: { name }, operation, side: 'head', located, before: null, after: name })
+    tellAdded(walk, 'callback-added', operation, located, name, { name })
   }
   for (const [[name, one], [, other]] of kept) {
     const oldItems = callItems(walk.base, one)
@@ -104,15 +73,7 @@ function compareCallbacks(walk: Walk, old: Operation, now: Operation, operation:
       for (const [method, wasOperation] of was.operations) {
         const isOperation = is.operations.get(method)
         if (isOperation === undefined) {
-          walk.say({
-            change: 'callback-removed',
-            facts: { name: `${name} ${method}` },
-            operation,
-            side: 'base',
-            located: wasOperation.located,
-            before: method,
-            after: null,
-          })
+          tellRemoved(walk, 'callback-removed', operation, wasOperation.located, method, { name: `${name} ${method}` })
           continue
         }
         comparePayloads(

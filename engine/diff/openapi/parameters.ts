@@ -8,6 +8,7 @@ import { isRecord, type JsonRecord } from '../../schema/located.ts'
 import { typesOf } from '../../schema/types.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
 import type { OperationSide } from './operation.ts'
+import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
 import type { Walk } from './walk.ts'
 
 export function compareParameters(
@@ -21,11 +22,11 @@ export function compareParameters(
   if (old.length === 0 && now.length === 0) return
   const own = new Set(parametersOf(walk.head, after.operation.located).map(keyOf))
   const { added, removed, kept } = matchParameters(old, now, before.item.path, after.item.path)
-  for (const parameter of removed) tellRemoved(walk, parameter, operation)
+  for (const parameter of removed) tellRemovedParameter(walk, parameter, operation)
   for (const parameter of added) {
     const { name, place, isRequired, located } = parameter
     const facts = { name, place, isRequired, isInherited: !own.has(keyOf(parameter)) }
-    walk.say({ change: 'parameter-added', facts, operation, side: 'head', located, before: null, after: name })
+    tellAdded(walk, 'parameter-added', operation, located, name, facts)
   }
   for (const [was, is] of kept) compareParameter(walk, was, is, operation)
 }
@@ -57,10 +58,14 @@ function namesIn(path: string): readonly string[] {
   return [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name)
 }
 
-function tellRemoved(walk: Walk, { name, place, located, lifecycle }: Parameter, operation: OperationName): void {
+function tellRemovedParameter(
+  walk: Walk,
+  { name, place, located, lifecycle }: Parameter,
+  operation: OperationName,
+): void {
   const { sunset } = lifecycle
   const facts = { name, place, removal: judgeRemoval(lifecycle, walk.options), sunset: dayOf(sunset) ?? sunset }
-  walk.say({ change: 'parameter-removed', facts, operation, side: 'base', located, before: name, after: null })
+  tellRemoved(walk, 'parameter-removed', operation, located, name, facts)
 }
 
 function compareParameter(walk: Walk, old: Parameter, now: Parameter, operation: OperationName): void {
@@ -71,16 +76,7 @@ function compareParameter(walk: Walk, old: Parameter, now: Parameter, operation:
     facts: JsonRecord,
     before: unknown,
     after: unknown,
-  ): void =>
-    walk.say({
-      change,
-      facts: { ...facts, name, place, before, after },
-      operation,
-      side: 'head',
-      located,
-      before,
-      after,
-    })
+  ): void => tellChanged(walk, change, operation, located, [before, after], { ...facts, name, place, before, after })
   if (old.isRequired !== now.isRequired) {
     tell('parameter-requiredness', { action: now.isRequired ? 'became' : 'ceased' }, old.isRequired, now.isRequired)
   }

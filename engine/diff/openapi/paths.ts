@@ -4,6 +4,7 @@ import { isStability, judgeRemoval, dayOf, STABILITY_LEVELS } from '../../rules/
 import type { Located } from '../../schema/located.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
 import { compareOperation } from './operation.ts'
+import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
 import type { Walk } from './walk.ts'
 
 /** A path item under the path that it is matched by. */
@@ -15,8 +16,9 @@ interface PathEntry {
 export function comparePaths(walk: Walk, before: readonly PathItem[], after: readonly PathItem[]): void {
   const { added, removed, kept } = matchPaths(walk, before, after)
   for (const { key, item } of removed)
-    for (const operation of item.operations.values()) tellRemoved(walk, key, operation, true)
-  for (const { key, item } of added) for (const operation of item.operations.values()) tellAdded(walk, key, operation)
+    for (const operation of item.operations.values()) tellRemovedOperation(walk, key, operation, true)
+  for (const { key, item } of added)
+    for (const operation of item.operations.values()) tellAddedOperation(walk, key, operation)
   for (const [old, now] of kept) comparePathItems(walk, old.item, now.item, old.key)
 }
 
@@ -38,29 +40,28 @@ export function comparePathItems(walk: Walk, old: PathItem, now: PathItem, path:
   for (const [method, before] of old.operations) {
     const after = now.operations.get(method)
     if (after === undefined) {
-      tellRemoved(walk, path, before, false)
+      tellRemovedOperation(walk, path, before, false)
       continue
     }
     const name = { method, path, operation_id: after.operationId }
     if (compareStability(walk, before, after, name))
       compareOperation(walk, { item: old, operation: before }, { item: now, operation: after }, name)
   }
-  for (const [method, after] of now.operations) if (!old.operations.has(method)) tellAdded(walk, path, after)
+  for (const [method, after] of now.operations) if (!old.operations.has(method)) tellAddedOperation(walk, path, after)
 }
 
-function tellAdded(walk: Walk, path: string, operation: Operation): void {
-  walk.say({
-    change: 'operation-added',
-    facts: {},
-    operation: { method: operation.method, path, operation_id: operation.operationId },
-    side: 'head',
-    located: operation.located,
-    before: null,
-    after: operation.operationId ?? operation.method,
-  })
+function tellAddedOperation(walk: Walk, path: string, operation: Operation): void {
+  tellAdded(
+    walk,
+    'operation-added',
+    { method: operation.method, path, operation_id: operation.operationId },
+    operation.located,
+    operation.operationId ?? operation.method,
+    {},
+  )
 }
 
-function tellRemoved(walk: Walk, path: string, operation: Operation, isWholePath: boolean): void {
+function tellRemovedOperation(walk: Walk, path: string, operation: Operation, isWholePath: boolean): void {
   const name = { method: operation.method, path, operation_id: operation.operationId }
   const { stability, sunset } = operation.lifecycle
   if (stability !== null && !isStability(stability)) {
@@ -68,14 +69,10 @@ function tellRemoved(walk: Walk, path: string, operation: Operation, isWholePath
     return
   }
   if (isStability(stability) && !isStableEnough(walk, stability)) return
-  walk.say({
-    change: 'operation-removed',
-    facts: { isWholePath, removal: judgeRemoval(operation.lifecycle, walk.options), sunset: dayOf(sunset) ?? sunset },
-    operation: name,
-    side: 'base',
-    located: operation.located,
-    before: operation.operationId ?? operation.method,
-    after: null,
+  tellRemoved(walk, 'operation-removed', name, operation.located, operation.operationId ?? operation.method, {
+    isWholePath,
+    removal: judgeRemoval(operation.lifecycle, walk.options),
+    sunset: dayOf(sunset) ?? sunset,
   })
 }
 
@@ -117,5 +114,5 @@ function tellStability(
   facts: { readonly step: string; readonly before: unknown; readonly after: unknown },
 ): void {
   const { before, after } = facts
-  walk.say({ change: 'operation-stability', facts, operation, side: 'head', located, before, after })
+  tellChanged(walk, 'operation-stability', operation, located, [before, after], facts)
 }

@@ -15,6 +15,7 @@ import { isRecord } from '../../schema/located.ts'
 import { matchByKey, matchRest } from '../match.ts'
 import { matchMediaTypes, relationOf } from './media-types.ts'
 import type { OperationSide } from './operation.ts'
+import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
 import type { Walk } from './walk.ts'
 
 type Caller = 'operation' | 'callback'
@@ -57,15 +58,7 @@ function compareBodies(
   }
   if (old.isRequired !== now.isRequired) {
     const facts = { action: now.isRequired ? 'became' : 'ceased' }
-    walk.say({
-      change,
-      facts,
-      operation,
-      side: 'head',
-      located: now.located,
-      before: old.isRequired,
-      after: now.isRequired,
-    })
+    tellChanged(walk, change, operation, now.located, [old.isRequired, now.isRequired], facts)
   }
   const place: Place =
     caller === 'operation'
@@ -134,37 +127,18 @@ function compareContent(
   const facts = { of: place.of, status: place.status }
   for (const { name, located } of removed) {
     if (place.of === 'request' && now.some((media) => relationOf(name, media.name) === 'generalized')) continue
-    walk.say({
-      change: 'media-type',
-      facts: { ...facts, action: 'removed', name },
-      operation,
-      side: 'base',
-      located,
-      before: name,
-      after: null,
-    })
+    tellRemoved(walk, 'media-type', operation, located, name, { ...facts, action: 'removed', name })
   }
   for (const { name, located } of added) {
-    walk.say({
-      change: 'media-type',
-      facts: { ...facts, action: 'added', name },
-      operation,
-      side: 'head',
-      located,
-      before: null,
-      after: name,
-    })
+    tellAdded(walk, 'media-type', operation, located, name, { ...facts, action: 'added', name })
   }
   for (const [was, is] of kept) {
     const relation = relationOf(was.name, is.name)
     if (relation !== 'same') {
       const [before, after] = [was.name, is.name]
-      walk.say({
-        change: 'media-type',
-        facts: { ...facts, action: relation, before, after },
-        operation,
-        side: 'head',
-        located: is.located,
+      tellChanged(walk, 'media-type', operation, is.located, [before, after], {
+        ...facts,
+        action: relation,
         before,
         after,
       })
@@ -209,7 +183,7 @@ function compareEncodings(walk: Walk, old: MediaType, now: MediaType, place: Pla
       before: wordsOf(before),
       after: wordsOf(after),
     }
-    walk.say({ change: 'media-type-encoding', facts, operation, side: 'head', located: now.located, before, after })
+    tellChanged(walk, 'media-type-encoding', operation, now.located, [before, after], facts)
   }
 }
 
@@ -229,40 +203,16 @@ function compareHeaders(walk: Walk, old: Response, now: Response, operation: Ope
   const byName = matchByKey(old.headers, now.headers, ({ name }) => name)
   const { added, removed, kept } = matchRest(byName, ({ name }) => name.toLowerCase())
   for (const { name, isRequired, located } of removed) {
-    walk.say({
-      change: 'header-removed',
-      facts: { name, status, isRequired },
-      operation,
-      side: 'base',
-      located,
-      before: name,
-      after: null,
-    })
+    tellRemoved(walk, 'header-removed', operation, located, name, { name, status, isRequired })
   }
   for (const { name, located } of added) {
-    walk.say({
-      change: 'header-added',
-      facts: { name, status },
-      operation,
-      side: 'head',
-      located,
-      before: null,
-      after: name,
-    })
+    tellAdded(walk, 'header-added', operation, located, name, { name, status })
   }
   for (const [was, is] of kept) {
     const { name, located } = is
     if (was.isRequired !== is.isRequired) {
       const facts = { name, status, action: is.isRequired ? 'became' : 'ceased' }
-      walk.say({
-        change: 'header-requiredness',
-        facts,
-        operation,
-        side: 'head',
-        located,
-        before: was.isRequired,
-        after: is.isRequired,
-      })
+      tellChanged(walk, 'header-requiredness', operation, located, [was.isRequired, is.isRequired], facts)
     }
     const use = {
       sites: RESPONSE_HEADER,
@@ -283,39 +233,15 @@ function compareLinks(walk: Walk, old: Response, now: Response, operation: Opera
     ([name]) => name,
   )
   for (const [name, located] of removed) {
-    walk.say({
-      change: 'link',
-      facts: { name, status, action: 'removed' },
-      operation,
-      side: 'base',
-      located,
-      before: name,
-      after: null,
-    })
+    tellRemoved(walk, 'link', operation, located, name, { name, status, action: 'removed' })
   }
   for (const [name, located] of added) {
-    walk.say({
-      change: 'link',
-      facts: { name, status, action: 'added' },
-      operation,
-      side: 'head',
-      located,
-      before: null,
-      after: name,
-    })
+    tellAdded(walk, 'link', operation, located, name, { name, status, action: 'added' })
   }
   for (const [[name, one], [, other]] of kept) {
     const [before, after] = [walk.base.documents.follow(one)?.value, walk.head.documents.follow(other)?.value]
     if (isEqual(linkOf(before), linkOf(after))) continue
-    walk.say({
-      change: 'link',
-      facts: { name, status, action: 'changed' },
-      operation,
-      side: 'head',
-      located: other,
-      before,
-      after,
-    })
+    tellChanged(walk, 'link', operation, other, [before, after], { name, status, action: 'changed' })
   }
 }
 

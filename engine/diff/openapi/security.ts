@@ -4,6 +4,7 @@ import type { Operation as OperationName } from '../../finding.ts'
 import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import { membersOf, textsOf } from '../../schema/parts.ts'
 import { matchByKey, changedTexts } from '../match.ts'
+import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
 import type { Walk } from './walk.ts'
 
 /** One alternative: schemes that are required together, each with its scopes. */
@@ -23,26 +24,10 @@ export function compareSecurity(walk: Walk, before: Located, after: Located, ope
       : (['operation-security', 'operation-scope'] as const)
   const { added, removed, kept } = matchByKey(requirementsOf(before), requirementsOf(after), ({ schemes }) => schemes)
   for (const { label, located } of removed) {
-    walk.say({
-      change: requirement,
-      facts: { action: 'removed', name: label },
-      operation,
-      side: 'base',
-      located,
-      before: label,
-      after: null,
-    })
+    tellRemoved(walk, requirement, operation, located, label, { action: 'removed', name: label })
   }
   for (const { label, located } of added) {
-    walk.say({
-      change: requirement,
-      facts: { action: 'added', name: label },
-      operation,
-      side: 'head',
-      located,
-      before: null,
-      after: label,
-    })
+    tellAdded(walk, requirement, operation, located, label, { action: 'added', name: label })
   }
   for (const [old, now] of kept) {
     for (const name of Object.keys(now.scopes)) {
@@ -53,15 +38,7 @@ export function compareSecurity(walk: Walk, before: Located, after: Located, ope
       ] as const) {
         for (const text of list) {
           const [was, is] = action === 'added' ? [null, text] : [text, null]
-          walk.say({
-            change: scope,
-            facts: { action, name, scope: text },
-            operation,
-            side: 'head',
-            located: now.located,
-            before: was,
-            after: is,
-          })
+          tellChanged(walk, scope, operation, now.located, [was, is], { action, name, scope: text })
         }
       }
     }
@@ -86,26 +63,10 @@ function labelOf(name: string, scopes: readonly string[]): string {
 export function compareSchemes(walk: Walk): void {
   const { added, removed, kept } = matchByKey(schemesOf(walk.base), schemesOf(walk.head), ([name]) => name)
   for (const [name, located] of removed) {
-    walk.say({
-      change: 'component-scheme-removed',
-      facts: { name },
-      operation: null,
-      side: 'base',
-      located,
-      before: name,
-      after: null,
-    })
+    tellRemoved(walk, 'component-scheme-removed', null, located, name, { name })
   }
   for (const [name, located] of added) {
-    walk.say({
-      change: 'component-scheme-added',
-      facts: { name },
-      operation: null,
-      side: 'head',
-      located,
-      before: null,
-      after: name,
-    })
+    tellAdded(walk, 'component-scheme-added', null, located, name, { name })
   }
   for (const [[name, one], [, other]] of kept) {
     const old = objectAt(walk.base.documents, one)
@@ -130,7 +91,7 @@ function compareScheme(
   const tell = (part: string, before: unknown, after: unknown): void => {
     if (before === after) return
     const facts = { name, part, before, after }
-    walk.say({ change: 'component-scheme-changed', facts, operation: null, side: 'head', located, before, after })
+    tellChanged(walk, 'component-scheme-changed', null, located, [before, after], facts)
   }
   tell('type', kindOf(old), kindOf(now))
   if (old.type !== 'oauth2' || now.type !== 'oauth2') return
@@ -164,6 +125,6 @@ function compareScopes(walk: Walk, name: string, old: JsonRecord, now: JsonRecor
     if (before === after) continue
     const action = Object.hasOwn(old, scope) ? (Object.hasOwn(now, scope) ? 'changed' : 'removed') : 'added'
     const facts = { name, scope, action, before, after }
-    walk.say({ change: 'component-scope', facts, operation: null, side: 'head', located, before, after })
+    tellChanged(walk, 'component-scope', null, located, [before, after], facts)
   }
 }

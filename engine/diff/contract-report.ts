@@ -1,0 +1,157 @@
+/**
+ * Changes of a contract that is made of rows and schemas, on their way to groups: words are filled in, schemas in use are
+ * judged by the families, and what is touched is counted. Used by the formats that have no operations of HTTP.
+ */
+import type { ComparisonStats } from '../compare.ts'
+import type { FindingGroup, Level } from '../finding.ts'
+import { adviceOf, type Advice } from '../rules/advice.ts'
+import type { ContractRule } from '../rules/contract-row.ts'
+import type { Grouping } from '../rules/grouping.ts'
+import type { LifecycleOptions } from '../rules/lifecycle.ts'
+import type { Rule } from '../rules/rule.ts'
+import { judgeSchema, type SchemaUse } from '../rules/schema-judge.ts'
+import { ruleOf } from '../rules/table.ts'
+import type { SchemaPair } from '../schema/comparison.ts'
+import { pointerOf, stepInto, type Located, type Place } from '../schema/located.ts'
+import { reachChanges, type Reached } from '../schema/reach.ts'
+import { nameValue } from '../schema/values.ts'
+
+/** A change that a row judges. */
+export interface RowChange {
+  readonly rule: string
+  /** What changed, in names without positions. */
+  readonly subject: string
+  readonly side: 'base' | 'head'
+  readonly located: Located
+  readonly name?: string
+  readonly before?: unknown
+  readonly after?: unknown
+  /** The part of the contract that holds what changed: a version, a channel; empty for the whole. */
+  readonly endpoint?: string
+}
+
+/** A pair of schemas where it is used. */
+export interface SchemaInUse {
+  readonly pair: SchemaPair
+  readonly use: Omit<SchemaUse, 'lifecycle' | 'parameter'>
+  /** The place in words, put behind the message in parentheses; empty where the contract is the schema. */
+  readonly where: string
+  /** Steps that come before those of the schema, as people read them. */
+  readonly lead: readonly string[]
+  readonly endpoint: string
+  /** Changes that are left out here, since they are told elsewhere. */
+  readonly skips?: (pair: SchemaPair) => boolean
+}
+
+export class ContractReport {
+  readonly #rules: ReadonlyMap<string, ContractRule>
+  readonly #grouping: Grouping
+  readonly #lifecycle: LifecycleOptions
+  readonly #levels: Readonly<Record<string, Level | 'off'>>
+  readonly #touched = { endpoints: new Set<string>(), fields: new Set<string>() }
+
+  constructor(
+    rules: ReadonlyMap<string, ContractRule>,
+    grouping: Grouping,
+    lifecycle: LifecycleOptions,
+    levels: Readonly<Record<string, Level | 'off'>> = {},
+  ) {
+    this.#rules = rules
+    this.#grouping = grouping
+    this.#lifecycle = lifecycle
+    this.#levels = levels
+  }
+
+  /** Says a change that a row of the format judges. */
+  say({ rule: id, subject, side, located, name = '', before = null, after = null, endpoint = '' }: RowChange): void {
+    const row = this.#rules.get(id)
+    if (row === undefined) throw new Error(`no row for the rule ${id}`)
+    const words: Readonly<Record<string, string>> = { name, before: nameValue(before), after: nameValue(after) }
+    const message = row.says.replaceAll(/\{(name|before|after)\}/g, (_, word: string) => words[word] ?? '')
+    this.#add(row.rule, row.advice, {
+      subject,
+      side,
+      located,
+      message,
+      inPlace: message,
+      before,
+      after,
+      detail: subject,
+    })
+    this.#touch(row.rule, endpoint, subject)
+  }
+
+  /** Judges every change that a schema in use can reach. */
+  tellSchema({ pair, use, where, lead, endpoint, skips }: SchemaInUse): void {
+    const visit = (reached: Reached): void => {
+      if (skips?.(reached.pair) === true) return
+      const placed = lead.length === 0 ? reached : { ...reached, path: [...lead, ...reached.path] }
+      const judgement = judgeSchema(placed, { ...use, parameter: null, lifecycle: this.#lifecycle })
+      const rule = judgement === null ? undefined : ruleOf(judgement.rule)
+      if (judgement === null || rule === undefined) return
+      const { delta } = reached
+      const isGone = delta.after === null && delta.before !== null
+      const owner = isGone ? reached.pair.before : reached.pair.after
+      const at = delta.steps.reduce<Place>(stepInto, owner.at)
+      const path = placed.path.join('/')
+      this.#add(rule, adviceOf(rule, use.sites.root.direction), {
+        subject: `${pointerOf(owner.at, owner.document)} ${delta.keyword} ${delta.name ?? ''}`,
+        side: isGone ? 'base' : 'head',
+        located: { value: null, at, document: owner.document },
+        message: judgement.message,
+        inPlace: where === '' ? judgement.message : `${judgement.message} (${where})`,
+        before: delta.before,
+        after: delta.after,
+        detail: `${where} ${path}`,
+      })
+      this.#touch(rule, endpoint, `${where} ${path}/${delta.property ? (delta.name ?? '') : ''}`)
+    }
+    reachChanges(pair, visit)
+  }
+
+  finish(): readonly FindingGroup[] {
+    return this.#grouping.finish()
+  }
+
+  get touched(): ComparisonStats['touched'] {
+    const { endpoints, fields } = this.#touched
+    return { endpoints: endpoints.size, fields: fields.size, params: 0 }
+  }
+
+  #add(
+    rule: Rule,
+    advice: Advice,
+    {
+      subject,
+      side,
+      located,
+      message,
+      inPlace,
+      before,
+      after,
+      detail,
+    }: {
+      readonly subject: string
+      readonly side: 'base' | 'head'
+      readonly located: Located
+      readonly message: string
+      readonly inPlace: string
+      readonly before: unknown
+      readonly after: unknown
+      readonly detail: string
+    },
+  ): void {
+    const location = pointerOf(located.at, located.document)
+    this.#grouping.add(
+      { rule, subject, side, location, message, advice, before, after },
+      { operation: null, tool: null, message: inPlace, detail },
+    )
+  }
+
+  #touch(rule: Rule, endpoint: string, field: string): void {
+    const level = (Object.hasOwn(this.#levels, rule.id) ? this.#levels[rule.id] : undefined) ?? rule.level
+    if (level === 'info' || level === 'off') return
+    if (endpoint !== '') this.#touched.endpoints.add(endpoint)
+    this.#touched.fields.add(`${endpoint} ${field}`)
+  }
+}

@@ -1,0 +1,104 @@
+/** Two texts of a GraphQL contract → finding groups. An empty side is a schema that offers nothing. */
+import type { CompareOptions, FormatComparison } from '../../compare.ts'
+import { readGraphql } from '../../contracts/graphql/contract.ts'
+import { NO_SCHEMA, ROOT_KINDS, STANDARD_SCALARS, type GraphqlSchema } from '../../contracts/graphql/schema.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../contracts/limits.ts'
+import { ofSide } from '../../contracts/unreadable.ts'
+import type { Sha256 } from '../../hash.ts'
+import { fail, ok, type Result } from '../../result.ts'
+import { compareDirectives } from './directives.ts'
+import { compareDescription, compareUsages } from './elements.ts'
+import { GraphqlReport, type Site } from './report.ts'
+import { compareTypes } from './types.ts'
+
+/** Compares two schemas, each as SDL or as the JSON of an introspection query. */
+export function compareGraphql(
+  before: string,
+  after: string,
+  options: CompareOptions,
+  sha256: Sha256,
+): Result<FormatComparison> {
+  const base = read(before, 'base', options)
+  if (!base.ok) return base
+  const head = read(after, 'head', options)
+  if (!head.ok) return head
+  const report = new GraphqlReport({ base: base.value, head: head.value }, { levels: options.levels, sha256 })
+  compareSchema(report)
+  compareRoots(report)
+  const examined = compareTypes(report)
+  compareDirectives(report)
+  sayUnresolved(report)
+  sayUnusedScalars(report)
+  return ok({
+    groups: report.grouping.finish(),
+    stats: {
+      operations: { base: report.references.base.operations.size, head: report.references.head.operations.size },
+      schemas_compared: examined,
+      touched: report.touched(),
+    },
+    // SDL does not say which edition of the language it is written in.
+    spec_versions: { base: null, head: null },
+  })
+}
+
+function read(text: string, side: 'base' | 'head', { limits }: CompareOptions): Result<GraphqlSchema> {
+  const schema = readGraphql(text, limits ?? DEFAULT_DOCUMENT_LIMITS)
+  return schema.ok ? schema : fail(ofSide(schema.problem, side))
+}
+
+const SCHEMA_SITE: Site = { coordinate: 'the schema', path: ['schema'], type: null }
+
+function compareSchema(report: GraphqlReport): void {
+  const { base, head } = report.sides
+  if (base === NO_SCHEMA || head === NO_SCHEMA) return
+  compareDescription('graphql-schema-description-changed', base.schema, head.schema, SCHEMA_SITE, report)
+  compareUsages(base.schema, head.schema, '', SCHEMA_SITE, report)
+}
+
+function compareRoots(report: GraphqlReport): void {
+  const { base, head } = report.sides
+  for (const kind of ROOT_KINDS) {
+    const [was, is] = [base.roots.get(kind), head.roots.get(kind)]
+    if (was?.name === is?.name) continue
+    const site: Site = { coordinate: kind, path: ['schema', kind], type: null }
+    const names = { before: was?.name ?? null, after: is?.name ?? null }
+    if (is !== undefined) {
+      const rule = was === undefined ? 'graphql-root-operation-added' : 'graphql-root-operation-changed'
+      report.say(site, { rule, side: 'head', mark: is.mark, ...names })
+    } else if (was !== undefined) {
+      report.say(site, { rule: 'graphql-root-operation-removed', side: 'base', mark: was.mark, ...names })
+    }
+  }
+}
+
+/** References that lead nowhere now and did not before. */
+function sayUnresolved(report: GraphqlReport): void {
+  const { base, head } = report.references
+  for (const [name, { coordinate, reference }] of head.dangling) {
+    if (base.dangling.has(name)) continue
+    const site: Site = { coordinate, path: pathOf(coordinate), type: null }
+    const rule = 'graphql-type-reference-unresolved'
+    report.say(site, { rule, side: 'head', mark: reference.mark, after: name })
+  }
+}
+
+/** The path of a type, field or argument by its coordinate. */
+function pathOf(coordinate: string): readonly string[] {
+  const [, type = '', field, argument] = /^([^.]+)(?:\.([^(]+))?(?:\(([^:]+):\))?$/.exec(coordinate) ?? []
+  const owner = field === undefined ? ['types', type] : ['types', type, 'fields', field]
+  return argument === undefined ? owner : [...owner, 'arguments', argument]
+}
+
+/** A standard scalar is part of a schema only where something is of its type. */
+function sayUnusedScalars(report: GraphqlReport): void {
+  const { base, head } = report.references
+  if (report.sides.head === NO_SCHEMA) return
+  for (const name of STANDARD_SCALARS) {
+    // Introspection itself gives these two.
+    if (name === 'String' || name === 'Boolean') continue
+    const isUsed = ({ inputs, outputs }: typeof base): boolean => inputs.has(name) || outputs.has(name)
+    if (!isUsed(base) || isUsed(head)) continue
+    const site: Site = { coordinate: name, path: ['types', name], type: null }
+    report.say(site, { rule: 'graphql-standard-scalar-unused', side: 'base', mark: 0, before: name })
+  }
+}

@@ -1,0 +1,119 @@
+/** What all elements of a schema have: a description, a life cycle, directives applied to them. */
+import { changedTexts, matchByKey } from '../match.ts'
+import { byCodeUnit } from '../../change-set.ts'
+import type { Deprecable, Element, Usage } from '../../contracts/graphql/schema.ts'
+import { federationRule } from '../../rules/graphql/federation-rows.ts'
+import type { DeprecableSite } from '../../rules/graphql/lifecycle-rows.ts'
+import type { GraphqlRuleId } from '../../rules/graphql/rows.ts'
+import { below, type GraphqlReport, type Site } from './report.ts'
+
+export function compareDescription(
+  rule: GraphqlRuleId,
+  was: Element,
+  is: Element,
+  site: Site,
+  report: GraphqlReport,
+): void {
+  if (was.description === is.description) return
+  report.say(site, { rule, side: 'head', mark: is.mark, before: was.description, after: is.description })
+}
+
+export function compareLifecycle(
+  noun: DeprecableSite,
+  was: Deprecable,
+  is: Deprecable,
+  site: Site,
+  report: GraphqlReport,
+): void {
+  const [before, after] = [was.deprecation, is.deprecation]
+  if (before === after) return
+  const rule =
+    before === null
+      ? (`graphql-${noun}-deprecated` as const)
+      : after === null
+        ? (`graphql-${noun}-reactivated` as const)
+        : (`graphql-${noun}-deprecation-reason-changed` as const)
+  report.say(site, { rule, side: 'head', mark: is.mark, before, after })
+}
+
+/**
+ * Compares the directives on both sides of an element; `noun` says what it is. Repeated directives are matched by what they
+ * say, and what is left of a name on both sides is the same directive with other arguments.
+ */
+export function compareUsages(was: Element, is: Element, noun: string, site: Site, report: GraphqlReport): void {
+  if (was.usages.length + is.usages.length === 0) return
+  if (!report.sides.base.tellsUsages || !report.sides.head.tellsUsages) return
+  const place = { noun: noun === '' ? site.coordinate : `${noun} \`${site.coordinate}\``, site, report }
+  const { added, removed } = matchByKey(was.usages, is.usages, usageText)
+  for (const name of [...new Set([...removed, ...added].map((usage) => usage.name))].sort(byCodeUnit)) {
+    const gone = ofName(removed, name)
+    const come = ofName(added, name)
+    const changed = Math.min(gone.length, come.length)
+    for (const [index, usage] of gone.entries()) {
+      const partner = come[index]
+      if (partner === undefined) sayUsage(place, 'removed', usage)
+      else sayChanged(place, usage, partner)
+    }
+    for (const usage of come.slice(changed)) sayUsage(place, 'added', usage)
+  }
+}
+
+interface UsagePlace {
+  readonly noun: string
+  readonly site: Site
+  readonly report: GraphqlReport
+}
+
+function ofName(usages: readonly Usage[], name: string): readonly Usage[] {
+  return usages.filter((usage) => usage.name === name).sort((a, b) => byCodeUnit(usageText(a), usageText(b)))
+}
+
+/** The directive as SDL writes it, arguments in order. */
+function usageText({ name, arguments: given }: Usage): string {
+  if (given.size === 0) return `@${name}`
+  return `@${name}(${[...given].map(([argument, value]) => `${argument}: ${value}`).join(', ')})`
+}
+
+function usageSite({ site, noun }: UsagePlace, { name }: Usage): Site & { readonly noun: string } {
+  return { ...below(site, `${site.coordinate}@${name}`, 'directives', name), noun }
+}
+
+function sayUsage(place: UsagePlace, action: 'added' | 'removed', usage: Usage): void {
+  const rule = federationRule(usage.name, action) ?? (`graphql-directive-usage-${action}` as const)
+  const side = action === 'added' ? 'head' : 'base'
+  const text = usageText(usage)
+  const change = action === 'added' ? { after: text } : { before: text }
+  place.report.say(usageSite(place, usage), { rule, side, mark: usage.mark, name: place.noun, ...change })
+}
+
+function sayChanged(place: UsagePlace, was: Usage, is: Usage): void {
+  const site = usageSite(place, is)
+  const rule = federationRule(is.name, 'changed')
+  if (rule === null) {
+    sayArguments(place, was, is)
+    return
+  }
+  const texts = { before: usageText(was), after: usageText(is) }
+  place.report.say(site, { rule, side: 'head', mark: is.mark, name: place.noun, ...texts })
+}
+
+function sayArguments(place: UsagePlace, was: Usage, is: Usage): void {
+  const { site: owner, noun, report } = place
+  const { added, removed } = changedTexts([...was.arguments.keys()], [...is.arguments.keys()])
+  const say = (rule: GraphqlRuleId, name: string, usage: Usage, side: 'base' | 'head'): void => {
+    const site = below(owner, `${owner.coordinate}@${is.name}(${name}:)`, 'directives', is.name, 'arguments', name)
+    const texts = { before: argumentText(was, name), after: argumentText(is, name) }
+    report.say(site, { rule, side, mark: usage.mark, name: noun, detail: `@${is.name}`, ...texts })
+  }
+  for (const name of removed) say('graphql-directive-usage-argument-removed', name, was, 'base')
+  for (const name of added) say('graphql-directive-usage-argument-added', name, is, 'head')
+  for (const [name, value] of is.arguments) {
+    const old = was.arguments.get(name)
+    if (old !== undefined && old !== value) say('graphql-directive-usage-argument-changed', name, is, 'head')
+  }
+}
+
+function argumentText({ arguments: given }: Usage, name: string): string | null {
+  const value = given.get(name)
+  return value === undefined ? null : `${name}: ${value}`
+}

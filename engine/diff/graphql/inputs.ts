@@ -1,0 +1,74 @@
+/** Values that clients or schemas give: arguments, fields of input types, arguments of directives. Matched by name. */
+import type { InputValue } from '../../contracts/graphql/schema.ts'
+import type { InputChange, InputRuleId, InputSite } from '../../rules/graphql/input-rows.ts'
+import { relateTypes, type TypeRelation } from '../../rules/graphql/variance.ts'
+import { compareDescription, compareLifecycle, compareUsages } from './elements.ts'
+import type { GraphqlReport, Site } from './report.ts'
+
+/** One kind of input, as rules and messages call it, and where it stands below its owner. */
+export interface InputKind {
+  readonly id: InputSite
+  readonly noun: string
+  readonly siteOf: (name: string) => Site
+}
+
+/** Of a relation of types, what it is for whoever gives the value. */
+const TYPE_CHANGES: Readonly<Record<Exclude<TypeRelation, 'same'>, InputChange>> = {
+  'non-null': 'became-required',
+  nullable: 'became-optional',
+  narrowed: 'type-narrowed',
+  widened: 'type-widened',
+  changed: 'type-changed',
+}
+
+export function compareInputs(
+  before: ReadonlyMap<string, InputValue>,
+  after: ReadonlyMap<string, InputValue>,
+  kind: InputKind,
+  report: GraphqlReport,
+): void {
+  for (const [name, was] of before) {
+    const is = after.get(name)
+    const site = kind.siteOf(name)
+    if (is === undefined) report.say(site, { ...gone(was), rule: `graphql-${kind.id}-removed` })
+    else compareInput(was, is, kind, site, report)
+  }
+  for (const [name, is] of after) {
+    if (!before.has(name)) report.say(kind.siteOf(name), { ...come(is), rule: addedRule(is, kind) })
+  }
+}
+
+function addedRule({ type, defaultValue }: InputValue, { id }: InputKind): InputRuleId {
+  const isRequired = type.endsWith('!') && defaultValue === null
+  return `graphql-${isRequired ? 'required' : 'optional'}-${id}-added`
+}
+
+function gone({ mark, type }: InputValue): { side: 'base'; mark: InputValue['mark']; before: string } {
+  return { side: 'base', mark, before: type }
+}
+
+function come(is: InputValue): { side: 'head'; mark: InputValue['mark']; after: string } {
+  const given = is.defaultValue === null ? '' : ` = ${is.defaultValue}`
+  return { side: 'head', mark: is.mark, after: `${is.type}${given}` }
+}
+
+function compareInput(was: InputValue, is: InputValue, kind: InputKind, site: Site, report: GraphqlReport): void {
+  const { id, noun } = kind
+  const relation = relateTypes(was.type, is.type)
+  if (relation !== 'same') {
+    const rule: InputRuleId = `graphql-${id}-${TYPE_CHANGES[relation]}`
+    report.say(site, { rule, side: 'head', mark: is.mark, before: was.type, after: is.type })
+  }
+  compareDefault(was, is, kind, site, report)
+  compareDescription(`graphql-${id}-description-changed`, was, is, site, report)
+  compareLifecycle(id, was, is, site, report)
+  compareUsages(was, is, `the ${noun}`, site, report)
+}
+
+function compareDefault(was: InputValue, is: InputValue, { id }: InputKind, site: Site, report: GraphqlReport): void {
+  const [before, after] = [was.defaultValue, is.defaultValue]
+  if (before === after) return
+  const action = before === null ? 'added' : after === null ? 'removed' : 'changed'
+  const rule: InputRuleId = `graphql-${id}-default-value-${action}`
+  report.say(site, { rule, side: 'head', mark: is.mark, before, after })
+}

@@ -1,0 +1,126 @@
+/**
+ * Changes of a schema on their way to groups: words are filled in, places are made into pointers, operations that a change
+ * reaches are added, and what clients touch is counted.
+ *
+ * The location of a finding is a JSON Pointer made from the schema coordinate, the same for SDL and introspection results:
+ * `/types/User/fields/name/arguments/first`, `/types/Role/values/ADMIN`, `/types/Pet/members/Cat`, `/types/Cat/interfaces/Animal`,
+ * `/types/User/directives/key`, `/directives/auth/arguments/role`, `/directives/auth/locations/FIELD`, `/schema/query`.
+ */
+import type { ComparisonStats } from '../../compare.ts'
+import type { GraphqlSchema, Mark } from '../../contracts/graphql/schema.ts'
+import { composePointer } from '../../contracts/pointer.ts'
+import type { Locate, Position } from '../../contracts/positions.ts'
+import type { Direction, Operation } from '../../finding.ts'
+import { Grouping, type GroupingOptions, type ReachedPlace } from '../../rules/grouping.ts'
+import { graphqlRule, type GraphqlRuleId } from '../../rules/graphql/rows.ts'
+import { nameValue } from '../../schema/values.ts'
+import { References } from './references.ts'
+
+/** An element of the schema that changes are told of. */
+export interface Site {
+  /** Schema coordinate: `User.name`, `Query.user(id:)`, `@key(fields:)`. */
+  readonly coordinate: string
+  readonly path: readonly string[]
+  /** The type whose operations the change reaches; null for directives and the schema. */
+  readonly type: string | null
+}
+
+/** A site below another, e.g. an argument of a field. */
+export function below(site: Site, coordinate: string, ...path: readonly string[]): Site {
+  return { coordinate, path: [...site.path, ...path], type: site.type }
+}
+
+export interface GraphqlChange {
+  readonly rule: GraphqlRuleId
+  readonly side: 'base' | 'head'
+  readonly mark: Mark
+  readonly before?: unknown
+  readonly after?: unknown
+  /** Stands for the coordinate in the words. */
+  readonly name?: string
+  readonly detail?: string
+}
+
+export interface Sides {
+  readonly base: GraphqlSchema
+  readonly head: GraphqlSchema
+}
+
+export class GraphqlReport {
+  readonly sides: Sides
+  readonly references: Readonly<Record<keyof Sides, References>>
+  readonly grouping: Grouping
+  readonly #marks: Readonly<Record<keyof Sides, Map<string, Mark>>> = { base: new Map(), head: new Map() }
+  readonly #touchedOperations = new Set<string>()
+  readonly #touched: Readonly<Record<Direction, Set<string>>> = {
+    request: new Set(),
+    response: new Set(),
+    none: new Set(),
+  }
+
+  constructor(sides: Sides, options: Pick<GroupingOptions, 'levels' | 'sha256'>) {
+    this.sides = sides
+    this.references = { base: new References(sides.base), head: new References(sides.head) }
+    this.grouping = new Grouping({ ...options, locate: { base: this.#locate('base'), head: this.#locate('head') } })
+  }
+
+  say(site: Site, { rule: id, side, mark, before = null, after = null, name, detail }: GraphqlChange): void {
+    if (this.grouping.isOff(id)) return
+    const { rule, advice, says } = graphqlRule(id)
+    const words: Readonly<Record<string, string>> = {
+      name: name ?? site.coordinate,
+      detail: detail ?? '',
+      before: nameValue(before),
+      after: nameValue(after),
+    }
+    const message = says.replaceAll(/\{(name|before|after|detail)\}/g, (_, word: string) => words[word] ?? '')
+    const location = composePointer(site.path)
+    const known = this.#marks[side].get(location)
+    if (known === undefined || isBefore(mark, known)) this.#marks[side].set(location, mark)
+    const change = { rule, subject: site.coordinate, side, location, message, advice, before, after }
+    for (const place of this.#places(site, side, rule.level === 'info', message)) {
+      this.grouping.add(change, place)
+      if (rule.level !== 'info' && place.operation !== null) {
+        this.#touchedOperations.add(`${place.operation.method} ${place.operation.path}`)
+      }
+    }
+    if (rule.level !== 'info') this.#touched[rule.direction].add(site.coordinate)
+  }
+
+  touched(): ComparisonStats['touched'] {
+    const { request, response } = this.#touched
+    return { endpoints: this.#touchedOperations.size, fields: response.size, params: request.size }
+  }
+
+  /** An operation’s own field is its place; what is deeper is placed at the operations that it has a part in. */
+  #places(site: Site, side: keyof Sides, isInfo: boolean, message: string): readonly ReachedPlace[] {
+    const [root, type, member, field] = site.path
+    const isField = root === 'types' && member === 'fields'
+    const own = isField ? this.references[side].operations.get(`${type}.${field}`) : undefined
+    if (own !== undefined) return [{ operation: own, tool: null, message, detail: '' }]
+    const reached = site.type === null || isInfo ? null : this.references[side].operationsOf(site.type)
+    if (reached === null) return [{ operation: null, tool: null, message, detail: '' }]
+    return reached.map((operation) => ({
+      operation,
+      tool: null,
+      message: `${message} (${nameOf(operation)})`,
+      detail: '',
+    }))
+  }
+
+  #locate(side: keyof Sides): Locate {
+    return (pointer): Position | null => {
+      const mark = this.#marks[side].get(pointer)
+      return mark === undefined ? null : this.sides[side].positionOf(mark)
+    }
+  }
+}
+
+function nameOf({ method, path }: Operation): string {
+  return `${method.toLowerCase()} ${path}`
+}
+
+/** Several directives of one name on one element share a location: the first of them is shown. */
+function isBefore(mark: Mark, known: Mark): boolean {
+  return typeof mark === 'number' && typeof known === 'number' ? mark < known : String(mark) < String(known)
+}

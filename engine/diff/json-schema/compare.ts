@@ -1,0 +1,138 @@
+/** Two texts of a JSON Schema → finding groups. The root is compared first, then the definitions that it does not reach. */
+import { byCodeUnit } from '../../change-set.ts'
+import type { CompareOptions, FormatComparison } from '../../compare.ts'
+import { definitionsOf, readJsonSchema, type JsonSchemaContract } from '../../contracts/json-schema/document.ts'
+import type { Sha256 } from '../../hash.ts'
+import { ok, type Result } from '../../result.ts'
+import { Grouping } from '../../rules/grouping.ts'
+import { JSON_SCHEMA_RULES, type JsonSchemaRuleId } from '../../rules/json-schema/rows.ts'
+import { SCHEMA_DOCUMENT } from '../../rules/sites.ts'
+import { SchemaComparison, type SchemaPair } from '../../schema/comparison.ts'
+import { isRecord, ROOT, stepInto, type Located } from '../../schema/located.ts'
+import { ContractReport, type RowChange } from '../contract-report.ts'
+import { walkOptionsOf } from '../openapi/options.ts'
+
+type Say = (change: RowChange & { readonly rule: JsonSchemaRuleId }) => void
+
+/** Compares two schemas of any draft; an empty side is a schema that does not exist. */
+export function compareJsonSchemas(
+  before: string,
+  after: string,
+  options: CompareOptions,
+  sha256: Sha256,
+): Result<FormatComparison> {
+  const lifecycle = walkOptionsOf(options)
+  if (!lifecycle.ok) return lifecycle
+  const base = readJsonSchema(before, 'base', options)
+  if (!base.ok) return base
+  const head = readJsonSchema(after, 'head', options)
+  if (!head.ok) return head
+  const [old, now] = [base.value, head.value]
+  const grouping = new Grouping({
+    levels: options.levels,
+    sha256,
+    locate: { base: old?.locate ?? (() => null), head: now?.locate ?? (() => null) },
+  })
+  const report = new ContractReport(JSON_SCHEMA_RULES, grouping, lifecycle.value, options.levels)
+  const say: Say = (change) => report.say(change)
+  const examined = old === null || now === null ? sayPresence(old, now, say) : compareBoth(old, now, report, say)
+  return ok({
+    groups: report.finish(),
+    stats: {
+      operations: { base: old === null ? 0 : 1, head: now === null ? 0 : 1 },
+      schemas_compared: examined,
+      touched: report.touched,
+    },
+    spec_versions: { base: old?.draft ?? null, head: now?.draft ?? null },
+  })
+}
+
+function sayPresence(old: JsonSchemaContract | null, now: JsonSchemaContract | null, say: Say): number {
+  const located: Located = { value: null, at: ROOT, document: '' }
+  const isAdded = old === null && now !== null
+  const rule = isAdded ? 'schema-document-added' : 'schema-document-removed'
+  say({ rule, subject: '', side: isAdded ? 'head' : 'base', located })
+  return 0
+}
+
+function compareBoth(old: JsonSchemaContract, now: JsonSchemaContract, report: ContractReport, say: Say): number {
+  compareIdentity(old, now, say)
+  const comparison = new SchemaComparison({ before: old.source, after: now.source })
+  const root = comparison.compare(old.root, now.root)
+  const [left, right] = [definitionsOf(old), definitionsOf(now)]
+  const names = [...new Set([...left.keys(), ...right.keys()])].sort(byCodeUnit)
+  const definitions = names.flatMap((name): readonly (readonly [string, SchemaPair])[] => {
+    const [was, is] = [left.get(name), right.get(name)]
+    if (was !== undefined && is !== undefined) return [[name, comparison.compare(was, is)]]
+    sayDefinition(name, was, is, say)
+    return []
+  })
+  comparison.settle()
+  const told = new Set<SchemaPair>()
+  tell(report, root, [], told)
+  for (const [name, pair] of definitions) tell(report, pair, ['$defs', name], told)
+  sayNewDangling(old, now, say)
+  return comparison.examined
+}
+
+/** What the root reaches is told there; a definition tells what nothing before it told. */
+function tell(report: ContractReport, pair: SchemaPair, lead: readonly string[], told: Set<SchemaPair>): void {
+  const reached: SchemaPair[] = []
+  report.tellSchema({
+    pair,
+    use: { sites: SCHEMA_DOCUMENT, mediaType: null },
+    where: '',
+    lead,
+    endpoint: '',
+    skips: (one) => {
+      reached.push(one)
+      return told.has(one)
+    },
+  })
+  for (const one of reached) told.add(one)
+}
+
+function sayDefinition(name: string, was: Located | undefined, is: Located | undefined, say: Say): void {
+  const located = is ?? was
+  if (located === undefined) return
+  const isAdded = was === undefined
+  const rule = isAdded ? 'schema-definition-added' : 'schema-definition-removed'
+  say({ rule, subject: name, name, side: isAdded ? 'head' : 'base', located, before: was?.value, after: is?.value })
+}
+
+/** A language or an address that was not stated is none that anybody could rest on. */
+function compareIdentity(old: JsonSchemaContract, now: JsonSchemaContract, say: Say): void {
+  if (old.draft !== null && now.draft !== null && old.draft !== now.draft) {
+    const located = { value: now.draft, at: stepInto(ROOT, '$schema'), document: '' }
+    say({
+      rule: 'schema-draft-changed',
+      subject: '$schema',
+      side: 'head',
+      located,
+      before: old.draft,
+      after: now.draft,
+    })
+  }
+  const [before, after] = [addressOf(old), addressOf(now)]
+  if (before === null || before.address === after?.address) return
+  const located = { value: null, at: stepInto(ROOT, (after ?? before).keyword), document: '' }
+  const change = { subject: '$id', before: before.address, after: after?.address ?? null, located }
+  say({ ...change, rule: 'schema-id-changed', side: after === null ? 'base' : 'head' })
+}
+
+/** Draft 4 called it `id`. An empty fragment behind it says nothing. */
+function addressOf({ root, draft }: JsonSchemaContract): { readonly keyword: string; readonly address: string } | null {
+  if (!isRecord(root.value)) return null
+  const keyword = draft === 'draft-04' || draft === 'draft-03' ? 'id' : '$id'
+  const stated = root.value[keyword]
+  return typeof stated === 'string' ? { keyword, address: stated.replace(/#$/, '') } : null
+}
+
+/** References that lead nowhere now and did not before. */
+function sayNewDangling(old: JsonSchemaContract, now: JsonSchemaContract, say: Say): void {
+  const known = new Set(old.source.dangling.map(({ reference }) => reference))
+  for (const { reference, holder } of now.source.dangling) {
+    if (known.has(reference)) continue
+    say({ rule: 'schema-reference-unresolved', subject: reference, side: 'head', located: holder, after: reference })
+  }
+}
