@@ -4,20 +4,24 @@ import {
   compare,
   COMPARED_TYPES,
   DEFAULT_DOCUMENT_LIMITS,
+  LEVELS,
   sniffArtifactType,
   type ArtifactType,
   type CompareOptions,
   type Problem,
 } from '../../engine/index.ts'
+import { formatMistake } from '../config/mistake.ts'
 import { sha256Hex } from '../hash.ts'
-import { diffReport, reaches, type DiffReport } from '../report/diff-report.ts'
-import { renderMarkdown } from '../report/markdown.ts'
-import { renderText } from '../report/text.ts'
+import { packageVersion } from '../package-files.ts'
+import { diffReport, reaches } from '../report/diff-report.ts'
+import { ignoreFindings, type IgnoreEntry } from '../report/ignore-list.ts'
+import { printable } from '../report/printable.ts'
+import { renderReport, REPORT_FORMS } from '../report/report.ts'
 import { EXIT, UsageError, type Arguments, type Command, type ExitCode } from './command.ts'
+import { COMPARE_OPTIONS, compareOptionsOf } from './diff-options.ts'
 import { readSource, referencedFiles, type DocumentSource } from './documents.ts'
 import { wantsColour, writeLine, type CommandIo } from './io.ts'
 
-const FORMATS = ['text', 'json', 'markdown'] as const
 const FAIL_ON = ['breaking', 'dangerous', 'none'] as const
 
 /** Kinds that can be compared, and the short name of one. */
@@ -35,14 +39,16 @@ export const diffCommand: Command = {
       allowed: TYPE_NAMES,
       help: 'Kind of contract; told from the content when left out.',
     },
-    { name: 'format', value: 'FORMAT', allowed: FORMATS, help: 'How to write the result; text unless told.' },
+    { name: 'format', value: 'FORMAT', allowed: REPORT_FORMS, help: 'How to write the result; text unless told.' },
     {
       name: 'fail-on',
       value: 'LEVEL',
       allowed: FAIL_ON,
       help: 'Exit 1 when this level or worse is found; breaking unless told.',
     },
+    { name: 'ignore', value: 'FILE', help: 'Findings that were looked at and accepted (see below).' },
     { name: 'limit', value: 'N', help: 'Findings in the json form at the most; 5000 unless told.' },
+    ...COMPARE_OPTIONS,
   ],
   notes: [
     'BASE and HEAD: a file, - for standard input, or <ref>:<path> in the git repository here.',
@@ -51,6 +57,15 @@ export const diffCommand: Command = {
     'Examples:',
     '  preflight diff old.yaml new.yaml',
     '  preflight diff main:api/openapi.yaml api/openapi.yaml --fail-on dangerous',
+    '  preflight diff main:api/openapi.yaml api/openapi.yaml --format sarif > preflight.sarif',
+    '',
+    'An ignore list is YAML. All that an entry states must hold of a finding; entries that match nothing, or whose',
+    'last day is over, are told on standard error:',
+    '  ignore:',
+    '    - rule: api-path-removed-without-deprecation',
+    '      path: /v1/legacy            # also: method, tool, location (a JSON Pointer or one above), fingerprint',
+    '      expires: 2027-01-31         # optional: the last day on which the entry holds',
+    '      reason: nobody calls it any more, says the access log',
     '',
     'Exit codes: 0 nothing at that level, 1 something found, 2 usage or unreadable document, 3 could not compare.',
   ].join('\n'),
@@ -58,21 +73,43 @@ export const diffCommand: Command = {
 }
 
 async function runDiff(args: Arguments, io: CommandIo): Promise<ExitCode> {
-  const [base, head] = await readBoth(args.operands, io)
   const limit = positiveInteger(args, 'limit', 5000)
+  const stated = compareOptionsOf(args)
+  const entries = await ignoreEntries(args)
+  const [base, head] = await readBoth(args.operands, io)
   const type = artifactType(args, base, head)
+  const today = new Date().toISOString().slice(0, 10)
   const options: CompareOptions = {
+    ...stated,
     limits: DEFAULT_DOCUMENT_LIMITS,
-    today: new Date().toISOString().slice(0, 10),
+    today,
     files: { base: await referencedFiles(base), head: await referencedFiles(head) },
   }
   const result = compare({ id: 'diff', type, before: base.text, after: head.text }, options, sha256Hex)
   if (!result.ok) return refuse(result.problem, io)
-  const report = diffReport(result.value, limit)
-  io.stdout.write(rendered(report, args.value('format') ?? 'text', { base: base.name, head: head.name }, io))
-  const failOn = args.value('fail-on') ?? 'breaking'
-  const level = failOn === 'breaking' || failOn === 'dangerous' ? failOn : null
-  return level !== null && reaches(report, level) ? EXIT.no : EXIT.good
+  const { comparison, ignored, stale } = ignoreFindings(result.value, entries, today)
+  for (const entry of stale) writeLine(io.stderr, `preflight diff: ${staleText(entry, today)}`)
+  const report = diffReport(comparison, limit)
+  const failOn = LEVELS.find((level) => level === (args.value('fail-on') ?? 'breaking')) ?? null
+  const form = REPORT_FORMS.find((known) => known === args.value('format')) ?? 'text'
+  const documents = { base, head }
+  const context = { report, documents, ignored, failOn, isColoured: wantsColour(io), version: packageVersion() }
+  io.stdout.write(renderReport(form, context))
+  return failOn !== null && reaches(report, failOn) ? EXIT.no : EXIT.good
+}
+
+async function ignoreEntries(args: Arguments): Promise<readonly IgnoreEntry[]> {
+  const file = args.value('ignore')
+  if (file === undefined) return []
+  const { readIgnoreFile } = await import('../report/ignore-file.ts')
+  const entries = readIgnoreFile(file)
+  if (entries.ok) return entries.value
+  throw new UsageError(`the ignore list has mistakes:\n${entries.problem.map(formatMistake).join('\n')}`)
+}
+
+function staleText({ place, reason, expires }: IgnoreEntry, today: string): string {
+  const why = expires !== undefined && expires < today ? `held until ${expires}` : 'matches no finding'
+  return printable(`${place}: the entry ${why}; take it out (its reason was: ${reason})`)
 }
 
 async function readBoth(
@@ -92,16 +129,6 @@ function artifactType(args: Arguments, base: DocumentSource, head: DocumentSourc
   const { code, message, line, column } = sniffed.problem
   const place = line === undefined ? '' : ` (line ${line}, column ${column ?? 1})`
   throw new UsageError(`${message}${place}${code === 'UNSUPPORTED_ARTIFACT_TYPE' ? ' Name the kind with --type' : ''}`)
-}
-
-function rendered(
-  report: DiffReport,
-  format: string,
-  names: { readonly base: string; readonly head: string },
-  io: CommandIo,
-): string {
-  if (format === 'json') return `${JSON.stringify(report, null, 2)}\n`
-  return format === 'markdown' ? renderMarkdown(report) : renderText(report, { isColoured: wantsColour(io), names })
 }
 
 /** Documents that cannot be read are the user's to mend; a fault of ours is not. */

@@ -1,6 +1,6 @@
 /** Where a command reads contract documents from: a file, standard input, or `<ref>:<path>` of the git repository here, with the further files that a document refers to. */
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { dirname, posix, relative, resolve } from 'node:path'
+import { dirname, posix, relative, resolve, sep } from 'node:path'
 import { DEFAULT_DOCUMENT_LIMITS, readDocument } from '../../engine/index.ts'
 import { parseGitReference, readGitFile } from '../scm/git.ts'
 import { messageOf } from '../startup-error.ts'
@@ -11,6 +11,9 @@ export interface DocumentSource {
   /** As the user wrote it. */
   readonly name: string
   readonly text: string
+  /** Path as reports name it (see report/annotation.ts); null for standard input. */
+  readonly path: string | null
+  readonly isCheckedOut: boolean
   /** Reads a file by its path relative to the document; null where there is nothing to be relative to (standard input). */
   readonly readBeside: ((path: string) => Promise<string>) | null
 }
@@ -19,9 +22,13 @@ const MAX_BYTES = 256 * 1024 * 1024
 
 /** Throws a UsageError when it cannot be read. */
 export async function readSource(name: string, io: CommandIo, folder = '.'): Promise<DocumentSource> {
-  if (name === '-') return { name: 'stdin', text: await readAll(io.stdin), readBeside: null }
+  if (name === '-')
+    return { name: 'stdin', text: await readAll(io.stdin), path: null, isCheckedOut: false, readBeside: null }
   const path = resolve(folder, name)
-  if (existsSync(path)) return { name, text: readFile(path), readBeside: readerBeside(path, folder) }
+  if (existsSync(path)) {
+    const shown = reportedPath(path, folder)
+    return { name, text: readFile(path), path: shown, isCheckedOut: true, readBeside: readerBeside(path, folder) }
+  }
   const reference = parseGitReference(name)
   if (reference === null) throw new UsageError(`${name} is neither a file here nor <ref>:<path> of a git repository`)
   const { ref } = reference
@@ -34,8 +41,16 @@ export async function readSource(name: string, io: CommandIo, folder = '.'): Pro
   return {
     name,
     text: await readAt(reference.path),
+    path: reference.path,
+    isCheckedOut: false,
     readBeside: (other) => readAt(posix.normalize(posix.join(beside, other))),
   }
+}
+
+/** From the working directory, where the file lies below it; tools that annotate files know it by that path. */
+function reportedPath(path: string, folder: string): string {
+  const below = relative(resolve(folder), path)
+  return (below.startsWith('..') ? path : below).split(sep).join('/')
 }
 
 function readFile(path: string): string {

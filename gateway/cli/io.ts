@@ -14,7 +14,13 @@ export interface CommandIo {
 
 export function processIo(): CommandIo {
   const { stdin, stdout, stderr } = process
+  // Who reads the output may have seen enough (`| head`): that is no failure of the command.
+  for (const stream of [stdout, stderr]) stream.on('error', ignoreClosedPipe)
   return { stdin, stdout, stderr, environment: processEnvironment(), isTerminal: isatty(stdout.fd) }
+}
+
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
 }
 
 /** Colour is for a person at a terminal who did not decline it (https://no-color.org). */

@@ -88,7 +88,8 @@ function summarize(groups: readonly FindingGroup[]): ReportSummary {
   }
 }
 
-function reportGroup({ occurrences, before: _before, after: _after, ...group }: FindingGroup): ReportGroup {
+/** A group in its wire form: its operations and tools once each. */
+export function reportGroup({ occurrences, before: _before, after: _after, ...group }: FindingGroup): ReportGroup {
   const operations = new Map<string, Operation>()
   const tools = new Set<string>()
   for (const { operation, tool } of occurrences) {

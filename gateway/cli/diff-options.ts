@@ -1,0 +1,97 @@
+/** The options of a comparison (wire.md §3) on the command line: one row each, and what they become. */
+import { LEVELS, ruleOf, type CompareOptions, type Level } from '../../engine/index.ts'
+import { unknownRule } from '../report/unknown-rule.ts'
+import { UsageError, type Arguments, type OptionSpec } from './command.ts'
+
+const STABILITIES = ['draft', 'alpha', 'beta', 'stable'] as const
+const OVERRIDES = [...LEVELS, 'off'] as const
+
+export const COMPARE_OPTIONS: readonly OptionSpec[] = [
+  {
+    name: 'level',
+    value: 'RULE=LEVEL',
+    isRepeatable: true,
+    help: `Level of a rule instead of its own: ${OVERRIDES.join(', ')}.`,
+  },
+  { name: 'match-path', value: 'REGEX', help: 'Compare only the paths that match.' },
+  { name: 'unmatch-path', value: 'REGEX', help: 'Leave out the paths that match.' },
+  { name: 'strip-prefix-base', value: 'PREFIX', help: 'Take this off the paths of BASE before they are matched.' },
+  { name: 'strip-prefix-head', value: 'PREFIX', help: 'Take this off the paths of HEAD before they are matched.' },
+  {
+    name: 'include-path-params',
+    help: 'Path parameters are matched by name: /users/{id} and /users/{userId} are two paths.',
+  },
+  {
+    name: 'case-insensitive-headers',
+    help: 'Accepted for the sake of scripts: header names are always matched in any case.',
+  },
+  { name: 'deprecation-days-stable', value: 'DAYS', help: 'Days between deprecation and sunset of what is stable.' },
+  { name: 'deprecation-days-beta', value: 'DAYS', help: 'Days between deprecation and sunset of what is beta.' },
+  {
+    name: 'stability-level',
+    value: 'LEVEL',
+    allowed: STABILITIES,
+    help: 'What is less stable than this is not held to its contract; beta unless told.',
+  },
+]
+
+/** Throws a UsageError on a value that cannot be. */
+export function compareOptionsOf(args: Arguments): CompareOptions {
+  const stability = STABILITIES.find((level) => level === args.value('stability-level'))
+  return present({
+    levels: levelsOf(args.values('level')),
+    match_path: pattern(args, 'match-path'),
+    unmatch_path: pattern(args, 'unmatch-path'),
+    strip_prefix_base: args.value('strip-prefix-base'),
+    strip_prefix_head: args.value('strip-prefix-head'),
+    include_path_params: args.flag('include-path-params') || undefined,
+    case_insensitive_headers: args.flag('case-insensitive-headers') || undefined,
+    deprecation_days_stable: days(args, 'deprecation-days-stable'),
+    deprecation_days_beta: days(args, 'deprecation-days-beta'),
+    stability_level: stability,
+  })
+}
+
+type Optional<T> = { readonly [Name in keyof T]?: T[Name] | undefined }
+
+/** Absent is not undefined: the engine's defaults hold where nothing was said. */
+function present(options: Optional<CompareOptions>): CompareOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+}
+
+function levelsOf(overrides: readonly string[]): CompareOptions['levels'] {
+  if (overrides.length === 0) return undefined
+  return Object.fromEntries(overrides.map(levelOf))
+}
+
+function levelOf(override: string): readonly [rule: string, level: Level | 'off'] {
+  const [rule = '', stated] = override.split('=', 2)
+  const level = OVERRIDES.find((known) => known === stated)
+  if (level === undefined) {
+    throw new UsageError(`--level ${JSON.stringify(override)} is not RULE=LEVEL with one of ${OVERRIDES.join(', ')}`)
+  }
+  if (ruleOf(rule) === undefined) {
+    const { message, fix } = unknownRule(rule)
+    throw new UsageError(`--level: ${message}; ${fix}`)
+  }
+  return [rule, level]
+}
+
+function pattern(args: Arguments, name: string): string | undefined {
+  const text = args.value(name)
+  if (text === undefined) return undefined
+  try {
+    return new RegExp(text, 'u').source
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    throw new UsageError(`--${name} is no regular expression: ${error.message}`)
+  }
+}
+
+function days(args: Arguments, name: string): number | undefined {
+  const text = args.value(name)
+  if (text === undefined) return undefined
+  const number = Number(text)
+  if (/^\d+$/.test(text) && Number.isSafeInteger(number)) return number
+  throw new UsageError(`--${name} takes a whole number of days, not ${JSON.stringify(text)}`)
+}

@@ -1,0 +1,38 @@
+/** Where a tool that annotates files may put a finding: the contract's text in the working tree, or as near to it as there is. */
+import type { ReportGroup } from './diff-report.ts'
+
+/** A compared document as reports name it. */
+export interface ReportedDocument {
+  /** As the user wrote it. */
+  readonly name: string
+  /** With forward slashes, from the working directory where it lies below it; null for standard input. */
+  readonly path: string | null
+  /** False: the text was read at another ref, so that its lines are not those of the file that is checked out. */
+  readonly isCheckedOut: boolean
+}
+
+export interface ReportedPair {
+  readonly base: ReportedDocument
+  readonly head: ReportedDocument
+}
+
+export interface Annotation {
+  readonly path: string
+  /** Null: the file as a whole. */
+  readonly position: { readonly line: number; readonly column: number } | null
+}
+
+type Placed = Pick<ReportGroup, 'side' | 'line' | 'column'>
+
+/**
+ * What was removed stands in the base only. Where that is not checked out, the head as a whole is annotated: a line of the
+ * one text would be the wrong line of the other. Null when both sides came from standard input or the like.
+ */
+export function annotationOf({ side, line, column }: Placed, pair: ReportedPair): Annotation | null {
+  const own = pair[side]
+  if (own.path !== null && own.isCheckedOut) {
+    return { path: own.path, position: line === null ? null : { line, column: column ?? 1 } }
+  }
+  const path = pair.head.path ?? pair.base.path
+  return path === null ? null : { path, position: null }
+}

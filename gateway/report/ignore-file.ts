@@ -1,0 +1,77 @@
+/** The file of an ignore list: YAML, checked against its schema, every mistake with its line and column. */
+import { readFileSync } from 'node:fs'
+import { Ajv } from 'ajv'
+import { Type, type Static } from 'typebox'
+import { ok, ruleOf, type Result } from '../../engine/index.ts'
+import { plainSchema } from '../config/input-schema.ts'
+import { pathOfPointer, type Mistake } from '../config/mistake.ts'
+import { mistakesOf } from '../config/schema-mistakes.ts'
+import { readSourceText, type SourceText } from '../config/source-text.ts'
+import { messageOf } from '../startup-error.ts'
+import type { IgnoreEntry } from './ignore-list.ts'
+import { unknownRule } from './unknown-rule.ts'
+
+const text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }))
+
+const Entry = Type.Object(
+  {
+    rule: text('Rule id.'),
+    method: text('HTTP method of the operation.'),
+    path: text('Path of the operation, as the contract writes it.'),
+    tool: text('Name of the tool.'),
+    location: text('JSON Pointer of the finding, or of something above it.'),
+    fingerprint: text('Fingerprint of the finding.'),
+    expires: Type.Optional(
+      Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: 'Last day on which the entry holds, YYYY-MM-DD.' }),
+    ),
+    reason: Type.String({ minLength: 1, description: 'Why the finding is accepted.' }),
+  },
+  { additionalProperties: false },
+)
+
+const IgnoreFile = Type.Object({ ignore: Type.Array(Entry) }, { additionalProperties: false })
+type IgnoreFile = Static<typeof IgnoreFile>
+
+const CRITERIA = ['rule', 'method', 'path', 'tool', 'location', 'fingerprint'] as const
+
+const check = new Ajv({ allErrors: true, verbose: true, strict: false }).compile<IgnoreFile>(plainSchema(IgnoreFile))
+
+export function readIgnoreFile(file: string): Result<readonly IgnoreEntry[], readonly Mistake[]> {
+  let content: string
+  try {
+    content = readFileSync(file, 'utf8')
+  } catch (error) {
+    const mistake = { place: file, path: '', message: 'the ignore list cannot be read', fix: messageOf(error) }
+    return { ok: false, problem: [mistake] }
+  }
+  const source = readSourceText(file, content)
+  if (!source.ok) return source
+  const { value } = source.value
+  const mistakes = check(value) ? entryMistakes(value, source.value) : schemaMistakes(source.value)
+  if (mistakes.length > 0 || !check(value)) return { ok: false, problem: mistakes }
+  return ok(value.ignore.map((entry, index) => ({ ...entry, place: source.value.place(`/ignore/${index}`, 'key') })))
+}
+
+function schemaMistakes(source: SourceText): readonly Mistake[] {
+  return mistakesOf(check.errors ?? []).map(({ pointer, at, message, fix }) => ({
+    place: source.place(pointer, at),
+    path: pathOfPointer(pointer),
+    message,
+    fix,
+  }))
+}
+
+/** An entry without a criterion would ignore everything; one with a mistyped rule nothing. */
+function entryMistakes({ ignore }: IgnoreFile, source: SourceText): readonly Mistake[] {
+  return ignore.flatMap((entry, index): readonly Mistake[] => {
+    const pointer = `/ignore/${index}`
+    if (CRITERIA.every((name) => entry[name] === undefined)) {
+      const place = source.place(pointer, 'value')
+      const fix = `state at least one of ${CRITERIA.join(', ')}`
+      return [{ place, path: pathOfPointer(pointer), message: 'the entry says nothing of what it ignores', fix }]
+    }
+    if (entry.rule === undefined || ruleOf(entry.rule) !== undefined) return []
+    const place = source.place(`${pointer}/rule`, 'value')
+    return [{ place, path: pathOfPointer(`${pointer}/rule`), ...unknownRule(entry.rule) }]
+  })
+}

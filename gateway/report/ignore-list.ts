@@ -1,0 +1,101 @@
+/** Findings that a team has looked at and accepted: taken out of a comparison before it is reported, each by an entry that says why. */
+import {
+  detectPatterns,
+  type Comparison,
+  type Finding,
+  type FindingGroup,
+  type Occurrence,
+} from '../../engine/index.ts'
+import { reportGroup, type ReportGroup } from './diff-report.ts'
+
+/** A finding is ignored when every member that the entry states holds of it. */
+export interface IgnoreEntry {
+  readonly rule?: string
+  /** In any case. */
+  readonly method?: string
+  /** The path template as the contract writes it. */
+  readonly path?: string
+  readonly tool?: string
+  /** JSON Pointer of the finding, or of something above it. */
+  readonly location?: string
+  readonly fingerprint?: string
+  /** Last day, `YYYY-MM-DD`, on which the entry holds. */
+  readonly expires?: string
+  readonly reason: string
+  /** `file:line:column` of the entry. */
+  readonly place: string
+}
+
+/** What one entry took out of one group. */
+export interface IgnoredGroup {
+  readonly group: ReportGroup
+  readonly fingerprints: readonly Finding['fingerprint'][]
+  readonly reason: string
+  readonly place: string
+}
+
+export interface Ignored {
+  /** What is left; its patterns are those of what is left. */
+  readonly comparison: Comparison
+  readonly ignored: readonly IgnoredGroup[]
+  /** Entries that matched nothing, or whose day is over. */
+  readonly stale: readonly IgnoreEntry[]
+}
+
+/** @param today `YYYY-MM-DD` */
+export function ignoreFindings(comparison: Comparison, entries: readonly IgnoreEntry[], today: string): Ignored {
+  const inForce = entries.filter(({ expires }) => expires === undefined || expires >= today)
+  const used = new Set<IgnoreEntry>()
+  const ignored: IgnoredGroup[] = []
+  const groups = comparison.groups.flatMap((group) => {
+    const { kept, taken } = split(group, inForce)
+    for (const [entry, occurrences] of taken) {
+      used.add(entry)
+      ignored.push({
+        group: reportGroup({ ...group, occurrences }),
+        fingerprints: occurrences.map(({ fingerprint }) => fingerprint),
+        reason: entry.reason,
+        place: entry.place,
+      })
+    }
+    return kept.length === 0 ? [] : [kept.length === group.occurrences.length ? group : { ...group, occurrences: kept }]
+  })
+  const stale = entries.filter((entry) => !used.has(entry))
+  const left = ignored.length === 0 ? comparison : { ...comparison, groups, ...detectPatterns(groups) }
+  return { comparison: left, ignored, stale }
+}
+
+interface Split {
+  readonly kept: readonly Occurrence[]
+  readonly taken: ReadonlyMap<IgnoreEntry, readonly Occurrence[]>
+}
+
+function split(group: FindingGroup, entries: readonly IgnoreEntry[]): Split {
+  const candidates = entries.filter((entry) => holdsOfGroup(entry, group))
+  if (candidates.length === 0) return { kept: group.occurrences, taken: new Map() }
+  const kept: Occurrence[] = []
+  const taken = new Map<IgnoreEntry, Occurrence[]>()
+  for (const occurrence of group.occurrences) {
+    const entry = candidates.find((candidate) => holdsOfOccurrence(candidate, occurrence))
+    if (entry === undefined) kept.push(occurrence)
+    else taken.set(entry, [...(taken.get(entry) ?? []), occurrence])
+  }
+  return { kept, taken }
+}
+
+function holdsOfGroup({ rule, location }: IgnoreEntry, group: FindingGroup): boolean {
+  if (rule !== undefined && rule !== group.rule) return false
+  return location === undefined || group.location === location || group.location.startsWith(`${location}/`)
+}
+
+function holdsOfOccurrence(
+  { method, path, tool, fingerprint }: IgnoreEntry,
+  { operation, tool: reached, fingerprint: own }: Occurrence,
+): boolean {
+  return (
+    (method === undefined || method.toUpperCase() === operation?.method) &&
+    (path === undefined || path === operation?.path) &&
+    (tool === undefined || tool === reached) &&
+    (fingerprint === undefined || fingerprint === own)
+  )
+}

@@ -1,0 +1,85 @@
+/** A comparison as JUnit XML, for the test tab of a CI server: one test case a change, failed when it is at the level that fails the command. */
+import { LEVELS, type Level } from '../../engine/index.ts'
+import { annotationOf } from './annotation.ts'
+import { detailLines, titleText } from './details.ts'
+import type { ReportGroup } from './diff-report.ts'
+import { printable } from './printable.ts'
+import type { ReportContext } from './report.ts'
+
+type Attributes = Readonly<Record<string, string | number>>
+
+export function renderJUnit(context: ReportContext): string {
+  const { report, documents, ignored, failOn } = context
+  const cases = [
+    ...report.groups.map((group) => changeCase(group, context)),
+    ...ignored.map(({ group, reason }) =>
+      testCase(group, documents, [`<skipped${attributes({ message: `ignored: ${reason}` })}/>`]),
+    ),
+  ]
+  // A suite without a case is shown as an error by some servers; that nothing was found is a test that passed.
+  if (cases.length === 0) {
+    cases.push(`<testcase${attributes({ classname: 'preflight', name: 'no change of meaning was found' })}/>`)
+  }
+  const counts: Attributes = {
+    tests: cases.length,
+    failures: report.groups.filter(({ level }) => fails(level, failOn)).length,
+    errors: 0,
+    skipped: ignored.length,
+  }
+  const name = `${documents.base.name} → ${documents.head.name}`
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites${attributes({ name: 'preflight diff', ...counts })}>`,
+    `<testsuite${attributes({ name, ...counts })}>`,
+    ...cases,
+    '</testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n')
+}
+
+function fails(level: Level, failOn: Level | null): boolean {
+  return failOn !== null && LEVELS.indexOf(level) <= LEVELS.indexOf(failOn)
+}
+
+function changeCase(group: ReportGroup, { documents, failOn }: ReportContext): string {
+  const text = escaped(detailLines(group, documents).join('\n'))
+  const outcome = fails(group.level, failOn)
+    ? `<failure${attributes({ type: group.level, message: titleText(group) })}>${text}</failure>`
+    : `<system-out>${escaped(group.level)}\n${text}</system-out>`
+  return testCase(group, documents, [outcome])
+}
+
+/** The group's id keeps two cases apart whose words are the same. */
+function testCase(group: ReportGroup, documents: ReportContext['documents'], inside: readonly string[]): string {
+  const place = annotationOf(group, documents)
+  const named = attributes({
+    classname: group.rule,
+    name: `${titleText(group)} [${group.id.slice(-16)}]`,
+    ...(place === null ? {} : { file: place.path }),
+    ...(place?.position ? { line: place.position.line } : {}),
+  })
+  return `<testcase${named}>${inside.join('')}</testcase>`
+}
+
+function attributes(values: Attributes): string {
+  return Object.entries(values)
+    .map(([name, value]) => ` ${name}="${escaped(printable(String(value)))}"`)
+    .join('')
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+}
+
+/** Characters that XML 1.0 §2.2 has no place for are shown as U+FFFD; controls are escaped before (printable). */
+function escaped(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/[\uFFFE\uFFFF]/g, '\uFFFD')
+    .replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
+}
