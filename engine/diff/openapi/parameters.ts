@@ -9,7 +9,7 @@ import { typesOf } from '../../schema/types.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
 import type { OperationSide } from './operation.ts'
 import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
-import type { Walk } from './walk.ts'
+import type { ContractDelta, Walk } from './walk.ts'
 
 export function compareParameters(
   walk: Walk,
@@ -68,15 +68,26 @@ function tellRemovedParameter(
   tellRemoved(walk, 'parameter-removed', operation, located, name, facts)
 }
 
+type Tell = (change: ContractDelta['change'], facts: JsonRecord, before: unknown, after: unknown) => void
+
+/** How values are written: in a style, or as a text of some media type. */
+function compareWriting(walk: Walk, old: Parameter, now: Parameter, tell: Tell): void {
+  const [before, after] = [contentOf(walk.base, old.located)[0]?.name, contentOf(walk.head, now.located)[0]?.name]
+  if (before !== after) {
+    tell('parameter-content', {}, before ?? 'plain values', after ?? 'plain values')
+    return
+  }
+  const [was, is] = [styleOf(old), styleOf(now)]
+  const isPlain = was.isScalar || is.isScalar
+  if (was.name === is.name && (isPlain || was.isExploded === is.isExploded)) return
+  tell('parameter-style', {}, nameStyle(was), nameStyle(is))
+}
+
 function compareParameter(walk: Walk, old: Parameter, now: Parameter, operation: OperationName): void {
   if (old.value === now.value) return
   const { name, place, located } = now
-  const tell = (
-    change: Parameters<Walk['say']>[0]['change'],
-    facts: JsonRecord,
-    before: unknown,
-    after: unknown,
-  ): void => tellChanged(walk, change, operation, located, [before, after], { ...facts, name, place, before, after })
+  const tell: Tell = (change, facts, before, after) =>
+    tellChanged(walk, change, operation, located, [before, after], { ...facts, name, place, before, after })
   if (old.isRequired !== now.isRequired) {
     tell('parameter-requiredness', { action: now.isRequired ? 'became' : 'ceased' }, old.isRequired, now.isRequired)
   }
@@ -84,20 +95,12 @@ function compareParameter(walk: Walk, old: Parameter, now: Parameter, operation:
   if (wasEmpty !== isEmpty) tell('parameter-empty', { action: isEmpty ? 'became' : 'ceased' }, wasEmpty, isEmpty)
   const verdict = judgeLifecycle(old.lifecycle, now.lifecycle, walk.options)
   if (verdict !== null) tell('parameter-lifecycle', { ...verdict }, old.lifecycle.sunset, now.lifecycle.sunset)
-  const [wasStyle, isStyle] = [styleOf(old), styleOf(now)]
-  const isPlain = wasStyle.isScalar || isStyle.isScalar
-  if (wasStyle.name !== isStyle.name || (!isPlain && wasStyle.isExploded !== isStyle.isExploded)) {
-    tell('parameter-style', {}, nameStyle(wasStyle), nameStyle(isStyle))
-  }
-  const [wasContent, isContent] = [
-    contentOf(walk.base, old.located)[0]?.name,
-    contentOf(walk.head, now.located)[0]?.name,
-  ]
-  if (wasContent !== isContent) tell('parameter-content', {}, wasContent ?? 'plain values', isContent ?? 'plain values')
+  compareWriting(walk, old, now, tell)
   const before = schemaOfParameter(walk.base, old)
   const after = schemaOfParameter(walk.head, now)
   if (before === null || after === null) return
   // Repeated in the query, a list of one is written as the scalar was.
+  const isStyle = styleOf(now)
   const repeats = isStyle.name === 'form' && isStyle.isExploded
   const isRequired = old.isRequired && now.isRequired
   const sites = place === 'header' ? REQUEST_HEADER_PARAMETER : REQUEST_PARAMETER

@@ -1,0 +1,82 @@
+/** Two texts of a protobuf contract → finding groups. An empty side is a contract that declares nothing. */
+import { byCodeUnit } from '../../change-set.ts'
+import type { CompareOptions, FormatComparison } from '../../compare.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../contracts/limits.ts'
+import { NO_CONTRACT, readProtoContract, type ProtoContract } from '../../contracts/protobuf/contract.ts'
+import { ofSide } from '../../contracts/unreadable.ts'
+import type { Sha256 } from '../../hash.ts'
+import { fail, ok, type Result } from '../../result.ts'
+import { Grouping } from '../../rules/grouping.ts'
+import { compareEnum } from './enums.ts'
+import { compareExistence } from './existence.ts'
+import { compareField } from './fields.ts'
+import { compareFiles } from './files.ts'
+import { compareMessage } from './messages.ts'
+import { ProtoReport } from './report.ts'
+import { compareService } from './services.ts'
+
+/** Compares two contracts, each one file’s text or a JSON object of path → text. */
+export function compareProtobuf(
+  before: string,
+  after: string,
+  options: CompareOptions,
+  sha256: Sha256,
+): Result<FormatComparison> {
+  const base = read(before, 'base', options)
+  if (!base.ok) return base
+  const head = read(after, 'head', options)
+  if (!head.ok) return head
+  const grouping = new Grouping({
+    levels: options.levels,
+    sha256,
+    locate: { base: base.value.locate, head: head.value.locate },
+  })
+  const report = new ProtoReport(base.value, head.value, grouping)
+  compareFiles(report)
+  compareExistence(report)
+  comparePairs(base.value.messages, head.value.messages, (old, now) => compareMessage(old, now, report))
+  comparePairs(base.value.enums, head.value.enums, (old, now) => compareEnum(old, now, report))
+  comparePairs(base.value.services, head.value.services, (old, now) => compareService(old, now, report))
+  comparePairs(base.value.extensions, head.value.extensions, (old, now) => compareField(old, now, report))
+  return ok({
+    groups: grouping.finish(),
+    stats: {
+      operations: { base: countMethods(base.value), head: countMethods(head.value) },
+      schemas_compared: countKept(base.value, head.value),
+      touched: report.touched(),
+    },
+    spec_versions: { base: syntaxesOf(base.value), head: syntaxesOf(head.value) },
+  })
+}
+
+function read(text: string, side: 'base' | 'head', { limits }: CompareOptions): Result<ProtoContract> {
+  if (text === '') return ok(NO_CONTRACT)
+  const contract = readProtoContract(text, limits ?? DEFAULT_DOCUMENT_LIMITS)
+  return contract.ok ? contract : fail(ofSide(contract.problem, side))
+}
+
+/** Declarations of one name are one declaration, whichever file they stand in. */
+function comparePairs<T>(
+  before: ReadonlyMap<string, T>,
+  after: ReadonlyMap<string, T>,
+  compare: (old: T, now: T) => void,
+): void {
+  for (const [name, old] of before) {
+    const now = after.get(name)
+    if (now !== undefined) compare(old, now)
+  }
+}
+
+function countMethods({ services }: ProtoContract): number {
+  return [...services.values()].reduce((sum, { methods }) => sum + methods.length, 0)
+}
+
+function countKept(base: ProtoContract, head: ProtoContract): number {
+  return [...base.messages.keys()].filter((name) => head.messages.has(name)).length
+}
+
+/** The syntax of the files, or all that they use. */
+function syntaxesOf({ files }: ProtoContract): string | null {
+  const syntaxes = new Set([...files.values()].map(({ syntax }) => syntax))
+  return syntaxes.size === 0 ? null : [...syntaxes].sort(byCodeUnit).join(', ')
+}

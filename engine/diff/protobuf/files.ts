@@ -1,0 +1,95 @@
+/** Files of a set, matched by path: package, syntax, options, imports; and types that nothing declares. */
+import { missingImports, type ProtoContract } from '../../contracts/protobuf/contract.ts'
+import type { ProtoFile } from '../../contracts/protobuf/model.ts'
+import { FILE_OPTIONS, fileOptionRule } from '../../rules/protobuf/file-option-rows.ts'
+import { compareCommonOptions, type ProtoReport } from './report.ts'
+
+/** One text on either side is the same file, whatever it was called. */
+export function compareFiles(report: ProtoReport): void {
+  const { base, head } = report
+  if (base.files.size > 0 && head.files.size > 0) {
+    for (const [path, old] of base.files) {
+      const now = head.files.get(path)
+      if (now !== undefined) compareFile(old, now, report)
+      else report.say({ ...fileChange(old), rule: 'proto-file-removed', side: 'base', before: path })
+    }
+    for (const [path, now] of head.files) {
+      if (!base.files.has(path)) report.say({ ...fileChange(now), rule: 'proto-file-added', side: 'head', after: path })
+    }
+  }
+  reportImports(report)
+  reportUnresolved(report)
+}
+
+function fileChange(file: ProtoFile): { readonly subject: string; readonly location: string; readonly name: string } {
+  return { subject: `file ${file.path}`, location: file.at, name: file.path }
+}
+
+const JUDGED: ReadonlySet<string> = new Set(FILE_OPTIONS.map(({ name }) => name))
+
+function compareFile(old: ProtoFile, now: ProtoFile, report: ProtoReport): void {
+  const place = { side: 'head', location: now.at, name: now.path } as const
+  const subject = `file ${now.path}`
+  if (old.package !== now.package) {
+    const change = { ...place, location: `${now.at}/package`, subject: `${subject} package` }
+    report.say({ ...change, rule: 'proto-file-package-changed', before: old.package, after: now.package })
+  }
+  if (old.syntax !== now.syntax) {
+    const change = { ...place, location: `${now.at}/syntax`, subject: `${subject} syntax` }
+    report.say({ ...change, rule: 'proto-file-syntax-changed', before: old.syntax, after: now.syntax })
+  }
+  for (const { name, fallback } of FILE_OPTIONS) {
+    const was = old.options.get(name) ?? fallback
+    const is = now.options.get(name) ?? fallback
+    if (was === is) continue
+    const change = { ...place, location: `${now.at}/option/${name}`, subject: `${subject} ${name}` }
+    report.say({ ...change, rule: fileOptionRule(name), before: was, after: is })
+  }
+  const shared = { name: now.path === '' ? 'the file' : now.path, fullName: subject, at: now.at }
+  compareCommonOptions({ ...shared, options: old.options }, { ...shared, options: now.options }, report, JUDGED, [])
+}
+
+/** What was missing before is compared by name as before: only a new gap is worth telling. */
+function reportImports(report: ProtoReport): void {
+  const known = new Set(missingImports(report.base).map(({ path }) => path))
+  for (const { file, path } of missingImports(report.head)) {
+    if (known.has(path)) continue
+    const subject = `import ${path}`
+    report.say({ rule: 'proto-import-unresolved', subject, side: 'head', location: file.at, name: path, after: path })
+  }
+}
+
+interface Gap {
+  readonly type: string
+  readonly location: string
+}
+
+function reportUnresolved(report: ProtoReport): void {
+  const known = new Set(gapsOf(report.base).map(({ type }) => type))
+  for (const { type, location } of gapsOf(report.head)) {
+    if (known.has(type)) continue
+    const subject = `type ${type}`
+    report.say({ rule: 'proto-type-unresolved', subject, side: 'head', location, name: type, after: type })
+  }
+}
+
+/** Names that nothing declares, in files whose imports are all there: elsewhere they may come from what is missing. */
+function gapsOf(contract: ProtoContract): readonly Gap[] {
+  const incomplete = new Set(missingImports(contract).map(({ file }) => file.path))
+  const gaps: Gap[] = []
+  const check = (written: string, scope: string, location: string): void => {
+    const type = contract.typeOf(written, scope)
+    if (type.kind !== 'opaque') return
+    const file = contract.fileOf(location)
+    if (file !== undefined && !incomplete.has(file.path)) gaps.push({ type: type.name, location })
+  }
+  for (const { fields } of contract.messages.values()) for (const { type, scope, at } of fields) check(type, scope, at)
+  for (const { type, scope, at } of contract.extensions.values()) check(type, scope, at)
+  for (const { methods } of contract.services.values()) {
+    for (const { input, output, scope, at } of methods) {
+      check(input, scope, at)
+      check(output, scope, at)
+    }
+  }
+  return gaps
+}

@@ -1,0 +1,85 @@
+/** Changes of a protobuf contract on their way to groups: words are filled in, and the rpcs that each change reaches are found. */
+import type { ComparisonStats } from '../../compare.ts'
+import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
+import type { Declared } from '../../contracts/protobuf/model.ts'
+import type { Operation } from '../../finding.ts'
+import type { Grouping, ReachedPlace } from '../../rules/grouping.ts'
+import { protoRule, type ProtoRuleId } from '../../rules/protobuf/rows.ts'
+import { isEqual } from '../../schema/equality.ts'
+import { nameValue } from '../../schema/values.ts'
+import { reachOf, type Reach } from './reach.ts'
+
+export interface ProtoChange {
+  readonly rule: ProtoRuleId
+  /** What changed, in names that survive reordering and moves: a full name, a full name and a member. */
+  readonly subject: string
+  readonly side: 'base' | 'head'
+  readonly location: string
+  readonly name?: string
+  readonly before?: unknown
+  readonly after?: unknown
+  /** The rpcs that the change reaches: of a message or enum by its full name, or these. */
+  readonly reaches?: string | readonly Operation[]
+}
+
+export class ProtoReport {
+  readonly base: ProtoContract
+  readonly head: ProtoContract
+  readonly #grouping: Grouping
+  readonly #reach: Readonly<Record<'base' | 'head', Reach>>
+  readonly #touched = { endpoints: new Set<string>(), fields: new Set<string>() }
+
+  constructor(base: ProtoContract, head: ProtoContract, grouping: Grouping) {
+    this.base = base
+    this.head = head
+    this.#grouping = grouping
+    this.#reach = { base: reachOf(base), head: reachOf(head) }
+  }
+
+  say({ rule: id, name = '', before = null, after = null, reaches = [], ...place }: ProtoChange): void {
+    const { rule, advice, says } = protoRule(id)
+    if (this.#grouping.isOff(id)) return
+    const words: Readonly<Record<string, string>> = { name, before: nameValue(before), after: nameValue(after) }
+    const message = says.replaceAll(/\{(name|before|after)\}/g, (_, word: string) => words[word] ?? '')
+    const operations = typeof reaches === 'string' ? this.#reach[place.side](reaches) : reaches
+    for (const reached of placesOf(operations, message, place.subject)) {
+      this.#grouping.add({ ...place, rule, message, advice, before, after }, reached)
+      if (rule.level !== 'info' && reached.operation !== null) this.#touched.endpoints.add(reached.operation.path)
+    }
+    if (rule.level !== 'info' && rule.area === 'fields') this.#touched.fields.add(place.subject)
+  }
+
+  touched(): ComparisonStats['touched'] {
+    const { endpoints, fields } = this.#touched
+    return { endpoints: endpoints.size, fields: fields.size, params: 0 }
+  }
+}
+
+function placesOf(operations: readonly Operation[], message: string, detail: string): readonly ReachedPlace[] {
+  if (operations.length === 0) return [{ operation: null, tool: null, message, detail }]
+  return operations.map((operation) => ({ operation, tool: null, message: `${message} (${operation.path})`, detail }))
+}
+
+/** `deprecated`, and options of the house, on whatever may carry them. */
+export function compareCommonOptions(
+  before: Declared,
+  after: Declared,
+  report: ProtoReport,
+  judged: ReadonlySet<string>,
+  reaches: string | readonly Operation[],
+): void {
+  const place = { side: 'head', location: after.at, name: after.name, reaches } as const
+  if (before.options.get('deprecated') !== true && after.options.get('deprecated') === true) {
+    report.say({ ...place, rule: 'proto-deprecated', subject: `${after.fullName} deprecated`, after: true })
+  }
+  for (const option of new Set([...before.options.keys(), ...after.options.keys()])) {
+    if (option === 'deprecated' || option.startsWith('features') || judged.has(option)) continue
+    const was = before.options.get(option) ?? null
+    const is = after.options.get(option) ?? null
+    if (isEqual(was, is)) continue
+    const rule = option === '(google.api.http)' ? 'proto-rpc-http-changed' : 'proto-option-changed'
+    const subject = `${after.fullName} ${option}`
+    if (rule === 'proto-rpc-http-changed') report.say({ ...place, rule, subject, before: was, after: is })
+    else report.say({ ...place, rule, subject, before: { [option]: was }, after: { [option]: is } })
+  }
+}
