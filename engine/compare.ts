@@ -9,6 +9,7 @@ import type { Sha256 } from './hash.ts'
 import type { PatternReport } from './patterns/pattern.ts'
 import { fail, ok, type Problem, type Result } from './result.ts'
 import { sniffArtifactType } from './contracts/sniff.ts'
+import { compareGraphql } from './diff/graphql/compare.ts'
 import { compareMcpManifests } from './diff/mcp/manifest.ts'
 import { compareOpenApi } from './diff/openapi/compare.ts'
 import { detectPatterns } from './patterns/detect.ts'
@@ -71,6 +72,7 @@ type CompareFormat = (
 /** The formats that are compared. A type without a row is refused, not passed over. */
 const FORMATS: Partial<Readonly<Record<ArtifactType, CompareFormat>>> = {
   openapi: compareOpenApi,
+  graphql: compareGraphql,
   mcp_manifest: compareMcpManifests,
 }
 

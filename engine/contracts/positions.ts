@@ -52,6 +52,12 @@ export function locator(text: string, root: () => PlacedNode | null): Locate {
   }
 }
 
+/** Lines and columns of many offsets in one text; the line table is made when first asked. */
+export function positions(text: string): (offset: number) => Position {
+  let starts: ReturnType<typeof lineStarts> | undefined
+  return (offset) => positionIn((starts ??= lineStarts(text)), offset)
+}
+
 /** Line and column of one offset, for a message. */
 export function positionAt(text: string, offset: number): Position {
   return positionIn(lineStarts(text), Math.min(Math.max(offset, 0), text.length))

@@ -3,6 +3,8 @@ import type { ArtifactType } from '../change-set.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { isRecord } from '../schema/located.ts'
 import { readDocument } from './document.ts'
+import { startsLikeSdl } from './graphql/contract.ts'
+import { isIntrospection } from './graphql/introspection.ts'
 import { DEFAULT_DOCUMENT_LIMITS, type DocumentLimits } from './limits.ts'
 import { isMcpManifest } from './mcp-manifest.ts'
 import { ofSide, unreadable } from './unreadable.ts'
@@ -10,6 +12,7 @@ import { ofSide, unreadable } from './unreadable.ts'
 /** The first row that recognises a document's root names its type. */
 const SIGNS: readonly { readonly type: ArtifactType; readonly isOf: (root: unknown) => boolean }[] = [
   { type: 'openapi', isOf: (root) => isRecord(root) && (isVersion(root['openapi']) || isVersion(root['swagger'])) },
+  { type: 'graphql', isOf: isIntrospection },
   { type: 'mcp_manifest', isOf: isMcpManifest },
 ]
 
@@ -35,6 +38,7 @@ export function sniffArtifactType(
 
 function typeOf(text: string, side: 'base' | 'head', limits: DocumentLimits): Result<ArtifactType> {
   if (OPENAPI_START.test(text.slice(0, OPENING))) return ok('openapi')
+  if (startsLikeSdl(text.slice(0, OPENING))) return ok('graphql')
   const read = readDocument(text, limits)
   if (!read.ok) return fail(ofSide(read.problem, side))
   const type = SIGNS.find(({ isOf }) => isOf(read.value.root))?.type
@@ -42,7 +46,7 @@ function typeOf(text: string, side: 'base' | 'head', limits: DocumentLimits): Re
 }
 
 function unrecognised(side: 'base' | 'head'): Problem {
-  const message = `The type of the ${side} document cannot be told from its content. Declare it, e.g. as openapi or mcp_manifest.`
+  const message = `The type of the ${side} document cannot be told from its content. Declare it, e.g. as openapi, graphql or mcp_manifest.`
   return { code: 'UNSUPPORTED_ARTIFACT_TYPE', message }
 }
 

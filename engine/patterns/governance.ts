@@ -30,7 +30,10 @@ function breaking(pattern: RegExp): GovernancePattern['matches'] {
 }
 
 const PAGING_WORDS = String.raw`(?:page|per_page|page_?size|page_?token|next_page_?token|limit|offset|cursor|next_?cursor|starting_after|ending_before|has_more)`
-const PAGING_MEMBER = new RegExp(String.raw`/properties/${PAGING_WORDS}(?:/|$)`, 'i')
+const PAGING_MEMBER = new RegExp(
+  String.raw`/properties/${PAGING_WORDS}(?:/|$)|/arguments/(?:${PAGING_WORDS}|first|last|after|before)$|/types/PageInfo(?:/|$)`,
+  'i',
+)
 /** As messages name a member or a parameter. */
 const PAGING_NAME = new RegExp(`(?:\`|/|parameter )${PAGING_WORDS}(?:[\`/)]|$)`, 'i')
 const RATE_LIMIT =
@@ -50,7 +53,9 @@ export const GOVERNANCE_PATTERNS: readonly GovernancePattern[] = [
     name: 'AUTH_REQUIRED_ADDED',
     severity: SERIOUS,
     consequence: 'Callers without the new credential or scope are refused.',
-    matches: rules(/^api-(?:global-)?security-(?:scope-)?added$/),
+    matches: rules(
+      /^api-(?:global-)?security-(?:scope-)?added$|^graphql-federation-(?:authenticated|requires-scopes|policy)-added$/,
+    ),
   },
   {
     name: 'AUTH_SCHEME_REMOVED',
@@ -80,7 +85,7 @@ export const GOVERNANCE_PATTERNS: readonly GovernancePattern[] = [
     name: 'ENDPOINT_REMOVED',
     severity: GRAVE,
     consequence: 'Every call of the operation fails.',
-    matches: rules(/^api-(?:path-)?removed-|^webhook-removed$/),
+    matches: rules(/^api-(?:path-)?removed-|^webhook-removed$|^graphql-root-(?:field|operation)-removed$/),
   },
   {
     name: 'ENUM_NARROWING',
@@ -102,14 +107,14 @@ export const GOVERNANCE_PATTERNS: readonly GovernancePattern[] = [
     severity: GRAVE,
     consequence: 'Whoever sends or reads the field by its name fails or loses it.',
     matches: breaking(
-      /-property-removed$|^request-parameter-removed|-response-header-removed$|^mcp-prompt-argument-removed$/,
+      /-property-removed$|^request-parameter-removed|-response-header-removed$|^mcp-prompt-argument-removed$|^graphql-(?:field|argument|input-field)-removed$/,
     ),
   },
   {
     name: 'NULLABLE_REMOVED',
     severity: SERIOUS,
     consequence: 'Callers that send null are refused.',
-    matches: breaking(/-became-not-nullable$/),
+    matches: breaking(/-became-not-nullable$|^graphql-(?:argument|input-field)-(?:became-required|type-narrowed)$/),
   },
   {
     name: 'PAGINATION_CHANGED',
@@ -129,7 +134,7 @@ export const GOVERNANCE_PATTERNS: readonly GovernancePattern[] = [
     consequence: 'Calls without the field are refused.',
     matches: (group) =>
       group.direction === 'request' &&
-      /^new-required-|^new-request-path-parameter$|-became-required(?:-with-default)?$|^request-body-added-required$|^mcp-prompt-argument-required$/.test(
+      /^new-required-|^new-request-path-parameter$|-became-required(?:-with-default)?$|^request-body-added-required$|^graphql-required-|^mcp-prompt-argument-required$/.test(
         group.rule,
       ),
   },
@@ -139,6 +144,8 @@ export const GOVERNANCE_PATTERNS: readonly GovernancePattern[] = [
     consequence: 'Values of the old type are refused or misread.',
     matches: (group) =>
       group.level !== 'info' &&
-      /-type-(?:changed|specialized|generalized)$|-list-of-types-(?:narrowed|widened)$/.test(group.rule),
+      /-type-(?:changed|specialized|generalized)$|-list-of-types-(?:narrowed|widened)$|^graphql-.+-type-(?:narrowed|widened)$|^graphql-type-kind-changed$/.test(
+        group.rule,
+      ),
   },
 ]

@@ -1,4 +1,5 @@
 /** Every rule that a comparison can name, sorted by id: the source of docs/rules.md, test/pins/rules.tsv and ruleset_hash. */
+import { graphqlRules } from './graphql/rows.ts'
 import { mcpRules } from './mcp/rows.ts'
 import { openApiRules } from './openapi/rules.ts'
 import type { Rule } from './rule.ts'
@@ -28,7 +29,7 @@ const SCHEMA_SITES = [
 ]
 
 const RULES: ReadonlyMap<string, Rule> = new Map(
-  [...openApiRules(), ...mcpRules(), ...SCHEMA_SITES.flatMap(schemaRules)]
+  [...openApiRules(), ...mcpRules(), ...graphqlRules(), ...SCHEMA_SITES.flatMap(schemaRules)]
     .map((rule) => [rule.id, rule] as const)
     .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)),
 )

@@ -1,0 +1,32 @@
+/** The first fault that reading a schema meets. Reading goes on to its end, and what was read is then not used. */
+import type { Problem } from '../../result.ts'
+import { unreadable } from '../unreadable.ts'
+import type { Position } from '../positions.ts'
+import type { Mark } from './schema.ts'
+
+export class Faults {
+  #first: Problem | null = null
+  readonly #positionOf: (mark: Mark) => Position | null
+
+  constructor(positionOf: (mark: Mark) => Position | null) {
+    this.#positionOf = positionOf
+  }
+
+  get first(): Problem | null {
+    return this.#first
+  }
+
+  /** `what` completes “as a GraphQL schema: …”. */
+  say(what: string, mark: Mark, fix?: string): void {
+    this.#first ??= unreadable(`as a GraphQL schema: ${what}`, {
+      position: this.#positionOf(mark),
+      ...(typeof mark === 'string' ? { pointer: mark } : {}),
+      ...(fix === undefined ? {} : { fix }),
+    })
+  }
+
+  /** Two elements of one name have two readings. */
+  sayTwice(what: string, mark: Mark): void {
+    this.say(`${what} is defined twice`, mark, 'Keep one of the two.')
+  }
+}

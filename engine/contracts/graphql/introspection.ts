@@ -1,0 +1,209 @@
+/**
+ * The JSON of an introspection query → schema. Which directives are applied is not told there, but for what introspection
+ * has members of its own for: deprecation, scalar specifications and @oneOf inputs.
+ */
+import { GraphQLError, parseConstValue } from 'graphql'
+import { fail, ok, type Result } from '../../result.ts'
+import { isRecord, memberOf, pointerOf, ROOT, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
+import type { SourceDocument } from '../document.ts'
+import { Faults } from './faults.ts'
+import { literalOf } from './literals.ts'
+import {
+  isReserved,
+  NO_REASON,
+  ROOT_KINDS,
+  STANDARD_DIRECTIVES,
+  STANDARD_SCALARS,
+  type Deprecable,
+  type DirectiveDefinition,
+  type Element,
+  type Field,
+  type GraphqlSchema,
+  type InputValue,
+  type NamedType,
+  type Reference,
+  type RootKind,
+  type TypeKind,
+} from './schema.ts'
+
+const KINDS: Readonly<Record<string, TypeKind>> = {
+  SCALAR: 'scalar',
+  OBJECT: 'object',
+  INTERFACE: 'interface',
+  UNION: 'union',
+  ENUM: 'enum',
+  INPUT_OBJECT: 'input',
+}
+
+/** Whether a JSON document is an answer to an introspection query by its form. */
+export function isIntrospection(root: unknown): boolean {
+  return schemaOf(root) !== null
+}
+
+/** `__schema` at the root, or below the `data` of a response. */
+function schemaOf(root: unknown): Located | null {
+  const whole: Located = { value: root, at: ROOT, document: '' }
+  const owner = memberOf(whole, '__schema') === null ? memberOf(whole, 'data') : whole
+  const schema = owner === null ? null : memberOf(owner, '__schema')
+  return schema !== null && isRecord(schema.value) ? schema : null
+}
+
+/** Reads an introspection result; the problem names what is not as GraphQL has it, by pointer and position. */
+export function readIntrospection({ root, locate }: SourceDocument): Result<GraphqlSchema> {
+  const positionOf: GraphqlSchema['positionOf'] = (mark) => (typeof mark === 'string' ? locate(mark) : null)
+  const faults = new Faults(positionOf)
+  const schema = schemaOf(root)
+  if (schema === null) faults.say('it has no `__schema`', '', 'Give the whole answer to an introspection query.')
+  const read = schema === null ? null : new IntrospectionReader(faults).read(schema)
+  const fault = faults.first
+  if (fault !== null) return fail(fault)
+  if (read === null) throw new Error('an introspection result without a schema has a fault')
+  return ok({ ...read, tellsUsages: false, positionOf })
+}
+
+class IntrospectionReader {
+  readonly #faults: Faults
+
+  constructor(faults: Faults) {
+    this.#faults = faults
+  }
+
+  read(schema: Located): Omit<GraphqlSchema, 'tellsUsages' | 'positionOf'> {
+    const types = this.#byName(schema, 'types', (item) => this.#type(item), 'required')
+    const directives = this.#byName(schema, 'directives', (item) => this.#directive(item))
+    const roots = ROOT_KINDS.flatMap((kind): [RootKind, Reference][] => {
+      const root = memberOf(schema, `${kind}Type`)
+      const name = root === null ? null : textOf(root, 'name')
+      return root === null || name === null ? [] : [[kind, { name, mark: pointerOf(root.at) }]]
+    })
+    return {
+      schema: { name: 'schema', mark: pointerOf(schema.at), description: textOf(schema, 'description'), usages: [] },
+      roots: new Map(roots),
+      types: new Map([...types].filter(([name]) => !isReserved(name) && !STANDARD_SCALARS.has(name))),
+      directives: new Map([...directives].filter(([name]) => !STANDARD_DIRECTIVES.has(name))),
+    }
+  }
+
+  #type(item: Located): NamedType {
+    const element = elementOf(item)
+    const stated = textOf(item, 'kind') ?? ''
+    const kind = Object.hasOwn(KINDS, stated) ? KINDS[stated] : undefined
+    if (kind === undefined) this.#faults.say(`the type ${element.name} has no kind that is known`, element.mark)
+    if (kind === undefined || kind === 'scalar') {
+      return {
+        ...element,
+        kind: 'scalar',
+        specifiedBy: textOf(item, 'specifiedByURL') ?? textOf(item, 'specifiedByUrl'),
+      }
+    }
+    if (kind === 'union') return { ...element, kind, members: this.#references(item, 'possibleTypes') }
+    if (kind === 'enum') return { ...element, kind, values: this.#byName(item, 'enumValues', deprecableOf) }
+    if (kind === 'input') {
+      const fields = this.#byName(item, 'inputFields', (field) => this.#input(field))
+      return { ...element, kind, fields, isOneOf: recordOf(item)['isOneOf'] === true }
+    }
+    const fields = this.#byName(item, 'fields', (field) => this.#field(field))
+    return { ...element, kind, fields, interfaces: this.#references(item, 'interfaces') }
+  }
+
+  #directive(item: Located): DirectiveDefinition {
+    const { locations, isRepeatable } = recordOf(item)
+    const names = (Array.isArray(locations) ? locations : []).filter((name) => typeof name === 'string')
+    const at = pointerOf(item.at)
+    return {
+      ...deprecableOf(item),
+      arguments: this.#byName(item, 'args', (argument) => this.#input(argument)),
+      locations: new Map(names.map((name, index) => [name, { name, mark: `${at}/locations/${index}` }])),
+      isRepeatable: isRepeatable === true,
+    }
+  }
+
+  #field(item: Located): Field {
+    const type = this.#typeText(memberOf(item, 'type'), item)
+    return { ...deprecableOf(item), type, arguments: this.#byName(item, 'args', (argument) => this.#input(argument)) }
+  }
+
+  #input(item: Located): InputValue {
+    const type = this.#typeText(memberOf(item, 'type'), item)
+    const text = textOf(item, 'defaultValue')
+    return { ...deprecableOf(item), type, defaultValue: text === null ? null : this.#literal(text, item) }
+  }
+
+  /** `defaultValue` is a literal in SDL, as a text. Its nesting is that of a JSON string: the parser’s own limit holds. */
+  #literal(text: string, owner: Located): string {
+    try {
+      return literalOf(parseConstValue(text, { noLocation: true, maxLexicalTokens: MAX_LITERAL_TOKENS }))
+    } catch (error) {
+      if (!(error instanceof GraphQLError)) throw error
+      const at = stepInto(owner.at, 'defaultValue')
+      this.#faults.say(`the default value ${JSON.stringify(text)} is no literal`, pointerOf(at))
+      return text
+    }
+  }
+
+  #typeText(type: Located | null, owner: Located): string {
+    const { kind, name } = type === null ? {} : recordOf(type)
+    if (kind === 'LIST' || kind === 'NON_NULL') {
+      const below = this.#typeText(type === null ? null : memberOf(type, 'ofType'), owner)
+      return kind === 'LIST' ? `[${below}]` : `${below}!`
+    }
+    if (typeof name === 'string') return name
+    const fix = 'Ask for more levels of ofType in the introspection query.'
+    this.#faults.say('a type reference does not end in a named type', pointerOf(owner.at), fix)
+    return ''
+  }
+
+  #references(owner: Located, member: string): ReadonlyMap<string, Reference> {
+    return this.#byName(owner, member, (item) => ({ name: nameOf(item), mark: pointerOf(item.at) }))
+  }
+
+  #byName<T>(
+    owner: Located,
+    member: string,
+    read: (item: Located) => T,
+    presence: 'required' | 'optional' = 'optional',
+  ): ReadonlyMap<string, T> {
+    const list = memberOf(owner, member)
+    const items = new Map<string, T>()
+    if (list === null || !Array.isArray(list.value)) {
+      if (presence === 'required') this.#faults.say(`\`${member}\` is no list`, pointerOf((list ?? owner).at))
+      return items
+    }
+    const values: readonly unknown[] = list.value
+    for (const [index, value] of values.entries()) {
+      const item: Located = { value, at: stepInto(list.at, String(index)), document: '' }
+      const name = nameOf(item)
+      if (name === '') this.#faults.say(`an item of \`${member}\` has no name`, pointerOf(item.at))
+      if (items.has(name)) this.#faults.sayTwice(`${name} in \`${member}\``, pointerOf(item.at))
+      items.set(name, read(item))
+    }
+    return items
+  }
+}
+
+/** Bounds the literal in a default value: the parser recurses, and no default value of a real schema comes near. */
+const MAX_LITERAL_TOKENS = 4000
+
+function recordOf({ value }: Located): JsonRecord {
+  return isRecord(value) ? value : {}
+}
+
+function textOf(owner: Located, member: string): string | null {
+  const value = recordOf(owner)[member]
+  return typeof value === 'string' ? value : null
+}
+
+function nameOf(item: Located): string {
+  return textOf(item, 'name') ?? ''
+}
+
+function elementOf(item: Located): Element {
+  // An empty description is how some servers say that there is none.
+  const description = textOf(item, 'description') || null
+  return { name: nameOf(item), mark: pointerOf(item.at), description, usages: [] }
+}
+
+function deprecableOf(item: Located): Deprecable {
+  const isDeprecated = recordOf(item)['isDeprecated'] === true
+  return { ...elementOf(item), deprecation: isDeprecated ? (textOf(item, 'deprecationReason') ?? NO_REASON) : null }
+}

@@ -1,0 +1,129 @@
+/**
+ * What a GraphQL schema promises, in one form for SDL and introspection results: maps by name, so that the order in which
+ * things are written means nothing. Types are texts (`[User!]!`) and values are canonical literals. No opinion about changes.
+ */
+import type { Position } from '../positions.ts'
+
+/** Where an element stands: an offset in an SDL text, or a JSON Pointer into an introspection result. */
+export type Mark = number | string
+
+/** A directive as it is applied; arguments are canonical literals by name. */
+export interface Usage {
+  readonly name: string
+  readonly arguments: ReadonlyMap<string, string>
+  readonly mark: Mark
+}
+
+export interface Element {
+  readonly name: string
+  readonly mark: Mark
+  readonly description: string | null
+  /** Without `@deprecated`, `@specifiedBy` and `@oneOf`, which are members of what they stand on. */
+  readonly usages: readonly Usage[]
+}
+
+/** An element that can be deprecated: the reason, or null when it is not. */
+export interface Deprecable extends Element {
+  readonly deprecation: string | null
+}
+
+/** An argument, or a field of an input object. */
+export interface InputValue extends Deprecable {
+  readonly type: string
+  readonly defaultValue: string | null
+}
+
+export interface Field extends Deprecable {
+  readonly type: string
+  readonly arguments: ReadonlyMap<string, InputValue>
+}
+
+/** A name that an element refers to: an interface, a member of a union, a location of a directive, a root type. */
+export interface Reference {
+  readonly name: string
+  readonly mark: Mark
+}
+
+export interface ScalarType extends Element {
+  readonly kind: 'scalar'
+  readonly specifiedBy: string | null
+}
+
+export interface CompositeType extends Element {
+  readonly kind: 'object' | 'interface'
+  readonly fields: ReadonlyMap<string, Field>
+  readonly interfaces: ReadonlyMap<string, Reference>
+}
+
+export interface UnionType extends Element {
+  readonly kind: 'union'
+  readonly members: ReadonlyMap<string, Reference>
+}
+
+export interface EnumType extends Element {
+  readonly kind: 'enum'
+  readonly values: ReadonlyMap<string, Deprecable>
+}
+
+export interface InputType extends Element {
+  readonly kind: 'input'
+  readonly fields: ReadonlyMap<string, InputValue>
+  /** Exactly one field is to be given (`@oneOf`). */
+  readonly isOneOf: boolean
+}
+
+export type NamedType = ScalarType | CompositeType | UnionType | EnumType | InputType
+export type TypeKind = NamedType['kind']
+
+export interface DirectiveDefinition extends Deprecable {
+  readonly arguments: ReadonlyMap<string, InputValue>
+  readonly locations: ReadonlyMap<string, Reference>
+  readonly isRepeatable: boolean
+}
+
+export const ROOT_KINDS = ['query', 'mutation', 'subscription'] as const
+export type RootKind = (typeof ROOT_KINDS)[number]
+
+export interface GraphqlSchema {
+  /** The schema itself: its description and the directives on it. */
+  readonly schema: Element
+  readonly roots: ReadonlyMap<RootKind, Reference>
+  readonly types: ReadonlyMap<string, NamedType>
+  readonly directives: ReadonlyMap<string, DirectiveDefinition>
+  /** Introspection does not tell which directives are applied: then their absence says nothing. */
+  readonly tellsUsages: boolean
+  readonly positionOf: (mark: Mark) => Position | null
+}
+
+/** Types and directives that every server has: they are not the contract's own (GraphQL §3.5, §3.13). */
+export const STANDARD_SCALARS: ReadonlySet<string> = new Set(['Int', 'Float', 'String', 'Boolean', 'ID'])
+export const STANDARD_DIRECTIVES: ReadonlySet<string> = new Set([
+  'skip',
+  'include',
+  'deprecated',
+  'specifiedBy',
+  'oneOf',
+])
+
+/** GraphQL §3.13.3: the reason where none is given. */
+export const NO_REASON = 'No longer supported'
+
+/** The name at the heart of a type: `User` of `[User!]!`. */
+export function namedTypeOf(type: string): string {
+  return type.replaceAll(/[[\]!]/g, '')
+}
+
+/** Names with two underscores in front belong to introspection. */
+export function isReserved(name: string): boolean {
+  return name.startsWith('__')
+}
+
+/** A schema without anything: the side of a contract that does not exist. */
+export const NO_SCHEMA: GraphqlSchema = {
+  schema: { name: 'schema', mark: 0, description: null, usages: [] },
+  roots: new Map(),
+  types: new Map(),
+  directives: new Map(),
+  tellsUsages: true,
+  positionOf: () => null,
+}

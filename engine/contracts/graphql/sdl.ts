@@ -1,0 +1,196 @@
+/**
+ * SDL text → schema. The parser is the reference implementation's; extensions are merged into what they extend, and a type
+ * that a subgraph only extends is read as if it were defined. Unknown types and directives are no fault: what matters to
+ * a client is what changes.
+ */
+import {
+  GraphQLError,
+  parse,
+  type DefinitionNode,
+  type DirectiveDefinitionNode,
+  type DirectiveExtensionNode,
+  type DocumentNode,
+  type SchemaDefinitionNode,
+  type SchemaExtensionNode,
+} from 'graphql'
+import { fail, ok, type Result } from '../../result.ts'
+import type { DocumentLimits } from '../limits.ts'
+import { positionAt, positions } from '../positions.ts'
+import { overLimit, unreadable } from '../unreadable.ts'
+import { Faults } from './faults.ts'
+import { tooDeepAt } from './nesting.ts'
+import {
+  isReserved,
+  ROOT_KINDS,
+  STANDARD_DIRECTIVES,
+  STANDARD_SCALARS,
+  type DirectiveDefinition,
+  type Element,
+  type GraphqlSchema,
+  type NamedType,
+  type Reference,
+  type RootKind,
+  type TypeKind,
+} from './schema.ts'
+import { SdlElements, startOf, type TypePart } from './sdl-elements.ts'
+import { readApplied, readImports } from './usages.ts'
+
+/** Most tokens of one text: each costs some hundred bytes while it is read. */
+const MAX_TOKENS = 8_000_000
+
+/** Reads an SDL text; the problem names the fault with its line and column. */
+export function readSdl(text: string, limits: DocumentLimits): Result<GraphqlSchema> {
+  if (!text.isWellFormed()) {
+    return fail(unreadable('a text holds half of a surrogate pair', { fix: 'Write the whole character.' }))
+  }
+  const tooDeep = tooDeepAt(text, limits.maxDepth)
+  if (tooDeep !== null) {
+    return fail(overLimit(`nesting is deeper than ${limits.maxDepth} levels`, positionAt(text, tooDeep)))
+  }
+  const document = parseSdl(text)
+  return document.ok ? new SdlReader(text, document.value).read() : document
+}
+
+function parseSdl(text: string): Result<DocumentNode> {
+  try {
+    return ok(parse(text, { maxLexicalTokens: MAX_TOKENS }))
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error
+    const position = error.locations?.[0] ?? null
+    if (error.message.includes('Document contains more than')) {
+      return fail(overLimit(`it has more than ${MAX_TOKENS} tokens`, position))
+    }
+    const what = error.message.replace(/^Syntax Error: /, '').replace(/\.$/, '')
+    return fail(unreadable(`it is not valid GraphQL SDL: ${what}`, { position }))
+  }
+}
+
+type SchemaNode = SchemaDefinitionNode | SchemaExtensionNode
+
+const KINDS: Readonly<Record<TypePart['kind'], TypeKind>> = {
+  ScalarTypeDefinition: 'scalar',
+  ScalarTypeExtension: 'scalar',
+  ObjectTypeDefinition: 'object',
+  ObjectTypeExtension: 'object',
+  InterfaceTypeDefinition: 'interface',
+  InterfaceTypeExtension: 'interface',
+  UnionTypeDefinition: 'union',
+  UnionTypeExtension: 'union',
+  EnumTypeDefinition: 'enum',
+  EnumTypeExtension: 'enum',
+  InputObjectTypeDefinition: 'input',
+  InputObjectTypeExtension: 'input',
+}
+
+/** A type while its definition and extensions are gathered. */
+interface OpenType {
+  readonly kind: TypeKind
+  isDefined: boolean
+  readonly parts: TypePart[]
+}
+
+interface OpenDirective {
+  definition: DirectiveDefinitionNode | null
+  readonly extensions: DirectiveExtensionNode[]
+}
+
+class SdlReader {
+  readonly #faults: Faults
+  readonly #document: DocumentNode
+  readonly #positionOf: GraphqlSchema['positionOf']
+  readonly #types = new Map<string, OpenType>()
+  readonly #directives = new Map<string, OpenDirective>()
+  readonly #schemas: SchemaNode[] = []
+
+  constructor(text: string, document: DocumentNode) {
+    const place = positions(text)
+    this.#positionOf = (mark) => (typeof mark === 'number' ? place(mark) : null)
+    this.#faults = new Faults(this.#positionOf)
+    this.#document = document
+  }
+
+  read(): Result<GraphqlSchema> {
+    for (const definition of this.#document.definitions) this.#gather(definition)
+    const imports = readImports(this.#schemas.flatMap(({ directives }) => directives ?? []))
+    const elements = new SdlElements(imports, this.#faults)
+    const types = new Map<string, NamedType>()
+    for (const [name, { kind, parts }] of this.#types) types.set(name, elements.type(name, kind, parts))
+    const directives = new Map<string, DirectiveDefinition>()
+    for (const [name, { definition, extensions }] of this.#directives) {
+      if (definition !== null) directives.set(name, elements.directive(definition, extensions))
+    }
+    const definition = this.#schemas.find((node) => node.kind === 'SchemaDefinition')
+    const schema: Element = {
+      name: 'schema',
+      mark: startOf(definition ?? this.#schemas[0] ?? {}),
+      description: definition?.description?.value ?? null,
+      usages: this.#schemas.flatMap((part) => readApplied(part.directives, imports).usages),
+    }
+    const roots = this.#roots(types)
+    const fault = this.#faults.first
+    if (fault !== null) return fail(fault)
+    return ok({ schema, roots, types, directives, tellsUsages: true, positionOf: this.#positionOf })
+  }
+
+  #gather(node: DefinitionNode): void {
+    if (node.kind === 'OperationDefinition' || node.kind === 'FragmentDefinition') {
+      const fix = 'Give the schema (SDL, or the JSON of an introspection query).'
+      this.#faults.say('it holds an operation or a fragment, where a schema holds definitions', startOf(node), fix)
+    } else if (node.kind === 'SchemaDefinition' || node.kind === 'SchemaExtension') this.#gatherSchema(node)
+    else if (node.kind === 'DirectiveDefinition' || node.kind === 'DirectiveExtension') this.#gatherDirective(node)
+    else this.#gatherType(node)
+  }
+
+  #gatherSchema(node: SchemaNode): void {
+    const isSecond = this.#schemas.some(({ kind }) => kind === 'SchemaDefinition')
+    if (node.kind === 'SchemaDefinition' && isSecond) this.#faults.sayTwice('the schema', startOf(node))
+    this.#schemas.push(node)
+  }
+
+  #gatherDirective(node: DirectiveDefinitionNode | DirectiveExtensionNode): void {
+    const name = node.name.value
+    if (STANDARD_DIRECTIVES.has(name)) return
+    const open = this.#directives.get(name) ?? { definition: null, extensions: [] }
+    this.#directives.set(name, open)
+    if (node.kind === 'DirectiveExtension') open.extensions.push(node)
+    else if (open.definition !== null) this.#faults.sayTwice(`the directive @${name}`, startOf(node.name))
+    else open.definition = node
+  }
+
+  #gatherType(node: TypePart): void {
+    const name = node.name.value
+    if (isReserved(name) || STANDARD_SCALARS.has(name)) return
+    const kind = KINDS[node.kind]
+    const isDefinition = node.kind.endsWith('Definition')
+    const open = this.#types.get(name)
+    if (open === undefined) {
+      this.#types.set(name, { kind, isDefined: isDefinition, parts: [node] })
+      return
+    }
+    if (open.kind !== kind) {
+      this.#faults.say(`the type ${name} is both ${open.kind} and ${kind}`, startOf(node.name))
+    }
+    if (isDefinition && open.isDefined) this.#faults.sayTwice(`the type ${name}`, startOf(node.name))
+    // The definition leads: its place is the place of the type.
+    if (isDefinition) open.parts.unshift(node)
+    else open.parts.push(node)
+    open.isDefined ||= isDefinition
+  }
+
+  /** Without a schema definition the types named Query, Mutation and Subscription are the roots (GraphQL §3.3.1). */
+  #roots(types: ReadonlyMap<string, NamedType>): ReadonlyMap<RootKind, Reference> {
+    const roots = new Map<RootKind, Reference>()
+    for (const { operationTypes = [] } of this.#schemas) {
+      for (const { operation, type } of operationTypes) {
+        if (roots.has(operation)) this.#faults.sayTwice(`the root of ${operation} operations`, startOf(type))
+        roots.set(operation, { name: type.name.value, mark: startOf(type) })
+      }
+    }
+    if (this.#schemas.some(({ kind }) => kind === 'SchemaDefinition')) return roots
+    for (const kind of ROOT_KINDS) {
+      const type = types.get(`${kind.charAt(0).toUpperCase()}${kind.slice(1)}`)
+      if (type?.kind === 'object' && !roots.has(kind)) roots.set(kind, { name: type.name, mark: type.mark })
+    }
+    return roots
+  }
+}

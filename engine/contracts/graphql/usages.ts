@@ -1,0 +1,121 @@
+/**
+ * Directives as they are applied in SDL. Those of the language become members of what they stand on; those of federation
+ * are told by their own names, however a subgraph imports them, and selections in their arguments have one text each.
+ */
+import { parse, type ConstDirectiveNode, type SelectionSetNode } from 'graphql'
+import { byCodeUnit } from '../../change-set.ts'
+import { literalOf } from './literals.ts'
+import { tooDeepAt } from './nesting.ts'
+import { NO_REASON, type Usage } from './schema.ts'
+
+/** The directives on one element, read. */
+export interface Applied {
+  readonly usages: readonly Usage[]
+  readonly deprecation: string | null
+  readonly specifiedBy: string | null
+  readonly isOneOf: boolean
+}
+
+const NOTHING_APPLIED: Applied = { usages: [], deprecation: null, specifiedBy: null, isOneOf: false }
+
+/** Names under which a document imports directives → their own names. */
+export type Imports = ReadonlyMap<string, string>
+
+export function readApplied(directives: readonly ConstDirectiveNode[] | undefined, imports: Imports): Applied {
+  if (directives === undefined || directives.length === 0) return NOTHING_APPLIED
+  let { deprecation, specifiedBy, isOneOf } = NOTHING_APPLIED
+  const usages: Usage[] = []
+  for (const directive of directives) {
+    const name = directive.name.value
+    if (name === 'deprecated') deprecation = textArgument(directive, 'reason') ?? NO_REASON
+    else if (name === 'specifiedBy') specifiedBy = textArgument(directive, 'url')
+    else if (name === 'oneOf') isOneOf = true
+    else usages.push(usageOf(directive, imports))
+  }
+  return { usages, deprecation, specifiedBy, isOneOf }
+}
+
+function textArgument({ arguments: given }: ConstDirectiveNode, name: string): string | null {
+  const value = given?.find((argument) => argument.name.value === name)?.value
+  return value?.kind === 'StringValue' ? value.value : null
+}
+
+/** Arguments of federation that hold a selection of fields. */
+const SELECTIONS: Readonly<Record<string, string>> = { key: 'fields', requires: 'fields', provides: 'fields' }
+
+function usageOf(directive: ConstDirectiveNode, imports: Imports): Usage {
+  const name = imports.get(directive.name.value) ?? ownName(directive.name.value)
+  const given = (directive.arguments ?? []).map(({ name: argument, value }): [string, string] => [
+    argument.value,
+    SELECTIONS[name] === argument.value && value.kind === 'StringValue'
+      ? JSON.stringify(selectionText(value.value))
+      : literalOf(value),
+  ])
+  return {
+    name,
+    arguments: new Map(given.sort(([a], [b]) => byCodeUnit(a, b))),
+    mark: directive.loc?.start ?? 0,
+  }
+}
+
+/** What is not imported is written with the namespace of the specification in front. */
+function ownName(name: string): string {
+  return name.startsWith('federation__') ? name.slice('federation__'.length) : name
+}
+
+/** Deepest selection that is put in order; a deeper one is compared as it is written. */
+const SELECTION_DEPTH = 32
+
+/** The selection with its fields in order; as it is written where it is none. */
+function selectionText(text: string): string {
+  const document = `{${text}}`
+  if (tooDeepAt(document, SELECTION_DEPTH) !== null) return text
+  const selection = parseSelection(document)
+  return selection === null ? text.trim().replaceAll(/\s+/g, ' ') : printSelection(selection)
+}
+
+function parseSelection(document: string): SelectionSetNode | null {
+  try {
+    const [definition] = parse(document, { noLocation: true }).definitions
+    return definition?.kind === 'OperationDefinition' ? definition.selectionSet : null
+  } catch {
+    // A wrong selection is for composition to refuse; it is still a text that can be compared.
+    return null
+  }
+}
+
+function printSelection({ selections }: SelectionSetNode): string {
+  const parts = selections.map((selection) => {
+    if (selection.kind === 'FragmentSpread') return `...${selection.name.value}`
+    const below = selection.selectionSet === undefined ? '' : ` { ${printSelection(selection.selectionSet)} }`
+    if (selection.kind === 'Field') return `${selection.name.value}${below}`
+    return `... on ${selection.typeCondition?.name.value ?? ''}${below}`
+  })
+  return parts.sort(byCodeUnit).join(' ')
+}
+
+const FEDERATION = /^https:\/\/specs\.apollo\.dev\/federation\//
+
+/** What the `@link`s to the federation specification import under other names (federation 2, `import`). */
+export function readImports(directives: readonly ConstDirectiveNode[]): Imports {
+  const imports = new Map<string, string>()
+  for (const directive of directives) {
+    if (directive.name.value !== 'link' || !FEDERATION.test(textArgument(directive, 'url') ?? '')) continue
+    const list = directive.arguments?.find(({ name }) => name.value === 'import')?.value
+    for (const item of list?.kind === 'ListValue' ? list.values : []) {
+      if (item.kind !== 'ObjectValue') continue
+      const name = memberText(item.fields, 'name')
+      const alias = memberText(item.fields, 'as')
+      if (name?.startsWith('@') && alias?.startsWith('@')) imports.set(alias.slice(1), name.slice(1))
+    }
+  }
+  return imports
+}
+
+function memberText(
+  fields: readonly { readonly name: { readonly value: string }; readonly value: { readonly kind: string } }[],
+  name: string,
+): string | null {
+  const value = fields.find((field) => field.name.value === name)?.value
+  return value !== undefined && 'value' in value && typeof value.value === 'string' ? value.value : null
+}

@@ -1,0 +1,165 @@
+/**
+ * What changes of federation directives in a subgraph mean: for composition, for the router that plans over all subgraphs,
+ * and for clients of the graph that is composed of them.
+ */
+import type { Direction, Level } from '../../finding.ts'
+import type { Effect } from '../rule.ts'
+import { KEEP_OLD, NOTHING_TO_DO, type GraphqlRow } from './row.ts'
+
+/** What can become of a directive at one place; `changed` is said of its arguments. */
+export const USAGE_ACTIONS = ['added', 'removed', 'changed'] as const
+export type UsageAction = (typeof USAGE_ACTIONS)[number]
+
+export type FederationRuleId = `graphql-federation-${string}`
+
+type Verdict = readonly [level: Level, effect: Effect, why: string, fix?: string]
+
+interface DirectiveVerdicts {
+  readonly direction: Direction
+  /** Null where the directive has nothing that could change. */
+  readonly verdicts: Readonly<Record<UsageAction, Verdict | null>>
+}
+
+const ROUTES = 'The router fetches the field elsewhere, or by another way, than before.'
+const CHECK = 'Compose the graph with the other subgraphs before the change takes effect.'
+const ACCESS = 'Clients without the right to what is now guarded get an error or null.'
+const OPENED = 'What was guarded is now given to clients that had no right to it.'
+
+/** One row for each directive of the federation specification that decides about more than documentation. */
+export const FEDERATION_DIRECTIVES = {
+  key: {
+    direction: 'none',
+    verdicts: {
+      added: ['info', 'widens', 'Other subgraphs may refer to the entity in one more way.'],
+      removed: ['breaking', 'narrows', 'Subgraphs that refer to the entity by this key cannot be resolved.', KEEP_OLD],
+      changed: ['breaking', 'moves', 'Subgraphs that refer to the entity by the old key cannot be resolved.', KEEP_OLD],
+    },
+  },
+  inaccessible: {
+    direction: 'none',
+    verdicts: {
+      added: ['breaking', 'narrows', 'It disappears from the graph that clients see.', KEEP_OLD],
+      removed: ['dangerous', 'may-widen', 'What was kept from clients is now theirs.', 'Check that it may be public.'],
+      changed: null,
+    },
+  },
+  shareable: {
+    direction: 'none',
+    verdicts: {
+      added: ['info', 'widens', 'Other subgraphs may resolve it too.'],
+      removed: ['breaking', 'narrows', 'Composition fails where another subgraph resolves it too.', CHECK],
+      changed: null,
+    },
+  },
+  external: {
+    direction: 'none',
+    verdicts: {
+      added: ['dangerous', 'may-narrow', 'The subgraph no longer resolves the field: another one must.', CHECK],
+      removed: ['dangerous', 'may-widen', 'The subgraph now resolves the field: two may, where one may only.', CHECK],
+      changed: null,
+    },
+  },
+  requires: {
+    direction: 'none',
+    verdicts: {
+      added: ['dangerous', 'may-narrow', 'The router must fetch more from other subgraphs first.', CHECK],
+      removed: ['info', 'widens', 'The subgraph needs less from others.'],
+      changed: ['dangerous', 'may-narrow', 'The router must fetch something else from other subgraphs first.', CHECK],
+    },
+  },
+  provides: {
+    direction: 'none',
+    verdicts: {
+      added: ['dangerous', 'may-narrow', ROUTES, CHECK],
+      removed: ['dangerous', 'may-narrow', ROUTES, CHECK],
+      changed: ['dangerous', 'may-narrow', ROUTES, CHECK],
+    },
+  },
+  override: {
+    direction: 'none',
+    verdicts: {
+      added: ['dangerous', 'may-narrow', ROUTES, CHECK],
+      removed: ['dangerous', 'may-narrow', ROUTES, CHECK],
+      changed: ['dangerous', 'may-narrow', ROUTES, CHECK],
+    },
+  },
+  interfaceObject: {
+    direction: 'none',
+    verdicts: {
+      added: ['dangerous', 'may-narrow', 'The type stands for an interface of other subgraphs from now on.', CHECK],
+      removed: ['dangerous', 'may-narrow', 'The type no longer stands for an interface of other subgraphs.', CHECK],
+      changed: null,
+    },
+  },
+  link: {
+    direction: 'none',
+    verdicts: {
+      added: ['dangerous', 'may-narrow', 'Directives get their meaning from the specification that is linked.', CHECK],
+      removed: ['dangerous', 'may-narrow', 'Directives lose the meaning that the specification gave them.', CHECK],
+      changed: ['dangerous', 'may-narrow', 'Another version can give directives another meaning.', CHECK],
+    },
+  },
+  authenticated: {
+    direction: 'request',
+    verdicts: {
+      added: ['breaking', 'narrows', ACCESS, KEEP_OLD],
+      removed: ['dangerous', 'may-widen', OPENED, 'Check that it may be public.'],
+      changed: null,
+    },
+  },
+  requiresScopes: {
+    direction: 'request',
+    verdicts: {
+      added: ['breaking', 'narrows', ACCESS, KEEP_OLD],
+      removed: ['dangerous', 'may-widen', OPENED, 'Check that it may be public.'],
+      changed: ['breaking', 'moves', ACCESS, 'Accept the old scopes beside the new ones for a while.'],
+    },
+  },
+  policy: {
+    direction: 'request',
+    verdicts: {
+      added: ['breaking', 'narrows', ACCESS, KEEP_OLD],
+      removed: ['dangerous', 'may-widen', OPENED, 'Check that it may be public.'],
+      changed: ['breaking', 'moves', ACCESS, 'Accept the old policies beside the new ones for a while.'],
+    },
+  },
+} as const satisfies Readonly<Record<string, DirectiveVerdicts>>
+
+const SAYS: Readonly<Record<UsageAction, string>> = {
+  added: '`{after}` was put on {name}',
+  removed: '`{before}` was taken from {name}',
+  changed: '`{before}` on {name} is now `{after}`',
+}
+
+/** The rule of what became of a directive; null where the directive has none of its own. */
+export function federationRule(directive: string, action: UsageAction): FederationRuleId | null {
+  const table: Readonly<Record<string, DirectiveVerdicts>> = FEDERATION_DIRECTIVES
+  const verdict = Object.hasOwn(table, directive) ? table[directive]?.verdicts[action] : null
+  return verdict ? ruleId(directive, action) : null
+}
+
+function ruleId(directive: string, action: UsageAction): FederationRuleId {
+  return `graphql-federation-${directive.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}-${action}`
+}
+
+export function federationRows(): readonly (readonly [id: string, row: GraphqlRow])[] {
+  return Object.entries<DirectiveVerdicts>(FEDERATION_DIRECTIVES).flatMap(([directive, { direction, verdicts }]) =>
+    USAGE_ACTIONS.flatMap((action) => {
+      const verdict = verdicts[action]
+      if (verdict === null) return []
+      const [level, effect, why, fix = NOTHING_TO_DO] = verdict
+      const row: GraphqlRow = {
+        level,
+        direction,
+        area: 'graphql-federation',
+        kind: directive,
+        action,
+        effect,
+        says: SAYS[action],
+        why,
+        fix,
+      }
+      return [[ruleId(directive, action), row] as const]
+    }),
+  )
+}

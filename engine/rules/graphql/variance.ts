@@ -1,0 +1,28 @@
+/** How one type relates to another of the same name: which of the two holds null in fewer places (GraphQL §3.12). */
+
+export type TypeRelation =
+  | 'same'
+  /** Only the outermost null went or came. */
+  | 'non-null'
+  | 'nullable'
+  /** Null went or came further in, or in several places. */
+  | 'narrowed'
+  | 'widened'
+  | 'changed'
+
+/** What became of a type, both written as in SDL. */
+export function relateTypes(before: string, after: string): TypeRelation {
+  if (before === after) return 'same'
+  if (after === `${before}!`) return 'non-null'
+  if (before === `${after}!`) return 'nullable'
+  if (isWithin(after, before)) return 'narrowed'
+  return isWithin(before, after) ? 'widened' : 'changed'
+}
+
+/** Whether every value of the first type is a value of the second. */
+function isWithin(inner: string, outer: string): boolean {
+  if (outer.endsWith('!')) return inner.endsWith('!') && isWithin(inner.slice(0, -1), outer.slice(0, -1))
+  if (inner.endsWith('!')) return isWithin(inner.slice(0, -1), outer)
+  if (outer.startsWith('[')) return inner.startsWith('[') && isWithin(inner.slice(1, -1), outer.slice(1, -1))
+  return inner === outer
+}
