@@ -1,6 +1,5 @@
 /** Why a change of some effect breaks, for whom, and how to make it without breaking: in plain words, by direction and effect. */
-import type { Direction } from '../finding.ts'
-import type { Effect, Rule } from './rule.ts'
+import type { Effect, Rule, Variance } from './rule.ts'
 
 export interface Advice {
   readonly explanation: string
@@ -9,7 +8,7 @@ export interface Advice {
 
 const HARMLESS_FIX = 'Nothing needs to be done.'
 
-const ADVICE: Readonly<Record<Direction, Readonly<Record<Effect, Advice>>>> = {
+const ADVICE: Readonly<Record<Variance, Readonly<Record<Effect, Advice>>>> = {
   request: {
     narrows: {
       explanation: 'Callers that send what was valid until now will be refused.',
@@ -69,9 +68,34 @@ const ADVICE: Readonly<Record<Direction, Readonly<Record<Effect, Advice>>>> = {
     },
     none: { explanation: 'What clients use goes on working.', fix: HARMLESS_FIX },
   },
+  shared: {
+    narrows: {
+      explanation: 'What was written to the old contract, and may be stored or on its way, is no longer valid.',
+      fix: 'Go on admitting the old form beside the new one, or publish the change as a new version and migrate to it.',
+    },
+    'may-narrow': {
+      explanation:
+        'What was written to the old contract may no longer be valid, or no longer be kept; whether it is cannot be seen from the contract.',
+      fix: 'Check what is stored and written before the change takes effect.',
+    },
+    widens: {
+      explanation: 'What was valid still is, but readers may receive what they never had to cope with.',
+      fix: 'Tell readers before writers use the new form.',
+    },
+    'may-widen': {
+      explanation: 'What was valid still is, but readers may receive what they never had to cope with.',
+      fix: 'Tell readers before writers use the new form.',
+    },
+    moves: {
+      explanation: 'What was written to the old contract is refused or misread, and readers miss what they rest on.',
+      fix: 'Add the new form beside the old one, and deprecate the old one before it goes.',
+    },
+    none: { explanation: 'The change decides neither what is valid nor what readers must expect.', fix: HARMLESS_FIX },
+  },
 }
 
-export function adviceOf(rule: Rule): Advice {
-  const advice = ADVICE[rule.direction][rule.effect]
+/** `variance` where it is not the rule's direction: of rules about what is shared. */
+export function adviceOf(rule: Rule, variance: Variance = rule.direction): Advice {
+  const advice = ADVICE[variance][rule.effect]
   return rule.because === null ? advice : { ...advice, explanation: rule.because }
 }

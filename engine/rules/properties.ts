@@ -2,14 +2,13 @@
  * Rules about the properties of an object: that one comes or goes, becomes required or optional, read-only or write-only.
  * Which rule holds depends on what the property is; the rule ids are made from the scope (`request`, `response`, `tool-input`).
  */
-import type { Direction } from '../finding.ts'
 import type { PropertyFacts, SchemaDelta } from '../schema/delta.ts'
-import type { Effect } from './rule.ts'
+import type { Effect, Variance } from './rule.ts'
 
 export interface PropertyRule {
   /** Id with `{scope}` open. */
   readonly id: string
-  readonly direction: Exclude<Direction, 'none'>
+  readonly direction: Exclude<Variance, 'none'>
   readonly keyword: 'properties' | 'required' | 'readOnly' | 'writeOnly'
   readonly action: SchemaDelta['action']
   /** Of the facts of a property; the first rule that applies holds. */
@@ -207,8 +206,77 @@ export const PROPERTY_RULES: readonly PropertyRule[] = [
       'the property `{path}` became optional',
     ],
   ]),
+  ...rows('shared', 'existence', [
+    [
+      'properties',
+      'added',
+      (f) => newlyRequired(f) && hasDefault(f),
+      'new-required-{scope}-property-with-default',
+      'narrows',
+      'the required property `{path}`, which has a default, was added',
+    ],
+    [
+      'properties',
+      'added',
+      newlyRequired,
+      'new-required-{scope}-property',
+      'narrows',
+      'the required property `{path}` was added',
+    ],
+    [
+      'properties',
+      'added',
+      always,
+      'new-optional-{scope}-property',
+      'none',
+      'the optional property `{path}` was added',
+    ],
+    [
+      'properties',
+      'removed',
+      wasRequired,
+      '{scope}-required-property-removed',
+      'moves',
+      'the required property `{path}` was removed',
+    ],
+    [
+      'properties',
+      'removed',
+      always,
+      '{scope}-optional-property-removed',
+      'may-narrow',
+      'the optional property `{path}` was removed',
+    ],
+  ]),
+  ...rows('shared', 'requiredness', [
+    [
+      'required',
+      'added',
+      hasDefault,
+      '{scope}-property-became-required-with-default',
+      'narrows',
+      'the property `{path}`, which has a default, became required',
+    ],
+    [
+      'required',
+      'added',
+      always,
+      '{scope}-property-became-required',
+      'narrows',
+      'the property `{path}` became required',
+    ],
+    [
+      'required',
+      'removed',
+      always,
+      '{scope}-property-became-optional',
+      'widens',
+      'the property `{path}` became optional',
+    ],
+  ]),
   ...mutability('request'),
   ...mutability('response'),
+  ...mutability('shared'),
 ]
 
 function mutability(direction: PropertyRule['direction']): readonly PropertyRule[] {
@@ -252,7 +320,7 @@ function mutability(direction: PropertyRule['direction']): readonly PropertyRule
 }
 
 export function propertyRuleOf(
-  direction: Direction,
+  direction: PropertyRule['direction'],
   delta: SchemaDelta,
   facts: PropertyFacts,
 ): PropertyRule | undefined {

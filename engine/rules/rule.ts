@@ -51,6 +51,30 @@ const VARIANCE: Readonly<Record<Direction, Readonly<Record<Effect, Level>>>> = {
   },
 }
 
-export function levelOf(direction: Direction, effect: Effect): Level {
-  return VARIANCE[direction][effect]
+/**
+ * Who stands at a schema: those who write, those who read, or both at once. A schema that is published on its own, or that
+ * stored objects keep to, is `shared`: its writers and its readers are others than its owner.
+ */
+export type Variance = Direction | 'shared'
+
+/**
+ * Narrowing refuses what was written, which breaks; widening lets readers meet what they do not know, which tolerant readers
+ * cope with.
+ */
+const SHARED: Readonly<Record<Effect, Level>> = {
+  narrows: 'breaking',
+  widens: 'dangerous',
+  'may-narrow': 'dangerous',
+  'may-widen': 'dangerous',
+  moves: 'breaking',
+  none: 'info',
+}
+
+export function levelOf(variance: Variance, effect: Effect): Level {
+  return variance === 'shared' ? SHARED[effect] : VARIANCE[variance][effect]
+}
+
+/** The side of an exchange that findings name; what is shared is on neither. */
+export function directionOf(variance: Variance): Direction {
+  return variance === 'shared' ? 'none' : variance
 }

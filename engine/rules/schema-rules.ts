@@ -1,9 +1,9 @@
 /** The rules that the families make at a site, each once: the rows of the rule table for schemas. */
-import type { Direction, Level } from '../finding.ts'
+import type { Level } from '../finding.ts'
 import { exceptionOf } from './exceptions.ts'
 import { FAMILIES, TYPE_FAMILIES, type Family } from './families.ts'
 import { PROPERTY_RULES } from './properties.ts'
-import { levelOf, type Effect, type Rule } from './rule.ts'
+import { directionOf, levelOf, type Effect, type Rule, type Variance } from './rule.ts'
 import type { SchemaSite, SitePair } from './sites.ts'
 
 /** Ids that were given before the families named them. */
@@ -41,6 +41,7 @@ export function schemaRules(sites: SitePair): readonly Rule[] {
 /** Which outcomes a change of type can have at a site. */
 function typeFamiliesAt({ direction, isProperty, area }: SchemaSite): readonly Family[] {
   const { changed, specialized, generalized, compatible } = TYPE_FAMILIES
+  if (direction === 'shared') return [changed, specialized, generalized]
   if (direction === 'response') return [changed, specialized, generalized, compatible]
   if (area === 'parameters')
     return isProperty ? [changed, specialized, generalized] : [changed, generalized, compatible]
@@ -55,6 +56,7 @@ function familyRule(site: SchemaSite, { stem, effect, kind, action, says, ...fam
 
 /** Of properties that a side does not use: always information. */
 function unusedRules({ scope, direction, area }: SchemaSite): readonly Rule[] {
+  if (direction === 'shared') return []
   const word = direction === 'request' ? 'read-only' : 'write-only'
   const told =
     direction === 'request'
@@ -95,7 +97,7 @@ function lifecycleRules({ scope, direction, area }: SchemaSite): readonly Rule[]
 /** A rule whose level follows from direction and effect, unless an exception says otherwise. */
 export function makeRule(
   id: string,
-  direction: Direction,
+  variance: Variance,
   area: string,
   kind: string,
   action: string,
@@ -103,6 +105,7 @@ export function makeRule(
   description: string,
 ): Rule {
   const exception = exceptionOf(id)
-  const level: Level = exception?.level ?? levelOf(direction, effect)
+  const level: Level = exception?.level ?? levelOf(variance, effect)
+  const direction = directionOf(variance)
   return { id, level, direction, area, kind, action, effect, description, because: exception?.because ?? null }
 }

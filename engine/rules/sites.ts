@@ -1,8 +1,8 @@
 /** The places where a schema stands. A family makes one rule for each; the site gives ids their prefix and messages their noun. */
-import type { Direction } from '../finding.ts'
+import type { Variance } from './rule.ts'
 
 export interface SchemaSite {
-  readonly direction: Exclude<Direction, 'none'>
+  readonly direction: Exclude<Variance, 'none'>
   readonly area: string
   /** Prefix of the rules about a schema at this site: `request-body`, `response-property`. */
   readonly prefix: string
@@ -99,4 +99,12 @@ export const TOOL_OUTPUT = sitePair(
   'tool-output',
   { prefix: 'tool-output', area: 'tools', noun: 'the output' },
   { prefix: 'tool-output-property', area: 'tools', noun: 'the output property `{path}`' },
+)
+
+/** A JSON Schema that is published on its own: documents are written by it and read by it. */
+export const SCHEMA_DOCUMENT = sitePair(
+  'shared',
+  'schema',
+  { prefix: 'schema', area: 'json schema', noun: 'the document' },
+  { prefix: 'schema-property', area: 'json schema', noun: 'the property `{path}`' },
 )

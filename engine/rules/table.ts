@@ -1,5 +1,6 @@
 /** Every rule that a comparison can name, sorted by id: the source of docs/rules.md, test/pins/rules.tsv and ruleset_hash. */
 import { graphqlRules } from './graphql/rows.ts'
+import { JSON_SCHEMA_RULES } from './json-schema/rows.ts'
 import { mcpRules } from './mcp/rows.ts'
 import { openApiRules } from './openapi/rules.ts'
 import type { Rule } from './rule.ts'
@@ -12,6 +13,7 @@ import {
   REQUEST_PARAMETER,
   RESPONSE_BODY,
   RESPONSE_HEADER,
+  SCHEMA_DOCUMENT,
   TOOL_INPUT,
   TOOL_OUTPUT,
 } from './sites.ts'
@@ -26,10 +28,13 @@ const SCHEMA_SITES = [
   CALLBACK_RESPONSE,
   TOOL_INPUT,
   TOOL_OUTPUT,
+  SCHEMA_DOCUMENT,
 ]
 
+const CONTRACT_RULES = [JSON_SCHEMA_RULES]
+
 const RULES: ReadonlyMap<string, Rule> = new Map(
-  [...openApiRules(), ...mcpRules(), ...graphqlRules(), ...SCHEMA_SITES.flatMap(schemaRules)]
+  [...openApiRules(), ...mcpRules(), ...graphqlRules(), ...contractRules(), ...SCHEMA_SITES.flatMap(schemaRules)]
     .map((rule) => [rule.id, rule] as const)
     .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)),
 )
@@ -40,4 +45,8 @@ export function ruleTable(): readonly Rule[] {
 
 export function ruleOf(id: string): Rule | undefined {
   return RULES.get(id)
+}
+
+function contractRules(): readonly Rule[] {
+  return CONTRACT_RULES.flatMap((rules) => [...rules.values()].map(({ rule }) => rule))
 }

@@ -21,11 +21,18 @@ export function tellsTypesApart(mediaType: string | null): boolean {
 
 /** Which family a change of type belongs to at a site. `isTyped` is null where it cannot be known how values are written. */
 export function typeFamilyOf(types: TypeFacts, site: SchemaSite, isTyped: boolean | null): Family {
+  if (site.direction === 'shared') return sharedFamily(types)
   if (site.direction === 'response') return responseFamily(types, isTyped ?? true)
   if (isTyped !== null) return requestFamily(types, isTyped)
   const strict = breaksWriters(types, true)
   if (strict !== breaksWriters(types, false)) return TYPE_FAMILIES.changed
   return strict ? TYPE_FAMILIES.specialized : TYPE_FAMILIES.generalized
+}
+
+/** Of a document that is written and read, both ways count. */
+function sharedFamily(types: TypeFacts): Family {
+  if (!breaksWriters(types, true)) return TYPE_FAMILIES.generalized
+  return breaksWriters(reversed(types), true) ? TYPE_FAMILIES.changed : TYPE_FAMILIES.specialized
 }
 
 function requestFamily(types: TypeFacts, isTyped: boolean): Family {

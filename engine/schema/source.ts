@@ -4,8 +4,9 @@ import { isRecord, type JsonRecord, type Located } from './located.ts'
 /**
  * `openapi-2.0` and `openapi-3.0`: `nullable`, boolean `exclusiveMinimum`, and `$ref` hides its siblings.
  * `json-schema`: 2020-12 as MCP tools and OpenAPI 3.1 on use it, where siblings of `$ref` count.
+ * `json-schema-draft-7`: drafts 4 to 7, where `$ref` hides its siblings too.
  */
-export type SchemaDialect = 'openapi-2.0' | 'openapi-3.0' | 'json-schema'
+export type SchemaDialect = 'openapi-2.0' | 'openapi-3.0' | 'json-schema' | 'json-schema-draft-7'
 
 export interface SchemaSource {
   readonly dialect: SchemaDialect
@@ -36,6 +37,12 @@ const SILENT_SIBLINGS: ReadonlySet<string> = new Set([
   'example',
   'examples',
   '$comment',
+  '$schema',
+  '$id',
+  '$anchor',
+  '$dynamicAnchor',
+  '$defs',
+  'definitions',
 ])
 
 /** Follows the references of a schema. A boolean schema becomes its object form; a dangling reference admits anything. */

@@ -26,7 +26,7 @@ suite('types', () => {
     for (const type of ARTIFACT_TYPES.filter((other) => !COMPARED_TYPES.includes(other))) {
       const { code, message } = refused(type, 'a', 'b')
       assert.equal(code, 'UNSUPPORTED_ARTIFACT_TYPE')
-      assert.match(message, new RegExp(`${type}.*openapi, mcp_manifest`))
+      assert.match(message, new RegExp(`${type}.*openapi.*mcp_manifest`))
     }
   })
 

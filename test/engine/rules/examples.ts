@@ -64,7 +64,7 @@ const discriminated = (mapping: Schema, propertyName = 'kind'): Schema => ({
 })
 
 /** What changes at a schema, by the family that tells it. */
-const FRAGMENTS: Readonly<Record<string, Pair>> = {
+export const FRAGMENTS: Readonly<Record<string, Pair>> = {
   ...presencePairs('enum', [
     { ...STRING, enum: ['a'] },
     { ...STRING, enum: ['a', 'b'] },
@@ -189,7 +189,7 @@ export function documentOf(operation: Schema): Schema {
   return { openapi: '3.1.0', info: { title: 'Example', version: '1' }, paths: { '/things': { post: operation } } }
 }
 
-function propertyOf(schema: Schema, isRequired = false): Schema {
+export function propertyOf(schema: Schema, isRequired = false): Schema {
   return { type: 'object', properties: { p: schema }, ...(isRequired ? { required: ['p'] } : {}) }
 }
 

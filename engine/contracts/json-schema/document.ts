@@ -1,0 +1,86 @@
+/** A JSON Schema that stands on its own, drafts 4 to 2020-12: its text read, its language known, its references resolvable. */
+import type { CompareOptions } from '../../compare.ts'
+import { fail, ok, type Result } from '../../result.ts'
+import { isRecord, memberOf, type Located } from '../../schema/located.ts'
+import { readDocument } from '../document.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../limits.ts'
+import type { Locate } from '../positions.ts'
+import { ofSide, unreadable } from '../unreadable.ts'
+import { draftOf, holdsKeyword } from './keywords.ts'
+import { SchemaDocuments } from './references.ts'
+
+export interface JsonSchemaContract {
+  readonly root: Located
+  readonly source: SchemaDocuments
+  /** Name of the draft, null where the document states none: then 2020-12 is assumed. */
+  readonly draft: string | null
+  readonly locate: Locate
+}
+
+/** Reads one side; the problem says why a text is no JSON Schema. An empty side is null. */
+export function readJsonSchema(
+  text: string,
+  side: 'base' | 'head',
+  options: CompareOptions,
+): Result<JsonSchemaContract | null> {
+  if (text === '') return ok(null)
+  const limits = options.limits ?? DEFAULT_DOCUMENT_LIMITS
+  const read = readDocument(text, limits)
+  if (!read.ok) return fail(ofSide(read.problem, side))
+  const { root, locate } = read.value
+  if (!isJsonSchema(root)) {
+    const fix = 'A schema is an object with keywords such as type, properties or $ref, or true or false.'
+    const problem = unreadable('as a JSON Schema: it holds no keyword', { pointer: '', position: locate(''), fix })
+    return fail(ofSide(problem, side))
+  }
+  const files = options.files?.[side] ?? {}
+  const openFile = (path: string): unknown => {
+    const content = Object.hasOwn(files, path) ? files[path] : undefined
+    const file = content === undefined ? null : readDocument(content, limits)
+    return file?.ok ? file.value.root : undefined
+  }
+  const draft = draftOf(isRecord(root) ? root['$schema'] : null)
+  const plain = /\$(?:dynamic|recursive)Ref/.test(text) ? withPlainReferences(root) : root
+  const source = new SchemaDocuments(plain, dialectOf(draft), openFile)
+  return ok({ root: source.root, source, draft, locate })
+}
+
+/**
+ * Dynamic references as the plain references that they are until another schema redefines them (JSON Schema 2020-12
+ * §8.2.3.2): within one document that is what they mean.
+ */
+function withPlainReferences(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withPlainReferences)
+  if (!isRecord(value)) return value
+  const members = Object.entries(value).map(([name, member]): [string, unknown] => {
+    const isDynamic = (name === '$dynamicRef' || name === '$recursiveRef') && typeof member === 'string'
+    return isDynamic && !Object.hasOwn(value, '$ref') ? ['$ref', member] : [name, withPlainReferences(member)]
+  })
+  return Object.fromEntries(members)
+}
+
+/** The empty object is the schema that admits everything. */
+function isJsonSchema(root: unknown): boolean {
+  if (typeof root === 'boolean') return true
+  return isRecord(root) && (Object.keys(root).length === 0 || holdsKeyword(root))
+}
+
+/** Up to draft 7 a reference hides what stands beside it (draft-handrews-json-schema-01 §8.3). */
+function dialectOf(draft: string | null): 'json-schema' | 'json-schema-draft-7' {
+  return draft !== null && /^draft-0[3-7]$/.test(draft) ? 'json-schema-draft-7' : 'json-schema'
+}
+
+/** The named schemas that others may refer to, under either name of the keyword, by `keyword/name`. */
+export function definitionsOf(contract: JsonSchemaContract): ReadonlyMap<string, Located> {
+  const found = new Map<string, Located>()
+  for (const keyword of ['$defs', 'definitions']) {
+    const holder = memberOf(contract.root, keyword)
+    if (holder === null || !isRecord(holder.value)) continue
+    for (const name of Object.keys(holder.value)) {
+      const definition = memberOf(holder, name)
+      // Moved from `definitions` to `$defs`, it is the same definition.
+      if (definition !== null && !found.has(name)) found.set(name, definition)
+    }
+  }
+  return found
+}

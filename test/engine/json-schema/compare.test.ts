@@ -1,0 +1,238 @@
+/** JSON Schemas on their own: every draft in one form, references of every kind, faults with their place, orders that mean nothing. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { compare, type CompareOptions } from '../../../engine/compare.ts'
+import { sniffArtifactType } from '../../../engine/contracts/sniff.ts'
+import { resolveUri } from '../../../engine/contracts/json-schema/uri.ts'
+import type { FindingGroup } from '../../../engine/finding.ts'
+import type { Problem } from '../../../engine/result.ts'
+import { sha256Hex } from '../../../gateway/hash.ts'
+import { shuffledKeys } from '../../shuffle.ts'
+
+type Schema = Readonly<Record<string, unknown>> | boolean
+
+function run(before: string, after: string, options: CompareOptions = {}): readonly FindingGroup[] {
+  const result = compare({ id: 'schema', type: 'json_schema', before, after }, options, sha256Hex)
+  assert.ok(result.ok, result.ok ? '' : result.problem.message)
+  return result.value.groups
+}
+
+function found(before: Schema, after: Schema, options: CompareOptions = {}): readonly string[] {
+  return run(JSON.stringify(before), JSON.stringify(after), options).map(({ rule, location }) => `${rule} ${location}`)
+}
+
+function refused(before: string, after: string): Problem {
+  const result = compare({ id: 'schema', type: 'json_schema', before, after }, {}, sha256Hex)
+  assert.ok(!result.ok)
+  return result.problem
+}
+
+const DRAFT_4 = 'http://json-schema.org/draft-04/schema#'
+const DRAFT_7 = 'http://json-schema.org/draft-07/schema#'
+const NEW = 'https://json-schema.org/draft/2020-12/schema'
+
+const keyed = (draft: string, maxLength: number): Schema => ({
+  $schema: draft,
+  properties: { a: { $ref: '#/definitions/a', maxLength } },
+  definitions: { a: { type: 'string' } },
+})
+
+const through = (reference: string, rest: object, definition: object): Schema => ({
+  $id: 'https://schemas.example/a/root.json',
+  properties: { p: { $ref: reference } },
+  $defs: { d: { ...rest, ...definition } },
+})
+
+const tree = (type: string): Schema => ({
+  $dynamicAnchor: 'node',
+  type: 'object',
+  properties: { value: { type }, children: { type: 'array', items: { $dynamicRef: '#node' } } },
+})
+
+const partOf = (type: string) => ({ 'part.json': JSON.stringify({ $defs: { x: { type } } }) })
+
+const twoDefinitions = (type: string): Schema => ({
+  $ref: '#/definitions/used',
+  definitions: { used: { properties: { a: { type } } }, apart: { properties: { b: { type } } } },
+})
+
+const oddNames = (type: string): Schema => ({ properties: { $id: { type }, $ref: { type }, enum: { type } } })
+
+suite('drafts', () => {
+  test('the keywords of draft 4 and of 2020-12 say the same', () => {
+    const old = {
+      type: 'object',
+      properties: {
+        n: { type: 'number', minimum: 1, exclusiveMinimum: true },
+        t: { type: 'array', items: [{ type: 'string' }], additionalItems: { type: 'integer' } },
+      },
+      dependencies: { n: ['t'] },
+      definitions: { d: { type: 'string' } },
+    }
+    const now = {
+      type: 'object',
+      properties: {
+        n: { type: 'number', exclusiveMinimum: 1 },
+        t: { type: 'array', prefixItems: [{ type: 'string' }], items: { type: 'integer' } },
+      },
+      dependentRequired: { n: ['t'] },
+      $defs: { d: { type: 'string' } },
+    }
+    assert.deepEqual(found(old, now), [])
+    assert.deepEqual(found({ $schema: DRAFT_4, ...old }, { $schema: NEW, ...now }), ['schema-draft-changed /$schema'])
+  })
+
+  test('up to draft 7 a reference hides what stands beside it; later both count', () => {
+    assert.deepEqual(found(keyed(DRAFT_7, 9), keyed(DRAFT_7, 3)), [])
+    assert.deepEqual(found(keyed(NEW, 9), keyed(NEW, 3)), [
+      'schema-property-max-length-decreased /properties/a/maxLength',
+    ])
+  })
+
+  test('a boolean schema is compared with an object', () => {
+    assert.deepEqual(found(true, {}), [])
+    assert.deepEqual(found(true, { type: 'string' }), ['schema-type-specialized /type'])
+  })
+})
+
+suite('references', () => {
+  for (const [kind, reference, rest] of [
+    ['a pointer', '#/$defs/d', {}],
+    ['an anchor', '#here', { $anchor: 'here' }],
+    ['a fragment as id, as draft 6 has it', '#here', { $id: '#here' }],
+    ['an address relative to that of the document', 'part.json', { $id: 'part.json' }],
+    ['an absolute address', 'https://schemas.example/b/part.json', { $id: '../b/part.json' }],
+    ['an address and a pointer below it', 'part.json#', { $id: 'part.json' }],
+    ['the address of the document itself', 'root.json#/$defs/d', {}],
+    ['a dynamic anchor', '#here', { $dynamicAnchor: 'here' }],
+  ] as const) {
+    test(`${kind} leads to the definition`, () => {
+      const groups = run(
+        JSON.stringify(through(reference, rest, { type: 'string', maxLength: 9 })),
+        JSON.stringify(through(reference, rest, { type: 'string', maxLength: 3 })),
+      )
+      assert.deepEqual(
+        groups.map(({ rule, location }) => `${rule} ${location}`),
+        ['schema-property-max-length-decreased /$defs/d/maxLength'],
+      )
+      assert.match(groups[0]?.message ?? '', /`p`/)
+    })
+  }
+
+  test('a dynamic reference is compared as the reference that it is within its document', () => {
+    assert.deepEqual(found(tree('string'), tree('integer')), ['schema-property-type-changed /properties/value/type'])
+  })
+
+  test('a file that is handed in is looked into, one that is not is told once it is newly needed', () => {
+    const schema = { properties: { p: { $ref: 'part.json#/$defs/x' } } }
+    const groups = found(schema, schema, { files: { base: partOf('string'), head: partOf('integer') } })
+    assert.deepEqual(groups, ['schema-property-type-changed part.json#/$defs/x/type'])
+    assert.deepEqual(found(schema, schema), [])
+    assert.ok(found({ properties: { p: {} } }, schema).includes('schema-reference-unresolved /properties/p'))
+  })
+
+  test('a definition that the root does not reach is compared too, and one that it reaches is told there only', () => {
+    assert.deepEqual(
+      run(JSON.stringify(twoDefinitions('string')), JSON.stringify(twoDefinitions('boolean'))).map(
+        ({ message }) => message,
+      ),
+      [
+        'the property `$defs/apart/b` had its type changed from string to boolean',
+        'the property `a` had its type changed from string to boolean',
+      ],
+    )
+  })
+
+  test('names that resemble keywords are names where names stand', () => {
+    assert.deepEqual(found(oddNames('string'), oddNames('integer')).length, 3)
+  })
+
+  test('addresses are resolved as RFC 3986 has it', () => {
+    const base = 'http://a/b/c/d;p?q'
+    for (const [reference, uri] of [
+      ['g', 'http://a/b/c/g'],
+      ['./g', 'http://a/b/c/g'],
+      ['g/', 'http://a/b/c/g/'],
+      ['/g', 'http://a/g'],
+      ['//g', 'http://g'],
+      ['?y', 'http://a/b/c/d;p?y'],
+      ['g?y', 'http://a/b/c/g?y'],
+      ['', 'http://a/b/c/d;p?q'],
+      ['.', 'http://a/b/c/'],
+      ['..', 'http://a/b/'],
+      ['../g', 'http://a/b/g'],
+      ['../../g', 'http://a/g'],
+      ['../../../g', 'http://a/g'],
+      ['urn:x:y', 'urn:x:y'],
+    ] as const) {
+      assert.deepEqual(resolveUri(`${reference}#f`, base), { uri, fragment: 'f' }, reference)
+    }
+  })
+})
+
+suite('what is refused', () => {
+  test('text that is no document, with its side, line and column', () => {
+    const problem = refused('{"type":"string"}', '{"type":\n  "string",}')
+    assert.equal(problem.code, 'ARTIFACT_UNREADABLE')
+    assert.match(problem.message, /^The head document/)
+    assert.deepEqual([problem.line, problem.column], [2, 12])
+  })
+
+  test('documents of other kinds, by their kind where it shows', () => {
+    assert.equal(refused('openapi: 3.0.3\npaths: {}', '').code, 'ARTIFACT_TYPE_MISMATCH')
+    assert.match(refused('[1]', 'true').message, /base document.*no keyword/)
+    assert.match(refused('{"a":1}', '{}').message, /no keyword/)
+  })
+})
+
+suite('what means nothing', () => {
+  const before = {
+    $schema: NEW,
+    type: 'object',
+    required: ['a', 'b'],
+    properties: {
+      a: { type: 'string', enum: ['x', 'y'] },
+      b: { $ref: '#/$defs/b' },
+      c: { oneOf: [{ type: 'string' }, { $ref: '#' }] },
+    },
+    $defs: { b: { type: 'object', properties: { d: { $ref: '#/$defs/missing' } } }, e: { type: 'integer' } },
+  }
+  const after = {
+    $schema: NEW,
+    type: 'object',
+    required: ['b'],
+    properties: {
+      a: { type: 'string', enum: ['x'] },
+      b: { $ref: '#/$defs/b' },
+      f: { $ref: '#/$defs/gone' },
+      g: { $ref: '#/$defs/gone' },
+    },
+    $defs: { b: { type: 'object', properties: { d: { type: 'string' } } } },
+  }
+
+  test('the order of members', () => {
+    const want = run(JSON.stringify(before), JSON.stringify(after)).map(({ id, message }) => ({ id, message }))
+    for (let seed = 1; seed < 12; seed += 1) {
+      const [old, now] = [shuffledKeys(before, seed), shuffledKeys(after, seed + 50)]
+      const got = run(JSON.stringify(old), JSON.stringify(now)).map(({ id, message }) => ({ id, message }))
+      assert.deepEqual(got, want)
+    }
+    assert.deepEqual(run(JSON.stringify(before), JSON.stringify(shuffledKeys(before, 3))), [])
+  })
+})
+
+suite('the type of a schema', () => {
+  for (const text of [
+    `{"$schema":"${DRAFT_7}","title":"x"}`,
+    '{"type":"object","properties":{}}',
+    '{"$defs":{"a":{}}}',
+    'type: string\nenum: [a]\n',
+  ]) {
+    test(`is told from ${text.slice(0, 30)}`, () =>
+      assert.deepEqual(sniffArtifactType(text, ''), { ok: true, value: 'json_schema' }))
+  }
+
+  test('is not told from an object that is of some type', () => {
+    assert.equal(sniffArtifactType('{"type":"object","name":"x"}', '').ok, false)
+  })
+})
