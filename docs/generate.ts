@@ -2,14 +2,14 @@
  * Writes every file that is made from the sources (reference pages, chart schema, compiled validators). With --check it
  * writes nothing and fails when a committed file differs from what the sources say now.
  */
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { chartSchema } from './chart-schema.ts'
 import { patternsPage } from './patterns-page.ts'
 import { configPage, errorsPage, metricsPage } from './reference-pages.ts'
 import { riskPage } from './risk-page.ts'
-import { rulesPage } from './rules-page.ts'
+import { rulesPages } from './rules-page.ts'
 import { generatedValidators, type GeneratedFile } from './validators.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -24,7 +24,7 @@ function generatedFiles(): readonly GeneratedFile[] {
     metricsPage(),
     patternsPage(),
     riskPage(),
-    rulesPage(),
+    ...rulesPages(),
   ]
 }
 
@@ -44,6 +44,7 @@ function main(): number {
     return stale.length === 0 ? 0 : 1
   }
   for (const { path, content } of stale) {
+    mkdirSync(dirname(join(ROOT, path)), { recursive: true })
     writeFileSync(join(ROOT, path), content)
     process.stdout.write(`wrote ${path}\n`)
   }

@@ -1,22 +1,67 @@
-/** docs/rules.md from the rule table of the engine: every rule id with its level, what it watches and why an exception is one. */
+/** docs/rules.md, the index of all rules, and docs/rules/, a page for each area that shows every rule with its example: made from the rule table and from the pairs that the tests run. */
 import { LEVELS } from '../engine/index.ts'
 import type { Rule } from '../engine/rules/rule.ts'
 import { ruleTable } from '../engine/rules/table.ts'
 import { page, table } from './reference-pages.ts'
+import { ruleExamples, type RuleExample } from './rule-examples.ts'
 import type { GeneratedFile } from './validators.ts'
 
 /** Rules in the order of the table, by area; areas in the order in which they first appear. */
-function byArea(rules: readonly Rule[]): ReadonlyMap<string, readonly Rule[]> {
+function byArea(rules: readonly Rule[]): readonly (readonly [area: string, rules: readonly Rule[]])[] {
   const areas = new Map<string, Rule[]>()
   for (const rule of rules) {
     const known = areas.get(rule.area)
     if (known === undefined) areas.set(rule.area, [rule])
     else known.push(rule)
   }
-  return areas
+  return [...areas]
 }
 
-function rowOf({ id, level, direction, effect, description, because }: Rule): readonly string[] {
+function counted(rules: readonly Rule[]): string {
+  return LEVELS.map((level) => `${rules.filter((rule) => rule.level === level).length} ${level}`).join(', ')
+}
+
+/** `request body` → `request-body.md`. */
+function fileOf(area: string): string {
+  return `${area.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}.md`
+}
+
+export function rulesPages(): readonly GeneratedFile[] {
+  const rules = ruleTable()
+  const examples = ruleExamples()
+  const areas = byArea(rules)
+  return [indexPage(rules, areas), ...areas.map(([area, rows]) => areaPage(area, rows, examples))]
+}
+
+function indexPage(rules: readonly Rule[], areas: ReturnType<typeof byArea>): GeneratedFile {
+  return page(
+    'docs/rules.md',
+    'Rules',
+    `${rules.length} rules: ${counted(rules)}. The id in upper snake case is the reason code of a finding. Ids are pinned and only ever added to; \`options.levels\` and a policy's \`levels\` change the level of one.`,
+    'The level follows from what the change does to the set of values that the contract admits, and from the side: narrowing what a request may carry breaks callers, widening what a response may carry breaks readers. Each area has a page that shows its rules with side, effect, the reason of each exception, and an example: a pair of contracts on which the rule holds, which the tests run.',
+    ...areas.flatMap(([area, rows]) => [
+      `## ${area}`,
+      `${rows.length} rules, [with examples](rules/${fileOf(area)}).`,
+      ...LEVELS.flatMap((level) => {
+        const ids = rows.filter((rule) => rule.level === level).map(({ id }) => `\`${id}\``)
+        return ids.length === 0 ? [] : [`**${level}**: ${ids.join(', ')}`]
+      }),
+    ]),
+  )
+}
+
+function areaPage(area: string, rules: readonly Rule[], examples: ReadonlyMap<string, RuleExample>): GeneratedFile {
+  const rows = rules.map((rule) => [...ruleCells(rule), ...exampleCells(examples.get(rule.id))])
+  return page(
+    `docs/rules/${fileOf(area)}`,
+    `Rules: ${area}`,
+    `${rules.length} rules: ${counted(rules)}. [All areas](../rules.md).`,
+    '*Effect* is what the change does to the set of values that the contract admits. A level that does not follow from side and effect is an exception, with its reason in parentheses. *Where*, *before* and *after* show what is different in the example; a place that is a link leads to the whole pair.',
+    table(['rule', 'level', 'side', 'effect', 'what happened', 'where', 'before', 'after'], rows),
+  )
+}
+
+function ruleCells({ id, level, direction, effect, description, because }: Rule): readonly string[] {
   return [
     `\`${id}\``,
     level,
@@ -26,18 +71,19 @@ function rowOf({ id, level, direction, effect, description, because }: Rule): re
   ]
 }
 
-export function rulesPage(): GeneratedFile {
-  const rules = ruleTable()
-  const counts = LEVELS.map((level) => `${rules.filter((rule) => rule.level === level).length} ${level}`).join(', ')
-  const sections = [...byArea(rules)].flatMap(([area, rows]) => [
-    `## ${area}`,
-    table(['rule', 'level', 'side', 'effect', 'what happened'], rows.map(rowOf)),
-  ])
-  return page(
-    'docs/rules.md',
-    'Rules',
-    `${rules.length} rules: ${counts}. The id in upper snake case is the reason code of a finding. Ids are pinned and only ever added to; \`options.levels\` and a policy's \`levels\` change the level of one.`,
-    '*Effect* is what the change does to the set of values that the contract admits. With the side it gives the level: narrowing what a request may carry breaks callers, widening what a response may carry breaks readers. A level that differs from that is an exception, with its reason in parentheses.',
-    ...sections,
-  )
+function exampleCells(example: RuleExample | undefined): readonly string[] {
+  if (example === undefined) return ['', '', '']
+  const { where, before, after, folder, options } = example
+  const place = code(where === '' ? '/' : where)
+  const linked = folder === null ? place : `[${place}](../../${folder})`
+  return [options === null ? linked : `${linked} with ${code(options)}`, code(before), code(after)]
+}
+
+/** Inline code: the fence is longer than any run of backticks inside (CommonMark §6.1). */
+function code(text: string): string {
+  if (text === '') return ''
+  const longest = (text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 0)
+  const fence = '`'.repeat(longest + 1)
+  const pad = text.startsWith('`') || text.endsWith('`') ? ' ' : ''
+  return fence + pad + text + pad + fence
 }

@@ -1,0 +1,126 @@
+/** The example of each rule, taken from the pairs that the tests run: what is different between before and after, and where. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { parse } from 'yaml'
+import { examples } from '../test/engine/rules/examples.ts'
+import { at } from '../test/json.ts'
+
+export interface RuleExample {
+  /** JSON Pointer of what changed; empty: the document as a whole. */
+  readonly where: string
+  readonly before: string
+  readonly after: string
+  /** Folder of the pair from the root; null for a pair that the families make. */
+  readonly folder: string | null
+  /** Options that the rule needs, as JSON; null for none. */
+  readonly options: string | null
+}
+
+const PAIRS = join(import.meta.dirname, '../test/rules')
+
+/** Longest side that is shown; the pair itself is whole. */
+const SHOWN_LENGTH = 240
+
+export function ruleExamples(): ReadonlyMap<string, RuleExample> {
+  const found = new Map<string, RuleExample>()
+  for (const { rule, before, after, options } of examples()) {
+    found.set(rule, exampleOf(before, after, { folder: null, options: optionsText(options) }))
+  }
+  for (const format of readdirSync(PAIRS)) {
+    for (const rule of readdirSync(join(PAIRS, format))) {
+      const example = pairExample(format, rule)
+      if (example !== null) found.set(rule, example)
+    }
+  }
+  return found
+}
+
+type Source = Pick<RuleExample, 'folder' | 'options'>
+
+function pairExample(format: string, rule: string): RuleExample | null {
+  const folder = join(PAIRS, format, rule)
+  const files = readdirSync(folder)
+  const [before, after] = ['before', 'after'].map((side) => files.find((name) => name.startsWith(`${side}.`)))
+  if (before === undefined || after === undefined) return null
+  const expected = join(folder, 'expect.yaml')
+  const options = existsSync(expected) ? at(parse(readFileSync(expected, 'utf8')), 'options') : undefined
+  const source: Source = { folder: `test/rules/${format}/${rule}`, options: optionsText(options) }
+  const [old, now] = [readFileSync(join(folder, before), 'utf8'), readFileSync(join(folder, after), 'utf8')]
+  return /\.(?:json|ya?ml)$/.test(before)
+    ? exampleOf(parse(old), parse(now), source)
+    : { where: '', ...differentLines(old, now), ...source }
+}
+
+function optionsText(options: unknown): string | null {
+  const text = JSON.stringify(options ?? {})
+  return text === '{}' ? null : text
+}
+
+function exampleOf(before: unknown, after: unknown, source: Source): RuleExample {
+  const { path, old, now } = difference(before, after)
+  const where = path.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+  return { where, before: shown(old), after: shown(now), ...source }
+}
+
+interface Difference {
+  readonly path: readonly string[]
+  /** Undefined where it is absent. */
+  readonly old: unknown
+  readonly now: unknown
+}
+
+/** The smallest part of both that holds all that is different. */
+function difference(old: unknown, now: unknown, path: readonly string[] = []): Difference {
+  const [before, after] = [membersOf(old), membersOf(now)]
+  if (before === null || after === null || Array.isArray(old) !== Array.isArray(now)) return { path, old, now }
+  const names = [...new Set([...before.keys(), ...after.keys()])]
+  const different = names.filter((name) => !isDeepStrictEqual(before.get(name), after.get(name)))
+  const [only] = different
+  if (only !== undefined && different.length === 1 && before.has(only) && after.has(only)) {
+    const below = difference(before.get(only), after.get(only), [...path, only])
+    // A keyword's value alone says little: the schema around it is shown while it is short.
+    return isScalarChange(below) && isShort(old) && isShort(now) ? { path, old, now } : below
+  }
+  return isShort(old) && isShort(now)
+    ? { path, old, now }
+    : { path, old: picked(before, different), now: picked(after, different) }
+}
+
+function membersOf(value: unknown): ReadonlyMap<string, unknown> | null {
+  return typeof value === 'object' && value !== null ? new Map(Object.entries(value)) : null
+}
+
+function isScalarChange({ old, now }: Difference): boolean {
+  return [old, now].every((side) => typeof side !== 'object' || side === null)
+}
+
+function isShort(value: unknown): boolean {
+  return (JSON.stringify(value) ?? '').length <= SHOWN_LENGTH / 2
+}
+
+function picked(members: ReadonlyMap<string, unknown>, names: readonly string[]): unknown {
+  return Object.fromEntries(names.filter((name) => members.has(name)).map((name) => [name, members.get(name)]))
+}
+
+function shown(value: unknown): string {
+  const text = value === undefined ? '' : JSON.stringify(value)
+  return text.length <= SHOWN_LENGTH ? text : `${text.slice(0, SHOWN_LENGTH)}…`
+}
+
+/** What is left of two texts without the lines that they begin and end with alike. */
+function differentLines(before: string, after: string): Pick<RuleExample, 'before' | 'after'> {
+  const [old, now] = [before.trimEnd().split('\n'), after.trimEnd().split('\n')]
+  let start = 0
+  while (start < Math.min(old.length, now.length) && old[start] === now[start]) start += 1
+  let end = 0
+  while (end < Math.min(old.length, now.length) - start && old.at(-1 - end) === now.at(-1 - end)) end += 1
+  const between = (lines: readonly string[]): string => {
+    const text = lines
+      .slice(start, lines.length - end)
+      .map((line) => line.trim())
+      .join(' ')
+    return text.length <= SHOWN_LENGTH ? text : `${text.slice(0, SHOWN_LENGTH)}…`
+  }
+  return { before: between(old), after: between(now) }
+}

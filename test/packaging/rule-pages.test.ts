@@ -1,0 +1,36 @@
+/** The pages about rules: every rule is in the index, and on the page of its area with the example that the tests run. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { rulesPages } from '../../docs/rules-page.ts'
+import { ruleExamples } from '../../docs/rule-examples.ts'
+import { ruleTable } from '../../engine/rules/table.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const [index, ...areas] = rulesPages()
+
+test('every rule is in the index and on one page, with its level', () => {
+  const pages = areas.map(({ content }) => content).join('\n')
+  for (const { id, level } of ruleTable()) {
+    assert.ok(index?.content.includes(`\`${id}\``), id)
+    assert.equal(pages.split(`\n| \`${id}\` | ${level} |`).length, 2, id)
+  }
+})
+
+test('every page that the index names is made', () => {
+  const named = [...(index?.content.matchAll(/\]\((rules\/[^)]+)\)/g) ?? [])].map(([, path]) => `docs/${path}`)
+  assert.deepEqual(
+    named,
+    areas.map(({ path }) => path),
+  )
+})
+
+test('an example shows what is different, and leads to the pair that has a folder', () => {
+  const examples = ruleExamples()
+  assert.ok(examples.size > 2000)
+  for (const [rule, { before, after, folder }] of examples) {
+    assert.notEqual(before, after, rule)
+    if (folder !== null) assert.ok(readFileSync(join(ROOT, folder, 'expect.yaml'), 'utf8').includes(rule), rule)
+  }
+})
