@@ -33,7 +33,7 @@ interface Way {
 }
 
 /** Ways to one pair from one start that are told; further ways lead to the same change. */
-export const MAX_WAYS = 64
+export const MAX_WAYS = 512
 
 export function reachChanges(start: SchemaPair, visit: (reached: Reached) => void, maxWays = MAX_WAYS): void {
   if (!start.isLive) return
