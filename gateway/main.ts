@@ -11,7 +11,8 @@ import { formatMistake } from './config/mistake.ts'
 import { createFlow } from './flow/authorize.ts'
 import type { Flow } from './flow/flow.ts'
 import { bootstrapKey } from './keys/bootstrap.ts'
-import { openKeyRing, type KeyRing } from './keys/key-ring.ts'
+import { openExternalSigner, type ExternalSigner } from './keys/external-signer.ts'
+import { openKeyRing, systemClock, type KeyRing } from './keys/key-ring.ts'
 import { openListeners, type Addresses, type Listeners } from './listeners.ts'
 import { createProxy } from './proxy/proxy.ts'
 import { readinessChecks } from './readiness.ts'
@@ -71,7 +72,9 @@ async function start(
   const dataDir = makeDataDirectory(config.data_dir)
   const store = await openStore(config, storeEvents(metrics, logger))
   closers.push(() => store.close())
-  const keys = await openKeyRing(dataDir)
+  const external = await openExternalSigner(config.signer)
+  if (external !== null) closers.push(() => external.close())
+  const keys = await openKeyRing(dataDir, systemClock, external)
   const keyId = signingKeyId(keys)
   const bootstrap = await bootstrapKey(store, variable(environment, 'PREFLIGHT_BOOTSTRAP_KEY'), now())
 
@@ -89,7 +92,7 @@ async function start(
   const checks = readinessChecks({ isServing: () => isServing, live, store, keys, monitoring, now })
   const admin = createAdmin({ checks, metrics, logger })
 
-  const parts: Parts = { live, store, flow, monitoring, proxy, api, admin }
+  const parts: Parts = { live, store, flow, monitoring, external, proxy, api, admin }
   const addresses = await openListeners(parts, config, closers)
   const reloading = startReloading({ live, keys, dataDir, metrics, logger })
   for (const warning of live.warnings) logger.warn(formatMistake(warning))
@@ -117,13 +120,15 @@ interface Parts extends Listeners {
   readonly store: Store
   readonly flow: Flow
   readonly monitoring: Monitoring
+  readonly external: ExternalSigner | null
 }
 
 /** New calls end first; what writes goes before what it writes to; /readyz answers 503 to the end. */
-async function drain({ live, store, flow, monitoring, proxy, api, admin }: Parts): Promise<void> {
+async function drain({ live, store, flow, monitoring, external, proxy, api, admin }: Parts): Promise<void> {
   const budget = live.current().config.shutdown.drain * 1000
   await Promise.all([proxy.close(budget), api.close(budget)])
   await flow.close()
+  await external?.close()
   await monitoring.close()
   await store.close()
   await admin.close()

@@ -1,6 +1,7 @@
 /** What /readyz asks: each part that a decision needs, by name. A refused reload is told and does not take the gateway out. */
 import type { LiveSettings } from './config/live.ts'
 import type { KeyRing } from './keys/key-ring.ts'
+import { signatureOf } from './keys/receipt-signer.ts'
 import type { Store } from './store/store.ts'
 import type { Check, Checks } from './telemetry/admin.ts'
 import type { Monitoring } from './telemetry/monitoring.ts'
@@ -15,18 +16,24 @@ export interface ReadinessDeps {
   readonly now: () => number
 }
 
-/** The store is really written to, but not more often than this: /readyz answers anyone. */
+/** The store is really written to and the key really signs, but not more often than this: /readyz answers anyone. */
 const PROBE_INTERVAL = 1000
 
 export function readinessChecks({ isServing, live, store, keys, monitoring, now }: ReadinessDeps): Checks {
   const probe = atMostEvery(PROBE_INTERVAL, now, () => store.probe())
+  const probeSigner = atMostEvery(PROBE_INTERVAL, now, async () => {
+    await signatureOf(keys.signer(), 'readiness')
+  })
   return {
     lifecycle: () => ({ ready: isServing(), detail: isServing() ? 'serving' : 'starting or stopping' }),
     store: async () => {
       await probe()
       return { ready: true, detail: store.description }
     },
-    signer: () => ({ ready: true, detail: `key ${keys.signer().keyId}` }),
+    signer: async () => {
+      await probeSigner()
+      return { ready: true, detail: `key ${keys.signer().keyId}` }
+    },
     settings: () => settingsCheck(live),
     monitoring: () => ({
       ready: true,

@@ -3,12 +3,11 @@
  * JSON with everything outside ASCII escaped, and a token that is not spelt so is refused: that leaves no room for duplicate
  * members, unknown header parameters (`crit`, `jwk`, `x5u` …) or a second encoding of the same claims.
  */
-import { canonicalJson } from '../hash.ts'
 import { ok, type Result } from '../result.ts'
+import { asciiJson } from './ascii-json.ts'
 import { decodeAscii, encodeAscii } from './base64url.ts'
 import { RECEIPT_TYPE, type ReceiptClaims } from './claims.ts'
 import { checkReceiptClaims } from './claims-check.generated.js'
-import type { Signer } from './signer.ts'
 
 /** Bounds of `receipt.token` (interface.md). */
 const TOKEN_LENGTH = { min: 20, max: 8192 } as const
@@ -22,10 +21,10 @@ export interface ParsedToken {
   readonly signature: string
 }
 
-export function composeToken(claims: ReceiptClaims, signer: Signer): string {
-  const header = { alg: 'EdDSA', kid: signer.keyId, typ: RECEIPT_TYPE }
-  const signingInput = `${encodeAscii(asciiJson(header))}.${encodeAscii(asciiJson(claims))}`
-  return `${signingInput}.${signer.sign(signingInput)}`
+/** Header and claims, as they are signed; the signature follows after one more dot. */
+export function signingInputOf(claims: ReceiptClaims, keyId: string): string {
+  const header = { alg: 'EdDSA', kid: keyId, typ: RECEIPT_TYPE }
+  return `${encodeAscii(asciiJson(header))}.${encodeAscii(asciiJson(claims))}`
 }
 
 /** Structure only: nothing of it is to be believed before the signature holds. */
@@ -79,13 +78,6 @@ function isSpelledAs(text: string, value: object): boolean {
     // No canonical form (a lone surrogate, or nesting that no receipt has).
     return false
   }
-}
-
-function asciiJson(value: object): string {
-  return canonicalJson(value).replaceAll(
-    /[\u0080-\uffff]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
 }
 
 function refuse(problem: TokenFault): { readonly ok: false; readonly problem: TokenFault } {

@@ -12,7 +12,7 @@ export interface ApiDeps {
   readonly settings: CurrentSettings
   readonly store: Store
   readonly flow: Flow
-  readonly keys: Pick<KeyRing, 'keySet' | 'published'>
+  readonly keys: Pick<KeyRing, 'keySet' | 'published' | 'signer'>
   readonly monitoring: Pick<Monitoring, 'open' | 'report'>
   readonly baselines: Pick<Baselines, 'list' | 'promote'>
   readonly metrics: Metrics

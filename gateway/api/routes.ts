@@ -2,6 +2,7 @@
 import type { Route } from './route.ts'
 import { abortDemo } from './routes/abort-demo.ts'
 import { denyApproval, getApproval, grantApproval, listApprovals } from './routes/approvals.ts'
+import { getAttestation } from './routes/attestation.ts'
 import { listBaselines, promoteBaseline } from './routes/baselines.ts'
 import { getDecision, lookupDecision } from './routes/decisions.ts'
 import { diff } from './routes/diff.ts'
@@ -23,6 +24,7 @@ export const ROUTES: readonly Route[] = [
   verifyReceiptRoute,
   lookupDecision,
   getDecision,
+  getAttestation,
   ledger,
   revokeReceipt,
   listApprovals,

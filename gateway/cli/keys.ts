@@ -123,6 +123,10 @@ const rotate: Command = {
   ],
   notes: 'A running gateway takes the new key up by itself.',
   run: async (args, io) => {
+    if (configOf(args, io).signer.url !== undefined)
+      throw new UsageError(
+        'receipts are signed by an external signer; make the new key there, then put its public key into signer.public_key',
+      )
     const ring = await openExistingRing(args, io)
     writeLine(io.stdout, await ring.rotate(overlapOf(args)))
     return EXIT.good

@@ -12,6 +12,7 @@ type Check = (config: Config) => readonly Located[]
 const CHECKS: readonly Check[] = [
   checkPorts,
   checkStore,
+  checkSigner,
   checkUrls,
   checkRouteNames,
   checkRouteMatches,
@@ -43,6 +44,14 @@ export function warningsOf(config: Config): readonly Located[] {
       )
   })
   return warnings
+}
+
+function checkSigner({ signer }: Config): readonly Located[] {
+  const { url, public_key: key } = signer
+  if ((url === undefined) === (key === undefined)) return []
+  return key === undefined
+    ? [at('/signer/url', 'the signer has no public key', 'add signer.public_key, the member "x" of its JWK')]
+    : [at('/signer/public_key', 'there is no signer for this key', 'add signer.url')]
 }
 
 function checkPorts({ listen }: Config): readonly Located[] {

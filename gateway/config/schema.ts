@@ -273,6 +273,29 @@ export const Config = Type.Object(
       },
       'Monitoring of calls let through under watch.',
     ),
+    signer: strict(
+      {
+        url: Type.Optional(
+          Type.String({
+            pattern: '^(https?://|unix:/)',
+            description:
+              'External signer of receipts: an address that is POSTed to, or unix:PATH of a socket that is POSTed to at /sign. Default: a key file in data_dir.',
+          }),
+        ),
+        public_key: Type.Optional(
+          Type.String({
+            pattern: '^[A-Za-z0-9_-]{43}$',
+            description:
+              'Its Ed25519 public key, the member x of the JWK; required with url. Every signature is checked with it.',
+          }),
+        ),
+        header: Type.Optional(
+          Type.String({ description: 'One more request header, "Name: value", e.g. for authentication.' }),
+        ),
+        timeout: seconds(2, 'One signature', 0.01),
+      },
+      'Who signs receipts.',
+    ),
     approvals: strict(
       {
         four_eyes: Type.Boolean({

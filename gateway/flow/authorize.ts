@@ -5,17 +5,17 @@ import {
   byCodeUnit,
   decide,
   digestText,
-  issueReceipt,
+  prepareReceipt,
   rulesetHash,
   type ArtifactAnalysis,
   type CompareOptions,
   type DecideInput,
-  type Signer,
   type Verdict,
 } from '../../engine/index.ts'
 import { approvalFacts, approvalOpening } from '../approvals/request.ts'
 import { GatewayError } from '../errors.ts'
 import { sha256Hex } from '../hash.ts'
+import { signatureOf, type ReceiptSigner } from '../keys/receipt-signer.ts'
 import type { CurrentSettings, Settings } from '../settings.ts'
 import type { DecisionRow, Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -27,7 +27,7 @@ export interface FlowDeps {
   readonly settings: CurrentSettings
   readonly store: Pick<Store, 'recordDecision' | 'openApproval'>
   /** The key that signs now; asked for each decision, so that a rotation takes effect at once. Throws SIGNER_UNAVAILABLE. */
-  readonly signer: () => Signer
+  readonly signer: () => ReceiptSigner
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */
@@ -58,7 +58,10 @@ async function authorize(request: AuthorizeRequest, deps: FlowDeps, analyst: Ana
   const input = await gather(request, settings, analyst, evaluatedAt * 1000)
   const { verdict, approvalId } = await approved(input, decide(input), { request, decisionId, settings }, deps)
   const assessment = { verdict, analyses: input.analyses }
-  const authorization = { ...sign(request, assessment, { settings, decisionId, evaluatedAt }, deps), approvalId }
+  const authorization = {
+    ...(await sign(request, assessment, { settings, decisionId, evaluatedAt }, deps)),
+    approvalId,
+  }
   await deps.store.recordDecision(rowOf(request, authorization, evaluatedAt * 1000))
   count(request, authorization, deps.metrics)
   return authorization
@@ -131,12 +134,12 @@ interface Issuing {
 }
 
 /** Nothing here is remembered or sent yet: the row comes next, and without it the token never leaves this process. */
-function sign(
+async function sign(
   request: AuthorizeRequest,
   assessment: Assessment,
   { settings, decisionId, evaluatedAt }: Issuing,
   deps: FlowDeps,
-): Omit<Authorization, 'approvalId'> {
+): Promise<Omit<Authorization, 'approvalId'>> {
   const draft = buildEnvelope(assessment.verdict, {
     decisionId,
     correlationId: request.correlationId,
@@ -145,14 +148,16 @@ function sign(
     decisionSpecVersion: request.decisionSpecVersion,
     reportUrl: null,
   })
-  const issued = issueReceipt(draft, signerOf(deps), sha256Hex, {
+  const signer = signerOf(deps)
+  const prepared = prepareReceipt(draft, signer.keyId, sha256Hex, {
     issuer: settings.config.public_url ?? 'preflight-gateway',
     previous: request.previousReceipt === null ? null : digestText(request.previousReceipt, sha256Hex),
   })
+  const issued = prepared.finish(await signatureOf(signer, prepared.signingInput))
   return { ...assessment, ...issued, expiresAt: Date.parse(issued.envelope.expires_at) }
 }
 
-function signerOf({ signer }: FlowDeps): Signer {
+function signerOf({ signer }: FlowDeps): ReceiptSigner {
   try {
     return signer()
   } catch (error) {

@@ -8,8 +8,10 @@ import { dirname } from 'node:path'
 import type { KeySet, Signer } from '../../engine/index.ts'
 import { GatewayError } from '../errors.ts'
 import { StartupError, messageOf } from '../startup-error.ts'
+import type { ExternalSigner } from './external-signer.ts'
 import { keyStatus, publishKeys, verificationKeys, type PublishedKeySet } from './jwks.ts'
 import { keyFile, readKeyFile, writeKeyFile, type StoredKey } from './key-file.ts'
+import type { ReceiptSigner } from './receipt-signer.ts'
 
 /** Seconds since the epoch. */
 export type Clock = () => number
@@ -18,7 +20,7 @@ export const systemClock: Clock = () => Math.floor(Date.now() / 1000)
 
 export interface KeyRing {
   /** The key that signs now; ask for it at each receipt. Throws SIGNER_UNAVAILABLE when every key is retired or revoked. */
-  signer(): Signer
+  signer(): ReceiptSigner
   keySet(): KeySet
   /** What /.well-known/jwks.json answers. */
   published(): PublishedKeySet
@@ -32,21 +34,30 @@ export interface KeyRing {
   revoke(keyId: string): boolean
 }
 
-/** Opens the keys of a data directory and makes the first one when there is none. Throws a StartupError. */
-export async function openKeyRing(dataDirectory: string, clock: Clock = systemClock): Promise<KeyRing> {
+/**
+ * Opens the keys of a data directory and makes the first one when there is none. Throws a StartupError.
+ * @param external signs instead of a key of the file; its public key joins the file, so that its receipts verify for life
+ */
+export async function openKeyRing(
+  dataDirectory: string,
+  clock: Clock = systemClock,
+  external: ExternalSigner | null = null,
+): Promise<KeyRing> {
   const file = keyFile(dataDirectory)
-  let keys = readKeyFile(file) ?? (await firstKey(file, clock()))
-  let signing = currentSigner(keys, clock())
+  let keys = external === null ? await ownKeys(file, clock()) : adopt(external, file, clock())
+  const signerAt = (now: number): Signing | null =>
+    external === null ? currentSigner(keys, now) : externalSigning(external, keys, now)
+  let signing = signerAt(clock())
   const replace = (next: readonly StoredKey[]): void => {
     writeKeyFile(file, next)
     keys = next
-    signing = currentSigner(keys, clock())
+    signing = signerAt(clock())
   }
   const find = (keyId: string): StoredKey | undefined => keys.find(({ kid }) => kid === keyId)
   return {
     signer: () => {
       const now = clock()
-      if (signing === null || now >= signing.until) signing = currentSigner(keys, now)
+      if (signing === null || now >= signing.until) signing = signerAt(now)
       if (signing === null) throw new GatewayError('SIGNER_UNAVAILABLE', undefined, { cause: new Error(NO_KEY) })
       return signing.signer
     },
@@ -54,7 +65,7 @@ export async function openKeyRing(dataDirectory: string, clock: Clock = systemCl
     published: () => publishKeys(keys, clock()),
     reload: () => {
       keys = readKeyFile(file) ?? keys
-      signing = currentSigner(keys, clock())
+      signing = signerAt(clock())
     },
     rotate: async (overlap) => {
       const startsAt = clock() + overlap
@@ -82,7 +93,7 @@ export async function openKeyRing(dataDirectory: string, clock: Clock = systemCl
 const NO_KEY = 'no receipt key is in force; make one with `preflight keys rotate --overlap 0`'
 
 interface Signing {
-  readonly signer: Signer
+  readonly signer: ReceiptSigner
   /** When another key takes over, seconds since the epoch. */
   readonly until: number
 }
@@ -117,8 +128,28 @@ function retiredAt(key: StoredKey, at: number): StoredKey {
   return key.retired_at === null || key.retired_at > at ? { ...key, retired_at: at } : key
 }
 
-async function firstKey(file: string, now: number): Promise<readonly StoredKey[]> {
-  const keys = [await newKey(now)]
+async function ownKeys(file: string, now: number): Promise<readonly StoredKey[]> {
+  return readKeyFile(file) ?? written(file, [await newKey(now)])
+}
+
+/** The external key stands in the file without its private part; keys of the file's own sign no more, and lose theirs. */
+function adopt({ keyId, x }: ExternalSigner, file: string, now: number): readonly StoredKey[] {
+  const before = readKeyFile(file) ?? []
+  const own = { kid: keyId, x, d: null, valid_from: now, retired_at: null, revoked_at: null }
+  const known = before.find(({ kid }) => kid === keyId)
+  const others = before.filter((key) => key !== known)
+  if (known !== undefined && others.every((key) => key.d === null && keyStatus(key, now) !== 'active')) return before
+  return written(file, [...others.map((key) => ({ ...retiredAt(key, now), d: null })), known ?? own])
+}
+
+function externalSigning(signer: ExternalSigner, keys: readonly StoredKey[], now: number): Signing | null {
+  const key = keys.find(({ kid }) => kid === signer.keyId)
+  if (key === undefined || keyStatus(key, now) !== 'active') return null
+  return { signer, until: key.retired_at ?? Infinity }
+}
+
+/** The first keys of a file that may not be there yet. */
+function written(file: string, keys: readonly StoredKey[]): readonly StoredKey[] {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     writeKeyFile(file, keys)

@@ -1,5 +1,6 @@
 /** Receipts over the wire: verified against an attempt, used once, revoked; decisions found again by their owner only; the ledger. */
 import assert from 'node:assert/strict'
+import { createPublicKey, verify as verifySignature } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { startApi, type ApiFake } from '../fakes/api.ts'
 import { pets, PETS_WITH_POST, PETS_WITHOUT_DELETE } from '../fakes/contracts.ts'
@@ -242,5 +243,33 @@ describe('the ledger', () => {
       assert.equal(status, 400, query)
       assert.ok(listAt(body, 'details').length > 0)
     }
+  })
+})
+
+describe('the attestation of a decision', () => {
+  let api: ApiFake
+  before(async () => {
+    api = await startApi()
+  })
+  after(() => api.close())
+
+  it('is a DSSE envelope that the published key set verifies, for the tenant of the decision only', async () => {
+    const request = { preflight_mode: 'authorize', artifacts: [pets(PETS_WITHOUT_DELETE)], context: PLACE }
+    const decided = (await api.post('/api/v1/preflight', request)).body
+    const path = `/api/v1/decisions/${textAt(decided, 'decision_result', 'decision_id')}/attestation`
+    const { status, body } = await api.get(path)
+    assert.equal(status, 200)
+    const payload = Buffer.from(textAt(body, 'payload'), 'base64')
+    const type = textAt(body, 'payloadType')
+    const { body: published } = await api.get('/.well-known/jwks.json')
+    const jwk = listAt(published, 'keys').find((key) => at(key, 'kid') === textAt(body, 'signatures', 0, 'keyid'))
+    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: textAt(jwk, 'x') }, format: 'jwk' })
+    const signed = Buffer.concat([Buffer.from(`DSSEv1 ${type.length} ${type} ${payload.length} `), payload])
+    assert.ok(verifySignature(null, signed, key, Buffer.from(textAt(body, 'signatures', 0, 'sig'), 'base64')))
+    const statement: unknown = JSON.parse(payload.toString('utf8'))
+    assert.deepEqual(at(statement, 'predicate', 'decision_result'), at(decided, 'decision_result'))
+    const stranger = await api.newKey('agent', { tenant: 'other' })
+    assert.equal((await api.get(path, { authorization: `Bearer ${stranger}` })).status, 404)
+    assert.equal((await api.get('/api/v1/decisions/dec_none/attestation')).status, 404)
   })
 })

@@ -53,7 +53,7 @@ test('an independent library verifies what the signer signs, with the published 
   const header = Buffer.from(JSON.stringify({ alg: 'EdDSA', kid: signer.keyId })).toString('base64url')
   const input = `${header}.${Buffer.from('{"a":1}').toString('base64url')}`
   const keys = createLocalJWKSet({ keys: ring.published().keys.map((key) => ({ ...key })) })
-  const { payload } = await compactVerify(`${input}.${signer.sign(input)}`, keys)
+  const { payload } = await compactVerify(`${input}.${await signer.sign(input)}`, keys)
   assert.equal(Buffer.from(payload).toString(), '{"a":1}')
 })
 
