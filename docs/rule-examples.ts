@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { parse } from 'yaml'
 import { examples } from '../test/engine/rules/examples.ts'
+import { sharedExamples } from '../test/engine/rules/shared-examples.ts'
 import { at } from '../test/json.ts'
 
 export interface RuleExample {
@@ -26,6 +27,9 @@ export function ruleExamples(): ReadonlyMap<string, RuleExample> {
   const found = new Map<string, RuleExample>()
   for (const { rule, before, after, options } of examples()) {
     found.set(rule, exampleOf(before, after, { folder: null, options: optionsText(options) }))
+  }
+  for (const [rule, before, after] of sharedExamples()) {
+    found.set(rule, exampleOf(before, after, { folder: null, options: null }))
   }
   for (const format of readdirSync(PAIRS)) {
     for (const rule of readdirSync(join(PAIRS, format))) {

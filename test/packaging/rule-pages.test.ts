@@ -34,3 +34,16 @@ test('an example shows what is different, and leads to the pair that has a folde
     if (folder !== null) assert.ok(readFileSync(join(ROOT, folder, 'expect.yaml'), 'utf8').includes(rule), rule)
   }
 })
+
+/** Bounds that are always there are moved, never set; what of tools and bare schemas is not told is pinned with its family. */
+const WITHOUT_EXAMPLE =
+  /-min-items-(?:set|unset)$|^tool-.*-(?:type-compatible|deprecated-sunset-missing|sunset-date-too-small)$|^schema-property-deprecated$/
+
+test('every rule that can be told has an example', () => {
+  const examples = ruleExamples()
+  const bare = ruleTable().filter(({ id }) => !examples.has(id) && !WITHOUT_EXAMPLE.test(id))
+  assert.deepEqual(
+    bare.map(({ id }) => id),
+    [],
+  )
+})

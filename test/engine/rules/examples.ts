@@ -1,14 +1,15 @@
 /**
- * For each rule that the families make at a site of OpenAPI: two documents on which it holds. The fragments say what changes;
+ * For each rule that the families make at a site: two documents on which it holds. The fragments say what changes;
  * the sites say where it stands. Rules outside schemas have their pairs in test/rules/openapi/.
  */
-import type { CompareOptions } from '../../../engine/index.ts'
+import type { ArtifactType, CompareOptions } from '../../../engine/index.ts'
 import { FAMILIES } from '../../../engine/rules/families.ts'
 import { PROPERTY_RULES } from '../../../engine/rules/properties.ts'
 import { SITES, type Schema, type Site } from './sites.ts'
 
 export interface Example {
   readonly rule: string
+  readonly type: ArtifactType
   readonly before: Schema
   readonly after: Schema
   readonly options: CompareOptions
@@ -184,11 +185,6 @@ export const FRAGMENTS: Readonly<Record<string, Pair>> = {
   ...presencePairs('contentSchema', added(STRING, 'contentSchema', CAT)),
 }
 
-/** A whole document with one operation. */
-export function documentOf(operation: Schema): Schema {
-  return { openapi: '3.1.0', info: { title: 'Example', version: '1' }, paths: { '/things': { post: operation } } }
-}
-
 export function propertyOf(schema: Schema, isRequired = false): Schema {
   return { type: 'object', properties: { p: schema }, ...(isRequired ? { required: ['p'] } : {}) }
 }
@@ -203,8 +199,9 @@ export function examples(): readonly Example[] {
       options: CompareOptions = {},
     ): Example => ({
       rule,
-      before: documentOf(site.place(before, mediaType)),
-      after: documentOf(site.place(after, mediaType)),
+      type: site.format,
+      before: site.document(before, mediaType),
+      after: site.document(after, mediaType),
       options,
     })
     return [
@@ -212,9 +209,12 @@ export function examples(): readonly Example[] {
       ...typeExamples(site, at),
       ...propertyExamples(site, at),
       ...lifecycleExamples(site, at),
-    ]
+    ].filter(({ rule }) => site.format !== 'mcp_manifest' || !UNTOLD_OF_TOOLS.test(rule))
   })
 }
+
+/** Tools speak JSON alone, and nobody promised days between the deprecation of their arguments and the end of them. */
+const UNTOLD_OF_TOOLS = /-(?:type-compatible|deprecated-sunset-missing|sunset-date-too-small)$/
 
 type At = (rule: string, pair: Pair, mediaType?: string, options?: CompareOptions) => Example
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
-import { compareOpenApi } from '../../../engine/diff/openapi/compare.ts'
+import { compare } from '../../../engine/compare.ts'
 import { exceptionOf, exceptionIds } from '../../../engine/rules/exceptions.ts'
 import { ruleTable } from '../../../engine/rules/table.ts'
 import { sha256 } from '../../conformance/openapi-run.ts'
@@ -41,14 +41,14 @@ suite('a rule of the families', () => {
 
   test('holds on its pair, at its level, and on nothing when the two sides are the same', () => {
     const silent: string[] = []
-    for (const { rule, before, after, options } of all) {
+    for (const { rule, type, before, after, options } of all) {
       const [old, now] = [JSON.stringify(before), JSON.stringify(after)]
-      const compared = compareOpenApi(old, now, options, sha256)
+      const compared = compare({ id: rule, type, before: old, after: now }, options, sha256)
       assert.ok(compared.ok, rule)
       const group = compared.value.groups.find((candidate) => candidate.rule === rule)
       if (group === undefined) silent.push(`${rule}: ${compared.value.groups.map((other) => other.rule).join(', ')}`)
       else assert.equal(group.level, levels.get(rule), rule)
-      const same = compareOpenApi(now, now, options, sha256)
+      const same = compare({ id: rule, type, before: now, after: now }, options, sha256)
       assert.ok(same.ok && same.value.groups.length === 0, `${rule} on identity`)
     }
     assert.deepEqual(silent, [])

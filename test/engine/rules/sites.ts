@@ -1,23 +1,35 @@
-/** The places of OpenAPI where a schema stands, for examples of rules. */
+/** The places of OpenAPI contracts and tool manifests where a schema stands, for examples of rules. */
 
 export type Schema = Readonly<Record<string, unknown>>
 
-/** A place of OpenAPI where a schema stands, and the beginnings of the ids of its rules. */
+/** A place where a schema stands, and the beginnings of the ids of its rules. */
 export interface Site {
   readonly direction: 'request' | 'response'
   readonly scope: string
   readonly root: string
   readonly property: string
-  readonly place: (schema: Schema, mediaType: string) => Schema
+  readonly format: 'openapi' | 'mcp_manifest'
+  /** A whole document with the schema at this place. */
+  readonly document: (schema: Schema, mediaType: string) => Schema
   /** Whether types are told apart: of bodies it depends on the media type. */
   readonly isParameter: boolean
   readonly hasMediaType: boolean
 }
 
+/** A whole document with one operation. */
+function documentOf(operation: Schema): Schema {
+  return { openapi: '3.1.0', info: { title: 'Example', version: '1' }, paths: { '/things': { post: operation } } }
+}
+
+function manifestOf(tool: Schema): Schema {
+  return { tools: [{ name: 'search', inputSchema: { type: 'object' }, ...tool }] }
+}
+
 const ANSWERS = { '200': { description: 'done' } }
 
 function parameterIn(place: string) {
-  return (schema: Schema): Schema => ({ parameters: [{ name: 'X-P', in: place, schema }], responses: ANSWERS })
+  return (schema: Schema): Schema =>
+    documentOf({ parameters: [{ name: 'X-P', in: place, schema }], responses: ANSWERS })
 }
 
 function bodyOf(schema: Schema, mediaType: string): Schema {
@@ -25,7 +37,7 @@ function bodyOf(schema: Schema, mediaType: string): Schema {
 }
 
 function callbackOf(call: Schema): Schema {
-  return { responses: ANSWERS, callbacks: { done: { '{$request.query.url}': { post: call } } } }
+  return documentOf({ responses: ANSWERS, callbacks: { done: { '{$request.query.url}': { post: call } } } })
 }
 
 export const SITES: readonly Site[] = [
@@ -36,7 +48,8 @@ export const SITES: readonly Site[] = [
     property: 'request-property',
     isParameter: false,
     hasMediaType: true,
-    place: (schema, mediaType) => ({ requestBody: bodyOf(schema, mediaType), responses: ANSWERS }),
+    format: 'openapi',
+    document: (schema, mediaType) => documentOf({ requestBody: bodyOf(schema, mediaType), responses: ANSWERS }),
   },
   {
     direction: 'request',
@@ -45,7 +58,8 @@ export const SITES: readonly Site[] = [
     property: 'request-parameter-property',
     isParameter: true,
     hasMediaType: false,
-    place: parameterIn('query'),
+    format: 'openapi',
+    document: parameterIn('query'),
   },
   {
     direction: 'request',
@@ -54,7 +68,8 @@ export const SITES: readonly Site[] = [
     property: 'request-parameter-property',
     isParameter: true,
     hasMediaType: false,
-    place: parameterIn('header'),
+    format: 'openapi',
+    document: parameterIn('header'),
   },
   {
     direction: 'response',
@@ -63,7 +78,9 @@ export const SITES: readonly Site[] = [
     property: 'response-property',
     isParameter: false,
     hasMediaType: true,
-    place: (schema, mediaType) => ({ responses: { '200': { description: 'done', ...bodyOf(schema, mediaType) } } }),
+    format: 'openapi',
+    document: (schema, mediaType) =>
+      documentOf({ responses: { '200': { description: 'done', ...bodyOf(schema, mediaType) } } }),
   },
   {
     direction: 'response',
@@ -72,7 +89,8 @@ export const SITES: readonly Site[] = [
     property: 'response-header-property',
     isParameter: false,
     hasMediaType: false,
-    place: (schema) => ({ responses: { '200': { description: 'done', headers: { 'X-H': { schema } } } } }),
+    format: 'openapi',
+    document: (schema) => documentOf({ responses: { '200': { description: 'done', headers: { 'X-H': { schema } } } } }),
   },
   {
     direction: 'response',
@@ -81,7 +99,8 @@ export const SITES: readonly Site[] = [
     property: 'callback-request-property',
     isParameter: false,
     hasMediaType: true,
-    place: (schema, mediaType) => callbackOf({ requestBody: bodyOf(schema, mediaType), responses: ANSWERS }),
+    format: 'openapi',
+    document: (schema, mediaType) => callbackOf({ requestBody: bodyOf(schema, mediaType), responses: ANSWERS }),
   },
   {
     direction: 'request',
@@ -90,7 +109,28 @@ export const SITES: readonly Site[] = [
     property: 'callback-response-property',
     isParameter: false,
     hasMediaType: true,
-    place: (schema, mediaType) =>
+    format: 'openapi',
+    document: (schema, mediaType) =>
       callbackOf({ responses: { '200': { description: 'ok', ...bodyOf(schema, mediaType) } } }),
+  },
+  {
+    direction: 'request',
+    scope: 'tool-input',
+    root: 'tool-input',
+    property: 'tool-input-property',
+    isParameter: false,
+    hasMediaType: false,
+    format: 'mcp_manifest',
+    document: (schema) => manifestOf({ inputSchema: schema }),
+  },
+  {
+    direction: 'response',
+    scope: 'tool-output',
+    root: 'tool-output',
+    property: 'tool-output-property',
+    isParameter: false,
+    hasMediaType: false,
+    format: 'mcp_manifest',
+    document: (schema) => manifestOf({ outputSchema: schema }),
   },
 ]

@@ -1,0 +1,75 @@
+/** For each rule about a JSON Schema that stands on its own: two schemas on which it holds. */
+import assert from 'node:assert/strict'
+import { FAMILIES } from '../../../engine/rules/families.ts'
+import { FRAGMENTS, propertyOf } from './examples.ts'
+import type { Schema } from './sites.ts'
+
+const EMPTY: Schema = { type: 'object', properties: {} }
+const STRING: Schema = { type: 'string' }
+const WITH_DEFAULT: Schema = { type: 'string', default: 'a' }
+
+const PROPERTIES: Readonly<Record<string, readonly [Schema, Schema]>> = {
+  'new-required-schema-property-with-default': [EMPTY, propertyOf(WITH_DEFAULT, true)],
+  'new-required-schema-property': [EMPTY, propertyOf(STRING, true)],
+  'new-optional-schema-property': [EMPTY, propertyOf(STRING)],
+  'schema-required-property-removed': [propertyOf(STRING, true), EMPTY],
+  'schema-optional-property-removed': [propertyOf(STRING), EMPTY],
+  'schema-property-became-required-with-default': [propertyOf(WITH_DEFAULT), propertyOf(WITH_DEFAULT, true)],
+  'schema-property-became-required': [propertyOf(STRING), propertyOf(STRING, true)],
+  'schema-property-became-optional': [propertyOf(STRING, true), propertyOf(STRING)],
+}
+
+function usage(keyword: string, word: string): readonly (readonly [string, Schema, Schema])[] {
+  const used = { ...STRING, [keyword]: true }
+  return [true, false].flatMap((isRequired) => {
+    const noun = isRequired ? 'required' : 'optional'
+    const [plain, marked] = [propertyOf(STRING, isRequired), propertyOf(used, isRequired)]
+    return [
+      [`schema-${noun}-property-became-${word}`, plain, marked],
+      [`schema-${noun}-property-became-not-${word}`, marked, plain],
+    ] as const
+  })
+}
+
+function deprecated(sunset?: string): Schema {
+  return { ...STRING, deprecated: true, ...(sunset === undefined ? {} : { 'x-sunset': sunset }) }
+}
+
+const LIFECYCLE: readonly (readonly [string, Schema, Schema])[] = [
+  ['deprecated-with-sunset', STRING, deprecated('2026-12-31')],
+  ['deprecated-sunset-missing', STRING, deprecated()],
+  ['deprecated-sunset-invalid', STRING, deprecated('soon')],
+  ['sunset-date-too-small', STRING, deprecated('2026-01-02')],
+  ['reactivated', deprecated(), STRING],
+  ['stability-decreased', { ...STRING, 'x-stability-level': 'stable' }, { ...STRING, 'x-stability-level': 'beta' }],
+  ['stability-increased', { ...STRING, 'x-stability-level': 'beta' }, { ...STRING, 'x-stability-level': 'stable' }],
+]
+
+const TYPES: readonly (readonly [string, Schema, Schema])[] = [
+  ['type-changed', STRING, { type: 'integer' }],
+  ['type-specialized', { type: 'number' }, { type: 'integer' }],
+  ['type-generalized', { type: 'integer' }, { type: 'number' }],
+]
+
+/** Rule, before, after. */
+export function sharedExamples(): readonly (readonly [string, Schema, Schema])[] {
+  const families = FAMILIES.filter(({ keyword, action }) => keyword !== 'minItems' || !action.endsWith('set')).flatMap(
+    ({ keyword, action, stem }) => {
+      const pair = FRAGMENTS[`${keyword} ${action}`]
+      assert.ok(pair, `${keyword} ${action}`)
+      return [[stem, pair[0], pair[1]] as const]
+    },
+  )
+  return [
+    ...[...families, ...TYPES].flatMap(([stem, before, after]) => [
+      [`schema-${stem}`, before, after] as const,
+      [`schema-property-${stem}`, propertyOf(before), propertyOf(after)] as const,
+    ]),
+    ...Object.entries(PROPERTIES).map(([rule, [before, after]]) => [rule, before, after] as const),
+    ...usage('readOnly', 'read-only'),
+    ...usage('writeOnly', 'write-only'),
+    ...LIFECYCLE.map(
+      ([stem, before, after]) => [`schema-property-${stem}`, propertyOf(before), propertyOf(after)] as const,
+    ),
+  ]
+}
