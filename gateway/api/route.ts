@@ -68,7 +68,16 @@ export interface RouteSpec<Body extends TSchema, Query extends TSchema> {
   /** OpenAPI templates; further ones are aliases of the first. */
   readonly paths: readonly [string, ...string[]]
   readonly operationId: string
-  readonly tag: 'preflight' | 'receipts' | 'decisions' | 'approvals' | 'monitoring' | 'baselines' | 'accounts' | 'discovery' | 'mcp'
+  readonly tag:
+    | 'preflight'
+    | 'receipts'
+    | 'decisions'
+    | 'approvals'
+    | 'monitoring'
+    | 'baselines'
+    | 'accounts'
+    | 'discovery'
+    | 'mcp'
   readonly summary: string
   readonly access: Access
   /** A key is looked at where one is given, though the route needs none. */
