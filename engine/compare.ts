@@ -10,6 +10,7 @@ import type { PatternReport } from './patterns/pattern.ts'
 import { fail, ok, type Problem, type Result } from './result.ts'
 import { sniffArtifactType } from './contracts/sniff.ts'
 import { compareGraphql } from './diff/graphql/compare.ts'
+import { compareAgentTools } from './diff/agent-tools/compare.ts'
 import { compareJsonSchemas } from './diff/json-schema/compare.ts'
 import { compareMcpManifests } from './diff/mcp/manifest.ts'
 import { compareOpenApi } from './diff/openapi/compare.ts'
@@ -75,6 +76,7 @@ const FORMATS: Partial<Readonly<Record<ArtifactType, CompareFormat>>> = {
   openapi: compareOpenApi,
   graphql: compareGraphql,
   mcp_manifest: compareMcpManifests,
+  agent_tools: compareAgentTools,
   json_schema: compareJsonSchemas,
 }
 

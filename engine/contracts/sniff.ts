@@ -6,6 +6,7 @@ import { readDocument } from './document.ts'
 import { startsLikeSdl } from './graphql/contract.ts'
 import { isIntrospection } from './graphql/introspection.ts'
 import { DEFAULT_DOCUMENT_LIMITS, type DocumentLimits } from './limits.ts'
+import { isAgentTools } from './agent-tools/entries.ts'
 import { isPlainlyJsonSchema } from './json-schema/keywords.ts'
 import { isMcpManifest } from './mcp-manifest.ts'
 import { ofSide, unreadable } from './unreadable.ts'
@@ -14,6 +15,7 @@ import { ofSide, unreadable } from './unreadable.ts'
 const SIGNS: readonly { readonly type: ArtifactType; readonly isOf: (root: unknown) => boolean }[] = [
   { type: 'openapi', isOf: (root) => isRecord(root) && (isVersion(root['openapi']) || isVersion(root['swagger'])) },
   { type: 'graphql', isOf: isIntrospection },
+  { type: 'agent_tools', isOf: isAgentTools },
   { type: 'mcp_manifest', isOf: isMcpManifest },
   { type: 'json_schema', isOf: isPlainlyJsonSchema },
 ]

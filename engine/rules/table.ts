@@ -1,4 +1,5 @@
 /** Every rule that a comparison can name, sorted by id: the source of docs/rules.md, test/pins/rules.tsv and ruleset_hash. */
+import { AGENT_TOOL_RULES } from './agent-tools/rows.ts'
 import { graphqlRules } from './graphql/rows.ts'
 import { JSON_SCHEMA_RULES } from './json-schema/rows.ts'
 import { mcpRules } from './mcp/rows.ts'
@@ -31,7 +32,7 @@ const SCHEMA_SITES = [
   SCHEMA_DOCUMENT,
 ]
 
-const CONTRACT_RULES = [JSON_SCHEMA_RULES]
+const CONTRACT_RULES = [JSON_SCHEMA_RULES, AGENT_TOOL_RULES]
 
 const RULES: ReadonlyMap<string, Rule> = new Map(
   [...openApiRules(), ...mcpRules(), ...graphqlRules(), ...contractRules(), ...SCHEMA_SITES.flatMap(schemaRules)]

@@ -69,7 +69,7 @@ suite('sniffing', () => {
     [
       'UNSUPPORTED_ARTIFACT_TYPE',
       OPENAPI,
-      '[{"type":"function","function":{"name":"f"}}]',
+      '[{"made":"up"}]',
       /head document cannot be told/,
     ],
     [

@@ -38,8 +38,13 @@ export interface SchemaChange extends McpPlace {
 /** Rules whose words name the tool already. */
 const NAMING_RULES: ReadonlySet<string> = new Set<McpRuleId>(['mcp-tool-added', 'mcp-tool-removed', 'mcp-tool-renamed'])
 
+type SourceOf = (pointer: string) => string
+
+const asItStands: SourceOf = (pointer) => pointer
+
 export class McpReport {
   readonly #grouping: Grouping
+  readonly #sourceOf: Readonly<Record<'base' | 'head', SourceOf>>
   readonly #touchedTools = new Set<string>()
   readonly #touched: Readonly<Record<Direction, Set<string>>> = {
     request: new Set(),
@@ -47,8 +52,10 @@ export class McpReport {
     none: new Set(),
   }
 
-  constructor(grouping: Grouping) {
+  /** `sourceOf` gives the pointer into a document whose tools were read from another form. */
+  constructor(grouping: Grouping, sourceOf?: Readonly<Record<'base' | 'head', SourceOf>>) {
     this.#grouping = grouping
+    this.#sourceOf = sourceOf ?? { base: asItStands, head: asItStands }
   }
 
   /** Says a change that a row of the manifest rules judges. */
@@ -68,7 +75,7 @@ export class McpReport {
   saySchema({ tool, subject, side, location, rule, advice, message, before, after }: SchemaChange): void {
     const inPlace = tool === null || NAMING_RULES.has(rule.id) ? message : `tool \`${tool}\`: ${message}`
     this.#grouping.add(
-      { rule, subject, side, location, message, advice, before, after },
+      { rule, subject, side, location: this.#sourceOf[side](location), message, advice, before, after },
       { operation: null, tool, message: inPlace, detail: subject },
     )
     if (rule.level === 'info') return

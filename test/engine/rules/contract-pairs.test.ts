@@ -5,6 +5,7 @@ import { suite, test } from 'node:test'
 import { load } from 'js-yaml'
 import type { ArtifactType } from '../../../engine/change-set.ts'
 import { compare, type Comparison } from '../../../engine/compare.ts'
+import { AGENT_TOOL_RULES } from '../../../engine/rules/agent-tools/rows.ts'
 import type { ContractRule } from '../../../engine/rules/contract-row.ts'
 import { JSON_SCHEMA_RULES } from '../../../engine/rules/json-schema/rows.ts'
 import { sha256Hex } from '../../../gateway/hash.ts'
@@ -15,7 +16,10 @@ interface Format {
   readonly rules: ReadonlyMap<string, ContractRule>
 }
 
-const FORMATS: readonly Format[] = [{ type: 'json_schema', rules: JSON_SCHEMA_RULES }]
+const FORMATS: readonly Format[] = [
+  { type: 'json_schema', rules: JSON_SCHEMA_RULES },
+  { type: 'agent_tools', rules: AGENT_TOOL_RULES },
+]
 
 function compared(type: ArtifactType, before: string, after: string): Comparison {
   const result = compare({ id: 'contract', type, before, after }, {}, sha256Hex)

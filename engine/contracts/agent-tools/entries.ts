@@ -1,0 +1,89 @@
+/** Where the tools stand in a document, whichever of the ways to hold them it uses: a list, a request, a record by name. */
+import { isRecord, memberOf, ROOT, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
+import { GEMINI_FORM, GEMINI_HOSTED_FORM, TOOL_FORMS, VERCEL_MEMBER_FORM, type ToolForm } from './forms.ts'
+
+/** One tool of a document, not looked into. */
+export interface ToolEntry {
+  readonly located: Located
+  /** Null where no form has this shape. */
+  readonly form: ToolForm | null
+  /** The name, where the document holds the tool by it. */
+  readonly key: string | null
+}
+
+const DECLARATIONS: ReadonlySet<string> = new Set(['functionDeclarations', 'function_declarations'])
+
+const GEMINI_HOSTED_MEMBER =
+  /^(?:google_?search(?:_?retrieval)?|enterprise_?web_?search|code_?execution|url_?context|google_?maps|file_?search|computer_?use|retrieval)$/i
+
+/** The tools of a document in its order; null when the document holds none in any way. */
+export function toolEntries(root: unknown): readonly ToolEntry[] | null {
+  const whole: Located = { value: root, at: ROOT, document: '' }
+  if (Array.isArray(root)) return listed(whole)
+  if (!isRecord(root)) return null
+  for (const member of ['tools', 'functions']) {
+    const held = memberOf(whole, member)
+    if (held !== null && Array.isArray(held.value)) return listed(held)
+    if (held !== null && isRecord(held.value) && isToolRecord(held.value)) return named(held)
+  }
+  if ([...DECLARATIONS].some((member) => Array.isArray(root[member]))) return declared(whole)
+  if (TOOL_FORMS.some(({ isOf, kind }) => kind === 'function' && isOf(root))) return [entryOf(whole)]
+  return isToolRecord(root) ? named(whole) : null
+}
+
+function isToolRecord(record: JsonRecord): boolean {
+  const values = Object.values(record)
+  return values.length > 0 && values.every((value) => isRecord(value) && VERCEL_MEMBER_FORM.isOf(value))
+}
+
+function listed(list: Located): readonly ToolEntry[] {
+  return itemsOf(list).flatMap((item) => (isGemini(item.value) ? declared(item) : [entryOf(item)]))
+}
+
+/** Gemini's tools have no name and no type of their own: they are members of an object. */
+function isGemini(value: unknown): boolean {
+  if (!isRecord(value)) return false
+  const names = Object.keys(value)
+  return names.length > 0 && names.every((name) => DECLARATIONS.has(name) || GEMINI_HOSTED_MEMBER.test(name))
+}
+
+function declared(holder: Located): readonly ToolEntry[] {
+  const names = isRecord(holder.value) ? Object.keys(holder.value) : []
+  return names.flatMap((key): readonly ToolEntry[] => {
+    const held = memberOf(holder, key)
+    if (held === null) return []
+    if (DECLARATIONS.has(key))
+      return itemsOf(held).map((located) => ({ located, form: geminiFormOf(located), key: null }))
+    return GEMINI_HOSTED_MEMBER.test(key) ? [{ located: held, form: GEMINI_HOSTED_FORM, key }] : []
+  })
+}
+
+function geminiFormOf({ value }: Located): ToolForm | null {
+  return isRecord(value) && GEMINI_FORM.isOf(value) ? GEMINI_FORM : null
+}
+
+function named(holder: Located): readonly ToolEntry[] {
+  const names = isRecord(holder.value) ? Object.keys(holder.value) : []
+  return names.flatMap((key) => {
+    const located = memberOf(holder, key)
+    return located === null ? [] : [{ located, form: VERCEL_MEMBER_FORM, key }]
+  })
+}
+
+function entryOf(located: Located): ToolEntry {
+  const { value } = located
+  const form = isRecord(value) ? (TOOL_FORMS.find(({ isOf }) => isOf(value)) ?? null) : null
+  return { located, form, key: null }
+}
+
+function itemsOf(list: Located): readonly Located[] {
+  const values: readonly unknown[] = Array.isArray(list.value) ? list.value : []
+  return values.map((value, index) => ({ value, at: stepInto(list.at, String(index)), document: '' }))
+}
+
+/** Whether a value holds tools in a form that is no other contract's: each is known, and one at least is called by a model. */
+export function isAgentTools(root: unknown): boolean {
+  const entries = toolEntries(root)
+  if (entries === null || entries.length === 0 || entries.some(({ form }) => form === null)) return false
+  return entries.some(({ form }) => form?.kind !== 'hosted')
+}

@@ -1,0 +1,148 @@
+/**
+ * The forms in which model providers and agent frameworks write a tool: one row a form, with where it keeps what all of them
+ * have. The rows are tried in order; what a form is told by excludes the rows below it.
+ */
+import { isRecord, type JsonRecord } from '../../schema/located.ts'
+
+/** How a tool is called. `hosted` tools are run by the provider, who defines their arguments. */
+export type ToolKind = 'function' | 'custom' | 'hosted'
+
+export interface ToolForm {
+  /** Names the form in results. */
+  readonly name: string
+  readonly kind: ToolKind
+  readonly isOf: (item: JsonRecord) => boolean
+  /** Ways down to the parts, as member names; the first that leads somewhere holds. */
+  readonly parts: {
+    readonly name: readonly (readonly string[])[]
+    readonly description: readonly (readonly string[])[]
+    readonly inputSchema: readonly (readonly string[])[]
+    readonly outputSchema?: readonly (readonly string[])[]
+    /** Only the properties of the arguments, without the object around them. */
+    readonly arguments?: readonly (readonly string[])[]
+    readonly strict?: readonly (readonly string[])[]
+    readonly format?: readonly (readonly string[])[]
+  }
+  /** True where schemas are in Gemini's spelling of OpenAPI. */
+  readonly isGemini?: true
+}
+
+const NAMED = { name: [['name']], description: [['description']] } as const
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+/** A tool as a member of a function object: OpenAI chat completions, and everyone who copied them. */
+const NESTED = { name: [['function', 'name']], description: [['function', 'description']] } as const
+
+export const TOOL_FORMS: readonly ToolForm[] = [
+  {
+    name: 'openai-chat',
+    kind: 'function',
+    isOf: ({ type, function: callable }) =>
+      (type === 'function' || type === undefined) && isRecord(callable) && isText(callable['name']),
+    parts: { ...NESTED, inputSchema: [['function', 'parameters']], strict: [['function', 'strict']] },
+  },
+  {
+    name: 'openai-chat',
+    kind: 'custom',
+    isOf: ({ type, custom }) => type === 'custom' && isRecord(custom) && isText(custom['name']),
+    parts: {
+      name: [['custom', 'name']],
+      description: [['custom', 'description']],
+      inputSchema: [],
+      format: [['custom', 'format']],
+    },
+  },
+  {
+    name: 'vercel',
+    kind: 'function',
+    isOf: ({ type, name, inputSchema }) => type === 'function' && isText(name) && isRecord(inputSchema),
+    parts: { ...NAMED, inputSchema: [['inputSchema', 'jsonSchema'], ['inputSchema']], strict: [['strict']] },
+  },
+  {
+    name: 'openai-responses',
+    kind: 'function',
+    isOf: ({ type, name }) => type === 'function' && isText(name),
+    parts: { ...NAMED, inputSchema: [['parameters']], strict: [['strict']] },
+  },
+  {
+    name: 'anthropic',
+    kind: 'function',
+    isOf: ({ name, input_schema: schema }) => isText(name) && isRecord(schema),
+    parts: { ...NAMED, inputSchema: [['input_schema']], strict: [['strict']] },
+  },
+  {
+    name: 'openai-responses',
+    kind: 'custom',
+    isOf: ({ type, name }) => type === 'custom' && isText(name),
+    parts: { ...NAMED, inputSchema: [], format: [['format']] },
+  },
+  {
+    name: 'anthropic',
+    kind: 'hosted',
+    isOf: ({ type, name }) => isText(name) && typeof type === 'string' && /_\d{8}$/.test(type),
+    parts: { name: [['name']], description: [], inputSchema: [] },
+  },
+  {
+    name: 'langchain',
+    kind: 'function',
+    isOf: ({ name, args_schema: argsSchema, schema, args }) =>
+      isText(name) && (isRecord(argsSchema) || isRecord(schema) || isRecord(args)),
+    parts: { ...NAMED, inputSchema: [['args_schema'], ['schema']], arguments: [['args']] },
+  },
+  {
+    name: 'langchain',
+    kind: 'function',
+    isOf: ({ title, type, properties }) => isText(title) && type === 'object' && isRecord(properties),
+    parts: { name: [['title']], description: [['description']], inputSchema: [[]] },
+  },
+  {
+    name: 'openai-functions',
+    kind: 'function',
+    isOf: ({ type, name, parameters }) => type === undefined && isText(name) && isRecord(parameters),
+    parts: { ...NAMED, inputSchema: [['parameters']] },
+  },
+  {
+    name: 'openai-responses',
+    kind: 'hosted',
+    isOf: ({ type, name }) => isText(type) && name === undefined,
+    parts: { name: [['server_label'], ['type']], description: [['server_description']], inputSchema: [] },
+  },
+]
+
+/** A declaration within Gemini's `functionDeclarations`. */
+export const GEMINI_FORM: ToolForm = {
+  name: 'gemini',
+  kind: 'function',
+  isOf: ({ name }) => isText(name),
+  parts: {
+    ...NAMED,
+    inputSchema: [['parameters'], ['parametersJsonSchema'], ['parameters_json_schema']],
+    outputSchema: [['response'], ['responseJsonSchema'], ['response_json_schema']],
+  },
+  isGemini: true,
+}
+
+/** A tool that Gemini runs itself: the name is that of the member, which holds its settings. */
+export const GEMINI_HOSTED_FORM: ToolForm = {
+  name: 'gemini',
+  kind: 'hosted',
+  isOf: () => true,
+  parts: { name: [], description: [], inputSchema: [] },
+}
+
+/** A member of the record that the Vercel AI SDK keeps tools in: the name is the member's. */
+export const VERCEL_MEMBER_FORM: ToolForm = {
+  name: 'vercel',
+  kind: 'function',
+  isOf: ({ inputSchema, parameters }) => isRecord(inputSchema) || isRecord(parameters),
+  parts: {
+    name: [],
+    description: [['description']],
+    inputSchema: [['inputSchema', 'jsonSchema'], ['inputSchema'], ['parameters', 'jsonSchema'], ['parameters']],
+    outputSchema: [['outputSchema', 'jsonSchema'], ['outputSchema']],
+    strict: [['strict']],
+  },
+}

@@ -1,0 +1,164 @@
+/**
+ * The tools that an agent is given, in whatever form, as tools of an MCP manifest: so that one walker and one set of rules
+ * judge both. What is found in the common form is placed back where it stands in the document.
+ */
+import { fail, ok, type Result } from '../../result.ts'
+import { isRecord, memberOf, pointerOf, type JsonRecord, type Located } from '../../schema/located.ts'
+import type { SourceDocument } from '../document.ts'
+import type { McpItem, McpItems } from '../mcp-manifest.ts'
+import type { Locate } from '../positions.ts'
+import { unreadable } from '../unreadable.ts'
+import { toolEntries, type ToolEntry } from './entries.ts'
+import type { ToolForm, ToolKind } from './forms.ts'
+import { plainSchema } from './gemini.ts'
+
+/** What a tool has beside what MCP knows of. */
+export interface ToolSettings {
+  readonly kind: ToolKind
+  /** Of a hosted tool: what the provider calls it. */
+  readonly type: string | null
+  readonly strict: Located | null
+  /** Of a custom tool: the form of its input. */
+  readonly format: Located | null
+  /** Of a hosted tool: what it is set to, by member. */
+  readonly members: ReadonlyMap<string, Located>
+}
+
+export interface AgentTools {
+  readonly items: McpItems
+  readonly settings: ReadonlyMap<string, ToolSettings>
+  /** Names of the forms, sorted and joined; null where there is no tool. */
+  readonly form: string | null
+  /** The pointer into the document for one into the common form. */
+  readonly sourceOf: (pointer: string) => string
+  readonly locate: Locate
+}
+
+/** Reads tools in any form; the problem names what is of none, by pointer and position. */
+export function readAgentTools({ root, locate }: SourceDocument): Result<AgentTools> {
+  const entries = toolEntries(root)
+  if (entries === null) return fault(locate, '', 'it holds no tools in a form that is known', FORMS_FIX)
+  const items = new Map<string, McpItem>()
+  const settings = new Map<string, ToolSettings>()
+  const sources = new Map<string, string>()
+  const forms = new Set<string>()
+  for (const entry of entries) {
+    const read = readTool(entry, sources)
+    const pointer = pointerOf(entry.located.at)
+    if (read === null) return fault(locate, pointer, 'the tool is in no form that is known', FORMS_FIX)
+    const { item } = read
+    if (items.has(item.name))
+      return fault(locate, pointer, `there are two tools of the name ${JSON.stringify(item.name)}`)
+    items.set(item.name, item)
+    settings.set(item.name, read.settings)
+    forms.add(read.form.name)
+  }
+  const form = forms.size === 0 ? null : [...forms].sort().join(', ')
+  return ok({ items, settings, form, sourceOf: (pointer) => sourceOf(pointer, sources), locate })
+}
+
+const FORMS_FIX =
+  'Known are the forms of OpenAI (chat completions and responses), Anthropic, Gemini, the Vercel AI SDK and LangChain.'
+
+function fault(locate: Locate, pointer: string, what: string, fix?: string): ReturnType<typeof fail> {
+  const place = { pointer, position: locate(pointer), ...(fix === undefined ? {} : { fix }) }
+  return fail(unreadable(`as the tools of an agent: ${what}`, place))
+}
+
+interface ReadTool {
+  readonly item: McpItem
+  readonly settings: ToolSettings
+  readonly form: ToolForm
+}
+
+function readTool({ located, form, key }: ToolEntry, sources: Map<string, string>): ReadTool | null {
+  if (form === null || !isRecord(located.value)) return null
+  const { parts } = form
+  const stated = key ?? partAt(located, parts.name)?.value
+  if (typeof stated !== 'string' || stated === '') return null
+  const origin = pointerOf(located.at)
+  const value: Record<string, unknown> = { name: stated }
+  const put = (member: string, part: Located | null, held: unknown): void => {
+    if (part === null) return
+    value[member] = held
+    sources.set(`${origin}/${member}`, pointerOf(part.at))
+  }
+  put('name', key === null ? partAt(located, parts.name) : located, stated)
+  const description = partAt(located, parts.description)
+  put('description', description, description?.value)
+  putSchemas(located, form, put)
+  const properties = value['inputSchema'] === undefined ? partAt(located, parts.arguments ?? []) : null
+  if (properties !== null) {
+    // LangChain's `args` are the properties alone: the object around them has no place of its own.
+    put('inputSchema', located, { type: 'object', properties: properties.value })
+    sources.set(`${origin}/inputSchema/properties`, pointerOf(properties.at))
+  }
+  if (form.kind === 'custom') {
+    const format = partAt(located, parts.format ?? [])
+    put('format', format, format?.value)
+  }
+  return { item: { ...located, value, name: stated }, settings: settingsOf(located, form), form }
+}
+
+function putSchemas(
+  tool: Located,
+  { parts, isGemini }: ToolForm,
+  put: (member: string, part: Located | null, held: unknown) => void,
+): void {
+  const input = partAt(tool, parts.inputSchema)
+  const schemaOf = (part: Located | null): unknown => (isGemini === true ? plainSchema(part?.value) : part?.value)
+  put('inputSchema', input, input === tool ? withoutDescription(input.value) : schemaOf(input))
+  const output = partAt(tool, parts.outputSchema ?? [])
+  put('outputSchema', output, schemaOf(output))
+}
+
+/** A tool that is its own schema describes itself once. */
+function withoutDescription(schema: unknown): unknown {
+  if (!isRecord(schema)) return schema
+  const { title: _title, description: _description, ...rest } = schema
+  return rest
+}
+
+/** The first way that leads to a value; nothing is a value where it is null. */
+function partAt(tool: Located, ways: readonly (readonly string[])[]): Located | null {
+  for (const way of ways) {
+    const found = way.reduce<Located | null>((owner, step) => (owner === null ? null : memberOf(owner, step)), tool)
+    if (found !== null && found.value !== null) return found
+  }
+  return null
+}
+
+function settingsOf(tool: Located, { kind, parts }: ToolForm): ToolSettings {
+  const owner: JsonRecord = isRecord(tool.value) ? tool.value : {}
+  const type = kind === 'hosted' && typeof owner['type'] === 'string' ? owner['type'] : null
+  const members = new Map<string, Located>()
+  if (kind === 'hosted') {
+    for (const name of Object.keys(owner)) {
+      const member = IDENTITY.has(name) ? null : memberOf(tool, name)
+      if (member !== null) members.set(name, member)
+    }
+  }
+  const format = kind === 'custom' ? partAt(tool, parts.format ?? []) : null
+  return { kind, type, strict: partAt(tool, parts.strict ?? []), format, members }
+}
+
+/** Members of a hosted tool that are told in another way, and those that carry a caller's secret. */
+const IDENTITY: ReadonlySet<string> = new Set([
+  'type',
+  'name',
+  'server_label',
+  'server_description',
+  'cache_control',
+  'headers',
+  'authorization',
+  'authorization_token',
+])
+
+/** The longest known beginning of the pointer is replaced by where it stands. */
+function sourceOf(pointer: string, sources: ReadonlyMap<string, string>): string {
+  for (let end = pointer.length; end > 0; end = pointer.lastIndexOf('/', end - 1)) {
+    const source = sources.get(pointer.slice(0, end))
+    if (source !== undefined) return source + pointer.slice(end)
+  }
+  return pointer
+}

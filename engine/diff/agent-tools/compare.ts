@@ -1,0 +1,134 @@
+/** Two texts of an agent's tools, in any form → finding groups: what MCP tools have too by the walker of MCP, the rest here. */
+import type { CompareOptions, FormatComparison } from '../../compare.ts'
+import { readAgentTools, type AgentTools, type ToolSettings } from '../../contracts/agent-tools/tools.ts'
+import { readDocument } from '../../contracts/document.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../contracts/limits.ts'
+import { ofSide } from '../../contracts/unreadable.ts'
+import { byCodeUnit } from '../../change-set.ts'
+import type { Sha256 } from '../../hash.ts'
+import { fail, ok, type Result } from '../../result.ts'
+import { AGENT_TOOL_RULES, type AgentToolRuleId } from '../../rules/agent-tools/rows.ts'
+import { Grouping } from '../../rules/grouping.ts'
+import { isEqual } from '../../schema/equality.ts'
+import { pointerOf, type Located } from '../../schema/located.ts'
+import { nameValue } from '../../schema/values.ts'
+import { McpReport } from '../mcp/report.ts'
+import { compareTools } from '../mcp/tools.ts'
+
+const NOTHING: AgentTools = {
+  items: new Map(),
+  settings: new Map(),
+  form: null,
+  sourceOf: (pointer) => pointer,
+  locate: () => null,
+}
+
+/** Compares the tools of both sides; an empty side is an agent without tools. The sides may be of different forms. */
+export function compareAgentTools(
+  before: string,
+  after: string,
+  options: CompareOptions,
+  sha256: Sha256,
+): Result<FormatComparison> {
+  const base = read(before, 'base', options)
+  if (!base.ok) return base
+  const head = read(after, 'head', options)
+  if (!head.ok) return head
+  const [old, now] = [base.value, head.value]
+  const grouping = new Grouping({ levels: options.levels, sha256, locate: { base: old.locate, head: now.locate } })
+  const report = new McpReport(grouping, { base: old.sourceOf, head: now.sourceOf })
+  const examined = compareTools(old.items, now.items, report)
+  compareSettings(old, now, report)
+  return ok({
+    groups: grouping.finish(),
+    stats: {
+      operations: { base: old.items.size, head: now.items.size },
+      schemas_compared: examined,
+      touched: report.touched(),
+    },
+    spec_versions: { base: old.form, head: now.form },
+  })
+}
+
+function read(text: string, side: 'base' | 'head', options: CompareOptions): Result<AgentTools> {
+  if (text === '') return ok(NOTHING)
+  const document = readDocument(text, options.limits ?? DEFAULT_DOCUMENT_LIMITS)
+  const tools = document.ok ? readAgentTools(document.value) : document
+  return tools.ok ? tools : fail(ofSide(tools.problem, side))
+}
+
+interface Change {
+  readonly rule: AgentToolRuleId
+  readonly subject: string
+  readonly name?: string
+  readonly before: unknown
+  readonly after: unknown
+  /** Where it stands on either side; null where it does not. */
+  readonly was: Located | null
+  readonly is: Located | null
+}
+
+type Say = (change: Change) => void
+
+function compareSettings(before: AgentTools, after: AgentTools, report: McpReport): void {
+  for (const tool of [...after.items.keys()].sort(byCodeUnit)) {
+    const [old, now] = [before.settings.get(tool), after.settings.get(tool)]
+    const [was, is] = [before.items.get(tool) ?? null, after.items.get(tool) ?? null]
+    if (old === undefined || now === undefined) continue
+    const say: Say = (change) => sayChange(tool, change, { was, is }, report)
+    compareKind(old, now, say)
+    if (old.kind === now.kind) compareMembers(old, now, say)
+  }
+}
+
+function sayChange(
+  tool: string,
+  { rule: id, subject, name = '', before, after, ...places }: Change,
+  owners: { readonly was: Located | null; readonly is: Located | null },
+  report: McpReport,
+): void {
+  const row = AGENT_TOOL_RULES.get(id)
+  const isGone = places.is === null && places.was !== null
+  const located = isGone ? places.was : (places.is ?? owners.is)
+  if (row === undefined || located === null) throw new Error(`no row or no place for the rule ${id}`)
+  const words: Readonly<Record<string, string>> = { name, before: nameValue(before), after: nameValue(after) }
+  report.saySchema({
+    rule: row.rule,
+    advice: row.advice,
+    tool,
+    subject,
+    side: isGone ? 'base' : 'head',
+    location: pointerOf(located.at),
+    message: row.says.replaceAll(/\{(name|before|after)\}/g, (_, word: string) => words[word] ?? ''),
+    before,
+    after,
+  })
+}
+
+function compareKind(old: ToolSettings, now: ToolSettings, say: Say): void {
+  const place = { was: null, is: null }
+  if (old.kind !== now.kind) {
+    say({ ...place, rule: 'agent-tool-kind-changed', subject: 'kind', before: old.kind, after: now.kind })
+  } else if (old.type !== now.type) {
+    say({ ...place, rule: 'agent-tool-hosted-type-changed', subject: 'type', before: old.type, after: now.type })
+  }
+}
+
+function compareMembers(old: ToolSettings, now: ToolSettings, say: Say): void {
+  const [wasStrict, isStrict] = [old.strict?.value === true, now.strict?.value === true]
+  if (wasStrict !== isStrict) {
+    const rule = isStrict ? 'agent-tool-strict-gained' : 'agent-tool-strict-lost'
+    say({ rule, subject: 'strict', before: wasStrict, after: isStrict, was: old.strict, is: now.strict })
+  }
+  const [format, formatNow] = [old.format?.value ?? null, now.format?.value ?? null]
+  if (!isEqual(format, formatNow)) {
+    const places = { was: old.format, is: now.format }
+    say({ rule: 'agent-tool-input-format-changed', subject: 'format', before: format, after: formatNow, ...places })
+  }
+  for (const name of [...new Set([...old.members.keys(), ...now.members.keys()])].sort(byCodeUnit)) {
+    const [was, is] = [old.members.get(name) ?? null, now.members.get(name) ?? null]
+    const [before, after] = [was?.value ?? null, is?.value ?? null]
+    if (isEqual(before, after)) continue
+    say({ rule: 'agent-tool-setting-changed', subject: `settings/${name}`, name, before, after, was, is })
+  }
+}

@@ -1,0 +1,78 @@
+/** What changes of an agent's tools mean beside those that MCP knows too: how a tool is called, and what a hosted one is set to. */
+import { contractRules, type ContractRow } from '../contract-row.ts'
+
+const AREA = 'tools'
+const NOTHING_TO_DO = 'Nothing needs to be done.'
+
+const ROWS = {
+  'agent-tool-kind-changed': {
+    level: 'breaking',
+    direction: 'request',
+    area: AREA,
+    kind: 'settings',
+    action: 'changed',
+    effect: 'moves',
+    says: 'the tool is now called as a {after} tool instead of a {before} one',
+    why: 'A function takes arguments, a custom tool takes text, and a hosted one is run by the provider: what is called is another thing under the same name.',
+    fix: 'Give the tool of the new kind a name of its own.',
+  },
+  'agent-tool-hosted-type-changed': {
+    level: 'dangerous',
+    direction: 'request',
+    area: AREA,
+    kind: 'settings',
+    action: 'changed',
+    effect: 'may-narrow',
+    says: 'the hosted tool is now `{after}` instead of `{before}`',
+    why: 'The provider defines what a hosted tool takes and does, version by version; whoever runs its calls must know the new one.',
+    fix: 'Check what the provider says of the new version before the agent uses it.',
+  },
+  'agent-tool-setting-changed': {
+    level: 'dangerous',
+    direction: 'none',
+    area: AREA,
+    kind: 'settings',
+    action: 'changed',
+    effect: 'may-widen',
+    says: 'the setting `{name}` of the hosted tool changed from {before} to {after}',
+    why: 'Settings decide what a hosted tool may reach: which servers, files and domains, and whether a person is asked.',
+    fix: 'Review what the agent can now reach.',
+  },
+  'agent-tool-strict-lost': {
+    level: 'dangerous',
+    direction: 'request',
+    area: AREA,
+    kind: 'settings',
+    action: 'ceased',
+    effect: 'may-narrow',
+    says: 'arguments of the tool need no longer keep to its schema (strict)',
+    why: 'Models then leave out or invent arguments now and then, and the code behind the tool receives them.',
+    fix: 'Leave strict on, or check arguments in the code behind the tool.',
+  },
+  'agent-tool-strict-gained': {
+    level: 'info',
+    direction: 'request',
+    area: AREA,
+    kind: 'settings',
+    action: 'became',
+    effect: 'none',
+    says: 'arguments of the tool now always keep to its schema (strict)',
+    why: 'The code behind the tool receives nothing that it did not have to expect before.',
+    fix: NOTHING_TO_DO,
+  },
+  'agent-tool-input-format-changed': {
+    level: 'breaking',
+    direction: 'request',
+    area: AREA,
+    kind: 'settings',
+    action: 'changed',
+    effect: 'moves',
+    says: 'the text that the custom tool takes has another form (format)',
+    why: 'The code behind the tool reads its input by the old form.',
+    fix: 'Offer the new form as a tool of its own.',
+  },
+} as const satisfies Readonly<Record<`agent-tool-${string}`, ContractRow>>
+
+export type AgentToolRuleId = keyof typeof ROWS
+
+export const AGENT_TOOL_RULES = contractRules(ROWS)
