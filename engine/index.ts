@@ -25,6 +25,16 @@ export type { DecisionScope } from './decide/judgement.ts'
 export type { ArtifactVerdict, HumanReport, RiskFactor, SeveritySummary, Verdict } from './decide/verdict.ts'
 export { countFindings, expandFindings, LEVELS } from './finding.ts'
 export type { Direction, Finding, FindingGroup, Level, Occurrence, Operation } from './finding.ts'
+export { guardTools } from './guard.ts'
+export type {
+  GuardedTools,
+  GuardOptions,
+  GuardOutcome,
+  GuardPlace,
+  GuardService,
+  GuardVerdict,
+  ToolTable,
+} from './guard.ts'
 export { canonicalJson, digestJson, digestText } from './hash.ts'
 export type { Digest, Json, Sha256 } from './hash.ts'
 export { detectPatterns } from './patterns/detect.ts'

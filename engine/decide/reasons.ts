@@ -38,6 +38,11 @@ export const REASON_CODES = {
   UNSUPPORTED_ARTIFACT_TYPE: 'Contracts of this type are not compared.',
   ANALYSIS_TIMEOUT: 'Comparing an artifact took longer than the limit.',
   ANALYSIS_FAULT: 'Comparing an artifact failed inside the gateway.',
+  GUARD_CALL_UNRECOGNISED: 'A guarded call does not say in one reading what it would change.',
+  GUARD_NO_PRIOR_CONTENT: 'A guarded call writes a whole file and there is nothing to compare it with.',
+  GUARD_CONTRACT_UNRECOGNISED: 'A guarded call changes a file of no known kind of contract.',
+  GUARD_CONTENT_CHANGED: 'A file was changed by somebody else while its change was being judged.',
+  PREFLIGHT_UNREACHABLE: 'A guard could not get or verify a decision.',
 } as const satisfies Readonly<Record<string, string>>
 
 export type ReasonCode = keyof typeof REASON_CODES

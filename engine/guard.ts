@@ -1,0 +1,263 @@
+/**
+ * The guard: a tool table wrapped so that a call which would change a contract runs only under a decision that permits it, for
+ * agents that cannot run behind a proxy. Asking, time and files are handed in; the judgement is `mayProceed`, and everything that
+ * goes wrong before the tool runs ends in `executed: false`.
+ */
+import { inputFingerprint, type Artifact, type ArtifactType } from './change-set.ts'
+import { mayProceed, readDecision, type Permission } from './consumer.ts'
+import { sniffArtifactType } from './contracts/sniff.ts'
+import type { Reason } from './decide/envelope-parts.ts'
+import { reason } from './decide/reasons.ts'
+import { applyReplacements, readFileChange, type FileChange } from './guard-edits.ts'
+import type { Sha256 } from './hash.ts'
+import { isRecord } from './schema/located.ts'
+
+/** The gateway, as the guard needs it. Each function sends one body and answers the parsed body of a good answer; else it rejects. */
+export interface GuardService {
+  /** POST /api/v1/preflight */
+  readonly preflight: (request: object) => Promise<unknown>
+  /** POST /api/v1/verify-receipt */
+  readonly verify: (question: object) => Promise<unknown>
+  /** POST /api/v1/telemetry; absent: no monitoring is wired, so CONTINUE_WITH_MONITORING does not proceed. */
+  readonly report?: (event: object) => Promise<unknown>
+}
+
+/** Where the operation takes place; bound into the receipt. */
+export interface GuardPlace {
+  readonly environment?: string
+  readonly repository?: string
+  readonly branch?: string
+  readonly pull_request?: string
+  readonly base?: string
+  readonly head?: string
+  readonly target_id?: string
+}
+
+export interface GuardOptions extends GuardService {
+  /** The one operation that the guarded calls are part of: merge, deploy, publish or register. Not empty. */
+  readonly operation: string
+  readonly context?: GuardPlace
+  /** The file as it is now; null when there is none. Without this function only edits that carry both sides can be judged. */
+  readonly readFile?: (path: string) => Promise<string | null>
+  /** Tools that change nothing: they run unjudged. Every other tool must be seen to change one file, or it does not run. */
+  readonly reads?: readonly string[]
+  /** What kind of contract a file is; `none`: it is no contract and may be changed unjudged; null: look at its text. */
+  readonly typeOf?: (path: string) => ArtifactType | 'none' | null
+  readonly sha256: Sha256
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+export type GuardVerdict =
+  /** The call is no change of a contract, as the options say. */
+  | { readonly kind: 'UNJUDGED' }
+  | { readonly kind: 'ALLOW' | 'WARN'; readonly decisionId: string; readonly correlationId: string }
+  /** BLOCK: do not retry the same change. REQUIRE_APPROVAL: ask a person. `decisionId` is null when nothing was decided. */
+  | { readonly kind: 'BLOCK' | 'REQUIRE_APPROVAL'; readonly decisionId: string | null; readonly reason: Reason }
+
+/** `executed: false`: the tool did not run. */
+export type GuardOutcome<Result> =
+  | { readonly executed: true; readonly result: Result; readonly verdict: GuardVerdict }
+  | { readonly executed: false; readonly verdict: Extract<GuardVerdict, { readonly reason: Reason }> }
+
+export type ToolTable = Readonly<Record<string, (args: never) => unknown>>
+
+/** The same names; each call answers an outcome. */
+export type GuardedTools<Tools extends ToolTable> = {
+  readonly [Name in keyof Tools]: (
+    args: Parameters<Tools[Name]>[0],
+  ) => Promise<GuardOutcome<Awaited<ReturnType<Tools[Name]>>>>
+}
+
+/**
+ * Register only the tools that this returns.
+ * @throws TypeError when the operation is empty: a receipt is for exactly one.
+ */
+export function guardTools<Tools extends ToolTable>(tools: Tools, options: GuardOptions): GuardedTools<Tools>
+export function guardTools(
+  tools: Readonly<Record<string, (args: unknown) => unknown>>,
+  options: GuardOptions,
+): Readonly<Record<string, (args: unknown) => Promise<GuardOutcome<unknown>>>> {
+  if (typeof options.operation !== 'string' || options.operation.trim() === '')
+    throw new TypeError('guardTools needs an operation: merge, deploy, publish or register.')
+  const entries = Object.entries(tools).map(([name, run]) => {
+    const isRead = options.reads?.includes(name) === true
+    const guarded = (args: unknown) => (isRead ? unjudged(run, args) : guardedCall(run, args, options))
+    return [name, guarded] as const
+  })
+  return Object.fromEntries(entries)
+}
+
+type Run = (args: unknown) => unknown
+type Refused = Extract<GuardOutcome<unknown>, { readonly executed: false }>
+
+async function unjudged(run: Run, args: unknown): Promise<GuardOutcome<unknown>> {
+  return { executed: true, result: await run(args), verdict: { kind: 'UNJUDGED' } }
+}
+
+async function guardedCall(run: Run, args: unknown, options: GuardOptions): Promise<GuardOutcome<unknown>> {
+  const change = readFileChange(args)
+  if (change === null)
+    return refused(reason('GUARD_CALL_UNRECOGNISED', 'What this call would change cannot be told from its arguments.'))
+  if (options.typeOf?.(change.path) === 'none') return unjudged(run, args)
+  const judged = await judge(change, options)
+  if (!('artifacts' in judged)) return judged
+  const { permission, decisionId } = judged
+  const verdict = {
+    kind: permission.monitor ? 'WARN' : 'ALLOW',
+    decisionId,
+    correlationId: permission.correlationId,
+  } as const
+  if (!permission.monitor) return { executed: true, result: await run(args), verdict }
+  return monitored(run, args, verdict, options)
+}
+
+interface Judged {
+  readonly artifacts: readonly Artifact[]
+  readonly permission: Extract<Permission, { readonly proceed: true }>
+  readonly decisionId: string
+}
+
+/** Never rejects: what fails on the way to a permission is none. */
+async function judge(change: FileChange, options: GuardOptions): Promise<Judged | Refused> {
+  try {
+    const prior = (await options.readFile?.(change.path)) ?? null
+    const artifacts = artifactsOf(change, prior, options)
+    if ('executed' in artifacts) return artifacts
+    const { permission, decisionId } = await permissionFor(artifacts, options)
+    if (!permission.proceed) {
+      const kind = permission.directive === 'REQUEST_APPROVAL' ? 'REQUIRE_APPROVAL' : 'BLOCK'
+      return { executed: false, verdict: { kind, decisionId, reason: permission.reason } }
+    }
+    // Decided about what the file was: somebody else may have written to it since.
+    if (((await options.readFile?.(change.path)) ?? null) !== prior)
+      return refused(reason('GUARD_CONTENT_CHANGED', `${change.path} was changed while the change was being judged.`))
+    return { artifacts, permission, decisionId: decisionId ?? '' }
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    return refused(reason('PREFLIGHT_UNREACHABLE', `No decision was to be had: ${message}`))
+  }
+}
+
+async function permissionFor(
+  artifacts: readonly Artifact[],
+  options: GuardOptions,
+): Promise<{ readonly permission: Permission; readonly decisionId: string | null }> {
+  const context = { ...options.context, operation: options.operation }
+  const answer = await options.preflight({ preflight_mode: 'authorize', artifacts, context })
+  const decisionResult = isRecord(answer) ? answer['decision_result'] : undefined
+  const reading = readDecision(decisionResult)
+  const attempt = {
+    now: Math.floor(options.now() / 1000),
+    inputFingerprint: inputFingerprint(artifacts, options.sha256),
+    isMonitoringWired: options.report !== undefined,
+  }
+  if (!reading.ok)
+    return { permission: mayProceed(reading, { ...attempt, currentlyAuthorized: null }), decisionId: null }
+  const { token, decision_id: decisionId } = reading.decision
+  const verified = await options.verify({ token, decision_result: decisionResult, context })
+  const currentlyAuthorized = isAuthorized(verified) && isAuthorized(receiptView(answer))
+  return { permission: mayProceed(reading, { ...attempt, currentlyAuthorized }), decisionId }
+}
+
+function receiptView(answer: unknown): unknown {
+  const control = isRecord(answer) ? answer['control_envelope'] : undefined
+  return isRecord(control) ? control['receipt_view'] : undefined
+}
+
+function isAuthorized(value: unknown): boolean {
+  return isRecord(value) && value['currently_authorized'] === true
+}
+
+/** The contract before and after; with the file at hand whole, else the two sides that the edit itself carries. */
+function artifactsOf(change: FileChange, prior: string | null, options: GuardOptions): readonly Artifact[] | Refused {
+  const { path } = change
+  if (change.kind === 'write')
+    return prior === null
+      ? refused(reason('GUARD_NO_PRIOR_CONTENT', `${path}: there is no content to compare the new one with.`))
+      : typed([{ id: path, path, before: prior, after: change.content }], options)
+  if (prior === null)
+    return typed(
+      change.replacements.map(({ before, after }, index) => ({ id: `${path}#${index}`, path, before, after })),
+      options,
+    )
+  const edited = applyReplacements(prior, change.replacements)
+  return edited.ok ? typed([{ id: path, path, before: prior, after: edited.value }], options) : refused(edited.problem)
+}
+
+function typed(untyped: readonly Omit<Artifact, 'type'>[], options: GuardOptions): readonly Artifact[] | Refused {
+  const artifacts: Artifact[] = []
+  for (const artifact of untyped) {
+    const type = typeOf(artifact, options)
+    if (type === null)
+      return refused(
+        reason(
+          'GUARD_CONTRACT_UNRECOGNISED',
+          `${artifact.path}: no kind of contract that is known; say which with typeOf.`,
+        ),
+      )
+    artifacts.push({ ...artifact, type })
+  }
+  return artifacts
+}
+
+/** An edit may break a contract beyond recognition: then it is what it was before. */
+function typeOf({ path = '', before, after }: Omit<Artifact, 'type'>, options: GuardOptions): ArtifactType | null {
+  const declared = options.typeOf?.(path) ?? null
+  if (declared !== null && declared !== 'none') return declared
+  const both = sniffArtifactType(before, after)
+  if (both.ok) return both.value
+  const old = sniffArtifactType(before, before)
+  return old.ok ? old.value : null
+}
+
+type Warned = Extract<GuardVerdict, { readonly correlationId: string }>
+
+/** Runs with the two events that CONTINUE_WITH_MONITORING asks for. The first must be taken before the tool runs. */
+async function monitored(
+  run: Run,
+  args: unknown,
+  verdict: Warned,
+  options: GuardOptions,
+): Promise<GuardOutcome<unknown>> {
+  const report = (type: 'started' | 'finished', more: object = {}): Promise<unknown> =>
+    options.report?.(executionEvent(verdict, type, more)) ?? Promise.resolve()
+  try {
+    await report('started')
+  } catch {
+    // Nobody takes the telemetry: under watch means that somebody watches.
+    return refused(reason('MONITORING_UNWIRED', 'The telemetry of the call was not taken, so it did not run.'))
+  }
+  const startedAt = options.now()
+  const finish = async (outcome: 'SUCCEEDED' | 'FAILED'): Promise<void> => {
+    try {
+      await report('finished', { outcome, duration_ms: Math.max(0, options.now() - startedAt) })
+    } catch {
+      // The effect is there; the gateway closes a window that nobody closed as UNKNOWN.
+    }
+  }
+  let result: unknown
+  try {
+    result = await run(args)
+  } catch (error) {
+    await finish('FAILED')
+    throw error
+  }
+  await finish('SUCCEEDED')
+  return { executed: true, result, verdict }
+}
+
+function executionEvent({ decisionId, correlationId }: Warned, type: 'started' | 'finished', more: object): object {
+  return {
+    specversion: '1.0',
+    id: `${decisionId}-${type}`,
+    source: 'preflight-guard',
+    type: `preflight.execution.${type}`,
+    subject: correlationId,
+    data: { correlation_id: correlationId, ...more },
+  }
+}
+
+function refused(why: Reason): Refused {
+  return { executed: false, verdict: { kind: 'BLOCK', decisionId: null, reason: why } }
+}

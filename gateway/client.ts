@@ -1,0 +1,39 @@
+/** The gateway over HTTP, for those who use the package as a library: what `guardTools` has to be handed, made from an address and a key. */
+import type { GuardOptions } from '../engine/index.ts'
+import { sha256Hex } from './hash.ts'
+
+export interface PreflightClientOptions {
+  /** Address of the API listener. */
+  readonly url: string
+  readonly key: string
+  /** Milliseconds that one question may take. */
+  readonly timeout?: number
+}
+
+export type PreflightClient = Required<Pick<GuardOptions, 'preflight' | 'verify' | 'report' | 'sha256' | 'now'>>
+
+const DEFAULT_TIMEOUT = 60_000
+
+/** Each question rejects unless the answer is good (2xx) and JSON: a guard then stops. */
+export function preflightClient({ url, key, timeout = DEFAULT_TIMEOUT }: PreflightClientOptions): PreflightClient {
+  const base = url.endsWith('/') ? url : `${url}/`
+  const ask = async (path: string, body: object): Promise<unknown> => {
+    const response = await fetch(new URL(path, base), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(timeout),
+      redirect: 'error',
+    })
+    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${(await response.text()).slice(0, 300)}`)
+    const answer: unknown = await response.json()
+    return answer
+  }
+  return {
+    preflight: (request) => ask('api/v1/preflight', request),
+    verify: (question) => ask('api/v1/verify-receipt', question),
+    report: (event) => ask('api/v1/telemetry', event),
+    sha256: sha256Hex,
+    now: Date.now,
+  }
+}
