@@ -26,13 +26,19 @@ export const BOUNDS: readonly Bound[] = [
 export function compareBounds(examination: Examination): void {
   const { old, now, say } = examination
   for (const { keyword, implied } of BOUNDS) {
-    const before = boundOf(old, keyword, implied)
-    const after = boundOf(now, keyword, implied)
+    const was = boundOf(old, keyword, implied)
+    const is = boundOf(now, keyword, implied)
+    const [before, after] = keyword === 'minContains' ? counted(was, is) : [was, is]
     if (before === after) continue
     const action = before === null ? 'set' : after === null ? 'unset' : after > before ? 'increased' : 'decreased'
     say({ keyword, action, name: null, before: old[keyword] ?? before, after: now[keyword] ?? after, steps: [keyword] })
   }
   compareMultiple(examination)
+}
+
+/** `contains` alone asks for one item; only minContains 0 asks for less (JSON Schema 2020-12 validation §6.4.5). */
+function counted(before: number | null, after: number | null): readonly [number | null, number | null] {
+  return [before ?? (after === 0 ? 1 : null), after ?? (before === 0 ? 1 : null)]
 }
 
 function boundOf(schema: JsonRecord, keyword: string, implied: number | null): number | null {
