@@ -1,6 +1,6 @@
 /**
- * Soundness, with ajv as the judge that knows nothing of our rules: where a value was valid in a request and is no longer,
- * something breaking or dangerous must be told.
+ * Soundness, with ajv as the judge that knows nothing of our rules: where a value was valid in a request and is no longer, or
+ * was not valid in a response and is now, something breaking or dangerous must be told.
  */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
@@ -8,173 +8,99 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import * as fc from 'fast-check'
 import { compareOpenApi } from '../../../engine/diff/openapi/compare.ts'
 import { sha256 } from '../../conformance/openapi-run.ts'
+import { pair, value, type Schema } from './arbitraries.ts'
 
-type Schema = Readonly<Record<string, unknown>>
-
-const NAMES = ['a', 'b', 'c'] as const
-const scalar = fc.oneof(
-  fc.constantFrom('', 'a', 'ab', 'abcd', 'x-1'),
-  fc.integer({ min: -3, max: 12 }),
-  fc.constantFrom(0.5, 2.5),
-  fc.boolean(),
-  fc.constant(null),
-)
-const value: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
-  value: fc.oneof({ depthSize: 'small' }, scalar, tie('list'), tie('object')),
-  list: fc.array(tie('value'), { maxLength: 3 }),
-  object: fc.dictionary(fc.constantFrom(...NAMES), tie('value'), { maxKeys: 3, noNullPrototype: true }),
-})).value
-
-const count = fc.integer({ min: 0, max: 4 })
-const optional = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
-  fc.option(arbitrary, { nil: undefined })
-
-/** A schema without the members that were left out. */
-function told(schema: Schema): Schema {
-  return Object.fromEntries(Object.entries(schema).filter(([, member]) => member !== undefined))
-}
-
-const schema: fc.Arbitrary<Schema> = fc.letrec<{ schema: Schema }>((tie) => ({
-  schema: fc.oneof(
-    { depthSize: 'small', maxDepth: 3 },
-    fc
-      .record({
-        type: fc.constant('string'),
-        minLength: optional(count),
-        maxLength: optional(count),
-        pattern: optional(fc.constantFrom('^a', '^x')),
-      })
-      .map(told),
-    fc
-      .record({
-        type: fc.constant('string'),
-        enum: fc.uniqueArray(fc.constantFrom('a', 'ab', 'abcd'), { minLength: 1 }),
-      })
-      .map(told),
-    fc
-      .record({
-        type: fc.constantFrom('integer', 'number'),
-        minimum: optional(fc.integer({ min: -3, max: 5 })),
-        maximum: optional(fc.integer({ min: 0, max: 12 })),
-        exclusiveMaximum: optional(fc.integer({ min: 0, max: 12 })),
-        multipleOf: optional(fc.constantFrom(1, 2, 3, 4)),
-      })
-      .map(told),
-    fc
-      .record({ type: fc.constantFrom<unknown>('boolean', 'null', ['string', 'null'], ['integer', 'boolean']) })
-      .map(told),
-    fc
-      .record({
-        type: fc.constant('array'),
-        items: optional(tie('schema')),
-        minItems: optional(count),
-        maxItems: optional(count),
-        uniqueItems: optional(fc.boolean()),
-      })
-      .map(told),
-    fc
-      .record({
-        type: fc.constant('object'),
-        properties: optional(fc.dictionary(fc.constantFrom(...NAMES), tie('schema'), { maxKeys: 3 })),
-        required: optional(fc.uniqueArray(fc.constantFrom(...NAMES), { maxLength: 2 })),
-        additionalProperties: optional(fc.oneof(fc.boolean(), tie('schema'))),
-        minProperties: optional(count),
-        maxProperties: optional(count),
-      })
-      .map(told),
-    fc.record({ anyOf: fc.array(tie('schema'), { minLength: 1, maxLength: 3 }) }).map(told),
-    fc.record({ allOf: fc.array(tie('schema'), { minLength: 1, maxLength: 3 }) }).map(told),
-    fc.record({ not: tie('schema') }).map(told),
-    fc.record({ const: fc.constantFrom<unknown>('a', 1, null, true) }).map(told),
-    fc
-      .record({
-        type: fc.constant('object'),
-        dependentRequired: fc.constantFrom({ a: ['b'] }, { a: ['c'] }, { b: ['a', 'c'] }),
-        propertyNames: optional(fc.constantFrom({ enum: ['a', 'b'] }, { enum: ['a'] })),
-      })
-      .map(told),
-    fc
-      .record({
-        type: fc.constant('array'),
-        prefixItems: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }),
-        items: optional(fc.constant(false)),
-      })
-      .map(told),
-    fc
-      .record({ type: fc.constant('array'), contains: tie('schema'), minContains: optional(fc.constantFrom(1, 2)) })
-      .map(told),
-    fc.constant({}),
-  ),
-})).schema
-
-/** A schema and another one that differs from it in one place, or in all. */
-const pair: fc.Arbitrary<readonly [Schema, Schema]> = fc.oneof(
-  fc.tuple(schema, schema),
-  fc.tuple(schema, schema).map(([old, other]) => [old, { ...old, ...other }] as const),
-  fc.tuple(schema, fc.nat()).map(([old, pick]) => [old, dropped(old, pick)] as const),
-  fc.tuple(schema, schema, fc.nat()).map(([old, other, pick]) => [old, withPart(old, other, pick)] as const),
-  fc.tuple(schema, schema, fc.nat()).map(([old, other, pick]) => [withPart(old, other, pick), old] as const),
-)
-
-/** A schema with one of the schemas within it replaced. */
-function withPart(whole: Schema, part: Schema, pick: number): Schema {
-  const text = JSON.stringify(whole)
-  const starts = [...text.matchAll(/\{"(?:type|anyOf|allOf|oneOf|not|const)"/g)].map(({ index }) => index)
-  const start = starts[pick % Math.max(1, starts.length)]
-  if (start === undefined) return part
-  let depth = 0
-  for (let end = start; end < text.length; end += 1) {
-    if (text[end] === '{') depth += 1
-    if (text[end] === '}') depth -= 1
-    if (depth > 0) continue
-    const replaced: Schema = JSON.parse(`${text.slice(0, start)}${JSON.stringify(part)}${text.slice(end + 1)}`)
-    return replaced
-  }
-  return part
-}
-
-function dropped(old: Schema, pick: number): Schema {
-  const names = Object.keys(old)
-  const gone = names[pick % Math.max(1, names.length)]
-  return Object.fromEntries(Object.entries(old).filter(([name]) => name !== gone))
-}
+type Validator = (instance: unknown) => boolean
 
 const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: false })
 
-function isValid(definition: Schema, instance: unknown): boolean {
-  return ajv.validate(definition, instance)
+/** The alternatives of oneOf are taken to exclude each other, as authors mean them to. */
+function validatorOf(schema: Schema): Validator {
+  const validate = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"oneOf":', '"anyOf":')))
+  return (instance) => validate(instance)
 }
 
-/**
- * That a property is described which was not described before counts as an addition by convention: callers are not
- * taken to send what no contract names.
- */
-const BY_CONVENTION = 'new-optional-request-property'
-
-function isNoticed(before: Schema, after: Schema): boolean {
-  const compared = compareOpenApi(documentWith(before), documentWith(after), {}, sha256)
-  assert.ok(compared.ok)
-  return compared.value.groups.some(({ level, rule }) => level !== 'info' || rule === BY_CONVENTION)
+interface Side {
+  readonly operation: (definition: Schema) => object
+  /** True for a value that shows that the contract broke for those who rest on the old one. */
+  readonly shows: (wasValid: boolean, isValid: boolean) => boolean
+  /** Rules that tell the change as information by convention, whatever the schema admits by its letter. */
+  readonly conventions: ReadonlySet<string>
 }
 
-function documentWith(definition: Schema): string {
-  const requestBody = { content: { 'application/json': { schema: definition } } }
-  const operation = { requestBody, responses: { '200': { description: 'done' } } }
-  return JSON.stringify({ openapi: '3.1.0', info: { title: 't', version: '1' }, paths: { '/x': { post: operation } } })
+function content(schema: Schema): object {
+  return { content: { 'application/json': { schema } } }
+}
+
+const REQUEST: Side = {
+  operation: (schema) => ({ requestBody: content(schema), responses: { '200': { description: 'done' } } }),
+  shows: (wasValid, isValid) => wasValid && !isValid,
+  // Callers are not taken to send what no contract names.
+  conventions: new Set(['new-optional-request-property']),
+}
+
+const RESPONSE: Side = {
+  operation: (schema) => ({ responses: { '200': { description: 'done', ...content(schema) } } }),
+  shows: (wasValid, isValid) => !wasValid && isValid,
+  // Readers pass over names that they do not know; the others have the reference's levels.
+  conventions: new Set([
+    'response-optional-property-added',
+    'response-required-property-added',
+    ...['pattern-removed', 'any-of-added', 'all-of-removed'].flatMap((stem) => [
+      `response-body-${stem}`,
+      `response-property-${stem}`,
+    ]),
+  ]),
+}
+
+/** The schema stands in the operation, or is a component that the operation refers to. */
+function documentWith({ operation }: Side, definition: Schema, isComponent: boolean): string {
+  const reference = { $ref: '#/components/schemas/Thing' }
+  return JSON.stringify({
+    openapi: '3.1.0',
+    info: { title: 't', version: '1' },
+    paths: { '/x': { post: operation(isComponent ? reference : definition) } },
+    ...(isComponent ? { components: { schemas: { Thing: definition } } } : {}),
+  })
+}
+
+/** An explicit `additionalProperties: true` evaluates names for unevaluatedProperties; that is not followed. */
+function isBeyondModel(before: Schema, after: Schema): boolean {
+  const text = JSON.stringify([before, after])
+  return text.includes('"unevaluatedProperties":') && text.includes('"additionalProperties":true')
+}
+
+/** How many of the generated pairs had a value that shows a break; each of them must be told. */
+function judge(side: Side, numRuns: number): number {
+  let judged = 0
+  const instances = fc.array(value, { minLength: 8, maxLength: 24 })
+  const form = fc.tuple(fc.boolean(), fc.boolean())
+  const property = fc.property(pair, instances, form, ([before, after], values, [wasComponent, isComponent]) => {
+    if (isBeyondModel(before, after)) return
+    const [old, now] = [validatorOf(before), validatorOf(after)]
+    // What never had a valid value was no contract that anybody rests on.
+    if (!values.some(old)) return
+    const shown = values.find((instance) => side.shows(old(instance), now(instance)))
+    if (shown === undefined) return
+    judged += 1
+    const [base, head] = [documentWith(side, before, wasComponent), documentWith(side, after, isComponent)]
+    const compared = compareOpenApi(base, head, {}, sha256)
+    assert.ok(compared.ok)
+    const isTold = compared.value.groups.some(({ level, rule }) => level !== 'info' || side.conventions.has(rule))
+    assert.ok(isTold, `unnoticed: ${JSON.stringify(shown)}`)
+  })
+  fc.assert(property, { numRuns, seed: 20261121 })
+  return judged
 }
 
 suite('no change of what is valid goes unnoticed', () => {
   test('in a request: what was valid and is not any more', () => {
-    let judged = 0
-    fc.assert(
-      fc.property(pair, fc.array(value, { minLength: 8, maxLength: 24 }), ([before, after], instances) => {
-        const lost = instances.find((instance) => isValid(before, instance) && !isValid(after, instance))
-        if (lost === undefined) return
-        judged += 1
-        assert.ok(isNoticed(before, after), `unnoticed: ${JSON.stringify(lost)}`)
-      }),
-      { numRuns: 1500, seed: 20261121 },
-    )
-    assert.ok(judged > 200, `only ${judged} pairs lost a value`)
+    const judged = judge(REQUEST, 2500)
+    assert.ok(judged > 400, `only ${judged} pairs lost a value`)
+  })
+
+  test('in a response: what was not valid and is now', () => {
+    const judged = judge(RESPONSE, 2500)
+    assert.ok(judged > 400, `only ${judged} pairs gained a value`)
   })
 })

@@ -1,0 +1,160 @@
+/** Generated schemas in pairs, and values that may or may not be valid by them. */
+import * as fc from 'fast-check'
+
+export type Schema = Readonly<Record<string, unknown>>
+
+const NAMES = ['a', 'b', 'c'] as const
+const scalar = fc.oneof(
+  fc.constantFrom('', 'a', 'ab', 'abcd', 'x-1'),
+  fc.integer({ min: -3, max: 12 }),
+  fc.constantFrom(0.5, 2.5),
+  fc.boolean(),
+  fc.constant(null),
+)
+export const value: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
+  value: fc.oneof({ depthSize: 'small' }, scalar, tie('list'), tie('object')),
+  list: fc.array(tie('value'), { maxLength: 3 }),
+  object: fc.dictionary(fc.constantFrom(...NAMES), tie('value'), { maxKeys: 3, noNullPrototype: true }),
+})).value
+
+const count = fc.integer({ min: 0, max: 4 })
+const optional = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.option(arbitrary, { nil: undefined })
+
+/** A schema without the members that were left out. */
+function told(schema: Schema): Schema {
+  return Object.fromEntries(Object.entries(schema).filter(([, member]) => member !== undefined))
+}
+
+const schema: fc.Arbitrary<Schema> = fc.letrec<{ schema: Schema }>((tie) => ({
+  schema: fc.oneof(
+    { depthSize: 'small', maxDepth: 3 },
+    fc
+      .record({
+        type: fc.constant('string'),
+        minLength: optional(count),
+        maxLength: optional(count),
+        pattern: optional(fc.constantFrom('^a', '^x')),
+      })
+      .map(told),
+    fc
+      .record({
+        type: fc.constant('string'),
+        enum: fc.uniqueArray(fc.constantFrom('a', 'ab', 'abcd'), { minLength: 1 }),
+      })
+      .map(told),
+    fc
+      .record({
+        type: fc.constantFrom('integer', 'number'),
+        minimum: optional(fc.integer({ min: -3, max: 5 })),
+        maximum: optional(fc.integer({ min: 0, max: 12 })),
+        exclusiveMaximum: optional(fc.integer({ min: 0, max: 12 })),
+        multipleOf: optional(fc.constantFrom(1, 2, 3, 4)),
+      })
+      .map(told),
+    fc
+      .record({ type: fc.constantFrom<unknown>('boolean', 'null', ['string', 'null'], ['integer', 'boolean']) })
+      .map(told),
+    fc
+      .record({
+        type: fc.constant('array'),
+        items: optional(tie('schema')),
+        minItems: optional(count),
+        maxItems: optional(count),
+        uniqueItems: optional(fc.boolean()),
+      })
+      .map(told),
+    fc
+      .record({
+        type: fc.constant('object'),
+        properties: optional(fc.dictionary(fc.constantFrom(...NAMES), tie('schema'), { maxKeys: 3 })),
+        required: optional(fc.uniqueArray(fc.constantFrom(...NAMES), { maxLength: 2 })),
+        additionalProperties: optional(fc.oneof(fc.boolean(), tie('schema'))),
+        minProperties: optional(count),
+        maxProperties: optional(count),
+      })
+      .map(told),
+    fc.record({ anyOf: fc.array(tie('schema'), { minLength: 1, maxLength: 3 }) }).map(told),
+    fc.record({ allOf: fc.array(tie('schema'), { minLength: 1, maxLength: 3 }) }).map(told),
+    fc.record({ oneOf: fc.array(tie('schema'), { minLength: 1, maxLength: 3 }) }).map(told),
+    fc.record({ not: tie('schema') }).map(told),
+    fc.record({ if: tie('schema'), then: optional(tie('schema')), else: optional(tie('schema')) }).map(told),
+    fc
+      .record({
+        type: fc.constant('object'),
+        patternProperties: fc.dictionary(fc.constantFrom('^a', '^[bc]$'), tie('schema'), { minKeys: 1, maxKeys: 2 }),
+        additionalProperties: optional(fc.boolean()),
+      })
+      .map(told),
+    fc
+      .record({
+        type: fc.constant('object'),
+        allOf: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }),
+        properties: optional(fc.dictionary(fc.constantFrom(...NAMES), tie('schema'), { maxKeys: 2 })),
+        unevaluatedProperties: optional(fc.boolean()),
+      })
+      .map(told),
+    fc
+      .record({
+        type: fc.constant('object'),
+        dependentSchemas: fc.dictionary(fc.constantFrom(...NAMES), tie('schema'), { minKeys: 1, maxKeys: 2 }),
+      })
+      .map(told),
+    fc.record({ const: fc.constantFrom<unknown>('a', 1, null, true) }).map(told),
+    fc
+      .record({
+        type: fc.constant('object'),
+        dependentRequired: fc.constantFrom({ a: ['b'] }, { a: ['c'] }, { b: ['a', 'c'] }),
+        propertyNames: optional(fc.constantFrom({ enum: ['a', 'b'] }, { enum: ['a'] })),
+      })
+      .map(told),
+    fc
+      .record({
+        type: fc.constant('array'),
+        prefixItems: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }),
+        items: optional(fc.constant(false)),
+      })
+      .map(told),
+    fc
+      .record({
+        type: fc.constant('array'),
+        contains: tie('schema'),
+        minContains: optional(fc.constantFrom(0, 1, 2)),
+        maxContains: optional(fc.constantFrom(1, 2)),
+      })
+      .map(told),
+    fc.constant({}),
+  ),
+})).schema
+
+/** A schema and another one that differs from it in one place, or in all. */
+export const pair: fc.Arbitrary<readonly [Schema, Schema]> = fc.oneof(
+  fc.tuple(schema, schema),
+  fc.tuple(schema, schema).map(([old, other]) => [old, { ...old, ...other }] as const),
+  fc.tuple(schema, fc.nat()).map(([old, pick]) => [old, dropped(old, pick)] as const),
+  fc.tuple(schema, schema, fc.nat()).map(([old, other, pick]) => [old, withPart(old, other, pick)] as const),
+  fc.tuple(schema, schema, fc.nat()).map(([old, other, pick]) => [withPart(old, other, pick), old] as const),
+)
+
+/** A schema with one of the schemas within it replaced. */
+function withPart(whole: Schema, part: Schema, pick: number): Schema {
+  const text = JSON.stringify(whole)
+  const starts = [...text.matchAll(/\{"(?:type|anyOf|allOf|oneOf|not|const)"/g)].map(({ index }) => index)
+  const start = starts[pick % Math.max(1, starts.length)]
+  if (start === undefined) return part
+  let depth = 0
+  for (let end = start; end < text.length; end += 1) {
+    if (text[end] === '{') depth += 1
+    if (text[end] === '}') depth -= 1
+    if (depth > 0) continue
+    const replaced: Schema = JSON.parse(`${text.slice(0, start)}${JSON.stringify(part)}${text.slice(end + 1)}`)
+    return replaced
+  }
+  return part
+}
+
+function dropped(old: Schema, pick: number): Schema {
+  const names = Object.keys(old)
+  const gone = names[pick % Math.max(1, names.length)]
+  return Object.fromEntries(Object.entries(old).filter(([name]) => name !== gone))
+}
