@@ -101,6 +101,8 @@ function decodedHeader(value: string): string {
 }
 
 function mediaTypeProblem(headers: IncomingHttpHeaders): string | null {
+  // What nearly every client sends.
+  if (headers['content-type'] === 'application/json' && headers['content-encoding'] === undefined) return null
   const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';').map((part) => part.trim().toLowerCase())
   if (type !== 'application/json') return 'An MCP message is sent as Content-Type: application/json.'
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))

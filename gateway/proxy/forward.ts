@@ -2,6 +2,7 @@
 import type { AnswerWatcher, Call } from '../intercept/action.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import { readBody } from './body.ts'
 import { startExchange, type Exchange, type ExchangeEnd } from './exchange.ts'
 import { upstreamHeaders } from './headers.ts'
 import { inviteBody, sendError, type Trip } from './trip.ts'
@@ -29,13 +30,14 @@ export interface ForwardDeps {
 /** Never rejects. */
 export async function forward(trip: Trip, call: Call, passage: Passage, deps: ForwardDeps): Promise<ExchangeEnd> {
   if (call.body === null) inviteBody(trip)
+  const body = call.body ?? (await readShortBody(trip))
   const exchange = startExchange({
     pool: deps.upstreams.poolOf(call.route),
     path: call.upstreamPath,
     request: trip.request,
     response: trip.response,
     headers: requestHeaders(trip, call, passage),
-    body: call.body,
+    body,
     ownHeaders: passage.headers,
     watcher: passage.watcher,
   })
@@ -44,6 +46,17 @@ export async function forward(trip: Trip, call: Call, passage: Passage, deps: Fo
   if (passage.isStanding) deps.standing.delete(exchange)
   if (end.fault !== null) reportFault(trip, call, passage, end, deps)
   return end
+}
+
+/** Longest body that is taken whole rather than streamed. */
+const SHORT_BODY = 64 * 1024
+
+/** A short body of known length costs less as one piece than as a stream; null: it streams, or there is none. */
+async function readShortBody({ request }: Trip): Promise<Buffer | null> {
+  const length = request.headers['content-length']
+  if (length === undefined || Number(length) > SHORT_BODY) return null
+  const read = await readBody(request, SHORT_BODY)
+  return read.ok ? read.body : null
 }
 
 function requestHeaders(trip: Trip, call: Call, { verdicts }: Passage): string[] {

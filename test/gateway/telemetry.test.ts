@@ -1,0 +1,100 @@
+/** What operators match on and look at: metric names, the admin listener, and a log without credentials. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test, type TestContext } from 'node:test'
+import { createAdmin, type Checks } from '../../gateway/telemetry/admin.ts'
+import { createLogger, redactText } from '../../gateway/telemetry/log.ts'
+import { createMetrics, METRICS, operationLabel, type MetricSpec } from '../../gateway/telemetry/metrics.ts'
+import { at } from '../json.ts'
+
+const SPECS: readonly MetricSpec[] = METRICS
+
+test('every metric keeps its pinned name, kind and labels, and no pinned one is gone', () => {
+  const pinned = readFileSync(new URL('../pins/metrics.tsv', import.meta.url), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .slice(1)
+  const rows = SPECS.map(({ name, type, labels }) => [name, type, labels.join(',') || '-'].join('\t'))
+  assert.deepEqual(rows.toSorted(), pinned)
+})
+
+test('every metric is exposed under its name with its help', async () => {
+  const text = await createMetrics().text()
+  for (const { name, type, help } of SPECS)
+    assert.ok(text.includes(`# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`), name)
+})
+
+test('an operation that a caller made up is one label value', () => {
+  assert.equal(operationLabel('merge'), 'merge')
+  assert.equal(operationLabel('anything-at-all'), 'other')
+  assert.equal(operationLabel(null), 'other')
+})
+
+async function admin(t: TestContext, checks: Checks): Promise<string> {
+  const listener = createAdmin({ checks, metrics: createMetrics(), logger: createLogger('silent') })
+  const { port } = await listener.listen('127.0.0.1', 0)
+  t.after(() => listener.close())
+  return `http://127.0.0.1:${port}`
+}
+
+test('readiness is the sum of its checks, each told by name, and liveness does not depend on them', async (t) => {
+  let isReady = true
+  const url = await admin(t, {
+    store: () => ({ ready: isReady, detail: 'sqlite' }),
+    sinks: () => Promise.resolve({ ready: true }),
+  })
+  assert.equal((await fetch(`${url}/readyz`)).status, 200)
+  isReady = false
+  const answer = await fetch(`${url}/readyz`)
+  const body: unknown = await answer.json()
+  assert.equal(answer.status, 503)
+  assert.equal(at(body, 'status'), 'not_ready')
+  assert.deepEqual(at(body, 'checks', 'store'), { ready: false, detail: 'sqlite' })
+  assert.equal((await fetch(`${url}/livez`)).status, 200)
+})
+
+test('a check that throws counts as not ready, and its cause is not told', async (t) => {
+  const url = await admin(t, { store: () => Promise.reject(new Error('secret path')) })
+  const answer = await fetch(`${url}/readyz`)
+  assert.equal(answer.status, 503)
+  assert.doesNotMatch(await answer.text(), /secret path/)
+})
+
+test('the admin listener has three pages and takes only reads', async (t) => {
+  const url = await admin(t, {})
+  assert.match((await fetch(`${url}/metrics`)).headers.get('content-type') ?? '', /^text\/plain/)
+  assert.equal((await fetch(`${url}/metrics`, { method: 'HEAD' })).status, 200)
+  assert.equal((await fetch(`${url}/metrics`, { method: 'POST' })).status, 405)
+  assert.equal((await fetch(`${url}/elsewhere`)).status, 404)
+})
+
+test('no credential is written to the log, at the top, in headers or in an error', () => {
+  const lines: string[] = []
+  const logger = createLogger('info', { write: (line: string) => void lines.push(line) })
+  logger.info({ authorization: 'Bearer s3cret-value' }, 'top')
+  logger.info(
+    { headers: { 'x-api-key': 's3cret-value', cookie: 's3cret-value', 'x-scm-token': 's3cret-value' } },
+    'headers',
+  )
+  logger.info(
+    { request: { headers: { authorization: 's3cret-value', 'preflight-receipt': 's3cret-value' } } },
+    'nested',
+  )
+  logger.error(
+    { err: new Error('GET https://user:s3cret-value@host failed', { cause: new Error('Bearer s3cret-value') }) },
+    'failed',
+  )
+  assert.equal(lines.length, 4)
+  assert.doesNotMatch(lines.join(''), /s3cret-value/)
+})
+
+for (const [text, clean] of [
+  ['key pf_live_abcDEF123', 'key pf_live_[redacted]'],
+  ['authorization: Basic dXNlcjpwYXNz', 'authorization: Basic [redacted]'],
+  ['eyJhbGciOiJFZERTQSJ9.eyJpc3MiOiJhIn0.c2lnbmF0dXJl', '[redacted token]'],
+  ['nothing to hide', 'nothing to hide'],
+] as const) {
+  test(`the text "${clean}" is what is left of one with a credential`, () => {
+    assert.equal(redactText(text), clean)
+  })
+}
