@@ -5,6 +5,7 @@
  */
 import type { Examination, SchemaSources } from './comparison.ts'
 import { COMPOSITIONS, type Composition } from './composition.ts'
+import { alignConstants, constantsAsEnum, withoutImplied } from './constants.ts'
 import { flatten } from './flatten.ts'
 import { isRecord, type JsonRecord, type Located } from './located.ts'
 import { itemsOf, locateItem } from './parts.ts'
@@ -31,7 +32,8 @@ export function align(
   const was = modernise(before.value)
   const is = modernise(after.value)
   if (unwrap(before, after, was, is, sources, report)) return null
-  const [left, right] = mergeOneSided(was, is, before, after, sources)
+  const [plainOld, plainNow] = withoutImplied(was, is, before, after, sources)
+  const [left, right] = mergeOneSided(plainOld, plainNow, before, after, sources)
   const [old, now] = alignLists(left, right, before, after, sources, report)
   return { old, now, isRewritten: old !== before.value || now !== after.value }
 }
@@ -173,34 +175,4 @@ function alignLists(
 
 function hasAlternatives(schema: JsonRecord): boolean {
   return schema.oneOf !== undefined || schema.anyOf !== undefined
-}
-
-/** A constant against an enum is an enum of one value. */
-function alignConstants(was: JsonRecord, is: JsonRecord): readonly [JsonRecord, JsonRecord] {
-  return [Array.isArray(is.enum) ? constAsEnum(was) : was, Array.isArray(was.enum) ? constAsEnum(is) : is]
-}
-
-function constAsEnum(schema: JsonRecord): JsonRecord {
-  if (schema.const === undefined || schema.enum !== undefined) return schema
-  const { const: value, ...rest } = schema
-  return { ...rest, enum: [value] }
-}
-
-/** `oneOf` or `anyOf` of constants, as the enum that it is. */
-function constantsAsEnum(schema: JsonRecord, owner: ResolvedSchema, source: SchemaSource): JsonRecord {
-  const keyword = schema.oneOf === undefined ? 'anyOf' : 'oneOf'
-  const items = itemsOf(schema, keyword)
-  if (items.length === 0 || schema.enum !== undefined) return schema
-  const values = items.map((_, index) =>
-    constantOf(resolveSchema(locateItem(owner, items, keyword, index), source).value),
-  )
-  if (values.some((value) => value === undefined)) return schema
-  const rest: Record<string, unknown> = { ...schema }
-  delete rest[keyword]
-  return { ...rest, enum: values }
-}
-
-function constantOf(schema: JsonRecord): unknown {
-  if (schema.const !== undefined) return schema.const
-  return Array.isArray(schema.enum) && schema.enum.length === 1 ? schema.enum[0] : undefined
 }

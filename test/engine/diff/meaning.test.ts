@@ -50,6 +50,14 @@ const SAME_MEANING: readonly (readonly [what: string, before: Json, after: Json]
     posting({ oneOf: [{ const: 'a' }, { const: 'b' }] }),
     posting({ enum: ['b', 'a'] }),
   ],
+  [
+    'a component of more values, where a schema pins one of the old ones',
+    posting({ type: 'integer', enum: [2], allOf: [ref('Kind')] }, { Kind: { oneOf: [{ const: 1 }, { const: 2 }] } }),
+    posting(
+      { type: 'integer', enum: [2], allOf: [ref('Kind')] },
+      { Kind: { oneOf: [{ const: 1 }, { const: 2 }, { const: 3 }] } },
+    ),
+  ],
   ['a constant and an enum of one value', posting({ const: 'a' }), posting({ enum: ['a'] })],
   [
     'alternatives of types and a list of types in another order',

@@ -1,0 +1,85 @@
+/** Schemas that admit a finite list of values: constants, alternatives of constants, and conditions that such a list already meets. */
+import type { SchemaSources } from './comparison.ts'
+import { valueKey } from './equality.ts'
+import type { JsonRecord } from './located.ts'
+import { itemsOf, locateItem } from './parts.ts'
+import { isAnnotation } from './shape.ts'
+import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
+
+/** A constant against an enum is an enum of one value. */
+export function alignConstants(was: JsonRecord, is: JsonRecord): readonly [JsonRecord, JsonRecord] {
+  return [Array.isArray(is.enum) ? constAsEnum(was) : was, Array.isArray(was.enum) ? constAsEnum(is) : is]
+}
+
+function constAsEnum(schema: JsonRecord): JsonRecord {
+  if (schema.const === undefined || schema.enum !== undefined) return schema
+  const { const: value, ...rest } = schema
+  return { ...rest, enum: [value] }
+}
+
+/** `oneOf` or `anyOf` of constants, as the enum that it is. */
+export function constantsAsEnum(schema: JsonRecord, owner: ResolvedSchema, source: SchemaSource): JsonRecord {
+  const keyword = schema.oneOf === undefined ? 'anyOf' : 'oneOf'
+  const items = itemsOf(schema, keyword)
+  if (items.length === 0 || schema.enum !== undefined) return schema
+  const values = items.map((_, index) =>
+    constantOf(resolveSchema(locateItem(owner, items, keyword, index), source).value),
+  )
+  if (values.some((value) => value === undefined)) return schema
+  const rest: Record<string, unknown> = { ...schema }
+  delete rest[keyword]
+  return { ...rest, enum: values }
+}
+
+function constantOf(schema: JsonRecord): unknown {
+  if (schema.const !== undefined) return schema.const
+  return Array.isArray(schema.enum) && schema.enum.length === 1 ? schema.enum[0] : undefined
+}
+
+/**
+ * Takes `allOf` away where, on both sides, the values that the schema lists itself meet all of it: a component that got
+ * more values changes nothing for a schema that is pinned to one of the old ones.
+ */
+export function withoutImplied(
+  was: JsonRecord,
+  is: JsonRecord,
+  before: ResolvedSchema,
+  after: ResolvedSchema,
+  sources: SchemaSources,
+): readonly [JsonRecord, JsonRecord] {
+  if (was.allOf === undefined && is.allOf === undefined) return [was, is]
+  const areImplied = isAllImplied(was, before, sources.before) && isAllImplied(is, after, sources.after)
+  return areImplied ? [withoutAllOf(was), withoutAllOf(is)] : [was, is]
+}
+
+function withoutAllOf(schema: JsonRecord): JsonRecord {
+  if (schema.allOf === undefined) return schema
+  const { allOf: _, ...rest } = schema
+  return rest
+}
+
+function isAllImplied(schema: JsonRecord, owner: ResolvedSchema, source: SchemaSource): boolean {
+  if (schema.allOf === undefined) return true
+  const own = valuesOf(schema)
+  if (own === null) return false
+  const items = itemsOf(schema, 'allOf')
+  return items.every((_, index) => {
+    const item = resolveSchema(locateItem(owner, items, 'allOf', index), source)
+    if (!Object.keys(item.value).every((keyword) => LISTING_KEYWORDS.has(keyword) || isAnnotation(keyword)))
+      return false
+    if (item.value.type !== undefined && item.value.type !== schema.type) return false
+    const listed = valuesOf(constantsAsEnum(item.value, item, source))
+    if (listed === null) return false
+    const keys = new Set(listed.map(valueKey))
+    return own.every((value) => keys.has(valueKey(value)))
+  })
+}
+
+/** Of a schema with other keywords than these, more is to be met than its list of values. */
+const LISTING_KEYWORDS: ReadonlySet<string> = new Set(['type', 'format', 'enum', 'const', 'oneOf', 'anyOf'])
+
+/** The values that a schema lists itself; null when it lists none. */
+function valuesOf(schema: JsonRecord): readonly unknown[] | null {
+  const { enum: values } = constAsEnum(schema)
+  return Array.isArray(values) ? values : null
+}
