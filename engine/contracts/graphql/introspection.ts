@@ -8,6 +8,7 @@ import { isRecord, memberOf, pointerOf, ROOT, stepInto, type JsonRecord, type Lo
 import type { SourceDocument } from '../document.ts'
 import { Faults } from './faults.ts'
 import { literalOf } from './literals.ts'
+import { tooDeepAt } from './nesting.ts'
 import {
   isReserved,
   NO_REASON,
@@ -129,16 +130,17 @@ class IntrospectionReader {
     return { ...deprecableOf(item), type, defaultValue: text === null ? null : this.#literal(text, item) }
   }
 
-  /** `defaultValue` is a literal in SDL, as a text. Its nesting is that of a JSON string: the parser’s own limit holds. */
+  /** `defaultValue` is a literal in SDL, as a text: the bounds of the JSON around it do not hold in it. */
   #literal(text: string, owner: Located): string {
     try {
-      return literalOf(parseConstValue(text, { noLocation: true, maxLexicalTokens: MAX_LITERAL_TOKENS }))
+      if (tooDeepAt(text, LITERAL_DEPTH) === null) return literalOf(parseConstValue(text, { noLocation: true }))
     } catch (error) {
       if (!(error instanceof GraphQLError)) throw error
-      const at = stepInto(owner.at, 'defaultValue')
-      this.#faults.say(`the default value ${JSON.stringify(text)} is no literal`, pointerOf(at))
-      return text
     }
+    const at = stepInto(owner.at, 'defaultValue')
+    const shown = text.length > SHOWN_LITERAL ? `${text.slice(0, SHOWN_LITERAL).toWellFormed()}…` : text
+    this.#faults.say(`the default value ${JSON.stringify(shown)} is no literal, or nests too deeply`, pointerOf(at))
+    return text
   }
 
   #typeText(type: Located | null, owner: Located): string {
@@ -181,8 +183,9 @@ class IntrospectionReader {
   }
 }
 
-/** Bounds the literal in a default value: the parser recurses, and no default value of a real schema comes near. */
-const MAX_LITERAL_TOKENS = 4000
+/** Deepest default value that is read: the parser recurses, and no default of a real schema comes near. */
+const LITERAL_DEPTH = 64
+const SHOWN_LITERAL = 80
 
 function recordOf({ value }: Located): JsonRecord {
   return isRecord(value) ? value : {}

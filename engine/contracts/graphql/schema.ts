@@ -110,7 +110,8 @@ export const NO_REASON = 'No longer supported'
 
 /** The name at the heart of a type: `User` of `[User!]!`. */
 export function namedTypeOf(type: string): string {
-  return type.replaceAll(/[[\]!]/g, '')
+  if (type.startsWith('[')) return type.replaceAll(/[[\]!]/g, '')
+  return type.endsWith('!') ? type.slice(0, -1) : type
 }
 
 /** Names with two underscores in front belong to introspection. */

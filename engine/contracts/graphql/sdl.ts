@@ -35,8 +35,8 @@ import {
 import { SdlElements, startOf, type TypePart } from './sdl-elements.ts'
 import { readApplied, readImports } from './usages.ts'
 
-/** Most tokens of one text: each costs some hundred bytes while it is read. */
-const MAX_TOKENS = 8_000_000
+/** Most tokens of one text: each costs some hundred bytes while it is read. Real schemas have one in 12 characters or more. */
+const MAX_TOKENS = 3_000_000
 
 /** Reads an SDL text; the problem names the fault with its line and column. */
 export function readSdl(text: string, limits: DocumentLimits): Result<GraphqlSchema> {
