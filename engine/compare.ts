@@ -14,6 +14,7 @@ import { compareAgentTools } from './diff/agent-tools/compare.ts'
 import { compareJsonSchemas } from './diff/json-schema/compare.ts'
 import { compareMcpManifests } from './diff/mcp/manifest.ts'
 import { compareOpenApi } from './diff/openapi/compare.ts'
+import { compareProtobuf } from './diff/protobuf/compare.ts'
 import { detectPatterns } from './patterns/detect.ts'
 
 export { DEFAULT_DOCUMENT_LIMITS } from './contracts/limits.ts'
@@ -76,6 +77,7 @@ const FORMATS: Partial<Readonly<Record<ArtifactType, CompareFormat>>> = {
   openapi: compareOpenApi,
   graphql: compareGraphql,
   mcp_manifest: compareMcpManifests,
+  protobuf: compareProtobuf,
   agent_tools: compareAgentTools,
   json_schema: compareJsonSchemas,
 }

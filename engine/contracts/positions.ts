@@ -54,7 +54,7 @@ export function locator(text: string, root: () => PlacedNode | null): Locate {
 
 /** Lines and columns of many offsets in one text; the line table is made when first asked. */
 export function positions(text: string): (offset: number) => Position {
-  let starts: ReturnType<typeof lineStarts> | undefined
+  let starts: readonly number[] | undefined
   return (offset) => positionIn((starts ??= lineStarts(text)), offset)
 }
 

@@ -9,6 +9,8 @@ import { DEFAULT_DOCUMENT_LIMITS, type DocumentLimits } from './limits.ts'
 import { isAgentTools } from './agent-tools/entries.ts'
 import { isPlainlyJsonSchema } from './json-schema/keywords.ts'
 import { isMcpManifest } from './mcp-manifest.ts'
+import { isProtoSet } from './protobuf/contract.ts'
+import { startsLikeProto } from './protobuf/file.ts'
 import { ofSide, unreadable } from './unreadable.ts'
 
 /** The first row that recognises a document's root names its type. */
@@ -16,6 +18,7 @@ const SIGNS: readonly { readonly type: ArtifactType; readonly isOf: (root: unkno
   { type: 'openapi', isOf: (root) => isRecord(root) && (isVersion(root['openapi']) || isVersion(root['swagger'])) },
   { type: 'graphql', isOf: isIntrospection },
   { type: 'agent_tools', isOf: isAgentTools },
+  { type: 'protobuf', isOf: isProtoSet },
   { type: 'mcp_manifest', isOf: isMcpManifest },
   { type: 'json_schema', isOf: isPlainlyJsonSchema },
 ]
@@ -42,6 +45,7 @@ export function sniffArtifactType(
 
 function typeOf(text: string, side: 'base' | 'head', limits: DocumentLimits): Result<ArtifactType> {
   if (OPENAPI_START.test(text.slice(0, OPENING))) return ok('openapi')
+  if (startsLikeProto(text)) return ok('protobuf')
   if (startsLikeSdl(text.slice(0, OPENING))) return ok('graphql')
   const read = readDocument(text, limits)
   if (!read.ok) return fail(ofSide(read.problem, side))

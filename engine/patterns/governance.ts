@@ -73,7 +73,7 @@ export const GOVERNANCE_PATTERNS: readonly GovernancePattern[] = [
     name: 'DEFAULT_CHANGED',
     severity: SERIOUS,
     consequence: 'Whoever relies on the default gets another behaviour without having changed anything.',
-    matches: rules(/-default-value-(?:added|changed|removed)$/),
+    matches: rules(/-default-value-(?:added|changed|removed)$|^proto-field-default-changed$/),
   },
   {
     name: 'DEPRECATION_WITHOUT_SUNSET',
@@ -85,13 +85,15 @@ export const GOVERNANCE_PATTERNS: readonly GovernancePattern[] = [
     name: 'ENDPOINT_REMOVED',
     severity: GRAVE,
     consequence: 'Every call of the operation fails.',
-    matches: rules(/^api-(?:path-)?removed-|^webhook-removed$|^graphql-root-(?:field|operation)-removed$/),
+    matches: rules(
+      /^api-(?:path-)?removed-|^webhook-removed$|^graphql-root-(?:field|operation)-removed$|^proto-rpc-removed$|^proto-service-(?:removed|left-package)/,
+    ),
   },
   {
     name: 'ENUM_NARROWING',
     severity: SERIOUS,
     consequence: 'A value that was valid is no longer; in a request it is refused.',
-    matches: rules(/enum-value-removed$|-became-enum$/),
+    matches: rules(/enum-value-removed$|-became-enum$|^proto-enum-value-removed/),
     hasSide: true,
   },
   {
@@ -107,7 +109,7 @@ export const GOVERNANCE_PATTERNS: readonly GovernancePattern[] = [
     severity: GRAVE,
     consequence: 'Whoever sends or reads the field by its name fails or loses it.',
     matches: breaking(
-      /-property-removed$|^request-parameter-removed|-response-header-removed$|^mcp-prompt-argument-removed$|^graphql-(?:field|argument|input-field)-removed$/,
+      /-property-removed$|^request-parameter-removed|-response-header-removed$|^mcp-prompt-argument-removed$|^graphql-(?:field|argument|input-field)-removed$|^proto-field-removed/,
     ),
   },
   {
@@ -133,10 +135,11 @@ export const GOVERNANCE_PATTERNS: readonly GovernancePattern[] = [
     severity: GRAVE,
     consequence: 'Calls without the field are refused.',
     matches: (group) =>
-      group.direction === 'request' &&
-      /^new-required-|^new-request-path-parameter$|-became-required(?:-with-default)?$|^request-body-added-required$|^graphql-required-|^mcp-prompt-argument-required$/.test(
-        group.rule,
-      ),
+      /^proto-(?:required-field-added|field-became-required)$/.test(group.rule) ||
+      (group.direction === 'request' &&
+        /^new-required-|^new-request-path-parameter$|-became-required(?:-with-default)?$|^request-body-added-required$|^graphql-required-|^mcp-prompt-argument-required$/.test(
+          group.rule,
+        )),
   },
   {
     name: 'TYPE_CHANGED',
@@ -144,7 +147,7 @@ export const GOVERNANCE_PATTERNS: readonly GovernancePattern[] = [
     consequence: 'Values of the old type are refused or misread.',
     matches: (group) =>
       group.level !== 'info' &&
-      /-type-(?:changed|specialized|generalized)$|-list-of-types-(?:narrowed|widened)$|^graphql-.+-type-(?:narrowed|widened)$|^graphql-type-kind-changed$/.test(
+      /-type-(?:changed|specialized|generalized)$|-list-of-types-(?:narrowed|widened)$|^graphql-.+-type-(?:narrowed|widened)$|^graphql-type-kind-changed$|^proto-field-type-changed|^proto-rpc-(?:request|response)-type-changed$/.test(
         group.rule,
       ),
   },

@@ -4,6 +4,7 @@ import { graphqlRules } from './graphql/rows.ts'
 import { JSON_SCHEMA_RULES } from './json-schema/rows.ts'
 import { mcpRules } from './mcp/rows.ts'
 import { openApiRules } from './openapi/rules.ts'
+import { protoRules } from './protobuf/rows.ts'
 import type { Rule } from './rule.ts'
 import { schemaRules } from './schema-rules.ts'
 import {
@@ -35,7 +36,14 @@ const SCHEMA_SITES = [
 const CONTRACT_RULES = [JSON_SCHEMA_RULES, AGENT_TOOL_RULES]
 
 const RULES: ReadonlyMap<string, Rule> = new Map(
-  [...openApiRules(), ...mcpRules(), ...graphqlRules(), ...contractRules(), ...SCHEMA_SITES.flatMap(schemaRules)]
+  [
+    ...openApiRules(),
+    ...mcpRules(),
+    ...protoRules(),
+    ...graphqlRules(),
+    ...contractRules(),
+    ...SCHEMA_SITES.flatMap(schemaRules),
+  ]
     .map((rule) => [rule.id, rule] as const)
     .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)),
 )

@@ -4,17 +4,21 @@ import type { ProtoFile } from '../../contracts/protobuf/model.ts'
 import { FILE_OPTIONS, fileOptionRule } from '../../rules/protobuf/file-option-rows.ts'
 import { compareCommonOptions, type ProtoReport } from './report.ts'
 
-/** One text on either side is the same file, whatever it was called. */
 export function compareFiles(report: ProtoReport): void {
   const { base, head } = report
   if (base.files.size > 0 && head.files.size > 0) {
-    for (const [path, old] of base.files) {
-      const now = head.files.get(path)
-      if (now !== undefined) compareFile(old, now, report)
-      else report.say({ ...fileChange(old), rule: 'proto-file-removed', side: 'base', before: path })
+    const kept = new Set<ProtoFile>()
+    for (const old of base.files.values()) {
+      const now = report.headFileOf(old)
+      if (now === undefined) {
+        report.say({ ...fileChange(old), rule: 'proto-file-removed', side: 'base', before: old.path })
+      } else {
+        kept.add(now)
+        compareFile(old, now, report)
+      }
     }
-    for (const [path, now] of head.files) {
-      if (!base.files.has(path)) report.say({ ...fileChange(now), rule: 'proto-file-added', side: 'head', after: path })
+    for (const now of head.files.values()) {
+      if (!kept.has(now)) report.say({ ...fileChange(now), rule: 'proto-file-added', side: 'head', after: now.path })
     }
   }
   reportImports(report)

@@ -1,7 +1,7 @@
 /** Changes of a protobuf contract on their way to groups: words are filled in, and the rpcs that each change reaches are found. */
 import type { ComparisonStats } from '../../compare.ts'
 import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
-import type { Declared } from '../../contracts/protobuf/model.ts'
+import type { Declared, ProtoFile } from '../../contracts/protobuf/model.ts'
 import type { Operation } from '../../finding.ts'
 import type { Grouping, ReachedPlace } from '../../rules/grouping.ts'
 import { protoRule, type ProtoRuleId } from '../../rules/protobuf/rows.ts'
@@ -36,6 +36,13 @@ export class ProtoReport {
     this.#reach = { base: reachOf(base), head: reachOf(head) }
   }
 
+  /** The file that a file of the base has become: by path, or because a text that stands alone has none. */
+  headFileOf({ path }: ProtoFile): ProtoFile | undefined {
+    const { files } = this.head
+    const isAlone = this.base.files.size === 1 && files.size === 1 && (path === '' || files.has(''))
+    return isAlone ? [...files.values()][0] : files.get(path)
+  }
+
   say({ rule: id, name = '', before = null, after = null, reaches = [], ...place }: ProtoChange): void {
     const { rule, advice, says } = protoRule(id)
     if (this.#grouping.isOff(id)) return
@@ -46,7 +53,7 @@ export class ProtoReport {
       this.#grouping.add({ ...place, rule, message, advice, before, after }, reached)
       if (rule.level !== 'info' && reached.operation !== null) this.#touched.endpoints.add(reached.operation.path)
     }
-    if (rule.level !== 'info' && rule.area === 'fields') this.#touched.fields.add(place.subject)
+    if (rule.level !== 'info' && rule.area === 'protobuf fields') this.#touched.fields.add(place.subject)
   }
 
   touched(): ComparisonStats['touched'] {

@@ -1,0 +1,222 @@
+/** Messages, enums, services and extensions, as a .proto file declares them at its top and within messages. */
+import { FeatureScope } from './features.ts'
+import { MAX_FIELD_NUMBER, readField, type FieldPlace } from './fields.ts'
+import type {
+  Declared,
+  NumberRange,
+  ProtoEnum,
+  ProtoEnumValue,
+  ProtoField,
+  ProtoMessage,
+  ProtoMethod,
+  ProtoService,
+} from './model.ts'
+import { OptionSet } from './options.ts'
+import { readRange, ReservedSet, type Scope } from './scope.ts'
+import type { Cursor, Token } from './tokens.ts'
+
+const LEAST_ENUM_NUMBER = -2_147_483_648
+const MOST_ENUM_NUMBER = 2_147_483_647
+
+/** What both a file and a message declare. */
+export interface Declarations {
+  readonly messages: ProtoMessage[]
+  readonly enums: ProtoEnum[]
+  readonly extensions: ProtoField[]
+}
+
+/** Reads a message, an enum or an extend block where one stands. */
+export function readDeclaration(scope: Scope, into: Declarations): boolean {
+  const { cursor, syntax } = scope.reading
+  const start = cursor.ahead
+  if ((cursor.isAt('export') || cursor.isAt('local')) && syntax === '2024') {
+    cursor.next()
+    if (!cursor.isAt('message') && !cursor.isAt('enum')) cursor.refuse('"message" or "enum"')
+  }
+  if (cursor.take('message')) into.messages.push(readMessage(scope, cursor.name('the name of a message'), start))
+  else if (cursor.take('enum')) into.enums.push(readEnum(scope, start))
+  else if (cursor.take('extend')) readExtensions(scope, into)
+  else return false
+  return true
+}
+
+/** Runs `read` for each statement of a block; empty statements are passed over. */
+function readBlock(cursor: Cursor, read: () => void): void {
+  cursor.nested(() => {
+    cursor.expect('{')
+    while (!cursor.take('}')) if (!cursor.take(';')) read()
+  })
+}
+
+function readMessage(outer: Scope, name: Token, start: Token): ProtoMessage {
+  const { cursor } = outer.reading
+  const place = outer.declare(name, start)
+  const options = new OptionSet()
+  const scope = outer.within(place, options.values)
+  const body: MessageBody = {
+    messages: [],
+    enums: [],
+    extensions: [],
+    fields: [],
+    oneofs: [],
+    extensionRanges: [],
+    reserved: new ReservedSet(),
+    options,
+  }
+  readBlock(cursor, () => readMember(scope, body))
+  checkNumbers(scope, body.fields)
+  return { ...place, ...body, options: options.values, features: scope.features, isMapEntry: false }
+}
+
+interface MessageBody extends Declarations {
+  readonly fields: ProtoField[]
+  readonly oneofs: Declared[]
+  readonly extensionRanges: NumberRange[]
+  readonly reserved: ReservedSet
+  readonly options: OptionSet
+}
+
+function readMember(scope: Scope, body: MessageBody): void {
+  const { cursor } = scope.reading
+  if (readDeclaration(scope, body)) return
+  if (cursor.take('option')) {
+    body.options.read(cursor)
+    cursor.expect(';')
+  } else if (cursor.take('reserved')) body.reserved.read(cursor, 1, MAX_FIELD_NUMBER)
+  else if (cursor.take('extensions')) readExtensionRanges(cursor, body.extensionRanges)
+  else if (cursor.isAt('oneof')) readOneof(scope, body)
+  else body.fields.push(readField(fieldPlace(scope, body, null)))
+}
+
+function fieldPlace(scope: Scope, into: Declarations, oneof: Declared | null): FieldPlace {
+  return {
+    scope,
+    oneof: oneof?.name ?? null,
+    extendee: null,
+    features: oneof === null ? scope.features : new FeatureScope(scope.features, oneof.options),
+    readGroup: (name, start) => into.messages.push(readMessage(scope, name, start)),
+    addEntry: (entry) => into.messages.push(entry),
+  }
+}
+
+function readOneof(scope: Scope, body: MessageBody): void {
+  const { cursor } = scope.reading
+  const start = cursor.next()
+  const options = new OptionSet()
+  const oneof = { ...scope.declare(cursor.name('the name of a oneof'), start), options: options.values }
+  readBlock(cursor, () => {
+    if (cursor.take('option')) {
+      options.read(cursor)
+      cursor.expect(';')
+    } else body.fields.push(readField(fieldPlace(scope, body, oneof)))
+  })
+  body.oneofs.push(oneof)
+}
+
+function readExtensions(scope: Scope, into: Declarations): void {
+  const { cursor } = scope.reading
+  const extendee = cursor.reference('the message that is extended').text
+  readBlock(cursor, () => into.extensions.push(readField({ ...fieldPlace(scope, into, null), extendee })))
+}
+
+function readExtensionRanges(cursor: Cursor, ranges: NumberRange[]): void {
+  do ranges.push(readRange(cursor, 1, MAX_FIELD_NUMBER))
+  while (cursor.take(','))
+  // What a range declares of its extensions binds those who extend, not who reads or writes.
+  new OptionSet().readInline(cursor)
+  cursor.expect(';')
+}
+
+/** Two fields with one number would be two readings of the same bytes. */
+function checkNumbers(scope: Scope, fields: readonly ProtoField[]): void {
+  const taken = new Map<number, ProtoField>()
+  for (const field of fields) {
+    const other = taken.get(field.number)
+    if (other !== undefined) {
+      const { cursor, places } = scope.reading
+      const what = `${field.name} has the number ${field.number}, which is that of ${other.name}`
+      cursor.fault(what, places.get(field.at) ?? 0)
+    }
+    taken.set(field.number, field)
+  }
+}
+
+function readEnum(outer: Scope, start: Token): ProtoEnum {
+  const { cursor } = outer.reading
+  const place = outer.declare(cursor.name('the name of an enum'), start)
+  const options = new OptionSet()
+  const scope = outer.within(place, options.values)
+  const reserved = new ReservedSet()
+  const values: ProtoEnumValue[] = []
+  readBlock(cursor, () => {
+    if (cursor.take('reserved')) reserved.read(cursor, LEAST_ENUM_NUMBER, MOST_ENUM_NUMBER)
+    else if (cursor.take('option')) {
+      options.read(cursor)
+      cursor.expect(';')
+    } else values.push(readEnumValue(scope))
+  })
+  return { ...place, options: options.values, values, reserved, features: scope.features }
+}
+
+function readEnumValue(scope: Scope): ProtoEnumValue {
+  const { cursor } = scope.reading
+  const name = cursor.name('the name of a value')
+  cursor.expect('=')
+  const number = cursor.integer('the number of a value', LEAST_ENUM_NUMBER, MOST_ENUM_NUMBER)
+  const options = new OptionSet()
+  options.readInline(cursor)
+  cursor.expect(';')
+  return { ...scope.declare(name), options: options.values, number }
+}
+
+export function readService(outer: Scope): ProtoService {
+  const { cursor } = outer.reading
+  const start = cursor.next()
+  const place = outer.declare(cursor.name('the name of a service'), start)
+  const options = new OptionSet()
+  const scope = outer.within(place, options.values)
+  const methods: ProtoMethod[] = []
+  readBlock(cursor, () => {
+    if (cursor.take('option')) {
+      options.read(cursor)
+      cursor.expect(';')
+    } else methods.push(readMethod(scope))
+  })
+  return { ...place, options: options.values, methods }
+}
+
+function readMethod(scope: Scope): ProtoMethod {
+  const { cursor } = scope.reading
+  const start = cursor.expect('rpc')
+  const place = scope.declare(cursor.name('the name of an rpc'), start)
+  const input = readEnd(cursor)
+  cursor.expect('returns')
+  const output = readEnd(cursor)
+  const options = new OptionSet()
+  if (cursor.isAt('{')) {
+    readBlock(cursor, () => {
+      cursor.expect('option')
+      options.read(cursor)
+      cursor.expect(';')
+    })
+  } else cursor.expect(';')
+  return {
+    ...place,
+    options: options.values,
+    input: input.type,
+    output: output.type,
+    isClientStreaming: input.isStream,
+    isServerStreaming: output.isStream,
+    scope: scope.fullName,
+  }
+}
+
+/** `(Type)` or `(stream Type)`; a type may be called `stream`, too. */
+function readEnd(cursor: Cursor): { readonly type: string; readonly isStream: boolean } {
+  cursor.expect('(')
+  const first = cursor.reference('the type of a message')
+  const isStream = first.text === 'stream' && !cursor.isAt(')')
+  const type = isStream ? cursor.reference('the type of a message').text : first.text
+  cursor.expect(')')
+  return { type, isStream }
+}

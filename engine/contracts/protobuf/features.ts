@@ -1,0 +1,97 @@
+/**
+ * Features of editions: what a file, message, enum or field is by the defaults of its edition, by what encloses it and by its
+ * own options. proto2 and proto3 are read as the editions that they are equivalent to (“Feature Settings for Editions”).
+ */
+import type { Options } from './model.ts'
+
+export interface Features {
+  readonly field_presence: string
+  readonly enum_type: string
+  readonly repeated_field_encoding: string
+  readonly utf8_validation: string
+  readonly message_encoding: string
+  readonly json_format: string
+  /** `(pb.cpp).string_type`. */
+  readonly cpp_string_type: string
+  /** `(pb.java).utf8_validation`; `DEFAULT` follows utf8_validation. */
+  readonly java_utf8_validation: string
+}
+
+const PROTO2: Features = {
+  field_presence: 'EXPLICIT',
+  enum_type: 'CLOSED',
+  repeated_field_encoding: 'EXPANDED',
+  utf8_validation: 'NONE',
+  message_encoding: 'LENGTH_PREFIXED',
+  json_format: 'LEGACY_BEST_EFFORT',
+  cpp_string_type: 'STRING',
+  java_utf8_validation: 'DEFAULT',
+}
+
+const EDITION_2023: Features = {
+  ...PROTO2,
+  enum_type: 'OPEN',
+  repeated_field_encoding: 'PACKED',
+  utf8_validation: 'VERIFY',
+  json_format: 'ALLOW',
+}
+
+const EDITION_2024: Features = { ...EDITION_2023, cpp_string_type: 'VIEW' }
+
+const DEFAULTS: ReadonlyMap<string, Features> = new Map([
+  ['proto2', PROTO2],
+  ['proto3', { ...EDITION_2023, field_presence: 'IMPLICIT' }],
+  ['2023', EDITION_2023],
+  ['2024', EDITION_2024],
+])
+
+/** What a file may state as its syntax or edition. */
+export const SYNTAXES: ReadonlySet<string> = new Set(['proto2', 'proto3'])
+export const EDITIONS: ReadonlySet<string> = new Set(['2023', '2024'])
+
+export function defaultFeatures(syntax: string): Features {
+  return DEFAULTS.get(syntax) ?? PROTO2
+}
+
+const OPTION_OF: readonly (readonly [keyof Features, string])[] = [
+  ['field_presence', 'features.field_presence'],
+  ['enum_type', 'features.enum_type'],
+  ['repeated_field_encoding', 'features.repeated_field_encoding'],
+  ['utf8_validation', 'features.utf8_validation'],
+  ['message_encoding', 'features.message_encoding'],
+  ['json_format', 'features.json_format'],
+  ['cpp_string_type', 'features.(pb.cpp).string_type'],
+  ['java_utf8_validation', 'features.(pb.java).utf8_validation'],
+]
+
+/**
+ * The features of one declaration. Asked for only when the whole file is read: options that count for a body may be written
+ * at its end.
+ */
+export class FeatureScope {
+  readonly #outer: Features | FeatureScope
+  readonly #options: Options
+  #resolved: Features | undefined
+
+  /** `outer` is the enclosing declaration, or the defaults of the file's edition. */
+  constructor(outer: Features | FeatureScope, options: Options) {
+    this.#outer = outer
+    this.#options = options
+  }
+
+  get resolved(): Features {
+    const outer = this.#outer
+    this.#resolved ??= inherit(outer instanceof FeatureScope ? outer.resolved : outer, this.#options)
+    return this.#resolved
+  }
+}
+
+function inherit(outer: Features, options: Options): Features {
+  if (options.size === 0) return outer
+  const own: Partial<Record<keyof Features, string>> = {}
+  for (const [feature, option] of OPTION_OF) {
+    const value = options.get(option)
+    if (typeof value === 'string') own[feature] = value
+  }
+  return { ...outer, ...own }
+}

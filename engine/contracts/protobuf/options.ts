@@ -1,0 +1,125 @@
+/** Options of a .proto file: `option name = value;`, `[name = value, …]` and the text-format values between braces. */
+import type { Json } from '../../hash.ts'
+import type { Options } from './model.ts'
+import { integerOf, type Cursor } from './tokens.ts'
+
+/** Options on their way: one that is set again is repeated, and both values count. */
+export class OptionSet {
+  readonly #values = new Map<string, Json>()
+
+  get values(): Options {
+    return this.#values
+  }
+
+  /** `name = value`, after the word `option` or within brackets. */
+  read(cursor: Cursor): void {
+    const name = optionName(cursor)
+    cursor.expect('=')
+    this.#set(name, optionValue(cursor))
+  }
+
+  /** `[a = 1, b = 2]`, where it is there. */
+  readInline(cursor: Cursor): void {
+    if (!cursor.take('[')) return
+    do this.read(cursor)
+    while (cursor.take(','))
+    cursor.expect(']')
+  }
+
+  #set(name: string, value: Json): void {
+    // Features are set one by one or together; both say the same.
+    if (/^features(?:\.|$)/.test(name) && typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      for (const [member, inner] of Object.entries(value)) this.#set(`${name}.${bare(member)}`, inner)
+      return
+    }
+    const before = this.#values.get(name)
+    this.#values.set(name, before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value])
+  }
+}
+
+/** Extensions are named in brackets within a value, and in parentheses within a name. */
+function bare(member: string): string {
+  return member.replace(/^\[(.*)\]$/, '($1)')
+}
+
+function optionName(cursor: Cursor): string {
+  const parts: string[] = []
+  do {
+    if (cursor.take('(')) {
+      parts.push(`(${cursor.reference('the name of an extension').text.replace(/^\./, '')})`)
+      cursor.expect(')')
+    } else parts.push(cursor.name('the name of an option').text)
+  } while (cursor.take('.'))
+  return parts.join('.')
+}
+
+function optionValue(cursor: Cursor): Json {
+  if (cursor.isAt('{')) return aggregate(cursor)
+  return scalar(cursor)
+}
+
+/** A scalar as a JSON value that is equal where the values are: `0x10` and `16`, `1.0` and `1e0`. */
+function scalar(cursor: Cursor): Json {
+  if (cursor.ahead.kind === 'string') return cursor.string('a value')
+  const isNegative = cursor.take('-')
+  if (!isNegative) cursor.take('+')
+  const { kind, text } = cursor.ahead
+  if (kind === 'name') {
+    cursor.next()
+    const dotted = cursor.isAt('.') ? `${text}${rest(cursor)}` : text
+    if (text === 'true' || text === 'false') return text === 'true'
+    return isNegative ? `-${dotted}` : dotted
+  }
+  if (kind !== 'number') cursor.refuse('the value of an option')
+  cursor.next()
+  const whole = integerOf(text)
+  if (whole === null) return isNegative ? -Number.parseFloat(text) : Number.parseFloat(text)
+  const signed = isNegative ? -whole : whole
+  const value = Number(signed)
+  return Number.isSafeInteger(value) ? value : String(signed)
+}
+
+function rest(cursor: Cursor): string {
+  let text = ''
+  while (cursor.take('.')) text += `.${cursor.name('a name').text}`
+  return text
+}
+
+/** `{ a: 1 b { c: "x" } [ext.name]: 2 }`: members in text format, separated by commas, semicolons or nothing. */
+function aggregate(cursor: Cursor): Json {
+  return cursor.nested(() => {
+    const close = cursor.next().text === '<' ? '>' : '}'
+    const members = new Map<string, Json>()
+    while (!cursor.take(close)) {
+      const name = memberName(cursor)
+      const hasColon = cursor.take(':')
+      if (!hasColon && !cursor.isAt('{') && !cursor.isAt('<')) cursor.refuse('":"')
+      const value = memberValue(cursor)
+      const before = members.get(name)
+      members.set(name, before === undefined ? value : [before, value].flat())
+      if (!cursor.take(',')) cursor.take(';')
+    }
+    return Object.fromEntries(members)
+  })
+}
+
+function memberName(cursor: Cursor): string {
+  if (!cursor.take('[')) return cursor.name('the name of a member').text
+  let name = cursor.reference('the name of an extension').text
+  while (cursor.take('/')) name += `/${cursor.reference('the name of a type').text}`
+  cursor.expect(']')
+  return `[${name}]`
+}
+
+function memberValue(cursor: Cursor): Json {
+  if (cursor.isAt('{') || cursor.isAt('<')) return aggregate(cursor)
+  if (!cursor.take('[')) return scalar(cursor)
+  return cursor.nested(() => {
+    const items: Json[] = []
+    while (!cursor.take(']')) {
+      if (items.length > 0) cursor.expect(',')
+      items.push(memberValue(cursor))
+    }
+    return items
+  })
+}

@@ -1,0 +1,72 @@
+/** Where a declaration stands while its file is read: the names around it, what it inherits, and which names are taken. */
+import { appendPointer } from '../pointer.ts'
+import { FeatureScope } from './features.ts'
+import type { Declared, NumberRange, Options, Reserved } from './model.ts'
+import type { Cursor, Token } from './tokens.ts'
+
+/** The file that is being read. */
+export interface Reading {
+  readonly cursor: Cursor
+  readonly syntax: string
+  /** Offset of each declaration by its pointer. */
+  readonly places: Map<string, number>
+}
+
+export class Scope {
+  readonly reading: Reading
+  readonly fullName: string
+  readonly at: string
+  readonly features: FeatureScope
+  readonly #names = new Set<string>()
+
+  constructor(reading: Reading, place: { readonly fullName: string; readonly at: string }, features: FeatureScope) {
+    this.reading = reading
+    this.fullName = place.fullName
+    this.at = place.at
+    this.features = features
+  }
+
+  /** Whether anything was declared in it. */
+  get isUsed(): boolean {
+    return this.#names.size > 0
+  }
+
+  /** A name that nothing else in the scope has: of two, one would be compared and the other one used. */
+  declare(name: Token, start: Token = name): Omit<Declared, 'options'> {
+    if (this.#names.has(name.text)) this.reading.cursor.fault(`${name.text} is declared twice`, name.offset)
+    this.#names.add(name.text)
+    const at = appendPointer(this.at, name.text)
+    this.reading.places.set(at, start.offset)
+    return { name: name.text, fullName: this.fullName === '' ? name.text : `${this.fullName}.${name.text}`, at }
+  }
+
+  /** The scope of a declaration within this one, which has these options. */
+  within(place: Omit<Declared, 'options'>, options: Options): Scope {
+    return new Scope(this.reading, place, new FeatureScope(this.features, options))
+  }
+}
+
+/** What a message or enum keeps from being used again. */
+export class ReservedSet implements Reserved {
+  readonly ranges: NumberRange[] = []
+  readonly names = new Set<string>()
+
+  /** `reserved 2, 9 to 11, 100 to max;` or `reserved "a", "b";` (in editions: `reserved a, b;`). */
+  read(cursor: Cursor, least: number, most: number): void {
+    do {
+      if (cursor.ahead.kind === 'string') this.names.add(cursor.string('a reserved name'))
+      else if (cursor.ahead.kind === 'name') this.names.add(cursor.next().text)
+      else this.ranges.push(readRange(cursor, least, most))
+    } while (cursor.take(','))
+    cursor.expect(';')
+  }
+}
+
+export function readRange(cursor: Cursor, least: number, most: number): NumberRange {
+  const { offset } = cursor.ahead
+  const first = cursor.integer('the start of a range', least, most)
+  if (!cursor.take('to')) return [first, first]
+  const last = cursor.take('max') ? most : cursor.integer('the end of a range', least, most)
+  if (last < first) cursor.fault('a range ends before it starts', offset)
+  return [first, last]
+}

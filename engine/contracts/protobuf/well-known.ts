@@ -1,0 +1,52 @@
+/** The files that come with every protobuf compiler: their types are known without their texts. */
+
+const FILES: ReadonlySet<string> = new Set([
+  'google/protobuf/any.proto',
+  'google/protobuf/api.proto',
+  'google/protobuf/compiler/plugin.proto',
+  'google/protobuf/cpp_features.proto',
+  'google/protobuf/descriptor.proto',
+  'google/protobuf/duration.proto',
+  'google/protobuf/empty.proto',
+  'google/protobuf/field_mask.proto',
+  'google/protobuf/go_features.proto',
+  'google/protobuf/java_features.proto',
+  'google/protobuf/source_context.proto',
+  'google/protobuf/struct.proto',
+  'google/protobuf/timestamp.proto',
+  'google/protobuf/type.proto',
+  'google/protobuf/wrappers.proto',
+])
+
+const PACKAGE = 'google.protobuf.'
+
+const MESSAGES: ReadonlySet<string> = new Set(
+  (
+    'Any Api Method Mixin Duration Empty FieldMask SourceContext Struct Value ListValue Timestamp Type Field Enum EnumValue ' +
+    'Option DoubleValue FloatValue Int64Value UInt64Value Int32Value UInt32Value BoolValue StringValue BytesValue ' +
+    'FileDescriptorSet FileDescriptorProto DescriptorProto ExtensionRangeOptions FieldDescriptorProto OneofDescriptorProto ' +
+    'EnumDescriptorProto EnumValueDescriptorProto ServiceDescriptorProto MethodDescriptorProto FileOptions MessageOptions ' +
+    'FieldOptions OneofOptions EnumOptions EnumValueOptions ServiceOptions MethodOptions UninterpretedOption FeatureSet ' +
+    'FeatureSetDefaults SourceCodeInfo GeneratedCodeInfo'
+  ).split(' '),
+)
+
+const ENUMS: ReadonlySet<string> = new Set(
+  (
+    'NullValue Syntax Edition SymbolVisibility Field.Kind Field.Cardinality FieldDescriptorProto.Type ' +
+    'FieldDescriptorProto.Label FileOptions.OptimizeMode FieldOptions.CType FieldOptions.JSType ' +
+    'FieldOptions.OptionRetention FieldOptions.OptionTargetType MethodOptions.IdempotencyLevel'
+  ).split(' '),
+)
+
+export function isWellKnownFile(path: string): boolean {
+  return FILES.has(path)
+}
+
+/** What a full name stands for, where it is one of these files’. */
+export function wellKnownKind(fullName: string): 'message' | 'enum' | null {
+  if (!fullName.startsWith(PACKAGE)) return null
+  const name = fullName.slice(PACKAGE.length)
+  if (MESSAGES.has(name)) return 'message'
+  return ENUMS.has(name) ? 'enum' : null
+}

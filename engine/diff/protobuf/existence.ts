@@ -1,0 +1,161 @@
+/** Messages, enums, services and extensions that came, went or moved, by file and by package. */
+import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
+import type { Declared, ProtoFile, ProtoService } from '../../contracts/protobuf/model.ts'
+import type { Operation } from '../../finding.ts'
+import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
+import { operationOf } from './reach.ts'
+import type { ProtoReport } from './report.ts'
+
+interface DeclarationKind {
+  readonly listOf: (contract: ProtoContract) => Iterable<Declared>
+  readonly removed: ProtoRuleId
+  readonly leftFile: ProtoRuleId
+  readonly leftPackage: ProtoRuleId
+  /** Where file and package went too; null where their findings say it all. */
+  readonly wentWithPackage: ProtoRuleId | null
+  readonly added: ProtoRuleId
+}
+
+const KINDS: readonly DeclarationKind[] = [
+  {
+    listOf: ({ messages }) => [...messages.values()].filter(({ isMapEntry }) => !isMapEntry),
+    removed: 'proto-message-removed',
+    leftFile: 'proto-message-left-file',
+    leftPackage: 'proto-message-left-package',
+    wentWithPackage: null,
+    added: 'proto-message-added',
+  },
+  {
+    listOf: ({ enums }) => enums.values(),
+    removed: 'proto-enum-removed',
+    leftFile: 'proto-enum-left-file',
+    leftPackage: 'proto-enum-left-package',
+    wentWithPackage: null,
+    added: 'proto-enum-added',
+  },
+  {
+    listOf: ({ services }) => services.values(),
+    removed: 'proto-service-removed',
+    leftFile: 'proto-service-left-file',
+    leftPackage: 'proto-service-left-package',
+    wentWithPackage: 'proto-service-removed-with-package',
+    added: 'proto-service-added',
+  },
+  {
+    listOf: ({ extensions }) => extensions.values(),
+    removed: 'proto-extension-removed',
+    leftFile: 'proto-extension-left-file',
+    leftPackage: 'proto-extension-left-package',
+    wentWithPackage: null,
+    added: 'proto-extension-added',
+  },
+]
+
+export function compareExistence(report: ProtoReport): void {
+  const { base, head } = report
+  for (const name of base.packages) {
+    if (head.files.size === 0 || head.packages.has(name)) continue
+    const file = [...base.files.values()].find((one) => one.package === name)
+    const location = `${file?.at ?? ''}/package`
+    report.say({
+      rule: 'proto-package-removed',
+      subject: `package ${name}`,
+      side: 'base',
+      location,
+      name,
+      before: name,
+    })
+  }
+  for (const kind of KINDS) compareKind(kind, report)
+}
+
+function compareKind(kind: DeclarationKind, report: ProtoReport): void {
+  const { base, head } = report
+  const before = indexOf(kind.listOf(base), base)
+  const after = indexOf(kind.listOf(head), head)
+  for (const { declared, file } of before.all) {
+    const rule = judgeAbsence(kind, declared, file, after, report)
+    if (rule === null) continue
+    const place = { side: 'base', location: declared.at, subject: declared.fullName } as const
+    report.say({
+      ...place,
+      rule,
+      name: declared.fullName,
+      before: declared.fullName,
+      reaches: reachedBy(declared, base),
+    })
+  }
+  for (const { declared } of after.all) {
+    if (before.names.has(declared.fullName) || isWithinNew(declared, report)) continue
+    const place = { side: 'head', location: declared.at, subject: declared.fullName } as const
+    report.say({ ...place, rule: kind.added, name: declared.fullName, after: declared.fullName })
+  }
+}
+
+interface Placed {
+  readonly declared: Declared
+  readonly file: ProtoFile
+}
+
+interface Index {
+  readonly all: readonly Placed[]
+  readonly names: ReadonlySet<string>
+  /** `path` and the name without the package. */
+  readonly inFiles: ReadonlySet<string>
+}
+
+function indexOf(list: Iterable<Declared>, { fileOf }: ProtoContract): Index {
+  const all: Placed[] = []
+  for (const declared of list) {
+    const file = fileOf(declared.at)
+    if (file !== undefined) all.push({ declared, file })
+  }
+  return {
+    all,
+    names: new Set(all.map(({ declared }) => declared.fullName)),
+    inFiles: new Set(all.map(({ declared, file }) => inFile(file, nestedName(declared, file)))),
+  }
+}
+
+function inFile({ path }: ProtoFile, nested: string): string {
+  return `${path}\n${nested}`
+}
+
+function nestedName({ fullName }: Declared, file: ProtoFile): string {
+  return file.package === '' ? fullName : fullName.slice(file.package.length + 1)
+}
+
+function judgeAbsence(
+  kind: DeclarationKind,
+  declared: Declared,
+  file: ProtoFile,
+  after: Index,
+  report: ProtoReport,
+): ProtoRuleId | null {
+  const { head } = report
+  const isGone = !after.names.has(declared.fullName)
+  if (head.files.size === 0) return kind.removed
+  const fileNow = report.headFileOf(file)
+  const leftFile = fileNow !== undefined && !after.inFiles.has(inFile(fileNow, nestedName(declared, file)))
+  const leftPackage = isGone && head.packages.has(file.package)
+  if (leftFile && leftPackage) return kind.removed
+  if (leftPackage) return kind.leftPackage
+  if (isGone && kind.wentWithPackage !== null) return kind.wentWithPackage
+  return leftFile ? kind.leftFile : null
+}
+
+/** What stands in a new message came with it. */
+function isWithinNew({ fullName }: Declared, { base, head }: ProtoReport): boolean {
+  const outer = outerOf(fullName)
+  return head.messages.has(outer) && !base.messages.has(outer)
+}
+
+function outerOf(fullName: string): string {
+  return fullName.slice(0, Math.max(fullName.lastIndexOf('.'), 0))
+}
+
+/** A service takes its methods along; whatever else has the rpcs that hold it. */
+function reachedBy({ fullName }: Declared, { services }: ProtoContract): string | readonly Operation[] {
+  const service: ProtoService | undefined = services.get(fullName)
+  return service === undefined ? fullName : service.methods.map((method) => operationOf(service, method))
+}

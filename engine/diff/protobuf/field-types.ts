@@ -1,0 +1,62 @@
+/** How far two types of a field are alike: on the wire, in JSON, in code (“Updating A Message Type”, “ProtoJSON Format”). */
+import type { ProtoContract, ProtoType } from '../../contracts/protobuf/contract.ts'
+import type { ProtoEnum, ProtoField } from '../../contracts/protobuf/model.ts'
+import type { ProtoReport } from './report.ts'
+
+/** The first thing that differs. */
+export type TypeLikeness = 'same' | 'source' | 'json' | 'wire'
+
+/** Scalars that are read by one another on the wire, up to truncation. */
+const WIRE_GROUPS = groups(['int32', 'int64', 'uint32', 'uint64', 'bool'], ['sint32', 'sint64'])
+/** …and that JSON writes alike as well. */
+const JSON_GROUPS = groups(['int32', 'uint32'], ['int64', 'uint64'], ['fixed32', 'sfixed32'], ['fixed64', 'sfixed64'])
+const FIXED_GROUPS = groups(['fixed32', 'sfixed32'], ['fixed64', 'sfixed64'])
+
+function groups(...lists: readonly (readonly string[])[]): ReadonlyMap<string, number> {
+  return new Map(lists.flatMap((list, index) => list.map((type) => [type, index] as const)))
+}
+
+export function typeOfField(field: ProtoField, contract: ProtoContract): ProtoType {
+  return contract.typeOf(field.type, field.scope)
+}
+
+/** Messages that are written between tags are another wire type. */
+function isDelimited(field: ProtoField, type: ProtoType): boolean {
+  if (field.isGroup) return true
+  return type.kind === 'message' && field.label !== 'map' && field.features.resolved.message_encoding === 'DELIMITED'
+}
+
+export function likenessOf(old: ProtoField, now: ProtoField, { base, head }: ProtoReport): TypeLikeness {
+  const was = typeOfField(old, base)
+  const is = typeOfField(now, head)
+  if (was.kind === 'opaque' || is.kind === 'opaque') return isSameName(was, is) ? 'same' : 'wire'
+  if (was.kind !== is.kind || isDelimited(old, was) !== isDelimited(now, is)) return 'wire'
+  // Entries are named after their field; they are compared in their own right.
+  if (was.name === is.name || (old.label === 'map' && now.label === 'map')) return 'same'
+  if (was.kind === 'scalar') return likenessOfScalars(was.name, is.name)
+  return was.kind === 'enum' ? likenessOfEnums(base.enums.get(was.name), head.enums.get(is.name)) : 'wire'
+}
+
+/** An unknown name may be the known one, written from another scope. */
+function isSameName({ kind, name }: ProtoType, other: ProtoType): boolean {
+  if (kind === 'scalar' || other.kind === 'scalar') return false
+  return name === other.name || name.endsWith(`.${other.name}`) || other.name.endsWith(`.${name}`)
+}
+
+function likenessOfScalars(was: string, is: string): TypeLikeness {
+  if (isTogether(JSON_GROUPS, was, is)) return 'source'
+  const isRead = isTogether(WIRE_GROUPS, was, is) || isTogether(FIXED_GROUPS, was, is)
+  return isRead || (was === 'string' && is === 'bytes') ? 'json' : 'wire'
+}
+
+function isTogether(table: ReadonlyMap<string, number>, a: string, b: string): boolean {
+  const group = table.get(a)
+  return group !== undefined && group === table.get(b)
+}
+
+/** Another enum of the same short name that has every value of the old one is the old one, moved. */
+function likenessOfEnums(old: ProtoEnum | undefined, now: ProtoEnum | undefined): TypeLikeness {
+  if (old === undefined || now === undefined || old.name !== now.name) return 'wire'
+  const names = new Map(now.values.map(({ name, number }) => [name, number]))
+  return old.values.every(({ name, number }) => names.get(name) === number) ? 'source' : 'wire'
+}

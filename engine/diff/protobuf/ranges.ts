@@ -1,0 +1,52 @@
+/** Ranges of numbers and lists of names that a message or enum reserves or leaves open to extensions. */
+import type { Declared, NumberRange, Reserved } from '../../contracts/protobuf/model.ts'
+import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
+import type { ProtoReport } from './report.ts'
+
+export function isReservedNumber({ ranges }: Reserved, number: number): boolean {
+  return ranges.some(([first, last]) => first <= number && number <= last)
+}
+
+/** Says each old range that the new ones, taken together, no longer hold wholly. */
+export function compareRanges(
+  rule: ProtoRuleId,
+  before: readonly NumberRange[],
+  after: readonly NumberRange[],
+  owner: Declared,
+  report: ProtoReport,
+): void {
+  const merged = mergeRanges(after)
+  for (const [first, last] of before) {
+    if (merged.some(([from, to]) => from <= first && last <= to)) continue
+    const text = first === last ? String(first) : `${first} to ${last}`
+    sayOwner(rule, `${owner.fullName} ${text}`, text, owner, report)
+  }
+}
+
+export function compareReservedNames(
+  rule: ProtoRuleId,
+  before: Reserved,
+  after: Reserved,
+  owner: Declared,
+  report: ProtoReport,
+): void {
+  for (const name of before.names) {
+    if (!after.names.has(name)) sayOwner(rule, `${owner.fullName} ${name}`, name, owner, report)
+  }
+}
+
+function sayOwner(rule: ProtoRuleId, subject: string, before: string, owner: Declared, report: ProtoReport): void {
+  const place = { side: 'head', location: owner.at, reaches: owner.fullName } as const
+  report.say({ ...place, rule, subject, name: owner.fullName, before })
+}
+
+/** Ranges in order, those that touch joined. */
+function mergeRanges(ranges: readonly NumberRange[]): readonly NumberRange[] {
+  const merged: [number, number][] = []
+  for (const [first, last] of [...ranges].sort(([a], [b]) => a - b)) {
+    const previous = merged.at(-1)
+    if (previous !== undefined && first <= previous[1] + 1) previous[1] = Math.max(previous[1], last)
+    else merged.push([first, last])
+  }
+  return merged
+}

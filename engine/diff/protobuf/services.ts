@@ -1,0 +1,74 @@
+/** One service on both sides: its methods by name, their types, streaming, idempotency and options. */
+import type { ProtoMethod, ProtoService } from '../../contracts/protobuf/model.ts'
+import type { Operation } from '../../finding.ts'
+import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
+import { operationOf } from './reach.ts'
+import { compareCommonOptions, type ProtoReport } from './report.ts'
+
+const JUDGED: ReadonlySet<string> = new Set(['idempotency_level'])
+const NONE: ReadonlySet<string> = new Set()
+
+export function compareService(old: ProtoService, now: ProtoService, report: ProtoReport): void {
+  const before = new Map(old.methods.map((method) => [method.name, method]))
+  const after = new Map(now.methods.map((method) => [method.name, method]))
+  for (const [name, method] of before) {
+    const kept = after.get(name)
+    if (kept !== undefined) compareMethod(method, kept, operationOf(now, kept), report)
+    else sayMethod('proto-rpc-removed', 'base', method, operationOf(old, method), report)
+  }
+  for (const [name, method] of after) {
+    if (!before.has(name)) sayMethod('proto-rpc-added', 'head', method, operationOf(now, method), report)
+  }
+  const operations = now.methods.map((method) => operationOf(now, method))
+  compareCommonOptions(old, now, report, NONE, operations)
+}
+
+function sayMethod(
+  rule: ProtoRuleId,
+  side: 'base' | 'head',
+  { name, fullName, at }: ProtoMethod,
+  operation: Operation,
+  report: ProtoReport,
+): void {
+  const value = side === 'base' ? { before: name } : { after: name }
+  report.say({ rule, subject: fullName, side, location: at, name, reaches: [operation], ...value })
+}
+
+interface Trait {
+  readonly rule: ProtoRuleId
+  readonly valueOf: (method: ProtoMethod) => string
+}
+
+const TRAITS: readonly Trait[] = [
+  {
+    rule: 'proto-rpc-client-streaming-changed',
+    valueOf: ({ isClientStreaming }) => (isClientStreaming ? 'a stream' : 'one message'),
+  },
+  {
+    rule: 'proto-rpc-server-streaming-changed',
+    valueOf: ({ isServerStreaming }) => (isServerStreaming ? 'a stream' : 'one message'),
+  },
+  {
+    rule: 'proto-rpc-idempotency-changed',
+    valueOf: ({ options }) => {
+      const level = options.get('idempotency_level')
+      return typeof level === 'string' ? level : 'IDEMPOTENCY_UNKNOWN'
+    },
+  },
+]
+
+function compareMethod(old: ProtoMethod, now: ProtoMethod, operation: Operation, report: ProtoReport): void {
+  const { base, head } = report
+  const say = (rule: ProtoRuleId, before: string, after: string): void => {
+    const place = { side: 'head', location: now.at, subject: now.fullName, reaches: [operation] } as const
+    report.say({ ...place, rule, name: now.name, before, after })
+  }
+  const request = [base.typeOf(old.input, old.scope).name, head.typeOf(now.input, now.scope).name] as const
+  if (request[0] !== request[1]) say('proto-rpc-request-type-changed', ...request)
+  const response = [base.typeOf(old.output, old.scope).name, head.typeOf(now.output, now.scope).name] as const
+  if (response[0] !== response[1]) say('proto-rpc-response-type-changed', ...response)
+  for (const { rule, valueOf } of TRAITS) {
+    if (valueOf(old) !== valueOf(now)) say(rule, valueOf(old), valueOf(now))
+  }
+  compareCommonOptions(old, now, report, JUDGED, [operation])
+}

@@ -1,0 +1,28 @@
+/** What a row says about one kind of change of a protobuf contract, and the words that rows share. */
+import type { Direction, Level } from '../../finding.ts'
+import type { Effect } from '../rule.ts'
+
+export interface ProtoRow {
+  /** Wire and JSON breakage is breaking; what only regenerated code notices is dangerous. */
+  readonly level: Level
+  readonly direction: Direction
+  readonly area: `protobuf ${'files' | 'declarations' | 'messages' | 'fields' | 'enums' | 'rpcs'}`
+  readonly kind: string
+  readonly action: string
+  readonly effect: Effect
+  /** The rules of buf (`buf breaking`) that report the same change, in all its categories. */
+  readonly buf: readonly string[]
+  /** What happened; `{name}`, `{before}` and `{after}` are filled in. */
+  readonly says: string
+  readonly why: string
+  readonly fix: string
+}
+
+export type ProtoRows = Readonly<Record<`proto-${string}`, ProtoRow>>
+
+export const NOTHING_TO_DO = 'Nothing needs to be done.'
+export const STILL_WORKS = 'What is written and read by the old contract goes on working.'
+export const WIRE = 'Bytes that one side writes are refused or read as something else by the other.'
+export const JSON_FORM = 'The bytes are the same, but JSON that one side writes is refused or misread by the other.'
+export const SOURCE =
+  'The wire is the same; code that was written against generated code no longer compiles or behaves as before.'
