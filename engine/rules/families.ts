@@ -269,6 +269,22 @@ export const FAMILIES: readonly Family[] = [
       'no longer needs {before} when `{name}` is there',
     ],
   ]),
+  ...rows('structure', [
+    [
+      'patternProperties',
+      'narrowed',
+      'pattern-property-closed',
+      'narrows',
+      'no longer admits properties matching `{name}` as it did',
+    ],
+    [
+      'patternProperties',
+      'widened',
+      'pattern-property-opened',
+      'widens',
+      'admits properties matching `{name}` that it did not admit',
+    ],
+  ]),
   ...condition('dependentSchemas', 'dependent-schema', 'a condition that holds when `{name}` is there'),
   ...condition('contains', 'contains', 'a condition on what it must contain'),
   ...condition('propertyNames', 'property-names', 'a condition on the names of its properties'),

@@ -3,7 +3,7 @@ import type { Examination } from './comparison.ts'
 import type { PropertyFacts } from './delta.ts'
 import { isEqual } from './equality.ts'
 import type { JsonRecord, Located } from './located.ts'
-import { compareAllowance, locate, membersOf, textsOf } from './parts.ts'
+import { allowanceOf, compareAllowance, locate, membersOf, textsOf } from './parts.ts'
 import { resolveSchema } from './source.ts'
 
 export function compareObjects(examination: Examination): void {
@@ -12,8 +12,8 @@ export function compareObjects(examination: Examination): void {
   compareAllowance(examination, 'additionalProperties')
   compareAllowance(examination, 'unevaluatedProperties')
   comparePropertyNames(examination)
-  compareNamed(examination, 'patternProperties')
-  compareNamed(examination, 'dependentSchemas')
+  comparePatterns(examination)
+  compareDependentSchemas(examination)
   compareDependentRequired(examination)
 }
 
@@ -112,24 +112,49 @@ function comparePropertyNames(examination: Examination): void {
   }
 }
 
-/** Keywords that hold schemas by name. */
+type NamedKeyword = 'patternProperties' | 'dependentSchemas'
+
+/** Keywords that hold schemas by name; what becomes of names that come and go, the keyword says. */
 function compareNamed(
-  { before, after, old, now, say, descend }: Examination,
-  keyword: 'patternProperties' | 'dependentSchemas',
+  { before, after, old, now, descend }: Examination,
+  keyword: NamedKeyword,
+  tell: (name: string, was: unknown, is: unknown) => void,
 ): void {
   const left = membersOf(old, keyword)
   const right = membersOf(now, keyword)
   for (const name in left) {
-    if (Object.hasOwn(right, name)) {
-      descend([`${keyword}[${name}]`], locate(before, left, keyword, name), locate(after, right, keyword, name))
-    } else {
-      say({ keyword, action: 'removed', name, before: left[name], after: null, steps: [keyword, name] })
+    if (!Object.hasOwn(right, name)) tell(name, left[name], null)
+    else descend([`${keyword}[${name}]`], locate(before, left, keyword, name), locate(after, right, keyword, name))
+  }
+  for (const name in right) if (!Object.hasOwn(left, name)) tell(name, null, right[name])
+}
+
+function compareDependentSchemas(examination: Examination): void {
+  const keyword = 'dependentSchemas'
+  compareNamed(examination, keyword, (name, before, after) => {
+    const action = after === null ? 'removed' : 'added'
+    examination.say({ keyword, action, name, before, after, steps: [keyword, name] })
+  })
+}
+
+/**
+ * A pattern is a condition on the names that it matches, and lets them in where names beside the described ones are refused.
+ * Where those must be of a schema, a pattern that goes puts them under that schema: what was admitted moves.
+ */
+function comparePatterns(examination: Examination): void {
+  const { old, now, say } = examination
+  const keyword = 'patternProperties'
+  compareNamed(examination, keyword, (name, before, after) => {
+    const isGone = after === null
+    const others = isGone ? allowanceOf(now.additionalProperties) : allowanceOf(old.additionalProperties)
+    if (others !== 'nothing') {
+      say({ keyword, action: isGone ? 'removed' : 'added', name, before, after, steps: [keyword, name] })
     }
-  }
-  for (const name in right) {
-    if (!Object.hasOwn(left, name))
-      say({ keyword, action: 'added', name, before: null, after: right[name], steps: [keyword, name] })
-  }
+    if (others === 'anything') return
+    // What refuses the names now is additionalProperties.
+    const steps = isGone ? ['additionalProperties'] : [keyword, name]
+    say({ keyword, action: isGone ? 'narrowed' : 'widened', name, before, after, steps })
+  })
 }
 
 function compareDependentRequired({ old, now, say }: Examination): void {

@@ -63,7 +63,7 @@ function excludes(schema: JsonRecord, type: string): boolean {
   return types.length > 0 && !types.includes(type)
 }
 
-function allowanceOf(value: unknown): 'anything' | 'nothing' | 'schema' {
+export function allowanceOf(value: unknown): 'anything' | 'nothing' | 'schema' {
   if (value === false) return 'nothing'
   if (!isRecord(value)) return 'anything'
   for (const _ in value) return 'schema'

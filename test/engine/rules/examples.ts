@@ -96,6 +96,14 @@ export const FRAGMENTS: Readonly<Record<string, Pair>> = {
     { ...STRING, pattern: '.*' },
   ],
   ...presencePairs('patternProperties', added(OBJECT, 'patternProperties', { '^x': STRING })),
+  'patternProperties narrowed': [
+    { ...OBJECT, patternProperties: { '^x': STRING }, additionalProperties: false },
+    { ...OBJECT, additionalProperties: false },
+  ],
+  'patternProperties widened': [
+    { ...OBJECT, additionalProperties: false },
+    { ...OBJECT, patternProperties: { '^x': STRING }, additionalProperties: false },
+  ],
   ...presencePairs('uniqueItems', added(LIST, 'uniqueItems', true)),
   'multipleOf set': added(NUMBER, 'multipleOf', 2),
   'multipleOf unset': [{ ...NUMBER, multipleOf: 2 }, NUMBER],
