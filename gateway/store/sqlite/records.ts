@@ -30,7 +30,9 @@ export const recordReads = {
 } as const
 
 export const recordWrites = {
-  recordInterceptions: (sql: Statements, rows: readonly InterceptionRow[]): null => {
+  /** @param text JSON of the rows */
+  recordInterceptions: (sql: Statements, text: string): null => {
+    const rows: readonly InterceptionRow[] = JSON.parse(text)
     for (const row of rows)
       sql.run(
         `INSERT INTO interceptions

@@ -19,7 +19,8 @@ const CHAIN_PAGE = 1000
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { file } = options
   const client = await openClient(file, options)
-  const write = (rows: readonly InterceptionRow[]) => client.call('recordInterceptions', rows)
+  // One text crosses between threads at half the cost of many small objects, and calls are many.
+  const write = (rows: readonly InterceptionRow[]) => client.call('recordInterceptions', JSON.stringify(rows))
   const records =
     options.calls === 'durable' ? durableCallRecords(write) : batchedCallRecords(write, options.flushMilliseconds)
   return {
