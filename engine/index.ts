@@ -21,7 +21,8 @@ export { REASON_CODES, reason } from './decide/reasons.ts'
 export type { ReasonCode } from './decide/reasons.ts'
 export { RISK_FACTORS, SCORER_VERSION } from './decide/risk.ts'
 export type { Evidence, NextAction, NextAgentStep, Reason } from './decide/envelope-parts.ts'
-export type { DecisionScope } from './decide/judgement.ts'
+export { judge } from './decide/judgement.ts'
+export type { DecisionScope, JudgedChangeSet, Judgement } from './decide/judgement.ts'
 export type { ArtifactVerdict, HumanReport, RiskFactor, SeveritySummary, Verdict } from './decide/verdict.ts'
 export { countFindings, expandFindings, LEVELS } from './finding.ts'
 export type { Direction, Finding, FindingGroup, Level, Occurrence, Operation } from './finding.ts'
@@ -62,7 +63,14 @@ export type {
 export { verifyReceipt } from './receipts/verify.ts'
 export type { VerifyInput } from './receipts/verify.ts'
 export { compilePolicy } from './policy/compile.ts'
-export type { CompiledPolicy, PolicyEffect, PolicyEvaluator, PolicyMode } from './policy/policy.ts'
+export type {
+  ChangeSetRuling,
+  CompiledPolicy,
+  PolicyEffect,
+  PolicyEvaluator,
+  PolicyMode,
+  PolicyOccasion,
+} from './policy/policy.ts'
 export { PolicyDocument } from './policy/schema.ts'
 export { fail, ok } from './result.ts'
 export type { Problem, Result } from './result.ts'

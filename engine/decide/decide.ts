@@ -2,7 +2,7 @@
 import type { ArtifactAnalysis } from '../compare.ts'
 import { countFindings, type FindingGroup } from '../finding.ts'
 import { digestJson, type Digest, type Sha256 } from '../hash.ts'
-import type { CompiledPolicy } from '../policy/policy.ts'
+import type { ChangeSetRuling, CompiledPolicy } from '../policy/policy.ts'
 import { approvalRow, approvedException, type ApprovalFacts, type ApprovalGranted } from './approval.ts'
 import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from './decision.ts'
 import type { PolicyPinStatus, Reason } from './envelope-parts.ts'
@@ -17,7 +17,14 @@ import {
 } from './judgement.ts'
 import { nextSteps } from './next-steps.ts'
 import { blastRadius, mergePatterns } from './reach.ts'
-import { blockingReasons, capReasons, degradedReasons, findingWarnings } from './reason-lists.ts'
+import {
+  blockingReasons,
+  blockingRulings,
+  capReasons,
+  degradedReasons,
+  findingWarnings,
+  rulingWarnings,
+} from './reason-lists.ts'
 import { problemReason, reason } from './reasons.ts'
 import { remediationTransaction } from './remediation.ts'
 import { humanReport, summaryLine, type ReportFacts } from './report.ts'
@@ -31,6 +38,8 @@ export interface DecideInput {
   readonly context: DecisionContext
   readonly policy: CompiledPolicy
   readonly scope: DecisionScope | null
+  /** Name of the route of an intercepted call, which the policy may read; absent or null: none. */
+  readonly route?: string | null
   readonly inputFingerprint: Digest
   readonly artifactDigest: Digest
   /** JCS of `[id, level]` of every rule (wire.md §5). */
@@ -47,15 +56,15 @@ export interface DecideInput {
 /** The same input gives the same verdict, byte for byte, whatever the order of the artifacts. */
 export function decide(input: DecideInput): Verdict {
   const { policy, context } = input
-  const artifacts = judge(input.analyses, input)
+  const { artifacts, rulings } = judge(input.analyses, input)
   const judgements = strictestFirst(artifacts)
   const pin = pinStatus(policy, input.policyPin)
-  const degraded = degradedReasons(artifacts)
-  const called = decisionOf(judgements, degraded, pin, policy)
+  const degraded = degradedReasons(artifacts, rulings)
+  const called = decisionOf({ judgements, rulings, degraded, pin, policy })
   const approval = called === 'REQUIRE_APPROVAL' ? (input.approval ?? null) : null
   const grant = approval?.state === 'granted' ? approval : null
   const decision = grant ? 'WARN' : called
-  const reasons = reasonsOf({ decision, judgements, degraded, pin, grant })
+  const reasons = reasonsOf({ decision, judgements, rulings, degraded, pin, grant })
   const groups = artifacts.flatMap((artifact) => artifact.groups)
   const counts = severitySummary(groups)
   const quality = evidenceQuality(artifacts, degraded)
@@ -65,10 +74,11 @@ export function decide(input: DecideInput): Verdict {
     decision,
     isComplete: degraded.length === 0,
     hasBlockingFindings: judgements.some(({ effect }) => effect.decision === 'BLOCK' && !effect.degraded),
+    hasBlockingRulings: rulings.some(({ decision: ruled, failure }) => ruled === 'BLOCK' && failure === null),
     patterns: patterns.patterns,
     operation: context.operation,
     leading,
-    runbook: judgements[0]?.effect.runbook ?? null,
+    runbook: leadingRunbook(judgements, rulings),
     approvalAddress: approval?.state === 'requested' ? approval.address : null,
   })
   const report: ReportFacts = { decision, counts, leading, judgements, degraded, nextActions: steps.next_actions }
@@ -79,7 +89,7 @@ export function decide(input: DecideInput): Verdict {
     decision,
     execution_action: DECISION_CLASSES[decision].action,
     safe_for_agent: DECISION_CLASSES[decision].safeForAgent,
-    observed_decision: observedDecision(judgements, decision),
+    observed_decision: observedDecision(judgements, rulings, decision),
     summary: summaryLine(report),
     blocking_reasons: reasons.blocking,
     warnings: reasons.warnings,
@@ -89,6 +99,7 @@ export function decide(input: DecideInput): Verdict {
     remediation_transaction:
       decision === 'BLOCK' ? remediationTransaction({ artifacts, judgements, fingerprint }) : null,
     evidence: evidenceRows(policy, artifacts, judgements, {
+      rulings,
       omittedPatterns: omitted,
       approval: approval && approvalRow(approval),
     }),
@@ -110,31 +121,49 @@ export function decide(input: DecideInput): Verdict {
     ruleset_hash: input.rulesetHash,
     scorer_version: SCORER_VERSION,
     policy_pin_status: pin,
-    ttl_seconds: validity(policy.ttlSeconds(context.operation), grant, input.now),
+    ttl_seconds: validity(input, grant),
   }
 }
 
-function decisionOf(
-  judgements: readonly Judgement[],
-  degraded: readonly Reason[],
-  pin: PolicyPinStatus,
-  policy: CompiledPolicy,
-): Decision {
-  const found = strictestOf(judgements, degraded.length > 0 ? policy.onIncomplete : 'ALLOW')
+interface DecidingFacts {
+  readonly judgements: readonly Judgement[]
+  readonly rulings: readonly ChangeSetRuling[]
+  readonly degraded: readonly Reason[]
+  readonly pin: PolicyPinStatus
+}
+
+function decisionOf({
+  judgements,
+  rulings,
+  degraded,
+  pin,
+  policy,
+}: DecidingFacts & { policy: CompiledPolicy }): Decision {
+  const floor = degraded.length > 0 ? policy.onIncomplete : 'ALLOW'
+  const whole = rulings.reduce<Decision>((strictest, { decision }) => stricter(strictest, decision), floor)
+  const found = strictestOf(judgements, whole)
   // Drift does not block, but an ALLOW has no warnings: it becomes a WARN so that the drift is said.
   return pin.match === false ? stricter(found, 'WARN') : found
 }
 
-/** What a person allowed ends with their word. */
-function validity(ttlSeconds: number, grant: ApprovalGranted | null, now: number): number {
-  return grant ? Math.max(1, Math.min(ttlSeconds, grant.until - now)) : ttlSeconds
+/** What a person allowed ends with their word, and what a freeze window holds or lets go ends where the window does or begins. */
+function validity({ policy, context, now }: DecideInput, grant: ApprovalGranted | null): number {
+  const ends = [grant?.until ?? null, policy.nextFreezeEdge({ context, now })].filter((end) => end !== null)
+  return Math.max(1, Math.min(policy.ttlSeconds(context.operation), ...ends.map((end) => end - now)))
 }
 
-interface ReasonFacts {
+/** Of what decided: the strictest finding, unless the change set as a whole is held up more strictly. */
+function leadingRunbook(judgements: readonly Judgement[], rulings: readonly ChangeSetRuling[]): string | null {
+  const [finding] = judgements
+  const [whole] = rulings
+  if (!whole) return finding?.effect.runbook ?? null
+  if (finding && stricter(finding.effect.decision, whole.decision) === finding.effect.decision)
+    return finding.effect.runbook ?? whole.runbook
+  return whole.runbook
+}
+
+interface ReasonFacts extends DecidingFacts {
   readonly decision: Decision
-  readonly judgements: readonly Judgement[]
-  readonly degraded: readonly Reason[]
-  readonly pin: PolicyPinStatus
   readonly grant: ApprovalGranted | null
 }
 
@@ -143,7 +172,7 @@ interface Reasons {
   readonly warnings: readonly Reason[]
 }
 
-function reasonsOf({ decision, judgements, degraded, pin, grant }: ReasonFacts): Reasons {
+function reasonsOf({ decision, judgements, rulings, degraded, pin, grant }: ReasonFacts): Reasons {
   const incomplete =
     degraded.length > 0
       ? [reason('ANALYSIS_INCOMPLETE', `Not everything could be judged: ${degraded[0]?.message}`)]
@@ -151,23 +180,29 @@ function reasonsOf({ decision, judgements, degraded, pin, grant }: ReasonFacts):
   const isHeldUp = !DECISION_CLASSES[decision].safeForAgent
   const drift = pin.match === false ? [reason('POLICY_PIN_DRIFT', pin.note)] : []
   return {
-    blocking: isHeldUp ? capReasons([...blockingReasons(judgements), ...incomplete]) : [],
+    blocking: isHeldUp ? capReasons([...blockingRulings(rulings), ...blockingReasons(judgements), ...incomplete]) : [],
     // What a person approved stays in sight, as a warning.
     warnings: capReasons([
       ...(grant ? [approvedException(grant)] : []),
       ...drift,
       ...(isHeldUp ? [] : incomplete),
-      ...(grant ? blockingReasons(judgements) : []),
+      ...(grant ? [...blockingRulings(rulings), ...blockingReasons(judgements)] : []),
+      ...rulingWarnings(rulings),
       ...findingWarnings(judgements),
     ]),
   }
 }
 
-function observedDecision(judgements: readonly Judgement[], decision: Decision): Decision {
-  return judgements.reduce(
-    (strictest, { effect }) => (effect.observed ? stricter(strictest, effect.observed.decision) : strictest),
-    decision,
-  )
+function observedDecision(
+  judgements: readonly Judgement[],
+  rulings: readonly ChangeSetRuling[],
+  decision: Decision,
+): Decision {
+  const observed = [
+    ...judgements.flatMap(({ effect }) => effect.observed?.decision ?? []),
+    ...rulings.flatMap((ruling) => ruling.observed ?? []),
+  ]
+  return observed.reduce(stricter, decision)
 }
 
 function pinStatus(policy: CompiledPolicy, pinned: string | null): PolicyPinStatus {
@@ -233,7 +268,8 @@ function verdictFingerprint(input: DecideInput, decision: Decision, groups: read
       input_fingerprint: input.inputFingerprint,
       decision,
       findings,
-      context: input.context,
+      // A verdict depends on the route only where a condition reads it.
+      context: input.policy.readsRoute ? { ...input.context, route: input.route ?? null } : input.context,
       policy_hash: input.policy.hash,
       ruleset_hash: input.rulesetHash,
       scorer_version: SCORER_VERSION,

@@ -1,6 +1,6 @@
 /** What the decision rests on, as rows: which policy rules fired, what could not be analysed, which changes were found. */
 import type { Level } from '../finding.ts'
-import type { CompiledPolicy, PolicyEffect, PolicyRuling } from '../policy/policy.ts'
+import type { ChangeSetRuling, CompiledPolicy, PolicyEffect, PolicyRuling } from '../policy/policy.ts'
 import type { Decision } from './decision.ts'
 import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
 import type { Evidence } from './envelope-parts.ts'
@@ -23,6 +23,8 @@ export interface FurtherEvidence {
   /** Pattern rows that the envelope has no room for. */
   readonly omittedPatterns: number
   readonly approval: Evidence | null
+  /** About the change set as a whole. */
+  readonly rulings: readonly ChangeSetRuling[]
 }
 
 /** @param judgements strictest first: when rows have to be left out, the weakest are. */
@@ -30,10 +32,11 @@ export function evidenceRows(
   policy: CompiledPolicy,
   artifacts: readonly JudgedArtifact[],
   judgements: readonly Judgement[],
-  { omittedPatterns, approval }: FurtherEvidence,
+  { omittedPatterns, approval, rulings }: FurtherEvidence,
 ): readonly Evidence[] {
   const rows = [
-    ...policyRows(policy, judgements),
+    ...rulings.map((ruling) => rulingRow(policy, ruling)),
+    ...policyRows(policy, judgements, rulings.length > 0),
     ...(approval ? [approval] : []),
     ...artifacts.flatMap(({ analysis }) =>
       analysis.ok
@@ -66,7 +69,11 @@ interface FiredRule {
 }
 
 /** One row a rule that fired, in order of strictness; always at least one, so that an ALLOW names what it rests on. */
-function policyRows(policy: CompiledPolicy, judgements: readonly Judgement[]): readonly Evidence[] {
+function policyRows(
+  policy: CompiledPolicy,
+  judgements: readonly Judgement[],
+  hasRulings: boolean,
+): readonly Evidence[] {
   const fired = new Map<string, FiredRule>()
   for (const judgement of judgements) {
     for (const { ruling, isObserved } of rulingsOf(judgement.effect)) {
@@ -78,12 +85,19 @@ function policyRows(policy: CompiledPolicy, judgements: readonly Judgement[]): r
       }
     }
   }
+  if (fired.size === 0 && hasRulings) return []
   if (fired.size === 0)
     return [row('POLICY_RULE', policy.name, 'No rule of the policy speaks against what was found.', 'INFO')]
   return [...fired].map(([ruleId, { decision, isObserved, first, places }]) => {
     const words = `${decision}${isObserved ? ' (observed, not enforced)' : ''}: ${counted(places, 'finding')}; first: ${first}`
     return row('POLICY_RULE', `${policy.name}/${ruleId}`, words, DECISION_SEVERITY[decision])
   })
+}
+
+function rulingRow(policy: CompiledPolicy, { ruleId, decision, observed, reason }: ChangeSetRuling): Evidence {
+  const said = observed ?? decision
+  const words = `${said}${observed ? ' (observed, not enforced)' : ''}: the change set as a whole: ${reason.message}`
+  return row('POLICY_RULE', `${policy.name}/${ruleId}`, words, DECISION_SEVERITY[said])
 }
 
 /** The rule that counts and the one that only observes; where observing is all there is, its lowered form is no rule of its own. */

@@ -4,7 +4,13 @@ import type { ArtifactAnalysis, Comparison } from '../compare.ts'
 import type { FindingGroup, Occurrence } from '../finding.ts'
 import { detectPatterns } from '../patterns/detect.ts'
 import type { PatternReport } from '../patterns/pattern.ts'
-import type { CompiledPolicy, PolicyEffect, PolicyEvaluator } from '../policy/policy.ts'
+import type {
+  ChangeSetRuling,
+  CompiledPolicy,
+  PolicyEffect,
+  PolicyEvaluator,
+  PolicyOccasion,
+} from '../policy/policy.ts'
 import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from './decision.ts'
 
 /** Which findings decide: those that reach this tool or operation, and those of the contract as a whole. Null: all. */
@@ -33,19 +39,36 @@ export interface JudgingTerms {
   readonly policy: CompiledPolicy
   readonly context: DecisionContext
   readonly scope: DecisionScope | null
+  /** Name of the route of an intercepted call; absent or null: none. */
+  readonly route?: string | null
   readonly now: number
 }
 
-/** Artifacts in canonical order, so that the order of submission changes nothing. */
-export function judge(analyses: readonly ArtifactAnalysis[], terms: JudgingTerms): readonly JudgedArtifact[] {
-  const evaluate = terms.policy.evaluator(terms.context, terms.now)
-  return [...analyses]
+export interface JudgedChangeSet {
+  /** In canonical order, so that the order of submission changes nothing. */
+  readonly artifacts: readonly JudgedArtifact[]
+  /** What the policy says of the change set as a whole, strictest first. */
+  readonly rulings: readonly ChangeSetRuling[]
+}
+
+export function judge(analyses: readonly ArtifactAnalysis[], terms: JudgingTerms): JudgedChangeSet {
+  const { policy, context, route = null, now } = terms
+  const rows = [...analyses]
     .sort((a, b) => byCodeUnit(a.type, b.type) || byCodeUnit(a.id, b.id))
-    .map((analysis) => {
-      const groups = analysis.ok ? decidingGroups(analysis.comparison, terms) : []
-      const judgements = groups.flatMap((group) => judgeGroup(analysis.id, group, evaluate))
-      return { analysis, groups, patterns: patternsOf(analysis, groups), judgements }
-    })
+    .map((analysis) => ({ analysis, groups: analysis.ok ? decidingGroups(analysis.comparison, terms) : [] }))
+  const occasion: PolicyOccasion = {
+    context,
+    route,
+    now,
+    artifacts: rows.map(({ analysis: { id, type, ok } }) => ({ id, type, isAnalysed: ok })),
+    changes: rows.flatMap(({ analysis, groups }) => groups.map((group) => ({ artifact: analysis.id, group }))),
+  }
+  const evaluate = policy.evaluator(occasion)
+  const artifacts = rows.map(({ analysis, groups }) => {
+    const judgements = groups.flatMap((group) => judgeGroup(analysis.id, group, evaluate))
+    return { analysis, groups, patterns: patternsOf(analysis, groups), judgements }
+  })
+  return { artifacts, rulings: policy.changeSetRulings(occasion) }
 }
 
 const NO_PATTERNS: PatternReport = { patterns: [], pattern_sources: [], detected_patterns: [] }

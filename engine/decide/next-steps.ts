@@ -9,6 +9,8 @@ export interface StepFacts {
   readonly isComplete: boolean
   /** Findings hold it up, rather than only what could not be judged. */
   readonly hasBlockingFindings: boolean
+  /** The change set as a whole is blocked, whatever was found (a freeze window, a rule about the change set). */
+  readonly hasBlockingRulings: boolean
   readonly patterns: readonly string[]
   readonly operation: string | null
   /** What decided: the first blocking reason, else the first warning, else the first degraded reason. */
@@ -49,8 +51,8 @@ const RECOVERIES: readonly (Recovery & { readonly patterns: RegExp })[] = [
   },
 ]
 
-/** One row a situation: a decision class, with a block that is only about unreadable input apart from a block of findings. */
-const STEPS: Readonly<Record<Decision | 'UNREADABLE', (facts: StepFacts) => NextSteps>> = {
+/** One row a situation: a decision class, with a block that is only about unreadable input, or only about the moment or the place, apart from a block of findings. */
+const STEPS: Readonly<Record<Decision | 'UNREADABLE' | 'CLOSED', (facts: StepFacts) => NextSteps>> = {
   ALLOW: () => ({
     required_action: null,
     required_action_core: core('none', 'NO_BLOCKING_CHANGE', false, []),
@@ -116,6 +118,21 @@ const STEPS: Readonly<Record<Decision | 'UNREADABLE', (facts: StepFacts) => Next
     ],
     next_agent_step: agentStep(patterns, codeOf(leading)),
   }),
+  CLOSED: ({ leading, runbook }) => ({
+    required_action:
+      'Wait until what the blocking reasons name no longer holds, then request a new authorize preflight.',
+    required_action_core: core('re_preflight', codeOf(leading), true, ['re_preflight', 'escalate']),
+    next_actions: [
+      action(
+        'REEVALUATE',
+        'Request a new authorize preflight once what the blocking reasons name no longer holds.',
+        true,
+        'POLICY_CHANGED',
+        runbook,
+      ),
+    ],
+    next_agent_step: step('escalate', codeOf(leading), 'What the blocking reasons name no longer holds.', null),
+  }),
   UNREADABLE: ({ leading }) => ({
     required_action: 'Submit contracts that can be read and analysed, then request a new authorize preflight.',
     required_action_core: core('fix_coverage', codeOf(leading), true, ['fix_input', 're_preflight', 'escalate']),
@@ -128,8 +145,9 @@ const STEPS: Readonly<Record<Decision | 'UNREADABLE', (facts: StepFacts) => Next
 }
 
 export function nextSteps(facts: StepFacts): NextSteps {
-  const isUnreadable = facts.decision === 'BLOCK' && !facts.hasBlockingFindings
-  return STEPS[isUnreadable ? 'UNREADABLE' : facts.decision](facts)
+  const isOfFindings = facts.decision !== 'BLOCK' || facts.hasBlockingFindings
+  const other = facts.hasBlockingRulings ? 'CLOSED' : 'UNREADABLE'
+  return STEPS[isOfFindings ? facts.decision : other](facts)
 }
 
 const VERIFY = action('VERIFY_RECEIPT', 'Verify the receipt with the intended context right before acting.', false)

@@ -1,5 +1,5 @@
 /** Judgements → the reasons of the envelope: what blocks, what warns, what could not be looked at; each list within its bound. */
-import type { PolicyEffect } from '../policy/policy.ts'
+import type { ChangeSetRuling, PolicyEffect } from '../policy/policy.ts'
 import { DECISION_CLASSES, type Decision } from './decision.ts'
 import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
 import type { Reason } from './envelope-parts.ts'
@@ -27,6 +27,25 @@ export function blockingReasons(judgements: readonly Judgement[]): readonly Reas
   return judgements.filter(({ effect }) => !DECISION_CLASSES[effect.decision].safeForAgent).map(findingReason)
 }
 
+/** What holds up the change set as a whole; a condition that failed speaks by ANALYSIS_INCOMPLETE. */
+export function blockingRulings(rulings: readonly ChangeSetRuling[]): readonly Reason[] {
+  return rulings
+    .filter(({ decision, failure }) => !DECISION_CLASSES[decision].safeForAgent && failure === null)
+    .map(rulingReason)
+}
+
+export function rulingWarnings(rulings: readonly ChangeSetRuling[]): readonly Reason[] {
+  return rulings.flatMap((ruling) => {
+    const observed = ruling.observed && OBSERVED_CODES[ruling.observed]
+    if (observed) return [reason(observed, `${ruling.ruleId} would have held this up: ${ruling.reason.message}`)]
+    return ruling.decision === 'WARN' && ruling.failure === null ? [rulingReason(ruling)] : []
+  })
+}
+
+function rulingReason({ reason: { code, message } }: ChangeSetRuling): Reason {
+  return foreignReason(code, message, 'CHANGE_SET_RULE')
+}
+
 /** Waivers and observing rules speak for their finding: it is not listed a second time. */
 export function findingWarnings(judgements: readonly Judgement[]): readonly Reason[] {
   return judgements.flatMap((judgement) => {
@@ -40,7 +59,10 @@ export function findingWarnings(judgements: readonly Judgement[]): readonly Reas
 }
 
 /** One a failed artifact or condition; empty exactly when everything was judged. */
-export function degradedReasons(artifacts: readonly JudgedArtifact[]): readonly Reason[] {
+export function degradedReasons(
+  artifacts: readonly JudgedArtifact[],
+  rulings: readonly ChangeSetRuling[],
+): readonly Reason[] {
   if (artifacts.length === 0) return [reason('ANALYSIS_EMPTY', 'There is no artifact to judge.')]
   const failed = artifacts.flatMap(({ analysis }) =>
     analysis.ok ? [] : [problemReason(analysis.id, analysis.problem)],
@@ -49,6 +71,9 @@ export function degradedReasons(artifacts: readonly JudgedArtifact[]): readonly 
   for (const { effect } of artifacts.flatMap(({ judgements }) => judgements)) {
     if (effect.degraded)
       conditions.set(effect.degraded.message, reason('POLICY_CONDITION_FAILED', effect.degraded.message))
+  }
+  for (const { failure } of rulings) {
+    if (failure !== null) conditions.set(failure, reason('POLICY_CONDITION_FAILED', failure))
   }
   return capReasons([...failed, ...conditions.values()], ENVELOPE_BOUNDS.degradedReasons)
 }

@@ -43,6 +43,8 @@ export const REASON_CODES = {
   GUARD_CONTRACT_UNRECOGNISED: 'A guarded call changes a file of no known kind of contract.',
   GUARD_CONTENT_CHANGED: 'A file was changed by somebody else while its change was being judged.',
   PREFLIGHT_UNREACHABLE: 'A guard could not get or verify a decision.',
+  FREEZE_WINDOW: 'A freeze window of the policy is open for this operation and environment.',
+  CHANGE_SET_RULE: 'A rule about the change set as a whole applies, and names no code of its own.',
 } as const satisfies Readonly<Record<string, string>>
 
 export type ReasonCode = keyof typeof REASON_CODES

@@ -5,7 +5,8 @@ import { digestJson, type Sha256 } from '../hash.ts'
 import { ok, type Problem, type Result } from '../result.ts'
 import { ruleOf } from '../rules/table.ts'
 import { problemsOf } from '../violation.ts'
-import { compileCondition, type Condition } from './condition.ts'
+import { changeSetRulings, compileFreezes, freezeEdge, type ChangeSetRule } from './change-set-rules.ts'
+import { compileCondition, isAboutFinding, type Condition } from './condition.ts'
 import { policyEvaluator } from './evaluate.ts'
 import { checkPolicy } from './policy-check.generated.js'
 import type { CompiledPolicy, PolicyMode } from './policy.ts'
@@ -26,6 +27,9 @@ export interface CompiledRule {
   readonly mode: PolicyMode
   readonly reason: { readonly code: string; readonly message: string } | null
   readonly runbook: string | null
+  /** Where and for what it counts; null: everywhere, for everything. */
+  readonly environments: readonly string[] | null
+  readonly operations: readonly string[] | null
 }
 
 /** @param source the parsed YAML or JSON of a pack; plain values, as a reader of untrusted text gives them. */
@@ -33,9 +37,16 @@ export function compilePolicy(source: unknown, sha256: Sha256): Result<CompiledP
   const checked = checkPolicy(source)
   if (!checked.ok) return { ok: false, problem: problemsOf(checked.problem, CODE) }
   const effective = withDefaults(checked.value)
-  const { rules, problems } = compileRules(effective)
+  const { rules, wholeRules, problems } = compileRules(effective)
   const waivers = compileWaivers(effective.waivers, CODE)
-  const faults = [...problems, ...waivers.problems, ...unknownRules(effective)]
+  const freezes = compileFreezes(effective.freezes ?? [], CODE)
+  const faults = [
+    ...problems,
+    ...waivers.problems,
+    ...freezes.problems,
+    ...repeatedFreezes(effective),
+    ...unknownRules(effective),
+  ]
   if (faults.length > 0) return { ok: false, problem: faults }
   return ok({
     name: effective.metadata.name,
@@ -44,7 +55,14 @@ export function compilePolicy(source: unknown, sha256: Sha256): Result<CompiledP
     onIncomplete: effective.on_incomplete,
     levels: new Map<string, Level | 'off'>(Object.entries(effective.levels)),
     ttlSeconds: (operation) => ttlOf(effective.ttl, operation),
+    deprecation: {
+      stableDays: effective.deprecation?.stable_days ?? 0,
+      betaDays: effective.deprecation?.beta_days ?? 0,
+    },
+    readsRoute: [...rules, ...wholeRules].some(({ condition }) => condition.variables.has('route')),
     evaluator: policyEvaluator(rules, waivers.waivers, effective.on_incomplete),
+    nextFreezeEdge: freezeEdge(freezes.freezes),
+    changeSetRulings: changeSetRulings(wholeRules, freezes.freezes, effective.on_incomplete),
   })
 }
 
@@ -66,19 +84,50 @@ function withDefaults(document: PolicyDocument) {
   }
 }
 
-function compileRules(policy: EffectivePolicy): { rules: readonly CompiledRule[]; problems: readonly Problem[] } {
+interface CompiledRules {
+  /** Asked for each finding. */
+  readonly rules: readonly CompiledRule[]
+  /** Asked once for the change set. */
+  readonly wholeRules: readonly ChangeSetRule[]
+  readonly problems: readonly Problem[]
+}
+
+function compileRules(policy: EffectivePolicy): CompiledRules {
   const rules: CompiledRule[] = []
+  const wholeRules: ChangeSetRule[] = []
   const problems: Problem[] = []
   const seen = new Set<string>()
-  policy.rules.forEach(({ id, when, then, mode, reason = null, runbook = null }, index) => {
+  policy.rules.forEach((entry, index) => {
+    const { id, when, then, mode, reason = null, runbook = null, environments = null, operations = null } = entry
     const pointer = `/rules/${index}`
     if (seen.has(id)) problems.push({ code: CODE, message: `rule id ${id} is used twice`, pointer: `${pointer}/id` })
     seen.add(id)
     const condition = compileCondition(when)
-    if (condition.ok) rules.push({ id, condition: condition.value, decision: then, mode, reason, runbook })
-    else problems.push({ code: CODE, message: `rule ${id}: when ${condition.problem}`, pointer: `${pointer}/when` })
+    if (!condition.ok) {
+      problems.push({ code: CODE, message: `rule ${id}: when ${condition.problem}`, pointer: `${pointer}/when` })
+      return
+    }
+    const scope = { environments, operations }
+    const rule = { id, condition: condition.value, decision: then, mode, reason, runbook, ...scope }
+    if (entry.for !== 'change_set') rules.push(rule)
+    else if (!isAboutFinding(condition.value)) wholeRules.push({ ...rule, description: entry.description ?? null })
+    else {
+      const message = `rule ${id}: a rule for the change_set has no finding, operation or tool; use findings or change_set`
+      problems.push({ code: CODE, message, pointer: `${pointer}/when` })
+    }
   })
-  return { rules, problems }
+  return { rules, wholeRules, problems }
+}
+
+/** Windows and rules stand in evidence under one kind of name. */
+function repeatedFreezes({ rules, freezes = [] }: EffectivePolicy): readonly Problem[] {
+  const seen = new Set(rules.map(({ id }) => id))
+  return freezes.flatMap(({ id }, index) => {
+    const isRepeated = seen.has(id)
+    seen.add(id)
+    const message = `freeze id ${id} is used twice`
+    return isRepeated ? [{ code: CODE, message, pointer: `/freezes/${index}/id` }] : []
+  })
 }
 
 /** A misspelt rule id would leave a level unchanged, or a waiver without effect, in silence. */

@@ -2,9 +2,10 @@
  * Conditions of policy rules: CEL, parsed and planned once, with caps on length and nesting. A condition is checked for names
  * that do not exist when the pack loads, since a misspelt field would otherwise fail only when a change is at stake.
  */
-import { CelScalar, celEnv, isCelError, mapType, parse, plan } from '@bufbuild/cel'
+import { CelScalar, celEnv, isCelError, listType, mapType, parse, plan } from '@bufbuild/cel'
 import type { DecisionContext } from '../decide/decision.ts'
 import type { FindingGroup, Occurrence } from '../finding.ts'
+import type { OccasionFacts } from './occasion.ts'
 import { ok, type Result } from '../result.ts'
 import { MAX_CONDITION_LENGTH } from './schema.ts'
 
@@ -36,7 +37,14 @@ const VARIABLES: Readonly<Record<string, readonly string[] | null>> = {
   context: CONTEXT_FIELDS,
   operation: OPERATION_FIELDS,
   tool: null,
+  findings: null,
+  change_set: ['artifacts', 'ids', 'types', 'failed', 'breaking', 'dangerous', 'info'],
+  route: null,
+  time: ['date', 'weekday', 'hour', 'minute', 'unix'],
 }
+
+/** Variables that differ from finding to finding. */
+const PER_FINDING: ReadonlySet<string> = new Set(['finding', 'operation', 'tool'])
 
 const ENVIRONMENT = celEnv({
   variables: {
@@ -44,13 +52,16 @@ const ENVIRONMENT = celEnv({
     context: mapType(CelScalar.STRING, CelScalar.DYN),
     operation: CelScalar.DYN,
     tool: CelScalar.DYN,
+    findings: listType(mapType(CelScalar.STRING, CelScalar.DYN)),
+    change_set: mapType(CelScalar.STRING, CelScalar.DYN),
+    route: CelScalar.DYN,
+    time: mapType(CelScalar.STRING, CelScalar.DYN),
   },
 })
 
 /** What a condition sees. */
-export interface ConditionFacts {
+export interface ConditionFacts extends OccasionFacts {
   readonly finding: Readonly<Record<string, string>>
-  readonly context: Readonly<Record<string, string | null>>
   readonly operation: Readonly<Record<string, string | null>> | null
   readonly tool: string | null
 }
@@ -58,8 +69,10 @@ export interface ConditionFacts {
 export interface Condition {
   /** Names of what it reads of a finding (`operation` and `tool` among them): equal values give an equal answer. */
   readonly reads: ReadonlySet<string>
+  /** Variables that it names at all. */
+  readonly variables: ReadonlySet<string>
   /** Never throws; a value that is not true or false is a failure like any other. */
-  test(facts: ConditionFacts): Result<boolean, string>
+  test(facts: ConditionFacts | OccasionFacts): Result<boolean, string>
 }
 
 /** @returns the condition, or what is wrong with the text. */
@@ -68,20 +81,29 @@ export function compileCondition(source: string): Result<Condition, string> {
   if (bracketDepth(source) > MAX_NESTING) return refuse(`nests brackets deeper than ${MAX_NESTING}`)
   const parsed = parseCondition(source)
   if (!parsed.ok) return parsed
-  const survey: Survey = { reads: new Set(), faults: [] }
+  const survey: Survey = { reads: new Set(), variables: new Set(), faults: [] }
   surveyExpression(parsed.value, survey, { bound: new Set(), loops: 0 })
   const [fault] = survey.faults
   if (fault !== undefined) return refuse(fault)
   const run = planned(parsed.value)
-  return ok({ reads: survey.reads, test: (facts) => testCondition(run, facts) })
+  return ok({ reads: survey.reads, variables: survey.variables, test: (facts) => testCondition(run, facts) })
 }
 
-export function conditionFacts(context: DecisionContext, group: FindingGroup, occurrence: Occurrence): ConditionFacts {
+/** True when the answer may differ from finding to finding. */
+export function isAboutFinding({ variables }: Condition): boolean {
+  return [...variables].some((name) => PER_FINDING.has(name))
+}
+
+export function contextFacts(context: DecisionContext): Readonly<Record<string, string | null>> {
+  return Object.fromEntries(CONTEXT_FIELDS.map((field) => [field, context[field]]))
+}
+
+export function conditionFacts(occasion: OccasionFacts, group: FindingGroup, occurrence: Occurrence): ConditionFacts {
   const { operation, tool, message, fingerprint } = occurrence
   const { rule, code, level, direction, location, side } = group
   return {
+    ...occasion,
     finding: { rule, code, level, direction, location, side, message, fingerprint },
-    context: Object.fromEntries(CONTEXT_FIELDS.map((field) => [field, context[field]])),
     operation: operation && { method: operation.method, path: operation.path, operation_id: operation.operation_id },
     tool,
   }
@@ -117,9 +139,15 @@ function parseCondition(source: string): Result<Expr, string> {
 
 const planned = (expression: Expr) => plan(ENVIRONMENT, expression)
 
-function testCondition(run: ReturnType<typeof planned>, facts: ConditionFacts): Result<boolean, string> {
+/** What a condition about the whole change set does not read; the environment of all conditions is one. */
+const NO_FINDING = { finding: {}, operation: null, tool: null }
+
+function testCondition(
+  run: ReturnType<typeof planned>,
+  facts: ConditionFacts | OccasionFacts,
+): Result<boolean, string> {
   try {
-    const answer = run({ ...facts })
+    const answer = run({ ...NO_FINDING, ...facts })
     if (typeof answer === 'boolean') return ok(answer)
     return refuse(isCelError(answer) ? answer.message : 'the answer is neither true nor false')
   } catch (error) {
@@ -130,6 +158,7 @@ function testCondition(run: ReturnType<typeof planned>, facts: ConditionFacts): 
 
 interface Survey {
   readonly reads: Set<string>
+  readonly variables: Set<string>
   readonly faults: string[]
 }
 
@@ -179,6 +208,9 @@ function surveyExpression(expression: Expr | undefined, survey: Survey, around: 
 function surveyVariable(name: string, field: string | null, survey: Survey, around: Surroundings): void {
   if (around.bound.has(name)) return
   const fields = Object.hasOwn(VARIABLES, name) ? VARIABLES[name] : undefined
+  survey.variables.add(name)
+  // All findings for each of something would take time that grows with their square.
+  if (name === 'findings' && around.loops > 0) survey.faults.push('reads findings inside a loop')
   if (fields === undefined) {
     survey.faults.push(`reads ${name}, which does not exist; there are ${Object.keys(VARIABLES).join(', ')}`)
   } else if (field !== null && !fields?.includes(field)) {
@@ -187,7 +219,7 @@ function surveyVariable(name: string, field: string | null, survey: Survey, arou
     )
   } else if (name === 'finding') {
     for (const read of field === null ? FINDING_FIELDS : [field]) survey.reads.add(read)
-  } else if (name !== 'context') {
+  } else if (PER_FINDING.has(name)) {
     survey.reads.add(name)
   }
 }

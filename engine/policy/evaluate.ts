@@ -1,8 +1,9 @@
 /** Rules asked for one finding: the strictest wins, observing rules are held apart, waivers lower. Nothing here throws its way to ALLOW. */
-import { DECISION_CLASSES, type Decision, type DecisionContext } from '../decide/decision.ts'
+import { DECISION_CLASSES, type Decision } from '../decide/decision.ts'
 import type { CompiledRule } from './compile.ts'
 import { conditionFacts, conditionKey, type ConditionFacts } from './condition.ts'
-import type { PolicyEffect, PolicyEvaluator, PolicyRuling } from './policy.ts'
+import { occasionFacts } from './occasion.ts'
+import type { PolicyEffect, PolicyEvaluator, PolicyOccasion, PolicyRuling } from './policy.ts'
 import { waiverFor, waiverStanding, type CompiledWaiver } from './waiver.ts'
 
 /** What the rules say before waivers: one ruling of those that are enforced, one of those that observe. */
@@ -18,22 +19,50 @@ export function policyEvaluator(
   rules: readonly CompiledRule[],
   waivers: readonly CompiledWaiver[],
   onIncomplete: Exclude<Decision, 'ALLOW'>,
-): (context: DecisionContext, now: number) => PolicyEvaluator {
+): (occasion: PolicyOccasion) => PolicyEvaluator {
   const reads = new Set(rules.flatMap((rule) => [...rule.condition.reads]))
-  return (context, now) => {
+  const looksAtAll = rules.some(({ condition }) => condition.variables.has('findings'))
+  return (occasion) => {
+    const facts = occasionFacts(occasion)
+    const applying = rules.filter((rule) => appliesTo(rule, occasion))
+    let looked = 0
     // One change of a shared component reaches thousands of operations; conditions that do not read what differs are asked once.
     const answered = new Map<string, Rulings>()
     return (group, occurrence) => {
       const key = conditionKey(reads, group, occurrence)
       let rulings = answered.get(key)
       if (!rulings) {
-        rulings = rule(rules, conditionFacts(context, group, occurrence), onIncomplete)
+        if (looksAtAll) looked += facts.findings.length
+        rulings =
+          looked > MAX_LOOKS
+            ? tooMuch(onIncomplete)
+            : rule(applying, conditionFacts(facts, group, occurrence), onIncomplete)
         answered.set(key, rulings)
       }
       const waiver = waivers.length === 0 ? null : waiverFor(waivers, group, occurrence)
-      return effectOf(rulings, waiver, now)
+      return effectOf(rulings, waiver, occasion.now)
     }
   }
+}
+
+/** Findings that conditions on `findings` may look at in one decision, over all that they are asked for. */
+const MAX_LOOKS = 1_000_000
+
+function tooMuch(onIncomplete: Decision): Rulings {
+  const failure = `conditions that read findings would look at more than ${MAX_LOOKS}; use a rule for the change_set`
+  return { enforced: { ...NO_RULE, decision: onIncomplete }, observed: NO_RULE, failure }
+}
+
+/** Rules may be for some environments and operations only; one that names them does not count where nothing is stated. */
+export function appliesTo(
+  { environments, operations }: Pick<CompiledRule, 'environments' | 'operations'>,
+  { context }: Pick<PolicyOccasion, 'context'>,
+): boolean {
+  return isAmong(context.environment, environments) && isAmong(context.operation, operations)
+}
+
+function isAmong(name: string | null, names: readonly string[] | null): boolean {
+  return names === null || (name !== null && names.includes(name))
 }
 
 function rule(rules: readonly CompiledRule[], facts: ConditionFacts, onIncomplete: Decision): Rulings {

@@ -18,8 +18,47 @@ export interface CompiledPolicy {
   readonly levels: ReadonlyMap<string, Level | 'off'>
   /** Seconds that a decision of this operation is valid (interface.md, Limits). */
   ttlSeconds(operation: string | null): number
-  /** The policy bound to one context and moment, to be asked finding by finding. `now` is seconds since the epoch: waivers expire. */
-  evaluator(context: DecisionContext, now: number): PolicyEvaluator
+  /** Days that a deprecation has to last; the comparison judges them. */
+  readonly deprecation: { readonly stableDays: number; readonly betaDays: number }
+  /** A condition reads the route: then the verdict depends on it. */
+  readonly readsRoute: boolean
+  /** The policy bound to one occasion, to be asked finding by finding. */
+  evaluator(occasion: PolicyOccasion): PolicyEvaluator
+  /** What rules about the change set as a whole, and freeze windows, say of it; those that say nothing are left out. */
+  changeSetRulings(occasion: PolicyOccasion): readonly ChangeSetRuling[]
+  /** When the next freeze window for this context opens or closes, seconds since the epoch; null: none will. */
+  nextFreezeEdge(occasion: Pick<PolicyOccasion, 'context' | 'now'>): number | null
+}
+
+/** A change within the change set that is judged. */
+export interface FoundChange {
+  readonly artifact: string
+  readonly group: FindingGroup
+}
+
+/** What a decision is about, as far as a policy may look at it. */
+export interface PolicyOccasion {
+  readonly context: DecisionContext
+  /** Name of the route of an intercepted call. */
+  readonly route: string | null
+  readonly artifacts: readonly { readonly id: string; readonly type: string; readonly isAnalysed: boolean }[]
+  /** Those that decide. */
+  readonly changes: readonly FoundChange[]
+  /** Seconds since the epoch: waivers expire, windows open and close. */
+  readonly now: number
+}
+
+/** What one rule or window says of the change set as a whole. */
+export interface ChangeSetRuling {
+  readonly ruleId: string
+  /** What counts: an observing rule counts as WARN at the most. */
+  readonly decision: Decision
+  /** What an observing rule would have decided; null when it is enforced. */
+  readonly observed: Decision | null
+  readonly reason: { readonly code: string; readonly message: string }
+  readonly runbook: string | null
+  /** The condition could not be evaluated: the decision is degraded. */
+  readonly failure: string | null
 }
 
 /** Never throws: a condition that fails has the effect of `onIncomplete`, and says so. Equal questions are answered once. */

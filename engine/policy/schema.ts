@@ -12,14 +12,28 @@ const identifier = (description: string) => Type.String({ pattern: IDENTIFIER, d
 const closed = { additionalProperties: false }
 const Mode = Type.Enum(['enforce', 'observe'])
 
+const names = (description: string) =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { minItems: 1, maxItems: 100, description })
+const instantText = (description: string) =>
+  Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$', description })
+
 const PolicyRule = Type.Object(
   {
     id: identifier('Name of the rule in evidence, metrics and traces; unique in the pack.'),
     description: Type.Optional(words(500, 'What the rule is for.')),
     when: words(
       MAX_CONDITION_LENGTH,
-      'CEL, true or false for one finding. Variables: finding {rule, code, level, direction, location, side, message, fingerprint, artifact_type}, context {operation, environment, repository, branch, pull_request, base, head, target_id, target_uri}, operation {method, path, operation_id} or null, tool (name) or null.',
+      'CEL, true or false. Variables: finding {rule, code, level, direction, location, side, message, fingerprint}, context {operation, environment, repository, branch, pull_request, base, head, target_id, target_uri}, operation {method, path, operation_id} or null, tool (name) or null; and of the change set: findings (list of {artifact, rule, code, level, direction, location, side, places}), change_set {artifacts, ids, types, failed, breaking, dangerous, info}, route (name or null), time {date, weekday 1-7 from Monday, hour, minute, unix}, UTC.',
     ),
+    for: Type.Optional(
+      Type.Enum(['finding', 'change_set'], {
+        default: 'finding',
+        description:
+          'What the condition is asked about: each finding, or once the change set as a whole, found or not. Then it may not read finding, operation or tool.',
+      }),
+    ),
+    environments: Type.Optional(names('Environments in which the rule counts; all when absent.')),
+    operations: Type.Optional(names('Operations for which the rule counts; all when absent.')),
     then: Type.Enum(DECISIONS, {
       description: 'Decision that the finding calls for. The strictest of all rules and findings wins.',
     }),
@@ -70,6 +84,23 @@ const WaiverEntry = Type.Object(
   },
 )
 
+const FreezeEntry = Type.Object(
+  {
+    id: identifier('Name of the window; unique in the pack, among its rules too.'),
+    from: instantText('UTC instant at which the window begins.'),
+    until: instantText('UTC instant at which it is over.'),
+    environments: Type.Optional(names('Environments that are frozen; all when absent.')),
+    operations: names('Operations that are frozen, e.g. merge, deploy, publish.'),
+    then: Type.Optional(
+      Type.Enum(['REQUIRE_APPROVAL', 'BLOCK'], { default: 'BLOCK', description: 'Decision while the window is open.' }),
+    ),
+    reason: words(200, 'Why nothing is to change; stands in the decision.'),
+    owner: Type.Optional(words(200, 'Who answers for the window.')),
+  },
+  { ...closed, description: 'A time in which operations are held up, whatever is found.' },
+)
+
+const days = (description: string) => Type.Optional(Type.Integer({ minimum: 0, maximum: 3650, description }))
 const ttl = (description: string) => Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400, description }))
 
 export const PolicyDocument = Type.Object(
@@ -98,6 +129,16 @@ export const PolicyDocument = Type.Object(
       }),
     ),
     waivers: Type.Optional(Type.Array(WaiverEntry, { maxItems: 1000 })),
+    freezes: Type.Optional(Type.Array(FreezeEntry, { maxItems: 200 })),
+    deprecation: Type.Optional(
+      Type.Object(
+        {
+          stable_days: days('Between the announcement and the removal of something stable.'),
+          beta_days: days('Between the announcement and the removal of something in beta.'),
+        },
+        { ...closed, description: 'Days that a deprecation has to last at the least; 0 asks for none.' },
+      ),
+    ),
     ttl: Type.Optional(
       Type.Object(
         {

@@ -40,6 +40,14 @@ type CaseFinding = Static<typeof CaseFinding>
 const PolicyCase = Type.Object(
   {
     description: Type.String({ minLength: 1, description: 'What the case shows.' }),
+    at: Type.Optional(
+      Type.String({
+        pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$',
+        description:
+          'UTC instant of the decision; now when absent. For freeze windows, waivers and conditions on time.',
+      }),
+    ),
+    route: optionalText('Route of the intercepted call.'),
     failed: Type.Optional(Type.Literal(true, { description: 'The artifact could not be analysed.' })),
     findings: Type.Optional(Type.Array(CaseFinding)),
     context: Type.Object(
@@ -108,11 +116,12 @@ export function runCase(policy: CompiledPolicy, policyCase: PolicyCase, now: num
     context: { ...EMPTY_CONTEXT, ...policyCase.context },
     policy,
     scope: null,
+    route: policyCase.route ?? null,
     inputFingerprint: digestJson(input, sha256Hex),
     artifactDigest: digestJson(input, sha256Hex),
     rulesetHash: rulesetHash(sha256Hex),
     policyPin: null,
-    now,
+    now: policyCase.at === undefined ? now : Math.floor(Date.parse(policyCase.at) / 1000),
     sha256: sha256Hex,
   })
   const differences = Object.entries(policyCase.want).flatMap(([member, want]) => {

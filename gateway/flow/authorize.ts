@@ -9,6 +9,7 @@ import {
   rulesetHash,
   type ArtifactAnalysis,
   type CompareOptions,
+  type CompiledPolicy,
   type DecideInput,
   type Verdict,
 } from '../../engine/index.ts'
@@ -98,7 +99,8 @@ async function gather(
   analyst: Analyst,
   now: number,
 ): Promise<DecideInput> {
-  const options: CompareOptions = { today: new Date(now).toISOString().slice(0, 10) }
+  const policy = request.policy ?? settings.policy
+  const options = compareOptions(policy, now)
   const [digests, analyses] = await Promise.all([
     request.digests ?? analyst.digests(request.artifacts),
     Promise.all(request.artifacts.map((artifact) => analyse(artifact, options, analyst))),
@@ -106,13 +108,23 @@ async function gather(
   return {
     analyses,
     context: request.context,
-    policy: request.policy ?? settings.policy,
+    policy,
     scope: request.scope,
+    route: request.route ?? null,
     ...digests,
     rulesetHash: rulesetHash(sha256Hex),
     policyPin: settings.config.policy_pin ?? null,
     now: Math.floor(now / 1000),
     sha256: sha256Hex,
+  }
+}
+
+/** What the policy asks of a deprecation is judged by the comparison. */
+function compareOptions({ deprecation: { stableDays, betaDays } }: CompiledPolicy, now: number): CompareOptions {
+  return {
+    today: new Date(now).toISOString().slice(0, 10),
+    ...(stableDays > 0 && { deprecation_days_stable: stableDays }),
+    ...(betaDays > 0 && { deprecation_days_beta: betaDays }),
   }
 }
 

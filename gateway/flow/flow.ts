@@ -37,13 +37,15 @@ export interface AnalyzeRequest {
    * They stay out of the envelope; findings of the whole contract always count.
    */
   readonly scope: DecisionScope | null
+  /** Name of the route that the policy is to see; absent: none. */
+  readonly route?: string | null
   /** Another policy than the one in force, to see what it would decide. */
   readonly policy?: CompiledPolicy
   /** When the caller has them already. */
   readonly digests?: ChangeSetDigests
 }
 
-export interface AuthorizeRequest extends Omit<AnalyzeRequest, 'policy'> {
+export interface AuthorizeRequest extends Omit<AnalyzeRequest, 'policy' | 'route'> {
   readonly caller: Caller
   readonly correlationId: string
   /** Route name of an intercepted call; null for direct callers. */

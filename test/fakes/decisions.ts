@@ -9,6 +9,7 @@ import {
   type DecideInput,
   type Digest,
   type Envelope,
+  type PolicyOccasion,
   type Verdict,
 } from '../../engine/index.ts'
 import { fakeAnalysis, type FakeFinding } from './comparisons.ts'
@@ -36,6 +37,11 @@ export function fakePolicy(changes: Readonly<Record<string, unknown>> = {}): Com
   const compiled = compilePolicy(source, sha256)
   if (!compiled.ok) throw new Error(compiled.problem.map(({ pointer, message }) => `${pointer}: ${message}`).join('\n'))
   return compiled.value
+}
+
+/** A change set without findings, artifacts or a route, but for what the test says. */
+export function fakeOccasion(changes: Partial<PolicyOccasion> = {}): PolicyOccasion {
+  return { context: EMPTY_CONTEXT, route: null, artifacts: [], changes: [], now: NOW, ...changes }
 }
 
 export function decideOn(findings: readonly FakeFinding[], changes: Partial<DecideInput> = {}): Verdict {

@@ -5,8 +5,8 @@ import {
   DEFAULT_DOCUMENT_LIMITS,
   readDocument,
   type CompiledPolicy,
-  type DecisionContext,
-  type FindingGroup,
+  judge,
+  type JudgedChangeSet,
   type PolicyEffect,
 } from '../../../engine/index.ts'
 import { GatewayError } from '../../errors.ts'
@@ -50,7 +50,10 @@ const MatchedRule = Type.Object(
       ),
     ),
     waiver: nullable(Type.Object({ id: Type.String(), standing: Type.String() })),
-    findings: Type.Integer({ minimum: 1 }),
+    findings: Type.Integer({
+      minimum: 0,
+      description: '0 for a rule or freeze window about the change set as a whole.',
+    }),
     comparison_rules: Type.Array(Type.String(), { description: 'Ids of the comparison rules of those findings.' }),
   },
   { title: 'MatchedRule' },
@@ -101,7 +104,9 @@ export const simulatePolicy = defineRoute({
 async function runSimulate({ body, correlationId }: Exchange<Request>, deps: ApiDeps): Promise<Answer> {
   const policy = policyOf(body.policy)
   const context = contextOf(body.context)
-  const { verdict } = await deps.flow.analyze({ artifacts: artifactsOf(body.artifacts), context, scope: null, policy })
+  const request = { artifacts: artifactsOf(body.artifacts), context, scope: null, policy }
+  const { verdict, analyses } = await deps.flow.analyze(request)
+  const now = Math.floor(deps.now() / 1000)
   return json({
     simulated: true,
     authorization_effect: 'NONE',
@@ -115,7 +120,7 @@ async function runSimulate({ body, correlationId }: Exchange<Request>, deps: Api
     blocking_reasons: verdict.blocking_reasons,
     warnings: verdict.warnings,
     degraded_reasons: verdict.degraded_reasons,
-    matched_rules: matchedRules(verdict.groups, policy, context, Math.floor(deps.now() / 1000)),
+    matched_rules: matchedRules(judge(analyses, { policy, context, scope: null, now })),
     correlation_id: correlationId,
   })
 }
@@ -146,29 +151,30 @@ interface RuleTally {
   readonly comparisonRules: Set<string>
 }
 
-/** Which rule decided which findings, told once for each way it decided. */
-function matchedRules(
-  groups: readonly FindingGroup[],
-  policy: CompiledPolicy,
-  context: DecisionContext,
-  now: number,
-): readonly object[] {
-  const ask = policy.evaluator(context, now)
+/** Which rule decided which findings, told once for each way it decided; rules about the change set as a whole come first. */
+function matchedRules({ artifacts, rulings }: JudgedChangeSet): readonly object[] {
   const tallies = new Map<string, RuleTally>()
-  for (const group of groups) {
-    for (const occurrence of group.occurrences) {
-      const told = rulingOf(ask(group, occurrence))
-      const key = JSON.stringify(told)
-      const tally = tallies.get(key) ?? { ...told, findings: 0, comparisonRules: new Set<string>() }
-      tally.findings += 1
-      tally.comparisonRules.add(group.rule)
-      tallies.set(key, tally)
-    }
+  for (const { effect, group, places } of artifacts.flatMap(({ judgements }) => judgements)) {
+    const told = rulingOf(effect)
+    const key = JSON.stringify(told)
+    const tally = tallies.get(key) ?? { ...told, findings: 0, comparisonRules: new Set<string>() }
+    tally.findings += places
+    tally.comparisonRules.add(group.rule)
+    tallies.set(key, tally)
   }
-  return [...tallies.values()].map(({ comparisonRules, ...tally }) => ({
+  const whole = rulings.map(({ ruleId: rule, decision, observed }) => ({
+    rule,
+    decision,
+    observed: observed === null ? null : { rule, decision: observed },
+    waiver: null,
+    findings: 0,
+    comparison_rules: [],
+  }))
+  const found = [...tallies.values()].map(({ comparisonRules, ...tally }) => ({
     ...tally,
     comparison_rules: [...comparisonRules],
   }))
+  return [...whole, ...found]
 }
 
 function rulingOf({ ruleId, decision, observed, waiver }: PolicyEffect) {

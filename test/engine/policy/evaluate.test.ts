@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { EMPTY_CONTEXT, type Decision, type PolicyEffect } from '../../../engine/index.ts'
 import { fakeGroup, type FakeFinding } from '../../fakes/comparisons.ts'
-import { fakePolicy, NOW } from '../../fakes/decisions.ts'
+import { fakeOccasion, fakePolicy, NOW } from '../../fakes/decisions.ts'
 
 const BROKEN: FakeFinding = {
   rule: 'api-removed-without-deprecation',
@@ -22,7 +22,10 @@ function effectOf(finding: FakeFinding, { policy = {}, now = NOW, operation = 'm
   const group = fakeGroup(finding)
   const [occurrence] = group.occurrences
   assert.ok(occurrence)
-  return fakePolicy(policy).evaluator({ ...EMPTY_CONTEXT, operation }, now)(group, occurrence)
+  return fakePolicy(policy).evaluator(fakeOccasion({ context: { ...EMPTY_CONTEXT, operation }, now }))(
+    group,
+    occurrence,
+  )
 }
 
 function rule(id: string, when: string, then: Decision, more: Readonly<Record<string, unknown>> = {}) {
@@ -83,7 +86,7 @@ suite('rules', () => {
       rule('deletes', "operation.method == 'DELETE'", 'BLOCK'),
       rule('path', "operation.path == '/owners'", 'WARN'),
     ]
-    const evaluate = fakePolicy({ rules }).evaluator(EMPTY_CONTEXT, NOW)
+    const evaluate = fakePolicy({ rules }).evaluator(fakeOccasion())
     assert.deepEqual(
       group.occurrences.map((occurrence) => evaluate(group, occurrence).decision),
       ['ALLOW', 'BLOCK', 'WARN'],
@@ -94,8 +97,7 @@ suite('rules', () => {
     const group = fakeGroup({ ...BROKEN, places: ['GET /pets', 'GET /owners'] })
     for (const field of ['fingerprint', 'message']) {
       const evaluate = fakePolicy({ rules: [rule('x', `finding.${field}.contains('owners')`, 'BLOCK')] }).evaluator(
-        EMPTY_CONTEXT,
-        NOW,
+        fakeOccasion(),
       )
       assert.deepEqual(
         group.occurrences.map((occurrence) => evaluate(group, occurrence).decision),

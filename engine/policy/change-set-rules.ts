@@ -1,0 +1,126 @@
+/** Rules about the change set as a whole, and freeze windows: asked once a decision, found or not. Nothing here throws its way to ALLOW. */
+import { DECISION_CLASSES, type Decision } from '../decide/decision.ts'
+import type { Problem } from '../result.ts'
+import type { CompiledRule } from './compile.ts'
+import { appliesTo } from './evaluate.ts'
+import { occasionFacts, type OccasionFacts } from './occasion.ts'
+import type { ChangeSetRuling, PolicyOccasion } from './policy.ts'
+import type { PolicyDocument } from './schema.ts'
+
+/** A rule with what it says to people, since no finding speaks for it. */
+export interface ChangeSetRule extends CompiledRule {
+  readonly description: string | null
+}
+
+export interface CompiledFreeze {
+  readonly id: string
+  /** Seconds since the epoch. */
+  readonly from: number
+  readonly until: number
+  readonly environments: readonly string[] | null
+  readonly operations: readonly string[] | null
+  readonly decision: Decision
+  readonly reason: string
+  readonly untilText: string
+}
+
+type FreezeEntry = NonNullable<PolicyDocument['freezes']>[number]
+
+export function compileFreezes(
+  entries: readonly FreezeEntry[],
+  code: string,
+): { readonly freezes: readonly CompiledFreeze[]; readonly problems: readonly Problem[] } {
+  const problems: Problem[] = []
+  const freezes = entries.map((entry, index) => {
+    const { id, environments = null, operations, then = 'BLOCK', reason } = entry
+    const [from, until] = [instantOf(entry.from), instantOf(entry.until)]
+    const say = (member: string, message: string) =>
+      problems.push({ code, message: `freeze ${id}: ${message}`, pointer: `/freezes/${index}/${member}` })
+    if (from === null) say('from', `${entry.from} is not an instant of the calendar`)
+    if (until === null) say('until', `${entry.until} is not an instant of the calendar`)
+    if (from !== null && until !== null && until <= from) say('until', 'the window ends before it begins')
+    return {
+      id,
+      from: from ?? 0,
+      until: until ?? 0,
+      environments,
+      operations,
+      decision: then,
+      reason,
+      untilText: entry.until,
+    }
+  })
+  return { freezes, problems }
+}
+
+export function changeSetRulings(
+  rules: readonly ChangeSetRule[],
+  freezes: readonly CompiledFreeze[],
+  onIncomplete: Exclude<Decision, 'ALLOW'>,
+): (occasion: PolicyOccasion) => readonly ChangeSetRuling[] {
+  if (rules.length === 0 && freezes.length === 0) return () => []
+  return (occasion) => {
+    const facts = occasionFacts(occasion)
+    const asked = rules.filter((rule) => appliesTo(rule, occasion)).map((rule) => ask(rule, facts, onIncomplete))
+    const open = freezes.filter((freeze) => isOpen(freeze, occasion)).map(frozen)
+    return [...open, ...asked.filter((ruling) => ruling !== null)].toSorted(
+      (a, b) => DECISION_CLASSES[b.decision].strictness - DECISION_CLASSES[a.decision].strictness,
+    )
+  }
+}
+
+/** A decision is about one side of such a moment, so it is not valid past it. */
+export function freezeEdge(
+  freezes: readonly CompiledFreeze[],
+): (occasion: Pick<PolicyOccasion, 'context' | 'now'>) => number | null {
+  return (occasion) => {
+    const edges = freezes
+      .filter((freeze) => appliesTo(freeze, occasion))
+      .flatMap(({ from, until }) => [from, until])
+      .filter((edge) => edge > occasion.now)
+    return edges.length === 0 ? null : Math.min(...edges)
+  }
+}
+
+function isOpen(freeze: CompiledFreeze, occasion: PolicyOccasion): boolean {
+  return freeze.from <= occasion.now && occasion.now < freeze.until && appliesTo(freeze, occasion)
+}
+
+function frozen({ id, decision, reason, untilText }: CompiledFreeze): ChangeSetRuling {
+  const message = `${reason} (freeze ${id}, until ${untilText})`
+  return {
+    ruleId: id,
+    decision,
+    observed: null,
+    reason: { code: 'FREEZE_WINDOW', message },
+    runbook: null,
+    failure: null,
+  }
+}
+
+/** Null when the rule says nothing. */
+function ask(rule: ChangeSetRule, facts: OccasionFacts, onIncomplete: Decision): ChangeSetRuling | null {
+  const { id: ruleId, condition, decision, mode, runbook } = rule
+  const reason = rule.reason ?? { code: 'CHANGE_SET_RULE', message: rule.description ?? `rule ${ruleId}` }
+  const answer = condition.test(facts)
+  // A condition that cannot be judged is enforced even in an observing rule: nobody knows what it would have said.
+  if (!answer.ok)
+    return {
+      ruleId,
+      decision: onIncomplete,
+      observed: null,
+      reason,
+      runbook,
+      failure: `rule ${ruleId}: ${answer.problem}`,
+    }
+  if (!answer.value || decision === 'ALLOW') return null
+  if (mode === 'enforce') return { ruleId, decision, observed: null, reason, runbook, failure: null }
+  return { ruleId, decision: 'WARN', observed: decision, reason, runbook, failure: null }
+}
+
+/** Null when the text names no instant that exists: Date would roll 31 February over in silence. */
+function instantOf(text: string): number | null {
+  const moment = new Date(text)
+  if (Number.isNaN(moment.getTime()) || !moment.toISOString().startsWith(text.replace('Z', ''))) return null
+  return moment.getTime() / 1000
+}

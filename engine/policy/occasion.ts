@@ -1,0 +1,49 @@
+/** What a condition may read beyond one finding: the change set, the route and the moment, as plain values of CEL. Made once a decision. */
+import { contextFacts } from './condition.ts'
+import type { FoundChange, PolicyOccasion } from './policy.ts'
+
+export interface OccasionFacts {
+  readonly context: Readonly<Record<string, string | null>>
+  readonly findings: readonly Readonly<Record<string, string | bigint>>[]
+  readonly change_set: Readonly<Record<string, bigint | readonly string[]>>
+  readonly route: string | null
+  readonly time: Readonly<Record<string, string | bigint>>
+}
+
+export function occasionFacts({ context, route, artifacts, changes, now }: PolicyOccasion): OccasionFacts {
+  const places = (level: string): bigint =>
+    BigInt(changes.reduce((sum, { group }) => sum + (group.level === level ? group.occurrences.length : 0), 0))
+  return {
+    context: contextFacts(context),
+    findings: changes.map(findingFacts),
+    change_set: {
+      artifacts: BigInt(artifacts.length),
+      ids: artifacts.map(({ id }) => id),
+      types: [...new Set(artifacts.map(({ type }) => type))].sort(),
+      failed: BigInt(artifacts.filter(({ isAnalysed }) => !isAnalysed).length),
+      breaking: places('breaking'),
+      dangerous: places('dangerous'),
+      info: places('info'),
+    },
+    route,
+    time: timeFacts(now),
+  }
+}
+
+function findingFacts({ artifact, group }: FoundChange): Readonly<Record<string, string | bigint>> {
+  const { rule, code, level, direction, location, side, occurrences } = group
+  return { artifact, rule, code, level, direction, location, side, places: BigInt(occurrences.length) }
+}
+
+/** UTC, since a policy is in force in more than one place. */
+function timeFacts(now: number): Readonly<Record<string, string | bigint>> {
+  const moment = new Date(now * 1000)
+  return {
+    date: moment.toISOString().slice(0, 10),
+    // ISO 8601: Monday is 1, Sunday 7.
+    weekday: BigInt(moment.getUTCDay() || 7),
+    hour: BigInt(moment.getUTCHours()),
+    minute: BigInt(moment.getUTCMinutes()),
+    unix: BigInt(now),
+  }
+}
