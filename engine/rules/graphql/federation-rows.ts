@@ -125,10 +125,11 @@ export const FEDERATION_DIRECTIVES = {
   },
 } as const satisfies Readonly<Record<string, DirectiveVerdicts>>
 
-const SAYS: Readonly<Record<UsageAction, string>> = {
-  added: '`{after}` was put on {name}',
-  removed: '`{before}` was taken from {name}',
-  changed: '`{before}` on {name} is now `{after}`',
+/** The directive as it stands is shown where it has arguments that count. */
+function saysOf(directive: string, action: UsageAction, hasArguments: boolean): string {
+  if (action === 'changed') return `\`@${directive}\` on {name} changed from {before} to {after}`
+  const [verb, shown] = action === 'added' ? ['put on', '{after}'] : ['taken from', '{before}']
+  return `\`@${directive}\` was ${verb} {name}${hasArguments ? `: ${shown}` : ''}`
 }
 
 /** The rule of what became of a directive; null where the directive has none of its own. */
@@ -155,7 +156,7 @@ export function federationRows(): readonly (readonly [id: string, row: GraphqlRo
         kind: directive,
         action,
         effect,
-        says: SAYS[action],
+        says: saysOf(directive, action, verdicts.changed !== null),
         why,
         fix,
       }
