@@ -22,6 +22,8 @@ export interface Occurrence {
   readonly message: string
   /** Stable identity of (rule, place, change): survives unrelated edits and reordering. */
   readonly fingerprint: string
+  /** Extension members of the operation that the caller asked for, where it has any. */
+  readonly attributes?: Readonly<Record<string, Json>>
 }
 
 /** One change and every place it reaches. */
@@ -68,6 +70,7 @@ export interface Finding {
   readonly before: Json
   readonly after: Json
   readonly fingerprint: string
+  readonly attributes?: Readonly<Record<string, Json>>
   /** Id of the group it belongs to. */
   readonly group: string
 }

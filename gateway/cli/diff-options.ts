@@ -25,6 +25,12 @@ export const COMPARE_OPTIONS: readonly OptionSpec[] = [
     name: 'case-insensitive-headers',
     help: 'Accepted for the sake of scripts: header names are always matched in any case.',
   },
+  {
+    name: 'attribute',
+    value: 'NAME',
+    isRepeatable: true,
+    help: 'Extension member of operations, such as x-team, that the findings of --format json carry.',
+  },
   { name: 'deprecation-days-stable', value: 'DAYS', help: 'Days between deprecation and sunset of what is stable.' },
   { name: 'deprecation-days-beta', value: 'DAYS', help: 'Days between deprecation and sunset of what is beta.' },
   {
@@ -49,7 +55,16 @@ export function compareOptionsOf(args: Arguments): CompareOptions {
     deprecation_days_stable: days(args, 'deprecation-days-stable'),
     deprecation_days_beta: days(args, 'deprecation-days-beta'),
     stability_level: stability,
+    attributes: attributesOf(args.values('attribute')),
   })
+}
+
+function attributesOf(names: readonly string[]): CompareOptions['attributes'] {
+  const strange = names.find((name) => !name.startsWith('x-'))
+  if (strange !== undefined) {
+    throw new UsageError(`--attribute ${JSON.stringify(strange)} is no extension member: their names start with x-`)
+  }
+  return names.length === 0 ? undefined : names
 }
 
 type Optional<T> = { readonly [Name in keyof T]?: T[Name] | undefined }

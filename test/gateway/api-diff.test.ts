@@ -14,6 +14,14 @@ import { at, listAt, numberAt, textAt } from '../json.ts'
 
 const CORPUS = new URL('../../../shared/corpus/', import.meta.url)
 
+function ownedBy(operationId: string): string {
+  return JSON.stringify({
+    openapi: '3.0.3',
+    info: { title: 'Pets', version: '1.0.0' },
+    paths: { '/pets': { get: { operationId, 'x-team': 'pets', responses: { 200: { description: 'all' } } } } },
+  })
+}
+
 describe('a diff', () => {
   let api: ApiFake
   before(async () => {
@@ -70,6 +78,17 @@ describe('a diff', () => {
     assert.match(text, /breaking/)
     const accepted = await api.post('/api/diff', { base: PETS, head: PETS_WITHOUT_DELETE }, { accept: 'text/markdown' })
     assert.equal(accepted.text, text)
+  })
+
+  it('carries the extension members of operations that are asked for', async () => {
+    const request = { base: ownedBy('list'), head: ownedBy('listPets') }
+    const { body } = await api.post('/api/diff', { ...request, options: { attributes: ['x-team'] } })
+    const findings = listAt(body, 'findings')
+    assert.ok(findings.length > 0)
+    for (const finding of findings) assert.deepEqual(at(finding, 'attributes'), { 'x-team': 'pets' })
+    const refused = await api.post('/api/diff', { ...request, options: { attributes: ['summary'] } })
+    assert.equal(refused.status, 400)
+    assert.equal(at(refused.body, 'details', 0, 'pointer'), '/options/attributes/0')
   })
 
   it('counts what goes beyond the limit', async () => {

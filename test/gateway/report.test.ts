@@ -259,6 +259,10 @@ suite('an ignore list', () => {
   })
 })
 
+function ownedBy(operationId: string): string {
+  return contract({ '/a': { get: { ...OPERATION, operationId, 'x-team': 'a' } } })
+}
+
 suite('the options of a comparison', () => {
   const removed = 'api-path-removed-without-deprecation'
 
@@ -299,12 +303,20 @@ suite('the options of a comparison', () => {
     assert.equal((await run(['diff', ...removal, '--stability-level', 'stable'])).code, 0)
   })
 
+  test('carry extension members of operations into the findings', async () => {
+    const pair = [file('owned-old.json', ownedBy('one')), file('owned-now.json', ownedBy('two'))]
+    const { stdout } = await run(['diff', ...pair, '--format', 'json', '--attribute', 'x-team', '--attribute', 'x-no'])
+    const report: unknown = JSON.parse(stdout)
+    assert.deepEqual(at(report, 'findings', 0, 'attributes'), { 'x-team': 'a' })
+  })
+
   test('are refused with what would be right', async () => {
     const cases: readonly (readonly [readonly string[], RegExp])[] = [
       [['--level', removed], /not RULE=LEVEL with one of breaking, dangerous, info, off/],
       [['--level', `${removed}=severe`], /not RULE=LEVEL/],
       [['--level', 'api-path-removed-without-deprecatio=off'], /did you mean "api-path-removed-without-deprecation"/],
       [['--match-path', '('], /--match-path is no regular expression/],
+      [['--attribute', 'summary'], /is no extension member/],
       [['--deprecation-days-stable', '1.5'], /whole number of days/],
       [['--stability-level', 'betta'], /did you mean "beta"/],
     ]

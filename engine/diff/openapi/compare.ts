@@ -14,6 +14,7 @@ import { fail, ok, type Result } from '../../result.ts'
 import { Grouping } from '../../rules/grouping.ts'
 import { SchemaComparison } from '../../schema/comparison.ts'
 import { isRecord, type Located } from '../../schema/located.ts'
+import { OperationAttributes } from './attributes.ts'
 import { Findings } from './findings.ts'
 import { compareInterface, versionStepOf } from './interface.ts'
 import { walkOptionsOf } from './options.ts'
@@ -45,11 +46,13 @@ export function compareOpenApi(
   const schemas = new SchemaComparison({ before: base.value.contract.documents, after: head.value.contract.documents })
   const deltas: ContractDelta[] = []
   const uses: SchemaUseSite[] = []
+  const attributes = new OperationAttributes(walkOptions.value.attributes)
   const walk: Walk = {
     base: base.value.contract,
     head: head.value.contract,
     options: walkOptions.value,
     schemas,
+    attributes,
     say: (delta) => void deltas.push(delta),
     use: (site, old, now) => void uses.push({ ...site, pair: schemas.compare(old, now) }),
   }
@@ -66,7 +69,7 @@ export function compareOpenApi(
   tellDangling(walk, findings)
   tellVersion(walk, findings)
   return ok({
-    groups: findings.finish(),
+    groups: attributes.addTo(findings.finish()),
     stats: {
       operations: { base: countOperations(walk.base), head: countOperations(walk.head) },
       schemas_compared: schemas.examined,

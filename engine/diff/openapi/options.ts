@@ -18,6 +18,14 @@ export function walkOptionsOf(options: CompareOptions): Result<WalkOptions> {
       message: `The option today is \`${options.today}\`; it must be a day YYYY-MM-DD.`,
     })
   }
+  const attributes = options.attributes ?? []
+  const strange = attributes.find((name) => !name.startsWith('x-'))
+  if (strange !== undefined) {
+    return fail({
+      code: 'INVALID_INPUT',
+      message: `The option attributes names \`${strange}\`, which is no extension member: their names start with \`x-\`.`,
+    })
+  }
   const [included, excluded] = [match.value, unmatch.value]
   return ok({
     today: options.today ?? null,
@@ -28,6 +36,7 @@ export function walkOptionsOf(options: CompareOptions): Result<WalkOptions> {
     keepsPath: (path) => (included === null || included.test(path)) && (excluded === null || !excluded.test(path)),
     stripBase: options.strip_prefix_base ?? '',
     stripHead: options.strip_prefix_head ?? '',
+    attributes,
   })
 }
 

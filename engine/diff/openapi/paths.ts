@@ -44,6 +44,7 @@ export function comparePathItems(walk: Walk, old: PathItem, now: PathItem, path:
       continue
     }
     const name = { method, path, operation_id: after.operationId }
+    walk.attributes.note(path, before, after)
     if (compareStability(walk, before, after, name))
       compareOperation(walk, { item: old, operation: before }, { item: now, operation: after }, name)
   }
@@ -51,6 +52,7 @@ export function comparePathItems(walk: Walk, old: PathItem, now: PathItem, path:
 }
 
 function tellAddedOperation(walk: Walk, path: string, operation: Operation): void {
+  walk.attributes.note(path, operation)
   tellAdded(
     walk,
     'operation-added',
@@ -63,6 +65,7 @@ function tellAddedOperation(walk: Walk, path: string, operation: Operation): voi
 
 function tellRemovedOperation(walk: Walk, path: string, operation: Operation, isWholePath: boolean): void {
   const name = { method: operation.method, path, operation_id: operation.operationId }
+  walk.attributes.note(path, operation)
   const { stability, sunset } = operation.lifecycle
   if (stability !== null && !isStability(stability)) {
     tellStability(walk, name, operation.located, { step: 'invalid', before: null, after: stability })

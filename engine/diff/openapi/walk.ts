@@ -7,6 +7,7 @@ import type { ParameterUse } from '../../rules/schema-judge.ts'
 import type { SitePair } from '../../rules/sites.ts'
 import type { SchemaComparison, SchemaPair } from '../../schema/comparison.ts'
 import type { Located } from '../../schema/located.ts'
+import type { OperationAttributes } from './attributes.ts'
 
 /** A change of a contract outside its schemas. */
 export interface ContractDelta {
@@ -37,6 +38,8 @@ export interface WalkOptions extends LifecycleOptions {
   readonly keepsPath: (path: string) => boolean
   readonly stripBase: string
   readonly stripHead: string
+  /** Extension members of operations that findings carry. */
+  readonly attributes: readonly string[]
 }
 
 export interface Walk {
@@ -44,6 +47,7 @@ export interface Walk {
   readonly head: OpenApiContract
   readonly options: WalkOptions
   readonly schemas: SchemaComparison
+  readonly attributes: OperationAttributes
   say(delta: ContractDelta): void
   use(site: Omit<SchemaUseSite, 'pair'>, before: Located, after: Located): void
 }

@@ -34,7 +34,12 @@ const Options = Type.Object(
     strip_prefix_head: Type.Optional(Type.String({ maxLength: 1000 })),
     include_path_params: Type.Optional(Type.Boolean()),
     case_insensitive_headers: Type.Optional(Type.Boolean()),
-    attributes: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
+    attributes: Type.Optional(
+      Type.Array(Type.String({ pattern: '^x-', maxLength: 200 }), {
+        maxItems: 100,
+        description: 'Extension members of operations, such as `x-team`, that findings carry as `attributes`.',
+      }),
+    ),
   },
   { title: 'DiffOptions' },
 )

@@ -73,6 +73,11 @@ export const Finding = Type.Object(
     before: Type.Unknown(),
     after: Type.Unknown(),
     fingerprint: Type.String({ description: 'Stable identity of this change in this place.' }),
+    attributes: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'Extension members of the operation that `options.attributes` names, where it has any.',
+      }),
+    ),
     group: Type.String({ description: 'Id of the group it belongs to.' }),
   },
   { title: 'Finding', description: 'One change of a contract in one place.' },

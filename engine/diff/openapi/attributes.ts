@@ -1,0 +1,46 @@
+/** Extension members of operations (`x-team`, `x-audience`) that a caller wants to see beside the findings of those operations. */
+import type { Operation } from '../../contracts/openapi/contract.ts'
+import type { FindingGroup, Occurrence } from '../../finding.ts'
+import type { Json } from '../../hash.ts'
+import { brief } from '../../rules/grouping.ts'
+
+type Attributes = Readonly<Record<string, Json>>
+
+export class OperationAttributes {
+  readonly #names: readonly string[]
+  readonly #byOperation = new Map<string, Attributes>()
+
+  /** `names` are those of the members that are wanted; with none, nothing is kept and nothing added. */
+  constructor(names: readonly string[]) {
+    this.#names = [...new Set(names)].sort()
+  }
+
+  /** Keeps what an operation says of itself; of several sides, the last one that says a member counts. */
+  note(path: string, ...sides: readonly Operation[]): void {
+    const attributes: Record<string, Json> = {}
+    for (const name of this.#names) {
+      const side = sides.findLast(({ value }) => Object.hasOwn(value, name))
+      if (side !== undefined) attributes[name] = brief(side.value[name])
+    }
+    const method = sides[0]?.method
+    if (method !== undefined && Object.keys(attributes).length > 0) {
+      this.#byOperation.set(keyOf({ method, path }), attributes)
+    }
+  }
+
+  /** The groups, each occurrence with the attributes of its operation. */
+  addTo(groups: readonly FindingGroup[]): readonly FindingGroup[] {
+    if (this.#byOperation.size === 0) return groups
+    return groups.map((group) => ({ ...group, occurrences: group.occurrences.map((one) => this.#attributed(one)) }))
+  }
+
+  #attributed(occurrence: Occurrence): Occurrence {
+    const { operation } = occurrence
+    const attributes = operation === null ? undefined : this.#byOperation.get(keyOf(operation))
+    return attributes === undefined ? occurrence : { ...occurrence, attributes }
+  }
+}
+
+function keyOf({ method, path }: { readonly method: string; readonly path: string }): string {
+  return `${method} ${path}`
+}
