@@ -11,7 +11,7 @@ import { readPlacedJson } from './json-text.ts'
 import type { DocumentLimits } from './limits.ts'
 import type { Locate } from './positions.ts'
 import { overLimit, unreadable } from './unreadable.ts'
-import { readYaml } from './yaml-text.ts'
+import { readYaml, readYamlStream } from './yaml-text.ts'
 
 export type { Position } from './positions.ts'
 
@@ -34,6 +34,18 @@ export function readDocument(text: string, limits: DocumentLimits): Result<Sourc
   const isJson = (first === '{' || first === '[') && !BARE_FLOW_MAPPING.test(body)
   return isJson ? jsonDocument(body, limits) : yamlDocument(body, limits)
 }
+
+/** Like `readDocument`, for formats that are kept as several YAML documents in one text: those are the list of them. */
+export function readDocuments(text: string, limits: DocumentLimits): Result<SourceDocument> {
+  const single = readDocument(text, limits)
+  if (single.ok || single.problem.code === 'ARTIFACT_OVER_LIMIT' || !SEPARATOR.test(text)) return single
+  const read = readYamlStream(text.startsWith('\uFEFF') ? text.slice(1) : text, limits)
+  // A fault within a stream is told of the stream; what is no stream was told above.
+  return read.ok ? ok({ format: 'yaml', ...read.value }) : read
+}
+
+/** YAML 1.2.2 §9.1.2. */
+const SEPARATOR = /^(?:---|\.\.\.)(?:\s|$)/m
 
 const BARE_FLOW_MAPPING = /^\s*\{\s*[A-Za-z_$][\w$.-]*\s*:\s/
 

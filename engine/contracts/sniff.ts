@@ -2,12 +2,13 @@
 import type { ArtifactType } from '../change-set.ts'
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { isRecord } from '../schema/located.ts'
-import { readDocument } from './document.ts'
+import { readDocument, readDocuments } from './document.ts'
 import { startsLikeSdl } from './graphql/contract.ts'
 import { isIntrospection } from './graphql/introspection.ts'
 import { DEFAULT_DOCUMENT_LIMITS, type DocumentLimits } from './limits.ts'
 import { isAgentTools } from './agent-tools/entries.ts'
 import { isPlainlyJsonSchema } from './json-schema/keywords.ts'
+import { holdsCrds } from './k8s-crd/contract.ts'
 import { isMcpManifest } from './mcp-manifest.ts'
 import { isProtoSet } from './protobuf/contract.ts'
 import { startsLikeProto } from './protobuf/file.ts'
@@ -17,6 +18,7 @@ import { ofSide, unreadable } from './unreadable.ts'
 const SIGNS: readonly { readonly type: ArtifactType; readonly isOf: (root: unknown) => boolean }[] = [
   { type: 'openapi', isOf: (root) => isRecord(root) && (isVersion(root['openapi']) || isVersion(root['swagger'])) },
   { type: 'graphql', isOf: isIntrospection },
+  { type: 'k8s_crd', isOf: holdsCrds },
   { type: 'agent_tools', isOf: isAgentTools },
   { type: 'protobuf', isOf: isProtoSet },
   { type: 'mcp_manifest', isOf: isMcpManifest },
@@ -48,9 +50,16 @@ function typeOf(text: string, side: 'base' | 'head', limits: DocumentLimits): Re
   if (startsLikeProto(text)) return ok('protobuf')
   if (startsLikeSdl(text.slice(0, OPENING))) return ok('graphql')
   const read = readDocument(text, limits)
-  if (!read.ok) return fail(ofSide(read.problem, side))
+  if (!read.ok) return isCrdStream(text, limits) ? ok('k8s_crd') : fail(ofSide(read.problem, side))
   const type = SIGNS.find(({ isOf }) => isOf(read.value.root))?.type
   return type === undefined ? fail(unrecognised(side)) : ok(type)
+}
+
+/** Only definitions for Kubernetes are kept as several documents in one text. */
+function isCrdStream(text: string, limits: DocumentLimits): boolean {
+  if (!text.includes('CustomResourceDefinition')) return false
+  const read = readDocuments(text, limits)
+  return read.ok && holdsCrds(read.value.root)
 }
 
 function unrecognised(side: 'base' | 'head'): Problem {

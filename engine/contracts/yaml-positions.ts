@@ -20,6 +20,16 @@ export function placeYaml(parsed: ParsedYaml): PlacedNode | null {
   return content === undefined || content.type === EVENT_ID.POP ? null : placed(indexEvents(parsed), 1, 1)
 }
 
+/** The documents of a stream, as the items of a list. */
+export function placeYamlStream(parsed: ParsedYaml): PlacedNode {
+  const index = indexEvents(parsed)
+  const documents = new Map<string, PlacedNode>()
+  parsed.events.forEach((event, at) => {
+    if (event.type === EVENT_ID.DOCUMENT) documents.set(String(documents.size), placed(index, at + 1, at + 1))
+  })
+  return { offset: 0, children: () => documents }
+}
+
 function indexEvents(parsed: ParsedYaml): EventIndex {
   const { events, source } = parsed
   const ends = new Map<number, number>()

@@ -10,7 +10,7 @@ import { locator, positionAt, type Locate } from './positions.ts'
 import { findUnrepresentable, mayHoldLoneSurrogates } from './representable.ts'
 import { overLimit, unreadable } from './unreadable.ts'
 import { parseYaml, type ParsedYaml } from './yaml-layout.ts'
-import { placeYaml } from './yaml-positions.ts'
+import { placeYaml, placeYamlStream } from './yaml-positions.ts'
 
 export interface YamlReading {
   readonly root: unknown
@@ -33,11 +33,30 @@ const SCHEMA = CORE_SCHEMA.withTags(mergeTag, mapWithoutNullKeys)
 export function readYaml(text: string, limits: DocumentLimits): Result<YamlReading> {
   const parsed = parse(text, limits)
   if (!parsed.ok) return parsed
-  const documents = parsed.value.events.filter((event) => event.type === EVENT_ID.DOCUMENT).length
+  const documents = countDocuments(parsed.value)
   if (documents !== 1) return fail(notOneDocument(documents))
-  const constructed = construct(text, parsed.value, limits)
+  return readParsed(text, parsed.value, limits, false)
+}
+
+/** Reads a stream of YAML documents: one is itself, several are the list of them. */
+export function readYamlStream(text: string, limits: DocumentLimits): Result<YamlReading> {
+  const parsed = parse(text, limits)
+  if (!parsed.ok) return parsed
+  const documents = countDocuments(parsed.value)
+  if (documents === 0) return fail(notOneDocument(documents))
+  return readParsed(text, parsed.value, limits, documents > 1)
+}
+
+function countDocuments({ events }: ParsedYaml): number {
+  return events.filter((event) => event.type === EVENT_ID.DOCUMENT).length
+}
+
+function readParsed(text: string, parsed: ParsedYaml, limits: DocumentLimits, isStream: boolean): Result<YamlReading> {
+  const constructed = construct(text, parsed, limits)
   if (!constructed.ok) return constructed
-  const reading = { root: constructed.value, locate: locator(text, () => placeYaml(parsed.value)) }
+  const root: unknown = isStream ? constructed.value : constructed.value[0]
+  const place = isStream ? placeYamlStream : placeYaml
+  const reading = { root, locate: locator(text, () => place(parsed)) }
   const problem = findGraphFault(reading, limits) ?? findUnsayable(reading, text)
   return problem === null ? ok(reading) : fail(problem)
 }
@@ -52,10 +71,10 @@ function parse(text: string, limits: DocumentLimits): Result<ParsedYaml> {
   }
 }
 
-function construct(text: string, parsed: ParsedYaml, limits: DocumentLimits): Result<unknown> {
+function construct(text: string, parsed: ParsedYaml, limits: DocumentLimits): Result<readonly unknown[]> {
   const { events, source } = parsed
   try {
-    return ok(constructFromEvents(events, { source, schema: SCHEMA, maxAliases: limits.maxAliases })[0])
+    return ok(constructFromEvents(events, { source, schema: SCHEMA, maxAliases: limits.maxAliases }))
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error
     return fail(describe(error, text, limits, (offset) => parsed.toOriginal(offset)))

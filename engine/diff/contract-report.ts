@@ -28,6 +28,10 @@ export interface RowChange {
   readonly after?: unknown
   /** The part of the contract that holds what changed: a version, a channel; empty for the whole. */
   readonly endpoint?: string
+  /** The place in words, put behind the message in parentheses; one change may be told of several places. */
+  readonly where?: string
+  /** What within that place it is about, in words. */
+  readonly detail?: string
 }
 
 /** A pair of schemas where it is used. */
@@ -39,6 +43,11 @@ export interface SchemaInUse {
   /** Steps that come before those of the schema, as people read them. */
   readonly lead: readonly string[]
   readonly endpoint: string
+  /**
+   * What a change is known by: where its schema stands, which many uses share, or the way down to it, with the name of what
+   * holds it, where schemas are written in place.
+   */
+  readonly identity: { readonly by: 'place' } | { readonly by: 'way'; readonly of: string }
   /** Changes that are left out here, since they are told elsewhere. */
   readonly skips?: (pair: SchemaPair) => boolean
 }
@@ -63,26 +72,29 @@ export class ContractReport {
   }
 
   /** Says a change that a row of the format judges. */
-  say({ rule: id, subject, side, located, name = '', before = null, after = null, endpoint = '' }: RowChange): void {
+  say({ rule: id, subject, side, located, name = '', before = null, after = null, ...place }: RowChange): void {
+    const { endpoint = '', where = '', detail = '' } = place
     const row = this.#rules.get(id)
     if (row === undefined) throw new Error(`no row for the rule ${id}`)
     const words: Readonly<Record<string, string>> = { name, before: nameValue(before), after: nameValue(after) }
     const message = row.says.replaceAll(/\{(name|before|after)\}/g, (_, word: string) => words[word] ?? '')
+    const placeWords = [where, detail].filter((text) => text !== '').join(', ')
+    const inPlace = placeWords === '' ? message : `${message} (${placeWords})`
     this.#add(row.rule, row.advice, {
       subject,
       side,
       located,
       message,
-      inPlace: message,
+      inPlace,
       before,
       after,
-      detail: subject,
+      detail: `${where} ${subject}`,
     })
     this.#touch(row.rule, endpoint, subject)
   }
 
   /** Judges every change that a schema in use can reach. */
-  tellSchema({ pair, use, where, lead, endpoint, skips }: SchemaInUse): void {
+  tellSchema({ pair, use, where, lead, endpoint, identity, skips }: SchemaInUse): void {
     const visit = (reached: Reached): void => {
       if (skips?.(reached.pair) === true) return
       const placed = lead.length === 0 ? reached : { ...reached, path: [...lead, ...reached.path] }
@@ -94,8 +106,9 @@ export class ContractReport {
       const owner = isGone ? reached.pair.before : reached.pair.after
       const at = delta.steps.reduce<Place>(stepInto, owner.at)
       const path = placed.path.join('/')
+      const root = identity.by === 'way' ? `${identity.of} ${path}` : pointerOf(owner.at, owner.document)
       this.#add(rule, adviceOf(rule, use.sites.root.direction), {
-        subject: `${pointerOf(owner.at, owner.document)} ${delta.keyword} ${delta.name ?? ''}`,
+        subject: `${root} ${delta.keyword} ${delta.name ?? ''}`,
         side: isGone ? 'base' : 'head',
         located: { value: null, at, document: owner.document },
         message: judgement.message,

@@ -108,3 +108,11 @@ export const SCHEMA_DOCUMENT = sitePair(
   { prefix: 'schema', area: 'json schema', noun: 'the document' },
   { prefix: 'schema-property', area: 'json schema', noun: 'the property `{path}`' },
 )
+
+/** The objects of a Kubernetes resource: clients write them, the API server stores them, controllers read them. */
+export const CRD_OBJECT = sitePair(
+  'shared',
+  'crd',
+  { prefix: 'crd-schema', area: 'kubernetes', noun: 'the object' },
+  { prefix: 'crd-property', area: 'kubernetes', noun: 'the property `{path}`' },
+)

@@ -2,6 +2,7 @@
 import { AGENT_TOOL_RULES } from './agent-tools/rows.ts'
 import { graphqlRules } from './graphql/rows.ts'
 import { JSON_SCHEMA_RULES } from './json-schema/rows.ts'
+import { CRD_RULES } from './k8s-crd/rows.ts'
 import { mcpRules } from './mcp/rows.ts'
 import { openApiRules } from './openapi/rules.ts'
 import { protoRules } from './protobuf/rows.ts'
@@ -10,6 +11,7 @@ import { schemaRules } from './schema-rules.ts'
 import {
   CALLBACK_REQUEST,
   CALLBACK_RESPONSE,
+  CRD_OBJECT,
   REQUEST_BODY,
   REQUEST_HEADER_PARAMETER,
   REQUEST_PARAMETER,
@@ -31,9 +33,10 @@ const SCHEMA_SITES = [
   TOOL_INPUT,
   TOOL_OUTPUT,
   SCHEMA_DOCUMENT,
+  CRD_OBJECT,
 ]
 
-const CONTRACT_RULES = [JSON_SCHEMA_RULES, AGENT_TOOL_RULES]
+const CONTRACT_RULES = [JSON_SCHEMA_RULES, AGENT_TOOL_RULES, CRD_RULES]
 
 const RULES: ReadonlyMap<string, Rule> = new Map(
   [

@@ -84,6 +84,7 @@ function tell(report: ContractReport, pair: SchemaPair, lead: readonly string[],
     where: '',
     lead,
     endpoint: '',
+    identity: { by: 'place' },
     skips: (one) => {
       reached.push(one)
       return told.has(one)

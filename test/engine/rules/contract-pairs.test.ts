@@ -8,6 +8,7 @@ import { compare, type Comparison } from '../../../engine/compare.ts'
 import { AGENT_TOOL_RULES } from '../../../engine/rules/agent-tools/rows.ts'
 import type { ContractRule } from '../../../engine/rules/contract-row.ts'
 import { JSON_SCHEMA_RULES } from '../../../engine/rules/json-schema/rows.ts'
+import { CRD_RULES } from '../../../engine/rules/k8s-crd/rows.ts'
 import { sha256Hex } from '../../../gateway/hash.ts'
 import { textAt } from '../../json.ts'
 
@@ -19,6 +20,7 @@ interface Format {
 const FORMATS: readonly Format[] = [
   { type: 'json_schema', rules: JSON_SCHEMA_RULES },
   { type: 'agent_tools', rules: AGENT_TOOL_RULES },
+  { type: 'k8s_crd', rules: CRD_RULES },
 ]
 
 function compared(type: ArtifactType, before: string, after: string): Comparison {

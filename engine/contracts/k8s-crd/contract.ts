@@ -1,0 +1,139 @@
+/** Custom resource definitions of Kubernetes, read from one object, a `List` or a stream of YAML documents, either API version. */
+import { fail, ok, type Result } from '../../result.ts'
+import { isRecord, memberOf, pointerOf, ROOT, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
+import type { SourceDocument } from '../document.ts'
+import type { Locate } from '../positions.ts'
+import { unreadable } from '../unreadable.ts'
+
+/** One version of a resource. */
+export interface CrdVersion {
+  readonly name: string
+  readonly located: Located
+  readonly isServed: boolean
+  readonly isStored: boolean
+  readonly isDeprecated: boolean
+  /** Null where objects are not validated. */
+  readonly schema: Located | null
+  readonly subresources: Located | null
+  readonly printerColumns: Located | null
+  readonly selectableFields: Located | null
+}
+
+export interface Crd {
+  /** `metadata.name`, which is `<plural>.<group>`. */
+  readonly name: string
+  readonly spec: Located
+  readonly located: Located
+  readonly versions: ReadonlyMap<string, CrdVersion>
+}
+
+export interface CrdBundle {
+  readonly crds: ReadonlyMap<string, Crd>
+  /** Of the API that the definitions are written for; null where there is none. */
+  readonly apiVersion: string | null
+  readonly locate: Locate
+}
+
+const KIND = 'CustomResourceDefinition'
+
+export function isCrd(root: unknown): boolean {
+  if (!isRecord(root)) return false
+  const { kind, apiVersion } = root
+  return kind === KIND && typeof apiVersion === 'string' && apiVersion.startsWith('apiextensions.k8s.io/')
+}
+
+/** Whether a document holds definitions and nothing else. */
+export function holdsCrds(root: unknown): boolean {
+  const objects = objectsOf({ value: root, at: ROOT, document: '' })
+  return objects.length > 0 && objects.every(({ value }) => isCrd(value))
+}
+
+/** Reads every definition; the problem names what is none, by pointer and position. */
+export function readCrds({ root, locate }: SourceDocument): Result<CrdBundle> {
+  const crds = new Map<string, Crd>()
+  let apiVersion: string | null = null
+  const objects = objectsOf({ value: root, at: ROOT, document: '' })
+  for (const object of objects) {
+    const read = readCrd(object, locate)
+    if (!read.ok) return read
+    const { name } = read.value
+    if (crds.has(name)) return fault(locate, object, `there are two definitions of the name ${JSON.stringify(name)}`)
+    crds.set(name, read.value)
+    const stated = isRecord(object.value) ? object.value['apiVersion'] : null
+    if (typeof stated === 'string') apiVersion ??= stated
+  }
+  if (crds.size === 0) return fault(locate, { value: root, at: ROOT, document: '' }, 'it holds no object')
+  return ok({ crds, apiVersion, locate })
+}
+
+/** The objects of a document; empty documents of a stream are none. */
+function objectsOf(root: Located): readonly Located[] {
+  if (Array.isArray(root.value)) return itemsOf(root).filter(({ value }) => value !== null)
+  const items = memberOf(root, 'items')
+  const isList = isRecord(root.value) && typeof root.value['kind'] === 'string' && root.value['kind'].endsWith('List')
+  return isList && items !== null && Array.isArray(items.value) ? itemsOf(items) : [root]
+}
+
+export function itemsOf(list: Located | null): readonly Located[] {
+  const values: readonly unknown[] = list !== null && Array.isArray(list.value) ? list.value : []
+  return list === null
+    ? []
+    : values.map((value, index) => ({ value, at: stepInto(list.at, String(index)), document: list.document }))
+}
+
+function readCrd(object: Located, locate: Locate): Result<Crd> {
+  const { value } = object
+  if (!isRecord(value)) return fault(locate, object, 'an item is no object')
+  if (!isCrd(value)) {
+    const kind = typeof value['kind'] === 'string' ? `a ${value['kind']}` : 'no Kubernetes object'
+    return fault(locate, object, `it holds ${kind}, where only ${KIND} objects of apiextensions.k8s.io are compared`)
+  }
+  const metadata = memberOf(object, 'metadata')
+  const name = metadata === null ? null : memberOf(metadata, 'name')
+  if (typeof name?.value !== 'string') return fault(locate, metadata ?? object, 'it has no metadata.name')
+  const spec = memberOf(object, 'spec')
+  if (spec === null || !isRecord(spec.value)) return fault(locate, object, 'it has no spec')
+  const versions = readVersions(spec, locate)
+  return versions.ok ? ok({ name: name.value, spec, located: object, versions: versions.value }) : versions
+}
+
+function readVersions(spec: Located, locate: Locate): Result<ReadonlyMap<string, CrdVersion>> {
+  const versions = new Map<string, CrdVersion>()
+  const list = memberOf(spec, 'versions')
+  if (list !== null && !Array.isArray(list.value)) return fault(locate, list, 'spec.versions is not a list')
+  for (const item of itemsOf(list)) {
+    const name = isRecord(item.value) ? item.value['name'] : undefined
+    if (!isRecord(item.value) || typeof name !== 'string') return fault(locate, item, 'a version has no name')
+    if (versions.has(name)) return fault(locate, item, `the version ${name} is there twice`)
+    versions.set(name, versionOf(name, item, spec, item.value))
+  }
+  // v1beta1 could name its one version beside the list.
+  const single = memberOf(spec, 'version')
+  if (versions.size === 0 && typeof single?.value === 'string') {
+    const value = { name: single.value, served: true, storage: true }
+    versions.set(single.value, versionOf(single.value, { ...single, value }, spec, value))
+  }
+  return versions.size === 0 ? fault(locate, spec, 'it names no version') : ok(versions)
+}
+
+/** v1beta1 holds for all versions what v1 holds for each. */
+function versionOf(name: string, item: Located, spec: Located, value: JsonRecord): CrdVersion {
+  const part = (member: string): Located | null => memberOf(item, member) ?? memberOf(spec, member)
+  const holder = memberOf(item, 'schema') ?? memberOf(spec, 'validation')
+  return {
+    name,
+    located: item,
+    isServed: value['served'] === true,
+    isStored: value['storage'] === true,
+    isDeprecated: value['deprecated'] === true,
+    schema: holder === null ? null : memberOf(holder, 'openAPIV3Schema'),
+    subresources: part('subresources'),
+    printerColumns: part('additionalPrinterColumns'),
+    selectableFields: part('selectableFields'),
+  }
+}
+
+function fault(locate: Locate, { at }: Located, what: string): ReturnType<typeof fail> {
+  const pointer = pointerOf(at)
+  return fail(unreadable(`as a ${KIND}: ${what}`, { pointer, position: locate(pointer) }))
+}

@@ -1,0 +1,128 @@
+/** The `x-kubernetes-*` members of two structural schemas, wherever both sides have the same part of an object. */
+import type { CrdRuleId } from '../../rules/k8s-crd/rows.ts'
+import { itemsOf } from '../../contracts/k8s-crd/contract.ts'
+import { byCodeUnit } from '../../change-set.ts'
+import { isEqual } from '../../schema/equality.ts'
+import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
+
+/** A change of an extension. Steps lead down from the root of the object. */
+export interface ExtensionChange {
+  readonly rule: CrdRuleId
+  readonly steps: readonly string[]
+  readonly located: Located
+  readonly side: 'base' | 'head'
+  readonly name?: string
+  readonly before?: unknown
+  readonly after?: unknown
+}
+
+type Say = (change: ExtensionChange) => void
+
+interface Part {
+  readonly was: Located
+  readonly is: Located
+  readonly old: JsonRecord
+  readonly now: JsonRecord
+  readonly steps: readonly string[]
+}
+
+/** Compares two schemas and, part by part, what lies below both. Depth is bounded by reading. */
+export function compareExtensions(was: Located, is: Located, steps: readonly string[], say: Say): void {
+  if (!isRecord(was.value) || !isRecord(is.value)) return
+  const part: Part = { was, is, old: was.value, now: is.value, steps }
+  compareFlags(part, say)
+  compareMerging(part, say)
+  compareRules(part, say)
+  descend(part, say)
+}
+
+function descend({ was, is, steps }: Part, say: Say): void {
+  const [left, right] = [memberOf(was, 'properties'), memberOf(is, 'properties')]
+  const names = isRecord(left?.value) ? Object.keys(left.value).sort(byCodeUnit) : []
+  for (const name of names) {
+    const [one, other] = [left && memberOf(left, name), right && memberOf(right, name)]
+    if (one && other) compareExtensions(one, other, [...steps, name], say)
+  }
+  for (const keyword of ['items', 'additionalProperties']) {
+    const [one, other] = [memberOf(was, keyword), memberOf(is, keyword)]
+    if (one !== null && other !== null) compareExtensions(one, other, [...steps, keyword], say)
+  }
+}
+
+const FLAGS: readonly { readonly member: string; readonly became: CrdRuleId; readonly ceased: CrdRuleId }[] = [
+  {
+    member: 'x-kubernetes-preserve-unknown-fields',
+    became: 'crd-unknown-fields-preserved',
+    ceased: 'crd-unknown-fields-pruned',
+  },
+  {
+    member: 'x-kubernetes-embedded-resource',
+    became: 'crd-embedded-resource-added',
+    ceased: 'crd-embedded-resource-removed',
+  },
+]
+
+function compareFlags({ was, is, old, now, steps }: Part, say: Say): void {
+  for (const { member, became, ceased } of FLAGS) {
+    const [before, after] = [old[member] === true, now[member] === true]
+    if (before === after) continue
+    const owner = after || memberOf(is, member) !== null ? is : was
+    const located = memberOf(owner, member) ?? owner
+    say({ rule: after ? became : ceased, steps, located, side: owner === is ? 'head' : 'base', before, after })
+  }
+}
+
+/** Kubernetes' defaults: a list is replaced as a whole, an object member by member. */
+const ATOMIC = 'atomic'
+const GRANULAR = 'granular'
+
+function compareMerging({ was, is, old, now, steps }: Part, say: Say): void {
+  const tell = (member: string, rule: CrdRuleId, before: unknown, after: unknown): void => {
+    const located = memberOf(is, member)
+    const place = located === null ? { located: memberOf(was, member) ?? was, side: 'base' } : { located, side: 'head' }
+    say({ rule, steps, before, after, located: place.located, side: place.side === 'base' ? 'base' : 'head' })
+  }
+  const [listBefore, listAfter] = [old['x-kubernetes-list-type'] ?? ATOMIC, now['x-kubernetes-list-type'] ?? ATOMIC]
+  if (listBefore !== listAfter) {
+    const rule = listAfter === ATOMIC ? 'crd-list-type-loosened' : 'crd-list-type-tightened'
+    tell('x-kubernetes-list-type', rule, listBefore, listAfter)
+  } else if (listAfter === 'map') {
+    const [before, after] = [keysOf(old), keysOf(now)]
+    if (!isEqual(before, after)) tell('x-kubernetes-list-map-keys', 'crd-list-map-keys-changed', before, after)
+  }
+  const [mapBefore, mapAfter] = [old['x-kubernetes-map-type'] ?? GRANULAR, now['x-kubernetes-map-type'] ?? GRANULAR]
+  if (mapBefore !== mapAfter) tell('x-kubernetes-map-type', 'crd-map-type-changed', mapBefore, mapAfter)
+}
+
+function keysOf(schema: JsonRecord): readonly string[] {
+  const keys: unknown = schema['x-kubernetes-list-map-keys']
+  return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string').sort(byCodeUnit) : []
+}
+
+const VALIDATIONS = 'x-kubernetes-validations'
+
+/** Rules are known by their expression: what is said when one is broken may change. */
+function compareRules({ was, is, steps }: Part, say: Say): void {
+  const [old, now] = [rulesOf(was), rulesOf(is)]
+  for (const [expression, located] of old) {
+    if (!now.has(expression))
+      say({ rule: 'crd-validation-rule-removed', steps, located, side: 'base', before: expression })
+  }
+  for (const [expression, located] of now) {
+    const known = old.get(expression)
+    if (known === undefined) say({ rule: 'crd-validation-rule-added', steps, located, side: 'head', after: expression })
+    else if (!isEqual(known.value, located.value)) {
+      const [before, after] = [known.value, located.value]
+      say({ rule: 'crd-validation-rule-reworded', steps, located, side: 'head', name: expression, before, after })
+    }
+  }
+}
+
+function rulesOf(schema: Located): ReadonlyMap<string, Located> {
+  const rules = new Map<string, Located>()
+  for (const item of itemsOf(memberOf(schema, VALIDATIONS))) {
+    const expression = isRecord(item.value) ? item.value['rule'] : undefined
+    if (typeof expression === 'string') rules.set(expression, item)
+  }
+  return rules
+}

@@ -1,0 +1,189 @@
+/** One resource on both sides, outside its schemas: scope, names, versions, conversion, subresources, columns, selectable fields. */
+import { byCodeUnit } from '../../change-set.ts'
+import { itemsOf, type Crd, type CrdVersion } from '../../contracts/k8s-crd/contract.ts'
+import type { CrdRuleId } from '../../rules/k8s-crd/rows.ts'
+import { isEqual } from '../../schema/equality.ts'
+import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
+import type { RowChange } from '../contract-report.ts'
+
+/** Says a change of the resource; the name of the resource goes before the subject. */
+export type SayCrd = (change: Omit<RowChange, 'endpoint'> & { readonly rule: CrdRuleId }) => void
+
+export function compareResource(old: Crd, now: Crd, say: SayCrd): void {
+  compareIdentity(old, now, say)
+  compareNames(old, now, say)
+  compareConversion(old, now, say)
+  compareVersionLists(old, now, say)
+}
+
+function compareIdentity({ spec: old }: Crd, { spec: now }: Crd, say: SayCrd): void {
+  for (const [member, rule] of [
+    ['scope', 'crd-scope-changed'],
+    ['group', 'crd-group-changed'],
+  ] as const) {
+    const [was, is] = [memberOf(old, member), memberOf(now, member)]
+    if (was === null || is === null || was.value === is.value) continue
+    say({ rule, subject: member, side: 'head', located: is, before: was.value, after: is.value })
+  }
+}
+
+/** What an absent name is, as the API server fills it in. */
+const IMPLIED: Readonly<Record<string, (kind: string) => string>> = {
+  singular: (kind) => kind.toLowerCase(),
+  listKind: (kind) => `${kind}List`,
+}
+
+function compareNames({ spec: old }: Crd, { spec: now }: Crd, say: SayCrd): void {
+  const [was, is] = [memberOf(old, 'names'), memberOf(now, 'names')]
+  if (!isRecord(was?.value) || !isRecord(is?.value) || is === null) return
+  for (const member of ['kind', 'plural', 'singular', 'listKind']) {
+    const [before, after] = [nameOf(was.value, member), nameOf(is.value, member)]
+    if (before === after || before === null) continue
+    const located = memberOf(is, member) ?? is
+    say({ rule: 'crd-name-changed', subject: member, name: member, side: 'head', located, before, after })
+  }
+  compareTexts(was, is, 'shortNames', 'crd-short-name', say)
+  compareTexts(was, is, 'categories', 'crd-category', say)
+}
+
+function nameOf(names: JsonRecord, member: string): string | null {
+  const { kind } = names
+  const stated = names[member]
+  if (typeof stated === 'string' && stated !== '') return stated
+  return typeof kind === 'string' ? (IMPLIED[member]?.(kind) ?? null) : null
+}
+
+function compareTexts(
+  was: Located | null,
+  is: Located | null,
+  member: string,
+  rule: 'crd-short-name' | 'crd-category',
+  say: SayCrd,
+): void {
+  const [old, now] = [was, is].map((owner) => textItems(owner, member))
+  for (const [name, located] of old ?? []) {
+    if (now?.has(name) === false)
+      say({ rule: `${rule}-removed`, subject: name, name, side: 'base', located, before: name })
+  }
+  for (const [name, located] of now ?? []) {
+    if (old?.has(name) === false)
+      say({ rule: `${rule}-added`, subject: name, name, side: 'head', located, after: name })
+  }
+}
+
+function textItems(owner: Located | null, member: string): ReadonlyMap<string, Located> {
+  const items = itemsOf(owner === null ? null : memberOf(owner, member))
+  return new Map(items.flatMap((item) => (typeof item.value === 'string' ? [[item.value, item] as const] : [])))
+}
+
+function compareConversion({ spec: old }: Crd, { spec: now }: Crd, say: SayCrd): void {
+  const [was, is] = [memberOf(old, 'conversion'), memberOf(now, 'conversion')]
+  const [before, after] = [strategyOf(was), strategyOf(is)]
+  const place =
+    is === null ? ({ side: 'base', located: was ?? old } as const) : ({ side: 'head', located: is } as const)
+  if (before !== after) say({ ...place, rule: 'crd-conversion-changed', subject: 'conversion', before, after })
+  else if (after === 'Webhook' && !isEqual(was?.value, is?.value)) {
+    const [one, other] = [was?.value, is?.value]
+    say({ ...place, rule: 'crd-conversion-webhook-changed', subject: 'conversion', before: one, after: other })
+  }
+}
+
+function strategyOf(conversion: Located | null): string {
+  const stated = isRecord(conversion?.value) ? conversion.value['strategy'] : undefined
+  return typeof stated === 'string' ? stated : 'None'
+}
+
+function compareVersionLists(old: Crd, now: Crd, say: SayCrd): void {
+  for (const name of [...new Set([...old.versions.keys(), ...now.versions.keys()])].sort(byCodeUnit)) {
+    const [was, is] = [old.versions.get(name), now.versions.get(name)]
+    if (was === undefined && is !== undefined) {
+      say({ rule: 'crd-version-added', subject: name, name, side: 'head', located: is.located, after: name })
+    } else if (was !== undefined && is === undefined) {
+      const rule = was.isServed ? 'crd-version-removed' : 'crd-version-retired'
+      say({ rule, subject: name, name, side: 'base', located: was.located, before: name })
+    } else if (was !== undefined && is !== undefined) compareLife(was, is, say)
+  }
+  const [was, is] = [storedIn(old), storedIn(now)]
+  if (was === null || is === null || was.name === is.name) return
+  const located = memberOf(is.located, 'storage') ?? is.located
+  const [before, after] = [was.name, is.name]
+  say({ rule: 'crd-storage-version-changed', subject: 'storage', side: 'head', located, before, after })
+}
+
+function storedIn({ versions }: Crd): CrdVersion | null {
+  return [...versions.values()].find(({ isStored }) => isStored) ?? null
+}
+
+function compareLife(was: CrdVersion, is: CrdVersion, say: SayCrd): void {
+  const { name } = is
+  const tell = (member: string, rule: CrdRuleId, before: boolean, after: boolean): void => {
+    const located = memberOf(is.located, member) ?? is.located
+    say({ rule, subject: name, name, side: 'head', located, before, after })
+  }
+  if (was.isServed !== is.isServed) {
+    tell('served', is.isServed ? 'crd-version-served' : 'crd-version-not-served', was.isServed, is.isServed)
+  }
+  if (was.isDeprecated !== is.isDeprecated) {
+    const rule = is.isDeprecated ? 'crd-version-deprecated' : 'crd-version-reactivated'
+    tell('deprecated', rule, was.isDeprecated, is.isDeprecated)
+  }
+}
+
+/** What one version has beside its schema. */
+export function compareVersionParts(was: CrdVersion, is: CrdVersion, say: SayCrd): void {
+  compareSubresources(was, is, say)
+  compareKeyed(was.printerColumns, is.printerColumns, 'name', 'crd-printer-column', say)
+  compareKeyed(was.selectableFields, is.selectableFields, 'jsonPath', 'crd-selectable-field', say)
+}
+
+function compareSubresources(was: CrdVersion, is: CrdVersion, say: SayCrd): void {
+  for (const member of ['status', 'scale'] as const) {
+    const [old, now] = [was.subresources, is.subresources].map((owner) => owner && memberOf(owner, member))
+    if (old && !now) {
+      const rule = `crd-${member}-subresource-removed` as const
+      say({ rule, subject: member, side: 'base', located: old, before: old.value })
+    } else if (!old && now) {
+      const rule = `crd-${member}-subresource-added` as const
+      say({ rule, subject: member, side: 'head', located: now, after: now.value })
+    } else if (old && now && member === 'scale' && !isEqual(old.value, now.value)) {
+      const [before, after] = [old.value, now.value]
+      say({ rule: 'crd-scale-subresource-changed', subject: member, side: 'head', located: now, before, after })
+    }
+  }
+}
+
+function compareKeyed(
+  was: Located | null,
+  is: Located | null,
+  key: 'name' | 'jsonPath',
+  rule: 'crd-printer-column' | 'crd-selectable-field',
+  say: SayCrd,
+): void {
+  const [old, now] = [keyed(was, key), keyed(is, key)]
+  for (const [name, located] of old) {
+    if (now.has(name)) continue
+    say({ rule: `${rule}-removed`, subject: name, name, side: 'base', located, before: located.value })
+  }
+  for (const [name, located] of now) {
+    const known = old.get(name)
+    if (known === undefined) {
+      say({ rule: `${rule}-added`, subject: name, name, side: 'head', located, after: located.value })
+    } else if (rule === 'crd-printer-column' && !isEqual(known.value, located.value)) {
+      const [before, after] = [known.value, located.value]
+      say({ rule: 'crd-printer-column-changed', subject: name, name, side: 'head', located, before, after })
+    }
+  }
+}
+
+/** v1beta1 spelled `JSONPath`. */
+function keyed(list: Located | null, key: string): ReadonlyMap<string, Located> {
+  const found = new Map<string, Located>()
+  for (const item of itemsOf(list)) {
+    if (!isRecord(item.value)) continue
+    const { JSONPath, ...rest } = item.value
+    const value: JsonRecord = JSONPath === undefined ? item.value : { ...rest, jsonPath: JSONPath }
+    const name = value[key]
+    if (typeof name === 'string') found.set(name, { ...item, value })
+  }
+  return found
+}

@@ -1,0 +1,189 @@
+/** Custom resource definitions: one or several in a text, both API versions, schemas with their extensions, faults with their place. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { suite, test } from 'node:test'
+import { dump, load } from 'js-yaml'
+import { compare } from '../../../engine/compare.ts'
+import { sniffArtifactType } from '../../../engine/contracts/sniff.ts'
+import type { FindingGroup } from '../../../engine/finding.ts'
+import type { Problem } from '../../../engine/result.ts'
+import { sha256Hex } from '../../../gateway/hash.ts'
+import { shuffledKeys } from '../../shuffle.ts'
+
+const BASE = readFileSync(new URL('../../rules/k8s_crd/crd-added/after.yaml', import.meta.url), 'utf8')
+const OTHER = BASE.replaceAll('widgets', 'gadgets').replaceAll('Widget', 'Gadget')
+
+function run(before: string, after: string): readonly FindingGroup[] {
+  const result = compare({ id: 'crd', type: 'k8s_crd', before, after }, {}, sha256Hex)
+  assert.ok(result.ok, result.ok ? '' : result.problem.message)
+  return result.value.groups
+}
+
+function found(before: string, after: string): readonly string[] {
+  return run(before, after).map(({ level, rule }) => `${level} ${rule}`)
+}
+
+function refused(text: string): Problem {
+  const result = compare({ id: 'crd', type: 'k8s_crd', before: '', after: text }, {}, sha256Hex)
+  assert.ok(!result.ok)
+  return result.problem
+}
+
+const inCluster = (text: string): string => text.replace('scope: Namespaced', 'scope: Cluster')
+
+const inBothVersions = (text: string): string =>
+  `${BASE.slice(0, BASE.indexOf('  versions:'))}  versions:\n${['v1', 'v2']
+    .map((name) => `    - { name: ${name}, served: true, storage: ${name === 'v1'}, schema: ${text} }\n`)
+    .join('')}`
+
+suite('several definitions in one text', () => {
+  const stream = `---\n${BASE}---\n${OTHER}`
+
+  test('are matched by name, whatever their order and however they are held', () => {
+    const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [load(OTHER), load(BASE)] })
+    assert.deepEqual(found(stream, `${OTHER}---\n${BASE}`), [])
+    assert.deepEqual(found(stream, list), [])
+    assert.deepEqual(found(BASE, JSON.stringify(load(BASE))), [])
+    assert.deepEqual(found(stream, BASE), ['breaking crd-removed'])
+    assert.deepEqual(found(BASE, `${stream}---\n`), ['info crd-added'])
+  })
+
+  test('a change is placed in its document of the stream', () => {
+    const [group] = run(stream, `---\n${inCluster(BASE)}---\n${OTHER}`)
+    assert.deepEqual([group?.rule, group?.location, group?.line], ['crd-scope-changed', '/0/spec/scope', 7])
+    const [later] = run(stream, `---\n${BASE}---\n${inCluster(OTHER)}`)
+    assert.deepEqual([later?.rule, later?.location], ['crd-scope-changed', '/1/spec/scope'])
+    assert.ok((later?.line ?? 0) > 40)
+  })
+
+  test('are told from their content', () => {
+    for (const text of [stream, BASE, JSON.stringify(load(BASE))]) {
+      assert.deepEqual(sniffArtifactType(text, ''), { ok: true, value: 'k8s_crd' })
+    }
+  })
+
+  test('a stream with anything else in it is refused, so that nothing passes unseen', () => {
+    const problem = refused(`${BASE}---\nkind: Pod\napiVersion: v1\n`)
+    assert.match(problem.message, /it holds a Pod/)
+    assert.deepEqual([problem.pointer, problem.line], ['/1', BASE.split('\n').length + 1])
+  })
+})
+
+suite('schemas', () => {
+  test('a property that went is lost in stored objects: breaking', () => {
+    assert.deepEqual(found(BASE, BASE.replace('                colour: { type: string }\n', '')), [
+      'breaking crd-optional-property-removed',
+    ])
+  })
+
+  test('a property that came is information, and one that is required breaks', () => {
+    const wider = BASE.replace(
+      'colour: { type: string }',
+      'colour: { type: string }\n                note: { type: string }',
+    )
+    assert.deepEqual(found(BASE, wider), ['info new-optional-crd-property'])
+    const demanding = wider.replace(
+      '              properties:\n                size',
+      '              required: [note]\n              properties:\n                size',
+    )
+    assert.deepEqual(found(BASE, demanding), ['breaking new-required-crd-property'])
+  })
+
+  test('int-or-string is a list of types, with and without the alternatives that generators add', () => {
+    const plain = BASE.replace('size: { type: integer }', 'size: { x-kubernetes-int-or-string: true }')
+    const generated = BASE.replace(
+      'size: { type: integer }',
+      'size: { x-kubernetes-int-or-string: true, anyOf: [{ type: integer }, { type: string }] }',
+    )
+    assert.deepEqual(found(plain, generated), [])
+    assert.deepEqual(found(BASE, plain), ['dangerous crd-property-type-generalized'])
+    assert.deepEqual(found(plain, BASE), ['breaking crd-property-type-specialized'])
+  })
+
+  test('the same change in two versions is one change in two places', () => {
+    const schema = '{ openAPIV3Schema: { type: object, properties: { a: { type: string } } } }'
+    const [group, more] = run(inBothVersions(schema), inBothVersions(schema.replace('string', 'integer')))
+    assert.equal(more, undefined)
+    assert.deepEqual(
+      group?.occurrences.map(({ message }) => message),
+      [
+        'the property `a` had its type changed from string to integer (widgets.example.com, version v1)',
+        'the property `a` had its type changed from string to integer (widgets.example.com, version v2)',
+      ],
+    )
+  })
+
+  test('v1beta1 and v1 of the API say the same', () => {
+    const old = `apiVersion: apiextensions.k8s.io/v1beta1
+kind: CustomResourceDefinition
+metadata: { name: a.example.com }
+spec:
+  group: example.com
+  version: v1
+  scope: Namespaced
+  names: { kind: A, plural: a }
+  additionalPrinterColumns: [{ name: Size, type: integer, JSONPath: .spec.size }]
+  subresources: { status: {} }
+  validation: { openAPIV3Schema: { type: object, properties: { spec: { type: object } } } }
+`
+    const now = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: { name: a.example.com }
+spec:
+  group: example.com
+  scope: Namespaced
+  names: { kind: A, plural: a, singular: a, listKind: AList }
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      additionalPrinterColumns: [{ name: Size, type: integer, jsonPath: .spec.size }]
+      subresources: { status: {} }
+      schema: { openAPIV3Schema: { type: object, properties: { spec: { type: object } } } }
+`
+    assert.deepEqual(found(old, now), [])
+  })
+})
+
+suite('what is refused', () => {
+  for (const [what, text, says] of [
+    ['no metadata.name', BASE.replace('{ name: widgets.example.com }', '{}'), /no metadata.name/],
+    ['no spec', BASE.slice(0, BASE.indexOf('spec:')), /has no spec/],
+    ['no version', BASE.slice(0, BASE.indexOf('  versions:')), /names no version/],
+    ['a version without a name', BASE.replace('name: v1beta1', 'nom: v1beta1'), /a version has no name/],
+    ['a version that is there twice', BASE.replace('name: v1beta1', 'name: v1'), /version v1 is there twice/],
+    ['a definition that is there twice', `${BASE}---\n${BASE}`, /two definitions of the name "widgets.example.com"/],
+  ] as const) {
+    test(`${what}, with its place`, () => {
+      const problem = refused(text)
+      assert.match(problem.message, /^The head document cannot be read: as a CustomResourceDefinition: /)
+      assert.match(problem.message, says)
+      assert.ok((problem.line ?? 0) > 0 && (problem.column ?? 0) > 0)
+    })
+  }
+
+  test('text that is no YAML, with line and column, in a stream too', () => {
+    const problem = refused(`${BASE}---\nkind: [1\n`)
+    assert.equal(problem.code, 'ARTIFACT_UNREADABLE')
+    assert.ok((problem.line ?? 0) > 40)
+  })
+
+  test('another kind of contract, by its name', () => {
+    assert.equal(refused('openapi: 3.0.3\npaths: {}\n').code, 'ARTIFACT_TYPE_MISMATCH')
+  })
+})
+
+test('the order of members means nothing', () => {
+  const after = BASE.replace('self.size > 1', 'self.size > 2')
+    .replace('scope: Namespaced', 'scope: Cluster')
+    .replace('size: { type: integer }', 'size: { type: string }')
+  const want = run(BASE, after).map(({ id, message }) => ({ id, message }))
+  assert.equal(want.length, 4)
+  for (let seed = 1; seed < 9; seed += 1) {
+    const [old, now] = [dump(shuffledKeys(load(BASE), seed)), dump(shuffledKeys(load(after), seed + 20))]
+    assert.deepEqual(
+      run(old, now).map(({ id, message }) => ({ id, message })),
+      want,
+    )
+  }
+})
