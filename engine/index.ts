@@ -70,6 +70,7 @@ export type {
   PolicyEvaluator,
   PolicyMode,
   PolicyOccasion,
+  RuleAnswer,
 } from './policy/policy.ts'
 export { PolicyDocument } from './policy/schema.ts'
 export { fail, ok } from './result.ts'

@@ -47,6 +47,8 @@ export interface JudgingTerms {
 export interface JudgedChangeSet {
   /** In canonical order, so that the order of submission changes nothing. */
   readonly artifacts: readonly JudgedArtifact[]
+  /** What the policy was asked about. */
+  readonly occasion: PolicyOccasion
   /** What the policy says of the change set as a whole, strictest first. */
   readonly rulings: readonly ChangeSetRuling[]
 }
@@ -68,7 +70,7 @@ export function judge(analyses: readonly ArtifactAnalysis[], terms: JudgingTerms
     const judgements = groups.flatMap((group) => judgeGroup(analysis.id, group, evaluate))
     return { analysis, groups, patterns: patternsOf(analysis, groups), judgements }
   })
-  return { artifacts, rulings: policy.changeSetRulings(occasion) }
+  return { artifacts, occasion, rulings: policy.changeSetRulings(occasion) }
 }
 
 const NO_PATTERNS: PatternReport = { patterns: [], pattern_sources: [], detected_patterns: [] }

@@ -7,7 +7,7 @@ import { ruleOf } from '../rules/table.ts'
 import { problemsOf } from '../violation.ts'
 import { changeSetRulings, compileFreezes, freezeEdge, type ChangeSetRule } from './change-set-rules.ts'
 import { compileCondition, isAboutFinding, type Condition } from './condition.ts'
-import { policyEvaluator } from './evaluate.ts'
+import { policyEvaluator, policyTrace } from './evaluate.ts'
 import { checkPolicy } from './policy-check.generated.js'
 import type { CompiledPolicy, PolicyMode } from './policy.ts'
 import type { PolicyDocument } from './schema.ts'
@@ -61,6 +61,7 @@ export function compilePolicy(source: unknown, sha256: Sha256): Result<CompiledP
     },
     readsRoute: [...rules, ...wholeRules].some(({ condition }) => condition.variables.has('route')),
     evaluator: policyEvaluator(rules, waivers.waivers, effective.on_incomplete),
+    trace: policyTrace(rules),
     nextFreezeEdge: freezeEdge(freezes.freezes),
     changeSetRulings: changeSetRulings(wholeRules, freezes.freezes, effective.on_incomplete),
   })

@@ -1,9 +1,10 @@
 /** Rules asked for one finding: the strictest wins, observing rules are held apart, waivers lower. Nothing here throws its way to ALLOW. */
 import { DECISION_CLASSES, type Decision } from '../decide/decision.ts'
+import type { FindingGroup, Occurrence } from '../finding.ts'
 import type { CompiledRule } from './compile.ts'
 import { conditionFacts, conditionKey, type ConditionFacts } from './condition.ts'
 import { occasionFacts } from './occasion.ts'
-import type { PolicyEffect, PolicyEvaluator, PolicyOccasion, PolicyRuling } from './policy.ts'
+import type { PolicyEffect, PolicyEvaluator, PolicyOccasion, PolicyRuling, RuleAnswer } from './policy.ts'
 import { waiverFor, waiverStanding, type CompiledWaiver } from './waiver.ts'
 
 /** What the rules say before waivers: one ruling of those that are enforced, one of those that observe. */
@@ -42,6 +43,23 @@ export function policyEvaluator(
       const waiver = waivers.length === 0 ? null : waiverFor(waivers, group, occurrence)
       return effectOf(rulings, waiver, occasion.now)
     }
+  }
+}
+
+/** The answers of all rules for one finding, for people who ask why. */
+export function policyTrace(
+  rules: readonly CompiledRule[],
+): (occasion: PolicyOccasion) => (group: FindingGroup, occurrence: Occurrence) => readonly RuleAnswer[] {
+  return (occasion) => {
+    const facts = occasionFacts(occasion)
+    return (group, occurrence) =>
+      rules.map((rule) => {
+        const { id: ruleId, decision, mode } = rule
+        if (!appliesTo(rule, occasion)) return { ruleId, decision, mode, answer: 'elsewhere', failure: null }
+        const answer = rule.condition.test(conditionFacts(facts, group, occurrence))
+        if (!answer.ok) return { ruleId, decision, mode, answer: 'failed', failure: answer.problem }
+        return { ruleId, decision, mode, answer: answer.value ? 'matches' : 'silent', failure: null }
+      })
   }
 }
 

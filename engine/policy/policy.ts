@@ -24,6 +24,8 @@ export interface CompiledPolicy {
   readonly readsRoute: boolean
   /** The policy bound to one occasion, to be asked finding by finding. */
   evaluator(occasion: PolicyOccasion): PolicyEvaluator
+  /** Every rule's answer for one finding, in the order of the pack: what `evaluator` decides from, told apart. */
+  trace(occasion: PolicyOccasion): (group: FindingGroup, occurrence: Occurrence) => readonly RuleAnswer[]
   /** What rules about the change set as a whole, and freeze windows, say of it; those that say nothing are left out. */
   changeSetRulings(occasion: PolicyOccasion): readonly ChangeSetRuling[]
   /** When the next freeze window for this context opens or closes, seconds since the epoch; null: none will. */
@@ -46,6 +48,16 @@ export interface PolicyOccasion {
   readonly changes: readonly FoundChange[]
   /** Seconds since the epoch: waivers expire, windows open and close. */
   readonly now: number
+}
+
+/** `elsewhere`: the rule is for other environments or operations. */
+export interface RuleAnswer {
+  readonly ruleId: string
+  readonly decision: Decision
+  readonly mode: PolicyMode
+  readonly answer: 'matches' | 'silent' | 'failed' | 'elsewhere'
+  /** Why the condition failed; null when it did not. */
+  readonly failure: string | null
 }
 
 /** What one rule or window says of the change set as a whole. */

@@ -5,8 +5,9 @@ import { loadPolicy, policyFile } from '../config/policy.ts'
 import { systemClock } from '../keys/key-ring.ts'
 import { EXIT, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
 import { LIST_FORMAT, show } from './format.ts'
-import type { CommandIo } from './io.ts'
+import { writeLine, type CommandIo } from './io.ts'
 import type { CaseOutcome } from './policy-cases.ts'
+import { simulate, SIMULATE_NOTES, SIMULATE_OPTIONS } from './policy-simulate.ts'
 
 const lint: Command = {
   name: 'lint',
@@ -23,16 +24,39 @@ const test: Command = {
   summary: 'Run the test cases of a policy pack.',
   operands: 'PACK',
   operandCount: [1, 1],
-  options: [{ name: 'cases', value: 'FILE', help: 'The cases; cases.yaml beside the pack unless told.' }, LIST_FORMAT],
+  options: [
+    { name: 'cases', value: 'FILE', help: 'The cases; cases.yaml beside the pack unless told.' },
+    { ...LIST_FORMAT, allowed: ['text', 'json', 'junit'] },
+  ],
   notes:
     'PACK: the path of a pack.yaml, or the name of a shipped pack.\nExit codes: 0 all pass, 1 some fail or the pack has mistakes.',
   run: runTest,
 }
 
+const simulateCommand: Command = {
+  name: 'simulate',
+  summary: 'Say what a policy pack would decide on a change.',
+  operands: 'PACK BEFORE AFTER',
+  operandCount: [3, 3],
+  options: SIMULATE_OPTIONS,
+  notes: SIMULATE_NOTES,
+  run: (args, io) => runSimulate(false, args, io),
+}
+
+const explain: Command = {
+  name: 'explain',
+  summary: 'The same, with the answer of every rule to every change.',
+  operands: 'PACK BEFORE AFTER',
+  operandCount: [3, 3],
+  options: SIMULATE_OPTIONS,
+  notes: SIMULATE_NOTES,
+  run: (args, io) => runSimulate(true, args, io),
+}
+
 export const policyGroup: CommandGroup = {
   name: 'policy',
-  summary: 'Check policy packs and run their test cases.',
-  commands: [lint, test],
+  summary: 'Check policy packs, run their test cases, try them on a change.',
+  commands: [lint, test, simulateCommand, explain],
 }
 
 function runLint(args: Arguments, io: CommandIo): ExitCode {
@@ -42,6 +66,13 @@ function runLint(args: Arguments, io: CommandIo): ExitCode {
   const view = { name: policy.name, mode: policy.mode, hash: policy.hash, on_incomplete: policy.onIncomplete, file }
   show(args, io, { ok: true, ...view, mistakes: [] }, () => `${file}: good; policy ${policy.name}, ${policy.hash}`)
   return EXIT.good
+}
+
+async function runSimulate(isExplained: boolean, args: Arguments, io: CommandIo): Promise<ExitCode> {
+  const loaded = loadPolicy(packOf(args), '.')
+  if (loaded.ok) return simulate(loaded.value.policy, isExplained, args, io)
+  showMistakes(loaded.problem, args, io)
+  return EXIT.usage
 }
 
 async function runTest(args: Arguments, io: CommandIo): Promise<ExitCode> {
@@ -54,6 +85,11 @@ async function runTest(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const outcomes = cases.value.map((policyCase) => runCase(loaded.value.policy, policyCase, now))
   const failed = outcomes.filter(({ differences }) => differences.length > 0).length
   const passed = outcomes.length - failed
+  if (args.value('format') === 'junit') {
+    const { renderCases } = await import('../report/policy-junit.ts')
+    writeLine(io.stdout, renderCases(loaded.value.policy.name, outcomes))
+    return failed === 0 ? EXIT.good : EXIT.no
+  }
   show(args, io, { ok: failed === 0, passed, failed, cases: outcomes }, () =>
     [...outcomes.flatMap(outcomeLines), `${passed} passed, ${failed} failed`].join('\n'),
   )

@@ -8,6 +8,7 @@ import { variable } from '../config/environment.ts'
 import { printable } from '../report/printable.ts'
 import { messageOf } from '../startup-error.ts'
 import { columns, EXIT, UsageError, type Arguments, type Command, type ExitCode } from './command.ts'
+import { CONTEXT_OPTIONS } from './context-options.ts'
 import { CONFIG_OPTION } from './config-option.ts'
 import { TYPE_NAMES } from './diff.ts'
 import { readSource, textFile } from './documents.ts'
@@ -15,22 +16,6 @@ import { LIST_FORMAT, show } from './format.ts'
 import type { CommandIo } from './io.ts'
 
 const DEFAULT_URL = 'http://127.0.0.1:15081'
-
-/** Option → member of `context` on the wire. */
-const CONTEXT_OPTIONS = [
-  {
-    name: 'operation',
-    member: 'operation',
-    help: 'What is to be done: tool_call, merge, deploy, publish, register …; required to authorize.',
-  },
-  { name: 'environment', member: 'environment', help: 'Where it is to be done.' },
-  { name: 'target-id', member: 'target_id', help: 'What it is to be done to.' },
-  { name: 'repository', member: 'repository', help: 'Repository of the change.' },
-  { name: 'branch', member: 'branch', help: 'Branch of the change.' },
-  { name: 'pull-request', member: 'pull_request', help: 'Pull request of the change.' },
-  { name: 'base', member: 'base', help: 'Ref that the change starts from.' },
-  { name: 'head', member: 'head', help: 'Ref that the change ends at.' },
-] as const
 
 export const preflightCommand: Command = {
   name: 'preflight',

@@ -3,10 +3,8 @@ import { LEVELS, type Level } from '../../engine/index.ts'
 import { annotationOf } from './annotation.ts'
 import { detailLines, titleText } from './details.ts'
 import type { ReportGroup } from './diff-report.ts'
-import { printable } from './printable.ts'
 import type { ReportContext } from './report.ts'
-
-type Attributes = Readonly<Record<string, string | number>>
+import { attributes, escaped, type Attributes } from './xml.ts'
 
 export function renderJUnit(context: ReportContext): string {
   const { report, documents, ignored, failOn } = context
@@ -60,26 +58,4 @@ function testCase(group: ReportGroup, documents: ReportContext['documents'], ins
     ...(place?.position ? { line: place.position.line } : {}),
   })
   return `<testcase${named}>${inside.join('')}</testcase>`
-}
-
-function attributes(values: Attributes): string {
-  return Object.entries(values)
-    .map(([name, value]) => ` ${name}="${escaped(printable(String(value)))}"`)
-    .join('')
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&apos;',
-}
-
-/** Characters that XML 1.0 §2.2 has no place for are shown as U+FFFD; controls are escaped before (printable). */
-function escaped(text: string): string {
-  return text
-    .toWellFormed()
-    .replaceAll(/[\uFFFE\uFFFF]/g, '\uFFFD')
-    .replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
 }

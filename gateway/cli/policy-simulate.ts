@@ -1,0 +1,192 @@
+/** `preflight policy simulate` and `explain`: what a pack would decide on a change in this process, and which rules say so. Never permission. */
+import {
+  decide,
+  artifactDigest,
+  canonicalArtifactType,
+  compare,
+  DEFAULT_DOCUMENT_LIMITS,
+  EMPTY_CONTEXT,
+  inputFingerprint,
+  judge,
+  rulesetHash,
+  sniffArtifactType,
+  type Artifact,
+  type ArtifactAnalysis,
+  type CompiledPolicy,
+  type DecideInput,
+  type JudgedChangeSet,
+  type Judgement,
+  type RuleAnswer,
+  type Verdict,
+} from '../../engine/index.ts'
+import { sha256Hex } from '../hash.ts'
+import { EXIT, UsageError, type Arguments, type ExitCode, type OptionSpec } from './command.ts'
+import { CONTEXT_OPTIONS } from './context-options.ts'
+import { TYPE_NAMES } from './diff.ts'
+import { readSource, referencedFiles } from './documents.ts'
+import { LIST_FORMAT, show } from './format.ts'
+import type { CommandIo } from './io.ts'
+
+export const SIMULATE_OPTIONS: readonly OptionSpec[] = [
+  { name: 'type', value: 'TYPE', allowed: TYPE_NAMES, help: 'Kind of contract; told from the content when left out.' },
+  ...CONTEXT_OPTIONS.map(({ name, help }) => ({ name, value: 'VALUE', help })),
+  { name: 'route', value: 'NAME', help: 'Route of an intercepted call.' },
+  { name: 'at', value: 'TIME', help: 'Moment of the decision, e.g. 2026-12-24T12:00:00Z; now unless told.' },
+  LIST_FORMAT,
+]
+
+export const SIMULATE_NOTES = [
+  'PACK: the path of a pack.yaml, or the name of a shipped pack.',
+  'BEFORE and AFTER: a file, - for standard input, or <ref>:<path> in the git repository here.',
+  'Exit codes: 0 it would be let through, 1 it would be held up, 2 usage, 3 the contracts could not be analysed.',
+].join('\n')
+
+interface Simulation {
+  readonly verdict: Verdict
+  readonly judged: JudgedChangeSet
+}
+
+/** @param isExplained every rule's answer for every change, instead of the rules that decided */
+export async function simulate(
+  policy: CompiledPolicy,
+  isExplained: boolean,
+  args: Arguments,
+  io: CommandIo,
+): Promise<ExitCode> {
+  const input = await inputOf(policy, args, io)
+  const simulation: Simulation = { verdict: decide(input), judged: judge(input.analyses, input) }
+  const view = viewOf(policy, simulation, isExplained)
+  show(args, io, view, textOf)
+  if (!simulation.verdict.analysis_complete) return EXIT.undecided
+  return simulation.verdict.safe_for_agent ? EXIT.good : EXIT.no
+}
+
+async function inputOf(policy: CompiledPolicy, args: Arguments, io: CommandIo): Promise<DecideInput> {
+  const [, before = '', after = ''] = args.operands
+  if (before === '-' && after === '-') throw new UsageError('only one side can come from standard input')
+  const now = momentOf(args)
+  const [base, head] = [await readSource(before, io), await readSource(after, io)]
+  const named = canonicalArtifactType(args.value('type') ?? '')
+  const type = named === null ? sniffArtifactType(base.text, head.text) : { ok: true as const, value: named }
+  if (!type.ok) throw new UsageError(`${type.problem.message} Name the kind with --type`)
+  const artifact: Artifact = { id: head.name, type: type.value, before: base.text, after: head.text }
+  const { stableDays, betaDays } = policy.deprecation
+  const options = {
+    limits: DEFAULT_DOCUMENT_LIMITS,
+    today: new Date(now * 1000).toISOString().slice(0, 10),
+    files: { base: await referencedFiles(base), head: await referencedFiles(head) },
+    ...(stableDays > 0 && { deprecation_days_stable: stableDays }),
+    ...(betaDays > 0 && { deprecation_days_beta: betaDays }),
+  }
+  const result = compare(artifact, options, sha256Hex)
+  const { id } = artifact
+  const analysis: ArtifactAnalysis = result.ok
+    ? { id, type: type.value, ok: true, comparison: result.value }
+    : { id, type: type.value, ok: false, problem: result.problem }
+  const stated = CONTEXT_OPTIONS.flatMap(({ name, member }) => {
+    const value = args.value(name)
+    return value === undefined ? [] : [[member, value] as const]
+  })
+  return {
+    analyses: [analysis],
+    context: { ...EMPTY_CONTEXT, ...Object.fromEntries(stated) },
+    policy,
+    scope: null,
+    route: args.value('route') ?? null,
+    inputFingerprint: inputFingerprint([artifact], sha256Hex),
+    artifactDigest: artifactDigest([artifact], sha256Hex),
+    rulesetHash: rulesetHash(sha256Hex),
+    policyPin: null,
+    now,
+    sha256: sha256Hex,
+  }
+}
+
+function momentOf(args: Arguments): number {
+  const text = args.value('at')
+  const moment = text === undefined ? Date.now() : Date.parse(text)
+  if (Number.isNaN(moment)) throw new UsageError(`--at ${JSON.stringify(text)} is no time; write 2026-12-24T12:00:00Z`)
+  return Math.floor(moment / 1000)
+}
+
+type View = ReturnType<typeof viewOf>
+
+function viewOf(policy: CompiledPolicy, { verdict, judged }: Simulation, isExplained: boolean) {
+  const trace = policy.trace(judged.occasion)
+  const { decision, execution_action, observed_decision, summary, risk_score } = verdict
+  return {
+    simulated: true,
+    authorization_effect: 'NONE',
+    policy: { name: policy.name, hash: policy.hash, mode: policy.mode },
+    decision,
+    execution_action,
+    observed_decision,
+    summary,
+    risk_score,
+    degraded_reasons: verdict.degraded_reasons,
+    change_set: judged.rulings.map(({ ruleId: rule, decision: ruled, observed, reason, failure }) => ({
+      rule,
+      decision: ruled,
+      observed,
+      reason,
+      failure,
+    })),
+    changes: judged.artifacts
+      .flatMap(({ judgements }) => judgements)
+      .map((judgement) => changeView(judgement, isExplained ? trace(judgement.group, judgement.occurrence) : null)),
+  }
+}
+
+function changeView({ group, occurrence, places, effect }: Judgement, answers: readonly RuleAnswer[] | null) {
+  const { rule, level, location } = group
+  const { waiver, observed } = effect
+  return {
+    comparison_rule: rule,
+    level,
+    location,
+    places,
+    message: occurrence.message,
+    rule: effect.ruleId,
+    decision: effect.decision,
+    observed: observed && { rule: observed.ruleId, decision: observed.decision },
+    waiver: waiver && { id: waiver.id, standing: waiver.standing, expires: waiver.expires },
+    ...(answers !== null && { answers }),
+  }
+}
+
+function textOf(view: View): string {
+  return [
+    `${view.policy.name}: ${view.decision}${view.observed_decision === view.decision ? '' : ` (observed: ${view.observed_decision})`}`,
+    view.summary,
+    ...view.degraded_reasons.map(({ code, message }) => `! ${code}: ${message}`),
+    ...view.change_set.map(
+      ({ rule, decision, observed, reason }) => `${observed ?? decision}  ${rule}: ${reason.message}`,
+    ),
+    ...view.changes.flatMap(changeLines),
+    'Simulated: this is no permission.',
+  ].join('\n')
+}
+
+function changeLines(change: View['changes'][number]): readonly string[] {
+  const { decision, rule, comparison_rule: found, level, location, places, waiver, observed, answers = [] } = change
+  return [
+    `${decision}  ${found} (${level}) at ${location === '' ? 'the root' : location}${places > 1 ? `, ${places} places` : ''}`,
+    `    by ${rule === 'none' ? 'no rule' : `rule ${rule}`}: ${change.message}`,
+    ...(observed ? [`    rule ${observed.rule} only observes: ${observed.decision}`] : []),
+    ...(waiver ? [`    waiver ${waiver.id}, ${waiver.standing.replaceAll('_', ' ')}, expires ${waiver.expires}`] : []),
+    ...answers.map(answerLine),
+  ]
+}
+
+const ANSWERS: Readonly<Record<RuleAnswer['answer'], string>> = {
+  matches: 'matches',
+  silent: 'says nothing',
+  failed: 'failed',
+  elsewhere: 'is for other environments or operations',
+}
+
+function answerLine({ ruleId, decision, mode, answer, failure }: RuleAnswer): string {
+  const said =
+    answer === 'matches' ? `${ANSWERS[answer]}: ${decision}${mode === 'observe' ? ' (observes)' : ''}` : ANSWERS[answer]
+  return `      ${ruleId} ${said}${failure === null ? '' : `: ${failure}`}`
+}
