@@ -2,6 +2,7 @@
  * A protobuf contract: one .proto text, or a set of files as a JSON object of path → text, with what each name in it stands
  * for. A file that an import names and the set does not hold leaves its types opaque: known by name only.
  */
+import { byCodeUnit } from '../../change-set.ts'
 import { isRecord } from '../../schema/located.ts'
 import { fail, ok, type Result } from '../../result.ts'
 import { readDocument } from '../document.ts'
@@ -85,7 +86,8 @@ function readSet(text: string, limits: DocumentLimits): Result<readonly FileSour
     sources.push({ path, at, text: member })
   }
   if (sources.length === 0) return fail(unreadable('as a set of protobuf files: it holds none'))
-  return ok(sources)
+  // Which file is met first must not decide where a finding stands.
+  return ok(sources.sort((a, b) => byCodeUnit(a.path, b.path)))
 }
 
 function declarationsOf({ messages, enums, services, extensions }: ProtoFile): readonly Declared[] {
