@@ -14,7 +14,7 @@ import {
   type Envelope,
 } from '../../engine/index.ts'
 
-const FILES = ['openapi', 'mcp']
+const FILES = ['openapi', 'mcp', 'graphql']
 const strict = { additionalProperties: false }
 const codes = () => Type.Optional(Type.Array(Type.String()))
 

@@ -18,8 +18,13 @@ export interface Applied {
 
 const NOTHING_APPLIED: Applied = { usages: [], deprecation: null, specifiedBy: null, isOneOf: false }
 
-/** Names under which a document imports directives → their own names. */
-export type Imports = ReadonlyMap<string, string>
+/** How a document writes the directives of federation. */
+export interface Imports {
+  /** Names under which it imports them → their own names. */
+  readonly names: ReadonlyMap<string, string>
+  /** What stands, with two underscores, in front of those that it does not import. */
+  readonly namespace: string
+}
 
 export function readApplied(directives: readonly ConstDirectiveNode[] | undefined, imports: Imports): Applied {
   if (directives === undefined || directives.length === 0) return NOTHING_APPLIED
@@ -44,13 +49,17 @@ function textArgument({ arguments: given }: ConstDirectiveNode, name: string): s
 const SELECTIONS: Readonly<Record<string, string>> = { key: 'fields', requires: 'fields', provides: 'fields' }
 
 function usageOf(directive: ConstDirectiveNode, imports: Imports): Usage {
-  const name = imports.get(directive.name.value) ?? ownName(directive.name.value)
-  const given = (directive.arguments ?? []).map(({ name: argument, value }): [string, string] => [
-    argument.value,
-    SELECTIONS[name] === argument.value && value.kind === 'StringValue'
-      ? JSON.stringify(selectionText(value.value))
-      : literalOf(value),
-  ])
+  const name = ownName(directive.name.value, imports)
+  const isImport = name === 'link' && FEDERATION.test(textArgument(directive, 'url') ?? '')
+  const given = (directive.arguments ?? [])
+    // Under which names federation is imported is told by the directives themselves, which are read by their own names.
+    .filter((argument) => !isImport || argument.name.value === 'url')
+    .map(({ name: argument, value }): [string, string] => [
+      argument.value,
+      SELECTIONS[name] === argument.value && value.kind === 'StringValue'
+        ? JSON.stringify(selectionText(value.value))
+        : literalOf(value),
+    ])
   return {
     name,
     arguments: new Map(given.sort(([a], [b]) => byCodeUnit(a, b))),
@@ -58,9 +67,9 @@ function usageOf(directive: ConstDirectiveNode, imports: Imports): Usage {
   }
 }
 
-/** What is not imported is written with the namespace of the specification in front. */
-function ownName(name: string): string {
-  return name.startsWith('federation__') ? name.slice('federation__'.length) : name
+function ownName(name: string, { names, namespace }: Imports): string {
+  const prefix = `${namespace}__`
+  return names.get(name) ?? (name.startsWith(prefix) ? name.slice(prefix.length) : name)
 }
 
 /** Deepest selection that is put in order; a deeper one is compared as it is written. */
@@ -96,20 +105,22 @@ function printSelection({ selections }: SelectionSetNode): string {
 
 const FEDERATION = /^https:\/\/specs\.apollo\.dev\/federation\//
 
-/** What the `@link`s to the federation specification import under other names (federation 2, `import`). */
+/** What the `@link` to the federation specification imports under other names (federation 2, `import` and `as`). */
 export function readImports(directives: readonly ConstDirectiveNode[]): Imports {
-  const imports = new Map<string, string>()
+  const names = new Map<string, string>()
+  let namespace = 'federation'
   for (const directive of directives) {
     if (directive.name.value !== 'link' || !FEDERATION.test(textArgument(directive, 'url') ?? '')) continue
+    namespace = textArgument(directive, 'as') ?? namespace
     const list = directive.arguments?.find(({ name }) => name.value === 'import')?.value
     for (const item of list?.kind === 'ListValue' ? list.values : []) {
       if (item.kind !== 'ObjectValue') continue
       const name = memberText(item.fields, 'name')
       const alias = memberText(item.fields, 'as')
-      if (name?.startsWith('@') && alias?.startsWith('@')) imports.set(alias.slice(1), name.slice(1))
+      if (name?.startsWith('@') && alias?.startsWith('@')) names.set(alias.slice(1), name.slice(1))
     }
   }
-  return imports
+  return { names, namespace }
 }
 
 function memberText(
