@@ -5,7 +5,7 @@
  */
 import type { Examination, SchemaSources } from './comparison.ts'
 import { COMPOSITIONS, type Composition } from './composition.ts'
-import { alignConstants, constantsAsEnum, withoutImplied } from './constants.ts'
+import { alignConstants, constantsAsEnum, typedAs, withoutImplied } from './constants.ts'
 import { flatten } from './flatten.ts'
 import { isRecord, type JsonRecord, type Located } from './located.ts'
 import { itemsOf, locateItem } from './parts.ts'
@@ -168,8 +168,8 @@ function alignLists(
   report: Report,
 ): readonly [JsonRecord, JsonRecord] {
   if (!hasAlternatives(was) && !hasAlternatives(is)) return alignConstants(was, is)
-  const old = Array.isArray(is.enum) ? constantsAsEnum(was, before, sources.before) : was
-  const now = Array.isArray(was.enum) ? constantsAsEnum(is, after, sources.after) : is
+  const old = Array.isArray(is.enum) ? typedAs(constantsAsEnum(was, before, sources.before), is) : was
+  const now = Array.isArray(was.enum) ? typedAs(constantsAsEnum(is, after, sources.after), was) : is
   return compareTypeLists(old, now, before, after, sources, report)
 }
 

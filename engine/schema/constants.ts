@@ -31,6 +31,19 @@ export function constantsAsEnum(schema: JsonRecord, owner: ResolvedSchema, sourc
   return { ...rest, enum: values }
 }
 
+/** Values that are all of the type which the other side states are of that type, though nobody says so here. */
+export function typedAs(schema: JsonRecord, { type }: JsonRecord): JsonRecord {
+  const { enum: values } = schema
+  if (schema.type !== undefined || type === undefined || !Array.isArray(values)) return schema
+  const types = Array.isArray(type) ? type : [type]
+  return values.every((value) => types.some((name) => isOfType(value, name))) ? { ...schema, type } : schema
+}
+
+function isOfType(value: unknown, type: unknown): boolean {
+  if (value === null) return type === 'null'
+  return type === 'integer' ? Number.isInteger(value) : typeof value === type
+}
+
 function constantOf(schema: JsonRecord): unknown {
   if (schema.const !== undefined) return schema.const
   return Array.isArray(schema.enum) && schema.enum.length === 1 ? schema.enum[0] : undefined
