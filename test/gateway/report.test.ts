@@ -310,6 +310,14 @@ suite('the options of a comparison', () => {
     assert.deepEqual(at(report, 'findings', 0, 'attributes'), { 'x-team': 'a' })
   })
 
+  test('ask for extension members of operations', async () => {
+    const owned = { ...OPERATION, 'x-owner': 'shop', 'x-note': 'n' }
+    const pair = [file('owned.json', contract({ '/b': { get: owned }, '/a': { get: OPERATION } })), one]
+    const { stdout } = await run(['diff', ...pair, '--format', 'json', '--attribute', 'x-owner'])
+    const [finding] = listAt(JSON.parse(stdout), 'findings')
+    assert.deepEqual(at(finding, 'attributes'), { 'x-owner': 'shop' })
+  })
+
   test('are refused with what would be right', async () => {
     const cases: readonly (readonly [readonly string[], RegExp])[] = [
       [['--level', removed], /not RULE=LEVEL with one of breaking, dangerous, info, off/],
@@ -318,6 +326,7 @@ suite('the options of a comparison', () => {
       [['--match-path', '('], /--match-path is no regular expression/],
       [['--attribute', 'summary'], /is no extension member/],
       [['--deprecation-days-stable', '1.5'], /whole number of days/],
+      [['--attribute', 'owner'], /no extension member: their names start with x-/],
       [['--stability-level', 'betta'], /did you mean "beta"/],
     ]
     for (const [flags, expected] of cases) {
