@@ -9,19 +9,19 @@ import { sha256Hex } from '../../../gateway/hash.ts'
 import { answer, compared, refused, told } from './compared.ts'
 
 const SDL = `
-"""Notes and who wrote them"""
-schema { query: Query mutation: Mutation }
-directive @audit(reason: String = "law", level: Int! = 1) repeatable on FIELD_DEFINITION | OBJECT
-type Query { note(id: ID!, lang: [Lang!] = [DE, EN]): Note @deprecated(reason: "Use node") search(by: Filter = {text: "a", max: 3}): [Found!]! }
-type Mutation { write(note: NoteInput!): Note! }
-interface Node { id: ID! }
-"A note" type Note implements Node { id: ID! weight: Float  at: Day author: Person }
-type Person implements Node { id: ID! name: String! }
-union Found = Note | Person
-enum Lang { DE EN @deprecated }
-input Filter { text: String max: Int = 10 }
-input NoteInput @oneOf { draft: String final: String }
-scalar Day @specifiedBy(url: "https://example.com/day")
+  """Notes and who wrote them"""
+  schema { query: Query mutation: Mutation }
+  directive @audit(reason: String = "law", level: Int! = 1) repeatable on FIELD_DEFINITION | OBJECT
+  type Query { note(id: ID!, lang: [Lang!] = [DE, EN]): Note @deprecated(reason: "Use node") search(by: Filter = {text: "a", max: 3}): [Found!]! }
+  type Mutation { write(note: NoteInput!): Note! }
+  interface Node { id: ID! }
+  "A note" type Note implements Node { id: ID! weight: Float  at: Day author: Person }
+  type Person implements Node { id: ID! name: String! }
+  union Found = Note | Person
+  enum Lang { DE EN @deprecated }
+  input Filter { text: String max: Int = 10 }
+  input NoteInput @oneOf { draft: String final: String }
+  scalar Day @specifiedBy(url: "https://example.com/day")
 `
 
 function introspected(sdl: string): string {
