@@ -2,8 +2,9 @@
 import type { ArtifactAnalysis } from '../compare.ts'
 import { countFindings, type FindingGroup } from '../finding.ts'
 import { digestJson, type Digest, type Sha256 } from '../hash.ts'
-import type { ChangeSetRuling, CompiledPolicy } from '../policy/policy.ts'
+import type { ChangeSetRuling, CompiledPolicy, PolicyOccasion } from '../policy/policy.ts'
 import { approvalRow, approvedException, type ApprovalFacts, type ApprovalGranted } from './approval.ts'
+import type { DeclaredConsumer } from './consumers.ts'
 import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from './decision.ts'
 import type { PolicyPinStatus, Reason } from './envelope-parts.ts'
 import { evidenceRows } from './evidence.ts'
@@ -40,6 +41,8 @@ export interface DecideInput {
   readonly scope: DecisionScope | null
   /** Name of the route of an intercepted call, which the policy may read; absent or null: none. */
   readonly route?: string | null
+  /** Who is declared to use which contract; absent: nobody is. */
+  readonly consumers?: readonly DeclaredConsumer[]
   readonly inputFingerprint: Digest
   readonly artifactDigest: Digest
   /** JCS of `[id, level]` of every rule (wire.md §5). */
@@ -56,7 +59,7 @@ export interface DecideInput {
 /** The same input gives the same verdict, byte for byte, whatever the order of the artifacts. */
 export function decide(input: DecideInput): Verdict {
   const { policy, context } = input
-  const { artifacts, rulings } = judge(input.analyses, input)
+  const { artifacts, rulings, occasion } = judge(input.analyses, input)
   const judgements = strictestFirst(artifacts)
   const pin = pinStatus(policy, input.policyPin)
   const degraded = degradedReasons(artifacts, rulings)
@@ -83,7 +86,7 @@ export function decide(input: DecideInput): Verdict {
   })
   const report: ReportFacts = { decision, counts, leading, judgements, degraded, nextActions: steps.next_actions }
   const factors = riskFactors({ judgements, patterns: patterns.patterns, evidenceQuality: quality })
-  const fingerprint = verdictFingerprint(input, decision, groups)
+  const fingerprint = verdictFingerprint(input, occasion, decision, groups)
   return {
     context,
     decision,
@@ -110,7 +113,11 @@ export function decide(input: DecideInput): Verdict {
     requires_migration: counts.breaking > 0,
     severity_summary: counts,
     ...patterns,
-    blast_radius: blastRadius(artifacts, input.scope !== null),
+    blast_radius: blastRadius(
+      artifacts,
+      input.scope !== null,
+      input.consumers && input.consumers.length > 0 ? { reached: occasion.consumers } : null,
+    ),
     artifacts: artifacts.map((artifact) => artifactVerdict(artifact, policy)),
     groups,
     human_report: humanReport(report),
@@ -260,7 +267,12 @@ function artifactVerdict(artifact: JudgedArtifact, policy: CompiledPolicy): Arti
 }
 
 /** Profile `verdict.v1` (wire.md §5): what the verdict depends on, and nothing of clock, ids or store. */
-function verdictFingerprint(input: DecideInput, decision: Decision, groups: readonly FindingGroup[]): Digest {
+function verdictFingerprint(
+  input: DecideInput,
+  { route, consumers }: PolicyOccasion,
+  decision: Decision,
+  groups: readonly FindingGroup[],
+): Digest {
   const findings = groups.flatMap(({ occurrences }) => occurrences.map(({ fingerprint }) => fingerprint)).sort()
   return digestJson(
     {
@@ -268,8 +280,12 @@ function verdictFingerprint(input: DecideInput, decision: Decision, groups: read
       input_fingerprint: input.inputFingerprint,
       decision,
       findings,
-      // A verdict depends on the route only where a condition reads it.
-      context: input.policy.readsRoute ? { ...input.context, route: input.route ?? null } : input.context,
+      // A verdict depends on the route and on who is reached only where a condition reads them.
+      context: {
+        ...input.context,
+        ...(input.policy.readsRoute && { route }),
+        ...(input.policy.readsConsumers && { consumers: [...consumers] }),
+      },
       policy_hash: input.policy.hash,
       ruleset_hash: input.rulesetHash,
       scorer_version: SCORER_VERSION,

@@ -11,6 +11,7 @@ import type {
   PolicyEvaluator,
   PolicyOccasion,
 } from '../policy/policy.ts'
+import { reachedConsumers, type DeclaredConsumer } from './consumers.ts'
 import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from './decision.ts'
 
 /** Which findings decide: those that reach this tool or operation, and those of the contract as a whole. Null: all. */
@@ -41,6 +42,8 @@ export interface JudgingTerms {
   readonly scope: DecisionScope | null
   /** Name of the route of an intercepted call; absent or null: none. */
   readonly route?: string | null
+  /** Who is declared to use which contract; absent: nobody is. */
+  readonly consumers?: readonly DeclaredConsumer[]
   readonly now: number
 }
 
@@ -54,7 +57,7 @@ export interface JudgedChangeSet {
 }
 
 export function judge(analyses: readonly ArtifactAnalysis[], terms: JudgingTerms): JudgedChangeSet {
-  const { policy, context, route = null, now } = terms
+  const { policy, context, route = null, consumers = [], now } = terms
   const rows = [...analyses]
     .sort((a, b) => byCodeUnit(a.type, b.type) || byCodeUnit(a.id, b.id))
     .map((analysis) => ({ analysis, groups: analysis.ok ? decidingGroups(analysis.comparison, terms) : [] }))
@@ -62,6 +65,10 @@ export function judge(analyses: readonly ArtifactAnalysis[], terms: JudgingTerms
     context,
     route,
     now,
+    consumers: reachedConsumers(
+      consumers,
+      rows.map(({ analysis, groups }) => ({ id: analysis.id, groups })),
+    ),
     artifacts: rows.map(({ analysis: { id, type, ok } }) => ({ id, type, isAnalysed: ok })),
     changes: rows.flatMap(({ analysis, groups }) => groups.map((group) => ({ artifact: analysis.id, group }))),
   }

@@ -7,11 +7,17 @@ import type { JudgedArtifact } from './judgement.ts'
 /** Rows of detected patterns in one envelope; the rest is counted in the evidence. */
 const MAX_PATTERN_ROWS = 100
 
-/**
- * Consumers have no source yet: none declared, none observed. Without a scope the comparison's own counts hold; with one, what
- * the remaining findings touch.
- */
-export function blastRadius(artifacts: readonly JudgedArtifact[], isScoped: boolean): BlastRadius {
+/** Who uses what is changed, as far as it is declared; null: nothing is declared, so nothing was measured. */
+export interface DeclaredReach {
+  readonly reached: readonly string[]
+}
+
+/** Without a scope the comparison's own counts hold; with one, what the remaining findings touch. */
+export function blastRadius(
+  artifacts: readonly JudgedArtifact[],
+  isScoped: boolean,
+  declared: DeclaredReach | null,
+): BlastRadius {
   const radius = { endpoints: 0, fields: 0, params: 0 }
   for (const { analysis, groups } of artifacts) {
     if (!analysis.ok) continue
@@ -20,7 +26,12 @@ export function blastRadius(artifacts: readonly JudgedArtifact[], isScoped: bool
     radius.fields += touched.fields
     radius.params += touched.params
   }
-  return { ...radius, consumers_declared: 0, consumers_observed: 0, graph_source: 'none' }
+  return {
+    ...radius,
+    consumers_declared: declared?.reached.length ?? 0,
+    consumers_observed: 0,
+    graph_source: declared ? 'declared' : 'none',
+  }
 }
 
 function touchedBy(groups: readonly FindingGroup[]): { endpoints: number; fields: number; params: number } {

@@ -6,7 +6,7 @@ import { ok, type Problem, type Result } from '../result.ts'
 import { ruleOf } from '../rules/table.ts'
 import { problemsOf } from '../violation.ts'
 import { changeSetRulings, compileFreezes, freezeEdge, type ChangeSetRule } from './change-set-rules.ts'
-import { compileCondition, isAboutFinding, type Condition } from './condition.ts'
+import { compileCondition, CONSUMERS, isAboutFinding, type Condition } from './condition.ts'
 import { policyEvaluator, policyTrace } from './evaluate.ts'
 import { checkPolicy } from './policy-check.generated.js'
 import type { CompiledPolicy, PolicyMode } from './policy.ts'
@@ -48,6 +48,7 @@ export function compilePolicy(source: unknown, sha256: Sha256): Result<CompiledP
     ...unknownRules(effective),
   ]
   if (faults.length > 0) return { ok: false, problem: faults }
+  const reads = (name: string) => [...rules, ...wholeRules].some(({ condition }) => condition.variables.has(name))
   return ok({
     name: effective.metadata.name,
     mode: effective.mode,
@@ -59,7 +60,8 @@ export function compilePolicy(source: unknown, sha256: Sha256): Result<CompiledP
       stableDays: effective.deprecation?.stable_days ?? 0,
       betaDays: effective.deprecation?.beta_days ?? 0,
     },
-    readsRoute: [...rules, ...wholeRules].some(({ condition }) => condition.variables.has('route')),
+    readsRoute: reads('route'),
+    readsConsumers: reads(CONSUMERS),
     evaluator: policyEvaluator(rules, waivers.waivers, effective.on_incomplete),
     trace: policyTrace(rules),
     nextFreezeEdge: freezeEdge(freezes.freezes),

@@ -38,10 +38,13 @@ const VARIABLES: Readonly<Record<string, readonly string[] | null>> = {
   operation: OPERATION_FIELDS,
   tool: null,
   findings: null,
-  change_set: ['artifacts', 'ids', 'types', 'failed', 'breaking', 'dangerous', 'info'],
+  change_set: ['artifacts', 'ids', 'types', 'failed', 'breaking', 'dangerous', 'info', 'consumers'],
   route: null,
   time: ['date', 'weekday', 'hour', 'minute', 'unix'],
 }
+
+/** Among the variables of a condition: it reads who is reached. */
+export const CONSUMERS = 'change_set.consumers'
 
 /** Variables that differ from finding to finding. */
 const PER_FINDING: ReadonlySet<string> = new Set(['finding', 'operation', 'tool'])
@@ -209,6 +212,7 @@ function surveyVariable(name: string, field: string | null, survey: Survey, arou
   if (around.bound.has(name)) return
   const fields = Object.hasOwn(VARIABLES, name) ? VARIABLES[name] : undefined
   survey.variables.add(name)
+  if (name === 'change_set' && (field === null || field === 'consumers')) survey.variables.add(CONSUMERS)
   // All findings for each of something would take time that grows with their square.
   if (name === 'findings' && around.loops > 0) survey.faults.push('reads findings inside a loop')
   if (fields === undefined) {

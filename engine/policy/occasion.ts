@@ -10,7 +10,7 @@ export interface OccasionFacts {
   readonly time: Readonly<Record<string, string | bigint>>
 }
 
-export function occasionFacts({ context, route, artifacts, changes, now }: PolicyOccasion): OccasionFacts {
+export function occasionFacts({ context, route, artifacts, changes, consumers, now }: PolicyOccasion): OccasionFacts {
   const places = (level: string): bigint =>
     BigInt(changes.reduce((sum, { group }) => sum + (group.level === level ? group.occurrences.length : 0), 0))
   return {
@@ -24,6 +24,7 @@ export function occasionFacts({ context, route, artifacts, changes, now }: Polic
       breaking: places('breaking'),
       dangerous: places('dangerous'),
       info: places('info'),
+      consumers,
     },
     route,
     time: timeFacts(now),

@@ -22,6 +22,8 @@ export interface CompiledPolicy {
   readonly deprecation: { readonly stableDays: number; readonly betaDays: number }
   /** A condition reads the route: then the verdict depends on it. */
   readonly readsRoute: boolean
+  /** The same of the declared consumers that are reached. */
+  readonly readsConsumers: boolean
   /** The policy bound to one occasion, to be asked finding by finding. */
   evaluator(occasion: PolicyOccasion): PolicyEvaluator
   /** Every rule's answer for one finding, in the order of the pack: what `evaluator` decides from, told apart. */
@@ -44,6 +46,8 @@ export interface PolicyOccasion {
   /** Name of the route of an intercepted call. */
   readonly route: string | null
   readonly artifacts: readonly { readonly id: string; readonly type: string; readonly isAnalysed: boolean }[]
+  /** Names of the declared consumers that breaking or dangerous changes reach. */
+  readonly consumers: readonly string[]
   /** Those that decide. */
   readonly changes: readonly FoundChange[]
   /** Seconds since the epoch: waivers expire, windows open and close. */

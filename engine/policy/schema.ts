@@ -23,7 +23,7 @@ const PolicyRule = Type.Object(
     description: Type.Optional(words(500, 'What the rule is for.')),
     when: words(
       MAX_CONDITION_LENGTH,
-      'CEL, true or false. Variables: finding {rule, code, level, direction, location, side, message, fingerprint}, context {operation, environment, repository, branch, pull_request, base, head, target_id, target_uri}, operation {method, path, operation_id} or null, tool (name) or null; and of the change set: findings (list of {artifact, rule, code, level, direction, location, side, places}), change_set {artifacts, ids, types, failed, breaking, dangerous, info}, route (name or null), time {date, weekday 1-7 from Monday, hour, minute, unix}, UTC.',
+      'CEL, true or false. Variables: finding {rule, code, level, direction, location, side, message, fingerprint}, context {operation, environment, repository, branch, pull_request, base, head, target_id, target_uri}, operation {method, path, operation_id} or null, tool (name) or null; and of the change set: findings (list of {artifact, rule, code, level, direction, location, side, places}), change_set {artifacts, ids, types, failed, breaking, dangerous, info, consumers}, route (name or null), time {date, weekday 1-7 from Monday, hour, minute, unix}, UTC.',
     ),
     for: Type.Optional(
       Type.Enum(['finding', 'change_set'], {

@@ -307,6 +307,34 @@ export const Config = Type.Object(
       },
       'Approvals of what the policy holds up with REQUIRE_APPROVAL.',
     ),
+    consumers: Type.Array(
+      Type.Object(
+        {
+          name: Type.String({ minLength: 1, maxLength: 200, description: 'Who it is.' }),
+          uses: Type.Array(
+            Type.Object(
+              {
+                artifact: Type.Optional(
+                  Type.String({ minLength: 1, description: 'Id of the contract in the change set; any when absent.' }),
+                ),
+                operation: Type.Optional(
+                  Type.String({ pattern: '^[A-Z_]+ \\S.*$', description: 'METHOD /path, as the contract writes it.' }),
+                ),
+                tool: Type.Optional(Type.String({ minLength: 1, description: 'Name of the tool.' })),
+              },
+              { additionalProperties: false },
+            ),
+            { minItems: 1, description: 'What it uses; without operation and tool the whole contract.' },
+          ),
+        },
+        { additionalProperties: false },
+      ),
+      {
+        default: [],
+        description:
+          'Who uses which contracts: blast_radius.consumers_declared, and change_set.consumers for the policy.',
+      },
+    ),
     shutdown: strict({ drain: seconds(20, 'Calls under way may finish within this', 0) }, 'SIGTERM.'),
     routes: Type.Array(RouteConfig, {
       default: [],

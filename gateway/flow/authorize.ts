@@ -22,6 +22,7 @@ import type { DecisionRow, Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { operationLabel, type Metrics } from '../telemetry/metrics.ts'
 import { createAnalyst, type Analyst } from './analyst.ts'
+import { declaredConsumers } from './consumers.ts'
 import type { AnalyzeRequest, Assessment, Authorization, AuthorizeRequest, Flow } from './flow.ts'
 
 export interface FlowDeps {
@@ -111,6 +112,7 @@ async function gather(
     policy,
     scope: request.scope,
     route: request.route ?? null,
+    consumers: declaredConsumers(settings.config),
     ...digests,
     rulesetHash: rulesetHash(sha256Hex),
     policyPin: settings.config.policy_pin ?? null,

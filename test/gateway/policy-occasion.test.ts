@@ -8,7 +8,7 @@ import { compilePolicy, EMPTY_CONTEXT, type CompiledPolicy } from '../../engine/
 import { sha256Hex } from '../../gateway/hash.ts'
 import { startApi, type ApiFake } from '../fakes/api.ts'
 import { run } from '../fakes/command-io.ts'
-import { pets, PETS, PETS_WITH_POST } from '../fakes/contracts.ts'
+import { pets, PETS, PETS_WITH_POST, PETS_WITHOUT_DELETE } from '../fakes/contracts.ts'
 import { at, listAt, textAt } from '../json.ts'
 
 const HEAD = { apiVersion: 'preflight.dev/v1', kind: 'Policy', metadata: { name: 'p' } }
@@ -136,4 +136,25 @@ test('a test case of a pack says its moment and its route', async (t) => {
   const { code, stdout } = await run(['policy', 'test', pack])
   assert.match(stdout, /3 passed, 0 failed/)
   assert.equal(code, 0)
+})
+
+test('consumers of the configuration are counted and can be protected', async (t) => {
+  const rules = [{ id: 'protect', for: 'change_set', when: "'billing' in change_set.consumers", then: 'BLOCK' }]
+  const consumers = [
+    { name: 'billing', uses: [{ artifact: 'pets', operation: 'DELETE /pets' }] },
+    { name: 'web', uses: [{ operation: 'GET /pets' }] },
+  ]
+  const api = await startApi({ policy: policyOf({ rules }), config: { consumers } })
+  t.after(() => api.close())
+  const { body } = await api.post('/api/v1/preflight', request('merge', PETS_WITHOUT_DELETE))
+  assert.equal(at(body, 'decision'), 'BLOCK')
+  assert.equal(at(body, 'blast_radius', 'consumers_declared'), 1)
+  assert.equal(at(body, 'decision_result', 'blast_radius', 'graph_source'), 'declared')
+  const { body: grown } = await api.post('/api/v1/preflight', request('merge'))
+  assert.deepEqual([at(grown, 'decision'), at(grown, 'blast_radius', 'consumers_declared')], ['ALLOW', 0])
+  const { body: simulated } = await api.post('/api/v1/policy/simulate', {
+    policy: { ...HEAD, rules },
+    artifacts: [pets(PETS_WITHOUT_DELETE)],
+  })
+  assert.equal(at(simulated, 'matched_rules', 0, 'rule'), 'protect')
 })

@@ -10,6 +10,7 @@ import {
   type PolicyEffect,
 } from '../../../engine/index.ts'
 import { GatewayError } from '../../errors.ts'
+import { declaredConsumers } from '../../flow/consumers.ts'
 import { sha256Hex } from '../../hash.ts'
 import { artifactMistakes, artifactsOf, contextOf } from '../change-set.ts'
 import type { ApiDeps } from '../deps.ts'
@@ -101,12 +102,13 @@ export const simulatePolicy = defineRoute({
   handle: runSimulate,
 })
 
-async function runSimulate({ body, correlationId }: Exchange<Request>, deps: ApiDeps): Promise<Answer> {
+async function runSimulate({ body, correlationId, settings }: Exchange<Request>, deps: ApiDeps): Promise<Answer> {
   const policy = policyOf(body.policy)
   const context = contextOf(body.context)
   const request = { artifacts: artifactsOf(body.artifacts), context, scope: null, policy }
   const { verdict, analyses } = await deps.flow.analyze(request)
   const now = Math.floor(deps.now() / 1000)
+  const consumers = declaredConsumers(settings.config)
   return json({
     simulated: true,
     authorization_effect: 'NONE',
@@ -120,7 +122,7 @@ async function runSimulate({ body, correlationId }: Exchange<Request>, deps: Api
     blocking_reasons: verdict.blocking_reasons,
     warnings: verdict.warnings,
     degraded_reasons: verdict.degraded_reasons,
-    matched_rules: matchedRules(judge(analyses, { policy, context, scope: null, now })),
+    matched_rules: matchedRules(judge(analyses, { policy, context, scope: null, now, consumers })),
     correlation_id: correlationId,
   })
 }

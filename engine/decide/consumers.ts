@@ -1,0 +1,62 @@
+/** Who is reached by a change, of those who are declared to use a contract. Info findings reach nobody: what they name goes on working. */
+import type { FindingGroup, Occurrence } from '../finding.ts'
+
+/** One thing that a consumer uses; what is null is not narrowed. */
+export interface ConsumerUse {
+  /** Id of the artifact. */
+  readonly artifact: string | null
+  /** `METHOD /path`, as the contract writes it. */
+  readonly operation: string | null
+  readonly tool: string | null
+}
+
+export interface DeclaredConsumer {
+  readonly name: string
+  readonly uses: readonly ConsumerUse[]
+}
+
+export interface ChangedArtifact {
+  readonly id: string
+  readonly groups: readonly FindingGroup[]
+}
+
+/** Names, each once, in code-unit order. */
+export function reachedConsumers(
+  consumers: readonly DeclaredConsumer[],
+  artifacts: readonly ChangedArtifact[],
+): readonly string[] {
+  if (consumers.length === 0) return []
+  const touched = artifacts.map(({ id, groups }) => ({ id, ...touchedBy(groups) }))
+  const reached = consumers.filter(({ uses }) =>
+    uses.some((use) => touched.some((artifact) => isReached(use, artifact))),
+  )
+  return [...new Set(reached.map(({ name }) => name))].sort()
+}
+
+interface Touched {
+  readonly id: string
+  /** The contract as a whole is touched: every use of it is. */
+  readonly isWhole: boolean
+  readonly operations: ReadonlySet<string>
+  readonly tools: ReadonlySet<string>
+}
+
+function touchedBy(groups: readonly FindingGroup[]): Omit<Touched, 'id'> {
+  const places: readonly Occurrence[] = groups
+    .filter(({ level }) => level !== 'info')
+    .flatMap((group) => group.occurrences)
+  return {
+    isWhole: places.some(({ operation, tool }) => operation === null && tool === null),
+    operations: new Set(
+      places.flatMap(({ operation }) => (operation ? [`${operation.method} ${operation.path}`] : [])),
+    ),
+    tools: new Set(places.flatMap(({ tool }) => tool ?? [])),
+  }
+}
+
+function isReached({ artifact, operation, tool }: ConsumerUse, touched: Touched): boolean {
+  if (artifact !== null && artifact !== touched.id) return false
+  if (touched.isWhole) return true
+  if (operation === null && tool === null) return touched.operations.size + touched.tools.size > 0
+  return (operation !== null && touched.operations.has(operation)) || (tool !== null && touched.tools.has(tool))
+}
