@@ -2,7 +2,8 @@
  * The JSON of an introspection query → schema. Which directives are applied is not told there, but for what introspection
  * has members of its own for: deprecation, scalar specifications and @oneOf inputs.
  */
-import { GraphQLError, parseConstValue } from 'graphql'
+import { GraphQLError } from 'graphql/error'
+import { parseConstValue } from 'graphql/language'
 import { fail, ok, type Result } from '../../result.ts'
 import { isRecord, memberOf, pointerOf, ROOT, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
 import type { SourceDocument } from '../document.ts'

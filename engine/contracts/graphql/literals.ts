@@ -1,5 +1,5 @@
 /** Values as SDL writes them → one text for each value: spacing, block strings and the order of object fields mean nothing. */
-import type { ConstValueNode } from 'graphql'
+import type { ConstValueNode } from 'graphql/language'
 import { byCodeUnit } from '../../change-set.ts'
 
 /** The canonical literal of a value. Nesting is bounded by reading (nesting.ts). */

@@ -10,7 +10,7 @@ import type {
   TypeDefinitionNode,
   TypeExtensionNode,
   TypeNode,
-} from 'graphql'
+} from 'graphql/language'
 import type { Faults } from './faults.ts'
 import { literalOf } from './literals.ts'
 import type {

@@ -3,8 +3,8 @@
  * that a subgraph only extends is read as if it were defined. Unknown types and directives are no fault: what matters to
  * a client is what changes.
  */
+import { GraphQLError } from 'graphql/error'
 import {
-  GraphQLError,
   parse,
   type DefinitionNode,
   type DirectiveDefinitionNode,
@@ -12,7 +12,7 @@ import {
   type DocumentNode,
   type SchemaDefinitionNode,
   type SchemaExtensionNode,
-} from 'graphql'
+} from 'graphql/language'
 import { fail, ok, type Result } from '../../result.ts'
 import type { DocumentLimits } from '../limits.ts'
 import { positionAt, positions } from '../positions.ts'

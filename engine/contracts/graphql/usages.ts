@@ -2,7 +2,7 @@
  * Directives as they are applied in SDL. Those of the language become members of what they stand on; those of federation
  * are told by their own names, however a subgraph imports them, and selections in their arguments have one text each.
  */
-import { parse, type ConstDirectiveNode, type SelectionSetNode } from 'graphql'
+import { parse, type ConstDirectiveNode, type SelectionSetNode } from 'graphql/language'
 import { byCodeUnit } from '../../change-set.ts'
 import { literalOf } from './literals.ts'
 import { tooDeepAt } from './nesting.ts'
