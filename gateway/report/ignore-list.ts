@@ -77,8 +77,9 @@ function split(group: FindingGroup, entries: readonly IgnoreEntry[]): Split {
   const taken = new Map<IgnoreEntry, Occurrence[]>()
   for (const occurrence of group.occurrences) {
     const entry = candidates.find((candidate) => holdsOfOccurrence(candidate, occurrence))
-    if (entry === undefined) kept.push(occurrence)
-    else taken.set(entry, [...(taken.get(entry) ?? []), occurrence])
+    const known = entry === undefined ? kept : taken.get(entry)
+    if (known !== undefined) known.push(occurrence)
+    else if (entry !== undefined) taken.set(entry, [occurrence])
   }
   return { kept, taken }
 }

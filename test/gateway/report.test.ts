@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { after, suite, test } from 'node:test'
@@ -239,6 +239,14 @@ suite('an ignore list', () => {
     const { code, stderr } = await run(['diff', both, one, '--ignore', list])
     assert.equal(code, 1)
     assert.match(stderr, /stale\.yaml:2:5: the entry matches no finding.*typed wrong/)
+  })
+
+  test('that the documentation shows is one', async () => {
+    const page = readFileSync(new URL('../../docs/diff.md', import.meta.url), 'utf8')
+    const [, shown = ''] = /^```yaml\n([\s\S]*?)^```/m.exec(page) ?? []
+    const { code, stderr } = await run(['diff', both, both, '--ignore', file('shown.yaml', shown)])
+    assert.equal(code, 0, stderr)
+    assert.match(stderr, /shown\.yaml:2:5[^\n]*access log\)\n[^\n]*shown\.yaml:6:5/)
   })
 
   test('with mistakes is refused with all of them', async () => {
