@@ -119,7 +119,7 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
     this.#status = status
     watcher?.head(status, headers)
     const raw = rawFields(controller.rawHeaders, headers)
-    response.writeHead(status, statusMessage ?? '', clientHeaders(raw, ownHeaders))
+    response.writeHead(status, statusMessage ?? '', clientHeaders(raw, headers.connection, ownHeaders))
     // The head travels with the first bytes of a short answer, and alone when nothing follows at once.
     process.nextTick(flushHead, this, response)
   }

@@ -68,12 +68,17 @@ export function upstreamHeaders(
 /**
  * The upstream's header fields, in their order and spelling, followed by ours.
  * @param raw name, value, name, value …
+ * @param connection value of the `Connection` field, or its values when it came more than once
  */
-export function clientHeaders(raw: readonly (Buffer | string)[], own: readonly string[]): string[] {
-  const named = connectionTokens(valueOf(raw, 'connection'))
+export function clientHeaders(
+  raw: readonly (Buffer | string)[],
+  connection: string | readonly string[] | undefined,
+  own: readonly string[],
+): string[] {
+  const named = connectionTokens(typeof connection === 'object' ? connection.join(',') : connection)
   const headers: string[] = []
   for (let index = 0; index + 1 < raw.length; index += 2) {
-    const field = String(raw[index])
+    const field = latin1(raw[index] ?? '')
     const name = field.toLowerCase()
     if (HOP_BY_HOP_IN_ANSWERS.has(name) || name.startsWith(OWN_PREFIX) || named?.has(name) === true) continue
     // Header bytes are Latin-1 on the wire (RFC 9110 §5.5); reading them as UTF-8 would change them.
@@ -85,13 +90,6 @@ export function clientHeaders(raw: readonly (Buffer | string)[], own: readonly s
 
 function latin1(value: Buffer | string): string {
   return typeof value === 'string' ? value : value.toString('latin1')
-}
-
-function valueOf(raw: readonly (Buffer | string)[], wanted: string): string | undefined {
-  for (let index = 0; index + 1 < raw.length; index += 2) {
-    if (String(raw[index]).toLowerCase() === wanted) return String(raw[index + 1])
-  }
-  return undefined
 }
 
 /** Fields that `Connection` declares to be hop-by-hop; null in the common case of none but keep-alive or close. */
