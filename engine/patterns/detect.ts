@@ -20,7 +20,8 @@ export function detectPatterns(groups: readonly FindingGroup[]): PatternReport {
       evidence_kind: 'measured',
       detected_pattern_indices: found.map((_, index) => rows.length + index),
     })
-    rows.push(...found)
+    // Spread as arguments, as many as a hostile contract brings would not fit on the stack.
+    for (const row of found) rows.push(row)
   }
   for (const pattern of AGENT_PATTERNS) {
     const found = groups.filter(pattern.matches)

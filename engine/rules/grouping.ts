@@ -45,14 +45,16 @@ interface OpenGroup {
   readonly key: string
   change: JudgedChange
   readonly level: Level
-  readonly places: Map<string, ReachedPlace>
+  /** One place, or several by their key: of very many changes most reach one place only. */
+  places: ReachedPlace | Map<string, ReachedPlace>
 }
 
 /** Gathers changes in any order; `finish` gives the groups in theirs. */
 export class Grouping {
   readonly #options: GroupingOptions
   readonly #open = new Map<string, OpenGroup>()
-  readonly #keys = new WeakMap<JudgedChange, string>()
+  /** One change is added for every place that it reaches; its values may be large. */
+  readonly #groups = new Map<JudgedChange, OpenGroup>()
 
   constructor(options: GroupingOptions) {
     this.#options = options
@@ -67,31 +69,35 @@ export class Grouping {
   add(change: JudgedChange, place: ReachedPlace): void {
     const level = this.#levelOf(change.rule.id, change.rule.level)
     if (level === 'off') return
-    const key = this.#keyOf(change)
-    let group = this.#open.get(key)
+    const group = this.#groups.get(change) ?? this.#open.get(keyOf(change))
     if (group === undefined) {
-      group = { key, change, level, places: new Map() }
-      this.#open.set(key, group)
+      this.#begin(change, level, place)
+      return
     }
-    if (change !== group.change && isBefore(change, group.change)) group.change = change
-    const placed = placeKey(place)
-    const known = group.places.get(placed)
-    if (known === undefined || byCodeUnit(place.message, known.message) < 0) group.places.set(placed, place)
+    if (change !== group.change) {
+      this.#groups.set(change, group)
+      if (isBefore(change, group.change)) group.change = change
+    }
+    join(group, place)
   }
 
   /** Breaking first, then by rule and subject: the same for every order of keys in the documents. */
   finish(): readonly FindingGroup[] {
-    return [...this.#open.values()].sort(inOrder).map((group) => this.#close(group))
+    const open = [...this.#open.values()].sort(inOrder)
+    this.#open.clear()
+    this.#groups.clear()
+    // What is closed is let go at once: of a hostile contract's changes not both forms are held together.
+    const closed: FindingGroup[] = []
+    open.reverse()
+    for (let group = open.pop(); group !== undefined; group = open.pop()) closed.push(this.#close(group))
+    return closed
   }
 
-  /** One change is added for every place that it reaches; its values may be large. */
-  #keyOf(change: JudgedChange): string {
-    const known = this.#keys.get(change)
-    if (known !== undefined) return known
-    const { rule, side, subject, before, after } = change
-    const key = canonicalJson([rule.id, side, subject, toJson(before), toJson(after)])
-    this.#keys.set(change, key)
-    return key
+  #begin(change: JudgedChange, level: Level, places: ReachedPlace): void {
+    const key = keyOf(change)
+    const group: OpenGroup = { key, change, level, places }
+    this.#open.set(key, group)
+    this.#groups.set(change, group)
   }
 
   #levelOf(rule: string, level: Level): Level | 'off' {
@@ -102,7 +108,7 @@ export class Grouping {
   #close({ key, change, level, places }: OpenGroup): FindingGroup {
     const { sha256, locate } = this.#options
     const position = locate[change.side](change.location)
-    const occurrences = [...places]
+    const occurrences = [...byKey(places)]
       .sort(([a], [b]) => byCodeUnit(a, b))
       .map(([place, { operation, tool, message }]): Occurrence => {
         return { operation, tool, message, fingerprint: sha256(`${key}\n${place}`) }
@@ -125,6 +131,23 @@ export class Grouping {
       occurrences,
     }
   }
+}
+
+/** The same place told twice is one; of its wordings the first in order stands. */
+function join(group: OpenGroup, place: ReachedPlace): void {
+  const places = byKey(group.places)
+  group.places = places
+  const key = placeKey(place)
+  const known = places.get(key)
+  if (known === undefined || byCodeUnit(place.message, known.message) < 0) places.set(key, place)
+}
+
+function byKey(places: OpenGroup['places']): Map<string, ReachedPlace> {
+  return places instanceof Map ? places : new Map([[placeKey(places), places]])
+}
+
+function keyOf({ rule, side, subject, before, after }: JudgedChange): string {
+  return canonicalJson([rule.id, side, subject, toJson(before), toJson(after)])
 }
 
 /** The reason code of a rule: its id in upper snake case (wire.md §3). */

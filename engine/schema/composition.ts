@@ -99,7 +99,7 @@ function matchItems(was: readonly Item[], is: readonly Item[], examination: Exam
   let added = is
   const pair = (key: (item: Item) => string | null): void => {
     const [pairs, left, right] = matchByKey(removed, added, key)
-    matched.push(...pairs)
+    for (const one of pairs) matched.push(one)
     removed = left
     added = right
   }

@@ -47,6 +47,7 @@ export function pointerOf(at: Place, document = ''): string {
 }
 
 export function escapeStep(step: string): string {
+  if (!step.includes('~') && !step.includes('/')) return step
   return step.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 

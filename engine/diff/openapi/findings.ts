@@ -8,6 +8,7 @@ import { openApiRowOf } from '../../rules/openapi/rules.ts'
 import type { Rule } from '../../rules/rule.ts'
 import { judgeSchema } from '../../rules/schema-judge.ts'
 import { ruleOf } from '../../rules/table.ts'
+import type { SchemaPair } from '../../schema/comparison.ts'
 import type { SchemaDelta } from '../../schema/delta.ts'
 import { pointerOf, stepInto, type Place } from '../../schema/located.ts'
 import { MAX_WAYS, reachChanges, type Reached } from '../../schema/reach.ts'
@@ -25,7 +26,7 @@ export class Findings {
   readonly #grouping: Grouping
   readonly #lifecycle: LifecycleOptions
   readonly #levels: Readonly<Record<string, Level | 'off'>>
-  readonly #changes = new Map<SchemaDelta, Map<string, WordedChange>>()
+  readonly #changes = new Map<SchemaDelta, WordedChange | Map<string, WordedChange>>()
   #hasBreaking = false
   #told = 0
 
@@ -47,6 +48,7 @@ export class Findings {
   }
 
   finish(): readonly FindingGroup[] {
+    this.#changes.clear()
     return this.#grouping.finish()
   }
 
@@ -103,32 +105,24 @@ export class Findings {
 
   /** One change under one rule is one object, so that its identity is worked out once. */
   #changeOf({ delta, pair }: Reached, rule: Rule, message: string): JudgedChange {
-    let byRule = this.#changes.get(delta)
-    if (byRule === undefined) {
-      byRule = new Map()
-      this.#changes.set(delta, byRule)
+    const known = this.#changes.get(delta)
+    const change = known instanceof Map ? known.get(rule.id) : known?.rule === rule ? known : undefined
+    if (change !== undefined) {
+      if (isPlainer(message, change.message)) change.message = message
+      return change
     }
-    let change = byRule.get(rule.id)
-    if (change === undefined) {
-      const isGone = delta.after === null && delta.before !== null
-      const owner = isGone ? pair.before : pair.after
-      const at = delta.steps.reduce<Place>(stepInto, owner.at)
-      const subject = `${pointerOf(owner.at, owner.document)} ${delta.keyword} ${delta.name ?? ''}`
-      const location = pointerOf(at, owner.document)
-      const { before, after } = delta
-      change = {
-        rule,
-        subject,
-        side: isGone ? 'base' : 'head',
-        location,
-        message,
-        advice: openApiAdvice(rule),
-        before,
-        after,
-      }
-      byRule.set(rule.id, change)
-    } else if (isPlainer(message, change.message)) change.message = message
-    return change
+    const made = worded(delta, pair, rule, message)
+    if (known === undefined) this.#changes.set(delta, made)
+    else if (known instanceof Map) known.set(rule.id, made)
+    else
+      this.#changes.set(
+        delta,
+        new Map([
+          [known.rule.id, known],
+          [rule.id, made],
+        ]),
+      )
+    return made
   }
 
   #touch(rule: Rule, operation: Operation | null, field: string | null, parameter: string | null): void {
@@ -140,6 +134,17 @@ export class Findings {
     if (parameter !== null) this.#touched.params.add(`${endpoint} ${parameter}`)
     else if (field !== null) this.#touched.fields.add(`${endpoint} ${field}`)
   }
+}
+
+function worded(delta: SchemaDelta, pair: SchemaPair, rule: Rule, message: string): WordedChange {
+  const { before, after } = delta
+  const isGone = after === null && before !== null
+  const owner = isGone ? pair.before : pair.after
+  const at = delta.steps.reduce<Place>(stepInto, owner.at)
+  const subject = `${pointerOf(owner.at, owner.document)} ${delta.keyword} ${delta.name ?? ''}`
+  const location = pointerOf(at, owner.document)
+  const side = isGone ? 'base' : 'head'
+  return { rule, subject, side, location, message, advice: openApiAdvice(rule), before, after }
 }
 
 /** Which wording stands for a change that is reached in many ways: not the one met first, since that follows the order of keys. */

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { compare, type Comparison } from '../../../engine/compare.ts'
 import { AGENT_PATTERNS } from '../../../engine/patterns/agent.ts'
+import { detectPatterns } from '../../../engine/patterns/detect.ts'
 import { GOVERNANCE_PATTERNS } from '../../../engine/patterns/governance.ts'
 import { sha256Hex } from '../../../gateway/hash.ts'
 
@@ -179,4 +180,18 @@ test('names, provenance and rule ids are pinned: users match on them', () => {
   ]
   const pinned = readFileSync(new URL('../../pins/patterns.tsv', import.meta.url), 'utf8')
   assert.equal(rows.map((row) => `${row.join('\t')}\n`).join(''), pinned)
+})
+
+function withPaths(...names: readonly string[]): unknown {
+  const paths = Object.fromEntries(names.map((name) => [name, { get: { responses: { 200: { description: 'ok' } } } }]))
+  return { openapi: '3.0.3', info: { title: 't', version: '1.0.0' }, paths }
+}
+
+suite('very many changes of one pattern', () => {
+  test('are each a row, and not too many for the stack', () => {
+    const { groups, detected_patterns: few } = compared('openapi', withPaths('/a', '/b'), withPaths('/b'))
+    const many = Array.from({ length: 200_000 }, () => groups).flat()
+    assert.ok(few.length > 0)
+    assert.equal(detectPatterns(many).detected_patterns.length, 200_000 * few.length)
+  })
 })
