@@ -1,6 +1,7 @@
 /**
- * The load generator: closed loop over keep-alive connections, or paced when a rate is given. Warms up, says so, measures,
- * and reports latency from a histogram; an answer other than 200 is an error and is counted.
+ * The load generator: closed loop over keep-alive connections, or paced when a rate is given. Warms up by a number of requests
+ * (a count of seconds would leave a slow machine's compiler at work in the measurement), says so, measures, and reports
+ * latency from a histogram; an answer other than 200 is an error and is counted.
  */
 import { createHistogram, performance, type RecordableHistogram } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,6 +13,7 @@ export interface LoadOrder {
   readonly path: string
   readonly body: string
   readonly connections: number
+  /** Requests before the measurement. */
   readonly warmup: number
   readonly seconds: number
   /** Requests a second; null: as fast as the answers come. */
@@ -45,12 +47,12 @@ async function callOnce(pool: Pool, { path, body }: LoadOrder): Promise<boolean>
 async function loop(
   pool: Pool,
   order: LoadOrder,
-  until: number,
+  isOver: () => boolean,
   record: (milliseconds: number, good: boolean) => void,
 ): Promise<void> {
   const pause = order.rate === null ? 0 : (order.connections / order.rate) * 1000
   let due = performance.now() + Math.random() * pause
-  while (performance.now() < until) {
+  while (!isOver()) {
     if (pause > 0) {
       const wait = due - performance.now()
       if (wait > 0) await sleep(wait)
@@ -62,22 +64,24 @@ async function loop(
   }
 }
 
+/** @param end what it ends by: a count of requests, or seconds */
 async function phase(
   pool: Pool,
   order: LoadOrder,
-  seconds: number,
+  end: { readonly requests: number } | { readonly seconds: number },
   histogram: RecordableHistogram | null,
 ): Promise<LoadResult> {
   const start = performance.now()
   let requests = 0
   let errors = 0
+  const isOver =
+    'requests' in end ? () => requests >= end.requests : () => performance.now() >= start + end.seconds * 1000
   const record = (milliseconds: number, good: boolean): void => {
     requests += 1
     if (!good) errors += 1
     histogram?.record(Math.max(1, Math.round(milliseconds * 1000)))
   }
-  const loops = Array.from({ length: order.connections }, () => loop(pool, order, start + seconds * 1000, record))
-  await Promise.all(loops)
+  await Promise.all(Array.from({ length: order.connections }, () => loop(pool, order, isOver, record)))
   const percentile = (share: number): number => (histogram?.percentile(share) ?? 0) / 1000
   return { requests, errors, seconds: (performance.now() - start) / 1000, p50: percentile(50), p99: percentile(99) }
 }
@@ -85,8 +89,8 @@ async function phase(
 const order = childArgument()
 if (!isOrder(order)) throw new TypeError('the order is missing')
 const pool = new Pool(order.origin, { connections: order.connections, pipelining: 1 })
-await phase(pool, order, order.warmup, null)
+await phase(pool, { ...order, rate: null }, { requests: order.warmup }, null)
 tellParent('measuring')
-tellParent(await phase(pool, order, order.seconds, createHistogram()))
+tellParent(await phase(pool, order, { seconds: order.seconds }, createHistogram()))
 await pool.close()
 process.disconnect?.()

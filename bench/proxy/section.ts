@@ -1,6 +1,7 @@
 /**
  * The proxy bench: direct, bare undici-dispatch proxy, http-proxy 1.18.1 and the judged gateway, with the same 1 KiB keep-alive
- * traffic, each in its own process. CPU per request stands beside rate and latency, because machines are noisy.
+ * traffic, each in its own process, in turns over several rounds. Machines are noisy: CPU per request leads, and each ratio is
+ * the median of the ratios within one round, whose parts ran within seconds of each other.
  */
 import { once } from 'node:events'
 import { portOf, startChild, usageOf, type Child } from '../child.ts'
@@ -10,8 +11,12 @@ import type { LoadOrder, LoadResult } from './load.ts'
 import { CONTRACT, TRAFFIC, type Traffic } from './payload.ts'
 
 const CONNECTIONS = 32
-const WARMUP_SECONDS = 1
-const SECONDS = 2
+const ROUNDS = 5
+const SECONDS = 1
+/** Enough for the compiler to have done with the road of a call. */
+const WARMUP_REQUESTS = 20_000
+/** Of each later round: the load generator is a new process. */
+const REWARM_REQUESTS = 2000
 const CONTRACT_FILE = 'contract.json'
 
 const BARE = 'bare undici-dispatch proxy'
@@ -36,12 +41,12 @@ function isLoadResult(value: unknown): value is LoadResult {
   return typeof value === 'object' && value !== null && 'requests' in value && 'p99' in value
 }
 
-async function measure(subject: Subject, traffic: Traffic, rate: number | null): Promise<Measurement> {
+async function measure(subject: Subject, traffic: Traffic, rate: number | null, warmup: number): Promise<Measurement> {
   const order: LoadOrder = {
     origin: subject.origin,
     ...TRAFFIC[traffic],
     connections: rate === null ? CONNECTIONS : 8,
-    warmup: WARMUP_SECONDS,
+    warmup,
     seconds: SECONDS,
     rate,
   }
@@ -57,41 +62,71 @@ async function measure(subject: Subject, traffic: Traffic, rate: number | null):
   return { ...result, name: subject.name, rate: result.requests / result.seconds, cpu }
 }
 
-function rowOf({ name, rate, cpu, p50, p99 }: Measurement): readonly string[] {
-  return [name, rate.toFixed(0), cpu === null ? '–' : cpu.toFixed(0), milliseconds(p50), milliseconds(p99)]
+const HEAD = ['', 'CPU µs/request', 'requests/s', 'p50 ms', 'p99 ms']
+
+/** One measurement of each subject. */
+type Round = readonly Measurement[]
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 }
 
-const HEAD = ['', 'requests/s', 'CPU µs/request', 'p50 ms', 'p99 ms']
-
-function find(measurements: readonly Measurement[], name: string): Measurement {
-  const found = measurements.find((measurement) => measurement.name === name)
+function find(round: Round, name: string): Measurement {
+  const found = round.find((measurement) => measurement.name === name)
   if (found === undefined) throw new Error(`${name} was not measured`)
   return found
 }
 
-function ratios(traffic: Traffic, measurements: readonly Measurement[]): readonly Check[] {
-  const judged = find(measurements, JUDGED)
-  const unjudged = find(measurements, HTTP_PROXY)
+function medianOf(rounds: readonly Round[], name: string, value: (measurement: Measurement) => number): number {
+  return median(rounds.map((round) => value(find(round, name))))
+}
+
+function rows(rounds: readonly Round[]): readonly (readonly string[])[] {
+  return (rounds[0] ?? []).map(({ name, cpu }) => [
+    name,
+    cpu === null ? '–' : medianOf(rounds, name, (measured) => measured.cpu ?? Number.NaN).toFixed(0),
+    medianOf(rounds, name, ({ rate }) => rate).toFixed(0),
+    milliseconds(medianOf(rounds, name, ({ p50 }) => p50)),
+    milliseconds(medianOf(rounds, name, ({ p99 }) => p99)),
+  ])
+}
+
+function ratios(traffic: Traffic, rounds: readonly Round[]): readonly Check[] {
+  const cpu = (round: Round, name: string): number => find(round, name).cpu ?? Number.NaN
   return [
-    { threshold: `${traffic}_throughput`, measured: judged.rate / find(measurements, BARE).rate },
-    { threshold: `${traffic}_cpu`, measured: (judged.cpu ?? Number.NaN) / (unjudged.cpu ?? Number.NaN) },
+    {
+      threshold: `${traffic}_cpu`,
+      measured: median(rounds.map((round) => cpu(round, JUDGED) / cpu(round, HTTP_PROXY))),
+    },
+    {
+      threshold: `${traffic}_throughput`,
+      measured: median(rounds.map((round) => find(round, JUDGED).rate / find(round, BARE).rate)),
+    },
   ]
 }
 
-async function measureAll(subjects: readonly Subject[], traffic: Traffic): Promise<readonly Measurement[]> {
-  const measurements: Measurement[] = []
-  for (const subject of subjects) measurements.push(await measure(subject, traffic, null))
-  return measurements
+async function measureRounds(
+  subjects: readonly Subject[],
+  traffic: Traffic,
+  rate: number | null,
+): Promise<readonly Round[]> {
+  const rounds: Round[] = []
+  for (let index = 0; index < ROUNDS; index += 1) {
+    const warmup = index === 0 && rate === null ? WARMUP_REQUESTS : REWARM_REQUESTS
+    const round: Measurement[] = []
+    for (const subject of subjects) round.push(await measure(subject, traffic, rate, warmup))
+    rounds.push(round)
+  }
+  return rounds
 }
 
 /** Both at the same rate, half of what the judged one can do: what judging adds when nothing queues. */
-async function halfLoad(subjects: readonly Subject[], judged: Measurement): Promise<readonly Measurement[]> {
-  const rate = Math.round(judged.rate / 2)
-  const measurements: Measurement[] = []
-  for (const subject of subjects.filter(({ name }) => name === BARE || name === JUDGED)) {
-    measurements.push(await measure(subject, 'mcp', rate))
-  }
-  return measurements
+async function halfLoad(subjects: readonly Subject[], rate: number): Promise<readonly Round[]> {
+  return measureRounds(
+    subjects.filter(({ name }) => name === BARE || name === JUDGED),
+    'mcp',
+    rate,
+  )
 }
 
 function gatewayConfig(upstream: string): unknown {
@@ -125,19 +160,20 @@ async function measureSubjects(upstream: Child, children: Child[]): Promise<Sect
       { name: HTTP_PROXY, origin: `http://127.0.0.1:${portOf(peer)}`, pid: peer.pid },
       { name: JUDGED, origin: gateway.addresses.proxy, pid: gateway.pid },
     ]
-    const http = await measureAll(subjects, 'http')
-    const mcp = await measureAll(subjects, 'mcp')
-    const half = await halfLoad(subjects, find(mcp, JUDGED))
-    const added = find(half, JUDGED).p99 - find(half, BARE).p99
+    const http = await measureRounds(subjects, 'http', null)
+    const mcp = await measureRounds(subjects, 'mcp', null)
+    const rate = Math.round(medianOf(mcp, JUDGED, (measured) => measured.rate) / 2)
+    const half = await halfLoad(subjects, rate)
+    const added = median(half.map((round) => find(round, JUDGED).p99 - find(round, BARE).p99))
     return {
       markdown: [
-        `Closed loop, ${CONNECTIONS} keep-alive connections, 1 KiB each way, ${SECONDS} s after ${WARMUP_SECONDS} s of warm-up; upstream, proxy and load generator in processes of their own.`,
+        `Closed loop, ${CONNECTIONS} keep-alive connections, 1 KiB each way; in turns, medians of ${ROUNDS} rounds of ${SECONDS} s after ${WARMUP_REQUESTS} requests of warm-up; upstream, proxy and load generator in processes of their own.`,
         '**HTTP route, contract unchanged**',
-        table(HEAD, http.map(rowOf)),
+        table(HEAD, rows(http)),
         '**MCP `tools/call`, manifest unchanged**',
-        table(HEAD, mcp.map(rowOf)),
-        `**MCP at ${Math.round(find(mcp, JUDGED).rate / 2)} requests/s, half of what the judged road carries**`,
-        table(HEAD, half.map(rowOf)),
+        table(HEAD, rows(mcp)),
+        `**MCP at ${rate} requests/s, half of what the judged road carries**`,
+        table(HEAD, rows(half)),
       ].join('\n\n'),
       checks: [...ratios('http', http), ...ratios('mcp', mcp), { threshold: 'mcp_added_p99_ms', measured: added }],
     }
