@@ -59,8 +59,9 @@ export function changeSetRulings(
   onIncomplete: Exclude<Decision, 'ALLOW'>,
 ): (occasion: PolicyOccasion) => readonly ChangeSetRuling[] {
   if (rules.length === 0 && freezes.length === 0) return () => []
+  const conditions = rules.map(({ condition }) => condition)
   return (occasion) => {
-    const facts = occasionFacts(occasion)
+    const facts = occasionFacts(occasion, conditions)
     const asked = rules.filter((rule) => appliesTo(rule, occasion)).map((rule) => ask(rule, facts, onIncomplete))
     const open = freezes.filter((freeze) => isOpen(freeze, occasion)).map(frozen)
     return [...open, ...asked.filter((ruling) => ruling !== null)].toSorted(

@@ -22,9 +22,9 @@ export function policyEvaluator(
   onIncomplete: Exclude<Decision, 'ALLOW'>,
 ): (occasion: PolicyOccasion) => PolicyEvaluator {
   const reads = new Set(rules.flatMap((rule) => [...rule.condition.reads]))
-  const looksAtAll = rules.some(({ condition }) => condition.variables.has('findings'))
+  const conditions = rules.map(({ condition }) => condition)
   return (occasion) => {
-    const facts = occasionFacts(occasion)
+    const facts = occasionFacts(occasion, conditions)
     const applying = rules.filter((rule) => appliesTo(rule, occasion))
     let looked = 0
     // One change of a shared component reaches thousands of operations; conditions that do not read what differs are asked once.
@@ -33,7 +33,7 @@ export function policyEvaluator(
       const key = conditionKey(reads, group, occurrence)
       let rulings = answered.get(key)
       if (!rulings) {
-        if (looksAtAll) looked += facts.findings.length
+        looked += facts.findings.length
         rulings =
           looked > MAX_LOOKS
             ? tooMuch(onIncomplete)
@@ -50,8 +50,9 @@ export function policyEvaluator(
 export function policyTrace(
   rules: readonly CompiledRule[],
 ): (occasion: PolicyOccasion) => (group: FindingGroup, occurrence: Occurrence) => readonly RuleAnswer[] {
+  const conditions = rules.map(({ condition }) => condition)
   return (occasion) => {
-    const facts = occasionFacts(occasion)
+    const facts = occasionFacts(occasion, conditions)
     return (group, occurrence) =>
       rules.map((rule) => {
         const { id: ruleId, decision, mode } = rule

@@ -1,5 +1,5 @@
 /** What a condition may read beyond one finding: the change set, the route and the moment, as plain values of CEL. Made once a decision. */
-import { contextFacts } from './condition.ts'
+import { contextFacts, type Condition } from './condition.ts'
 import type { FoundChange, PolicyOccasion } from './policy.ts'
 
 export interface OccasionFacts {
@@ -10,12 +10,17 @@ export interface OccasionFacts {
   readonly time: Readonly<Record<string, string | bigint>>
 }
 
-export function occasionFacts({ context, route, artifacts, changes, consumers, now }: PolicyOccasion): OccasionFacts {
+/** @param conditions that are going to be asked; the list of findings, which may be long, is made only when one reads it */
+export function occasionFacts(
+  { context, route, artifacts, changes, consumers, now }: PolicyOccasion,
+  conditions: readonly Condition[],
+): OccasionFacts {
+  const isListed = conditions.some(({ variables }) => variables.has('findings'))
   const places = (level: string): bigint =>
     BigInt(changes.reduce((sum, { group }) => sum + (group.level === level ? group.occurrences.length : 0), 0))
   return {
     context: contextFacts(context),
-    findings: changes.map(findingFacts),
+    findings: isListed ? changes.map(findingFacts) : [],
     change_set: {
       artifacts: BigInt(artifacts.length),
       ids: artifacts.map(({ id }) => id),
