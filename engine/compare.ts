@@ -12,6 +12,7 @@ import { sniffArtifactType } from './contracts/sniff.ts'
 import { compareGraphql } from './diff/graphql/compare.ts'
 import { compareAgentTools } from './diff/agent-tools/compare.ts'
 import { compareJsonSchemas } from './diff/json-schema/compare.ts'
+import { compareAsyncApis } from './diff/asyncapi/compare.ts'
 import { compareCrds } from './diff/k8s-crd/compare.ts'
 import { compareMcpManifests } from './diff/mcp/manifest.ts'
 import { compareOpenApi } from './diff/openapi/compare.ts'
@@ -82,6 +83,7 @@ const FORMATS: Partial<Readonly<Record<ArtifactType, CompareFormat>>> = {
   agent_tools: compareAgentTools,
   json_schema: compareJsonSchemas,
   k8s_crd: compareCrds,
+  asyncapi: compareAsyncApis,
 }
 
 /** The types that `compare` takes, in the order in which the interface lists them. */

@@ -6,6 +6,7 @@ import { readDocument, readDocuments } from './document.ts'
 import { startsLikeSdl } from './graphql/contract.ts'
 import { isIntrospection } from './graphql/introspection.ts'
 import { DEFAULT_DOCUMENT_LIMITS, type DocumentLimits } from './limits.ts'
+import { isAsyncApi } from './asyncapi/contract.ts'
 import { isAgentTools } from './agent-tools/entries.ts'
 import { isPlainlyJsonSchema } from './json-schema/keywords.ts'
 import { holdsCrds } from './k8s-crd/contract.ts'
@@ -18,6 +19,7 @@ import { ofSide, unreadable } from './unreadable.ts'
 const SIGNS: readonly { readonly type: ArtifactType; readonly isOf: (root: unknown) => boolean }[] = [
   { type: 'openapi', isOf: (root) => isRecord(root) && (isVersion(root['openapi']) || isVersion(root['swagger'])) },
   { type: 'graphql', isOf: isIntrospection },
+  { type: 'asyncapi', isOf: isAsyncApi },
   { type: 'k8s_crd', isOf: holdsCrds },
   { type: 'agent_tools', isOf: isAgentTools },
   { type: 'protobuf', isOf: isProtoSet },

@@ -116,3 +116,32 @@ export const CRD_OBJECT = sitePair(
   { prefix: 'crd-schema', area: 'kubernetes', noun: 'the object' },
   { prefix: 'crd-property', area: 'kubernetes', noun: 'the property `{path}`' },
 )
+
+/** Messages that an application of AsyncAPI sends, and those that it receives. */
+export const SENT_PAYLOAD = sitePair(
+  'response',
+  'sent-message',
+  { prefix: 'sent-payload', area: 'messages', noun: 'the payload' },
+  { prefix: 'sent-message-property', area: 'messages', noun: 'the property `{path}`' },
+)
+
+export const SENT_HEADERS = sitePair(
+  'response',
+  'sent-header',
+  { prefix: 'sent-headers', area: 'messages', noun: 'the headers' },
+  { prefix: 'sent-header-property', area: 'messages', noun: 'the header `{path}`' },
+)
+
+export const RECEIVED_PAYLOAD = sitePair(
+  'request',
+  'received-message',
+  { prefix: 'received-payload', area: 'messages', noun: 'the payload' },
+  { prefix: 'received-message-property', area: 'messages', noun: 'the property `{path}`' },
+)
+
+export const RECEIVED_HEADERS = sitePair(
+  'request',
+  'received-header',
+  { prefix: 'received-headers', area: 'messages', noun: 'the headers' },
+  { prefix: 'received-header-property', area: 'messages', noun: 'the header `{path}`' },
+)

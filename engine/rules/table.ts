@@ -2,6 +2,7 @@
 import { AGENT_TOOL_RULES } from './agent-tools/rows.ts'
 import { graphqlRules } from './graphql/rows.ts'
 import { JSON_SCHEMA_RULES } from './json-schema/rows.ts'
+import { ASYNCAPI_RULES } from './asyncapi/rows.ts'
 import { CRD_RULES } from './k8s-crd/rows.ts'
 import { mcpRules } from './mcp/rows.ts'
 import { openApiRules } from './openapi/rules.ts'
@@ -12,12 +13,16 @@ import {
   CALLBACK_REQUEST,
   CALLBACK_RESPONSE,
   CRD_OBJECT,
+  RECEIVED_HEADERS,
+  RECEIVED_PAYLOAD,
   REQUEST_BODY,
   REQUEST_HEADER_PARAMETER,
   REQUEST_PARAMETER,
   RESPONSE_BODY,
   RESPONSE_HEADER,
   SCHEMA_DOCUMENT,
+  SENT_HEADERS,
+  SENT_PAYLOAD,
   TOOL_INPUT,
   TOOL_OUTPUT,
 } from './sites.ts'
@@ -34,9 +39,13 @@ const SCHEMA_SITES = [
   TOOL_OUTPUT,
   SCHEMA_DOCUMENT,
   CRD_OBJECT,
+  SENT_PAYLOAD,
+  SENT_HEADERS,
+  RECEIVED_PAYLOAD,
+  RECEIVED_HEADERS,
 ]
 
-const CONTRACT_RULES = [JSON_SCHEMA_RULES, AGENT_TOOL_RULES, CRD_RULES]
+const CONTRACT_RULES = [JSON_SCHEMA_RULES, AGENT_TOOL_RULES, CRD_RULES, ASYNCAPI_RULES]
 
 const RULES: ReadonlyMap<string, Rule> = new Map(
   [

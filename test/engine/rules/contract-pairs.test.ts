@@ -6,6 +6,7 @@ import { load } from 'js-yaml'
 import type { ArtifactType } from '../../../engine/change-set.ts'
 import { compare, type Comparison } from '../../../engine/compare.ts'
 import { AGENT_TOOL_RULES } from '../../../engine/rules/agent-tools/rows.ts'
+import { ASYNCAPI_RULES } from '../../../engine/rules/asyncapi/rows.ts'
 import type { ContractRule } from '../../../engine/rules/contract-row.ts'
 import { JSON_SCHEMA_RULES } from '../../../engine/rules/json-schema/rows.ts'
 import { CRD_RULES } from '../../../engine/rules/k8s-crd/rows.ts'
@@ -21,6 +22,7 @@ const FORMATS: readonly Format[] = [
   { type: 'json_schema', rules: JSON_SCHEMA_RULES },
   { type: 'agent_tools', rules: AGENT_TOOL_RULES },
   { type: 'k8s_crd', rules: CRD_RULES },
+  { type: 'asyncapi', rules: ASYNCAPI_RULES },
 ]
 
 function compared(type: ArtifactType, before: string, after: string): Comparison {
@@ -46,7 +48,7 @@ for (const { type, rules } of FORMATS) {
         assert.equal(group.level, rules.get(rule)?.rule.level)
         assert.equal(group.location, textAt(expected, 'location'))
         assert.ok(group.location === '' || group.line !== null)
-        assert.ok(!/[{}]/.test(group.message) && group.explanation !== '' && group.fix !== '')
+        assert.ok(!/\{(?:name|before|after)\}/.test(group.message) && group.explanation !== '' && group.fix !== '')
         for (const same of [before, after]) if (same !== '') assert.deepEqual(compared(type, same, same).groups, [])
       })
     }

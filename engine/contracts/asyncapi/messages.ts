@@ -1,0 +1,104 @@
+/** The messages of an operation or channel of AsyncAPI, whichever way they are held: one, `oneOf`, a list, or by name. */
+import { isRecord, memberOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
+import type { OpenApiDocuments } from '../openapi/documents.ts'
+
+export interface AsyncMessage {
+  /** Its own name, else the one it is held or referred to by; empty where it has none. */
+  readonly name: string
+  readonly located: Located
+  readonly contentType: string
+  readonly payload: Located | null
+  readonly headers: Located | null
+  /** The language of the payload's schema where it is not JSON Schema; null where it is. */
+  readonly schemaFormat: string | null
+  readonly correlationId: Located | null
+  readonly bindings: Located | null
+}
+
+/** Messages in the order of the document; traits fill in what a message leaves out. */
+export function readMessages(
+  held: Located | null,
+  documents: OpenApiDocuments,
+  defaultContentType: string,
+): readonly AsyncMessage[] {
+  return entriesOf(held, documents).flatMap(([key, entry]) => {
+    const located = documents.follow(entry)
+    if (located === null || !isRecord(located.value)) return []
+    return [messageOf(key, located, documents, defaultContentType)]
+  })
+}
+
+function entriesOf(held: Located | null, documents: OpenApiDocuments): readonly (readonly [string, Located])[] {
+  if (held === null) return []
+  if (Array.isArray(held.value)) return itemsOf(held).map((item) => [referredName(item), item])
+  const followed = documents.follow(held)
+  const oneOf = followed === null ? null : memberOf(followed, 'oneOf')
+  if (oneOf !== null && Array.isArray(oneOf.value)) return itemsOf(oneOf).map((item) => [referredName(item), item])
+  const isMessage = held.at.step === 'message'
+  if (isMessage || !isRecord(held.value)) return [[referredName(held), held]]
+  return Object.keys(held.value).flatMap((name) => {
+    const member = memberOf(held, name)
+    return member === null ? [] : [[name, member] as const]
+  })
+}
+
+/** The items of a list; none where there is no list. */
+export function itemsOf(list: Located | null): readonly Located[] {
+  if (list === null) return []
+  const values: readonly unknown[] = Array.isArray(list.value) ? list.value : []
+  return values.map((value, index) => ({ value, at: stepInto(list.at, String(index)), document: list.document }))
+}
+
+function referredName({ value }: Located): string {
+  const reference = isRecord(value) ? value['$ref'] : undefined
+  return typeof reference === 'string' ? (reference.split('/').at(-1) ?? '') : ''
+}
+
+function messageOf(
+  key: string,
+  located: Located,
+  documents: OpenApiDocuments,
+  defaultContentType: string,
+): AsyncMessage {
+  const traits = itemsOf(memberOf(located, 'traits')).map((trait) => documents.follow(trait))
+  const part = (member: string): Located | null => {
+    const holders = [located, ...traits].map((holder) => (holder === null ? null : memberOf(holder, member)))
+    return holders.find((found) => found !== null) ?? null
+  }
+  const contentType = part('contentType')?.value
+  const name = part('name')?.value
+  const format = part('schemaFormat')?.value
+  const payload = schemaOf(part('payload'), documents)
+  return {
+    name: typeof name === 'string' ? name : key,
+    located,
+    contentType: typeof contentType === 'string' ? contentType : defaultContentType,
+    payload: payload.schema,
+    headers: schemaOf(part('headers'), documents).schema,
+    schemaFormat: otherLanguage(payload.format ?? format),
+    correlationId: followed(part('correlationId'), documents),
+    bindings: followed(part('bindings'), documents),
+  }
+}
+
+function followed(located: Located | null, documents: OpenApiDocuments): Located | null {
+  return located === null ? null : documents.follow(located)
+}
+
+/** 3.x may wrap a schema to say its language (Multi Format Schema Object). */
+function schemaOf(
+  held: Located | null,
+  documents: OpenApiDocuments,
+): { readonly schema: Located | null; readonly format: unknown } {
+  const target = followed(held, documents)
+  const value: JsonRecord = target !== null && isRecord(target.value) ? target.value : {}
+  const inner = target === null ? null : memberOf(target, 'schema')
+  if (value['schemaFormat'] === undefined || inner === null) return { schema: held, format: undefined }
+  return { schema: inner, format: value['schemaFormat'] }
+}
+
+const JSON_SCHEMA = /^application\/(?:vnd\.aai\.asyncapi(?:\+(?:json|yaml))?|schema\+(?:json|yaml))(?:\s*;|$)/
+
+function otherLanguage(format: unknown): string | null {
+  return typeof format === 'string' && !JSON_SCHEMA.test(format) ? format : null
+}

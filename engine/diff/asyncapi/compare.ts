@@ -1,0 +1,176 @@
+/** Two texts of an AsyncAPI document → finding groups. Channels and operations are matched by address, so that 2.x and 3.x compare. */
+import { byCodeUnit } from '../../change-set.ts'
+import type { CompareOptions, FormatComparison } from '../../compare.ts'
+import { readAsyncApi, type AsyncApi, type AsyncOperation } from '../../contracts/asyncapi/contract.ts'
+import { OpenApiDocuments } from '../../contracts/openapi/documents.ts'
+import { danglingReferences } from '../../contracts/openapi/references.ts'
+import type { Sha256 } from '../../hash.ts'
+import { ok, type Result } from '../../result.ts'
+import { ASYNCAPI_RULES } from '../../rules/asyncapi/rows.ts'
+import { Grouping } from '../../rules/grouping.ts'
+import { SchemaComparison } from '../../schema/comparison.ts'
+import { isEqual } from '../../schema/equality.ts'
+import { isRecord, ROOT, stepInto, type Located } from '../../schema/located.ts'
+import { ContractReport } from '../contract-report.ts'
+import { walkOptionsOf } from '../openapi/options.ts'
+import { compareMessages } from './messages.ts'
+import { compareBindings, compareSecurity, compareServers } from './servers.ts'
+import type { AsyncWalk, SayAsync } from './walk.ts'
+
+/** Compares two documents of any version 2.x or 3.x; an empty side is an application that neither sends nor receives. */
+export function compareAsyncApis(
+  before: string,
+  after: string,
+  options: CompareOptions,
+  sha256: Sha256,
+): Result<FormatComparison> {
+  const lifecycle = walkOptionsOf(options)
+  if (!lifecycle.ok) return lifecycle
+  const base = readAsyncApi(before, 'base', options)
+  if (!base.ok) return base
+  const head = readAsyncApi(after, 'head', options)
+  if (!head.ok) return head
+  const [old, now] = [base.value ?? nothing(), head.value ?? nothing()]
+  const grouping = new Grouping({ levels: options.levels, sha256, locate: { base: old.locate, head: now.locate } })
+  const report = new ContractReport(ASYNCAPI_RULES, grouping, lifecycle.value, options.levels)
+  const walk: AsyncWalk = {
+    base: old,
+    head: now,
+    report,
+    schemas: new SchemaComparison({ before: old.documents, after: now.documents }),
+    uses: [],
+  }
+  compareDocuments(walk)
+  walk.schemas.settle()
+  for (const use of walk.uses) report.tellSchema(use)
+  tellNewDangling(walk)
+  return ok({
+    groups: report.finish(),
+    stats: {
+      operations: { base: old.operations.size, head: now.operations.size },
+      schemas_compared: walk.schemas.examined,
+      touched: report.touched,
+    },
+    spec_versions: { base: base.value?.version ?? null, head: head.value?.version ?? null },
+  })
+}
+
+function nothing(): AsyncApi {
+  const documents = new OpenApiDocuments({}, 'json-schema-draft-7', () => null)
+  return { version: '', documents, channels: new Map(), operations: new Map(), servers: new Map(), locate: () => null }
+}
+
+function compareDocuments(walk: AsyncWalk): void {
+  const { base, head, report } = walk
+  const say: SayAsync = (change) => report.say(change)
+  if (base.version !== '' && head.version !== '' && base.version !== head.version) {
+    const located = { value: head.version, at: stepInto(ROOT, 'asyncapi'), document: '' }
+    const change = { subject: 'asyncapi', before: base.version, after: head.version }
+    say({ ...change, rule: 'asyncapi-version-changed', side: 'head', located })
+  }
+  compareChannels(walk, say)
+  for (const key of keysOf(base.operations, head.operations)) {
+    compareOperation(walk, base.operations.get(key), head.operations.get(key), say)
+  }
+  compareServers(walk, say)
+}
+
+function keysOf(old: ReadonlyMap<string, unknown>, now: ReadonlyMap<string, unknown>): readonly string[] {
+  return [...new Set([...old.keys(), ...now.keys()])].sort(byCodeUnit)
+}
+
+function compareChannels({ base, head }: AsyncWalk, say: SayAsync): void {
+  for (const address of keysOf(base.channels, head.channels)) {
+    const [was, is] = [base.channels.get(address), head.channels.get(address)]
+    const shared = { subject: address, name: address, endpoint: address }
+    if (was !== undefined && is !== undefined) {
+      const within: SayAsync = (change) => say({ ...change, where: `channel ${address}`, endpoint: address })
+      compareParameters(was.parameters, is.parameters, is.located, address, within)
+      compareBindings(was.bindings, is.bindings, `channel ${address}`, within)
+    } else if (was !== undefined) {
+      say({ ...shared, rule: 'asyncapi-channel-removed', side: 'base', located: was.located, before: address })
+    } else if (is !== undefined) {
+      say({ ...shared, rule: 'asyncapi-channel-added', side: 'head', located: is.located, after: address })
+    }
+  }
+}
+
+/** What values a parameter may have: 2.x says it in a schema, 3.x in members of the parameter. */
+function compareParameters(
+  was: Located | null,
+  is: Located | null,
+  owner: Located,
+  address: string,
+  say: SayAsync,
+): void {
+  const [old, now] = [was?.value, is?.value]
+  const [left, right] = [isRecord(old) ? old : {}, isRecord(now) ? now : {}]
+  for (const name of [...new Set([...Object.keys(left), ...Object.keys(right)])].sort(byCodeUnit)) {
+    const [before, after] = [parameterOf(left[name]), parameterOf(right[name])]
+    if (isEqual(before, after)) continue
+    const located = is === null ? owner : { value: right[name], at: stepInto(is.at, name), document: is.document }
+    const subject = `${address} parameter ${name}`
+    say({ rule: 'asyncapi-parameter-changed', subject, name, side: 'head', located, before, after })
+  }
+}
+
+/** A parameter that is any text is the same whether it is said or not. */
+function parameterOf(parameter: unknown): unknown {
+  if (!isRecord(parameter)) return {}
+  const { description: _, examples: _examples, schema, $ref, ...rest } = parameter
+  const told = isRecord(schema) ? { enum: schema['enum'], default: schema['default'], $ref: schema['$ref'] } : { $ref }
+  const members = Object.entries({ ...told, ...rest }).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(members)
+}
+
+/** How the two directions are told. */
+const PRESENCE = {
+  send: { added: 'asyncapi-sending-added', removed: 'asyncapi-sending-removed' },
+  receive: { added: 'asyncapi-receiving-added', removed: 'asyncapi-receiving-removed' },
+} as const
+
+function compareOperation(
+  walk: AsyncWalk,
+  was: AsyncOperation | undefined,
+  is: AsyncOperation | undefined,
+  say: SayAsync,
+): void {
+  const there = is ?? was
+  if (there === undefined) return
+  const { action, address, located } = there
+  if (was === undefined || is === undefined) {
+    const change = was === undefined ? 'added' : 'removed'
+    const side = was === undefined ? 'head' : 'base'
+    say({ rule: PRESENCE[action][change], subject: address, name: address, side, located, endpoint: address })
+    return
+  }
+  const where = `${action} ${address}`
+  const within: SayAsync = (change) => say({ ...change, where, endpoint: where })
+  compareMessages(walk, action, where, was.messages, is.messages, within)
+  compareBindings(was.bindings, is.bindings, where, within)
+  compareSecurity(walk, was.security, is.security, { was: was.located, is: is.located }, where, within)
+  compareReply(walk, was, is, within)
+}
+
+/** A reply goes the other way. */
+function compareReply(walk: AsyncWalk, was: AsyncOperation, is: AsyncOperation, say: SayAsync): void {
+  const where = `reply to ${is.action} ${is.address}`
+  if (was.reply !== null && is.reply !== null) {
+    const action = is.action === 'send' ? 'receive' : 'send'
+    const within: SayAsync = (change) => say({ ...change, where })
+    compareMessages(walk, action, where, was.reply.messages, is.reply.messages, within)
+  } else if (was.reply !== null) {
+    say({ rule: 'asyncapi-reply-removed', subject: where, side: 'base', located: was.reply.located })
+  } else if (is.reply !== null) {
+    say({ rule: 'asyncapi-reply-added', subject: where, side: 'head', located: is.reply.located })
+  }
+}
+
+function tellNewDangling({ base, head, report }: AsyncWalk): void {
+  const known = new Set(danglingReferences(base.documents).map(({ reference }) => reference))
+  for (const { reference, holder } of danglingReferences(head.documents)) {
+    if (known.has(reference)) continue
+    const change = { subject: reference, side: 'head', located: holder, after: reference } as const
+    report.say({ ...change, rule: 'asyncapi-reference-unresolved' })
+  }
+}

@@ -1,0 +1,135 @@
+/** Servers of AsyncAPI with the security that they and operations ask for, and bindings wherever they stand. */
+import { byCodeUnit } from '../../change-set.ts'
+import type { AsyncApi } from '../../contracts/asyncapi/contract.ts'
+import { canonicalJson, type Json } from '../../hash.ts'
+import { isEqual } from '../../schema/equality.ts'
+import { isRecord, memberOf, stepInto, type Located } from '../../schema/located.ts'
+import { nameValue } from '../../schema/values.ts'
+import type { AsyncWalk, SayAsync } from './walk.ts'
+
+export function compareServers(walk: AsyncWalk, say: SayAsync): void {
+  const { base, head } = walk
+  for (const name of [...new Set([...base.servers.keys(), ...head.servers.keys()])].sort(byCodeUnit)) {
+    const [was, is] = [base.servers.get(name), head.servers.get(name)]
+    if (was === undefined && is !== undefined) {
+      say({ rule: 'asyncapi-server-added', subject: name, name, side: 'head', located: is.located, after: is.url })
+    } else if (was !== undefined && is === undefined) {
+      say({ rule: 'asyncapi-server-removed', subject: name, name, side: 'base', located: was.located, before: was.url })
+    } else if (was !== undefined && is !== undefined) {
+      const shared = { subject: name, name, side: 'head', located: is.located } as const
+      if (was.url !== is.url) {
+        say({ ...shared, rule: 'asyncapi-server-address-changed', before: was.url, after: is.url })
+      }
+      if (was.protocol !== is.protocol) {
+        say({ ...shared, rule: 'asyncapi-server-protocol-changed', before: was.protocol, after: is.protocol })
+      }
+      const where = `server ${name}`
+      const within: SayAsync = (change) => say({ ...change, where, endpoint: where })
+      compareBindings(was.bindings, is.bindings, where, within)
+      compareSecurity(walk, was.security, is.security, { was: was.located, is: is.located }, where, within)
+    }
+  }
+}
+
+/** By protocol. A version of the binding's own language says nothing of delivery. */
+export function compareBindings(was: Located | null, is: Located | null, of: string, say: SayAsync): void {
+  const [old, now] = [was?.value, is?.value]
+  const [left, right] = [isRecord(old) ? old : {}, isRecord(now) ? now : {}]
+  for (const name of [...new Set([...Object.keys(left), ...Object.keys(right)])].sort(byCodeUnit)) {
+    const [before, after] = [settingsOf(left[name]), settingsOf(right[name])]
+    if (isEqual(before, after)) continue
+    const owner = Object.hasOwn(right, name) ? is : was
+    if (owner === null) continue
+    const located = memberOf(owner, name) ?? owner
+    const side = owner === is ? 'head' : 'base'
+    say({ rule: 'asyncapi-binding-changed', subject: `${of} ${name}`, name, side, located, before, after })
+  }
+}
+
+function settingsOf(binding: unknown): unknown {
+  if (!isRecord(binding)) return binding ?? null
+  const { bindingVersion: _, ...settings } = binding
+  return settings
+}
+
+interface Owners {
+  readonly was: Located
+  readonly is: Located
+}
+
+/** Each item of a list of security is one way to authenticate; none at all asks for nothing. */
+export function compareSecurity(
+  { base, head }: AsyncWalk,
+  was: Located | null,
+  is: Located | null,
+  owners: Owners,
+  of: string,
+  say: SayAsync,
+): void {
+  const [old, now] = [alternativesOf(was, base), alternativesOf(is, head)]
+  const gone = { side: 'base', located: was ?? owners.was } as const
+  const there = { side: 'head', located: is ?? owners.is } as const
+  if (old.size === 0 && now.size > 0) {
+    say({ ...there, rule: 'asyncapi-security-added', subject: of, after: [...now.values()] })
+    return
+  }
+  if (old.size > 0 && now.size === 0) {
+    say({ ...gone, rule: 'asyncapi-security-removed', subject: of, before: [...old.values()] })
+    return
+  }
+  for (const [key, name] of old) {
+    if (now.has(key)) continue
+    say({ ...gone, rule: 'asyncapi-security-alternative-removed', subject: `${of} ${key}`, name, before: name })
+  }
+  for (const [key, name] of now) {
+    if (old.has(key)) continue
+    say({ ...there, rule: 'asyncapi-security-alternative-added', subject: `${of} ${key}`, name, after: name })
+  }
+}
+
+/** What is asked for → how people call it. 2.x names schemes with scopes, 3.x refers to schemes that hold them. */
+function alternativesOf(security: Located | null, api: AsyncApi): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  const items: readonly unknown[] = Array.isArray(security?.value) ? security.value : []
+  for (const [index, value] of items.entries()) {
+    if (security === null || !isRecord(value)) continue
+    const located = { value, at: stepInto(security.at, String(index)), document: security.document }
+    const parts = api.version.startsWith('2')
+      ? requirementOf(value, api)
+      : [schemeOf(api.documents.follow(located), null)]
+    const key = canonicalJson(
+      parts.map(({ identity }) => identity).sort((a, b) => byCodeUnit(nameValue(a), nameValue(b))),
+    )
+    found.set(key, parts.map(({ name }) => name).join(' and '))
+  }
+  return found
+}
+
+interface Scheme {
+  readonly identity: Json
+  readonly name: string
+}
+
+function requirementOf(requirement: Readonly<Record<string, unknown>>, api: AsyncApi): readonly Scheme[] {
+  const components = memberOf(api.documents.root, 'components')
+  const schemes = components === null ? null : memberOf(components, 'securitySchemes')
+  return Object.keys(requirement)
+    .sort(byCodeUnit)
+    .map((name) => {
+      const held = schemes === null ? null : memberOf(schemes, name)
+      return schemeOf(held === null ? null : api.documents.follow(held), requirement[name])
+    })
+}
+
+function schemeOf(scheme: Located | null, scopes: unknown): Scheme {
+  const value = isRecord(scheme?.value) ? scheme.value : {}
+  const list: unknown = scopes ?? value['scopes']
+  const named = Array.isArray(list) ? list.filter((scope) => typeof scope === 'string').sort(byCodeUnit) : []
+  const told = ['type', 'scheme', 'in', 'name', 'openIdConnectUrl'].flatMap((member): [string, string][] => {
+    const stated = value[member]
+    return typeof stated === 'string' ? [[member, stated]] : []
+  })
+  const type = told.find(([member]) => member === 'type')?.[1] ?? 'a scheme that is not defined'
+  const name = named.length === 0 ? type : `${type} (${named.join(', ')})`
+  return { identity: { ...Object.fromEntries(told), scopes: named }, name }
+}
