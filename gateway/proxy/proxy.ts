@@ -50,13 +50,13 @@ const HEAD_TIMEOUT_MS = 30_000
 export function createProxy(deps: ProxyDeps): Proxy {
   const road = buildRoad(deps)
   const openTrips = new Set<Trip>()
+  deps.metrics.sample('preflight_calls_open', () => openTrips.size)
   let isClosing = false
 
   const take = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
     const correlationId = correlationIdOf(request)
     const trip: Trip = { request, response, correlationId, settings: deps.settings(), expectsContinue }
     openTrips.add(trip)
-    deps.metrics.set('preflight_calls_open', {}, openTrips.size)
     void admit(trip, road)
       .catch((error: unknown) => {
         // A broken invariant on the road: the call is not forwarded, and the client is told no more than that.
@@ -66,7 +66,6 @@ export function createProxy(deps: ProxyDeps): Proxy {
       })
       .finally(() => {
         openTrips.delete(trip)
-        deps.metrics.set('preflight_calls_open', {}, openTrips.size)
         if (isClosing) server.closeIdleConnections()
       })
   }

@@ -175,6 +175,7 @@ export const METRICS = [
 
 type MetricRow = (typeof METRICS)[number]
 type NameOf<Type extends MetricSpec['type']> = Extract<MetricRow, { readonly type: Type }>['name']
+type UnlabelledGauge = Extract<MetricRow, { readonly type: 'gauge'; readonly labels: readonly [] }>['name']
 type LabelsOf<Name extends MetricRow['name']> = Readonly<
   Record<Extract<MetricRow, { readonly name: Name }>['labels'][number], string>
 >
@@ -185,6 +186,8 @@ export interface Metrics {
   count<Name extends NameOf<'counter'>>(name: Name, labels: LabelsOf<Name>, by?: number): void
   set<Name extends NameOf<'gauge'>>(name: Name, labels: LabelsOf<Name>, value: number): void
   add<Name extends NameOf<'gauge'>>(name: Name, labels: LabelsOf<Name>, by: number): void
+  /** For a value that changes far more often than it is scraped: asked for at each scrape. */
+  sample(name: UnlabelledGauge, read: () => number): void
   /** @param seconds what was measured */
   observe<Name extends NameOf<'histogram'>>(name: Name, labels: LabelsOf<Name>, seconds: number): void
   /** The Prometheus text form. */
@@ -197,6 +200,7 @@ export function createMetrics(): Metrics {
   const counters = new Map<string, Counter>()
   const gauges = new Map<string, Gauge>()
   const histograms = new Map<string, Histogram>()
+  const samples = new Map<string, () => number>()
   for (const row of METRICS) {
     const shared = { name: row.name, help: row.help, labelNames: [...row.labels], registers: [registry] }
     if (row.type === 'counter') counters.set(row.name, new Counter(shared))
@@ -209,7 +213,11 @@ export function createMetrics(): Metrics {
     set: (name, labels, value) => gauges.get(name)?.set(labels, value),
     add: (name, labels, by) => gauges.get(name)?.inc(labels, by),
     observe: (name, labels, seconds) => histograms.get(name)?.observe(labels, seconds),
-    text: () => registry.metrics(),
+    sample: (name, read) => samples.set(name, read),
+    text: () => {
+      for (const [name, read] of samples) gauges.get(name)?.set(read())
+      return registry.metrics()
+    },
   }
 }
 

@@ -24,6 +24,15 @@ test('every metric is exposed under its name with its help', async () => {
     assert.ok(text.includes(`# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`), name)
 })
 
+test('a sampled gauge shows what it is at the scrape', async () => {
+  const metrics = createMetrics()
+  let open = 1
+  metrics.sample('preflight_calls_open', () => open)
+  assert.match(await metrics.text(), /^preflight_calls_open 1$/m)
+  open = 2
+  assert.match(await metrics.text(), /^preflight_calls_open 2$/m)
+})
+
 test('an operation that a caller made up is one label value', () => {
   assert.equal(operationLabel('merge'), 'merge')
   assert.equal(operationLabel('anything-at-all'), 'other')
