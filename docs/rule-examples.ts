@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { parse } from 'yaml'
 import { examples } from '../test/engine/rules/examples.ts'
-import { sharedExamples } from '../test/engine/rules/shared-examples.ts'
+import { crdExamples, sharedExamples } from '../test/engine/rules/shared-examples.ts'
 import { at } from '../test/json.ts'
 
 export interface RuleExample {
@@ -28,7 +28,7 @@ export function ruleExamples(): ReadonlyMap<string, RuleExample> {
   for (const { rule, before, after, options } of examples()) {
     found.set(rule, exampleOf(before, after, { folder: null, options: optionsText(options) }))
   }
-  for (const [rule, before, after] of sharedExamples()) {
+  for (const [rule, before, after] of [...sharedExamples(), ...crdExamples()]) {
     found.set(rule, exampleOf(before, after, { folder: null, options: null }))
   }
   for (const format of readdirSync(PAIRS)) {

@@ -1,6 +1,7 @@
 /** For each rule about a JSON Schema that stands on its own: two schemas on which it holds. */
 import assert from 'node:assert/strict'
 import { FAMILIES } from '../../../engine/rules/families.ts'
+import { ruleTable } from '../../../engine/rules/table.ts'
 import { FRAGMENTS, propertyOf } from './examples.ts'
 import type { Schema } from './sites.ts'
 
@@ -72,4 +73,29 @@ export function sharedExamples(): readonly (readonly [string, Schema, Schema])[]
       ([stem, before, after]) => [`schema-property-${stem}`, propertyOf(before), propertyOf(after)] as const,
     ),
   ]
+}
+
+/** A custom resource whose `spec` has the schema. */
+function crdOf(spec: Schema): Schema {
+  const version = { name: 'v1', served: true, storage: true }
+  const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } }
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'things.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { kind: 'Thing', plural: 'things' },
+      versions: [{ ...version, schema }],
+    },
+  }
+}
+
+/** The same of custom resources, whose schemas lie below their root: rule and two whole documents. */
+export function crdExamples(): readonly (readonly [string, Schema, Schema])[] {
+  const ids = new Set(ruleTable().map(({ id }) => id))
+  return sharedExamples()
+    .map(([rule, before, after]) => [rule.replace('schema-', 'crd-'), crdOf(before), crdOf(after)] as const)
+    .filter(([rule]) => ids.has(rule))
 }

@@ -6,7 +6,7 @@ import type { FindingGroup } from '../../../engine/finding.ts'
 import { SCHEMA_DOCUMENT } from '../../../engine/rules/sites.ts'
 import { schemaRules } from '../../../engine/rules/schema-rules.ts'
 import { sha256Hex } from '../../../gateway/hash.ts'
-import { sharedExamples } from './shared-examples.ts'
+import { crdExamples, sharedExamples } from './shared-examples.ts'
 import type { Schema } from './sites.ts'
 
 function groupsOf(before: Schema, after: Schema): readonly FindingGroup[] {
@@ -66,4 +66,17 @@ suite('a rule about a schema that is shared', () => {
     assert.equal(level({ type: 'integer' }, { type: ['integer', 'string'] }), 'dangerous')
     assert.equal(level({ type: ['integer', 'string'] }, { type: 'integer' }), 'breaking')
   })
+})
+
+test('the rules of custom resources hold on the same pairs', () => {
+  const all = crdExamples()
+  assert.ok(all.length > 150)
+  for (const [rule, old, now] of all) {
+    const [before, after] = [JSON.stringify(old), JSON.stringify(now)]
+    const options = { today: '2026-01-01', deprecation_days_stable: 30 }
+    const result = compare({ id: 'crd', type: 'k8s_crd', before, after }, options, sha256Hex)
+    assert.ok(result.ok, rule)
+    const told = result.value.groups.map((group) => group.rule)
+    assert.ok(told.includes(rule), `${rule}: ${told.join(', ')}`)
+  }
 })
