@@ -2,4 +2,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { readOperations } from './operations.ts'
 
-if (typeof workerData === 'string') parentPort?.postMessage(readOperations(workerData))
+const { text }: { readonly text: string } = workerData
+parentPort?.postMessage(readOperations(text))

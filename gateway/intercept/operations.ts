@@ -58,15 +58,16 @@ function trimSlash(path: string): string {
 export function readOperationsApart(text: string, inlineBelow: number): Promise<OperationTable> {
   if (text.length < inlineBelow) return Promise.resolve().then(() => readOperations(text))
   return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL(`./operations-worker${EXTENSION}`, import.meta.url), { workerData: text })
+    const worker = new Worker(THREAD, { workerData: { module: READER, text } })
     worker.once('message', (table: OperationTable) => resolve(table))
     worker.once('error', reject)
     worker.once('exit', (code) => reject(new Error(`the contract reader ended with code ${code}`)))
   })
 }
 
+const THREAD = new URL('../thread.js', import.meta.url)
 /** `.ts` in the sources, `.js` in the package. */
-const EXTENSION = import.meta.url.endsWith('.ts') ? '.ts' : '.js'
+const READER = new URL(`./operations-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url).href
 
 interface Node {
   readonly literals: Map<string, Node>
