@@ -54,7 +54,7 @@ export const GOVERNANCE_PATTERNS: readonly GovernancePattern[] = [
     severity: SERIOUS,
     consequence: 'Callers without the new credential or scope are refused.',
     matches: rules(
-      /^api-(?:global-)?security-(?:scope-)?added$|^graphql-federation-(?:authenticated|requires-scopes|policy)-added$/,
+      /^api-(?:global-)?security-(?:scope-)?added$|^asyncapi-security-added$|^graphql-federation-(?:authenticated|requires-scopes|policy)-added$/,
     ),
   },
   {
@@ -136,7 +136,7 @@ export const GOVERNANCE_PATTERNS: readonly GovernancePattern[] = [
     consequence: 'Calls without the field are refused.',
     matches: (group) =>
       /^proto-(?:required-field-added|field-became-required)$/.test(group.rule) ||
-      (group.direction === 'request' &&
+      (group.direction !== 'response' &&
         /^new-required-|^new-request-path-parameter$|-became-required(?:-with-default)?$|^request-body-added-required$|^graphql-required-|^mcp-prompt-argument-required$/.test(
           group.rule,
         )),

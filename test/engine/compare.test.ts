@@ -62,12 +62,7 @@ suite('sniffing', () => {
 
   const unclear: readonly [code: string, before: string, after: string, says: RegExp][] = [
     ['UNSUPPORTED_ARTIFACT_TYPE', '{"hello":"world"}', '', /base document cannot be told/],
-    [
-      'UNSUPPORTED_ARTIFACT_TYPE',
-      OPENAPI,
-      '[{"made":"up"}]',
-      /head document cannot be told/,
-    ],
+    ['UNSUPPORTED_ARTIFACT_TYPE', OPENAPI, '[{"made":"up"}]', /head document cannot be told/],
     [
       'ARTIFACT_TYPE_MISMATCH',
       OPENAPI,

@@ -236,3 +236,9 @@ suite('the type of a schema', () => {
     assert.equal(sniffArtifactType('{"type":"object","name":"x"}', '').ok, false)
   })
 })
+
+test('a property that became required is named as the pattern that it is, though the schema is neither request nor response', () => {
+  const sides = { before: '{"type":"object"}', after: '{"type":"object","properties":{"a":{}},"required":["a"]}' }
+  const result = compare({ id: 'schema', type: 'json_schema', ...sides }, {}, sha256Hex)
+  assert.deepEqual(result.ok && result.value.patterns, ['REQUIRED_FIELD_ADDED'])
+})
