@@ -252,65 +252,6 @@ suite('a recursive schema', () => {
   })
 })
 
-function withPaths(...paths: string[]): Json {
-  return api(Object.fromEntries(paths.map((path) => [path, { get: { responses: DONE } }])))
-}
-
-suite('an option', () => {
-  test('overrides the level of a rule, or turns it off', () => {
-    const [before, after] = [withPaths('/a', '/b'), withPaths('/a')]
-    const rule = 'api-path-removed-without-deprecation'
-    assert.equal(compare(before, after, { levels: { [rule]: 'info' } })[0]?.level, 'info')
-    assert.deepEqual(compare(before, after, { levels: { [rule]: 'off' } }), [])
-  })
-
-  test('keeps paths out of the comparison', () => {
-    const [before, after] = [withPaths('/a', '/b'), withPaths('/a')]
-    assert.deepEqual(compare(before, after, { unmatch_path: '^/b' }), [])
-    assert.deepEqual(compare(before, after, { match_path: '^/a' }), [])
-  })
-
-  test('strips a prefix from the paths of one side', () => {
-    assert.deepEqual(compare(withPaths('/v1/a'), withPaths('/a'), { strip_prefix_base: '/v1' }), [])
-  })
-
-  test('makes the names of path parameters count', () => {
-    const groups = compare(withPaths('/a/{id}'), withPaths('/a/{other}'), { include_path_params: true })
-    assert.deepEqual(rulesOf(groups), ['api-path-removed-without-deprecation', 'endpoint-added'])
-  })
-
-  test('carries extension members of an operation into its findings', () => {
-    const owned = (get: Json, rest: Json = {}): Json =>
-      api({ '/a': { get: { responses: DONE, ...get } }, '/b': { get: { responses: DONE } }, ...rest })
-    const before = owned({ operationId: 'old', 'x-team': 'red', 'x-tier': { level: 1 }, 'x-other': 1 })
-    const after = owned({ operationId: 'new', 'x-team': 'blue' }, { '/c': { get: { responses: DONE, 'x-team': 'c' } } })
-    const attributes = ['x-team', 'x-tier', 'x-team']
-    const told = compare(before, after, { attributes }).flatMap(({ occurrences }) => occurrences)
-    const byPath = new Map(told.map((one) => [one.operation?.path, one.attributes]))
-    assert.deepEqual(new Set(byPath.keys()), new Set(['/a', '/c']))
-    assert.deepEqual(byPath.get('/a'), { 'x-team': 'blue', 'x-tier': { level: 1 } })
-    assert.deepEqual(byPath.get('/c'), { 'x-team': 'c' })
-    const gone = compare(after, withPaths('/a', '/b'), { attributes: ['x-team'] })
-    const removed = gone.find(({ rule }) => rule === 'api-path-removed-without-deprecation')
-    assert.deepEqual(removed?.occurrences[0]?.attributes, { 'x-team': 'c' })
-    for (const { occurrences } of compare(before, after)) {
-      for (const one of occurrences) assert.ok(!('attributes' in one))
-    }
-  })
-
-  test('that asks for members which are no extensions is a problem', () => {
-    const text = JSON.stringify(withPaths('/a'))
-    const compared = compareOpenApi(text, text, { attributes: ['x-team', 'summary'] }, sha256)
-    assert.ok(!compared.ok && compared.problem.message.includes('`summary`'))
-  })
-
-  test('that is no regular expression is a problem, not an exception', () => {
-    const text = JSON.stringify(withPaths('/a'))
-    const compared = compareOpenApi(text, text, { match_path: '(' }, sha256)
-    assert.ok(!compared.ok && compared.problem.code === 'INVALID_INPUT')
-  })
-})
-
 function schemaFile(type: string): string {
   return `
 Cat:
