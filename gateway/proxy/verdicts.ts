@@ -98,7 +98,10 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
       const key = keyOf(question)
       const now = deps.now()
       const known = entries.get(key)
-      const isUsable = known !== undefined && now < known.usableUntil && (await isStillCurrent(known, now, deps.store))
+      const isUsable =
+        known !== undefined &&
+        now < known.usableUntil &&
+        (now - known.checkedAt < RECHECK_MS || (await isStillCurrent(known, now, deps.store)))
       deps.metrics.count('preflight_cache_requests_total', { cache: 'verdict', result: isUsable ? 'hit' : 'miss' })
       if (isUsable) return known.verdict
       // Others may have asked while the state was looked up: theirs is as good.
@@ -117,9 +120,8 @@ function keyOf({ route, subject, baseline, offered, generation }: Question): str
   return `${generation}\n${baseline.digest}\n${offered.digest}\n${route.operation}\n${route.environment ?? ''}\n${subject.target}`
 }
 
-/** Rejects when the store cannot tell: a decision that may be revoked is not used. */
+/** For what was not looked up within RECHECK_MS. Rejects when the store cannot tell: a decision that may be revoked is not used. */
 async function isStillCurrent(entry: Entry, now: number, store: VerdictStore): Promise<boolean> {
-  if (now - entry.checkedAt < RECHECK_MS) return true
   const verdict = await entry.verdict
   const isCurrent =
     (await store.receiptState(verdict.decisionId)) === 'current' && (await isUnanswered(verdict, now, store))
