@@ -25,8 +25,9 @@ export class ReadFault extends Error {
   }
 }
 
+/** Each alternative consumes in one loop without choices: long comments and strings must not fill the matcher’s stack. */
 const TOKEN =
-  /(?<space>(?:[ \t\r\n\f\v]+|\/\/[^\n]*|\/\*[^]*?\*\/)+)|(?<name>[A-Za-z_]\w*)|(?<number>0[xX][\dA-Fa-f]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fF]?)|(?<string>"(?:[^"\\\n]|\\[^])*"|'(?:[^'\\\n]|\\[^])*')|(?<symbol>[^\s\w"'])/y
+  /(?<space>[ \t\r\n\f\v]+|\/\/[^\n]*|\/\*[^]*?\*\/)|(?<name>[A-Za-z_]\w*)|(?<number>0[xX][\dA-Fa-f]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fF]?)|(?<string>"[^"\\\n]*(?:\\[^][^"\\\n]*)*"|'[^'\\\n]*(?:\\[^][^'\\\n]*)*')|(?<symbol>[^\s\w"'])/y
 
 const LARGEST_INTEGER = 2n ** 64n
 

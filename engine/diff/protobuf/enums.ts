@@ -1,7 +1,7 @@
 /** One enum on both sides: its values by number, what it reserves, whether it is open, JSON support, options. */
 import type { ProtoEnum, ProtoEnumValue } from '../../contracts/protobuf/model.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
-import { compareRanges, compareReservedNames, isReservedNumber } from './ranges.ts'
+import { compareRanges, compareReservedNames, RangeSet } from './ranges.ts'
 import { compareCommonOptions, type ProtoReport } from './report.ts'
 
 /** Whether two names may share a number only concerns the compiler. */
@@ -29,9 +29,10 @@ export function compareEnum(old: ProtoEnum, now: ProtoEnum, report: ProtoReport)
 function compareEnumValues(old: ProtoEnum, now: ProtoEnum, report: ProtoReport): void {
   const before = byNumber(old)
   const after = byNumber(now)
+  const reserved = new RangeSet(now.reserved.ranges)
   for (const [number, values] of before) {
     const kept = after.get(number)
-    if (kept === undefined) sayRemoved(values, number, now, report)
+    if (kept === undefined) sayRemoved({ values, number, reserved }, now, report)
     else compareAliases(values, kept, now, report)
   }
   for (const [number, values] of after) {
@@ -48,10 +49,16 @@ function byNumber({ values }: ProtoEnum): ReadonlyMap<number, readonly ProtoEnum
   return Map.groupBy(values, ({ number }) => number)
 }
 
-function sayRemoved(values: readonly ProtoEnumValue[], number: number, now: ProtoEnum, report: ProtoReport): void {
+interface RemovedNumber {
+  readonly values: readonly ProtoEnumValue[]
+  readonly number: number
+  readonly reserved: RangeSet
+}
+
+function sayRemoved({ values, number, reserved }: RemovedNumber, now: ProtoEnum, report: ProtoReport): void {
   const [first] = values
   if (first === undefined) return
-  const hasNumber = isReservedNumber(now.reserved, number)
+  const hasNumber = reserved.holds([number, number])
   const hasName = values.every(({ name }) => now.reserved.names.has(name))
   const place = {
     side: 'base',

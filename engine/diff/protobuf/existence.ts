@@ -53,10 +53,11 @@ const KINDS: readonly DeclarationKind[] = [
 
 export function compareExistence(report: ProtoReport): void {
   const { base, head } = report
-  for (const name of base.packages) {
-    if (head.files.size === 0 || head.packages.has(name)) continue
-    const file = [...base.files.values()].find((one) => one.package === name)
-    const location = `${file?.at ?? ''}/package`
+  const told = new Set<string>()
+  for (const { package: name, at } of base.files.values()) {
+    if (head.files.size === 0 || head.packages.has(name) || told.has(name)) continue
+    told.add(name)
+    const location = `${at}/package`
     report.say({
       rule: 'proto-package-removed',
       subject: `package ${name}`,

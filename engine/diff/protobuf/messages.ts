@@ -3,7 +3,7 @@ import type { ProtoField, ProtoMessage } from '../../contracts/protobuf/model.ts
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { typeOfField } from './field-types.ts'
 import { compareField, isRequired } from './fields.ts'
-import { compareRanges, compareReservedNames, isReservedNumber } from './ranges.ts'
+import { compareRanges, compareReservedNames, RangeSet } from './ranges.ts'
 import { compareCommonOptions, type ProtoReport } from './report.ts'
 
 const NO_ACCESSOR = 'no_standard_descriptor_accessor'
@@ -33,12 +33,13 @@ export function compareMessage(old: ProtoMessage, now: ProtoMessage, report: Pro
 function compareFields(old: ProtoMessage, now: ProtoMessage, report: ProtoReport): void {
   const before = new Map(old.fields.map((field) => [field.number, field]))
   const after = new Map(now.fields.map((field) => [field.number, field]))
+  const reserved = new RangeSet(now.reserved.ranges)
   for (const [number, field] of before) {
     const kept = after.get(number)
     if (kept !== undefined) {
       compareField(field, kept, report)
       compareEntries(field, kept, report)
-    } else sayRemoved(field, now, report)
+    } else sayRemoved(field, now, reserved, report)
   }
   for (const [number, field] of after) {
     if (before.has(number)) continue
@@ -56,10 +57,10 @@ function compareEntries(old: ProtoField, now: ProtoField, report: ProtoReport): 
   if (before !== undefined && after !== undefined) compareMessage(before, after, report)
 }
 
-function sayRemoved(field: ProtoField, now: ProtoMessage, report: ProtoReport): void {
+function sayRemoved(field: ProtoField, now: ProtoMessage, reserved: RangeSet, report: ProtoReport): void {
   const place = { side: 'base', location: field.at, subject: field.fullName } as const
   const change = { ...place, name: field.name, before: field.number, reaches: outerOf(field.fullName) }
-  const hasNumber = isReservedNumber(now.reserved, field.number)
+  const hasNumber = reserved.holds([field.number, field.number])
   const hasName = now.reserved.names.has(field.name)
   report.say({ ...change, rule: removalRule(hasNumber, hasName) })
   if (isRequired(field)) report.say({ ...change, rule: 'proto-required-field-removed' })

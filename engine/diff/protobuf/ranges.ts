@@ -3,8 +3,26 @@ import type { Declared, NumberRange, Reserved } from '../../contracts/protobuf/m
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import type { ProtoReport } from './report.ts'
 
-export function isReservedNumber({ ranges }: Reserved, number: number): boolean {
-  return ranges.some(([first, last]) => first <= number && number <= last)
+/** Ranges in order, those that touch joined, so that one look finds the only one that can hold a number. */
+export class RangeSet {
+  readonly #merged: readonly NumberRange[]
+
+  constructor(ranges: readonly NumberRange[]) {
+    this.#merged = mergeRanges(ranges)
+  }
+
+  /** Whether all numbers of a range are in the set. */
+  holds([first, last]: NumberRange): boolean {
+    let low = 0
+    let high = this.#merged.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#merged[middle]?.[1] ?? 0) < first) low = middle + 1
+      else high = middle
+    }
+    const found = this.#merged[low]
+    return found !== undefined && found[0] <= first && last <= found[1]
+  }
 }
 
 /** Says each old range that the new ones, taken together, no longer hold wholly. */
@@ -15,9 +33,9 @@ export function compareRanges(
   owner: Declared,
   report: ProtoReport,
 ): void {
-  const merged = mergeRanges(after)
+  const kept = new RangeSet(after)
   for (const [first, last] of before) {
-    if (merged.some(([from, to]) => from <= first && last <= to)) continue
+    if (kept.holds([first, last])) continue
     const text = first === last ? String(first) : `${first} to ${last}`
     sayOwner(rule, `${owner.fullName} ${text}`, text, owner, report)
   }
@@ -40,7 +58,6 @@ function sayOwner(rule: ProtoRuleId, subject: string, before: string, owner: Dec
   report.say({ ...place, rule, subject, name: owner.fullName, before })
 }
 
-/** Ranges in order, those that touch joined. */
 function mergeRanges(ranges: readonly NumberRange[]): readonly NumberRange[] {
   const merged: [number, number][] = []
   for (const [first, last] of [...ranges].sort(([a], [b]) => a - b)) {
