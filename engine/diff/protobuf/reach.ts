@@ -7,6 +7,8 @@ import type { Operation } from '../../finding.ts'
 /** Operations by the full name of a type, sorted by path. */
 export type Reach = (type: string) => readonly Operation[]
 
+const NOTHING: readonly Operation[] = []
+
 /** An rpc as an operation: its form of exchange, and its path on the wire (gRPC over HTTP/2, “Path”). */
 export function operationOf(service: ProtoService, method: ProtoMethod): Operation {
   return { method: exchangeOf(method), path: `/${service.fullName}/${method.name}`, operation_id: method.name }
@@ -17,17 +19,13 @@ function exchangeOf({ isClientStreaming, isServerStreaming }: ProtoMethod): stri
   return isServerStreaming ? 'SERVER_STREAM' : 'RPC'
 }
 
-/** Asked for changed types only, and answered once for each. */
+/** Asked for changed types only; what was found on the way is kept, so that all answers together take one walk of the types. */
 export function reachOf(contract: ProtoContract): Reach {
   let graph: Graph | undefined
   const answers = new Map<string, readonly Operation[]>()
   return (type) => {
-    const known = answers.get(type)
-    if (known !== undefined) return known
-    graph ??= graphOf(contract)
-    const found = operationsFrom(type, graph)
-    answers.set(type, found)
-    return found
+    if (!answers.has(type)) answerFrom(type, (graph ??= graphOf(contract)), answers)
+    return answers.get(type) ?? NOTHING
   }
 }
 
@@ -64,12 +62,67 @@ function graphOf({ messages, services, typeOf }: ProtoContract): Graph {
   return { holders, rpcs }
 }
 
-function operationsFrom(type: string, { holders, rpcs }: Graph): readonly Operation[] {
-  const seen = new Set([type])
-  const found = new Map<string, Operation>()
-  for (const name of seen) {
-    for (const operation of rpcs.get(name) ?? []) found.set(operation.path, operation)
-    for (const holder of holders.get(name) ?? []) seen.add(holder)
+/** A type on the way: when it was met, the oldest one it leads back to, and its holders that are still to be looked at. */
+interface Visit {
+  readonly type: string
+  readonly order: number
+  oldest: number
+  readonly rest: Iterator<string, undefined>
+}
+
+/**
+ * Answers for a type and all that hold it, in one walk (Tarjan's strongly connected components): types that hold each
+ * other share one answer, and a type that adds nothing shares its holder's. The walk keeps its own stack: types nest as
+ * deep as their author likes.
+ */
+function answerFrom(type: string, graph: Graph, answers: Map<string, readonly Operation[]>): void {
+  const met = new Map<string, Visit>()
+  const open: Visit[] = []
+  const path: Visit[] = []
+  const enter = (name: string): void => {
+    const visit: Visit = { type: name, order: met.size, oldest: met.size, rest: holdersOf(name, graph).values() }
+    met.set(name, visit)
+    open.push(visit)
+    path.push(visit)
   }
+  enter(type)
+  for (let visit = path.at(-1); visit !== undefined; visit = path.at(-1)) {
+    const { done, value: holder } = visit.rest.next()
+    if (done) {
+      path.pop()
+      const below = path.at(-1)
+      if (below !== undefined) below.oldest = Math.min(below.oldest, visit.oldest)
+      if (visit.oldest === visit.order) closeCycle(visit, open, graph, answers)
+    } else if (!answers.has(holder)) {
+      const known = met.get(holder)
+      if (known === undefined) enter(holder)
+      else visit.oldest = Math.min(visit.oldest, known.order)
+    }
+  }
+}
+
+/** All types met since `first` hold each other: they reach the same rpcs. */
+function closeCycle(first: Visit, open: Visit[], graph: Graph, answers: Map<string, readonly Operation[]>): void {
+  const members = open.splice(open.lastIndexOf(first)).map(({ type }) => type)
+  const own = members.flatMap((member) => graph.rpcs.get(member) ?? [])
+  const inherited = new Set<readonly Operation[]>()
+  for (const member of members) {
+    for (const holder of holdersOf(member, graph)) {
+      const answer = answers.get(holder) ?? NOTHING
+      if (answer.length > 0) inherited.add(answer)
+    }
+  }
+  const answer = union(own, [...inherited])
+  for (const member of members) answers.set(member, answer)
+}
+
+function holdersOf(type: string, { holders }: Graph): ReadonlySet<string> {
+  return holders.get(type) ?? new Set()
+}
+
+function union(own: readonly Operation[], inherited: readonly (readonly Operation[])[]): readonly Operation[] {
+  const [first = NOTHING, second] = inherited
+  if (own.length === 0 && second === undefined) return first
+  const found = new Map([own, ...inherited].flat().map((operation) => [operation.path, operation]))
   return [...found.values()].sort((a, b) => byCodeUnit(a.path, b.path))
 }
