@@ -31,7 +31,7 @@ const CONTEXT_FIELDS = [
   'target_uri',
 ] as const satisfies readonly (keyof DecisionContext)[]
 
-/** Variables of a condition, and the fields of each; null: any value without fields. */
+/** Variables of a condition, and the fields of each; null: a value without fields. */
 const VARIABLES: Readonly<Record<string, readonly string[] | null>> = {
   finding: FINDING_FIELDS,
   context: CONTEXT_FIELDS,

@@ -117,7 +117,7 @@ export function openSettings(source: ConfigSource): LiveSettings {
 }
 
 function load(source: ConfigSource): Result<Loaded, readonly Mistake[]> {
-  const configuration = loadConfig(source)
+  const configuration = loadConfig(source, policyMistakes)
   if (!configuration.ok) return configuration
   const { config, directory } = configuration.value
   const policy = loadPolicy(config.policy, directory)
@@ -128,6 +128,11 @@ function load(source: ConfigSource): Result<Loaded, readonly Mistake[]> {
     policyFile: policy.value.file,
     warnings: [...configuration.value.warnings, ...pinWarnings(config, policy.value.policy)],
   })
+}
+
+function policyMistakes({ policy }: Config, directory: string): readonly Mistake[] {
+  const loaded = loadPolicy(policy, directory)
+  return loaded.ok ? [] : loaded.problem
 }
 
 /** Drift from the pin does not stop anything (interface.md, policy_pin_status); every decision carries it as a warning. */

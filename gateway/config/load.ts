@@ -8,7 +8,7 @@ import { checkMeaning, warningsOf } from './checks.ts'
 import { applyDefaults } from './defaults.ts'
 import { variable, type Environment } from './environment.ts'
 import { configInputSchema, plainSchema } from './input-schema.ts'
-import { pathOfPointer, type Mistake } from './mistake.ts'
+import { pathOfPointer, pointerSegments, type Mistake } from './mistake.ts'
 import { applyOverrides, type Overridden } from './overrides.ts'
 import { Config } from './schema.ts'
 import { mistakesOf, type Located } from './schema-mistakes.ts'
@@ -34,7 +34,14 @@ export function configFile(option: string | undefined, environment: Environment)
   return option ?? variable(environment, 'PREFLIGHT_CONFIG')
 }
 
-export function loadConfig(source: ConfigSource): Result<LoadedConfig, readonly Mistake[]> {
+/** Mistakes that take more than the configuration to see, such as those in the policy that it names. */
+export type FurtherMistakes = (config: Config, directory: string) => readonly Mistake[]
+
+/** @param further asked only when there are mistakes already, so that one answer tells all of them. */
+export function loadConfig(
+  source: ConfigSource,
+  further: FurtherMistakes = () => [],
+): Result<LoadedConfig, readonly Mistake[]> {
   const file = 'file' in source && source.file !== null ? resolve(source.file) : null
   const directory = file === null ? resolve('directory' in source ? (source.directory ?? '.') : '.') : dirname(file)
   const text = 'value' in source ? ok(inlineSource(source.value)) : readFile(file)
@@ -42,14 +49,25 @@ export function loadConfig(source: ConfigSource): Result<LoadedConfig, readonly 
   const overridden = applyOverrides(text.value.value, source.environment)
   const placed = (located: Located): Mistake => placeMistake(located, text.value, overridden)
 
-  const faults = schemaMistakes(overridden.value)
-  const schemaFaults = [...overridden.mistakes, ...faults.map(placed)]
-  if (schemaFaults.length > 0) return { ok: false, problem: inReadingOrder(schemaFaults) }
-  const config = withPaths(completed(overridden.value), directory)
-  const meaningFaults = checkMeaning(config).map(placed)
-  if (meaningFaults.length > 0) return { ok: false, problem: inReadingOrder(meaningFaults) }
+  const formFaults = schemaMistakes(overridden.value)
+  const sound = formFaults.length === 0 ? overridden.value : withoutSections(overridden.value, formFaults)
+  const config = sound === null ? null : withPaths(completed(sound), directory)
+  const meaningFaults = config === null ? [] : checkMeaning(config)
+  const mistakes = [...overridden.mistakes, ...[...formFaults, ...meaningFaults].map(placed)]
+  if (config === null) return { ok: false, problem: inReadingOrder(mistakes) }
+  if (mistakes.length > 0) {
+    return { ok: false, problem: [...inReadingOrder(mistakes), ...further(config, directory)] }
+  }
   const warnings = [...overridden.warnings, ...warningsOf(config).map(placed)]
   return ok({ config: deepFreeze(config), file, directory, warnings })
+}
+
+/** What is left to check when the sections with a mistake in their form are taken out; null when that is nothing. */
+function withoutSections(value: unknown, faults: readonly Located[]): object | null {
+  if (typeof value !== 'object' || value === null) return null
+  const faulty = new Set(faults.map(({ pointer }) => pointerSegments(pointer)[0]))
+  const sound = Object.fromEntries(Object.entries(value).filter(([section]) => !faulty.has(section)))
+  return checkInput(sound) ? sound : null
 }
 
 function readFile(file: string | null): Result<SourceText, readonly Mistake[]> {

@@ -62,6 +62,28 @@ test('defaults reach into the items of lists and the variants of unions', () => 
   })
 })
 
+test('a mistake in the form of one section does not hide what is wrong with the others, or with the policy', () => {
+  const path = file(
+    [
+      'listen: { proxy: nope }',
+      'policy: defualt',
+      'routes:',
+      '  - { name: a, match: { path: /a }, upstream: http://up, protocol: http }',
+    ].join('\n'),
+  )
+  assert.throws(
+    () => openSettings({ file: path, environment: {} }),
+    (error) => {
+      assert.ok(error instanceof ConfigError)
+      assert.deepEqual(
+        error.mistakes.map(({ path: at }) => at),
+        ['listen.proxy', 'routes[0]', 'policy'],
+      )
+      return true
+    },
+  )
+})
+
 test('all mistakes are told at once, in reading order, each with line, column, path and how to mend it', () => {
   const found = refused(
     [
