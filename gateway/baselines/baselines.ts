@@ -3,7 +3,7 @@
  * the route says so, by a change that is info only. A blocked candidate never becomes a baseline.
  */
 import { digestText, EMPTY_CONTEXT, LEVELS, type ArtifactType, type Digest } from '../../engine/index.ts'
-import type { RouteConfig } from '../config/schema.ts'
+import type { RouteConfig } from '../config/route.ts'
 import { GatewayError } from '../errors.ts'
 import type { Authorization, AuthorizeRequest, Flow } from '../flow/flow.ts'
 import { sha256Hex } from '../hash.ts'

@@ -1,7 +1,7 @@
 /** Reads a contract from where the configuration says it is. Addresses are the operator's, never a caller's. */
 import { readFile, stat } from 'node:fs/promises'
 import { request } from 'undici'
-import type { ContractSource } from '../config/schema.ts'
+import type { ContractSource } from '../config/route.ts'
 import { GatewayError } from '../errors.ts'
 
 const TIMEOUT_MS = 10_000

@@ -3,7 +3,8 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorCode } from '../startup-error.ts'
 import { isLoopback, isWildcard, parseAddress, type Address } from './addresses.ts'
-import type { Config, ContractSource, RouteConfig } from './schema.ts'
+import type { Config } from './schema.ts'
+import type { ContractSource, RouteConfig } from './route.ts'
 import type { Located } from './schema-mistakes.ts'
 
 type Check = (config: Config) => readonly Located[]

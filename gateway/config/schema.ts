@@ -2,10 +2,9 @@
  * The whole configuration, one TypeBox schema: the TypeScript type, the JSON Schema, docs/config.md, the chart's values
  * and the names of the environment variables all come from here. Unknown members are mistakes.
  */
-import { Type, type Static, type TSchema } from 'typebox'
-
-const strict = <T extends Record<string, TSchema>>(properties: T, description: string) =>
-  Type.Object(properties, { additionalProperties: false, description, default: {} })
+import { Type, type Static } from 'typebox'
+import { integer, seconds, strict } from './fields.ts'
+import { RouteConfig } from './route.ts'
 
 const listen = (address: string, what: string) =>
   Type.String({
@@ -13,111 +12,6 @@ const listen = (address: string, what: string) =>
     pattern: '^(\\[[0-9a-fA-F:.]+\\]|[^:\\s]+):[0-9]{1,5}$',
     description: `Address of the ${what} listener, HOST:PORT; port 0 picks a free one.`,
   })
-
-const seconds = (value: number, description: string, minimum = 1) =>
-  Type.Number({ default: value, minimum, description: `${description} (seconds)` })
-
-const integer = (value: number, description: string, minimum = 1) =>
-  Type.Integer({ default: value, minimum, description })
-
-export const ContractSource = Type.Union([
-  Type.Object(
-    { file: Type.String({ minLength: 1, description: 'Path, relative to the configuration file.' }) },
-    { additionalProperties: false },
-  ),
-  Type.Object(
-    { url: Type.String({ pattern: '^https?://', description: 'Address that answers the document.' }) },
-    { additionalProperties: false },
-  ),
-])
-export type ContractSource = Static<typeof ContractSource>
-
-export const RouteConfig = Type.Object(
-  {
-    name: Type.String({
-      pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
-      description: 'Name of the route: metrics, ledger and receipts (target_id) carry it.',
-    }),
-    match: Type.Object(
-      {
-        host: Type.Optional(Type.String({ description: 'Host header to match, without port; any when absent.' })),
-        path: Type.String({
-          default: '/',
-          pattern: '^/',
-          description:
-            'Path prefix, matched byte for byte on segment borders; the path of the upstream takes its place.',
-        }),
-      },
-      { additionalProperties: false },
-    ),
-    upstream: Type.String({ pattern: '^https?://', description: 'Base URL that calls are forwarded to.' }),
-    protocol: Type.Union([Type.Literal('mcp'), Type.Literal('http')], {
-      description: 'mcp: Streamable HTTP, judged per tool. http: judged against the OpenAPI contract of the route.',
-    }),
-    contract: Type.Optional(
-      Type.Object(
-        {
-          baseline: Type.Optional(
-            Type.Union(ContractSource.anyOf, {
-              description: 'What calls are judged against; without it the first contract seen is pinned (first_use).',
-            }),
-          ),
-          current: Type.Optional(
-            Type.Union(ContractSource.anyOf, {
-              description: 'What the upstream offers now (required for http; an mcp route observes tools/list).',
-            }),
-          ),
-          refresh: seconds(
-            60,
-            'Greatest age of what is known of the contract offered now: `current`, or the tools of an MCP server, is read again before a call is judged by anything older. 0: before every call',
-            0,
-          ),
-          auto_promote: Type.Union([Type.Literal('none'), Type.Literal('info')], {
-            default: 'none',
-            description: 'info: a changed contract with info findings only becomes the baseline by itself.',
-          }),
-        },
-        {
-          additionalProperties: false,
-          description:
-            'Where the contract comes from. baseline: what calls are judged against; without it the first contract seen is pinned (first_use). current: what the upstream offers now (required for http; mcp observes tools/list).',
-        },
-      ),
-    ),
-    operation: Type.String({
-      default: 'tool_call',
-      minLength: 1,
-      description: 'Operation that the receipts of this route authorize.',
-    }),
-    environment: Type.Optional(Type.String({ minLength: 1, description: 'Environment bound into the receipts.' })),
-    mode: Type.Union([Type.Literal('enforce'), Type.Literal('observe')], {
-      default: 'enforce',
-      description: 'observe: decisions are made, recorded and counted, and nothing is held or stopped.',
-    }),
-    failure: Type.Union([Type.Literal('closed'), Type.Literal('open')], {
-      default: 'closed',
-      description: 'open: a call that could not be judged is forwarded, counted and logged.',
-    }),
-    receipts: strict(
-      {
-        attach: Type.Boolean({
-          default: true,
-          description: 'Send Preflight-Receipt (and Preflight-Decision) upstream.',
-        }),
-      },
-      'Receipts on this route.',
-    ),
-    timeout: strict(
-      {
-        connect: seconds(10, 'Connecting to the upstream'),
-        headers: seconds(60, 'Waiting for the head of the answer'),
-      },
-      'Timeouts towards the upstream; the body of an answer may take as long as it keeps moving.',
-    ),
-  },
-  { additionalProperties: false },
-)
-export type RouteConfig = Static<typeof RouteConfig>
 
 export const SinkConfig = Type.Union([
   Type.Object(

@@ -106,8 +106,9 @@ async function gather(
     request.digests ?? analyst.digests(request.artifacts),
     Promise.all(request.artifacts.map((artifact) => analyse(artifact, options, analyst))),
   ])
+  const unreadable = (request.unreadable ?? []).map((artifact) => ({ ...artifact, ok: false }) as const)
   return {
-    analyses,
+    analyses: [...analyses, ...unreadable],
     context: request.context,
     policy,
     scope: request.scope,

@@ -13,6 +13,7 @@ import type {
   DecisionScope,
   Digest,
   Envelope,
+  Problem,
   Result,
   Verdict,
 } from '../../engine/index.ts'
@@ -29,8 +30,15 @@ export interface ChangeSetDigests {
   readonly artifactDigest: Digest
 }
 
+/** An artifact that is known to belong to the change set, and why it could not be had whole. */
+export interface UnreadableArtifact extends Pick<Artifact, 'id' | 'type'> {
+  readonly problem: Problem
+}
+
 export interface AnalyzeRequest {
   readonly artifacts: readonly Artifact[]
+  /** Makes the analysis incomplete; absent: none. */
+  readonly unreadable?: readonly UnreadableArtifact[]
   readonly context: DecisionContext
   /**
    * Findings that reach only other operations or tools do not decide when a scope is given (a call of one tool).

@@ -1,9 +1,10 @@
 /** What a recogniser makes of a request: an action to judge, or one to let pass, and what the protocol has to say on the way back. */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Envelope } from '../../engine/index.ts'
+import type { Artifact, DecisionContext, Envelope } from '../../engine/index.ts'
 import type { OfferedContract } from '../baselines/baselines.ts'
-import type { RouteConfig } from '../config/schema.ts'
+import type { RouteConfig } from '../config/route.ts'
 import type { ErrorCode } from '../errors.ts'
+import type { UnreadableArtifact } from '../flow/flow.ts'
 import type { BaselineRow } from '../store/store.ts'
 
 /** A request that has passed the wire's own checks, on its way to one upstream. */
@@ -28,6 +29,33 @@ export interface Subject {
   readonly target: string
   /** Which findings decide; null: all of the contract's. */
   readonly scope: { readonly tool: string } | { readonly method: string; readonly path: string } | null
+  /** The operation to authorize, where the request itself says which one it is (`merge`, `publish`); else the route's. */
+  readonly operation?: string
+  /** The place that the request itself names; bound into the decision and its receipt. */
+  readonly place?: Partial<Pick<DecisionContext, 'repository' | 'branch' | 'pull_request' | 'base' | 'head'>>
+}
+
+/** What a subject is judged on. */
+export type Ground =
+  /** The contract that the upstream offers now, held against the baseline of the route. */
+  | {
+      readonly kind: 'contract'
+      readonly offered: OfferedContract
+      /** False when neither side of the contract says anything of the subject: then it cannot be judged. */
+      readonly isCovered: (baseline: BaselineRow) => boolean
+    }
+  /** Both sides follow from the call itself: a merge, a publication, an object or a file that is written. */
+  | {
+      readonly kind: 'change_set'
+      readonly artifacts: readonly Artifact[]
+      /** What belongs to the change set and could not be had whole: makes the analysis incomplete. */
+      readonly unreadable: readonly UnreadableArtifact[]
+    }
+
+/** One subject and what it is judged on. */
+export interface Question {
+  readonly subject: Subject
+  readonly ground: Ground
 }
 
 /** Why a call does not go on, as each protocol then tells it (wire.md §13). */
@@ -74,12 +102,8 @@ export interface PassingAction extends ActionBase {
 
 export interface JudgedAction extends ActionBase {
   readonly kind: 'judge'
-  /** At least one. */
-  readonly subjects: readonly Subject[]
-  /** The contract that the upstream offers now. Rejects with a GatewayError or an UpstreamRefusal when there is no telling. */
-  gather(): Promise<OfferedContract>
-  /** False when neither side of the contract says anything of the subject: then it cannot be judged. */
-  isCovered(subject: Subject, offered: OfferedContract, baseline: BaselineRow): boolean
+  /** At least one; asked once. Rejects with a GatewayError or an UpstreamRefusal when there is no telling. */
+  gather(): Promise<readonly Question[]>
 }
 
 /** Not a request that can be judged: answered here. */

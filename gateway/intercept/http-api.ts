@@ -5,10 +5,10 @@
 import { LRUCache } from 'lru-cache'
 import { contractDigest, type OfferedContract } from '../baselines/baselines.ts'
 import { readContractSource } from '../baselines/source.ts'
-import type { RouteConfig } from '../config/schema.ts'
+import type { RouteConfig } from '../config/route.ts'
 import { GatewayError } from '../errors.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { Answer, AnswerWatcher, Call, JudgedAction, Recogniser, Refusal, Subject } from './action.ts'
+import type { Answer, AnswerWatcher, Call, JudgedAction, Question, Recogniser, Refusal, Subject } from './action.ts'
 import { createOperationMatcher, readOperationsApart, type OperationMatcher } from './operations.ts'
 import { httpRefusal } from './refusal.ts'
 
@@ -88,28 +88,22 @@ export function createHttpApiRecogniser(deps: HttpApiDeps): Recogniser {
 
 class ApiCallAction implements JudgedAction {
   readonly kind = 'judge'
-  subjects: readonly Subject[]
   readonly #call: Call
   readonly #current: (route: RouteConfig) => Reading | Promise<Reading>
 
   constructor(call: Call, current: (route: RouteConfig) => Reading | Promise<Reading>) {
     this.#call = call
     this.#current = current
-    this.subjects = [subjectOf(call, null)]
   }
 
   get name(): string {
-    return this.subjects[0]?.name ?? this.#call.method
+    return subjectOf(this.#call, null).name
   }
 
-  async gather(): Promise<OfferedContract> {
-    const reading = await this.#current(this.#call.route)
-    this.subjects = [subjectOf(this.#call, reading.matcher)]
-    return reading.contract
-  }
-
-  isCovered(): boolean {
-    return true
+  async gather(): Promise<readonly Question[]> {
+    const { contract, matcher } = await this.#current(this.#call.route)
+    const ground = { kind: 'contract', offered: contract, isCovered: () => true } as const
+    return [{ subject: subjectOf(this.#call, matcher), ground }]
   }
 
   watch(): AnswerWatcher | null {

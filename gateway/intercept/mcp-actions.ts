@@ -1,7 +1,5 @@
 /** What MCP requests become once recognised: how each is judged, watched and, if it may not proceed, answered. */
-import type { OfferedContract } from '../baselines/baselines.ts'
-import type { BaselineRow } from '../store/store.ts'
-import type { Answer, AnswerWatcher, Call, JudgedAction, PassingAction, Refusal, Subject } from './action.ts'
+import type { Answer, AnswerWatcher, Call, JudgedAction, PassingAction, Question, Refusal, Subject } from './action.ts'
 import { firstId, RPC_ERROR, rpcAnswer, rpcError, type Message, type MessageId } from './json-rpc.ts'
 import { createAnswerWatcher } from './mcp-answer.ts'
 import { toolNames } from './mcp-manifest-text.ts'
@@ -76,7 +74,7 @@ export class MessagesAction implements PassingAction {
 /** One or more tool calls, alone or among other messages of a batch. All go on, or none. */
 export class ToolCallsAction implements JudgedAction {
   readonly kind = 'judge'
-  readonly subjects: readonly ToolCall[]
+  readonly #toolCalls: readonly ToolCall[]
   readonly #call: Call
   readonly #manifests: McpManifests
   readonly #messages: readonly Message[]
@@ -86,10 +84,10 @@ export class ToolCallsAction implements JudgedAction {
     call: Call,
     manifests: McpManifests,
     messages: readonly Message[],
-    subjects: readonly ToolCall[],
+    toolCalls: readonly ToolCall[],
     isBatch: boolean,
   ) {
-    this.subjects = subjects
+    this.#toolCalls = toolCalls
     this.#call = call
     this.#manifests = manifests
     this.#messages = messages
@@ -97,22 +95,25 @@ export class ToolCallsAction implements JudgedAction {
   }
 
   get name(): string {
-    return this.subjects.map(({ name }) => name).join(', ')
+    return this.#toolCalls.map(({ name }) => name).join(', ')
   }
 
-  gather(): Promise<OfferedContract> {
+  async gather(): Promise<readonly Question[]> {
     const first = this.#messages.find((message) => message.kind !== 'response')
     const meta = first !== undefined && isJsonObject(first.params['_meta']) ? first.params['_meta'] : {}
     const asker = { call: this.#call, meta, isModern: VERSION_CLAIM in meta }
-    return this.#manifests.current(
+    const offered = await this.#manifests.current(
       asker,
-      this.subjects.map(({ tool }) => tool),
+      this.#toolCalls.map(({ tool }) => tool),
     )
-  }
-
-  isCovered(subject: Subject, offered: OfferedContract, baseline: BaselineRow): boolean {
-    if (subject.scope === null || !('tool' in subject.scope)) return false
-    return toolNames(offered).has(subject.scope.tool) || toolNames(baseline).has(subject.scope.tool)
+    return this.#toolCalls.map((subject) => ({
+      subject,
+      ground: {
+        kind: 'contract',
+        offered,
+        isCovered: (baseline) => toolNames(offered).has(subject.tool) || toolNames(baseline).has(subject.tool),
+      },
+    }))
   }
 
   watch(isMonitored: boolean): AnswerWatcher | null {
@@ -129,7 +130,7 @@ export class ToolCallsAction implements JudgedAction {
   }
 
   #answerTo(message: Extract<Message, { readonly kind: 'request' }>, refusal: Refusal): unknown {
-    const toolCall = this.subjects.find(({ id }) => id === message.id)
+    const toolCall = this.#toolCalls.find(({ id }) => id === message.id)
     const isCause = refusal.subject === null || refusal.subject.target === toolCall?.target
     if (toolCall !== undefined && isCause) return stoppedToolResult(toolCall, refusal)
     return rpcError(

@@ -5,7 +5,7 @@
  */
 import { LRUCache } from 'lru-cache'
 import type { OfferedContract } from '../baselines/baselines.ts'
-import type { RouteConfig } from '../config/schema.ts'
+import type { RouteConfig } from '../config/route.ts'
 import { sha256Hex } from '../hash.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'

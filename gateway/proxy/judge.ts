@@ -2,9 +2,9 @@
 import type { ExecutionAction } from '../../engine/index.ts'
 import type { Baselines } from '../baselines/baselines.ts'
 import { GatewayError } from '../errors.ts'
-import { UpstreamRefusal, type Call, type JudgedAction, type Subject } from '../intercept/action.ts'
+import { UpstreamRefusal, type Call, type Ground, type JudgedAction, type Subject } from '../intercept/action.ts'
 import type { Settings } from '../settings.ts'
-import type { CallVerdict, Verdicts } from './verdicts.ts'
+import type { CallVerdict, Change, Verdicts } from './verdicts.ts'
 
 export interface SubjectVerdict {
   readonly subject: Subject
@@ -35,13 +35,11 @@ export async function judge(
   deps: JudgeDeps,
 ): Promise<Judgement> {
   try {
-    const offered = await action.gather()
-    const baseline = await deps.baselines.baselineFor(call.route, offered)
     const verdicts: SubjectVerdict[] = []
-    for (const subject of action.subjects) {
-      if (!action.isCovered(subject, offered, baseline)) throw notCovered(call, subject)
-      const { generation } = settings
-      const question = { route: call.route, subject, baseline, offered, generation, correlationId: call.correlationId }
+    for (const { subject, ground } of await action.gather()) {
+      const { route, correlationId } = call
+      const change = ground.kind === 'change_set' ? ground : await contractChange(call, subject, ground, deps.baselines)
+      const question = { route, subject, change, generation: settings.generation, correlationId }
       verdicts.push({ subject, verdict: await deps.verdicts.verdictOn(question) })
     }
     return { kind: 'decided', verdicts, governing: strictest(verdicts) }
@@ -49,6 +47,18 @@ export async function judge(
     // The one catch of the decision path: whatever the fault, its answer is never CONTINUE (design.md, law 2).
     return undecided(error)
   }
+}
+
+/** The contract as it was pinned, and as it is offered now. */
+async function contractChange(
+  call: Call,
+  subject: Subject,
+  { offered, isCovered }: Extract<Ground, { readonly kind: 'contract' }>,
+  baselines: JudgeDeps['baselines'],
+): Promise<Change> {
+  const baseline = await baselines.baselineFor(call.route, offered)
+  if (!isCovered(baseline)) throw notCovered(call, subject)
+  return { kind: 'contract', baseline, offered }
 }
 
 function notCovered(call: Call, subject: Subject): GatewayError {

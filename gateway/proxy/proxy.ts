@@ -3,10 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Baselines, BaselinesDeps } from '../baselines/baselines.ts'
-import { createHttpApiRecogniser } from '../intercept/http-api.ts'
-import { createMcpManifests } from '../intercept/mcp-manifests.ts'
-import { listTools } from '../intercept/mcp-listing.ts'
-import { createMcpRecogniser } from '../intercept/mcp.ts'
+import { createRecognisers } from '../intercept/recognisers.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -101,28 +98,10 @@ export function createProxy(deps: ProxyDeps): Proxy {
 }
 
 function buildRoad(deps: ProxyDeps): RoadDeps {
-  const { metrics, logger, now, settings } = deps
+  const { metrics, logger, now } = deps
   const upstreams = createUpstreams()
-  const manifests = createMcpManifests({
-    list: (asker) => listTools(asker, upstreams),
-    onManifest: (route, manifest) => {
-      deps.baselines.baselineFor(route, manifest).catch((error: unknown) => {
-        // The next call asks again, and is not forwarded while there is no baseline.
-        logger.error(
-          { err: error, route: route.name },
-          'the manifest that was seen could not be held against a baseline',
-        )
-      })
-    },
-    metrics,
-    logger,
-    now,
-  })
   return {
-    recognisers: {
-      mcp: createMcpRecogniser(manifests),
-      http: createHttpApiRecogniser({ metrics, now, inlineBelow: () => settings().config.analysis.inline_below }),
-    },
+    recognisers: createRecognisers({ ...deps, upstreams }),
     baselines: deps.baselines,
     verdicts: createVerdicts(deps),
     store: deps.store,

@@ -7,7 +7,7 @@ import type { ExecutionAction } from '../../engine/index.ts'
 import { approvalAddress } from '../approvals/request.ts'
 import { ERRORS } from '../errors.ts'
 import type { Action, Answer, Call, JudgedAction, Recogniser, Refusal } from '../intercept/action.ts'
-import type { RouteConfig } from '../config/schema.ts'
+import type { Recognisers } from '../intercept/recognisers.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -19,7 +19,7 @@ import type { RouteMatch } from './target.ts'
 import { inviteBody, sendAnswer, sendError, type Trip } from './trip.ts'
 
 export interface RoadDeps extends JudgeDeps, ForwardDeps {
-  readonly recognisers: Readonly<Record<RouteConfig['protocol'], Recogniser>>
+  readonly recognisers: Recognisers
   readonly store: Pick<Store, 'recordInterception'>
   readonly monitoring: Pick<Monitoring, 'open' | 'finish'>
   readonly metrics: Metrics

@@ -3,7 +3,7 @@
  * different paths is refused and never normalised (design.md, law 4).
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { RouteConfig } from '../config/schema.ts'
+import type { RouteConfig } from '../config/route.ts'
 
 /** Null when the target has one reading only, else what is wrong with it. */
 export function targetProblem(target: string): string | null {

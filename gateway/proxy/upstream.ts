@@ -1,6 +1,6 @@
 /** Connections towards the upstreams: one undici pool for each origin and set of timeouts, opened when first used. */
 import { Pool } from 'undici'
-import type { RouteConfig } from '../config/schema.ts'
+import type { RouteConfig } from '../config/route.ts'
 
 export interface Upstreams {
   poolOf(route: RouteConfig): Pool

@@ -6,8 +6,9 @@ import { LRUCache } from 'lru-cache'
 import { EMPTY_CONTEXT, type Envelope, type ExecutionAction } from '../../engine/index.ts'
 import type { BaselinesDeps, OfferedContract } from '../baselines/baselines.ts'
 import { approvalState } from '../approvals/request.ts'
-import type { RouteConfig } from '../config/schema.ts'
-import type { Subject } from '../intercept/action.ts'
+import type { RouteConfig } from '../config/route.ts'
+import type { AuthorizeRequest } from '../flow/flow.ts'
+import type { Ground, Subject } from '../intercept/action.ts'
 import type { BaselineRow, Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
@@ -23,11 +24,15 @@ export interface CallVerdict {
   readonly approvalId: string | null
 }
 
-export interface Question {
+/** What would change under the call, or by it. */
+export type Change =
+  | { readonly kind: 'contract'; readonly baseline: BaselineRow; readonly offered: OfferedContract }
+  | Extract<Ground, { readonly kind: 'change_set' }>
+
+export interface VerdictRequest {
   readonly route: RouteConfig
   readonly subject: Subject
-  readonly baseline: BaselineRow
-  readonly offered: OfferedContract
+  readonly change: Change
   readonly generation: number
   /** Of the call that asks first; the decision carries it. */
   readonly correlationId: string
@@ -35,7 +40,7 @@ export interface Question {
 
 export interface Verdicts {
   /** Rejects with a GatewayError when no decision could be made or its state cannot be told. */
-  verdictOn(question: Question): Promise<CallVerdict>
+  verdictOn(request: VerdictRequest): Promise<CallVerdict>
   /** A receipt was revoked or consumed in this process: its state is looked up before the decision is used again. */
   receiptChanged(decisionId: string): void
 }
@@ -70,12 +75,12 @@ const INCOMPLETE_MS = 5000
 export function createVerdicts(deps: VerdictsDeps): Verdicts {
   const entries = new LRUCache<string, Entry>({ max: MAX_ENTRIES })
 
-  const decide = (key: string, question: Question): Entry => {
+  const decide = (key: string, request: VerdictRequest): Entry => {
     const entry: Entry = {
       decisionId: null,
       usableUntil: Number.POSITIVE_INFINITY,
       checkedAt: deps.now(),
-      verdict: authorize(question, deps.flow).then(
+      verdict: authorize(request, deps.flow).then(
         ({ verdict, expiresAt }) => {
           const now = deps.now()
           entry.usableUntil = verdict.envelope.analysis_complete ? expiresAt : Math.min(expiresAt, now + INCOMPLETE_MS)
@@ -94,8 +99,11 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
   }
 
   return {
-    async verdictOn(question) {
-      const key = keyOf(question)
+    async verdictOn(request) {
+      const { change } = request
+      // A merge or a publication is an act of its own: its receipt serves no other one.
+      if (change.kind === 'change_set') return (await authorize(request, deps.flow)).verdict
+      const key = keyOf(request, change)
       const now = deps.now()
       const known = entries.get(key)
       const isUsable =
@@ -106,7 +114,7 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
       if (isUsable) return known.verdict
       // Others may have asked while the state was looked up: theirs is as good.
       const newer = entries.peek(key)
-      return newer !== undefined && newer !== known ? newer.verdict : decide(key, question).verdict
+      return newer !== undefined && newer !== known ? newer.verdict : decide(key, request).verdict
     },
     receiptChanged(decisionId) {
       for (const entry of entries.values())
@@ -116,8 +124,12 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
 }
 
 /** Everything the decision rests on. Names hold no line breaks that could shift a border: digests and the generation end it. */
-function keyOf({ route, subject, baseline, offered, generation }: Question): string {
-  return `${generation}\n${baseline.digest}\n${offered.digest}\n${route.operation}\n${route.environment ?? ''}\n${subject.target}`
+function keyOf(
+  { route, subject, generation }: VerdictRequest,
+  { baseline, offered }: Extract<Change, { readonly kind: 'contract' }>,
+): string {
+  const operation = subject.operation ?? route.operation
+  return `${generation}\n${baseline.digest}\n${offered.digest}\n${operation}\n${route.environment ?? ''}\n${subject.target}`
 }
 
 /** For what was not looked up within RECHECK_MS. Rejects when the store cannot tell: a decision that may be revoked is not used. */
@@ -137,15 +149,22 @@ async function isUnanswered({ action, approvalId }: CallVerdict, now: number, st
   return approvalState(row, now) !== 'granted'
 }
 
+function changeSetOf({ target }: Subject, change: Change): Pick<AuthorizeRequest, 'artifacts' | 'unreadable'> {
+  if (change.kind === 'change_set') return { artifacts: change.artifacts, unreadable: change.unreadable }
+  const { baseline, offered } = change
+  return { artifacts: [{ id: target, type: offered.type, before: baseline.content, after: offered.content }] }
+}
+
 async function authorize(
-  { route, subject, baseline, offered, correlationId }: Question,
+  { route, subject, change, correlationId }: VerdictRequest,
   flow: Pick<BaselinesDeps['flow'], 'authorize'>,
 ): Promise<{ readonly verdict: CallVerdict; readonly expiresAt: number }> {
   const { envelope, token, expiresAt, approvalId } = await flow.authorize({
-    artifacts: [{ id: subject.target, type: offered.type, before: baseline.content, after: offered.content }],
+    ...changeSetOf(subject, change),
     context: {
       ...EMPTY_CONTEXT,
-      operation: route.operation,
+      ...subject.place,
+      operation: subject.operation ?? route.operation,
       environment: route.environment ?? null,
       target_id: subject.target,
     },

@@ -12,7 +12,7 @@ import {
   type OfferedContract,
 } from '../../gateway/baselines/baselines.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
-import type { RouteConfig } from '../../gateway/config/schema.ts'
+import type { RouteConfig } from '../../gateway/config/route.ts'
 import { GatewayError } from '../../gateway/errors.ts'
 import { openStore } from '../../gateway/store/open.ts'
 import type { Store } from '../../gateway/store/store.ts'

@@ -1,0 +1,46 @@
+/** The recognisers, one for each protocol that a route can name, with what they need of the gateway. */
+import type { Baselines, BaselinesDeps } from '../baselines/baselines.ts'
+import type { RouteConfig } from '../config/route.ts'
+import type { Upstreams } from '../proxy/upstream.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Recogniser } from './action.ts'
+import { createHttpApiRecogniser } from './http-api.ts'
+import { listTools } from './mcp-listing.ts'
+import { createMcpManifests } from './mcp-manifests.ts'
+import { createMcpRecogniser } from './mcp.ts'
+
+export type Recognisers = Readonly<Record<RouteConfig['protocol'], Recogniser>>
+
+export interface RecogniserDeps {
+  readonly settings: BaselinesDeps['settings']
+  readonly baselines: Pick<Baselines, 'baselineFor'>
+  readonly upstreams: Upstreams
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+export function createRecognisers(deps: RecogniserDeps): Recognisers {
+  const { metrics, logger, now, settings } = deps
+  const manifests = createMcpManifests({
+    list: (asker) => listTools(asker, deps.upstreams),
+    onManifest: (route, manifest) => {
+      deps.baselines.baselineFor(route, manifest).catch((error: unknown) => {
+        // The next call asks again, and is not forwarded while there is no baseline.
+        logger.error(
+          { err: error, route: route.name },
+          'the manifest that was seen could not be held against a baseline',
+        )
+      })
+    },
+    metrics,
+    logger,
+    now,
+  })
+  return {
+    mcp: createMcpRecogniser(manifests),
+    http: createHttpApiRecogniser({ metrics, now, inlineBelow: () => settings().config.analysis.inline_below }),
+  }
+}
