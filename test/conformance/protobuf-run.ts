@@ -115,7 +115,7 @@ function pathOf(location: string): string {
 }
 
 /** What a list holds more often than another. */
-function without(list: readonly string[], other: readonly string[]): readonly string[] {
+export function without(list: readonly string[], other: readonly string[]): readonly string[] {
   const left = [...other]
   return list
     .filter((item) => {

@@ -20,17 +20,18 @@ export function typeOfField(field: ProtoField, contract: ProtoContract): ProtoTy
   return contract.typeOf(field.type, field.scope)
 }
 
-/** Messages that are written between tags are another wire type. */
-function isDelimited(field: ProtoField, type: ProtoType): boolean {
+/** Whether a field’s messages are written between tags; maps and their entries never are, whatever they inherit. */
+export function isDelimited(field: ProtoField, contract: ProtoContract): boolean {
   if (field.isGroup) return true
-  return type.kind === 'message' && field.label !== 'map' && field.features.resolved.message_encoding === 'DELIMITED'
+  if (field.features.resolved.message_encoding !== 'DELIMITED' || field.label === 'map') return false
+  return typeOfField(field, contract).kind === 'message' && contract.messages.get(field.scope)?.isMapEntry !== true
 }
 
 export function likenessOf(old: ProtoField, now: ProtoField, { base, head }: ProtoReport): TypeLikeness {
   const was = typeOfField(old, base)
   const is = typeOfField(now, head)
   if (was.kind === 'opaque' || is.kind === 'opaque') return isSameName(was, is) ? 'same' : 'wire'
-  if (was.kind !== is.kind || isDelimited(old, was) !== isDelimited(now, is)) return 'wire'
+  if (was.kind !== is.kind || isDelimited(old, base) !== isDelimited(now, head)) return 'wire'
   // Entries are named after their field; they are compared in their own right.
   if (was.name === is.name || (old.label === 'map' && now.label === 'map')) return 'same'
   if (was.kind === 'scalar') return likenessOfScalars(was.name, is.name)

@@ -2,7 +2,8 @@
 import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
 import type { ProtoField } from '../../contracts/protobuf/model.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
-import { likenessOf, typeOfField, type TypeLikeness } from './field-types.ts'
+import { defaultOf } from './field-defaults.ts'
+import { isDelimited, likenessOf, typeOfField, type TypeLikeness } from './field-types.ts'
 import { compareCommonOptions, type ProtoChange, type ProtoReport } from './report.ts'
 
 const JUDGED: ReadonlySet<string> = new Set(['json_name', 'default', 'jstype', 'ctype', 'packed'])
@@ -14,7 +15,7 @@ export function compareField(old: ProtoField, now: ProtoField, report: ProtoRepo
   const likeness = likenessOf(old, now, report)
   if (likeness !== 'same') say(TYPE_RULES[likeness], typeName(old, report.base), typeName(now, report.head))
   compareCardinality(old, now, say, report)
-  if (likeness === 'same') compareDefault(old, now, say, report)
+  compareDefault(old, now, say, report)
   if (old.oneof !== now.oneof) say('proto-field-oneof-changed', oneofName(old), oneofName(now))
   for (const { rule, valueOf } of TRAITS) {
     const was = valueOf(old, report.base)
@@ -52,9 +53,8 @@ const TYPE_RULES = {
 } as const satisfies Readonly<Record<Exclude<TypeLikeness, 'same'>, ProtoRuleId>>
 
 function typeName(field: ProtoField, contract: ProtoContract): string {
-  const type = typeOfField(field, contract)
-  const isGroup = field.isGroup || (type.kind === 'message' && field.features.resolved.message_encoding === 'DELIMITED')
-  return isGroup ? `${type.name} (delimited)` : type.name
+  const { name } = typeOfField(field, contract)
+  return isDelimited(field, contract) ? `${name} (delimited)` : name
 }
 
 type Cardinality = 'implicit' | 'explicit' | 'required' | 'repeated' | 'map'
@@ -101,18 +101,10 @@ function cardinalityRule(was: Cardinality, is: Cardinality): ProtoRuleId {
 function compareDefault(old: ProtoField, now: ProtoField, say: Say, { base, head }: ProtoReport): void {
   const was = defaultOf(old, base)
   const is = defaultOf(now, head)
-  if (was !== is && !(Number.isNaN(was) && Number.isNaN(is))) say('proto-field-default-changed', was, is)
-}
-
-/** The value of an absent field. */
-function defaultOf(field: ProtoField, contract: ProtoContract): unknown {
-  const stated = field.options.get('default')
-  if (stated !== undefined) return stated
-  const { kind, name } = typeOfField(field, contract)
-  if (kind === 'enum') return contract.enums.get(name)?.values[0]?.name ?? null
-  if (kind !== 'scalar') return null
-  if (name === 'string' || name === 'bytes') return ''
-  return name === 'bool' ? false : 0
+  if (was === null || is === null || was.value === is.value) return
+  // Of two types that each have their zero, the type says what changed.
+  if (was.isZero && is.isZero) return
+  say('proto-field-default-changed', was.written, is.written)
 }
 
 function oneofName({ oneof }: ProtoField): string {
@@ -126,7 +118,7 @@ interface Trait {
 }
 
 const TRAITS: readonly Trait[] = [
-  { rule: 'proto-field-jstype-changed', valueOf: ({ options }) => textOf(options.get('jstype')) ?? 'JS_NORMAL' },
+  { rule: 'proto-field-jstype-changed', valueOf: jsType },
   {
     rule: 'proto-field-cpp-string-type-changed',
     valueOf: cppStringType,
@@ -138,6 +130,13 @@ const TRAITS: readonly Trait[] = [
   },
   { rule: 'proto-field-encoding-changed', valueOf: listEncoding },
 ]
+
+/** Numbers that a JavaScript number cannot hold. */
+const LARGE_INTEGERS: ReadonlySet<string> = new Set(['int64', 'uint64', 'sint64', 'fixed64', 'sfixed64'])
+
+function jsType({ type, options }: ProtoField): string | null {
+  return LARGE_INTEGERS.has(type) ? (textOf(options.get('jstype')) ?? 'JS_NORMAL') : null
+}
 
 function cppStringType({ type, options, features, scope }: ProtoField, { messages }: ProtoContract): string | null {
   if ((type !== 'string' && type !== 'bytes') || messages.get(scope)?.isMapEntry === true) return null

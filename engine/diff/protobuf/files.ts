@@ -40,7 +40,8 @@ function compareFile(old: ProtoFile, now: ProtoFile, report: ProtoReport): void 
   }
   if (old.syntax !== now.syntax) {
     const change = { ...place, location: `${now.at}/syntax`, subject: `${subject} syntax` }
-    report.say({ ...change, rule: 'proto-file-syntax-changed', before: old.syntax, after: now.syntax })
+    const rule = isEdition(old) && isEdition(now) ? 'proto-file-edition-changed' : 'proto-file-syntax-changed'
+    report.say({ ...change, rule, before: old.syntax, after: now.syntax })
   }
   for (const { name, fallback } of FILE_OPTIONS) {
     const was = old.options.get(name) ?? fallback
@@ -51,6 +52,10 @@ function compareFile(old: ProtoFile, now: ProtoFile, report: ProtoReport): void 
   }
   const shared = { name: now.path === '' ? 'the file' : now.path, fullName: subject, at: now.at }
   compareCommonOptions({ ...shared, options: old.options }, { ...shared, options: now.options }, report, JUDGED, [])
+}
+
+function isEdition({ syntax }: ProtoFile): boolean {
+  return !syntax.startsWith('proto')
 }
 
 /** What was missing before is compared by name as before: only a new gap is worth telling. */

@@ -62,6 +62,18 @@ export const FILE_ROWS = {
     why: 'Presence, enums, defaults and validation differ between them, and so does generated code.',
     fix: 'Keep what the old syntax meant by stating features, and check the findings about fields and enums.',
   },
+  'proto-file-edition-changed': {
+    level: 'info',
+    direction: 'none',
+    area: 'protobuf files',
+    kind: 'syntax',
+    action: 'changed',
+    effect: 'none',
+    buf: [],
+    says: 'the edition changed from {before} to {after}',
+    why: 'Editions differ in the features that hold where none are stated; each of those that changed is told where it counts.',
+    fix: NOTHING_TO_DO,
+  },
   'proto-import-unresolved': {
     level: 'info',
     direction: 'none',
