@@ -56,6 +56,8 @@ export interface FormatComparison {
   readonly stats: ComparisonStats
   /** Version of the contract language on either side, e.g. `3.0.3`; null for an empty side. */
   readonly spec_versions: { readonly base: string | null; readonly head: string | null }
+  /** What the contract itself says is its version; absent where its format has none, null on a side that states none. */
+  readonly contract_versions?: { readonly base: string | null; readonly head: string | null }
 }
 
 export interface Comparison extends FormatComparison, PatternReport {}

@@ -64,7 +64,10 @@ export type {
 export { verifyReceipt } from './receipts/verify.ts'
 export type { VerifyInput } from './receipts/verify.ts'
 export { compilePolicy } from './policy/compile.ts'
+export { MAX_EARLIER_DECISIONS } from './policy/history.ts'
+export type { EarlierDecision } from './policy/history.ts'
 export type {
+  Approvers,
   ChangeSetRuling,
   CompiledPolicy,
   PolicyEffect,

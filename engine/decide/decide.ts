@@ -2,7 +2,8 @@
 import type { ArtifactAnalysis } from '../compare.ts'
 import { countFindings, type FindingGroup } from '../finding.ts'
 import { digestJson, type Digest, type Sha256 } from '../hash.ts'
-import type { ChangeSetRuling, CompiledPolicy, PolicyOccasion } from '../policy/policy.ts'
+import type { Approvers, ChangeSetRuling, CompiledPolicy, PolicyOccasion } from '../policy/policy.ts'
+import type { EarlierDecision } from '../policy/history.ts'
 import { approvalRow, approvedException, type ApprovalFacts, type ApprovalGranted } from './approval.ts'
 import type { DeclaredConsumer } from './consumers.ts'
 import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from './decision.ts'
@@ -43,6 +44,8 @@ export interface DecideInput {
   readonly route?: string | null
   /** Who is declared to use which contract; absent: nobody is. */
   readonly consumers?: readonly DeclaredConsumer[]
+  /** Earlier decisions of the same scope, newest first, for policies that look back (`historyWindow`); absent: none. */
+  readonly history?: readonly EarlierDecision[]
   readonly inputFingerprint: Digest
   readonly artifactDigest: Digest
   /** JCS of `[id, level]` of every rule (wire.md §5). */
@@ -66,6 +69,7 @@ export function decide(input: DecideInput): Verdict {
   const called = decisionOf({ judgements, rulings, degraded, pin, policy })
   const approval = called === 'REQUIRE_APPROVAL' ? (input.approval ?? null) : null
   const grant = approval?.state === 'granted' ? approval : null
+  const approvers = called === 'REQUIRE_APPROVAL' ? approversOf(judgements, rulings) : []
   const decision = grant ? 'WARN' : called
   const reasons = reasonsOf({ decision, judgements, rulings, degraded, pin, grant })
   const groups = artifacts.flatMap((artifact) => artifact.groups)
@@ -83,6 +87,7 @@ export function decide(input: DecideInput): Verdict {
     leading,
     runbook: leadingRunbook(judgements, rulings),
     approvalAddress: approval?.state === 'requested' ? approval.address : null,
+    approvers,
   })
   const report: ReportFacts = { decision, counts, leading, judgements, degraded, nextActions: steps.next_actions }
   const factors = riskFactors({ judgements, patterns: patterns.patterns, evidenceQuality: quality })
@@ -128,8 +133,15 @@ export function decide(input: DecideInput): Verdict {
     ruleset_hash: input.rulesetHash,
     scorer_version: SCORER_VERSION,
     policy_pin_status: pin,
+    approver_groups: approvers,
     ttl_seconds: validity(input, grant),
   }
+}
+
+/** Of everything that asks for an approval, each set of groups once. */
+function approversOf(judgements: readonly Judgement[], rulings: readonly ChangeSetRuling[]): Approvers {
+  const asked = [...rulings, ...judgements.map(({ effect }) => effect)].flatMap(({ approvers }) => approvers)
+  return [...new Map(asked.map((groups) => [groups.toSorted().join(' '), groups])).values()]
 }
 
 interface DecidingFacts {

@@ -7,10 +7,12 @@ import type { PatternReport } from '../patterns/pattern.ts'
 import type {
   ChangeSetRuling,
   CompiledPolicy,
+  OccasionArtifact,
   PolicyEffect,
   PolicyEvaluator,
   PolicyOccasion,
 } from '../policy/policy.ts'
+import type { EarlierDecision } from '../policy/history.ts'
 import { reachedConsumers, type DeclaredConsumer } from './consumers.ts'
 import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from './decision.ts'
 
@@ -44,6 +46,8 @@ export interface JudgingTerms {
   readonly route?: string | null
   /** Who is declared to use which contract; absent: nobody is. */
   readonly consumers?: readonly DeclaredConsumer[]
+  /** Earlier decisions of the same scope, newest first, for policies that look back; absent: none. */
+  readonly history?: readonly EarlierDecision[]
   readonly now: number
 }
 
@@ -57,7 +61,7 @@ export interface JudgedChangeSet {
 }
 
 export function judge(analyses: readonly ArtifactAnalysis[], terms: JudgingTerms): JudgedChangeSet {
-  const { policy, context, route = null, consumers = [], now } = terms
+  const { policy, context, route = null, consumers = [], history = [], now } = terms
   const rows = [...analyses]
     .sort((a, b) => byCodeUnit(a.type, b.type) || byCodeUnit(a.id, b.id))
     .map((analysis) => ({ analysis, groups: analysis.ok ? decidingGroups(analysis.comparison, terms) : [] }))
@@ -69,7 +73,8 @@ export function judge(analyses: readonly ArtifactAnalysis[], terms: JudgingTerms
       consumers,
       rows.map(({ analysis, groups }) => ({ id: analysis.id, groups })),
     ),
-    artifacts: rows.map(({ analysis: { id, type, ok } }) => ({ id, type, isAnalysed: ok })),
+    artifacts: rows.map(({ analysis }) => occasionArtifact(analysis)),
+    history: { window: policy.historyWindow ?? 0, decisions: history },
     changes: rows.flatMap(({ analysis, groups }) => groups.map((group) => ({ artifact: analysis.id, group }))),
   }
   const evaluate = policy.evaluator(occasion)
@@ -78,6 +83,13 @@ export function judge(analyses: readonly ArtifactAnalysis[], terms: JudgingTerms
     return { analysis, groups, patterns: patternsOf(analysis, groups), judgements }
   })
   return { artifacts, occasion, rulings: policy.changeSetRulings(occasion) }
+}
+
+function occasionArtifact(analysis: ArtifactAnalysis): OccasionArtifact {
+  const { id, type, ok: isAnalysed } = analysis
+  if (!analysis.ok) return { id, type, isAnalysed, isTwoSided: false, versions: null }
+  const { spec_versions: written, contract_versions: versions = null } = analysis.comparison
+  return { id, type, isAnalysed, isTwoSided: written.base !== null && written.head !== null, versions }
 }
 
 const NO_PATTERNS: PatternReport = { patterns: [], pattern_sources: [], detected_patterns: [] }
@@ -123,7 +135,8 @@ function judgeGroup(artifact: string, group: FindingGroup, evaluate: PolicyEvalu
   const opinions = new Map<string, { occurrence: Occurrence; places: number; effect: PolicyEffect }>()
   for (const occurrence of group.occurrences) {
     const effect = evaluate(group, occurrence)
-    const key = JSON.stringify([effect.decision, effect.ruleId, effect.observed?.ruleId, effect.waiver?.id])
+    const { decision, ruleId, observed, waiver, approvers } = effect
+    const key = JSON.stringify([decision, ruleId, observed?.ruleId, waiver?.id, approvers])
     const opinion = opinions.get(key)
     if (opinion) opinion.places++
     else opinions.set(key, { occurrence, places: 1, effect })

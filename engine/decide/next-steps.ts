@@ -1,6 +1,7 @@
 /** What is to be done after a decision: for people (required_action), for agents (next_agent_step) and for both (next_actions). Suggestions; execution_action rules. */
 import type { Decision } from './decision.ts'
 import type { NextAction, NextAgentStep, Reason, RequiredActionCore } from './envelope-parts.ts'
+import type { Approvers } from '../policy/policy.ts'
 import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
 import { clip } from './text.ts'
 
@@ -19,6 +20,8 @@ export interface StepFacts {
   readonly runbook: string | null
   /** Where the request for an approval is, when there is one. */
   readonly approvalAddress: string | null
+  /** Groups whose members may approve; empty: any approver. */
+  readonly approvers: Approvers
 }
 
 export interface NextSteps {
@@ -69,8 +72,11 @@ const STEPS: Readonly<Record<Decision | 'UNREADABLE' | 'CLOSED', (facts: StepFac
     next_actions: [MONITOR, VERIFY],
     next_agent_step: null,
   }),
-  REQUIRE_APPROVAL: ({ leading, runbook, approvalAddress }) => ({
-    required_action: 'Obtain an approval, then request a new authorize preflight.',
+  REQUIRE_APPROVAL: ({ leading, runbook, approvalAddress, approvers }) => ({
+    required_action: clip(
+      `Obtain an approval${approvers.length === 0 ? '' : ` from ${approverWords(approvers)}`}, then request a new authorize preflight.`,
+      ENVELOPE_BOUNDS.requiredAction,
+    ),
     required_action_core: core('request_approval', codeOf(leading), true, [
       'obtain_human_approval',
       'revert',
@@ -79,7 +85,7 @@ const STEPS: Readonly<Record<Decision | 'UNREADABLE' | 'CLOSED', (facts: StepFac
     next_actions: [
       action(
         'REQUEST_APPROVAL',
-        'Ask a person who may approve to review the blocking reasons.',
+        clip(`Ask ${approverWords(approvers)} to review the blocking reasons.`, ENVELOPE_BOUNDS.instruction),
         true,
         null,
         runbook ?? approvalAddress,
@@ -161,6 +167,11 @@ function action(
   target: string | null = null,
 ): NextAction {
   return { type, instruction, target: target && clip(target, ENVELOPE_BOUNDS.target), required, precondition }
+}
+
+function approverWords(approvers: Approvers): string {
+  if (approvers.length === 0) return 'a person who may approve'
+  return `an approver of the group ${approvers.map((groups) => groups.join(' or ')).join(', and of ')}`
 }
 
 function core(

@@ -3,6 +3,7 @@ import type { ArtifactType } from '../change-set.ts'
 import type { FindingGroup } from '../finding.ts'
 import type { Digest } from '../hash.ts'
 import type { DetectedPattern, PatternSource } from '../patterns/pattern.ts'
+import type { Approvers } from '../policy/policy.ts'
 import type { Decision, DecisionContext, ExecutionAction } from './decision.ts'
 import type {
   BlastRadius,
@@ -88,6 +89,8 @@ export interface Verdict {
   readonly ruleset_hash: Digest
   readonly scorer_version: string
   readonly policy_pin_status: PolicyPinStatus
+  /** Who may approve: an approver has to be in one group of each; empty for any approver, and where no approval is asked for. */
+  readonly approver_groups: Approvers
   /** Validity by the policy (interface.md, Limits). */
   readonly ttl_seconds: number
 }

@@ -1,10 +1,11 @@
-/** Rules about the change set as a whole, and freeze windows: asked once a decision, found or not. Nothing here throws its way to ALLOW. */
+/** Rules about the change set as a whole, demands and freeze windows: asked once a decision, found or not. Nothing here throws its way to ALLOW. */
 import { DECISION_CLASSES, type Decision } from '../decide/decision.ts'
 import type { Problem } from '../result.ts'
 import type { CompiledRule } from './compile.ts'
+import type { Demand } from './demands.ts'
 import { appliesTo } from './evaluate.ts'
 import { occasionFacts, type OccasionFacts } from './occasion.ts'
-import type { ChangeSetRuling, PolicyOccasion } from './policy.ts'
+import type { Approvers, ChangeSetRuling, PolicyOccasion } from './policy.ts'
 import type { PolicyDocument } from './schema.ts'
 
 /** A rule with what it says to people, since no finding speaks for it. */
@@ -22,6 +23,7 @@ export interface CompiledFreeze {
   readonly decision: Decision
   readonly reason: string
   readonly untilText: string
+  readonly approvers: readonly string[] | null
 }
 
 type FreezeEntry = NonNullable<PolicyDocument['freezes']>[number]
@@ -32,7 +34,7 @@ export function compileFreezes(
 ): { readonly freezes: readonly CompiledFreeze[]; readonly problems: readonly Problem[] } {
   const problems: Problem[] = []
   const freezes = entries.map((entry, index) => {
-    const { id, environments = null, operations, then = 'BLOCK', reason } = entry
+    const { id, environments = null, operations, then = 'BLOCK', reason, approvers = null } = entry
     const [from, until] = [instantOf(entry.from), instantOf(entry.until)]
     const say = (member: string, message: string) =>
       problems.push({ code, message: `freeze ${id}: ${message}`, pointer: `/freezes/${index}/${member}` })
@@ -48,6 +50,7 @@ export function compileFreezes(
       decision: then,
       reason,
       untilText: entry.until,
+      approvers,
     }
   })
   return { freezes, problems }
@@ -56,13 +59,17 @@ export function compileFreezes(
 export function changeSetRulings(
   rules: readonly ChangeSetRule[],
   freezes: readonly CompiledFreeze[],
+  demands: readonly Demand[],
   onIncomplete: Exclude<Decision, 'ALLOW'>,
 ): (occasion: PolicyOccasion) => readonly ChangeSetRuling[] {
-  if (rules.length === 0 && freezes.length === 0) return () => []
+  if (rules.length === 0 && freezes.length === 0 && demands.length === 0) return () => []
   const conditions = rules.map(({ condition }) => condition)
   return (occasion) => {
     const facts = occasionFacts(occasion, conditions)
-    const asked = rules.filter((rule) => appliesTo(rule, occasion)).map((rule) => ask(rule, facts, onIncomplete))
+    const asked = [
+      ...demands.map((demand) => demand(occasion)),
+      ...rules.filter((rule) => appliesTo(rule, occasion)).map((rule) => ask(rule, facts, onIncomplete)),
+    ]
     const open = freezes.filter((freeze) => isOpen(freeze, occasion)).map(frozen)
     return [...open, ...asked.filter((ruling) => ruling !== null)].toSorted(
       (a, b) => DECISION_CLASSES[b.decision].strictness - DECISION_CLASSES[a.decision].strictness,
@@ -87,7 +94,7 @@ function isOpen(freeze: CompiledFreeze, occasion: PolicyOccasion): boolean {
   return freeze.from <= occasion.now && occasion.now < freeze.until && appliesTo(freeze, occasion)
 }
 
-function frozen({ id, decision, reason, untilText }: CompiledFreeze): ChangeSetRuling {
+function frozen({ id, decision, reason, untilText, approvers }: CompiledFreeze): ChangeSetRuling {
   const message = `${reason} (freeze ${id}, until ${untilText})`
   return {
     ruleId: id,
@@ -95,8 +102,13 @@ function frozen({ id, decision, reason, untilText }: CompiledFreeze): ChangeSetR
     observed: null,
     reason: { code: 'FREEZE_WINDOW', message },
     runbook: null,
+    approvers: approversOf(decision, approvers),
     failure: null,
   }
+}
+
+function approversOf(decision: Decision, groups: readonly string[] | null): Approvers {
+  return decision === 'REQUIRE_APPROVAL' && groups !== null ? [groups] : []
 }
 
 /** Null when the rule says nothing. */
@@ -112,11 +124,14 @@ function ask(rule: ChangeSetRule, facts: OccasionFacts, onIncomplete: Decision):
       observed: null,
       reason,
       runbook,
+      approvers: approversOf(onIncomplete, rule.approvers),
       failure: `rule ${ruleId}: ${answer.problem}`,
     }
   if (!answer.value || decision === 'ALLOW') return null
-  if (mode === 'enforce') return { ruleId, decision, observed: null, reason, runbook, failure: null }
-  return { ruleId, decision: 'WARN', observed: decision, reason, runbook, failure: null }
+  const shared = { ruleId, reason, runbook, failure: null }
+  if (mode === 'enforce')
+    return { ...shared, decision, observed: null, approvers: approversOf(decision, rule.approvers) }
+  return { ...shared, decision: 'WARN', observed: decision, approvers: [] }
 }
 
 /** Null when the text names no instant that exists: Date would roll 31 February over in silence. */

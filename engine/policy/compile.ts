@@ -7,13 +7,16 @@ import { ruleOf } from '../rules/table.ts'
 import { problemsOf } from '../violation.ts'
 import { changeSetRulings, compileFreezes, freezeEdge, type ChangeSetRule } from './change-set-rules.ts'
 import { compileCondition, CONSUMERS, isAboutFinding, type Condition } from './condition.ts'
+import { compileDemands, DEMAND_IDS } from './demands.ts'
 import { policyEvaluator, policyTrace } from './evaluate.ts'
+import { DEFAULT_HISTORY_SECONDS } from './history.ts'
 import { checkPolicy } from './policy-check.generated.js'
 import type { CompiledPolicy, PolicyMode } from './policy.ts'
 import type { PolicyDocument } from './schema.ts'
 import { compileWaivers } from './waiver.ts'
 
 const CODE = 'POLICY_INVALID'
+const RESERVED: ReadonlySet<string> = new Set(DEMAND_IDS)
 
 /** Validity by operation (interface.md, Limits); a pack may set its own. */
 export const DEFAULT_TTL_SECONDS: Readonly<Record<string, number>> = { merge: 14_400, deploy: 14_400, publish: 14_400 }
@@ -30,6 +33,8 @@ export interface CompiledRule {
   /** Where and for what it counts; null: everywhere, for everything. */
   readonly environments: readonly string[] | null
   readonly operations: readonly string[] | null
+  /** Who may lift what it asks an approval for; null: any approver. */
+  readonly approvers: readonly string[] | null
 }
 
 /** @param source the parsed YAML or JSON of a pack; plain values, as a reader of untrusted text gives them. */
@@ -61,11 +66,13 @@ export function compilePolicy(source: unknown, sha256: Sha256): Result<CompiledP
       betaDays: effective.deprecation?.beta_days ?? 0,
     },
     readsRoute: reads('route'),
-    readsConsumers: reads(CONSUMERS),
+    readsConsumers: reads(CONSUMERS) || effective.protected_consumers !== undefined,
+    historyWindow: reads('history') ? (effective.history?.window ?? DEFAULT_HISTORY_SECONDS) : null,
+    observes: effective.rules.some(({ mode }) => mode === 'observe') || effective.mode === 'observe',
     evaluator: policyEvaluator(rules, waivers.waivers, effective.on_incomplete),
     trace: policyTrace(rules),
     nextFreezeEdge: freezeEdge(freezes.freezes),
-    changeSetRulings: changeSetRulings(wholeRules, freezes.freezes, effective.on_incomplete),
+    changeSetRulings: changeSetRulings(wholeRules, freezes.freezes, compileDemands(effective), effective.on_incomplete),
   })
 }
 
@@ -101,16 +108,23 @@ function compileRules(policy: EffectivePolicy): CompiledRules {
   const problems: Problem[] = []
   const seen = new Set<string>()
   policy.rules.forEach((entry, index) => {
-    const { id, when, then, mode, reason = null, runbook = null, environments = null, operations = null } = entry
+    const { id, when, then, mode, reason = null, runbook = null } = entry
+    const { environments = null, operations = null, approvers = null } = entry
     const pointer = `/rules/${index}`
     if (seen.has(id)) problems.push({ code: CODE, message: `rule id ${id} is used twice`, pointer: `${pointer}/id` })
+    if (RESERVED.has(id))
+      problems.push({
+        code: CODE,
+        message: `rule id ${id} is the name of a demand of packs; take another`,
+        pointer: `${pointer}/id`,
+      })
     seen.add(id)
     const condition = compileCondition(when)
     if (!condition.ok) {
       problems.push({ code: CODE, message: `rule ${id}: when ${condition.problem}`, pointer: `${pointer}/when` })
       return
     }
-    const scope = { environments, operations }
+    const scope = { environments, operations, approvers }
     const rule = { id, condition: condition.value, decision: then, mode, reason, runbook, ...scope }
     if (entry.for !== 'change_set') rules.push(rule)
     else if (!isAboutFinding(condition.value)) wholeRules.push({ ...rule, description: entry.description ?? null })
@@ -124,7 +138,7 @@ function compileRules(policy: EffectivePolicy): CompiledRules {
 
 /** Windows and rules stand in evidence under one kind of name. */
 function repeatedFreezes({ rules, freezes = [] }: EffectivePolicy): readonly Problem[] {
-  const seen = new Set(rules.map(({ id }) => id))
+  const seen = new Set<string>([...rules.map(({ id }) => id), ...DEMAND_IDS])
   return freezes.flatMap(({ id }, index) => {
     const isRepeated = seen.has(id)
     seen.add(id)

@@ -5,6 +5,7 @@
 import { CelScalar, celEnv, isCelError, listType, mapType, parse, plan } from '@bufbuild/cel'
 import type { DecisionContext } from '../decide/decision.ts'
 import type { FindingGroup, Occurrence } from '../finding.ts'
+import { HISTORY_FIELDS } from './history.ts'
 import type { OccasionFacts } from './occasion.ts'
 import { ok, type Result } from '../result.ts'
 import { MAX_CONDITION_LENGTH } from './schema.ts'
@@ -41,6 +42,7 @@ const VARIABLES: Readonly<Record<string, readonly string[] | null>> = {
   change_set: ['artifacts', 'ids', 'types', 'failed', 'breaking', 'dangerous', 'info', 'consumers'],
   route: null,
   time: ['date', 'weekday', 'hour', 'minute', 'unix'],
+  history: HISTORY_FIELDS,
 }
 
 /** Among the variables of a condition: it reads who is reached. */
@@ -59,6 +61,7 @@ const ENVIRONMENT = celEnv({
     change_set: mapType(CelScalar.STRING, CelScalar.DYN),
     route: CelScalar.DYN,
     time: mapType(CelScalar.STRING, CelScalar.DYN),
+    history: mapType(CelScalar.STRING, CelScalar.DYN),
   },
 })
 

@@ -14,7 +14,7 @@ interface Rulings {
   readonly failure: string | null
 }
 
-const NO_RULE: PolicyRuling = { decision: 'ALLOW', ruleId: 'none', reason: null, runbook: null }
+const NO_RULE: PolicyRuling = { decision: 'ALLOW', ruleId: 'none', reason: null, runbook: null, approvers: [] }
 
 export function policyEvaluator(
   rules: readonly CompiledRule[],
@@ -88,18 +88,23 @@ function rule(rules: readonly CompiledRule[], facts: ConditionFacts, onIncomplet
   let enforced = NO_RULE
   let observed = NO_RULE
   let failure: string | null = null
-  for (const { id, condition, decision, mode, reason, runbook } of rules) {
+  const approvers: (readonly string[])[] = []
+  for (const { id, condition, decision, mode, reason, runbook, approvers: groups } of rules) {
     const answer = condition.test(facts)
     if (answer.ok && !answer.value) continue
     if (!answer.ok) failure ??= `rule ${id}: ${answer.problem}`
     // A condition that cannot be judged is enforced even in an observing rule: nobody knows what it would have said.
     const ruling = answer.ok
-      ? { decision, ruleId: id, reason, runbook }
-      : { decision: onIncomplete, ruleId: id, reason: null, runbook }
+      ? { decision, ruleId: id, reason, runbook, approvers: [] }
+      : { decision: onIncomplete, ruleId: id, reason: null, runbook, approvers: [] }
     if (answer.ok && mode === 'observe') observed = stricterRuling(observed, ruling)
-    else enforced = stricterRuling(enforced, ruling)
+    else {
+      enforced = stricterRuling(enforced, ruling)
+      if (groups !== null && ruling.decision === 'REQUIRE_APPROVAL') approvers.push(groups)
+    }
   }
-  return { enforced, observed, failure }
+  // One ruling counts, but who may lift it is up to every rule that asks for an approval.
+  return { enforced: { ...enforced, approvers: isAsking(enforced) ? approvers : [] }, observed, failure }
 }
 
 function effectOf({ enforced, observed, failure }: Rulings, waiver: CompiledWaiver | null, now: number): PolicyEffect {
@@ -117,13 +122,17 @@ function stricterRuling(a: PolicyRuling, b: PolicyRuling): PolicyRuling {
   return DECISION_CLASSES[b.decision].strictness > DECISION_CLASSES[a.decision].strictness ? b : a
 }
 
+function isAsking({ decision }: PolicyRuling): boolean {
+  return decision === 'REQUIRE_APPROVAL'
+}
+
 function isHeldUp({ decision }: PolicyRuling): boolean {
   return !DECISION_CLASSES[decision].safeForAgent
 }
 
 /** At most WARN. */
 function lowered(ruling: PolicyRuling): PolicyRuling {
-  return isHeldUp(ruling) ? { ...ruling, decision: 'WARN' } : ruling
+  return isHeldUp(ruling) ? { ...ruling, decision: 'WARN', approvers: [] } : ruling
 }
 
 function waiverFields({ id, reason, owner, expires }: CompiledWaiver) {

@@ -1,5 +1,6 @@
-/** What a condition may read beyond one finding: the change set, the route and the moment, as plain values of CEL. Made once a decision. */
+/** What a condition may read beyond one finding: the change set, the route, the moment and the past, as plain values of CEL. Made once a decision. */
 import { contextFacts, type Condition } from './condition.ts'
+import { historyFacts, type HistoryFacts } from './history.ts'
 import type { FoundChange, PolicyOccasion } from './policy.ts'
 
 export interface OccasionFacts {
@@ -8,11 +9,12 @@ export interface OccasionFacts {
   readonly change_set: Readonly<Record<string, bigint | readonly string[]>>
   readonly route: string | null
   readonly time: Readonly<Record<string, string | bigint>>
+  readonly history: HistoryFacts
 }
 
 /** @param conditions that are going to be asked; the list of findings, which may be long, is made only when one reads it */
 export function occasionFacts(
-  { context, route, artifacts, changes, consumers, now }: PolicyOccasion,
+  { context, route, artifacts, changes, consumers, history, now }: PolicyOccasion,
   conditions: readonly Condition[],
 ): OccasionFacts {
   const isListed = conditions.some(({ variables }) => variables.has('findings'))
@@ -33,6 +35,7 @@ export function occasionFacts(
     },
     route,
     time: timeFacts(now),
+    history: historyFacts(history, now),
   }
 }
 

@@ -2,6 +2,10 @@
 import type { Decision, DecisionContext } from '../decide/decision.ts'
 import type { FindingGroup, Level, Occurrence } from '../finding.ts'
 import type { Digest } from '../hash.ts'
+import type { Past } from './history.ts'
+
+/** Groups of which an approver has to be in one, for each rule that asks for an approval and names some; empty: any approver. */
+export type Approvers = readonly (readonly string[])[]
 
 export type PolicyMode = 'enforce' | 'observe'
 
@@ -24,6 +28,10 @@ export interface CompiledPolicy {
   readonly readsRoute: boolean
   /** The same of the declared consumers that are reached. */
   readonly readsConsumers: boolean
+  /** Seconds of the past that conditions look at; null when none does: then nobody has to look them up. */
+  readonly historyWindow: number | null
+  /** A rule, or the pack, observes: what it would have decided is worth counting. */
+  readonly observes: boolean
   /** The policy bound to one occasion, to be asked finding by finding. */
   evaluator(occasion: PolicyOccasion): PolicyEvaluator
   /** Every rule's answer for one finding, in the order of the pack: what `evaluator` decides from, told apart. */
@@ -41,15 +49,26 @@ export interface FoundChange {
 }
 
 /** What a decision is about, as far as a policy may look at it. */
+export interface OccasionArtifact {
+  readonly id: string
+  readonly type: string
+  readonly isAnalysed: boolean
+  /** There is a contract before and after. */
+  readonly isTwoSided: boolean
+  /** What the contract says is its version; null where its format has none. */
+  readonly versions: { readonly base: string | null; readonly head: string | null } | null
+}
+
 export interface PolicyOccasion {
   readonly context: DecisionContext
   /** Name of the route of an intercepted call. */
   readonly route: string | null
-  readonly artifacts: readonly { readonly id: string; readonly type: string; readonly isAnalysed: boolean }[]
+  readonly artifacts: readonly OccasionArtifact[]
   /** Names of the declared consumers that breaking or dangerous changes reach. */
   readonly consumers: readonly string[]
   /** Those that decide. */
   readonly changes: readonly FoundChange[]
+  readonly history: Past
   /** Seconds since the epoch: waivers expire, windows open and close. */
   readonly now: number
 }
@@ -73,6 +92,7 @@ export interface ChangeSetRuling {
   readonly observed: Decision | null
   readonly reason: { readonly code: string; readonly message: string }
   readonly runbook: string | null
+  readonly approvers: Approvers
   /** The condition could not be evaluated: the decision is degraded. */
   readonly failure: string | null
 }
@@ -100,6 +120,7 @@ export interface PolicyRuling {
   readonly reason: { readonly code: string; readonly message: string } | null
   /** Address of what to do when the rule fires. */
   readonly runbook: string | null
+  readonly approvers: Approvers
 }
 
 /** The ruling that counts, after waivers and with observing rules lowered to WARN. */

@@ -14,6 +14,27 @@ const Mode = Type.Enum(['enforce', 'observe'])
 
 const names = (description: string) =>
   Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { minItems: 1, maxItems: 100, description })
+const approvers = Type.Optional(
+  Type.Array(Type.String({ pattern: IDENTIFIER }), {
+    minItems: 1,
+    maxItems: 20,
+    description:
+      'Groups of which an approver has to be in one, where this calls for REQUIRE_APPROVAL; any approver when absent.',
+  }),
+)
+const environments = (what: string) => Type.Optional(names(`Environments in which ${what}; all when absent.`))
+const operations = (what: string) => Type.Optional(names(`Operations for which ${what}; all when absent.`))
+const runbook = Type.Optional(
+  Type.String({
+    pattern: '^https?://',
+    maxLength: 500,
+    description: 'Address of what to do when it fires: the target of the first action that the decision requires.',
+  }),
+)
+const Effect = Type.Enum(
+  DECISIONS.filter((decision) => decision !== 'ALLOW'),
+  { description: 'Decision that it calls for.' },
+)
 const instantText = (description: string) =>
   Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$', description })
 
@@ -23,7 +44,7 @@ const PolicyRule = Type.Object(
     description: Type.Optional(words(500, 'What the rule is for.')),
     when: words(
       MAX_CONDITION_LENGTH,
-      'CEL, true or false. Variables: finding {rule, code, level, direction, location, side, message, fingerprint}, context {operation, environment, repository, branch, pull_request, base, head, target_id, target_uri}, operation {method, path, operation_id} or null, tool (name) or null; and of the change set: findings (list of {artifact, rule, code, level, direction, location, side, places}), change_set {artifacts, ids, types, failed, breaking, dangerous, info, consumers}, route (name or null), time {date, weekday 1-7 from Monday, hour, minute, unix}, UTC.',
+      'CEL, true or false. Variables: finding {rule, code, level, direction, location, side, message, fingerprint}, context {operation, environment, repository, branch, pull_request, base, head, target_id, target_uri}, operation {method, path, operation_id} or null, tool (name) or null; and of the change set: findings (list of {artifact, rule, code, level, direction, location, side, places}), change_set {artifacts, ids, types, failed, breaking, dangerous, info, consumers}, route (name or null), time {date, weekday 1-7 from Monday, hour, minute, unix}, UTC, history {window, decisions, allow, warn, require_approval, block, flips, same_input, last, last_age} of earlier decisions of the same scope.',
     ),
     for: Type.Optional(
       Type.Enum(['finding', 'change_set'], {
@@ -32,8 +53,8 @@ const PolicyRule = Type.Object(
           'What the condition is asked about: each finding, or once the change set as a whole, found or not. Then it may not read finding, operation or tool.',
       }),
     ),
-    environments: Type.Optional(names('Environments in which the rule counts; all when absent.')),
-    operations: Type.Optional(names('Operations for which the rule counts; all when absent.')),
+    environments: environments('the rule counts'),
+    operations: operations('the rule counts'),
     then: Type.Enum(DECISIONS, {
       description: 'Decision that the finding calls for. The strictest of all rules and findings wins.',
     }),
@@ -51,13 +72,8 @@ const PolicyRule = Type.Object(
       description: 'observe: the rule is computed and reported and holds nothing back. Default: the mode of the pack.',
     }),
     owner: Type.Optional(words(200, 'Who answers for the rule.')),
-    runbook: Type.Optional(
-      Type.String({
-        pattern: '^https?://',
-        maxLength: 500,
-        description: 'Address of what to do when it fires: the target of the first action that the decision requires.',
-      }),
-    ),
+    approvers,
+    runbook,
   },
   closed,
 )
@@ -89,15 +105,43 @@ const FreezeEntry = Type.Object(
     id: identifier('Name of the window; unique in the pack, among its rules too.'),
     from: instantText('UTC instant at which the window begins.'),
     until: instantText('UTC instant at which it is over.'),
-    environments: Type.Optional(names('Environments that are frozen; all when absent.')),
+    environments: environments('nothing is to change'),
     operations: names('Operations that are frozen, e.g. merge, deploy, publish.'),
     then: Type.Optional(
       Type.Enum(['REQUIRE_APPROVAL', 'BLOCK'], { default: 'BLOCK', description: 'Decision while the window is open.' }),
     ),
     reason: words(200, 'Why nothing is to change; stands in the decision.'),
     owner: Type.Optional(words(200, 'Who answers for the window.')),
+    approvers,
   },
   { ...closed, description: 'A time in which operations are held up, whatever is found.' },
+)
+
+const MinimumBump = Type.Object(
+  {
+    then: Effect,
+    environments: environments('it is asked'),
+    operations: operations('it is asked'),
+    approvers,
+    runbook,
+  },
+  {
+    ...closed,
+    description:
+      'The version that a contract states (info.version of OpenAPI and AsyncAPI) has to be raised as far as its changes ask for: major for breaking ones, minor for others; one step less before 1.0.0.',
+  },
+)
+
+const ProtectedConsumers = Type.Object(
+  {
+    names: Type.Array(words(200, 'Name of a declared consumer.'), { minItems: 1, maxItems: 1000 }),
+    then: Effect,
+    environments: environments('they are protected'),
+    operations: operations('they are protected'),
+    approvers,
+    runbook,
+  },
+  { ...closed, description: 'Declared consumers that no breaking or dangerous change is to reach.' },
 )
 
 const days = (description: string) => Type.Optional(Type.Integer({ minimum: 0, maximum: 3650, description }))
@@ -130,6 +174,23 @@ export const PolicyDocument = Type.Object(
     ),
     waivers: Type.Optional(Type.Array(WaiverEntry, { maxItems: 1000 })),
     freezes: Type.Optional(Type.Array(FreezeEntry, { maxItems: 200 })),
+    minimum_bump: Type.Optional(MinimumBump),
+    protected_consumers: Type.Optional(ProtectedConsumers),
+    history: Type.Optional(
+      Type.Object(
+        {
+          window: Type.Optional(
+            Type.Integer({
+              minimum: 60,
+              maximum: 31 * 86_400,
+              default: 86_400,
+              description: 'Seconds of the past that `history` in conditions counts over.',
+            }),
+          ),
+        },
+        { ...closed, description: 'How far back conditions look.' },
+      ),
+    ),
     deprecation: Type.Optional(
       Type.Object(
         {

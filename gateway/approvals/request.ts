@@ -1,8 +1,9 @@
 /** From a decision that needs a person's word to the request for it, and from what the store knows of it to what the decision may be told (wire.md §7). */
-import { digestJson, type ApprovalFacts, type Verdict } from '../../engine/index.ts'
+import { digestJson, type ApprovalFacts, type Approvers, type Verdict } from '../../engine/index.ts'
 import type { Config } from '../config/schema.ts'
 import type { AuthorizeRequest } from '../flow/flow.ts'
 import { sha256Hex } from '../hash.ts'
+import { mayGrant } from './approvers.ts'
 import type { ApprovalOpening, ApprovalRow, ApprovalState } from '../store/store.ts'
 
 export interface ApprovalOccasion {
@@ -57,6 +58,7 @@ export function approvalOpening(
     reasons: JSON.stringify(verdict.blocking_reasons),
     openedAt: now,
     expiresAt: now + approvals.pending * 1000,
+    approvers: verdict.approver_groups,
   }
 }
 
@@ -69,10 +71,18 @@ export function isGrantInForce({ settlement }: ApprovalRow, now: number): boolea
   return settlement?.state === 'granted' && settlement.validUntil !== null && now < settlement.validUntil
 }
 
-/** What the decision is told. */
-export function approvalFacts(row: ApprovalRow, config: Pick<Config, 'public_url'>, now: number): ApprovalFacts {
+/**
+ * What the decision is told. A grant counts only when its giver may grant what the decision asks for now: a policy that looks at
+ * time or history may ask for others than it did when the request was opened.
+ */
+export function approvalFacts(
+  row: ApprovalRow,
+  asked: Approvers,
+  config: Pick<Config, 'public_url'>,
+  now: number,
+): ApprovalFacts {
   const { approvalId: id, settlement } = row
-  if (settlement?.validUntil && isGrantInForce(row, now))
+  if (settlement?.validUntil && isGrantInForce(row, now) && mayGrant(asked, settlement.groups))
     return { state: 'granted', id, approver: settlement.by, until: settlement.validUntil / 1000 }
   return { state: 'requested', id, address: approvalAddress(id, config) }
 }

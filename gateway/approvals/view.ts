@@ -23,6 +23,7 @@ export function approvalView(row: ApprovalRow, now: number) {
     summary: row.summary,
     risk_score: row.riskScore,
     blocking_reasons: blockingReasons,
+    approver_groups: row.approvers,
     requesters: row.requesters,
     opened_at: iso(row.openedAt),
     expires_at: iso(row.expiresAt),

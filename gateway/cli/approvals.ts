@@ -1,5 +1,6 @@
 /** `preflight approvals`: what waits for a person's word, and the word of whoever may write to the data directory. */
 import { userInfo } from 'node:os'
+import { approverWords } from '../approvals/approvers.ts'
 import { approvalState } from '../approvals/request.ts'
 import { settle } from '../approvals/settle.ts'
 import { approvalView } from '../approvals/view.ts'
@@ -11,15 +12,15 @@ import { CONFIG_OPTION, configOf, DATA_DIR_OPTION } from './config-option.ts'
 import { positiveInteger } from './diff.ts'
 import { instant, LIST_FORMAT, show, table } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
-import { withStore } from './keys.ts'
+import { groupsOf, withStore } from './keys.ts'
 
 const PLACE = [CONFIG_OPTION, DATA_DIR_OPTION]
 const TENANT = { name: 'tenant', value: 'TENANT', help: 'Whose; local unless told.' }
 const STATES = ['pending', 'granted', 'denied', 'expired'] as const satisfies readonly ApprovalState[]
 
 const NOTES =
-  'The word is recorded as cli:USER. Whoever may write to the data directory may give it; four eyes are held by the API, ' +
-  'where each approver has a key.\nExit codes: 0 done, 1 there is no such request, or it is settled or expired.'
+  'The word is recorded as cli:USER, with the groups named. Whoever may write to the data directory may give it; four eyes are held by the API, ' +
+  'where each approver has a key.\nExit codes: 0 done, 1 there is no such request, it is settled or expired, or is for another group to grant.'
 
 const list: Command = {
   name: 'list',
@@ -63,6 +64,11 @@ const grant: Command = {
       value: 'SECONDS',
       help: 'How long the grant holds; approvals.validity unless told, and at the most.',
     },
+    {
+      name: 'groups',
+      value: 'NAMES',
+      help: 'Groups that you speak for, e.g. payments; recorded. Needed where the policy names who may grant.',
+    },
     TENANT,
     ...PLACE,
   ],
@@ -93,6 +99,7 @@ async function speak(state: ApprovalSettlement['state'], args: Arguments, io: Co
     tenant: tenantOf(args),
     approvalId,
     by: `cli:${userInfo().username}`,
+    groups: groupsOf(args),
     comment: args.value('comment') ?? '',
     validity: args.value('validity') === undefined ? null : positiveInteger(args, 'validity', 1),
     at: Date.now(),
@@ -110,7 +117,7 @@ async function speak(state: ApprovalSettlement['state'], args: Arguments, io: Co
   }
 }
 
-const REFUSED: ReadonlySet<string> = new Set(['NOT_FOUND', 'APPROVAL_CONFLICT'])
+const REFUSED: ReadonlySet<string> = new Set(['NOT_FOUND', 'APPROVAL_CONFLICT', 'FORBIDDEN'])
 
 function tenantOf(args: Arguments): string {
   return args.value('tenant') ?? LOCAL_TENANT
@@ -118,7 +125,7 @@ function tenantOf(args: Arguments): string {
 
 function approvalTable(rows: readonly ApprovalRow[], now: number): string {
   return table(
-    ['ID', 'STATE', 'OPENED', 'EXPIRES', 'OPERATION', 'WHERE', 'RISK', 'SUMMARY'],
+    ['ID', 'STATE', 'OPENED', 'EXPIRES', 'OPERATION', 'WHERE', 'GROUPS', 'RISK', 'SUMMARY'],
     rows.map((row) => [
       row.approvalId,
       approvalState(row, now),
@@ -126,6 +133,7 @@ function approvalTable(rows: readonly ApprovalRow[], now: number): string {
       instant(row.settlement?.validUntil ?? row.expiresAt),
       row.operation ?? '',
       row.targetId ?? row.repository ?? '',
+      approverWords(row.approvers),
       String(row.riskScore),
       row.summary,
     ]),

@@ -1,6 +1,7 @@
 /** `preflight keys`: API keys in the store, receipt keys in the data directory; both while the gateway runs or while it does not. */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { readGroups } from '../approvals/approvers.ts'
 import { ROLES, apiKeyRow, mintApiKey } from '../keys/api-keys.ts'
 import { keyFile } from '../keys/key-file.ts'
 import { openKeyRing, type KeyRing } from '../keys/key-ring.ts'
@@ -30,6 +31,7 @@ const create: Command = {
       value: 'PLAN',
       help: 'Plan of the configuration that counts its requests; enterprise unless told.',
     },
+    { name: 'groups', value: 'NAMES', help: 'Groups of approvers that the holder is in, e.g. payments,security.' },
     { name: 'test', help: 'A pf_test_ key instead of a pf_live_ one.' },
     ...PLACE,
   ],
@@ -43,7 +45,16 @@ const create: Command = {
     const role = ROLES.find((known) => known === args.value('role')) ?? 'agent'
     const tenant = args.value('tenant')
     const name = args.value('name') ?? ''
-    const row = apiKeyRow({ key, name, role, plan, at: Date.now(), ...(tenant === undefined ? {} : { tenant }) })
+    const groups = groupsOf(args)
+    const row = apiKeyRow({
+      key,
+      name,
+      role,
+      plan,
+      groups,
+      at: Date.now(),
+      ...(tenant === undefined ? {} : { tenant }),
+    })
     await withNewStore(args, io, (store) => store.createApiKey(row))
     writeLine(io.stderr, `${role} key ${row.audience} for ${name}, shown once:`)
     writeLine(io.stdout, key)
@@ -61,11 +72,12 @@ const list: Command = {
     const rows = await withStore(args, io, (store) => store.apiKeys())
     show(args, io, rows.map(apiKeyView), (views) =>
       table(
-        ['ID', 'NAME', 'ROLE', 'TENANT', 'PLAN', 'CREATED', 'REVOKED'],
+        ['ID', 'NAME', 'ROLE', 'GROUPS', 'TENANT', 'PLAN', 'CREATED', 'REVOKED'],
         views.map((view) => [
           view.audience,
           view.name,
           view.role,
+          view.groups.join(','),
           view.tenant,
           view.plan,
           view.created_at,
@@ -177,16 +189,25 @@ function overlapOf(args: Arguments): number {
   throw new UsageError('--overlap takes whole seconds, 0 or more')
 }
 
-function apiKeyView({ audience, name, role, tenant, plan, createdAt, revokedAt }: ApiKey) {
+function apiKeyView({ audience, name, role, groups, tenant, plan, createdAt, revokedAt }: ApiKey) {
   return {
     audience,
     name,
     role,
+    groups,
     tenant,
     plan,
     created_at: instant(createdAt),
     revoked_at: revokedAt === null ? null : instant(revokedAt),
   }
+}
+
+/** Of the option --groups; none when it is left out. */
+export function groupsOf(args: Arguments): readonly string[] {
+  const text = args.value('groups')
+  const groups = text === undefined ? [] : readGroups(text)
+  if (groups !== null) return groups
+  throw new UsageError('--groups takes names joined by commas, of a-z 0-9 _ . -, e.g. payments,security')
 }
 
 /** A mistyped data directory must not become a new set of keys. */

@@ -23,6 +23,7 @@ export async function analyzeLocally(request: LocalRequest, args: Arguments, io:
     store: {
       recordDecision: () => Promise.reject(new Error(NOTHING_IS_DECIDED)),
       openApproval: () => Promise.reject(new Error(NOTHING_IS_DECIDED)),
+      history: () => Promise.resolve([]),
     },
     signer: () => {
       throw new Error(NOTHING_IS_DECIDED)

@@ -37,6 +37,15 @@ const CaseFinding = Type.Object(
 )
 type CaseFinding = Static<typeof CaseFinding>
 
+const CaseDecision = Type.Object(
+  {
+    decision: Type.Enum(DECISIONS, { description: 'What was decided.' }),
+    ago: Type.Integer({ minimum: 0, description: 'Seconds before the decision of the case.' }),
+    same_input: Type.Optional(Type.Boolean({ description: 'About the very same change set.' })),
+  },
+  closed,
+)
+
 const PolicyCase = Type.Object(
   {
     description: Type.String({ minLength: 1, description: 'What the case shows.' }),
@@ -48,6 +57,18 @@ const PolicyCase = Type.Object(
       }),
     ),
     route: optionalText('Route of the intercepted call.'),
+    versions: Type.Optional(
+      Type.Object(
+        { base: Type.String({ description: 'Before.' }), head: Type.String({ description: 'After.' }) },
+        { ...closed, description: 'Versions that the contract states; for minimum_bump.' },
+      ),
+    ),
+    consumers: Type.Optional(
+      Type.Array(Type.String({ description: 'Name.' }), {
+        description: 'Declared consumers that use the whole contract.',
+      }),
+    ),
+    history: Type.Optional(Type.Array(CaseDecision, { description: 'Earlier decisions of the same scope.' })),
     failed: Type.Optional(Type.Literal(true, { description: 'The artifact could not be analysed.' })),
     findings: Type.Optional(Type.Array(CaseFinding)),
     context: Type.Object(
@@ -111,6 +132,7 @@ export function readCases(file: string): Result<readonly PolicyCase[], readonly 
 
 export function runCase(policy: CompiledPolicy, policyCase: PolicyCase, now: number): CaseOutcome {
   const input = { description: policyCase.description }
+  const at = policyCase.at === undefined ? now : Math.floor(Date.parse(policyCase.at) / 1000)
   const verdict = decide({
     analyses: [analysisOf(policyCase)],
     context: { ...EMPTY_CONTEXT, ...policyCase.context },
@@ -121,7 +143,14 @@ export function runCase(policy: CompiledPolicy, policyCase: PolicyCase, now: num
     artifactDigest: digestJson(input, sha256Hex),
     rulesetHash: rulesetHash(sha256Hex),
     policyPin: null,
-    now: policyCase.at === undefined ? now : Math.floor(Date.parse(policyCase.at) / 1000),
+    consumers: (policyCase.consumers ?? []).map((name) => ({
+      name,
+      uses: [{ artifact: null, operation: null, tool: null }],
+    })),
+    history: (policyCase.history ?? [])
+      .map(({ decision, ago, same_input: isSameInput = false }) => ({ decision, at: at - ago, isSameInput }))
+      .toSorted((a, b) => b.at - a.at),
+    now: at,
     sha256: sha256Hex,
   })
   const differences = Object.entries(policyCase.want).flatMap(([member, want]) => {
@@ -141,7 +170,7 @@ const OUTCOMES: Readonly<Record<string, (verdict: Verdict) => Fact>> = {
   ttl: ({ ttl_seconds }) => ttl_seconds,
 }
 
-function analysisOf({ failed, findings = [] }: PolicyCase): ArtifactAnalysis {
+function analysisOf({ failed, findings = [], versions }: PolicyCase): ArtifactAnalysis {
   const artifact = { id: 'case', type: 'openapi' } as const
   if (failed === true) {
     const problem = { code: 'ARTIFACT_UNREADABLE', message: 'The case says that it could not be analysed.' }
@@ -153,7 +182,8 @@ function analysisOf({ failed, findings = [] }: PolicyCase): ArtifactAnalysis {
     comparison: {
       groups: findings.map(groupOf),
       stats: { operations: { base: 1, head: 1 }, schemas_compared: 0, touched: { endpoints: 0, fields: 0, params: 0 } },
-      spec_versions: { base: null, head: null },
+      spec_versions: { base: '3.1.0', head: '3.1.0' },
+      contract_versions: versions ?? { base: null, head: null },
       patterns: [],
       pattern_sources: [],
       detected_patterns: [],

@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto'
 import {
   buildEnvelope,
-  byCodeUnit,
   decide,
   digestText,
   prepareReceipt,
@@ -23,11 +22,12 @@ import type { Logger } from '../telemetry/log.ts'
 import { operationLabel, type Metrics } from '../telemetry/metrics.ts'
 import { createAnalyst, type Analyst } from './analyst.ts'
 import { declaredConsumers } from './consumers.ts'
+import { earlierDecisions, scopeKey } from './history.ts'
 import type { AnalyzeRequest, Assessment, Authorization, AuthorizeRequest, Flow } from './flow.ts'
 
 export interface FlowDeps {
   readonly settings: CurrentSettings
-  readonly store: Pick<Store, 'recordDecision' | 'openApproval'>
+  readonly store: Pick<Store, 'recordDecision' | 'openApproval' | 'history'>
   /** The key that signs now; asked for each decision, so that a rotation takes effect at once. Throws SIGNER_UNAVAILABLE. */
   readonly signer: () => ReceiptSigner
   readonly metrics: Metrics
@@ -45,7 +45,7 @@ export function createFlow(deps: FlowDeps): Flow {
     sniff: (before, after) => analyst.sniff(before, after),
     readJson: (bytes) => analyst.readJson(bytes),
     analyze: async (request) => {
-      const input = await gather(request, deps.settings(), analyst, deps.now())
+      const input = await gather(request, deps.settings(), { ...deps, analyst }, deps.now())
       return { verdict: decide(input), analyses: input.analyses }
     },
     authorize: (request) => authorize(request, deps, analyst),
@@ -57,7 +57,7 @@ async function authorize(request: AuthorizeRequest, deps: FlowDeps, analyst: Ana
   const settings = deps.settings()
   const evaluatedAt = Math.floor(deps.now() / 1000)
   const decisionId = `dec_${randomUUID().replaceAll('-', '')}`
-  const input = await gather(request, settings, analyst, evaluatedAt * 1000)
+  const input = await gather(request, settings, { ...deps, analyst }, evaluatedAt * 1000)
   const { verdict, approvalId } = await approved(input, decide(input), { request, decisionId, settings }, deps)
   const assessment = { verdict, analyses: input.analyses }
   const authorization = {
@@ -65,7 +65,7 @@ async function authorize(request: AuthorizeRequest, deps: FlowDeps, analyst: Ana
     approvalId,
   }
   await deps.store.recordDecision(rowOf(request, authorization, evaluatedAt * 1000))
-  count(request, authorization, deps.metrics)
+  count(request, authorization, { metrics: deps.metrics, policy: input.policy })
   return authorization
 }
 
@@ -87,7 +87,7 @@ async function approved(
   const ownId = `apr_${randomUUID().replaceAll('-', '')}`
   const opening = approvalOpening(request, verdict, settings.config, { approvalId: ownId, decisionId, now })
   const row = await store.openApproval(opening)
-  const approval = approvalFacts(row, settings.config, now)
+  const approval = approvalFacts(row, verdict.approver_groups, settings.config, now)
   const event = approval.state === 'granted' ? 'used' : row.approvalId === ownId ? 'opened' : 'joined'
   metrics.count('preflight_approvals_total', { event })
   return { verdict: decide({ ...input, approval }), approvalId: row.approvalId }
@@ -97,7 +97,7 @@ async function approved(
 async function gather(
   request: AnalyzeRequest,
   settings: Settings,
-  analyst: Analyst,
+  { analyst, store }: Pick<FlowDeps, 'store'> & { readonly analyst: Analyst },
   now: number,
 ): Promise<DecideInput> {
   const policy = request.policy ?? settings.policy
@@ -107,6 +107,7 @@ async function gather(
     Promise.all(request.artifacts.map((artifact) => analyse(artifact, options, analyst))),
   ])
   const unreadable = (request.unreadable ?? []).map((artifact) => ({ ...artifact, ok: false }) as const)
+  const history = await earlierDecisions(request, policy, digests.inputFingerprint, now, store)
   return {
     analyses: [...analyses, ...unreadable],
     context: request.context,
@@ -114,6 +115,7 @@ async function gather(
     scope: request.scope,
     route: request.route ?? null,
     consumers: declaredConsumers(settings.config),
+    history,
     ...digests,
     rulesetHash: rulesetHash(sha256Hex),
     policyPin: settings.config.policy_pin ?? null,
@@ -195,27 +197,28 @@ function rowOf(request: AuthorizeRequest, authorization: Authorization, evaluate
     inputFingerprint: envelope.input_fingerprint,
     evaluatedAt,
     expiresAt: authorization.expiresAt,
-    supersessionKey: supersessionKey(request),
+    supersessionKey: scopeKey(request),
     envelope: JSON.stringify(envelope),
     response: request.response === null ? null : request.response(authorization),
     idempotency: request.idempotency,
   }
 }
 
-/** wire.md §6, Supersession. On the road the route and the tool belong to the place: a decision for one tool says nothing of another. */
-function supersessionKey({ context, artifacts, route, scope }: AuthorizeRequest): string {
-  const { operation, environment, repository, branch, pull_request, target_id } = context
-  const ids = artifacts.map(({ id }) => id).sort(byCodeUnit)
-  return JSON.stringify([operation, environment, repository, branch, pull_request, target_id, route, scope, ids])
-}
-
-function count(request: AuthorizeRequest, { verdict }: { readonly verdict: Verdict }, metrics: Metrics): void {
-  metrics.count('preflight_decisions_total', {
-    execution_action: verdict.execution_action,
-    route: request.route ?? 'api',
-    operation: operationLabel(request.context.operation),
-  })
+function count(
+  request: AuthorizeRequest,
+  { verdict }: Pick<Assessment, 'verdict'>,
+  { metrics, policy }: Counting,
+): void {
+  const labels = { route: request.route ?? 'api', operation: operationLabel(request.context.operation) }
+  metrics.count('preflight_decisions_total', { execution_action: verdict.execution_action, ...labels })
+  if (policy.observes)
+    metrics.count('preflight_observed_decisions_total', { would: verdict.observed_decision, ...labels })
   for (const level of ['breaking', 'dangerous', 'info'] as const) {
     metrics.count('preflight_findings_total', { level }, verdict.severity_summary[level])
   }
+}
+
+interface Counting {
+  readonly metrics: Metrics
+  readonly policy: CompiledPolicy
 }

@@ -47,6 +47,8 @@ export interface AnalyzeRequest {
   readonly scope: DecisionScope | null
   /** Name of the route that the policy is to see; absent: none. */
   readonly route?: string | null
+  /** Whose past a policy that looks back is shown; absent: it sees none. */
+  readonly caller?: Caller
   /** Another policy than the one in force, to see what it would decide. */
   readonly policy?: CompiledPolicy
   /** When the caller has them already. */

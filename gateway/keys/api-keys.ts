@@ -39,10 +39,11 @@ export interface ApiKeyRequest {
   readonly at: number
   readonly tenant?: string
   readonly plan?: string
+  readonly groups?: readonly string[]
 }
 
 /** The row to store for a key. */
-export function apiKeyRow({ key, name, role, at, tenant, plan }: ApiKeyRequest): ApiKey {
+export function apiKeyRow({ key, name, role, at, tenant, plan, groups }: ApiKeyRequest): ApiKey {
   const hash = hashApiKey(key)
   return {
     hash,
@@ -51,6 +52,7 @@ export function apiKeyRow({ key, name, role, at, tenant, plan }: ApiKeyRequest):
     name,
     role,
     plan: plan ?? DEFAULT_PLAN,
+    groups: groups ?? [],
     createdAt: at,
     revokedAt: null,
   }

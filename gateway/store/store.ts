@@ -2,7 +2,7 @@
  * What the gateway remembers, behind one interface (design.md, State). A promise resolves when its row is durable;
  * it rejects with STORE_UNAVAILABLE when the row could not be made so, and then nothing of it is stored.
  */
-import type { Decision, ExecutionAction } from '../../engine/index.ts'
+import type { Approvers, Decision, ExecutionAction } from '../../engine/index.ts'
 
 export type Role = 'agent' | 'approver' | 'admin'
 
@@ -16,6 +16,8 @@ export interface ApiKey {
   readonly name: string
   readonly role: Role
   readonly plan: string
+  /** Groups of approvers that the holder is in. */
+  readonly groups: readonly string[]
   readonly createdAt: number
   readonly revokedAt: number | null
 }
@@ -132,12 +134,16 @@ export interface ApprovalOpening {
   readonly openedAt: number
   /** Not settled by then, it is expired. */
   readonly expiresAt: number
+  /** Groups that may grant it, as the policy asked when it was opened. */
+  readonly approvers: Approvers
 }
 
 export interface ApprovalSettlement {
   readonly state: 'granted' | 'denied'
   /** Audience of the approver's key. */
   readonly by: string
+  /** Groups that the approver was in then. */
+  readonly groups: readonly string[]
   readonly comment: string
   readonly at: number
   /** End of a grant; null for a denial. */
@@ -167,8 +173,18 @@ export interface Settling extends ApprovalSettlement {
   readonly isFourEyes: boolean
 }
 
-/** `conflict`: settled before, or expired. `own`: four eyes are asked for and these are the same two. */
-export type SettlingResult = 'settled' | 'missing' | 'conflict' | 'own'
+/** `conflict`: settled before, or expired. `own`: four eyes are asked for and these are the same two. `group`: others have to grant it. */
+export type SettlingResult = 'settled' | 'missing' | 'conflict' | 'own' | 'group'
+
+/** The decisions of one scope, to look back at. Times are milliseconds since the epoch. */
+export interface HistoryFilter {
+  readonly tenant: string
+  readonly supersessionKey: SupersessionKey
+  readonly since: number
+  readonly limit: number
+}
+
+export type HistoryRow = Pick<DecisionRow, 'decision' | 'inputFingerprint' | 'evaluatedAt'>
 
 export interface Store {
   /** Describes itself for the start-up summary and readiness, e.g. `sqlite /var/lib/preflight/ledger.db`. */
@@ -181,6 +197,8 @@ export interface Store {
   /** The newest with this fingerprint. */
   decisionByFingerprint(tenant: string, fingerprint: string): Promise<StoredDecision | null>
   decisionByIdempotencyKey(tenant: string, key: string, since: number): Promise<StoredDecision | null>
+  /** Newest first. */
+  history(filter: HistoryFilter): Promise<readonly HistoryRow[]>
   ledger(filter: LedgerFilter): Promise<readonly StoredDecision[]>
   /** Whatever tenant it belongs to: a verifier holds a token, not a key. Null when this store never issued it. */
   receiptState(decisionId: string): Promise<ReceiptState | null>

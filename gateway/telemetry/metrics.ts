@@ -24,6 +24,12 @@ export const METRICS = [
     help: 'Decisions issued. route is "api" for direct callers; operation is "other" outside the known ones.',
   },
   {
+    name: 'preflight_observed_decisions_total',
+    type: 'counter',
+    labels: ['would', 'route', 'operation'],
+    help: 'Decisions of packs that observe, or have rules that do, by what they would be if everything were enforced: ALLOW, WARN, REQUIRE_APPROVAL, BLOCK.',
+  },
+  {
     name: 'preflight_findings_total',
     type: 'counter',
     labels: ['level'],

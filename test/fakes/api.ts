@@ -41,7 +41,7 @@ export interface ApiFake {
   /** Decision ids whose receipts the API said to have changed. */
   readonly changed: readonly string[]
   /** A further key. */
-  newKey(role: Role, rest?: { readonly tenant?: string; readonly plan?: string }): Promise<string>
+  newKey(role: Role, rest?: { readonly tenant?: string; readonly plan?: string; readonly groups?: readonly string[] }): Promise<string>
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<ApiAnswer>
   /** Sends JSON with the agent's key; `headers` add to or replace these. */
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<ApiAnswer>

@@ -41,7 +41,8 @@ export function fakePolicy(changes: Readonly<Record<string, unknown>> = {}): Com
 
 /** A change set without findings, artifacts or a route, but for what the test says. */
 export function fakeOccasion(changes: Partial<PolicyOccasion> = {}): PolicyOccasion {
-  return { context: EMPTY_CONTEXT, route: null, artifacts: [], consumers: [], changes: [], now: NOW, ...changes }
+  const nothing = { route: null, artifacts: [], consumers: [], changes: [], history: { window: 0, decisions: [] } }
+  return { context: EMPTY_CONTEXT, ...nothing, now: NOW, ...changes }
 }
 
 export function decideOn(findings: readonly FakeFinding[], changes: Partial<DecideInput> = {}): Verdict {

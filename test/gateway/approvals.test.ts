@@ -323,6 +323,7 @@ const OPENING: ApprovalOpening = {
   reasons: '[]',
   openedAt: Date.now(),
   expiresAt: Date.now() + 86_400_000,
+  approvers: [],
 }
 
 test('the command line lists, grants and denies where the data lies', async (t) => {
@@ -331,6 +332,7 @@ test('the command line lists, grants and denies where the data lies', async (t) 
   const store = await openSqliteStore({ file: join(dataDir, 'ledger.db'), calls: 'durable', flushMilliseconds: 5 })
   await store.openApproval(OPENING)
   await store.openApproval({ ...OPENING, approvalId: 'apr_2', key: 'sha256:l' })
+  await store.openApproval({ ...OPENING, approvalId: 'apr_3', key: 'sha256:m', approvers: [['payments', 'security']] })
   await store.close()
   const cli = (...words: readonly string[]) => run(['approvals', ...words, '--data-dir', dataDir])
 
@@ -344,7 +346,13 @@ test('the command line lists, grants and denies where the data lies', async (t) 
   assert.equal(again.code, 1)
   assert.match(again.stderr, /already been settled/)
   assert.equal((await cli('grant', 'apr_9')).code, 1)
-  const [row] = listAt(JSON.parse((await cli('list', '--state', 'granted', '--format', 'json')).stdout))
+  const foreign = await cli('grant', 'apr_3', '--groups', 'release')
+  assert.equal(foreign.code, 1)
+  assert.match(foreign.stderr, /an approver of the group payments or security/)
+  assert.equal((await cli('grant', 'apr_3', '--groups', 'Not a group')).code, 2)
+  assert.equal((await cli('grant', 'apr_3', '--groups', 'release,security')).code, 0)
+  const [settled, row] = listAt(JSON.parse((await cli('list', '--state', 'granted', '--format', 'json')).stdout))
+  assert.deepEqual(at(settled, 'approver_groups'), [['payments', 'security']])
   assert.equal(at(row, 'id'), 'apr_1')
   assert.equal(at(row, 'comment'), 'agreed')
   assert.match(textAt(row, 'approver'), /^cli:./)

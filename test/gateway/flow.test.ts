@@ -106,7 +106,7 @@ function flowWith(t: TestContext, parts: { record?: (row: DecisionRow) => Promis
   const key = fakeKey('k1')
   const flow = createFlow({
     settings: settingsOf(),
-    store: { recordDecision: parts.record ?? (() => Promise.resolve()), openApproval: noAnswer },
+    store: { recordDecision: parts.record ?? (() => Promise.resolve()), openApproval: noAnswer, history: noAnswer },
     signer: parts.sign ?? (() => key.signer),
     metrics: createMetrics(),
     logger,

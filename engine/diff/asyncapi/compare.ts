@@ -52,7 +52,13 @@ export function compareAsyncApis(
       touched: report.touched,
     },
     spec_versions: { base: base.value?.version ?? null, head: head.value?.version ?? null },
+    contract_versions: { base: statedVersion(old), head: statedVersion(now) },
   })
+}
+
+function statedVersion({ documents: { root } }: AsyncApi): string | null {
+  const info = isRecord(root.value) ? root.value['info'] : null
+  return isRecord(info) && typeof info['version'] === 'string' ? info['version'] : null
 }
 
 function nothing(): AsyncApi {

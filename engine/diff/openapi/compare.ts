@@ -25,6 +25,7 @@ export interface OpenApiComparison {
   readonly stats: ComparisonStats
   /** Version of the contract language on either side, e.g. `3.0.3`; null for an empty side. */
   readonly spec_versions: { readonly base: string | null; readonly head: string | null }
+  readonly contract_versions: { readonly base: string | null; readonly head: string | null }
 }
 
 /**
@@ -76,6 +77,7 @@ export function compareOpenApi(
       touched: findings.touched,
     },
     spec_versions: { base: base.value.contract.version || null, head: head.value.contract.version || null },
+    contract_versions: { base: statedVersion(walk.base), head: statedVersion(walk.head) },
   })
 }
 

@@ -1,6 +1,7 @@
 /** What belongs to the interface as a whole: security, components, webhooks, servers, and the version it says it has. */
 import { itemsAt, membersAt, pathItemsOf, textAt } from '../../contracts/openapi/contract.ts'
 import { isRecord, memberOf, type Located } from '../../schema/located.ts'
+import { compareSemanticVersions, parseSemanticVersion } from '../../semantic-version.ts'
 import { changedTexts, matchByKey } from '../match.ts'
 import { comparePathItems, comparePaths } from './paths.ts'
 import { compareSchemes, compareSecurity } from './security.ts'
@@ -69,51 +70,13 @@ export type VersionStep = 'same' | 'decreased' | 'minor'
 
 /** How the stated version moved, when a change that breaks should have raised its major number; null when it did, or says nothing. */
 export function versionStepOf(before: string | null, after: string | null): VersionStep | null {
-  const was = before === null ? null : parseVersion(before)
-  const is = after === null ? null : parseVersion(after)
+  const was = before === null ? null : parseSemanticVersion(before)
+  const is = after === null ? null : parseSemanticVersion(after)
   if (was === null || is === null) return null
-  const order = compareVersions(was, is)
+  const order = compareSemanticVersions(was, is)
   if (order === 0) return 'same'
   if (order > 0) return 'decreased'
   if (is.numbers[0] > was.numbers[0]) return null
   // SemVer §4: before 1.0.0 anything may change; a raised minor number says so.
   return was.numbers[0] === 0 && is.numbers[1] > was.numbers[1] ? null : 'minor'
-}
-
-interface Version {
-  readonly numbers: readonly [major: number, minor: number, patch: number]
-  readonly preRelease: string
-}
-
-/** Three numbers, as SemVer §2 wants them; what follows another scheme says nothing about breaking. */
-function parseVersion(text: string): Version | null {
-  const match = /^v?(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/.exec(text)
-  if (match === null) return null
-  const [, major = '', minor = '', patch = '', preRelease = ''] = match
-  return { numbers: [Number(major), Number(minor), Number(patch)], preRelease }
-}
-
-function compareVersions(a: Version, b: Version): number {
-  for (const index of [0, 1, 2] as const) {
-    const step = a.numbers[index] - b.numbers[index]
-    if (step !== 0) return step
-  }
-  if (a.preRelease === b.preRelease) return 0
-  // SemVer §11.3: a pre-release comes before its release.
-  if (a.preRelease === '' || b.preRelease === '') return a.preRelease === '' ? 1 : -1
-  return comparePreReleases(a.preRelease.split('.'), b.preRelease.split('.'))
-}
-
-/** SemVer §11.4: by parts, numbers as numbers and before words, the shorter one first. */
-function comparePreReleases(a: readonly string[], b: readonly string[]): number {
-  for (let index = 0; index < Math.max(a.length, b.length); index += 1) {
-    const [left, right] = [a[index], b[index]]
-    if (left === undefined || right === undefined) return left === undefined ? -1 : 1
-    if (left === right) continue
-    const [isNumber, isOtherNumber] = [/^\d+$/.test(left), /^\d+$/.test(right)]
-    if (isNumber && isOtherNumber) return Number(left) - Number(right)
-    if (isNumber !== isOtherNumber) return isNumber ? -1 : 1
-    return left < right ? -1 : 1
-  }
-  return 0
 }

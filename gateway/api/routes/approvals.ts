@@ -30,6 +30,9 @@ const Approval = Type.Object(
     summary: Type.String(),
     risk_score: Type.Integer({ minimum: 0, maximum: 100 }),
     blocking_reasons: Type.Array(Type.Object({ code: Type.String(), message: Type.String() })),
+    approver_groups: Type.Array(Type.Array(Type.String()), {
+      description: 'Who may grant it: keys that are in one group of each list. Empty: every approver.',
+    }),
     requesters: Type.Array(Type.String(), { description: 'Audiences of the keys that asked.' }),
     opened_at: instant('When it was asked for first.'),
     expires_at: instant('Not settled by then, it is expired.'),
@@ -150,11 +153,11 @@ async function speak(
   deps: ApiDeps,
 ): Promise<Answer> {
   const { params, body, settings, correlationId } = exchange
-  const { tenant, audience: by } = callerOf(exchange)
+  const { tenant, audience: by, groups } = callerOf(exchange)
   const { comment = '', validity = null } = body
   const at = deps.now()
   const row = await settle(
-    { state, tenant, approvalId: params['id'] ?? '', by, comment, validity, at },
+    { state, tenant, approvalId: params['id'] ?? '', by, groups, comment, validity, at },
     settings.config,
     deps.store,
   )

@@ -61,7 +61,12 @@ export async function runPreflight(exchange: Exchange<Request>, deps: ApiDeps): 
 
 async function analyze(exchange: Exchange<Request>, artifacts: readonly Artifact[], deps: ApiDeps): Promise<Answer> {
   await exchange.spend()
-  const assessment = await deps.flow.analyze({ artifacts, context: contextOf(exchange.body.context), scope: null })
+  const assessment = await deps.flow.analyze({
+    artifacts,
+    context: contextOf(exchange.body.context),
+    scope: null,
+    caller: callerOf(exchange),
+  })
   return json(analyzeAnswer(assessment, { ...exchange, now: deps.now() }))
 }
 

@@ -8,7 +8,18 @@ import type {
   Settling,
   SettlingResult,
 } from '../store.ts'
-import { integer, integerOrNull, oneOf, text, textOrNull, type Row, type Statements } from './statements.ts'
+import { mayGrant } from '../../approvals/approvers.ts'
+import {
+  integer,
+  integerOrNull,
+  oneOf,
+  text,
+  textList,
+  textOrNull,
+  textsOf,
+  type Row,
+  type Statements,
+} from './statements.ts'
 
 const SETTLED = ['granted', 'denied'] as const satisfies readonly ApprovalSettlement['state'][]
 
@@ -70,16 +81,20 @@ export const approvalWrites = {
   },
 
   settleApproval: (sql: Statements, settling: Settling): SettlingResult => {
-    const { approvalId, tenant, state, by, comment, at, validUntil, isFourEyes } = settling
+    const { approvalId, tenant, state, by, groups, comment, at, validUntil, isFourEyes } = settling
     const row = rowOrNull(sql.get(`${SELECT} WHERE a.approval_id = ? AND a.tenant = ?`, approvalId, tenant))
     if (row === null) return 'missing'
     if (row.settlement !== null || row.expiresAt <= at) return 'conflict'
     if (isFourEyes && row.requesters.includes(by)) return 'own'
+    // A no is everybody's to say.
+    if (state === 'granted' && !mayGrant(row.approvers, groups)) return 'group'
     sql.run(
-      `UPDATE approvals SET settled_state = ?, settled_by = ?, settled_comment = ?, settled_at = ?, valid_until = ?
+      `UPDATE approvals SET settled_state = ?, settled_by = ?, settled_groups = ?, settled_comment = ?,
+         settled_at = ?, valid_until = ?
        WHERE approval_id = ?`,
       state,
       by,
+      JSON.stringify(groups),
       comment,
       at,
       validUntil,
@@ -109,6 +124,7 @@ function insert(sql: Statements, opening: ApprovalOpening): string {
     reasons: opening.reasons,
     opened_at: opening.openedAt,
     expires_at: opening.expiresAt,
+    approvers: JSON.stringify(opening.approvers),
   }
   const columns = Object.keys(values)
   sql.run(
@@ -143,9 +159,17 @@ function approvalRow(row: Row): ApprovalRow {
     reasons: text(row, 'reasons'),
     openedAt: integer(row, 'opened_at'),
     expiresAt: integer(row, 'expires_at'),
+    approvers: approversOf(row),
     requesters: requesters === null ? [] : requesters.split(','),
     settlement: settlementOf(row),
   }
+}
+
+function approversOf(row: Row): ApprovalRow['approvers'] {
+  const lists: unknown = JSON.parse(text(row, 'approvers'))
+  // What cannot be read must not open the grant to everybody.
+  if (!Array.isArray(lists)) throw new TypeError('the approvers of an approval are not a list')
+  return lists.map(textsOf)
 }
 
 function settlementOf(row: Row): ApprovalSettlement | null {
@@ -153,6 +177,7 @@ function settlementOf(row: Row): ApprovalSettlement | null {
   return {
     state: oneOf(SETTLED, row, 'settled_state'),
     by: text(row, 'settled_by'),
+    groups: textList(row, 'settled_groups'),
     comment: text(row, 'settled_comment'),
     at: integer(row, 'settled_at'),
     validUntil: integerOrNull(row, 'valid_until'),

@@ -1,7 +1,7 @@
 /** Operations on the ledger of decisions and on the life of their receipts. Each runs inside the writer thread, writes inside its transaction. */
 import type { SQLInputValue } from 'node:sqlite'
 import { chainHash, GENESIS_HASH } from '../chain.ts'
-import type { DecisionRow, LedgerFilter, ReceiptState, StoredDecision } from '../store.ts'
+import type { DecisionRow, HistoryFilter, HistoryRow, LedgerFilter, ReceiptState, StoredDecision } from '../store.ts'
 import { integer, oneOf, text, textOrNull, type Row, type Statements } from './statements.ts'
 
 const DECISIONS = ['ALLOW', 'WARN', 'REQUIRE_APPROVAL', 'BLOCK'] as const satisfies readonly DecisionRow['decision'][]
@@ -49,6 +49,22 @@ export const decisionReads = {
     const { where, values } = ledgerConditions(filter)
     return sql.all(`${SELECT} WHERE ${where} ORDER BY d.sequence DESC LIMIT ?`, ...values, filter.limit).map(stored)
   },
+
+  history: (sql: Statements, { tenant, supersessionKey, since, limit }: HistoryFilter): readonly HistoryRow[] =>
+    sql
+      .all(
+        `SELECT decision, input_fingerprint, evaluated_at FROM decisions
+         WHERE tenant = ? AND supersession_key = ? AND evaluated_at >= ? ORDER BY sequence DESC LIMIT ?`,
+        tenant,
+        supersessionKey,
+        since,
+        limit,
+      )
+      .map((row) => ({
+        decision: oneOf(DECISIONS, row, 'decision'),
+        inputFingerprint: text(row, 'input_fingerprint'),
+        evaluatedAt: integer(row, 'evaluated_at'),
+      })),
 
   receiptState: (sql: Statements, decisionId: string): ReceiptState | null => {
     const row = sql.get(

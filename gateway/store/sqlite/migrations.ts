@@ -149,4 +149,12 @@ export const MIGRATIONS: readonly string[] = [
   `,
   // A random key dirties a page of its own for each call: it doubled the writes of the road, and no question asks by it.
   'DROP INDEX interceptions_by_correlation;',
+  // Policies look back at the decisions of one scope.
+  'CREATE INDEX decisions_by_scope ON decisions (tenant, supersession_key, sequence);',
+  // Lists as JSON: groups of a key, sets of groups that may grant, groups of who settled.
+  `
+  ALTER TABLE api_keys ADD COLUMN groups_of_key TEXT NOT NULL DEFAULT '[]';
+  ALTER TABLE approvals ADD COLUMN approvers TEXT NOT NULL DEFAULT '[]';
+  ALTER TABLE approvals ADD COLUMN settled_groups TEXT NOT NULL DEFAULT '[]';
+  `,
 ]

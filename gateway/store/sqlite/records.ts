@@ -1,7 +1,7 @@
 /** Operations on all that is kept beside the decisions: call records, baselines, monitoring windows, API keys, monthly counts. */
 import { existsSync } from 'node:fs'
 import type { ApiKey, BaselineRow, InterceptionRow, MonitoringWindowRow, Role } from '../store.ts'
-import { integer, integerOrNull, oneOf, text, textOrNull, type Row, type Statements } from './statements.ts'
+import { integer, integerOrNull, oneOf, text, textList, textOrNull, type Row, type Statements } from './statements.ts'
 
 const ROLES = ['agent', 'approver', 'admin'] as const satisfies readonly Role[]
 const BASELINE_SOURCES = [
@@ -98,14 +98,15 @@ export const recordWrites = {
 
   createApiKey: (sql: Statements, key: ApiKey): null => {
     sql.run(
-      `INSERT INTO api_keys (hash, audience, tenant, name, role, plan, created_at, revoked_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO api_keys (hash, audience, tenant, name, role, plan, groups_of_key, created_at, revoked_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       key.hash,
       key.audience,
       key.tenant,
       key.name,
       key.role,
       key.plan,
+      JSON.stringify(key.groups),
       key.createdAt,
       key.revokedAt,
     )
@@ -173,6 +174,7 @@ function apiKey(row: Row): ApiKey {
     name: text(row, 'name'),
     role: oneOf(ROLES, row, 'role'),
     plan: text(row, 'plan'),
+    groups: textList(row, 'groups_of_key'),
     createdAt: integer(row, 'created_at'),
     revokedAt: integerOrNull(row, 'revoked_at'),
   }

@@ -54,3 +54,17 @@ export function oneOf<T extends string>(allowed: readonly T[], row: Row, column:
   if (known === undefined) throw new TypeError(`column ${column} holds the unknown value ${JSON.stringify(value)}`)
   return known
 }
+
+/** A column that holds a list of texts as JSON. */
+export function textList(row: Row, column: string): readonly string[] {
+  const list: unknown = JSON.parse(text(row, column))
+  return textsOf(list)
+}
+
+export function textsOf(list: unknown): readonly string[] {
+  if (!Array.isArray(list)) throw new TypeError('a stored list is not a list')
+  return list.map((item: unknown) => {
+    if (typeof item !== 'string') throw new TypeError('an item of a stored list is not a text')
+    return item
+  })
+}

@@ -32,6 +32,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     decisionById: (tenant, decisionId) => client.call('decisionById', { tenant, decisionId }),
     decisionByFingerprint: (tenant, fingerprint) => client.call('decisionByFingerprint', { tenant, fingerprint }),
     decisionByIdempotencyKey: (tenant, key, since) => client.call('decisionByIdempotencyKey', { tenant, key, since }),
+    history: (filter) => client.call('history', filter),
     ledger: (filter) => client.call('ledger', filter),
     receiptState: (decisionId) => client.call('receiptState', decisionId),
     consumeReceipt: (decisionId, at) => client.call('consumeReceipt', { decisionId, at }),

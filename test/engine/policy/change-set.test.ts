@@ -141,7 +141,7 @@ suite('a rule about the change set', () => {
       assert.match(mistakes(whole(when)).join(), /no finding, operation or tool/, when)
     assert.match(mistakes(whole('findings.exists(a, findings.exists(b, a.rule == b.rule))')).join(), /inside a loop/)
     assert.match(mistakes(whole('change_set.size > 1')).join(), /change_set.size, which does not exist/)
-    assert.match(mistakes(whole('history == 1')).join(), /history, which does not exist/)
+    assert.match(mistakes(whole('weather == 1')).join(), /weather, which does not exist/)
   })
 
   test('counts in its environments and for its operations only, as a rule about findings does', () => {

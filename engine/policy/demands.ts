@@ -1,0 +1,80 @@
+/**
+ * What a pack asks of every change set without a condition: that contracts raise their version as far as their changes ask
+ * for, and that certain consumers are not reached by what breaks or endangers them.
+ */
+import type { Decision } from '../decide/decision.ts'
+import type { FindingGroup } from '../finding.ts'
+import { appliesTo } from './evaluate.ts'
+import type { ChangeSetRuling, PolicyMode, PolicyOccasion } from './policy.ts'
+import type { PolicyDocument } from './schema.ts'
+import { bumpFault } from './version-bump.ts'
+
+/** Names under which demands stand in evidence; no rule or window of a pack may take them. */
+export const DEMAND_IDS = ['minimum-bump', 'protected-consumers'] as const
+
+/** One demand, asked once a decision; null: it is met. */
+export type Demand = (occasion: PolicyOccasion) => ChangeSetRuling | null
+
+/** Asked in this order; the mode is that of the pack. */
+export function compileDemands(document: PolicyDocument & { readonly mode: PolicyMode }): readonly Demand[] {
+  const { minimum_bump: bump, protected_consumers: consumers, mode } = document
+  return [
+    ...(bump ? [demand('minimum-bump', 'VERSION_BUMP_TOO_SMALL', { ...bump, mode }, bumpFaults)] : []),
+    ...(consumers
+      ? [
+          demand('protected-consumers', 'PROTECTED_CONSUMER', { ...consumers, mode }, (occasion) =>
+            protectedFaults(occasion, consumers.names),
+          ),
+        ]
+      : []),
+  ]
+}
+
+interface Terms {
+  readonly then: Exclude<Decision, 'ALLOW'>
+  readonly mode: PolicyMode
+  readonly environments?: readonly string[]
+  readonly operations?: readonly string[]
+  readonly approvers?: readonly string[]
+  readonly runbook?: string
+}
+
+function demand(
+  ruleId: (typeof DEMAND_IDS)[number],
+  code: string,
+  terms: Terms,
+  faultsOf: (occasion: PolicyOccasion) => readonly string[],
+): Demand {
+  const { then, mode, approvers } = terms
+  const where = { environments: terms.environments ?? null, operations: terms.operations ?? null }
+  const isHeld = mode === 'enforce' || then === 'WARN'
+  return (occasion) => {
+    if (!appliesTo(where, occasion)) return null
+    const [first, ...others] = faultsOf(occasion)
+    if (first === undefined) return null
+    return {
+      ruleId,
+      decision: isHeld ? then : 'WARN',
+      observed: isHeld ? null : then,
+      reason: { code, message: others.length === 0 ? first : `${first} (and ${others.length} more)` },
+      runbook: terms.runbook ?? null,
+      approvers: isHeld && then === 'REQUIRE_APPROVAL' && approvers ? [approvers] : [],
+      failure: null,
+    }
+  }
+}
+
+function bumpFaults({ artifacts, changes }: PolicyOccasion): readonly string[] {
+  const groups = new Map<string, FindingGroup[]>()
+  for (const { artifact, group } of changes) {
+    const known = groups.get(artifact)
+    if (known) known.push(group)
+    else groups.set(artifact, [group])
+  }
+  return artifacts.flatMap((artifact) => bumpFault(artifact, groups.get(artifact.id) ?? []) ?? [])
+}
+
+function protectedFaults({ consumers }: PolicyOccasion, names: readonly string[]): readonly string[] {
+  const reached = names.filter((name) => consumers.includes(name))
+  return reached.map((name) => `the change reaches the protected consumer ${name}`)
+}

@@ -1,0 +1,49 @@
+/** How far a contract raised its version, and how far its changes ask for (SemVer 2.0.0). Says so in words; what follows is the pack's business. */
+import type { FindingGroup } from '../finding.ts'
+import { compareSemanticVersions, parseSemanticVersion, type SemanticVersion } from '../semantic-version.ts'
+import type { OccasionArtifact } from './policy.ts'
+
+const STEPS = ['none', 'patch', 'minor', 'major'] as const
+type Step = (typeof STEPS)[number]
+
+/** What is wrong with the version of one contract; null when it was raised far enough, or has none to raise. */
+export function bumpFault(artifact: OccasionArtifact, groups: readonly FindingGroup[]): string | null {
+  const { id, isAnalysed, isTwoSided, versions } = artifact
+  // A contract that comes or goes has no earlier version to raise; of a failed one nothing is known, and that is said already.
+  if (!isAnalysed || !isTwoSided || versions === null) return null
+  const needed = neededStep(groups)
+  if (needed === 'none') return null
+  const asked = `${id}: the changes ask for a ${needed} version`
+  const { base, head } = versions
+  if (base === null || head === null) return `${asked}, and the ${base === null ? 'base' : 'head'} states no version`
+  const [was, is] = [parseSemanticVersion(base), parseSemanticVersion(head)]
+  if (was === null || is === null)
+    return `${asked}; ${was === null ? base : head} is no semantic version, so it cannot be told whether it was raised`
+  const taken = takenStep(was, is)
+  if (STEPS.indexOf(taken) >= STEPS.indexOf(inEarlyDays(was, is) ? earlyStep(needed) : needed)) return null
+  return `${asked}; it went from ${base} to ${head}`
+}
+
+/** The same answer as `summary.semver` of a diff. */
+function neededStep(groups: readonly FindingGroup[]): Step {
+  if (groups.some(({ level }) => level === 'breaking')) return 'major'
+  return groups.length > 0 ? 'minor' : 'none'
+}
+
+function takenStep(was: SemanticVersion, is: SemanticVersion): Step {
+  if (compareSemanticVersions(was, is) >= 0) return 'none'
+  const [major, minor, patch] = is.numbers
+  if (major > was.numbers[0]) return 'major'
+  if (minor > was.numbers[1]) return 'minor'
+  // 2.0.0-rc.1 → 2.0.0 raises no number: the step was taken when the pre-release began, and is not known here.
+  return patch > was.numbers[2] || was.preRelease !== '' ? 'patch' : 'none'
+}
+
+/** SemVer §4: before 1.0.0 anything may change; by custom the minor number says what breaks. */
+function inEarlyDays(was: SemanticVersion, is: SemanticVersion): boolean {
+  return was.numbers[0] === 0 && is.numbers[0] === 0
+}
+
+function earlyStep(needed: Step): Step {
+  return needed === 'major' ? 'minor' : 'patch'
+}

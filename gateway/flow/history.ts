@@ -1,0 +1,46 @@
+/** Earlier decisions of one scope, from the ledger, for policies that look back; nobody looks them up for the others. */
+import {
+  byCodeUnit,
+  MAX_EARLIER_DECISIONS,
+  type CompiledPolicy,
+  type Digest,
+  type EarlierDecision,
+} from '../../engine/index.ts'
+import type { Store, SupersessionKey } from '../store/store.ts'
+import type { AnalyzeRequest } from './flow.ts'
+
+/**
+ * wire.md §6, Supersession: what a later decision has to share with an earlier one to stand in its place. On the road the route
+ * and the tool belong to the place: a decision for one tool says nothing of another.
+ */
+export function scopeKey({ context, artifacts, route = null, scope }: AnalyzeRequest): SupersessionKey {
+  const { operation, environment, repository, branch, pull_request, target_id } = context
+  const ids = artifacts.map(({ id }) => id).sort(byCodeUnit)
+  return JSON.stringify([operation, environment, repository, branch, pull_request, target_id, route, scope, ids])
+}
+
+/**
+ * Newest first.
+ * @param now milliseconds since the epoch
+ * @throws GatewayError STORE_UNAVAILABLE: what a policy asks for and cannot be told is no decision
+ */
+export async function earlierDecisions(
+  request: AnalyzeRequest,
+  { historyWindow }: Pick<CompiledPolicy, 'historyWindow'>,
+  inputFingerprint: Digest,
+  now: number,
+  store: Pick<Store, 'history'>,
+): Promise<readonly EarlierDecision[]> {
+  if (historyWindow === null || request.caller === undefined) return []
+  const rows = await store.history({
+    tenant: request.caller.tenant,
+    supersessionKey: scopeKey(request),
+    since: now - historyWindow * 1000,
+    limit: MAX_EARLIER_DECISIONS,
+  })
+  return rows.map(({ decision, inputFingerprint: earlier, evaluatedAt }) => ({
+    decision,
+    at: Math.floor(evaluatedAt / 1000),
+    isSameInput: earlier === inputFingerprint,
+  }))
+}
