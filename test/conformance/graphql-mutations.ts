@@ -7,7 +7,8 @@ import { Kind, parse, parseConstValue, parseType, print, type ASTNode, type Docu
 export interface SchemaMutation {
   /** Which change at which place, e.g. `Query.user/arguments 0: dropped`. */
   readonly name: string
-  readonly text: string
+  /** Printed when it is asked for: a large schema has hundreds of thousands. */
+  readonly text: () => string
 }
 
 /** A node as plain members: mutations build documents that no type would allow to be wrong, and print them. */
@@ -25,7 +26,7 @@ export function mutationsOf(sdl: string): readonly SchemaMutation[] {
   return places.flatMap(({ path, node }) =>
     changesOf(node).map(([name, changed, beside]) => ({
       name: `${path.join('/')}: ${name}`,
-      text: print(asDocument(replaced(document, path, changed, beside))),
+      text: () => print(asDocument(replaced(document, path, changed, beside))),
     })),
   )
 }
@@ -40,8 +41,11 @@ function asNode(node: ASTNode): Node {
   return copy
 }
 
+function isDocument(value: unknown): value is DocumentNode {
+  return isNode(value) && value.kind === Kind.DOCUMENT
+}
+
 function asDocument(node: Node | null): DocumentNode {
-  const isDocument = (value: unknown): value is DocumentNode => isNode(value) && value.kind === Kind.DOCUMENT
   if (!isDocument(node)) throw new Error('a document stays one')
   return node
 }
@@ -85,8 +89,10 @@ const named = (value: string): Node => ({ kind: Kind.NAME, value })
 const DESCRIBABLE = /Definition$/
 const TYPE_CHANGES = ['String', 'Int', 'Person', 'Filter', 'Colour']
 
+const TYPE_KINDS: ReadonlySet<string> = new Set([Kind.NAMED_TYPE, Kind.LIST_TYPE, Kind.NON_NULL_TYPE])
+
 function changesOf(node: Node): readonly Change[] {
-  if (/Type$/.test(node.kind) && !/Operation/.test(node.kind)) return typeChanges(node)
+  if (TYPE_KINDS.has(node.kind)) return typeChanges(node)
   return [
     ['dropped', null],
     ...nameChanges(node),
@@ -98,17 +104,17 @@ function changesOf(node: Node): readonly Change[] {
 }
 
 function typeChanges(node: Node): readonly Change[] {
-  const text = print(asType(node))
+  const text = typeText(node)
   const others = TYPE_CHANGES.filter((name) => name !== text)
   return [...others, `[${text}]`, `${text}!`, text.replaceAll('!', ''), text.replaceAll(/[[\]]/g, '')]
     .filter((other) => other !== text && !/!!/.test(other))
     .map((other): Change => [`typed ${other}`, asNode(parseType(other, { noLocation: true }))])
 }
 
-function asType(node: Node): ASTNode {
-  const isType = (value: unknown): value is ASTNode => isNode(value)
-  if (!isType(node)) throw new Error('a type is a node')
-  return node
+/** A type as SDL writes it. */
+function typeText({ kind, type, name }: Node): string {
+  if (isNode(type)) return kind === Kind.LIST_TYPE ? `[${typeText(type)}]` : `${typeText(type)}!`
+  return isNode(name) ? String(name['value']) : ''
 }
 
 function nameChanges(node: Node): readonly Change[] {

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { buildSchema, validateSchema } from 'graphql'
+import { compared } from '../engine/graphql/compared.ts'
+import { mutationsOf } from './graphql-mutations.ts'
+import {
+  askReferences,
+  differenceOf,
+  isCovered,
+  readExpectedDifferences,
+  runGraphql,
+  type GraphqlCase,
+} from './graphql-run.ts'
+
+const SCHEMA = readFileSync(new URL('graphql-mutations.graphql', import.meta.url), 'utf8')
+
+function isValid(text: string): boolean {
+  try {
+    return validateSchema(buildSchema(text)).length === 0
+  } catch {
+    // What no server would start with is no schema to compare.
+    return false
+  }
+}
+
+/** Every valid change of the schema, there and back, with what the references say of it. */
+async function readCases(): Promise<readonly GraphqlCase[]> {
+  const cases: GraphqlCase[] = []
+  for (const { name, text } of mutationsOf(SCHEMA)) {
+    const changed = text()
+    if (!isValid(changed)) continue
+    for (const [id, before, after] of [
+      [name, SCHEMA, changed],
+      [`${name}, back`, changed, SCHEMA],
+    ] as const) {
+      const entries = await askReferences(before, after)
+      assert.ok(entries !== null, id)
+      cases.push({ id, before, after, entries })
+    }
+  }
+  return cases
+}
+
+/** A default that is written as before is another value for another type, or none: the type is what changed, and is told. */
+const COERCED = /_DEFAULT(?:_VALUE)?_CHANGED$/
+const TYPE_RULES =
+  /-(?:type-(?:changed|narrowed|widened)|became-(?:required|optional))$|-input-field-(?:added|removed)$/
+
+test('every single change of a schema is told as both references tell it, and no graver', async () => {
+  const cases = await readCases()
+  const expected = readExpectedDifferences()
+  const { outcomes, beyond } = runGraphql(cases)
+  const isCoerced = (id: string): boolean => {
+    const found = cases.find((one) => one.id === id)
+    return found !== undefined && compared(found.before, found.after).groups.some(({ rule }) => TYPE_RULES.test(rule))
+  }
+  const open = outcomes
+    .filter((outcome) => !isCovered(outcome) && !expected.weaker.has(differenceOf(outcome)))
+    .filter(({ id, entry }) => !(COERCED.test(entry.kind) && isCoerced(id)))
+    .map((outcome) => `${outcome.id}: ${differenceOf(outcome)}: ${outcome.entry.message}`)
+  const graver = beyond
+    .filter(({ group }) => !expected.beyond.has(group.rule))
+    .map(({ id, group }) => `${id}: ${group.level} ${group.rule}`)
+  assert.deepEqual([...open, ...graver], [])
+  assert.ok(cases.length > 1000 && outcomes.length > 1000)
+})
