@@ -51,11 +51,22 @@ export type Ground =
       /** What belongs to the change set and could not be had whole: makes the analysis incomplete. */
       readonly unreadable: readonly UnreadableArtifact[]
     }
+  /** There is no contract to compare: it goes on only with a valid receipt for exactly this operation on this target. */
+  | { readonly kind: 'receipt' }
+
+/** A receipt that came with a request; whether it is worth anything is for the road to find out. */
+export interface PresentedReceipt {
+  readonly token: string
+  /** The envelope that came along; when there is one, the receipt must cover it. */
+  readonly envelope?: unknown
+}
 
 /** One subject and what it is judged on. */
 export interface Question {
   readonly subject: Subject
   readonly ground: Ground
+  /** Receipts that the protocol carries in its own way (an annotation of an object), beside those of the Preflight-Receipt header. */
+  readonly receipts?: readonly PresentedReceipt[]
 }
 
 /** Why a call does not go on, as each protocol then tells it (wire.md §13). */
@@ -102,7 +113,7 @@ export interface PassingAction extends ActionBase {
 
 export interface JudgedAction extends ActionBase {
   readonly kind: 'judge'
-  /** At least one; asked once. Rejects with a GatewayError or an UpstreamRefusal when there is no telling. */
+  /** At least one. Asked again, and to look anew, for a call that was held and may go on now. Rejects with a GatewayError or an UpstreamRefusal when there is no telling. */
   gather(): Promise<readonly Question[]>
 }
 

@@ -37,6 +37,7 @@ export async function judge(
   try {
     const verdicts: SubjectVerdict[] = []
     for (const { subject, ground } of await action.gather()) {
+      if (ground.kind === 'receipt') throw needsReceipt(subject)
       const { route, correlationId } = call
       const change = ground.kind === 'change_set' ? ground : await contractChange(call, subject, ground, deps.baselines)
       const question = { route, subject, change, generation: settings.generation, correlationId }
@@ -59,6 +60,10 @@ async function contractChange(
   const baseline = await baselines.baselineFor(call.route, offered)
   if (!isCovered(baseline)) throw notCovered(call, subject)
   return { kind: 'contract', baseline, offered }
+}
+
+function needsReceipt({ name }: Subject): GatewayError {
+  return new GatewayError('PREFLIGHT_UNDECIDED', `${name} has no contract to compare, and goes on only with a receipt.`)
 }
 
 function notCovered(call: Call, subject: Subject): GatewayError {
