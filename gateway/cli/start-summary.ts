@@ -11,7 +11,10 @@ export function startSummary(gateway: Gateway, isColoured: boolean): string {
   const strong = (text: string): string => (isColoured ? styleText('bold', text, { validateStream: false }) : text)
   const routes = config.routes.map(({ name, match, upstream, protocol, mode }) => {
     const host = match.host ?? ''
-    return ['', `${host}${match.path} → ${upstream} (${name}, ${protocol}, ${mode})`] as const
+    return [
+      '',
+      `${host}${match.path} → ${upstream ?? 'the host that is named'} (${name}, ${protocol}, ${mode})`,
+    ] as const
   })
   const rows: readonly (readonly [string, string])[] = [
     ['proxy', proxy],

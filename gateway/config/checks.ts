@@ -17,6 +17,7 @@ const CHECKS: readonly Check[] = [
   checkUrls,
   checkRouteNames,
   checkRouteMatches,
+  checkRoutesSomewhere,
   checkHttpRoutes,
   checkContractFiles,
   checkOwnUpstreams,
@@ -113,6 +114,21 @@ function matchOf({ match }: RouteConfig): string {
   return `${match.host?.toLowerCase() ?? ''} ${match.path.replace(/\/+$/, '')}`
 }
 
+/** Only a route that names its host can leave it to the request where the call goes. */
+function checkRoutesSomewhere({ routes }: Config): readonly Located[] {
+  return routes.flatMap(({ name, match, upstream }, index) =>
+    upstream === undefined && match.host === undefined
+      ? [
+          at(
+            `/routes/${index}`,
+            `the route "${name}" has neither an upstream nor a host, so its calls could go anywhere`,
+            'add upstream: URL for calls to the gateway, or match: { host: … } for calls through it',
+          ),
+        ]
+      : [],
+  )
+}
+
 function checkHttpRoutes({ routes }: Config): readonly Located[] {
   return routes.flatMap((route, index) =>
     route.protocol === 'http' && route.contract?.current === undefined
@@ -150,7 +166,7 @@ function unreadable(source: ContractSource | undefined): string | null {
 function checkOwnUpstreams({ listen, routes }: Config): readonly Located[] {
   const own = parseAddress(listen.proxy)
   return routes.flatMap(({ upstream }, index) => {
-    if (!URL.canParse(upstream)) return []
+    if (upstream === undefined || !URL.canParse(upstream)) return []
     const { hostname, port } = new URL(upstream)
     const host = hostname.replace(/^\[|\]$/g, '')
     const isOwn =

@@ -32,7 +32,13 @@ export const RouteConfig = Type.Object(
       },
       { additionalProperties: false },
     ),
-    upstream: Type.String({ pattern: '^https?://', description: 'Base URL that calls are forwarded to.' }),
+    upstream: Type.Optional(
+      Type.String({
+        pattern: '^https?://',
+        description:
+          'Base URL that calls are forwarded to. Without it the route takes calls that come by forward proxy, CONNECT or redirect, and they go to the host that they name (match.host).',
+      }),
+    ),
     protocol: Type.Union([Type.Literal('mcp'), Type.Literal('http')], {
       description: 'mcp: Streamable HTTP, judged per tool. http: judged against the OpenAPI contract of the route.',
     }),

@@ -7,10 +7,19 @@ import type { ErrorCode } from '../errors.ts'
 import type { UnreadableArtifact } from '../flow/flow.ts'
 import type { BaselineRow } from '../store/store.ts'
 
+/** Who calls: the holder of the API key that authenticated at the proxy, else everybody in `local`. */
+export interface Caller {
+  readonly tenant: string
+  readonly audience: string | null
+}
+
 /** A request that has passed the wire's own checks, on its way to one upstream. */
 export interface Call {
   readonly correlationId: string
+  readonly caller: Caller
   readonly route: RouteConfig
+  /** Where it goes, e.g. `https://api.example`: the route's upstream, else what the request itself names. */
+  readonly origin: string
   readonly method: string
   readonly headers: IncomingHttpHeaders
   /** Name, value, name, value … as they came. */

@@ -70,7 +70,7 @@ async function askForPage(
     ...(cursor === null ? {} : { cursor }),
     ...(asker.isModern ? { _meta: protocolMembers(asker.meta) } : {}),
   }
-  const answer = await upstreams.poolOf(call.route).request({
+  const answer = await upstreams.poolOf(call).request({
     path: call.upstreamPath,
     method: 'POST',
     headers: listHeaders(call, asker.isModern),

@@ -32,7 +32,7 @@ export async function forward(trip: Trip, call: Call, passage: Passage, deps: Fo
   if (call.body === null) inviteBody(trip)
   const body = call.body ?? (await readShortBody(trip))
   const exchange = startExchange({
-    pool: deps.upstreams.poolOf(call.route),
+    pool: deps.upstreams.poolOf(call),
     path: call.upstreamPath,
     request: trip.request,
     response: trip.response,

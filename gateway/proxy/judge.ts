@@ -38,9 +38,9 @@ export async function judge(
     const verdicts: SubjectVerdict[] = []
     for (const { subject, ground } of await action.gather()) {
       if (ground.kind === 'receipt') throw needsReceipt(subject)
-      const { route, correlationId } = call
+      const { route, caller, correlationId } = call
       const change = ground.kind === 'change_set' ? ground : await contractChange(call, subject, ground, deps.baselines)
-      const question = { route, subject, change, generation: settings.generation, correlationId }
+      const question = { route, caller, subject, change, generation: settings.generation, correlationId }
       verdicts.push({ subject, verdict: await deps.verdicts.verdictOn(question) })
     }
     return { kind: 'decided', verdicts, governing: strictest(verdicts) }

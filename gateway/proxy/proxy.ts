@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import type { Baselines, BaselinesDeps } from '../baselines/baselines.ts'
 import { createRecognisers } from '../intercept/recognisers.ts'
+import { LOCAL_TENANT } from '../keys/api-keys.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -43,6 +44,8 @@ export interface Proxy {
 /** Longer than the usual client's, so that the client is the one to close an idle connection. */
 const KEEP_ALIVE_MS = 75_000
 const HEAD_TIMEOUT_MS = 30_000
+/** Nobody is asked for a key on the road. */
+const ANYBODY = { tenant: LOCAL_TENANT, audience: null } as const
 
 export function createProxy(deps: ProxyDeps): Proxy {
   const road = buildRoad(deps)
@@ -52,7 +55,7 @@ export function createProxy(deps: ProxyDeps): Proxy {
 
   const take = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
     const correlationId = correlationIdOf(request)
-    const trip: Trip = { request, response, correlationId, settings: deps.settings(), expectsContinue }
+    const trip: Trip = { request, response, correlationId, caller: ANYBODY, settings: deps.settings(), expectsContinue }
     openTrips.add(trip)
     void admit(trip, road)
       .catch((error: unknown) => {

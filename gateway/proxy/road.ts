@@ -67,7 +67,7 @@ async function intercept(trip: Trip, match: RouteMatch, recogniser: Recogniser, 
     body = read.body
   }
   const { headers, rawHeaders } = request
-  return { correlationId, route: match.route, method, headers, rawHeaders, upstreamPath: match.upstreamPath, body }
+  return { ...match, correlationId, caller: trip.caller, method, headers, rawHeaders, body }
 }
 
 function refuseUnread(trip: Trip, call: Call, answer: Answer, deps: RoadDeps): void {
@@ -165,9 +165,9 @@ type Decided = Extract<Judgement, { readonly kind: 'decided' }>
 
 /** False when nothing takes the telemetry, or the window cannot be made durable: then the call does not go on. */
 async function openWindow(call: Call, decisionId: string, deps: RoadDeps): Promise<boolean> {
-  const { correlationId, route } = call
+  const { correlationId, route, caller } = call
   try {
-    return await deps.monitoring.open({ correlationId, decisionId, route: route.name, tenant: 'local' })
+    return await deps.monitoring.open({ correlationId, decisionId, route: route.name, tenant: caller.tenant })
   } catch (error) {
     deps.logger.error({ err: error, correlation_id: correlationId }, 'a monitoring window could not be opened')
     return false

@@ -58,20 +58,28 @@ const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~-]+)(?::[0-9]{0,5})?$/
 
 export interface RouteMatch {
   readonly route: RouteConfig
+  /** Scheme, host and port that the call goes to. */
+  readonly origin: string
   /** Path and query at the upstream. */
   readonly upstreamPath: string
 }
 
-/** A route that names the host wins over one that does not; then the longest prefix. Null when none matches. */
+/**
+ * For a request that came to the gateway as if it were the server. A route that names the host wins over one that does not;
+ * then the longest prefix. A route without an upstream takes no such request: it does not say where the call goes.
+ */
 export function matchRoute(routes: readonly RouteConfig[], host: string, target: string): RouteMatch | null {
   const name = hostName(host)
   let best: RouteConfig | null = null
   for (const route of routes) {
+    if (route.upstream === undefined) continue
     if (route.match.host !== undefined && route.match.host.toLowerCase() !== name) continue
     if (!hasPrefix(target, route.match.path)) continue
     if (best === null || isCloser(route, best)) best = route
   }
-  return best === null ? null : { route: best, upstreamPath: upstreamPath(best, target) }
+  const url = best === null ? null : upstreamUrl(best)
+  if (best === null || url === null) return null
+  return { route: best, origin: url.origin, upstreamPath: upstreamPath(best, url, target) }
 }
 
 function isCloser(route: RouteConfig, best: RouteConfig): boolean {
@@ -94,8 +102,7 @@ function hasPrefix(target: string, prefix: string): boolean {
 }
 
 /** The upstream's path takes the prefix's place; the rest stays as it is. */
-function upstreamPath(route: RouteConfig, target: string): string {
-  const { pathname, search } = upstreamUrl(route)
+function upstreamPath(route: RouteConfig, { pathname, search }: URL, target: string): string {
   const rest = target.slice(route.match.path.length)
   if (rest === '' || rest.startsWith('?'))
     return `${pathname}${search === '' ? rest : `${search}${rest.replace('?', '&')}`}`
@@ -105,9 +112,10 @@ function upstreamPath(route: RouteConfig, target: string): string {
 
 const parsedUpstreams = new WeakMap<RouteConfig, URL>()
 
-function upstreamUrl(route: RouteConfig): URL {
+function upstreamUrl(route: RouteConfig): URL | null {
   const known = parsedUpstreams.get(route)
   if (known !== undefined) return known
+  if (route.upstream === undefined) return null
   const url = new URL(route.upstream)
   parsedUpstreams.set(route, url)
   return url

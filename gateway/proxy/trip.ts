@@ -1,7 +1,7 @@
 /** One request on the road: what the stages share, and the ways to answer it. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ERRORS, type ErrorCode } from '../errors.ts'
-import type { Answer } from '../intercept/action.ts'
+import type { Answer, Caller } from '../intercept/action.ts'
 import { jsonAnswer } from '../intercept/refusal.ts'
 import type { Settings } from '../settings.ts'
 
@@ -9,6 +9,7 @@ export interface Trip {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly correlationId: string
+  readonly caller: Caller
   /** Those in force when the request came; it sees no others. */
   readonly settings: Pick<Settings, 'config' | 'generation'>
   /** The client waits for 100 (Continue) before it sends the body (RFC 9110 §10.1.1). */

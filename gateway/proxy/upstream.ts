@@ -1,9 +1,10 @@
 /** Connections towards the upstreams: one undici pool for each origin and set of timeouts, opened when first used. */
 import { Pool } from 'undici'
 import type { RouteConfig } from '../config/route.ts'
+import type { Call } from '../intercept/action.ts'
 
 export interface Upstreams {
-  poolOf(route: RouteConfig): Pool
+  poolOf(call: Pick<Call, 'route' | 'origin'>): Pool
   /** Breaks off what is under way and closes every socket. */
   close(): Promise<void>
 }
@@ -13,10 +14,9 @@ export function createUpstreams(): Upstreams {
   // Routes are frozen objects of one settings generation: a route seen before needs no key to be made.
   const byRoute = new WeakMap<RouteConfig, Pool>()
   return {
-    poolOf(route) {
-      const known = byRoute.get(route)
+    poolOf({ route, origin }) {
+      const known = route.upstream === undefined ? undefined : byRoute.get(route)
       if (known !== undefined) return known
-      const { origin } = new URL(route.upstream)
       const key = `${origin} ${route.timeout.connect} ${route.timeout.headers}`
       const pool = pools.get(key) ?? openPool(origin, route)
       pools.set(key, pool)

@@ -8,7 +8,7 @@ import type { BaselinesDeps, OfferedContract } from '../baselines/baselines.ts'
 import { approvalState } from '../approvals/request.ts'
 import type { RouteConfig } from '../config/route.ts'
 import type { AuthorizeRequest } from '../flow/flow.ts'
-import type { Ground, Subject } from '../intercept/action.ts'
+import type { Caller, Ground, Subject } from '../intercept/action.ts'
 import type { BaselineRow, Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
@@ -31,6 +31,8 @@ export type Change =
 
 export interface VerdictRequest {
   readonly route: RouteConfig
+  /** Whose decision it is: never shared with another tenant or audience. */
+  readonly caller: Caller
   readonly subject: Subject
   readonly change: Change
   readonly generation: number
@@ -55,6 +57,7 @@ export interface VerdictsDeps {
 }
 
 interface Entry {
+  readonly tenant: string
   readonly verdict: Promise<CallVerdict>
   /** Null until the verdict is there. */
   decisionId: string | null
@@ -63,8 +66,6 @@ interface Entry {
   checkedAt: number
 }
 
-/** On the road nobody holds an API key. */
-const CALLER = { tenant: 'local', audience: null } as const
 const MAX_ENTRIES = 10_000
 const MAX_ENVELOPE_HEADER = 8 * 1024
 /** A revocation or supersession reaches the road within this. */
@@ -77,6 +78,7 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
 
   const decide = (key: string, request: VerdictRequest): Entry => {
     const entry: Entry = {
+      tenant: request.caller.tenant,
       decisionId: null,
       usableUntil: Number.POSITIVE_INFINITY,
       checkedAt: deps.now(),
@@ -125,26 +127,32 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
 
 /** Everything the decision rests on. Names hold no line breaks that could shift a border: digests and the generation end it. */
 function keyOf(
-  { route, subject, generation }: VerdictRequest,
+  { route, caller, subject, generation }: VerdictRequest,
   { baseline, offered }: Extract<Change, { readonly kind: 'contract' }>,
 ): string {
   const operation = subject.operation ?? route.operation
-  return `${generation}\n${baseline.digest}\n${offered.digest}\n${operation}\n${route.environment ?? ''}\n${subject.target}`
+  return `${generation}\n${caller.tenant}\n${caller.audience ?? ''}\n${baseline.digest}\n${offered.digest}\n${operation}\n${route.environment ?? ''}\n${subject.target}`
 }
 
 /** For what was not looked up within RECHECK_MS. Rejects when the store cannot tell: a decision that may be revoked is not used. */
 async function isStillCurrent(entry: Entry, now: number, store: VerdictStore): Promise<boolean> {
   const verdict = await entry.verdict
   const isCurrent =
-    (await store.receiptState(verdict.decisionId)) === 'current' && (await isUnanswered(verdict, now, store))
+    (await store.receiptState(verdict.decisionId)) === 'current' &&
+    (await isUnanswered(verdict, entry.tenant, now, store))
   entry.checkedAt = now
   return isCurrent
 }
 
 /** A decision that waits for a person's word is made anew once there is one, or once nobody can give it any more. */
-async function isUnanswered({ action, approvalId }: CallVerdict, now: number, store: VerdictStore): Promise<boolean> {
+async function isUnanswered(
+  { action, approvalId }: CallVerdict,
+  tenant: string,
+  now: number,
+  store: VerdictStore,
+): Promise<boolean> {
   if (action !== 'REQUEST_APPROVAL' || approvalId === null) return true
-  const row = await store.approval(CALLER.tenant, approvalId)
+  const row = await store.approval(tenant, approvalId)
   if (row === null || now >= row.expiresAt) return false
   return approvalState(row, now) !== 'granted'
 }
@@ -156,7 +164,7 @@ function changeSetOf({ target }: Subject, change: Change): Pick<AuthorizeRequest
 }
 
 async function authorize(
-  { route, subject, change, correlationId }: VerdictRequest,
+  { route, caller, subject, change, correlationId }: VerdictRequest,
   flow: Pick<BaselinesDeps['flow'], 'authorize'>,
 ): Promise<{ readonly verdict: CallVerdict; readonly expiresAt: number }> {
   const { envelope, token, expiresAt, approvalId } = await flow.authorize({
@@ -168,7 +176,7 @@ async function authorize(
       environment: route.environment ?? null,
       target_id: subject.target,
     },
-    caller: CALLER,
+    caller,
     correlationId,
     route: route.name,
     decisionSpecVersion: '2.0',

@@ -158,6 +158,7 @@ test('members that contradict each other are mistakes', () => {
       /used by routes\[0\] too/,
     ],
     [{ routes: [route('a', { match: { path: '/x' } }), route('b', { match: { path: '/x/' } })] }, /gets no call/],
+    [{ routes: [route('a', { upstream: undefined })] }, /neither an upstream nor a host/],
     [{ routes: [route('a', { protocol: 'http' })] }, /no contract\.current/],
     [
       { routes: [route('a', { contract: { baseline: { file: 'nowhere.json' } } })] },
