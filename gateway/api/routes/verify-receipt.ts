@@ -1,12 +1,7 @@
 /** POST /api/v1/verify-receipt: is a token ours, and does it authorize this very attempt (wire.md §6)? Anybody who holds a token may ask. */
 import { Type, type Static } from 'typebox'
-import {
-  verifyReceipt,
-  type IntendedContext,
-  type ReceiptStanding,
-  type ReceiptVerification,
-} from '../../../engine/index.ts'
-import { sha256Hex } from '../../hash.ts'
+import type { IntendedContext } from '../../../engine/index.ts'
+import { consumePresented, verifyPresented } from '../../receipts/presented.ts'
 import type { ApiDeps } from '../deps.ts'
 import { defineRoute, json, type Answer, type Exchange, type Mistake } from '../route.ts'
 import { CorrelationId, maybe, nullable } from '../schemas/shapes.ts'
@@ -98,49 +93,11 @@ export async function runVerify({ body, correlationId }: Exchange<Request>, deps
   const context = intendedContext(body)
   const question = {
     token: body.token ?? body.receipt ?? '',
-    keys: deps.keys.keySet(),
-    now: Math.floor(deps.now() / 1000),
-    sha256: sha256Hex,
     ...(context !== null && { context }),
     ...(body.decision_result !== undefined && { envelope: body.decision_result }),
   }
-  // Authenticity first, without the store: a token that is not ours must not cost a look-up.
-  const authentic = verifyReceipt({ ...question, state: 'unchecked' })
-  if (authentic.payload === null) return json({ ...authentic, correlation_id: correlationId })
-  const decisionId = authentic.payload.jti
-  const verdict = verifyReceipt({ ...question, state: await standing(decisionId, deps) })
-  const answer = body.consume === true ? await consume(verdict, decisionId, question, deps) : verdict
-  return json({ ...answer, correlation_id: correlationId })
-}
-
-/** A store that cannot be asked leaves the receipt undecidable, which never authorizes. */
-async function standing(decisionId: string, deps: ApiDeps): Promise<ReceiptStanding> {
-  try {
-    return (await deps.store.receiptState(decisionId)) ?? 'unknown'
-  } catch (error) {
-    deps.logger.error({ err: error, decision_id: decisionId }, 'the state of a receipt could not be read')
-    return 'undecidable'
-  }
-}
-
-/** Only what is authorized is used up; of two who ask at once exactly one gets it. */
-async function consume(
-  verdict: ReceiptVerification,
-  decisionId: string,
-  question: Omit<Parameters<typeof verifyReceipt>[0], 'state'>,
-  deps: ApiDeps,
-): Promise<ReceiptVerification> {
-  if (verdict.currently_authorized !== true) return verdict
-  try {
-    if (await deps.store.consumeReceipt(decisionId, deps.now())) {
-      deps.receiptChanged(decisionId)
-      return verdict
-    }
-    return verifyReceipt({ ...question, state: 'consumed' })
-  } catch (error) {
-    deps.logger.error({ err: error, decision_id: decisionId }, 'a receipt could not be marked used')
-    return verifyReceipt({ ...question, state: 'undecidable' })
-  }
+  const verdict = await (body.consume === true ? consumePresented(question, deps) : verifyPresented(question, deps))
+  return json({ ...verdict, correlation_id: correlationId })
 }
 
 /** Null when nothing of the attempt was said: then only authenticity is answered. */
