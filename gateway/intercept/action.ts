@@ -13,8 +13,8 @@ export interface Caller {
   readonly audience: string | null
 }
 
-/** A request that has passed the wire's own checks, on its way to one upstream. */
-export interface Call {
+/** The head of a request that has passed the wire's own checks, on its way to one upstream. */
+export interface CallHead {
   readonly correlationId: string
   readonly caller: Caller
   readonly route: RouteConfig
@@ -26,6 +26,10 @@ export interface Call {
   readonly rawHeaders: readonly string[]
   /** Path and query at the upstream, byte for byte as they are sent. */
   readonly upstreamPath: string
+}
+
+/** A request as it is recognised. */
+export interface Call extends CallHead {
   /** Whole when the recogniser asked for it, else null: then it streams by. */
   readonly body: Buffer | null
 }
@@ -137,8 +141,8 @@ export type Action = PassingAction | JudgedAction | RefusedAction
 
 /** One protocol. Registered by name in the proxy's table of recognisers. */
 export interface Recogniser {
-  /** The body must be read before the request can be recognised. */
-  needsBody(method: string, headers: IncomingHttpHeaders): boolean
+  /** The body must be read before the request can be recognised; what need not be read streams by. */
+  needsBody(head: CallHead): boolean
   recognise(call: Call): Action
 }
 

@@ -11,7 +11,7 @@ import { isJsonObject, readStrictJson } from './strict-json.ts'
 
 export function createMcpRecogniser(manifests: McpManifests): Recogniser {
   return {
-    needsBody: (method) => method === 'POST',
+    needsBody: ({ method }) => method === 'POST',
     recognise(call) {
       if (call.method === 'GET' || call.method === 'DELETE') return new BodilessAction(call, manifests)
       if (call.method === 'OPTIONS' || call.method === 'HEAD') return new BodilessAction(call, manifests)

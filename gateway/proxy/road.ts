@@ -6,7 +6,7 @@ import { performance } from 'node:perf_hooks'
 import type { ExecutionAction } from '../../engine/index.ts'
 import { approvalAddress } from '../approvals/request.ts'
 import { ERRORS } from '../errors.ts'
-import type { Action, Answer, Call, JudgedAction, Recogniser, Refusal } from '../intercept/action.ts'
+import type { Action, Answer, Call, CallHead, JudgedAction, Recogniser, Refusal } from '../intercept/action.ts'
 import type { Recognisers } from '../intercept/recognisers.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -45,9 +45,10 @@ export async function travel(trip: Trip, match: RouteMatch, deps: RoadDeps): Pro
 /** Request → Call, with its body where the protocol needs it. Null: already answered, or the client has gone. */
 async function intercept(trip: Trip, match: RouteMatch, recogniser: Recogniser, deps: RoadDeps): Promise<Call | null> {
   const { request, correlationId } = trip
-  const method = request.method ?? 'GET'
+  const { headers, rawHeaders, method = 'GET' } = request
+  const head: CallHead = { ...match, correlationId, caller: trip.caller, method, headers, rawHeaders }
   let body: Buffer | null = null
-  if (recogniser.needsBody(method, request.headers)) {
+  if (recogniser.needsBody(head)) {
     const limit = trip.settings.config.limits.proxied_body
     if (Number(request.headers['content-length'] ?? 0) <= limit) inviteBody(trip)
     const read = await readBody(request, limit)
@@ -66,8 +67,7 @@ async function intercept(trip: Trip, match: RouteMatch, recogniser: Recogniser, 
     }
     body = read.body
   }
-  const { headers, rawHeaders } = request
-  return { ...match, correlationId, caller: trip.caller, method, headers, rawHeaders, body }
+  return { ...head, body }
 }
 
 function refuseUnread(trip: Trip, call: Call, answer: Answer, deps: RoadDeps): void {
