@@ -10,6 +10,7 @@ import type { ConfigSource } from './config/load.ts'
 import { formatMistake } from './config/mistake.ts'
 import { createFlow } from './flow/authorize.ts'
 import type { Flow } from './flow/flow.ts'
+import { createInputKeeper, type InputKeeper } from './flow/input-keeper.ts'
 import { bootstrapKey } from './keys/bootstrap.ts'
 import { openExternalSigner, type ExternalSigner } from './keys/external-signer.ts'
 import { openKeyRing, systemClock, type KeyRing } from './keys/key-ring.ts'
@@ -79,7 +80,9 @@ async function start(
   const bootstrap = await bootstrapKey(store, variable(environment, 'PREFLIGHT_BOOTSTRAP_KEY'), now())
 
   const settings = live.current
-  const flow = createFlow({ settings, store, signer: () => keys.signer(), metrics, logger, now })
+  const inputs = createInputKeeper({ settings, store, logger, now })
+  closers.push(() => inputs.close())
+  const flow = createFlow({ settings, store, signer: () => keys.signer(), inputs, metrics, logger, now })
   closers.push(() => flow.close())
   const monitoring = createMonitoring({ config: config.monitoring, dataDir, store, metrics, logger, now, output })
   closers.push(() => monitoring.close())
@@ -92,7 +95,7 @@ async function start(
   const checks = readinessChecks({ isServing: () => isServing, live, store, keys, monitoring, now })
   const admin = createAdmin({ checks, metrics, logger })
 
-  const parts: Parts = { live, store, flow, monitoring, external, proxy, api, admin }
+  const parts: Parts = { live, store, inputs, flow, monitoring, external, proxy, api, admin }
   const addresses = await openListeners(parts, config, closers)
   const reloading = startReloading({ live, keys, dataDir, metrics, logger })
   for (const warning of live.warnings) logger.warn(formatMistake(warning))
@@ -118,16 +121,18 @@ async function start(
 interface Parts extends Listeners {
   readonly live: LiveSettings
   readonly store: Store
+  readonly inputs: InputKeeper
   readonly flow: Flow
   readonly monitoring: Monitoring
   readonly external: ExternalSigner | null
 }
 
 /** New calls end first; what writes goes before what it writes to; /readyz answers 503 to the end. */
-async function drain({ live, store, flow, monitoring, external, proxy, api, admin }: Parts): Promise<void> {
+async function drain({ live, store, inputs, flow, monitoring, external, proxy, api, admin }: Parts): Promise<void> {
   const budget = live.current().config.shutdown.drain * 1000
   await Promise.all([proxy.close(budget), api.close(budget)])
   await flow.close()
+  await inputs.close()
   await external?.close()
   await monitoring.close()
   await store.close()

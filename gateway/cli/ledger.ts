@@ -2,7 +2,7 @@
 import { DECISIONS } from '../../engine/index.ts'
 import { LOCAL_TENANT } from '../keys/api-keys.ts'
 import type { LedgerFilter, StoredDecision } from '../store/store.ts'
-import { EXIT, UsageError, type Arguments, type Command, type CommandGroup } from './command.ts'
+import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type OptionSpec } from './command.ts'
 import { CONFIG_OPTION, DATA_DIR_OPTION } from './config-option.ts'
 import { positiveInteger } from './diff.ts'
 import { instant, show, table } from './format.ts'
@@ -11,26 +11,31 @@ import { withStore } from './keys.ts'
 
 const PLACE = [CONFIG_OPTION, DATA_DIR_OPTION]
 
+/** Which decisions: the options of `ledger list`, and of whatever else reads the ledger. */
+export const LEDGER_FILTERS: readonly OptionSpec[] = [
+  { name: 'tenant', value: 'TENANT', help: 'Whose; local unless told.' },
+  { name: 'decision', value: 'CLASS', allowed: DECISIONS, help: 'Only of this class.' },
+  { name: 'operation', value: 'NAME', help: 'Only for this operation.' },
+  { name: 'environment', value: 'NAME', help: 'Only for this environment.' },
+  { name: 'repository', value: 'NAME', help: 'Only of this repository.' },
+  { name: 'route', value: 'NAME', help: 'Only of calls on this route.' },
+  { name: 'from', value: 'TIME', help: 'Only from this moment on, e.g. 2026-01-31 or 2026-01-31T12:00:00Z.' },
+  { name: 'to', value: 'TIME', help: 'Only before this moment.' },
+]
+
 const list: Command = {
   name: 'list',
   summary: 'List decisions, newest first.',
   operands: '',
   operandCount: [0, 0],
   options: [
-    { name: 'tenant', value: 'TENANT', help: 'Whose; local unless told.' },
-    { name: 'decision', value: 'CLASS', allowed: DECISIONS, help: 'Only of this class.' },
-    { name: 'operation', value: 'NAME', help: 'Only for this operation.' },
-    { name: 'environment', value: 'NAME', help: 'Only for this environment.' },
-    { name: 'repository', value: 'NAME', help: 'Only of this repository.' },
-    { name: 'route', value: 'NAME', help: 'Only of calls on this route.' },
-    { name: 'from', value: 'TIME', help: 'Only from this moment on, e.g. 2026-01-31 or 2026-01-31T12:00:00Z.' },
-    { name: 'to', value: 'TIME', help: 'Only before this moment.' },
+    ...LEDGER_FILTERS,
     { name: 'limit', value: 'N', help: 'How many at the most; 50 unless told.' },
     { name: 'format', value: 'FORMAT', allowed: ['text', 'json'], help: 'json has the envelopes; text unless told.' },
     ...PLACE,
   ],
   run: async (args, io) => {
-    const filter = filterOf(args)
+    const filter = filterOf(args, 50)
     const rows = await withStore(args, io, (store) => store.ledger(filter))
     show(args, io, rows.map(decisionView), () => decisionTable(rows))
     return EXIT.good
@@ -64,13 +69,14 @@ export const ledgerGroup: CommandGroup = {
 
 const TEXT_FILTERS = ['operation', 'environment', 'repository', 'route'] as const
 
-function filterOf(args: Arguments): LedgerFilter {
+/** @param limit unless the options say otherwise */
+export function filterOf(args: Arguments, limit: number): LedgerFilter {
   const decision = DECISIONS.find((name) => name === args.value('decision'))
   const times = { from: momentOf(args, 'from'), to: momentOf(args, 'to') }
   const texts = TEXT_FILTERS.map((name) => [name, args.value(name)] as const)
   return {
     tenant: args.value('tenant') ?? LOCAL_TENANT,
-    limit: positiveInteger(args, 'limit', 50),
+    limit: positiveInteger(args, 'limit', limit),
     ...(decision === undefined ? {} : { decision }),
     ...Object.fromEntries([...texts, ...Object.entries(times)].filter(([, value]) => value !== undefined)),
   }

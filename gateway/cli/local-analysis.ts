@@ -28,6 +28,7 @@ export async function analyzeLocally(request: LocalRequest, args: Arguments, io:
     signer: () => {
       throw new Error(NOTHING_IS_DECIDED)
     },
+    inputs: null,
     metrics: createMetrics(),
     logger: createLogger('error'),
     now: Date.now,

@@ -1,12 +1,15 @@
 /** `preflight policy`: checks policy packs, and runs their test cases, before they are in force. */
 import { dirname, join } from 'node:path'
+import { openSettings } from '../config/live.ts'
 import { formatMistake, type Mistake } from '../config/mistake.ts'
 import { loadPolicy, policyFile } from '../config/policy.ts'
 import { systemClock } from '../keys/key-ring.ts'
+import { configSource } from './config-option.ts'
 import { EXIT, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
 import { LIST_FORMAT, show } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import type { CaseOutcome } from './policy-cases.ts'
+import { REPLAY_NOTES, REPLAY_OPTIONS, runReplay } from './policy-replay.ts'
 import { simulate, SIMULATE_NOTES, SIMULATE_OPTIONS } from './policy-simulate.ts'
 
 const lint: Command = {
@@ -53,10 +56,20 @@ const explain: Command = {
   run: (args, io) => runSimulate(true, args, io),
 }
 
+const replayCommand: Command = {
+  name: 'replay',
+  summary: 'Say what a policy pack would have decided on the decisions of the ledger.',
+  operands: '[PACK]',
+  operandCount: [0, 1],
+  options: REPLAY_OPTIONS,
+  notes: REPLAY_NOTES,
+  run: runReplayCommand,
+}
+
 export const policyGroup: CommandGroup = {
   name: 'policy',
-  summary: 'Check policy packs, run their test cases, try them on a change.',
-  commands: [lint, test, simulateCommand, explain],
+  summary: 'Check policy packs, run their test cases, try them on a change or on the ledger.',
+  commands: [lint, test, simulateCommand, explain, replayCommand],
 }
 
 function runLint(args: Arguments, io: CommandIo): ExitCode {
@@ -75,6 +88,15 @@ async function runSimulate(isExplained: boolean, args: Arguments, io: CommandIo)
   return EXIT.usage
 }
 
+async function runReplayCommand(args: Arguments, io: CommandIo): Promise<ExitCode> {
+  const [pack] = args.operands
+  if (pack === undefined) return runReplay(openSettings(configSource(args, io)).current().policy, args, io)
+  const loaded = loadPolicy(pack, '.')
+  if (loaded.ok) return runReplay(loaded.value.policy, args, io)
+  showMistakes(loaded.problem, args, io)
+  return EXIT.usage
+}
+
 async function runTest(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const loaded = loadPolicy(packOf(args), '.')
   if (!loaded.ok) return showMistakes(loaded.problem, args, io)
@@ -87,7 +109,7 @@ async function runTest(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const passed = outcomes.length - failed
   if (args.value('format') === 'junit') {
     const { renderCases } = await import('../report/policy-junit.ts')
-    writeLine(io.stdout, renderCases(loaded.value.policy.name, outcomes))
+    writeLine(io.stdout, renderCases('preflight policy test', loaded.value.policy.name, outcomes))
     return failed === 0 ? EXIT.good : EXIT.no
   }
   show(args, io, { ok: failed === 0, passed, failed, cases: outcomes }, () =>

@@ -89,6 +89,11 @@ export const Config = Type.Object(
             'Records of single calls: written in batches, or durable before each call is forwarded. Decisions are always durable first.',
         }),
         flush: seconds(0.05, 'Longest wait before a batch of call records is written', 0.001),
+        inputs: integer(
+          256 * 1024 * 1024,
+          'Bytes of contracts (compressed, each once) kept so that decisions can be replayed under another policy; the least recently used go first. 0 keeps none',
+          0,
+        ),
       },
       'The ledger.',
     ),

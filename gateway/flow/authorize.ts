@@ -21,8 +21,10 @@ import type { DecisionRow, Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { operationLabel, type Metrics } from '../telemetry/metrics.ts'
 import { createAnalyst, type Analyst } from './analyst.ts'
+import { compareOptions } from './compare-options.ts'
 import { declaredConsumers } from './consumers.ts'
 import { earlierDecisions, scopeKey } from './history.ts'
+import type { InputKeeper } from './input-keeper.ts'
 import type { AnalyzeRequest, Assessment, Authorization, AuthorizeRequest, Flow } from './flow.ts'
 
 export interface FlowDeps {
@@ -30,6 +32,8 @@ export interface FlowDeps {
   readonly store: Pick<Store, 'recordDecision' | 'openApproval' | 'history'>
   /** The key that signs now; asked for each decision, so that a rotation takes effect at once. Throws SIGNER_UNAVAILABLE. */
   readonly signer: () => ReceiptSigner
+  /** Keeps what decisions were made from; null: nobody does. */
+  readonly inputs: Pick<InputKeeper, 'keep'> | null
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */
@@ -58,13 +62,14 @@ async function authorize(request: AuthorizeRequest, deps: FlowDeps, analyst: Ana
   const evaluatedAt = Math.floor(deps.now() / 1000)
   const decisionId = `dec_${randomUUID().replaceAll('-', '')}`
   const input = await gather(request, settings, { ...deps, analyst }, evaluatedAt * 1000)
-  const { verdict, approvalId } = await approved(input, decide(input), { request, decisionId, settings }, deps)
+  const { decidedOn, verdict, approvalId } = await approved(input, { request, decisionId, settings }, deps)
   const assessment = { verdict, analyses: input.analyses }
   const authorization = {
     ...(await sign(request, assessment, { settings, decisionId, evaluatedAt }, deps)),
     approvalId,
   }
   await deps.store.recordDecision(rowOf(request, authorization, evaluatedAt * 1000))
+  deps.inputs?.keep(decisionId, request, decidedOn)
   count(request, authorization, { metrics: deps.metrics, policy: input.policy })
   return authorization
 }
@@ -75,14 +80,14 @@ interface Occasion {
   readonly settings: Settings
 }
 
-/** A verdict that needs a person's word, decided once more with what is known of it; the request is durable before the decision names it. */
+/** The verdict; one that needs a person's word is decided once more with what is known of it; the request is durable before the decision names it. */
 async function approved(
   input: DecideInput,
-  verdict: Verdict,
   { request, decisionId, settings }: Occasion,
   { store, metrics }: FlowDeps,
-): Promise<{ readonly verdict: Verdict; readonly approvalId: string | null }> {
-  if (verdict.decision !== 'REQUIRE_APPROVAL') return { verdict, approvalId: null }
+): Promise<{ readonly decidedOn: DecideInput; readonly verdict: Verdict; readonly approvalId: string | null }> {
+  const verdict = decide(input)
+  if (verdict.decision !== 'REQUIRE_APPROVAL') return { decidedOn: input, verdict, approvalId: null }
   const now = input.now * 1000
   const ownId = `apr_${randomUUID().replaceAll('-', '')}`
   const opening = approvalOpening(request, verdict, settings.config, { approvalId: ownId, decisionId, now })
@@ -90,7 +95,8 @@ async function approved(
   const approval = approvalFacts(row, verdict.approver_groups, settings.config, now)
   const event = approval.state === 'granted' ? 'used' : row.approvalId === ownId ? 'opened' : 'joined'
   metrics.count('preflight_approvals_total', { event })
-  return { verdict: decide({ ...input, approval }), approvalId: row.approvalId }
+  const decidedOn = { ...input, approval }
+  return { decidedOn, verdict: decide(decidedOn), approvalId: row.approvalId }
 }
 
 /** Everything that the decision rests on. */
@@ -121,15 +127,6 @@ async function gather(
     policyPin: settings.config.policy_pin ?? null,
     now: Math.floor(now / 1000),
     sha256: sha256Hex,
-  }
-}
-
-/** What the policy asks of a deprecation is judged by the comparison. */
-function compareOptions({ deprecation: { stableDays, betaDays } }: CompiledPolicy, now: number): CompareOptions {
-  return {
-    today: new Date(now).toISOString().slice(0, 10),
-    ...(stableDays > 0 && { deprecation_days_stable: stableDays }),
-    ...(betaDays > 0 && { deprecation_days_beta: betaDays }),
   }
 }
 

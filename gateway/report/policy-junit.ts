@@ -1,4 +1,4 @@
-/** The test cases of a policy pack as JUnit XML, for the test tab of a CI server. */
+/** The test cases of a policy pack, or the decisions it was replayed on, as JUnit XML, for the test tab of a CI server. */
 import { attributes, escaped, type Attributes } from './xml.ts'
 
 type Fact = string | number | undefined
@@ -6,16 +6,22 @@ type Fact = string | number | undefined
 /** A case, and what came out otherwise than wanted. */
 export interface CaseResult {
   readonly description: string
+  /** Why it was not run. */
+  readonly skipped?: string
   readonly differences: readonly { readonly member: string; readonly want: Fact; readonly got: Fact }[]
 }
 
-/** @param pack name of the pack */
-export function renderCases(pack: string, outcomes: readonly CaseResult[]): string {
+/**
+ * @param command that ran them, as the suites are named
+ * @param pack name of the pack
+ */
+export function renderCases(command: string, pack: string, outcomes: readonly CaseResult[]): string {
   const failures = outcomes.filter(({ differences }) => differences.length > 0).length
-  const counts: Attributes = { tests: outcomes.length, failures, errors: 0, skipped: 0 }
+  const skipped = outcomes.filter((outcome) => outcome.skipped !== undefined).length
+  const counts: Attributes = { tests: outcomes.length, failures, errors: 0, skipped }
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites${attributes({ name: 'preflight policy test', ...counts })}>`,
+    `<testsuites${attributes({ name: command, ...counts })}>`,
     `<testsuite${attributes({ name: pack, ...counts })}>`,
     ...outcomes.map((outcome) => caseElement(pack, outcome)),
     '</testsuite>',
@@ -24,8 +30,9 @@ export function renderCases(pack: string, outcomes: readonly CaseResult[]): stri
   ].join('\n')
 }
 
-function caseElement(pack: string, { description, differences }: CaseResult): string {
+function caseElement(pack: string, { description, differences, skipped }: CaseResult): string {
   const named = attributes({ classname: pack, name: description })
+  if (skipped !== undefined) return `<testcase${named}><skipped${attributes({ message: skipped })}/></testcase>`
   if (differences.length === 0) return `<testcase${named}/>`
   const lines = differences.map(({ member, want, got }) => `${member}: want ${want}, got ${got ?? 'none'}`)
   const failure = attributes({ type: 'policy', message: lines[0] ?? '' })

@@ -186,6 +186,21 @@ export interface HistoryFilter {
 
 export type HistoryRow = Pick<DecisionRow, 'decision' | 'inputFingerprint' | 'evaluatedAt'>
 
+/** What a decision was made from, beside the texts that it names by digest. */
+export interface KeptInput {
+  readonly decisionId: string
+  /** JSON text; its form is the flow's business. */
+  readonly input: string
+  readonly digests: readonly string[]
+  readonly at: number
+}
+
+export interface KeptContent {
+  readonly digest: string
+  /** Compressed; how is the flow's business. */
+  readonly packed: Uint8Array
+}
+
 export interface Store {
   /** Describes itself for the start-up summary and readiness, e.g. `sqlite /var/lib/preflight/ledger.db`. */
   readonly description: string
@@ -199,6 +214,12 @@ export interface Store {
   decisionByIdempotencyKey(tenant: string, key: string, since: number): Promise<StoredDecision | null>
   /** Newest first. */
   history(filter: HistoryFilter): Promise<readonly HistoryRow[]>
+  /** Keeps what a decision was made from; answers the digests of the texts that are not kept (any more). */
+  keepInput(input: KeptInput): Promise<readonly string[]>
+  /** All texts together hold at most `bound` bytes: the least recently used go. */
+  keepContent(content: KeptContent, at: number, bound: number): Promise<void>
+  keptInput(decisionId: string): Promise<string | null>
+  keptContent(digest: string): Promise<Uint8Array | null>
   ledger(filter: LedgerFilter): Promise<readonly StoredDecision[]>
   /** Whatever tenant it belongs to: a verifier holds a token, not a key. Null when this store never issued it. */
   receiptState(decisionId: string): Promise<ReceiptState | null>

@@ -9,6 +9,7 @@ import { createBaselines, type Baselines } from '../../gateway/baselines/baselin
 import { loadConfig } from '../../gateway/config/load.ts'
 import { createFlow } from '../../gateway/flow/authorize.ts'
 import type { Flow } from '../../gateway/flow/flow.ts'
+import { createInputKeeper, type InputKeeper } from '../../gateway/flow/input-keeper.ts'
 import { apiKeyRow, mintApiKey } from '../../gateway/keys/api-keys.ts'
 import { openKeyRing, type KeyRing } from '../../gateway/keys/key-ring.ts'
 import type { CurrentSettings } from '../../gateway/settings.ts'
@@ -28,8 +29,11 @@ export interface ApiAnswer {
 
 export interface ApiFake {
   readonly url: string
+  /** Of the store and the keys; `--data-dir` of commands. */
+  readonly directory: string
   readonly store: Store
   readonly flow: Flow
+  readonly inputs: InputKeeper
   readonly keys: KeyRing
   readonly baselines: Baselines
   readonly metrics: Metrics
@@ -41,7 +45,10 @@ export interface ApiFake {
   /** Decision ids whose receipts the API said to have changed. */
   readonly changed: readonly string[]
   /** A further key. */
-  newKey(role: Role, rest?: { readonly tenant?: string; readonly plan?: string; readonly groups?: readonly string[] }): Promise<string>
+  newKey(
+    role: Role,
+    rest?: { readonly tenant?: string; readonly plan?: string; readonly groups?: readonly string[] },
+  ): Promise<string>
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<ApiAnswer>
   /** Sends JSON with the agent's key; `headers` add to or replace these. */
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<ApiAnswer>
@@ -73,7 +80,8 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
   const changed: string[] = []
   const logger = createLogger('debug', { write: (line: string) => void log.push(line) })
   const now = options.now ?? Date.now
-  const flow = createFlow({ settings, store, signer: () => keys.signer(), metrics, logger, now })
+  const inputs = createInputKeeper({ settings, store, logger, now })
+  const flow = createFlow({ settings, store, signer: () => keys.signer(), inputs, metrics, logger, now })
   const output = new Writable({ write: (_chunk, _encoding, done) => done() })
   const monitoring = createMonitoring({
     config: config.monitoring,
@@ -97,8 +105,10 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
   const key = await newKey('agent')
   return {
     url,
+    directory,
     store,
     flow,
+    inputs,
     keys,
     baselines,
     metrics,
@@ -119,6 +129,7 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
     async close() {
       await api.close(0)
       await flow.close()
+      await inputs.close()
       await monitoring.close()
       await realStore.close()
       rmSync(directory, { recursive: true, force: true })

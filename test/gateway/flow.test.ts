@@ -108,6 +108,7 @@ function flowWith(t: TestContext, parts: { record?: (row: DecisionRow) => Promis
     settings: settingsOf(),
     store: { recordDecision: parts.record ?? (() => Promise.resolve()), openApproval: noAnswer, history: noAnswer },
     signer: parts.sign ?? (() => key.signer),
+    inputs: null,
     metrics: createMetrics(),
     logger,
     now: () => Date.parse('2026-11-21T10:00:00.700Z'),

@@ -157,4 +157,17 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE approvals ADD COLUMN approvers TEXT NOT NULL DEFAULT '[]';
   ALTER TABLE approvals ADD COLUMN settled_groups TEXT NOT NULL DEFAULT '[]';
   `,
+  `
+  CREATE TABLE decision_inputs (
+    decision_id TEXT NOT NULL PRIMARY KEY,
+    input       TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE kept_contents (
+    digest  TEXT NOT NULL PRIMARY KEY,
+    packed  BLOB NOT NULL,
+    size    INTEGER NOT NULL,
+    used_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX kept_contents_by_use ON kept_contents (used_at, size, digest);
+  `,
 ]

@@ -1,10 +1,11 @@
 /** The list of what the writer thread can do, and the messages that carry it between the threads. */
 import { approvalReads, approvalWrites } from './approvals.ts'
 import { decisionReads, decisionWrites } from './decisions.ts'
+import { inputReads, inputWrites } from './inputs.ts'
 import { recordReads, recordWrites } from './records.ts'
 
-export const READS = { ...approvalReads, ...decisionReads, ...recordReads } as const
-export const WRITES = { ...approvalWrites, ...decisionWrites, ...recordWrites } as const
+export const READS = { ...approvalReads, ...decisionReads, ...inputReads, ...recordReads } as const
+export const WRITES = { ...approvalWrites, ...decisionWrites, ...inputWrites, ...recordWrites } as const
 
 type Operations = typeof READS & typeof WRITES
 export type OperationName = keyof Operations

@@ -33,6 +33,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     decisionByFingerprint: (tenant, fingerprint) => client.call('decisionByFingerprint', { tenant, fingerprint }),
     decisionByIdempotencyKey: (tenant, key, since) => client.call('decisionByIdempotencyKey', { tenant, key, since }),
     history: (filter) => client.call('history', filter),
+    keepInput: (input) => client.call('keepInput', input),
+    keepContent: async (content, at, bound) => {
+      await client.call('keepContent', { ...content, at, bound })
+    },
+    keptInput: (decisionId) => client.call('keptInput', decisionId),
+    keptContent: (digest) => client.call('keptContent', digest),
     ledger: (filter) => client.call('ledger', filter),
     receiptState: (decisionId) => client.call('receiptState', decisionId),
     consumeReceipt: (decisionId, at) => client.call('consumeReceipt', { decisionId, at }),

@@ -1,0 +1,123 @@
+/**
+ * Keeps what decisions were made from, behind their back: no decision waits for it or fails with it, and one that could not be kept
+ * is said to be so by the replay.
+ */
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { DecideInput } from '../../engine/index.ts'
+import { digestInThread } from '../hash.ts'
+import type { CurrentSettings } from '../settings.ts'
+import type { Store } from '../store/store.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { AuthorizeRequest } from './flow.ts'
+import type { KeptDecision } from './kept-input.ts'
+
+export interface InputKeeperDeps {
+  readonly settings: CurrentSettings
+  readonly store: Pick<Store, 'keepInput' | 'keepContent'>
+  readonly logger: Logger
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+export interface InputKeeper {
+  /** @param input as it was decided on, the approval included */
+  keep(decisionId: string, request: AuthorizeRequest, input: DecideInput): void
+  /** Resolves when everything under way is kept. */
+  close(): Promise<void>
+}
+
+/** Characters that wait to be kept, at the most: beyond it inputs are not kept, rather than held in memory. */
+const MAX_WAITING = 256 * 1024 * 1024
+
+const packed = promisify(gzip)
+
+export function createInputKeeper({ settings, store, logger, now }: InputKeeperDeps): InputKeeper {
+  const underWay = new Set<Promise<void>>()
+  let waiting = 0
+
+  const keepNow = async (decisionId: string, request: AuthorizeRequest, input: DecideInput): Promise<void> => {
+    const { decision, texts } = await keptDecision(request, input)
+    const at = now()
+    const missing = await store.keepInput({
+      decisionId,
+      input: JSON.stringify(decision),
+      digests: [...texts.keys()],
+      at,
+    })
+    for (const digest of missing) {
+      const text = texts.get(digest)
+      if (text === undefined) continue
+      const { inputs: bound } = settings().config.ledger
+      await store.keepContent({ digest, packed: await packed(text) }, at, bound)
+    }
+  }
+
+  return {
+    keep(decisionId, request, input) {
+      if (settings().config.ledger.inputs === 0) return
+      const size = request.artifacts.reduce((sum, { before, after }) => sum + before.length + after.length, 0)
+      if (waiting + size > MAX_WAITING) {
+        logger.warn({ decision_id: decisionId }, 'the input of a decision is not kept: too much waits to be')
+        return
+      }
+      waiting += size
+      const keeping = keepNow(decisionId, request, input)
+        .catch((error: unknown) => {
+          logger.warn({ err: error, decision_id: decisionId }, 'the input of a decision could not be kept')
+        })
+        .finally(() => {
+          waiting -= size
+          underWay.delete(keeping)
+        })
+      underWay.add(keeping)
+    },
+    async close() {
+      await Promise.all(underWay)
+    },
+  }
+}
+
+interface Kept {
+  readonly decision: KeptDecision
+  /** By digest. */
+  readonly texts: ReadonlyMap<string, string>
+}
+
+async function keptDecision(request: AuthorizeRequest, input: DecideInput): Promise<Kept> {
+  const texts = new Map<string, string>()
+  const named = async (text: string): Promise<string> => {
+    const digest = await digestInThread(text)
+    texts.set(digest, text)
+    return digest
+  }
+  const artifacts: KeptDecision['artifacts'] = []
+  for (const { id, type, path, before, after } of request.artifacts) {
+    const sides = { before: await named(before), after: await named(after) }
+    artifacts.push({ id, type, ...(path !== undefined && { path }), ...sides })
+  }
+  const { consumers = [], history = [], approval } = input
+  const decision: KeptDecision = {
+    version: 1,
+    artifacts,
+    failed: input.analyses.flatMap((analysis) => (analysis.ok ? [] : [failedRow(analysis)])),
+    context: { ...input.context },
+    scope: input.scope,
+    route: input.route ?? null,
+    consumers: consumers.length === 0 ? null : await named(JSON.stringify(consumers)),
+    history: [...history],
+    grant:
+      approval?.state === 'granted' ? { id: approval.id, approver: approval.approver, until: approval.until } : null,
+    policy_pin: input.policyPin,
+    now: input.now,
+  }
+  return { decision, texts }
+}
+
+function failedRow({
+  id,
+  type,
+  problem,
+}: Extract<DecideInput['analyses'][number], { readonly ok: false }>): KeptDecision['failed'][number] {
+  return { id, type, problem }
+}

@@ -1,0 +1,60 @@
+/** What a decision was made from, in a form that can be kept and read again. Texts stand in it by their digest. */
+import { Type, type Static } from 'typebox'
+import { ARTIFACT_TYPES, DECISIONS } from '../../engine/index.ts'
+
+const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+const textOrNull = orNull(Type.String())
+
+const Problem = Type.Object({
+  code: Type.String(),
+  message: Type.String(),
+  pointer: Type.Optional(Type.String()),
+  line: Type.Optional(Type.Integer()),
+  column: Type.Optional(Type.Integer()),
+})
+
+export const KeptDecision = Type.Object({
+  version: Type.Literal(1),
+  artifacts: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      type: Type.Enum(ARTIFACT_TYPES),
+      path: Type.Optional(Type.String()),
+      /** Digests. */
+      before: Type.String(),
+      after: Type.String(),
+    }),
+  ),
+  /** Not analysed then, whatever the reason: a replay does not know better. */
+  failed: Type.Array(Type.Object({ id: Type.String(), type: Type.Enum(ARTIFACT_TYPES), problem: Problem })),
+  context: Type.Object({
+    operation: textOrNull,
+    environment: textOrNull,
+    repository: textOrNull,
+    branch: textOrNull,
+    pull_request: textOrNull,
+    base: textOrNull,
+    head: textOrNull,
+    target_id: textOrNull,
+    target_uri: textOrNull,
+  }),
+  scope: orNull(
+    Type.Union([Type.Object({ tool: Type.String() }), Type.Object({ method: Type.String(), path: Type.String() })]),
+  ),
+  route: textOrNull,
+  /** Digest of the declared consumers, as JSON; null: none were. */
+  consumers: textOrNull,
+  history: Type.Array(Type.Object({ decision: Type.Enum(DECISIONS), at: Type.Integer(), isSameInput: Type.Boolean() })),
+  /** The grant that the decision rests on; of use under the same policy only. */
+  grant: orNull(Type.Object({ id: Type.String(), approver: Type.String(), until: Type.Number() })),
+  policy_pin: textOrNull,
+  now: Type.Integer(),
+})
+export type KeptDecision = Static<typeof KeptDecision>
+
+export const KeptConsumers = Type.Array(
+  Type.Object({
+    name: Type.String(),
+    uses: Type.Array(Type.Object({ artifact: textOrNull, operation: textOrNull, tool: textOrNull })),
+  }),
+)

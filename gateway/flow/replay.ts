@@ -1,0 +1,141 @@
+/**
+ * A logged decision made again, under this or another policy, from what was kept of its input. Exact or not at all: what is missing or
+ * does not fit the ledger is said, never guessed.
+ */
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import type { Static, Type } from 'typebox'
+import {
+  artifactDigest,
+  compare,
+  decide,
+  inputFingerprint,
+  ok,
+  rulesetHash,
+  type Artifact,
+  type ArtifactAnalysis,
+  type CompiledPolicy,
+  type DecideInput,
+  type DeclaredConsumer,
+  type DocumentLimits,
+  type Result,
+  type Verdict,
+} from '../../engine/index.ts'
+import { digestInThread, sha256Hex } from '../hash.ts'
+import type { Store, StoredDecision } from '../store/store.ts'
+import { compareOptions } from './compare-options.ts'
+import { KeptConsumers, KeptDecision } from './kept-input.ts'
+
+export interface Replaying {
+  readonly policy: CompiledPolicy
+  readonly limits: DocumentLimits
+  readonly store: Pick<Store, 'keptInput' | 'keptContent'>
+}
+
+const unpacked = promisify(gunzip)
+
+function missing(problem: string): { readonly ok: false; readonly problem: string } {
+  return { ok: false, problem }
+}
+
+/** The verdict of `policy` on the input of a logged decision, or why there is none, in words. */
+export async function replay(
+  row: Pick<StoredDecision, 'decisionId' | 'inputFingerprint'> & { readonly policyHash: string | null },
+  { policy, limits, store }: Replaying,
+): Promise<Result<Verdict, string>> {
+  const text = await store.keptInput(row.decisionId)
+  if (text === null)
+    return missing('its input was not kept (ledger.inputs was 0, or it was decided by an older version)')
+  const kept = await readKept(KeptDecision, text)
+  if (kept === null) return missing('its input was kept in a form that this version does not know')
+  const artifacts = await artifactsOf(kept, store)
+  if (!artifacts.ok) return artifacts
+  const identity = {
+    inputFingerprint: inputFingerprint(artifacts.value, sha256Hex),
+    artifactDigest: artifactDigest(artifacts.value, sha256Hex),
+  }
+  if (identity.inputFingerprint !== row.inputFingerprint)
+    return missing('what was kept is not what the ledger says was judged')
+  const consumers = await consumersOf(kept, store)
+  if (!consumers.ok) return consumers
+  const isSamePolicy = row.policyHash === policy.hash
+  const input: DecideInput = {
+    analyses: analysesOf(kept, artifacts.value, policy, limits),
+    context: kept.context,
+    policy,
+    scope: kept.scope,
+    route: kept.route,
+    consumers: consumers.value,
+    history: kept.history,
+    ...identity,
+    rulesetHash: rulesetHash(sha256Hex),
+    // A pin and a grant are about one policy: under another they say nothing.
+    policyPin: isSamePolicy ? kept.policy_pin : null,
+    now: kept.now,
+    sha256: sha256Hex,
+  }
+  const grant = isSamePolicy ? kept.grant : null
+  return ok(decide(grant === null ? input : { ...input, approval: { state: 'granted', ...grant } }))
+}
+
+function analysesOf(
+  { artifacts: kept, failed, now }: KeptDecision,
+  artifacts: readonly Artifact[],
+  policy: CompiledPolicy,
+  limits: DocumentLimits,
+): readonly ArtifactAnalysis[] {
+  const options = { ...compareOptions(policy, now * 1000), limits }
+  const isFailed = (id: string) => failed.some((row) => row.id === id)
+  const analysed = artifacts
+    .filter(({ id }) => !isFailed(id) && kept.some((row) => row.id === id))
+    .map((artifact): ArtifactAnalysis => {
+      const { id, type } = artifact
+      const result = compare(artifact, options, sha256Hex)
+      return result.ok
+        ? { id, type, ok: true, comparison: result.value }
+        : { id, type, ok: false, problem: result.problem }
+    })
+  return [...analysed, ...failed.map((row) => ({ ...row, ok: false }) as const)]
+}
+
+async function artifactsOf(
+  { artifacts }: KeptDecision,
+  store: Replaying['store'],
+): Promise<Result<readonly Artifact[], string>> {
+  const found: Artifact[] = []
+  for (const { before, after, ...artifact } of artifacts) {
+    const [old, now] = [await contentOf(before, store), await contentOf(after, store)]
+    if (old === null || now === null)
+      return missing(`the contract of ${artifact.id} is no longer kept (raise ledger.inputs to keep more)`)
+    found.push({ ...artifact, before: old, after: now })
+  }
+  return ok(found)
+}
+
+async function consumersOf(
+  { consumers }: KeptDecision,
+  store: Replaying['store'],
+): Promise<Result<readonly DeclaredConsumer[], string>> {
+  if (consumers === null) return ok([])
+  const text = await contentOf(consumers, store)
+  const read = text === null ? null : await readKept(KeptConsumers, text)
+  return read === null
+    ? missing('the consumers declared then are no longer kept (raise ledger.inputs to keep more)')
+    : ok(read)
+}
+
+/** Null when it is gone, or is not what its digest says. */
+async function contentOf(digest: string, store: Replaying['store']): Promise<string | null> {
+  const packed = await store.keptContent(digest)
+  if (packed === null) return null
+  const text = (await unpacked(packed)).toString('utf8')
+  return (await digestInThread(text)) === digest ? text : null
+}
+
+/** Null when the text is of no form that this version knows. */
+async function readKept<Schema extends Type.TSchema>(schema: Schema, text: string): Promise<Static<Schema> | null> {
+  // Loaded here, since every command starts by loading what it could run.
+  const { Check } = await import('typebox/value')
+  const value: unknown = JSON.parse(text)
+  return Check(schema, value) ? value : null
+}
