@@ -24,6 +24,7 @@ export type LifecycleVerdict =
   | { readonly kind: 'deprecated-with-sunset'; readonly sunset: string }
   | { readonly kind: 'sunset-missing' }
   | { readonly kind: 'sunset-invalid'; readonly sunset: string }
+  | { readonly kind: 'sunset-moved-invalid'; readonly sunset: string }
   | { readonly kind: 'sunset-too-small'; readonly sunset: string; readonly days: number }
   | { readonly kind: 'sunset-moved-too-small'; readonly sunset: string; readonly was: string; readonly days: number }
   | { readonly kind: 'sunset-deleted' }
@@ -54,8 +55,8 @@ function judgeMovedSunset(before: Lifecycle, after: Lifecycle, options: Lifecycl
   if (after.sunset === null) return { kind: 'sunset-deleted' }
   const was = dayOf(before.sunset)
   const sunset = dayOf(after.sunset)
-  if (sunset === null) return { kind: 'sunset-invalid', sunset: nameValue(after.sunset) }
-  if (was === null) return { kind: 'sunset-invalid', sunset: nameValue(before.sunset) }
+  if (sunset === null) return { kind: 'sunset-moved-invalid', sunset: nameValue(after.sunset) }
+  if (was === null) return { kind: 'sunset-moved-invalid', sunset: nameValue(before.sunset) }
   const days = promisedDays(after.stability, options)
   const isTooSoon = options.today !== null && sunset < was && daysBetween(options.today, sunset) < days
   return isTooSoon ? { kind: 'sunset-moved-too-small', sunset, was, days } : null

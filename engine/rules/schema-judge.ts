@@ -19,12 +19,12 @@ import { levelOf } from './rule.ts'
 import { propertyRuleOf } from './properties.ts'
 import { schemaRuleId } from './schema-rules.ts'
 import type { SchemaSite, SitePair } from './sites.ts'
-import { tellsTypesApart, typeFamilyOf } from './type-verdict.ts'
+import { tellsTypesApart, typeFamilyOf, type Writing } from './type-verdict.ts'
 
 /** The use of a schema that is judged. */
 export interface SchemaUse {
   readonly sites: SitePair
-  /** Media type of the text that the schema describes; null where there is none (parameters, headers, tools). */
+  /** Media type of the text that the schema describes; null where there is none (styled parameters, headers, tools). */
   readonly mediaType: string | null
   /** The parameter whose schema it is; null for everything else. */
   readonly parameter: ParameterUse | null
@@ -34,7 +34,7 @@ export interface SchemaUse {
 /** What the meaning of a parameter's schema depends on. */
 export interface ParameterUse {
   readonly name: string
-  /** On both sides, so that its default is never used. */
+  /** Before or after, so that callers who always gave it, or must give it now, never meet its default. */
   readonly isRequired: boolean
   /** A list is written as the parameter repeated. */
   readonly repeats: boolean
@@ -79,7 +79,7 @@ function judgeFamily(
   if (delta.keyword === 'joinedInOneOf') return judgeJoined(path, site)
   const repeats = use.parameter?.repeats === true && !site.isProperty
   const types = delta.types && repeats ? unrepeated(delta.types, pair.before.value, pair.after.value) : delta.types
-  const family = types ? typeFamilyOf(types, site, isTyped(use, site)) : familyOf(delta.keyword, delta.action)
+  const family = types ? typeFamilyOf(types, site, writingAt(use, site)) : familyOf(delta.keyword, delta.action)
   if (family === undefined) return null
   const rule = isUnused && !isHarmless(site, family) ? unusedRuleId(site, family) : schemaRuleId(site, family)
   return rule === null ? null : { rule, message: `${subject(site, path)} ${fill(family.says, delta)}` }
@@ -114,11 +114,10 @@ function conditionsOf(schema: JsonRecord): JsonRecord {
 
 const TYPE_KEYWORDS: ReadonlySet<string> = new Set(['type', 'format', 'nullable', 'x-nullable'])
 
-/** How values are written: null for a property of a parameter, whose style is not looked into. */
-function isTyped({ mediaType, sites }: SchemaUse, site: SchemaSite): boolean | null {
-  if (mediaType !== null) return tellsTypesApart(mediaType)
-  if (sites.root.area === 'parameters') return site.isProperty ? null : false
-  return sites.root.area === 'tools'
+function writingAt({ mediaType, sites }: SchemaUse, site: SchemaSite): Writing {
+  if (mediaType !== null) return tellsTypesApart(mediaType) ? 'typed' : 'text'
+  if (sites.root.area === 'parameters') return site.isProperty ? 'unknown' : 'plain'
+  return sites.root.area === 'tools' ? 'typed' : 'text'
 }
 
 function isHarmless({ direction }: SchemaSite, { effect }: Family): boolean {
@@ -180,6 +179,10 @@ const LIFECYCLE_STEMS: Readonly<Record<LifecycleVerdict['kind'], { readonly stem
     stem: 'deprecated-sunset-invalid',
     says: 'was deprecated with the sunset day `{sunset}`, which is no date',
   },
+  'sunset-moved-invalid': {
+    stem: 'deprecated-sunset-invalid',
+    says: 'had its sunset day moved, and `{sunset}` is no date',
+  },
   'sunset-too-small': {
     stem: 'sunset-date-too-small',
     says: 'was deprecated with the sunset day {sunset}, less than {days} days ahead',
@@ -225,7 +228,8 @@ function judgeStability(
   }
   if (!site.isProperty) return null
   const step = STABILITY_LEVELS.indexOf(is) - STABILITY_LEVELS.indexOf(was)
-  if (step > 0 && STABILITY_LEVELS.indexOf(was) < STABILITY_LEVELS.indexOf(minimumStability)) return null
+  // As of operations: what was not stable enough was promised to nobody.
+  if (step === 0 || STABILITY_LEVELS.indexOf(was) < STABILITY_LEVELS.indexOf(minimumStability)) return null
   const stem = step < 0 ? 'stability-decreased' : 'stability-increased'
   const says = `went from stability ${was} to ${is}`
   return { rule: `${site.scope}-property-${stem}`, message: `${subject(site, path)} ${says}` }

@@ -19,13 +19,26 @@ export function tellsTypesApart(mediaType: string | null): boolean {
   return name === 'application/json' || name.endsWith('+json')
 }
 
-/** Which family a change of type belongs to at a site. `isTyped` is null where it cannot be known how values are written. */
-export function typeFamilyOf(types: TypeFacts, site: SchemaSite, isTyped: boolean | null): Family {
+/**
+ * How the values of a schema are written. `typed`: types are told apart, as in JSON. `text`: they are not. `plain`: as the
+ * value of a parameter, which is text. `unknown`: below a parameter, whose style is not looked into.
+ */
+export type Writing = 'typed' | 'text' | 'plain' | 'unknown'
+
+/** Which family a change of type belongs to at a site. */
+export function typeFamilyOf(types: TypeFacts, site: SchemaSite, writing: Writing): Family {
   if (site.direction === 'shared') return sharedFamily(types)
-  if (site.direction === 'response') return responseFamily(types, isTyped ?? true)
-  if (isTyped !== null) return requestFamily(types, isTyped)
-  const strict = breaksWriters(types, true)
-  if (strict !== breaksWriters(types, false)) return TYPE_FAMILIES.changed
+  if (site.direction === 'response') return responseFamily(types, writing === 'typed')
+  return site.area === 'parameters' && site.isProperty
+    ? parameterPropertyFamily(types, writing)
+    : requestFamily(types, writing)
+}
+
+/** Where it cannot be known whether types are told apart, what breaks in one of the two cases only may break. */
+function parameterPropertyFamily(types: TypeFacts, writing: Writing): Family {
+  const isUnknown = writing === 'unknown'
+  const strict = breaksWriters(types, isUnknown || writing === 'typed')
+  if (isUnknown && strict !== breaksWriters(types, false)) return TYPE_FAMILIES.changed
   return strict ? TYPE_FAMILIES.specialized : TYPE_FAMILIES.generalized
 }
 
@@ -35,9 +48,11 @@ function sharedFamily(types: TypeFacts): Family {
   return breaksWriters(reversed(types), true) ? TYPE_FAMILIES.changed : TYPE_FAMILIES.specialized
 }
 
-function requestFamily(types: TypeFacts, isTyped: boolean): Family {
-  if (breaksWriters(types, isTyped)) return TYPE_FAMILIES.changed
-  return isSwap(types) && !isWithin(types.before, types.after) ? TYPE_FAMILIES.compatible : TYPE_FAMILIES.generalized
+function requestFamily(types: TypeFacts, writing: Writing): Family {
+  if (breaksWriters(types, writing === 'typed')) return TYPE_FAMILIES.changed
+  // A string admits whatever a parameter is written as: that is a wider type, not another one.
+  const isWider = writing === 'plain' || !isSwap(types) || isWithin(types.before, types.after)
+  return isWider ? TYPE_FAMILIES.generalized : TYPE_FAMILIES.compatible
 }
 
 function responseFamily(types: TypeFacts, isTyped: boolean): Family {

@@ -4,15 +4,12 @@
  * Only what differs in form between the two sides is rewritten, so that the steps to a change stay as the author wrote them.
  */
 import type { Examination, SchemaSources } from './comparison.ts'
-import { COMPOSITIONS, type Composition } from './composition.ts'
 import { alignConstants, constantsAsEnum, typedAs, withoutImplied } from './constants.ts'
 import { flatten } from './flatten.ts'
-import { isRecord, type JsonRecord, type Located } from './located.ts'
-import { itemsOf, locateItem } from './parts.ts'
-import { isAnnotation, isAnnotationOnly } from './shape.ts'
-import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
+import { isRecord, type JsonRecord } from './located.ts'
+import type { ResolvedSchema } from './source.ts'
 import { compareTypeLists } from './type-lists.ts'
-import { admitsNull } from './types.ts'
+import { unwrap } from './wrappers.ts'
 
 export interface Aligned {
   readonly old: JsonRecord
@@ -83,80 +80,6 @@ function splitDependencies(schema: Record<string, unknown>, dependencies: JsonRe
   schema.dependentRequired = Object.fromEntries(entries.filter(([, value]) => Array.isArray(value)))
   schema.dependentSchemas = Object.fromEntries(entries.filter(([, value]) => !Array.isArray(value)))
   delete schema.dependencies
-}
-
-/** A schema that only passes on what another one says, perhaps adding null. */
-interface Wrapper {
-  readonly keyword: Composition
-  readonly inner: Located
-  readonly admitsNull: boolean
-}
-
-/** Keywords that a wrapper may have of its own. */
-const WRAPPER_KEYWORDS: ReadonlySet<string> = new Set([
-  'nullable',
-  'x-nullable',
-  'default',
-  'deprecated',
-  'readOnly',
-  'writeOnly',
-])
-
-function wrapperOf(schema: JsonRecord, owner: ResolvedSchema, source: SchemaSource): Wrapper | null {
-  const keyword = COMPOSITIONS.find((name) => schema[name] !== undefined)
-  if (keyword === undefined) return null
-  for (const name in schema) {
-    if (name !== keyword && !isAnnotation(name) && !WRAPPER_KEYWORDS.has(name)) return null
-  }
-  const list = itemsOf(schema, keyword)
-  if (list.length === 0 || list.length > 2) return null
-  const items = list.map((_, index) => locateItem(owner, list, keyword, index))
-  const isNull = (item: Located): boolean => keyword !== 'allOf' && isNullOnly(resolveSchema(item, source).value)
-  const [inner, other] = items.filter((item) => !isNull(item))
-  if (inner === undefined || other !== undefined) return null
-  return { keyword, inner, admitsNull: items.length === 2 || admitsNull(schema) }
-}
-
-function isNullOnly(schema: JsonRecord): boolean {
-  if (schema.const === null && Object.hasOwn(schema, 'const')) return true
-  if (Array.isArray(schema.enum) && schema.enum.length === 1 && schema.enum[0] === null) return true
-  const { type, ...rest } = schema
-  return (type === 'null' || (Array.isArray(type) && type.length === 1 && type[0] === 'null')) && isAnnotationOnly(rest)
-}
-
-/** Hands on the schema inside a wrapper when only one side has that wrapper. */
-function unwrap(
-  before: ResolvedSchema,
-  after: ResolvedSchema,
-  was: JsonRecord,
-  is: JsonRecord,
-  sources: SchemaSources,
-  { say, descend }: Report,
-): boolean {
-  let left = wrapperOf(was, before, sources.before)
-  let right = wrapperOf(is, after, sources.after)
-  if (left !== null && is[left.keyword] !== undefined) left = null
-  if (right !== null && was[right.keyword] !== undefined) right = null
-  if (left === null && right === null) return false
-  const old: Located = left?.inner ?? before
-  const now: Located = right?.inner ?? after
-  const nullBefore = admitsNull(resolveSchema(old, sources.before).value)
-  const nullAfter = admitsNull(resolveSchema(now, sources.after).value)
-  const wasNull = nullBefore || (left?.admitsNull ?? false)
-  const isNull = nullAfter || (right?.admitsNull ?? false)
-  if (nullBefore === nullAfter && wasNull !== isNull) {
-    const steps = right === null ? [] : [right.keyword]
-    say({
-      keyword: 'nullable',
-      action: isNull ? 'became' : 'ceased',
-      name: null,
-      before: wasNull,
-      after: isNull,
-      steps,
-    })
-  }
-  descend([], old, now)
-  return true
 }
 
 function alignLists(

@@ -2,7 +2,10 @@
 import type { Examination } from './comparison.ts'
 import type { JsonRecord } from './located.ts'
 
-export function compareAnnotations({ old, now, say }: Examination): void {
+/** Keywords that are told here: what they say of a schema holds for whatever its other keywords admit. */
+export const USAGE_KEYWORDS = ['readOnly', 'writeOnly', 'deprecated', 'x-sunset', 'x-stability-level'] as const
+
+export function compareAnnotations({ old, now, say }: Pick<Examination, 'old' | 'now' | 'say'>): void {
   for (const keyword of ['readOnly', 'writeOnly'] as const) {
     const was = old[keyword] === true
     const is = now[keyword] === true

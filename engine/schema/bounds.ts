@@ -31,9 +31,28 @@ export function compareBounds(examination: Examination): void {
     const [before, after] = keyword === 'minContains' ? counted(was, is) : [was, is]
     if (before === after) continue
     const action = before === null ? 'set' : after === null ? 'unset' : after > before ? 'increased' : 'decreased'
+    if (before === null && after !== null && isImplied(keyword, after, old)) continue
+    if (after === null && before !== null && isImplied(keyword, before, now)) continue
     say({ keyword, action, name: null, before: old[keyword] ?? before, after: now[keyword] ?? after, steps: [keyword] })
   }
   compareMultiple(examination)
+}
+
+/** The other keyword that bounds the same side of a number, and whether its bound leaves less than `value` does. */
+const PARTNERS: Readonly<
+  Record<string, { readonly keyword: string; readonly leavesLess: (partner: number, value: number) => boolean }>
+> = {
+  maximum: { keyword: 'exclusiveMaximum', leavesLess: (partner, value) => partner <= value },
+  exclusiveMaximum: { keyword: 'maximum', leavesLess: (partner, value) => partner < value },
+  minimum: { keyword: 'exclusiveMinimum', leavesLess: (partner, value) => partner >= value },
+  exclusiveMinimum: { keyword: 'minimum', leavesLess: (partner, value) => partner > value },
+}
+
+/** A bound that comes where the other keyword bounds as much, or goes where it does, takes and gives nothing. */
+function isImplied(keyword: string, value: number, other: JsonRecord): boolean {
+  const partner = PARTNERS[keyword]
+  const bound = partner === undefined ? null : boundOf(other, partner.keyword, null)
+  return bound !== null && partner !== undefined && partner.leavesLess(bound, value)
 }
 
 /** `contains` alone asks for one item; only minContains 0 asks for less (JSON Schema 2020-12 validation §6.4.5). */

@@ -15,7 +15,7 @@ export interface SchemaEdge {
   /** The way down as people read it: `['items']`, `['address']`, `['oneOf[Cat]']`. */
   readonly steps: readonly string[]
   readonly to: SchemaPair
-  /** Whether the property that leads down is required after the change; null when no property does. */
+  /** Whether the property that leads down was required before the change; null when no property does. */
   readonly isRequired: boolean | null
 }
 

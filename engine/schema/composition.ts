@@ -183,12 +183,25 @@ function compareDiscriminator({ old, now, say }: Examination): void {
   compareMapping(membersOf(was, 'mapping'), membersOf(is, 'mapping'), say)
 }
 
+/** What came is one change, and so is what went; a value that leads elsewhere is a change of its own. */
 function compareMapping(was: JsonRecord, is: JsonRecord, say: Examination['say']): void {
-  for (const name of new Set([...Object.keys(was), ...Object.keys(is)])) {
-    const before = Object.hasOwn(was, name) ? was[name] : null
-    const after = Object.hasOwn(is, name) ? is[name] : null
-    if (before === after) continue
-    const action = before === null ? 'added' : after === null ? 'removed' : 'changed'
-    say({ keyword: 'discriminator-mapping', action, name, before, after, steps: ['discriminator', 'mapping', name] })
+  const keyword = 'discriminator-mapping'
+  const [old, now] = [Object.keys(was), Object.keys(is)]
+  const gone = old.filter((name) => !Object.hasOwn(is, name))
+  const come = now.filter((name) => !Object.hasOwn(was, name))
+  for (const [action, names, holder] of [
+    ['removed', gone, was],
+    ['added', come, is],
+  ] as const) {
+    const [first] = names
+    if (first === undefined) continue
+    const values = Object.fromEntries(names.map((name) => [name, holder[name]]))
+    const [before, after] = action === 'added' ? [null, values] : [values, null]
+    say({ keyword, action, name: names.join(', '), before, after, steps: ['discriminator', 'mapping', first] })
+  }
+  for (const name of old) {
+    if (!Object.hasOwn(is, name) || was[name] === is[name]) continue
+    const [before, after] = [was[name], is[name]]
+    say({ keyword, action: 'changed', name, before, after, steps: ['discriminator', 'mapping', name] })
   }
 }

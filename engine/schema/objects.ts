@@ -26,7 +26,7 @@ function compareProperties(examination: Examination): void {
     const was = locate(before, left, 'properties', name)
     if (Object.hasOwn(right, name)) {
       if (left[name] === right[name]) continue
-      descend([name], was, locate(after, right, 'properties', name), required.now.has(name))
+      descend([name], was, locate(after, right, 'properties', name), required.old.has(name))
       continue
     }
     const property = factsOf(name, required, was, null, examination)

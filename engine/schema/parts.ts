@@ -47,7 +47,8 @@ export function compareAllowance({ before, after, old, now, say, descend }: Exam
   if (type !== undefined && (excludes(old, type) || excludes(now, type))) return
   const was = allowanceOf(old[keyword])
   const is = allowanceOf(now[keyword])
-  if (was === 'schema' && is === 'schema') {
+  // `{}` admits anything, but stands for a schema: what came into it is told as what it is.
+  if (isRecord(old[keyword]) && isRecord(now[keyword])) {
     descend([keyword], locate(before, old, keyword), locate(after, now, keyword))
     return
   }

@@ -11,7 +11,7 @@ export interface Reached {
   readonly pair: SchemaPair
   /** Steps from the start to the pair; empty for the start itself. */
   readonly path: readonly string[]
-  /** Whether the property that the pair is of is required after the change; null when it is of none. */
+  /** Whether the property that the pair is of was required before the change; null when it is of none. */
   readonly isRequired: boolean | null
   /** True when the pair or one above it (below the start) is read-only, or write-only, after the change. */
   readonly isReadOnly: boolean

@@ -4,10 +4,12 @@ import { isEqual, valueKey } from './equality.ts'
 import { admitsNull } from './types.ts'
 import type { JsonRecord } from './located.ts'
 
+type Sides = Pick<Examination, 'old' | 'now' | 'say'>
+
 export function compareValues(examination: Examination): void {
   compareEnum(examination)
   compareSingle(examination, 'const')
-  compareSingle(examination, 'default')
+  compareDefault(examination)
   comparePattern(examination)
   compareExtensibleEnum(examination)
 }
@@ -65,7 +67,11 @@ function tellValues(
   }
 }
 
-function compareSingle({ old, now, say }: Examination, keyword: 'const' | 'default'): void {
+export function compareDefault(sides: Sides): void {
+  compareSingle(sides, 'default')
+}
+
+function compareSingle({ old, now, say }: Sides, keyword: 'const' | 'default'): void {
   const had = Object.hasOwn(old, keyword) && old[keyword] !== undefined
   const has = Object.hasOwn(now, keyword) && now[keyword] !== undefined
   if (!had && !has) return

@@ -1,4 +1,5 @@
 /** Names of media types: when two name the same, and when one is a special case of the other. */
+import { byCodeUnit } from '../../change-set.ts'
 import type { MediaType } from '../../contracts/openapi/payloads.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
 
@@ -7,8 +8,11 @@ interface Name {
   readonly subtype: string
   /** Structured syntax of RFC 6838 §4.2.8: `json` of `problem+json`. */
   readonly suffix: string
-  readonly parameters: string
+  readonly parameters: readonly string[]
 }
+
+/** What a name says anyway: UTF-8 is what texts are in, and JSON knows nothing else (RFC 8259 §8.1). */
+const SILENT_PARAMETER = /^charset="?utf-?8"?$/
 
 function parse(name: string): Name {
   const [essence = '', ...parameters] = name.toLowerCase().split(';')
@@ -21,20 +25,28 @@ function parse(name: string): Name {
     parameters: parameters
       .map((parameter) => parameter.trim())
       .filter((parameter) => parameter !== '')
-      .sort()
-      .join(';'),
+      .sort(),
   }
 }
 
 export type Relation = 'same' | 'generalized' | 'specialized' | 'changed' | 'unrelated'
 
-/** What became of a media type that was named `before` and is named `after`. */
+/** What became of a media type that was named `before` and is named `after`; `changed` is of parameters alone. */
 export function relationOf(before: string, after: string): Relation {
   if (before === after) return 'same'
   const [old, now] = [parse(before), parse(after)]
-  if (isWithin(old, now))
-    return isWithin(now, old) ? (old.parameters === now.parameters ? 'same' : 'changed') : 'generalized'
+  if (isSameEssence(old, now)) return old.parameters.join() === now.parameters.join() ? 'same' : 'changed'
+  if (isWithin(old, now)) return 'generalized'
   return isWithin(now, old) ? 'specialized' : 'unrelated'
+}
+
+/** Whether every text of the media type `part` is one of the media type `whole`. */
+export function isMediaTypeWithin(part: string, whole: string): boolean {
+  return isWithin(parse(part), parse(whole))
+}
+
+function isSameEssence(a: Name, b: Name): boolean {
+  return a.type === b.type && a.subtype === b.subtype && a.suffix === b.suffix
 }
 
 /** `application/problem+json` is JSON; a range holds its members; a parameter makes a type more special. */
@@ -42,19 +54,36 @@ function isWithin(part: Name, whole: Name): boolean {
   if (whole.type === '*') return true
   if (part.type !== whole.type) return false
   if (whole.subtype === '*') return true
-  const isSame = part.subtype === whole.subtype && part.suffix === whole.suffix
   const isSuffix = whole.suffix === '' && part.suffix === whole.subtype
-  return (isSame || isSuffix) && (whole.parameters === '' || part.parameters !== '' || !isSame)
+  const conditions = tellingParameters(whole)
+  return (isSameEssence(part, whole) || isSuffix) && (conditions === '' || conditions === tellingParameters(part))
+}
+
+function tellingParameters({ parameters }: Name): string {
+  return parameters.filter((parameter) => !SILENT_PARAMETER.test(parameter)).join()
 }
 
 export function matchMediaTypes(before: readonly MediaType[], after: readonly MediaType[]): Matched<MediaType> {
   const exact = matchByKey(before, after, ({ name }) => name)
-  const sameName = matchRest(exact, ({ name }) => essenceOf(name))
-  const [old, now] = [sameName.removed[0], sameName.added[0]]
-  // A single name that became a wider or narrower one is a change of that name.
-  if (sameName.removed.length !== 1 || sameName.added.length !== 1 || !old || !now) return sameName
-  if (relationOf(old.name, now.name) === 'unrelated') return sameName
-  return { added: [], removed: [], kept: [...sameName.kept, [old, now]] }
+  return matchRelated(matchRest(exact, ({ name }) => essenceOf(name)))
+}
+
+/** A name that became a wider or narrower one is a change of that name; which of several, the names decide. */
+function matchRelated({ added, removed, kept }: Matched<MediaType>): Matched<MediaType> {
+  const waiting = new Set([...added].sort((a, b) => byCodeUnit(a.name, b.name)))
+  const related: (readonly [MediaType, MediaType])[] = []
+  for (const old of [...removed].sort((a, b) => byCodeUnit(a.name, b.name))) {
+    const now = [...waiting].find(({ name }) => relationOf(old.name, name) !== 'unrelated')
+    if (now === undefined) continue
+    waiting.delete(now)
+    related.push([old, now])
+  }
+  const gone = new Set(related.map(([old]) => old))
+  return {
+    added: added.filter((media) => waiting.has(media)),
+    removed: removed.filter((media) => !gone.has(media)),
+    kept: [...kept, ...related],
+  }
 }
 
 function essenceOf(name: string): string {

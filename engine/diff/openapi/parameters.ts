@@ -70,17 +70,18 @@ function tellRemovedParameter(
 
 type Tell = (change: ContractDelta['change'], facts: JsonRecord, before: unknown, after: unknown) => void
 
-/** How values are written: in a style, or as a text of some media type. */
-function compareWriting(walk: Walk, old: Parameter, now: Parameter, tell: Tell): void {
+/** How values are written: in a style, or as a text of some media type. True when one went over to the other. */
+function compareWriting(walk: Walk, old: Parameter, now: Parameter, tell: Tell): boolean {
   const [before, after] = [contentOf(walk.base, old.located)[0]?.name, contentOf(walk.head, now.located)[0]?.name]
   if (before !== after) {
     tell('parameter-content', {}, before ?? 'plain values', after ?? 'plain values')
-    return
+    return before === undefined || after === undefined
   }
   const [was, is] = [styleOf(old), styleOf(now)]
   const isPlain = was.isScalar || is.isScalar
-  if (was.name === is.name && (isPlain || was.isExploded === is.isExploded)) return
-  tell('parameter-style', {}, nameStyle(was), nameStyle(is))
+  const isSame = was.name === is.name && (isPlain || was.isExploded === is.isExploded)
+  if (!isSame) tell('parameter-style', {}, nameStyle(was), nameStyle(is))
+  return false
 }
 
 function compareParameter(walk: Walk, old: Parameter, now: Parameter, operation: OperationName): void {
@@ -95,22 +96,22 @@ function compareParameter(walk: Walk, old: Parameter, now: Parameter, operation:
   if (wasEmpty !== isEmpty) tell('parameter-empty', { action: isEmpty ? 'became' : 'ceased' }, wasEmpty, isEmpty)
   const verdict = judgeLifecycle(old.lifecycle, now.lifecycle, walk.options)
   if (verdict !== null) tell('parameter-lifecycle', { ...verdict }, old.lifecycle.sunset, now.lifecycle.sunset)
-  compareWriting(walk, old, now, tell)
+  // A schema of plain values and one of a text have nothing to be compared by.
+  if (compareWriting(walk, old, now, tell)) return
   const before = schemaOfParameter(walk.base, old)
   const after = schemaOfParameter(walk.head, now)
   if (before === null || after === null) return
   // Repeated in the query, a list of one is written as the scalar was.
   const isStyle = styleOf(now)
   const repeats = isStyle.name === 'form' && isStyle.isExploded
-  const isRequired = old.isRequired && now.isRequired
   const sites = place === 'header' ? REQUEST_HEADER_PARAMETER : REQUEST_PARAMETER
   walk.use(
     {
       sites,
-      mediaType: null,
+      mediaType: contentOf(walk.head, located)[0]?.name ?? null,
       operation,
       where: `${place} parameter ${name}`,
-      parameter: { name, isRequired, repeats },
+      parameter: { name, isRequired: old.isRequired || now.isRequired, repeats },
     },
     before,
     after,

@@ -97,7 +97,8 @@ function compareStability(walk: Walk, before: Operation, after: Operation, name:
     tellStability(walk, name, operation.located, { step: 'invalid', before: null, after: stability })
     return true
   }
-  const step = rank(is) - rank(was)
+  // What was not stable enough was promised to nobody: where it goes from there is no news.
+  const step = isStability(was) && !isStableEnough(walk, was) ? 0 : rank(is) - rank(was)
   const facts = { before: was ?? 'stable', after: is ?? 'stable' }
   if (step < 0) tellStability(walk, name, after.located, { step: 'decreased', ...facts })
   else if (isStability(is) && !isStableEnough(walk, is)) return false

@@ -13,7 +13,7 @@ import {
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord } from '../../schema/located.ts'
 import { matchByKey, matchRest } from '../match.ts'
-import { matchMediaTypes, relationOf } from './media-types.ts'
+import { isMediaTypeWithin, matchMediaTypes, relationOf } from './media-types.ts'
 import type { OperationSide } from './operation.ts'
 import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
 import type { Walk } from './walk.ts'
@@ -126,25 +126,36 @@ function compareContent(
   const { added, removed, kept } = matchMediaTypes(old, now)
   const facts = { of: place.of, status: place.status }
   for (const { name, located } of removed) {
-    if (place.of === 'request' && now.some((media) => relationOf(name, media.name) === 'generalized')) continue
+    if (place.of === 'request' && now.some((media) => isMediaTypeWithin(name, media.name))) continue
     tellRemoved(walk, 'media-type', operation, located, name, { ...facts, action: 'removed', name })
   }
   for (const { name, located } of added) {
     tellAdded(walk, 'media-type', operation, located, name, { ...facts, action: 'added', name })
   }
   for (const [was, is] of kept) {
-    const relation = relationOf(was.name, is.name)
-    if (relation !== 'same') {
-      const [before, after] = [was.name, is.name]
-      tellChanged(walk, 'media-type', operation, is.located, [before, after], {
-        ...facts,
-        action: relation,
-        before,
-        after,
-      })
-    }
+    if (place.of === 'request') tellRequestNames(walk, was, is, operation)
+    else tellResponseNames(walk, was, is, place.status, operation)
     compareMedia(walk, was, is, place, operation)
   }
+}
+
+/** To a request it matters which texts are refused from now on, and which are accepted. */
+function tellRequestNames(walk: Walk, old: MediaType, now: MediaType, operation: OperationName): void {
+  const facts = { of: 'request', status: '' }
+  if (!isMediaTypeWithin(old.name, now.name)) {
+    tellRemoved(walk, 'media-type', operation, old.located, old.name, { ...facts, action: 'removed', name: old.name })
+  }
+  if (!isMediaTypeWithin(now.name, old.name)) {
+    tellAdded(walk, 'media-type', operation, now.located, now.name, { ...facts, action: 'added', name: now.name })
+  }
+}
+
+function tellResponseNames(walk: Walk, old: MediaType, now: MediaType, status: string, operation: OperationName): void {
+  const [before, after] = [old.name, now.name]
+  const action = relationOf(before, after)
+  if (action === 'same') return
+  const facts = { of: 'response', status, action, before, after }
+  tellChanged(walk, 'media-type', operation, now.located, [before, after], facts)
 }
 
 function compareMedia(walk: Walk, old: MediaType, now: MediaType, place: Place, operation: OperationName): void {

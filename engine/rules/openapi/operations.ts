@@ -8,6 +8,14 @@ export const OPERATION_RULES: readonly Section[] = [
     kind: 'existence',
     rows: [
       row('operation-added', {}, 'endpoint-added', 'none', 'the operation was added'),
+      // The id is that of an operation which was removed, and is described as that.
+      row(
+        'operation-lifecycle',
+        { kind: 'sunset-moved-invalid' },
+        'api-path-sunset-parse',
+        'narrows',
+        'the sunset day was moved, and `{sunset}` is no date',
+      ),
       ...removal(true, 'api-path-removed', 'the path and its operation were removed'),
       ...removal(false, 'api-removed', 'the operation was removed'),
       row(

@@ -170,6 +170,13 @@ export const PARAMETER_RULES: readonly Section[] = [
       ),
       row(
         'parameter-lifecycle',
+        { kind: 'sunset-moved-invalid' },
+        'request-parameter-sunset-parse',
+        'moves',
+        'the sunset day of the {place} parameter `{name}` was moved, and `{sunset}` is no date',
+      ),
+      row(
+        'parameter-lifecycle',
         { kind: 'sunset-too-small' },
         'request-parameter-sunset-date-too-small',
         'moves',

@@ -28,8 +28,11 @@ function manifestOf(tool: Schema): Schema {
 const ANSWERS = { '200': { description: 'done' } }
 
 function parameterIn(place: string) {
-  return (schema: Schema): Schema =>
-    documentOf({ parameters: [{ name: 'X-P', in: place, schema }], responses: ANSWERS })
+  return (schema: Schema, mediaType: string): Schema => {
+    // A plain value, unless the pair is about the text that a parameter may hold.
+    const value = mediaType === 'application/json' ? { schema } : bodyOf(schema, mediaType)
+    return documentOf({ parameters: [{ name: 'X-P', in: place, ...value }], responses: ANSWERS })
+  }
 }
 
 function bodyOf(schema: Schema, mediaType: string): Schema {

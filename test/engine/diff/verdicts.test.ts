@@ -1,0 +1,201 @@
+/** Small changes and all that is told of them: what was wrong or silent until the differential run against the reference showed it. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { compareOpenApi } from '../../../engine/diff/openapi/compare.ts'
+import { sha256 } from '../../conformance/openapi-run.ts'
+
+type Json = Readonly<Record<string, unknown>>
+type Case = readonly [what: string, before: Json, after: Json, rules: readonly string[]]
+
+const DONE = { '200': { description: 'done' } }
+const TEXT = { type: 'string' }
+const CAT = { type: 'object', properties: { name: TEXT } }
+const ref = { $ref: '#/components/schemas/Cat' }
+
+function api(operation: Json, openapi = '3.1.0'): Json {
+  const paths = { '/things': { post: { responses: DONE, ...operation } } }
+  return { openapi, info: { title: 't', version: '1' }, components: { schemas: { Cat: CAT } }, paths }
+}
+
+function taking(schema: Json, openapi?: string): Json {
+  return api({ requestBody: { content: { 'application/json': { schema } } } }, openapi)
+}
+
+function holding(schema: Json, more: Json = {}): Json {
+  return taking({ type: 'object', properties: { held: schema }, ...more })
+}
+
+function accepting(...names: readonly string[]): Json {
+  return api({ requestBody: { content: Object.fromEntries(names.map((name) => [name, {}])) } })
+}
+
+function answering(...names: readonly string[]): Json {
+  return api({
+    responses: { 200: { description: 'done', content: Object.fromEntries(names.map((name) => [name, {}])) } },
+  })
+}
+
+function queried(parameter: Json): Json {
+  return api({ parameters: [{ name: 'q', in: 'query', ...parameter }] })
+}
+
+const USAGE: readonly Case[] = [
+  [
+    'a wrapper that deprecates what it holds',
+    holding(ref),
+    holding({ allOf: [ref], deprecated: true }),
+    ['request-property-deprecated'],
+  ],
+  [
+    'a wrapper that deprecated what it held',
+    holding({ allOf: [ref], deprecated: true }),
+    holding(ref),
+    ['request-property-reactivated'],
+  ],
+  [
+    'a default beside a reference',
+    holding(ref),
+    holding({ ...ref, default: {} }),
+    ['request-property-default-value-added'],
+  ],
+  [
+    'a wrapper that makes its property read-only',
+    holding(ref),
+    holding({ allOf: [ref], readOnly: true }),
+    ['request-optional-property-became-read-only'],
+  ],
+  [
+    'what a wrapper says instead of the schema inside',
+    holding({ allOf: [CAT], readOnly: true }),
+    holding({ ...CAT, readOnly: true }),
+    [],
+  ],
+  [
+    'a property that was required while it was read-only',
+    holding({ ...TEXT, readOnly: true }, { required: ['held'] }),
+    holding(TEXT),
+    ['request-property-became-optional', 'request-required-property-became-not-read-only'],
+  ],
+]
+
+const VALUES: readonly Case[] = [
+  [
+    'items that were anything',
+    taking({ type: 'array', items: {} }),
+    taking({ type: 'array', items: TEXT }),
+    ['request-property-type-changed'],
+  ],
+  [
+    'a bound that no longer excludes its own value',
+    taking({ type: 'number', maximum: 9, exclusiveMaximum: true }, '3.0.3'),
+    taking({ type: 'number', maximum: 9 }, '3.0.3'),
+    ['request-body-exclusive-max-unset'],
+  ],
+  [
+    'a bound that excludes its own value from now on',
+    taking({ type: 'number', minimum: 1 }, '3.0.3'),
+    taking({ type: 'number', minimum: 1, exclusiveMinimum: true }, '3.0.3'),
+    ['request-body-exclusive-min-set'],
+  ],
+  [
+    'several values of a discriminator, told at once',
+    taking({ oneOf: [CAT], discriminator: { propertyName: 'k' } }),
+    taking({ oneOf: [CAT], discriminator: { propertyName: 'k', mapping: { a: 'Cat', b: 'Cat' } } }),
+    ['request-body-discriminator-mapping-added'],
+  ],
+]
+
+const PARAMETERS: readonly Case[] = [
+  [
+    'a number in a query that may be any text',
+    queried({ schema: { type: 'integer' } }),
+    queried({ schema: TEXT }),
+    ['request-parameter-type-generalized'],
+  ],
+  [
+    'a number in the JSON of a parameter that becomes a text',
+    queried({ content: { 'application/json': { schema: { type: 'integer' } } } }),
+    queried({ content: { 'application/json': { schema: TEXT } } }),
+    ['request-parameter-type-changed'],
+  ],
+  [
+    'a plain value that becomes JSON, whose schemas have nothing to be compared by',
+    queried({ schema: TEXT }),
+    queried({ content: { 'application/json': { schema: { type: 'object' } } } }),
+    ['request-parameter-content-type-changed'],
+  ],
+  [
+    'a default that goes as the parameter becomes required',
+    queried({ schema: { ...TEXT, default: 'a' } }),
+    queried({ required: true, schema: TEXT }),
+    ['request-parameter-became-required'],
+  ],
+]
+
+const MEDIA_TYPES: readonly Case[] = [
+  [
+    'a range that a request may be no more',
+    accepting('application/*'),
+    accepting('application/json'),
+    ['request-body-media-type-removed'],
+  ],
+  [
+    'a range instead of one type in a request',
+    accepting('application/json'),
+    accepting('application/*'),
+    ['request-body-media-type-added'],
+  ],
+  [
+    'another version in the name of a request',
+    accepting('application/json; version=1'),
+    accepting('application/json; version=2'),
+    ['request-body-media-type-added', 'request-body-media-type-removed'],
+  ],
+  ['UTF-8, named in a request', accepting('application/json'), accepting('application/json; charset=utf-8'), []],
+  [
+    'UTF-8, named in an answer',
+    answering('application/json'),
+    answering('application/json; charset=UTF-8'),
+    ['response-media-type-name-changed'],
+  ],
+  ['spaces in a name', answering('application/json; charset=utf-8'), answering('application/json;charset=utf-8'), []],
+  [
+    'one of two types of an answer that becomes more special',
+    answering('application/json', 'text/csv'),
+    answering('application/problem+json', 'text/csv'),
+    ['response-media-type-name-specialized'],
+  ],
+]
+
+const LIFE: readonly Case[] = [
+  [
+    'a sunset day that is moved to no day',
+    api({ deprecated: true, 'x-sunset': '2999-01-01' }),
+    api({ deprecated: true, 'x-sunset': 'soon' }),
+    ['api-path-sunset-parse'],
+  ],
+  [
+    'an operation that was not stable enough to be held to anything',
+    api({ 'x-stability-level': 'alpha' }),
+    api({}),
+    [],
+  ],
+  [
+    'an operation that is no longer stable',
+    api({}),
+    api({ 'x-stability-level': 'alpha' }),
+    ['api-stability-decreased'],
+  ],
+]
+
+function rulesOf(before: Json, after: Json): readonly string[] {
+  const compared = compareOpenApi(JSON.stringify(before), JSON.stringify(after), { today: '2026-11-21' }, sha256)
+  assert.ok(compared.ok)
+  return compared.value.groups.map(({ rule }) => rule).sort()
+}
+
+for (const [area, cases] of Object.entries({ USAGE, VALUES, PARAMETERS, MEDIA_TYPES, LIFE })) {
+  suite(area.toLowerCase().replace('_', ' '), () => {
+    for (const [what, before, after, rules] of cases) test(what, () => assert.deepEqual(rulesOf(before, after), rules))
+  })
+}
