@@ -19,7 +19,7 @@ import { printable } from '../report/printable.ts'
 import { renderReport, REPORT_FORMS } from '../report/report.ts'
 import { EXIT, UsageError, type Arguments, type Command, type ExitCode } from './command.ts'
 import { COMPARE_OPTIONS, compareOptionsOf } from './diff-options.ts'
-import { readSource, referencedFiles, type DocumentSource } from './documents.ts'
+import { filesOf, readSource, type DocumentSource } from './documents.ts'
 import { wantsColour, writeLine, type CommandIo } from './io.ts'
 
 const FAIL_ON = ['breaking', 'dangerous', 'none'] as const
@@ -83,7 +83,7 @@ async function runDiff(args: Arguments, io: CommandIo): Promise<ExitCode> {
     ...stated,
     limits: DEFAULT_DOCUMENT_LIMITS,
     today,
-    files: { base: await referencedFiles(base), head: await referencedFiles(head) },
+    files: { base: await filesOf(base), head: await filesOf(head) },
   }
   const result = compare({ id: 'diff', type, before: base.text, after: head.text }, options, sha256Hex)
   if (!result.ok) return refuse(result.problem, io)

@@ -23,7 +23,7 @@ import { sha256Hex } from '../hash.ts'
 import { EXIT, UsageError, type Arguments, type ExitCode, type OptionSpec } from './command.ts'
 import { CONTEXT_OPTIONS } from './context-options.ts'
 import { TYPE_NAMES } from './diff.ts'
-import { readSource, referencedFiles } from './documents.ts'
+import { filesOf, readSource } from './documents.ts'
 import { LIST_FORMAT, show } from './format.ts'
 import type { CommandIo } from './io.ts'
 
@@ -74,7 +74,7 @@ async function inputOf(policy: CompiledPolicy, args: Arguments, io: CommandIo): 
   const options = {
     limits: DEFAULT_DOCUMENT_LIMITS,
     today: new Date(now * 1000).toISOString().slice(0, 10),
-    files: { base: await referencedFiles(base), head: await referencedFiles(head) },
+    files: { base: await filesOf(base), head: await filesOf(head) },
     ...(stableDays > 0 && { deprecation_days_stable: stableDays }),
     ...(betaDays > 0 && { deprecation_days_beta: betaDays }),
   }

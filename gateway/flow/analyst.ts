@@ -1,6 +1,7 @@
 /** Comparisons, hashes and big request bodies: on this thread when small, in a worker when large, and each comparison once (LRU by content). */
 import { LRUCache } from 'lru-cache'
 import {
+  byCodeUnit,
   countFindings,
   DEFAULT_DOCUMENT_LIMITS,
   fail,
@@ -26,7 +27,7 @@ export interface AnalystDeps {
   readonly logger: Logger
 }
 
-export type Analyst = Pick<Flow, 'compare' | 'digests' | 'sniff' | 'readJson' | 'close'>
+export type Analyst = Pick<Flow, 'compare' | 'digests' | 'sniff' | 'fileReferences' | 'readJson' | 'close'>
 
 /** All cached comparisons together hold no more findings than this: one of GitHub's has as many as hundreds of small ones. */
 const CACHED_FINDINGS = 200_000
@@ -65,7 +66,7 @@ export function createAnalyst({ settings, metrics, logger }: AnalystDeps): Analy
 
   const compareNow = async (artifact: Artifact, options: CompareOptions, key: string): Promise<Result<Comparison>> => {
     const started = performance.now()
-    const result = await run('compare', { kind: 'compare', artifact, options }, sizeOf(artifact))
+    const result = await run('compare', { kind: 'compare', artifact, options }, sizeOf(artifact) + sizeOfFiles(options))
     metrics.observe('preflight_analysis_seconds', { type: artifact.type }, (performance.now() - started) / 1000)
     if (result.ok) known?.set(key, result.value)
     else metrics.count('preflight_analysis_failures_total', { type: artifact.type })
@@ -96,6 +97,8 @@ export function createAnalyst({ settings, metrics, logger }: AnalystDeps): Analy
       const limits = documentLimits(settings().config)
       return run('sniff', { kind: 'sniff', before, after, limits }, before.length + after.length)
     },
+    fileReferences: (text) =>
+      run('references', { kind: 'references', text, limits: documentLimits(settings().config) }, text.length),
     readJson: (bytes) =>
       run('read', { kind: 'read', bytes, limits: requestLimits(settings().config) }, bytes.byteLength),
     close: () => pool.close(),
@@ -113,7 +116,21 @@ function sizeOf({ before, after }: Artifact): number {
 
 /** The id of an artifact is not part of it: the same pair under another name is the same comparison. */
 function comparisonKey({ type, before, after, path }: Artifact, options: CompareOptions): string {
-  return [type, sha256Hex(before), sha256Hex(after), path ?? '', JSON.stringify(options)].join('\0')
+  const { files, ...rest } = options
+  const further = files === undefined ? '' : sha256Hex(JSON.stringify([sorted(files.base), sorted(files.head)]))
+  return [type, sha256Hex(before), sha256Hex(after), path ?? '', JSON.stringify(rest), further].join('\0')
+}
+
+function sorted(files: Readonly<Record<string, string>>): readonly (readonly [path: string, text: string])[] {
+  return Object.entries(files).sort(([a], [b]) => byCodeUnit(a, b))
+}
+
+function sizeOfFiles({ files }: CompareOptions): number {
+  if (files === undefined) return 0
+  return [files.base, files.head].reduce(
+    (sum, side) => Object.values(side).reduce((size, text) => size + text.length, sum),
+    0,
+  )
 }
 
 function createComparisonCache(entries: number): LRUCache<string, Comparison> | null {

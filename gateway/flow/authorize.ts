@@ -47,6 +47,7 @@ export function createFlow(deps: FlowDeps): Flow {
     compare: (artifact, options) => analyst.compare(artifact, options),
     digests: (artifacts) => analyst.digests(artifacts),
     sniff: (before, after) => analyst.sniff(before, after),
+    fileReferences: (text) => analyst.fileReferences(text),
     readJson: (bytes) => analyst.readJson(bytes),
     analyze: async (request) => {
       const input = await gather(request, deps.settings(), { ...deps, analyst }, deps.now())

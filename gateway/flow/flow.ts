@@ -91,6 +91,8 @@ export interface Flow {
   digests(artifacts: readonly Artifact[]): Promise<ChangeSetDigests>
   /** The type that both texts show, where nobody has declared it; an empty text shows none. */
   sniff(before: string, after: string): Promise<Result<ArtifactType>>
+  /** The further files that a contract document names by relative `$ref`, in a worker when it is large. */
+  fileReferences(text: string): Promise<Result<readonly string[]>>
   /** The bytes of a request body as JSON with one reading only, in a worker when they are many: then they are handed over, and empty here. */
   readJson(bytes: Uint8Array): Promise<Result<unknown>>
   /** Risk only: nothing is recorded or signed. */

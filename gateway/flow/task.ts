@@ -15,6 +15,7 @@ import {
   type DocumentLimits,
   type Result,
 } from '../../engine/index.ts'
+import { fileReferences } from '../scm/file-references.ts'
 import { sha256Hex } from '../hash.ts'
 import type { ChangeSetDigests } from './flow.ts'
 
@@ -43,7 +44,14 @@ export interface SniffTask {
   readonly limits: DocumentLimits
 }
 
-export type Task = CompareTask | DigestTask | ReadTask | SniffTask
+/** Which further files does this document name? */
+export interface ReferencesTask {
+  readonly kind: 'references'
+  readonly text: string
+  readonly limits: DocumentLimits
+}
+
+export type Task = CompareTask | DigestTask | ReadTask | SniffTask | ReferencesTask
 
 /** What each kind of task answers. */
 export interface TaskAnswers {
@@ -51,6 +59,7 @@ export interface TaskAnswers {
   readonly digest: ChangeSetDigests
   readonly read: unknown
   readonly sniff: ArtifactType
+  readonly references: readonly string[]
 }
 export type TaskKind = keyof TaskAnswers
 export type TaskOf<Kind extends TaskKind> = Extract<Task, { readonly kind: Kind }>
@@ -70,6 +79,7 @@ const RUNNERS: { readonly [Kind in TaskKind]: (task: TaskOf<Kind>) => Result<Tas
       ? readJson(decoder.decode(bytes), limits)
       : fail({ code: 'ARTIFACT_UNREADABLE', message: 'The body is not UTF-8 text.' }),
   sniff: ({ before, after, limits }) => sniffArtifactType(before, after, limits),
+  references: ({ text, limits }) => ok(fileReferences(text, limits)),
 }
 
 export function runTask<Kind extends TaskKind>(kind: Kind, task: TaskOf<Kind>): Result<TaskAnswers[Kind]> {

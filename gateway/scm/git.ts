@@ -1,4 +1,4 @@
-/** One file of a git repository at a ref, read with git and without a shell: what a stranger writes as ref or path is never an option, a pattern or another object. */
+/** Files of a git repository at a ref, read with git and without a shell: what a stranger writes as ref or path is never an option, a pattern or another object. */
 import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { fail, ok, type Result } from '../../engine/index.ts'
@@ -9,9 +9,20 @@ export interface GitReference {
   readonly path: string
 }
 
+/** The tree that a ref named when it was asked: later reads are of the same state, whatever becomes of the branch. */
+export interface GitTree {
+  readonly ref: string
+  readonly tree: string
+}
+
 /** Branches, tags, commits and `HEAD~2`: what git-check-ref-format admits, without `@{…}`, `:/text` and the like. */
 const REF = /^[A-Za-z0-9_][A-Za-z0-9_./+-]{0,199}(?:[~^][0-9]{0,4}){0,4}$/
 const TIMEOUT_MS = 15_000
+/** `<object> SP <type> SP <size> LF` before, and LF after, the content of each object (git-cat-file(1), BATCH OUTPUT). */
+const BATCH_HEADER = /^([0-9a-f]{40,64}) ([a-z]+) ([0-9]+)$/
+const HEADER_BYTES = 128
+/** Longer paths than file systems hold are no files, and what git says of them repeats them. */
+const MAX_PATH = 4096
 
 /** `<ref>:<path>` (wire.md §3); null when the text is not of that form, such as an inline document. */
 export function parseGitReference(text: string): GitReference | null {
@@ -19,52 +30,109 @@ export function parseGitReference(text: string): GitReference | null {
   return match?.[1] === undefined || match[2] === undefined ? null : { ref: match[1], path: match[2] }
 }
 
+/** @param repository working directory or bare repository */
+export async function resolveGitTree(repository: string, ref: string): Promise<Result<GitTree>> {
+  if (!REF.test(ref) || ref.includes('..') || ref.endsWith('.lock')) {
+    return unreadable(`"${ref}" is not the name of a branch, a tag or a commit`)
+  }
+  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{tree}`]
+  const named = await git(repository, args, { maxBytes: 1024 })
+  if (!named.ok) return named
+  const tree = named.value.toString('latin1').trim()
+  return /^[0-9a-f]{40,64}$/.test(tree) ? ok({ ref, tree }) : unreadable(`the repository knows no ref "${ref}"`)
+}
+
 /**
- * @param repository working directory or bare repository
+ * Texts by path; a path at which the tree holds nothing is left out. A path that leads out of the repository, holds no file
+ * or is too large is a problem.
+ * @param paths relative to the root of the repository
+ * @param maxBytes of all files together
+ */
+export async function readGitFiles(
+  repository: string,
+  { ref, tree }: GitTree,
+  paths: readonly string[],
+  maxBytes: number,
+): Promise<Result<ReadonlyMap<string, string>>> {
+  const strange = paths.find((path) => !isPlainPath(path))
+  if (strange !== undefined) {
+    return unreadable(
+      `"${strange.slice(0, 200)}" is not a path inside the repository: write it relative to its root, without "." and ".."`,
+    )
+  }
+  const input = paths.map((path) => `${tree}:${path}\n`).join('')
+  const room = paths.length * (HEADER_BYTES + MAX_PATH)
+  const printed = await git(repository, ['cat-file', '--batch'], { maxBytes: maxBytes + room, input })
+  return printed.ok ? filesIn(printed.value, ref, paths) : printed
+}
+
+/**
+ * One file; that there is none is a problem, too.
  * @param maxBytes of the file; a larger one is a problem
  */
 export async function readGitFile(
   repository: string,
-  { ref, path }: GitReference,
+  tree: GitTree,
+  path: string,
   maxBytes: number,
 ): Promise<Result<string>> {
-  if (!REF.test(ref) || ref.includes('..') || ref.endsWith('.lock')) {
-    return unreadable(`"${ref}" is not the name of a branch, a tag or a commit`)
+  const read = await readGitFiles(repository, tree, [path], maxBytes)
+  if (!read.ok) return read
+  const text = read.value.get(path)
+  return text === undefined ? unreadable(`the repository has no file "${path}" at ${tree.ref}`) : ok(text)
+}
+
+/** The objects of a batch, in the order in which they were asked for. */
+function filesIn(printed: Buffer, ref: string, paths: readonly string[]): Result<ReadonlyMap<string, string>> {
+  const files = new Map<string, string>()
+  let at = 0
+  for (const path of paths) {
+    const end = printed.indexOf('\n', at)
+    const header = printed.toString('utf8', at, end)
+    const [, , type, size] = BATCH_HEADER.exec(header) ?? []
+    at = end + 1
+    // Any other line says that there is no such object.
+    if (type === undefined || size === undefined) continue
+    if (type !== 'blob') return unreadable(`${ref}:${path} is a ${type}, not a file`)
+    files.set(path, printed.toString('utf8', at, at + Number(size)))
+    at += Number(size) + 1
   }
-  if (!isPlainPath(path)) {
-    return unreadable(
-      `"${path}" is not a path inside the repository: write it relative to its root, without "." and ".."`,
-    )
-  }
-  const object = `${ref}:${path}`
-  const type = await git(repository, ['cat-file', '-t', '--end-of-options', object], 1024)
-  if (!type.ok) return type
-  if (type.value.trim() !== 'blob') return unreadable(`${object} is a ${type.value.trim()}, not a file`)
-  return git(repository, ['cat-file', 'blob', '--end-of-options', object], maxBytes)
+  return ok(files)
 }
 
 function isPlainPath(path: string): boolean {
-  return !path.includes('\\') && path.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
+  if (path.length > MAX_PATH || /[\\\p{Cc}]/u.test(path)) return false
+  return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
 }
 
 function unreadable(message: string): Result<never> {
   return fail({ code: 'ARTIFACT_UNREADABLE', message: `${message}.` })
 }
 
-function git(repository: string, args: readonly string[], maxBuffer: number): Promise<Result<string>> {
+interface GitInput {
+  /** Of the output. */
+  readonly maxBytes: number
+  readonly input?: string
+}
+
+function git(repository: string, args: readonly string[], { maxBytes, input = '' }: GitInput): Promise<Result<Buffer>> {
   const options = {
     cwd: resolve(repository),
     env: gitEnvironment(),
-    maxBuffer,
+    encoding: 'buffer',
+    maxBuffer: maxBytes,
     timeout: TIMEOUT_MS,
     killSignal: 'SIGKILL',
     windowsHide: true,
   } as const
   return new Promise((done) => {
-    execFile('git', [...args], options, (error, stdout, stderr) => {
+    const child = execFile('git', [...args], options, (error, stdout, stderr) => {
       if (error === null) done(ok(stdout))
-      else done(unreadable(`git could not read it: ${reasonOf(error, stderr)}`))
+      else done(unreadable(`git could not read it: ${reasonOf(error, stderr.toString('utf8'))}`))
     })
+    // Git may end before it has read all; what it says of that reaches the callback.
+    child.stdin?.on('error', () => child.stdin?.destroy())
+    child.stdin?.end(input)
   })
 }
 
@@ -86,5 +154,7 @@ function reasonOf(error: Error & { readonly code?: string | number | null }, std
   if (error.code === 'ENOENT') return 'git is not installed, or the repository directory does not exist'
   if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return 'the file is larger than the limit'
   const line = stderr.trim().split('\n', 1)[0] ?? ''
-  return line === '' ? error.message : line.replace(/^fatal: /, '')
+  if (line !== '') return line.replace(/^fatal: /, '')
+  // `rev-parse --quiet` says nothing of a name that it does not know.
+  return error.code === 1 ? 'the repository knows no such ref' : error.message
 }

@@ -90,12 +90,21 @@ function findAnchor(root: unknown, anchor: string): { readonly value: JsonRecord
   return null
 }
 
-/** A relative path against the path of the file that names it. */
+/** A relative path against the path of the file that names it; what lies above the contract's folder begins with `..`. */
 function joinPath(from: string, to: string): string {
   const steps = from.split('/').slice(0, -1)
-  for (const step of to.split('/')) {
-    if (step === '..') steps.pop()
+  for (const step of decoded(to).split('/')) {
+    if (step === '..' && steps.length > 0 && steps.at(-1) !== '..') steps.pop()
     else if (step !== '.' && step !== '') steps.push(step)
   }
   return steps.join('/')
+}
+
+/** A `$ref` is a URI reference: `my%20schema.yaml` names `my schema.yaml`. */
+function decoded(file: string): string {
+  try {
+    return decodeURIComponent(file)
+  } catch {
+    return file
+  }
 }

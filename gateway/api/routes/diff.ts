@@ -15,7 +15,7 @@ import {
   FindingGroup,
   nullable,
 } from '../schemas/shapes.ts'
-import { contractText } from '../sources/contract-text.ts'
+import { contractText, type ContractSide } from '../sources/contract-text.ts'
 
 const Options = Type.Object(
   {
@@ -48,7 +48,9 @@ const side = (description: string) => Type.Optional(Type.String({ description })
 
 const DiffRequest = Type.Object(
   {
-    base: side('The contract before: inline JSON or YAML, a URL of an allowed host, or <ref>:<path>.'),
+    base: side(
+      'The contract before: inline JSON or YAML, a URL of an allowed host, or <ref>:<path> with the files it refers to.',
+    ),
     head: side('The contract after, in the same forms.'),
     before: side('Alias of base.'),
     after: side('Alias of head.'),
@@ -126,11 +128,13 @@ export const diff = defineRoute({
 
 async function runDiff(exchange: Exchange<Request>, deps: ApiDeps): Promise<Answer> {
   const { body, settings, correlationId } = exchange
-  const [before, after] = await Promise.all([readSide('base', exchange), readSide('head', exchange)])
+  const [base, head] = await Promise.all([readSide('base', exchange, deps), readSide('head', exchange, deps)])
+  const [before, after] = [base.text, head.text]
+  const files = { base: base.files, head: head.files }
   const type = await typeOf(body, before, after, deps)
   await exchange.spend()
   const { limit, ...options } = body.options ?? {}
-  const comparison = await deps.flow.compare({ id: 'diff', type, before, after }, { ...options, ...clock(deps) })
+  const comparison = await deps.flow.compare({ id: 'diff', type, before, after }, { ...options, ...clock(deps), files })
   if (!comparison.ok) throw unreadable(comparison.problem)
   const most = Math.min(limit ?? settings.config.diff.findings, settings.config.diff.findings)
   const report = diffReport(comparison.value, most)
@@ -151,10 +155,14 @@ function memberOf(side: keyof typeof NAMES, body: Request): (typeof NAMES)[keyof
   return NAMES[side].find((name) => body[name] !== undefined) ?? side
 }
 
-async function readSide(side: keyof typeof NAMES, { body, settings }: Exchange<Request>): Promise<string> {
+async function readSide(
+  side: keyof typeof NAMES,
+  { body, settings }: Exchange<Request>,
+  { flow }: ApiDeps,
+): Promise<ContractSide> {
   const member = memberOf(side, body)
-  const read = await contractText(body[member] ?? '', settings.config)
-  if (read.ok) return read.text
+  const read = await contractText(body[member] ?? '', settings.config, (text) => flow.fileReferences(text))
+  if (read.ok) return read.side
   const details = [{ pointer: `/${member}`, message: read.message }]
   throw new GatewayError(read.because === 'not_configured' ? 'INVALID_INPUT' : 'ARTIFACT_UNREADABLE', undefined, {
     details,
