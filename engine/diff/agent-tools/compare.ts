@@ -36,7 +36,7 @@ export function compareAgentTools(
   if (!head.ok) return head
   const [old, now] = [base.value, head.value]
   const grouping = new Grouping({ levels: options.levels, sha256, locate: { base: old.locate, head: now.locate } })
-  const report = new McpReport(grouping, { base: old.sourceOf, head: now.sourceOf })
+  const report = new McpReport(grouping, new Set(now.items.keys()), { base: old.sourceOf, head: now.sourceOf })
   const examined = compareTools(old.items, now.items, report)
   compareSettings(old, now, report)
   return ok({

@@ -40,7 +40,7 @@ export function compareMcpManifests(
     sha256,
     locate: { base: base.value.locate, head: head.value.locate },
   })
-  const report = new McpReport(grouping)
+  const report = new McpReport(grouping, new Set(head.value.lists.tools?.keys()))
   const examined = compareLists(base.value, head.value, report)
   compareSession(base.value, head.value, report)
   return ok({

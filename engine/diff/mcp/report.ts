@@ -52,9 +52,13 @@ export class McpReport {
     none: new Set(),
   }
 
+  /** Names of the tools that the head offers: what a text says of them is weighed. */
+  readonly tools: ReadonlySet<string>
+
   /** `sourceOf` gives the pointer into a document whose tools were read from another form. */
-  constructor(grouping: Grouping, sourceOf?: Readonly<Record<'base' | 'head', SourceOf>>) {
+  constructor(grouping: Grouping, tools: ReadonlySet<string>, sourceOf?: Readonly<Record<'base' | 'head', SourceOf>>) {
     this.#grouping = grouping
+    this.tools = tools
     this.#sourceOf = sourceOf ?? { base: asItStands, head: asItStands }
   }
 

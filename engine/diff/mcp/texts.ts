@@ -108,10 +108,11 @@ export function findNewSigns(
 ): void {
   const old = stringsIn(before?.value)
   const known = new Set(old.values())
+  const owner = { tools: report.tools, own: tool }
   for (const [path, { string, tokens }] of entriesOf(after.value)) {
     if (known.has(string)) continue
-    const had = new Set(findSuspicions(old.get(path) ?? '').map(signKey))
-    for (const suspicion of findSuspicions(string)) {
+    const had = new Set(findSuspicions(old.get(path) ?? '', owner).map(signKey))
+    for (const suspicion of findSuspicions(string, owner)) {
       if (had.has(signKey(suspicion))) continue
       report.say({
         rule: suspicion.rule,

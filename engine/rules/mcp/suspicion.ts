@@ -2,7 +2,10 @@
  * Signs that a text of a manifest is written to take over a model: what people do not see, words that set instructions
  * aside, secrets and ways out for them, payloads. Signs, not proof; each names what it saw. All patterns are bounded.
  */
+import { lookalikeWords, withoutLookalikes } from './lookalikes.ts'
+import { FOREIGN_OVERRIDES } from './override-phrases.ts'
 import type { McpRuleId } from './rows.ts'
+import { steeringReferences } from './tool-references.ts'
 
 export interface Suspicion {
   readonly rule: Extract<McpRuleId, `mcp-text-${string}`>
@@ -57,6 +60,7 @@ const SIGNS: readonly Sign[] = [
     String.raw`\byou are now\b|\b(?:this|these)\s+(?:${INSTRUCTIONS}|message|tool)\s+(?:overrides?|supersedes?|takes? precedence)\b`,
   ),
   sign('mcp-text-override-phrase', String.raw`\b(?:reveal|print|repeat|output|leak)\b${WITHIN}\bsystem prompt\b`),
+  ...FOREIGN_OVERRIDES.map((pattern): Sign => ({ rule: 'mcp-text-override-phrase', pattern })),
   sign(
     'mcp-text-exfiltration-target',
     String.raw`\b(?:read|include|pass|send|cat|copy|upload|provide|open|attach|append|access)\b${WITHIN}(?:\.(?:ssh|aws|gnupg|kube|netrc|npmrc)\b|\bid_(?:rsa|ed25519|ecdsa)\b|\bmcp\.json\b|/etc/(?:passwd|shadow)\b|\.env\b)`,
@@ -89,32 +93,51 @@ function sign(rule: Sign['rule'], source: string, flags = 'i'): Sign {
   return { rule, pattern: new RegExp(source, flags) }
 }
 
-/** The signs in one text, at most one of each kind and pattern. */
-export function findSuspicions(text: string): readonly Suspicion[] {
-  const hidden = hiddenIn(text)
-  const plain = text.replaceAll(HIDDEN, '').normalize('NFKC').replaceAll(/\s+/g, ' ')
-  const suspicions = SIGNS.flatMap(({ rule, pattern }) => {
-    const found = pattern.exec(plain)?.[0]
-    return found === undefined ? [] : [{ rule, evidence: quote(found) }]
-  })
-  return hidden === null ? suspicions : [hidden, ...suspicions]
+/** Whose text it is: the names of all tools of the server, and its own. */
+export interface TextOwner {
+  readonly tools: ReadonlySet<string>
+  readonly own: string | null
 }
 
-function hiddenIn(text: string): Suspicion | null {
+const NOBODY: TextOwner = { tools: new Set(), own: null }
+
+/** The signs in one text, at most one of each kind and pattern. */
+export function findSuspicions(text: string, owner: TextOwner = NOBODY): readonly Suspicion[] {
+  const shown = text.replaceAll(HIDDEN, '').normalize('NFKC').replaceAll(/\s+/g, ' ')
+  const plain = withoutLookalikes(shown)
+  return [
+    ...hiddenIn(text),
+    ...lookalikesIn(shown),
+    ...SIGNS.flatMap(({ rule, pattern }): Suspicion[] => {
+      const found = pattern.exec(plain)?.[0]
+      return found === undefined ? [] : [{ rule, evidence: quote(found) }]
+    }),
+    ...steeringReferences(plain, owner.tools, owner.own)
+      .slice(0, 1)
+      .map((found): Suspicion => ({ rule: 'mcp-text-steers-other-tool', evidence: quote(found) })),
+  ]
+}
+
+function lookalikesIn(text: string): readonly Suspicion[] {
+  const [first] = lookalikeWords(text)
+  if (first === undefined) return []
+  const codes = first.letters.slice(0, 5).map(nameOf).join(', ')
+  return [{ rule: 'mcp-text-lookalike-letters', evidence: `${quote(first.read)} is written with ${codes}` }]
+}
+
+function hiddenIn(text: string): readonly Suspicion[] {
   const visible = RIGHT_TO_LEFT.test(text) ? text.replaceAll(BIDI_MARK, '') : text
   const found = [...visible.matchAll(HIDDEN), ...visible.matchAll(STRAY_JOINER)].map(([unit]) => unit)
   const comment = /<!--.{0,200}/s.exec(visible)?.[0]
   if (found.length === 0) {
     return comment === undefined
-      ? null
-      : { rule: 'mcp-text-hidden-characters', evidence: `a comment, ${quote(comment)}` }
+      ? []
+      : [{ rule: 'mcp-text-hidden-characters', evidence: `a comment, ${quote(comment)}` }]
   }
-  const names = [...new Set(found)]
-    .slice(0, 5)
-    .map((unit) => `U+${codeOf(unit).toString(16).toUpperCase().padStart(4, '0')}`)
+  const names = [...new Set(found)].slice(0, 5).map(nameOf)
   const spelled = decodeTags(found)
   const meaning = spelled === '' ? '' : `, spelling ${quote(spelled)}`
-  return { rule: 'mcp-text-hidden-characters', evidence: `${found.length} of ${names.join(', ')}${meaning}` }
+  return [{ rule: 'mcp-text-hidden-characters', evidence: `${found.length} of ${names.join(', ')}${meaning}` }]
 }
 
 /** Tag characters mirror ASCII: a whole sentence can be written with them. */
@@ -124,6 +147,10 @@ function decodeTags(units: readonly string[]): string {
     .filter((code) => code >= 0xe0020 && code <= 0xe007e)
     .map((code) => String.fromCodePoint(code - 0xe0000))
     .join('')
+}
+
+function nameOf(unit: string): string {
+  return `U+${codeOf(unit).toString(16).toUpperCase().padStart(4, '0')}`
 }
 
 function codeOf(unit: string): number {

@@ -68,6 +68,17 @@ export const TEXT_ROWS = {
     why: POISON,
     fix: ASK_OWNER,
   },
+  'mcp-text-lookalike-letters': {
+    level: 'breaking',
+    direction: 'none',
+    area: 'texts',
+    kind: 'poisoning',
+    action: 'added',
+    effect: 'moves',
+    says: '{name} holds words in letters of two alphabets that look like one: {detail}',
+    why: POISON,
+    fix: ASK_OWNER,
+  },
   'mcp-text-override-phrase': {
     level: 'breaking',
     direction: 'none',

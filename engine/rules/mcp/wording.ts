@@ -21,6 +21,15 @@ const TELLING_WORDS = words(
     'secret password token credential key keys private internal external http https url prefer recommended deprecated avoid',
 )
 
+/** The same in other languages, as far as ASCII writes them: whoever negates or forbids in them is told, too. */
+const TELLING_ABROAD = words(
+  'nicht nie niemals kein keine nur immer ohne muss vor nunca jamas siempre sin solo sempre debe antes mai senza prima deve ' +
+    'jamais toujours sans seulement doit avant pas ne non nao sem',
+)
+
+/** Letters outside ASCII: the word is none that the lists here know, and may be any. */
+const UNKNOWN_WORD = /[^\p{ASCII}]/u
+
 /** Most words that a rewording touches, and the share of the text that they may be. */
 const FEW_WORDS = 4
 const SMALL_SHARE = 0.25
@@ -46,11 +55,15 @@ export function compareWording(before: string, after: string): Wording {
 }
 
 function isRewording(touched: readonly string[], old: readonly string[], now: readonly string[]): boolean {
-  if (touched.some((word) => TELLING_WORDS.has(word) || /[\d_/.]/.test(word))) return false
+  if (touched.some(isTelling)) return false
   const content = touched.filter((word) => !SILENT_WORDS.has(word)).length
   if (old.length === 0) return now.length <= SHORT_TEXT
   if (now.length === 0) return false
   return content === 0 || (content <= FEW_WORDS && content <= SMALL_SHARE * Math.max(old.length, now.length))
+}
+
+function isTelling(word: string): boolean {
+  return TELLING_WORDS.has(word) || TELLING_ABROAD.has(word) || UNKNOWN_WORD.test(word) || /[\d_/.]/.test(word)
 }
 
 /** Words and identifiers; punctuation and spacing say nothing that counts here. */
