@@ -1,0 +1,134 @@
+/** Bitbucket Cloud's REST API, version 2.0. https://developer.atlassian.com/cloud/bitbucket/rest/ */
+import { encodePath, inOrder, renamed, textFile } from './files.ts'
+import { at, commitAt, isCommitId, listAt, optionalTextAt, textAt, type JsonObject } from './members.ts'
+import { PLATFORMS, type ChangedFile, type FileAtCommit, type Listing, type ScmClient } from './platform.ts'
+import { ARTIFACT_PROBLEMS } from './problems.ts'
+import { ScmError } from './scm-error.ts'
+import { jsonOf, refusalOf, type ScmTransport } from './transport.ts'
+
+const { title } = PLATFORMS.scm_c
+const MAX_PAGES = 100
+/** How deep folders are listed; the platform has no "all". */
+const MAX_DEPTH = 30
+
+/** @param repository path of the repository at the API: `/repositories/workspace/slug` */
+export function createBitbucketClient(transport: ScmTransport, repository: string): ScmClient {
+  const json = async (path: string): Promise<unknown> => jsonOf(await transport.get(`${repository}${path}`), title)
+  const pages = (path: string): Promise<Listing<JsonObject>> => allPages(transport, repository, path)
+  const fullId = async (commit: string): Promise<string> =>
+    isCommitId(commit) ? commit : commitAt(await json(`/commit/${encodeURIComponent(commit)}`), 'hash')
+  const branchTip = async (branch: string): Promise<string> =>
+    fullId(textAt(await json(`/refs/branches/${encodePath(branch)}`), 'target', 'hash'))
+
+  /** The newer commit comes first, the other way round than git has it. */
+  const between = async (from: string, to: string): Promise<Listing<ChangedFile>> => {
+    if (from === to) return { items: [], incomplete: null }
+    const { items, incomplete } = await pages(`/diffstat/${to}..${from}?topic=false&renames=false&pagelen=500`)
+    return { items: inOrder(items.flatMap(changes)), incomplete }
+  }
+  return {
+    platform: 'scm_c',
+    async facts() {
+      const answer = await json('')
+      return { name: textAt(answer, 'full_name'), defaultBranch: textAt(answer, 'mainbranch', 'name') }
+    },
+    commitOf: (ref) => commitOf(ref, { branchTip, fullId, json }),
+    branchTip,
+    async compare(base, head) {
+      const mergeBase = commitAt(await json(`/merge-base/${base}..${head}`), 'hash')
+      return { mergeBase, files: await between(mergeBase, head) }
+    },
+    changedFiles: between,
+    file: (path, commit) => fileAt(transport, repository, path, commit),
+    async paths(commit) {
+      const { items, incomplete } = await pages(`/src/${commit}/?max_depth=${MAX_DEPTH}&pagelen=100`)
+      const paths = items.flatMap((entry) => (entry['type'] === 'commit_file' ? [textAt(entry, 'path')] : []))
+      const isDeeper = paths.some((path) => path.split('/').length >= MAX_DEPTH)
+      return { items: paths, incomplete: incomplete ?? (isDeeper ? `folders are nested ${MAX_DEPTH} deep` : null) }
+    },
+    async mergeRequest(id) {
+      const answer = await json(`/pullrequests/${id}`)
+      return {
+        id,
+        base: textAt(answer, 'destination', 'branch', 'name'),
+        head: textAt(answer, 'source', 'branch', 'name'),
+        // Pull requests carry the first twelve digits only.
+        headSha: await fullId(textAt(answer, 'source', 'commit', 'hash')),
+        trialMerge: null,
+      }
+    },
+    async parentsOf(commit) {
+      return listAt(await json(`/commit/${commit}`), 'parents').map((parent) => commitAt(parent, 'hash'))
+    },
+  }
+}
+
+interface Lookups {
+  readonly branchTip: (branch: string) => Promise<string>
+  readonly fullId: (commit: string) => Promise<string>
+  readonly json: (path: string) => Promise<unknown>
+}
+
+/** A name is a branch, else a tag, else a shortened commit id: the order in which git reads it. */
+async function commitOf(ref: string, { branchTip, fullId, json }: Lookups): Promise<string> {
+  if (isCommitId(ref)) return ref
+  const tagged = async () => fullId(textAt(await json(`/refs/tags/${encodePath(ref)}`), 'target', 'hash'))
+  for (const look of [() => branchTip(ref), tagged]) {
+    try {
+      return await look()
+    } catch (error) {
+      if (!(error instanceof ScmError) || error.status !== 404) throw error
+    }
+  }
+  return fullId(ref)
+}
+
+function changes(row: JsonObject): readonly ChangedFile[] {
+  const before = optionalTextAt(row, 'old', 'path')
+  const after = optionalTextAt(row, 'new', 'path')
+  if (before !== null && after !== null) return renamed(before, after)
+  if (after !== null) return [{ path: after, change: 'added' }]
+  if (before !== null) return [{ path: before, change: 'removed' }]
+  throw new ScmError('unexpected', `${title} tells of a change without a path`)
+}
+
+async function allPages(transport: ScmTransport, repository: string, first: string): Promise<Listing<JsonObject>> {
+  const items: JsonObject[] = []
+  let page: string | null = `${repository}${first}`
+  for (let count = 0; page !== null; count += 1) {
+    if (count === MAX_PAGES) return { items, incomplete: `${title} has more than ${MAX_PAGES} pages of them` }
+    const answer: unknown = jsonOf(await transport.get(page), title)
+    items.push(...listAt(answer, 'values'))
+    page = nextPage(answer, repository)
+  }
+  return { items, incomplete: null }
+}
+
+/** Of the address only the part from the repository on is used, so that it leads nowhere else. */
+function nextPage(answer: unknown, repository: string): string | null {
+  const next = at(answer, 'next')
+  if (next === undefined || next === null) return null
+  const url = typeof next === 'string' ? URL.parse(next) : null
+  const start = url?.pathname.indexOf('/repositories/') ?? -1
+  if (url === null || start === -1) throw new ScmError('unexpected', `${title} names a next page that is none`)
+  const tail = url.pathname.slice(start).split('/').slice(4).join('/')
+  return `${repository}/${tail}${url.search}`
+}
+
+async function fileAt(
+  transport: ScmTransport,
+  repository: string,
+  path: string,
+  commit: string,
+): Promise<FileAtCommit> {
+  try {
+    const answer = await transport.get(`${repository}/src/${commit}/${encodePath(path)}`, '*/*')
+    if (answer.status === 404) return { kind: 'absent' }
+    if (answer.status !== 200) throw refusalOf(answer, title)
+    return textFile(path, answer.bytes)
+  } catch (error) {
+    if (error instanceof ScmError && error.status === 413)
+      return { kind: 'unreadable', problem: ARTIFACT_PROBLEMS.refused(path, error.message) }
+    throw error
+  }
+}

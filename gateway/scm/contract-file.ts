@@ -1,0 +1,103 @@
+/** One file on both sides of a change as the artifacts it makes: by what its texts show, and where they show nothing, by its name. */
+import type { Artifact, ArtifactType, Problem } from '../../engine/index.ts'
+import type { UnreadableArtifact } from '../flow/flow.ts'
+import { bundle } from './bundle.ts'
+import type { DerivationTerms } from './derivation.ts'
+import type { TreeSides } from './merge-view.ts'
+import type { ChangedFile, FileAtCommit } from './platform.ts'
+import { namedType } from './selector.ts'
+
+export interface ContractFile {
+  readonly path: string
+  readonly artifacts: readonly Artifact[]
+  readonly unreadable: readonly UnreadableArtifact[]
+  /** All files that either side rests on. */
+  readonly files: readonly string[]
+}
+
+/** What a side shows: nothing there, a contract, something else, or a text that cannot be read. */
+type Side =
+  | { readonly kind: 'absent' | 'other' }
+  | { readonly kind: 'contract'; readonly type: ArtifactType; readonly text: string; readonly files: readonly string[] }
+  | { readonly kind: 'broken'; readonly problem: Problem }
+
+export async function classify(
+  { path }: Pick<ChangedFile, 'path'>,
+  sides: TreeSides,
+  terms: DerivationTerms,
+): Promise<ContractFile> {
+  const [before, after] = await Promise.all([sideOf(path, sides.before, terms), sideOf(path, sides.after, terms)])
+  const files = [before, after].flatMap((side) => (side.kind === 'contract' ? side.files : []))
+  return { path, files: [...new Set(files)], ...artifactsOf(path, before, after) }
+}
+
+async function sideOf(
+  path: string,
+  read: (path: string) => Promise<FileAtCommit>,
+  { sniff, selector, limits }: DerivationTerms,
+): Promise<Side> {
+  const file = await read(path)
+  if (file.kind === 'absent' || (file.kind === 'text' && file.text.trim() === '')) return { kind: 'absent' }
+  if (file.kind === 'unreadable') return { kind: 'broken', problem: file.problem }
+  if (file.text.length > limits.maxLength) {
+    const message = `${path} has ${file.text.length} characters; at most ${limits.maxLength} are read.`
+    return { kind: 'broken', problem: { code: 'ARTIFACT_OVER_LIMIT', message } }
+  }
+  const sniffed = await sniff('', file.text)
+  if (!sniffed.ok)
+    return sniffed.problem.code === 'UNSUPPORTED_ARTIFACT_TYPE'
+      ? { kind: 'other' }
+      : { kind: 'broken', problem: sniffed.problem }
+  const type = sniffed.value
+  if (!selector.isOfType(type)) return { kind: 'other' }
+  const whole = await bundle(path, file.text, read, limits)
+  return whole.ok ? { kind: 'contract', type, ...whole.value } : { kind: 'broken', problem: whole.problem }
+}
+
+type Made = Pick<ContractFile, 'artifacts' | 'unreadable'>
+
+const NOTHING: Made = { artifacts: [], unreadable: [] }
+
+function artifactsOf(path: string, before: Side, after: Side): Made {
+  if (after.kind === 'broken') return brokenAfter(path, before, after.problem)
+  if (before.kind === 'contract' && after.kind === 'contract' && before.type !== after.type) {
+    // The one contract goes and another comes: neither can be compared with the other.
+    const gone = artifact(path, before, null)
+    return { artifacts: [{ ...gone, id: `${path} (${gone.type})` }, artifact(path, null, after)], unreadable: [] }
+  }
+  const old = before.kind === 'contract' ? before : null
+  const young = after.kind === 'contract' ? after : null
+  if (old !== null || young !== null)
+    return before.kind === 'broken' && isClosed(before.problem)
+      ? unread(path, young?.type ?? 'openapi', before.problem)
+      : { artifacts: [artifact(path, old, young)], unreadable: [] }
+  return before.kind === 'broken' ? brokenAlone(path, before.problem) : NOTHING
+}
+
+/** A contract that turns into something unreadable stops the change; so does what is meant for a contract by its name. */
+function brokenAfter(path: string, before: Side, problem: Problem): Made {
+  return before.kind === 'contract' ? unread(path, before.type, problem) : brokenAlone(path, problem)
+}
+
+/** A template or a data file is no contract; what is too large or could not be had may be one. */
+function brokenAlone(path: string, problem: Problem): Made {
+  const named = namedType(path)
+  if (named !== null) return unread(path, named, problem)
+  return isClosed(problem) ? unread(path, 'openapi', problem) : NOTHING
+}
+
+/** Everything but a text that is no JSON, YAML, SDL or proto at all. */
+function isClosed({ code }: Problem): boolean {
+  return code !== 'ARTIFACT_UNREADABLE'
+}
+
+function unread(path: string, type: ArtifactType, problem: Problem): Made {
+  return { artifacts: [], unreadable: [{ id: path, type, problem }] }
+}
+
+type Contract = Extract<Side, { readonly kind: 'contract' }>
+
+function artifact(path: string, before: Contract | null, after: Contract | null): Artifact {
+  const type = after?.type ?? before?.type ?? 'openapi'
+  return { id: path, type, before: before?.text ?? '', after: after?.text ?? '', path }
+}

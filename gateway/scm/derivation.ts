@@ -1,0 +1,127 @@
+/**
+ * A change set as the platform lists it: which files changed, which of them are contracts or parts of one, and both sides of
+ * each. What cannot be had whole is said, and makes the analysis incomplete.
+ */
+import { byCodeUnit, type Artifact, type Digest, type DocumentLimits, type Problem } from '../../engine/index.ts'
+import type { Flow, UnreadableArtifact } from '../flow/flow.ts'
+import { sha256Hex } from '../hash.ts'
+import { classify, type ContractFile } from './contract-file.ts'
+import { changeSetCommitment } from './commitment.ts'
+import { affectedRoots } from './contract-roots.ts'
+import { inTurn } from './in-turn.ts'
+import { createSides, type TreeSides } from './merge-view.ts'
+import type { ChangedFile, Comparison, Listing, MergeRequest, PlatformId, ScmClient } from './platform.ts'
+import { LISTING_PROBLEMS } from './problems.ts'
+import type { ContractSelector } from './selector.ts'
+
+export interface DerivationTerms {
+  readonly selector: ContractSelector
+  readonly sniff: Flow['sniff']
+  readonly limits: DocumentLimits
+  /** Most contract files that are read. */
+  readonly maxContracts: number
+}
+
+export interface DerivationQuestion {
+  /** Commit ids. */
+  readonly base: string
+  readonly head: string
+  /** `merge`: what head changed since it parted is brought into base. `replace`: what is at head comes in the place of base. */
+  readonly kind: 'merge' | 'replace'
+  readonly trialMerge: MergeRequest['trialMerge']
+}
+
+export interface DerivedChangeSet {
+  readonly platform: PlatformId
+  readonly base: string
+  readonly head: string
+  readonly artifacts: readonly Artifact[]
+  readonly unreadable: readonly UnreadableArtifact[]
+  /** All changed files, contracts or not. */
+  readonly count: number
+  readonly commitment: Digest
+  readonly selectorHash: Digest
+  /** Why the list is not whole; null: it is. */
+  readonly problem: Problem | null
+}
+
+/** @throws ScmError when the platform does not list the changes at all */
+export async function deriveChangeSet(
+  client: ScmClient,
+  question: DerivationQuestion,
+  terms: DerivationTerms,
+): Promise<DerivedChangeSet> {
+  const { base, head, trialMerge } = question
+  const { mergeBase, files } = await changesOf(client, question)
+  const sides = createSides(client, { base, head, mergeBase, files: files.items, trialMerge })
+  const selected = files.items.filter(({ path }) => terms.selector.isSelected(path))
+  const read = selected.slice(0, terms.maxContracts)
+  const contracts = await inTurn(read, (file) => classify(file, sides, terms))
+  const roots = await affectedRoots(client, { base, contracts, files: files.items, sides }, terms)
+  const whole = gathered([...contracts, ...roots.contracts])
+  return {
+    platform: client.platform,
+    base,
+    head,
+    ...whole,
+    count: files.items.length,
+    commitment: await commitmentTo(files.items, read, sides),
+    selectorHash: terms.selector.hash,
+    problem: listingProblem(files, selected.length - read.length) ?? roots.problem,
+  }
+}
+
+async function changesOf(
+  client: ScmClient,
+  { base, head, kind }: DerivationQuestion,
+): Promise<Pick<Comparison, 'files'> & { readonly mergeBase: string | null }> {
+  if (kind === 'merge') return client.compare(base, head)
+  return { mergeBase: null, files: await client.changedFiles(base, head) }
+}
+
+function listingProblem({ incomplete }: Listing<ChangedFile>, unread: number): Problem | null {
+  if (incomplete !== null) return LISTING_PROBLEMS.incomplete(incomplete)
+  return unread > 0 ? LISTING_PROBLEMS.incomplete(`${unread} further files could be contracts`) : null
+}
+
+function gathered(contracts: readonly ContractFile[]): Pick<DerivedChangeSet, 'artifacts' | 'unreadable'> {
+  const artifacts = [...protoSets(contracts), ...contracts.flatMap((contract) => contract.artifacts.filter(isAlone))]
+  return {
+    artifacts: artifacts.toSorted((a, b) => byCodeUnit(a.id, b.id)),
+    unreadable: contracts.flatMap(({ unreadable }) => unreadable),
+  }
+}
+
+function isAlone({ type }: Artifact): boolean {
+  return type !== 'protobuf'
+}
+
+/** All changed proto files are one contract: a message that moves from one to another is not gone. */
+function protoSets(contracts: readonly ContractFile[]): readonly Artifact[] {
+  const protos = contracts.flatMap(({ artifacts }) => artifacts.filter((artifact) => !isAlone(artifact)))
+  if (protos.length < 2) return protos
+  const side = (of: 'before' | 'after'): string => {
+    const files = protos.filter((proto) => proto[of] !== '').map((proto) => [proto.id, proto[of]] as const)
+    return files.length === 0 ? '' : JSON.stringify(Object.fromEntries(files))
+  }
+  return [{ id: '*.proto', type: 'protobuf', before: side('before'), after: side('after') }]
+}
+
+async function commitmentTo(
+  files: readonly ChangedFile[],
+  read: readonly ChangedFile[],
+  sides: TreeSides,
+): Promise<Digest> {
+  const looked = new Set(read.map(({ path }) => path))
+  const digests = await inTurn(files, async ({ path, change }) => ({
+    path,
+    change,
+    before: looked.has(path) ? textDigest(await sides.before(path)) : '',
+    after: looked.has(path) ? textDigest(await sides.after(path)) : '',
+  }))
+  return changeSetCommitment(digests)
+}
+
+function textDigest(file: Awaited<ReturnType<TreeSides['before']>>): string {
+  return file.kind === 'text' ? sha256Hex(file.text) : ''
+}

@@ -1,0 +1,45 @@
+/** What all clients do with files: their bytes as text, trees held against each other, changes in one order. */
+import { isUtf8 } from 'node:buffer'
+import { ARTIFACT_PROBLEMS } from './problems.ts'
+import type { ChangedFile, ChangeType, FileAtCommit, Listing } from './platform.ts'
+
+/** A contract is UTF-8 text; a byte order mark is the reader's business. */
+export function textFile(path: string, bytes: Buffer): FileAtCommit {
+  return isUtf8(bytes)
+    ? { kind: 'text', text: bytes.toString('utf8') }
+    : { kind: 'unreadable', problem: ARTIFACT_PROBLEMS.notText(path) }
+}
+
+/** Blob ids by path. */
+export type Tree = ReadonlyMap<string, string>
+
+export function treeChanges(before: Listing<readonly [string, string]>, after: typeof before): Listing<ChangedFile> {
+  const old: Tree = new Map(before.items)
+  const young: Tree = new Map(after.items)
+  const items: ChangedFile[] = []
+  for (const [path, blob] of young) {
+    const was = old.get(path)
+    if (was === undefined) items.push({ path, change: 'added' })
+    else if (was !== blob) items.push({ path, change: 'modified' })
+  }
+  for (const path of old.keys()) if (!young.has(path)) items.push({ path, change: 'removed' })
+  return { items: inOrder(items), incomplete: before.incomplete ?? after.incomplete }
+}
+
+export function inOrder(files: readonly ChangedFile[]): readonly ChangedFile[] {
+  return [...new Map(files.map((file) => [file.path, file])).values()].sort((a, b) =>
+    a.path < b.path ? -1 : a.path > b.path ? 1 : 0,
+  )
+}
+
+/** A change with an old and a new path, as the platforms tell renames and copies. */
+export function renamed(from: string, to: string, isCopy = false): readonly ChangedFile[] {
+  if (from === to) return [{ path: to, change: 'modified' }]
+  const added = { path: to, change: 'added' as ChangeType }
+  return isCopy ? [added] : [{ path: from, change: 'removed' }, added]
+}
+
+/** Every segment escaped for a URL; the slashes stay. */
+export function encodePath(path: string): string {
+  return path.split('/').map(encodeURIComponent).join('/')
+}

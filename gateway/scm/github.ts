@@ -1,0 +1,125 @@
+/** GitHub's REST API, version 2022-11-28, github.com or GitHub Enterprise Server. https://docs.github.com/rest */
+import { encodePath, inOrder, renamed, textFile, treeChanges } from './files.ts'
+import { at, commitAt, isCommitId, listAt, optionalTextAt, textAt, type JsonObject } from './members.ts'
+import {
+  PLATFORMS,
+  type ChangedFile,
+  type Comparison,
+  type FileAtCommit,
+  type Listing,
+  type MergeRequest,
+  type RepositoryFacts,
+  type ScmClient,
+} from './platform.ts'
+import { ARTIFACT_PROBLEMS } from './problems.ts'
+import { ScmError } from './scm-error.ts'
+import { jsonOf, refusalOf, type ScmTransport } from './transport.ts'
+
+const { title } = PLATFORMS.scm_a
+const JSON_TYPE = 'application/vnd.github+json'
+const RAW_TYPE = 'application/vnd.github.raw+json'
+/** A comparison lists no more files than this, however it is paged; what is listed up to here may have been cut off. */
+const MAX_COMPARED = 300
+
+/** @param repository path of the repository at the API: `/repos/owner/name`, or `/repositories/id` */
+export function createGithubClient(transport: ScmTransport, repository: string): ScmClient {
+  const json = async (path: string): Promise<unknown> =>
+    jsonOf(await transport.get(`${repository}${path}`, JSON_TYPE), title)
+
+  const compare = async (base: string, head: string): Promise<Comparison> => {
+    const answer = await json(`/compare/${encodeURIComponent(base)}...${encodeURIComponent(head)}?per_page=1`)
+    const mergeBase = commitAt(answer, 'merge_base_commit', 'sha')
+    const listed = listAt(answer, 'files')
+    const files =
+      listed.length < MAX_COMPARED
+        ? { items: inOrder(listed.flatMap(changes)), incomplete: null }
+        : await betweenTrees(mergeBase, head)
+    return { mergeBase, files }
+  }
+  const tree = async (commit: string): Promise<Listing<readonly [string, string]>> => {
+    const answer = await json(`/git/trees/${commit}?recursive=1`)
+    const items = listAt(answer, 'tree').flatMap((entry): readonly (readonly [string, string])[] =>
+      entry['type'] === 'tree' ? [] : [[textAt(entry, 'path'), `${textAt(entry, 'mode')} ${textAt(entry, 'sha')}`]],
+    )
+    const incomplete = at(answer, 'truncated') === false ? null : `${title} cut off the list of all files at ${commit}`
+    return { items, incomplete }
+  }
+  const betweenTrees = async (from: string, to: string): Promise<Listing<ChangedFile>> =>
+    treeChanges(await tree(from), await tree(to))
+
+  return {
+    platform: 'scm_a',
+    facts: async (): Promise<RepositoryFacts> => {
+      const answer = await json('')
+      return { name: textAt(answer, 'full_name'), defaultBranch: textAt(answer, 'default_branch') }
+    },
+    commitOf: async (ref) =>
+      isCommitId(ref) ? ref : commitAt(await json(`/commits/${encodeURIComponent(ref)}`), 'sha'),
+    branchTip: async (branch) => commitAt(await json(`/git/ref/heads/${encodePath(branch)}`), 'object', 'sha'),
+    compare,
+    async changedFiles(from, to) {
+      if (from === to) return { items: [], incomplete: null }
+      const { mergeBase, files } = await compare(from, to)
+      return mergeBase === from ? files : betweenTrees(from, to)
+    },
+    file: (path, commit) => fileAt(transport, repository, path, commit),
+    async paths(commit) {
+      const { items, incomplete } = await tree(commit)
+      return { items: items.map(([path]) => path), incomplete }
+    },
+    mergeRequest: async (id) => pullRequest(await json(`/pulls/${id}`), id),
+    async parentsOf(commit) {
+      return listAt(await json(`/git/commits/${commit}`), 'parents').map((parent) => commitAt(parent, 'sha'))
+    },
+  }
+}
+
+function changes(file: JsonObject): readonly ChangedFile[] {
+  const path = textAt(file, 'filename')
+  const status = textAt(file, 'status')
+  const before = optionalTextAt(file, 'previous_filename')
+  if (status === 'renamed' || status === 'copied') return renamed(before ?? path, path, status === 'copied')
+  const known = STATUSES[status]
+  if (known !== undefined) return known === null ? [] : [{ path, change: known }]
+  throw new ScmError('unexpected', `${title} says of ${path} that it is "${status}"`)
+}
+
+const STATUSES: Readonly<Record<string, ChangedFile['change'] | null>> = {
+  added: 'added',
+  modified: 'modified',
+  changed: 'modified',
+  removed: 'removed',
+  unchanged: null,
+}
+
+function pullRequest(answer: unknown, id: string): MergeRequest {
+  return {
+    id,
+    base: textAt(answer, 'base', 'ref'),
+    head: textAt(answer, 'head', 'ref'),
+    headSha: commitAt(answer, 'head', 'sha'),
+    trialMerge: optionalTextAt(answer, 'merge_commit_sha'),
+  }
+}
+
+/** Raw, so that files past the megabyte of the JSON form come too. */
+async function fileAt(
+  transport: ScmTransport,
+  repository: string,
+  path: string,
+  commit: string,
+): Promise<FileAtCommit> {
+  try {
+    const answer = await transport.get(`${repository}/contents/${encodePath(path)}?ref=${commit}`, RAW_TYPE)
+    if (answer.status === 404) return { kind: 'absent' }
+    if (answer.status === 403 || answer.status === 413)
+      return { kind: 'unreadable', problem: ARTIFACT_PROBLEMS.refused(path, refusalOf(answer, title).message) }
+    if (answer.status !== 200) throw refusalOf(answer, title)
+    const isFile = String(answer.headers['content-type'] ?? '').includes('raw')
+    return isFile ? textFile(path, answer.bytes) : { kind: 'absent' }
+  } catch (error) {
+    if (error instanceof ScmError && error.status === 413)
+      return { kind: 'unreadable', problem: ARTIFACT_PROBLEMS.refused(path, error.message) }
+    throw error
+  }
+}

@@ -1,0 +1,74 @@
+/** What the gateway asks of a source-control platform, the same for each of them. A client is bound to one repository and one request's credentials. */
+import type { Problem } from '../../engine/index.ts'
+
+/** Neutral names of the wire (wire.md §10) and the platforms they stand for. */
+export const PLATFORMS = {
+  scm_a: { name: 'github', title: 'GitHub' },
+  scm_b: { name: 'gitlab', title: 'GitLab' },
+  scm_c: { name: 'bitbucket', title: 'Bitbucket' },
+} as const
+
+export type PlatformId = keyof typeof PLATFORMS
+export type PlatformName = (typeof PLATFORMS)[PlatformId]['name']
+
+export type ChangeType = 'added' | 'modified' | 'removed'
+
+/** A rename is two of them: what went from the old path, and what came to the new one. */
+export interface ChangedFile {
+  readonly path: string
+  readonly change: ChangeType
+}
+
+/** `incomplete` says why there may be more; null: this is all. */
+export interface Listing<Item> {
+  readonly items: readonly Item[]
+  readonly incomplete: string | null
+}
+
+/** What `head` changed since it parted from `base`. */
+export interface Comparison {
+  /** Commit where they parted. */
+  readonly mergeBase: string
+  readonly files: Listing<ChangedFile>
+}
+
+export type FileAtCommit =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'unreadable'; readonly problem: Problem }
+
+export interface RepositoryFacts {
+  /** As people write it, `owner/name`. */
+  readonly name: string
+  readonly defaultBranch: string
+}
+
+/** A pull or merge request. */
+export interface MergeRequest {
+  readonly id: string
+  /** Branch that it is merged into. */
+  readonly base: string
+  /** Branch that is merged. */
+  readonly head: string
+  readonly headSha: string
+  /** Commit that the platform made to try the merge out; null where it makes none. */
+  readonly trialMerge: string | null
+}
+
+export interface ScmClient {
+  readonly platform: PlatformId
+  /** All methods reject with a ScmError. */
+  facts(): Promise<RepositoryFacts>
+  /** Full id of the commit that a branch, a tag or a commit id names. */
+  commitOf(ref: string): Promise<string>
+  /** The tip of a branch, whatever tag has the same name. */
+  branchTip(branch: string): Promise<string>
+  compare(base: string, head: string): Promise<Comparison>
+  /** Between two trees, however the commits are related. */
+  changedFiles(from: string, to: string): Promise<Listing<ChangedFile>>
+  file(path: string, commit: string): Promise<FileAtCommit>
+  /** Paths of all files at a commit. */
+  paths(commit: string): Promise<Listing<string>>
+  mergeRequest(id: string): Promise<MergeRequest>
+  parentsOf(commit: string): Promise<readonly string[]>
+}

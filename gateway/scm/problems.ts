@@ -1,0 +1,29 @@
+/** Why a file or a list of files could not be had whole, as reasons that a decision carries. */
+import type { Problem } from '../../engine/index.ts'
+
+export const ARTIFACT_PROBLEMS = {
+  notText: (path: string): Problem => ({ code: 'ARTIFACT_UNREADABLE', message: `${path} is not UTF-8 text.` }),
+  tooLarge: (path: string, maxBytes: number): Problem => ({
+    code: 'ARTIFACT_OVER_LIMIT',
+    message: `${path} is longer than ${maxBytes} bytes, or than the platform hands out.`,
+  }),
+  refused: (path: string, words: string): Problem => ({
+    code: 'ARTIFACT_UNREADABLE',
+    message: `${path} could not be read: ${words}.`,
+  }),
+  bothChanged: (path: string): Problem => ({
+    code: 'MERGE_RESULT_UNKNOWN',
+    message: `Both branches changed ${path} since they parted, so what the merge makes of it cannot be told. Bring the head branch up to date with its base first.`,
+  }),
+} as const
+
+export const LISTING_PROBLEMS = {
+  incomplete: (why: string): Problem => ({
+    code: 'DERIVATION_INCOMPLETE',
+    message: `The changed files could not be listed whole: ${why}.`,
+  }),
+  unavailable: (why: string): Problem => ({
+    code: 'DERIVATION_UNAVAILABLE',
+    message: `The change set could not be derived: ${why}.`,
+  }),
+} as const

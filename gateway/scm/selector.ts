@@ -1,0 +1,48 @@
+/** The contract discovery profile: which changed files are looked at as contracts, and what a name alone says of them. */
+import { posix } from 'node:path'
+import { digestJson, type ArtifactType, type Digest } from '../../engine/index.ts'
+import { sha256Hex } from '../hash.ts'
+
+/** Configuration `scm.contracts`. */
+export interface ContractProfile {
+  readonly types: readonly ArtifactType[]
+  /** A path counts when a glob matches it and no glob that begins with `!` does. */
+  readonly globs: readonly string[]
+}
+
+export interface ContractSelector {
+  readonly hash: Digest
+  isSelected(path: string): boolean
+  isOfType(type: ArtifactType): boolean
+}
+
+export function createSelector({ types, globs }: ContractProfile): ContractSelector {
+  const excluded = globs.filter((glob) => glob.startsWith('!')).map((glob) => glob.slice(1))
+  const included = globs.filter((glob) => !glob.startsWith('!'))
+  return {
+    hash: digestJson({ types, globs }, sha256Hex),
+    isSelected: (path) => included.some((glob) => matches(path, glob)) && !excluded.some((glob) => matches(path, glob)),
+    isOfType: (type) => types.includes(type),
+  }
+}
+
+/** Globs do not see names that begin with a dot, and a contract may well lie in such a folder. */
+function matches(path: string, glob: string): boolean {
+  return posix.matchesGlob(path.replaceAll(/(^|\/)\.+(?=[^/])/g, '$1'), glob.replaceAll(/(^|\/)\.+(?=[^/])/g, '$1'))
+}
+
+const NAMES: readonly (readonly [pattern: RegExp, type: ArtifactType])[] = [
+  [/(?:^|\/)(?:openapi|swagger)[^/]*\.(?:ya?ml|json)$/i, 'openapi'],
+  [/(?:^|\/)asyncapi[^/]*\.(?:ya?ml|json)$/i, 'asyncapi'],
+  [/\.proto$/i, 'protobuf'],
+]
+
+/** The type that a file is meant to be of by its name, even when its text cannot be read; null: the name says nothing. */
+export function namedType(path: string): ArtifactType | null {
+  return NAMES.find(([pattern]) => pattern.test(path))?.[1] ?? null
+}
+
+/** Files that can hold a part of a contract that another file refers to. */
+export function isReferable(path: string): boolean {
+  return /\.(?:ya?ml|json)$/i.test(path)
+}

@@ -1,0 +1,152 @@
+/**
+ * Questions to a platform's API: one origin, one credential, bounded in time, size and number. Redirects are followed within the
+ * origin only, so a credential never leaves it.
+ */
+import type { Dispatcher } from 'undici'
+import { isJsonObject, readStrictJson } from '../intercept/strict-json.ts'
+import { ScmError } from './scm-error.ts'
+
+export interface ScmAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly bytes: Buffer
+}
+
+export interface ScmTransport {
+  /** @param path from the root of the API, with its query. Answers any status below 500 but 429; rejects with a ScmError. */
+  get(path: string, accept?: string): Promise<ScmAnswer>
+  post(path: string, body: object): Promise<ScmAnswer>
+}
+
+export interface TransportOptions {
+  /** For messages: `GitHub`. */
+  readonly title: string
+  /** Path of the API's root at its origin, without a slash at the end: ``, `/api/v3`. */
+  readonly prefix: string
+  readonly send: (request: ScmRequest) => Promise<Dispatcher.ResponseData>
+  /** Longest wait for one answer, milliseconds. */
+  readonly timeout: number
+  /** Longest body of one answer, bytes. */
+  readonly maxBytes: number
+  /** Most questions that one derivation may ask. */
+  readonly maxRequests: number
+}
+
+export interface ScmRequest {
+  readonly method: 'GET' | 'POST'
+  /** At the origin. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | null
+  readonly signal: AbortSignal
+}
+
+const JSON_ACCEPT = 'application/json'
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 307, 308])
+const MAX_REDIRECTS = 3
+const RELAYED = ['retry-after', 'www-authenticate', 'x-ratelimit-reset', 'x-github-sso'] as const
+
+export function createScmTransport(options: TransportOptions): ScmTransport {
+  let asked = 0
+  const ask = async (method: ScmRequest['method'], path: string, accept: string, body: string | null) => {
+    let target = `${options.prefix}${path}`
+    for (let hops = 0; ; hops += 1) {
+      asked += 1
+      if (asked > options.maxRequests)
+        throw new ScmError(
+          'unexpected',
+          `${options.title} would have to be asked more than ${options.maxRequests} times`,
+        )
+      const answer = await exchange({ method, path: target, accept, body }, options)
+      const next = method === 'GET' && REDIRECTS.has(answer.status) ? redirectTarget(answer, target) : null
+      if (next === null) return settled(answer, options.title)
+      if (hops === MAX_REDIRECTS) throw new ScmError('unexpected', `${options.title} redirects without end`)
+      target = next
+    }
+  }
+  return {
+    get: (path, accept = JSON_ACCEPT) => ask('GET', path, accept, null),
+    post: (path, body) => ask('POST', path, JSON_ACCEPT, JSON.stringify(body)),
+  }
+}
+
+async function exchange(
+  { method, path, accept, body }: Pick<ScmRequest, 'method' | 'path' | 'body'> & { readonly accept: string },
+  { send, title, timeout, maxBytes }: TransportOptions,
+): Promise<ScmAnswer> {
+  const signal = AbortSignal.timeout(timeout)
+  const headers = { accept, ...(body !== null && { 'content-type': 'application/json' }) }
+  try {
+    const response = await send({ method, path, headers, body, signal })
+    return { status: response.statusCode, headers: response.headers, bytes: await read(response, maxBytes, title) }
+  } catch (error) {
+    if (error instanceof ScmError) throw error
+    const what = signal.aborted ? `did not answer within ${timeout / 1000} s` : 'cannot be reached'
+    throw new ScmError('unavailable', `${title} ${what}`, { cause: error })
+  }
+}
+
+async function read(response: Dispatcher.ResponseData, maxBytes: number, title: string): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of response.body as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > maxBytes) {
+      response.body.destroy()
+      throw new ScmError('unexpected', `an answer of ${title} is longer than ${maxBytes} bytes`, { status: 413 })
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** Path of a redirect that stays at the origin; the authority is not looked at, because nothing is sent to another one. */
+function redirectTarget({ headers }: ScmAnswer, from: string): string | null {
+  const { location } = headers
+  const url = typeof location === 'string' ? URL.parse(location, `http://origin.invalid${from}`) : null
+  return url === null ? null : url.pathname + url.search
+}
+
+function settled(answer: ScmAnswer, title: string): ScmAnswer {
+  if (answer.status < 500 && !isLimited(answer)) return answer
+  const kind = answer.status >= 500 ? 'unavailable' : 'limited'
+  throw errorOf(answer, kind, title)
+}
+
+/** 429; and GitHub's 403 whose allowance is used up, or that says when to come again. */
+function isLimited({ status, headers }: ScmAnswer): boolean {
+  if (status === 429) return true
+  return status === 403 && (headers['x-ratelimit-remaining'] === '0' || headers['retry-after'] !== undefined)
+}
+
+function errorOf(answer: ScmAnswer, kind: ScmError['kind'], title: string): ScmError {
+  const headers = Object.fromEntries(
+    RELAYED.flatMap((name) => (answer.headers[name] === undefined ? [] : [[name, String(answer.headers[name])]])),
+  )
+  const words = wordsOf(answer)
+  const message = `${title} answered ${answer.status}${words === null ? '' : `: ${words}`}`
+  return new ScmError(kind, message, { status: answer.status, headers })
+}
+
+const MAX_WORDS = 200
+
+/** What the platform says of itself: `message` of GitHub and GitLab, `error` of GitLab, `error.message` of Bitbucket. */
+function wordsOf({ bytes }: ScmAnswer): string | null {
+  const json = readStrictJson(bytes)
+  if (!json.ok || !isJsonObject(json.value)) return null
+  const { message, error } = json.value
+  const words = [message, error, isJsonObject(error) ? error['message'] : null].find((text) => typeof text === 'string')
+  return typeof words === 'string' ? words.slice(0, MAX_WORDS) : null
+}
+
+/** The JSON of a good answer. @throws ScmError refused for 401, 403 and 404, unexpected for all else */
+export function jsonOf(answer: ScmAnswer, title: string): unknown {
+  if (answer.status !== 200) throw refusalOf(answer, title)
+  const json = readStrictJson(answer.bytes)
+  if (json.ok) return json.value
+  throw new ScmError('unexpected', `an answer of ${title} has no single reading: ${json.message}`)
+}
+
+export function refusalOf(answer: ScmAnswer, title: string): ScmError {
+  return errorOf(answer, [401, 403, 404, 410, 422].includes(answer.status) ? 'refused' : 'unexpected', title)
+}

@@ -1,0 +1,198 @@
+/** GitHub's REST and GraphQL API over a repository in memory, in the shapes and with the limits that its documentation gives. */
+import { blobId, type FakeChange, type FakeMergeRequest, type FakeRepository } from './scm-repository.ts'
+import { startScmServer, type ScmReply, type ScmRoute, type ScmServer } from './scm-server.ts'
+
+export interface GithubOptions {
+  /** More files than this are cut off in a comparison, without a word. */
+  readonly maxCompared?: number
+  /** More entries than this are cut off in a tree, and said. */
+  readonly maxTree?: number
+  /** `/api/v3` of an Enterprise Server. */
+  readonly prefix?: string
+  readonly tokens?: readonly string[]
+}
+
+export function startGithub(repository: FakeRepository, options: GithubOptions = {}): Promise<ScmServer> {
+  const { tokens } = options
+  return startScmServer({
+    repository,
+    error: (status, message) => ({
+      message,
+      documentation_url: 'https://docs.github.com/rest',
+      status: String(status),
+    }),
+    ...(tokens !== undefined && { tokens }),
+    routes: (server) => routes(server, options),
+  })
+}
+
+const NOT_FOUND: ScmReply = {
+  status: 404,
+  body: { message: 'Not Found', documentation_url: 'https://docs.github.com/rest' },
+}
+
+function routes(
+  server: ScmServer,
+  { maxCompared = 300, maxTree = 100_000, prefix = '' }: GithubOptions,
+): readonly ScmRoute[] {
+  const { repository } = server
+  const root = `^${prefix}/(?:repos/${repository.name}|repositories/4711)`
+  const on = (method: string, path: string, answer: ScmRoute[2]): ScmRoute => [
+    method,
+    new RegExp(`${root}${path}$`),
+    answer,
+  ]
+  return [
+    on('GET', '', () => ({
+      body: { id: 4711, full_name: repository.name, default_branch: repository.defaultBranch },
+    })),
+    on('GET', '/commits/(.+)', (_request, ref) => commit(repository, ref)),
+    on('GET', '/git/ref/heads/(.+)', (_request, branch = '') => {
+      const id = repository.branches.get(branch)
+      return id === undefined
+        ? NOT_FOUND
+        : { body: { ref: `refs/heads/${branch}`, object: { type: 'commit', sha: id } } }
+    }),
+    on('GET', '/git/commits/(.+)', (_request, id) => commit(repository, id)),
+    on('GET', '/compare/(.+)\\.\\.\\.(.+)', (_request, base, head) => compare(repository, base, head, maxCompared)),
+    on('GET', '/git/trees/(.+)', (_request, id) => tree(repository, id, maxTree)),
+    on('GET', '/contents/(.+)', ({ query }, path = '') =>
+      contents(repository, path, query.get('ref') ?? repository.defaultBranch),
+    ),
+    on('GET', '/pulls/(\\d+)', (_request, id) => pull(repository, repository.mergeRequests.get(Number(id)))),
+    on('PUT', '/pulls/(\\d+)/merge', ({ body }, id) => merge(server, Number(id), body)),
+    on('GET', '/releases/latest', () => latestRelease(repository)),
+    on('GET', '/deployments', () => ({ body: deployments(repository) })),
+    on('GET', '/deployments/(\\d+)/statuses', () => ({ body: [{ state: 'success' }] })),
+    on('GET', '/actions/workflows/(.+)/runs', () => ({
+      body: {
+        total_count: 1,
+        workflow_runs: [{ head_sha: repository.tags.get('deployed') ?? repository.tip('main') }],
+      },
+    })),
+    ...(['POST', 'PUT', 'PATCH', 'DELETE'] as const).map((method) =>
+      on(method, '/(.+)', (_request, path = '') => {
+        server.effects.push(`${method} ${path}`)
+        return { body: { done: true } }
+      }),
+    ),
+    ['POST', new RegExp(`^${prefix === '' ? '' : '/api'}/graphql$`), ({ body }) => graphql(server, JSON.parse(body))],
+  ]
+}
+
+function commit(repository: FakeRepository, ref = ''): ScmReply {
+  const found = repository.find(ref)
+  if (found === null) return { status: 422, body: { message: `No commit found for SHA: ${ref}` } }
+  return { body: { sha: found.id, parents: found.parents.map((sha) => ({ sha })) } }
+}
+
+function compare(repository: FakeRepository, base = '', head = '', max: number): ScmReply {
+  const from = repository.find(base)
+  const to = repository.find(head)
+  const parted = from === null || to === null ? null : repository.mergeBase(from.id, to.id)
+  if (parted === null || to === null) return NOT_FOUND
+  const files = repository.changes(parted, to.id, true).slice(0, max)
+  return {
+    body: {
+      status: 'diverged',
+      merge_base_commit: { sha: parted },
+      files: files.map((row) => fileRow(repository, to.id, row)),
+    },
+  }
+}
+
+function fileRow(repository: FakeRepository, commitId: string, { path, status, before }: FakeChange): object {
+  const content = repository.at(commitId).files.get(path)
+  return {
+    sha: content === undefined ? null : blobId(content),
+    filename: path,
+    status,
+    ...(status === 'renamed' && { previous_filename: before }),
+  }
+}
+
+function tree(repository: FakeRepository, id = '', max: number): ScmReply {
+  const found = repository.find(id)
+  if (found === null) return NOT_FOUND
+  const rows = [...found.files].map(([path, content]) => ({ path, mode: '100644', type: 'blob', sha: blobId(content) }))
+  return { body: { sha: found.id, tree: rows.slice(0, max), truncated: rows.length > max } }
+}
+
+function contents(repository: FakeRepository, path: string, ref: string): ScmReply {
+  const content = repository.find(ref)?.files.get(path)
+  if (content === undefined) return NOT_FOUND
+  if (content.length > 100 * 1024 * 1024)
+    return { status: 403, body: { message: 'This API returns blobs up to 100 MB in size.' } }
+  return { headers: { 'content-type': 'application/vnd.github.raw+json; charset=utf-8' }, body: content }
+}
+
+function pull(repository: FakeRepository, request: FakeMergeRequest | undefined): ScmReply {
+  if (request === undefined) return NOT_FOUND
+  const { id, base, head, state, trialMerge } = request
+  return {
+    body: {
+      number: id,
+      node_id: `PR_${id}`,
+      state: state === 'open' ? 'open' : 'closed',
+      merged: state === 'merged',
+      head: { ref: head, sha: repository.tip(head), repo: { full_name: repository.name } },
+      base: { ref: base, sha: repository.tip(base), repo: { full_name: repository.name } },
+      merge_commit_sha: trialMerge,
+    },
+  }
+}
+
+function merge(server: ScmServer, id: number, body: string): ScmReply {
+  const request = server.repository.mergeRequests.get(id)
+  if (request === undefined) return NOT_FOUND
+  const given: unknown = body === '' ? {} : JSON.parse(body)
+  const sha = typeof given === 'object' && given !== null && 'sha' in given ? given.sha : undefined
+  if (sha !== undefined && sha !== server.repository.tip(request.head))
+    return { status: 409, body: { message: 'Head branch was modified. Review and try the merge again.' } }
+  request.state = 'merged'
+  server.effects.push(`merge ${id}`)
+  return {
+    body: { sha: server.repository.tip(request.head), merged: true, message: 'Pull Request successfully merged' },
+  }
+}
+
+function latestRelease(repository: FakeRepository): ScmReply {
+  const tag = [...repository.tags.keys()].filter((name) => name.startsWith('v')).at(-1)
+  return tag === undefined ? NOT_FOUND : { body: { tag_name: tag, draft: false } }
+}
+
+function deployments(repository: FakeRepository): readonly object[] {
+  const id = repository.tags.get('deployed')
+  return id === undefined ? [] : [{ id: 1, sha: id, environment: 'production' }]
+}
+
+interface GraphqlRequest {
+  readonly query: string
+  readonly variables?: Readonly<Record<string, unknown>>
+}
+
+/** Node ids are `PR_7`, `R_4711` and `REF_main`. */
+function graphql(server: ScmServer, { query, variables = {} }: GraphqlRequest): ScmReply {
+  const { repository } = server
+  if (/^\s*mutation/.test(query)) {
+    server.effects.push('graphql mutation')
+    return { body: { data: { mutation: true } } }
+  }
+  const id = typeof variables['id'] === 'string' ? variables['id'] : ''
+  const owner = { nameWithOwner: repository.name }
+  if (id.startsWith('PR_')) {
+    const request = repository.mergeRequests.get(Number(id.slice(3)))
+    return {
+      body: {
+        data: {
+          node: request === undefined ? null : { __typename: 'PullRequest', number: request.id, repository: owner },
+        },
+      },
+    }
+  }
+  if (id.startsWith('REF_'))
+    return {
+      body: { data: { node: { __typename: 'Ref', name: id.slice(4), prefix: 'refs/heads/', repository: owner } } },
+    }
+  return { body: { data: { node: id === 'R_4711' ? { __typename: 'Repository', ...owner } : null } } }
+}
