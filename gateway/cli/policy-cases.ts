@@ -1,8 +1,10 @@
-/** Test cases of a policy pack (cases.yaml beside it): findings and context in, decision out, judged by the real engine. */
+/** Test cases of a policy pack (cases.yaml beside it): findings, or a change of a contract, and context in, decision out, judged by the real engine. */
 import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import { Type, type Static } from 'typebox'
 import {
+  ARTIFACT_TYPES,
+  compare,
   decide,
   DECISIONS,
   digestJson,
@@ -36,6 +38,15 @@ const CaseFinding = Type.Object(
   closed,
 )
 type CaseFinding = Static<typeof CaseFinding>
+
+const CaseChange = Type.Object(
+  {
+    type: Type.Enum(ARTIFACT_TYPES, { description: 'Type of the contract.' }),
+    before: Type.String({ description: 'Text before; empty where the contract is new.' }),
+    after: Type.String({ description: 'Text after; empty where it is deleted.' }),
+  },
+  closed,
+)
 
 const CaseDecision = Type.Object(
   {
@@ -71,6 +82,7 @@ const PolicyCase = Type.Object(
     history: Type.Optional(Type.Array(CaseDecision, { description: 'Earlier decisions of the same scope.' })),
     failed: Type.Optional(Type.Literal(true, { description: 'The artifact could not be analysed.' })),
     findings: Type.Optional(Type.Array(CaseFinding)),
+    change: Type.Optional(CaseChange),
     context: Type.Object(
       { operation: Type.String({ description: 'Operation.' }), environment: optionalText('Environment.') },
       closed,
@@ -170,7 +182,15 @@ const OUTCOMES: Readonly<Record<string, (verdict: Verdict) => Fact>> = {
   ttl: ({ ttl_seconds }) => ttl_seconds,
 }
 
-function analysisOf({ failed, findings = [], versions }: PolicyCase): ArtifactAnalysis {
+function analysisOf({ failed, findings = [], versions, change }: PolicyCase): ArtifactAnalysis {
+  if (change !== undefined) {
+    const { type, before, after } = change
+    const compared = compare({ id: 'case', type, before, after }, {}, sha256Hex)
+    const artifact = { id: 'case', type } as const
+    return compared.ok
+      ? { ...artifact, ok: true, comparison: compared.value }
+      : { ...artifact, ok: false, problem: compared.problem }
+  }
   const artifact = { id: 'case', type: 'openapi' } as const
   if (failed === true) {
     const problem = { code: 'ARTIFACT_UNREADABLE', message: 'The case says that it could not be analysed.' }

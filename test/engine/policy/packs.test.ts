@@ -5,7 +5,16 @@ import { suite, test } from 'node:test'
 import { Type, type Static } from 'typebox'
 import { Assert } from 'typebox/value'
 import { parse } from 'yaml'
-import { compilePolicy, DECISIONS, EMPTY_CONTEXT, LEVELS, type Verdict } from '../../../engine/index.ts'
+import {
+  ARTIFACT_TYPES,
+  compare,
+  compilePolicy,
+  DECISIONS,
+  EMPTY_CONTEXT,
+  LEVELS,
+  type ArtifactAnalysis,
+  type Verdict,
+} from '../../../engine/index.ts'
 import { ruleTable } from '../../../engine/rules/table.ts'
 import { failedAnalysis, fakeAnalysis } from '../../fakes/comparisons.ts'
 import { decideOn, issueOn } from '../../fakes/decisions.ts'
@@ -31,6 +40,9 @@ const Cases = Type.Object(
                 strict,
               ),
             ),
+          ),
+          change: Type.Optional(
+            Type.Object({ type: Type.Enum(ARTIFACT_TYPES), before: Type.String(), after: Type.String() }, strict),
           ),
           context: Type.Object({ operation: Type.String(), environment: optionalText() }, strict),
           want: Type.Object(
@@ -65,7 +77,7 @@ function packSuite(name: string): void {
 
   const decideCase = ({ failed, context, ...packCase }: PackCase): Verdict => {
     assert.ok(compiled.ok)
-    const analysis = failed ? failedAnalysis('api') : fakeAnalysis('api', findingsOf(packCase))
+    const analysis = failed ? failedAnalysis('api') : analysisOf(packCase)
     return decideOn([], { policy: compiled.value, analyses: [analysis], context: { ...EMPTY_CONTEXT, ...context } })
   }
 
@@ -105,6 +117,14 @@ function assertWanted(verdict: Verdict, want: PackCase['want']): void {
   if (want.rule) assert.ok(verdict.evidence[0]?.source.endsWith(`/${want.rule}`), verdict.evidence[0]?.source)
   if (want.reason) assert.equal(verdict.blocking_reasons[0]?.code, want.reason)
   if (want.warning) assert.equal(verdict.warnings[0]?.code, want.warning)
+}
+
+/** A change of a contract is compared; findings stand for one. */
+function analysisOf({ change, ...packCase }: Pick<PackCase, 'findings' | 'change'>): ArtifactAnalysis {
+  if (change === undefined) return fakeAnalysis('api', findingsOf(packCase))
+  const compared = compare({ id: 'api', ...change }, {}, sha256)
+  assert.ok(compared.ok, compared.ok ? '' : compared.problem.message)
+  return { id: 'api', type: change.type, ok: true, comparison: compared.value }
 }
 
 function findingsOf({ findings = [] }: Pick<PackCase, 'findings'>) {
