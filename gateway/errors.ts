@@ -35,6 +35,10 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS
 
 export interface ErrorDetail {
+  PREFLIGHT_RECEIPT_REQUIRED: {
+    status: 403,
+    message: 'The call needs a receipt for exactly this operation, and came without a valid one.',
+  },
   /** JSON Pointer into the request body. */
   readonly pointer: string
   readonly message: string

@@ -4,10 +4,12 @@ import { resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { createApi } from './api/listener.ts'
 import { createBaselines } from './baselines/baselines.ts'
+import { createBreakGlass, type BreakGlass } from './break-glass/break-glass.ts'
 import { variable } from './config/environment.ts'
 import { openSettings, type LiveSettings } from './config/live.ts'
 import type { ConfigSource } from './config/load.ts'
 import { formatMistake } from './config/mistake.ts'
+import { createConsumerObserver, type ConsumerObserver } from './consumers/observer.ts'
 import { createFlow } from './flow/authorize.ts'
 import type { Flow } from './flow/flow.ts'
 import { createInputKeeper, type InputKeeper } from './flow/input-keeper.ts'
@@ -82,20 +84,26 @@ async function start(
   const settings = live.current
   const inputs = createInputKeeper({ settings, store, logger, now })
   closers.push(() => inputs.close())
+  const consumers = await createConsumerObserver({ settings, store, logger, now })
+  closers.push(() => consumers.close())
   const flow = createFlow({ settings, store, signer: () => keys.signer(), inputs, metrics, logger, now })
   closers.push(() => flow.close())
   const monitoring = createMonitoring({ config: config.monitoring, dataDir, store, metrics, logger, now, output })
   closers.push(() => monitoring.close())
   await monitoring.start()
   const baselines = createBaselines({ settings, flow, store, logger, now })
-  const proxy = createProxy({ settings, flow, store, baselines, monitoring, metrics, logger, now })
+  const breakGlass = createBreakGlass({ store, metrics, logger, now })
+  closers.push(() => breakGlass.close())
+  await breakGlass.start()
+  const shared = { settings, flow, store, keys, baselines, consumers, monitoring, metrics, logger, now }
+  const proxy = createProxy({ ...shared, breakGlass })
   const receiptChanged = (decisionId: string): void => proxy.receiptChanged(decisionId)
   const api = createApi({ settings, store, flow, keys, monitoring, baselines, metrics, logger, now, receiptChanged })
   let isServing = false
   const checks = readinessChecks({ isServing: () => isServing, live, store, keys, monitoring, now })
   const admin = createAdmin({ checks, metrics, logger })
 
-  const parts: Parts = { live, store, inputs, flow, monitoring, external, proxy, api, admin }
+  const parts: Parts = { live, store, inputs, consumers, flow, monitoring, breakGlass, external, proxy, api, admin }
   const addresses = await openListeners(parts, config, closers)
   const reloading = startReloading({ live, keys, dataDir, metrics, logger })
   for (const warning of live.warnings) logger.warn(formatMistake(warning))
@@ -122,19 +130,23 @@ interface Parts extends Listeners {
   readonly live: LiveSettings
   readonly store: Store
   readonly inputs: InputKeeper
+  readonly consumers: ConsumerObserver
   readonly flow: Flow
   readonly monitoring: Monitoring
+  readonly breakGlass: BreakGlass
   readonly external: ExternalSigner | null
 }
 
 /** New calls end first; what writes goes before what it writes to; /readyz answers 503 to the end. */
-async function drain({ live, store, inputs, flow, monitoring, external, proxy, api, admin }: Parts): Promise<void> {
+async function drain(parts: Parts): Promise<void> {
+  const { live, store, inputs, consumers, flow, monitoring, breakGlass, external, proxy, api, admin } = parts
   const budget = live.current().config.shutdown.drain * 1000
   await Promise.all([proxy.close(budget), api.close(budget)])
   await flow.close()
-  await inputs.close()
+  await Promise.all([inputs.close(), consumers.close()])
   await external?.close()
   await monitoring.close()
+  breakGlass.close()
   await store.close()
   await admin.close()
 }

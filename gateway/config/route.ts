@@ -93,9 +93,27 @@ export const RouteConfig = Type.Object(
           description: 'Send Preflight-Receipt (and Preflight-Decision) upstream.',
         }),
       },
-      'Receipts on this route.',
+      'Receipts on this route. What has no contract to compare goes on only with a receipt, whatever is said here.',
+    ),
+    hold: seconds(
+      0,
+      'A call that needs an approval waits for it this long, goes on by itself when it is granted, and is answered 428 when not. 0: answered at once',
+      0,
     ),
     timeout: strict(
+        accept: Type.Boolean({
+          default: false,
+          description:
+            'A receipt that comes with a call (Preflight-Receipt) and authorizes exactly this operation on this content stands for it: no new decision is made.',
+        }),
+        require: Type.Boolean({
+          default: false,
+          description: 'A call without such a receipt is stopped, whatever would be decided on it here.',
+        }),
+        consume: Type.Boolean({
+          default: false,
+          description: 'A receipt serves one call: it is used up, durably, before the call goes on.',
+        }),
       {
         connect: seconds(10, 'Connecting to the upstream'),
         headers: seconds(60, 'Waiting for the head of the answer'),

@@ -127,6 +127,7 @@ export const Config = Type.Object(
           64 * 1024,
           'Artifacts smaller than this (both sides, code units) are compared on the main thread',
           0,
+        held_calls: integer(100, 'Calls held for an approval at the same time; further ones are answered at once', 0),
         ),
         cache: integer(256, 'Comparisons kept by content digest', 0),
       },
@@ -206,28 +207,7 @@ export const Config = Type.Object(
       },
       'Approvals of what the policy holds up with REQUIRE_APPROVAL.',
     ),
-    consumers: Type.Array(
-      Type.Object(
-        {
-          name: Type.String({ minLength: 1, maxLength: 200, description: 'Who it is.' }),
-          uses: Type.Array(
-            Type.Object(
-              {
-                artifact: Type.Optional(
-                  Type.String({ minLength: 1, description: 'Id of the contract in the change set; any when absent.' }),
-                ),
-                operation: Type.Optional(
-                  Type.String({ pattern: '^[A-Z_]+ \\S.*$', description: 'METHOD /path, as the contract writes it.' }),
-                ),
-                tool: Type.Optional(Type.String({ minLength: 1, description: 'Name of the tool.' })),
-              },
-              { additionalProperties: false },
-            ),
-            { minItems: 1, description: 'What it uses; without operation and tool the whole contract.' },
-          ),
-        },
-        { additionalProperties: false },
-      ),
+    break_glass: strict(
       {
         default: [],
         description:

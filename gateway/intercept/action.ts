@@ -1,6 +1,13 @@
 /** What a recogniser makes of a request: an action to judge, or one to let pass, and what the protocol has to say on the way back. */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Artifact, DecisionContext, Envelope } from '../../engine/index.ts'
+import type {
+  Artifact,
+  DecisionContext,
+  Envelope,
+  IntendedContext,
+  ReceiptMismatch,
+  ReceiptReason,
+} from '../../engine/index.ts'
 import type { OfferedContract } from '../baselines/baselines.ts'
 import type { RouteConfig } from '../config/route.ts'
 import type { ErrorCode } from '../errors.ts'
@@ -13,10 +20,17 @@ export interface Caller {
   readonly audience: string | null
 }
 
+/**
+ * How a request came to the gateway. `reverse`: it was asked as if it were the server, and its routes say where calls go. By
+ * the others the request names its destination itself: `forward` (absolute form), `connect`, `redirect` (by the network).
+ */
+export type Entrance = 'reverse' | 'forward' | 'connect' | 'redirect'
+
 /** The head of a request that has passed the wire's own checks, on its way to one upstream. */
 export interface CallHead {
   readonly correlationId: string
   readonly caller: Caller
+  readonly entrance: Entrance
   readonly route: RouteConfig
   /** Where it goes, e.g. `https://api.example`: the route's upstream, else what the request itself names. */
   readonly origin: string
@@ -91,6 +105,20 @@ export interface Refusal {
   readonly envelope: Envelope | null
   /** What stopped it when the request names several things; null: all of it. */
   readonly subject: Subject | null
+  /** Set when it lacks a receipt: which one it takes. */
+  readonly demand?: ReceiptDemand
+}
+
+/** The receipt without which a thing does not go on. */
+export interface ReceiptDemand {
+  /** Context of the authorize preflight that issues it. */
+  readonly context: IntendedContext
+  /** The change set that it is to be about; empty: whatever the preflight was given. */
+  readonly artifacts: readonly Pick<Artifact, 'id' | 'type'>[]
+  /** Why the one that came is not good for this; null when there was none to look at. */
+  readonly reason: ReceiptReason | null
+  readonly note: string
+  readonly mismatches: readonly ReceiptMismatch[]
 }
 
 /** An answer made here. */

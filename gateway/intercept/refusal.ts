@@ -1,6 +1,6 @@
 /** What a stopped caller is told, in words for people and models and as the members of wire.md §13. */
 import { ERRORS } from '../errors.ts'
-import type { Answer, Refusal } from './action.ts'
+import type { Answer, ReceiptDemand, Refusal } from './action.ts'
 
 /** The members that every protocol's answer carries. */
 export function refusalMembers(refusal: Refusal): Readonly<Record<string, unknown>> {
@@ -9,7 +9,19 @@ export function refusalMembers(refusal: Refusal): Readonly<Record<string, unknow
     message: refusal.message,
     correlation_id: refusal.correlationId,
     ...(refusal.envelope === null ? {} : { decision_result: refusal.envelope }),
+    ...(refusal.demand === undefined ? {} : { receipt_required: refusal.demand }),
   }
+}
+
+/** In one sentence or two, for people: which receipt is missing, what is wrong with the one that came, and how to get it. */
+export function demandText(name: string, { context, artifacts, reason, note }: ReceiptDemand): string {
+  const about = artifacts.map(({ id, type }) => `${id} (${type})`).join(', ')
+  return (
+    `Preflight stopped ${name}: it goes on only with a receipt for exactly this operation. ` +
+    `${reason === null ? note : `The one that came does not authorize it (${reason}): ${note}`} ` +
+    `Run an authorize preflight (POST /api/v1/preflight) with the context ${JSON.stringify(context)}` +
+    `${about === '' ? '' : ` on ${about}`}, and send its chain_receipt in the Preflight-Receipt header.`
+  )
 }
 
 /** What was stopped, why, and what to do next, for a model to read. */
@@ -21,7 +33,7 @@ export function refusalText(refusal: Refusal): string {
     refusal.message,
     ...(reasons.length > 0 ? ['Why:', ...reasons] : []),
     ...(steps.length > 0 ? ['What to do next:', ...steps] : []),
-    envelope === null
+    envelope === null && refusal.demand === undefined
       ? 'The call was not sent. It may be tried again later.'
       : 'The call was not sent. Do not repeat it unchanged.',
     `Correlation id: ${refusal.correlationId}`,

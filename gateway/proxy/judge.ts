@@ -2,8 +2,16 @@
 import type { ExecutionAction } from '../../engine/index.ts'
 import type { Baselines } from '../baselines/baselines.ts'
 import { GatewayError } from '../errors.ts'
-import { UpstreamRefusal, type Call, type Ground, type JudgedAction, type Subject } from '../intercept/action.ts'
+import {
+  UpstreamRefusal,
+  type Call,
+  type Ground,
+  type JudgedAction,
+  type Question,
+  type Subject,
+} from '../intercept/action.ts'
 import type { Settings } from '../settings.ts'
+import { createReceiptGate, type ReceiptGate, type ReceiptGateDeps } from './receipt-gate.ts'
 import type { CallVerdict, Change, Verdicts } from './verdicts.ts'
 
 export interface SubjectVerdict {
@@ -18,13 +26,18 @@ export type Judgement =
       readonly verdicts: readonly SubjectVerdict[]
       /** The strictest: what the request as a whole may do. */
       readonly governing: SubjectVerdict
+      /** The receipts that verdicts rest on, to be used up where the route says so. */
+      readonly receipts: Pick<ReceiptGate, 'consume'>
     }
   /** Could not decide. `refusal`: because the upstream refused this caller. */
   | { readonly kind: 'undecided'; readonly error: GatewayError; readonly refusal: UpstreamRefusal | null }
 
+export type Decided = Extract<Judgement, { readonly kind: 'decided' }>
+
 export interface JudgeDeps {
   readonly baselines: Pick<Baselines, 'baselineFor'>
   readonly verdicts: Verdicts
+  readonly receipts: ReceiptGateDeps
 }
 
 /** Never rejects: whatever goes wrong here is "could not decide". */
@@ -35,19 +48,43 @@ export async function judge(
   deps: JudgeDeps,
 ): Promise<Judgement> {
   try {
+    const receipts = createReceiptGate(call, deps.receipts)
     const verdicts: SubjectVerdict[] = []
-    for (const { subject, ground } of await action.gather()) {
-      if (ground.kind === 'receipt') throw needsReceipt(subject)
-      const { route, caller, correlationId } = call
-      const change = ground.kind === 'change_set' ? ground : await contractChange(call, subject, ground, deps.baselines)
-      const question = { route, caller, subject, change, generation: settings.generation, correlationId }
-      verdicts.push({ subject, verdict: await deps.verdicts.verdictOn(question) })
+    for (const question of await action.gather()) {
+      const verdict = await verdictOn(call, question, receipts, settings.generation, deps)
+      verdicts.push({ subject: question.subject, verdict })
     }
-    return { kind: 'decided', verdicts, governing: strictest(verdicts) }
+    return { kind: 'decided', verdicts, governing: strictest(verdicts), receipts }
   } catch (error) {
     // The one catch of the decision path: whatever the fault, its answer is never CONTINUE (design.md, law 2).
     return undecided(error)
   }
+}
+
+/** A receipt that stands for the subject spares it a new decision; without one it is judged on what would change. */
+async function verdictOn(
+  call: Call,
+  question: Question,
+  receipts: ReceiptGate,
+  generation: number,
+  deps: JudgeDeps,
+): Promise<CallVerdict> {
+  const { route, caller, correlationId } = call
+  const { subject } = question
+  const change = await changeOf(call, question, deps.baselines)
+  const verdict = await receipts.verdictOn(question, change)
+  if (verdict !== null) return verdict
+  if (change === null) throw new TypeError(`${subject.name} has nothing to compare and was asked for no receipt`)
+  return deps.verdicts.verdictOn({ route, caller, subject, change, generation, correlationId })
+}
+
+async function changeOf(
+  call: Call,
+  { subject, ground }: Question,
+  baselines: JudgeDeps['baselines'],
+): Promise<Change | null> {
+  if (ground.kind === 'receipt') return null
+  return ground.kind === 'change_set' ? ground : contractChange(call, subject, ground, baselines)
 }
 
 /** The contract as it was pinned, and as it is offered now. */
@@ -60,10 +97,6 @@ async function contractChange(
   const baseline = await baselines.baselineFor(call.route, offered)
   if (!isCovered(baseline)) throw notCovered(call, subject)
   return { kind: 'contract', baseline, offered }
-}
-
-function needsReceipt({ name }: Subject): GatewayError {
-  return new GatewayError('PREFLIGHT_UNDECIDED', `${name} has no contract to compare, and goes on only with a receipt.`)
 }
 
 function notCovered(call: Call, subject: Subject): GatewayError {
@@ -92,6 +125,14 @@ const STRICTNESS: Readonly<Record<ExecutionAction, number>> = {
   CONTINUE_WITH_MONITORING: 1,
   REQUEST_APPROVAL: 2,
   STOP: 3,
+}
+
+/** The closed set of directives; one that is not known here is not permission (interface.md, cross-field rule 4). */
+export const MAY_PROCEED: Readonly<Record<ExecutionAction, boolean>> = {
+  CONTINUE: true,
+  CONTINUE_WITH_MONITORING: true,
+  REQUEST_APPROVAL: false,
+  STOP: false,
 }
 
 function strictest(verdicts: readonly SubjectVerdict[]): SubjectVerdict {

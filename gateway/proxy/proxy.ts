@@ -2,37 +2,21 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Baselines, BaselinesDeps } from '../baselines/baselines.ts'
-import { createRecognisers } from '../intercept/recognisers.ts'
 import { LOCAL_TENANT } from '../keys/api-keys.ts'
-import type { Store } from '../store/store.ts'
-import type { Logger } from '../telemetry/log.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
-import type { Monitoring } from '../telemetry/monitoring.ts'
 import { watchUnusedConnections } from '../unused-connections.ts'
-import type { Exchange } from './exchange.ts'
+import { buildRoad, type RoadParts, type RoadPartsDeps } from './road-parts.ts'
 import { travel, type RoadDeps } from './road.ts'
 import { headProblem, matchRoute, targetProblem } from './target.ts'
 import { sendError, type Trip } from './trip.ts'
 import { createUpstreams } from './upstream.ts'
-import { createVerdicts } from './verdicts.ts'
 
-export interface ProxyDeps {
-  /** Read once a request: routes, limits and policy can change while the proxy runs. */
-  readonly settings: BaselinesDeps['settings']
-  readonly flow: Pick<BaselinesDeps['flow'], 'authorize'>
-  readonly store: Pick<Store, 'approval' | 'receiptState' | 'recordInterception'>
-  readonly baselines: Pick<Baselines, 'baselineFor'>
-  readonly monitoring: Pick<Monitoring, 'isWired' | 'open' | 'finish'>
-  readonly metrics: Metrics
-  readonly logger: Logger
-  /** Milliseconds since the epoch. */
-  readonly now: () => number
-}
+export type ProxyDeps = RoadPartsDeps
 
 export interface Proxy {
   /** Resolves with the bound address. Rejects with the error of `listen` (EADDRINUSE …). */
   listen(host: string, port: number): Promise<AddressInfo>
+  /** What calls are judged with; ext_authz asks the same. */
+  readonly road: RoadParts
   /** Calls under way. */
   openCalls(): number
   /** A receipt was revoked or consumed by the API: the decision behind it is not used again unchecked. */
@@ -48,7 +32,7 @@ const HEAD_TIMEOUT_MS = 30_000
 const ANYBODY = { tenant: LOCAL_TENANT, audience: null } as const
 
 export function createProxy(deps: ProxyDeps): Proxy {
-  const road = buildRoad(deps)
+  const road = buildRoad(deps, createUpstreams())
   const openTrips = new Set<Trip>()
   deps.metrics.sample('preflight_calls_open', () => openTrips.size)
   let isClosing = false
@@ -84,11 +68,13 @@ export function createProxy(deps: ProxyDeps): Proxy {
 
   return {
     listen: (host, port) => listen(server, host, port),
+    road,
     openCalls: () => openTrips.size,
     receiptChanged: (decisionId) => road.verdicts.receiptChanged(decisionId),
     async close(drainMs) {
       isClosing = true
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      road.waitingRoom.close()
       for (const exchange of road.standing) exchange.abort()
       server.closeIdleConnections()
       unused.close()
@@ -97,23 +83,6 @@ export function createProxy(deps: ProxyDeps): Proxy {
       clearTimeout(force)
       await road.upstreams.close()
     },
-  }
-}
-
-function buildRoad(deps: ProxyDeps): RoadDeps {
-  const { metrics, logger, now } = deps
-  const upstreams = createUpstreams()
-  return {
-    recognisers: createRecognisers({ ...deps, upstreams }),
-    baselines: deps.baselines,
-    verdicts: createVerdicts(deps),
-    store: deps.store,
-    monitoring: deps.monitoring,
-    upstreams,
-    standing: new Set<Exchange>(),
-    metrics,
-    logger,
-    now,
   }
 }
 

@@ -3,17 +3,18 @@
  * a contract or the policy changes; so a call in the common case costs a look-up and no signature.
  */
 import { LRUCache } from 'lru-cache'
-import { EMPTY_CONTEXT, type Envelope, type ExecutionAction } from '../../engine/index.ts'
+import { EMPTY_CONTEXT, type DecisionContext, type Envelope, type ExecutionAction } from '../../engine/index.ts'
 import type { BaselinesDeps, OfferedContract } from '../baselines/baselines.ts'
 import { approvalState } from '../approvals/request.ts'
 import type { RouteConfig } from '../config/route.ts'
 import type { AuthorizeRequest } from '../flow/flow.ts'
-import type { Caller, Ground, Subject } from '../intercept/action.ts'
+import type { Caller, Ground, ReceiptDemand, Subject } from '../intercept/action.ts'
 import type { BaselineRow, Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
-/** A decision as the road needs it: what to do, and the header values that go with it. */
-export interface CallVerdict {
+/** A decision made here, as the road needs it: what to do, and the header values that go with it. */
+export interface DecisionVerdict {
+  readonly basis: 'decision'
   readonly action: ExecutionAction
   readonly decisionId: string
   readonly envelope: Envelope
@@ -23,6 +24,25 @@ export interface CallVerdict {
   /** The request for approval that the decision waits for or rests on. */
   readonly approvalId: string | null
 }
+
+/** An earlier decision whose receipt came with the call and authorizes it. */
+export interface ReceiptVerdict {
+  readonly basis: 'receipt'
+  readonly action: ExecutionAction
+  readonly decisionId: string
+  readonly token: string
+  readonly envelopeHeader: string | null
+}
+
+/** No decision: there must be a receipt, and there is none that is good for this. */
+export interface DemandVerdict {
+  readonly basis: 'demand'
+  readonly action: 'STOP'
+  readonly decisionId: null
+  readonly demand: ReceiptDemand
+}
+
+export type CallVerdict = DecisionVerdict | ReceiptVerdict | DemandVerdict
 
 /** What would change under the call, or by it. */
 export type Change =
@@ -42,7 +62,7 @@ export interface VerdictRequest {
 
 export interface Verdicts {
   /** Rejects with a GatewayError when no decision could be made or its state cannot be told. */
-  verdictOn(request: VerdictRequest): Promise<CallVerdict>
+  verdictOn(request: VerdictRequest): Promise<DecisionVerdict>
   /** A receipt was revoked or consumed in this process: its state is looked up before the decision is used again. */
   receiptChanged(decisionId: string): void
 }
@@ -58,7 +78,7 @@ export interface VerdictsDeps {
 
 interface Entry {
   readonly tenant: string
-  readonly verdict: Promise<CallVerdict>
+  readonly verdict: Promise<DecisionVerdict>
   /** Null until the verdict is there. */
   decisionId: string | null
   /** Set once the verdict is there. */
@@ -146,7 +166,7 @@ async function isStillCurrent(entry: Entry, now: number, store: VerdictStore): P
 
 /** A decision that waits for a person's word is made anew once there is one, or once nobody can give it any more. */
 async function isUnanswered(
-  { action, approvalId }: CallVerdict,
+  { action, approvalId }: DecisionVerdict,
   tenant: string,
   now: number,
   store: VerdictStore,
@@ -157,25 +177,41 @@ async function isUnanswered(
   return approvalState(row, now) !== 'granted'
 }
 
-function changeSetOf({ target }: Subject, change: Change): Pick<AuthorizeRequest, 'artifacts' | 'unreadable'> {
+/** What the change consists of, as an authorize preflight would be given it. */
+export function changedArtifacts(
+  { target }: Pick<Subject, 'target'>,
+  change: Change,
+): Pick<AuthorizeRequest, 'artifacts' | 'unreadable'> {
   if (change.kind === 'change_set') return { artifacts: change.artifacts, unreadable: change.unreadable }
   const { baseline, offered } = change
   return { artifacts: [{ id: target, type: offered.type, before: baseline.content, after: offered.content }] }
 }
 
+/** Which operation on what: bound into a decision about the subject, and asked of a receipt for it. */
+export function intendedAct(
+  route: Pick<RouteConfig, 'operation' | 'environment'>,
+  { operation, target }: Pick<Subject, 'operation' | 'target'>,
+): Pick<DecisionContext, 'operation' | 'environment' | 'target_id'> {
+  return {
+    operation: operation ?? route.operation,
+    environment: route.environment ?? null,
+    target_id: target,
+  }
+}
+
+/** Null when it is too long for a header. */
+export function encodedEnvelope(envelope: unknown): string | null {
+  const encoded = Buffer.from(JSON.stringify(envelope)).toString('base64url')
+  return encoded.length <= MAX_ENVELOPE_HEADER ? encoded : null
+}
+
 async function authorize(
   { route, caller, subject, change, correlationId }: VerdictRequest,
   flow: Pick<BaselinesDeps['flow'], 'authorize'>,
-): Promise<{ readonly verdict: CallVerdict; readonly expiresAt: number }> {
+): Promise<{ readonly verdict: DecisionVerdict; readonly expiresAt: number }> {
   const { envelope, token, expiresAt, approvalId } = await flow.authorize({
-    ...changeSetOf(subject, change),
-    context: {
-      ...EMPTY_CONTEXT,
-      ...subject.place,
-      operation: subject.operation ?? route.operation,
-      environment: route.environment ?? null,
-      target_id: subject.target,
-    },
+    ...changedArtifacts(subject, change),
+    context: { ...EMPTY_CONTEXT, ...subject.place, ...intendedAct(route, subject) },
     caller,
     correlationId,
     route: route.name,
@@ -185,16 +221,16 @@ async function authorize(
     idempotency: null,
     response: null,
   })
-  const encoded = Buffer.from(JSON.stringify(envelope)).toString('base64url')
   return {
     expiresAt,
     verdict: {
+      basis: 'decision',
       action: envelope.execution_action,
       decisionId: envelope.decision_id,
       envelope,
       token,
       approvalId,
-      envelopeHeader: encoded.length <= MAX_ENVELOPE_HEADER ? encoded : null,
+      envelopeHeader: encodedEnvelope(envelope),
     },
   }
 }

@@ -66,7 +66,45 @@ export interface InterceptionRow {
   readonly action: string
   readonly executionAction: ExecutionAction
   readonly enforced: boolean
+  /**
+   * What was done with it. `receipt`: went on under a receipt that came with it. `held`: waits for, or was refused for want of, a
+   * person's word. `observed`, `failed_open` and `break_glass` went on although they were not judged good.
+   */
+  readonly effect:
+    | 'forwarded'
+    | 'receipt'
+    | 'observed'
+    | 'failed_open'
+    | 'break_glass'
+    | 'held'
+    | 'stopped'
+    | 'undecided'
+  /** The exception that it went on under. */
+  readonly breakGlassId: string | null
   readonly at: number
+}
+
+/** An exception to enforcement on one route, opened by a person for a time. Times are milliseconds since the epoch. */
+export interface BreakGlassRow {
+  readonly id: string
+  readonly route: string
+  readonly reason: string
+  /** Audience of the key, or `cli:USER`. */
+  readonly openedBy: string
+  readonly openedAt: number
+  readonly expiresAt: number
+  /** Set when it was closed before its time. */
+  readonly closedBy: string | null
+  readonly closedAt: number | null
+  /** Calls that went on because of it. */
+  readonly calls: number
+}
+
+export interface BreakGlassFilter {
+  /** Only those in force at this moment, milliseconds since the epoch. */
+  readonly openAt?: number
+  readonly route?: string
+  readonly limit: number
 }
 
 export interface LedgerFilter {
@@ -256,3 +294,10 @@ export interface Store {
   verifyChain(): Promise<number | null>
   close(): Promise<void>
 }
+  openBreakGlass(row: BreakGlassRow): Promise<void>
+  /** Newest first. */
+  breakGlasses(filter: BreakGlassFilter): Promise<readonly BreakGlassRow[]>
+  /** As it stands then; null when there is none. Closing what has ended changes nothing. */
+  closeBreakGlass(id: string, by: string, at: number): Promise<BreakGlassRow | null>
+  /** Counts one call on the exception in force of the route; null when there is none. */
+  useBreakGlass(route: string, at: number): Promise<BreakGlassRow | null>

@@ -58,7 +58,7 @@ export const METRICS = [
     name: 'preflight_calls_total',
     type: 'counter',
     labels: ['route', 'outcome'],
-    help: 'Intercepted calls: forwarded, stopped, held (approval needed), undecided, observed (would have been held or stopped), failed_open, passed (not judged), refused (ambiguous or unreadable).',
+    help: 'Intercepted calls: forwarded, stopped, held (approval needed), undecided, observed (would have been held or stopped), failed_open, break_glass (went on under an exception), passed (not judged), refused (ambiguous or unreadable).',
   },
   {
     name: 'preflight_call_decision_seconds',
@@ -72,6 +72,30 @@ export const METRICS = [
     type: 'gauge',
     labels: [],
     help: 'Calls under way through the proxy.',
+  },
+  {
+    name: 'preflight_calls_held',
+    type: 'gauge',
+    labels: [],
+    help: 'Calls that wait for an approval now.',
+  },
+  {
+    name: 'preflight_receipts_presented_total',
+    type: 'counter',
+    labels: ['route', 'result'],
+    help: 'Receipts that came with calls and were looked at: authorized, or the reason why not; missing where one was needed and none came.',
+  },
+  {
+    name: 'preflight_break_glass_open',
+    type: 'gauge',
+    labels: [],
+    help: 'Break-glass exceptions in force: routes on which enforcement is suspended.',
+  },
+  {
+    name: 'preflight_break_glass_calls_total',
+    type: 'counter',
+    labels: ['route'],
+    help: 'Calls that went on only because of a break-glass exception.',
   },
   {
     name: 'preflight_upstream_errors_total',

@@ -5,9 +5,11 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import type { Decision } from '../../engine/index.ts'
 import { createBaselines, type Baselines } from '../../gateway/baselines/baselines.ts'
+import { createBreakGlass } from '../../gateway/break-glass/break-glass.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
 import type { Config } from '../../gateway/config/schema.ts'
 import type { AuthorizeRequest, Flow } from '../../gateway/flow/flow.ts'
+import { createConsumerObserver, type ConsumerObserver } from '../../gateway/consumers/observer.ts'
 import { createProxy, type Proxy } from '../../gateway/proxy/proxy.ts'
 import { openStore } from '../../gateway/store/open.ts'
 import type { InterceptionRow, Store } from '../../gateway/store/store.ts'
@@ -24,6 +26,7 @@ export interface Road {
   readonly store: Store
   readonly flow: ScriptedFlow
   readonly baselines: Baselines
+  readonly consumers: ConsumerObserver
   readonly monitoring: Monitoring
   readonly metrics: Metrics
   readonly interceptions: readonly InterceptionRow[]
@@ -90,7 +93,11 @@ export async function startRoad(options: RoadOptions): Promise<Road> {
   })
   await monitoring.start()
   const baselines = createBaselines({ settings, flow, store: faultyStore, logger, now })
-  const proxy = createProxy({ settings, flow, store: faultyStore, baselines, monitoring, metrics, logger, now })
+  const breakGlass = createBreakGlass({ store: faultyStore, metrics, logger, now })
+  const keys = { keySet: () => new Map() }
+  const consumers = await createConsumerObserver({ settings, store: faultyStore, logger, now })
+  const shared = { settings, flow, store: faultyStore, baselines, consumers, breakGlass, monitoring, metrics, logger, now }
+  const proxy = createProxy({ ...shared, keys })
   const { port } = await proxy.listen('127.0.0.1', 0)
   return {
     url: `http://127.0.0.1:${port}`,
@@ -98,6 +105,7 @@ export async function startRoad(options: RoadOptions): Promise<Road> {
     store,
     flow,
     baselines,
+    consumers,
     monitoring,
     metrics,
     interceptions,
@@ -108,6 +116,7 @@ export async function startRoad(options: RoadOptions): Promise<Road> {
     },
     async close() {
       await proxy.close(0)
+      await consumers.close()
       await monitoring.close()
       await store.close()
       rmSync(directory, { recursive: true, force: true })

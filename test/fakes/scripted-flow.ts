@@ -1,12 +1,22 @@
 /** A flow that decides what the test says and remembers what it was asked; envelopes have every required member. */
-import { DECISION_CLASSES, ok, type Comparison, type Decision, type Envelope } from '../../engine/index.ts'
+import {
+  artifactDigest,
+  DECISION_CLASSES,
+  inputFingerprint,
+  ok,
+  type Comparison,
+  type Decision,
+  type Envelope,
+} from '../../engine/index.ts'
+import { sha256Hex } from '../../gateway/hash.ts'
 import type { BaselinesDeps, IssuedDecision } from '../../gateway/baselines/baselines.ts'
 import type { AuthorizeRequest, Flow } from '../../gateway/flow/flow.ts'
 
-export type ScriptedFlow = BaselinesDeps['flow'] & {
-  /** Every authorize request, in order. */
-  readonly asked: AuthorizeRequest[]
-}
+export type ScriptedFlow = BaselinesDeps['flow'] &
+  Pick<Flow, 'digests'> & {
+    /** Every authorize request, in order. */
+    readonly asked: AuthorizeRequest[]
+  }
 
 export interface Script {
   /** What to decide; may throw what a failing flow throws. */
@@ -30,6 +40,11 @@ export function scriptedFlow(script: Script): ScriptedFlow {
   const asked: AuthorizeRequest[] = []
   return {
     asked,
+    digests: (artifacts) =>
+      Promise.resolve({
+        inputFingerprint: inputFingerprint(artifacts, sha256Hex),
+        artifactDigest: artifactDigest(artifacts, sha256Hex),
+      }),
     compare: script.compare ?? (() => Promise.resolve(ok(NO_CHANGE))),
     async authorize(request) {
       asked.push(request)

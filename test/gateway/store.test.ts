@@ -264,6 +264,8 @@ function interception(correlationId: string): InterceptionRow {
     action: 'tools/call search',
     executionAction: 'CONTINUE',
     enforced: true,
+    effect: 'forwarded',
+    breakGlassId: null,
     at: 1,
   }
 }

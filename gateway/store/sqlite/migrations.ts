@@ -170,4 +170,33 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX kept_contents_by_use ON kept_contents (used_at, size, digest);
   `,
+  `
+  ALTER TABLE interceptions ADD COLUMN effect TEXT;
+  ALTER TABLE interceptions ADD COLUMN break_glass_id TEXT;
+
+  CREATE TABLE break_glass (
+    id         TEXT NOT NULL PRIMARY KEY,
+    route      TEXT NOT NULL,
+    reason     TEXT NOT NULL,
+    opened_by  TEXT NOT NULL,
+    opened_at  INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    closed_by  TEXT,
+    closed_at  INTEGER,
+    calls      INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX break_glass_in_force ON break_glass (route, expires_at) WHERE closed_at IS NULL;
+  CREATE TRIGGER break_glass_stays BEFORE DELETE ON break_glass
+    BEGIN SELECT RAISE(ABORT, 'exceptions are kept'); END;
+  CREATE TRIGGER break_glass_is_true BEFORE UPDATE OF id, route, reason, opened_by, opened_at, expires_at ON break_glass
+    BEGIN SELECT RAISE(ABORT, 'who opened an exception, why and for how long is final'); END;
+
+  CREATE TABLE baseline_candidates (
+    route   TEXT NOT NULL PRIMARY KEY,
+    type    TEXT NOT NULL,
+    content TEXT NOT NULL,
+    digest  TEXT NOT NULL,
+    seen_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]

@@ -1,11 +1,24 @@
 /** The list of what the writer thread can do, and the messages that carry it between the threads. */
 import { approvalReads, approvalWrites } from './approvals.ts'
+import { breakGlassReads, breakGlassWrites } from './break-glass.ts'
 import { decisionReads, decisionWrites } from './decisions.ts'
 import { inputReads, inputWrites } from './inputs.ts'
 import { recordReads, recordWrites } from './records.ts'
 
-export const READS = { ...approvalReads, ...decisionReads, ...inputReads, ...recordReads } as const
-export const WRITES = { ...approvalWrites, ...decisionWrites, ...inputWrites, ...recordWrites } as const
+export const READS = {
+  ...approvalReads,
+  ...breakGlassReads,
+  ...decisionReads,
+  ...inputReads,
+  ...recordReads,
+} as const
+export const WRITES = {
+  ...approvalWrites,
+  ...breakGlassWrites,
+  ...decisionWrites,
+  ...inputWrites,
+  ...recordWrites,
+} as const
 
 type Operations = typeof READS & typeof WRITES
 export type OperationName = keyof Operations

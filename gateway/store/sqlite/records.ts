@@ -36,8 +36,8 @@ export const recordWrites = {
     for (const row of rows)
       sql.run(
         `INSERT INTO interceptions
-           (correlation_id, decision_id, route, protocol, action, execution_action, enforced, at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+           (correlation_id, decision_id, route, protocol, action, execution_action, enforced, effect, break_glass_id, at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         row.correlationId,
         row.decisionId,
         row.route,
@@ -45,6 +45,8 @@ export const recordWrites = {
         row.action,
         row.executionAction,
         row.enforced ? 1 : 0,
+        row.effect,
+        row.breakGlassId,
         row.at,
       )
     return null

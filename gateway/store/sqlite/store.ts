@@ -53,6 +53,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     setBaseline: async (row) => {
       await client.call('setBaseline', row)
     },
+    openBreakGlass: async (row) => {
+      await client.call('openBreakGlass', row)
+    },
+    breakGlasses: (filter) => client.call('breakGlasses', filter),
+    closeBreakGlass: (id, by, at) => client.call('closeBreakGlass', { id, by, at }),
+    useBreakGlass: (route, at) => client.call('useBreakGlass', { route, at }),
     openWindow: async (row) => {
       await client.call('openWindow', row)
     },

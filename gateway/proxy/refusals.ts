@@ -1,0 +1,73 @@
+/** Why a call does not go on, in the words of the road; each protocol then tells it in its own form (wire.md §13). */
+import type { ExecutionAction } from '../../engine/index.ts'
+import { ERRORS } from '../errors.ts'
+import type { Answer, Call, JudgedAction, Refusal } from '../intercept/action.ts'
+import { demandText } from '../intercept/refusal.ts'
+import type { Judgement, SubjectVerdict } from './judge.ts'
+
+/** An answer instead of the call, and the gateway's own headers on it: name, value, name, value … */
+export interface Halt {
+  readonly answer: Answer
+  readonly headers: readonly string[]
+}
+
+/** @param approvalAt where the word can be given that a held call waits for (wire.md §13) */
+export function stopped(
+  call: Call,
+  action: JudgedAction,
+  { subject, verdict }: SubjectVerdict,
+  approvalAt: string | null,
+): Halt {
+  const headers = decisionHeaders(call, verdict.action, verdict.decisionId)
+  const refused = { correlationId: call.correlationId, subject }
+  if (verdict.basis === 'demand') {
+    const message = demandText(subject.name, verdict.demand)
+    const code = 'PREFLIGHT_RECEIPT_REQUIRED'
+    return { answer: action.refuse({ ...refused, code, message, envelope: null, demand: verdict.demand }), headers }
+  }
+  const isHeld = verdict.action === 'REQUEST_APPROVAL'
+  const code = isHeld ? 'PREFLIGHT_APPROVAL_REQUIRED' : 'PREFLIGHT_STOP'
+  const envelope = verdict.basis === 'decision' ? verdict.envelope : null
+  const message = `Preflight ${isHeld ? 'holds' : 'stopped'} ${subject.name}: ${envelope?.summary ?? ERRORS[code].message}`
+  return {
+    answer: action.refuse({ ...refused, code, message, envelope }),
+    headers: approvalAt === null ? headers : [...headers, 'Location', approvalAt],
+  }
+}
+
+export function unmonitored(call: Call, action: JudgedAction, { subject, verdict }: SubjectVerdict): Halt {
+  const refusal: Refusal = {
+    code: 'PREFLIGHT_STOP',
+    message: `MONITORING_UNWIRED: ${subject.name} may only go on under monitoring, and no telemetry sink takes events now.`,
+    correlationId: call.correlationId,
+    envelope: verdict.basis === 'decision' ? verdict.envelope : null,
+    subject,
+  }
+  return { answer: action.refuse(refusal), headers: decisionHeaders(call, 'STOP', verdict.decisionId) }
+}
+
+export function unjudged(
+  call: Call,
+  action: JudgedAction,
+  { error, refusal: upstream }: Extract<Judgement, { readonly kind: 'undecided' }>,
+): Halt {
+  const code = ERRORS[error.code].status >= 500 ? error.code : 'PREFLIGHT_UNDECIDED'
+  const { correlationId } = call
+  const answer = action.refuse({ code, message: error.message, correlationId, envelope: null, subject: null })
+  const headers = decisionHeaders(call, 'STOP', null)
+  if (upstream === null) return { answer, headers }
+  return {
+    answer: { ...answer, status: upstream.status, headers: { ...answer.headers, ...upstream.headers } },
+    headers,
+  }
+}
+
+export function decisionHeaders(call: Call, action: ExecutionAction, decisionId: string | null): readonly string[] {
+  return [
+    'Preflight-Action',
+    action,
+    ...(decisionId === null ? [] : ['Preflight-Decision-Id', decisionId]),
+    'X-Correlation-ID',
+    call.correlationId,
+  ]
+}

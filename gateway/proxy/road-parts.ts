@@ -1,0 +1,88 @@
+/** What the road is made of, put together once: shared by every listener that calls come in by, and by the listeners of ext_authz. */
+import { LRUCache } from 'lru-cache'
+import type { Baselines, BaselinesDeps } from '../baselines/baselines.ts'
+import type { BreakGlass } from '../break-glass/break-glass.ts'
+import type { ConsumerObserver } from '../consumers/observer.ts'
+import type { Flow } from '../flow/flow.ts'
+import { createRecognisers } from '../intercept/recognisers.ts'
+import type { KeyRing } from '../keys/key-ring.ts'
+import type { Store } from '../store/store.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Monitoring } from '../telemetry/monitoring.ts'
+import type { Exchange } from './exchange.ts'
+import type { ReceiptGateDeps } from './receipt-gate.ts'
+import type { RoadDeps } from './road.ts'
+import type { Upstreams } from './upstream.ts'
+import { changedArtifacts, createVerdicts, type Verdicts } from './verdicts.ts'
+import { createWaitingRoom, type WaitingRoom } from './waiting-room.ts'
+
+export interface RoadPartsDeps {
+  /** Read once a request: routes, limits and policy can change while the proxy runs. */
+  readonly settings: BaselinesDeps['settings']
+  readonly flow: Pick<BaselinesDeps['flow'], 'authorize'> & Pick<Flow, 'digests'>
+  readonly store: Pick<Store, 'approval' | 'receiptState' | 'consumeReceipt' | 'recordInterception'>
+  readonly keys: Pick<KeyRing, 'keySet'>
+  readonly baselines: Pick<Baselines, 'baselineFor'>
+  readonly consumers: Pick<ConsumerObserver, 'note'>
+  readonly breakGlass: Pick<BreakGlass, 'use' | 'isOpen'>
+  readonly monitoring: Pick<Monitoring, 'isWired' | 'open' | 'finish'>
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+export type RoadParts = RoadDeps & { readonly waitingRoom: WaitingRoom }
+
+export function buildRoad(deps: RoadPartsDeps, upstreams: Upstreams): RoadParts {
+  const { metrics, logger, now, settings, breakGlass } = deps
+  const verdicts = createVerdicts(deps)
+  const waitingRoom = createWaitingRoom({
+    store: deps.store,
+    isReleased: (route) => breakGlass.isOpen(route),
+    bound: () => settings().config.limits.held_calls,
+    logger,
+    now,
+  })
+  metrics.sample('preflight_calls_held', () => waitingRoom.held())
+  return {
+    recognisers: createRecognisers({ ...deps, upstreams }),
+    baselines: deps.baselines,
+    consumers: deps.consumers,
+    verdicts,
+    receipts: receiptGateDeps(deps, verdicts),
+    breakGlass,
+    waitingRoom,
+    store: deps.store,
+    monitoring: deps.monitoring,
+    upstreams,
+    standing: new Set<Exchange>(),
+    metrics,
+    logger,
+    now,
+  }
+}
+
+const MAX_FINGERPRINTS = 1000
+
+function receiptGateDeps(deps: RoadPartsDeps, verdicts: Verdicts): ReceiptGateDeps {
+  /** Contracts are large and change seldom: each pair is hashed once for each thing it is asked about. */
+  const known = new LRUCache<string, string>({ max: MAX_FINGERPRINTS })
+  return {
+    keys: deps.keys,
+    store: deps.store,
+    metrics: deps.metrics,
+    logger: deps.logger,
+    now: deps.now,
+    receiptChanged: (decisionId) => verdicts.receiptChanged(decisionId),
+    async fingerprint(subject, change) {
+      const { artifacts } = changedArtifacts(subject, change)
+      if (change.kind === 'change_set') return (await deps.flow.digests(artifacts)).inputFingerprint
+      const key = `${change.baseline.digest}\n${change.offered.digest}\n${change.offered.type}\n${subject.target}`
+      const fingerprint = known.get(key) ?? (await deps.flow.digests(artifacts)).inputFingerprint
+      known.set(key, fingerprint)
+      return fingerprint
+    },
+  }
+}

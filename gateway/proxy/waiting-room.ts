@@ -1,0 +1,138 @@
+/**
+ * Calls that wait for a person's word. Bounded, ended by the word, the deadline, the client or the shutdown, and never longer than
+ * the request for approval itself stands. Words given by another process are seen by looking, within a second.
+ */
+import { approvalState, isGrantInForce } from '../approvals/request.ts'
+import type { Store } from '../store/store.ts'
+import type { Logger } from '../telemetry/log.ts'
+
+/** The caller's side of a wait. */
+export interface Waiting {
+  readonly isGone: boolean
+  /** Calls back when the client goes away; answers how to stop listening. */
+  onGone(listener: () => void): () => void
+  /** A sign of life, where the protocol has one; called about every `KEEP_ALIVE_MS`. */
+  keepAlive(): void
+}
+
+export interface Hold {
+  readonly approvalId: string
+  /** Whose decision waits. */
+  readonly tenant: string
+  readonly route: string
+  /** Milliseconds since the epoch. */
+  readonly deadline: number
+  readonly waiting: Waiting
+}
+
+/**
+ * `granted`: judge again. `released`: an exception was opened, or somebody else settled what the call waits for. `refused`: denied
+ * or expired. `over`: the deadline, the bound, the shutdown or a store that cannot be asked. `gone`: nobody waits any more.
+ */
+export type HoldEnd = 'granted' | 'released' | 'refused' | 'over' | 'gone'
+
+export interface WaitingRoom {
+  /** Never rejects. */
+  wait(hold: Hold): Promise<HoldEnd>
+  /** Calls held now. */
+  held(): number
+  /** Looks at once: something was settled in this process. */
+  look(): void
+  /** Ends every wait; none begins any more. */
+  close(): void
+}
+
+export interface WaitingRoomDeps {
+  readonly store: Pick<Store, 'approval'>
+  /** An exception of the route is open. */
+  readonly isReleased: (route: string) => Promise<boolean>
+  /** Calls held at the same time at the most. */
+  readonly bound: () => number
+  readonly logger: Logger
+  readonly now: () => number
+}
+
+const LOOK_MS = 1000
+export const KEEP_ALIVE_MS = 10_000
+
+export function createWaitingRoom(deps: WaitingRoomDeps): WaitingRoom {
+  const waits = new Set<Wait>()
+  let isClosed = false
+  return {
+    wait(hold) {
+      if (hold.waiting.isGone) return Promise.resolve('gone')
+      if (isClosed || waits.size >= deps.bound()) return Promise.resolve('over')
+      const wait = new Wait(hold, deps)
+      waits.add(wait)
+      return wait.end.finally(() => waits.delete(wait))
+    },
+    held: () => waits.size,
+    look() {
+      for (const wait of waits) wait.look()
+    },
+    close() {
+      isClosed = true
+      for (const wait of waits) wait.finish('over')
+    },
+  }
+}
+
+class Wait {
+  readonly end: Promise<HoldEnd>
+  readonly #hold: Hold
+  readonly #deps: WaitingRoomDeps
+  readonly #stopListening: () => void
+  readonly #timers: readonly NodeJS.Timeout[]
+  #resolve: (end: HoldEnd) => void = () => {}
+  #isLooking = false
+
+  constructor(hold: Hold, deps: WaitingRoomDeps) {
+    this.#hold = hold
+    this.#deps = deps
+    this.end = new Promise((resolve) => {
+      this.#resolve = resolve
+    })
+    this.#timers = [
+      setInterval(() => this.look(), LOOK_MS),
+      setInterval(() => hold.waiting.keepAlive(), KEEP_ALIVE_MS),
+      setTimeout(() => this.finish('over'), Math.max(0, hold.deadline - deps.now())),
+    ]
+    this.#stopListening = hold.waiting.onGone(() => this.finish('gone'))
+    hold.waiting.keepAlive()
+    this.look()
+  }
+
+  look(): void {
+    if (this.#isLooking) return
+    this.#isLooking = true
+    void this.#find()
+      .then((end) => {
+        if (end !== null) this.finish(end)
+      })
+      .finally(() => {
+        this.#isLooking = false
+      })
+  }
+
+  finish(end: HoldEnd): void {
+    for (const timer of this.#timers) clearTimeout(timer)
+    this.#stopListening()
+    this.#resolve(end)
+  }
+
+  /** Null: nothing has happened yet. */
+  async #find(): Promise<HoldEnd | null> {
+    const { store, isReleased, now, logger } = this.#deps
+    const { approvalId, tenant, route } = this.#hold
+    try {
+      const row = await store.approval(tenant, approvalId)
+      if (row === null) return 'refused'
+      if (isGrantInForce(row, now())) return 'granted'
+      if (approvalState(row, now()) !== 'pending') return 'refused'
+      return (await isReleased(route)) ? 'released' : null
+    } catch (error) {
+      logger.error({ err: error, approval_id: approvalId }, 'whether a held call may go on could not be looked up')
+      return 'over'
+    }
+  }
+}

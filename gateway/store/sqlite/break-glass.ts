@@ -1,0 +1,79 @@
+/** Operations on break-glass exceptions. A row is closed once, and counts its calls while it is open. */
+import type { BreakGlassFilter, BreakGlassRow } from '../store.ts'
+import { integer, integerOrNull, text, textOrNull, type Row, type Statements } from './statements.ts'
+
+const IN_FORCE = 'closed_at IS NULL AND expires_at > ?'
+
+export const breakGlassReads = {
+  breakGlasses: (sql: Statements, { openAt, route, limit }: BreakGlassFilter): readonly BreakGlassRow[] => {
+    const conditions = ['1 = 1']
+    const values: (string | number)[] = []
+    if (openAt !== undefined) {
+      conditions.push(IN_FORCE)
+      values.push(openAt)
+    }
+    if (route !== undefined) {
+      conditions.push('route = ?')
+      values.push(route)
+    }
+    const where = conditions.join(' AND ')
+    return sql
+      .all(`SELECT * FROM break_glass WHERE ${where} ORDER BY opened_at DESC, id LIMIT ?`, ...values, limit)
+      .map(breakGlass)
+  },
+} as const
+
+export const breakGlassWrites = {
+  openBreakGlass: (sql: Statements, row: BreakGlassRow): null => {
+    sql.run(
+      `INSERT INTO break_glass (id, route, reason, opened_by, opened_at, expires_at, calls)
+       VALUES (?, ?, ?, ?, ?, ?, 0)`,
+      row.id,
+      row.route,
+      row.reason,
+      row.openedBy,
+      row.openedAt,
+      row.expiresAt,
+    )
+    return null
+  },
+
+  /** Null when there is no such exception. Closing one that has ended by itself, or was closed before, changes nothing. */
+  closeBreakGlass: (
+    sql: Statements,
+    { id, by, at }: { readonly id: string; readonly by: string; readonly at: number },
+  ): BreakGlassRow | null => {
+    sql.run(`UPDATE break_glass SET closed_by = ?, closed_at = ? WHERE id = ? AND ${IN_FORCE}`, by, at, id, at)
+    const row = sql.get('SELECT * FROM break_glass WHERE id = ?', id)
+    return row === undefined ? null : breakGlass(row)
+  },
+
+  /** Counts on the one that lasts longest, when several are open. */
+  useBreakGlass: (
+    sql: Statements,
+    { route, at }: { readonly route: string; readonly at: number },
+  ): BreakGlassRow | null => {
+    const row = sql.get(
+      `UPDATE break_glass SET calls = calls + 1 WHERE id =
+         (SELECT id FROM break_glass WHERE route = ? AND ${IN_FORCE} ORDER BY expires_at DESC, id LIMIT 1)
+       RETURNING *`,
+      route,
+      at,
+    )
+    return row === undefined ? null : breakGlass(row)
+  },
+} as const
+
+function breakGlass(row: Row): BreakGlassRow {
+  return {
+    id: text(row, 'id'),
+    route: text(row, 'route'),
+    reason: text(row, 'reason'),
+    openedBy: text(row, 'opened_by'),
+    openedAt: integer(row, 'opened_at'),
+    expiresAt: integer(row, 'expires_at'),
+    closedBy: textOrNull(row, 'closed_by'),
+    closedAt: integerOrNull(row, 'closed_at'),
+    calls: integer(row, 'calls'),
+  }
+}

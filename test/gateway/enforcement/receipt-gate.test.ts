@@ -1,0 +1,179 @@
+/** Every reason for which a receipt does not authorize (wire.md §6), at the gate of the road: refused where one is needed, overlooked where one is only accepted. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  EMPTY_CONTEXT,
+  RECEIPT_REASONS,
+  type KeySet,
+  type ReceiptReason,
+  type ReceiptState,
+} from '../../../engine/index.ts'
+import { loadConfig } from '../../../gateway/config/load.ts'
+import type { Call, Question } from '../../../gateway/intercept/action.ts'
+import { createReceiptGate, type ReceiptGateDeps } from '../../../gateway/proxy/receipt-gate.ts'
+import { createLogger } from '../../../gateway/telemetry/log.ts'
+import { createMetrics } from '../../../gateway/telemetry/metrics.ts'
+import { decideOn, digest, issueOn, NOW, type FakeIssue } from '../../fakes/decisions.ts'
+import { fakeKey, keySet } from '../../fakes/keys.ts'
+
+const PLACE = { repository: 'acme/pets', branch: 'main', pull_request: '17' }
+const BOUND = { ...EMPTY_CONTEXT, ...PLACE, operation: 'merge', environment: 'prod', target_id: 'pets' }
+const QUESTION: Question = {
+  subject: { name: 'merge 17', target: 'pets', scope: null, operation: 'merge', place: PLACE },
+  ground: {
+    kind: 'change_set',
+    artifacts: [{ id: 'api', type: 'openapi', before: '{}', after: '{}' }],
+    unreadable: [],
+  },
+}
+const KEY = fakeKey()
+
+interface Case {
+  readonly issued?: FakeIssue
+  readonly token?: string
+  readonly envelope?: unknown
+  readonly state?: ReceiptState | null
+  readonly keys?: KeySet
+  /** Seconds. */
+  readonly now?: number
+  readonly audience?: string
+  readonly fingerprint?: string
+}
+
+const issue = (context: object = {}, findings: Parameters<typeof decideOn>[0] = []): FakeIssue =>
+  issueOn(decideOn(findings, { context: { ...BOUND, ...context } }), KEY)
+const GOOD = issue()
+const [HEAD = '', CLAIMS = '', SIGNATURE = ''] = GOOD.token.split('.')
+const encode = (text: string): string => Buffer.from(text).toString('base64url')
+
+/** Reason → what makes it so. Not among them: `source_mismatch` (the road states no base and head, it knows the content), and `context_incomplete`, which has a test of its own. */
+const CASES: Readonly<Record<Exclude<ReceiptReason, 'source_mismatch' | 'context_incomplete'>, Case>> = {
+  malformed_structure: { token: 'nothing' },
+  bad_json: { token: `${HEAD}.${encode('{')}.${SIGNATURE}` },
+  unsupported_version: { token: `${encode('{"alg":"none","typ":"preflight-receipt+jwt","kid":"key-1"}')}.${CLAIMS}.` },
+  unknown_kid: { keys: keySet(fakeKey('another').published()) },
+  revoked_key: { keys: keySet(KEY.published({ status: 'revoked', revokedAt: NOW })) },
+  signature_mismatch: { keys: keySet(fakeKey().published()) },
+  body_hash_mismatch: { envelope: { ...GOOD.envelope, summary: 'All is well.' } },
+  retired_key_after_issue: { keys: keySet(KEY.published({ status: 'retired', retiredAt: NOW - 1 })) },
+  not_yet_valid: { now: NOW - 31 },
+  expired: { now: NOW + 14_400 },
+  state_unknown: { state: null },
+  revoked: { state: 'revoked' },
+  superseded: { state: 'superseded' },
+  consumed: { state: 'consumed' },
+  audience_mismatch: { audience: 'v:ffffffffffff' },
+  operation_mismatch: { issued: issue({ operation: 'deploy' }) },
+  environment_mismatch: { issued: issue({ environment: 'test' }) },
+  target_mismatch: { issued: issue({ target_id: 'owners' }) },
+  place_mismatch: { issued: issue({ branch: 'next' }) },
+  fingerprint_mismatch: { fingerprint: digest('other') },
+  decision_not_allow: { issued: issue({}, [{ rule: 'api-removed', level: 'breaking' }]) },
+}
+
+function gate(given: Case, receipts: object, question = QUESTION) {
+  const {
+    issued = GOOD,
+    token = issued.token,
+    now = NOW + 60,
+    state = 'current',
+    keys = keySet(KEY.published()),
+  } = given
+  const route = {
+    name: 'pets',
+    match: {},
+    upstream: 'http://127.0.0.1:9',
+    protocol: 'mcp',
+    environment: 'prod',
+    receipts,
+  }
+  const loaded = loadConfig({ environment: {}, value: { routes: [route] } })
+  assert.ok(loaded.ok)
+  const [config] = loaded.value.config.routes
+  assert.ok(config)
+  const envelope = given.envelope === undefined ? null : encode(JSON.stringify(given.envelope))
+  const rawHeaders = ['Preflight-Receipt', token, ...(envelope === null ? [] : ['Preflight-Decision', envelope])]
+  const call: Call = {
+    correlationId: 'c',
+    caller: { tenant: 'local', audience: given.audience ?? null },
+    route: config,
+    origin: 'http://127.0.0.1:9',
+    method: 'POST',
+    headers: { 'preflight-receipt': token, ...(envelope !== null && { 'preflight-decision': envelope }) },
+    rawHeaders,
+    upstreamPath: '/',
+    body: null,
+  }
+  const deps: ReceiptGateDeps = {
+    keys: { keySet: () => keys },
+    store: { receiptState: () => Promise.resolve(state), consumeReceipt: () => Promise.resolve(true) },
+    metrics: createMetrics(),
+    logger: createLogger('silent'),
+    now: () => now * 1000,
+    receiptChanged: () => {},
+    fingerprint: () => Promise.resolve(given.fingerprint ?? digest('input')),
+  }
+  const change = question.ground.kind === 'change_set' ? question.ground : null
+  return createReceiptGate(call, deps).verdictOn(question, change)
+}
+
+test('every reason of the contract is among the cases', () => {
+  const told = Object.keys(RECEIPT_REASONS).filter(
+    (reason) => reason !== 'source_mismatch' && reason !== 'context_incomplete',
+  )
+  assert.deepEqual(Object.keys(CASES).sort(), told.sort())
+})
+
+test('a receipt that fits is taken, with the decision that it was issued for', async () => {
+  for (const receipts of [{ require: true }, { accept: true }, { require: true, consume: true }]) {
+    const verdict = await gate({ envelope: GOOD.envelope }, receipts)
+    assert.equal(verdict?.basis, 'receipt')
+    assert.deepEqual([verdict.action, verdict.decisionId, verdict.token], ['CONTINUE', 'dec_1', GOOD.token])
+  }
+  assert.equal(await gate({}, {}), null, 'nobody asked for it')
+})
+
+for (const [reason, given] of Object.entries(CASES)) {
+  test(`${reason}: stopped where a receipt is required, judged anew where it is accepted`, async () => {
+    const demanded = await gate(given, { require: true })
+    assert.equal(demanded?.basis, 'demand')
+    assert.equal(demanded.demand.reason, reason)
+    assert.equal(demanded.action, 'STOP')
+    assert.equal(await gate(given, { accept: true }), null)
+  })
+}
+
+test('context_incomplete: a receipt bound to a place does not stand for a request that names none', async () => {
+  const { place: _, ...subject } = QUESTION.subject
+  const demanded = await gate({}, { require: true }, { ...QUESTION, subject })
+  assert.equal(demanded?.basis === 'demand' && demanded.demand.reason, 'context_incomplete')
+})
+
+test('what has nothing to compare goes on only with a receipt, whatever the route says', async () => {
+  const question: Question = { subject: QUESTION.subject, ground: { kind: 'receipt' } }
+  assert.equal((await gate({}, {}, question))?.basis, 'receipt')
+  const demanded = await gate({ token: 'nothing' }, {}, question)
+  assert.equal(demanded?.basis === 'demand' && demanded.demand.reason, 'malformed_structure')
+})
+
+test('a receipt that the protocol carries itself is as good as one of the header', async () => {
+  const question: Question = { ...QUESTION, receipts: [{ token: GOOD.token, envelope: GOOD.envelope }] }
+  assert.equal((await gate({ token: 'nothing' }, { require: true }, question))?.basis, 'receipt')
+})
+
+test('a change that could not be read whole has no receipt', async () => {
+  const unreadable = [
+    { id: 'b', type: 'openapi', problem: { code: 'ARTIFACT_UNREADABLE', message: 'too large' } },
+  ] as const
+  const question: Question = { ...QUESTION, ground: { kind: 'change_set', artifacts: [], unreadable } }
+  const demanded = await gate({}, { require: true }, question)
+  assert.equal(demanded?.basis, 'demand')
+  assert.match(demanded.demand.note, /could not be read whole/)
+  assert.equal(await gate({}, { accept: true }, question), null)
+})
+
+test('of many receipts none is looked at, so that a call costs no more than a few look-ups', async () => {
+  const demanded = await gate({ token: Array.from({ length: 17 }, () => GOOD.token).join(', ') }, { require: true })
+  assert.equal(demanded?.basis, 'demand')
+  assert.match(demanded.demand.note, /More than 16/)
+})
