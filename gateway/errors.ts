@@ -29,16 +29,16 @@ export const ERRORS = {
   NOT_READY: { status: 503, message: 'The gateway is starting or stopping.' },
   PREFLIGHT_STOP: { status: 403, message: 'The call was stopped.' },
   PREFLIGHT_APPROVAL_REQUIRED: { status: 428, message: 'The call needs an approval first.' },
+  PREFLIGHT_RECEIPT_REQUIRED: {
+    status: 403,
+    message: 'The call needs a receipt for exactly this operation, and came without a valid one.',
+  },
   PREFLIGHT_UNDECIDED: { status: 503, message: 'The call could not be judged, so it was not forwarded.' },
 } as const satisfies Readonly<Record<string, { readonly status: number; readonly message: string }>>
 
 export type ErrorCode = keyof typeof ERRORS
 
 export interface ErrorDetail {
-  PREFLIGHT_RECEIPT_REQUIRED: {
-    status: 403,
-    message: 'The call needs a receipt for exactly this operation, and came without a valid one.',
-  },
   /** JSON Pointer into the request body. */
   readonly pointer: string
   readonly message: string

@@ -92,15 +92,6 @@ export const RouteConfig = Type.Object(
           default: true,
           description: 'Send Preflight-Receipt (and Preflight-Decision) upstream.',
         }),
-      },
-      'Receipts on this route. What has no contract to compare goes on only with a receipt, whatever is said here.',
-    ),
-    hold: seconds(
-      0,
-      'A call that needs an approval waits for it this long, goes on by itself when it is granted, and is answered 428 when not. 0: answered at once',
-      0,
-    ),
-    timeout: strict(
         accept: Type.Boolean({
           default: false,
           description:
@@ -114,6 +105,15 @@ export const RouteConfig = Type.Object(
           default: false,
           description: 'A receipt serves one call: it is used up, durably, before the call goes on.',
         }),
+      },
+      'Receipts on this route. What has no contract to compare goes on only with a receipt, whatever is said here.',
+    ),
+    hold: seconds(
+      0,
+      'A call that needs an approval waits for it this long, goes on by itself when it is granted, and is answered 428 when not. 0: answered at once',
+      0,
+    ),
+    timeout: strict(
       {
         connect: seconds(10, 'Connecting to the upstream'),
         headers: seconds(60, 'Waiting for the head of the answer'),

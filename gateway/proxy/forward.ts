@@ -1,5 +1,4 @@
 /** Sends a call to its upstream and its answer back, with the receipts it goes under, and says how it ended. */
-import { EgressDenied, type EgressDenial } from '../egress/policy.ts'
 import type { AnswerWatcher, Call } from '../intercept/action.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -24,8 +23,6 @@ export interface ForwardDeps {
   readonly upstreams: Upstreams
   /** Streams without end, to be broken off when the proxy stops. */
   readonly standing: Set<Exchange>
-  /** A destination that a call named resolves to an address that egress does not let through. Never rejects. */
-  readonly egressDenied: (call: Call, denial: EgressDenial) => Promise<void>
   readonly metrics: Metrics
   readonly logger: Logger
 }
@@ -47,7 +44,7 @@ export async function forward(trip: Trip, call: Call, passage: Passage, deps: Fo
   if (passage.isStanding) deps.standing.add(exchange)
   const end = await exchange.done
   if (passage.isStanding) deps.standing.delete(exchange)
-  if (end.fault !== null) await reportFault(trip, call, passage, end, deps)
+  if (end.fault !== null) reportFault(trip, call, passage, end, deps)
   return end
 }
 
@@ -80,24 +77,13 @@ function isEncodingWish(name: string): boolean {
   return name === 'accept-encoding'
 }
 
-async function reportFault(
-  trip: Trip,
-  call: Call,
-  passage: Passage,
-  end: ExchangeEnd,
-  deps: ForwardDeps,
-): Promise<void> {
+function reportFault(trip: Trip, call: Call, passage: Passage, end: ExchangeEnd, deps: ForwardDeps): void {
   const { fault } = end
   const route = call.route.name
   if (fault === null) return
   if (fault === 'CLIENT_ABORT') {
     deps.metrics.count('preflight_client_aborts_total', { route })
     return
-  }
-  if (fault === 'EGRESS_DENIED') {
-    const denial = end.cause instanceof EgressDenied ? end.cause.denial : null
-    if (denial !== null) await deps.egressDenied(call, denial)
-    return sendError(trip, fault, denial?.message, passage.headers)
   }
   deps.metrics.count('preflight_upstream_errors_total', { route, code: fault })
   deps.logger.warn({ correlation_id: call.correlationId, route, code: fault, err: end.cause }, 'the upstream failed')

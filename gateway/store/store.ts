@@ -275,6 +275,13 @@ export interface Store {
   approvals(filter: ApprovalFilter): Promise<readonly ApprovalRow[]>
   /** Settles a pending request once: for exactly one caller the answer is `settled`. */
   settleApproval(settling: Settling): Promise<SettlingResult>
+  openBreakGlass(row: BreakGlassRow): Promise<void>
+  /** Newest first. */
+  breakGlasses(filter: BreakGlassFilter): Promise<readonly BreakGlassRow[]>
+  /** As it stands then; null when there is none. Closing what has ended changes nothing. */
+  closeBreakGlass(id: string, by: string, at: number): Promise<BreakGlassRow | null>
+  /** Counts one call on the exception in force of the route; null when there is none. */
+  useBreakGlass(route: string, at: number): Promise<BreakGlassRow | null>
   baseline(route: string, artifactId: string): Promise<BaselineRow | null>
   baselines(): Promise<readonly BaselineRow[]>
   setBaseline(row: BaselineRow): Promise<void>
@@ -294,10 +301,3 @@ export interface Store {
   verifyChain(): Promise<number | null>
   close(): Promise<void>
 }
-  openBreakGlass(row: BreakGlassRow): Promise<void>
-  /** Newest first. */
-  breakGlasses(filter: BreakGlassFilter): Promise<readonly BreakGlassRow[]>
-  /** As it stands then; null when there is none. Closing what has ended changes nothing. */
-  closeBreakGlass(id: string, by: string, at: number): Promise<BreakGlassRow | null>
-  /** Counts one call on the exception in force of the route; null when there is none. */
-  useBreakGlass(route: string, at: number): Promise<BreakGlassRow | null>

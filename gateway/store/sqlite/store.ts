@@ -48,17 +48,17 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     approval: (tenant, approvalId) => client.call('approval', { tenant, approvalId }),
     approvals: (filter) => client.call('approvals', filter),
     settleApproval: (settling) => client.call('settleApproval', settling),
-    baseline: (route, artifactId) => client.call('baseline', { route, artifactId }),
-    baselines: () => client.call('baselines', null),
-    setBaseline: async (row) => {
-      await client.call('setBaseline', row)
-    },
     openBreakGlass: async (row) => {
       await client.call('openBreakGlass', row)
     },
     breakGlasses: (filter) => client.call('breakGlasses', filter),
     closeBreakGlass: (id, by, at) => client.call('closeBreakGlass', { id, by, at }),
     useBreakGlass: (route, at) => client.call('useBreakGlass', { route, at }),
+    baseline: (route, artifactId) => client.call('baseline', { route, artifactId }),
+    baselines: () => client.call('baselines', null),
+    setBaseline: async (row) => {
+      await client.call('setBaseline', row)
+    },
     openWindow: async (row) => {
       await client.call('openWindow', row)
     },
