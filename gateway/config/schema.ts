@@ -209,6 +209,37 @@ export const Config = Type.Object(
     ),
     break_glass: strict(
       {
+        roles: Type.Array(Type.Union([Type.Literal('approver'), Type.Literal('admin')]), {
+          default: ['admin'],
+          description: 'Roles whose keys may open and close exceptions.',
+        }),
+        maximum: seconds(3600, 'Longest that an exception lasts'),
+      },
+      'Exceptions to enforcement on a route, for emergencies.',
+    ),
+    consumers: Type.Array(
+      Type.Object(
+        {
+          name: Type.String({ minLength: 1, maxLength: 200, description: 'Who it is.' }),
+          uses: Type.Array(
+            Type.Object(
+              {
+                artifact: Type.Optional(
+                  Type.String({ minLength: 1, description: 'Id of the contract in the change set; any when absent.' }),
+                ),
+                operation: Type.Optional(
+                  Type.String({ pattern: '^[A-Z_]+ \\S.*$', description: 'METHOD /path, as the contract writes it.' }),
+                ),
+                tool: Type.Optional(Type.String({ minLength: 1, description: 'Name of the tool.' })),
+              },
+              { additionalProperties: false },
+            ),
+            { minItems: 1, description: 'What it uses; without operation and tool the whole contract.' },
+          ),
+        },
+        { additionalProperties: false },
+      ),
+      {
         default: [],
         description:
           'Who uses which contracts: blast_radius.consumers_declared, and change_set.consumers for the policy.',
