@@ -5,6 +5,7 @@ import { digestJson, type Digest, type Sha256 } from '../hash.ts'
 import type { Approvers, ChangeSetRuling, CompiledPolicy, PolicyOccasion } from '../policy/policy.ts'
 import type { EarlierDecision } from '../policy/history.ts'
 import { approvalRow, approvedException, type ApprovalFacts, type ApprovalGranted } from './approval.ts'
+import type { CompletenessFacts } from './completeness.ts'
 import type { DeclaredConsumer } from './consumers.ts'
 import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from './decision.ts'
 import type { PolicyPinStatus, Reason } from './envelope-parts.ts'
@@ -57,6 +58,8 @@ export interface DecideInput {
   readonly sha256: Sha256
   /** What is known of an approval of exactly this change set and context; looked at under REQUIRE_APPROVAL only. Absent: nothing. */
   readonly approval?: ApprovalFacts
+  /** How the change set came to be; absent: somebody submitted it. A list that the gateway could not get whole makes the analysis incomplete. */
+  readonly completeness?: CompletenessFacts
 }
 
 /** The same input gives the same verdict, byte for byte, whatever the order of the artifacts. */
@@ -65,7 +68,7 @@ export function decide(input: DecideInput): Verdict {
   const { artifacts, rulings, occasion } = judge(input.analyses, input)
   const judgements = strictestFirst(artifacts)
   const pin = pinStatus(policy, input.policyPin)
-  const degraded = degradedReasons(artifacts, rulings)
+  const degraded = degradedReasons(artifacts, rulings, input.completeness?.origin ?? null)
   const called = decisionOf({ judgements, rulings, degraded, pin, policy })
   const approval = called === 'REQUIRE_APPROVAL' ? (input.approval ?? null) : null
   const grant = approval?.state === 'granted' ? approval : null

@@ -82,6 +82,16 @@ const RULES: readonly EnvelopeRule[] = [
     holds: ({ decision, required_action_core: core }) => !core || (core.type === 'none') === (decision === 'ALLOW'),
   },
   {
+    says: 'a change set that the gateway listed itself from a proven binding says from which commits, and commits to the list',
+    holds: ({ completeness_mode: mode, derivation, binding, change_set_commitment: commitment }) =>
+      mode !== 'SERVER_DERIVED' || (Boolean(derivation) && Boolean(binding?.proven) && Boolean(commitment)),
+  },
+  {
+    says: 'binding and authority agree, and an unbound change set commits to nothing',
+    holds: ({ completeness_mode: mode, binding, authority, change_set_commitment: commitment }) =>
+      (authority?.tenant_scope === 'bound') === Boolean(binding?.proven) && (mode !== 'UNBOUND' || !commitment),
+  },
+  {
     says: 'authority names the audience of the envelope',
     holds: ({ audience, authority }) => !authority || authority.audience === (audience ?? null),
   },

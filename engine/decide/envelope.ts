@@ -2,6 +2,7 @@
  * Verdict + issuance → envelope (interface.md, Resources). Ids, clock and identity are handed in as values. What breaks a rule of
  * "States" is never built: the rules are checked here, and once more by the published producer schema when the receipt is made.
  */
+import { completenessMembers, type CompletenessFacts } from './completeness.ts'
 import type { DecisionContext } from './decision.ts'
 import { checkProducerForm } from './envelope-check.generated.js'
 import type { Envelope as EnvelopeForm } from './envelope-schema.ts'
@@ -27,6 +28,8 @@ export interface Issuance {
   readonly decisionSpecVersion: '1.0' | '2.0'
   /** `https://` address of a page about the decision; null when there is none. */
   readonly reportUrl: string | null
+  /** Absent: the artifacts were submitted and nothing vouches that they are all of the change. */
+  readonly completeness?: CompletenessFacts
 }
 
 /** A broken invariant: the envelope does not keep the rules of interface.md (States), so it is not issued. */
@@ -46,8 +49,11 @@ export function buildEnvelope(verdict: Verdict, issuance: Issuance): EnvelopeDra
     ...identityMembers(issuance, verdict),
     ...verdictMembers(verdict),
     ...contextMembers(verdict.context),
-    ...completenessMembers(verdict),
-    authority: { audience: issuance.audience, tenant_scope: 'unbound' },
+    ...completenessMembers(issuance.completeness, {
+      context: verdict.context,
+      audience: issuance.audience,
+      submitted: verdict.artifact_digest,
+    }),
     ...WITHOUT_PRODUCER,
   }
   const violations = envelopeViolations(draft)
@@ -72,7 +78,6 @@ const WITHOUT_PRODUCER = {
   authorization_scope_hash: null,
   engine_build_id: null,
   deployment_id: null,
-  binding: null,
   fingerprint_binding_expected: null,
 } as const
 
@@ -141,17 +146,4 @@ function contextMembers(context: DecisionContext) {
   const { repository, branch, pull_request, base, head } = context
   const isDeclared = [repository, branch, pull_request, base, head].some((slot) => slot !== null)
   return { ...context, srcmode: isDeclared ? ('declared' as const) : ('unbound' as const) }
-}
-
-/** What the caller submitted is all we know of the change set: nothing vouches that it is the whole of it. */
-function completenessMembers(verdict: Verdict) {
-  return {
-    completeness_mode: 'UNBOUND' as const,
-    completeness_expected_channel: null,
-    change_set_commitment: null,
-    change_set_commitment_alg: null,
-    contract_selector_hash: null,
-    completeness_count: null,
-    submitted_set_digest: verdict.artifact_digest,
-  }
 }

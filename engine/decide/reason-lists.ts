@@ -1,9 +1,11 @@
 /** Judgements → the reasons of the envelope: what blocks, what warns, what could not be looked at; each list within its bound. */
 import type { ChangeSetRuling, PolicyEffect } from '../policy/policy.ts'
+import type { ChangeSetOrigin } from './completeness.ts'
 import { DECISION_CLASSES, type Decision } from './decision.ts'
 import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
 import type { Reason } from './envelope-parts.ts'
 import type { JudgedArtifact, Judgement } from './judgement.ts'
+import type { Problem } from '../result.ts'
 import { foreignReason, problemReason, reason, type ReasonCode } from './reasons.ts'
 import { capped, counted } from './text.ts'
 
@@ -58,12 +60,18 @@ export function findingWarnings(judgements: readonly Judgement[]): readonly Reas
   })
 }
 
-/** One a failed artifact or condition; empty exactly when everything was judged. */
+/**
+ * One a failed artifact or condition; empty exactly when everything was judged. Nothing submitted is nothing judged; a list that the
+ * gateway made itself may well hold no contract, and is judged with that.
+ */
 export function degradedReasons(
   artifacts: readonly JudgedArtifact[],
   rulings: readonly ChangeSetRuling[],
+  origin: ChangeSetOrigin | null,
 ): readonly Reason[] {
-  if (artifacts.length === 0) return [reason('ANALYSIS_EMPTY', 'There is no artifact to judge.')]
+  const isDerived = origin?.kind === 'derived'
+  if (artifacts.length === 0 && !isDerived) return [reason('ANALYSIS_EMPTY', 'There is no artifact to judge.')]
+  const unlisted = isDerived && origin.problem !== null ? [listingReason(origin.problem)] : []
   const failed = artifacts.flatMap(({ analysis }) =>
     analysis.ok ? [] : [problemReason(analysis.id, analysis.problem)],
   )
@@ -75,7 +83,11 @@ export function degradedReasons(
   for (const { failure } of rulings) {
     if (failure !== null) conditions.set(failure, reason('POLICY_CONDITION_FAILED', failure))
   }
-  return capReasons([...failed, ...conditions.values()], ENVELOPE_BOUNDS.degradedReasons)
+  return capReasons([...unlisted, ...failed, ...conditions.values()], ENVELOPE_BOUNDS.degradedReasons)
+}
+
+function listingReason({ code, message }: Problem): Reason {
+  return foreignReason(code, message, 'DERIVATION_INCOMPLETE')
 }
 
 export function capReasons(reasons: readonly Reason[], max: number = ENVELOPE_BOUNDS.reasons): readonly Reason[] {

@@ -44,9 +44,12 @@ export const REASON_CODES = {
   GUARD_CONTENT_CHANGED: 'A file was changed by somebody else while its change was being judged.',
   PREFLIGHT_UNREACHABLE: 'A guard could not get or verify a decision.',
   FREEZE_WINDOW: 'A freeze window of the policy is open for this operation and environment.',
+  CHANGE_SET_RULE: 'A rule about the change set as a whole applies, and names no code of its own.',
   VERSION_BUMP_TOO_SMALL: 'A contract did not raise its version as far as its changes ask for, and the policy minds.',
   PROTECTED_CONSUMER: 'A breaking or dangerous change reaches a consumer that the policy protects.',
-  CHANGE_SET_RULE: 'A rule about the change set as a whole applies, and names no code of its own.',
+  DERIVATION_INCOMPLETE: 'The gateway could not list the changed files whole.',
+  DERIVATION_UNAVAILABLE: 'The platform that knows the change could not be asked.',
+  MERGE_RESULT_UNKNOWN: 'Both branches changed a contract, and what the merge makes of it cannot be told.',
 } as const satisfies Readonly<Record<string, string>>
 
 export type ReasonCode = keyof typeof REASON_CODES

@@ -128,6 +128,7 @@ async function gather(
     policyPin: settings.config.policy_pin ?? null,
     now: Math.floor(now / 1000),
     sha256: sha256Hex,
+    ...(request.completeness !== undefined && { completeness: request.completeness }),
   }
 }
 
@@ -162,6 +163,7 @@ async function sign(
     audience: request.caller.audience,
     decisionSpecVersion: request.decisionSpecVersion,
     reportUrl: null,
+    ...(request.completeness !== undefined && { completeness: request.completeness }),
   })
   const signer = signerOf(deps)
   const prepared = prepareReceipt(draft, signer.keyId, sha256Hex, {

@@ -9,6 +9,7 @@ import type {
   CompareOptions,
   CompiledPolicy,
   Comparison,
+  CompletenessFacts,
   DecisionContext,
   DecisionScope,
   Digest,
@@ -45,6 +46,8 @@ export interface AnalyzeRequest {
    * They stay out of the envelope; findings of the whole contract always count.
    */
   readonly scope: DecisionScope | null
+  /** How the change set came to be; absent: somebody submitted it. */
+  readonly completeness?: CompletenessFacts
   /** Name of the route that the policy is to see; absent: none. */
   readonly route?: string | null
   /** Whose past a policy that looks back is shown; absent: it sees none. */

@@ -96,7 +96,7 @@ async function keptDecision(request: AuthorizeRequest, input: DecideInput): Prom
     const sides = { before: await named(before), after: await named(after) }
     artifacts.push({ id, type, ...(path !== undefined && { path }), ...sides })
   }
-  const { consumers = [], history = [], approval } = input
+  const { consumers = [], history = [], approval, completeness } = input
   const decision: KeptDecision = {
     version: 1,
     artifacts,
@@ -109,6 +109,7 @@ async function keptDecision(request: AuthorizeRequest, input: DecideInput): Prom
     grant:
       approval?.state === 'granted' ? { id: approval.id, approver: approval.approver, until: approval.until } : null,
     policy_pin: input.policyPin,
+    ...(completeness?.origin.kind === 'derived' && { derived: { problem: completeness.origin.problem } }),
     now: input.now,
   }
   return { decision, texts }

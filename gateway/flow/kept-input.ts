@@ -48,6 +48,8 @@ export const KeptDecision = Type.Object({
   /** The grant that the decision rests on; of use under the same policy only. */
   grant: orNull(Type.Object({ id: Type.String(), approver: Type.String(), until: Type.Number() })),
   policy_pin: textOrNull,
+  /** There when the gateway listed the change set itself, with what kept it from listing all. */
+  derived: Type.Optional(Type.Object({ problem: orNull(Problem) })),
   now: Type.Integer(),
 })
 export type KeptDecision = Static<typeof KeptDecision>

@@ -15,9 +15,11 @@ import {
   type Artifact,
   type ArtifactAnalysis,
   type CompiledPolicy,
+  type CompletenessFacts,
   type DecideInput,
   type DeclaredConsumer,
   type DocumentLimits,
+  type Problem,
   type Result,
   type Verdict,
 } from '../../engine/index.ts'
@@ -71,6 +73,7 @@ export async function replay(
     rulesetHash: rulesetHash(sha256Hex),
     // A pin and a grant are about one policy: under another they say nothing.
     policyPin: isSamePolicy ? kept.policy_pin : null,
+    ...(kept.derived !== undefined && { completeness: derivedWith(kept.derived.problem) }),
     now: kept.now,
     sha256: sha256Hex,
   }
@@ -138,4 +141,13 @@ async function readKept<Schema extends Type.TSchema>(schema: Schema, text: strin
   const { Check } = await import('typebox/value')
   const value: unknown = JSON.parse(text)
   return Check(schema, value) ? value : null
+}
+
+/** Of where the change set came from, a verdict depends on no more than this. */
+function derivedWith(problem: Problem | null): CompletenessFacts {
+  return {
+    origin: { kind: 'derived', derivation: null, commitment: null, problem },
+    bindingProvenAt: null,
+    selectorHash: null,
+  }
 }

@@ -1,0 +1,109 @@
+/**
+ * How far the judged change set is known to be all of the change (interface.md, completeness_mode): facts that the issuing path
+ * hands in, and the members of the envelope that follow from them. They inform; none of them enters the verdict's fingerprint.
+ */
+import type { Digest } from '../hash.ts'
+import type { Problem } from '../result.ts'
+import type { DecisionContext } from './decision.ts'
+import type { COMPLETENESS_MODES } from './envelope-vocabulary.ts'
+
+export type CompletenessMode = (typeof COMPLETENESS_MODES)[number]
+
+/** Where a change set was listed by the gateway itself. */
+export interface DerivationFacts {
+  readonly platform: 'scm_a' | 'scm_b' | 'scm_c'
+  /** Resolved commits. */
+  readonly baseSha: string
+  readonly headSha: string
+}
+
+/** A root over the list of changed files (wire.md §5), and how many they are. */
+export interface Commitment {
+  readonly root: Digest
+  readonly count: number
+}
+
+/** Who listed the change set. */
+export type ChangeSetOrigin =
+  /** The caller, who vouches for it by naming the repository. */
+  | { readonly kind: 'submitted'; readonly attested: Commitment }
+  /** The gateway, from the platform. `problem`: why the list is not whole. */
+  | {
+      readonly kind: 'derived'
+      readonly derivation: DerivationFacts | null
+      readonly commitment: Commitment | null
+      readonly problem: Problem | null
+    }
+
+export interface CompletenessFacts {
+  readonly origin: ChangeSetOrigin
+  /** When the tenant's control over the declared repository was proven, ISO 8601 UTC; null: it is not. */
+  readonly bindingProvenAt: string | null
+  /** Of the contract discovery profile in force; null: none was applied. */
+  readonly selectorHash: Digest | null
+}
+
+const COMMITMENT_ALG = 'changeset.sorted-leaf.v1'
+
+/** What would raise the mode; null where nothing would. */
+const CHANNELS: Readonly<Record<CompletenessMode, string | null>> = {
+  UNBOUND: 'repository_binding',
+  ATTESTED_UNVERIFIED: 'repository_binding',
+  BOUND_ATTESTED: 'server_derivation',
+  SERVER_DERIVED: null,
+  CROSS_VERIFIED: null,
+  DIVERGED: null,
+  UNESTABLISHABLE: null,
+}
+
+/** Absent facts: artifacts that somebody submitted, and nothing is known of where they come from. */
+export function completenessMode(facts: CompletenessFacts | undefined, context: DecisionContext): CompletenessMode {
+  if (facts === undefined) return 'UNBOUND'
+  const { origin, bindingProvenAt } = facts
+  if (origin.kind === 'derived') {
+    if (origin.problem !== null || origin.derivation === null) return 'UNESTABLISHABLE'
+    return bindingProvenAt === null ? 'UNBOUND' : 'SERVER_DERIVED'
+  }
+  if (context.repository === null) return 'UNBOUND'
+  return bindingProvenAt === null ? 'ATTESTED_UNVERIFIED' : 'BOUND_ATTESTED'
+}
+
+export function completenessMembers(
+  facts: CompletenessFacts | undefined,
+  {
+    context,
+    audience,
+    submitted,
+  }: { readonly context: DecisionContext; readonly audience: string | null; readonly submitted: Digest },
+) {
+  const mode = completenessMode(facts, context)
+  const commitment = mode === 'UNBOUND' || facts === undefined ? null : commitmentOf(facts.origin)
+  const provenAt = facts?.bindingProvenAt ?? null
+  return {
+    completeness_mode: mode,
+    completeness_expected_channel: CHANNELS[mode],
+    change_set_commitment: commitment?.root ?? null,
+    change_set_commitment_alg: commitment === null ? null : COMMITMENT_ALG,
+    contract_selector_hash: facts?.selectorHash ?? null,
+    completeness_count: commitment?.count ?? null,
+    submitted_set_digest: submitted,
+    binding: provenAt === null ? null : { proven: true, proven_at: provenAt },
+    authority:
+      provenAt === null
+        ? { audience, tenant_scope: 'unbound' as const }
+        : { audience, tenant_scope: 'bound' as const, binding_proven_at: provenAt },
+    ...derivationMember(facts),
+  }
+}
+
+function commitmentOf(origin: ChangeSetOrigin): Commitment | null {
+  return origin.kind === 'derived' ? origin.commitment : origin.attested
+}
+
+/** Absent, not null, where the gateway listed nothing itself. */
+function derivationMember(facts: CompletenessFacts | undefined) {
+  const derivation = facts?.origin.kind === 'derived' ? facts.origin.derivation : null
+  if (derivation === null) return {}
+  const { platform, baseSha, headSha } = derivation
+  return { derivation: { source: `${platform}_compare` as const, platform, base_sha: baseSha, head_sha: headSha } }
+}
