@@ -67,7 +67,7 @@ export type RemovalVerdict = 'unannounced' | 'announced' | 'after-sunset' | 'bef
 
 export function judgeRemoval(before: Lifecycle, options: LifecycleOptions): RemovalVerdict {
   if (!before.deprecated) return 'unannounced'
-  if (before.sunset === null) return promisedDays(before.stability, options) > 0 ? 'sunset-invalid' : 'announced'
+  if (before.sunset === null) return 'announced'
   const sunset = dayOf(before.sunset)
   if (sunset === null) return 'sunset-invalid'
   return options.today !== null && options.today < sunset ? 'before-sunset' : 'after-sunset'

@@ -25,6 +25,8 @@ const hasDefault = ({ hasDefault }: PropertyFacts): boolean => hasDefault
 const newlyRequired = ({ required, wasRequired }: PropertyFacts): boolean => required && !wasRequired
 const wasRequired = ({ wasRequired }: PropertyFacts): boolean => wasRequired
 const writeOnly = ({ writeOnly }: PropertyFacts): boolean => writeOnly
+/** Whether readers had no part in a property until now; that it comes to them, or goes, is told by itself. */
+const wasWriteOnly = ({ wasWriteOnly }: PropertyFacts): boolean => wasWriteOnly
 
 type Row = readonly [
   keyword: PropertyRule['keyword'],
@@ -176,7 +178,7 @@ export const PROPERTY_RULES: readonly PropertyRule[] = [
     [
       'required',
       'added',
-      writeOnly,
+      wasWriteOnly,
       '{scope}-write-only-property-became-required',
       'none',
       'the write-only property `{path}` became required',
@@ -192,7 +194,7 @@ export const PROPERTY_RULES: readonly PropertyRule[] = [
     [
       'required',
       'removed',
-      writeOnly,
+      wasWriteOnly,
       '{scope}-write-only-property-became-optional',
       'none',
       'the write-only property `{path}` became optional',

@@ -55,7 +55,7 @@ export async function runCases(
 }
 
 /** What is left of one multiset after another is taken from it. */
-function without(all: readonly Verdict[], taken: readonly Verdict[]): readonly Verdict[] {
+export function without(all: readonly Verdict[], taken: readonly Verdict[]): readonly Verdict[] {
   const counts = new Map<string, number>()
   for (const verdict of taken) counts.set(keyOf(verdict), (counts.get(keyOf(verdict)) ?? 0) + 1)
   return all.filter((verdict) => {

@@ -25,6 +25,11 @@ function holding(schema: Json, more: Json = {}): Json {
   return taking({ type: 'object', properties: { held: schema }, ...more })
 }
 
+function reading(schema: Json, more: Json = {}): Json {
+  const content = { 'application/json': { schema: { type: 'object', properties: { held: schema }, ...more } } }
+  return api({ responses: { 200: { description: 'done', content } } })
+}
+
 function accepting(...names: readonly string[]): Json {
   return api({ requestBody: { content: Object.fromEntries(names.map((name) => [name, {}])) } })
 }
@@ -75,6 +80,21 @@ const USAGE: readonly Case[] = [
     holding({ ...TEXT, readOnly: true }, { required: ['held'] }),
     holding(TEXT),
     ['request-property-became-optional', 'request-required-property-became-not-read-only'],
+  ],
+]
+
+const READERS: readonly Case[] = [
+  [
+    'a property that readers could count on, and that is only written from now on',
+    reading(TEXT, { required: ['held'] }),
+    reading({ ...TEXT, writeOnly: true }),
+    ['response-property-became-optional', 'response-required-property-became-write-only'],
+  ],
+  [
+    'a required property that readers never had, and may have from now on',
+    reading({ ...TEXT, writeOnly: true }, { required: ['held'] }),
+    reading(TEXT),
+    ['response-required-property-became-not-write-only', 'response-write-only-property-became-optional'],
   ],
 ]
 
@@ -169,6 +189,12 @@ const MEDIA_TYPES: readonly Case[] = [
 
 const LIFE: readonly Case[] = [
   [
+    'the end of an operation that was deprecated without a sunset day',
+    api({ deprecated: true }),
+    { ...api({}), paths: {} },
+    ['api-path-removed-with-deprecation'],
+  ],
+  [
     'a sunset day that is moved to no day',
     api({ deprecated: true, 'x-sunset': '2999-01-01' }),
     api({ deprecated: true, 'x-sunset': 'soon' }),
@@ -188,13 +214,15 @@ const LIFE: readonly Case[] = [
   ],
 ]
 
+const OPTIONS = { today: '2026-11-21' }
+
 function rulesOf(before: Json, after: Json): readonly string[] {
-  const compared = compareOpenApi(JSON.stringify(before), JSON.stringify(after), { today: '2026-11-21' }, sha256)
+  const compared = compareOpenApi(JSON.stringify(before), JSON.stringify(after), OPTIONS, sha256)
   assert.ok(compared.ok)
   return compared.value.groups.map(({ rule }) => rule).sort()
 }
 
-for (const [area, cases] of Object.entries({ USAGE, VALUES, PARAMETERS, MEDIA_TYPES, LIFE })) {
+for (const [area, cases] of Object.entries({ USAGE, READERS, VALUES, PARAMETERS, MEDIA_TYPES, LIFE })) {
   suite(area.toLowerCase().replace('_', ' '), () => {
     for (const [what, before, after, rules] of cases) test(what, () => assert.deepEqual(rulesOf(before, after), rules))
   })
