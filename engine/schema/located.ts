@@ -7,6 +7,8 @@
 export interface Place {
   readonly parent: Place | null
   readonly step: string
+  /** Of an object that was put together from several: where its members stand, other than below it. */
+  readonly moved?: ReadonlyMap<string, Place>
 }
 
 /** A value of a contract and where it stands. */
@@ -24,7 +26,7 @@ export function placeAt(pointer: string): Place {
 }
 
 export function stepInto(at: Place, step: string): Place {
-  return { parent: at, step }
+  return at.moved?.get(step) ?? { parent: at, step }
 }
 
 /** The member of a located object, or null when the object has no such member. */

@@ -7,7 +7,8 @@ import { DEFAULT_DOCUMENT_LIMITS } from '../limits.ts'
 import { OpenApiDocuments } from '../openapi/documents.ts'
 import type { Locate } from '../positions.ts'
 import { ofSide, unreadable } from '../unreadable.ts'
-import { itemsOf, readMessages, type AsyncMessage } from './messages.ts'
+import { readMessages, type AsyncMessage, type MessageDefaults } from './messages.ts'
+import { itemsOf, partWithTraits, traitOrderOf } from './traits.ts'
 
 /** Of the application that the document describes. */
 export type AsyncAction = 'send' | 'receive'
@@ -17,6 +18,8 @@ export interface AsyncChannel {
   readonly located: Located
   readonly parameters: Located | null
   readonly bindings: Located | null
+  /** Names of the servers that it is on, where each is named; null where it is on all of them. */
+  readonly servers: ReadonlyMap<string, Located> | null
 }
 
 export interface AsyncOperation {
@@ -27,7 +30,16 @@ export interface AsyncOperation {
   readonly bindings: Located | null
   readonly security: Located | null
   /** What answers it; null where nothing does. */
-  readonly reply: { readonly located: Located; readonly messages: readonly AsyncMessage[] } | null
+  readonly reply: AsyncReply | null
+}
+
+export interface AsyncReply {
+  readonly located: Located
+  readonly messages: readonly AsyncMessage[]
+  /** Address of the channel that it goes through; null where it is left open. */
+  readonly channel: string | null
+  /** Where the request says to reply, as a runtime expression; null where it does not. */
+  readonly address: string | null
 }
 
 export interface AsyncServer {
@@ -35,6 +47,7 @@ export interface AsyncServer {
   readonly located: Located
   readonly url: string
   readonly protocol: string
+  readonly variables: Located | null
   readonly bindings: Located | null
   readonly security: Located | null
 }
@@ -73,7 +86,7 @@ export function readAsyncApi(text: string, side: 'base' | 'head', options: Compa
     const file = content === undefined ? null : readDocument(content, limits)
     return file?.ok ? file.value.root : undefined
   })
-  const reader = new AsyncApiReader(documents, locate)
+  const reader = new AsyncApiReader(documents, version, locate)
   const parts = version.startsWith('2') ? reader.readVersion2() : reader.readVersion3()
   if (reader.fault !== null) return fail(ofSide(reader.fault, side))
   return ok({ version, documents, locate, ...parts })
@@ -87,14 +100,15 @@ class AsyncApiReader {
   readonly #documents: OpenApiDocuments
   readonly #locate: Locate
   readonly #root: Located
-  readonly #contentType: string
+  readonly #defaults: MessageDefaults
 
-  constructor(documents: OpenApiDocuments, locate: Locate) {
+  constructor(documents: OpenApiDocuments, version: string, locate: Locate) {
     this.#documents = documents
     this.#locate = locate
     this.#root = documents.root
     const stated = isRecord(this.#root.value) ? this.#root.value['defaultContentType'] : null
-    this.#contentType = typeof stated === 'string' ? stated : 'application/json'
+    const contentType = typeof stated === 'string' ? stated : 'application/json'
+    this.#defaults = { contentType, traits: traitOrderOf(version) }
   }
 
   /** `publish` is what others publish, so that the application receives it (AsyncAPI 2.6, Channel Item Object). */
@@ -109,7 +123,7 @@ class AsyncApiReader {
       ] as const) {
         const operation = this.#follow(memberOf(channel, member))
         if (operation === null) continue
-        const messages = readMessages(memberOf(operation, 'message'), this.#documents, this.#contentType)
+        const messages = readMessages(memberOf(operation, 'message'), this.#documents, this.#defaults)
         const parts = {
           bindings: this.#ofTraits(operation, 'bindings'),
           security: this.#ofTraits(operation, 'security'),
@@ -142,8 +156,7 @@ class AsyncApiReader {
         this.#note(operation, 'the channel of an operation is none of the document')
         continue
       }
-      const reply = this.#follow(memberOf(operation, 'reply'))
-      const replies = reply === null ? null : this.#messagesOf(reply, this.#follow(memberOf(reply, 'channel')))
+      const reply = this.#replyOf(operation, addresses)
       const key = `${action} ${address}`
       const messages = this.#messagesOf(operation, channel)
       const known = operations.get(key)
@@ -152,7 +165,7 @@ class AsyncApiReader {
         address,
         located: known?.located ?? operation,
         messages: known === undefined ? messages : [...known.messages, ...messages],
-        reply: reply === null || replies === null ? (known?.reply ?? null) : { located: reply, messages: replies },
+        reply: reply ?? known?.reply ?? null,
         bindings: known?.bindings ?? this.#ofTraits(operation, 'bindings'),
         security: known?.security ?? this.#ofTraits(operation, 'security'),
       })
@@ -160,11 +173,25 @@ class AsyncApiReader {
     return { channels, operations, servers: this.#servers() }
   }
 
+  #replyOf(operation: Located, addresses: ReadonlyMap<unknown, string>): AsyncReply | null {
+    const reply = this.#follow(memberOf(operation, 'reply'))
+    if (reply === null) return null
+    const channel = this.#follow(memberOf(reply, 'channel'))
+    const address = this.#follow(memberOf(reply, 'address'))
+    const location = isRecord(address?.value) ? address.value['location'] : undefined
+    return {
+      located: reply,
+      messages: this.#messagesOf(reply, channel),
+      channel: channel === null ? null : (addresses.get(channel.value) ?? null),
+      address: typeof location === 'string' ? location : null,
+    }
+  }
+
   /** The messages that an operation names, or all of its channel (AsyncAPI 3.0, Operation Object). */
   #messagesOf(owner: Located, channel: Located | null): readonly AsyncMessage[] {
     const named = memberOf(owner, 'messages')
     const held = named ?? (channel === null ? null : memberOf(channel, 'messages'))
-    return readMessages(held, this.#documents, this.#contentType)
+    return readMessages(held, this.#documents, this.#defaults)
   }
 
   #channel(address: string, channel: Located): AsyncChannel {
@@ -173,6 +200,7 @@ class AsyncApiReader {
       located: channel,
       parameters: memberOf(channel, 'parameters'),
       bindings: this.#part(channel, 'bindings'),
+      servers: serverNames(memberOf(channel, 'servers')),
     }
   }
 
@@ -187,6 +215,7 @@ class AsyncApiReader {
         located,
         url: urlOf(server),
         protocol,
+        variables: this.#part(located, 'variables'),
         security,
         bindings: this.#part(located, 'bindings'),
       })
@@ -218,11 +247,9 @@ class AsyncApiReader {
     return this.#follow(memberOf(owner, member))
   }
 
-  /** What an operation says, or the first of its traits where it says nothing. */
+  /** What an operation says together with its traits. */
   #ofTraits(operation: Located, member: string): Located | null {
-    const traits = itemsOf(memberOf(operation, 'traits')).map((trait) => this.#follow(trait))
-    const holders = [operation, ...traits].map((holder) => (holder === null ? null : this.#part(holder, member)))
-    return holders.find((found) => found !== null) ?? null
+    return this.#follow(partWithTraits(operation, member, this.#defaults.traits, this.#documents))
   }
 
   #follow(located: Located | null): Located | null {
@@ -233,6 +260,16 @@ class AsyncApiReader {
     const pointer = pointerOf(at)
     this.fault ??= unreadable(`as AsyncAPI: ${what}`, { pointer, position: this.#locate(pointer) })
   }
+}
+
+/** 2.x names servers, 3.x refers to them; an empty list names none, which means all. */
+function serverNames(list: Located | null): ReadonlyMap<string, Located> | null {
+  const named = itemsOf(list).flatMap((item) => {
+    const reference = isRecord(item.value) ? item.value['$ref'] : item.value
+    const name = typeof reference === 'string' ? reference.split('/').at(-1) : undefined
+    return name === undefined ? [] : [[name, item] as const]
+  })
+  return named.length === 0 ? null : new Map(named)
 }
 
 /** 2.x wrote one URL, 3.x its parts; the protocol is told apart from both. */

@@ -1,6 +1,7 @@
 /** The messages of an operation or channel of AsyncAPI, whichever way they are held: one, `oneOf`, a list, or by name. */
-import { isRecord, memberOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
+import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import type { OpenApiDocuments } from '../openapi/documents.ts'
+import { itemsOf, partWithTraits, type TraitOrder } from './traits.ts'
 
 export interface AsyncMessage {
   /** Its own name, else the one it is held or referred to by; empty where it has none. */
@@ -15,16 +16,22 @@ export interface AsyncMessage {
   readonly bindings: Located | null
 }
 
-/** Messages in the order of the document; traits fill in what a message leaves out. */
+/** What holds for all messages of a document. */
+export interface MessageDefaults {
+  readonly contentType: string
+  readonly traits: TraitOrder
+}
+
+/** Messages in the order of the document, each with its traits. */
 export function readMessages(
   held: Located | null,
   documents: OpenApiDocuments,
-  defaultContentType: string,
+  defaults: MessageDefaults,
 ): readonly AsyncMessage[] {
   return entriesOf(held, documents).flatMap(([key, entry]) => {
     const located = documents.follow(entry)
     if (located === null || !isRecord(located.value)) return []
-    return [messageOf(key, located, documents, defaultContentType)]
+    return [messageOf(key, located, documents, defaults)]
   })
 }
 
@@ -42,13 +49,6 @@ function entriesOf(held: Located | null, documents: OpenApiDocuments): readonly 
   })
 }
 
-/** The items of a list; none where there is no list. */
-export function itemsOf(list: Located | null): readonly Located[] {
-  if (list === null) return []
-  const values: readonly unknown[] = Array.isArray(list.value) ? list.value : []
-  return values.map((value, index) => ({ value, at: stepInto(list.at, String(index)), document: list.document }))
-}
-
 function referredName({ value }: Located): string {
   const reference = isRecord(value) ? value['$ref'] : undefined
   return typeof reference === 'string' ? (reference.split('/').at(-1) ?? '') : ''
@@ -58,13 +58,9 @@ function messageOf(
   key: string,
   located: Located,
   documents: OpenApiDocuments,
-  defaultContentType: string,
+  defaults: MessageDefaults,
 ): AsyncMessage {
-  const traits = itemsOf(memberOf(located, 'traits')).map((trait) => documents.follow(trait))
-  const part = (member: string): Located | null => {
-    const holders = [located, ...traits].map((holder) => (holder === null ? null : memberOf(holder, member)))
-    return holders.find((found) => found !== null) ?? null
-  }
+  const part = (member: string): Located | null => partWithTraits(located, member, defaults.traits, documents)
   const contentType = part('contentType')?.value
   const name = part('name')?.value
   const format = part('schemaFormat')?.value
@@ -72,7 +68,7 @@ function messageOf(
   return {
     name: typeof name === 'string' ? name : key,
     located,
-    contentType: typeof contentType === 'string' ? contentType : defaultContentType,
+    contentType: typeof contentType === 'string' ? contentType : defaults.contentType,
     payload: payload.schema,
     headers: schemaOf(part('headers'), documents).schema,
     schemaFormat: otherLanguage(payload.format ?? format),

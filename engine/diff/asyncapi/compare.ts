@@ -1,7 +1,7 @@
 /** Two texts of an AsyncAPI document → finding groups. Channels and operations are matched by address, so that 2.x and 3.x compare. */
 import { byCodeUnit } from '../../change-set.ts'
 import type { CompareOptions, FormatComparison } from '../../compare.ts'
-import { readAsyncApi, type AsyncApi, type AsyncOperation } from '../../contracts/asyncapi/contract.ts'
+import { readAsyncApi, type AsyncApi, type AsyncOperation, type AsyncReply } from '../../contracts/asyncapi/contract.ts'
 import { OpenApiDocuments } from '../../contracts/openapi/documents.ts'
 import { danglingReferences } from '../../contracts/openapi/references.ts'
 import type { Sha256 } from '../../hash.ts'
@@ -14,6 +14,7 @@ import { isRecord, ROOT, stepInto, type Located } from '../../schema/located.ts'
 import { ContractReport } from '../contract-report.ts'
 import { walkOptionsOf } from '../openapi/options.ts'
 import { compareMessages } from './messages.ts'
+import { compareChannelServers } from './server-places.ts'
 import { compareBindings, compareSecurity, compareServers } from './servers.ts'
 import type { AsyncWalk, SayAsync } from './walk.ts'
 
@@ -85,7 +86,8 @@ function keysOf(old: ReadonlyMap<string, unknown>, now: ReadonlyMap<string, unkn
   return [...new Set([...old.keys(), ...now.keys()])].sort(byCodeUnit)
 }
 
-function compareChannels({ base, head }: AsyncWalk, say: SayAsync): void {
+function compareChannels(walk: AsyncWalk, say: SayAsync): void {
+  const { base, head } = walk
   for (const address of keysOf(base.channels, head.channels)) {
     const [was, is] = [base.channels.get(address), head.channels.get(address)]
     const shared = { subject: address, name: address, endpoint: address }
@@ -93,6 +95,7 @@ function compareChannels({ base, head }: AsyncWalk, say: SayAsync): void {
       const within: SayAsync = (change) => say({ ...change, where: `channel ${address}`, endpoint: address })
       compareParameters(was.parameters, is.parameters, is.located, address, within)
       compareBindings(was.bindings, is.bindings, `channel ${address}`, within)
+      compareChannelServers(walk, was, is, within)
     } else if (was !== undefined) {
       say({ ...shared, rule: 'asyncapi-channel-removed', side: 'base', located: was.located, before: address })
     } else if (is !== undefined) {
@@ -164,11 +167,23 @@ function compareReply(walk: AsyncWalk, was: AsyncOperation, is: AsyncOperation, 
   if (was.reply !== null && is.reply !== null) {
     const action = is.action === 'send' ? 'receive' : 'send'
     const within: SayAsync = (change) => say({ ...change, where })
+    compareReplyPlace(was.reply, is.reply, where, within)
     compareMessages(walk, action, where, was.reply.messages, is.reply.messages, within)
   } else if (was.reply !== null) {
     say({ rule: 'asyncapi-reply-removed', subject: where, side: 'base', located: was.reply.located })
   } else if (is.reply !== null) {
     say({ rule: 'asyncapi-reply-added', subject: where, side: 'head', located: is.reply.located })
+  }
+}
+
+/** Where the reply goes: the channel, or what of the request says so. Named for the first time, it takes nothing from anyone. */
+function compareReplyPlace(was: AsyncReply, is: AsyncReply, where: string, say: SayAsync): void {
+  const place = { subject: where, side: 'head', located: is.located } as const
+  if (was.channel !== null && was.channel !== is.channel) {
+    say({ ...place, rule: 'asyncapi-reply-channel-changed', before: was.channel, after: is.channel })
+  }
+  if (was.address !== null && was.address !== is.address) {
+    say({ ...place, rule: 'asyncapi-reply-address-changed', before: was.address, after: is.address })
   }
 }
 

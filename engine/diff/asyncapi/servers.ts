@@ -5,6 +5,7 @@ import { canonicalJson, type Json } from '../../hash.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, memberOf, stepInto, type Located } from '../../schema/located.ts'
 import { nameValue } from '../../schema/values.ts'
+import { compareVariables } from './server-places.ts'
 import type { AsyncWalk, SayAsync } from './walk.ts'
 
 export function compareServers(walk: AsyncWalk, say: SayAsync): void {
@@ -25,6 +26,7 @@ export function compareServers(walk: AsyncWalk, say: SayAsync): void {
       }
       const where = `server ${name}`
       const within: SayAsync = (change) => say({ ...change, where, endpoint: where })
+      compareVariables(was.variables, is.variables, where, within)
       compareBindings(was.bindings, is.bindings, where, within)
       compareSecurity(walk, was.security, is.security, { was: was.located, is: is.located }, where, within)
     }

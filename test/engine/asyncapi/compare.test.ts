@@ -126,6 +126,73 @@ suite('headers and traits', () => {
   })
 })
 
+/** A message and two traits that say parts of the same headers and bindings. */
+function merged(major: 2 | 3, own: string, first: string, second: string): string {
+  const message = `{ name: m, headers: { type: object, properties: { ${own} } }, traits: [{ $ref: '#/components/messageTraits/first' }, { headers: { properties: { ${second} } }, bindings: { kafka: { partitions: 3 } } }] }`
+  const components = `components: { messageTraits: { first: { headers: { properties: { ${first} } }, bindings: { kafka: { replicas: 2 }, mqtt: { qos: 1 } } } } }`
+  return major === 2
+    ? `asyncapi: 2.6.0\ninfo: { title: t, version: '1' }\nchannels: { out: { publish: { message: ${message} } } }\n${components}\n`
+    : `asyncapi: 3.0.0\ninfo: { title: t, version: '1' }\nchannels: { out: { address: out, messages: { m: ${message} } } }\noperations: { o: { action: receive, channel: { $ref: '#/channels/out' } } }\n${components}\n`
+}
+
+suite('traits are merged, part by part', () => {
+  const TEXT = '{ type: string }'
+  for (const major of [2, 3] as const) {
+    const before = merged(major, `a: ${TEXT}`, `b: ${TEXT}`, `c: ${TEXT}`)
+    for (const [what, after] of [
+      ['the message', merged(major, 'a: { type: integer }', `b: ${TEXT}`, `c: ${TEXT}`)],
+      ['the first trait', merged(major, `a: ${TEXT}`, 'b: { type: integer }', `c: ${TEXT}`)],
+      ['the second trait', merged(major, `a: ${TEXT}`, `b: ${TEXT}`, 'c: { type: integer }')],
+    ] as const) {
+      test(`of headers, what ${what} says in ${major}.x is told where it is written`, () => {
+        const [group, ...others] = run(before, after)
+        assert.equal(group?.rule, 'received-header-property-type-changed')
+        assert.notEqual(group.line, null, group.location)
+        assert.deepEqual(others, [])
+      })
+    }
+
+    test(`of bindings, each protocol has what any of them says in ${major}.x`, () => {
+      for (const [from, to] of [
+        ['replicas: 2', 'replicas: 1'],
+        ['partitions: 3', 'partitions: 1'],
+        ['qos: 1', 'qos: 2'],
+      ] as const) {
+        assert.deepEqual(found(before, before.replace(from, to)), ['dangerous asyncapi-binding-changed'])
+      }
+    })
+  }
+
+  test('in 2.x a trait overrides the message, and the later trait the earlier one; in 3.x the message stands', () => {
+    const [text, number] = [`x: ${TEXT}`, 'x: { type: integer }']
+    assert.deepEqual(found(merged(2, text, text, text), merged(2, number, text, text)), [])
+    assert.deepEqual(found(merged(2, text, text, text), merged(2, text, number, text)), [])
+    assert.equal(found(merged(2, text, text, text), merged(2, text, text, number)).length, 1)
+    assert.equal(found(merged(3, text, text, text), merged(3, number, text, text)).length, 1)
+    assert.deepEqual(found(merged(3, text, text, text), merged(3, text, number, number)), [])
+  })
+})
+
+function onServers(names: string): string {
+  return applicationIn2(WIDE).replace('out: {', `out: { ${names}`)
+}
+
+function withSpare(text: string): string {
+  return text.replace('servers: {', 'servers: { spare: { url: spare, protocol: mqtt },')
+}
+
+suite('servers of channels', () => {
+  const [all, main] = [onServers(''), onServers('servers: [main],')]
+  test('an application that names no server is on all of them', () => {
+    assert.deepEqual(found(all, main), [])
+    assert.deepEqual(found(withSpare(all), withSpare(main)), ['breaking asyncapi-channel-server-removed'])
+    assert.deepEqual(found(withSpare(main), withSpare(all)), ['info asyncapi-channel-server-added'])
+  })
+  test('a server that is gone is told once', () => {
+    assert.deepEqual(found(withSpare(all), main), ['breaking asyncapi-server-removed'])
+  })
+})
+
 suite('an empty side', () => {
   test('is an application that neither sends nor receives', () => {
     assert.ok(found(BASE, '').includes('breaking asyncapi-channel-removed'))

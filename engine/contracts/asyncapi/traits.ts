@@ -1,0 +1,60 @@
+/**
+ * Parts of an operation or message together with its traits. Both majors merge by JSON Merge Patch (RFC 7396) in the order
+ * of the traits; in 2.x a trait overrides what the owner says, in 3.x it never does (AsyncAPI 3.0, Traits Merge Mechanism).
+ */
+import { isRecord, memberOf, stepInto, type Located, type Place } from '../../schema/located.ts'
+import type { OpenApiDocuments } from '../openapi/documents.ts'
+
+export type TraitOrder = 'traits-override' | 'owner-overrides'
+
+export function traitOrderOf(version: string): TraitOrder {
+  return version.startsWith('2') ? 'traits-override' : 'owner-overrides'
+}
+
+/** A member of the owner with those of its traits; references at its top are followed where there is something to merge. */
+export function partWithTraits(
+  owner: Located,
+  member: string,
+  order: TraitOrder,
+  documents: OpenApiDocuments,
+): Located | null {
+  const traits = itemsOf(memberOf(owner, 'traits')).map((trait) => documents.follow(trait))
+  const holders = order === 'traits-override' ? [owner, ...traits] : [...traits, owner]
+  const parts = holders.flatMap((holder) => {
+    const part = holder === null ? null : memberOf(holder, member)
+    return part === null ? [] : [part]
+  })
+  const [first = null, ...others] = parts
+  return others.reduce<Located | null>((under, over) => mergedAtTop(under, over, documents), first)
+}
+
+function mergedAtTop(under: Located | null, over: Located, documents: OpenApiDocuments): Located {
+  const [lower, upper] = [under === null ? null : documents.follow(under), documents.follow(over)]
+  return lower === null || upper === null ? over : merged(lower, upper)
+}
+
+/** Each part stays where it is written. References further in are not looked behind: of two, the stronger one holds. */
+function merged(under: Located, over: Located): Located {
+  const [lower, upper] = [under.value, over.value]
+  if (!isRecord(lower) || !isRecord(upper) || under.document !== over.document) return over
+  if (Object.hasOwn(lower, '$ref') || Object.hasOwn(upper, '$ref')) return over
+  const values = new Map(Object.entries(lower))
+  const moved = new Map<string, Place>(Object.keys(lower).map((name) => [name, stepInto(under.at, name)]))
+  for (const name of Object.keys(upper)) {
+    const [below, above] = [memberOf(under, name), memberOf(over, name)]
+    if (above === null) continue
+    const part = below === null ? above : merged(below, above)
+    values.set(name, part.value)
+    moved.set(name, part.at)
+    // RFC 7396: null takes the member away.
+    if (part.value === null) values.delete(name)
+  }
+  return { value: Object.fromEntries(values), at: { ...over.at, moved }, document: over.document }
+}
+
+/** The items of a list; none where there is no list. */
+export function itemsOf(list: Located | null): readonly Located[] {
+  if (list === null) return []
+  const values: readonly unknown[] = Array.isArray(list.value) ? list.value : []
+  return values.map((value, index) => ({ value, at: stepInto(list.at, String(index)), document: list.document }))
+}

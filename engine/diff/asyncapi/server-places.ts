@@ -1,0 +1,65 @@
+/** Where servers are found, and what is found on them: the variables of their addresses, and the servers that channels are on. */
+import { byCodeUnit } from '../../change-set.ts'
+import type { AsyncChannel } from '../../contracts/asyncapi/contract.ts'
+import { isRecord, memberOf, type Located } from '../../schema/located.ts'
+import type { AsyncWalk, SayAsync } from './walk.ts'
+
+/** Variables of the address on both sides; one that comes or goes is a change of the address itself. */
+export function compareVariables(was: Located | null, is: Located | null, of: string, say: SayAsync): void {
+  const [old, now] = [was?.value, is?.value]
+  for (const name of isRecord(old) && isRecord(now) ? Object.keys(old).sort(byCodeUnit) : []) {
+    const located = is === null ? null : memberOf(is, name)
+    const [before, after] = [variableOf(isRecord(old) ? old[name] : null), variableOf(located?.value)]
+    if (located === null) continue
+    const place = { subject: `${of} variable ${name}`, name, side: 'head', located } as const
+    const [left, right] = [before.values, after.values]
+    const values = { before: left, after: right }
+    if (right !== null && (left === null || left.some((value) => !right.includes(value)))) {
+      say({ ...place, rule: 'asyncapi-server-variable-narrowed', ...values })
+    } else if (left !== null && (right === null || right.some((value) => !left.includes(value)))) {
+      say({ ...place, rule: 'asyncapi-server-variable-widened', ...values })
+    }
+    if (before.fallback !== after.fallback) {
+      const change = { before: before.fallback, after: after.fallback }
+      say({ ...place, rule: 'asyncapi-server-variable-default-changed', ...change })
+    }
+  }
+}
+
+interface Variable {
+  /** Null where it may have any value. */
+  readonly values: readonly string[] | null
+  readonly fallback: string | null
+}
+
+function variableOf(variable: unknown): Variable {
+  if (!isRecord(variable)) return { values: null, fallback: null }
+  const { enum: listed, default: fallback } = variable
+  const values = Array.isArray(listed) ? listed.filter((value) => typeof value === 'string').sort(byCodeUnit) : []
+  return { values: values.length === 0 ? null : values, fallback: typeof fallback === 'string' ? fallback : null }
+}
+
+function isOn({ servers }: AsyncChannel, name: string): boolean {
+  return servers === null || servers.has(name)
+}
+
+/** On which servers a channel is found; where it names none, on all. A server that is gone is told as that. */
+export function compareChannelServers(
+  { base, head }: AsyncWalk,
+  was: AsyncChannel,
+  is: AsyncChannel,
+  say: SayAsync,
+): void {
+  for (const name of [...base.servers.keys()].filter((server) => head.servers.has(server)).sort(byCodeUnit)) {
+    const [before, after] = [isOn(was, name), isOn(is, name)]
+    if (before === after) continue
+    const subject = `${is.address} server ${name}`
+    if (after) {
+      const located = is.servers?.get(name) ?? is.located
+      say({ rule: 'asyncapi-channel-server-added', subject, name, side: 'head', located, after: name })
+    } else {
+      const located = was.servers?.get(name) ?? was.located
+      say({ rule: 'asyncapi-channel-server-removed', subject, name, side: 'base', located, before: name })
+    }
+  }
+}
