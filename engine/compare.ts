@@ -58,6 +58,8 @@ export interface FormatComparison {
   readonly spec_versions: { readonly base: string | null; readonly head: string | null }
   /** What the contract itself says is its version; absent where its format has none, null on a side that states none. */
   readonly contract_versions?: { readonly base: string | null; readonly head: string | null }
+  /** Who the contract itself says uses it, and which operation; absent where its format has no place to say so. */
+  readonly contract_consumers?: readonly { readonly name: string; readonly operation: string | null }[]
 }
 
 export interface Comparison extends FormatComparison, PatternReport {}

@@ -20,6 +20,14 @@ export interface ChangedArtifact {
   readonly groups: readonly FindingGroup[]
 }
 
+/** Those whom an artifact itself declares (`x-consumers`), in the terms of the others. */
+export function consumersInContract(
+  artifact: string,
+  declared: readonly { readonly name: string; readonly operation: string | null }[],
+): readonly DeclaredConsumer[] {
+  return declared.map(({ name, operation }) => ({ name, uses: [{ artifact, operation, tool: null }] }))
+}
+
 /** Names, each once, in code-unit order. */
 export function reachedConsumers(
   consumers: readonly DeclaredConsumer[],

@@ -45,6 +45,8 @@ export interface DecideInput {
   readonly route?: string | null
   /** Who is declared to use which contract; absent: nobody is. */
   readonly consumers?: readonly DeclaredConsumer[]
+  /** Who was seen calling what, under any names; counted only. Absent or null: nobody was looked for. */
+  readonly observed?: readonly DeclaredConsumer[] | null
   /** Earlier decisions of the same scope, newest first, for policies that look back (`historyWindow`); absent: none. */
   readonly history?: readonly EarlierDecision[]
   readonly inputFingerprint: Digest
@@ -65,7 +67,7 @@ export interface DecideInput {
 /** The same input gives the same verdict, byte for byte, whatever the order of the artifacts. */
 export function decide(input: DecideInput): Verdict {
   const { policy, context } = input
-  const { artifacts, rulings, occasion } = judge(input.analyses, input)
+  const { artifacts, rulings, occasion, reach } = judge(input.analyses, input)
   const judgements = strictestFirst(artifacts)
   const pin = pinStatus(policy, input.policyPin)
   const degraded = degradedReasons(artifacts, rulings, input.completeness?.origin ?? null)
@@ -121,11 +123,7 @@ export function decide(input: DecideInput): Verdict {
     requires_migration: counts.breaking > 0,
     severity_summary: counts,
     ...patterns,
-    blast_radius: blastRadius(
-      artifacts,
-      input.scope !== null,
-      input.consumers && input.consumers.length > 0 ? { reached: occasion.consumers } : null,
-    ),
+    blast_radius: blastRadius(artifacts, input.scope !== null, reach),
     artifacts: artifacts.map((artifact) => artifactVerdict(artifact, policy)),
     groups,
     human_report: humanReport(report),

@@ -13,7 +13,7 @@ import type {
   PolicyOccasion,
 } from '../policy/policy.ts'
 import type { EarlierDecision } from '../policy/history.ts'
-import { reachedConsumers, type DeclaredConsumer } from './consumers.ts'
+import { consumersInContract, reachedConsumers, type DeclaredConsumer } from './consumers.ts'
 import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from './decision.ts'
 
 /** Which findings decide: those that reach this tool or operation, and those of the contract as a whole. Null: all. */
@@ -46,6 +46,8 @@ export interface JudgingTerms {
   readonly route?: string | null
   /** Who is declared to use which contract; absent: nobody is. */
   readonly consumers?: readonly DeclaredConsumer[]
+  /** Who was seen calling what; absent or null: nobody was looked for. */
+  readonly observed?: readonly DeclaredConsumer[] | null
   /** Earlier decisions of the same scope, newest first, for policies that look back; absent: none. */
   readonly history?: readonly EarlierDecision[]
   readonly now: number
@@ -58,21 +60,31 @@ export interface JudgedChangeSet {
   readonly occasion: PolicyOccasion
   /** What the policy says of the change set as a whole, strictest first. */
   readonly rulings: readonly ChangeSetRuling[]
+  readonly reach: ConsumerReach
+}
+
+/** Names of those whom breaking and dangerous changes reach, by how they are known; null: nobody is known in this way, so nothing was measured. */
+export interface ConsumerReach {
+  readonly declared: readonly string[] | null
+  readonly observed: readonly string[] | null
 }
 
 export function judge(analyses: readonly ArtifactAnalysis[], terms: JudgingTerms): JudgedChangeSet {
-  const { policy, context, route = null, consumers = [], history = [], now } = terms
+  const { policy, context, route = null, consumers = [], observed = null, history = [], now } = terms
   const rows = [...analyses]
     .sort((a, b) => byCodeUnit(a.type, b.type) || byCodeUnit(a.id, b.id))
     .map((analysis) => ({ analysis, groups: analysis.ok ? decidingGroups(analysis.comparison, terms) : [] }))
+  const declared = [...consumers, ...rows.flatMap(({ analysis }) => contractConsumers(analysis))]
+  const reach = (users: readonly DeclaredConsumer[]) =>
+    reachedConsumers(
+      users,
+      rows.map(({ analysis, groups }) => ({ id: analysis.id, groups })),
+    )
   const occasion: PolicyOccasion = {
     context,
     route,
     now,
-    consumers: reachedConsumers(
-      consumers,
-      rows.map(({ analysis, groups }) => ({ id: analysis.id, groups })),
-    ),
+    consumers: reach(declared),
     artifacts: rows.map(({ analysis }) => occasionArtifact(analysis)),
     history: { window: policy.historyWindow ?? 0, decisions: history },
     changes: rows.flatMap(({ analysis, groups }) => groups.map((group) => ({ artifact: analysis.id, group }))),
@@ -82,7 +94,19 @@ export function judge(analyses: readonly ArtifactAnalysis[], terms: JudgingTerms
     const judgements = groups.flatMap((group) => judgeGroup(analysis.id, group, evaluate))
     return { analysis, groups, patterns: patternsOf(analysis, groups), judgements }
   })
-  return { artifacts, occasion, rulings: policy.changeSetRulings(occasion) }
+  return {
+    artifacts,
+    occasion,
+    rulings: policy.changeSetRulings(occasion),
+    reach: {
+      declared: declared.length === 0 ? null : occasion.consumers,
+      observed: observed === null ? null : reach(observed),
+    },
+  }
+}
+
+function contractConsumers(analysis: ArtifactAnalysis): readonly DeclaredConsumer[] {
+  return analysis.ok ? consumersInContract(analysis.id, analysis.comparison.contract_consumers ?? []) : []
 }
 
 function occasionArtifact(analysis: ArtifactAnalysis): OccasionArtifact {

@@ -2,21 +2,16 @@
 import type { FindingGroup } from '../finding.ts'
 import type { PatternReport } from '../patterns/pattern.ts'
 import type { BlastRadius } from './envelope-parts.ts'
-import type { JudgedArtifact } from './judgement.ts'
+import type { ConsumerReach, JudgedArtifact } from './judgement.ts'
 
 /** Rows of detected patterns in one envelope; the rest is counted in the evidence. */
 const MAX_PATTERN_ROWS = 100
-
-/** Who uses what is changed, as far as it is declared; null: nothing is declared, so nothing was measured. */
-export interface DeclaredReach {
-  readonly reached: readonly string[]
-}
 
 /** Without a scope the comparison's own counts hold; with one, what the remaining findings touch. */
 export function blastRadius(
   artifacts: readonly JudgedArtifact[],
   isScoped: boolean,
-  declared: DeclaredReach | null,
+  { declared, observed }: ConsumerReach,
 ): BlastRadius {
   const radius = { endpoints: 0, fields: 0, params: 0 }
   for (const { analysis, groups } of artifacts) {
@@ -28,10 +23,16 @@ export function blastRadius(
   }
   return {
     ...radius,
-    consumers_declared: declared?.reached.length ?? 0,
-    consumers_observed: 0,
-    graph_source: declared ? 'declared' : 'none',
+    consumers_declared: declared?.length ?? 0,
+    consumers_observed: observed?.length ?? 0,
+    graph_source: graphSource(declared !== null, observed !== null),
   }
+}
+
+function graphSource(isDeclared: boolean, isObserved: boolean): BlastRadius['graph_source'] {
+  if (isDeclared && isObserved) return 'declared+observed'
+  if (isDeclared) return 'declared'
+  return isObserved ? 'observed' : 'none'
 }
 
 function touchedBy(groups: readonly FindingGroup[]): { endpoints: number; fields: number; params: number } {

@@ -24,6 +24,7 @@ export async function analyzeLocally(request: LocalRequest, args: Arguments, io:
       recordDecision: () => Promise.reject(new Error(NOTHING_IS_DECIDED)),
       openApproval: () => Promise.reject(new Error(NOTHING_IS_DECIDED)),
       history: () => Promise.resolve([]),
+      usesOf: () => Promise.resolve([]),
     },
     signer: () => {
       throw new Error(NOTHING_IS_DECIDED)

@@ -6,6 +6,7 @@ import { unwatchFile, watchFile } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { ok, type CompiledPolicy, type Result } from '../../engine/index.ts'
 import type { CurrentSettings, Settings } from '../settings.ts'
+import { consumersFile, readConsumersFile } from './consumers.ts'
 import { RESTART_LEAF, RESTART_SECTIONS } from './leaves.ts'
 import { loadConfig, type ConfigSource, type LoadedConfig } from './load.ts'
 import { ConfigError, type Mistake } from './mistake.ts'
@@ -27,7 +28,7 @@ export type Reload =
 
 export interface LiveSettings {
   readonly current: CurrentSettings
-  /** Configuration file, when there is one, and policy file. */
+  /** Configuration file, when there is one, policy file, and consumers file, when one is named. */
   readonly files: readonly string[]
   readonly warnings: readonly Mistake[]
   /** Mistakes of the last attempt; empty when the files on disk are those in force. */
@@ -51,6 +52,8 @@ interface Loaded {
   readonly configuration: LoadedConfig
   readonly policy: CompiledPolicy
   readonly policyFile: string
+  /** Null: none is named. */
+  readonly consumersFile: string | null
   readonly warnings: readonly Mistake[]
 }
 
@@ -122,8 +125,13 @@ function load(source: ConfigSource): Result<Loaded, readonly Mistake[]> {
   const { config, directory } = configuration.value
   const policy = loadPolicy(config.policy, directory)
   if (!policy.ok) return policy
+  const file = consumersFile(config, directory)
+  const further = file === null ? ok([]) : readConsumersFile(file)
+  if (!further.ok) return further
+  const consumers = [...config.consumers, ...further.value]
   return ok({
-    configuration: configuration.value,
+    configuration: { ...configuration.value, config: Object.freeze({ ...config, consumers }) },
+    consumersFile: file,
     policy: policy.value.policy,
     policyFile: policy.value.file,
     warnings: [...configuration.value.warnings, ...pinWarnings(config, policy.value.policy)],
@@ -144,8 +152,8 @@ function pinWarnings({ policy_pin: pin }: Config, { name, hash }: CompiledPolicy
   ]
 }
 
-function filesOf({ configuration, policyFile }: Loaded): readonly string[] {
-  return configuration.file === null ? [policyFile] : [configuration.file, policyFile]
+function filesOf({ configuration, policyFile, consumersFile: further }: Loaded): readonly string[] {
+  return [configuration.file, policyFile, further].filter((file) => file !== null)
 }
 
 /** The new configuration with the old value of everything that takes a restart. */

@@ -3,6 +3,7 @@
  * and the names of the environment variables all come from here. Unknown members are mistakes.
  */
 import { Type, type Static } from 'typebox'
+import { Consumers } from './consumers.ts'
 import { integer, seconds, strict } from './fields.ts'
 import { RouteConfig } from './route.ts'
 
@@ -217,33 +218,20 @@ export const Config = Type.Object(
       },
       'Exceptions to enforcement on a route, for emergencies.',
     ),
-    consumers: Type.Array(
-      Type.Object(
-        {
-          name: Type.String({ minLength: 1, maxLength: 200, description: 'Who it is.' }),
-          uses: Type.Array(
-            Type.Object(
-              {
-                artifact: Type.Optional(
-                  Type.String({ minLength: 1, description: 'Id of the contract in the change set; any when absent.' }),
-                ),
-                operation: Type.Optional(
-                  Type.String({ pattern: '^[A-Z_]+ \\S.*$', description: 'METHOD /path, as the contract writes it.' }),
-                ),
-                tool: Type.Optional(Type.String({ minLength: 1, description: 'Name of the tool.' })),
-              },
-              { additionalProperties: false },
-            ),
-            { minItems: 1, description: 'What it uses; without operation and tool the whole contract.' },
-          ),
-        },
-        { additionalProperties: false },
-      ),
+    consumers: Consumers,
+    observed_consumers: strict(
       {
-        default: [],
-        description:
-          'Who uses which contracts: blast_radius.consumers_declared, and change_set.consumers for the policy.',
+        window: seconds(30 * 86_400, 'A consumer that called within this counts; 0 observes nobody', 0),
+        limit: integer(1000, 'Consumers of one tool or operation that are told apart; the rest counts as one'),
       },
+      'Who calls through the proxy, by the audience of the key, a keyed hash of the credential or the product of the user agent: blast_radius.consumers_observed.',
+    ),
+    consumers_file: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          'Further consumers, in a YAML or JSON file with the one member `consumers`; relative to this file, and read again when it changes.',
+      }),
     ),
     shutdown: strict({ drain: seconds(20, 'Calls under way may finish within this', 0) }, 'SIGTERM.'),
     routes: Type.Array(RouteConfig, {

@@ -12,6 +12,7 @@ import {
   type DecideInput,
   type Verdict,
 } from '../../engine/index.ts'
+import { declaredConsumers, observedConsumers } from '../consumers/known.ts'
 import { approvalFacts, approvalOpening } from '../approvals/request.ts'
 import { GatewayError } from '../errors.ts'
 import { sha256Hex } from '../hash.ts'
@@ -22,14 +23,13 @@ import type { Logger } from '../telemetry/log.ts'
 import { operationLabel, type Metrics } from '../telemetry/metrics.ts'
 import { createAnalyst, type Analyst } from './analyst.ts'
 import { compareOptions } from './compare-options.ts'
-import { declaredConsumers } from './consumers.ts'
 import { earlierDecisions, scopeKey } from './history.ts'
 import type { InputKeeper } from './input-keeper.ts'
 import type { AnalyzeRequest, Assessment, Authorization, AuthorizeRequest, Flow } from './flow.ts'
 
 export interface FlowDeps {
   readonly settings: CurrentSettings
-  readonly store: Pick<Store, 'recordDecision' | 'openApproval' | 'history'>
+  readonly store: Pick<Store, 'recordDecision' | 'openApproval' | 'history' | 'usesOf'>
   /** The key that signs now; asked for each decision, so that a rotation takes effect at once. Throws SIGNER_UNAVAILABLE. */
   readonly signer: () => ReceiptSigner
   /** Keeps what decisions were made from; null: nobody does. */
@@ -114,6 +114,9 @@ async function gather(
     Promise.all(request.artifacts.map((artifact) => analyse(artifact, options, analyst))),
   ])
   const unreadable = (request.unreadable ?? []).map((artifact) => ({ ...artifact, ok: false }) as const)
+  const isOnRoad = (request.route ?? null) !== null
+  const ids = request.artifacts.map(({ id }) => id)
+  const observed = await observedConsumers(ids, isOnRoad, settings.config, now, store)
   const history = await earlierDecisions(request, policy, digests.inputFingerprint, now, store)
   return {
     analyses: [...analyses, ...unreadable],
@@ -122,6 +125,7 @@ async function gather(
     scope: request.scope,
     route: request.route ?? null,
     consumers: declaredConsumers(settings.config),
+    observed,
     history,
     ...digests,
     rulesetHash: rulesetHash(sha256Hex),

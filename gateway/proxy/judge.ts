@@ -1,6 +1,7 @@
 /** gather → analyze → decide for one intercepted call: which contracts, and the verdict on each thing the call names. */
 import type { ExecutionAction } from '../../engine/index.ts'
 import type { Baselines } from '../baselines/baselines.ts'
+import type { ConsumerObserver } from '../consumers/observer.ts'
 import { GatewayError } from '../errors.ts'
 import {
   UpstreamRefusal,
@@ -37,6 +38,7 @@ export type Decided = Extract<Judgement, { readonly kind: 'decided' }>
 export interface JudgeDeps {
   readonly baselines: Pick<Baselines, 'baselineFor'>
   readonly verdicts: Verdicts
+  readonly consumers: Pick<ConsumerObserver, 'note'>
   readonly receipts: ReceiptGateDeps
 }
 
@@ -51,6 +53,7 @@ export async function judge(
     const receipts = createReceiptGate(call, deps.receipts)
     const verdicts: SubjectVerdict[] = []
     for (const question of await action.gather()) {
+      deps.consumers.note({ headers: call.headers, audience: call.caller.audience }, call.route.name, question.subject)
       const verdict = await verdictOn(call, question, receipts, settings.generation, deps)
       verdicts.push({ subject: question.subject, verdict })
     }

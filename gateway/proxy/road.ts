@@ -2,7 +2,6 @@
  * The road of an intercepted call, as the design draws it: intercept → (gather → analyze → decide → record) → enforce → observe.
  * Every stage is one function; a stage that fails ends in an answer that is not a forwarded call.
  */
-import type { ConsumerObserver } from '../consumers/observer.ts'
 import type { Action, Answer, Call, CallHead, JudgedAction, Recogniser } from '../intercept/action.ts'
 import type { Recognisers } from '../intercept/recognisers.ts'
 import { readBody } from './body.ts'
@@ -14,7 +13,6 @@ import type { Waiting } from './waiting-room.ts'
 
 export interface RoadDeps extends SettlementDeps, ForwardDeps {
   readonly recognisers: Recognisers
-  readonly consumers: Pick<ConsumerObserver, 'note'>
 }
 
 /** Sends one request down the road; resolves when its answer is out and its outcome known. */
@@ -25,7 +23,6 @@ export async function travel(trip: Trip, match: RouteMatch, deps: RoadDeps): Pro
   const action = recogniser.recognise(call)
   if (action.kind === 'refuse') return refuseUnread(trip, call, action.answer, deps)
   if (action.kind === 'pass') return pass(trip, call, action, deps)
-  deps.consumers.note({ headers: call.headers, audience: call.caller.audience }, call.route.name, action.subjects)
   const settlement = await settleCall(call, action, trip.settings, waitingOf(trip), deps)
   await enforce(trip, call, action, settlement, deps)
 }

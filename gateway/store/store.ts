@@ -239,6 +239,31 @@ export interface KeptContent {
   readonly packed: Uint8Array
 }
 
+/** Calls of one consumer since the last writing. */
+export interface ObservedUse {
+  readonly route: string
+  /** Of the subject: the route, and the tool or operation where one is known. */
+  readonly target: string
+  readonly operation: string | null
+  readonly tool: string | null
+  readonly consumer: string
+  readonly calls: number
+  readonly at: number
+}
+
+export interface ObservedUses {
+  readonly uses: readonly ObservedUse[]
+  /** Consumers told apart of one target; the rest counts as one. */
+  readonly limit: number
+  /** What was not seen since then is forgotten. */
+  readonly since: number
+}
+
+export interface KnownUse extends Pick<ObservedUse, 'consumer' | 'operation' | 'tool'> {
+  /** The one that was asked about. */
+  readonly artifact: string
+}
+
 export interface Store {
   /** Describes itself for the start-up summary and readiness, e.g. `sqlite /var/lib/preflight/ledger.db`. */
   readonly description: string
@@ -258,6 +283,11 @@ export interface Store {
   keepContent(content: KeptContent, at: number, bound: number): Promise<void>
   keptInput(decisionId: string): Promise<string | null>
   keptContent(digest: string): Promise<Uint8Array | null>
+  /** A secret of this installation, made of `fresh` when there is none yet. */
+  observationSalt(fresh: string): Promise<string>
+  recordUses(uses: ObservedUses): Promise<void>
+  /** @param artifacts targets of the road, or names of routes */
+  usesOf(artifacts: readonly string[], since: number): Promise<readonly KnownUse[]>
   ledger(filter: LedgerFilter): Promise<readonly StoredDecision[]>
   /** Whatever tenant it belongs to: a verifier holds a token, not a key. Null when this store never issued it. */
   receiptState(decisionId: string): Promise<ReceiptState | null>

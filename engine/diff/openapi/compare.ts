@@ -15,6 +15,7 @@ import { Grouping } from '../../rules/grouping.ts'
 import { SchemaComparison } from '../../schema/comparison.ts'
 import { isRecord, type Located } from '../../schema/located.ts'
 import { OperationAttributes } from './attributes.ts'
+import { contractConsumers, type ContractConsumer } from './consumers.ts'
 import { Findings } from './findings.ts'
 import { compareInterface, versionStepOf } from './interface.ts'
 import { walkOptionsOf } from './options.ts'
@@ -25,6 +26,7 @@ export interface OpenApiComparison {
   readonly stats: ComparisonStats
   /** Version of the contract language on either side, e.g. `3.0.3`; null for an empty side. */
   readonly spec_versions: { readonly base: string | null; readonly head: string | null }
+  readonly contract_consumers: readonly ContractConsumer[]
   readonly contract_versions: { readonly base: string | null; readonly head: string | null }
 }
 
@@ -77,6 +79,7 @@ export function compareOpenApi(
       touched: findings.touched,
     },
     spec_versions: { base: base.value.contract.version || null, head: head.value.contract.version || null },
+    contract_consumers: contractConsumers(walk.base, walk.head),
     contract_versions: { base: statedVersion(walk.base), head: statedVersion(walk.head) },
   })
 }

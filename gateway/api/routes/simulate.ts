@@ -10,7 +10,7 @@ import {
   type PolicyEffect,
 } from '../../../engine/index.ts'
 import { GatewayError } from '../../errors.ts'
-import { declaredConsumers } from '../../flow/consumers.ts'
+import { declaredConsumers } from '../../consumers/known.ts'
 import { sha256Hex } from '../../hash.ts'
 import { artifactMistakes, artifactsOf, contextOf } from '../change-set.ts'
 import type { ApiDeps } from '../deps.ts'

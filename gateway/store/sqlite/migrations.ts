@@ -199,4 +199,20 @@ export const MIGRATIONS: readonly string[] = [
     seen_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  CREATE TABLE secrets (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE observed_uses (
+    target    TEXT NOT NULL,
+    consumer  TEXT NOT NULL,
+    route     TEXT NOT NULL,
+    operation TEXT,
+    tool      TEXT,
+    calls     INTEGER NOT NULL,
+    first_at  INTEGER NOT NULL,
+    last_at   INTEGER NOT NULL,
+    PRIMARY KEY (target, consumer)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX observed_uses_by_route ON observed_uses (route);
+  CREATE INDEX observed_uses_by_age ON observed_uses (last_at);
+  `,
 ]

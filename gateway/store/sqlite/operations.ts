@@ -4,20 +4,16 @@ import { breakGlassReads, breakGlassWrites } from './break-glass.ts'
 import { decisionReads, decisionWrites } from './decisions.ts'
 import { inputReads, inputWrites } from './inputs.ts'
 import { recordReads, recordWrites } from './records.ts'
+import { useReads, useWrites } from './uses.ts'
 
-export const READS = {
-  ...approvalReads,
-  ...breakGlassReads,
-  ...decisionReads,
-  ...inputReads,
-  ...recordReads,
-} as const
+export const READS = { ...approvalReads, ...breakGlassReads, ...decisionReads, ...inputReads, ...recordReads, ...useReads } as const
 export const WRITES = {
   ...approvalWrites,
   ...breakGlassWrites,
   ...decisionWrites,
   ...inputWrites,
   ...recordWrites,
+  ...useWrites,
 } as const
 
 type Operations = typeof READS & typeof WRITES

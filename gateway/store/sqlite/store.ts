@@ -39,6 +39,11 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     },
     keptInput: (decisionId) => client.call('keptInput', decisionId),
     keptContent: (digest) => client.call('keptContent', digest),
+    observationSalt: (fresh) => client.call('observationSalt', fresh),
+    recordUses: async (uses) => {
+      await client.call('recordUses', uses)
+    },
+    usesOf: (artifacts, since) => client.call('usesOf', { artifacts, since }),
     ledger: (filter) => client.call('ledger', filter),
     receiptState: (decisionId) => client.call('receiptState', decisionId),
     consumeReceipt: (decisionId, at) => client.call('consumeReceipt', { decisionId, at }),

@@ -1,0 +1,76 @@
+/** Declared consumers: how they are written, in the configuration or in a file of their own that other teams keep. */
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { Ajv } from 'ajv'
+import { Type, type Static } from 'typebox'
+import { ok, type Result } from '../../engine/index.ts'
+import { messageOf } from '../startup-error.ts'
+import { pathOfPointer, type Mistake } from './mistake.ts'
+import { mistakesOf } from './schema-mistakes.ts'
+import { readSourceText } from './source-text.ts'
+
+const closed = { additionalProperties: false }
+
+const Consumer = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 200, description: 'Who it is.' }),
+    uses: Type.Array(
+      Type.Object(
+        {
+          artifact: Type.Optional(
+            Type.String({ minLength: 1, description: 'Id of the contract in the change set; any when absent.' }),
+          ),
+          operation: Type.Optional(
+            Type.String({ pattern: '^[A-Z_]+ \\S.*$', description: 'METHOD /path, as the contract writes it.' }),
+          ),
+          tool: Type.Optional(Type.String({ minLength: 1, description: 'Name of the tool.' })),
+        },
+        closed,
+      ),
+      { minItems: 1, description: 'What it uses; without operation and tool the whole contract.' },
+    ),
+  },
+  closed,
+)
+type Consumer = Static<typeof Consumer>
+
+export const Consumers = Type.Array(Consumer, {
+  default: [],
+  description: 'Who uses which contracts: blast_radius.consumers_declared, and change_set.consumers for the policy.',
+})
+
+const ConsumersFile = Type.Object({ consumers: Type.Array(Consumer) }, closed)
+
+const checkFile = new Ajv({ allErrors: true, verbose: true, strict: false }).compile<Static<typeof ConsumersFile>>(
+  ConsumersFile,
+)
+
+/** Where the file lies; null: none is named. */
+export function consumersFile(
+  { consumers_file: file }: { readonly consumers_file?: string },
+  directory: string,
+): string | null {
+  return file === undefined ? null : resolve(directory, file)
+}
+
+/** What stands in the file, or every mistake in it with its line and column. */
+export function readConsumersFile(file: string): Result<readonly Consumer[], readonly Mistake[]> {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    const message = 'the consumers file cannot be read'
+    return { ok: false, problem: [{ place: file, path: 'consumers_file', message, fix: messageOf(error) }] }
+  }
+  const source = readSourceText(file, text)
+  if (!source.ok) return source
+  const { value, place } = source.value
+  if (checkFile(value)) return ok(value.consumers)
+  const mistakes = mistakesOf(checkFile.errors ?? []).map(({ pointer, at, message, fix }) => ({
+    place: place(pointer, at),
+    path: pathOfPointer(pointer),
+    message,
+    fix,
+  }))
+  return { ok: false, problem: mistakes }
+}

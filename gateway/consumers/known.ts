@@ -1,0 +1,34 @@
+/** The consumers that a decision is told of: those that the configuration declares, and those that the proxy saw. */
+import type { DeclaredConsumer } from '../../engine/index.ts'
+import type { Config } from '../config/schema.ts'
+import type { Store } from '../store/store.ts'
+
+export function declaredConsumers({ consumers }: Pick<Config, 'consumers'>): readonly DeclaredConsumer[] {
+  return consumers.map(({ name, uses }) => ({
+    name,
+    uses: uses.map(({ artifact = null, operation = null, tool = null }) => ({ artifact, operation, tool })),
+  }))
+}
+
+/**
+ * Who called, within the window. An artifact is looked for where it is what a route serves: on the road always, else when its id is
+ * the name of a route.
+ * @param ids of the artifacts
+ * @param now milliseconds since the epoch
+ * @returns null: no artifact is anything that calls are seen of
+ */
+export async function observedConsumers(
+  ids: readonly string[],
+  isOnRoad: boolean,
+  { observed_consumers: { window }, routes }: Pick<Config, 'observed_consumers' | 'routes'>,
+  now: number,
+  store: Pick<Store, 'usesOf'>,
+): Promise<readonly DeclaredConsumer[] | null> {
+  const served = isOnRoad ? ids : ids.filter((id) => routes.some(({ name }) => name === id))
+  if (window === 0 || served.length === 0) return null
+  const uses = await store.usesOf(served, now - window * 1000)
+  return uses.map(({ consumer, artifact, operation, tool }) => ({
+    name: consumer,
+    uses: [{ artifact, operation, tool }],
+  }))
+}

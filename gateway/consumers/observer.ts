@@ -1,0 +1,73 @@
+/**
+ * Counts which consumers call which tools and operations through the proxy, for the blast radius of later changes. No call waits for
+ * it: what was seen is written in the background, and what cannot be written is forgotten.
+ */
+import { randomBytes } from 'node:crypto'
+import type { Subject } from '../intercept/action.ts'
+import type { Settings } from '../settings.ts'
+import type { ObservedUse, Store } from '../store/store.ts'
+import type { Logger } from '../telemetry/log.ts'
+import { createIdentity, type CallerFacts } from './identity.ts'
+
+export interface ConsumerObserver {
+  /** Never throws. A subject that is no tool, operation or whole contract (a merge, an object) has no consumers. */
+  note(caller: CallerFacts, route: string, subject: Subject): void
+  /** Writes what has been seen. */
+  flush(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface ConsumerObserverDeps {
+  readonly settings: () => Pick<Settings, 'config'>
+  readonly store: Pick<Store, 'observationSalt' | 'recordUses'>
+  readonly logger: Logger
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+const FLUSH_MS = 2000
+/** Pairs of consumer and subject between two writes; what comes on top waits for its next call. */
+const MAX_PENDING = 10_000
+
+export async function createConsumerObserver(deps: ConsumerObserverDeps): Promise<ConsumerObserver> {
+  const { settings, store, logger, now } = deps
+  const identity = createIdentity(await store.observationSalt(randomBytes(32).toString('hex')))
+  let pending = new Map<string, ObservedUse>()
+
+  const flush = async (): Promise<void> => {
+    if (pending.size === 0) return
+    const uses = [...pending.values()]
+    pending = new Map()
+    const { window, limit } = settings().config.observed_consumers
+    try {
+      await store.recordUses({ uses, limit, since: now() - window * 1000 })
+    } catch (error) {
+      logger.warn({ err: error, uses: uses.length }, 'observed consumers could not be written')
+    }
+  }
+  const timer = setInterval(() => void flush(), FLUSH_MS).unref()
+
+  return {
+    note(caller, route, { target, scope }) {
+      if (settings().config.observed_consumers.window === 0 || (scope === null && target !== route)) return
+      const consumer = identity(caller)
+      const key = `${consumer}\n${target}`
+      const known = pending.get(key)
+      if (known === undefined && pending.size >= MAX_PENDING) return
+      const calls = (known?.calls ?? 0) + 1
+      pending.set(key, { ...usedBy(scope), route, target, consumer, calls, at: now() })
+    },
+    flush,
+    async close() {
+      clearInterval(timer)
+      await flush()
+    },
+  }
+}
+
+function usedBy(scope: Subject['scope']): Pick<ObservedUse, 'operation' | 'tool'> {
+  if (scope === null) return { operation: null, tool: null }
+  return 'tool' in scope
+    ? { operation: null, tool: scope.tool }
+    : { operation: `${scope.method} ${scope.path}`, tool: null }
+}
