@@ -33,6 +33,9 @@ export function contextOf(requested: RequestedContext | undefined): DecisionCont
   }
 }
 
+/** What `artifactMistakes` does not look at. */
+export const UNREAD_ARTIFACT_MEMBERS = /^\/artifacts\/\d+\/(type|path)$/
+
 /** Too many, the same id twice, neither side. An unreadable or oversized side is no mistake here: that is a decision (wire.md §4). */
 export function artifactMistakes(artifacts: readonly RequestedArtifact[], { config }: Settings): readonly Mistake[] {
   const mistakes: Mistake[] = []

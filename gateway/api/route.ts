@@ -8,7 +8,7 @@ import type { ApiDeps } from './deps.ts'
 /** Who may ask: anybody, the holder of a key, or the holder of an approver's (or admin's) key. */
 export type Access = 'public' | 'key' | 'approver'
 
-export type Method = 'GET' | 'POST'
+export type Method = 'GET' | 'POST' | 'DELETE'
 
 /** What a route is served with: the parts of the gateway, and the table that it stands in itself. */
 export interface RouteDeps extends ApiDeps {
@@ -75,6 +75,7 @@ export interface RouteSpec<Body extends TSchema, Query extends TSchema> {
     | 'approvals'
     | 'monitoring'
     | 'baselines'
+    | 'break-glass'
     | 'accounts'
     | 'discovery'
     | 'mcp'
@@ -97,6 +98,8 @@ export interface RouteSpec<Body extends TSchema, Query extends TSchema> {
   /** Mistakes that a schema cannot say. Asked only when the schema holds at and under `mistakesUnder` (default: everywhere), so look at nothing else. */
   mistakes?(body: Static<Body>, settings: Settings): readonly Mistake[]
   readonly mistakesUnder?: string
+  /** Members there that `mistakes` does not look at: a violation of theirs does not keep it from being asked. */
+  readonly mistakesUnread?: RegExp
   /** The error code of a schema violation, where it is not INVALID_INPUT. */
   readonly codes?: readonly MistakeCode[]
   handle(exchange: Exchange<Static<Body>, Static<Query>>, deps: RouteDeps): Promise<Answer>

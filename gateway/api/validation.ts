@@ -37,14 +37,15 @@ function validator(ajv: Ajv2020, schema: TSchema): ValidateFunction {
 
 /** @throws GatewayError with every mistake in `details`. */
 export function checkBody(
-  route: Pick<Route, 'body' | 'codes' | 'mistakes' | 'mistakesUnder'>,
+  route: Pick<Route, 'body' | 'codes' | 'mistakes' | 'mistakesUnder' | 'mistakesUnread'>,
   body: unknown,
   settings: Settings,
 ): void {
   if (route.body === undefined) return
   const check = validator(bodies, route.body)
   const violations = check(body) ? [] : telling(check.errors ?? []).map((error) => mistakeOf(error, route))
-  const isFit = violations.every(({ pointer }) => !isUnder(pointer, route.mistakesUnder ?? ''))
+  const { mistakesUnder = '', mistakesUnread } = route
+  const isFit = violations.every(({ pointer }) => mistakesUnread?.test(pointer) || !isUnder(pointer, mistakesUnder))
   const mistakes = isFit && isJsonObjectOrList(body) ? (route.mistakes?.(body, settings) ?? []) : []
   if (violations.length + mistakes.length > 0) throw refusal([...violations, ...mistakes])
 }

@@ -36,6 +36,16 @@ describe('a request that is not as it should be', () => {
     assert.match(textAt(answer.body, 'details', 0, 'message'), /line 2, column \d+/)
   })
 
+  it('tells what is wrong with the set of artifacts beside types that are not known or missing', async () => {
+    const { type: _type, ...untyped } = pets(PETS_WITH_POST)
+    const artifacts = [{ ...pets(PETS_WITH_POST), type: 'wsdl' }, pets(PETS_WITH_POST), { ...untyped, id: 'other' }]
+    const answer = await api.post(PREFLIGHT, { ...good, artifacts })
+    assertRefused(answer, 400, 'UNSUPPORTED_ARTIFACT_TYPE')
+    assert.deepEqual(pointers(answer).toSorted(), ['/artifacts/0/type', '/artifacts/1/id', '/artifacts/2/type'])
+    const nameless = await api.post(PREFLIGHT, { ...good, artifacts: [artifacts[0], { ...untyped, id: 7 }] })
+    assert.deepEqual(pointers(nameless).toSorted(), ['/artifacts/0/type', '/artifacts/1/id', '/artifacts/1/type'])
+  })
+
   it('is refused when it is empty, a list, or a bare value', async () => {
     for (const body of ['', '   ', '[]', '"text"', 'null', '7']) {
       assertRefused(await api.post(PREFLIGHT, body), 400, 'INVALID_INPUT')

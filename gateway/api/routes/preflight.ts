@@ -4,7 +4,7 @@ import { digestJson, type Artifact } from '../../../engine/index.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Authorization, AuthorizeRequest } from '../../flow/flow.ts'
 import { sha256Hex } from '../../hash.ts'
-import { artifactMistakes, artifactsOf, contextOf } from '../change-set.ts'
+import { artifactMistakes, artifactsOf, contextOf, UNREAD_ARTIFACT_MEMBERS } from '../change-set.ts'
 import type { ApiDeps } from '../deps.ts'
 import { replayed, serially } from '../idempotency.ts'
 import { analyzeAnswer, authorizeAnswer } from '../preflight-answer.ts'
@@ -31,6 +31,7 @@ export const preflight = defineRoute({
   ],
   mistakes: preflightMistakes,
   mistakesUnder: '/artifacts',
+  mistakesUnread: UNREAD_ARTIFACT_MEMBERS,
   answers: {
     200: {
       description: 'The analysis, or the decision. REQUIRE_APPROVAL and BLOCK are good answers too.',

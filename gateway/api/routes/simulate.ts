@@ -12,7 +12,7 @@ import {
 import { GatewayError } from '../../errors.ts'
 import { declaredConsumers } from '../../consumers/known.ts'
 import { sha256Hex } from '../../hash.ts'
-import { artifactMistakes, artifactsOf, contextOf } from '../change-set.ts'
+import { artifactMistakes, artifactsOf, contextOf, UNREAD_ARTIFACT_MEMBERS } from '../change-set.ts'
 import type { ApiDeps } from '../deps.ts'
 import { defineRoute, json, type Answer, type Exchange } from '../route.ts'
 import {
@@ -71,6 +71,7 @@ export const simulatePolicy = defineRoute({
   body: SimulateRequest,
   codes: [{ code: 'UNSUPPORTED_ARTIFACT_TYPE', pointer: /^\/artifacts\/\d+\/type$/, keywords: ['enum'] }],
   mistakesUnder: '/artifacts',
+  mistakesUnread: UNREAD_ARTIFACT_MEMBERS,
   mistakes: ({ artifacts }, settings) => artifactMistakes(artifacts, settings),
   answers: {
     200: {
