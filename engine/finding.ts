@@ -50,6 +50,8 @@ export interface FindingGroup {
   readonly after: Json
   /** At least one. */
   readonly occurrences: readonly Occurrence[]
+  /** Places that are counted and not listed, of a change or a rule that reaches very many; absent: every place is listed. */
+  readonly unlisted?: number
 }
 
 /** A group flattened to one place: the finding of the wire. */
@@ -78,7 +80,7 @@ export interface Finding {
 /** All findings of the groups, in group order; `limit` bounds how many are made. */
 export function expandFindings(groups: readonly FindingGroup[], limit = Number.POSITIVE_INFINITY): readonly Finding[] {
   const findings: Finding[] = []
-  for (const { id, occurrences, message: _, ...shared } of groups) {
+  for (const { id, occurrences, message: _, unlisted: _unlisted, ...shared } of groups) {
     for (const occurrence of occurrences) {
       if (findings.length >= limit) return findings
       findings.push({ ...shared, ...occurrence, group: id })
@@ -88,5 +90,10 @@ export function expandFindings(groups: readonly FindingGroup[], limit = Number.P
 }
 
 export function countFindings(groups: readonly FindingGroup[], level?: Level): number {
-  return groups.reduce((sum, group) => (level && group.level !== level ? sum : sum + group.occurrences.length), 0)
+  return groups.reduce((sum, group) => (level && group.level !== level ? sum : sum + countPlaces(group)), 0)
+}
+
+/** Places that a change reaches, listed or not: the findings of the group. */
+export function countPlaces({ occurrences, unlisted = 0 }: FindingGroup): number {
+  return occurrences.length + unlisted
 }

@@ -26,7 +26,7 @@ export type { Evidence, NextAction, NextAgentStep, Reason } from './decide/envel
 export { judge } from './decide/judgement.ts'
 export type { DecisionScope, JudgedChangeSet, Judgement } from './decide/judgement.ts'
 export type { ArtifactVerdict, HumanReport, RiskFactor, SeveritySummary, Verdict } from './decide/verdict.ts'
-export { countFindings, expandFindings, LEVELS } from './finding.ts'
+export { countFindings, countPlaces, expandFindings, LEVELS } from './finding.ts'
 export type { Direction, Finding, FindingGroup, Level, Occurrence, Operation } from './finding.ts'
 export { guardTools } from './guard.ts'
 export type {

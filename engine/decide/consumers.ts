@@ -54,12 +54,17 @@ function touchedBy(groups: readonly FindingGroup[]): Omit<Touched, 'id'> {
     .filter(({ level }) => level !== 'info')
     .flatMap((group) => group.occurrences)
   return {
-    isWhole: places.some(({ operation, tool }) => operation === null && tool === null),
+    // Places that are not listed may be anybody's.
+    isWhole: groups.some(({ level, unlisted = 0 }) => level !== 'info' && unlisted > 0) || places.some(isOfWhole),
     operations: new Set(
       places.flatMap(({ operation }) => (operation ? [`${operation.method} ${operation.path}`] : [])),
     ),
     tools: new Set(places.flatMap(({ tool }) => tool ?? [])),
   }
+}
+
+function isOfWhole({ operation, tool }: Occurrence): boolean {
+  return operation === null && tool === null
 }
 
 function isReached({ artifact, operation, tool }: ConsumerUse, touched: Touched): boolean {

@@ -279,6 +279,12 @@ function artifactVerdict(artifact: JudgedArtifact, policy: CompiledPolicy): Arti
   }
 }
 
+/** Of the places that are not listed the number counts. */
+function fingerprintsOf({ id, occurrences, unlisted = 0 }: FindingGroup): readonly string[] {
+  const listed = occurrences.map(({ fingerprint }) => fingerprint)
+  return unlisted === 0 ? listed : [...listed, `${id} ${unlisted}`]
+}
+
 /** Profile `verdict.v1` (wire.md §5): what the verdict depends on, and nothing of clock, ids or store. */
 function verdictFingerprint(
   input: DecideInput,
@@ -286,7 +292,7 @@ function verdictFingerprint(
   decision: Decision,
   groups: readonly FindingGroup[],
 ): Digest {
-  const findings = groups.flatMap(({ occurrences }) => occurrences.map(({ fingerprint }) => fingerprint)).sort()
+  const findings = groups.flatMap(fingerprintsOf).sort()
   return digestJson(
     {
       profile: 'verdict.v1',

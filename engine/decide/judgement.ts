@@ -142,11 +142,17 @@ function decidingGroups(comparison: Comparison, { policy, scope }: JudgingTerms)
     const level = policy.levels.get(group.rule) ?? group.level
     if (level === 'off') return []
     const occurrences = scope ? group.occurrences.filter((place) => isInScope(place, scope)) : group.occurrences
-    if (occurrences.length === 0) return []
-    return level === group.level && occurrences.length === group.occurrences.length
-      ? [group]
-      : [{ ...group, level, occurrences }]
+    const isListed = occurrences.length === group.occurrences.length
+    if (isListed && level === group.level) return [group]
+    // A place that is not listed may be the one that is asked for.
+    if (occurrences.length === 0 && !group.unlisted) return []
+    return [{ ...group, level, occurrences: occurrences.length > 0 ? occurrences : [anywhere(group)] }]
   })
+}
+
+/** Stands for the places of a group that are not listed: as a finding of the contract as a whole it is in every scope. */
+function anywhere({ id, message }: FindingGroup): Occurrence {
+  return { operation: null, tool: null, message, fingerprint: id }
 }
 
 function isInScope({ operation, tool }: Occurrence, scope: DecisionScope): boolean {
@@ -157,13 +163,15 @@ function isInScope({ operation, tool }: Occurrence, scope: DecisionScope): boole
 
 function judgeGroup(artifact: string, group: FindingGroup, evaluate: PolicyEvaluator): readonly Judgement[] {
   const opinions = new Map<string, { occurrence: Occurrence; places: number; effect: PolicyEffect }>()
-  for (const occurrence of group.occurrences) {
+  const listed = group.occurrences.map((occurrence) => ({ occurrence, places: 1 }))
+  const unlisted = group.unlisted ? [{ occurrence: anywhere(group), places: group.unlisted }] : []
+  for (const { occurrence, places } of [...listed, ...unlisted]) {
     const effect = evaluate(group, occurrence)
     const { decision, ruleId, observed, waiver, approvers } = effect
     const key = JSON.stringify([decision, ruleId, observed?.ruleId, waiver?.id, approvers])
     const opinion = opinions.get(key)
-    if (opinion) opinion.places++
-    else opinions.set(key, { occurrence, places: 1, effect })
+    if (opinion) opinion.places += places
+    else opinions.set(key, { occurrence, places, effect })
   }
   return [...opinions.values()].map((opinion) => ({ artifact, group, ...opinion }))
 }

@@ -1,7 +1,7 @@
 /** Findings → named patterns with provenance: each name says what it rests on, by row or by code (interface.md, pattern_sources). */
 import { byCodeUnit } from '../change-set.ts'
 import { parsePointer } from '../contracts/pointer.ts'
-import type { FindingGroup } from '../finding.ts'
+import { countPlaces, type FindingGroup } from '../finding.ts'
 import { ruleOf } from '../rules/table.ts'
 import { AGENT_PATTERNS, type AgentPattern } from './agent.ts'
 import { GOVERNANCE_PATTERNS, type GovernancePattern } from './governance.ts'
@@ -57,8 +57,9 @@ function rowOf(pattern: GovernancePattern, group: FindingGroup): DetectedPattern
   return pattern.hasSide && direction !== 'none' ? { ...row, side: direction } : row
 }
 
-function descriptionOf({ message, occurrences }: FindingGroup): string {
-  return occurrences.length > 1 ? `${message} (in ${occurrences.length} places)` : message
+function descriptionOf(group: FindingGroup): string {
+  const places = countPlaces(group)
+  return places > 1 ? `${group.message} (in ${places} places)` : group.message
 }
 
 /** The first operation or tool that the change reaches; empty for what concerns the whole contract. */

@@ -1,4 +1,5 @@
 /** What a condition may read beyond one finding: the change set, the route, the moment and the past, as plain values of CEL. Made once a decision. */
+import { countPlaces } from '../finding.ts'
 import { contextFacts, type Condition } from './condition.ts'
 import { historyFacts, type HistoryFacts } from './history.ts'
 import type { FoundChange, PolicyOccasion } from './policy.ts'
@@ -19,7 +20,7 @@ export function occasionFacts(
 ): OccasionFacts {
   const isListed = conditions.some(({ variables }) => variables.has('findings'))
   const places = (level: string): bigint =>
-    BigInt(changes.reduce((sum, { group }) => sum + (group.level === level ? group.occurrences.length : 0), 0))
+    BigInt(changes.reduce((sum, { group }) => sum + (group.level === level ? countPlaces(group) : 0), 0))
   return {
     context: contextFacts(context),
     findings: isListed ? changes.map(findingFacts) : [],
@@ -40,8 +41,8 @@ export function occasionFacts(
 }
 
 function findingFacts({ artifact, group }: FoundChange): Readonly<Record<string, string | bigint>> {
-  const { rule, code, level, direction, location, side, occurrences } = group
-  return { artifact, rule, code, level, direction, location, side, places: BigInt(occurrences.length) }
+  const { rule, code, level, direction, location, side } = group
+  return { artifact, rule, code, level, direction, location, side, places: BigInt(countPlaces(group)) }
 }
 
 /** UTC, since a policy is in force in more than one place. */

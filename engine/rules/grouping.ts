@@ -4,49 +4,24 @@
  */
 import { byCodeUnit } from '../change-set.ts'
 import type { Locate } from '../contracts/positions.ts'
-import { LEVELS, type FindingGroup, type Level, type Occurrence, type Operation } from '../finding.ts'
-import { canonicalJson, type Json, type Sha256 } from '../hash.ts'
-import type { Advice } from './advice.ts'
-import type { Rule } from './rule.ts'
-
-/** One change of a contract with its verdict. */
-export interface JudgedChange {
-  readonly rule: Rule
-  /**
-   * What changed, in names that survive unrelated edits and reordering: a component and the way down from it, a tool and
-   * its argument. Rule, subject, before and after are the identity of the change; positions and indices are not.
-   */
-  readonly subject: string
-  readonly side: 'base' | 'head'
-  /** JSON Pointer into the document of `side`. */
-  readonly location: string
-  readonly message: string
-  readonly advice: Advice
-  readonly before: unknown
-  readonly after: unknown
-}
-
-/** A place that the change reaches; `message` says the change in the words of that place. */
-export interface ReachedPlace {
-  readonly operation: Operation | null
-  readonly tool: string | null
-  readonly message: string
-  /** Tells apart places of one operation or tool: a response status and media type, a property path. */
-  readonly detail: string
-}
+import { LEVELS, type FindingGroup, type Level, type Occurrence } from '../finding.ts'
+import type { Json, Sha256 } from '../hash.ts'
+import {
+  codeOf,
+  isBefore,
+  keyOf,
+  placeKey,
+  toJson,
+  type JudgedChange,
+  type OpenGroup,
+  type ReachedPlace,
+} from './judged-change.ts'
+import { MAX_CHANGES, MAX_PLACES, Unlisted } from './listing.ts'
 
 export interface GroupingOptions {
   readonly levels?: Readonly<Record<string, Level | 'off'>> | undefined
   readonly sha256: Sha256
   readonly locate: Readonly<Record<'base' | 'head', Locate>>
-}
-
-interface OpenGroup {
-  readonly key: string
-  change: JudgedChange
-  readonly level: Level
-  /** One place, or several by their key: of very many changes most reach one place only. */
-  places: ReachedPlace | Map<string, ReachedPlace>
 }
 
 /** Gathers changes in any order; `finish` gives the groups in theirs. */
@@ -55,9 +30,13 @@ export class Grouping {
   readonly #open = new Map<string, OpenGroup>()
   /** One change is added for every place that it reaches; its values may be large. */
   readonly #groups = new Map<JudgedChange, OpenGroup>()
+  readonly #unlisted: Unlisted
+  /** Places held in the open groups. */
+  #listed = 0
 
   constructor(options: GroupingOptions) {
     this.#options = options
+    this.#unlisted = new Unlisted(options.sha256)
   }
 
   /** Whether findings of a rule are wanted at all: walkers may spare themselves the words of what is off. */
@@ -69,20 +48,25 @@ export class Grouping {
   add(change: JudgedChange, place: ReachedPlace): void {
     const level = this.#levelOf(change.rule.id, change.rule.level)
     if (level === 'off') return
-    const group = this.#groups.get(change) ?? this.#open.get(keyOf(change))
+    const known = this.#groups.get(change)
+    const key = known?.key ?? keyOf(change)
+    if (!this.#unlisted.isNew(key, place)) return
+    const group = known ?? this.#open.get(key)
     if (group === undefined) {
-      this.#begin(change, level, place)
-      return
-    }
-    if (change !== group.change) {
-      this.#groups.set(change, group)
-      if (isBefore(change, group.change)) group.change = change
-    }
-    join(group, place)
+      const made: OpenGroup = { key, change, level, places: place, unlisted: 0 }
+      if (!this.#unlisted.takes(made)) this.#begin(made)
+    } else this.#join(group, change, place)
+    if (this.#open.size > 2 * MAX_CHANGES || this.#listed > 2 * MAX_PLACES) this.#shorten()
+  }
+
+  /** What was told so far is of places that are not told of again: of a flood of changes it need not be remembered. */
+  leavePlace(): void {
+    this.#unlisted.forget()
   }
 
   /** Breaking first, then by rule and subject: the same for every order of keys in the documents. */
   finish(): readonly FindingGroup[] {
+    if (this.#open.size > MAX_CHANGES || this.#listed > MAX_PLACES || this.#unlisted.isAny) this.#shorten()
     const open = [...this.#open.values()].sort(inOrder)
     this.#open.clear()
     this.#groups.clear()
@@ -90,14 +74,41 @@ export class Grouping {
     const closed: FindingGroup[] = []
     open.reverse()
     for (let group = open.pop(); group !== undefined; group = open.pop()) closed.push(this.#close(group))
-    return closed
+    const counted = this.#unlisted.groups()
+    return counted.length === 0 ? closed : [...closed, ...counted].sort(byLevelAndRule)
   }
 
-  #begin(change: JudgedChange, level: Level, places: ReachedPlace): void {
-    const key = keyOf(change)
-    const group: OpenGroup = { key, change, level, places }
-    this.#open.set(key, group)
-    this.#groups.set(change, group)
+  #begin(group: OpenGroup): void {
+    this.#open.set(group.key, group)
+    this.#groups.set(group.change, group)
+    this.#listed += 1
+  }
+
+  #join(group: OpenGroup, change: JudgedChange, place: ReachedPlace): void {
+    if (change !== group.change) {
+      this.#groups.set(change, group)
+      if (isBefore(change, group.change)) group.change = change
+    }
+    if (join(group, place)) this.#listed += 1
+  }
+
+  /**
+   * Lets go of what is beyond the bounds and keeps its number. What is kept comes first in the order of the answer, so
+   * that it is the same whatever came first.
+   */
+  #shorten(): void {
+    this.#unlisted.remember(placesIn(this.#open.values()))
+    this.#groups.clear()
+    const open = [...this.#open.values()].sort(inOrder)
+    const last = open[MAX_CHANGES - 1]
+    for (const group of open.slice(MAX_CHANGES)) {
+      this.#open.delete(group.key)
+      this.#unlisted.take(group)
+    }
+    if (last !== undefined) this.#unlisted.closeAfter((group) => inOrder(group, last) > 0)
+    const most = Math.floor(MAX_PLACES / Math.max(1, Math.min(open.length, MAX_CHANGES)))
+    this.#listed = 0
+    for (const group of this.#open.values()) this.#listed += shortenPlaces(group, most)
   }
 
   #levelOf(rule: string, level: Level): Level | 'off' {
@@ -105,7 +116,7 @@ export class Grouping {
     return (levels !== undefined && Object.hasOwn(levels, rule) ? levels[rule] : undefined) ?? level
   }
 
-  #close({ key, change, level, places }: OpenGroup): FindingGroup {
+  #close({ key, change, level, places, unlisted }: OpenGroup): FindingGroup {
     const { sha256, locate } = this.#options
     const position = locate[change.side](change.location)
     const occurrences = [...byKey(places)]
@@ -129,39 +140,43 @@ export class Grouping {
       before: brief(change.before),
       after: brief(change.after),
       occurrences,
+      ...(unlisted > 0 && { unlisted }),
     }
   }
 }
 
-/** The same place told twice is one; of its wordings the first in order stands. */
-function join(group: OpenGroup, place: ReachedPlace): void {
+/** The same place told twice is one; of its wordings the first in order stands. True for a place that was not known. */
+function join(group: OpenGroup, place: ReachedPlace): boolean {
   const places = byKey(group.places)
   group.places = places
   const key = placeKey(place)
   const known = places.get(key)
   if (known === undefined || byCodeUnit(place.message, known.message) < 0) places.set(key, place)
+  return known === undefined
+}
+
+/** Keeps the first places in order; how many are left. */
+function shortenPlaces(group: OpenGroup, most: number): number {
+  if (!(group.places instanceof Map)) return 1
+  if (group.places.size <= most) return group.places.size
+  const keys = [...group.places.keys()].sort(byCodeUnit)
+  for (const key of keys.slice(most)) group.places.delete(key)
+  group.unlisted += keys.length - most
+  return most
+}
+
+function* placesIn(groups: Iterable<OpenGroup>): Generator<readonly [key: string, place: ReachedPlace]> {
+  for (const { key, places } of groups)
+    for (const place of places instanceof Map ? places.values() : [places]) yield [key, place]
 }
 
 function byKey(places: OpenGroup['places']): Map<string, ReachedPlace> {
   return places instanceof Map ? places : new Map([[placeKey(places), places]])
 }
 
-function keyOf({ rule, side, subject, before, after }: JudgedChange): string {
-  return canonicalJson([rule.id, side, subject, toJson(before), toJson(after)])
-}
-
-/** The reason code of a rule: its id in upper snake case (wire.md §3). */
-export function codeOf(rule: string): string {
-  return rule.toUpperCase().replaceAll('-', '_')
-}
-
-function placeKey({ operation, tool, detail }: ReachedPlace): string {
-  return canonicalJson([operation?.method ?? null, operation?.path ?? null, tool, detail])
-}
-
-/** Which of two tellings of one change stands for it: not the one met first, since that follows the order of keys. */
-function isBefore(a: JudgedChange, b: JudgedChange): boolean {
-  return (byCodeUnit(a.location, b.location) || byCodeUnit(a.message, b.message)) < 0
+/** Within a rule as they stand; what is only counted comes after what is listed. */
+function byLevelAndRule(a: FindingGroup, b: FindingGroup): number {
+  return LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level) || byCodeUnit(a.rule, b.rule)
 }
 
 function inOrder(a: OpenGroup, b: OpenGroup): number {
@@ -181,13 +196,4 @@ export function brief(value: unknown): Json {
   const json = toJson(value)
   const text = JSON.stringify(json)
   return text.length <= QUOTED_LENGTH ? json : `${text.slice(0, QUOTED_LENGTH).toWellFormed()}…`
-}
-
-/** Values of a contract are JSON by reading (contracts/document.ts); what is absent is null. Members are put in order. */
-function toJson(value: unknown): Json {
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
-  if (typeof value !== 'object' || value === null) return null
-  if (Array.isArray(value)) return value.map(toJson)
-  const members = Object.entries(value).sort(([a], [b]) => byCodeUnit(a, b))
-  return Object.fromEntries(members.map(([name, member]) => [name, toJson(member)]))
 }

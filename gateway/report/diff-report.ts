@@ -1,6 +1,7 @@
 /** The answer of a comparison in its wire form (wire.md §3): made once here, for `/api/diff` and for the command line. */
 import {
   countFindings,
+  countPlaces,
   expandFindings,
   LEVELS,
   type Comparison,
@@ -26,7 +27,7 @@ export interface ReportGroup {
   readonly message: string
   readonly explanation: string
   readonly fix: string
-  /** Distinct operations that the change reaches, in the order of the contract. */
+  /** Distinct operations that the change reaches, in the order of the contract; the first ones, where it reaches very many. */
   readonly operations: readonly Operation[]
   readonly tools: readonly string[]
   /** Findings of the group. */
@@ -89,12 +90,13 @@ function summarize(groups: readonly FindingGroup[]): ReportSummary {
 }
 
 /** A group in its wire form: its operations and tools once each. */
-export function reportGroup({ occurrences, before: _before, after: _after, ...group }: FindingGroup): ReportGroup {
+export function reportGroup(whole: FindingGroup): ReportGroup {
+  const { occurrences, unlisted: _unlisted, before: _before, after: _after, ...group } = whole
   const operations = new Map<string, Operation>()
   const tools = new Set<string>()
   for (const { operation, tool } of occurrences) {
     if (operation) operations.set(`${operation.method} ${operation.path}`, operation)
     if (tool !== null) tools.add(tool)
   }
-  return { ...group, operations: [...operations.values()], tools: [...tools], count: occurrences.length }
+  return { ...group, operations: [...operations.values()], tools: [...tools], count: countPlaces(whole) }
 }

@@ -52,17 +52,33 @@ export function ignoreFindings(comparison: Comparison, entries: readonly IgnoreE
     for (const [entry, occurrences] of taken) {
       used.add(entry)
       ignored.push({
-        group: reportGroup({ ...group, occurrences }),
+        group: reportGroup(partOf(group, occurrences, isOfAnyPlace(entry) ? (group.unlisted ?? 0) : 0)),
         fingerprints: occurrences.map(({ fingerprint }) => fingerprint),
         reason: entry.reason,
         place: entry.place,
       })
     }
-    return kept.length === 0 ? [] : [kept.length === group.occurrences.length ? group : { ...group, occurrences: kept }]
+    if (kept.length === group.occurrences.length) return [group]
+    const unlisted = [...taken.keys()].some(isOfAnyPlace) ? 0 : (group.unlisted ?? 0)
+    if (kept.length > 0) return [partOf(group, kept, unlisted)]
+    // Places that are not listed stay until an entry takes any place; a listed one stands for them.
+    return unlisted === 0 ? [] : [partOf(group, group.occurrences.slice(-1), unlisted - 1)]
   })
   const stale = entries.filter((entry) => !used.has(entry))
   const left = ignored.length === 0 ? comparison : { ...comparison, groups, ...detectPatterns(groups) }
   return { comparison: left, ignored, stale }
+}
+
+function partOf(
+  { unlisted: _, ...group }: FindingGroup,
+  occurrences: readonly Occurrence[],
+  unlisted: number,
+): FindingGroup {
+  return { ...group, occurrences, ...(unlisted > 0 && { unlisted }) }
+}
+
+function isOfAnyPlace({ method, path, tool, fingerprint }: IgnoreEntry): boolean {
+  return [method, path, tool, fingerprint].every((member) => member === undefined)
 }
 
 interface Split {

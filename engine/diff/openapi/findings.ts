@@ -1,7 +1,8 @@
 /** Deltas and schemas in use → findings: each change judged once a use, gathered into groups over the places that it reaches. */
 import type { ComparisonStats } from '../../compare.ts'
 import type { FindingGroup, Level, Operation } from '../../finding.ts'
-import type { Grouping, JudgedChange } from '../../rules/grouping.ts'
+import type { Grouping } from '../../rules/grouping.ts'
+import { isPlainer, type JudgedChange } from '../../rules/judged-change.ts'
 import type { LifecycleOptions } from '../../rules/lifecycle.ts'
 import { openApiAdvice } from '../../rules/openapi/advice.ts'
 import { openApiRowOf } from '../../rules/openapi/rules.ts'
@@ -22,7 +23,11 @@ const MANY = 50_000
 type WordedChange = Omit<JudgedChange, 'message'> & { message: string }
 
 export class Findings {
-  readonly #touched = { endpoints: new Set<string>(), fields: new Set<string>(), params: new Set<string>() }
+  readonly #touched = { endpoints: new Set<string>(), params: new Set<string>() }
+  /** Fields of the place at hand, and how many those of earlier places were. */
+  readonly #fields = new Set<string>()
+  #fieldsBefore = 0
+  #place = ''
   readonly #grouping: Grouping
   readonly #lifecycle: LifecycleOptions
   readonly #levels: Readonly<Record<string, Level | 'off'>>
@@ -43,8 +48,8 @@ export class Findings {
 
   /** How many places were touched by findings that are more than information. */
   get touched(): ComparisonStats['touched'] {
-    const { endpoints, fields, params } = this.#touched
-    return { endpoints: endpoints.size, fields: fields.size, params: params.size }
+    const { endpoints, params } = this.#touched
+    return { endpoints: endpoints.size, fields: this.#fieldsBefore + this.#fields.size, params: params.size }
   }
 
   finish(): readonly FindingGroup[] {
@@ -83,13 +88,15 @@ export class Findings {
     )
   }
 
-  /** Judges every change that a schema in use can reach. */
+  /** Judges every change that a schema in use can reach. Uses at one place follow each other. */
   addUse(use: SchemaUseSite): void {
     const { sites, mediaType, parameter } = use
+    this.#goTo(use)
     const maxWays = this.#told < MANY ? MAX_WAYS : 1
+    const lifecycle = { ...this.#lifecycle, impliedStability: use.stability }
     const visit = (reached: Reached): void => {
       this.#told += 1
-      const judgement = judgeSchema(reached, { sites, mediaType, parameter, lifecycle: this.#lifecycle })
+      const judgement = judgeSchema(reached, { sites, mediaType, parameter, lifecycle })
       const rule = judgement === null ? undefined : ruleOf(judgement.rule)
       if (judgement === null || rule === undefined) return
       const { operation, where } = use
@@ -103,6 +110,15 @@ export class Findings {
     reachChanges(use.pair, visit, maxWays)
   }
 
+  #goTo({ operation, where }: SchemaUseSite): void {
+    const place = `${operation?.method ?? ''} ${operation?.path ?? ''} ${where}`
+    if (place === this.#place) return
+    this.#place = place
+    this.#fieldsBefore += this.#fields.size
+    this.#fields.clear()
+    this.#grouping.leavePlace()
+  }
+
   /** One change under one rule is one object, so that its identity is worked out once. */
   #changeOf({ delta, pair }: Reached, rule: Rule, message: string): JudgedChange {
     const known = this.#changes.get(delta)
@@ -111,6 +127,8 @@ export class Findings {
       if (isPlainer(message, change.message)) change.message = message
       return change
     }
+    // Of a flood it is let go: then the grouping knows the change by its identity, and picks the wording.
+    if (this.#changes.size > MANY) this.#changes.clear()
     const made = worded(delta, pair, rule, message)
     if (known === undefined) this.#changes.set(delta, made)
     else if (known instanceof Map) known.set(rule.id, made)
@@ -132,7 +150,7 @@ export class Findings {
     const endpoint = operation === null ? '' : `${operation.method} ${operation.path}`
     if (operation !== null) this.#touched.endpoints.add(endpoint)
     if (parameter !== null) this.#touched.params.add(`${endpoint} ${parameter}`)
-    else if (field !== null) this.#touched.fields.add(`${endpoint} ${field}`)
+    else if (field !== null) this.#fields.add(field)
   }
 }
 
@@ -145,9 +163,4 @@ function worded(delta: SchemaDelta, pair: SchemaPair, rule: Rule, message: strin
   const location = pointerOf(at, owner.document)
   const side = isGone ? 'base' : 'head'
   return { rule, subject, side, location, message, advice: openApiAdvice(rule), before, after }
-}
-
-/** Which wording stands for a change that is reached in many ways: not the one met first, since that follows the order of keys. */
-function isPlainer(a: string, b: string): boolean {
-  return a.length === b.length ? a < b : a.length < b.length
 }

@@ -1,0 +1,77 @@
+/** One change with its verdict, the places that it reaches, and by what either is known to be the same. */
+import { byCodeUnit } from '../change-set.ts'
+import type { Level, Operation } from '../finding.ts'
+import { canonicalJson, type Json } from '../hash.ts'
+import type { Advice } from './advice.ts'
+import type { Rule } from './rule.ts'
+
+/** One change of a contract with its verdict. */
+export interface JudgedChange {
+  readonly rule: Rule
+  /**
+   * What changed, in names that survive unrelated edits and reordering: a component and the way down from it, a tool and
+   * its argument. Rule, subject, before and after are the identity of the change; positions and indices are not.
+   */
+  readonly subject: string
+  readonly side: 'base' | 'head'
+  /** JSON Pointer into the document of `side`. */
+  readonly location: string
+  readonly message: string
+  readonly advice: Advice
+  readonly before: unknown
+  readonly after: unknown
+}
+
+/** A place that the change reaches; `message` says the change in the words of that place. */
+export interface ReachedPlace {
+  readonly operation: Operation | null
+  readonly tool: string | null
+  readonly message: string
+  /** Tells apart places of one operation or tool: a response status and media type, a property path. */
+  readonly detail: string
+}
+
+/** A change on its way to a finding group. */
+export interface OpenGroup {
+  readonly key: string
+  change: JudgedChange
+  readonly level: Level
+  /** One place, or several by their key: of very many changes most reach one place only. */
+  places: ReachedPlace | Map<string, ReachedPlace>
+  /** Places beyond those. */
+  unlisted: number
+}
+
+/** The identity of a change. */
+export function keyOf({ rule, side, subject, before, after }: JudgedChange): string {
+  return canonicalJson([rule.id, side, subject, toJson(before), toJson(after)])
+}
+
+/** The identity of a place. */
+export function placeKey({ operation, tool, detail }: ReachedPlace): string {
+  return canonicalJson([operation?.method ?? null, operation?.path ?? null, tool, detail])
+}
+
+/** The reason code of a rule: its id in upper snake case (wire.md §3). */
+export function codeOf(rule: string): string {
+  return rule.toUpperCase().replaceAll('-', '_')
+}
+
+/** Which of two tellings of one change stands for it: not the one met first, since that follows the order of keys. */
+export function isBefore(a: JudgedChange, b: JudgedChange): boolean {
+  return a.location === b.location ? isPlainer(a.message, b.message) : a.location < b.location
+}
+
+/** Which wording stands for a change that is reached in many ways: the shorter one. */
+export function isPlainer(a: string, b: string): boolean {
+  return a.length === b.length ? a < b : a.length < b.length
+}
+
+/** Values of a contract are JSON by reading (contracts/document.ts); what is absent is null. Members are put in order. */
+export function toJson(value: unknown): Json {
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
+  if (typeof value !== 'object' || value === null) return null
+  if (Array.isArray(value)) return value.map(toJson)
+  const members = Object.entries(value).sort(([a], [b]) => byCodeUnit(a, b))
+  return Object.fromEntries(members.map(([name, member]) => [name, toJson(member)]))
+}
