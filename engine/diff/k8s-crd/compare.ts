@@ -17,7 +17,7 @@ import type { SchemaSource } from '../../schema/source.ts'
 import { ContractReport } from '../contract-report.ts'
 import { walkOptionsOf } from '../openapi/options.ts'
 import { compareExtensions } from './extensions.ts'
-import { compareResource, compareVersionParts, type SayCrd } from './resource.ts'
+import { compareResource, compareVersionParts, conversionOf, storedIn, type SayCrd } from './resource.ts'
 
 const NOTHING: CrdBundle = { crds: new Map(), apiVersion: null, locate: () => null }
 
@@ -78,7 +78,17 @@ function compareNamed(name: string, old: Crd | undefined, now: Crd | undefined, 
     const was = old.versions.get(version)
     if (was !== undefined) examined += compareVersion(name, was, is, report)
   }
-  return examined
+  return examined + compareStorage(name, old, now, report)
+}
+
+/**
+ * Objects that lie in the old storage version are read as the new one: without a webhook nothing converts them, so that
+ * what the new schema does not know is pruned.
+ */
+function compareStorage(name: string, old: Crd, now: Crd, report: ContractReport): number {
+  const [was, is] = [storedIn(old), storedIn(now)]
+  if (was === null || is === null || was.name === is.name || conversionOf(now) !== 'None') return 0
+  return compareVersionSchemas(name, was, is, `${name}, objects stored as ${was.name} read as ${is.name}`, report)
 }
 
 /** `of` goes before the subject, and to what a finding says is touched. */
@@ -89,8 +99,18 @@ function sayWithin(report: ContractReport, of: string, where = ''): SayCrd {
 
 function compareVersion(name: string, was: CrdVersion, is: CrdVersion, report: ContractReport): number {
   const where = `${name}, version ${is.name}`
+  compareVersionParts(was, is, sayWithin(report, name, where))
+  return compareVersionSchemas(name, was, is, where, report)
+}
+
+function compareVersionSchemas(
+  name: string,
+  was: CrdVersion,
+  is: CrdVersion,
+  where: string,
+  report: ContractReport,
+): number {
   const say = sayWithin(report, name, where)
-  compareVersionParts(was, is, say)
   if (was.schema === null || is.schema === null) {
     if (was.schema !== null) say({ rule: 'crd-schema-removed', subject: 'schema', side: 'base', located: was.schema })
     else if (is.schema !== null) say({ rule: 'crd-schema-added', subject: 'schema', side: 'head', located: is.schema })

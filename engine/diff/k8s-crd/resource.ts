@@ -88,6 +88,11 @@ function compareConversion({ spec: old }: Crd, { spec: now }: Crd, say: SayCrd):
   }
 }
 
+/** How objects become those of another version: `None` changes their apiVersion only. */
+export function conversionOf({ spec }: Crd): string {
+  return strategyOf(memberOf(spec, 'conversion'))
+}
+
 function strategyOf(conversion: Located | null): string {
   const stated = isRecord(conversion?.value) ? conversion.value['strategy'] : undefined
   return typeof stated === 'string' ? stated : 'None'
@@ -110,7 +115,7 @@ function compareVersionLists(old: Crd, now: Crd, say: SayCrd): void {
   say({ rule: 'crd-storage-version-changed', subject: 'storage', side: 'head', located, before, after })
 }
 
-function storedIn({ versions }: Crd): CrdVersion | null {
+export function storedIn({ versions }: Crd): CrdVersion | null {
   return [...versions.values()].find(({ isStored }) => isStored) ?? null
 }
 

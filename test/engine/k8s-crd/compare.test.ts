@@ -145,6 +145,49 @@ spec:
   })
 })
 
+/** Two versions with schemas of their own; which is stored, and how objects become those of the other. */
+function versions(stored: 'v1' | 'v2', old: string, now: string, conversion = 'None'): string {
+  const list = [
+    ['v1', old],
+    ['v2', now],
+  ].map(
+    ([name, properties]) =>
+      `    - { name: ${name}, served: true, storage: ${name === stored}, schema: { openAPIV3Schema: { type: object, properties: { ${properties} } } } }\n`,
+  )
+  const head = BASE.slice(0, BASE.indexOf('  versions:')).replace(/ {2}conversion:.*\n/, '')
+  const webhook = 'webhook: { conversionReviewVersions: [v1], clientConfig: { url: "https://convert.example" } }'
+  const how = conversion === 'None' ? '{ strategy: None }' : `{ strategy: Webhook, ${webhook} }`
+  return `${head}  conversion: ${how}\n  versions:\n${list.join('')}`
+}
+
+suite('the storage version', () => {
+  const [two, one] = ['a: { type: string }, b: { type: string }', 'a: { type: string }']
+
+  test('that moves reads the objects of the old one: what it does not know is lost', () => {
+    const groups = run(versions('v1', two, one), versions('v2', two, one))
+    assert.deepEqual(
+      groups.map(({ level, rule }) => `${level} ${rule}`),
+      ['breaking crd-optional-property-removed', 'dangerous crd-storage-version-changed'],
+    )
+    assert.match(groups[0]?.occurrences[0]?.message ?? '', /stored as v1 read as v2/)
+  })
+
+  test('that moves to a new version is compared with the version that was stored', () => {
+    const before = versions('v1', two, one).replace(/ {4}- \{ name: v2.*\n/, '')
+    assert.ok(found(before, versions('v2', two, one)).includes('breaking crd-optional-property-removed'))
+  })
+
+  test('that moves with a webhook is converted', () => {
+    assert.deepEqual(found(versions('v1', two, one, 'Webhook'), versions('v2', two, one, 'Webhook')), [
+      'dangerous crd-storage-version-changed',
+    ])
+  })
+
+  test('that stays is compared with itself only', () => {
+    assert.deepEqual(found(versions('v1', two, one), versions('v1', two, one)), [])
+  })
+})
+
 suite('what is refused', () => {
   for (const [what, text, says] of [
     ['no metadata.name', BASE.replace('{ name: widgets.example.com }', '{}'), /no metadata.name/],
