@@ -1,6 +1,13 @@
 /** Where the tools stand in a document, whichever of the ways to hold them it uses: a list, a request, a record by name. */
 import { isRecord, memberOf, ROOT, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
-import { GEMINI_FORM, GEMINI_HOSTED_FORM, TOOL_FORMS, VERCEL_MEMBER_FORM, type ToolForm } from './forms.ts'
+import {
+  GEMINI_FORM,
+  GEMINI_HOSTED_FORM,
+  TOOL_FORMS,
+  VERCEL_HOSTED_MEMBER_FORM,
+  VERCEL_MEMBER_FORM,
+  type ToolForm,
+} from './forms.ts'
 
 /** One tool of a document, not looked into. */
 export interface ToolEntry {
@@ -33,7 +40,12 @@ export function toolEntries(root: unknown): readonly ToolEntry[] | null {
 
 function isToolRecord(record: JsonRecord): boolean {
   const values = Object.values(record)
-  return values.length > 0 && values.every((value) => isRecord(value) && VERCEL_MEMBER_FORM.isOf(value))
+  return values.length > 0 && values.every((value) => memberForm(value) !== null)
+}
+
+function memberForm(value: unknown): ToolForm | null {
+  if (!isRecord(value)) return null
+  return [VERCEL_HOSTED_MEMBER_FORM, VERCEL_MEMBER_FORM].find(({ isOf }) => isOf(value)) ?? null
 }
 
 function listed(list: Located): readonly ToolEntry[] {
@@ -66,7 +78,7 @@ function named(holder: Located): readonly ToolEntry[] {
   const names = isRecord(holder.value) ? Object.keys(holder.value) : []
   return names.flatMap((key) => {
     const located = memberOf(holder, key)
-    return located === null ? [] : [{ located, form: VERCEL_MEMBER_FORM, key }]
+    return located === null ? [] : [{ located, form: memberForm(located.value), key }]
   })
 }
 
@@ -85,5 +97,6 @@ function itemsOf(list: Located): readonly Located[] {
 export function isAgentTools(root: unknown): boolean {
   const entries = toolEntries(root)
   if (entries === null || entries.length === 0 || entries.some(({ form }) => form === null)) return false
+  if (entries.some(({ located, form }) => located.value === root && form?.isSchema === true)) return false
   return entries.some(({ form }) => form?.kind !== 'hosted')
 }

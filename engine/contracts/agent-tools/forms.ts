@@ -25,6 +25,8 @@ export interface ToolForm {
   }
   /** True where schemas are in Gemini's spelling of OpenAPI. */
   readonly isGemini?: true
+  /** True where the tool is a schema by itself: a document that is one such schema alone is taken for a schema. */
+  readonly isSchema?: true
 }
 
 const NAMED = { name: [['name']], description: [['description']] } as const
@@ -32,6 +34,12 @@ const NAMED = { name: [['name']], description: [['description']] } as const
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
 }
+
+/** Types of JSON values: what has one of them is a schema, not a tool of a provider. */
+const JSON_TYPES: ReadonlySet<unknown> = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'])
+
+/** How the Vercel AI SDK marks what a provider runs, in its versions 5 and 6. */
+const VERCEL_HOSTED: ReadonlySet<unknown> = new Set(['provider-defined', 'provider'])
 
 /** A tool as a member of a function object: OpenAI chat completions, and everyone who copied them. */
 const NESTED = { name: [['function', 'name']], description: [['function', 'description']] } as const
@@ -86,6 +94,32 @@ export const TOOL_FORMS: readonly ToolForm[] = [
     parts: { name: [['name']], description: [], inputSchema: [] },
   },
   {
+    name: 'anthropic',
+    kind: 'hosted',
+    isOf: ({ type, mcp_server_name: server }) => type === 'mcp_toolset' && isText(server),
+    parts: { name: [['mcp_server_name']], description: [], inputSchema: [] },
+  },
+  {
+    name: 'vercel',
+    kind: 'hosted',
+    isOf: ({ type, id, name }) => VERCEL_HOSTED.has(type) && isText(id) && isText(name),
+    parts: { name: [['name']], description: [], inputSchema: [] },
+  },
+  {
+    // As LangChain writes objects to JSON.
+    name: 'langchain',
+    kind: 'function',
+    isOf: ({ lc, kwargs }) => lc === 1 && isRecord(kwargs) && isText(kwargs['name']),
+    parts: {
+      name: [['kwargs', 'name']],
+      description: [['kwargs', 'description']],
+      inputSchema: [
+        ['kwargs', 'args_schema'],
+        ['kwargs', 'schema'],
+      ],
+    },
+  },
+  {
     name: 'langchain',
     kind: 'function',
     isOf: ({ name, args_schema: argsSchema, schema, args }) =>
@@ -95,8 +129,10 @@ export const TOOL_FORMS: readonly ToolForm[] = [
   {
     name: 'langchain',
     kind: 'function',
-    isOf: ({ title, type, properties }) => isText(title) && type === 'object' && isRecord(properties),
+    isOf: ({ $schema, title, type, properties }) =>
+      $schema === undefined && isText(title) && type === 'object' && isRecord(properties),
     parts: { name: [['title']], description: [['description']], inputSchema: [[]] },
+    isSchema: true,
   },
   {
     name: 'openai-functions',
@@ -107,7 +143,7 @@ export const TOOL_FORMS: readonly ToolForm[] = [
   {
     name: 'openai-responses',
     kind: 'hosted',
-    isOf: ({ type, name }) => isText(type) && name === undefined,
+    isOf: ({ type, name }) => isText(type) && name === undefined && !JSON_TYPES.has(type),
     parts: { name: [['server_label'], ['type']], description: [['server_description']], inputSchema: [] },
   },
 ]
@@ -145,4 +181,12 @@ export const VERCEL_MEMBER_FORM: ToolForm = {
     outputSchema: [['outputSchema', 'jsonSchema'], ['outputSchema']],
     strict: [['strict']],
   },
+}
+
+/** A member of that record which a provider runs. */
+export const VERCEL_HOSTED_MEMBER_FORM: ToolForm = {
+  name: 'vercel',
+  kind: 'hosted',
+  isOf: ({ type, id }) => VERCEL_HOSTED.has(type) && isText(id),
+  parts: { name: [], description: [], inputSchema: [] },
 }

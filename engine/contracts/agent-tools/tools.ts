@@ -147,6 +147,7 @@ const IDENTITY: ReadonlySet<string> = new Set([
   'type',
   'name',
   'server_label',
+  'mcp_server_name',
   'server_description',
   'cache_control',
   'headers',
