@@ -1,6 +1,7 @@
 /** What a schema cannot say: members that contradict each other, files that are not there, addresses that cannot work. */
 import { accessSync, constants, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { isResourceName, RESOURCE_CLASSES } from '../intercept/kubernetes/kinds.ts'
 import { errorCode } from '../startup-error.ts'
 import { isLoopback, isWildcard, parseAddress, type Address } from './addresses.ts'
 import type { Config } from './schema.ts'
@@ -19,6 +20,7 @@ const CHECKS: readonly Check[] = [
   checkRouteMatches,
   checkRoutesSomewhere,
   checkHttpRoutes,
+  checkKubernetesNames,
   checkContractFiles,
   checkOwnUpstreams,
   checkSinks,
@@ -140,6 +142,24 @@ function checkHttpRoutes({ routes }: Config): readonly Located[] {
           ),
         ]
       : [],
+  )
+}
+
+function checkKubernetesNames({ routes }: Config): readonly Located[] {
+  return routes.flatMap(({ kubernetes }, index) =>
+    (['receipts', 'contracts'] as const).flatMap((list) =>
+      kubernetes[list].flatMap((name, position) =>
+        isResourceName(name)
+          ? []
+          : [
+              at(
+                `/routes/${index}/kubernetes/${list}/${position}`,
+                `"${name}" is no kind that Kubernetes itself brings, and no class of kinds`,
+                `write a kind (Deployment), RESOURCE.GROUP of a custom resource (widgets.example.com), or one of ${RESOURCE_CLASSES.join(', ')}`,
+              ),
+            ],
+      ),
+    ),
   )
 }
 

@@ -1,6 +1,7 @@
 /** One route: which calls it takes, where they go, what they are judged by and what is done with the verdict. Part of the configuration's schema. */
 import { Type, type Static } from 'typebox'
 import { seconds, strict } from './fields.ts'
+import { KubernetesRoute } from './kubernetes-route.ts'
 
 export const ContractSource = Type.Union([
   Type.Object(
@@ -39,8 +40,9 @@ export const RouteConfig = Type.Object(
           'Base URL that calls are forwarded to. Without it the route takes calls that come by forward proxy, CONNECT or redirect, and they go to the host that they name (match.host).',
       }),
     ),
-    protocol: Type.Union([Type.Literal('mcp'), Type.Literal('http')], {
-      description: 'mcp: Streamable HTTP, judged per tool. http: judged against the OpenAPI contract of the route.',
+    protocol: Type.Union([Type.Literal('mcp'), Type.Literal('http'), Type.Literal('kubernetes')], {
+      description:
+        'mcp: Streamable HTTP, judged per tool. http: judged against the OpenAPI contract of the route. kubernetes: writes to the Kubernetes API.',
     }),
     contract: Type.Optional(
       Type.Object(
@@ -113,6 +115,7 @@ export const RouteConfig = Type.Object(
       'A call that needs an approval waits for it this long, goes on by itself when it is granted, and is answered 428 when not. 0: answered at once',
       0,
     ),
+    kubernetes: KubernetesRoute,
     timeout: strict(
       {
         connect: seconds(10, 'Connecting to the upstream'),

@@ -4,8 +4,11 @@ import type { RouteConfig } from '../config/route.ts'
 import type { Upstreams } from '../proxy/upstream.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { Flow } from '../flow/flow.ts'
 import type { Recogniser } from './action.ts'
 import { createHttpApiRecogniser } from './http-api.ts'
+import { createCluster } from './kubernetes/cluster.ts'
+import { createKubernetesRecogniser } from './kubernetes/recogniser.ts'
 import { listTools } from './mcp-listing.ts'
 import { createMcpManifests } from './mcp-manifests.ts'
 import { createMcpRecogniser } from './mcp.ts'
@@ -14,6 +17,7 @@ export type Recognisers = Readonly<Record<RouteConfig['protocol'], Recogniser>>
 
 export interface RecogniserDeps {
   readonly settings: BaselinesDeps['settings']
+  readonly flow: Pick<Flow, 'sniff'>
   readonly baselines: Pick<Baselines, 'baselineFor'>
   readonly upstreams: Upstreams
   readonly metrics: Metrics
@@ -42,5 +46,20 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
   return {
     mcp: createMcpRecogniser(manifests),
     http: createHttpApiRecogniser({ metrics, now, inlineBelow: () => settings().config.analysis.inline_below }),
+    kubernetes: createKubernetesRecogniser({
+      cluster: createCluster(deps.upstreams),
+      async sniff(text) {
+        const type = await deps.flow.sniff('', text)
+        return type.ok ? type.value : null
+      },
+      onWritten({ route, correlationId }, name, result) {
+        metrics.count('preflight_written_objects_total', { route: route.name, result })
+        if (result !== 'differs') return
+        logger.error(
+          { correlation_id: correlationId, route: route.name, call: name },
+          'an object was changed by somebody else while a write to it was judged: what is stored is not what was judged',
+        )
+      },
+    }),
   }
 }

@@ -104,6 +104,12 @@ export const METRICS = [
     help: 'Upstream faults: UPSTREAM_UNREACHABLE, UPSTREAM_TIMEOUT, UPSTREAM_RESET (broke off in the middle of an answer).',
   },
   {
+    name: 'preflight_written_objects_total',
+    type: 'counter',
+    labels: ['route', 'result'],
+    help: 'Objects written whose new state was judged beforehand: as_judged, differs (somebody else wrote in between), unchecked (the answer does not hold the object).',
+  },
+  {
     name: 'preflight_client_aborts_total',
     type: 'counter',
     labels: ['route'],

@@ -4,6 +4,7 @@ import {
   DECISION_CLASSES,
   inputFingerprint,
   ok,
+  sniffArtifactType,
   type Comparison,
   type Decision,
   type Envelope,
@@ -13,7 +14,7 @@ import type { BaselinesDeps, IssuedDecision } from '../../gateway/baselines/base
 import type { AuthorizeRequest, Flow } from '../../gateway/flow/flow.ts'
 
 export type ScriptedFlow = BaselinesDeps['flow'] &
-  Pick<Flow, 'digests'> & {
+  Pick<Flow, 'digests' | 'sniff'> & {
     /** Every authorize request, in order. */
     readonly asked: AuthorizeRequest[]
   }
@@ -40,6 +41,7 @@ export function scriptedFlow(script: Script): ScriptedFlow {
   const asked: AuthorizeRequest[] = []
   return {
     asked,
+    sniff: (before, after) => Promise.resolve(sniffArtifactType(before, after)),
     digests: (artifacts) =>
       Promise.resolve({
         inputFingerprint: inputFingerprint(artifacts, sha256Hex),

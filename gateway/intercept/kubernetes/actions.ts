@@ -1,0 +1,158 @@
+/** What requests to the Kubernetes API become once recognised: what passes, and what is judged on which ground. */
+import type { Answer, AnswerWatcher, Call, JudgedAction, PassingAction, Question, Refusal, Subject } from '../action.ts'
+import { authoredText, contractChange, type KubernetesObject, type Sniff } from './change.ts'
+import type { Cluster } from './cluster.ts'
+import { resourceText, type ResourcePath } from './path.ts'
+import { ClusterRefusal, discoveredKind, statesOf } from './states.ts'
+import { refusalStatus } from './status.ts'
+import type { Write } from './write.ts'
+import { watchWrittenObject, type WriteResult } from './written-object.ts'
+
+export interface KubernetesDeps {
+  readonly cluster: Cluster
+  readonly sniff: Sniff
+  /** What came of a write whose outcome was known beforehand. */
+  readonly onWritten: (call: Call, name: string, result: WriteResult) => void
+}
+
+/** What a write is judged on: the definition that it changes, the contracts in the object, or a receipt alone. */
+export type WriteGround =
+  | { readonly kind: 'crd' }
+  | { readonly kind: 'contracts'; readonly needsReceipt: boolean }
+  | { readonly kind: 'receipt' }
+
+/** Reads, reviews, rehearsals, and what the route asks nothing of. */
+export class PassingRequest implements PassingAction {
+  readonly kind = 'pass'
+  readonly name: string
+  readonly isStanding: boolean
+
+  constructor(name: string, isStanding: boolean) {
+    this.name = name
+    this.isStanding = isStanding
+  }
+
+  watch(): AnswerWatcher | null {
+    return null
+  }
+
+  refuse(refusal: Refusal): Answer {
+    return refusalStatus(refusal, null, null)
+  }
+}
+
+/** What the subject of a request is, before its kind is known. */
+interface Named {
+  readonly path: ResourcePath
+  /** Of the object in the target. */
+  readonly object: string
+  readonly verb: string
+  readonly operation: string
+}
+
+abstract class JudgedRequest implements JudgedAction {
+  readonly kind = 'judge'
+  readonly name: string
+  protected readonly call: Call
+  protected readonly deps: KubernetesDeps
+  readonly #named: Named
+  readonly #base: string
+  #kind: string | null
+  #refusal: Answer | null = null
+
+  constructor(call: Call, named: Named, kind: string | null, base: string, deps: KubernetesDeps) {
+    const { path, object, verb } = named
+    this.name = `${verb} ${resourceText(path)} ${placed(path.namespace, object)}`
+    this.call = call
+    this.deps = deps
+    this.#named = named
+    this.#kind = kind
+    this.#base = base
+  }
+
+  async gather(): Promise<readonly Question[]> {
+    try {
+      this.#kind ??= await discoveredKind(this.call, this.#named.path, this.#base, this.deps.cluster)
+      return await this.questions(this.#subject(this.#kind))
+    } catch (error) {
+      if (error instanceof ClusterRefusal) this.#refusal = error.answer
+      throw error
+    }
+  }
+
+  protected abstract questions(subject: Subject): Promise<readonly Question[]>
+
+  watch(): AnswerWatcher | null {
+    return null
+  }
+
+  refuse(refusal: Refusal): Answer {
+    // The API server's own words, where it was the API server that said no.
+    if (this.#refusal !== null && refusal.envelope === null) return this.#refusal
+    return refusalStatus(refusal, this.#named.path, this.#kind)
+  }
+
+  #subject(kind: string): Subject {
+    const { path, object, operation } = this.#named
+    return { name: this.name, target: `k8s:${kind}:${path.namespace ?? ''}/${object}`, scope: null, operation }
+  }
+}
+
+function placed(namespace: string | null, object: string): string {
+  return namespace === null ? object : `${namespace}/${object}`
+}
+
+/** exec, attach, portforward, proxy: nothing is written that could be compared. Each is an operation of its own name. */
+export class ConnectRequest extends JudgedRequest {
+  constructor(call: Call, path: ResourcePath, kind: string | null, base: string, deps: KubernetesDeps) {
+    const operation = path.subresource ?? 'connect'
+    super(call, { path, object: path.name ?? '*', verb: 'connect', operation }, kind, base, deps)
+  }
+
+  protected questions(subject: Subject): Promise<readonly Question[]> {
+    return Promise.resolve([{ subject, ground: { kind: 'receipt' } }])
+  }
+}
+
+export class WriteRequest extends JudgedRequest {
+  readonly #write: Write
+  readonly #ground: WriteGround
+  #judged: KubernetesObject | null = null
+
+  constructor(
+    call: Call,
+    { write, ground, base }: { readonly write: Write; readonly ground: WriteGround; readonly base: string },
+    kind: string | null,
+    deps: KubernetesDeps,
+  ) {
+    const { path, name: object, verb } = write
+    // A token that is issued changes no object.
+    const operation = path.subresource === 'token' ? 'token' : 'deploy'
+    super(call, { path, object, verb, operation }, kind, base, deps)
+    this.#write = write
+    this.#ground = ground
+  }
+
+  protected async questions(subject: Subject): Promise<readonly Question[]> {
+    const { receipts } = this.#write
+    const receiptQuestion: Question = { subject, ground: { kind: 'receipt' }, receipts }
+    if (this.#ground.kind === 'receipt') return [receiptQuestion]
+    const { before, after } = await statesOf(this.call, this.#write, this.deps.cluster)
+    this.#judged = after
+    if (this.#ground.kind === 'crd') {
+      const sides = { before: authoredText(before), after: authoredText(after) }
+      const artifact = { id: subject.target, type: 'k8s_crd', ...sides } as const
+      return [{ subject, ground: { kind: 'change_set', artifacts: [artifact], unreadable: [] }, receipts }]
+    }
+    const { artifacts, hasOther } = await contractChange(subject.target, before, after, this.deps.sniff)
+    const isReceiptDue = hasOther && this.#ground.needsReceipt
+    const judged: Question = { subject, ground: { kind: 'change_set', artifacts, unreadable: [] }, receipts }
+    return [...(artifacts.length > 0 || !isReceiptDue ? [judged] : []), ...(isReceiptDue ? [receiptQuestion] : [])]
+  }
+
+  override watch(): AnswerWatcher | null {
+    // A name that the API server makes up is another one at each try.
+    if (this.#judged === null || this.#write.name.endsWith('*')) return null
+    return watchWrittenObject(this.#judged, (result) => this.deps.onWritten(this.call, this.name, result))
+  }
+}

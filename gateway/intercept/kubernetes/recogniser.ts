@@ -1,0 +1,107 @@
+/**
+ * The Kubernetes API: reads pass; definitions of custom resources and contracts inside objects are compared with what the
+ * cluster holds; every other write that the route names, and every connection into a pod or service, needs a receipt.
+ */
+import type { Action, Call, CallHead, Recogniser, RefusedAction } from '../action.ts'
+import { ConnectRequest, PassingRequest, WriteRequest, type KubernetesDeps, type WriteGround } from './actions.ts'
+import { isNamed, isReview, knownKind } from './kinds.ts'
+import { CONNECT_SUBRESOURCES, readApiPath, resourceText, type ApiPath, type ResourcePath } from './path.ts'
+import { statusAnswer } from './status.ts'
+import { readWrite, type Write } from './write.ts'
+
+const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+export function createKubernetesRecogniser(deps: KubernetesDeps): Recogniser {
+  return {
+    needsBody(head) {
+      if (READING.has(head.method)) return false
+      const api = apiPathOf(head)
+      return api.kind === 'resource' && !isConnect(head, api.path) && !isReview(api.path)
+    },
+    recognise: (call) => recognise(call, deps),
+  }
+}
+
+function recognise(call: Call, deps: KubernetesDeps): Action {
+  const api = apiPathOf(call)
+  const isReading = READING.has(call.method)
+  if (api.kind === 'ambiguous') return refused(call, 400, api.message)
+  if (api.kind === 'other') {
+    if (isReading) return new PassingRequest(`${call.method} ${pathOf(call)}`, false)
+    return refused(call, 405, `Nothing at ${pathOf(call)} can be written that Preflight could judge.`)
+  }
+  const { path, isWatch } = api
+  if (isConnect(call, path)) return connect(call, path, deps)
+  if (isReading)
+    return new PassingRequest(`${call.method} ${resourceText(path)}`, isWatch || isFollowing(call.upstreamPath))
+  if (isWatch) return refused(call, 405, 'A watch is a GET.')
+  if (isReview(path) && call.method === 'POST') return new PassingRequest(`create ${resourceText(path)}`, false)
+  const read = readWrite(call, path)
+  return read.ok ? writing(call, read.write, deps) : refused(call, read.status, read.message)
+}
+
+function apiPathOf({ route, upstreamPath }: CallHead): ApiPath {
+  return readApiPath(upstreamPath, basePathOf(route.upstream))
+}
+
+/** A route without an upstream takes paths as they are. */
+function basePathOf(upstream: string | undefined): string {
+  return upstream === undefined ? '' : new URL(upstream).pathname
+}
+
+function pathOf({ upstreamPath }: CallHead): string {
+  return upstreamPath.split('?', 1)[0] ?? ''
+}
+
+/** By name, or by the wish for another protocol: aggregated APIs have consoles of their own. Watches and logs may come as web sockets. */
+function isConnect(head: CallHead, { subresource }: ResourcePath): boolean {
+  if (subresource !== null && CONNECT_SUBRESOURCES.has(subresource)) return true
+  const isUpgrade = head.headers.upgrade !== undefined
+  return isUpgrade && subresource !== null && subresource !== 'log'
+}
+
+function connect(call: Call, path: ResourcePath, deps: KubernetesDeps): Action {
+  const name = `connect ${resourceText(path)} ${path.namespace ?? ''}/${path.name ?? ''}`
+  const { streams } = call.route.kubernetes
+  if (streams === 'pass') return new PassingRequest(name, false)
+  if (streams === 'deny')
+    return refused(call, 403, `Preflight lets no ${path.subresource ?? 'connection'} through on this route.`, path)
+  return new ConnectRequest(call, path, knownKind(path), basePathOf(call.route.upstream), deps)
+}
+
+/** What streams until somebody breaks it off: a watch, a followed log. */
+function isFollowing(target: string): boolean {
+  return /[?&](?:watch|follow)=(?:true|1)(?:&|$)/.test(target)
+}
+
+function writing(call: Call, write: Write, deps: KubernetesDeps): Action {
+  const { path, verb } = write
+  const { receipts, contracts } = call.route.kubernetes
+  const named = `${verb} ${resourceText(path)} ${path.namespace ?? ''}/${write.name}`
+  // The API server changes nothing, so there is nothing to authorize.
+  if (write.isDryRun) return new PassingRequest(`${named} (dry run)`, false)
+  const ground = groundOf(path, receipts, contracts)
+  if (ground === null) return new PassingRequest(named, false)
+  if (verb === 'deletecollection' && ground.kind !== 'receipt')
+    return refused(call, 405, `Delete ${path.resource} one by one: each is judged by what is lost with it.`, path)
+  return new WriteRequest(call, { write, ground, base: basePathOf(call.route.upstream) }, knownKind(path), deps)
+}
+
+/** Null: the route asks nothing of it. A subresource (status, scale) holds no contract of the object. */
+function groundOf(path: ResourcePath, receipts: readonly string[], contracts: readonly string[]): WriteGround | null {
+  const isWhole = path.subresource === null
+  if (isWhole && knownKind(path) === 'CustomResourceDefinition') return { kind: 'crd' }
+  const needsReceipt = isNamed(receipts, path)
+  if (isWhole && isNamed(contracts, path)) return { kind: 'contracts', needsReceipt }
+  return needsReceipt ? { kind: 'receipt' } : null
+}
+
+function refused(call: Call, status: number, message: string, path: ResourcePath | null = null): RefusedAction {
+  const kind = path === null ? null : knownKind(path)
+  const told = `${message} (correlation id ${call.correlationId})`
+  return {
+    kind: 'refuse',
+    name: `${call.method} ${pathOf(call)}`,
+    answer: statusAnswer(status, told, { path, kind, causes: [] }),
+  }
+}

@@ -1,0 +1,85 @@
+/** A cluster behind a road, somebody who sends requests down it, and the objects that they are about. */
+import type { TestContext } from 'node:test'
+import { startFakeCluster, type FakeCluster } from './kubernetes-api.ts'
+import { startRoad, type Road, type RoadOptions } from './road.ts'
+
+export interface Scene {
+  readonly cluster: FakeCluster
+  readonly road: Road
+  readonly send: (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ) => Promise<Sent>
+}
+
+interface Sent {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: unknown
+}
+
+export async function scene(
+  t: TestContext,
+  kubernetes: object = {},
+  options: Partial<RoadOptions> = {},
+): Promise<Scene> {
+  const cluster = await startFakeCluster()
+  const route = { name: 'cluster', match: { path: '/' }, upstream: cluster.origin, protocol: 'kubernetes', kubernetes }
+  const road = await startRoad({ ...options, routes: [route] })
+  t.after(async () => {
+    await road.close()
+    await cluster.close()
+  })
+  return {
+    cluster,
+    road,
+    async send(method, path, body, headers = {}) {
+      const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+      const answer = await fetch(`${road.url}${path}`, {
+        method,
+        headers: { ...(body === undefined ? {} : { 'content-type': type }), ...headers },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      })
+      const text = await answer.text()
+      const parsed: unknown = text === '' ? null : JSON.parse(text)
+      return { status: answer.status, headers: answer.headers, body: parsed }
+    },
+  }
+}
+
+export const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+export const CONFIG_MAPS = '/api/v1/namespaces/shop/configmaps'
+export const DEPLOYMENTS = '/apis/apps/v1/namespaces/shop/deployments'
+
+export function widgetCrd(properties: object = { size: { type: 'integer' } }): Record<string, unknown> {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'widgets.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'widgets', kind: 'Widget' },
+      versions: [
+        { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties } } },
+      ],
+    },
+  }
+}
+
+export function deployment(annotations: object = {}): Record<string, unknown> {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'web', namespace: 'shop', annotations },
+    spec: { replicas: 1 },
+  }
+}
+
+export function configMap(data: object): Record<string, unknown> {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'api', namespace: 'shop' }, data }
+}
+
+export const OPENAPI = 'openapi: 3.0.3\ninfo: { title: t, version: "1" }\npaths: {}\n'
