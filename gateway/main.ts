@@ -97,8 +97,23 @@ async function start(
   await breakGlass.start()
   const shared = { settings, flow, store, keys, baselines, consumers, monitoring, metrics, logger, now }
   const proxy = createProxy({ ...shared, breakGlass })
-  const receiptChanged = (decisionId: string): void => proxy.receiptChanged(decisionId)
-  const api = createApi({ settings, store, flow, keys, monitoring, baselines, metrics, logger, now, receiptChanged })
+  const told = {
+    receiptChanged: (decisionId: string) => proxy.receiptChanged(decisionId),
+    wordGiven: () => proxy.road.waitingRoom.look(),
+  }
+  const api = createApi({
+    settings,
+    store,
+    flow,
+    keys,
+    monitoring,
+    baselines,
+    breakGlass,
+    metrics,
+    logger,
+    now,
+    ...told,
+  })
   let isServing = false
   const checks = readinessChecks({ isServing: () => isServing, live, store, keys, monitoring, now })
   const admin = createAdmin({ checks, metrics, logger })

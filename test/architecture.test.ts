@@ -245,7 +245,9 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   gateway: [
     'api',
     'approvals',
+    'authz',
     'baselines',
+    'break-glass',
     'cli',
     'config',
     'console',
@@ -255,6 +257,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'kubernetes',
     'mcp',
     'proxy',
+    'receipts',
     'report',
     'scm',
     'store',

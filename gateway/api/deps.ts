@@ -1,5 +1,6 @@
 /** What the API listener is built from: everything with a life of its own is handed in, so that tests can hand in fakes. */
 import type { Baselines } from '../baselines/baselines.ts'
+import type { BreakGlass } from '../break-glass/break-glass.ts'
 import type { Flow } from '../flow/flow.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
 import type { CurrentSettings } from '../settings.ts'
@@ -14,6 +15,7 @@ export interface ApiDeps {
   readonly flow: Flow
   readonly keys: Pick<KeyRing, 'keySet' | 'published' | 'signer'>
   readonly monitoring: Pick<Monitoring, 'open' | 'report'>
+  readonly breakGlass: Pick<BreakGlass, 'refresh'>
   readonly baselines: Pick<Baselines, 'list' | 'promote'>
   readonly metrics: Metrics
   readonly logger: Logger
@@ -21,4 +23,6 @@ export interface ApiDeps {
   readonly now: () => number
   /** Told after a receipt was revoked or consumed through the API, so that cached decisions of the road are dropped at once. */
   readonly receiptChanged: (decisionId: string) => void
+  /** Told after an approval was granted or denied, or an exception opened: calls that wait for it look at once. */
+  readonly wordGiven: () => void
 }

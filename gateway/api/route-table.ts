@@ -17,7 +17,7 @@ export interface RouteTable {
   find(method: string, target: string): RouteMatch
 }
 
-const METHODS = ['GET', 'POST'] as const satisfies readonly Method[]
+const METHODS = ['GET', 'POST', 'DELETE'] as const satisfies readonly Method[]
 
 export function createRouteTable(routes: readonly Route[]): RouteTable {
   const byTemplate = new Map<string, Route>()

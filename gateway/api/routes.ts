@@ -4,6 +4,7 @@ import { abortDemo } from './routes/abort-demo.ts'
 import { denyApproval, getApproval, grantApproval, listApprovals } from './routes/approvals.ts'
 import { getAttestation } from './routes/attestation.ts'
 import { listBaselines, promoteBaseline } from './routes/baselines.ts'
+import { closeBreakGlass, listBreakGlass, openBreakGlassRoute } from './routes/break-glass.ts'
 import { getDecision, lookupDecision } from './routes/decisions.ts'
 import { diff } from './routes/diff.ts'
 import { decisionContract, keySet, toolManifest } from './routes/discovery.ts'
@@ -34,6 +35,9 @@ export const ROUTES: readonly Route[] = [
   telemetry,
   listBaselines,
   promoteBaseline,
+  listBreakGlass,
+  openBreakGlassRoute,
+  closeBreakGlass,
   simulatePolicy,
   abortDemo,
   integrationSnippets,

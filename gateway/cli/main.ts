@@ -4,6 +4,7 @@ import { nearest } from '../config/suggestion.ts'
 import { packageVersion } from '../package-files.ts'
 import { messageOf, StartupError } from '../startup-error.ts'
 import { approvalsGroup } from './approvals.ts'
+import { breakGlassGroup } from './break-glass.ts'
 import { columns, EXIT, helpOf, parseCommandLine, UsageError, type Command, type CommandGroup } from './command.ts'
 import { diffCommand } from './diff.ts'
 import { processIo, writeLine, type CommandIo } from './io.ts'
@@ -22,6 +23,7 @@ const COMMANDS: readonly (Command | CommandGroup)[] = [
   keysGroup,
   ledgerGroup,
   approvalsGroup,
+  breakGlassGroup,
   policyGroup,
 ]
 

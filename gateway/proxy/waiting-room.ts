@@ -105,13 +105,13 @@ class Wait {
   look(): void {
     if (this.#isLooking) return
     this.#isLooking = true
-    void this.#find()
-      .then((end) => {
-        if (end !== null) this.finish(end)
-      })
-      .finally(() => {
-        this.#isLooking = false
-      })
+    void this.#lookOnce()
+  }
+
+  async #lookOnce(): Promise<void> {
+    const end = await this.#find()
+    this.#isLooking = false
+    if (end !== null) this.finish(end)
   }
 
   finish(end: HoldEnd): void {

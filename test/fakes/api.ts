@@ -6,6 +6,7 @@ import { Writable } from 'node:stream'
 import type { CompiledPolicy } from '../../engine/index.ts'
 import { createApi } from '../../gateway/api/listener.ts'
 import { createBaselines, type Baselines } from '../../gateway/baselines/baselines.ts'
+import { createBreakGlass } from '../../gateway/break-glass/break-glass.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
 import { createFlow } from '../../gateway/flow/authorize.ts'
 import type { Flow } from '../../gateway/flow/flow.ts'
@@ -93,8 +94,21 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
     output,
   })
   const baselines = createBaselines({ settings, flow, store, logger, now })
-  const receiptChanged = (id: string): void => void changed.push(id)
-  const api = createApi({ settings, store, flow, keys, monitoring, baselines, metrics, logger, now, receiptChanged })
+  const breakGlass = createBreakGlass({ store, metrics, logger, now })
+  const told = { receiptChanged: (id: string) => void changed.push(id), wordGiven: () => {} }
+  const api = createApi({
+    settings,
+    store,
+    flow,
+    keys,
+    monitoring,
+    baselines,
+    breakGlass,
+    metrics,
+    logger,
+    now,
+    ...told,
+  })
   const { port } = await api.listen('127.0.0.1', 0)
   const url = `http://127.0.0.1:${port}`
   const newKey: ApiFake['newKey'] = async (role, rest = {}) => {

@@ -11,20 +11,23 @@ export const LIST_PETS = 'pets/GET /pets'
 export interface PetRoute {
   readonly gateway: TestGateway
   readonly upstream: HttpUpstream
-  call(init?: RequestInit): Promise<Response>
+  readonly call: (init?: RequestInit) => Promise<Response>
   /** With the bootstrap key, an admin's. */
-  api(
+  readonly api: (
     method: string,
     path: string,
     body?: unknown,
     key?: string,
-  ): Promise<{ readonly status: number; readonly body: unknown }>
+  ) => Promise<{ readonly status: number; readonly body: unknown }>
   /** Changes what the upstream offers. */
-  change(edit: (paths: Record<string, unknown>) => void): void
+  readonly change: (edit: (paths: Record<string, unknown>) => void) => void
   /** An authorize preflight of the calls to GET /pets as they would be judged now; what is given differs from that. */
-  preflight(context?: object, sides?: { readonly before?: string; readonly after?: string }): Promise<unknown>
+  readonly preflight: (
+    context?: object,
+    sides?: { readonly before?: string; readonly after?: string },
+  ) => Promise<unknown>
   /** Token of such a preflight. */
-  receipt(context?: object): Promise<string>
+  readonly receipt: (context?: object) => Promise<string>
 }
 
 /** @param config members of the configuration besides the route */
@@ -71,7 +74,7 @@ export async function startPetRoute(t: TestContext, route: object = {}, config: 
     api,
     preflight,
     call: (init = {}) => fetch(`${gateway.addresses.proxy}/pets`, init),
-    change(edit) {
+    change: (edit) => {
       const document: unknown = JSON.parse(readFileSync(current, 'utf8'))
       const paths = at(document, 'paths')
       if (typeof paths !== 'object' || paths === null) throw new Error('the contract has no paths')

@@ -161,6 +161,7 @@ async function speak(
     settings.config,
     deps.store,
   )
+  deps.wordGiven()
   deps.metrics.count('preflight_approvals_total', { event: state })
   deps.logger.info({ approval_id: row.approvalId, by, correlation_id: correlationId }, `an approval was ${state}`)
   return json({ approval: approvalView(row, at), correlation_id: correlationId })

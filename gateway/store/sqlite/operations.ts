@@ -6,7 +6,14 @@ import { inputReads, inputWrites } from './inputs.ts'
 import { recordReads, recordWrites } from './records.ts'
 import { useReads, useWrites } from './uses.ts'
 
-export const READS = { ...approvalReads, ...breakGlassReads, ...decisionReads, ...inputReads, ...recordReads, ...useReads } as const
+export const READS = {
+  ...approvalReads,
+  ...breakGlassReads,
+  ...decisionReads,
+  ...inputReads,
+  ...recordReads,
+  ...useReads,
+} as const
 export const WRITES = {
   ...approvalWrites,
   ...breakGlassWrites,

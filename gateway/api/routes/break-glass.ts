@@ -1,0 +1,121 @@
+/** Break-glass over the API: an exception to enforcement on one route, opened with a reason and for a time, listed and closed. */
+import { Type } from 'typebox'
+import { openBreakGlass } from '../../break-glass/break-glass.ts'
+import { breakGlassView } from '../../break-glass/view.ts'
+import { GatewayError } from '../../errors.ts'
+import { LOCAL_TENANT } from '../../keys/api-keys.ts'
+import type { ApiKey } from '../../store/store.ts'
+import { callerOf, defineRoute, json, type Exchange } from '../route.ts'
+import { CorrelationId, ID_PATTERN, nullable } from '../schemas/shapes.ts'
+
+const PATH = '/api/v1/break-glass'
+const LONGEST_LIST = 500
+const instant = () => Type.String({ format: 'date-time' })
+
+const BreakGlass = Type.Object(
+  {
+    id: Type.String(),
+    route: Type.String(),
+    state: Type.Enum(['open', 'closed', 'ended'], { description: 'closed: by a person. ended: by itself.' }),
+    reason: Type.String(),
+    opened_by: Type.String({ description: 'Audience of the key, or cli:USER.' }),
+    opened_at: instant(),
+    expires_at: instant(),
+    closed_by: nullable(Type.String()),
+    closed_at: nullable(instant()),
+    calls: Type.Integer({ minimum: 0, description: 'Calls that went on only because of it.' }),
+  },
+  { title: 'BreakGlass', description: 'An exception to enforcement on one route.' },
+)
+const One = Type.Object({ break_glass: BreakGlass, correlation_id: CorrelationId }, { title: 'BreakGlassAnswer' })
+const one = { 200: { description: 'The exception as it stands.', content: { 'application/json': One } } }
+
+const Opening = Type.Object(
+  {
+    route: Type.String({ minLength: 1, description: 'Name of the route.' }),
+    reason: Type.String({ minLength: 10, maxLength: 1000, description: 'Why, for the record: an incident, a ticket.' }),
+    duration: Type.Integer({ minimum: 1, description: 'Seconds; at the most break_glass.maximum.' }),
+  },
+  { title: 'BreakGlassRequest' },
+)
+
+export const listBreakGlass = defineRoute({
+  method: 'GET',
+  paths: [PATH],
+  operationId: 'listBreakGlass',
+  tag: 'break-glass',
+  summary: 'Exceptions to enforcement, newest first',
+  access: 'approver',
+  query: Type.Object({ state: Type.Optional(Type.Enum(['open'], { description: 'Only those in force.' })) }),
+  answers: {
+    200: {
+      description: `The newest ${LONGEST_LIST} at the most.`,
+      content: {
+        'application/json': Type.Object(
+          { break_glass: Type.Array(BreakGlass), correlation_id: CorrelationId },
+          { title: 'BreakGlassList' },
+        ),
+      },
+    },
+  },
+  async handle({ query, correlationId }, deps) {
+    const now = deps.now()
+    const rows = await deps.store.breakGlasses({ limit: LONGEST_LIST, ...(query.state === 'open' && { openAt: now }) })
+    return json({ break_glass: rows.map((row) => breakGlassView(row, now)), correlation_id: correlationId })
+  },
+})
+
+export const openBreakGlassRoute = defineRoute({
+  method: 'POST',
+  paths: [PATH],
+  operationId: 'openBreakGlass',
+  tag: 'break-glass',
+  summary: 'Let the calls of a route go on for a time, whatever is decided on them',
+  access: 'approver',
+  body: Opening,
+  answers: one,
+  errors: ['NOT_FOUND'],
+  async handle(exchange, deps) {
+    const { body, settings, correlationId } = exchange
+    const { audience } = authorized(exchange)
+    if (!settings.config.routes.some(({ name }) => name === body.route))
+      throw new GatewayError('NOT_FOUND', `There is no route "${body.route}".`)
+    const now = deps.now()
+    const row = await openBreakGlass({ ...body, by: audience }, settings.config.break_glass.maximum, deps.store, now)
+    await deps.breakGlass.refresh()
+    deps.wordGiven()
+    return json({ break_glass: breakGlassView(row, now), correlation_id: correlationId })
+  },
+})
+
+export const closeBreakGlass = defineRoute({
+  method: 'DELETE',
+  paths: [`${PATH}/{id}`],
+  operationId: 'closeBreakGlass',
+  tag: 'break-glass',
+  summary: 'Close an exception before its time',
+  access: 'approver',
+  params: { id: 'Id of the exception.' },
+  answers: one,
+  errors: ['NOT_FOUND'],
+  async handle(exchange, deps) {
+    const { params, correlationId } = exchange
+    const { audience } = authorized(exchange)
+    const id = params['id'] ?? ''
+    const now = deps.now()
+    const row = new RegExp(ID_PATTERN).test(id) ? await deps.store.closeBreakGlass(id, audience, now) : null
+    if (row === null) throw new GatewayError('NOT_FOUND')
+    await deps.breakGlass.refresh()
+    deps.logger.warn({ break_glass_id: id, route: row.route, by: audience, calls: row.calls }, 'break-glass was closed')
+    return json({ break_glass: breakGlassView(row, now), correlation_id: correlationId })
+  },
+})
+
+/** Routes belong to everybody who calls the gateway, so other tenants' keys have no say; nor have roles that the configuration does not name. */
+function authorized(exchange: Exchange): ApiKey {
+  const caller = callerOf(exchange)
+  const { roles } = exchange.settings.config.break_glass
+  if (caller.tenant === LOCAL_TENANT && roles.some((role) => role === caller.role)) return caller
+  const message = `This needs a key of the tenant "${LOCAL_TENANT}" with the role ${roles.join(' or ')}.`
+  throw new GatewayError('FORBIDDEN', message)
+}

@@ -1,0 +1,124 @@
+/** `preflight break-glass`: an exception to enforcement on a route, by whoever may write to the data directory; a running gateway sees it at once. */
+import { userInfo } from 'node:os'
+import { openBreakGlass } from '../break-glass/break-glass.ts'
+import { breakGlassView } from '../break-glass/view.ts'
+import { GatewayError } from '../errors.ts'
+import type { BreakGlassRow } from '../store/store.ts'
+import { EXIT, UsageError, type Arguments, type Command, type CommandGroup } from './command.ts'
+import { CONFIG_OPTION, configOf, DATA_DIR_OPTION } from './config-option.ts'
+import { positiveInteger } from './diff.ts'
+import { instant, LIST_FORMAT, show, table } from './format.ts'
+import { writeLine, type CommandIo } from './io.ts'
+import { withStore } from './keys.ts'
+
+const PLACE = [CONFIG_OPTION, DATA_DIR_OPTION]
+const LONGEST_LIST = 500
+const SHORTEST_REASON = 10
+
+const list: Command = {
+  name: 'list',
+  summary: 'List exceptions, newest first.',
+  operands: '',
+  operandCount: [0, 0],
+  options: [{ name: 'open', help: 'Only those in force.' }, LIST_FORMAT, ...PLACE],
+  run: async (args, io) => {
+    const now = Date.now()
+    const filter = { limit: LONGEST_LIST, ...(args.flag('open') && { openAt: now }) }
+    const rows = await withStore(args, io, (store) => store.breakGlasses(filter))
+    show(
+      args,
+      io,
+      rows.map((row) => breakGlassView(row, now)),
+      () => exceptionTable(rows, now),
+    )
+    return EXIT.good
+  },
+}
+
+const open: Command = {
+  name: 'open',
+  summary: 'Let the calls of a route go on for a time, whatever is decided on them.',
+  operands: 'ROUTE',
+  operandCount: [1, 1],
+  options: [
+    {
+      name: 'reason',
+      value: 'TEXT',
+      isRequired: true,
+      help: `Why, for the record; at least ${SHORTEST_REASON} characters.`,
+    },
+    { name: 'duration', value: 'SECONDS', isRequired: true, help: 'How long; at the most break_glass.maximum.' },
+    ...PLACE,
+  ],
+  notes:
+    'Recorded as cli:USER. Each call that goes on because of it is counted, marked in its record and logged as an error; ' +
+    'decisions stay what they are.\nExit codes: 0 open, 1 it was refused.',
+  run: (args, io) => openException(args, io),
+}
+
+const close: Command = {
+  name: 'close',
+  summary: 'Close an exception before its time.',
+  operands: 'ID',
+  operandCount: [1, 1],
+  options: [...PLACE],
+  run: async (args, io) => {
+    const [id = ''] = args.operands
+    const row = await withStore(args, io, (store) => store.closeBreakGlass(id, byUser(), Date.now()))
+    writeLine(
+      row === null ? io.stderr : io.stdout,
+      row === null
+        ? `there is no exception ${id}; see: preflight break-glass list`
+        : `closed ${id}: ${row.calls} calls`,
+    )
+    return row === null ? EXIT.no : EXIT.good
+  },
+}
+
+export const breakGlassGroup: CommandGroup = {
+  name: 'break-glass',
+  summary: 'Exceptions to enforcement on a route: open, list, close.',
+  commands: [open, list, close],
+}
+
+async function openException(args: Arguments, io: CommandIo) {
+  const [route = ''] = args.operands
+  const reason = args.value('reason') ?? ''
+  if (reason.length < SHORTEST_REASON)
+    throw new UsageError(`--reason says why, in at least ${SHORTEST_REASON} characters`)
+  const config = configOf(args, io)
+  if (!config.routes.some(({ name }) => name === route))
+    throw new UsageError(`there is no route "${route}" in the configuration; name it with --config`)
+  const opening = { route, reason, duration: positiveInteger(args, 'duration', 1), by: byUser() }
+  try {
+    const row = await withStore(args, io, (store) =>
+      openBreakGlass(opening, config.break_glass.maximum, store, Date.now()),
+    )
+    writeLine(io.stdout, `open ${row.id} on ${route} until ${instant(row.expiresAt)}`)
+    return EXIT.good
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.code !== 'INVALID_INPUT') throw error
+    writeLine(io.stderr, error.message)
+    return EXIT.no
+  }
+}
+
+function byUser(): string {
+  return `cli:${userInfo().username}`
+}
+
+function exceptionTable(rows: readonly BreakGlassRow[], now: number): string {
+  return table(
+    ['ID', 'ROUTE', 'STATE', 'OPENED', 'UNTIL', 'BY', 'CALLS', 'REASON'],
+    rows.map((row) => [
+      row.id,
+      row.route,
+      breakGlassView(row, now).state,
+      instant(row.openedAt),
+      instant(row.closedAt ?? row.expiresAt),
+      row.openedBy,
+      String(row.calls),
+      row.reason,
+    ]),
+  )
+}
