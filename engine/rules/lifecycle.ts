@@ -9,6 +9,8 @@ export interface LifecycleOptions {
   readonly deprecationDaysBeta: number
   /** What is less stable is not held to its contract. */
   readonly minimumStability: Stability
+  /** Stability of what says nothing of its own: that of the operation it belongs to. Absent: stable. */
+  readonly impliedStability?: unknown
 }
 
 export const STABILITY_LEVELS = ['draft', 'alpha', 'beta', 'stable'] as const
@@ -73,7 +75,8 @@ export function judgeRemoval(before: Lifecycle, options: LifecycleOptions): Remo
   return options.today !== null && options.today < sunset ? 'before-sunset' : 'after-sunset'
 }
 
-function promisedDays(stability: unknown, options: LifecycleOptions): number {
+function promisedDays(own: unknown, options: LifecycleOptions): number {
+  const stability = own ?? options.impliedStability
   if (stability === 'draft' || stability === 'alpha') return 0
   return stability === 'beta' ? options.deprecationDaysBeta : options.deprecationDaysStable
 }

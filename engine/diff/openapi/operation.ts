@@ -17,7 +17,13 @@ export interface OperationSide {
   readonly operation: Operation
 }
 
-export function compareOperation(walk: Walk, before: OperationSide, after: OperationSide, name: OperationName): void {
+export function compareOperation(
+  contract: Walk,
+  before: OperationSide,
+  after: OperationSide,
+  name: OperationName,
+): void {
+  const walk = within(contract, after.operation)
   compareIdentity(walk, before.operation, after.operation, name)
   compareLife(walk, before.operation, after.operation, name)
   compareTags(walk, before.operation, after.operation, name)
@@ -25,6 +31,16 @@ export function compareOperation(walk: Walk, before: OperationSide, after: Opera
   compareParameters(walk, before, after, name)
   comparePayloads(walk, before, after, name, 'operation')
   compareCallbacks(walk, before.operation, after.operation, name)
+}
+
+/** The walk through one operation: its parts are as stable as itself, where they do not say otherwise. */
+function within(walk: Walk, { lifecycle: { stability } }: Operation): Walk {
+  if (stability === null) return walk
+  return {
+    ...walk,
+    options: { ...walk.options, impliedStability: stability },
+    use: (site, before, after) => walk.use({ ...site, stability }, before, after),
+  }
 }
 
 function compareIdentity(walk: Walk, old: Operation, now: Operation, operation: OperationName): void {

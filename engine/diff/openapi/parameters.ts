@@ -64,7 +64,10 @@ function tellRemovedParameter(
   operation: OperationName,
 ): void {
   const { sunset } = lifecycle
-  const facts = { name, place, removal: judgeRemoval(lifecycle, walk.options), sunset: dayOf(sunset) ?? sunset }
+  const removal = judgeRemoval(lifecycle, walk.options)
+  // As of operations: what was announced with a day that is past is no news.
+  if (removal === 'after-sunset') return
+  const facts = { name, place, removal, sunset: dayOf(sunset) ?? sunset }
   tellRemoved(walk, 'parameter-removed', operation, located, name, facts)
 }
 

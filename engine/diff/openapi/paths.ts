@@ -101,8 +101,9 @@ function compareStability(walk: Walk, before: Operation, after: Operation, name:
   const step = isStability(was) && !isStableEnough(walk, was) ? 0 : rank(is) - rank(was)
   const facts = { before: was ?? 'stable', after: is ?? 'stable' }
   if (step < 0) tellStability(walk, name, after.located, { step: 'decreased', ...facts })
-  else if (isStability(is) && !isStableEnough(walk, is)) return false
-  else if (step > 0) tellStability(walk, name, after.located, { step: 'increased', ...facts })
+  // That it is no longer promised is said; what it becomes from then on is nobody's contract.
+  if (isStability(is) && !isStableEnough(walk, is)) return false
+  if (step > 0) tellStability(walk, name, after.located, { step: 'increased', ...facts })
   return true
 }
 

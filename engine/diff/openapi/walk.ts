@@ -31,6 +31,8 @@ export interface SchemaUseSite {
   readonly where: string
   /** The parameter, where the place is one. */
   readonly parameter: ParameterUse | null
+  /** What the operation says of its stability, which holds for its parts that say nothing of theirs. */
+  readonly stability?: unknown
 }
 
 export interface WalkOptions extends LifecycleOptions {

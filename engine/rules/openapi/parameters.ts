@@ -58,13 +58,6 @@ export const PARAMETER_RULES: readonly Section[] = [
       ),
       row(
         'parameter-removed',
-        { removal: 'after-sunset' },
-        'request-parameter-removed-with-deprecation',
-        'none',
-        'the deprecated {place} parameter `{name}` was removed after its sunset day {sunset}',
-      ),
-      row(
-        'parameter-removed',
         { removal: 'announced' },
         'request-parameter-removed-with-deprecation',
         'none',

@@ -27,12 +27,36 @@ function withPaths(...paths: string[]): Json {
   return api(Object.fromEntries(paths.map((path) => [path, { get: { responses: DONE } }])))
 }
 
+/** An operation of some stability whose parameter and property say more of themselves. */
+function withLife(stability: string, more: Json): Json {
+  const schema = { type: 'object', properties: { held: { type: 'string', ...more } } }
+  const requestBody = { content: { 'application/json': { schema } } }
+  const parameters = [{ name: 'q', in: 'query', schema: { type: 'string' }, ...more }]
+  return api({ '/a': { post: { 'x-stability-level': stability, parameters, requestBody, responses: DONE } } })
+}
+
 suite('an option', () => {
   test('overrides the level of a rule, or turns it off', () => {
     const [before, after] = [withPaths('/a', '/b'), withPaths('/a')]
     const rule = 'api-path-removed-without-deprecation'
     assert.equal(compare(before, after, { levels: { [rule]: 'info' } })[0]?.level, 'info')
     assert.deepEqual(compare(before, after, { levels: { [rule]: 'off' } }), [])
+  })
+
+  test('promises days for what belongs to an operation by the stability of that operation', () => {
+    const rules = (stability: string, more: Json = {}): readonly string[] => {
+      const [before, after] = [withLife(stability, more), withLife(stability, { ...more, deprecated: true })]
+      return [...rulesOf(compare(before, after, { deprecation_days_beta: 10, stability_level: 'alpha' }))].sort()
+    }
+    const missing = ['request-parameter-deprecated-sunset-missing', 'request-property-deprecated-sunset-missing']
+    const plain = ['request-parameter-deprecated', 'request-property-deprecated']
+    // What is missing breaks, and something that breaks asks for a raised version.
+    assert.deepEqual(
+      rules('beta').filter((rule) => rule.startsWith('request')),
+      missing,
+    )
+    assert.deepEqual(rules('alpha'), plain)
+    assert.deepEqual(rules('beta', { 'x-stability-level': 'alpha' }), plain)
   })
 
   test('keeps paths out of the comparison', () => {

@@ -207,6 +207,18 @@ const LIFE: readonly Case[] = [
     [],
   ],
   [
+    'an operation that is no longer stable, and what becomes of it then',
+    api({}),
+    api({ 'x-stability-level': 'alpha', parameters: [{ name: 'q', in: 'query', required: true, schema: TEXT }] }),
+    ['api-stability-decreased'],
+  ],
+  [
+    'a parameter that was deprecated with a day that is past',
+    queried({ deprecated: true, 'x-sunset': '2001-01-01', schema: TEXT }),
+    api({}),
+    [],
+  ],
+  [
     'an operation that is no longer stable',
     api({}),
     api({ 'x-stability-level': 'alpha' }),
