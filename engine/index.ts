@@ -3,7 +3,7 @@ export { canonicalArtifactType, ARTIFACT_TYPES, artifactDigest, byCodeUnit, inpu
 export type { Artifact, ArtifactType } from './change-set.ts'
 export { mayProceed, readDecision } from './consumer.ts'
 export type { AttemptFacts, DecisionReading, Permission, ReadDecision } from './consumer.ts'
-export { compare, COMPARED_TYPES, DEFAULT_DOCUMENT_LIMITS } from './compare.ts'
+export { compare, DEFAULT_DOCUMENT_LIMITS } from './compare.ts'
 export type { ArtifactAnalysis, CompareOptions, Comparison, ComparisonStats, DocumentLimits } from './compare.ts'
 export { readDocument } from './contracts/document.ts'
 export { readJson } from './contracts/json-text.ts'

@@ -2,7 +2,7 @@
 import {
   canonicalArtifactType,
   compare,
-  COMPARED_TYPES,
+  ARTIFACT_TYPES,
   DEFAULT_DOCUMENT_LIMITS,
   LEVELS,
   sniffArtifactType,
@@ -24,8 +24,8 @@ import { wantsColour, writeLine, type CommandIo } from './io.ts'
 
 const FAIL_ON = ['breaking', 'dangerous', 'none'] as const
 
-/** Kinds that can be compared, and the short name of one. */
-export const TYPE_NAMES = [...COMPARED_TYPES, 'mcp']
+/** Kinds that can be compared, and the short names of two. */
+export const TYPE_NAMES = [...ARTIFACT_TYPES, 'grpc', 'mcp']
 
 export const diffCommand: Command = {
   name: 'diff',
