@@ -25,14 +25,9 @@ const HEADS: Readonly<Record<Syntax, string>> = {
   'edition 2024': 'edition = "2024";',
 }
 
+const CHANGES: unknown = load(readFileSync(new URL('protobuf-changes.yaml', import.meta.url), 'utf8'))
 /** What fields of any pair may be of. */
-const TYPES_BESIDE = `
-message Other { optional int32 a = 1; }
-message Another { optional int32 a = 1; }
-enum Kind { KIND_ZERO = 0; KIND_ONE = 1; }
-enum Wider { KIND_ZERO_W = 0; KIND_ONE_W = 1; }
-message Within { enum Kind { KIND_ZERO = 0; KIND_ONE = 1; KIND_TWO = 2; } }
-message Beside { enum Kind { KIND_ZERO = 0; } }`
+const TYPES_BESIDE = textAt(CHANGES, 'types_beside')
 
 function file(syntax: Syntax, body: string): ProtoTexts {
   const beside = syntax.startsWith('edition') ? TYPES_BESIDE.replaceAll('optional ', '') : TYPES_BESIDE
@@ -49,14 +44,13 @@ export function protoPairs(): readonly ProtoPair[] {
 }
 
 function listedPairs(): readonly ProtoPair[] {
-  const changes: unknown = load(readFileSync(new URL('protobuf-changes.yaml', import.meta.url), 'utf8'))
   const files = SYNTAXES.flatMap((syntax) =>
-    listAt(changes, 'within_a_file', syntax).flatMap((row) => {
+    listAt(CHANGES, 'within_a_file', syntax).flatMap((row) => {
       const [before, after] = [file(syntax, textAt(row, 'before')), file(syntax, textAt(row, 'after'))]
       return bothWays(`${syntax}: ${textAt(row, 'change')}`, before, after)
     }),
   )
-  const sets = listAt(changes, 'in_sets').flatMap((row) =>
+  const sets = listAt(CHANGES, 'in_sets').flatMap((row) =>
     bothWays(`set: ${textAt(row, 'change')}`, textsOf(at(row, 'before')), textsOf(at(row, 'after'))),
   )
   return [...files, ...sets]

@@ -1,11 +1,11 @@
 /** The tools of agents in every form: read alike, compared across forms, placed where they stand, refused with their place. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compare, type Comparison } from '../../../engine/compare.ts'
+import { compare } from '../../../engine/compare.ts'
 import { sniffArtifactType } from '../../../engine/contracts/sniff.ts'
-import type { Problem } from '../../../engine/result.ts'
 import { sha256Hex } from '../../../gateway/hash.ts'
 import { shuffledKeys } from '../../shuffle.ts'
+import { found, refused, run } from './compared.ts'
 
 interface Tool {
   readonly name: string
@@ -159,23 +159,6 @@ function spelledForGemini(value: unknown): unknown {
   )
 }
 
-function run(before: unknown, after: unknown): Comparison {
-  const sides = { before: JSON.stringify(before, null, 1), after: JSON.stringify(after, null, 1) }
-  const result = compare({ id: 'tools', type: 'agent_tools', ...sides }, {}, sha256Hex)
-  assert.ok(result.ok, result.ok ? '' : result.problem.message)
-  return result.value
-}
-
-function refused(before: string, after: string): Problem {
-  const result = compare({ id: 'tools', type: 'agent_tools', before, after }, {}, sha256Hex)
-  assert.ok(!result.ok)
-  return result.problem
-}
-
-function found({ groups }: Comparison): readonly string[] {
-  return groups.map(({ rule, location }) => `${rule} ${location}`)
-}
-
 for (const [form, { write, schema, version }] of Object.entries(FORMS)) {
   suite(form, () => {
     test('is told from its content', () => {
@@ -284,102 +267,6 @@ suite('further ways to write tools', () => {
 
   test('what a tool is given to authenticate is not quoted', () => {
     assert.deepEqual(found(run(withSecret('a'), withSecret('b'))), [])
-  })
-})
-
-/** What each provider runs itself, as its documentation writes it. */
-const HOSTED: Readonly<Record<string, { readonly tools: readonly object[]; readonly form: string }>> = {
-  OpenAI: {
-    tools: [
-      { type: 'web_search_preview', search_context_size: 'low' },
-      { type: 'file_search', vector_store_ids: ['vs_1'], max_num_results: 5 },
-      { type: 'code_interpreter', container: { type: 'auto' } },
-      { type: 'computer_use_preview', display_width: 1024, display_height: 768, environment: 'browser' },
-      { type: 'image_generation' },
-      { type: 'mcp', server_label: 'notes', server_url: 'https://notes.example', require_approval: 'never' },
-      { type: 'mcp', server_label: 'mail', server_url: 'https://mail.example', require_approval: 'always' },
-      { type: 'custom', name: 'sql', format: { type: 'grammar', syntax: 'lark', definition: 'start: "x"' } },
-    ],
-    form: 'openai-responses',
-  },
-  Anthropic: {
-    tools: [
-      { type: 'web_search_20250305', name: 'web_search', max_uses: 5, allowed_domains: ['example.com'] },
-      { type: 'computer_20250124', name: 'computer', display_width_px: 1024, display_height_px: 768 },
-      { type: 'bash_20250124', name: 'bash', cache_control: { type: 'ephemeral' } },
-      { type: 'mcp_toolset', mcp_server_name: 'notes' },
-      { type: 'mcp_toolset', mcp_server_name: 'mail' },
-    ],
-    form: 'anthropic',
-  },
-  Vercel: {
-    tools: [
-      { type: 'provider-defined', id: 'openai.web_search', name: 'web_search', args: { searchContextSize: 'low' } },
-      { type: 'provider', id: 'openai.file_search', name: 'file_search', args: {} },
-    ],
-    form: 'vercel',
-  },
-}
-
-suite('tools that a provider runs', () => {
-  for (const [provider, { tools, form }] of Object.entries(HOSTED)) {
-    test(`of ${provider} are each one tool, in their form, beside functions of another`, () => {
-      const compared = run(tools, tools)
-      assert.deepEqual(found(compared), [])
-      assert.equal(compared.spec_versions.head, form)
-      assert.equal(compared.stats.operations.head, tools.length)
-      const mixed = JSON.stringify([...tools, { name: 'a', input_schema: { type: 'object' } }])
-      assert.deepEqual(sniffArtifactType(mixed, ''), { ok: true, value: 'agent_tools' })
-    })
-  }
-
-  test('are told by what they are set to', () => {
-    const [first = {}, ...others] = HOSTED['OpenAI']?.tools ?? []
-    const wider = [{ ...first, search_context_size: 'high' }, ...others]
-    assert.deepEqual(found(run([first, ...others], wider)), ['agent-tool-setting-changed /0/search_context_size'])
-  })
-
-  test('another version of a tool that Anthropic runs is another tool under one name', () => {
-    const [before, after] = ['bash_20241022', 'bash_20250124'].map((type) => [{ type, name: 'bash' }])
-    assert.deepEqual(found(run(before, after)), ['agent-tool-hosted-type-changed /0'])
-  })
-
-  test('stand beside others in the record of the Vercel AI SDK', () => {
-    const record = {
-      search: { description: 'd', inputSchema: { type: 'object' } },
-      web: { type: 'provider', id: 'openai.web_search', args: { depth: 1 } },
-    }
-    const deeper = { ...record, web: { ...record.web, args: { depth: 2 } } }
-    assert.deepEqual(found(run(record, deeper)), ['agent-tool-setting-changed /web/args'])
-  })
-
-  test('what is cached costs less and means the same', () => {
-    const tool = { name: 'a', description: 'd', input_schema: { type: 'object' } }
-    assert.deepEqual(found(run([tool], [{ ...tool, cache_control: { type: 'ephemeral' } }])), [])
-  })
-
-  test('strict mode that comes or goes is told', () => {
-    const [free, strict] = [false, true].map((isStrict) => [
-      { type: 'function', name: 'f', parameters: { type: 'object' }, strict: isStrict },
-    ])
-    assert.deepEqual(found(run(free, strict)), ['agent-tool-strict-gained /0/strict'])
-    assert.deepEqual(found(run(strict, free)), ['agent-tool-strict-lost /0/strict'])
-  })
-})
-
-suite('a schema is no tool', () => {
-  const schema = { title: 'Person', type: 'object', properties: { name: { type: 'string' } } }
-  test('when it stands alone, however it is titled', () => {
-    for (const text of [schema, { ...schema, $id: 'https://example.com/person' }].map((one) => JSON.stringify(one))) {
-      assert.deepEqual(sniffArtifactType(text, ''), { ok: true, value: 'json_schema' })
-    }
-  })
-  test('when it names its dialect, and is declared as tools', () => {
-    const text = JSON.stringify({ $schema: 'https://json-schema.org/draft/2020-12/schema', ...schema })
-    assert.equal(refused(text, text).code, 'ARTIFACT_TYPE_MISMATCH')
-  })
-  test('when its type is one of JSON', () => {
-    assert.equal(refused('[{"type":"object","properties":{}}]', '').code, 'ARTIFACT_UNREADABLE')
   })
 })
 
