@@ -7,7 +7,10 @@ import type { Proxy } from './proxy/proxy.ts'
 import { errorCode, messageOf, StartupError } from './startup-error.ts'
 
 /** Where each listener is bound, e.g. `http://127.0.0.1:15080`. */
-export type Addresses = Readonly<Record<keyof Config['listen'], string>>
+export type Addresses = Readonly<Record<'proxy' | 'api' | 'admin', string>> & {
+  /** Only where one is named. */
+  readonly transparent?: string
+}
 
 export interface Listeners {
   readonly admin: Admin
@@ -15,28 +18,37 @@ export interface Listeners {
   readonly proxy: Proxy
 }
 
-/** Admin first, so that a probe gets an answer while the rest comes up; the proxy last, when a call can be judged. */
+/**
+ * Admin first, so that a probe gets an answer while the rest comes up; the proxy last, when a call can be judged.
+ * @param ownPorts is told each port once it is bound
+ */
 export async function openListeners(
   { admin, api, proxy }: Listeners,
   config: Config,
   closers: (() => unknown)[],
+  ownPorts: Set<number>,
 ): Promise<Addresses> {
-  const bind = async (name: keyof Config['listen'], listener: Pick<Admin, 'listen'>): Promise<string> => {
-    const { host, port } = parseAddress(config.listen[name])
+  const bind = async (name: keyof Addresses, text: string, listener: Pick<Admin, 'listen'>): Promise<string> => {
+    const { host, port } = parseAddress(text)
     try {
       const bound = await listener.listen(host, port)
+      ownPorts.add(bound.port)
       return `http://${formatAddress({ host: bound.address, port: bound.port })}`
     } catch (error) {
-      throw cannotListen(name, config.listen[name], error)
+      throw cannotListen(name, text, error)
     }
   }
-  const adminAddress = await bind('admin', admin)
+  const adminAddress = await bind('admin', config.listen.admin, admin)
   closers.push(() => admin.close())
-  const apiAddress = await bind('api', api)
+  const apiAddress = await bind('api', config.listen.api, api)
   closers.push(() => api.close(0))
-  const proxyAddress = await bind('proxy', proxy)
+  const proxyAddress = await bind('proxy', config.listen.proxy, proxy)
   closers.push(() => proxy.close(0))
-  return { proxy: proxyAddress, api: apiAddress, admin: adminAddress }
+  const addresses = { proxy: proxyAddress, api: apiAddress, admin: adminAddress }
+  const redirected = config.listen.transparent
+  return redirected === undefined
+    ? addresses
+    : { ...addresses, transparent: await bind('transparent', redirected, proxy.transparent) }
 }
 
 /** Why `listen` failed, by the code of the system. */
@@ -47,7 +59,7 @@ const LISTEN_FAILURES: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the host name is not known',
 }
 
-function cannotListen(name: keyof Config['listen'], address: string, cause: unknown): StartupError {
+function cannotListen(name: keyof Addresses, address: string, cause: unknown): StartupError {
   const code = errorCode(cause) ?? ''
   const reason = Object.hasOwn(LISTEN_FAILURES, code) ? LISTEN_FAILURES[code] : messageOf(cause)
   return new StartupError(

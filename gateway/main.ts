@@ -28,6 +28,7 @@ import { createAdmin } from './telemetry/admin.ts'
 import { createLogger, type Logger } from './telemetry/log.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
 import { createMonitoring, type Monitoring } from './telemetry/monitoring.ts'
+import { createAuthorities } from './tls/authorities.ts'
 
 export interface Gateway {
   readonly addresses: Addresses
@@ -96,7 +97,9 @@ async function start(
   closers.push(() => breakGlass.close())
   await breakGlass.start()
   const shared = { settings, flow, store, keys, baselines, consumers, monitoring, metrics, logger, now }
-  const proxy = createProxy({ ...shared, breakGlass })
+  const authorities = createAuthorities({ dataDir, ca: config.tls.ca, now })
+  const ownPorts = new Set<number>()
+  const proxy = createProxy({ ...shared, breakGlass, authorities, ownPorts: () => ownPorts })
   const told = {
     receiptChanged: (decisionId: string) => proxy.receiptChanged(decisionId),
     wordGiven: () => proxy.road.waitingRoom.look(),
@@ -119,7 +122,7 @@ async function start(
   const admin = createAdmin({ checks, metrics, logger })
 
   const parts: Parts = { live, store, inputs, consumers, flow, monitoring, breakGlass, external, proxy, api, admin }
-  const addresses = await openListeners(parts, config, closers)
+  const addresses = await openListeners(parts, config, closers, ownPorts)
   const reloading = startReloading({ live, keys, dataDir, metrics, logger })
   for (const warning of live.warnings) logger.warn(formatMistake(warning))
   if (bootstrap.warning !== null) logger.warn(bootstrap.warning)

@@ -15,6 +15,7 @@ export function watchUnusedConnections(server: Server): UnusedConnections {
   const use = ({ socket }: IncomingMessage): void => {
     unused.delete(socket)
   }
+  server.on('connect', use)
   server.on('connection', (socket: Socket) => {
     unused.add(socket)
     socket.once('close', () => unused.delete(socket))

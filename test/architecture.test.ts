@@ -251,6 +251,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'cli',
     'config',
     'console',
+    'egress',
     'flow',
     'intercept',
     'keys',
@@ -262,6 +263,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'scm',
     'store',
     'telemetry',
+    'tls',
   ],
   '.': ['bench', 'charts', 'docs', 'engine', 'gateway', 'policies', 'test'],
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { isResourceName, RESOURCE_CLASSES } from '../intercept/kubernetes/kinds.ts'
 import { errorCode } from '../startup-error.ts'
 import { isLoopback, isWildcard, parseAddress, type Address } from './addresses.ts'
+import { checkCertificateFiles, checkEgressLists, checkReservedName, checkRouteHosts } from './egress-checks.ts'
 import type { Config } from './schema.ts'
 import type { ContractSource, RouteConfig } from './route.ts'
 import type { Located } from './schema-mistakes.ts'
@@ -25,6 +26,10 @@ const CHECKS: readonly Check[] = [
   checkOwnUpstreams,
   checkSinks,
   checkRepository,
+  checkEgressLists,
+  checkRouteHosts,
+  checkReservedName,
+  checkCertificateFiles,
 ]
 
 export function checkMeaning(config: Config): readonly Located[] {

@@ -26,7 +26,16 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** What is built once at the start: sockets, files, threads, sinks. */
-export const RESTART_SECTIONS = ['data_dir', 'listen', 'store', 'ledger', 'signer', 'monitoring', 'analysis'] as const
+export const RESTART_SECTIONS = [
+  'data_dir',
+  'listen',
+  'store',
+  'ledger',
+  'signer',
+  'monitoring',
+  'analysis',
+  'tls',
+] as const
 
 /** Built once too, in sections that otherwise change live. */
 export const RESTART_LEAF = 'limits.queue'

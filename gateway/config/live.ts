@@ -160,10 +160,10 @@ function filesOf({ configuration, policyFile, consumersFile: further }: Loaded):
 function keepFixed(old: Config, next: Config): { readonly config: Config; readonly restart: readonly string[] } {
   const sections = RESTART_SECTIONS.filter((section) => !isDeepStrictEqual(old[section], next[section]))
   const restart = old.limits.queue === next.limits.queue ? sections : [...sections, RESTART_LEAF]
-  const { data_dir, listen, store, ledger, monitoring, analysis } = old
+  const { data_dir, listen, store, ledger, monitoring, analysis, tls } = old
   const limits = Object.freeze({ ...next.limits, queue: old.limits.queue })
   return {
-    config: Object.freeze({ ...next, data_dir, listen, store, ledger, monitoring, analysis, limits }),
+    config: Object.freeze({ ...next, data_dir, listen, store, ledger, monitoring, analysis, tls, limits }),
     restart,
   }
 }

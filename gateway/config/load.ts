@@ -10,6 +10,7 @@ import { variable, type Environment } from './environment.ts'
 import { configInputSchema, plainSchema } from './input-schema.ts'
 import { pathOfPointer, pointerSegments, type Mistake } from './mistake.ts'
 import { applyOverrides, type Overridden } from './overrides.ts'
+import { withPaths } from './paths.ts'
 import { Config } from './schema.ts'
 import { mistakesOf, type Located } from './schema-mistakes.ts'
 import { inlineSource, readSourceText, type SourceText } from './source-text.ts'
@@ -94,31 +95,6 @@ function completed(value: unknown): Config {
   const config = applyDefaults(plainSchema(Config), value)
   if (checkComplete(config)) return config
   throw new Error(`the defaults do not complete the configuration: ${ajv.errorsText(checkComplete.errors)}`)
-}
-
-/** Contract files, policy and repository are relative to the configuration file; data_dir and store to the working directory. */
-function withPaths(config: Config, directory: string): Config {
-  const absolute = <T extends object>(source: T): T =>
-    'file' in source && typeof source.file === 'string' ? { ...source, file: resolve(directory, source.file) } : source
-  return {
-    ...config,
-    diff: {
-      ...config.diff,
-      ...(config.diff.repository === undefined ? {} : { repository: resolve(directory, config.diff.repository) }),
-    },
-    routes: config.routes.map(({ contract, ...route }) =>
-      contract === undefined
-        ? route
-        : {
-            ...route,
-            contract: {
-              ...contract,
-              ...(contract.baseline === undefined ? {} : { baseline: absolute(contract.baseline) }),
-              ...(contract.current === undefined ? {} : { current: absolute(contract.current) }),
-            },
-          },
-    ),
-  }
 }
 
 function placeMistake({ pointer, at, message, fix }: Located, source: SourceText, { origins }: Overridden): Mistake {

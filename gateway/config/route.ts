@@ -23,7 +23,11 @@ export const RouteConfig = Type.Object(
     }),
     match: Type.Object(
       {
-        host: Type.Optional(Type.String({ description: 'Host header to match, without port; any when absent.' })),
+        host: Type.Optional(
+          Type.String({
+            description: 'Host to match, without port, or *.SUFFIX for all names below one; any when absent.',
+          }),
+        ),
         path: Type.String({
           default: '/',
           pattern: '^/',
@@ -122,6 +126,19 @@ export const RouteConfig = Type.Object(
         headers: seconds(60, 'Waiting for the head of the answer'),
       },
       'Timeouts towards the upstream; the body of an answer may take as long as it keeps moving.',
+    ),
+    scm: RouteScmConfig,
+    tls: strict(
+      {
+        upstream_ca: Type.Optional(
+          Type.String({
+            minLength: 1,
+            description:
+              'PEM file of the authorities that may have signed the certificate of the upstream, instead of the public ones; relative to the configuration file.',
+          }),
+        ),
+      },
+      'TLS towards the upstream.',
     ),
   },
   { additionalProperties: false },

@@ -4,13 +4,17 @@
  */
 import { Type, type Static } from 'typebox'
 import { Consumers } from './consumers.ts'
+import { EgressConfig, ProxyAuthConfig, TlsConfig } from './egress.ts'
 import { integer, seconds, strict } from './fields.ts'
 import { RouteConfig } from './route.ts'
+import { ScmConfig } from './scm.ts'
+
+const LISTEN = '^(\\[[0-9a-fA-F:.]+\\]|[^:\\s]+):[0-9]{1,5}$'
 
 const listen = (address: string, what: string) =>
   Type.String({
     default: address,
-    pattern: '^(\\[[0-9a-fA-F:.]+\\]|[^:\\s]+):[0-9]{1,5}$',
+    pattern: LISTEN,
     description: `Address of the ${what} listener, HOST:PORT; port 0 picks a free one.`,
   })
 
@@ -50,6 +54,13 @@ export const Config = Type.Object(
         proxy: listen('127.0.0.1:15080', 'proxy'),
         api: listen('127.0.0.1:15081', 'API (with /mcp and /console)'),
         admin: listen('127.0.0.1:15090', 'admin (/livez, /readyz, /metrics)'),
+        transparent: Type.Optional(
+          Type.String({
+            pattern: LISTEN,
+            description:
+              'Address that connections are redirected to (iptables REDIRECT), HOST:PORT; off unless named. Destinations are told by TLS server name or Host header.',
+          }),
+        ),
       },
       'Listeners.',
     ),
@@ -118,6 +129,10 @@ export const Config = Type.Object(
         proxied_body: integer(8 * 1024 * 1024, 'Body of an intercepted call that must be read, bytes'),
         analysis: seconds(60, 'Comparing one artifact'),
         held_calls: integer(100, 'Calls held for an approval at the same time; further ones are answered at once', 0),
+        connections: integer(
+          2000,
+          'Tunnels and connections whose TLS does not stand yet, open at once; past that OVERLOADED',
+        ),
         queue: integer(64, 'Comparisons waiting for a worker; past that OVERLOADED'),
       },
       'Limits.',
@@ -219,6 +234,16 @@ export const Config = Type.Object(
       'Exceptions to enforcement on a route, for emergencies.',
     ),
     consumers: Consumers,
+    egress: EgressConfig,
+    proxy_auth: ProxyAuthConfig,
+    tls: TlsConfig,
+    transparent: strict(
+      {
+        http_port: integer(80, 'Port that redirected plain HTTP was on its way to, where its Host header names none'),
+        https_port: integer(443, 'Port that redirected TLS was on its way to'),
+      },
+      'Connections at listen.transparent.',
+    ),
     observed_consumers: strict(
       {
         window: seconds(30 * 86_400, 'A consumer that called within this counts; 0 observes nobody', 0),
@@ -236,7 +261,7 @@ export const Config = Type.Object(
     shutdown: strict({ drain: seconds(20, 'Calls under way may finish within this', 0) }, 'SIGTERM.'),
     routes: Type.Array(RouteConfig, {
       default: [],
-      description: 'Reverse-proxy routes; the longest matching prefix wins.',
+      description: 'Routes; a named host wins over none, an exact one over *.SUFFIX, then the longest prefix.',
     }),
   },
   { additionalProperties: false, $id: 'config', title: 'Preflight Gateway configuration' },

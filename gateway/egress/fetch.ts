@@ -1,8 +1,9 @@
 /** A contract document from a URL of an allowed host: no redirect followed, no private address reached, bounded in size and time. */
 import { isIP } from 'node:net'
 import { Agent, request } from 'undici'
-import { fail, ok, type Result } from '../../../engine/index.ts'
-import { guardedLookup, isPublicAddress, RefusedAddressError } from './address.ts'
+import { fail, ok, type Result } from '../../engine/index.ts'
+import { isPublicAddress } from './address.ts'
+import { guardedLookup, RefusedAddressError, whyNotPublic } from './lookup.ts'
 
 const TIMEOUT_MS = 15_000
 
@@ -28,7 +29,14 @@ export async function fetchDocument(address: string, rules: FetchRules): Promise
   // A literal address is connected to without a look-up, so it is judged here.
   if (isIP(literal) !== 0 && !isPermitted(literal)) return unreadable(`${literal} is not a public address`)
   const agent = new Agent({
-    connect: { lookup: guardedLookup(isPermitted), timeout: TIMEOUT_MS },
+    connect: {
+      lookup: guardedLookup((address) =>
+        isPermitted(address)
+          ? null
+          : new RefusedAddressError(url.hostname, address, whyNotPublic(address) ?? 'refused'),
+      ),
+      timeout: TIMEOUT_MS,
+    },
     maxResponseSize: rules.maxBytes,
   })
   try {

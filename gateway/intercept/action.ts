@@ -20,10 +20,17 @@ export interface Caller {
   readonly audience: string | null
 }
 
+/**
+ * How a request came to the gateway. `reverse`: it was asked as if it were the server, and its routes say where calls go. By
+ * the others the request names its destination itself: `forward` (absolute form), `connect`, `redirect` (by the network).
+ */
+export type Entrance = 'reverse' | 'forward' | 'connect' | 'redirect'
+
 /** The head of a request that has passed the wire's own checks, on its way to one upstream. */
 export interface CallHead {
   readonly correlationId: string
   readonly caller: Caller
+  readonly entrance: Entrance
   readonly route: RouteConfig
   /** Where it goes, e.g. `https://api.example`: the route's upstream, else what the request itself names. */
   readonly origin: string

@@ -1,6 +1,7 @@
 /** The file that holds the receipt keys: read and checked whole, written whole (a crash leaves the old file or the new one). */
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { writePrivateFile } from '../private-file.ts'
 import { StartupError, errorCode, messageOf } from '../startup-error.ts'
 
 /** One receipt key as kept. Times are seconds since the epoch; `d` is the private part, gone once the key may not sign any more. */
@@ -38,21 +39,7 @@ export function readKeyFile(file: string): readonly StoredKey[] | null {
 
 /** Atomic and durable, readable by this user only. */
 export function writeKeyFile(file: string, keys: readonly StoredKey[]): void {
-  const temporary = `${file}.${process.pid}.tmp`
-  const descriptor = openSync(temporary, 'w', 0o600)
-  try {
-    writeSync(descriptor, `${JSON.stringify({ version: 1, keys }, null, 2)}\n`)
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
-  renameSync(temporary, file)
-  const directory = openSync(dirname(file), 'r')
-  try {
-    fsyncSync(directory)
-  } finally {
-    closeSync(directory)
-  }
+  writePrivateFile(file, `${JSON.stringify({ version: 1, keys }, null, 2)}\n`)
 }
 
 function isKeyFile(value: unknown): value is { readonly keys: readonly StoredKey[] } {

@@ -5,12 +5,19 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { PassThrough } from 'node:stream'
 import type { Dispatcher, Pool } from 'undici'
+import { EgressDenied } from '../egress/policy.ts'
 import type { AnswerWatcher } from '../intercept/action.ts'
 import type { ExecutionResult } from '../telemetry/events.ts'
 import { clientHeaders } from './headers.ts'
 
 /** Why an exchange did not come to its end; null when it did. */
-export type ExchangeFault = 'UPSTREAM_UNREACHABLE' | 'UPSTREAM_TIMEOUT' | 'UPSTREAM_RESET' | 'CLIENT_ABORT' | null
+export type ExchangeFault =
+  | 'UPSTREAM_UNREACHABLE'
+  | 'UPSTREAM_TIMEOUT'
+  | 'UPSTREAM_RESET'
+  | 'CLIENT_ABORT'
+  | 'EGRESS_DENIED'
+  | null
 
 export interface ExchangeEnd extends ExecutionResult {
   readonly fault: ExchangeFault
@@ -147,6 +154,7 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#isClientGone) this.#end('CLIENT_ABORT', error)
+    else if (error instanceof EgressDenied) this.#end('EGRESS_DENIED', error)
     else if (this.#status === null) this.#end(CONNECT_FAULTS[codeOf(error)] ?? 'UPSTREAM_UNREACHABLE', error)
     else {
       this.#options.watcher?.end()
@@ -202,7 +210,8 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
     if (fault === null)
       return this.#options.watcher?.hasFailed === true || (this.#status ?? 0) >= 400 ? 'FAILED' : 'SUCCEEDED'
     if (fault === 'UPSTREAM_RESET') return 'FAILED'
-    const isNeverSent = this.#controller === null || (cause !== null && NOT_SENT_CODES.has(codeOf(cause)))
+    const isNeverSent =
+      this.#controller === null || (cause !== null && (fault === 'EGRESS_DENIED' || NOT_SENT_CODES.has(codeOf(cause))))
     // Sent and then lost sight of: the upstream may have acted.
     return isNeverSent ? 'NOT_SENT' : 'UNKNOWN'
   }

@@ -1,4 +1,5 @@
 /** Sends a call to its upstream and its answer back, with the receipts it goes under, and says how it ended. */
+import { EgressDenied, type EgressDenial } from '../egress/policy.ts'
 import type { AnswerWatcher, Call } from '../intercept/action.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -6,8 +7,11 @@ import { readBody } from './body.ts'
 import { startExchange, type Exchange, type ExchangeEnd } from './exchange.ts'
 import { upstreamHeaders } from './headers.ts'
 import { inviteBody, sendError, type Trip } from './trip.ts'
-import type { Upstreams } from './upstream.ts'
+import type { UpstreamRoute, Upstreams } from './upstream.ts'
 import type { DecisionVerdict, ReceiptVerdict } from './verdicts.ts'
+
+/** A call on its way out: of its route only what says how to reach the upstream. */
+export type OutgoingCall = Omit<Call, 'route'> & { readonly route: UpstreamRoute }
 
 /** How a call goes through. */
 export interface Passage {
@@ -23,12 +27,19 @@ export interface ForwardDeps {
   readonly upstreams: Upstreams
   /** Streams without end, to be broken off when the proxy stops. */
   readonly standing: Set<Exchange>
+  /** A destination that a call named resolves to an address that egress does not let through. Never rejects. */
+  readonly egressDenied: (call: OutgoingCall, denial: EgressDenial) => Promise<void>
   readonly metrics: Metrics
   readonly logger: Logger
 }
 
 /** Never rejects. */
-export async function forward(trip: Trip, call: Call, passage: Passage, deps: ForwardDeps): Promise<ExchangeEnd> {
+export async function forward(
+  trip: Trip,
+  call: OutgoingCall,
+  passage: Passage,
+  deps: ForwardDeps,
+): Promise<ExchangeEnd> {
   if (call.body === null) inviteBody(trip)
   const body = call.body ?? (await readShortBody(trip))
   const exchange = startExchange({
@@ -44,7 +55,7 @@ export async function forward(trip: Trip, call: Call, passage: Passage, deps: Fo
   if (passage.isStanding) deps.standing.add(exchange)
   const end = await exchange.done
   if (passage.isStanding) deps.standing.delete(exchange)
-  if (end.fault !== null) reportFault(trip, call, passage, end, deps)
+  if (end.fault !== null) await reportFault(trip, call, passage, end, deps)
   return end
 }
 
@@ -59,7 +70,7 @@ async function readShortBody({ request }: Trip): Promise<Buffer | null> {
   return read.ok ? read.body : null
 }
 
-function requestHeaders(trip: Trip, call: Call, { verdicts }: Passage): string[] {
+function requestHeaders(trip: Trip, call: OutgoingCall, { verdicts }: Passage): string[] {
   const from = { peer: trip.request.socket.remoteAddress ?? 'unknown', proto: 'http' } as const
   const isMcp = call.route.protocol === 'mcp'
   const headers = upstreamHeaders(call, from, isMcp ? isEncodingWish : undefined)
@@ -77,13 +88,24 @@ function isEncodingWish(name: string): boolean {
   return name === 'accept-encoding'
 }
 
-function reportFault(trip: Trip, call: Call, passage: Passage, end: ExchangeEnd, deps: ForwardDeps): void {
+async function reportFault(
+  trip: Trip,
+  call: OutgoingCall,
+  passage: Passage,
+  end: ExchangeEnd,
+  deps: ForwardDeps,
+): Promise<void> {
   const { fault } = end
   const route = call.route.name
   if (fault === null) return
   if (fault === 'CLIENT_ABORT') {
     deps.metrics.count('preflight_client_aborts_total', { route })
     return
+  }
+  if (fault === 'EGRESS_DENIED') {
+    const denial = end.cause instanceof EgressDenied ? end.cause.denial : null
+    if (denial !== null) await deps.egressDenied(call, denial)
+    return sendError(trip, fault, denial?.message, passage.headers)
   }
   deps.metrics.count('preflight_upstream_errors_total', { route, code: fault })
   deps.logger.warn({ correlation_id: call.correlationId, route, code: fault, err: end.cause }, 'the upstream failed')

@@ -42,25 +42,34 @@ export interface ForwardedFor {
   readonly proto: 'http' | 'https'
 }
 
-/** Who the request comes from, as the upstream is told; kept apart so that the gateway's own questions carry the same. */
+/** What a client on its way to another server says of itself is its own, and the gateway adds nothing to it. */
+const KEPT_ON_NAMED_ROADS: ReadonlySet<string> = new Set(['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto'])
+
+/**
+ * The header fields for the upstream; kept apart so that the gateway's own questions carry the same. Who called is told to the
+ * upstreams of the operator, and not to strangers: those see the request as if no gateway stood on its way.
+ */
 export function upstreamHeaders(
-  call: Pick<Call, 'rawHeaders' | 'headers' | 'correlationId'>,
+  call: Pick<Call, 'rawHeaders' | 'headers' | 'correlationId' | 'entrance'>,
   from: ForwardedFor,
   isDropped: (name: string) => boolean = keepAll,
 ): string[] {
   const named = connectionTokens(call.headers.connection)
-  const { rawHeaders } = call
+  const { rawHeaders, entrance } = call
   const headers: string[] = []
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const field = rawHeaders[index] ?? ''
     const name = field.toLowerCase()
-    if (HOP_BY_HOP.has(name) || REPLACED_IN_REQUESTS.has(name) || name.startsWith(OWN_PREFIX)) continue
+    if (HOP_BY_HOP.has(name) || name.startsWith(OWN_PREFIX)) continue
+    if (REPLACED_IN_REQUESTS.has(name) && (entrance === 'reverse' || !KEPT_ON_NAMED_ROADS.has(name))) continue
     if (named?.has(name) === true || isDropped(name)) continue
     headers.push(field, rawHeaders[index + 1] ?? '')
   }
+  headers.push('X-Correlation-ID', call.correlationId)
+  if (entrance !== 'reverse') return headers
   const before = call.headers['x-forwarded-for']
   headers.push('X-Forwarded-For', before === undefined ? from.peer : `${String(before)}, ${from.peer}`)
-  headers.push('X-Forwarded-Proto', from.proto, 'X-Correlation-ID', call.correlationId)
+  headers.push('X-Forwarded-Proto', from.proto)
   if (call.headers.host !== undefined) headers.push('X-Forwarded-Host', call.headers.host)
   return headers
 }

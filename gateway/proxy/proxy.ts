@@ -1,20 +1,42 @@
-/** The proxy listener: takes requests off the wire, refuses the ambiguous, sends each down the road of a call, drains on close. */
+/**
+ * The proxy: one HTTP server for all roads in. Requests come to it in the open, inside a CONNECT, or turned here by the network;
+ * each passes the same admission. Takes connections off the wire and drains them on close; judges nothing itself.
+ */
 import { randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { LOCAL_TENANT } from '../keys/api-keys.ts'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Config } from '../config/schema.ts'
+import { ownListeners } from '../egress/own-listeners.ts'
+import { createEgress, type Egress } from '../egress/policy.ts'
+import type { Settings } from '../settings.ts'
+import type { Store } from '../store/store.ts'
+import type { Authorities } from '../tls/authorities.ts'
+import { createLeaves } from '../tls/leaves.ts'
 import { watchUnusedConnections } from '../unused-connections.ts'
+import { admit, type AdmissionDeps } from './admission.ts'
+import type { Arrival } from './arrival.ts'
+import { takeConnect } from './connect.ts'
+import { listenOn } from './listen.ts'
+import { ANYBODY } from './proxy-auth.ts'
 import { buildRoad, type RoadParts, type RoadPartsDeps } from './road-parts.ts'
-import { travel, type RoadDeps } from './road.ts'
-import { headProblem, matchRoute, targetProblem } from './target.ts'
+import { createTransparent, type Transparent } from './transparent.ts'
 import { sendError, type Trip } from './trip.ts'
+import { createTunnels, type Tunnels } from './tunnel.ts'
 import { createUpstreams } from './upstream.ts'
+import type { WaysDeps } from './ways.ts'
 
-export type ProxyDeps = RoadPartsDeps
+export interface ProxyDeps extends RoadPartsDeps {
+  readonly store: RoadPartsDeps['store'] & Pick<Store, 'apiKey'>
+  readonly authorities: Pick<Authorities, 'signing'>
+  /** Ports on which this gateway listens, as far as they are bound. */
+  readonly ownPorts: () => ReadonlySet<number>
+}
 
 export interface Proxy {
   /** Resolves with the bound address. Rejects with the error of `listen` (EADDRINUSE …). */
   listen(host: string, port: number): Promise<AddressInfo>
+  /** For connections that the network turns here. */
+  readonly transparent: Pick<Transparent, 'listen'>
   /** What calls are judged with; ext_authz asks the same. */
   readonly road: RoadParts
   /** Calls under way. */
@@ -28,31 +50,17 @@ export interface Proxy {
 /** Longer than the usual client's, so that the client is the one to close an idle connection. */
 const KEEP_ALIVE_MS = 75_000
 const HEAD_TIMEOUT_MS = 30_000
-/** Nobody is asked for a key on the road. */
-const ANYBODY = { tenant: LOCAL_TENANT, audience: null } as const
+/** A tunnel on which nothing has moved for this long does not hold up a gateway that stops. */
+const DRAIN_IDLE_MS = 1000
 
 export function createProxy(deps: ProxyDeps): Proxy {
-  const road = buildRoad(deps, createUpstreams())
-  const openTrips = new Set<Trip>()
-  deps.metrics.sample('preflight_calls_open', () => openTrips.size)
-  let isClosing = false
-
-  const take = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
-    const correlationId = correlationIdOf(request)
-    const trip: Trip = { request, response, correlationId, caller: ANYBODY, settings: deps.settings(), expectsContinue }
-    openTrips.add(trip)
-    void admit(trip, road)
-      .catch((error: unknown) => {
-        // A broken invariant on the road: the call is not forwarded, and the client is told no more than that.
-        deps.logger.error({ err: error, correlation_id: correlationId }, 'a call failed on the road')
-        if (response.headersSent) response.destroy()
-        else sendError(trip, 'INTERNAL')
-      })
-      .finally(() => {
-        openTrips.delete(trip)
-        if (isClosing) server.closeIdleConnections()
-      })
-  }
+  const { settings, metrics, logger } = deps
+  const egressOf = egressBySettings(deps)
+  const road = buildRoad(
+    deps,
+    createUpstreams(() => egressOf(settings())),
+  )
+  const admission: AdmissionDeps = { ...deps, road, egressOf }
   const server = createServer({
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: HEAD_TIMEOUT_MS,
@@ -61,41 +69,100 @@ export function createProxy(deps: ProxyDeps): Proxy {
     insecureHTTPParser: false,
   })
   const unused = watchUnusedConnections(server)
+  const arrivals = new WeakMap<Socket, Arrival>()
+  const openTrips = new Set<Trip>()
+  metrics.sample('preflight_calls_open', () => openTrips.size)
+  const tunnels = createTunnels(metrics)
+  /** Connections between their first byte and their way: neither the HTTP server's nor a tunnel's. */
+  const pending = new Set<Socket>()
+  let isClosing = false
+
+  const take = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
+    const correlationId = correlationIdOf(request)
+    const trip: Trip = { request, response, correlationId, caller: ANYBODY, settings: settings(), expectsContinue }
+    openTrips.add(trip)
+    void admit(trip, arrivals.get(request.socket) ?? IN_THE_OPEN, admission)
+      .catch((error: unknown) => {
+        // A broken invariant on the road: the call is not forwarded, and the client is told no more than that.
+        logger.error({ err: error, correlation_id: correlationId }, 'a call failed on the road')
+        if (response.headersSent) response.destroy()
+        else sendError(trip, 'INTERNAL')
+      })
+      .finally(() => {
+        openTrips.delete(trip)
+        if (isClosing) server.closeIdleConnections()
+      })
+  }
+  const ways: WaysDeps = {
+    ...deps,
+    leaves: createLeaves(deps),
+    egressOf,
+    tunnels,
+    serve(socket, arrival) {
+      pending.delete(socket)
+      arrivals.set(socket, arrival)
+      server.emit('connection', socket)
+      // What was read of it to know its kind was put back, and waits.
+      socket.resume()
+    },
+  }
+  const connections = { ...ways, store: deps.store, settings, isFull: () => isFull(settings(), tunnels, pending) }
+  const transparent = createTransparent({ ...connections, pending })
   server.on('request', (request, response) => take(request, response, false))
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => take(request, response, true))
+  server.on('connect', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    pending.add(socket)
+    socket.once('close', () => pending.delete(socket))
+    void takeConnect(request, socket, head, { ...connections, isNested: arrivals.has(socket) }).finally(() =>
+      pending.delete(socket),
+    )
+  })
   // An agent that breaks a connection off is no fault of the gateway.
-  server.on('error', (error) => deps.logger.error({ err: error }, 'the proxy listener failed'))
+  server.on('error', (error) => logger.error({ err: error }, 'the proxy listener failed'))
 
   return {
-    listen: (host, port) => listen(server, host, port),
+    listen: (host, port) => listenOn(server, host, port),
+    transparent,
     road,
     openCalls: () => openTrips.size,
     receiptChanged: (decisionId) => road.verdicts.receiptChanged(decisionId),
     async close(drainMs) {
       isClosing = true
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      const redirectsClosed = transparent.close()
       road.waitingRoom.close()
       for (const exchange of road.standing) exchange.abort()
       server.closeIdleConnections()
       unused.close()
-      const force = setTimeout(() => server.closeAllConnections(), drainMs)
-      await closed
+      for (const socket of pending) socket.destroy()
+      tunnels.drain(Math.min(DRAIN_IDLE_MS, drainMs))
+      const force = setTimeout(() => {
+        server.closeAllConnections()
+        tunnels.close()
+      }, drainMs)
+      await Promise.all([closed, redirectsClosed])
       clearTimeout(force)
+      tunnels.close()
       await road.upstreams.close()
     },
   }
 }
 
-/** What the wire itself must be free of before anything is read out of a request. */
-async function admit(trip: Trip, road: RoadDeps): Promise<void> {
-  const { request, settings } = trip
-  const target = request.url ?? ''
-  const problem = headProblem(request.rawHeaders, request.headers) ?? targetProblem(target)
-  if (problem !== null) return sendError(trip, 'INVALID_INPUT', problem)
-  if (request.method === 'TRACE') return sendError(trip, 'METHOD_NOT_ALLOWED', 'TRACE is not forwarded.')
-  const match = matchRoute(settings.config.routes, request.headers.host ?? '', target)
-  if (match === null) return sendError(trip, 'NOT_FOUND', 'No route of the gateway matches this host and path.')
-  await travel(trip, match, road)
+const IN_THE_OPEN: Arrival = { kind: 'listener' }
+
+/** One policy for each configuration: made when first asked for, gone with it. */
+function egressBySettings({ ownPorts }: Pick<ProxyDeps, 'ownPorts'>): (settings: Pick<Settings, 'config'>) => Egress {
+  const known = new WeakMap<Config['egress'], Egress>()
+  const isOwn = ownListeners(ownPorts)
+  return ({ config: { egress } }) => {
+    const policy = known.get(egress) ?? createEgress({ egress, isOwn })
+    known.set(egress, policy)
+    return policy
+  }
+}
+
+function isFull({ config }: Pick<Settings, 'config'>, tunnels: Tunnels, pending: ReadonlySet<Socket>): boolean {
+  return tunnels.size + pending.size > config.limits.connections
 }
 
 const ID_GRAMMAR = /^[A-Za-z0-9_.:-]{1,200}$/
@@ -103,16 +170,4 @@ const ID_GRAMMAR = /^[A-Za-z0-9_.:-]{1,200}$/
 function correlationIdOf(request: IncomingMessage): string {
   const given = request.headers['x-correlation-id']
   return typeof given === 'string' && ID_GRAMMAR.test(given) ? given : randomUUID()
-}
-
-function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      server.off('error', reject)
-      const address = server.address()
-      if (address === null || typeof address === 'string') reject(new Error('the listener has no TCP address'))
-      else resolve(address)
-    })
-  })
 }

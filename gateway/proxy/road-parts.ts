@@ -10,6 +10,7 @@ import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Monitoring } from '../telemetry/monitoring.ts'
+import { recordCallDenial } from './egress-record.ts'
 import type { Exchange } from './exchange.ts'
 import type { ReceiptGateDeps } from './receipt-gate.ts'
 import type { RoadDeps } from './road.ts'
@@ -21,7 +22,7 @@ export interface RoadPartsDeps {
   /** Read once a request: routes, limits and policy can change while the proxy runs. */
   readonly settings: BaselinesDeps['settings']
   readonly flow: Pick<BaselinesDeps['flow'], 'authorize'> & Pick<Flow, 'digests' | 'sniff'>
-  readonly store: Pick<Store, 'approval' | 'receiptState' | 'consumeReceipt' | 'recordInterception'>
+  readonly store: Pick<Store, 'approval' | 'bindings' | 'receiptState' | 'consumeReceipt' | 'recordInterception'>
   readonly keys: Pick<KeyRing, 'keySet'>
   readonly baselines: Pick<Baselines, 'baselineFor'>
   readonly consumers: Pick<ConsumerObserver, 'note'>
@@ -58,6 +59,7 @@ export function buildRoad(deps: RoadPartsDeps, upstreams: Upstreams): RoadParts 
     monitoring: deps.monitoring,
     upstreams,
     standing: new Set<Exchange>(),
+    egressDenied: (call, denial) => recordCallDenial(call, denial, deps),
     metrics,
     logger,
     now,

@@ -4,10 +4,12 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { RouteConfig } from '../config/route.ts'
+import { originOf, type Authority, type Scheme } from '../egress/authority.ts'
+import type { Entrance } from '../intercept/action.ts'
 
 /** Null when the target has one reading only, else what is wrong with it. */
 export function targetProblem(target: string): string | null {
-  if (!target.startsWith('/')) return 'The request target must be a path: this listener takes no absolute addresses.'
+  if (!target.startsWith('/')) return 'The request target is neither a path nor an http address.'
   if (target.startsWith('//')) return 'A path that starts with // can be read as another host.'
   if (!VISIBLE_ASCII.test(target) || target.includes('#'))
     return 'The request target holds characters that must be percent-encoded.'
@@ -57,6 +59,7 @@ export function headProblem(rawHeaders: readonly string[], headers: IncomingHttp
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~-]+)(?::[0-9]{0,5})?$/
 
 export interface RouteMatch {
+  readonly entrance: Entrance
   readonly route: RouteConfig
   /** Scheme, host and port that the call goes to. */
   readonly origin: string
@@ -70,27 +73,74 @@ export interface RouteMatch {
  */
 export function matchRoute(routes: readonly RouteConfig[], host: string, target: string): RouteMatch | null {
   const name = hostName(host)
+  const route = closest(
+    routes,
+    target,
+    (one) => one.upstream !== undefined && (one.match.host === undefined || namesHost(one, name)),
+  )
+  const url = route === null ? null : upstreamUrl(route)
+  if (route === null || url === null) return null
+  return { entrance: 'reverse', route, origin: url.origin, upstreamPath: upstreamPath(route, url, target) }
+}
+
+/** Where a request that names its destination is on its way to. */
+export interface NamedDestination {
+  readonly entrance: Exclude<Entrance, 'reverse'>
+  readonly scheme: Scheme
+  readonly authority: Authority
+  /** Path and query. */
+  readonly target: string
+}
+
+/** Only routes that name the host take such a request: it is on its way to that host, and not to the gateway. */
+export function matchNamed(
+  routes: readonly RouteConfig[],
+  { entrance, scheme, authority, target }: NamedDestination,
+): RouteMatch | null {
+  const route = closest(routes, target, (one) => namesHost(one, authority.host))
+  if (route === null) return null
+  const url = upstreamUrl(route)
+  return url === null
+    ? { entrance, route, origin: originOf(scheme, authority), upstreamPath: target }
+    : { entrance, route, origin: url.origin, upstreamPath: upstreamPath(route, url, target) }
+}
+
+/** @param host a canonical name or address */
+export function namesHost({ match }: RouteConfig, host: string): boolean {
+  if (match.host === undefined) return false
+  const named = match.host.toLowerCase()
+  if (named.startsWith('*.')) return host.endsWith(named.slice(1))
+  return (named.startsWith('[') ? named.slice(1, -1) : named) === host
+}
+
+function closest(
+  routes: readonly RouteConfig[],
+  target: string,
+  isCandidate: (route: RouteConfig) => boolean,
+): RouteConfig | null {
   let best: RouteConfig | null = null
   for (const route of routes) {
-    if (route.upstream === undefined) continue
-    if (route.match.host !== undefined && route.match.host.toLowerCase() !== name) continue
-    if (!hasPrefix(target, route.match.path)) continue
+    if (!hasPrefix(target, route.match.path) || !isCandidate(route)) continue
     if (best === null || isCloser(route, best)) best = route
   }
-  const url = best === null ? null : upstreamUrl(best)
-  if (best === null || url === null) return null
-  return { route: best, origin: url.origin, upstreamPath: upstreamPath(best, url, target) }
+  return best
 }
 
 function isCloser(route: RouteConfig, best: RouteConfig): boolean {
-  const namesHost = route.match.host !== undefined
-  if (namesHost !== (best.match.host !== undefined)) return namesHost
-  return route.match.path.length > best.match.path.length
+  const closeness = hostCloseness(route) - hostCloseness(best)
+  return closeness === 0 ? route.match.path.length > best.match.path.length : closeness > 0
 }
 
+/** Without a host 0; the longer the suffix, the closer; a whole name is the closest. */
+function hostCloseness({ match: { host } }: RouteConfig): number {
+  if (host === undefined) return 0
+  return host.startsWith('*.') ? host.length : Number.MAX_SAFE_INTEGER
+}
+
+/** Without port and brackets, lower case. */
 function hostName(host: string): string {
-  const end = host.startsWith('[') ? host.indexOf(']') + 1 : host.indexOf(':')
-  return (end > 0 ? host.slice(0, end) : host).toLowerCase()
+  const name = host.startsWith('[') ? host.slice(1, host.indexOf(']')) : host.replace(/:[0-9]*$/, '')
+  return name.toLowerCase()
 }
 
 /** `/api` is a prefix of `/api`, `/api/…` and `/api?…`, not of `/apis`. */

@@ -9,6 +9,7 @@ export interface Trip {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly correlationId: string
+  /** Set once it is known who calls: nobody has to say so to a reverse route. */
   readonly caller: Caller
   /** Those in force when the request came; it sees no others. */
   readonly settings: Pick<Settings, 'config' | 'generation'>

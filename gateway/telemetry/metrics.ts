@@ -98,6 +98,36 @@ export const METRICS = [
     help: 'Calls that went on only because of a break-glass exception.',
   },
   {
+    name: 'preflight_connections_total',
+    type: 'counter',
+    labels: ['entrance', 'outcome'],
+    help: 'CONNECT requests and redirected connections by what became of them: intercepted, tunnelled, denied (egress), refused (unreadable, wrong name, no key, too many), unreachable, abandoned (the client went away or said nothing).',
+  },
+  {
+    name: 'preflight_egress_denials_total',
+    type: 'counter',
+    labels: ['entrance', 'reason'],
+    help: 'Destinations that the egress policy refused: not_allowed, denied, metadata, special_address, own_listener.',
+  },
+  {
+    name: 'preflight_tls_handshakes_total',
+    type: 'counter',
+    labels: ['result'],
+    help: 'TLS handshakes with agents on intercepted connections: done, failed (agents that do not trust the authority end here), timed_out, wrong_name.',
+  },
+  {
+    name: 'preflight_tunnels_open',
+    type: 'gauge',
+    labels: [],
+    help: 'Tunnels open now.',
+  },
+  {
+    name: 'preflight_tunnel_bytes_total',
+    type: 'counter',
+    labels: ['direction'],
+    help: 'Bytes that went through tunnels, counted when they close: sent (to the destination), received.',
+  },
+  {
     name: 'preflight_upstream_errors_total',
     type: 'counter',
     labels: ['route', 'code'],
@@ -119,7 +149,7 @@ export const METRICS = [
     name: 'preflight_cache_requests_total',
     type: 'counter',
     labels: ['cache', 'result'],
-    help: 'Look-ups in a cache (verdict, comparison, manifest) that hit or missed.',
+    help: 'Look-ups in a cache (verdict, comparison, manifest, certificate) that hit or missed.',
   },
   {
     name: 'preflight_contract_refreshes_total',

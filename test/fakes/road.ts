@@ -11,6 +11,7 @@ import type { Config } from '../../gateway/config/schema.ts'
 import type { AuthorizeRequest, Flow } from '../../gateway/flow/flow.ts'
 import { createConsumerObserver, type ConsumerObserver } from '../../gateway/consumers/observer.ts'
 import { createProxy, type Proxy } from '../../gateway/proxy/proxy.ts'
+import { createAuthorities, type Authorities } from '../../gateway/tls/authorities.ts'
 import { openStore } from '../../gateway/store/open.ts'
 import type { InterceptionRow, Store } from '../../gateway/store/store.ts'
 import type { TelemetryEvent } from '../../gateway/telemetry/events.ts'
@@ -22,6 +23,8 @@ import { scriptedFlow, type ScriptedFlow } from './scripted-flow.ts'
 
 export interface Road {
   readonly url: string
+  readonly authorities: Authorities
+  readonly settings: () => { readonly config: Config }
   readonly proxy: Proxy
   readonly store: Store
   readonly flow: ScriptedFlow
@@ -96,11 +99,27 @@ export async function startRoad(options: RoadOptions): Promise<Road> {
   const breakGlass = createBreakGlass({ store: faultyStore, metrics, logger, now })
   const keys = { keySet: () => new Map() }
   const consumers = await createConsumerObserver({ settings, store: faultyStore, logger, now })
-  const shared = { settings, flow, store: faultyStore, baselines, consumers, breakGlass, monitoring, metrics, logger, now }
-  const proxy = createProxy({ ...shared, keys })
+  const shared = {
+    settings,
+    flow,
+    store: faultyStore,
+    baselines,
+    consumers,
+    breakGlass,
+    monitoring,
+    metrics,
+    logger,
+    now,
+  }
+  const ownPorts = new Set<number>()
+  const authorities = createAuthorities({ dataDir: directory, ca: config.tls.ca, now })
+  const proxy = createProxy({ ...shared, keys, authorities, ownPorts: () => ownPorts })
   const { port } = await proxy.listen('127.0.0.1', 0)
+  ownPorts.add(port)
   return {
     url: `http://127.0.0.1:${port}`,
+    authorities,
+    settings,
     proxy,
     store,
     flow,

@@ -111,7 +111,6 @@ test('all mistakes are told at once, in reading order, each with line, column, p
       'FILE:3:7 tier',
       'FILE:5:10 limits.depth',
       'FILE:6:10 limits.queue',
-      'FILE:8:5 routes[0]',
       'FILE:8:11 routes[0].name',
       'FILE:10:15 routes[0].protocol',
       'FILE:11:27 routes[0].contract.baseline',

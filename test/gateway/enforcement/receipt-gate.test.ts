@@ -97,6 +97,7 @@ function gate(given: Case, receipts: object, question = QUESTION) {
     correlationId: 'c',
     caller: { tenant: 'local', audience: given.audience ?? null },
     route: config,
+    entrance: 'reverse',
     origin: 'http://127.0.0.1:9',
     method: 'POST',
     headers: { 'preflight-receipt': token, ...(envelope !== null && { 'preflight-decision': envelope }) },

@@ -1,0 +1,76 @@
+/** What the schema cannot say of destinations and certificates: entries that name nothing, hosts that are none, files that are not there. */
+import { accessSync, constants } from 'node:fs'
+import { canonicalHost } from '../egress/authority.ts'
+import { readHostRule } from '../egress/host-rule.ts'
+import { errorCode } from '../startup-error.ts'
+import type { Config } from './schema.ts'
+import type { Located } from './schema-mistakes.ts'
+
+/** Under this name calls and connections without a route are counted and recorded. */
+export const EGRESS_ROUTE = 'egress'
+
+export function checkEgressLists({ egress }: Config): readonly Located[] {
+  return (['allow', 'deny', 'tunnel'] as const).flatMap((list) =>
+    egress[list].flatMap((entry, index) => {
+      const read = readHostRule(entry)
+      const fix = 'write HOST, *.SUFFIX, HOST:PORT, ADDRESS or NETWORK/BITS'
+      return read.ok ? [] : [at(`/egress/${list}/${index}`, `${JSON.stringify(entry)}: ${read.problem}`, fix)]
+    }),
+  )
+}
+
+export function checkRouteHosts({ routes }: Config): readonly Located[] {
+  return routes.flatMap(({ match: { host } }, index) => {
+    if (host === undefined) return []
+    const isAddress = host.includes(':') && !host.startsWith('[')
+    const read = canonicalHost(host.startsWith('*.') ? host.slice(2) : isAddress ? `[${host}]` : host)
+    return read.ok
+      ? []
+      : [
+          at(
+            `/routes/${index}/match/host`,
+            read.problem,
+            'write a host without port, or *.SUFFIX; names as they are sent',
+          ),
+        ]
+  })
+}
+
+export function checkReservedName({ routes }: Config): readonly Located[] {
+  return routes.flatMap(({ name }, index) =>
+    name === EGRESS_ROUTE
+      ? [
+          at(
+            `/routes/${index}/name`,
+            `calls without a route are recorded as "${EGRESS_ROUTE}"`,
+            'give the route another name',
+          ),
+        ]
+      : [],
+  )
+}
+
+export function checkCertificateFiles({ tls, routes }: Config): readonly Located[] {
+  const files: readonly (readonly [string, string | undefined])[] = [
+    ['/tls/ca/certificate', tls.ca?.certificate],
+    ['/tls/ca/key', tls.ca?.key],
+    ...routes.map((route, index) => [`/routes/${index}/tls/upstream_ca`, route.tls.upstream_ca] as const),
+  ]
+  return files.flatMap(([pointer, file]) => {
+    const code = file === undefined ? null : unreadable(file)
+    return code === null ? [] : [at(pointer, `${file} cannot be read (${code})`, 'paths start at this file')]
+  })
+}
+
+function unreadable(file: string): string | null {
+  try {
+    accessSync(file, constants.R_OK)
+    return null
+  } catch (error) {
+    return errorCode(error) ?? 'unknown error'
+  }
+}
+
+function at(pointer: string, message: string, fix: string): Located {
+  return { pointer, at: 'value', message, fix }
+}

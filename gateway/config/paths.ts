@@ -1,0 +1,38 @@
+/** Makes the paths of a configuration absolute: those of files that belong to it start at its own directory. */
+import { resolve } from 'node:path'
+import type { ContractSource, RouteConfig } from './route.ts'
+import type { Config } from './schema.ts'
+
+/** Contract files, certificates and the repository; data_dir and store stay relative to the working directory. */
+export function withPaths(config: Config, directory: string): Config {
+  const { diff, tls } = config
+  const from = (path: string): string => resolve(directory, path)
+  return {
+    ...config,
+    diff: { ...diff, ...(diff.repository === undefined ? {} : { repository: from(diff.repository) }) },
+    tls: {
+      ...tls,
+      ...(tls.ca === undefined ? {} : { ca: { certificate: from(tls.ca.certificate), key: from(tls.ca.key) } }),
+    },
+    routes: config.routes.map((route) => routeWithPaths(route, from)),
+  }
+}
+
+function routeWithPaths(route: RouteConfig, from: (path: string) => string): RouteConfig {
+  const source = (given: ContractSource): ContractSource =>
+    'file' in given ? { ...given, file: from(given.file) } : given
+  const { contract, tls } = route
+  return {
+    ...route,
+    tls: tls.upstream_ca === undefined ? tls : { ...tls, upstream_ca: from(tls.upstream_ca) },
+    ...(contract === undefined
+      ? {}
+      : {
+          contract: {
+            ...contract,
+            ...(contract.baseline === undefined ? {} : { baseline: source(contract.baseline) }),
+            ...(contract.current === undefined ? {} : { current: source(contract.current) }),
+          },
+        }),
+  }
+}

@@ -1,0 +1,84 @@
+/** One entry of a list of destinations: `api.example`, `*.example`, `api.example:8443`, `192.0.2.7`, `10.0.0.0/8`, `[2001:db8::1]:443`. */
+import { isIP, type BlockList } from 'node:net'
+import { domainToASCII } from 'node:url'
+import { canonicalAddress, familyOf, subnet, type Family, type SpecialRange } from './address.ts'
+import { canonicalHost, readPort, type Authority } from './authority.ts'
+
+export type HostRule =
+  /** Null port: any. */
+  | { readonly kind: 'host'; readonly host: string; readonly port: number | null }
+  /** `.example`: every name below it, not the name itself. */
+  | { readonly kind: 'suffix'; readonly suffix: string; readonly port: number | null }
+  | {
+      readonly kind: 'network'
+      readonly list: BlockList
+      readonly family: Family
+      readonly prefix: number
+      readonly port: number | null
+    }
+
+export type RuleReading =
+  | { readonly ok: true; readonly rule: HostRule }
+  | { readonly ok: false; readonly problem: string }
+
+export function readHostRule(text: string): RuleReading {
+  if (text.includes('/')) return readNetwork(text)
+  const parts = /^(\[[^\]]*\]|[^:[\]]*)(?::([^:]*))?$/.exec(isIP(text) === 6 ? `[${text}]` : text)
+  if (parts === null) return fault('it is not a host, an address or a network')
+  const [, hostText = '', portText] = parts
+  const port = portText === undefined ? null : readPort(portText)
+  if (portText !== undefined && port === null) return fault(`"${portText}" is not a port from 1 to 65535`)
+  if (hostText.startsWith('*.')) {
+    const below = canonicalHost(domainToASCII(hostText.slice(2)))
+    return below.ok && isIP(below.host) === 0
+      ? { ok: true, rule: { kind: 'suffix', suffix: `.${below.host}`, port } }
+      : fault(`"${hostText}" is not *. before a name`)
+  }
+  if (hostText.includes('*')) return fault('* stands only before a dot and a name, as in *.example.com')
+  const host = canonicalHost(hostText.startsWith('[') ? hostText : domainToASCII(hostText) || hostText)
+  if (!host.ok) return host
+  const bits = isIP(host.host) === 4 ? 32 : 128
+  return isIP(host.host) === 0
+    ? { ok: true, rule: { kind: 'host', host: host.host, port } }
+    : { ok: true, rule: networkRule(host.host, bits, port) }
+}
+
+function readNetwork(text: string): RuleReading {
+  const [, network = '', bits = ''] = /^([^/]*)\/([0-9]{1,3})$/.exec(text) ?? []
+  const address = canonicalAddress(network.replace(/^\[|\]$/g, ''))
+  if (address === null) return fault('it is not a network like 10.0.0.0/8 or fd00::/8')
+  const prefix = Number(bits)
+  if (prefix > (isIP(address) === 4 ? 32 : 128)) return fault(`a network of this family has no prefix of ${bits} bits`)
+  return { ok: true, rule: networkRule(address, prefix, null) }
+}
+
+function networkRule(address: string, prefix: number, port: number | null): HostRule {
+  const family = familyOf(address)
+  return { kind: 'network', list: subnet(address, prefix, family), family, prefix, port }
+}
+
+/** True when the rule names this destination as it is written: a name by name, an address by address or network. */
+export function coversAuthority(rule: HostRule, { host, port }: Authority): boolean {
+  if (rule.port !== null && rule.port !== port) return false
+  if (rule.kind === 'host') return rule.host === host
+  if (rule.kind === 'suffix') return isIP(host) === 0 && host.endsWith(rule.suffix)
+  return coversAddress(rule, host, port)
+}
+
+/** True when the rule names this address, wherever it came from. */
+export function coversAddress(rule: HostRule, address: string, port: number): boolean {
+  if (rule.kind !== 'network' || (rule.port !== null && rule.port !== port)) return false
+  return isIP(address) !== 0 && familyOf(address) === rule.family && rule.list.check(address, rule.family)
+}
+
+/**
+ * True when the rule is about this special range in so many words, and does not only include it: `0.0.0.0/0` names neither
+ * loopback nor the metadata of a cloud, `169.254.0.0/16` names link-local addresses and not the metadata among them.
+ */
+export function isAbout(rule: HostRule, range: SpecialRange): boolean {
+  return rule.kind === 'network' && rule.family === range.family && rule.prefix >= range.prefix
+}
+
+function fault(problem: string): { readonly ok: false; readonly problem: string } {
+  return { ok: false, problem }
+}

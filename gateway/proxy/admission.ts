@@ -1,0 +1,109 @@
+/**
+ * What every request passes before the road of a call: the wire's own checks, one reading of where it goes, who may ask, and
+ * the egress policy. Ends at a route's road, at an unjudged passage that egress allows, or in a refusal.
+ */
+import { performance } from 'node:perf_hooks'
+import { EGRESS_ROUTE } from '../config/egress-checks.ts'
+import type { RouteConfig } from '../config/route.ts'
+import type { Egress } from '../egress/policy.ts'
+import { originOf } from '../egress/authority.ts'
+import type { Caller } from '../intercept/action.ts'
+import type { Settings } from '../settings.ts'
+import type { Store } from '../store/store.ts'
+import { destinationOf, type Arrival } from './arrival.ts'
+import { recordDenial, type EgressRecordDeps } from './egress-record.ts'
+import { forward } from './forward.ts'
+import { ANYBODY, PROXY_CHALLENGE, proxyCaller } from './proxy-auth.ts'
+import { travel, type RoadDeps } from './road.ts'
+import { headProblem, matchNamed, matchRoute, namesHost, type NamedDestination } from './target.ts'
+import { sendError, type Trip } from './trip.ts'
+import type { UpstreamRoute } from './upstream.ts'
+
+export interface AdmissionDeps extends EgressRecordDeps {
+  readonly road: RoadDeps
+  readonly store: Pick<Store, 'recordInterception' | 'apiKey'>
+  readonly egressOf: (settings: Pick<Settings, 'config'>) => Egress
+}
+
+/** Resolves when the request is answered. */
+export async function admit(trip: Trip, arrival: Arrival, deps: AdmissionDeps): Promise<void> {
+  const { request } = trip
+  const problem = headProblem(request.rawHeaders, request.headers)
+  if (problem !== null) return sendError(trip, 'INVALID_INPUT', problem)
+  const destination = destinationOf(request, arrival)
+  if (destination.kind === 'refused') return sendError(trip, destination.code, destination.message)
+  if (request.method === 'TRACE') return sendError(trip, 'METHOD_NOT_ALLOWED', 'TRACE is not forwarded.')
+  if (destination.kind === 'gateway') return admitToRoute(trip, destination, deps)
+  const caller = await callerOf(trip, arrival, deps)
+  if (caller === null) return sendError(trip, 'PROXY_AUTHENTICATION_REQUIRED', undefined, PROXY_CHALLENGE)
+  return admitToDestination({ ...trip, caller }, destination, deps)
+}
+
+async function admitToRoute(
+  trip: Trip,
+  { host, target }: { readonly host: string; readonly target: string },
+  deps: AdmissionDeps,
+): Promise<void> {
+  const match = matchRoute(trip.settings.config.routes, host, target)
+  if (match !== null) return travel(trip, match, deps.road)
+  sendError(trip, 'NOT_FOUND', 'No route of the gateway matches this host and path.')
+}
+
+/** Inside a CONNECT it was asked when that was opened; connections that the network turned here cannot say. */
+async function callerOf(trip: Trip, arrival: Arrival, { store }: AdmissionDeps): Promise<Caller | null> {
+  if (arrival.kind === 'connect') return arrival.caller
+  return arrival.kind === 'redirect' ? ANYBODY : proxyCaller(trip.request.headers, trip.settings, store)
+}
+
+async function admitToDestination(trip: Trip, destination: NamedDestination, deps: AdmissionDeps): Promise<void> {
+  const { routes } = trip.settings.config
+  const match = matchNamed(routes, destination)
+  // An upstream in the configuration is the operator's word: the call does not go where the request says.
+  const isElsewhere = match?.route.upstream !== undefined
+  const denial = isElsewhere ? null : deps.egressOf(trip.settings).denialOf(destination.authority, match !== null)
+  if (denial !== null) {
+    const { entrance, authority } = destination
+    const { request, caller, correlationId } = trip
+    await recordDenial({ entrance, authority, caller, correlationId, method: request.method ?? 'GET' }, denial, deps)
+    return sendError(trip, 'EGRESS_DENIED', denial.message)
+  }
+  return match === null ? passUnjudged(trip, destination, deps) : travel(trip, match, deps.road)
+}
+
+/** What no route names and egress allows: forwarded as it is, and counted. */
+async function passUnjudged(trip: Trip, destination: NamedDestination, deps: AdmissionDeps): Promise<void> {
+  const { entrance, scheme, authority, target } = destination
+  const sibling = trip.settings.config.routes.find((route) => namesHost(route, authority.host))
+  const origin = originOf(scheme, authority)
+  const { headers, rawHeaders, method = 'GET' } = trip.request
+  const { caller, correlationId } = trip
+  const route = unrouted(sibling)
+  deps.metrics.count('preflight_calls_total', { route: EGRESS_ROUTE, outcome: 'passed' })
+  const call = {
+    entrance,
+    route,
+    origin,
+    upstreamPath: target,
+    caller,
+    correlationId,
+    method,
+    headers,
+    rawHeaders,
+    body: null,
+  }
+  const own = ['X-Correlation-ID', correlationId]
+  const startedAt = performance.now()
+  const end = await forward(trip, call, { verdicts: [], headers: own, watcher: null, isStanding: false }, deps.road)
+  deps.logger.debug(
+    { correlation_id: correlationId, entrance, origin, status: end.status, ms: performance.now() - startedAt },
+    'a call without a route went through',
+  )
+}
+
+/** A route of no configuration, under which such calls are counted. */
+const UNROUTED: UpstreamRoute = { name: EGRESS_ROUTE, protocol: 'http', timeout: { connect: 10, headers: 60 }, tls: {} }
+
+/** Other paths of a host that a route names are reached as that route reaches it: same timeouts, same trust. */
+function unrouted(sibling: RouteConfig | undefined): UpstreamRoute {
+  return sibling === undefined ? UNROUTED : { ...UNROUTED, timeout: sibling.timeout, tls: sibling.tls }
+}

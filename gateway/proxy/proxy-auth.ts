@@ -1,0 +1,38 @@
+/** Who uses the proxy (RFC 9110 §11.7): the holder of an API key, where the configuration asks for one. */
+import type { IncomingHttpHeaders } from 'node:http'
+import { hashApiKey, LOCAL_TENANT } from '../keys/api-keys.ts'
+import type { Caller } from '../intercept/action.ts'
+import type { Settings } from '../settings.ts'
+import type { Store } from '../store/store.ts'
+
+/** Whoever is not asked for a key. */
+export const ANYBODY: Caller = { tenant: LOCAL_TENANT, audience: null }
+
+export const PROXY_CHALLENGE: readonly string[] = ['Proxy-Authenticate', 'Basic realm="preflight", charset="UTF-8"']
+
+/** Longer ones are not ours: nothing is hashed for them. */
+const LONGEST_KEY = 512
+
+/** Null: a key is asked for, and there is none that holds. Rejects with STORE_UNAVAILABLE when that cannot be told. */
+export async function proxyCaller(
+  headers: IncomingHttpHeaders,
+  { config }: Pick<Settings, 'config'>,
+  store: Pick<Store, 'apiKey'>,
+): Promise<Caller | null> {
+  if (config.proxy_auth === 'off') return ANYBODY
+  const key = presentedKey(headers['proxy-authorization'] ?? '')
+  if (key === null || key.length > LONGEST_KEY) return null
+  const row = await store.apiKey(hashApiKey(key))
+  return row === null || row.revokedAt !== null ? null : { tenant: row.tenant, audience: row.audience }
+}
+
+/** The password of Basic; the user name where there is no password, as in `http://KEY@proxy`; the token of Bearer. */
+function presentedKey(field: string): string | null {
+  const [, scheme = '', credentials = ''] = /^(\w+) +(\S+) *$/.exec(field) ?? []
+  if (scheme.toLowerCase() === 'bearer') return credentials
+  if (scheme.toLowerCase() !== 'basic') return null
+  const text = Buffer.from(credentials, 'base64').toString('utf8')
+  const colon = text.indexOf(':')
+  if (colon === -1) return null
+  return text.slice(colon + 1) || text.slice(0, colon) || null
+}

@@ -1,0 +1,171 @@
+/**
+ * The authority that signs the certificates shown to agents: given by the configuration, or made here when first needed and
+ * kept in the data directory. A new one is published before it signs, so that agents can learn to trust it in time.
+ */
+import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
+import { readFileSync, statSync } from 'node:fs'
+import type { Config } from '../config/schema.ts'
+import { messageOf, StartupError } from '../startup-error.ts'
+import { authorityFile, readAuthorityFile, writeAuthorityFile, type StoredAuthority } from './authority-file.ts'
+
+/** One authority at work. */
+export interface SigningAuthority {
+  /** PEM of the signing certificate. */
+  readonly certificate: string
+  /** PEM of what is sent along with a leaf so that it leads to a trusted certificate; empty when agents trust this one itself. */
+  readonly chain: string
+  readonly key: KeyObject
+  /** Milliseconds since the epoch. */
+  readonly notAfter: number
+  /** Changes with the certificate: what it signed is told apart by this. */
+  readonly id: string
+}
+
+export interface Authorities {
+  /** The one that signs now. Rejects with a StartupError when there is none to be had, or when it has ended. */
+  signing(): Promise<SigningAuthority>
+  /** PEM of all certificates to trust: the one that signs now, the one that will, and the one before while its leaves live. */
+  bundle(): Promise<string>
+  /**
+   * Makes a new one.
+   * @param overlapSeconds how long it is published before it signs
+   */
+  rotate(overlapSeconds: number): Promise<void>
+}
+
+export interface AuthoritiesDeps {
+  readonly dataDir: string
+  readonly ca: Config['tls']['ca']
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+/** Longest life of a leaf; an authority that signs no more is published until its last leaf has ended. */
+export const LEAF_LIFE_MS = 24 * 3_600_000
+
+export function createAuthorities(deps: AuthoritiesDeps): Authorities {
+  return deps.ca === undefined ? ownAuthorities(deps) : givenAuthority(deps.ca, deps.now)
+}
+
+function ownAuthorities({ dataDir, now }: AuthoritiesDeps): Authorities {
+  const file = authorityFile(dataDir)
+  const read = fileReader(file)
+  let making: Promise<readonly StoredAuthority[]> | null = null
+
+  const add = async (known: readonly StoredAuthority[], signsFrom: number): Promise<readonly StoredAuthority[]> => {
+    const { makeAuthority } = await import('./certificates.ts')
+    const made = await makeAuthority(now())
+    const all = [...stillOfUse(known, now()), { ...made, signs_from: signsFrom }]
+    writeAuthorityFile(file, all)
+    return all
+  }
+  const stored = async (): Promise<readonly StoredAuthority[]> => {
+    const known = read()
+    if (known.length > 0) return known
+    // Two first needs at once must not make two authorities.
+    making ??= add([], Math.floor(now() / 1000)).finally(() => {
+      making = null
+    })
+    return making
+  }
+
+  return {
+    async signing() {
+      const current = signingAt(await stored(), now())
+      if (current?.key == null)
+        throw new StartupError(`No authority in ${file} signs now. Make one with: preflight ca rotate --overlap 0`)
+      return usable(current.certificate, '', createPrivateKey(current.key), now())
+    },
+    async bundle() {
+      const all = await stored()
+      return stillOfUse(all, now())
+        .map(({ certificate }) => certificate.trim())
+        .join('\n')
+        .concat('\n')
+    },
+    async rotate(overlapSeconds) {
+      const known = await stored()
+      await add(known, Math.floor(now() / 1000) + overlapSeconds)
+    },
+  }
+}
+
+/** Reads the file again when it has changed: the command line rotates while a gateway runs. */
+function fileReader(file: string): () => readonly StoredAuthority[] {
+  let seen: { readonly stamp: string; readonly authorities: readonly StoredAuthority[] } | null = null
+  return () => {
+    const stat = statSync(file, { throwIfNoEntry: false })
+    const stamp = stat === undefined ? '' : `${stat.mtimeMs} ${stat.size} ${stat.ino}`
+    if (seen?.stamp !== stamp) seen = { stamp, authorities: stat === undefined ? [] : readAuthorityFile(file) }
+    return seen.authorities
+  }
+}
+
+function signingAt(authorities: readonly StoredAuthority[], now: number): StoredAuthority | undefined {
+  return authorities.findLast(({ signs_from }) => signs_from * 1000 <= now)
+}
+
+/** Without those whose last leaf has ended; the private key of one that signs no more goes at the next rotation. */
+function stillOfUse(authorities: readonly StoredAuthority[], now: number): readonly StoredAuthority[] {
+  return authorities.flatMap((authority, index) => {
+    const next = authorities.slice(index + 1).find(({ signs_from }) => signs_from * 1000 <= now)
+    if (next === undefined) return [authority]
+    return next.signs_from * 1000 + LEAF_LIFE_MS <= now ? [] : [{ ...authority, key: null }]
+  })
+}
+
+interface GivenFiles {
+  /** The whole file: the authority, and what leads from it to a trusted one. */
+  readonly pem: string
+  /** PEM of the authority alone. */
+  readonly first: string
+  readonly key: KeyObject
+}
+
+function givenAuthority({ certificate, key }: NonNullable<AuthoritiesDeps['ca']>, now: () => number): Authorities {
+  let loaded: GivenFiles | null = null
+  const load = (): GivenFiles => {
+    if (loaded !== null) return loaded
+    try {
+      const pem = readFileSync(certificate, 'utf8')
+      loaded = { pem, first: new X509Certificate(pem).toString(), key: createPrivateKey(readFileSync(key)) }
+      return loaded
+    } catch (error) {
+      throw refused(certificate, messageOf(error))
+    }
+  }
+  return {
+    async signing() {
+      const { pem, first, key: privateKey } = load()
+      const parsed = new X509Certificate(first)
+      if (!parsed.ca) throw refused(certificate, 'it may not sign other certificates (it is no CA)')
+      if (!parsed.checkPrivateKey(privateKey)) throw refused(certificate, `it does not belong to the key ${key}`)
+      if (!isUsableKey(privateKey)) throw refused(certificate, 'its key is neither EC P-256 nor RSA')
+      return usable(first, pem, privateKey, now())
+    },
+    bundle: async () => `${load().pem.trim()}\n`,
+    rotate: () =>
+      Promise.reject(
+        new StartupError('The authority is given by tls.ca of the configuration; replace its files and restart.'),
+      ),
+  }
+}
+
+function isUsableKey({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {
+  return (
+    asymmetricKeyType === 'rsa' || (asymmetricKeyType === 'ec' && asymmetricKeyDetails?.namedCurve === 'prime256v1')
+  )
+}
+
+function usable(certificate: string, chain: string, key: KeyObject, now: number): SigningAuthority {
+  const { validToDate, fingerprint256 } = new X509Certificate(certificate)
+  const notAfter = validToDate.getTime()
+  if (notAfter > now) return { certificate, chain, key, notAfter, id: fingerprint256 }
+  throw new StartupError(
+    `The certificate authority ended on ${validToDate.toISOString()}. Make a new one with: preflight ca rotate --overlap 0`,
+  )
+}
+
+function refused(file: string, reason: string): StartupError {
+  return new StartupError(`The certificate authority ${file} of tls.ca cannot be used: ${reason}.`)
+}

@@ -1,0 +1,86 @@
+/** Certificates shown to agents, one for each host: signed when first asked for, kept with their TLS context, made anew before they end. */
+import { generateKeyPairSync } from 'node:crypto'
+import { createSecureContext, type SecureContext } from 'node:tls'
+import { LRUCache } from 'lru-cache'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { LEAF_LIFE_MS, type Authorities, type SigningAuthority } from './authorities.ts'
+
+export interface Leaves {
+  /**
+   * @param host a canonical name or address
+   * Rejects with a StartupError when nothing can sign.
+   */
+  contextFor(host: string): Promise<SecureContext>
+}
+
+export interface LeavesDeps {
+  readonly authorities: Pick<Authorities, 'signing'>
+  readonly metrics: Metrics
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+interface Entry {
+  readonly authorityId: string
+  /** Milliseconds since the epoch: from then on another one is shown. */
+  readonly until: number
+  readonly context: Promise<SecureContext>
+}
+
+const MAX_CONTEXTS = 1000
+/** Clocks of agents may be behind. */
+const BACKDATED_MS = 3_600_000
+/** A connection may stand for long after its handshake, and resume: no leaf is shown in its last hours. */
+const MARGIN_MS = 4 * 3_600_000
+
+export function createLeaves({ authorities, metrics, now }: LeavesDeps): Leaves {
+  const contexts = new LRUCache<string, Entry>({ max: MAX_CONTEXTS })
+  let keys: LeafKeys | null = null
+
+  return {
+    async contextFor(host) {
+      const authority = await authorities.signing()
+      const known = contexts.get(host)
+      const isGood = known !== undefined && known.authorityId === authority.id && now() < known.until
+      metrics.count('preflight_cache_requests_total', { cache: 'certificate', result: isGood ? 'hit' : 'miss' })
+      if (isGood) return known.context
+      keys ??= makeLeafKeys()
+      const notAfter = Math.min(now() + LEAF_LIFE_MS, authority.notAfter)
+      const context = makeContext(authority, keys, host, now() - BACKDATED_MS, notAfter)
+      const entry = { authorityId: authority.id, until: Math.max(now() + 1, notAfter - MARGIN_MS), context }
+      contexts.set(host, entry)
+      context.catch(() => {
+        if (contexts.peek(host) === entry) contexts.delete(host)
+      })
+      return context
+    },
+  }
+}
+
+interface LeafKeys {
+  /** SPKI, DER. */
+  readonly publicKey: Buffer
+  /** PEM. */
+  readonly privateKey: string
+}
+
+/** One pair for all hosts, made anew at each start and written nowhere. */
+function makeLeafKeys(): LeafKeys {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  return {
+    publicKey: publicKey.export({ type: 'spki', format: 'der' }),
+    privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  }
+}
+
+async function makeContext(
+  authority: SigningAuthority,
+  keys: LeafKeys,
+  host: string,
+  notBefore: number,
+  notAfter: number,
+): Promise<SecureContext> {
+  const { makeLeaf } = await import('./certificates.ts')
+  const leaf = await makeLeaf(authority, { host, publicKey: keys.publicKey, notBefore, notAfter })
+  return createSecureContext({ cert: `${leaf}\n${authority.chain}`, key: keys.privateKey, minVersion: 'TLSv1.2' })
+}

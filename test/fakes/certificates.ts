@@ -1,0 +1,38 @@
+/** Certificates for servers of tests: an authority of the test's own, and a leaf for the names that it needs. */
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createPrivateKey } from 'node:crypto'
+import { makeAuthority, makeLeaf } from '../../gateway/tls/certificates.ts'
+
+export interface TestAuthority {
+  /** PEM file of its certificate, for clients. */
+  readonly file: string
+  readonly keyFile: string
+  readonly certificate: string
+  readonly key: KeyObject
+  leaf(host: string): Promise<{ readonly cert: string; readonly key: string }>
+}
+
+export async function testAuthority(): Promise<TestAuthority> {
+  const { certificate, key } = await makeAuthority(Date.now())
+  const directory = mkdtempSync(join(tmpdir(), 'preflight-ca-'))
+  const file = join(directory, 'ca.pem')
+  const keyFile = join(directory, 'ca-key.pem')
+  writeFileSync(file, certificate)
+  writeFileSync(keyFile, key, { mode: 0o600 })
+  const signing = { certificate, key: createPrivateKey(key) }
+  return {
+    ...signing,
+    file,
+    keyFile,
+    async leaf(host) {
+      const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      const publicKey = pair.publicKey.export({ type: 'spki', format: 'der' })
+      const life = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 86_400_000 }
+      const cert = await makeLeaf(signing, { host, publicKey, ...life })
+      return { cert, key: pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() }
+    },
+  }
+}
