@@ -7,7 +7,6 @@ import { Consumers } from './consumers.ts'
 import { EgressConfig, ProxyAuthConfig, TlsConfig } from './egress.ts'
 import { integer, seconds, strict } from './fields.ts'
 import { RouteConfig } from './route.ts'
-import { ScmConfig } from './scm.ts'
 
 const LISTEN = '^(\\[[0-9a-fA-F:.]+\\]|[^:\\s]+):[0-9]{1,5}$'
 
