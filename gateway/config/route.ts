@@ -127,7 +127,6 @@ export const RouteConfig = Type.Object(
       },
       'Timeouts towards the upstream; the body of an answer may take as long as it keeps moving.',
     ),
-    scm: RouteScmConfig,
     tls: strict(
       {
         upstream_ca: Type.Optional(
