@@ -1,16 +1,25 @@
 /** The corpus pairs: real consecutive versions of public contracts, beside the checkout (visibly absent for those who only cloned it). */
-import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { ArtifactType } from '../../engine/index.ts'
+import { LARGE_TYPES, largePair } from '../../test/fakes/large-contracts.ts'
+import { bytesOf } from './side.ts'
 
 const CORPUS = join(import.meta.dirname, '../../../shared/corpus')
 
-/** Folders of the corpus whose format the engine compares. */
-const FORMATS = { openapi: 'openapi', mcp: 'mcp_manifest' } as const
+/** Folders of the corpus, and what is in them. */
+const FOLDERS: Readonly<Record<string, ArtifactType>> = {
+  openapi: 'openapi',
+  mcp: 'mcp_manifest',
+  graphql: 'graphql',
+  protobuf: 'protobuf',
+  asyncapi: 'asyncapi',
+}
 
 export interface Pair {
   readonly name: string
-  readonly type: 'openapi' | 'mcp_manifest'
-  /** Paths. */
+  readonly type: ArtifactType
+  /** Paths of files, or of folders with the files of a set. */
   readonly before: string
   readonly after: string
   /** Of both sides. */
@@ -21,28 +30,42 @@ export function isPair(value: unknown): value is Pair {
   return typeof value === 'object' && value !== null && 'before' in value && 'after' in value && 'type' in value
 }
 
-function sideOf(folder: string, side: string): string | null {
-  const name = readdirSync(folder).find((file) => /^(before|after)\.(json|ya?ml)$/.test(file) && file.startsWith(side))
+function sideOf(folder: string, side: 'before' | 'after'): string | null {
+  const name = readdirSync(folder).find(
+    (entry) => /^(?:before|after)(?:\.(?:json|ya?ml|graphql))?$/.test(entry) && entry.startsWith(side),
+  )
   return name === undefined ? null : join(folder, name)
 }
 
-function readPair(format: keyof typeof FORMATS, name: string): Pair | null {
+function readPair(format: string, type: ArtifactType, name: string): Pair | null {
   const folder = join(CORPUS, format, name)
   if (!statSync(folder).isDirectory()) return null
-  const before = sideOf(folder, 'before')
-  const after = sideOf(folder, 'after')
+  const [before, after] = [sideOf(folder, 'before'), sideOf(folder, 'after')]
   if (before === null || after === null) return null
-  const bytes = statSync(before).size + statSync(after).size
-  return { name: `${format}/${name}`, type: FORMATS[format], before, after, bytes }
+  return { name: `${format}/${name}`, type, before, after, bytes: bytesOf(before) + bytesOf(after) }
 }
 
 /** Every pair, largest first; null when the corpus is not there. */
 export function corpusPairs(): readonly Pair[] | null {
   if (!existsSync(CORPUS)) return null
-  const pairs = (['openapi', 'mcp'] as const).flatMap((format) =>
-    readdirSync(join(CORPUS, format)).map((name) => readPair(format, name)),
+  const pairs = Object.entries(FOLDERS).flatMap(([format, type]) =>
+    readdirSync(join(CORPUS, format)).map((name) => readPair(format, type, name)),
   )
   return pairs.filter((pair) => pair !== null).sort((a, b) => b.bytes - a.bytes)
+}
+
+const MADE_BYTES = 2_000_000
+
+/** Pairs of the formats of which the corpus has none, made of many small parts with one change, as files of a folder. */
+export function madePairs(folder: string): readonly Pair[] {
+  const known = new Set(Object.values(FOLDERS))
+  return LARGE_TYPES.filter((type) => !known.has(type)).map((type) => {
+    const { before, after } = largePair(type, MADE_BYTES)
+    const paths = { before: join(folder, `${type}-before`), after: join(folder, `${type}-after`) }
+    writeFileSync(paths.before, before)
+    writeFileSync(paths.after, after)
+    return { name: `made/${type}`, type, ...paths, bytes: bytesOf(paths.before) + bytesOf(paths.after) }
+  })
 }
 
 /** The text of a JSON side with the members of every object in another order, by a seeded generator. */

@@ -1,12 +1,15 @@
 /** The diff bench: every corpus pair, the largest one beside its floor and beside the reference binary, and ten shuffled runs. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { setInterval } from 'node:timers'
 import { startChild, usageOf } from '../child.ts'
 import { mebibytes, milliseconds, table, type Check, type Section } from '../report.ts'
-import { corpusPairs, type Pair } from './pair.ts'
+import { corpusPairs, madePairs, type Pair } from './pair.ts'
 
 interface Run {
   /** Inside the process, without its start; of a foreign binary the whole process. */
@@ -140,7 +143,12 @@ export async function diffSection(): Promise<Section> {
   const cyclic = pairs.find(({ name }) => name.includes('stripe'))
   const sections = [await largest(first), await shuffled(first)]
   if (cyclic !== undefined) sections.push(await shuffled(cyclic))
-  sections.push(await everyPair(pairs))
+  const folder = mkdtempSync(join(tmpdir(), 'preflight-bench-'))
+  try {
+    sections.push(await everyPair([...pairs, ...madePairs(folder)]))
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
   return {
     markdown: sections.map(({ markdown }) => markdown).join('\n\n'),
     checks: sections.flatMap(({ checks }) => checks),
