@@ -83,6 +83,17 @@ suite('a decision', () => {
   })
 })
 
+function decided(before: string, after: string, changes: Partial<DecideInput> = {}): Verdict {
+  const compared = compare({ id: 'api', type: 'openapi', before, after }, {}, sha256)
+  assert.ok(compared.ok)
+  return decideOn([], {
+    analyses: [{ id: 'api', type: 'openapi', ok: true, comparison: compared.value }],
+    ...changes,
+  })
+}
+
+const seen = (name: string, operation: string) => consumer(name, { artifact: 'api', operation })
+
 suite('consumers that a contract names itself', () => {
   const paths = (remaining: object) => ({
     '/pets': { get: operation(['web', { name: 'billing', team: 'money' }]), ...remaining },
@@ -95,15 +106,6 @@ suite('consumers that a contract names itself', () => {
       paths: paths(remaining),
     })
   const del = { delete: operation(['cleaner']) }
-
-  function decided(before: string, after: string, changes: Partial<DecideInput> = {}): Verdict {
-    const compared = compare({ id: 'api', type: 'openapi', before, after }, {}, sha256)
-    assert.ok(compared.ok)
-    return decideOn([], {
-      analyses: [{ id: 'api', type: 'openapi', ok: true, comparison: compared.value }],
-      ...changes,
-    })
-  }
 
   test('are reached by what takes their operation away, and those of the document by anything', () => {
     const { blast_radius: radius } = decided(contract(del), contract({}))
@@ -141,8 +143,6 @@ suite('consumers that a contract names itself', () => {
 })
 
 suite('consumers that were seen calling', () => {
-  const seen = (name: string, operation: string) => consumer(name, { artifact: 'api', operation })
-
   test('are counted where the change reaches what they called, each once', () => {
     const observed = [seen('key:1', 'GET /pets'), seen('key:1', 'GET /owners'), seen('key:2', 'GET /owners')]
     const { blast_radius: radius } = decideOn([at('GET /pets')], { observed })
