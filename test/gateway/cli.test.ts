@@ -28,6 +28,7 @@ function contract(paths: object, rest: object = {}): string {
 }
 
 const OPERATION = { responses: { 200: { description: 'ok' } } }
+mkdirSync(join(directory, 'empty'))
 const both = file('both.json', contract({ '/a': { get: OPERATION }, '/b': { get: OPERATION } }))
 const one = file('one.json', contract({ '/a': { get: OPERATION } }))
 
@@ -70,7 +71,7 @@ test('what is mistyped gets the nearest known word, and exit code 2', async () =
     [['diff', both, one, '--type', 'openapi', '--type', 'mcp'], /given 2 times/],
     [['diff', 'nowhere.yaml', one], /neither a file here nor <ref>:<path>/],
     [['diff', '-', '-'], /only one side/],
-    [['diff', directory, one], /is a directory/],
+    [['diff', join(directory, 'empty'), one], /is a directory without \.proto files; name a file in it/],
   ]
   for (const [argv, expected] of cases) {
     const { code, stderr } = await run(argv)
@@ -153,6 +154,25 @@ test('files that a document refers to are read beside it, and none outside of it
   const outside = await run(['diff', file('multi/out.json', withBody('../../../../../../etc/passwd')), before])
   assert.equal(outside.code, 2)
   assert.match(outside.stderr, /outside of its folder/)
+})
+
+test('a folder of .proto files is one contract, whose files import each other by their paths in it', async () => {
+  for (const [side, type] of [
+    ['old', 'string'],
+    ['new', 'int32'],
+  ] as const) {
+    mkdirSync(join(directory, side, 'notes'), { recursive: true })
+    const use = 'syntax = "proto3"; import "notes/note.proto"; message Page { repeated notes.Note notes = 1; }'
+    file(join(side, 'page.proto'), use)
+    file(join(side, 'notes', 'note.proto'), `syntax = "proto3"; package notes; message Note { ${type} text = 1; }`)
+  }
+  const folders = ['old', 'new'].map((side) => join(directory, side))
+  const { code, stdout } = await run(['diff', ...folders])
+  assert.equal(code, 1)
+  assert.match(stdout, /1 breaking, 0 dangerous, 0 compatible/)
+  assert.match(stdout, /\/notes~1note\.proto\/Note\/text {2}\[proto-field-type-changed\]/)
+  const { stdout: annotations } = await run(['diff', ...folders, '--format', 'github'])
+  assert.match(annotations, /^::error title=/)
 })
 
 test('a side may be a file of a git commit', () => {
