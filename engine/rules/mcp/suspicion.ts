@@ -70,11 +70,14 @@ const SIGNS: readonly Sign[] = [
     String.raw`\b(?:send|post|upload|forward|transmit|exfiltrate|leak|bcc|copy|append|include|pass|put)\b${WITHIN}\b${SECRETS}\b`,
   ),
   sign('mcp-text-exfiltration-target', String.raw`!\[[^\]]{0,100}\]\(https?://[^)\s]{0,300}[?&][^)\s]{0,300}[={]`),
-  sign(
-    'mcp-text-encoded-payload',
-    String.raw`(?=[A-Za-z0-9+/]{0,79}\d)(?=[A-Za-z0-9+/]{0,79}[a-z])(?=[A-Za-z0-9+/]{0,79}[A-Z])[A-Za-z0-9+/]{80,400}`,
-    '',
-  ),
+  // Base64 long enough for a sentence: padded; without a slash, which paths have; or of any make past what ids need. Hexadecimal
+  // past the digests that people quote.
+  ...[
+    String.raw`(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,400}={1,2}(?![A-Za-z0-9=])`,
+    encodedRun('A-Za-z0-9+', 48),
+    encodedRun('A-Za-z0-9+/', 80),
+    String.raw`(?<![0-9A-Za-z])(?:[0-9a-f]{2}){65,200}(?![0-9A-Za-z])`,
+  ].map((source) => sign('mcp-text-encoded-payload', source, '')),
   sign(
     'mcp-text-encoded-payload',
     String.raw`(?:\\x[0-9a-f]{2}){12}|(?:\\u[0-9a-f]{4}){12}|(?:%[0-9a-f]{2}){16}|(?:&#x?[0-9a-f]{2,6};){8}`,
@@ -88,6 +91,12 @@ const SIGNS: readonly Sign[] = [
     String.raw`\b(?:do not|don['’]?t|never)\s+(?:use|call|invoke|trust)\s+(?:any\s+|the\s+)?other\s+(?:tools?|functions?|servers?)\b`,
   ),
 ]
+
+/** A run of letters of both cases and digits, at least this long. */
+function encodedRun(letters: string, length: number): string {
+  const within = `[${letters}]{0,${length - 1}}`
+  return `(?=${within}\\d)(?=${within}[a-z])(?=${within}[A-Z])[${letters}]{${length},400}`
+}
 
 function sign(rule: Sign['rule'], source: string, flags = 'i'): Sign {
   return { rule, pattern: new RegExp(source, flags) }
