@@ -250,6 +250,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'break-glass',
     'cli',
     'config',
+    'consumers',
     'console',
     'egress',
     'flow',

@@ -23,9 +23,9 @@ test('each mutant is another program that still reads as one, and the types stay
     mutantsOf(program)
   }
   assert.deepEqual(mutants.map(({ what }) => what).toSorted(), [
-    'line 4: \'x\' → "mutant"',
     'line 4: ! → nothing',
     'line 4: && → ||',
+    'line 4: \'x\' → "mutant"',
     'line 4: 1 → 2',
     'line 4: === → !==',
     'line 4: > → <=',
