@@ -6,6 +6,7 @@
 import type { Examination, SchemaSources } from './comparison.ts'
 import { alignConstants, constantsAsEnum, typedAs, withoutImplied } from './constants.ts'
 import { flatten } from './flatten.ts'
+import { alignLanguages } from './languages.ts'
 import { isRecord, type JsonRecord } from './located.ts'
 import type { ResolvedSchema } from './source.ts'
 import { compareTypeLists } from './type-lists.ts'
@@ -26,8 +27,9 @@ export function align(
   sources: SchemaSources,
   report: Report,
 ): Aligned | null {
-  const was = modernise(before.value)
-  const is = modernise(after.value)
+  const isMoved = sources.before.dialect !== sources.after.dialect
+  const modern = [modernise(before.value), modernise(after.value)] as const
+  const [was, is] = isMoved ? alignLanguages(...modern) : modern
   if (unwrap(before, after, was, is, sources, report)) return null
   const [plainOld, plainNow] = withoutImplied(was, is, before, after, sources)
   const [left, right] = mergeOneSided(plainOld, plainNow, before, after, sources)
@@ -49,8 +51,10 @@ function mergeOneSided(
   return old === null || now === null ? [was, is] : [old, now]
 }
 
-/** Keywords of older drafts in their present form: boolean exclusive bounds, tuples in `items`, `dependencies`. */
+/** Keywords of older drafts in their present form: boolean exclusive bounds, tuples in `items`, `dependencies`, files. */
 function modernise(schema: JsonRecord): JsonRecord {
+  // Swagger 2.0, Parameter and Response Object: the type of what is uploaded and downloaded.
+  if (schema.type === 'file') return { ...schema, type: 'string', format: 'binary' }
   const hasBooleanBound = typeof schema.exclusiveMaximum === 'boolean' || typeof schema.exclusiveMinimum === 'boolean'
   const isTuple = Array.isArray(schema.items)
   if (!hasBooleanBound && !isTuple && !isRecord(schema.dependencies)) return schema

@@ -162,8 +162,7 @@ function matchByKey(
 
 function compareDiscriminator({ old, now, say }: Examination): void {
   const keyword = 'discriminator'
-  const was = isRecord(old[keyword]) ? old[keyword] : null
-  const is = isRecord(now[keyword]) ? now[keyword] : null
+  const [was, is] = [discriminatorOf(old), discriminatorOf(now)]
   if (was === null || is === null) {
     if (was === is) return
     say({ keyword, action: is === null ? 'removed' : 'added', name: null, before: was, after: is, steps: [keyword] })
@@ -181,6 +180,12 @@ function compareDiscriminator({ old, now, say }: Examination): void {
     })
   }
   compareMapping(membersOf(was, 'mapping'), membersOf(is, 'mapping'), say)
+}
+
+/** In Swagger 2.0 the name of the property alone. */
+function discriminatorOf({ discriminator }: JsonRecord): JsonRecord | null {
+  if (typeof discriminator === 'string') return { propertyName: discriminator }
+  return isRecord(discriminator) ? discriminator : null
 }
 
 /** What came is one change, and so is what went; a value that leads elsewhere is a change of its own. */

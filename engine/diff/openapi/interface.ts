@@ -2,7 +2,8 @@
 import { itemsAt, membersAt, pathItemsOf, textAt } from '../../contracts/openapi/contract.ts'
 import { isRecord, memberOf, type Located } from '../../schema/located.ts'
 import { compareSemanticVersions, parseSemanticVersion } from '../../semantic-version.ts'
-import { changedTexts, matchByKey } from '../match.ts'
+import { textsOf } from '../../schema/parts.ts'
+import { matchByKey } from '../match.ts'
 import { comparePathItems, comparePaths } from './paths.ts'
 import { compareSchemes, compareSecurity } from './security.ts'
 import { tellAdded, tellRemoved } from './telling.ts'
@@ -48,7 +49,8 @@ function schemasOf({ root, isSwagger }: Walk['base']): readonly (readonly [strin
 function compareServers(walk: Walk): void {
   const [before, after] = [serversOf(walk.base), serversOf(walk.head)]
   if (before.length === 0 || after.length === 0) return
-  const { added, removed } = changedTexts(before, after)
+  const isSchemeOpen = [...before, ...after].some((url) => url.startsWith('//'))
+  const { added, removed } = matchByKey(before, after, (url) => addressOf(url, isSchemeOpen))
   for (const name of removed) {
     tellRemoved(walk, 'server', null, walk.base.root, name, { name, action: 'removed' })
   }
@@ -57,13 +59,23 @@ function compareServers(walk: Walk): void {
   }
 }
 
-/** Addresses of the servers; in Swagger 2.0 host and base path. */
+/** What two ways to write one address share: a slash at the end says nothing, nor does a scheme where the other side names none. */
+function addressOf(url: string, isSchemeOpen: boolean): string {
+  const address = url.endsWith('/') ? url.slice(0, -1) : url
+  return isSchemeOpen ? address.replace(/^\w+:(?=\/\/)/, '') : address
+}
+
+/** Addresses of the servers, each once; in Swagger 2.0 made of schemes, host and base path. */
 function serversOf({ root, isSwagger }: Walk['base']): readonly string[] {
-  if (!isSwagger)
-    return itemsAt(root, 'servers').flatMap(({ value }) => (isRecord(value) ? (textAt(value, 'url') ?? []) : []))
   if (!isRecord(root.value)) return []
-  const [host, path] = [textAt(root.value, 'host'), textAt(root.value, 'basePath')]
-  return host === null && path === null ? [] : [`${host ?? ''}${path ?? ''}`]
+  if (!isSwagger) {
+    const urls = itemsAt(root, 'servers').flatMap(({ value }) => (isRecord(value) ? (textAt(value, 'url') ?? []) : []))
+    return [...new Set(urls)]
+  }
+  const [host, path] = [textAt(root.value, 'host'), textAt(root.value, 'basePath') ?? '']
+  if (host === null) return path === '' ? [] : [path]
+  const schemes = textsOf(root.value.schemes).map((scheme) => `${scheme}:`)
+  return (schemes.length === 0 ? [''] : schemes).map((scheme) => `${scheme}//${host}${path}`)
 }
 
 export type VersionStep = 'same' | 'decreased' | 'minor'

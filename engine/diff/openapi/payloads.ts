@@ -11,7 +11,8 @@ import {
   type SitePair,
 } from '../../rules/sites.ts'
 import { isEqual } from '../../schema/equality.ts'
-import { isRecord } from '../../schema/located.ts'
+import { isBinary } from '../../schema/languages.ts'
+import { isRecord, type Located } from '../../schema/located.ts'
 import { matchByKey, matchRest } from '../match.ts'
 import { isMediaTypeWithin, matchMediaTypes, relationOf } from './media-types.ts'
 import type { OperationSide } from './operation.ts'
@@ -163,7 +164,7 @@ function compareMedia(walk: Walk, old: MediaType, now: MediaType, place: Place, 
   const { name, located } = now
   const use = { sites: place.sites, mediaType: name, operation, where: `${place.where}, ${name}`, parameter: null }
   if (old.schema !== null && now.schema !== null) walk.use(use, old.schema, now.schema)
-  else if (old.schema !== now.schema) {
+  else if (old.schema !== now.schema && !isMovedBinary(walk, old.schema ?? now.schema)) {
     const facts = { of: place.of, status: place.status, name, action: old.schema === null ? 'added' : 'removed' }
     const side = now.schema === null ? 'base' : 'head'
     walk.say({
@@ -179,6 +180,12 @@ function compareMedia(walk: Walk, old: MediaType, now: MediaType, place: Place, 
   if (old.itemSchema !== null && now.itemSchema !== null)
     walk.use({ ...use, where: `${use.where}, each item` }, old.itemSchema, now.itemSchema)
   compareEncodings(walk, old, now, place, operation)
+}
+
+/** What 3.0 writes as a text of bytes, 3.1 need not write at all. */
+function isMovedBinary({ base, head }: Walk, schema: Located | null): boolean {
+  const isMoved = base.documents.dialect !== head.documents.dialect
+  return isMoved && schema !== null && isRecord(schema.value) && isBinary(schema.value)
 }
 
 /** OpenAPI's default serialisation of a field depends on its schema: a field that says nothing differs only from one that says something. */

@@ -35,6 +35,12 @@ function withLife(stability: string, more: Json): Json {
   return api({ '/a': { post: { 'x-stability-level': stability, parameters, requestBody, responses: DONE } } })
 }
 
+/** What is told when both become deprecated. */
+function deprecating(stability: string, more: Json = {}): readonly string[] {
+  const [before, after] = [withLife(stability, more), withLife(stability, { ...more, deprecated: true })]
+  return [...rulesOf(compare(before, after, { deprecation_days_beta: 10, stability_level: 'alpha' }))].sort()
+}
+
 suite('an option', () => {
   test('overrides the level of a rule, or turns it off', () => {
     const [before, after] = [withPaths('/a', '/b'), withPaths('/a')]
@@ -44,19 +50,15 @@ suite('an option', () => {
   })
 
   test('promises days for what belongs to an operation by the stability of that operation', () => {
-    const rules = (stability: string, more: Json = {}): readonly string[] => {
-      const [before, after] = [withLife(stability, more), withLife(stability, { ...more, deprecated: true })]
-      return [...rulesOf(compare(before, after, { deprecation_days_beta: 10, stability_level: 'alpha' }))].sort()
-    }
     const missing = ['request-parameter-deprecated-sunset-missing', 'request-property-deprecated-sunset-missing']
     const plain = ['request-parameter-deprecated', 'request-property-deprecated']
     // What is missing breaks, and something that breaks asks for a raised version.
     assert.deepEqual(
-      rules('beta').filter((rule) => rule.startsWith('request')),
+      deprecating('beta').filter((rule) => rule.startsWith('request')),
       missing,
     )
-    assert.deepEqual(rules('alpha'), plain)
-    assert.deepEqual(rules('beta', { 'x-stability-level': 'alpha' }), plain)
+    assert.deepEqual(deprecating('alpha'), plain)
+    assert.deepEqual(deprecating('beta', { 'x-stability-level': 'alpha' }), plain)
   })
 
   test('keeps paths out of the comparison', () => {

@@ -1,0 +1,48 @@
+/**
+ * What one version of OpenAPI says otherwise than another: a contract that moves to a newer version keeps its meaning. Only
+ * looked at where the two sides are written in different languages.
+ */
+import type { JsonRecord } from './located.ts'
+import { isAnnotation } from './shape.ts'
+
+/**
+ * Bytes: `format: binary` of 3.0 is a media type in 3.1 (`contentMediaType`), or nothing at all, and `format: byte` is
+ * `contentEncoding: base64` (OpenAPI 3.1.0 §4.8.14.3.1, "Considerations for File Uploads").
+ */
+export function alignLanguages(was: JsonRecord, is: JsonRecord): readonly [JsonRecord, JsonRecord] {
+  if (isBinary(was) && isBytes(is)) return [withoutBytes(was), withoutBytes(is)]
+  if (isBinary(is) && isBytes(was)) return [withoutBytes(was), withoutBytes(is)]
+  if (isBase64(was) && isBase64(is)) return [withoutEncoding(was), withoutEncoding(is)]
+  return [was, is]
+}
+
+/** A text of bytes, as 3.0 says it, and 2.0 of parameters and answers. */
+export function isBinary({ type, format }: JsonRecord): boolean {
+  return type === 'file' || (type === 'string' && format === 'binary')
+}
+
+/** Says no more of a value than that it is bytes of some media type. */
+function isBytes(schema: JsonRecord): boolean {
+  const { type, format } = schema
+  const isUntyped =
+    type === undefined && Object.keys(schema).every((keyword) => isAnnotation(keyword) || keyword === MEDIA)
+  const isText = type === 'string' && typeof schema[MEDIA] === 'string' && schema.contentEncoding === undefined
+  return format === undefined && (isUntyped || isText)
+}
+
+const MEDIA = 'contentMediaType'
+
+function withoutBytes(schema: JsonRecord): JsonRecord {
+  const { type: _type, format: _format, [MEDIA]: _media, ...rest } = schema
+  return rest
+}
+
+function isBase64({ type, format, contentEncoding }: JsonRecord): boolean {
+  if (type !== 'string') return false
+  return contentEncoding === undefined ? format === 'byte' : contentEncoding === 'base64' && format === undefined
+}
+
+function withoutEncoding(schema: JsonRecord): JsonRecord {
+  const { format: _format, contentEncoding: _encoding, ...rest } = schema
+  return rest
+}

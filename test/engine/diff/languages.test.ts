@@ -1,0 +1,181 @@
+/** A contract that moves to a newer version of OpenAPI keeps its meaning: Swagger 2.0, 3.0 and 3.1 of one interface are the same. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { compareOpenApi } from '../../../engine/diff/openapi/compare.ts'
+import { sha256 } from '../../conformance/openapi-run.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+const INFO = { title: 'pets', version: '1' }
+const LIST = { type: 'array', items: { type: 'integer' } }
+const REQUIREMENT = { security: [{ key: [] }] }
+const KEY = { type: 'apiKey', in: 'header', name: 'X-Key' }
+const FLOW = { authorizationUrl: 'https://a.example', tokenUrl: 'https://t.example', scopes: { read: 'to read' } }
+
+function pet(folder: string, name: Json, discriminator: unknown): Json {
+  const kids = { type: 'array', items: { $ref: `#/${folder}/Pet` } }
+  const kind = { type: 'string', enum: ['cat', 'dog'] }
+  return { type: 'object', required: ['name'], properties: { name, kind, kids }, discriminator }
+}
+
+const TWO: Json = {
+  swagger: '2.0',
+  info: INFO,
+  host: 'pets.example',
+  basePath: '/v1/',
+  schemes: ['https'],
+  produces: ['application/json'],
+  ...REQUIREMENT,
+  securityDefinitions: {
+    basic: { type: 'basic' },
+    key: KEY,
+    code: { type: 'oauth2', flow: 'accessCode', ...FLOW },
+  },
+  parameters: { limit: { name: 'limit', in: 'query', type: 'integer', maximum: 100, default: 10 } },
+  definitions: { Pet: pet('definitions', { type: 'string', 'x-nullable': true }, 'kind') },
+  paths: {
+    '/pets/{id}': {
+      parameters: [{ name: 'id', in: 'path', required: true, type: 'string', pattern: '^p' }],
+      get: {
+        parameters: [
+          { $ref: '#/parameters/limit' },
+          { name: 'commas', in: 'query', ...LIST },
+          { name: 'again', in: 'query', collectionFormat: 'multi', ...LIST },
+          { name: 'pipes', in: 'query', collectionFormat: 'pipes', ...LIST },
+        ],
+        responses: {
+          200: {
+            description: 'one',
+            headers: { 'X-Rate': { type: 'integer' } },
+            schema: { $ref: '#/definitions/Pet' },
+          },
+        },
+      },
+      put: {
+        parameters: [{ name: 'pet', in: 'body', required: true, schema: { $ref: '#/definitions/Pet' } }],
+        responses: { 204: { description: 'done' } },
+      },
+      post: {
+        consumes: ['multipart/form-data'],
+        produces: ['application/octet-stream'],
+        parameters: [
+          { name: 'file', in: 'formData', type: 'file', required: true },
+          { name: 'note', in: 'formData', type: 'string', format: 'byte' },
+        ],
+        responses: { 200: { description: 'a picture', schema: { type: 'file' } } },
+      },
+    },
+  },
+}
+
+interface Written {
+  readonly openapi: string
+  readonly url: string
+  readonly nullableText: Json
+  readonly upload: Json
+  readonly base64: Json
+  readonly download: Json
+}
+
+function list(name: string, style: string, explode: boolean): Json {
+  return { name, in: 'query', style, explode, schema: LIST }
+}
+
+function three({ openapi, url, nullableText, upload, base64, download }: Written): Json {
+  const schema = { $ref: '#/components/schemas/Pet' }
+  const content = { 'application/json': { schema } }
+  const fields = { type: 'object', required: ['file'], properties: { file: upload, note: base64 } }
+  return {
+    openapi,
+    info: INFO,
+    servers: [{ url }],
+    ...REQUIREMENT,
+    components: {
+      securitySchemes: {
+        basic: { type: 'http', scheme: 'basic' },
+        key: KEY,
+        code: { type: 'oauth2', flows: { authorizationCode: FLOW } },
+      },
+      parameters: { limit: { name: 'limit', in: 'query', schema: { type: 'integer', maximum: 100, default: 10 } } },
+      schemas: { Pet: pet('components/schemas', nullableText, { propertyName: 'kind' }) },
+    },
+    paths: {
+      '/pets/{id}': {
+        parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string', pattern: '^p' } }],
+        get: {
+          parameters: [
+            { $ref: '#/components/parameters/limit' },
+            list('commas', 'form', false),
+            list('again', 'form', true),
+            list('pipes', 'pipeDelimited', false),
+          ],
+          responses: {
+            200: { description: 'one', headers: { 'X-Rate': { schema: { type: 'integer' } } }, content },
+          },
+        },
+        put: { requestBody: { required: true, content }, responses: { 204: { description: 'done' } } },
+        post: {
+          requestBody: { required: true, content: { 'multipart/form-data': { schema: fields } } },
+          responses: { 200: { description: 'a picture', content: { 'application/octet-stream': download } } },
+        },
+      },
+    },
+  }
+}
+
+const BINARY = { type: 'string', format: 'binary' }
+
+const VERSIONS: Readonly<Record<string, Json>> = {
+  '2.0': TWO,
+  '3.0': three({
+    openapi: '3.0.3',
+    url: 'https://pets.example/v1',
+    nullableText: { type: 'string', nullable: true },
+    upload: BINARY,
+    base64: { type: 'string', format: 'byte' },
+    download: { schema: BINARY },
+  }),
+  '3.1': three({
+    openapi: '3.1.0',
+    url: 'https://pets.example/v1/',
+    nullableText: { type: ['string', 'null'] },
+    upload: { type: 'string', contentMediaType: 'application/octet-stream' },
+    base64: { type: 'string', contentEncoding: 'base64' },
+    download: {},
+  }),
+  '3.1 that says nothing of bytes': three({
+    openapi: '3.1.0',
+    url: '//pets.example/v1',
+    nullableText: { type: ['string', 'null'] },
+    upload: {},
+    base64: { type: 'string', contentEncoding: 'base64' },
+    download: { schema: {} },
+  }),
+}
+
+suite('one interface, written', () => {
+  for (const [was, before] of Object.entries(VERSIONS)) {
+    for (const [is, after] of Object.entries(VERSIONS)) {
+      if (was.startsWith('3.1') && is.startsWith('3.1')) continue
+      test(`in ${was} and in ${is} is the same`, () => {
+        const compared = compareOpenApi(JSON.stringify(before), JSON.stringify(after), {}, sha256)
+        assert.ok(compared.ok)
+        assert.deepEqual(
+          compared.value.groups.map(({ rule, location }) => `${rule} ${location}`),
+          [],
+        )
+      })
+    }
+  }
+
+  test('with other bytes in the same language is another one', () => {
+    const before = JSON.stringify(VERSIONS['3.1'])
+    const after = before.replaceAll('"contentEncoding":"base64"', '"contentEncoding":"base64url"')
+    const compared = compareOpenApi(before, after, {}, sha256)
+    assert.ok(compared.ok)
+    assert.deepEqual(
+      compared.value.groups.map(({ rule }) => rule),
+      ['request-property-content-encoding-changed'],
+    )
+  })
+})
