@@ -87,7 +87,7 @@ export async function startFakeCluster(): Promise<FakeCluster> {
     const key = `${of.resource}/${of.namespaced ? namespace : ''}/${name ?? ''}`
     const existing = name === null ? undefined : objects.get(key)
     if (request.method === 'POST' && of.kind === 'SelfSubjectAccessReview')
-      return { status: 201, object: { ...parsed(request.body), status: { allowed: true } } }
+      return { status: 201, object: { apiVersion: 'authorization.k8s.io/v1', kind: of.kind, status: { allowed: true } } }
     if (request.method === 'POST' && subresource === 'eviction')
       return { status: 201, object: removed(key, of, request) }
     if (request.method === 'POST' && name === null) return create(place, request)
@@ -357,7 +357,7 @@ function statusOf(code: number, message: string): unknown {
 function send(request: IncomingMessage, response: ServerResponse, code: number, value: unknown): void {
   const isAggregated = String(request.headers.accept).includes('as=APIGroupDiscoveryList')
   const type =
-    isAggregated && /^\/apis?$/.test(request.url ?? '')
+    isAggregated && /^\/apis?(?:\?|$)/.test(request.url ?? '')
       ? 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
       : 'application/json'
   const body = Buffer.from(JSON.stringify(value))

@@ -1,9 +1,19 @@
 /** What requests to the Kubernetes API become once recognised: what passes, and what is judged on which ground. */
-import type { Answer, AnswerWatcher, Call, JudgedAction, PassingAction, Question, Refusal, Subject } from '../action.ts'
+import type {
+  Answer,
+  AnswerWatcher,
+  Call,
+  JudgedAction,
+  PassingAction,
+  PresentedReceipt,
+  Question,
+  Refusal,
+  Subject,
+} from '../action.ts'
 import { authoredText, contractChange, type KubernetesObject, type Sniff } from './change.ts'
 import type { Cluster } from './cluster.ts'
-import { resourceText, type ResourcePath } from './path.ts'
-import { ClusterRefusal, discoveredKind, statesOf } from './states.ts'
+import { objectPath, resourceText, type ResourcePath } from './path.ts'
+import { ClusterRefusal, discoveredKind, standingReceipts, statesOf } from './states.ts'
 import { refusalStatus } from './status.ts'
 import type { Write } from './write.ts'
 import { watchWrittenObject, type WriteResult } from './written-object.ts'
@@ -80,6 +90,22 @@ abstract class JudgedRequest implements JudgedAction {
     }
   }
 
+  /**
+   * @param given in what is written
+   * @param isWhole nothing of the object as it stands is left by it; else its own annotations are looked at too, when neither
+   * the request nor its header holds a receipt
+   */
+  protected async receiptQuestion(
+    subject: Subject,
+    given: readonly PresentedReceipt[],
+    isWhole: boolean,
+  ): Promise<Question> {
+    const isGiven = given.length > 0 || this.call.headers['preflight-receipt'] !== undefined
+    const path = isWhole || isGiven ? null : objectPath(this.#named.path, this.#base)
+    const receipts = path === null ? given : await standingReceipts(this.call, path, this.deps.cluster)
+    return { subject, ground: { kind: 'receipt' }, receipts }
+  }
+
   protected abstract questions(subject: Subject): Promise<readonly Question[]>
 
   watch(): AnswerWatcher | null {
@@ -109,9 +135,19 @@ export class ConnectRequest extends JudgedRequest {
     super(call, { path, object: path.name ?? '*', verb: 'connect', operation }, kind, base, deps)
   }
 
-  protected questions(subject: Subject): Promise<readonly Question[]> {
-    return Promise.resolve([{ subject, ground: { kind: 'receipt' } }])
+  protected async questions(subject: Subject): Promise<readonly Question[]> {
+    return [await this.receiptQuestion(subject, [], false)]
   }
+}
+
+/**
+ * A receipt that lets an object be deployed must not let it be deleted, or a token be issued in its name. A definition is
+ * compared whichever way it goes, so its removal is a deployment like any other.
+ */
+function operationOf({ path, verb }: Write, ground: WriteGround): string {
+  if (path.subresource === 'token') return 'token'
+  const isRemoval = verb === 'delete' || verb === 'deletecollection' || path.subresource === 'eviction'
+  return isRemoval && ground.kind !== 'crd' ? 'delete' : 'deploy'
 }
 
 export class WriteRequest extends JudgedRequest {
@@ -126,17 +162,15 @@ export class WriteRequest extends JudgedRequest {
     deps: KubernetesDeps,
   ) {
     const { path, name: object, verb } = write
-    // A token that is issued changes no object.
-    const operation = path.subresource === 'token' ? 'token' : 'deploy'
-    super(call, { path, object, verb, operation }, kind, base, deps)
+    super(call, { path, object, verb, operation: operationOf(write, ground) }, kind, base, deps)
     this.#write = write
     this.#ground = ground
   }
 
   protected async questions(subject: Subject): Promise<readonly Question[]> {
-    const { receipts } = this.#write
-    const receiptQuestion: Question = { subject, ground: { kind: 'receipt' }, receipts }
-    if (this.#ground.kind === 'receipt') return [receiptQuestion]
+    const { receipts, verb, path } = this.#write
+    const isWhole = path.subresource === null && (verb === 'create' || verb === 'update')
+    if (this.#ground.kind === 'receipt') return [await this.receiptQuestion(subject, receipts, isWhole)]
     const { before, after } = await statesOf(this.call, this.#write, this.deps.cluster)
     this.#judged = after
     if (this.#ground.kind === 'crd') {
@@ -147,7 +181,9 @@ export class WriteRequest extends JudgedRequest {
     const { artifacts, hasOther } = await contractChange(subject.target, before, after, this.deps.sniff)
     const isReceiptDue = hasOther && this.#ground.needsReceipt
     const judged: Question = { subject, ground: { kind: 'change_set', artifacts, unreadable: [] }, receipts }
-    return [...(artifacts.length > 0 || !isReceiptDue ? [judged] : []), ...(isReceiptDue ? [receiptQuestion] : [])]
+    if (!isReceiptDue) return [judged]
+    const due = await this.receiptQuestion(subject, receipts, isWhole)
+    return artifacts.length > 0 ? [judged, due] : [due]
   }
 
   override watch(): AnswerWatcher | null {

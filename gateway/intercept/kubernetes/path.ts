@@ -65,6 +65,14 @@ function locate(
   return rest.length === 0 ? null : { group, version, rest }
 }
 
+/** Where the object stands that a path names, or that it names something of; without query. Null for a collection. */
+export function objectPath({ group, version, namespace, resource, name }: ResourcePath, base: string): string | null {
+  if (name === null) return null
+  const root = group === '' ? ['api', version] : ['apis', group, version]
+  const within = namespace === null ? [] : ['namespaces', namespace]
+  return `${base.endsWith('/') ? base.slice(0, -1) : base}/${[...root, ...within, resource, name].map(encodeURIComponent).join('/')}`
+}
+
 /** Of a path the API server ignores slashes at both ends. */
 function trimSlashes(path: string): string {
   return path.replace(/^\/+/, '').replace(/\/+$/, '')

@@ -32,9 +32,12 @@ function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
-function presented(token: unknown, envelope: unknown): readonly PresentedReceipt[] {
-  if (typeof token !== 'string' || token === '') return []
-  return [typeof envelope === 'string' ? { token, envelope: envelopeOf(envelope) } : { token }]
+/** More than one (for what is done to the object now, and later) are separated by commas or blanks; an envelope belongs to a single one. */
+function presented(text: unknown, envelope: unknown): readonly PresentedReceipt[] {
+  const tokens = typeof text === 'string' ? text.split(/[\s,]+/).filter((token) => token !== '') : []
+  const [only, ...others] = tokens
+  if (only === undefined || others.length > 0 || typeof envelope !== 'string') return tokens.map((token) => ({ token }))
+  return [{ token: only, envelope: envelopeOf(envelope) }]
 }
 
 /** JSON, or base64url of it as in the header. What is neither is no envelope, and no receipt covers it. */

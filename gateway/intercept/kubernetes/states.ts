@@ -1,10 +1,11 @@
 /** The object before a write and after it, as the cluster itself tells both: by a read, and by the same write as a dry run. */
 import { GatewayError } from '../../errors.ts'
-import { UpstreamRefusal, type Answer, type Call } from '../action.ts'
+import { UpstreamRefusal, type Answer, type Call, type PresentedReceipt } from '../action.ts'
 import { isJsonObject } from '../strict-json.ts'
 import { versionOf, type KubernetesObject } from './change.ts'
 import type { Cluster, ClusterAnswer } from './cluster.ts'
 import type { ResourcePath } from './path.ts'
+import { receiptsIn } from './receipt-annotations.ts'
 import type { Write } from './write.ts'
 
 export interface States {
@@ -63,6 +64,20 @@ function objectIn(answer: ClusterAnswer): KubernetesObject {
     'PREFLIGHT_UNDECIDED',
     `The API server answered ${answer.status} and no object, so it cannot be told what this write would change.`,
   )
+}
+
+/**
+ * The receipts in the annotations of an object as it stands: for requests that do not hold it whole, and whose client has no
+ * way to send a header. None when the caller may not read it, or it is not there.
+ */
+export async function standingReceipts(
+  call: Call,
+  path: string,
+  cluster: Cluster,
+): Promise<readonly PresentedReceipt[]> {
+  const { status, value } = await cluster.read(call, path)
+  const metadata = status === 200 ? value?.['metadata'] : null
+  return isJsonObject(metadata) ? receiptsIn(metadata) : []
 }
 
 /** The kind of a custom resource, from the discovery document of its group and version. Rejects like `statesOf`. */

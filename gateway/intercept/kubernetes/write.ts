@@ -8,6 +8,7 @@ import type { Call, PresentedReceipt } from '../action.ts'
 import { isJsonObject, readStrictJson } from '../strict-json.ts'
 import { knownKind } from './kinds.ts'
 import type { ResourcePath } from './path.ts'
+import { readProtobufObject } from './protobuf-object.ts'
 import { receiptsIn, receiptsInPatch } from './receipt-annotations.ts'
 
 export type WriteVerb = 'create' | 'update' | 'patch' | 'apply' | 'delete' | 'deletecollection'
@@ -29,7 +30,8 @@ export type ReadWrite =
 type Body = Readonly<Record<string, unknown>> | readonly unknown[] | null
 
 const JSON_TYPE = 'application/json'
-const OBJECT_TYPES = [JSON_TYPE, 'application/yaml']
+const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf'
+const OBJECT_TYPES = [JSON_TYPE, 'application/yaml', PROTOBUF_TYPE]
 const PATCH_TYPES = [
   'application/json-patch+json',
   'application/merge-patch+json',
@@ -74,12 +76,13 @@ function mediaType({ headers }: Call, isBodiless: boolean): string {
 }
 
 function typeMessage(type: string, types: readonly string[]): string {
-  return `Preflight cannot read ${type}; send ${types.join(' or ')} (kubectl does; clients of client-go set ContentType: application/json).`
+  return `Preflight cannot read ${type}; send ${types.join(' or ')}.`
 }
 
 type Parsed = { readonly ok: true; readonly value: Body } | { readonly ok: false; readonly message: string }
 
 function readBody(bytes: Buffer, type: string): Parsed {
+  if (type === PROTOBUF_TYPE) return readProtobufObject(bytes)
   const parsed = type.endsWith('yaml') ? readYaml(bytes) : readStrictJson(bytes)
   if (!parsed.ok) return parsed
   const { value } = parsed
