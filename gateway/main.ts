@@ -112,6 +112,7 @@ async function start(
     monitoring,
     baselines,
     breakGlass,
+    authorities,
     metrics,
     logger,
     now,

@@ -8,6 +8,7 @@ import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Monitoring } from '../telemetry/monitoring.ts'
+import type { Authorities } from '../tls/authorities.ts'
 
 export interface ApiDeps {
   readonly settings: CurrentSettings
@@ -17,6 +18,7 @@ export interface ApiDeps {
   readonly monitoring: Pick<Monitoring, 'open' | 'report'>
   readonly breakGlass: Pick<BreakGlass, 'refresh'>
   readonly baselines: Pick<Baselines, 'list' | 'promote'>
+  readonly authorities: Pick<Authorities, 'bundle'>
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */

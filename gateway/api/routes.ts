@@ -9,6 +9,7 @@ import { getDecision, lookupDecision } from './routes/decisions.ts'
 import { diff } from './routes/diff.ts'
 import { decisionContract, keySet, toolManifest } from './routes/discovery.ts'
 import { openapiDocument, schemaDocument } from './routes/documents.ts'
+import { interceptionCa } from './routes/interception-ca.ts'
 import { ledger } from './routes/ledger.ts'
 import { mcp } from './routes/mcp.ts'
 import { preflight } from './routes/preflight.ts'
@@ -46,6 +47,7 @@ export const ROUTES: readonly Route[] = [
   decisionContract,
   keySet,
   toolManifest,
+  interceptionCa,
   schemaDocument,
   openapiDocument,
   mcp,

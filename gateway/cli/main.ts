@@ -5,6 +5,7 @@ import { packageVersion } from '../package-files.ts'
 import { messageOf, StartupError } from '../startup-error.ts'
 import { approvalsGroup } from './approvals.ts'
 import { breakGlassGroup } from './break-glass.ts'
+import { caGroup } from './ca.ts'
 import { columns, EXIT, helpOf, parseCommandLine, UsageError, type Command, type CommandGroup } from './command.ts'
 import { diffCommand } from './diff.ts'
 import { processIo, writeLine, type CommandIo } from './io.ts'
@@ -21,6 +22,7 @@ const COMMANDS: readonly (Command | CommandGroup)[] = [
   preflightCommand,
   verifyCommand,
   keysGroup,
+  caGroup,
   ledgerGroup,
   approvalsGroup,
   breakGlassGroup,

@@ -1,5 +1,6 @@
 /** What the schema cannot say of destinations and certificates: entries that name nothing, hosts that are none, files that are not there. */
 import { accessSync, constants } from 'node:fs'
+import { isIP } from 'node:net'
 import { canonicalHost } from '../egress/authority.ts'
 import { readHostRule } from '../egress/host-rule.ts'
 import { errorCode } from '../startup-error.ts'
@@ -22,8 +23,7 @@ export function checkEgressLists({ egress }: Config): readonly Located[] {
 export function checkRouteHosts({ routes }: Config): readonly Located[] {
   return routes.flatMap(({ match: { host } }, index) => {
     if (host === undefined) return []
-    const isAddress = host.includes(':') && !host.startsWith('[')
-    const read = canonicalHost(host.startsWith('*.') ? host.slice(2) : isAddress ? `[${host}]` : host)
+    const read = canonicalHost(host.startsWith('*.') ? host.slice(2) : isIP(host) === 6 ? `[${host}]` : host)
     return read.ok
       ? []
       : [

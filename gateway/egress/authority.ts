@@ -48,6 +48,7 @@ export function canonicalHost(text: string): HostReading {
       ? fault(`${text} is not an IPv6 address`)
       : { ok: true, host: address }
   }
+  if (text.includes(':')) return fault(`"${text}" is not a host name: it holds a colon`)
   if (ENDS_IN_NUMBER.test(text)) {
     const address = canonicalAddress(text)
     return address === null

@@ -21,10 +21,22 @@ export interface SigningAuthority {
   readonly id: string
 }
 
+/** An authority as it is published. */
+export interface PublishedAuthority {
+  /** PEM. */
+  readonly certificate: string
+  /** `next`: to be trusted already, signs from `signsFrom` on. `retired`: signs no more, some of its leaves still live. */
+  readonly status: 'next' | 'signing' | 'retired'
+  /** Milliseconds since the epoch; null when it is given by the configuration. */
+  readonly signsFrom: number | null
+}
+
 export interface Authorities {
   /** The one that signs now. Rejects with a StartupError when there is none to be had, or when it has ended. */
   signing(): Promise<SigningAuthority>
-  /** PEM of all certificates to trust: the one that signs now, the one that will, and the one before while its leaves live. */
+  /** All to be trusted, oldest first. */
+  published(): Promise<readonly PublishedAuthority[]>
+  /** The same as one PEM text. */
   bundle(): Promise<string>
   /**
    * Makes a new one.
@@ -69,6 +81,16 @@ function ownAuthorities({ dataDir, now }: AuthoritiesDeps): Authorities {
     return making
   }
 
+  const published = async (): Promise<readonly PublishedAuthority[]> => {
+    const all = await stored()
+    const current = signingAt(all, now())
+    return stillOfUse(all, now()).map(({ certificate, signs_from }) => ({
+      certificate,
+      signsFrom: signs_from * 1000,
+      status: certificate === current?.certificate ? 'signing' : signs_from * 1000 > now() ? 'next' : 'retired',
+    }))
+  }
+
   return {
     async signing() {
       const current = signingAt(await stored(), now())
@@ -76,18 +98,17 @@ function ownAuthorities({ dataDir, now }: AuthoritiesDeps): Authorities {
         throw new StartupError(`No authority in ${file} signs now. Make one with: preflight ca rotate --overlap 0`)
       return usable(current.certificate, '', createPrivateKey(current.key), now())
     },
-    async bundle() {
-      const all = await stored()
-      return stillOfUse(all, now())
-        .map(({ certificate }) => certificate.trim())
-        .join('\n')
-        .concat('\n')
-    },
+    published,
+    bundle: async () => bundleOf(await published()),
     async rotate(overlapSeconds) {
       const known = await stored()
       await add(known, Math.floor(now() / 1000) + overlapSeconds)
     },
   }
+}
+
+function bundleOf(authorities: readonly Pick<PublishedAuthority, 'certificate'>[]): string {
+  return authorities.map(({ certificate }) => `${certificate.trim()}\n`).join('')
 }
 
 /** Reads the file again when it has changed: the command line rotates while a gateway runs. */
@@ -143,7 +164,8 @@ function givenAuthority({ certificate, key }: NonNullable<AuthoritiesDeps['ca']>
       if (!isUsableKey(privateKey)) throw refused(certificate, 'its key is neither EC P-256 nor RSA')
       return usable(first, pem, privateKey, now())
     },
-    bundle: async () => `${load().pem.trim()}\n`,
+    published: async () => [{ certificate: load().pem, status: 'signing', signsFrom: null }],
+    bundle: async () => bundleOf([{ certificate: load().pem }]),
     rotate: () =>
       Promise.reject(
         new StartupError('The authority is given by tls.ca of the configuration; replace its files and restart.'),

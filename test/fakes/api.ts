@@ -19,6 +19,7 @@ import type { Role, Store } from '../../gateway/store/store.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../gateway/telemetry/metrics.ts'
 import { createMonitoring } from '../../gateway/telemetry/monitoring.ts'
+import { createAuthorities } from '../../gateway/tls/authorities.ts'
 import { loadPolicy } from '../../gateway/config/policy.ts'
 
 export interface ApiAnswer {
@@ -104,6 +105,7 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
     monitoring,
     baselines,
     breakGlass,
+    authorities: createAuthorities({ dataDir: directory, ca: config.tls.ca, now }),
     metrics,
     logger,
     now,

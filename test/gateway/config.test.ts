@@ -122,8 +122,8 @@ test('all mistakes are told at once, in reading order, each with line, column, p
   const lines = found.map(formatMistake)
   assert.match(lines[0] ?? '', /"prox" is not known.*did you mean "proxy"\?/)
   assert.match(lines[1] ?? '', /did you mean "sidecar"\? Allowed: "sidecar", "gateway", "verifier"/)
-  assert.match(lines[7] ?? '', /\{ file \} or \{ url \}.*did you mean "file"/)
-  assert.match(lines[9] ?? '', /"log", "http"/)
+  assert.match(lines[6] ?? '', /\{ file \} or \{ url \}.*did you mean "file"/)
+  assert.match(lines[8] ?? '', /"log", "http"/)
 })
 
 test('text that is no YAML is told with its place', () => {
@@ -159,6 +159,13 @@ test('members that contradict each other are mistakes', () => {
     [{ routes: [route('a', { match: { path: '/x' } }), route('b', { match: { path: '/x/' } })] }, /gets no call/],
     [{ routes: [route('a', { upstream: undefined })] }, /neither an upstream nor a host/],
     [{ routes: [route('a', { protocol: 'http' })] }, /no contract\.current/],
+    [{ routes: [route('egress', {})] }, /recorded as "egress"/],
+    [{ routes: [route('a', { match: { host: 'a.example:443' } })] }, /is not a host name: it holds a colon.*without port/],
+    [{ routes: [route('a', { tls: { upstream_ca: 'nowhere.pem' } })] }, /nowhere\.pem cannot be read \(ENOENT\)/],
+    [{ tls: { ca: { certificate: 'nowhere.pem', key: 'nowhere.key' } } }, /nowhere\.pem cannot be read \(ENOENT\)/],
+    [{ egress: { allow: ['a.example', '*'] } }, /"\*": \* stands only before a dot.*egress\.allow\[1\]/],
+    [{ egress: { deny: ['10.0.0.0/33'] } }, /no prefix of 33 bits.*egress\.deny\[0\]/],
+    [{ listen: { transparent: '127.0.0.1:15081' } }, /taken by listen\.transparent/],
     [
       { routes: [route('a', { contract: { baseline: { file: 'nowhere.json' } } })] },
       /nowhere\.json cannot be read \(ENOENT\)/,

@@ -1,0 +1,34 @@
+/** The certificates that agents are to trust when their connections are intercepted; public, as certificates are. */
+import { Type } from 'typebox'
+import { GatewayError } from '../../errors.ts'
+import { StartupError } from '../../startup-error.ts'
+import { defineRoute } from '../route.ts'
+
+const MEDIA_TYPE = 'application/x-pem-file'
+
+export const interceptionCa = defineRoute({
+  method: 'GET',
+  paths: ['/.well-known/preflight-ca.pem'],
+  operationId: 'getInterceptionCa',
+  tag: 'discovery',
+  summary: 'Certificates to trust on intercepted connections',
+  access: 'public',
+  answers: {
+    200: {
+      description:
+        'PEM: the authority that signs now, the one that will, and the one before while its certificates live.',
+      content: { [MEDIA_TYPE]: Type.String() },
+    },
+  },
+  errors: ['NOT_READY'],
+  async handle(_exchange, { authorities }) {
+    try {
+      return { kind: 'text', status: 200, mediaType: MEDIA_TYPE, text: await authorities.bundle() }
+    } catch (error) {
+      if (!(error instanceof StartupError)) throw error
+      throw new GatewayError('NOT_READY', 'The certificate authority cannot be read; the log has the cause.', {
+        cause: error,
+      })
+    }
+  },
+})

@@ -1,0 +1,103 @@
+/** `preflight ca`: the authority whose certificates agents are shown on intercepted connections; what they are to trust, and its rotation. */
+import { existsSync } from 'node:fs'
+import { X509Certificate } from 'node:crypto'
+import { resolve } from 'node:path'
+import { createAuthorities, type Authorities, type PublishedAuthority } from '../tls/authorities.ts'
+import { EXIT, UsageError, type Arguments, type Command, type CommandGroup } from './command.ts'
+import { CONFIG_OPTION, configOf, DATA_DIR_OPTION } from './config-option.ts'
+import { instant, table } from './format.ts'
+import { writeLine, type CommandIo } from './io.ts'
+
+const PLACE = [CONFIG_OPTION, DATA_DIR_OPTION]
+
+/** Seconds in which agents can be given the new certificate before it signs: a day. */
+const DEFAULT_OVERLAP = 86_400
+
+const show: Command = {
+  name: 'show',
+  summary: 'Print the certificates that agents are to trust, as PEM.',
+  operands: '',
+  operandCount: [0, 0],
+  options: [
+    {
+      name: 'format',
+      value: 'FORMAT',
+      allowed: ['pem', 'text'],
+      help: 'text lists them with their dates and fingerprints; pem unless told.',
+    },
+    ...PLACE,
+  ],
+  notes: [
+    'Made now when there is none yet. A running gateway serves the same at /.well-known/preflight-ca.pem of its API.',
+    'Agents take it by NODE_EXTRA_CA_CERTS, SSL_CERT_FILE, REQUESTS_CA_BUNDLE, GIT_SSL_CAINFO or curl --cacert.',
+  ].join('\n'),
+  run: async (args, io) => {
+    const authorities = authoritiesOf(args, io)
+    if (args.value('format') === 'text') writeLine(io.stdout, listing(await authorities.published()))
+    else io.stdout.write(await authorities.bundle())
+    return EXIT.good
+  },
+}
+
+const rotate: Command = {
+  name: 'rotate',
+  summary: 'Make a new authority; it is to be trusted at once, and signs when the overlap has passed.',
+  operands: '',
+  operandCount: [0, 0],
+  options: [
+    {
+      name: 'overlap',
+      value: 'SECONDS',
+      help: `How long agents have to learn of it before it signs; ${DEFAULT_OVERLAP} unless told.`,
+    },
+    ...PLACE,
+  ],
+  notes: 'A running gateway takes it up by itself. Give agents the new bundle (preflight ca show) within the overlap.',
+  run: async (args, io) => {
+    const authorities = authoritiesOf(args, io)
+    await authorities.rotate(overlapOf(args))
+    writeLine(io.stdout, listing(await authorities.published()))
+    return EXIT.good
+  },
+}
+
+export const caGroup: CommandGroup = {
+  name: 'ca',
+  summary: 'The certificate authority of intercepted connections (show, rotate).',
+  commands: [show, rotate],
+}
+
+/** A mistyped data directory must not become another authority. */
+function authoritiesOf(args: Arguments, io: CommandIo): Authorities {
+  const { data_dir: configured, tls } = configOf(args, io)
+  const dataDir = resolve(configured)
+  if (tls.ca === undefined && !existsSync(dataDir))
+    throw new UsageError(
+      `there is no directory ${dataDir}; name the data directory of the gateway with --data-dir or --config`,
+    )
+  return createAuthorities({ dataDir, ca: tls.ca, now: Date.now })
+}
+
+function listing(authorities: readonly PublishedAuthority[]): string {
+  return table(
+    ['SUBJECT', 'STATUS', 'SIGNS FROM', 'ENDS', 'SHA-256'],
+    authorities.map(({ certificate, status, signsFrom }) => {
+      const { subject, validToDate, fingerprint256 } = new X509Certificate(certificate)
+      const name = /^CN=(.*)$/m.exec(subject)?.[1] ?? subject.replaceAll('\n', ', ')
+      return [
+        name,
+        status,
+        signsFrom === null ? '' : instant(signsFrom),
+        instant(validToDate.getTime()),
+        fingerprint256.replaceAll(':', '').toLowerCase(),
+      ]
+    }),
+  )
+}
+
+function overlapOf(args: Arguments): number {
+  const text = args.value('overlap')
+  const seconds = text === undefined ? DEFAULT_OVERLAP : Number(text)
+  if (Number.isSafeInteger(seconds) && seconds >= 0) return seconds
+  throw new UsageError('--overlap takes whole seconds, 0 or more')
+}
