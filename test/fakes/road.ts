@@ -48,6 +48,8 @@ export interface RoadOptions {
   readonly compare?: Flow['compare']
   readonly config?: Readonly<Record<string, unknown>>
   readonly storeFaults?: Partial<Store>
+  /** Around the real store. */
+  readonly wrapStore?: (store: Store) => Store
   readonly now?: () => number
   readonly output?: Writable
 }
@@ -79,10 +81,13 @@ export async function startRoad(options: RoadOptions): Promise<Road> {
         }),
       ),
   })
-  const faultyStore: Store = Object.assign(Object.create(store), options.storeFaults, {
+  const wrapped = options.wrapStore?.(store) ?? store
+  const faultyStore: Store = Object.assign(Object.create(wrapped), options.storeFaults, {
     recordInterception: (row: InterceptionRow) => {
       interceptions.push(row)
-      return (options.storeFaults?.recordInterception ?? ((one: InterceptionRow) => store.recordInterception(one)))(row)
+      return (options.storeFaults?.recordInterception ?? ((one: InterceptionRow) => wrapped.recordInterception(one)))(
+        row,
+      )
     },
   })
   const monitoring = createMonitoring({
