@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { createApi } from './api/listener.ts'
 import { createBaselines } from './baselines/baselines.ts'
+import { startWatcher, type Watcher } from './baselines/watcher.ts'
 import { createBreakGlass, type BreakGlass } from './break-glass/break-glass.ts'
 import { variable } from './config/environment.ts'
 import { openSettings, type LiveSettings } from './config/live.ts'
@@ -92,7 +93,9 @@ async function start(
   const monitoring = createMonitoring({ config: config.monitoring, dataDir, store, metrics, logger, now, output })
   closers.push(() => monitoring.close())
   await monitoring.start()
-  const baselines = createBaselines({ settings, flow, store, logger, now })
+  const baselines = createBaselines({ settings, flow, store, metrics, logger, now })
+  const watcher = startWatcher({ settings, baselines, metrics, logger, now })
+  closers.push(() => watcher.close())
   const breakGlass = createBreakGlass({ store, metrics, logger, now })
   closers.push(() => breakGlass.close())
   await breakGlass.start()
@@ -122,7 +125,20 @@ async function start(
   const checks = readinessChecks({ isServing: () => isServing, live, store, keys, monitoring, now })
   const admin = createAdmin({ checks, metrics, logger })
 
-  const parts: Parts = { live, store, inputs, consumers, flow, monitoring, breakGlass, external, proxy, api, admin }
+  const parts: Parts = {
+    live,
+    store,
+    inputs,
+    consumers,
+    flow,
+    monitoring,
+    watcher,
+    breakGlass,
+    external,
+    proxy,
+    api,
+    admin,
+  }
   const addresses = await openListeners(parts, config, closers, ownPorts)
   const reloading = startReloading({ live, keys, dataDir, metrics, logger })
   for (const warning of live.warnings) logger.warn(formatMistake(warning))
@@ -153,14 +169,16 @@ interface Parts extends Listeners {
   readonly flow: Flow
   readonly monitoring: Monitoring
   readonly breakGlass: BreakGlass
+  readonly watcher: Watcher
   readonly external: ExternalSigner | null
 }
 
 /** New calls end first; what writes goes before what it writes to; /readyz answers 503 to the end. */
 async function drain(parts: Parts): Promise<void> {
-  const { live, store, inputs, consumers, flow, monitoring, breakGlass, external, proxy, api, admin } = parts
+  const { live, store, inputs, consumers, flow, monitoring, watcher, breakGlass, external, proxy, api, admin } = parts
   const budget = live.current().config.shutdown.drain * 1000
   await Promise.all([proxy.close(budget), api.close(budget)])
+  await watcher.close()
   await flow.close()
   await Promise.all([inputs.close(), consumers.close()])
   await external?.close()

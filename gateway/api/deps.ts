@@ -17,7 +17,7 @@ export interface ApiDeps {
   readonly keys: Pick<KeyRing, 'keySet' | 'published' | 'signer'>
   readonly monitoring: Pick<Monitoring, 'open' | 'report'>
   readonly breakGlass: Pick<BreakGlass, 'refresh'>
-  readonly baselines: Pick<Baselines, 'list' | 'promote'>
+  readonly baselines: Pick<Baselines, 'list' | 'view' | 'promote' | 'registered'>
   readonly authorities: Pick<Authorities, 'bundle'>
   readonly metrics: Metrics
   readonly logger: Logger

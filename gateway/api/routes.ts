@@ -3,7 +3,7 @@ import type { Route } from './route.ts'
 import { abortDemo } from './routes/abort-demo.ts'
 import { denyApproval, getApproval, grantApproval, listApprovals } from './routes/approvals.ts'
 import { getAttestation } from './routes/attestation.ts'
-import { listBaselines, promoteBaseline } from './routes/baselines.ts'
+import { getBaseline, listBaselines, promoteBaseline } from './routes/baselines.ts'
 import { closeBreakGlass, listBreakGlass, openBreakGlassRoute } from './routes/break-glass.ts'
 import { getDecision, lookupDecision } from './routes/decisions.ts'
 import { diff } from './routes/diff.ts'
@@ -35,6 +35,7 @@ export const ROUTES: readonly Route[] = [
   denyApproval,
   telemetry,
   listBaselines,
+  getBaseline,
   promoteBaseline,
   listBreakGlass,
   openBreakGlassRoute,

@@ -1,16 +1,19 @@
 /**
  * The contract that a route's calls are judged against (wire.md §9): pinned whole, replaced only by an explicit act or, where
- * the route says so, by a change that is info only. A blocked candidate never becomes a baseline.
+ * the route says so, by a change that is info only. A blocked candidate never becomes a baseline. The store is the truth: other
+ * processes promote too, and what they did is seen within a second.
  */
-import { digestText, EMPTY_CONTEXT, LEVELS, type ArtifactType, type Digest } from '../../engine/index.ts'
+import { digestText, LEVELS, type ArtifactType, type Digest } from '../../engine/index.ts'
 import type { RouteConfig } from '../config/route.ts'
-import { GatewayError } from '../errors.ts'
 import type { Authorization, AuthorizeRequest, Flow } from '../flow/flow.ts'
 import { sha256Hex } from '../hash.ts'
 import type { Settings } from '../settings.ts'
-import type { BaselineRow, Store } from '../store/store.ts'
+import type { BaselineRow, CandidateRow, Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
-import { isNewer, readContractSource } from './source.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { assertFresh, isExpired } from './age.ts'
+import { changeOf, promotable, refuseBlocked, registeredRoute, type RegisteredChange } from './promotion.ts'
+import { isNewer, readContractSource, sourceKind } from './source.ts'
 
 /** The contract that an upstream offers now. */
 export interface OfferedContract {
@@ -22,22 +25,27 @@ export interface OfferedContract {
 export interface BaselineView {
   readonly baseline: BaselineRow
   /** What the upstream was last seen to offer, when that is something else. */
-  readonly candidate: { readonly digest: string; readonly seenAt: number } | null
+  readonly candidate: CandidateRow | null
 }
 
 export interface Baselines {
   /**
    * The baseline to judge a call by. The first contract seen is pinned (`first_use`) unless the route names a source;
-   * an info-only change is promoted where the route allows it. Rejects with a GatewayError when there is no telling.
+   * an info-only change is promoted where the route allows it. Rejects with a GatewayError when there is no telling, or when
+   * the baseline is older than the route lets it be.
    */
   baselineFor(route: RouteConfig, offered: OfferedContract): Promise<BaselineRow>
   list(): Promise<readonly BaselineView[]>
+  /** Null when the route has no baseline yet. */
+  view(route: string): Promise<BaselineView | null>
   /**
-   * Makes the candidate the baseline.
-   * @param digest of the candidate that was reviewed: another one offered meanwhile is refused
+   * Makes the candidate the baseline, or confirms the baseline when its own digest is given: its age then counts from now.
+   * @param digest of the contract that was reviewed: another one offered meanwhile is refused
    * @param by who promotes, for the record
    */
   promote(route: string, digest: string, by: string): Promise<BaselineRow>
+  /** A decision was made: when it allows to register exactly what a route's upstream offers, that becomes the baseline. */
+  registered(change: RegisteredChange): Promise<BaselineRow | null>
 }
 
 /** What the road needs of a decision. */
@@ -46,14 +54,21 @@ export type IssuedDecision = Pick<Authorization, 'envelope' | 'token' | 'expires
 export interface BaselinesDeps {
   readonly settings: () => Pick<Settings, 'config' | 'generation'>
   readonly flow: Pick<Flow, 'compare'> & { authorize(request: AuthorizeRequest): Promise<IssuedDecision> }
-  readonly store: Pick<Store, 'baseline' | 'baselines' | 'setBaseline'>
+  readonly store: Pick<
+    Store,
+    | 'baseline'
+    | 'baselineStamp'
+    | 'baselines'
+    | 'setBaseline'
+    | 'baselineCandidate'
+    | 'baselineCandidates'
+    | 'setBaselineCandidate'
+    | 'dropBaselineCandidate'
+  >
+  readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */
   readonly now: () => number
-}
-
-interface Candidate extends OfferedContract {
-  readonly seenAt: number
 }
 
 /** Digest of a contract as baselines and verdicts name it. */
@@ -61,72 +76,124 @@ export function contractDigest(content: string): Digest {
   return digestText(content, sha256Hex)
 }
 
+/** A pin in use, and when the store was last seen to hold the same. */
+interface Pin {
+  readonly row: BaselineRow
+  checkedAt: number
+}
+
+/** What another process did to a baseline is seen within this. */
+const RECHECK_MS = 1000
+
 export function createBaselines(deps: BaselinesDeps): Baselines {
-  const pinned = new Map<string, BaselineRow>()
+  const { store, metrics, logger, now } = deps
+  const pinned = new Map<string, Pin>()
   const pinning = new Map<string, Promise<BaselineRow>>()
-  const candidates = new Map<string, Candidate>()
+  /** Digest of what each route was last seen to offer beside its baseline; null: the baseline. */
+  const offeredNow = new Map<string, string | null>()
   let generation = 0
 
-  const keep = async (row: BaselineRow): Promise<BaselineRow> => {
-    await deps.store.setBaseline(row)
-    pinned.set(row.route, row)
-    candidates.delete(row.route)
-    deps.logger.info(
-      { route: row.route, digest: row.digest, source: row.source, set_by: row.setBy },
-      'a baseline was set',
-    )
+  const remember = (row: BaselineRow): BaselineRow => {
+    pinned.set(row.route, { row, checkedAt: now() })
+    metrics.set('preflight_baseline_set_timestamp_seconds', { route: row.route }, Math.floor(row.setAt / 1000))
     return row
   }
-
-  const pinnedFor = (route: RouteConfig, offered: OfferedContract): Promise<BaselineRow> => {
+  const keep = async (row: BaselineRow): Promise<BaselineRow> => {
+    await store.setBaseline(row)
+    remember(row)
+    await note(row.route, null)
+    logger.info({ route: row.route, digest: row.digest, source: row.source, set_by: row.setBy }, 'a baseline was set')
+    return row
+  }
+  /** The candidate is for reviewers: a fault in keeping it changes no verdict. */
+  const note = async (route: string, candidate: CandidateRow | null): Promise<void> => {
+    const digest = candidate?.digest ?? null
+    if (offeredNow.get(route) === digest) return
+    offeredNow.set(route, digest)
+    metrics.set('preflight_baseline_candidate_pending', { route }, candidate === null ? 0 : 1)
+    try {
+      await (candidate === null ? store.dropBaselineCandidate(route) : store.setBaselineCandidate(candidate))
+    } catch (error) {
+      offeredNow.delete(route)
+      logger.error({ err: error, route }, 'the candidate of a route could not be kept')
+    }
+  }
+  const pinNow = (route: RouteConfig, offered: OfferedContract): Promise<BaselineRow> => {
+    // Calls that come while the first one pins wait for it: two first contracts must not both win.
+    const running = pinning.get(route.name)
+    if (running !== undefined) return running
+    const started = pin(route, offered, deps, keep)
+      .then(remember)
+      .finally(() => pinning.delete(route.name))
+    pinning.set(route.name, started)
+    return started
+  }
+  const pinnedFor = async (route: RouteConfig, offered: OfferedContract): Promise<BaselineRow> => {
     if (generation !== deps.settings().generation) {
       // Another configuration can name another source.
       generation = deps.settings().generation
       pinned.clear()
     }
     const known = pinned.get(route.name)
-    if (known !== undefined) return Promise.resolve(known)
-    // Calls that come while the first one pins wait for it: two first contracts must not both win.
-    const running = pinning.get(route.name)
-    if (running !== undefined) return running
-    const started = pin(route, offered, deps, keep).finally(() => pinning.delete(route.name))
-    pinning.set(route.name, started)
-    return started.then((row) => {
-      pinned.set(route.name, row)
-      return row
-    })
+    if (known === undefined || isExpired(route, known.row, now())) return pinNow(route, offered)
+    if (now() - known.checkedAt < RECHECK_MS) return known.row
+    const stamp = await store.baselineStamp(route.name, route.name)
+    const isSame = stamp !== null && stamp.digest === known.row.digest && stamp.setAt === known.row.setAt
+    if (!isSame) return pinNow(route, offered)
+    known.checkedAt = now()
+    return known.row
   }
 
   return {
     async baselineFor(route, offered) {
       const baseline = await pinnedFor(route, offered)
-      if (baseline.digest === offered.digest) {
-        candidates.delete(route.name)
-        return baseline
-      }
-      if (candidates.get(route.name)?.digest === offered.digest) return baseline
-      candidates.set(route.name, { ...offered, seenAt: deps.now() })
-      if (route.contract?.auto_promote !== 'info' || !(await isInfoOnly(baseline, offered, deps.flow))) return baseline
-      return keep(rowOf(route.name, offered, 'promotion', 'auto_promote: info', deps.now()))
+      const candidate = baseline.digest === offered.digest ? null : candidateOf(route.name, offered, now())
+      const isNew = candidate !== null && offeredNow.get(route.name) !== candidate.digest
+      await note(route.name, candidate)
+      if (isNew && route.contract?.auto_promote === 'info' && (await isInfoOnly(baseline, offered, deps.flow)))
+        return keep(rowOf(route.name, offered, 'promotion', 'auto_promote: info', now()))
+      assertFresh(route, baseline, now())
+      return baseline
     },
     async list() {
-      const rows = await deps.store.baselines()
-      return rows.map((baseline) => {
-        const candidate = candidates.get(baseline.route)
-        return {
+      const [rows, candidates] = await Promise.all([store.baselines(), store.baselineCandidates()])
+      return rows.map((baseline) =>
+        viewOf(
           baseline,
-          candidate: candidate === undefined ? null : { digest: candidate.digest, seenAt: candidate.seenAt },
-        }
-      })
+          candidates.find(({ route }) => route === baseline.route),
+        ),
+      )
+    },
+    async view(route) {
+      const baseline = await store.baseline(route, route)
+      return baseline === null ? null : viewOf(baseline, (await store.baselineCandidate(route)) ?? undefined)
     },
     async promote(routeName, digest, by) {
-      const { route, candidate } = promotable(routeName, digest, deps.settings, candidates)
-      const baseline = await deps.store.baseline(routeName, routeName)
-      if (baseline === null) throw new GatewayError('NOT_FOUND', `Route "${routeName}" has no baseline yet.`)
+      const found = await this.view(routeName)
+      const { route, baseline, candidate } = promotable(routeName, digest, found, deps.settings())
+      if (candidate === null) return keep({ ...baseline, setBy: by, setAt: now() })
       await refuseBlocked(route, baseline, candidate, deps.flow)
-      return keep(rowOf(routeName, candidate, 'promotion', by, deps.now()))
+      return keep(rowOf(routeName, candidate, 'promotion', by, now()))
+    },
+    async registered(change) {
+      const route = registeredRoute(change, deps.settings().config.routes)
+      const found = route === null ? null : await this.view(route.name)
+      const [artifact] = change.artifacts
+      if (route === null || artifact === undefined || found?.candidate == null) return null
+      const { baseline, candidate } = found
+      const isReviewed = contractDigest(artifact.before) === baseline.digest && artifact.type === candidate.type
+      if (!isReviewed || contractDigest(artifact.after) !== candidate.digest) return null
+      return keep(rowOf(route.name, candidate, 'promotion', `decision:${change.decisionId}`, now()))
     },
   }
+}
+
+function viewOf(baseline: BaselineRow, candidate: CandidateRow | undefined): BaselineView {
+  return { baseline, candidate: candidate === undefined || candidate.digest === baseline.digest ? null : candidate }
+}
+
+function candidateOf(route: string, { type, content, digest }: OfferedContract, seenAt: number): CandidateRow {
+  return { route, type, content, digest, seenAt }
 }
 
 /** The stored pin, else the source that the route names, else what is offered now. */
@@ -138,16 +205,17 @@ async function pin(
 ): Promise<BaselineRow> {
   const stored = await deps.store.baseline(route.name, route.name)
   const source = route.contract?.baseline
-  if (source !== undefined) {
-    // A named source is the operator's word: it replaces what was pinned before, but not a promotion made since.
-    if (stored !== null && stored.source === 'promotion' && !(await isNewer(source, stored.setAt))) return stored
-    const content = await readContractSource(source)
-    const digest = contractDigest(content)
-    if (stored?.digest === digest) return stored
-    const kind = 'file' in source ? 'file' : 'url'
-    return keep(rowOf(route.name, { type: offered.type, content, digest }, kind, 'configuration', deps.now()))
-  }
-  return stored ?? keep(rowOf(route.name, offered, 'first_use', 'first use', deps.now()))
+  if (source === undefined) return stored ?? keep(rowOf(route.name, offered, 'first_use', 'first use', deps.now()))
+  const { repository } = deps.settings().config.diff
+  // A named source is the operator's word: it replaces what was pinned before, but not a promotion made since.
+  const isPromoted = stored?.source === 'promotion'
+  if (stored !== null && isPromoted && !(await isNewer(source, stored.setAt, repository))) return stored
+  const content = await readContractSource(source, repository)
+  const digest = contractDigest(content)
+  const isConfirmed = stored?.digest === digest
+  if (stored !== null && isConfirmed && !isExpired(route, stored, deps.now())) return stored
+  const type = isConfirmed ? stored.type : offered.type
+  return keep(rowOf(route.name, { type, content, digest }, sourceKind(source), 'configuration', deps.now()))
 }
 
 async function isInfoOnly(
@@ -155,87 +223,18 @@ async function isInfoOnly(
   offered: OfferedContract,
   flow: BaselinesDeps['flow'],
 ): Promise<boolean> {
-  const comparison = await flow.compare(artifactOf(baseline.route, baseline, offered), {})
+  const comparison = await flow.compare(changeOf(baseline.route, baseline, offered), {})
   const worst = LEVELS.filter((level) => level !== 'info')
   return comparison.ok && comparison.value.groups.every(({ level }) => !worst.some((name) => name === level))
 }
 
-function promotable(
-  routeName: string,
-  digest: string,
-  settings: BaselinesDeps['settings'],
-  candidates: ReadonlyMap<string, Candidate>,
-): { readonly route: RouteConfig; readonly candidate: Candidate } {
-  const route = settings().config.routes.find(({ name }) => name === routeName)
-  const candidate = candidates.get(routeName)
-  if (route === undefined) throw new GatewayError('NOT_FOUND', `There is no route "${routeName}".`)
-  if (candidate === undefined) {
-    throw new GatewayError('NOT_FOUND', `Route "${routeName}" has no candidate: its upstream offers the baseline.`)
-  }
-  if (candidate.digest !== digest) {
-    throw new GatewayError('APPROVAL_CONFLICT', 'The upstream offers another contract than the one reviewed.', {
-      details: [{ pointer: '/digest', message: `The candidate now is ${candidate.digest}.` }],
-    })
-  }
-  return { route, candidate }
-}
-
-/** Promotion is itself the review that a REQUIRE_APPROVAL asks for; a BLOCK can only be lifted by a waiver in the policy. */
-async function refuseBlocked(
-  route: RouteConfig,
-  baseline: BaselineRow,
-  candidate: Candidate,
-  flow: BaselinesDeps['flow'],
-): Promise<void> {
-  const { envelope } = await flow.authorize({
-    artifacts: [artifactOf(route.name, baseline, candidate)],
-    context: {
-      ...EMPTY_CONTEXT,
-      operation: 'register',
-      environment: route.environment ?? null,
-      target_id: route.name,
-    },
-    caller: { tenant: 'local', audience: null },
-    correlationId: `promote:${route.name}:${candidate.digest.slice(-12)}`,
-    route: route.name,
-    decisionSpecVersion: '2.0',
-    previousReceipt: null,
-    scope: null,
-    idempotency: null,
-    response: null,
-  })
-  if (envelope.execution_action !== 'STOP') return
-  throw new GatewayError(
-    'FORBIDDEN',
-    `The candidate is blocked and does not become the baseline: ${envelope.summary} Waive the finding in the policy, or change the contract.`,
-    {
-      details: envelope.blocking_reasons.map(({ code, message }) => ({
-        pointer: '/digest',
-        message: `${code}: ${message}`,
-      })),
-    },
-  )
-}
-
-function artifactOf(id: string, before: { readonly content: string }, after: OfferedContract) {
-  return { id, type: after.type, before: before.content, after: after.content }
-}
-
 function rowOf(
   route: string,
-  contract: OfferedContract,
+  contract: Pick<BaselineRow, 'type' | 'content' | 'digest'>,
   source: BaselineRow['source'],
   setBy: string,
   setAt: number,
 ): BaselineRow {
-  return {
-    route,
-    artifactId: route,
-    type: contract.type,
-    content: contract.content,
-    digest: contract.digest,
-    source,
-    setBy,
-    setAt,
-  }
+  const { type, content, digest } = contract
+  return { route, artifactId: route, type, content, digest, source, setBy, setAt }
 }

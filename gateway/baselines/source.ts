@@ -1,25 +1,61 @@
-/** Reads a contract from where the configuration says it is. Addresses are the operator's, never a caller's. */
+/** Reads a contract from where the configuration says it is. Addresses, files and refs are the operator's, never a caller's. */
 import { readFile, stat } from 'node:fs/promises'
 import { request } from 'undici'
 import type { ContractSource } from '../config/route.ts'
 import { GatewayError } from '../errors.ts'
+import { readGitDocument } from '../scm/git-document.ts'
+import { gitFileChangedAt, parseGitReference } from '../scm/git.ts'
 
 const TIMEOUT_MS = 10_000
 const MAX_BYTES = 64 * 1024 * 1024
 
-/** The text of the contract. Rejects with PREFLIGHT_UNDECIDED: a call that rests on it cannot be judged. */
-export async function readContractSource(source: ContractSource): Promise<string> {
+/** What each kind of source is called in the record of a baseline. */
+export type SourceKind = 'file' | 'url' | 'git'
+
+/**
+ * The text of the contract. Rejects with PREFLIGHT_UNDECIDED: a call that rests on it cannot be judged.
+ * @param repository where git sources are read (`diff.repository`)
+ */
+export async function readContractSource(source: ContractSource, repository: string | undefined): Promise<string> {
   try {
-    return 'file' in source ? await readFile(source.file, 'utf8') : await download(source.url)
+    if ('file' in source) return await readFile(source.file, 'utf8')
+    return await ('git' in source ? readFromGit(source.git, repository) : download(source.url))
   } catch (error) {
-    const place = 'file' in source ? source.file : new URL(source.url).host
-    throw new GatewayError('PREFLIGHT_UNDECIDED', `The contract could not be read from ${place}.`, { cause: error })
+    throw new GatewayError('PREFLIGHT_UNDECIDED', `The contract could not be read from ${placeOf(source)}.`, {
+      cause: error,
+    })
   }
 }
 
-/** True when a file was written after `since` (milliseconds); a URL does not tell. */
-export async function isNewer(source: ContractSource, since: number): Promise<boolean> {
-  return 'file' in source && (await stat(source.file)).mtimeMs > since
+export function sourceKind(source: ContractSource): SourceKind {
+  if ('file' in source) return 'file'
+  return 'git' in source ? 'git' : 'url'
+}
+
+/** True when a file was written, or its ref was given another content, after `since` (milliseconds); a URL does not tell. */
+export async function isNewer(source: ContractSource, since: number, repository: string | undefined): Promise<boolean> {
+  if ('file' in source) return (await stat(source.file)).mtimeMs > since
+  if (!('git' in source)) return false
+  const changedAt = await gitFileChangedAt(...placeInGit(source.git, repository))
+  return changedAt !== null && changedAt > since
+}
+
+function placeOf(source: ContractSource): string {
+  if ('file' in source) return source.file
+  return 'git' in source ? `${source.git} in the repository` : new URL(source.url).host
+}
+
+async function readFromGit(text: string, repository: string | undefined): Promise<string> {
+  const read = await readGitDocument(...placeInGit(text, repository), MAX_BYTES)
+  if (read.ok) return read.value.text
+  throw new Error(read.problem.message)
+}
+
+function placeInGit(text: string, repository: string | undefined) {
+  const reference = parseGitReference(text)
+  if (reference === null) throw new Error(`"${text}" is not of the form REF:PATH`)
+  if (repository === undefined) throw new Error('no repository is configured: diff.repository')
+  return [repository, reference] as const
 }
 
 async function download(url: string): Promise<string> {

@@ -211,7 +211,7 @@ export function groupsOf(args: Arguments): readonly string[] {
 }
 
 /** A mistyped data directory must not become a new set of keys. */
-function openExistingRing(args: Arguments, io: CommandIo): Promise<KeyRing> {
+export function openExistingRing(args: Arguments, io: CommandIo): Promise<KeyRing> {
   const directory = resolve(configOf(args, io).data_dir)
   requireFile(keyFile(directory), 'receipt keys')
   return openKeyRing(directory)

@@ -4,6 +4,7 @@ import { nearest } from '../config/suggestion.ts'
 import { packageVersion } from '../package-files.ts'
 import { messageOf, StartupError } from '../startup-error.ts'
 import { approvalsGroup } from './approvals.ts'
+import { baselinesGroup } from './baselines.ts'
 import { breakGlassGroup } from './break-glass.ts'
 import { caGroup } from './ca.ts'
 import { columns, EXIT, helpOf, parseCommandLine, UsageError, type Command, type CommandGroup } from './command.ts'
@@ -25,6 +26,7 @@ const COMMANDS: readonly (Command | CommandGroup)[] = [
   caGroup,
   ledgerGroup,
   approvalsGroup,
+  baselinesGroup,
   breakGlassGroup,
   policyGroup,
 ]

@@ -23,6 +23,7 @@ const CHECKS: readonly Check[] = [
   checkHttpRoutes,
   checkKubernetesNames,
   checkContractFiles,
+  checkContractSources,
   checkOwnUpstreams,
   checkSinks,
   checkRepository,
@@ -175,6 +176,23 @@ function checkContractFiles({ routes }: Config): readonly Located[] {
       return reason === null ? [] : [at(`/routes/${index}/contract/${side}/file`, reason, 'paths start at this file')]
     }),
   )
+}
+
+function checkContractSources({ routes, diff }: Config): readonly Located[] {
+  return routes.flatMap(({ contract }, index) => {
+    const unplaced = (['baseline', 'current'] as const).flatMap((side) => {
+      const source = contract?.[side]
+      return source !== undefined && 'git' in source && diff.repository === undefined
+        ? [at(`/routes/${index}/contract/${side}/git`, 'there is no repository to read it from', 'add diff.repository')]
+        : []
+    })
+    const fix = 'name contract.current, or leave watch out'
+    const unwatchable =
+      contract?.watch !== undefined && contract.current === undefined
+        ? [at(`/routes/${index}/contract/watch`, 'there is nothing to watch: contract.current is not named', fix)]
+        : []
+    return [...unplaced, ...unwatchable]
+  })
 }
 
 function unreadable(source: ContractSource | undefined): string | null {

@@ -12,6 +12,15 @@ export const ContractSource = Type.Union([
     { url: Type.String({ pattern: '^https?://', description: 'Address that answers the document.' }) },
     { additionalProperties: false },
   ),
+  Type.Object(
+    {
+      git: Type.String({
+        pattern: '^[^\\s:{}\\[\\]"\']+:[^\\s:].*$',
+        description: 'REF:PATH, a file at a branch, tag or commit of the repository diff.repository.',
+      }),
+    },
+    { additionalProperties: false },
+  ),
 ])
 export type ContractSource = Static<typeof ContractSource>
 
@@ -65,6 +74,20 @@ export const RouteConfig = Type.Object(
             60,
             'Greatest age of what is known of the contract offered now: `current`, or the tools of an MCP server, is read again before a call is judged by anything older. 0: before every call',
             0,
+          ),
+          max_age: Type.Optional(
+            Type.Number({
+              minimum: 1,
+              description:
+                'Greatest age of the baseline (seconds): one that was set or confirmed longer ago no longer serves to judge by, and calls are not forwarded. A named source is read again then; else a person confirms it by promoting its digest.',
+            }),
+          ),
+          watch: Type.Optional(
+            Type.Number({
+              minimum: 1,
+              description:
+                'Look at `current` this often (seconds) without waiting for a call, so that a change is told.',
+            }),
           ),
           auto_promote: Type.Union([Type.Literal('none'), Type.Literal('info')], {
             default: 'none',

@@ -17,6 +17,8 @@ export interface HttpApiDeps {
   readonly now: () => number
   /** Contracts shorter than this are read on the main thread. */
   readonly inlineBelow: () => number
+  /** Where git sources are read. */
+  readonly repository: () => string | undefined
 }
 
 interface Reading {
@@ -44,7 +46,7 @@ export function createHttpApiRecogniser(deps: HttpApiDeps): Recogniser {
         `Route "${route.name}" names no contract.current to judge its calls by.`,
       )
     }
-    const content = await readContractSource(source)
+    const content = await readContractSource(source, deps.repository())
     const digest = contractDigest(content)
     const known = byDigest.get(digest)
     if (known !== undefined) return known

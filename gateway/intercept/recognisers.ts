@@ -45,7 +45,12 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
   })
   return {
     mcp: createMcpRecogniser(manifests),
-    http: createHttpApiRecogniser({ metrics, now, inlineBelow: () => settings().config.analysis.inline_below }),
+    http: createHttpApiRecogniser({
+      metrics,
+      now,
+      inlineBelow: () => settings().config.analysis.inline_below,
+      repository: () => settings().config.diff.repository,
+    }),
     kubernetes: createKubernetesRecogniser({
       cluster: createCluster(deps.upstreams),
       async sniff(text) {

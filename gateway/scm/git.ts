@@ -82,6 +82,16 @@ export async function readGitFile(
   return text === undefined ? unreadable(`the repository has no file "${path}" at ${tree.ref}`) : ok(text)
 }
 
+/** When the path was last changed on the way to a ref, milliseconds since the epoch; null when git cannot tell. */
+export async function gitFileChangedAt(repository: string, { ref, path }: GitReference): Promise<number | null> {
+  if (!REF.test(ref) || !isPlainPath(path)) return null
+  const log = await git(repository, ['log', '-1', '--format=%ct', '--end-of-options', ref, '--', path], {
+    maxBytes: 1024,
+  })
+  const seconds = log.ok ? log.value.toString('latin1').trim() : ''
+  return /^[0-9]+$/.test(seconds) ? Number(seconds) * 1000 : null
+}
+
 /** The objects of a batch, in the order in which they were asked for. */
 function filesIn(printed: Buffer, ref: string, paths: readonly string[]): Result<ReadonlyMap<string, string>> {
   const files = new Map<string, string>()

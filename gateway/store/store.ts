@@ -133,6 +133,12 @@ export interface BaselineRow {
   readonly setAt: number
 }
 
+/** What a route's upstream was last seen to offer, when that is not its baseline. */
+export interface CandidateRow extends Pick<BaselineRow, 'route' | 'type' | 'content' | 'digest'> {
+  /** When it was seen first, milliseconds since the epoch. */
+  readonly seenAt: number
+}
+
 export interface MonitoringWindowRow {
   readonly correlationId: string
   readonly decisionId: string
@@ -313,6 +319,13 @@ export interface Store {
   /** Counts one call on the exception in force of the route; null when there is none. */
   useBreakGlass(route: string, at: number): Promise<BreakGlassRow | null>
   baseline(route: string, artifactId: string): Promise<BaselineRow | null>
+  /** Digest and time of a baseline, without its content: whether it is still the one known. */
+  baselineStamp(route: string, artifactId: string): Promise<Pick<BaselineRow, 'digest' | 'setAt'> | null>
+  baselineCandidate(route: string): Promise<CandidateRow | null>
+  baselineCandidates(): Promise<readonly CandidateRow[]>
+  /** The first sight of the same content stays. */
+  setBaselineCandidate(row: CandidateRow): Promise<void>
+  dropBaselineCandidate(route: string): Promise<void>
   baselines(): Promise<readonly BaselineRow[]>
   setBaseline(row: BaselineRow): Promise<void>
   openWindow(row: MonitoringWindowRow): Promise<void>

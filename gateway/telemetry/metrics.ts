@@ -158,6 +158,18 @@ export const METRICS = [
     help: 'Times the contract now offered was read: unchanged, changed, failed.',
   },
   {
+    name: 'preflight_baseline_candidate_pending',
+    type: 'gauge',
+    labels: ['route'],
+    help: '1 while the upstream of a route offers another contract than the baseline; 0 when it offers the baseline.',
+  },
+  {
+    name: 'preflight_baseline_set_timestamp_seconds',
+    type: 'gauge',
+    labels: ['route'],
+    help: 'When the baseline of a route was set or confirmed (seconds since the epoch), as this process uses it.',
+  },
+  {
     name: 'preflight_store_seconds',
     type: 'histogram',
     labels: ['operation'],

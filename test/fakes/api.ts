@@ -94,7 +94,7 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
     now,
     output,
   })
-  const baselines = createBaselines({ settings, flow, store, logger, now })
+  const baselines = createBaselines({ settings, flow, store, metrics, logger, now })
   const breakGlass = createBreakGlass({ store, metrics, logger, now })
   const told = { receiptChanged: (id: string) => void changed.push(id), wordGiven: () => {} }
   const api = createApi({

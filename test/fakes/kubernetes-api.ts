@@ -87,7 +87,10 @@ export async function startFakeCluster(): Promise<FakeCluster> {
     const key = `${of.resource}/${of.namespaced ? namespace : ''}/${name ?? ''}`
     const existing = name === null ? undefined : objects.get(key)
     if (request.method === 'POST' && of.kind === 'SelfSubjectAccessReview')
-      return { status: 201, object: { apiVersion: 'authorization.k8s.io/v1', kind: of.kind, status: { allowed: true } } }
+      return {
+        status: 201,
+        object: { apiVersion: 'authorization.k8s.io/v1', kind: of.kind, status: { allowed: true } },
+      }
     if (request.method === 'POST' && subresource === 'eviction')
       return { status: 201, object: removed(key, of, request) }
     if (request.method === 'POST' && name === null) return create(place, request)

@@ -100,7 +100,7 @@ export async function startRoad(options: RoadOptions): Promise<Road> {
     output: options.output ?? eventLines(events),
   })
   await monitoring.start()
-  const baselines = createBaselines({ settings, flow, store: faultyStore, logger, now })
+  const baselines = createBaselines({ settings, flow, store: faultyStore, metrics, logger, now })
   const breakGlass = createBreakGlass({ store: faultyStore, metrics, logger, now })
   const keys = { keySet: () => new Map() }
   const consumers = await createConsumerObserver({ settings, store: faultyStore, logger, now })

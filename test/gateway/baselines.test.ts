@@ -1,6 +1,7 @@
 /** Baselines: pinned once, promoted by an explicit act, never replaced by a candidate that the policy blocks. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, utimesSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
@@ -17,6 +18,7 @@ import { GatewayError } from '../../gateway/errors.ts'
 import { openStore } from '../../gateway/store/open.ts'
 import type { Store } from '../../gateway/store/store.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
+import { createMetrics } from '../../gateway/telemetry/metrics.ts'
 import { scriptedFlow, type ScriptedFlow } from '../fakes/scripted-flow.ts'
 
 interface Bench {
@@ -32,11 +34,14 @@ interface BenchOptions {
   readonly contract?: Readonly<Record<string, unknown>>
   readonly decide?: () => Decision
   readonly changes?: readonly Level[]
+  readonly config?: Readonly<Record<string, unknown>>
+  readonly now?: () => number
 }
 
 async function start(t: TestContext, options: BenchOptions = {}): Promise<Bench> {
   const directory = mkdtempSync(join(tmpdir(), 'preflight-baselines-'))
   const value = {
+    ...options.config,
     data_dir: directory,
     routes: [
       {
@@ -62,8 +67,9 @@ async function start(t: TestContext, options: BenchOptions = {}): Promise<Bench>
       settings: () => ({ config, generation: 1 }),
       flow,
       store,
+      metrics: createMetrics(),
       logger: createLogger('silent'),
-      now: Date.now,
+      now: options.now ?? Date.now,
     })
   const [route] = config.routes
   assert.ok(route)
@@ -135,7 +141,7 @@ test('a candidate is listed beside the baseline until it is promoted by its dige
 
 for (const [what, decision, digest, code] of [
   ['that the policy blocks', 'BLOCK', V2.digest, 'FORBIDDEN'],
-  ['by the digest of another one', 'ALLOW', V1.digest, 'APPROVAL_CONFLICT'],
+  ['by the digest of another one', 'ALLOW', contractDigest('another'), 'APPROVAL_CONFLICT'],
 ] as const) {
   test(`a candidate ${what} is not promoted`, async (t) => {
     const { baselines, route } = await start(t, { decide: () => decision })
@@ -161,7 +167,7 @@ test('promoting on an unknown route, or without a candidate, is not found', asyn
   await baselines.baselineFor(route, V1)
   for (const name of ['nowhere', 'tools']) {
     await assert.rejects(
-      baselines.promote(name, V1.digest, 'alice'),
+      baselines.promote(name, V2.digest, 'alice'),
       (error) => error instanceof GatewayError && error.code === 'NOT_FOUND',
     )
   }
@@ -191,4 +197,122 @@ test('a baseline file replaces what was pinned, unless a promotion is newer than
   const later = new Date(Date.now() + 60_000)
   utimesSync(file, later, later)
   assert.equal((await again().baselineFor(route, V2)).digest, V1.digest)
+})
+
+test('a candidate survives a restart, and goes when the upstream offers the baseline again', async (t) => {
+  const { baselines, route, again } = await start(t)
+  await baselines.baselineFor(route, V1)
+  await baselines.baselineFor(route, V2)
+  const later = again()
+  assert.equal((await later.view('tools'))?.candidate?.content, V2.content)
+  await later.baselineFor(route, V2)
+  await later.baselineFor(route, V1)
+  assert.equal((await later.view('tools'))?.candidate, null)
+})
+
+test('what another process promotes is seen by the calls of this one', async (t) => {
+  let clock = Date.now()
+  const { baselines, route, again } = await start(t, { now: () => clock })
+  await baselines.baselineFor(route, V1)
+  await baselines.baselineFor(route, V2)
+  await again().promote('tools', V2.digest, 'bob')
+  clock += 1001
+  assert.equal((await baselines.baselineFor(route, V2)).digest, V2.digest)
+})
+
+test('a baseline past its maximum age serves no call until somebody confirms it by its digest', async (t) => {
+  let clock = Date.now()
+  const { baselines, route, again } = await start(t, { contract: { max_age: 3600 }, now: () => clock })
+  await baselines.baselineFor(route, V1)
+  clock += 3_600_001
+  for (const one of [baselines, again()]) {
+    await assert.rejects(
+      one.baselineFor(route, V1),
+      (error) => error instanceof GatewayError && error.code === 'PREFLIGHT_UNDECIDED' && /max_age/.test(error.message),
+    )
+  }
+  const confirmed = await baselines.promote('tools', V1.digest, 'alice')
+  assert.deepEqual([confirmed.digest, confirmed.setBy, confirmed.source], [V1.digest, 'alice', 'first_use'])
+  assert.equal((await baselines.baselineFor(route, V1)).digest, V1.digest)
+})
+
+test('a baseline of a named source is read again when it is past its age, and serves no call when it cannot be', async (t) => {
+  let clock = Date.now()
+  const file = join(mkdtempSync(join(tmpdir(), 'preflight-baseline-')), 'manifest.json')
+  writeFileSync(file, V1.content)
+  const { baselines, route } = await start(t, { contract: { baseline: { file }, max_age: 3600 }, now: () => clock })
+  const first = await baselines.baselineFor(route, V1)
+  clock += 3_600_001
+  const second = await baselines.baselineFor(route, V1)
+  assert.deepEqual([second.digest, second.setAt], [first.digest, clock])
+  rmSync(file)
+  clock += 3_600_001
+  await assert.rejects(baselines.baselineFor(route, V1), GatewayError)
+})
+
+const REGISTERED = {
+  tenant: 'local',
+  context: { operation: 'register', target_id: 'tools' },
+  artifacts: [{ id: 'tools', type: 'mcp_manifest', before: V1.content, after: V2.content }],
+  decision: 'ALLOW',
+  decisionId: 'dec_9',
+} as const
+
+test('an ALLOW to register exactly what is offered makes it the baseline', async (t) => {
+  const { baselines, route } = await start(t)
+  await baselines.baselineFor(route, V1)
+  await baselines.baselineFor(route, V2)
+  const [artifact] = REGISTERED.artifacts
+  for (const other of [
+    { decision: 'WARN' },
+    { decision: 'BLOCK' },
+    { tenant: 'elsewhere' },
+    { context: { operation: 'merge', target_id: 'tools' } },
+    { context: { operation: 'register', target_id: 'others' } },
+    { artifacts: [artifact, artifact] },
+    { artifacts: [{ ...artifact, id: 'others' }] },
+    { artifacts: [{ ...artifact, before: '{}' }] },
+    { artifacts: [{ ...artifact, after: '{"tools":[{"name":"newer"}]}' }] },
+    { artifacts: [{ ...artifact, type: 'openapi' }] },
+  ] as const) {
+    assert.equal(await baselines.registered({ ...REGISTERED, ...other }), null, JSON.stringify(other))
+  }
+  assert.equal((await baselines.baselineFor(route, V2)).digest, V1.digest)
+  assert.equal((await baselines.registered(REGISTERED))?.setBy, 'decision:dec_9')
+  assert.equal((await baselines.baselineFor(route, V2)).digest, V2.digest)
+})
+
+test('a baseline at a ref of the repository is pinned, kept against a promotion, and read again when the file changes there', async (t) => {
+  const repository = mkdtempSync(join(tmpdir(), 'preflight-repository-'))
+  const git = (at: number, ...args: readonly string[]) =>
+    execFileSync('git', [...args], {
+      cwd: repository,
+      env: {
+        ...process.env,
+        GIT_AUTHOR_DATE: `@${at} +0000`,
+        GIT_COMMITTER_DATE: `@${at} +0000`,
+        GIT_AUTHOR_NAME: 'a',
+        GIT_AUTHOR_EMAIL: 'a@b',
+        GIT_COMMITTER_NAME: 'a',
+        GIT_COMMITTER_EMAIL: 'a@b',
+      },
+    })
+  const commit = (content: string, at: number) => {
+    writeFileSync(join(repository, 'tools.json'), content)
+    git(at, 'add', '.')
+    git(at, 'commit', '-q', '-m', 'change')
+  }
+  git(1000, 'init', '-q', '-b', 'main')
+  commit(V1.content, 1000)
+  const { baselines, route, again } = await start(t, {
+    contract: { baseline: { git: 'main:tools.json' } },
+    config: { diff: { repository } },
+  })
+  const pinned = await baselines.baselineFor(route, V2)
+  assert.deepEqual([pinned.digest, pinned.source], [V1.digest, 'git'])
+  await baselines.promote('tools', V2.digest, 'alice')
+  assert.equal((await again().baselineFor(route, V2)).digest, V2.digest)
+  const V3 = contract('{"tools":[{"name":"newest"}]}')
+  commit(V3.content, Math.floor(Date.now() / 1000) + 60)
+  assert.equal((await again().baselineFor(route, V2)).digest, V3.digest)
 })

@@ -1,8 +1,16 @@
 /** The contracts that routes are judged against, and making a reviewed one the baseline (wire.md §9). */
 import { Type } from 'typebox'
-import type { BaselineRow } from '../../store/store.ts'
+import { countFindings, type Level } from '../../../engine/index.ts'
+import type { BaselineView } from '../../baselines/baselines.ts'
+import { changeOf } from '../../baselines/promotion.ts'
+import { GatewayError } from '../../errors.ts'
+import type { Flow } from '../../flow/flow.ts'
+import type { BaselineRow, CandidateRow } from '../../store/store.ts'
+import type { ApiDeps } from '../deps.ts'
 import { callerOf, defineRoute, json } from '../route.ts'
 import { CorrelationId, DIGEST_PATTERN, nullable } from '../schemas/shapes.ts'
+
+const count = () => Type.Integer({ minimum: 0 })
 
 const Baseline = Type.Object(
   {
@@ -17,8 +25,17 @@ const Baseline = Type.Object(
   { title: 'Baseline', description: 'The contract that the calls of a route are judged against.' },
 )
 
+const Counts = Type.Object(
+  { breaking: count(), dangerous: count(), info: count() },
+  { title: 'BaselineDifference', description: 'Findings between the baseline and the candidate, by level.' },
+)
+
 const Candidate = Type.Object(
-  { digest: Type.String(), seen_at: Type.String({ format: 'date-time' }) },
+  {
+    digest: Type.String(),
+    seen_at: Type.String({ format: 'date-time', description: 'When it was seen first.' }),
+    summary: nullable(Counts),
+  },
   { title: 'BaselineCandidate', description: 'What the upstream offers now, when that is something else.' },
 )
 
@@ -44,13 +61,49 @@ export const listBaselines = defineRoute({
     },
   },
   async handle({ correlationId }, deps) {
-    const rows = await deps.baselines.list()
-    const baselines = rows.map(({ baseline, candidate }) => ({
-      baseline: baselineOf(baseline),
-      candidate:
-        candidate === null ? null : { digest: candidate.digest, seen_at: new Date(candidate.seenAt).toISOString() },
-    }))
+    const views = await deps.baselines.list()
+    const baselines = await Promise.all(views.map((view) => viewOf(view, deps)))
     return json({ baselines, correlation_id: correlationId })
+  },
+})
+
+const Text = Type.String({ description: 'The contract, whole.' })
+
+export const getBaseline = defineRoute({
+  method: 'GET',
+  paths: ['/api/v1/baselines/{route}'],
+  operationId: 'getBaseline',
+  tag: 'baselines',
+  summary: 'The baseline of a route and what is offered instead, with their texts',
+  access: 'key',
+  params: { route: 'Name of the route.' },
+  answers: {
+    200: {
+      description: 'Both sides, as an authorize preflight takes them.',
+      content: {
+        'application/json': Type.Object(
+          {
+            baseline: Type.Object({ ...Baseline.properties, content: Text }, { title: 'BaselineText' }),
+            candidate: nullable(
+              Type.Object({ ...Candidate.properties, content: Text }, { title: 'BaselineCandidateText' }),
+            ),
+            correlation_id: CorrelationId,
+          },
+          { title: 'BaselineAnswer' },
+        ),
+      },
+    },
+  },
+  errors: ['NOT_FOUND'],
+  async handle({ params, correlationId }, deps) {
+    const view = await deps.baselines.view(params['route'] ?? '')
+    if (view === null) throw new GatewayError('NOT_FOUND', 'This route has no baseline yet.')
+    const { baseline, candidate } = await viewOf(view, deps)
+    return json({
+      baseline: { ...baseline, content: view.baseline.content },
+      candidate: candidate === null ? null : { ...candidate, content: view.candidate?.content ?? '' },
+      correlation_id: correlationId,
+    })
   },
 })
 
@@ -66,7 +119,8 @@ export const promoteBaseline = defineRoute({
     {
       digest: Type.String({
         pattern: DIGEST_PATTERN,
-        description: 'Of the contract that was reviewed; when another one is offered by now, nothing is promoted.',
+        description:
+          'Of the contract that was reviewed; when another one is offered by now, nothing is promoted. The digest of the baseline confirms it: its age counts from now.',
       }),
     },
     { title: 'PromoteRequest' },
@@ -90,7 +144,30 @@ export const promoteBaseline = defineRoute({
   },
 })
 
-function baselineOf(row: BaselineRow): object {
+async function viewOf({ baseline, candidate }: BaselineView, { flow }: Pick<ApiDeps, 'flow'>) {
+  if (candidate === null) return { baseline: baselineOf(baseline), candidate: null }
+  const { digest, seenAt } = candidate
+  const summary = await differenceOf(baseline, candidate, flow)
+  return { baseline: baselineOf(baseline), candidate: { digest, seen_at: new Date(seenAt).toISOString(), summary } }
+}
+
+/** Null when the two cannot be compared: then they cannot be judged either. */
+async function differenceOf(
+  baseline: BaselineRow,
+  candidate: CandidateRow,
+  flow: Pick<Flow, 'compare'>,
+): Promise<Readonly<Record<Level, number>> | null> {
+  const comparison = await flow.compare(changeOf(baseline.route, baseline, candidate), {})
+  if (!comparison.ok) return null
+  const { groups } = comparison.value
+  return {
+    breaking: countFindings(groups, 'breaking'),
+    dangerous: countFindings(groups, 'dangerous'),
+    info: countFindings(groups, 'info'),
+  }
+}
+
+function baselineOf(row: BaselineRow) {
   return {
     route: row.route,
     artifact_id: row.artifactId,

@@ -112,7 +112,24 @@ async function decideNow(
     const window = { correlationId: envelope.correlation_id, decisionId: envelope.decision_id, tenant, route: null }
     await deps.monitoring.open(window)
   }
+  await register(exchange, input.artifacts, authorization, deps)
   return json(answerOf(authorization))
+}
+
+/** wire.md §9. The decision stands, whatever becomes of the baseline: it can still be promoted. */
+async function register(
+  exchange: Exchange<Request>,
+  artifacts: readonly Artifact[],
+  { envelope }: Authorization,
+  { baselines, logger }: ApiDeps,
+): Promise<void> {
+  const { decision, decision_id: decisionId } = envelope
+  const { tenant } = callerOf(exchange)
+  try {
+    await baselines.registered({ tenant, artifacts, context: contextOf(exchange.body.context), decision, decisionId })
+  } catch (error) {
+    logger.error({ err: error, decision_id: decisionId }, 'what may be registered could not be made the baseline')
+  }
 }
 
 function once<Input, Output extends object>(make: (input: Input) => Output): (input: Input) => Output {

@@ -1,6 +1,7 @@
 /** The list of what the writer thread can do, and the messages that carry it between the threads. */
 import { approvalReads, approvalWrites } from './approvals.ts'
 import { breakGlassReads, breakGlassWrites } from './break-glass.ts'
+import { candidateReads, candidateWrites } from './candidates.ts'
 import { decisionReads, decisionWrites } from './decisions.ts'
 import { inputReads, inputWrites } from './inputs.ts'
 import { recordReads, recordWrites } from './records.ts'
@@ -9,6 +10,7 @@ import { useReads, useWrites } from './uses.ts'
 export const READS = {
   ...approvalReads,
   ...breakGlassReads,
+  ...candidateReads,
   ...decisionReads,
   ...inputReads,
   ...recordReads,
@@ -17,6 +19,7 @@ export const READS = {
 export const WRITES = {
   ...approvalWrites,
   ...breakGlassWrites,
+  ...candidateWrites,
   ...decisionWrites,
   ...inputWrites,
   ...recordWrites,

@@ -60,6 +60,15 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     closeBreakGlass: (id, by, at) => client.call('closeBreakGlass', { id, by, at }),
     useBreakGlass: (route, at) => client.call('useBreakGlass', { route, at }),
     baseline: (route, artifactId) => client.call('baseline', { route, artifactId }),
+    baselineStamp: (route, artifactId) => client.call('baselineStamp', { route, artifactId }),
+    baselineCandidate: (route) => client.call('baselineCandidate', route),
+    baselineCandidates: () => client.call('baselineCandidates', null),
+    setBaselineCandidate: async (row) => {
+      await client.call('setBaselineCandidate', row)
+    },
+    dropBaselineCandidate: async (route) => {
+      await client.call('dropBaselineCandidate', route)
+    },
     baselines: () => client.call('baselines', null),
     setBaseline: async (row) => {
       await client.call('setBaseline', row)

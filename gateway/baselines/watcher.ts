@@ -1,0 +1,73 @@
+/** Looks at the contracts that upstreams offer without waiting for a call (`contract.watch`): a change is known, and told, before somebody runs into it. */
+import type { RouteConfig } from '../config/route.ts'
+import type { CurrentSettings } from '../settings.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { contractDigest, type Baselines } from './baselines.ts'
+import { readContractSource } from './source.ts'
+
+export interface Watcher {
+  /** Resolves when no look is under way any more. */
+  close(): Promise<void>
+}
+
+export interface WatcherDeps {
+  readonly settings: CurrentSettings
+  readonly baselines: Pick<Baselines, 'baselineFor'>
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** Milliseconds between two rounds of asking which routes are due. */
+  readonly tick?: number
+}
+
+const TICK_MS = 1000
+
+export function startWatcher(deps: WatcherDeps): Watcher {
+  const { settings, now, tick = TICK_MS } = deps
+  const lookedAt = new Map<string, number>()
+  const underWay = new Set<Promise<void>>()
+  const digests = new Map<string, string>()
+
+  const round = (): void => {
+    for (const route of settings().config.routes) {
+      const seconds = route.contract?.watch
+      if (seconds === undefined || now() - (lookedAt.get(route.name) ?? 0) < seconds * 1000) continue
+      lookedAt.set(route.name, now())
+      const look = lookAt(route, digests, deps).finally(() => underWay.delete(look))
+      underWay.add(look)
+    }
+  }
+  const timer = setInterval(round, tick)
+  timer.unref()
+  return {
+    async close() {
+      clearInterval(timer)
+      await Promise.all(underWay)
+    },
+  }
+}
+
+/** Never rejects: what cannot be read now is judged, and refused, when a call comes. */
+async function lookAt(route: RouteConfig, digests: Map<string, string>, deps: WatcherDeps): Promise<void> {
+  const { settings, baselines, metrics, logger } = deps
+  const source = route.contract?.current
+  if (source === undefined) return
+  const { name } = route
+  try {
+    const content = await readContractSource(source, settings().config.diff.repository)
+    const digest = contractDigest(content)
+    const before = digests.get(name)
+    digests.set(name, digest)
+    const result = before === undefined || before === digest ? 'unchanged' : 'changed'
+    metrics.count('preflight_contract_refreshes_total', { route: name, result })
+    const type = route.protocol === 'mcp' ? 'mcp_manifest' : 'openapi'
+    const baseline = await baselines.baselineFor(route, { type, content, digest })
+    if (result === 'changed' && baseline.digest !== digest)
+      logger.warn({ route: name, digest, baseline: baseline.digest }, 'the contract that is offered has changed')
+  } catch (error) {
+    metrics.count('preflight_contract_refreshes_total', { route: name, result: 'failed' })
+    logger.warn({ err: error, route: name }, 'the contract that is offered could not be looked at')
+  }
+}

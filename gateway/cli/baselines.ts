@@ -1,0 +1,163 @@
+/** `preflight baselines`: what routes are judged against, what is offered instead, and making the reviewed one the baseline. A running gateway sees it within a second. */
+import { userInfo } from 'node:os'
+import { createBaselines, type Baselines, type BaselinesDeps, type BaselineView } from '../baselines/baselines.ts'
+import { openSettings } from '../config/live.ts'
+import { GatewayError } from '../errors.ts'
+import { createFlow } from '../flow/authorize.ts'
+import { createInputKeeper } from '../flow/input-keeper.ts'
+import type { Flow } from '../flow/flow.ts'
+import type { Store } from '../store/store.ts'
+import { createLogger } from '../telemetry/log.ts'
+import { createMetrics } from '../telemetry/metrics.ts'
+import { EXIT, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
+import { CONFIG_OPTION, configSource, DATA_DIR_OPTION } from './config-option.ts'
+import { instant, LIST_FORMAT, show, table } from './format.ts'
+import { writeLine, type CommandIo } from './io.ts'
+import { openExistingRing, withStore } from './keys.ts'
+
+const PLACE = [CONFIG_OPTION, DATA_DIR_OPTION]
+
+const list: Command = {
+  name: 'list',
+  summary: 'List the baselines of the routes, and which upstreams offer something else.',
+  operands: '',
+  operandCount: [0, 0],
+  options: [LIST_FORMAT, ...PLACE],
+  run: async (args, io) => {
+    const views = await withBaselines(args, io, (baselines) => baselines.list())
+    show(args, io, views.map(viewRow), () => baselineTable(views))
+    return EXIT.good
+  },
+}
+
+const showOne: Command = {
+  name: 'show',
+  summary: 'Write the baseline of a route, or what is offered instead.',
+  operands: 'ROUTE',
+  operandCount: [1, 1],
+  options: [{ name: 'candidate', help: 'What the upstream offers now, when that is not the baseline.' }, ...PLACE],
+  notes:
+    'To review a change: preflight baselines show ROUTE > before; preflight baselines show ROUTE --candidate > after;\n' +
+    'preflight diff before after.\nExit codes: 0 written, 1 there is none.',
+  run: async (args, io) => {
+    const [route = ''] = args.operands
+    const view = await withBaselines(args, io, (baselines) => baselines.view(route))
+    const wanted = args.flag('candidate') ? view?.candidate : view?.baseline
+    if (wanted != null) {
+      writeLine(io.stdout, wanted.content)
+      return EXIT.good
+    }
+    const what = view === null ? 'baseline' : 'candidate: its upstream offers the baseline'
+    writeLine(io.stderr, `route "${route}" has no ${what}; see: preflight baselines list`)
+    return EXIT.no
+  },
+}
+
+const promote: Command = {
+  name: 'promote',
+  summary: 'Make the reviewed candidate of a route its baseline, or confirm the baseline.',
+  operands: 'ROUTE DIGEST',
+  operandCount: [2, 2],
+  options: [...PLACE],
+  notes:
+    'DIGEST is that of the contract that was reviewed (preflight baselines list): another one offered meanwhile is refused. The\n' +
+    'digest of the baseline itself confirms it, where contract.max_age asks for that. A candidate that the policy blocks is not\n' +
+    'promoted: waive the finding. Recorded as cli:USER.\nExit codes: 0 done, 1 refused.',
+  run: (args, io) => promoteCandidate(args, io),
+}
+
+export const baselinesGroup: CommandGroup = {
+  name: 'baselines',
+  summary: 'Contracts that routes are judged against: list, show, promote.',
+  commands: [list, showOne, promote],
+}
+
+async function promoteCandidate(args: Arguments, io: CommandIo): Promise<ExitCode> {
+  const [route = '', digest = ''] = args.operands
+  try {
+    const row = await withBaselines(args, io, (baselines) =>
+      baselines.promote(route, digest, `cli:${userInfo().username}`),
+    )
+    writeLine(io.stdout, `the baseline of ${route} is ${row.digest}`)
+    return EXIT.good
+  } catch (error) {
+    if (!(error instanceof GatewayError) || !REFUSED.has(error.code)) throw error
+    writeLine(io.stderr, [error.message, ...error.details.map(({ message }) => message)].join('\n'))
+    return EXIT.no
+  }
+}
+
+const REFUSED: ReadonlySet<string> = new Set(['NOT_FOUND', 'APPROVAL_CONFLICT', 'FORBIDDEN'])
+
+/** With the policy and the receipt key of the configuration: a promotion is a decision like any other. */
+function withBaselines<T>(args: Arguments, io: CommandIo, work: (baselines: Baselines) => Promise<T>): Promise<T> {
+  return withStore(args, io, async (store) => {
+    const live = openSettings(configSource(args, io))
+    const metrics = createMetrics()
+    const logger = createLogger('error')
+    const shared = { settings: live.current, store, metrics, logger, now: Date.now }
+    const flow = lazyFlow(args, io, shared)
+    try {
+      return await work(createBaselines({ ...shared, flow }))
+    } finally {
+      await flow.close()
+    }
+  })
+}
+
+type FlowParts = Pick<BaselinesDeps, 'metrics' | 'logger' | 'now'> & {
+  readonly settings: ReturnType<typeof openSettings>['current']
+  readonly store: Store
+}
+
+/** Looking at baselines needs no key, and no flow: both are opened by the first decision. */
+function lazyFlow(args: Arguments, io: CommandIo, parts: FlowParts): BaselinesDeps['flow'] & Pick<Flow, 'close'> {
+  let opened: { readonly flow: Flow; readonly close: () => Promise<void> } | null = null
+  const open = async (): Promise<Flow> => {
+    if (opened !== null) return opened.flow
+    const keys = await openExistingRing(args, io)
+    const inputs = createInputKeeper(parts)
+    const flow = createFlow({ ...parts, signer: () => keys.signer(), inputs })
+    opened = {
+      flow,
+      close: async () => {
+        await flow.close()
+        await inputs.close()
+      },
+    }
+    return flow
+  }
+  return {
+    compare: async (artifact, options) => (await open()).compare(artifact, options),
+    authorize: async (request) => (await open()).authorize(request),
+    close: async () => opened?.close(),
+  }
+}
+
+function viewRow({ baseline, candidate }: BaselineView): object {
+  return {
+    route: baseline.route,
+    type: baseline.type,
+    digest: baseline.digest,
+    source: baseline.source,
+    set_by: baseline.setBy,
+    set_at: instant(baseline.setAt),
+    candidate: candidate === null ? null : { digest: candidate.digest, seen_at: instant(candidate.seenAt) },
+  }
+}
+
+function baselineTable(views: readonly BaselineView[]): string {
+  return table(
+    ['ROUTE', 'TYPE', 'BASELINE', 'SOURCE', 'SET BY', 'SET', 'CANDIDATE', 'SEEN'],
+    views.map(({ baseline, candidate }) => [
+      baseline.route,
+      baseline.type,
+      baseline.digest,
+      baseline.source,
+      baseline.setBy,
+      instant(baseline.setAt),
+      candidate?.digest ?? '',
+      candidate === null ? '' : instant(candidate.seenAt),
+    ]),
+  )
+}

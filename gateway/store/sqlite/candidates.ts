@@ -1,0 +1,51 @@
+/** Operations on what routes were last seen to offer beside their baselines, and on the baselines' stamps. */
+import type { CandidateRow } from '../store.ts'
+import { integer, text, type Row, type Statements } from './statements.ts'
+
+export const candidateReads = {
+  /** Without the content, which can be large. */
+  baselineStamp: (sql: Statements, args: { readonly route: string; readonly artifactId: string }) => {
+    const row = sql.get(
+      'SELECT digest, set_at FROM baselines WHERE route = ? AND artifact_id = ?',
+      args.route,
+      args.artifactId,
+    )
+    return row === undefined ? null : { digest: text(row, 'digest'), setAt: integer(row, 'set_at') }
+  },
+  baselineCandidate: (sql: Statements, route: string): CandidateRow | null => {
+    const row = sql.get('SELECT * FROM baseline_candidates WHERE route = ?', route)
+    return row === undefined ? null : candidate(row)
+  },
+  baselineCandidates: (sql: Statements): readonly CandidateRow[] =>
+    sql.all('SELECT * FROM baseline_candidates ORDER BY route').map(candidate),
+} as const
+
+export const candidateWrites = {
+  setBaselineCandidate: (sql: Statements, row: CandidateRow): null => {
+    sql.run(
+      `INSERT INTO baseline_candidates (route, type, content, digest, seen_at) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET type = excluded.type, content = excluded.content, digest = excluded.digest,
+         seen_at = CASE digest WHEN excluded.digest THEN seen_at ELSE excluded.seen_at END`,
+      row.route,
+      row.type,
+      row.content,
+      row.digest,
+      row.seenAt,
+    )
+    return null
+  },
+  dropBaselineCandidate: (sql: Statements, route: string): null => {
+    sql.run('DELETE FROM baseline_candidates WHERE route = ?', route)
+    return null
+  },
+} as const
+
+function candidate(row: Row): CandidateRow {
+  return {
+    route: text(row, 'route'),
+    type: text(row, 'type'),
+    content: text(row, 'content'),
+    digest: text(row, 'digest'),
+    seenAt: integer(row, 'seen_at'),
+  }
+}
