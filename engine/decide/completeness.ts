@@ -27,7 +27,7 @@ export interface Commitment {
 export type ChangeSetOrigin =
   /** The caller, who vouches for it by naming the repository. */
   | { readonly kind: 'submitted'; readonly attested: Commitment }
-  /** The gateway, from the platform. `problem`: why the list is not whole. */
+  /** The gateway, from the platform, or from a request that writes files itself (`derivation` null). `problem`: why the list is not whole. */
   | {
       readonly kind: 'derived'
       readonly derivation: DerivationFacts | null
@@ -61,8 +61,8 @@ export function completenessMode(facts: CompletenessFacts | undefined, context: 
   if (facts === undefined) return 'UNBOUND'
   const { origin, bindingProvenAt } = facts
   if (origin.kind === 'derived') {
-    if (origin.problem !== null || origin.derivation === null) return 'UNESTABLISHABLE'
-    return bindingProvenAt === null ? 'UNBOUND' : 'SERVER_DERIVED'
+    if (origin.problem !== null) return 'UNESTABLISHABLE'
+    return bindingProvenAt === null || origin.derivation === null ? 'UNBOUND' : 'SERVER_DERIVED'
   }
   if (context.repository === null) return 'UNBOUND'
   return bindingProvenAt === null ? 'ATTESTED_UNVERIFIED' : 'BOUND_ATTESTED'

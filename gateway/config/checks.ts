@@ -3,6 +3,7 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isResourceName, RESOURCE_CLASSES } from '../intercept/kubernetes/kinds.ts'
 import { errorCode } from '../startup-error.ts'
+import { checkScm, pushWarnings } from './scm-checks.ts'
 import { isLoopback, isWildcard, parseAddress, type Address } from './addresses.ts'
 import { checkCertificateFiles, checkEgressLists, checkReservedName, checkRouteHosts } from './egress-checks.ts'
 import type { Config } from './schema.ts'
@@ -31,6 +32,7 @@ const CHECKS: readonly Check[] = [
   checkRouteHosts,
   checkReservedName,
   checkCertificateFiles,
+  checkScm,
 ]
 
 export function checkMeaning(config: Config): readonly Located[] {
@@ -52,6 +54,7 @@ export function warningsOf(config: Config): readonly Located[] {
       warnings.push(
         at(`/routes/${index}/failure`, 'calls that cannot be judged are forwarded', 'closed is the default'),
       )
+    warnings.push(...pushWarnings(route, index))
   })
   return warnings
 }

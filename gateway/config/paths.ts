@@ -5,7 +5,7 @@ import type { Config } from './schema.ts'
 
 /** Contract files, certificates and the repository; data_dir and store stay relative to the working directory. */
 export function withPaths(config: Config, directory: string): Config {
-  const { diff, tls } = config
+  const { diff, tls, scm } = config
   const from = (path: string): string => resolve(directory, path)
   return {
     ...config,
@@ -14,8 +14,14 @@ export function withPaths(config: Config, directory: string): Config {
       ...tls,
       ...(tls.ca === undefined ? {} : { ca: { certificate: from(tls.ca.certificate), key: from(tls.ca.key) } }),
     },
+    scm: { ...scm, github: githubWithPaths(scm.github, from) },
     routes: config.routes.map((route) => routeWithPaths(route, from)),
   }
+}
+
+function githubWithPaths(github: Config['scm']['github'], from: (path: string) => string): Config['scm']['github'] {
+  const { app } = github
+  return app === undefined ? github : { ...github, app: { ...app, key_file: from(app.key_file) } }
 }
 
 function routeWithPaths(route: RouteConfig, from: (path: string) => string): RouteConfig {

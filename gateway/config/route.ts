@@ -1,6 +1,7 @@
 /** One route: which calls it takes, where they go, what they are judged by and what is done with the verdict. Part of the configuration's schema. */
 import { Type, type Static } from 'typebox'
 import { seconds, strict } from './fields.ts'
+import { RouteScmConfig } from './scm.ts'
 import { KubernetesRoute } from './kubernetes-route.ts'
 
 export const ContractSource = Type.Union([
@@ -53,10 +54,20 @@ export const RouteConfig = Type.Object(
           'Base URL that calls are forwarded to. Without it the route takes calls that come by forward proxy, CONNECT or redirect, and they go to the host that they name (match.host).',
       }),
     ),
-    protocol: Type.Union([Type.Literal('mcp'), Type.Literal('http'), Type.Literal('kubernetes')], {
-      description:
-        'mcp: Streamable HTTP, judged per tool. http: judged against the OpenAPI contract of the route. kubernetes: writes to the Kubernetes API.',
-    }),
+    protocol: Type.Union(
+      [
+        Type.Literal('mcp'),
+        Type.Literal('http'),
+        Type.Literal('kubernetes'),
+        Type.Literal('github'),
+        Type.Literal('gitlab'),
+        Type.Literal('bitbucket'),
+      ],
+      {
+        description:
+          'mcp: Streamable HTTP, judged per tool. http: judged against the OpenAPI contract of the route. kubernetes: writes to the Kubernetes API. github, gitlab, bitbucket: merges, deployments and releases.',
+      },
+    ),
     contract: Type.Optional(
       Type.Object(
         {
@@ -150,6 +161,7 @@ export const RouteConfig = Type.Object(
       },
       'Timeouts towards the upstream; the body of an answer may take as long as it keeps moving.',
     ),
+    scm: RouteScmConfig,
     tls: strict(
       {
         upstream_ca: Type.Optional(

@@ -7,6 +7,7 @@ import { Consumers } from './consumers.ts'
 import { EgressConfig, ProxyAuthConfig, TlsConfig } from './egress.ts'
 import { integer, seconds, strict } from './fields.ts'
 import { RouteConfig } from './route.ts'
+import { ScmConfig } from './scm.ts'
 
 const LISTEN = '^(\\[[0-9a-fA-F:.]+\\]|[^:\\s]+):[0-9]{1,5}$'
 
@@ -250,6 +251,7 @@ export const Config = Type.Object(
       },
       'Who calls through the proxy, by the audience of the key, a keyed hash of the credential or the product of the user agent: blast_radius.consumers_observed.',
     ),
+    scm: ScmConfig,
     consumers_file: Type.Optional(
       Type.String({
         minLength: 1,

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type {
   Artifact,
+  CompletenessFacts,
   DecisionContext,
   Envelope,
   IntendedContext,
@@ -77,6 +78,8 @@ export type Ground =
       readonly artifacts: readonly Artifact[]
       /** What belongs to the change set and could not be had whole: makes the analysis incomplete. */
       readonly unreadable: readonly UnreadableArtifact[]
+      /** How the list came to be, where it was derived; absent: the request itself holds all of it. */
+      readonly completeness?: CompletenessFacts
     }
   /** There is no contract to compare: it goes on only with a valid receipt for exactly this operation on this target. */
   | { readonly kind: 'receipt' }
@@ -156,6 +159,8 @@ export interface JudgedAction extends ActionBase {
   readonly kind: 'judge'
   /** At least one. Asked again, and to look anew, for a call that was held and may go on now. Rejects with a GatewayError or an UpstreamRefusal when there is no telling. */
   gather(): Promise<readonly Question[]>
+  /** Asked last, after the verdicts: rejects when what was judged is not what the call would do now. Absent: that cannot change. */
+  confirm?(): Promise<void>
 }
 
 /** Not a request that can be judged: answered here. */
@@ -171,7 +176,7 @@ export type Action = PassingAction | JudgedAction | RefusedAction
 export interface Recogniser {
   /** The body must be read before the request can be recognised; what need not be read streams by. */
   needsBody(head: CallHead): boolean
-  recognise(call: Call): Action
+  recognise(call: Call): Action | Promise<Action>
 }
 
 /** The upstream refused the gateway's own question with a status that is meant for the caller: who it is, or that its session is over. */

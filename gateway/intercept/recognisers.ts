@@ -5,13 +5,19 @@ import type { Upstreams } from '../proxy/upstream.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Flow } from '../flow/flow.ts'
+import { bindingOf, provenAt } from '../scm/binding-of.ts'
+import type { Store } from '../store/store.ts'
 import type { Recogniser } from './action.ts'
+import { createBitbucketRecogniser } from './bitbucket.ts'
+import { createGithubRecogniser } from './github.ts'
+import { createGitlabRecogniser } from './gitlab.ts'
 import { createHttpApiRecogniser } from './http-api.ts'
 import { createCluster } from './kubernetes/cluster.ts'
 import { createKubernetesRecogniser } from './kubernetes/recogniser.ts'
 import { listTools } from './mcp-listing.ts'
 import { createMcpManifests } from './mcp-manifests.ts'
 import { createMcpRecogniser } from './mcp.ts'
+import type { ScmDeps } from './scm-action.ts'
 
 export type Recognisers = Readonly<Record<RouteConfig['protocol'], Recogniser>>
 
@@ -20,6 +26,7 @@ export interface RecogniserDeps {
   readonly flow: Pick<Flow, 'sniff'>
   readonly baselines: Pick<Baselines, 'baselineFor'>
   readonly upstreams: Upstreams
+  readonly store: Pick<Store, 'bindings'>
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */
@@ -43,7 +50,11 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
     logger,
     now,
   })
+  const scm = scmDeps(deps)
   return {
+    github: createGithubRecogniser(scm),
+    gitlab: createGitlabRecogniser(scm),
+    bitbucket: createBitbucketRecogniser(scm),
     mcp: createMcpRecogniser(manifests),
     http: createHttpApiRecogniser({
       metrics,
@@ -66,5 +77,17 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
         )
       },
     }),
+  }
+}
+
+function scmDeps({ upstreams, flow, settings, store }: RecogniserDeps): ScmDeps {
+  return {
+    upstreams,
+    sniff: (before, after) => flow.sniff(before, after),
+    config: () => settings().config,
+    async provenAt(tenant, platform, repository) {
+      const binding = await bindingOf(store, tenant, repository, platform)
+      return binding === null ? null : provenAt(binding)
+    },
   }
 }

@@ -15,7 +15,7 @@ import { recordDenial, type EgressRecordDeps } from './egress-record.ts'
 import { forward } from './forward.ts'
 import { ANYBODY, PROXY_CHALLENGE, proxyCaller } from './proxy-auth.ts'
 import { travel, type RoadDeps } from './road.ts'
-import { headProblem, matchNamed, matchRoute, namesHost, type NamedDestination } from './target.ts'
+import { headProblem, matchNamed, matchRoute, namesHost, slashProblem, type NamedDestination } from './target.ts'
 import { sendError, type Trip } from './trip.ts'
 import type { UpstreamRoute } from './upstream.ts'
 
@@ -45,6 +45,8 @@ async function admitToRoute(
   deps: AdmissionDeps,
 ): Promise<void> {
   const match = matchRoute(trip.settings.config.routes, host, target)
+  const problem = slashProblem(target, match?.route ?? null)
+  if (problem !== null) return sendError(trip, 'INVALID_INPUT', problem)
   if (match !== null) return travel(trip, match, deps.road)
   sendError(trip, 'NOT_FOUND', 'No route of the gateway matches this host and path.')
 }
@@ -58,6 +60,8 @@ async function callerOf(trip: Trip, arrival: Arrival, { store }: AdmissionDeps):
 async function admitToDestination(trip: Trip, destination: NamedDestination, deps: AdmissionDeps): Promise<void> {
   const { routes } = trip.settings.config
   const match = matchNamed(routes, destination)
+  const problem = slashProblem(destination.target, match?.route ?? null)
+  if (problem !== null) return sendError(trip, 'INVALID_INPUT', problem)
   // An upstream in the configuration is the operator's word: the call does not go where the request says.
   const isElsewhere = match?.route.upstream !== undefined
   const denial = isElsewhere ? null : deps.egressOf(trip.settings).denialOf(destination.authority, match !== null)

@@ -57,6 +57,7 @@ export async function judge(
       const verdict = await verdictOn(call, question, receipts, settings.generation, deps)
       verdicts.push({ subject: question.subject, verdict })
     }
+    await action.confirm?.()
     return { kind: 'decided', verdicts, governing: strictest(verdicts), receipts }
   } catch (error) {
     // The one catch of the decision path: whatever the fault, its answer is never CONTINUE (design.md, law 2).

@@ -22,7 +22,7 @@ export interface RoadPartsDeps {
   /** Read once a request: routes, limits and policy can change while the proxy runs. */
   readonly settings: BaselinesDeps['settings']
   readonly flow: Pick<BaselinesDeps['flow'], 'authorize'> & Pick<Flow, 'digests' | 'sniff'>
-  readonly store: Pick<Store, 'approval' | 'receiptState' | 'consumeReceipt' | 'recordInterception'>
+  readonly store: Pick<Store, 'approval' | 'bindings' | 'receiptState' | 'consumeReceipt' | 'recordInterception'>
   readonly keys: Pick<KeyRing, 'keySet'>
   readonly baselines: Pick<Baselines, 'baselineFor'>
   readonly consumers: Pick<ConsumerObserver, 'note'>

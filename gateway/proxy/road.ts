@@ -20,7 +20,7 @@ export async function travel(trip: Trip, match: RouteMatch, deps: RoadDeps): Pro
   const recogniser = deps.recognisers[match.route.protocol]
   const call = await intercept(trip, match, recogniser, deps)
   if (call === null) return
-  const action = recogniser.recognise(call)
+  const action = await recogniser.recognise(call)
   if (action.kind === 'refuse') return refuseUnread(trip, call, action.answer, deps)
   if (action.kind === 'pass') return pass(trip, call, action, deps)
   const settlement = await settleCall(call, action, trip.settings, waitingOf(trip), deps)

@@ -19,17 +19,27 @@ export function targetProblem(target: string): string | null {
 
 const VISIBLE_ASCII = /^[\x21-\x7e]*$/
 /** `/./` and `/../`, plain or percent-encoded, with or without parameters behind a semicolon. */
-const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?=[/;]|$)/i
-/** Slash, backslash and NUL in disguise. */
-const ENCODED_SEPARATOR = /%(?:2f|5c|00)/i
+const DOT_SEGMENT = /(?:\/|%2f)(?:\.|%2e){1,2}(?=[/;]|%2f|$)/i
+/** Backslash and NUL in disguise. */
+const ENCODED_SEPARATOR = /%(?:5c|00)/i
+const ENCODED_SLASH = /^[^?]*%2f/i
 const BROKEN_ESCAPE = /%(?![0-9a-f]{2})/i
 
 function pathProblem(path: string): string | null {
   if (path.includes('\\')) return 'The path holds a backslash.'
   if (!path.includes('%') && !path.includes('/.')) return null
   if (DOT_SEGMENT.test(path)) return 'The path holds a dot segment.'
-  if (ENCODED_SEPARATOR.test(path)) return 'The path holds an encoded slash, backslash or NUL.'
+  if (ENCODED_SEPARATOR.test(path)) return 'The path holds an encoded backslash or NUL.'
   return BROKEN_ESCAPE.test(path) ? 'The path holds a broken percent-escape.' : null
+}
+
+/** Whose paths name things that hold slashes themselves: `/projects/group%2Fname`. Their recognisers read segments, not prefixes. */
+const SLASHES_IN_SEGMENTS: ReadonlySet<RouteConfig['protocol']> = new Set(['gitlab'])
+
+/** An encoded slash is a slash to some servers and a letter to others: null where the protocol has it as a letter. */
+export function slashProblem(target: string, route: Pick<RouteConfig, 'protocol'> | null): string | null {
+  if (!ENCODED_SLASH.test(target) || (route !== null && SLASHES_IN_SEGMENTS.has(route.protocol))) return null
+  return 'The path holds an encoded slash.'
 }
 
 /**

@@ -181,8 +181,11 @@ async function isUnanswered(
 export function changedArtifacts(
   { target }: Pick<Subject, 'target'>,
   change: Change,
-): Pick<AuthorizeRequest, 'artifacts' | 'unreadable'> {
-  if (change.kind === 'change_set') return { artifacts: change.artifacts, unreadable: change.unreadable }
+): Pick<AuthorizeRequest, 'artifacts' | 'unreadable' | 'completeness'> {
+  if (change.kind === 'change_set') {
+    const { kind: _kind, ...changed } = change
+    return changed
+  }
   const { baseline, offered } = change
   return { artifacts: [{ id: target, type: offered.type, before: baseline.content, after: offered.content }] }
 }

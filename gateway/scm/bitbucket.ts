@@ -60,6 +60,7 @@ export function createBitbucketClient(transport: ScmTransport, repository: strin
     async parentsOf(commit) {
       return listAt(await json(`/commit/${commit}`), 'parents').map((parent) => commitAt(parent, 'hash'))
     },
+    previous: () => Promise.reject(new ScmError('unexpected', `${title} tells of no releases and deployments here`)),
   }
 }
 

@@ -2,7 +2,16 @@
  * A change set as the platform lists it: which files changed, which of them are contracts or parts of one, and both sides of
  * each. What cannot be had whole is said, and makes the analysis incomplete.
  */
-import { byCodeUnit, type Artifact, type Digest, type DocumentLimits, type Problem } from '../../engine/index.ts'
+import {
+  byCodeUnit,
+  type Artifact,
+  type Commitment,
+  type CompletenessFacts,
+  type DerivationFacts,
+  type Digest,
+  type DocumentLimits,
+  type Problem,
+} from '../../engine/index.ts'
 import type { Flow, UnreadableArtifact } from '../flow/flow.ts'
 import { sha256Hex } from '../hash.ts'
 import { classify, type ContractFile } from './contract-file.ts'
@@ -10,7 +19,8 @@ import { changeSetCommitment } from './commitment.ts'
 import { affectedRoots } from './contract-roots.ts'
 import { inTurn } from './in-turn.ts'
 import { createSides, type TreeSides } from './merge-view.ts'
-import type { ChangedFile, Comparison, Listing, MergeRequest, PlatformId, ScmClient } from './platform.ts'
+import { textFile } from './files.ts'
+import type { ChangedFile, Comparison, FileAtCommit, Listing, MergeRequest, ScmClient } from './platform.ts'
 import { LISTING_PROBLEMS } from './problems.ts'
 import type { ContractSelector } from './selector.ts'
 
@@ -32,14 +42,12 @@ export interface DerivationQuestion {
 }
 
 export interface DerivedChangeSet {
-  readonly platform: PlatformId
-  readonly base: string
-  readonly head: string
+  /** Null: the files are written by the request that is judged. */
+  readonly derivation: DerivationFacts | null
   readonly artifacts: readonly Artifact[]
   readonly unreadable: readonly UnreadableArtifact[]
-  /** All changed files, contracts or not. */
-  readonly count: number
-  readonly commitment: Digest
+  /** To all changed files, contracts or not. */
+  readonly commitment: Commitment
   readonly selectorHash: Digest
   /** Why the list is not whole; null: it is. */
   readonly problem: Problem | null
@@ -54,21 +62,54 @@ export async function deriveChangeSet(
   const { base, head, trialMerge } = question
   const { mergeBase, files } = await changesOf(client, question)
   const sides = createSides(client, { base, head, mergeBase, files: files.items, trialMerge })
+  const derivation = { platform: client.platform, baseSha: base, headSha: head }
+  return { ...(await judgeable(client, { base, files, sides }, terms)), derivation }
+}
+
+/** Files that a request itself writes on top of a branch: null removes one. */
+export async function deriveWritten(
+  client: ScmClient,
+  { base, written }: { readonly base: string; readonly written: ReadonlyMap<string, Buffer | null> },
+  terms: DerivationTerms,
+): Promise<DerivedChangeSet> {
+  const before = (path: string): Promise<FileAtCommit> => client.file(path, base)
+  const after = (path: string): Promise<FileAtCommit> => {
+    const content = written.get(path)
+    if (content === undefined) return before(path)
+    return Promise.resolve(content === null ? { kind: 'absent' } : textFile(path, content))
+  }
+  const items = [...written].map(([path, content]): ChangedFile => ({
+    path,
+    change: content === null ? 'removed' : 'modified',
+  }))
+  const changes = { base, files: { items, incomplete: null }, sides: { before, after } }
+  return { ...(await judgeable(client, changes, terms)), derivation: null }
+}
+
+async function judgeable(
+  client: ScmClient,
+  { base, files, sides }: { readonly base: string; readonly files: Listing<ChangedFile>; readonly sides: TreeSides },
+  terms: DerivationTerms,
+): Promise<Omit<DerivedChangeSet, 'derivation'>> {
   const selected = files.items.filter(({ path }) => terms.selector.isSelected(path))
   const read = selected.slice(0, terms.maxContracts)
   const contracts = await inTurn(read, (file) => classify(file, sides, terms))
   const roots = await affectedRoots(client, { base, contracts, files: files.items, sides }, terms)
   const whole = gathered([...contracts, ...roots.contracts])
   return {
-    platform: client.platform,
-    base,
-    head,
     ...whole,
-    count: files.items.length,
-    commitment: await commitmentTo(files.items, read, sides),
+    commitment: { root: await commitmentTo(files.items, read, sides), count: files.items.length },
     selectorHash: terms.selector.hash,
     problem: listingProblem(files, selected.length - read.length) ?? roots.problem,
   }
+}
+
+/** What a decision about a derived change set is told of where it comes from. */
+export function derivedCompleteness(
+  { derivation, commitment, problem, selectorHash }: DerivedChangeSet,
+  bindingProvenAt: string | null,
+): CompletenessFacts {
+  return { origin: { kind: 'derived', derivation, commitment, problem }, bindingProvenAt, selectorHash }
 }
 
 async function changesOf(

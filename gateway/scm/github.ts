@@ -8,6 +8,7 @@ import {
   type FileAtCommit,
   type Listing,
   type MergeRequest,
+  type Predecessor,
   type RepositoryFacts,
   type ScmClient,
 } from './platform.ts'
@@ -25,6 +26,9 @@ const MAX_COMPARED = 300
 export function createGithubClient(transport: ScmTransport, repository: string): ScmClient {
   const json = async (path: string): Promise<unknown> =>
     jsonOf(await transport.get(`${repository}${path}`, JSON_TYPE), title)
+
+  const commitOf = async (ref: string): Promise<string> =>
+    isCommitId(ref) ? ref : commitAt(await json(`/commits/${encodeURIComponent(ref)}`), 'sha')
 
   const compare = async (base: string, head: string): Promise<Comparison> => {
     const answer = await json(`/compare/${encodeURIComponent(base)}...${encodeURIComponent(head)}?per_page=1`)
@@ -53,8 +57,7 @@ export function createGithubClient(transport: ScmTransport, repository: string):
       const answer = await json('')
       return { name: textAt(answer, 'full_name'), defaultBranch: textAt(answer, 'default_branch') }
     },
-    commitOf: async (ref) =>
-      isCommitId(ref) ? ref : commitAt(await json(`/commits/${encodeURIComponent(ref)}`), 'sha'),
+    commitOf,
     branchTip: async (branch) => commitAt(await json(`/git/ref/heads/${encodePath(branch)}`), 'object', 'sha'),
     compare,
     async changedFiles(from, to) {
@@ -71,6 +74,43 @@ export function createGithubClient(transport: ScmTransport, repository: string):
     async parentsOf(commit) {
       return listAt(await json(`/git/commits/${commit}`), 'parents').map((parent) => commitAt(parent, 'sha'))
     },
+    previous: (what) => previous(what, { json, commitOf }),
+  }
+}
+
+interface Lookups {
+  readonly json: (path: string) => Promise<unknown>
+  readonly commitOf: (ref: string) => Promise<string>
+}
+
+/** Deployments that are looked through for the last good one. */
+const MAX_DEPLOYMENTS = 20
+
+async function previous(what: Predecessor, { json, commitOf }: Lookups): Promise<string | null> {
+  if (what.kind === 'workflow') {
+    const runs = await json(`/actions/workflows/${encodeURIComponent(what.workflow)}/runs?status=success&per_page=1`)
+    const [last] = listAt(runs, 'workflow_runs')
+    return last === undefined ? null : commitAt(last, 'head_sha')
+  }
+  if (what.kind === 'release') {
+    const tag = await orAbsent(async () => textAt(await json('/releases/latest'), 'tag_name'))
+    return tag === null ? null : commitOf(`tags/${tag}`)
+  }
+  const query = `environment=${encodeURIComponent(what.environment)}&per_page=${MAX_DEPLOYMENTS}`
+  for (const deployment of listAt(await json(`/deployments?${query}`))) {
+    const [status] = listAt(await json(`/deployments/${String(deployment['id'])}/statuses?per_page=1`))
+    if (at(status, 'state') === 'success') return commitAt(deployment, 'sha')
+  }
+  return null
+}
+
+/** Null for what the platform does not have. */
+async function orAbsent<T>(ask: () => Promise<T>): Promise<T | null> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (error instanceof ScmError && error.status === 404) return null
+    throw error
   }
 }
 

@@ -62,6 +62,17 @@ export function createGitlabClient(transport: ScmTransport, repository: string):
       const parents = at(await json(`/repository/commits/${commit}`), 'parent_ids')
       return Array.isArray(parents) ? parents.filter((parent) => typeof parent === 'string') : []
     },
+    async previous(what) {
+      if (what.kind === 'release') {
+        const [last] = listAt(await json('/releases?order_by=released_at&sort=desc&per_page=1'))
+        return last === undefined ? null : commitAt(last, 'commit', 'id')
+      }
+      if (what.kind === 'workflow') throw new ScmError('unexpected', `${title} has no workflows to dispatch`)
+      const environment = encodeURIComponent(what.environment)
+      const query = `environment=${environment}&status=success&order_by=id&sort=desc&per_page=1`
+      const [last] = listAt(await json(`/deployments?${query}`))
+      return last === undefined ? null : commitAt(last, 'sha')
+    },
   }
 }
 

@@ -55,6 +55,12 @@ export interface MergeRequest {
   readonly trialMerge: string | null
 }
 
+/** What came before a release or a deployment: the change set runs from there. */
+export type Predecessor =
+  | { readonly kind: 'release' }
+  | { readonly kind: 'deployment'; readonly environment: string }
+  | { readonly kind: 'workflow'; readonly workflow: string }
+
 export interface ScmClient {
   readonly platform: PlatformId
   /** All methods reject with a ScmError. */
@@ -71,4 +77,6 @@ export interface ScmClient {
   paths(commit: string): Promise<Listing<string>>
   mergeRequest(id: string): Promise<MergeRequest>
   parentsOf(commit: string): Promise<readonly string[]>
+  /** Commit of the last good one; null: there was none. */
+  previous(what: Predecessor): Promise<string | null>
 }

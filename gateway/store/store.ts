@@ -270,6 +270,25 @@ export interface KnownUse extends Pick<ObservedUse, 'consumer' | 'operation' | '
   readonly artifact: string
 }
 
+/** Control of a tenant over a repository, proven by a file in it (wire.md §10). Times are milliseconds since the epoch. */
+export interface BindingRow {
+  readonly tenant: string
+  readonly platform: 'scm_a' | 'scm_b' | 'scm_c'
+  /** `owner/name`. */
+  readonly repository: string
+  readonly provenAt: number
+  /** Audience of the key that proved it. */
+  readonly provenBy: string
+}
+
+export interface ChallengeRow extends Pick<BindingRow, 'tenant' | 'platform' | 'repository'> {
+  readonly challengeId: string
+  /** What the marker file is to hold. */
+  readonly marker: string
+  readonly createdAt: number
+  readonly expiresAt: number
+}
+
 export interface Store {
   /** Describes itself for the start-up summary and readiness, e.g. `sqlite /var/lib/preflight/ledger.db`. */
   readonly description: string
@@ -318,6 +337,11 @@ export interface Store {
   closeBreakGlass(id: string, by: string, at: number): Promise<BreakGlassRow | null>
   /** Counts one call on the exception in force of the route; null when there is none. */
   useBreakGlass(route: string, at: number): Promise<BreakGlassRow | null>
+  /** All of a tenant's. */
+  bindings(tenant: string): Promise<readonly BindingRow[]>
+  recordBinding(row: BindingRow): Promise<void>
+  openChallenge(row: ChallengeRow): Promise<void>
+  challenge(tenant: string, challengeId: string): Promise<ChallengeRow | null>
   baseline(route: string, artifactId: string): Promise<BaselineRow | null>
   /** Digest and time of a baseline, without its content: whether it is still the one known. */
   baselineStamp(route: string, artifactId: string): Promise<Pick<BaselineRow, 'digest' | 'setAt'> | null>

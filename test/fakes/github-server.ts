@@ -174,7 +174,7 @@ interface GraphqlRequest {
 /** Node ids are `PR_7`, `R_4711` and `REF_main`. */
 function graphql(server: ScmServer, { query, variables = {} }: GraphqlRequest): ScmReply {
   const { repository } = server
-  if (/^\s*mutation/.test(query)) {
+  if (/\bmutation\b/.test(query)) {
     server.effects.push('graphql mutation')
     return { body: { data: { mutation: true } } }
   }

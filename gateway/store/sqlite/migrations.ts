@@ -215,4 +215,23 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX observed_uses_by_route ON observed_uses (route);
   CREATE INDEX observed_uses_by_age ON observed_uses (last_at);
   `,
+  `
+  CREATE TABLE bindings (
+    tenant     TEXT NOT NULL,
+    platform   TEXT NOT NULL CHECK (platform IN ('scm_a', 'scm_b', 'scm_c')),
+    repository TEXT NOT NULL COLLATE NOCASE,
+    proven_at  INTEGER NOT NULL,
+    proven_by  TEXT NOT NULL,
+    PRIMARY KEY (tenant, platform, repository)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE binding_challenges (
+    challenge_id TEXT NOT NULL PRIMARY KEY,
+    tenant       TEXT NOT NULL,
+    platform     TEXT NOT NULL CHECK (platform IN ('scm_a', 'scm_b', 'scm_c')),
+    repository   TEXT NOT NULL,
+    marker       TEXT NOT NULL,
+    created_at   INTEGER NOT NULL,
+    expires_at   INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]

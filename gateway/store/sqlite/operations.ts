@@ -1,5 +1,6 @@
 /** The list of what the writer thread can do, and the messages that carry it between the threads. */
 import { approvalReads, approvalWrites } from './approvals.ts'
+import { bindingReads, bindingWrites } from './bindings.ts'
 import { breakGlassReads, breakGlassWrites } from './break-glass.ts'
 import { candidateReads, candidateWrites } from './candidates.ts'
 import { decisionReads, decisionWrites } from './decisions.ts'
@@ -9,6 +10,7 @@ import { useReads, useWrites } from './uses.ts'
 
 export const READS = {
   ...approvalReads,
+  ...bindingReads,
   ...breakGlassReads,
   ...candidateReads,
   ...decisionReads,
@@ -18,6 +20,7 @@ export const READS = {
 } as const
 export const WRITES = {
   ...approvalWrites,
+  ...bindingWrites,
   ...breakGlassWrites,
   ...candidateWrites,
   ...decisionWrites,

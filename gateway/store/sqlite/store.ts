@@ -59,6 +59,14 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     breakGlasses: (filter) => client.call('breakGlasses', filter),
     closeBreakGlass: (id, by, at) => client.call('closeBreakGlass', { id, by, at }),
     useBreakGlass: (route, at) => client.call('useBreakGlass', { route, at }),
+    bindings: (tenant) => client.call('bindings', tenant),
+    recordBinding: async (row) => {
+      await client.call('recordBinding', row)
+    },
+    openChallenge: async (row) => {
+      await client.call('openChallenge', row)
+    },
+    challenge: (tenant, challengeId) => client.call('challenge', { tenant, challengeId }),
     baseline: (route, artifactId) => client.call('baseline', { route, artifactId }),
     baselineStamp: (route, artifactId) => client.call('baselineStamp', { route, artifactId }),
     baselineCandidate: (route) => client.call('baselineCandidate', route),

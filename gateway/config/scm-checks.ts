@@ -1,0 +1,61 @@
+/** What a schema cannot say of source control: files that are not there, addresses that are none, and ways around a merge. */
+import { accessSync, constants } from 'node:fs'
+import { errorCode } from '../startup-error.ts'
+import type { RouteConfig } from './route.ts'
+import type { Config } from './schema.ts'
+import type { Located } from './schema-mistakes.ts'
+
+export function checkScm({ scm }: Config): readonly Located[] {
+  const { github, gitlab, bitbucket, contracts } = scm
+  const addresses = Object.entries({ github, gitlab, bitbucket }).flatMap(([name, { api }]) =>
+    URL.canParse(api) ? [] : [at(`/scm/${name}/api`, `${api} is not a URL`, 'write http(s)://HOST[:PORT][/PATH]')],
+  )
+  const code = github.app === undefined ? null : unreadable(github.app.key_file)
+  return [
+    ...addresses,
+    ...(code === null
+      ? []
+      : [
+          at(
+            '/scm/github/app/key_file',
+            `${github.app?.key_file} cannot be read (${code})`,
+            'paths start at this file',
+          ),
+        ]),
+    ...(contracts.globs.some((glob) => !glob.startsWith('!'))
+      ? []
+      : [
+          at(
+            '/scm/contracts/globs',
+            'no glob says what is a contract, so nothing would be judged',
+            'add one, e.g. "**/*.yaml"',
+          ),
+        ]),
+  ]
+}
+
+const PLATFORMS: ReadonlySet<RouteConfig['protocol']> = new Set(['github', 'gitlab', 'bitbucket'])
+
+export function pushWarnings({ protocol, scm }: RouteConfig, index: number): readonly Located[] {
+  if (!PLATFORMS.has(protocol) || scm.push !== 'pass') return []
+  return [
+    at(
+      `/routes/${index}/scm/push`,
+      'a push to a protected branch goes around every judged merge',
+      'deny is the default',
+    ),
+  ]
+}
+
+function unreadable(file: string): string | null {
+  try {
+    accessSync(file, constants.R_OK)
+    return null
+  } catch (error) {
+    return errorCode(error) ?? 'unknown error'
+  }
+}
+
+function at(pointer: string, message: string, fix: string): Located {
+  return { pointer, at: 'value', message, fix }
+}

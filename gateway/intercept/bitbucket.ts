@@ -1,0 +1,92 @@
+/** Bitbucket Cloud's API and git over HTTP: which calls land something. https://developer.atlassian.com/cloud/bitbucket/rest/ */
+import { createBitbucketClient } from '../scm/bitbucket.ts'
+import type { Call, CallHead, Recogniser } from './action.ts'
+import { isPush, recognisePush } from './git-push.ts'
+import { isProtected, passing, refused, ScmAction, type ScmDeps } from './scm-action.ts'
+import { UnreadableIntent, type FileWrite, type ScmIntent } from './scm-intent.ts'
+import { bodyMembers, branchOf, isRead, matchSegments, removed, segmentsOf, written } from './scm-request.ts'
+import { recogniseCall, type ScmRow } from './scm-table.ts'
+
+const ROWS: readonly ScmRow[] = [
+  {
+    path: ['pullrequests', ':id', 'merge'],
+    intents: ({ repository, names }) => {
+      const id = names['id'] ?? ''
+      if (!/^[1-9][0-9]{0,9}$/.test(id)) throw new UnreadableIntent(`"${id}" is no number of a pull request.`)
+      return [{ kind: 'merge_request', repository, id, head: null }]
+    },
+  },
+]
+
+/** Members of the form that are not paths of files. */
+const OWN_FIELDS: ReadonlySet<string> = new Set(['message', 'author', 'parents', 'branch', 'files'])
+
+interface Located {
+  readonly prefix: string
+  readonly repository: string
+  readonly rest: readonly string[]
+}
+
+function locate(segments: readonly string[]): Located | null {
+  const start = segments.findIndex(
+    (segment, index) => segment.toLowerCase() === 'repositories' && segments[index - 1] === '2.0',
+  )
+  const [workspace, slug] = segments.slice(start + 1, start + 3)
+  if (start === -1 || workspace === undefined || slug === undefined) return null
+  const prefix = segments
+    .slice(0, start)
+    .map((segment) => `/${segment}`)
+    .join('')
+  const repository = `/repositories/${encodeURIComponent(workspace)}/${encodeURIComponent(slug)}`
+  return { prefix, repository, rest: segments.slice(start + 3) }
+}
+
+export function createBitbucketRecogniser(deps: ScmDeps): Recogniser {
+  const dialect = { platform: 'scm_c', createClient: createBitbucketClient } as const
+  return {
+    needsBody: (head: CallHead) =>
+      !isRead(head.method) && (isPush(head) ? head.route.scm.push !== 'pass' : isOfInterest(head)),
+    async recognise(call: Call) {
+      if (isPush(call)) return recognisePush(call, 'bitbucket')
+      const segments = segmentsOf(call.upstreamPath)
+      const located = segments === null ? null : locate(segments)
+      if (located !== null && !isRead(call.method) && matchSegments(['src'], located.rest) !== null)
+        return recogniseSource(call, located, deps)
+      return recogniseCall(call, { dialect, rows: ROWS, located }, deps)
+    },
+  }
+}
+
+/** A commit by form: each field is a file by its path, `files` names those that are meant, and without content they go. */
+async function recogniseSource(call: Call, { prefix, repository }: Located, deps: ScmDeps) {
+  const name = `${call.method} ${call.upstreamPath.split('?', 1)[0] ?? ''}`
+  try {
+    const members = await bodyMembers(call)
+    const branch = members.findLast(([field]) => field === 'branch')?.[1]
+    const target = typeof branch === 'string' && branch !== '' ? branchOf(branch) : null
+    if (!isProtected(call, target)) return passing(name)
+    const intent: ScmIntent = { kind: 'write_files', repository, branch: target, writes: writesOf(members) }
+    const intents = () => Promise.resolve([intent])
+    return new ScmAction(call, { platform: 'scm_c', createClient: createBitbucketClient, name, prefix, intents }, deps)
+  } catch (error) {
+    if (error instanceof UnreadableIntent) return refused(call, name, error.message)
+    throw error
+  }
+}
+
+function writesOf(members: readonly (readonly [string, unknown])[]): readonly FileWrite[] {
+  const contents = members.filter(([field]) => !OWN_FIELDS.has(field))
+  const named = members.flatMap(([field, value]) => (field === 'files' && typeof value === 'string' ? [value] : []))
+  const given = new Set(contents.map(([field]) => field.replace(/^\/+/, '')))
+  return [
+    ...contents.map(([path, value]) => written(path, Buffer.isBuffer(value) ? value : Buffer.from(String(value)))),
+    ...named.filter((path) => !given.has(path.replace(/^\/+/, ''))).map(removed),
+  ]
+}
+
+function isOfInterest({ upstreamPath }: CallHead): boolean {
+  const segments = segmentsOf(upstreamPath)
+  const located = segments === null ? null : locate(segments)
+  if (located === null) return segments === null
+  return [...ROWS.map(({ path }) => path), ['src']].some((path) => matchSegments(path, located.rest) !== null)
+}

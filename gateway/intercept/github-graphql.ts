@@ -1,0 +1,250 @@
+/** GitHub's GraphQL API: which mutations of a request land, deploy or set something. https://docs.github.com/graphql */
+import type { DocumentNode, FieldNode, OperationDefinitionNode, SelectionSetNode } from 'graphql/language'
+import { createGithubClient } from '../scm/github.ts'
+import { at, optionalTextAt, textAt } from '../scm/members.ts'
+import { PLATFORMS } from '../scm/platform.ts'
+import { ScmError } from '../scm/scm-error.ts'
+import { jsonOf, type ScmTransport } from '../scm/transport.ts'
+import type { Action, Call } from './action.ts'
+import { passing, refused, ScmAction, type ScmDeps } from './scm-action.ts'
+import { UnreadableIntent, type ScmIntent } from './scm-intent.ts'
+import {
+  branchOf,
+  contentOf,
+  parametersOf,
+  removed,
+  requiredText,
+  text,
+  written,
+  type Parameters,
+} from './scm-request.ts'
+import { isJsonObject } from './strict-json.ts'
+
+/** What a mutation's `input` would do; nodes are asked for by their ids. */
+interface Mutation {
+  readonly head?: (input: Parameters) => string | null
+  readonly intent: (input: Parameters, nodes: Nodes) => Promise<ScmIntent>
+}
+
+const { title } = PLATFORMS.scm_a
+
+const MUTATIONS: Readonly<Record<string, Mutation>> = {
+  mergePullRequest: { head: expectedHead, intent: mergeOfNode },
+  enqueuePullRequest: { head: expectedHead, intent: mergeOfNode },
+  enablePullRequestAutoMerge: { head: expectedHead, intent: mergeOfNode },
+  mergeBranch: {
+    async intent(input, nodes) {
+      const repository = await nodes.repository(requiredText(input, 'repositoryId'))
+      return {
+        kind: 'merge_branches',
+        repository,
+        base: requiredText(input, 'base'),
+        head: requiredText(input, 'head'),
+      }
+    },
+  },
+  updateRef: {
+    async intent(input, nodes) {
+      const { repository, branch } = await nodes.ref(requiredText(input, 'refId'))
+      return { kind: 'move_branch', repository, branch, commit: requiredText(input, 'oid') }
+    },
+  },
+  createCommitOnBranch: { intent: commitOnBranch },
+  createDeployment: {
+    async intent(input, nodes) {
+      const { repository, branch } = await nodes.ref(requiredText(input, 'refId'))
+      const environment = text(input, 'environment') ?? 'production'
+      const since = { kind: 'deployment', environment } as const
+      return { kind: 'ship', operation: 'deploy', repository, ref: branch, since, label: environment }
+    },
+  },
+}
+
+/** Do the same in a form that is not read; there is another way to ask for each. */
+const UNREAD: Readonly<Record<string, string>> = {
+  updateRefs: 'updateRef',
+  revertPullRequest: 'a pull request that is made by hand',
+}
+
+function expectedHead(input: Parameters): string | null {
+  return text(input, 'expectedHeadOid')
+}
+
+async function mergeOfNode(input: Parameters, nodes: Nodes): Promise<ScmIntent> {
+  const { repository, number } = await nodes.pullRequest(requiredText(input, 'pullRequestId'))
+  return { kind: 'merge_request', repository, id: number, head: expectedHead(input) }
+}
+
+async function commitOnBranch(input: Parameters, nodes: Nodes): Promise<ScmIntent> {
+  const branch = input['branch']
+  const id = optionalTextAt(branch, 'id')
+  const place =
+    id === null
+      ? { repository: repositoryPath(textIn(branch, 'repositoryNameWithOwner')), branch: textIn(branch, 'branchName') }
+      : await nodes.ref(id)
+  const additions = membersOf(at(input['fileChanges'], 'additions')).map((file) =>
+    written(textIn(file, 'path'), contentOf(optionalTextAt(file, 'contents') ?? '', 'base64')),
+  )
+  const deletions = membersOf(at(input['fileChanges'], 'deletions')).map((file) => removed(textIn(file, 'path')))
+  return {
+    kind: 'write_files',
+    repository: place.repository,
+    branch: branchOf(place.branch) ?? place.branch,
+    writes: [...additions, ...deletions],
+  }
+}
+
+function membersOf(list: unknown): readonly unknown[] {
+  return Array.isArray(list) ? list : []
+}
+
+function textIn(value: unknown, name: string): string {
+  const found = optionalTextAt(value, name)
+  if (found === null) throw new UnreadableIntent(`"${name}" is missing in the input of the mutation.`)
+  return found
+}
+
+function repositoryPath(nameWithOwner: string): string {
+  const [owner = '', name = '', ...others] = nameWithOwner.split('/')
+  if (owner === '' || name === '' || others.length > 0)
+    throw new UnreadableIntent(`"${nameWithOwner}" is no name of a repository.`)
+  return `/repos/${encodeURIComponent(owner)}/${encodeURIComponent(name)}`
+}
+
+/** What ids of nodes stand for, asked with the credentials of the call. */
+interface Nodes {
+  repository(id: string): Promise<string>
+  pullRequest(id: string): Promise<{ readonly repository: string; readonly number: string }>
+  ref(id: string): Promise<{ readonly repository: string; readonly branch: string }>
+}
+
+const NODE_QUERY = `query($id: ID!) { node(id: $id) { __typename
+  ... on Repository { nameWithOwner }
+  ... on PullRequest { number repository { nameWithOwner } }
+  ... on Ref { name prefix repository { nameWithOwner } } } }`
+
+function createNodes(transport: ScmTransport, path: string): Nodes {
+  const ask = async (id: string, kind: string): Promise<unknown> => {
+    const answer = jsonOf(await transport.post(path, { query: NODE_QUERY, variables: { id } }), title)
+    const node = at(answer, 'data', 'node')
+    if (at(node, '__typename') === kind) return node
+    throw new ScmError('refused', `${title} shows no ${kind} of this id`, { status: 404 })
+  }
+  return {
+    repository: async (id) => repositoryPath(textAt(await ask(id, 'Repository'), 'nameWithOwner')),
+    async pullRequest(id) {
+      const node = await ask(id, 'PullRequest')
+      return {
+        repository: repositoryPath(textAt(node, 'repository', 'nameWithOwner')),
+        number: String(at(node, 'number')),
+      }
+    },
+    async ref(id) {
+      const node = await ask(id, 'Ref')
+      const branch = branchOf(textAt(node, 'prefix') + textAt(node, 'name'))
+      if (branch === null) throw new UnreadableIntent('The ref is no branch.')
+      return { repository: repositoryPath(textAt(node, 'repository', 'nameWithOwner')), branch }
+    },
+  }
+}
+
+interface Called {
+  readonly name: string
+  readonly input: Parameters
+}
+
+export async function recogniseGraphql(call: Call, segments: readonly string[], deps: ScmDeps): Promise<Action> {
+  const path = `/${segments.join('/')}`
+  try {
+    const called = await mutationsOf(await parametersOf(call))
+    const judged = called.filter(({ name }) => Object.hasOwn(MUTATIONS, name))
+    const unread = called.find(({ name }) => Object.hasOwn(UNREAD, name))
+    if (unread !== undefined)
+      throw new UnreadableIntent(`${unread.name} is not read here; use ${UNREAD[unread.name]} instead.`)
+    const name = `POST ${path} ${called.map((one) => one.name).join(' ')}`.trim()
+    if (judged.length === 0) return passing(name)
+    refuseUnpinned(call, judged)
+    const intents = async (transport: ScmTransport): Promise<readonly ScmIntent[]> => {
+      const nodes = createNodes(transport, path)
+      const made: ScmIntent[] = []
+      for (const { name: mutation, input } of judged) {
+        const intent = await MUTATIONS[mutation]?.intent(input, nodes)
+        if (intent !== undefined) made.push(intent)
+      }
+      return made
+    }
+    // The REST API, which the rest is asked of: at the root of github.com, beside `/api/graphql` on an Enterprise Server.
+    const prefix = segments.length === 1 ? '' : `/${segments.slice(0, -1).join('/')}/v3`
+    return new ScmAction(call, { platform: 'scm_a', createClient: createGithubClient, name, prefix, intents }, deps)
+  } catch (error) {
+    if (error instanceof UnreadableIntent) return refused(call, `POST ${path}`, error.message)
+    throw error
+  }
+}
+
+function refuseUnpinned({ route }: Call, judged: readonly Called[]): void {
+  if (route.scm.auto_merge === 'deny' && judged.some(({ name }) => name === 'enablePullRequestAutoMerge'))
+    throw new UnreadableIntent(
+      'auto-merge would merge commits that come after the judgement. Merge when the checks have passed (routes[].scm.auto_merge).',
+    )
+  const unpinned = judged.find(({ name, input }) => MUTATIONS[name]?.head?.(input) === null)
+  if (route.scm.require_head && unpinned !== undefined)
+    throw new UnreadableIntent(`${unpinned.name} does not name the head commit that it means (expectedHeadOid).`)
+}
+
+/** Loaded with the first mutation: most gateways never see one. */
+async function mutationsOf(parameters: Parameters): Promise<readonly Called[]> {
+  const source = requiredText(parameters, 'query')
+  const { parse } = await import('graphql/language')
+  const document = parsed(() => parse(source, { maxTokens: 50_000, noLocation: true }))
+  const operation = chosen(document, text(parameters, 'operationName'))
+  if (operation.operation !== 'mutation') return []
+  const variables = parameters['variables'] ?? {}
+  if (!isJsonObject(variables)) throw new UnreadableIntent('The variables are no JSON object.')
+  const { valueFromASTUntyped } = await import('graphql/utilities')
+  const defaults = Object.fromEntries(
+    (operation.variableDefinitions ?? []).flatMap(({ variable, defaultValue }) =>
+      defaultValue === undefined ? [] : [[variable.name.value, valueFromASTUntyped(defaultValue)]],
+    ),
+  )
+  return rootFields(document, operation.selectionSet).map((field) => {
+    const argument = field.arguments?.find(({ name }) => name.value === 'input')
+    const input = argument === undefined ? {} : valueFromASTUntyped(argument.value, { ...defaults, ...variables })
+    return { name: field.name.value, input: isJsonObject(input) ? input : {} }
+  })
+}
+
+function parsed(parse: () => DocumentNode): DocumentNode {
+  try {
+    return parse()
+  } catch (error) {
+    throw new UnreadableIntent(`the GraphQL document cannot be read: ${error instanceof Error ? error.message : ''}`)
+  }
+}
+
+function chosen({ definitions }: DocumentNode, name: string | null): OperationDefinitionNode {
+  const operations = definitions.filter((one) => one.kind === 'OperationDefinition')
+  const meant = name === null ? operations : operations.filter((one) => one.name?.value === name)
+  const [only, ...others] = meant
+  if (only === undefined || others.length > 0)
+    throw new UnreadableIntent('the GraphQL document has not exactly one operation that could be meant.')
+  return only
+}
+
+/** Fields of the operation itself, those of fragments included; what a directive would skip counts as asked. */
+function rootFields(
+  document: DocumentNode,
+  { selections }: SelectionSetNode,
+  seen = new Set<string>(),
+): readonly FieldNode[] {
+  return selections.flatMap((selection): readonly FieldNode[] => {
+    if (selection.kind === 'Field') return [selection]
+    if (selection.kind === 'InlineFragment') return rootFields(document, selection.selectionSet, seen)
+    const { value } = selection.name
+    if (seen.has(value)) return []
+    seen.add(value)
+    const fragment = document.definitions.find((one) => one.kind === 'FragmentDefinition' && one.name.value === value)
+    if (fragment?.kind !== 'FragmentDefinition') throw new UnreadableIntent(`there is no fragment ${value}.`)
+    return rootFields(document, fragment.selectionSet, seen)
+  })
+}

@@ -1,0 +1,154 @@
+/** GitHub's API (REST and GraphQL) and git over HTTP: which calls land, ship or publish something. https://docs.github.com/rest */
+import { posix } from 'node:path'
+import { createGithubClient } from '../scm/github.ts'
+import type { Call, CallHead, Recogniser } from './action.ts'
+import { isPush, recognisePush } from './git-push.ts'
+import { recogniseGraphql } from './github-graphql.ts'
+import { recogniseCall, type ScmCall, type ScmRow } from './scm-table.ts'
+import { isProtected, type ScmDeps } from './scm-action.ts'
+import { UnreadableIntent, type ScmIntent } from './scm-intent.ts'
+import {
+  branchOf,
+  contentOf,
+  isRead,
+  matchSegments,
+  isSet,
+  removed,
+  requiredText,
+  segmentsOf,
+  text,
+  written,
+  type Parameters,
+} from './scm-request.ts'
+
+/** By the path behind the repository. GitHub takes POST where it has PATCH, so the path decides and not the method. */
+const ROWS: readonly ScmRow[] = [
+  {
+    path: ['pulls', ':number', 'merge'],
+    intents: ({ repository, names, parameters }) => [
+      { kind: 'merge_request', repository, id: number(names['number']), head: text(parameters, 'sha') },
+    ],
+  },
+  {
+    path: ['merges'],
+    intents: ({ repository, parameters }) => [
+      {
+        kind: 'merge_branches',
+        repository,
+        base: requiredText(parameters, 'base'),
+        head: requiredText(parameters, 'head'),
+      },
+    ],
+  },
+  { path: ['git', 'refs', '*ref'], intents: refUpdate },
+  { path: ['contents', '*path'], intents: contentWrite },
+  {
+    path: ['deployments'],
+    intents: ({ repository, parameters }) => {
+      const environment = text(parameters, 'environment') ?? 'production'
+      return [deployment(repository, requiredText(parameters, 'ref'), environment)]
+    },
+  },
+  {
+    path: ['releases'],
+    intents: ({ repository, parameters }) => (isSet(parameters, 'draft') ? [] : [release(repository, parameters)]),
+  },
+  {
+    path: ['releases', ':id'],
+    // A draft is published by setting this; which tag it has, the request then has to say.
+    intents: ({ repository, parameters }) => (parameters['draft'] === false ? [release(repository, parameters)] : []),
+  },
+  { path: ['actions', 'workflows', ':workflow', 'dispatches'], intents: dispatch },
+]
+
+function refUpdate({ call, repository, names, parameters }: ScmCall): readonly ScmIntent[] {
+  const branch = branchOf(`refs/${names['ref'] ?? ''}`)
+  // Without a branch of that name left there is nothing that a contract could be in.
+  if (call.method === 'DELETE' || branch === null || !isProtected(call, branch)) return []
+  return [{ kind: 'move_branch', repository, branch, commit: requiredText(parameters, 'sha') }]
+}
+
+function contentWrite({ call, repository, names, parameters }: ScmCall): readonly ScmIntent[] {
+  const branch = text(parameters, 'branch')
+  if (!isProtected(call, branch === null ? null : branchOf(branch))) return []
+  const path = names['path'] ?? ''
+  const write =
+    call.method === 'DELETE' ? removed(path) : written(path, contentOf(requiredText(parameters, 'content'), 'base64'))
+  return [{ kind: 'write_files', repository, branch: branch === null ? null : branchOf(branch), writes: [write] }]
+}
+
+function deployment(repository: string, ref: string, environment: string): ScmIntent {
+  const since = { kind: 'deployment', environment } as const
+  return { kind: 'ship', operation: 'deploy', repository, ref, since, label: environment }
+}
+
+/** The tag, where it is there already, else what it would be put on. */
+function release(repository: string, parameters: Parameters): ScmIntent {
+  const label = requiredText(parameters, 'tag_name')
+  const ref = text(parameters, 'target_commitish')
+  return { kind: 'ship', operation: 'publish', repository, ref, since: { kind: 'release' }, label }
+}
+
+function dispatch({ call, repository, names, parameters }: ScmCall): readonly ScmIntent[] {
+  const workflow = names['workflow'] ?? ''
+  if (!call.route.scm.workflows.some((glob) => posix.matchesGlob(workflow, glob))) return []
+  const since = { kind: 'workflow', workflow } as const
+  const ref = requiredText(parameters, 'ref')
+  return [{ kind: 'ship', operation: 'deploy', repository, ref, since, label: workflow }]
+}
+
+function number(name: string | undefined): string {
+  if (name !== undefined && /^[1-9][0-9]{0,9}$/.test(name)) return name
+  throw new UnreadableIntent(`"${name}" is no number of a pull request.`)
+}
+
+interface Located {
+  /** At the origin: `` or `/api/v3`. */
+  readonly prefix: string
+  /** At the API: `/repos/owner/name` or `/repositories/id`. */
+  readonly repository: string
+  readonly rest: readonly string[]
+}
+
+function locate(segments: readonly string[]): Located | null {
+  const start = segments.findIndex((segment) => /^(?:repos|repositories)$/i.test(segment))
+  const kind = segments[start]?.toLowerCase()
+  if (kind === undefined) return null
+  const length = kind === 'repos' ? 3 : 2
+  const repository = segments.slice(start, start + length)
+  if (repository.length < length) return null
+  return {
+    prefix: segments
+      .slice(0, start)
+      .map((segment) => `/${segment}`)
+      .join(''),
+    repository: `/${[kind, ...repository.slice(1).map(encodeURIComponent)].join('/')}`,
+    rest: segments.slice(start + length),
+  }
+}
+
+function isGraphql(segments: readonly string[]): boolean {
+  return segments.at(-1)?.toLowerCase() === 'graphql'
+}
+
+export function createGithubRecogniser(deps: ScmDeps): Recogniser {
+  const dialect = { platform: 'scm_a', createClient: createGithubClient } as const
+  return {
+    needsBody: (head: CallHead) =>
+      !isRead(head.method) && (isPush(head) ? head.route.scm.push !== 'pass' : isOfInterest(head)),
+    async recognise(call: Call) {
+      if (isPush(call)) return recognisePush(call, 'github')
+      const segments = segmentsOf(call.upstreamPath)
+      if (segments !== null && isGraphql(segments) && !isRead(call.method))
+        return recogniseGraphql(call, segments, deps)
+      return recogniseCall(call, { dialect, rows: ROWS, located: segments === null ? null : locate(segments) }, deps)
+    },
+  }
+}
+
+function isOfInterest({ upstreamPath }: CallHead): boolean {
+  const segments = segmentsOf(upstreamPath)
+  if (segments === null || isGraphql(segments)) return true
+  const located = locate(segments)
+  return located !== null && ROWS.some(({ path }) => matchSegments(path, located.rest) !== null)
+}

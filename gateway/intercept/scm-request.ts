@@ -1,0 +1,131 @@
+/** The parts of a request to a platform's API, read in one way or not at all: path segments, parameters, method. */
+import { GatewayError } from '../errors.ts'
+import type { Call, CallHead } from './action.ts'
+import { UnreadableIntent, type FileWrite } from './scm-intent.ts'
+import { isJsonObject, readStrictJson } from './strict-json.ts'
+
+export type Parameters = Readonly<Record<string, unknown>>
+
+/** Decoded segments of a path; empty ones count for nothing, as servers have it. Null: an escape stands for no text. */
+export function segmentsOf(path: string): readonly string[] | null {
+  const [plain = ''] = path.split('?', 1)
+  try {
+    return plain.split('/').filter(Boolean).map(decodeURIComponent)
+  } catch {
+    return null
+  }
+}
+
+/**
+ * What a pattern's names stand for: `:name` is one segment, `*name` is the rest. Literals match in any case and with `.json`
+ * behind the last of them, as some servers take them.
+ */
+export function matchSegments(
+  pattern: readonly string[],
+  segments: readonly string[],
+): Readonly<Record<string, string>> | null {
+  const names: Record<string, string> = {}
+  for (const [index, part] of pattern.entries()) {
+    const segment = segments[index]
+    if (segment === undefined) return null
+    if (part.startsWith('*')) return { ...names, [part.slice(1)]: segments.slice(index).join('/') }
+    if (part.startsWith(':')) names[part.slice(1)] = segment
+    else if (segment.toLowerCase().replace(/\.json$/, '') !== part) return null
+  }
+  return pattern.length === segments.length ? names : null
+}
+
+const OVERRIDES = ['x-http-method-override', 'x-http-method', 'x-method-override'] as const
+
+/** A request whose method two servers could read in two ways. */
+export function overridesMethod({ headers, upstreamPath }: CallHead): boolean {
+  return OVERRIDES.some((name) => headers[name] !== undefined) || /[?&]_method=/i.test(upstreamPath)
+}
+
+export function isRead(method: string): boolean {
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
+}
+
+/** Members of query and body, by name. @throws UnreadableIntent where they contradict each other or have no single reading */
+export async function parametersOf(call: Call): Promise<Parameters> {
+  const query = new URLSearchParams(call.upstreamPath.split('?').slice(1).join('?'))
+  const parameters: Record<string, unknown> = Object.create(null)
+  const add = (name: string, value: unknown): void => {
+    if (name in parameters && parameters[name] !== value)
+      throw new UnreadableIntent(`The request states "${name}" twice, and not the same.`)
+    parameters[name] = value
+  }
+  for (const [name, value] of query) add(name, value)
+  for (const [name, value] of await bodyMembers(call)) add(name, value)
+  return parameters
+}
+
+/** Members of the body alone, in its order; a form may state a name more than once. */
+export async function bodyMembers({ body, headers }: Call): Promise<readonly (readonly [string, unknown])[]> {
+  if (body === null || body.length === 0) return []
+  if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity')
+    throw new UnreadableIntent('The body is encoded, so it cannot be judged. Send it without Content-Encoding.')
+  const type = headers['content-type'] ?? ''
+  if (/^(?:application\/x-www-form-urlencoded|multipart\/form-data)/i.test(type)) return formMembers(body, type)
+  const json = readStrictJson(body)
+  if (!json.ok) throw new UnreadableIntent(`The body has no single reading: ${json.message}`)
+  if (!isJsonObject(json.value)) throw new UnreadableIntent('The body is no JSON object.')
+  return Object.entries(json.value)
+}
+
+async function formMembers(body: Buffer, type: string): Promise<readonly (readonly [string, unknown])[]> {
+  try {
+    const form = await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData()
+    const members: (readonly [string, unknown])[] = []
+    for (const [name, value] of form)
+      members.push([name, typeof value === 'string' ? value : Buffer.from(await value.arrayBuffer())])
+    return members
+  } catch (error) {
+    throw new GatewayError(
+      'PREFLIGHT_UNDECIDED',
+      'The form in the body cannot be read, so the call cannot be judged.',
+      {
+        cause: error,
+      },
+    )
+  }
+}
+
+/** @throws UnreadableIntent when the member is there and is no text */
+export function text(parameters: Parameters, name: string): string | null {
+  const value = parameters[name]
+  if (value === undefined || value === null || value === '') return null
+  if (typeof value === 'string') return value
+  throw new UnreadableIntent(`"${name}" is no text.`)
+}
+
+export function requiredText(parameters: Parameters, name: string): string {
+  const value = text(parameters, name)
+  if (value === null) throw new UnreadableIntent(`"${name}" is missing.`)
+  return value
+}
+
+/** True in the forms that JSON and forms have for it. */
+export function isSet(parameters: Parameters, name: string): boolean {
+  const value = parameters[name]
+  return value === true || value === 'true' || value === '1' || value === 1
+}
+
+/** A branch without `refs/heads/`; null for another ref. */
+export function branchOf(ref: string): string | null {
+  if (!ref.startsWith('refs/')) return ref
+  return ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : null
+}
+
+/** The content of a write, as both platforms encode it. */
+export function contentOf(content: string, encoding: string | null): Buffer {
+  return Buffer.from(content, encoding === 'base64' ? 'base64' : 'utf8')
+}
+
+export function written(path: string, content: Buffer): FileWrite {
+  return { kind: 'content', path: path.replace(/^\/+/, ''), content }
+}
+
+export function removed(path: string): FileWrite {
+  return { kind: 'removal', path: path.replace(/^\/+/, '') }
+}

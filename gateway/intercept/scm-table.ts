@@ -1,0 +1,65 @@
+/** From a platform's table of paths to an action: one row a kind of call that lands, ships or publishes something. */
+import type { Action, Call } from './action.ts'
+import { passing, refused, ScmAction, type ScmDeps, type ScmDialect } from './scm-action.ts'
+import { UnreadableIntent, type ScmIntent } from './scm-intent.ts'
+import { isRead, matchSegments, overridesMethod, parametersOf, type Parameters } from './scm-request.ts'
+
+/** A call that fits the path of a row. */
+export interface ScmCall {
+  readonly call: Call
+  /** Path of the repository at the API. */
+  readonly repository: string
+  /** What the names of the path stand for. */
+  readonly names: Readonly<Record<string, string>>
+  readonly parameters: Parameters
+}
+
+export interface ScmRow {
+  /** Behind the repository: literals, `:name` for one segment, `*name` for the rest. */
+  readonly path: readonly string[]
+  /** None: not judged after all. @throws UnreadableIntent */
+  readonly intents: (call: ScmCall) => readonly ScmIntent[]
+}
+
+export interface ScmTable {
+  readonly dialect: Pick<ScmDialect, 'platform' | 'createClient'>
+  readonly rows: readonly ScmRow[]
+  /** Null: not about a repository. */
+  readonly located: {
+    readonly prefix: string
+    readonly repository: string
+    readonly rest: readonly string[]
+  } | null
+}
+
+export async function recogniseCall(call: Call, { dialect, rows, located }: ScmTable, deps: ScmDeps): Promise<Action> {
+  const name = `${call.method} ${call.upstreamPath.split('?', 1)[0] ?? ''}`
+  if (isRead(call.method)) return passing(name)
+  if (overridesMethod(call)) return refused(call, name, 'its method is stated twice.')
+  if (located === null) return passing(name)
+  try {
+    const intents = await intentsOf(call, rows, located)
+    if (intents.length === 0) return passing(name)
+    const unpinned =
+      call.route.scm.require_head && intents.some((intent) => intent.kind === 'merge_request' && intent.head === null)
+    if (unpinned)
+      return refused(call, name, 'it does not name the head commit that it means, and this route asks for it (sha).')
+    const { prefix } = located
+    return new ScmAction(call, { ...dialect, name, prefix, intents: () => Promise.resolve(intents) }, deps)
+  } catch (error) {
+    if (error instanceof UnreadableIntent) return refused(call, name, error.message)
+    throw error
+  }
+}
+
+async function intentsOf(
+  call: Call,
+  rows: readonly ScmRow[],
+  { repository, rest }: NonNullable<ScmTable['located']>,
+): Promise<readonly ScmIntent[]> {
+  for (const { path, intents } of rows) {
+    const names = matchSegments(path, rest)
+    if (names !== null) return intents({ call, repository, names, parameters: await parametersOf(call) })
+  }
+  return []
+}

@@ -1,0 +1,29 @@
+/** Whether a tenant's control over a repository is proven (wire.md §10). */
+import type { BindingRow, Store } from '../store/store.ts'
+import type { PlatformId } from './platform.ts'
+
+/** Names of repositories differ by case in no platform. */
+export function sameRepository(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase()
+}
+
+/**
+ * The binding of a repository; null: none is proven. Without a platform it is told by the name alone, and only where the name
+ * stands for one repository: which platform is meant is never guessed.
+ */
+export async function bindingOf(
+  store: Pick<Store, 'bindings'>,
+  tenant: string,
+  repository: string,
+  platform: PlatformId | null,
+): Promise<BindingRow | null> {
+  const [only, ...others] = (await store.bindings(tenant)).filter(
+    (row) => sameRepository(row.repository, repository) && (platform === null || row.platform === platform),
+  )
+  return only !== undefined && others.length === 0 ? only : null
+}
+
+/** ISO 8601 UTC. */
+export function provenAt({ provenAt: at }: BindingRow): string {
+  return new Date(at).toISOString()
+}

@@ -1,0 +1,354 @@
+/** Calls to GitHub through the road: what lands, ships or publishes a contract is judged by what it would change; all else passes. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { at } from '../json.ts'
+import { openapi } from '../fakes/scm-client.ts'
+import { AFTER, asked, BEFORE, scmScene } from '../fakes/scm-road.ts'
+import { SCM_TOKEN } from '../fakes/scm-server.ts'
+
+const CHANGED = [['api/openapi.yaml', BEFORE, AFTER]]
+const MERGE = '/repos/acme/pets/pulls/7/merge'
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+
+test('a merge is judged by what it changes of contracts, bound to its place, and then made', async (t) => {
+  const scene = await scmScene(t, 'github')
+  const { repository, server } = scene
+  const answer = await scene.send('PUT', MERGE, { merge_method: 'squash' })
+  assert.equal(answer.status, 200)
+  assert.deepEqual(asked(scene), [
+    {
+      operation: 'merge',
+      target: 'github:acme/pets#7',
+      repository: 'acme/pets',
+      branch: 'main',
+      pull: '7',
+      artifacts: CHANGED,
+      derivation: { platform: 'scm_a', baseSha: repository.tip('main'), headSha: repository.tip('feature') },
+    },
+  ])
+  assert.deepEqual(server.effects, ['merge 7'])
+  assert.equal(answer.headers.get('preflight-action'), 'CONTINUE')
+})
+
+test('a stopped merge is not made, and its answer has the message where clients look for it', async (t) => {
+  const scene = await scmScene(t, 'github', { decide: () => 'BLOCK' })
+  const answer = await scene.send('PUT', MERGE, {})
+  const body: unknown = await answer.json()
+  assert.equal(answer.status, 403)
+  assert.match(String(at(body, 'message')), /^Preflight stopped merge acme\/pets#7/)
+  assert.equal(at(body, 'error'), 'PREFLIGHT_STOP')
+  assert.deepEqual(scene.server.effects, [])
+})
+
+test('the credentials of the call ask the platform, at its own origin, and are in no log', async (t) => {
+  const scene = await scmScene(t, 'github')
+  await scene.send('PUT', MERGE, {})
+  const { requests } = scene.server
+  assert.ok(requests.length > 4)
+  assert.ok(requests.every(({ headers }) => headers.authorization === `Bearer ${SCM_TOKEN}`))
+  assert.doesNotMatch(scene.road.log.join(''), new RegExp(SCM_TOKEN))
+})
+
+test('a merge of nothing but other files is judged as a whole change set without a contract', async (t) => {
+  const scene = await scmScene(t, 'github')
+  scene.repository.commit('docs', { 'README.md': 'more' }, 'main')
+  scene.repository.open(8, 'docs')
+  assert.equal((await scene.send('PUT', '/repos/acme/pets/pulls/8/merge', {})).status, 200)
+  assert.deepEqual(asked(scene)[0]?.artifacts, [])
+})
+
+const REACHED: readonly (readonly [method: string, path: string, body: unknown, target: string, operation: string])[] =
+  [
+    ['PUT', '/repositories/4711/pulls/7/merge', {}, 'github:acme/pets#7', 'merge'],
+    ['PUT', '/repos/acme/pets/pulls/7/%6Derge', {}, 'github:acme/pets#7', 'merge'],
+    ['PUT', '//repos/acme/pets/pulls/7/merge/'.slice(1), undefined, 'github:acme/pets#7', 'merge'],
+    ['POST', '/repos/acme/pets/merges', { base: 'main', head: 'feature' }, 'github:acme/pets@main', 'merge'],
+  ]
+
+for (const [method, path, body, target, operation] of REACHED) {
+  test(`${method} ${path} is a judged ${operation}`, async (t) => {
+    const scene = await scmScene(t, 'github')
+    await scene.send(method, path, body)
+    assert.deepEqual(
+      asked(scene).map((one) => [one.target, one.operation, one.artifacts]),
+      [[target, operation, CHANGED]],
+    )
+  })
+}
+
+test('a branch that is set to a commit is judged by what it becomes, by PATCH and by POST', async (t) => {
+  const scene = await scmScene(t, 'github')
+  const sha = scene.repository.tip('feature')
+  for (const method of ['PATCH', 'POST']) {
+    await scene.send(method, '/repos/acme/pets/git/refs/heads/main', { sha, force: true })
+  }
+  assert.deepEqual(
+    asked(scene).map(({ target, artifacts }) => [target, artifacts]),
+    [
+      ['github:acme/pets@main', CHANGED],
+      ['github:acme/pets@main', CHANGED],
+    ],
+  )
+})
+
+test('a file written to a protected branch is judged, on another branch it passes', async (t) => {
+  const scene = await scmScene(t, 'github')
+  const path = '/repos/acme/pets/contents/api/openapi.yaml'
+  await scene.send('PUT', path, { message: 'x', content: base64(AFTER), branch: 'feature' })
+  assert.deepEqual(asked(scene), [])
+  await scene.send('PUT', path, { message: 'x', content: base64(AFTER) })
+  await scene.send('DELETE', path, { message: 'x', sha: 'y', branch: 'main' })
+  assert.deepEqual(
+    asked(scene).map(({ target, artifacts, derivation }) => [target, artifacts, derivation]),
+    [
+      ['github:acme/pets@main', CHANGED, null],
+      ['github:acme/pets@main', [['api/openapi.yaml', BEFORE, '']], null],
+    ],
+  )
+})
+
+test('a deployment is judged from what is deployed now, a release from the last one, a first one as no change', async (t) => {
+  const scene = await scmScene(t, 'github')
+  const { repository } = scene
+  await scene.send('POST', '/repos/acme/pets/deployments', { ref: 'feature', environment: 'production' })
+  repository.tags.set('deployed', repository.tip('main'))
+  await scene.send('POST', '/repos/acme/pets/deployments', { ref: 'feature', environment: 'production' })
+  repository.tags.set('v1', repository.tip('main'))
+  await scene.send('POST', '/repos/acme/pets/releases', { tag_name: 'v2', target_commitish: 'feature' })
+  await scene.send('POST', '/repos/acme/pets/releases', { tag_name: 'v3', draft: true })
+  assert.deepEqual(
+    asked(scene).map(({ operation, target, artifacts }) => [operation, target, artifacts]),
+    [
+      ['deploy', 'github:acme/pets/production', []],
+      ['deploy', 'github:acme/pets/production', CHANGED],
+      ['publish', 'github:acme/pets/v2', CHANGED],
+    ],
+  )
+})
+
+test('the dispatch of a workflow is a deployment where the route says so', async (t) => {
+  const scene = await scmScene(t, 'github', { scm: { workflows: ['deploy*.yml'] } })
+  scene.repository.tags.set('deployed', scene.repository.tip('main'))
+  const dispatch = (name: string) =>
+    scene.send('POST', `/repos/acme/pets/actions/workflows/${name}/dispatches`, { ref: 'feature' })
+  await dispatch('test.yml')
+  await dispatch('deploy-eu.yml')
+  assert.deepEqual(
+    asked(scene).map(({ operation, target, artifacts }) => [operation, target, artifacts]),
+    [['deploy', 'github:acme/pets/deploy-eu.yml', CHANGED]],
+  )
+})
+
+const PASSING: readonly (readonly [method: string, path: string, body?: unknown])[] = [
+  ['GET', '/repos/acme/pets/pulls/7'],
+  ['POST', '/repos/acme/pets/pulls', { title: 'x' }],
+  ['POST', '/repos/acme/pets/issues/7/comments', { body: 'x' }],
+  ['PUT', '/repos/acme/pets/pulls/7/update-branch', {}],
+  ['POST', '/repos/acme/pets/git/refs', { ref: 'refs/heads/new', sha: 'x' }],
+  ['PATCH', '/repos/acme/pets/git/refs/heads/feature', { sha: 'x' }],
+  ['DELETE', '/repos/acme/pets/git/refs/heads/feature'],
+]
+
+for (const [method, path, body] of PASSING) {
+  test(`${method} ${path} passes unjudged`, async (t) => {
+    const scene = await scmScene(t, 'github', { decide: () => 'BLOCK' })
+    assert.equal((await scene.send(method, path, body)).status, 200)
+    assert.deepEqual(asked(scene), [])
+  })
+}
+
+test('a head that moved while it was judged is not merged', async (t) => {
+  const scene = await scmScene(t, 'github', {
+    decide: () => {
+      scene.repository.commit('feature', { 'late.txt': 'x' })
+      return 'ALLOW'
+    },
+  })
+  const answer = await scene.send('PUT', MERGE, {})
+  assert.equal(answer.status, 503)
+  assert.match(await answer.text(), /not what was judged any more/)
+  assert.deepEqual(scene.server.effects, [])
+})
+
+test('a base that moved while it was judged is not merged into', async (t) => {
+  const scene = await scmScene(t, 'github', {
+    decide: () => {
+      scene.repository.commit('main', { 'late.txt': 'x' })
+      return 'ALLOW'
+    },
+  })
+  assert.equal((await scene.send('PUT', MERGE, {})).status, 503)
+  assert.deepEqual(scene.server.effects, [])
+})
+
+test('a merge that names another head than there is is not judged', async (t) => {
+  const scene = await scmScene(t, 'github')
+  assert.equal((await scene.send('PUT', MERGE, { sha: 'f'.repeat(40) })).status, 503)
+  assert.equal((await scene.send('PUT', MERGE, { sha: scene.repository.tip('feature') })).status, 200)
+  assert.equal(asked(scene).length, 1)
+})
+
+test('a route that asks for the head commit refuses a merge without one', async (t) => {
+  const scene = await scmScene(t, 'github', { scm: { require_head: true } })
+  const answer = await scene.send('PUT', MERGE, {})
+  assert.equal(answer.status, 403)
+  assert.match(await answer.text(), /does not name the head commit/)
+  assert.equal((await scene.send('PUT', MERGE, { sha: scene.repository.tip('feature') })).status, 200)
+})
+
+const UNREADABLE: readonly (readonly [
+  name: string,
+  method: string,
+  path: string,
+  body: string,
+  headers?: Readonly<Record<string, string>>,
+])[] = [
+  ['a key that is there twice', 'PUT', MERGE, '{"sha":"a","sha":"b"}'],
+  ['a body that is no object', 'PUT', MERGE, '[]'],
+  ['a method stated twice', 'POST', MERGE, '{}', { 'x-http-method-override': 'PUT' }],
+  ['query and body that contradict each other', 'PUT', `${MERGE}?sha=a`, '{"sha":"b"}'],
+  ['an encoded body', 'PUT', MERGE, '{}', { 'content-encoding': 'gzip' }],
+  ['a number that is none', 'PUT', '/repos/acme/pets/pulls/7a/merge', '{}'],
+]
+
+for (const [name, method, path, body, headers] of UNREADABLE) {
+  test(`a merge with ${name} is refused`, async (t) => {
+    const scene = await scmScene(t, 'github')
+    const answer = await scene.send(method, path, body, headers)
+    assert.equal(answer.status, 403)
+    assert.deepEqual([scene.server.effects, asked(scene)], [[], []])
+  })
+}
+
+test('what the platform refuses the caller is told with its status', async (t) => {
+  const scene = await scmScene(t, 'github')
+  assert.equal((await scene.send('PUT', '/repos/acme/pets/pulls/99/merge', {})).status, 404)
+  assert.equal((await scene.send('PUT', MERGE, {}, { authorization: 'Bearer wrong' })).status, 401)
+  scene.server.fault = () => ({ status: 403, headers: { 'x-ratelimit-remaining': '0', 'retry-after': '60' }, body: {} })
+  const limited = await scene.send('PUT', MERGE, {})
+  assert.deepEqual([limited.status, limited.headers.get('retry-after')], [403, '60'])
+  assert.deepEqual(scene.server.effects, [])
+})
+
+test('a platform that fails is no permission', async (t) => {
+  const scene = await scmScene(t, 'github')
+  scene.server.fault = ({ path }) => (path.includes('/compare/') ? { status: 502, body: {} } : null)
+  assert.equal((await scene.send('PUT', MERGE, {})).status, 503)
+  assert.deepEqual(scene.server.effects, [])
+})
+
+const mutation = (field: string, input: string) => `mutation { ${field}(input: ${input}) { clientMutationId } }`
+
+test('a merge by GraphQL is judged, by literals, variables, aliases and fragments alike', async (t) => {
+  const scene = await scmScene(t, 'github')
+  const forms = [
+    { query: mutation('mergePullRequest', '{pullRequestId: "PR_7"}') },
+    {
+      query: 'mutation M($i: MergePullRequestInput!) { a: mergePullRequest(input: $i) { clientMutationId } }',
+      variables: { i: { pullRequestId: 'PR_7' } },
+    },
+    {
+      query:
+        'mutation M($id: ID = "PR_7") { ...F } fragment F on Mutation { mergePullRequest(input: {pullRequestId: $id}) { clientMutationId } }',
+    },
+    {
+      query:
+        'query Q { viewer { login } } mutation M { enqueuePullRequest(input: {pullRequestId: "PR_7"}) { clientMutationId } }',
+      operationName: 'M',
+    },
+  ]
+  for (const form of forms) assert.equal((await scene.send('POST', '/graphql', form)).status, 200)
+  assert.deepEqual(
+    asked(scene).map(({ target, artifacts }) => [target, artifacts]),
+    forms.map(() => ['github:acme/pets#7', CHANGED]),
+  )
+  assert.equal(scene.server.effects.length, forms.length)
+})
+
+test('other mutations by GraphQL that land something are judged too', async (t) => {
+  const scene = await scmScene(t, 'github')
+  scene.repository.tags.set('deployed', scene.repository.tip('main'))
+  const branch = '{repositoryNameWithOwner: "acme/pets", branchName: "main"}'
+  const changes = `{additions: [{path: "api/openapi.yaml", contents: "${base64(AFTER)}"}]}`
+  for (const query of [
+    mutation('mergeBranch', '{repositoryId: "R_4711", base: "main", head: "feature"}'),
+    mutation('updateRef', `{refId: "REF_main", oid: "${scene.repository.tip('feature')}"}`),
+    mutation(
+      'createCommitOnBranch',
+      `{branch: ${branch}, fileChanges: ${changes}, message: {headline: "x"}, expectedHeadOid: "x"}`,
+    ),
+    mutation('createDeployment', '{repositoryId: "R_4711", refId: "REF_feature"}'),
+  ])
+    assert.equal((await scene.send('POST', '/graphql', { query })).status, 200)
+  assert.deepEqual(
+    asked(scene).map(({ operation, target, artifacts }) => [operation, target, artifacts]),
+    [
+      ['merge', 'github:acme/pets@main', CHANGED],
+      ['merge', 'github:acme/pets@main', CHANGED],
+      ['merge', 'github:acme/pets@main', CHANGED],
+      ['deploy', 'github:acme/pets/production', CHANGED],
+    ],
+  )
+})
+
+test('queries and other mutations by GraphQL pass', async (t) => {
+  const scene = await scmScene(t, 'github', { decide: () => 'BLOCK' })
+  for (const query of ['{ viewer { login } }', mutation('addComment', '{subjectId: "x", body: "mergePullRequest"}')])
+    assert.equal((await scene.send('POST', '/graphql', { query })).status, 200)
+  assert.deepEqual(asked(scene), [])
+})
+
+for (const [name, body] of [
+  ['a document that cannot be read', { query: 'mutation { mergePullRequest(' }],
+  [
+    'two operations of which none is named',
+    { query: 'mutation A { a } mutation B { mergePullRequest(input: {}) { x } }' },
+  ],
+  ['a fragment that is not there', { query: 'mutation { ...F }' }],
+  ['no document at all', { id: 'persisted' }],
+  ['a mutation that is not read', { query: mutation('updateRefs', '{repositoryId: "x"}') }],
+  ['auto-merge, by default', { query: mutation('enablePullRequestAutoMerge', '{pullRequestId: "PR_7"}') }],
+] as const) {
+  test(`GraphQL: ${name} is refused`, async (t) => {
+    const scene = await scmScene(t, 'github')
+    const answer = await scene.send('POST', '/graphql', body)
+    assert.equal(answer.status, 403)
+    assert.equal(typeof at(await answer.json(), 'message'), 'string')
+    assert.deepEqual(scene.server.effects, [])
+  })
+}
+
+test('auto-merge is judged where the route says so', async (t) => {
+  const scene = await scmScene(t, 'github', { scm: { auto_merge: 'judge' } })
+  await scene.send('POST', '/graphql', { query: mutation('enablePullRequestAutoMerge', '{pullRequestId: "PR_7"}') })
+  assert.deepEqual(
+    asked(scene).map(({ target }) => target),
+    ['github:acme/pets#7'],
+  )
+})
+
+test('an Enterprise Server is asked under its own prefix', async (t) => {
+  const scene = await scmScene(t, 'github', { github: { prefix: '/api/v3' } })
+  await scene.send('PUT', `/api/v3${MERGE}`, {})
+  await scene.send('POST', '/api/graphql', { query: mutation('mergePullRequest', '{pullRequestId: "PR_7"}') })
+  assert.deepEqual(
+    asked(scene).map(({ artifacts }) => artifacts),
+    [CHANGED, CHANGED],
+  )
+})
+
+test('several merges in one request are judged each, and the strictest decides', async (t) => {
+  const scene = await scmScene(t, 'github', {
+    decide: ({ context }) => (context.pull_request === '8' ? 'BLOCK' : 'ALLOW'),
+  })
+  scene.repository.commit('worse', { 'api/openapi.yaml': openapi() }, 'main')
+  scene.repository.open(8, 'worse')
+  const query =
+    'mutation { a: mergePullRequest(input: {pullRequestId: "PR_7"}) { x } b: mergePullRequest(input: {pullRequestId: "PR_8"}) { x } }'
+  assert.equal((await scene.send('POST', '/graphql', { query })).status, 403)
+  assert.deepEqual(
+    asked(scene).map(({ pull }) => pull),
+    ['7', '8'],
+  )
+  assert.deepEqual(scene.server.effects, [])
+})

@@ -1,0 +1,163 @@
+/** `git push` over HTTP through the road, as the wire has it and as git sends it: no way around a judged merge. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import { startHttpUpstream } from '../fakes/http-upstream.ts'
+import { startRoad, type Road } from '../fakes/road.ts'
+
+const run = promisify(execFile)
+const PATH = '/acme/pets.git/git-receive-pack'
+const ZERO = '0'.repeat(40)
+const ONE = '1'.repeat(40)
+
+function line(text: string): string {
+  return (text.length + 4).toString(16).padStart(4, '0') + text
+}
+
+function commands(...refs: readonly string[]): string {
+  const lines = refs.map((ref, index) =>
+    line(`${ZERO} ${ONE} ${ref}${index === 0 ? '\0report-status agent=git/2' : ''}`),
+  )
+  return `${lines.join('')}0000PACK`
+}
+
+async function scene(t: TestContext, push?: string) {
+  const upstream = await startHttpUpstream((_request, response) => response.end('pushed'))
+  const scm = push === undefined ? {} : { push }
+  const route = { name: 'git', match: { path: '/' }, upstream: upstream.origin, protocol: 'github', scm }
+  const road = await startRoad({ routes: [route] })
+  t.after(async () => {
+    await road.close()
+    await upstream.close()
+  })
+  return { upstream, road }
+}
+
+function send(road: Road, body: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+  return fetch(road.url + PATH, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-git-receive-pack-request', ...headers },
+    body,
+  })
+}
+
+const CASES: readonly (readonly [push: string | undefined, name: string, body: string, status: number])[] = [
+  [undefined, 'a protected branch', commands('refs/heads/main'), 403],
+  [undefined, 'a protected branch among others', commands('refs/heads/feature', 'refs/heads/release/1'), 403],
+  [undefined, 'another branch and a tag', commands('refs/heads/feature', 'refs/tags/v1'), 200],
+  [undefined, 'nothing yet, to learn who may', '0000', 200],
+  [undefined, 'commands that are none', 'zzzz', 403],
+  [undefined, 'commands that do not end', commands('refs/heads/feature').slice(0, -8), 403],
+  ['pass', 'a protected branch', commands('refs/heads/main'), 200],
+  ['receipt', 'a protected branch, without a receipt', commands('refs/heads/main'), 403],
+  ['receipt', 'another branch', commands('refs/heads/feature'), 200],
+]
+
+for (const [push, name, body, status] of CASES) {
+  test(`push ${push ?? 'as by default'}: ${name} is answered ${status}`, async (t) => {
+    const { road, upstream } = await scene(t, push)
+    const answer = await send(road, body)
+    assert.equal(answer.status, status)
+    assert.equal(upstream.requests.length, status === 200 ? 1 : 0)
+    if (status !== 200) assert.match(await answer.text(), /^(?:Preflight|push acme)/)
+  })
+}
+
+test('an encoded push is not read and does not pass', async (t) => {
+  const { road, upstream } = await scene(t)
+  assert.equal((await send(road, commands('refs/heads/feature'), { 'content-encoding': 'gzip' })).status, 403)
+  assert.equal(upstream.requests.length, 0)
+})
+
+test('what git asks before a push, and every fetch, passes', async (t) => {
+  const { road, upstream } = await scene(t)
+  for (const path of [
+    '/acme/pets.git/info/refs?service=git-receive-pack',
+    '/acme/pets.git/info/refs?service=git-upload-pack',
+  ])
+    assert.equal((await fetch(road.url + path)).status, 200)
+  assert.equal((await fetch(`${road.url}/acme/pets.git/git-upload-pack`, { method: 'POST', body: '0000' })).status, 200)
+  assert.equal(upstream.requests.length, 3)
+})
+
+/** A bare repository behind git's own HTTP server program. */
+async function gitServer(t: TestContext): Promise<{ readonly origin: string; readonly directory: string }> {
+  const directory = mkdtempSync(join(tmpdir(), 'preflight-git-'))
+  const bare = join(directory, 'acme', 'pets.git')
+  await run('git', ['init', '-q', '--bare', bare])
+  await run('git', ['-C', bare, 'config', 'http.receivepack', 'true'])
+  const server = createServer((request, response) => {
+    const [path = '', query = ''] = (request.url ?? '').split('?')
+    const child = execFile('git', ['http-backend'], {
+      encoding: 'buffer',
+      env: {
+        PATH: '/usr/local/bin:/usr/bin:/bin',
+        GIT_PROJECT_ROOT: directory,
+        GIT_HTTP_EXPORT_ALL: '1',
+        REMOTE_USER: 'tester',
+        PATH_INFO: path,
+        QUERY_STRING: query,
+        REQUEST_METHOD: request.method,
+        CONTENT_TYPE: request.headers['content-type'],
+        CONTENT_LENGTH: request.headers['content-length'],
+        HTTP_CONTENT_ENCODING: request.headers['content-encoding'],
+      },
+    })
+    if (child.stdin !== null) request.pipe(child.stdin)
+    const chunks: Buffer[] = []
+    child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk))
+    child.on('close', () => {
+      const output = Buffer.concat(chunks)
+      const end = output.indexOf('\r\n\r\n')
+      const fields = output
+        .subarray(0, end)
+        .toString('latin1')
+        .split('\r\n')
+        .map((field) => field.split(': '))
+      const status = Number(fields.find(([name]) => name === 'Status')?.[1]?.slice(0, 3) ?? 200)
+      response.writeHead(status, fields.filter(([name]) => name !== 'Status').flat())
+      response.end(output.subarray(end + 4))
+    })
+  })
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      resolve(typeof address === 'object' && address !== null ? address.port : 0)
+    })
+  })
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+    rmSync(directory, { recursive: true, force: true })
+  })
+  return { origin: `http://127.0.0.1:${port}`, directory }
+}
+
+test('git itself pushes a feature branch through the road, and is told why main is not for it', async (t) => {
+  const { origin, directory } = await gitServer(t)
+  const route = { name: 'git', match: { path: '/' }, upstream: origin, protocol: 'github' }
+  const road = await startRoad({ routes: [route] })
+  t.after(() => road.close())
+  const work = join(directory, 'work')
+  const git = (...args: readonly string[]) =>
+    run('git', ['-C', work, '-c', 'user.name=t', '-c', 'user.email=t@localhost', ...args])
+  await run('git', ['init', '-q', '-b', 'main', work])
+  writeFileSync(join(work, 'README.md'), 'pets')
+  await git('add', '.')
+  await git('commit', '-q', '-m', 'first')
+  const remote = `${road.url}/acme/pets.git`
+  await git('push', '-q', remote, 'HEAD:refs/heads/feature')
+  await assert.rejects(git('push', remote, 'HEAD:refs/heads/main'), /403|Preflight/)
+  const { stdout } = await run('git', [
+    '-C',
+    join(directory, 'acme', 'pets.git'),
+    'for-each-ref',
+    '--format=%(refname)',
+  ])
+  assert.equal(stdout.trim(), 'refs/heads/feature')
+})
