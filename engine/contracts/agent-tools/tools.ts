@@ -20,7 +20,7 @@ export interface ToolSettings {
   readonly strict: Located | null
   /** Of a custom tool: the form of its input. */
   readonly format: Located | null
-  /** Of a hosted tool: what it is set to, by member. */
+  /** What it is set to, by member: of a hosted tool all, of others what decides when and how it is called. */
   readonly members: ReadonlyMap<string, Located>
 }
 
@@ -93,6 +93,9 @@ function readTool({ located, form, key }: ToolEntry, sources: Map<string, string
     put('inputSchema', located, { type: 'object', properties: properties.value })
     sources.set(`${origin}/inputSchema/properties`, pointerOf(properties.at))
   }
+  // A model reads examples as it reads the description.
+  const examples = memberOf(located, EXAMPLES)
+  put(EXAMPLES, examples, examples?.value)
   if (form.kind === 'custom') {
     const format = partAt(located, parts.format ?? [])
     put('format', format, format?.value)
@@ -132,15 +135,26 @@ function settingsOf(tool: Located, { kind, parts }: ToolForm): ToolSettings {
   const owner: JsonRecord = isRecord(tool.value) ? tool.value : {}
   const type = kind === 'hosted' && typeof owner['type'] === 'string' ? owner['type'] : null
   const members = new Map<string, Located>()
-  if (kind === 'hosted') {
-    for (const name of Object.keys(owner)) {
-      const member = IDENTITY.has(name) ? null : memberOf(tool, name)
-      if (member !== null) members.set(name, member)
-    }
+  for (const name of Object.keys(owner)) {
+    if (kind === 'hosted' ? IDENTITY.has(name) : !CALLING.has(name)) continue
+    const member = memberOf(tool, name)
+    // A flag that is off is one that is not set.
+    if (member !== null && member.value !== false) members.set(name, member)
   }
   const format = kind === 'custom' ? partAt(tool, parts.format ?? []) : null
   return { kind, type, strict: partAt(tool, parts.strict ?? []), format, members }
 }
+
+const EXAMPLES = 'input_examples'
+
+/** Members of a tool that decide when it is seen, who calls it, and what becomes of its result. */
+const CALLING: ReadonlySet<string> = new Set([
+  'allowed_callers',
+  'behavior',
+  'defer_loading',
+  'return_direct',
+  EXAMPLES,
+])
 
 /** Members of a hosted tool that are told in another way, and those that carry a caller's secret. */
 const IDENTITY: ReadonlySet<string> = new Set([

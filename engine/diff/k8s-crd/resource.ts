@@ -12,6 +12,7 @@ export type SayCrd = (change: Omit<RowChange, 'endpoint'> & { readonly rule: Crd
 export function compareResource(old: Crd, now: Crd, say: SayCrd): void {
   compareIdentity(old, now, say)
   compareNames(old, now, say)
+  comparePruning(old, now, say)
   compareConversion(old, now, say)
   compareVersionLists(old, now, say)
 }
@@ -25,6 +26,18 @@ function compareIdentity({ spec: old }: Crd, { spec: now }: Crd, say: SayCrd): v
     if (was === null || is === null || was.value === is.value) continue
     say({ rule, subject: member, side: 'head', located: is, before: was.value, after: is.value })
   }
+}
+
+/** v1beta1 could keep unknown fields of all versions at once. */
+function comparePruning({ spec: old }: Crd, { spec: now }: Crd, say: SayCrd): void {
+  const member = 'preserveUnknownFields'
+  const [was, is] = [memberOf(old, member), memberOf(now, member)]
+  const [before, after] = [was?.value === true, is?.value === true]
+  if (before === after) return
+  const place =
+    is === null ? ({ side: 'base', located: was ?? old } as const) : ({ side: 'head', located: is } as const)
+  const rule = after ? 'crd-unknown-fields-preserved' : 'crd-unknown-fields-pruned'
+  say({ ...place, rule, subject: member, before, after })
 }
 
 /** What an absent name is, as the API server fills it in. */

@@ -43,11 +43,13 @@ function compareInstructions(sides: Sides, isStated: boolean): void {
   if (wording.kind === 'same') return
   const rule = wording.kind === 'changed' || was === '' ? 'mcp-instructions-changed' : 'mcp-instructions-reworded'
   say(sides, rule, ['instructions'], { before: was || null, after: is || null, detail: wording.difference })
-  findNewSigns(instructionsOf(sides.before), instructionsOf(sides.after), null, 'server', sides.report)
+  const texts = [membersOf(sides.before, 'instructions'), membersOf(sides.after, 'instructions')] as const
+  findNewSigns(...texts, null, 'server', sides.report)
 }
 
-function instructionsOf({ value, at }: McpSession): Located {
-  return { value: { instructions: value['instructions'] }, at, document: '' }
+/** One member of a session, in its place. */
+function membersOf({ value, at }: McpSession, member: string): Located {
+  return { value: { [member]: value[member] }, at, document: '' }
 }
 
 function compareCapabilities(sides: Sides): void {
@@ -96,6 +98,13 @@ function compareIdentity(sides: Sides): void {
     const [was, is] = [textOf(old, member), textOf(now, member)]
     if (was !== '' && was !== is) say(sides, rule, ['serverInfo', member], { before: was, after: is || null })
   }
+  findNewSigns(
+    membersOf(sides.before, 'serverInfo'),
+    membersOf(sides.after, 'serverInfo'),
+    null,
+    'server',
+    sides.report,
+  )
 }
 
 function namesOf(old: JsonRecord, now: JsonRecord): readonly string[] {

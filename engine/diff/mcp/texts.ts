@@ -13,7 +13,15 @@ import type { McpReport } from './report.ts'
 const DESCRIBING = ['description', 'title'] as const
 
 /** Members that hold values, not descriptions: what stands in them is data, however it is called. */
-const DATA_MEMBERS: ReadonlySet<string> = new Set(['default', 'const', 'enum', 'examples', 'example', '_meta'])
+const DATA_MEMBERS: ReadonlySet<string> = new Set([
+  'default',
+  'const',
+  'enum',
+  'examples',
+  'example',
+  'input_examples',
+  '_meta',
+])
 
 /** Members that map names to what they name: `properties.title` is a property, not a title. */
 const MAP_MEMBERS: ReadonlySet<string> = new Set([

@@ -160,6 +160,15 @@ function versions(stored: 'v1' | 'v2', old: string, now: string, conversion = 'N
   return `${head}  conversion: ${how}\n  versions:\n${list.join('')}`
 }
 
+test('unknown fields of all versions are kept or pruned at once, as v1beta1 has it', () => {
+  const keeping = BASE.replace('  scope: Namespaced\n', '  scope: Namespaced\n  preserveUnknownFields: true\n')
+  assert.deepEqual(found(keeping, keeping.replace('Fields: true', 'Fields: false')), [
+    'breaking crd-unknown-fields-pruned',
+  ])
+  assert.deepEqual(found(keeping, BASE), ['breaking crd-unknown-fields-pruned'])
+  assert.deepEqual(found(BASE, keeping.replace('Fields: true', 'Fields: false')), [])
+})
+
 suite('the storage version', () => {
   const [two, one] = ['a: { type: string }, b: { type: string }', 'a: { type: string }']
 
