@@ -16,8 +16,17 @@ const WIDER_FORMATS: Readonly<Record<string, readonly string[]>> = {
 export function tellsTypesApart(mediaType: string | null): boolean {
   if (mediaType === null) return false
   const name = (mediaType.split(';')[0] ?? '').trim().toLowerCase()
-  return name === 'application/json' || name.endsWith('+json')
+  return JSON_TYPES.has(name) || name.endsWith('+json') || name.endsWith('+json-seq')
 }
+
+/** JSON, and sequences of it (RFC 7464; OpenAPI 3.2, sequential media types). */
+const JSON_TYPES: ReadonlySet<string> = new Set([
+  'application/json',
+  'application/json-seq',
+  'application/jsonl',
+  'application/ndjson',
+  'application/x-ndjson',
+])
 
 /**
  * How the values of a schema are written. `typed`: types are told apart, as in JSON. `text`: they are not. `plain`: as the

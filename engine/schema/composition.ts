@@ -179,13 +179,20 @@ function compareDiscriminator({ old, now, say }: Examination): void {
       steps: [keyword, 'propertyName'],
     })
   }
-  compareMapping(membersOf(was, 'mapping'), membersOf(is, 'mapping'), say)
+  compareMapping(mappingOf(was), mappingOf(is), say)
 }
 
 /** In Swagger 2.0 the name of the property alone. */
 function discriminatorOf({ discriminator }: JsonRecord): JsonRecord | null {
   if (typeof discriminator === 'string') return { propertyName: discriminator }
   return isRecord(discriminator) ? discriminator : null
+}
+
+/** Where values lead; in OpenAPI 3.2 those that are not listed lead somewhere, too. */
+function mappingOf(discriminator: JsonRecord): JsonRecord {
+  const { defaultMapping } = discriminator
+  const mapping = membersOf(discriminator, 'mapping')
+  return defaultMapping === undefined ? mapping : { ...mapping, 'any other value': defaultMapping }
 }
 
 /** What came is one change, and so is what went; a value that leads elsewhere is a change of its own. */

@@ -86,15 +86,28 @@ export function pathItemsOf(contract: OpenApiContract, member: 'paths' | 'webhoo
     })
 }
 
+/** What a path item says beside a reference stands before what the reference names (OpenAPI 3.1.0 §4.8.9). */
 export function readPathItem(contract: OpenApiContract, path: string, located: Located): PathItem | null {
   const item = objectAt(contract.documents, located)
-  if (item === null) return null
+  const own = hasSiblings(located.value) ? located : null
+  const [first, second] = [own ?? item, own === null ? null : item]
+  if (first === null) return null
   const operations = new Map<string, Operation>()
+  if (second !== null) addOperations(operations, contract, second)
+  addOperations(operations, contract, first)
+  const parameters = withInherited(parametersOf(contract, first), second === null ? [] : parametersOf(contract, second))
+  return { path, located: first, parameters, operations }
+}
+
+function hasSiblings(value: unknown): boolean {
+  return isRecord(value) && typeof value.$ref === 'string' && Object.keys(value).length > 1
+}
+
+function addOperations(operations: Map<string, Operation>, contract: OpenApiContract, item: Located): void {
   for (const method of METHODS) addOperation(operations, contract, method.toUpperCase(), memberOf(item, method))
   for (const [method, operation] of membersAt(item, 'additionalOperations')) {
     addOperation(operations, contract, method.toUpperCase(), operation)
   }
-  return { path, located: item, parameters: parametersOf(contract, item), operations }
 }
 
 function addOperation(
@@ -146,7 +159,11 @@ export function effectiveParameters(
   item: PathItem,
   operation: Operation,
 ): readonly Parameter[] {
-  const own = parametersOf(contract, operation.located)
+  return withInherited(parametersOf(contract, operation.located), item.parameters)
+}
+
+/** Parameters, and those of what holds them that they do not replace. */
+function withInherited(own: readonly Parameter[], inherited: readonly Parameter[]): readonly Parameter[] {
   const replaced = new Set(own.map(({ place, name }) => `${place} ${name}`))
-  return [...own, ...item.parameters.filter(({ place, name }) => !replaced.has(`${place} ${name}`))]
+  return [...own, ...inherited.filter(({ place, name }) => !replaced.has(`${place} ${name}`))]
 }

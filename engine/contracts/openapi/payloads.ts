@@ -73,10 +73,22 @@ export function contentOf(contract: OpenApiContract, owner: Located): readonly M
         located: media,
         schema: memberOf(media, 'schema'),
         itemSchema: memberOf(media, 'itemSchema'),
-        encoding: isRecord(media.value.encoding) ? media.value.encoding : NOTHING,
+        encoding: encodingAt(media.value),
       },
     ]
   })
+}
+
+/** By field; in 3.2 also by position, and of each item beyond those. */
+function encodingAt({ encoding, prefixEncoding, itemEncoding }: JsonRecord): JsonRecord {
+  const fields = isRecord(encoding) ? encoding : NOTHING
+  if (prefixEncoding === undefined && itemEncoding === undefined) return fields
+  const positions = Array.isArray(prefixEncoding) ? prefixEncoding : []
+  return {
+    ...fields,
+    ...Object.fromEntries(positions.map((position: unknown, index) => [`#${index + 1}`, position])),
+    ...(itemEncoding === undefined ? {} : { 'each item': itemEncoding }),
+  }
 }
 
 /** The schema of a parameter, or of the one media type that it holds in `content`. */

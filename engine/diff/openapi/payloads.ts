@@ -161,25 +161,29 @@ function tellResponseNames(walk: Walk, old: MediaType, now: MediaType, status: s
 
 function compareMedia(walk: Walk, old: MediaType, now: MediaType, place: Place, operation: OperationName): void {
   if (old.located.value === now.located.value) return
-  const { name, located } = now
+  const [was, is] = [old.schema ?? old.itemSchema, now.schema ?? now.itemSchema]
+  if ((was === null) !== (is === null)) tellSchema(walk, was, is, is === null ? old : now, place, operation)
+  const { name } = now
   const use = { sites: place.sites, mediaType: name, operation, where: `${place.where}, ${name}`, parameter: null }
   if (old.schema !== null && now.schema !== null) walk.use(use, old.schema, now.schema)
-  else if (old.schema !== now.schema && !isMovedBinary(walk, old.schema ?? now.schema)) {
-    const facts = { of: place.of, status: place.status, name, action: old.schema === null ? 'added' : 'removed' }
-    const side = now.schema === null ? 'base' : 'head'
-    walk.say({
-      change: 'media-type-schema',
-      facts,
-      operation,
-      side,
-      located,
-      before: old.schema?.value ?? null,
-      after: now.schema?.value ?? null,
-    })
-  }
   if (old.itemSchema !== null && now.itemSchema !== null)
     walk.use({ ...use, where: `${use.where}, each item` }, old.itemSchema, now.itemSchema)
   compareEncodings(walk, old, now, place, operation)
+}
+
+/** A media type that says something of what it holds, and did not, or the other way round. */
+function tellSchema(
+  walk: Walk,
+  was: Located | null,
+  is: Located | null,
+  { name, located }: MediaType,
+  { of, status }: Place,
+  operation: OperationName,
+): void {
+  if (isMovedBinary(walk, was ?? is)) return
+  const facts = { of, status, name, action: was === null ? 'added' : 'removed' }
+  if (is === null) tellRemoved(walk, 'media-type-schema', operation, located, was?.value, facts)
+  else tellAdded(walk, 'media-type-schema', operation, located, is.value, facts)
 }
 
 /** What 3.0 writes as a text of bytes, 3.1 need not write at all. */

@@ -44,6 +44,15 @@ function queried(parameter: Json): Json {
   return api({ parameters: [{ name: 'q', in: 'query', ...parameter }] })
 }
 
+function streamed(media: Json): Json {
+  return api({ responses: { 200: { description: 'done', content: { 'application/jsonl': media } } } }, '3.2.0')
+}
+
+function reached(own: Json): Json {
+  const components = { pathItems: { Things: { put: { responses: DONE } } } }
+  return { ...api({}), components, paths: { '/things': { $ref: '#/components/pathItems/Things', ...own } } }
+}
+
 const USAGE: readonly Case[] = [
   [
     'a wrapper that deprecates what it holds',
@@ -187,6 +196,40 @@ const MEDIA_TYPES: readonly Case[] = [
   ],
 ]
 
+const LANGUAGE: readonly Case[] = [
+  [
+    'the items of a sequence of JSON (3.2)',
+    streamed({ itemSchema: TEXT }),
+    streamed({ itemSchema: { type: 'integer' } }),
+    ['response-body-type-changed'],
+  ],
+  [
+    'items of a sequence that nothing is said of any more (3.2)',
+    streamed({ itemSchema: TEXT }),
+    streamed({}),
+    ['response-body-media-type-schema-removed'],
+  ],
+  [
+    'how each part is written (3.2)',
+    streamed({ itemSchema: {}, itemEncoding: { contentType: 'image/png' } }),
+    streamed({ itemSchema: {}, itemEncoding: { contentType: 'image/jpeg' } }),
+    ['response-body-encoding-changed'],
+  ],
+  [
+    'where all other values of a discriminator lead (3.2)',
+    taking({ oneOf: [CAT], discriminator: { propertyName: 'k', defaultMapping: 'Cat' } }, '3.2.0'),
+    taking({ oneOf: [CAT], discriminator: { propertyName: 'k', defaultMapping: 'Dog' } }, '3.2.0'),
+    ['request-body-discriminator-mapping-changed'],
+  ],
+  [
+    'an operation that stood beside the reference of its path',
+    reached({ get: { responses: DONE } }),
+    reached({}),
+    ['api-removed-without-deprecation'],
+  ],
+  ['an operation that a path has by its reference', reached({}), reached({ summary: 'things' }), []],
+]
+
 const LIFE: readonly Case[] = [
   [
     'the end of an operation that was deprecated without a sunset day',
@@ -234,7 +277,7 @@ function rulesOf(before: Json, after: Json): readonly string[] {
   return compared.value.groups.map(({ rule }) => rule).sort()
 }
 
-for (const [area, cases] of Object.entries({ USAGE, READERS, VALUES, PARAMETERS, MEDIA_TYPES, LIFE })) {
+for (const [area, cases] of Object.entries({ USAGE, READERS, VALUES, PARAMETERS, MEDIA_TYPES, LANGUAGE, LIFE })) {
   suite(area.toLowerCase().replace('_', ' '), () => {
     for (const [what, before, after, rules] of cases) test(what, () => assert.deepEqual(rulesOf(before, after), rules))
   })
