@@ -47,6 +47,7 @@ export interface AsyncServer {
   readonly located: Located
   readonly url: string
   readonly protocol: string
+  readonly protocolVersion: string | null
   readonly variables: Located | null
   readonly bindings: Located | null
   readonly security: Located | null
@@ -215,6 +216,7 @@ class AsyncApiReader {
         located,
         url: urlOf(server),
         protocol,
+        protocolVersion: typeof server['protocolVersion'] === 'string' ? server['protocolVersion'] : null,
         variables: this.#part(located, 'variables'),
         security,
         bindings: this.#part(located, 'bindings'),

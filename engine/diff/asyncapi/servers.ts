@@ -23,6 +23,9 @@ export function compareServers(walk: AsyncWalk, say: SayAsync): void {
       }
       if (was.protocol !== is.protocol) {
         say({ ...shared, rule: 'asyncapi-server-protocol-changed', before: was.protocol, after: is.protocol })
+      } else if (was.protocolVersion !== null && was.protocolVersion !== is.protocolVersion) {
+        const versions = { before: was.protocolVersion, after: is.protocolVersion }
+        say({ ...shared, rule: 'asyncapi-server-protocol-version-changed', ...versions })
       }
       const where = `server ${name}`
       const within: SayAsync = (change) => say({ ...change, where, endpoint: where })
@@ -72,26 +75,42 @@ export function compareSecurity(
   const gone = { side: 'base', located: was ?? owners.was } as const
   const there = { side: 'head', located: is ?? owners.is } as const
   if (old.size === 0 && now.size > 0) {
-    say({ ...there, rule: 'asyncapi-security-added', subject: of, after: [...now.values()] })
+    say({ ...there, rule: 'asyncapi-security-added', subject: of, after: namesOf(now) })
     return
   }
   if (old.size > 0 && now.size === 0) {
-    say({ ...gone, rule: 'asyncapi-security-removed', subject: of, before: [...old.values()] })
+    say({ ...gone, rule: 'asyncapi-security-removed', subject: of, before: namesOf(old) })
     return
   }
-  for (const [key, name] of old) {
-    if (now.has(key)) continue
-    say({ ...gone, rule: 'asyncapi-security-alternative-removed', subject: `${of} ${key}`, name, before: name })
+  for (const [key, { name, flows }] of old) {
+    const kept = now.get(key)
+    const subject = `${of} ${key}`
+    if (kept === undefined) {
+      say({ ...gone, rule: 'asyncapi-security-alternative-removed', subject, name, before: name })
+    } else if (!isEqual(flows, kept.flows)) {
+      say({ ...there, rule: 'asyncapi-security-flow-changed', subject, name, before: flows, after: kept.flows })
+    }
   }
-  for (const [key, name] of now) {
+  for (const [key, { name }] of now) {
     if (old.has(key)) continue
     say({ ...there, rule: 'asyncapi-security-alternative-added', subject: `${of} ${key}`, name, after: name })
   }
 }
 
-/** What is asked for → how people call it. 2.x names schemes with scopes, 3.x refers to schemes that hold them. */
-function alternativesOf(security: Located | null, api: AsyncApi): ReadonlyMap<string, string> {
-  const found = new Map<string, string>()
+interface Alternative {
+  /** How people call it. */
+  readonly name: string
+  /** Where tokens are asked for, by the schemes in their order. */
+  readonly flows: readonly Json[]
+}
+
+function namesOf(alternatives: ReadonlyMap<string, Alternative>): readonly string[] {
+  return [...alternatives.values()].map(({ name }) => name)
+}
+
+/** What is asked for, by what makes it another way. 2.x names schemes with scopes, 3.x refers to schemes that hold them. */
+function alternativesOf(security: Located | null, api: AsyncApi): ReadonlyMap<string, Alternative> {
+  const found = new Map<string, Alternative>()
   const items: readonly unknown[] = Array.isArray(security?.value) ? security.value : []
   for (const [index, value] of items.entries()) {
     if (security === null || !isRecord(value)) continue
@@ -102,7 +121,8 @@ function alternativesOf(security: Located | null, api: AsyncApi): ReadonlyMap<st
     const key = canonicalJson(
       parts.map(({ identity }) => identity).sort((a, b) => byCodeUnit(nameValue(a), nameValue(b))),
     )
-    found.set(key, parts.map(({ name }) => name).join(' and '))
+    const flows = parts.map((part) => part.flows)
+    found.set(key, { name: parts.map(({ name }) => name).join(' and '), flows })
   }
   return found
 }
@@ -110,6 +130,8 @@ function alternativesOf(security: Located | null, api: AsyncApi): ReadonlyMap<st
 interface Scheme {
   readonly identity: Json
   readonly name: string
+  /** Addresses of its flows, by flow; scopes are part of what is asked for. */
+  readonly flows: Json
 }
 
 function requirementOf(requirement: Readonly<Record<string, unknown>>, api: AsyncApi): readonly Scheme[] {
@@ -133,5 +155,17 @@ function schemeOf(scheme: Located | null, scopes: unknown): Scheme {
   })
   const type = told.find(([member]) => member === 'type')?.[1] ?? 'a scheme that is not defined'
   const name = named.length === 0 ? type : `${type} (${named.join(', ')})`
-  return { identity: { ...Object.fromEntries(told), scopes: named }, name }
+  return { identity: { ...Object.fromEntries(told), scopes: named }, name, flows: addressesOf(value['flows']) }
+}
+
+function addressesOf(flows: unknown): Json {
+  if (!isRecord(flows)) return {}
+  const addresses = Object.entries(flows).flatMap(([flow, members]): [string, string][] =>
+    isRecord(members)
+      ? Object.entries(members).flatMap(([member, url]): [string, string][] =>
+          typeof url === 'string' ? [[`${flow}.${member}`, url]] : [],
+        )
+      : [],
+  )
+  return Object.fromEntries(addresses)
 }

@@ -253,6 +253,7 @@ const REAL: Readonly<Record<string, readonly string[]>> = {
     'breaking asyncapi-channel-removed',
     'breaking asyncapi-sending-removed',
     'breaking asyncapi-server-address-changed',
+    'dangerous asyncapi-server-protocol-version-changed',
   ],
   'gitter-streaming-3.0-3.1': [],
   'rpc-server-2.6-3.0': ['dangerous asyncapi-binding-changed'],
