@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { buildSchema, validateSchema } from 'graphql'
+import { buildSchema, introspectionFromSchema, validateSchema } from 'graphql'
 import { compared } from '../engine/graphql/compared.ts'
 import { mutationsOf } from './graphql-mutations.ts'
 import {
@@ -64,4 +64,29 @@ test('every single change of a schema is told as both references tell it, and no
     .map(({ id, group }) => `${id}: ${group.level} ${group.rule}`)
   assert.deepEqual([...open, ...graver], [])
   assert.ok(cases.length > 1000 && outcomes.length > 1000)
+})
+
+/** Introspection tells nothing of the directives that a schema applies. */
+const OF_USAGES = /^graphql-(?:directive-usage|federation)-/
+
+function toldWithoutUsages(before: string, after: string): readonly string[] {
+  const { groups } = compared(before, after)
+  return groups.filter(({ rule }) => !OF_USAGES.test(rule)).map(({ level, rule }) => `${level} ${rule}`)
+}
+
+function introspected(text: string): string {
+  const options = { oneOf: true, inputValueDeprecation: true, specifiedByUrl: true, directiveIsRepeatable: true }
+  return JSON.stringify(introspectionFromSchema(buildSchema(text), { ...options, schemaDescription: true }))
+}
+
+test('every single change is told alike from introspection results, but for directives that are applied', () => {
+  const before = introspected(SCHEMA)
+  const changes = mutationsOf(SCHEMA)
+    .map(({ name, text }) => ({ name, text: text() }))
+    .filter(({ text }) => isValid(text))
+  for (const { name, text } of changes) {
+    const [written, answered] = [toldWithoutUsages(SCHEMA, text), toldWithoutUsages(before, introspected(text))]
+    assert.deepEqual(answered.toSorted(), written.toSorted(), name)
+  }
+  assert.ok(changes.length > 500)
 })
