@@ -2,7 +2,7 @@
  * The consumer's side of a decision (interface.md, Rules for consumers): read it, and say whether this attempt may go on.
  * Branches on `execution_action` only; whatever is unknown, inconsistent or late is STOP.
  */
-import type { ExecutionAction } from './decide/decision.ts'
+import { directiveOf, type ExecutionAction } from './decide/decision.ts'
 import { checkConsumerForm } from './decide/envelope-check.generated.js'
 import type { Reason } from './decide/envelope-parts.ts'
 import { instantSeconds } from './decide/instant.ts'
@@ -68,15 +68,14 @@ export function readDecision(value: unknown): DecisionReading {
 export function mayProceed(reading: DecisionReading, attempt: AttemptFacts): Permission {
   if (!reading.ok) return stop(reading.reason)
   const { decision } = reading
-  if (decision.execution_action === 'REQUEST_APPROVAL') {
+  const { proceeds, isMonitored: monitor, isHeld } = directiveOf(decision.execution_action)
+  if (isHeld) {
     const asked = reason('APPROVAL_REQUIRED', 'A person has to approve; then a new preflight is needed.')
     return { proceed: false, directive: 'REQUEST_APPROVAL', reason: asked }
   }
-  if (decision.execution_action !== 'CONTINUE' && decision.execution_action !== 'CONTINUE_WITH_MONITORING')
-    return stop(reason('STOPPED', 'The decision is STOP: do not retry the same change.'))
+  if (!proceeds) return stop(reason('STOPPED', 'The decision is STOP: do not retry the same change.'))
   const obstacle = OBSTACLES.find(({ stands }) => stands(decision, attempt))
   if (obstacle) return stop(obstacle.reason)
-  const monitor = decision.execution_action === 'CONTINUE_WITH_MONITORING'
   return { proceed: true, monitor, correlationId: decision.correlation_id }
 }
 
@@ -101,7 +100,7 @@ const OBSTACLES: readonly Obstacle[] = [
   },
   {
     stands: ({ execution_action: action }, { isMonitoringWired }) =>
-      action === 'CONTINUE_WITH_MONITORING' && !isMonitoringWired,
+      directiveOf(action).isMonitored && !isMonitoringWired,
     reason: reason('MONITORING_UNWIRED', 'The decision asks for monitoring and nothing takes the telemetry.'),
   },
 ]

@@ -9,6 +9,7 @@ import { sniffArtifactType } from './contracts/sniff.ts'
 import type { Reason } from './decide/envelope-parts.ts'
 import { reason } from './decide/reasons.ts'
 import { applyReplacements, readFileChange, type FileChange } from './guard-edits.ts'
+import { guardedClient, guardedTool, type Guard, type Run, type Runner } from './guard-shapes.ts'
 import type { Sha256 } from './hash.ts'
 import { isRecord } from './schema/located.ts'
 
@@ -60,46 +61,63 @@ export type GuardOutcome<Result> =
   | { readonly executed: true; readonly result: Result; readonly verdict: GuardVerdict }
   | { readonly executed: false; readonly verdict: Extract<GuardVerdict, { readonly reason: Reason }> }
 
-export type ToolTable = Readonly<Record<string, (args: never) => unknown>>
+/** Functions, or objects with a member that runs them: `execute` (Vercel AI SDK), `invoke`, `func` (LangChain), and the like. */
+export type ToolTable = Readonly<Record<string, object>>
+
+/** What it takes stays, what it answers becomes an outcome. */
+type Guarded<Call> = Call extends (...args: infer Args) => infer Result
+  ? (...args: Args) => Promise<GuardOutcome<Awaited<Result>>>
+  : Call
+
+/** The same tool; each way of running it answers an outcome. */
+export type GuardedTool<Tool> = Tool extends (...args: never[]) => unknown
+  ? Guarded<Tool>
+  : { readonly [Member in keyof Tool]: Member extends Runner ? Guarded<Tool[Member]> : Tool[Member] }
 
 /** The same names; each call answers an outcome. */
-export type GuardedTools<Tools extends ToolTable> = {
-  readonly [Name in keyof Tools]: (
-    args: Parameters<Tools[Name]>[0],
-  ) => Promise<GuardOutcome<Awaited<ReturnType<Tools[Name]>>>>
+export type GuardedTools<Tools extends ToolTable> = { readonly [Name in keyof Tools]: GuardedTool<Tools[Name]> }
+
+/** The same client; `callTool` answers an outcome, and `request` too for `tools/call`. */
+export type GuardedClient<Client> = {
+  readonly [Member in keyof Client]: Member extends 'callTool' ? Guarded<Client[Member]> : Client[Member]
 }
 
 /**
  * Register only the tools that this returns.
- * @throws TypeError when the operation is empty: a receipt is for exactly one.
+ * @throws TypeError when the operation is empty (a receipt is for exactly one), or a tool has nothing that runs it
  */
 export function guardTools<Tools extends ToolTable>(tools: Tools, options: GuardOptions): GuardedTools<Tools>
-export function guardTools(
-  tools: Readonly<Record<string, (args: unknown) => unknown>>,
-  options: GuardOptions,
-): Readonly<Record<string, (args: unknown) => Promise<GuardOutcome<unknown>>>> {
-  if (typeof options.operation !== 'string' || options.operation.trim() === '')
-    throw new TypeError('guardTools needs an operation: merge, deploy, publish or register.')
-  const entries = Object.entries(tools).map(([name, run]) => {
-    const isRead = options.reads?.includes(name) === true
-    const guarded = (args: unknown) => (isRead ? unjudged(run, args) : guardedCall(run, args, options))
-    return [name, guarded] as const
-  })
-  return Object.fromEntries(entries)
+export function guardTools(tools: ToolTable, options: GuardOptions): Readonly<Record<string, unknown>> {
+  const guard = guardOf(options)
+  return Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, guardedTool(name, tool, guard)]))
 }
 
-type Run = (args: unknown) => unknown
+/**
+ * Call tools of an MCP server only through the client that this returns. `reads` names tools of the server.
+ * @throws TypeError when the operation is empty, or the client has no `callTool`
+ */
+export function guardMcpClient<Client extends object>(client: Client, options: GuardOptions): GuardedClient<Client>
+export function guardMcpClient(client: object, options: GuardOptions): unknown {
+  return guardedClient(client, guardOf(options))
+}
+
+function guardOf(options: GuardOptions): Guard {
+  if (typeof options.operation !== 'string' || options.operation.trim() === '')
+    throw new TypeError('A guard needs an operation: merge, deploy, publish or register.')
+  return (name, args, run) => (options.reads?.includes(name) ? unjudged(run) : guardedCall(run, args, options))
+}
+
 type Refused = Extract<GuardOutcome<unknown>, { readonly executed: false }>
 
-async function unjudged(run: Run, args: unknown): Promise<GuardOutcome<unknown>> {
-  return { executed: true, result: await run(args), verdict: { kind: 'UNJUDGED' } }
+async function unjudged(run: Run): Promise<GuardOutcome<unknown>> {
+  return { executed: true, result: await run(), verdict: { kind: 'UNJUDGED' } }
 }
 
 async function guardedCall(run: Run, args: unknown, options: GuardOptions): Promise<GuardOutcome<unknown>> {
   const change = readFileChange(args)
   if (change === null)
     return refused(reason('GUARD_CALL_UNRECOGNISED', 'What this call would change cannot be told from its arguments.'))
-  if (options.typeOf?.(change.path) === 'none') return unjudged(run, args)
+  if (options.typeOf?.(change.path) === 'none') return unjudged(run)
   const judged = await judge(change, options)
   if (!('artifacts' in judged)) return judged
   const { permission, decisionId } = judged
@@ -108,8 +126,8 @@ async function guardedCall(run: Run, args: unknown, options: GuardOptions): Prom
     decisionId,
     correlationId: permission.correlationId,
   } as const
-  if (!permission.monitor) return { executed: true, result: await run(args), verdict }
-  return monitored(run, args, verdict, options)
+  if (!permission.monitor) return { executed: true, result: await run(), verdict }
+  return monitored(run, verdict, options)
 }
 
 interface Judged {
@@ -214,12 +232,7 @@ function typeOf({ path = '', before, after }: Omit<Artifact, 'type'>, options: G
 type Warned = Extract<GuardVerdict, { readonly correlationId: string }>
 
 /** Runs with the two events that CONTINUE_WITH_MONITORING asks for. The first must be taken before the tool runs. */
-async function monitored(
-  run: Run,
-  args: unknown,
-  verdict: Warned,
-  options: GuardOptions,
-): Promise<GuardOutcome<unknown>> {
+async function monitored(run: Run, verdict: Warned, options: GuardOptions): Promise<GuardOutcome<unknown>> {
   const report = (type: 'started' | 'finished', more: object = {}): Promise<unknown> =>
     options.report?.(executionEvent(verdict, type, more)) ?? Promise.resolve()
   try {
@@ -238,7 +251,7 @@ async function monitored(
   }
   let result: unknown
   try {
-    result = await run(args)
+    result = await run()
   } catch (error) {
     await finish('FAILED')
     throw error

@@ -11,7 +11,14 @@ export { sniffArtifactType } from './contracts/sniff.ts'
 export type { ApprovalFacts, ApprovalGranted, ApprovalRequested } from './decide/approval.ts'
 export type { ChangeSetOrigin, Commitment, CompletenessFacts, DerivationFacts } from './decide/completeness.ts'
 export type { ConsumerUse, DeclaredConsumer } from './decide/consumers.ts'
-export { DECISION_CLASSES, DECISIONS, EMPTY_CONTEXT, EXECUTION_ACTIONS, stricter } from './decide/decision.ts'
+export {
+  DECISION_CLASSES,
+  DECISIONS,
+  directiveOf,
+  EMPTY_CONTEXT,
+  EXECUTION_ACTIONS,
+  stricter,
+} from './decide/decision.ts'
 export type { Decision, DecisionContext, ExecutionAction } from './decide/decision.ts'
 export { decide } from './decide/decide.ts'
 export type { DecideInput } from './decide/decide.ts'
@@ -28,8 +35,10 @@ export type { DecisionScope, JudgedChangeSet, Judgement } from './decide/judgeme
 export type { ArtifactVerdict, HumanReport, RiskFactor, SeveritySummary, Verdict } from './decide/verdict.ts'
 export { countFindings, countPlaces, expandFindings, LEVELS } from './finding.ts'
 export type { Direction, Finding, FindingGroup, Level, Occurrence, Operation } from './finding.ts'
-export { guardTools } from './guard.ts'
+export { guardMcpClient, guardTools } from './guard.ts'
 export type {
+  GuardedClient,
+  GuardedTool,
   GuardedTools,
   GuardOptions,
   GuardOutcome,

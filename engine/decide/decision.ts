@@ -16,6 +16,31 @@ export const DECISION_CLASSES: Readonly<
   BLOCK: { action: 'STOP', safeForAgent: false, strictness: 3 },
 }
 
+export interface Directive {
+  /** The effect may take place, with all else that it needs. */
+  readonly proceeds: boolean
+  /** Only under a watch that takes its telemetry. */
+  readonly isMonitored: boolean
+  /** A person may still permit it; then a new decision is needed. */
+  readonly isHeld: boolean
+  /** Of several directives on one request the greatest counts. */
+  readonly strictness: number
+}
+
+/** What each directive means for whoever is about to act: the one table of the consumer, the guard and the proxy. */
+export const DIRECTIVES: Readonly<Record<ExecutionAction, Directive>> = {
+  CONTINUE: { proceeds: true, isMonitored: false, isHeld: false, strictness: 0 },
+  CONTINUE_WITH_MONITORING: { proceeds: true, isMonitored: true, isHeld: false, strictness: 1 },
+  REQUEST_APPROVAL: { proceeds: false, isMonitored: false, isHeld: true, strictness: 2 },
+  STOP: { proceeds: false, isMonitored: false, isHeld: false, strictness: 3 },
+}
+
+/** Of a directive as it was received; one that is not known here is STOP (interface.md, cross-field rule 4). */
+export function directiveOf(action: string): Directive {
+  const known = EXECUTION_ACTIONS.find((name) => name === action)
+  return DIRECTIVES[known ?? 'STOP']
+}
+
 export function stricter(a: Decision, b: Decision): Decision {
   return DECISION_CLASSES[a].strictness >= DECISION_CLASSES[b].strictness ? a : b
 }

@@ -1,5 +1,5 @@
 /** gather → analyze → decide for one intercepted call: which contracts, and the verdict on each thing the call names. */
-import type { ExecutionAction } from '../../engine/index.ts'
+import { directiveOf } from '../../engine/index.ts'
 import type { Baselines } from '../baselines/baselines.ts'
 import type { ConsumerObserver } from '../consumers/observer.ts'
 import { GatewayError } from '../errors.ts'
@@ -124,22 +124,11 @@ export function undecided(error: unknown): Judgement & { readonly kind: 'undecid
   return { kind: 'undecided', error: known, refusal: null }
 }
 
-const STRICTNESS: Readonly<Record<ExecutionAction, number>> = {
-  CONTINUE: 0,
-  CONTINUE_WITH_MONITORING: 1,
-  REQUEST_APPROVAL: 2,
-  STOP: 3,
-}
-
-/** The closed set of directives; one that is not known here is not permission (interface.md, cross-field rule 4). */
-export const MAY_PROCEED: Readonly<Record<ExecutionAction, boolean>> = {
-  CONTINUE: true,
-  CONTINUE_WITH_MONITORING: true,
-  REQUEST_APPROVAL: false,
-  STOP: false,
-}
-
 function strictest(verdicts: readonly SubjectVerdict[]): SubjectVerdict {
-  const worst = verdicts.reduce((a, b) => (STRICTNESS[b.verdict.action] > STRICTNESS[a.verdict.action] ? b : a))
+  const worst = verdicts.reduce((a, b) => (strictnessOf(b) > strictnessOf(a) ? b : a))
   return worst
+}
+
+function strictnessOf({ verdict }: SubjectVerdict): number {
+  return directiveOf(verdict.action).strictness
 }

@@ -3,6 +3,7 @@
  * the proxy, which then forwards, and by ext_authz, which tells another proxy to.
  */
 import { performance } from 'node:perf_hooks'
+import { directiveOf } from '../../engine/index.ts'
 import type { BreakGlass } from '../break-glass/break-glass.ts'
 import { approvalAddress } from '../approvals/request.ts'
 import type { Call, JudgedAction } from '../intercept/action.ts'
@@ -11,7 +12,7 @@ import type { InterceptionRow, Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Monitoring } from '../telemetry/monitoring.ts'
-import { judge, MAY_PROCEED, undecided, type Decided, type JudgeDeps, type Judgement } from './judge.ts'
+import { judge, undecided, type Decided, type JudgeDeps, type Judgement } from './judge.ts'
 import { decisionHeaders, stopped, unjudged, unmonitored, type Halt } from './refusals.ts'
 import type { CallVerdict, DecisionVerdict, ReceiptVerdict } from './verdicts.ts'
 import type { Waiting, WaitingRoom } from './waiting-room.ts'
@@ -116,14 +117,14 @@ async function afterApproval(first: Judgement, waiting: Waiting, settling: Settl
 function heldVerdict(judgement: Judgement): DecisionVerdict | null {
   if (judgement.kind === 'undecided') return null
   const { verdict } = judgement.governing
-  return verdict.basis === 'decision' && verdict.action === 'REQUEST_APPROVAL' ? verdict : null
+  return verdict.basis === 'decision' && directiveOf(verdict.action).isHeld ? verdict : null
 }
 
 async function conclude(judgement: Judgement, settling: Settling): Promise<Passing | Halting> {
   if (judgement.kind === 'undecided') return concludeUndecided(judgement, settling)
-  const used = MAY_PROCEED[judgement.governing.verdict.action] ? await useReceipts(judgement) : judgement
+  const used = directiveOf(judgement.governing.verdict.action).proceeds ? await useReceipts(judgement) : judgement
   const { verdict } = used.governing
-  if (!MAY_PROCEED[verdict.action]) return concludeStopped(used, settling)
+  if (!directiveOf(verdict.action).proceeds) return concludeStopped(used, settling)
   const isMonitored = verdict.action === 'CONTINUE_WITH_MONITORING'
   if (isMonitored && !(await openWindow(verdict.decisionId, settling))) return concludeUnmonitored(used, settling)
   const failure = await record(used, 'forwarded', null, settling)
@@ -150,7 +151,7 @@ async function concludeStopped(judgement: Decided, settling: Settling): Promise<
   if (broken !== null) return broken
   const { verdict } = governing
   const approvalId = verdict.basis === 'decision' ? verdict.approvalId : null
-  const isHeld = verdict.action === 'REQUEST_APPROVAL'
+  const { isHeld } = directiveOf(verdict.action)
   const effect = isHeld ? 'held' : 'stopped'
   const failure = await record(judgement, effect, null, settling)
   if (failure !== null) return concludeUndecided(failure, settling)
@@ -228,7 +229,7 @@ function passing(effect: Passing['effect'], judgement: Judgement, isMonitored: b
   }
   const { action, decisionId } = judgement.governing.verdict
   const verdicts = judgement.verdicts.flatMap(({ verdict }) =>
-    verdict.basis !== 'demand' && MAY_PROCEED[verdict.action] ? [verdict] : [],
+    verdict.basis !== 'demand' && directiveOf(verdict.action).proceeds ? [verdict] : [],
   )
   return { kind: 'go', effect, verdicts, headers: decisionHeaders(call, action, decisionId), isMonitored }
 }

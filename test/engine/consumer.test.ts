@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
 import {
+  directiveOf,
+  EXECUTION_ACTIONS,
   mayProceed,
   readDecision,
   type AttemptFacts,
@@ -122,5 +124,21 @@ suite('what later versions add', () => {
 
   test('is no permission', () => {
     assert.equal(act({ ...envelopeOf('BLOCK'), may_execute: true, override: 'ALLOW' }), 'STOP STOPPED')
+  })
+})
+
+suite('a directive', () => {
+  test('permits as interface.md says, and one that is not known permits nothing', () => {
+    const told = (action: string) => {
+      const { proceeds, isMonitored, isHeld } = directiveOf(action)
+      return [proceeds, isMonitored, isHeld]
+    }
+    assert.deepEqual(told('CONTINUE'), [true, false, false])
+    assert.deepEqual(told('CONTINUE_WITH_MONITORING'), [true, true, false])
+    assert.deepEqual(told('REQUEST_APPROVAL'), [false, false, true])
+    for (const action of ['STOP', 'CONTINUE ', 'continue', '', 'constructor', '__proto__', 'PROCEED'])
+      assert.deepEqual(told(action), [false, false, false], action)
+    const ordered = EXECUTION_ACTIONS.toSorted((a, b) => directiveOf(a).strictness - directiveOf(b).strictness)
+    assert.deepEqual(ordered, ['CONTINUE', 'CONTINUE_WITH_MONITORING', 'REQUEST_APPROVAL', 'STOP'])
   })
 })

@@ -127,36 +127,42 @@ async function decided(
   return envelope.execution_action
 }
 
+/** What comes after the bytes are out, or informs only, may fail: the effect is there, and was permitted. */
+const AFTERWARDS: ReadonlySet<string> = new Set([
+  'closeWindow',
+  'recordUses',
+  'observationSalt',
+  // What an operator is shown of a contract that came and went.
+  'dropBaselineCandidate',
+])
+
+async function called(t: TestContext, options: Partial<RoadOptions>, counter: FaultCounter) {
+  const upstream = await startHttpUpstream((_request, response) => response.end('good'))
+  const contract = { current: { file: petContract() } }
+  const route = { name: 'pets', match: { path: '/' }, upstream: upstream.origin, protocol: 'http', contract }
+  let isCounting = false
+  const start = { routes: [route], ...options }
+  const road = await startRoad({
+    ...start,
+    wrapStore: (store) => {
+      const counted = faulty(store, counter)
+      return new Proxy(store, { get: (_, name) => Reflect.get(isCounting ? counted : store, name) })
+    },
+  })
+  t.after(async () => {
+    await road.close()
+    await upstream.close()
+  })
+  isCounting = true
+  const { status } = await fetch(`${road.url}/pets`).then(async (answer) => {
+    await answer.arrayBuffer()
+    return answer
+  })
+  isCounting = false
+  return { status, forwarded: upstream.requests.length }
+}
+
 suite('an intercepted call', () => {
-  /** What comes after the bytes are out, or informs only, may fail: the effect is there, and was permitted. */
-  const AFTERWARDS: ReadonlySet<string> = new Set(['closeWindow', 'recordUses', 'observationSalt'])
-
-  async function called(t: TestContext, options: Partial<RoadOptions>, counter: FaultCounter) {
-    const upstream = await startHttpUpstream((_request, response) => response.end('good'))
-    const contract = { current: { file: petContract() } }
-    const route = { name: 'pets', match: { path: '/' }, upstream: upstream.origin, protocol: 'http', contract }
-    let isCounting = false
-    const start = { routes: [route], ...options }
-    const road = await startRoad({
-      ...start,
-      wrapStore: (store) => {
-        const counted = faulty(store, counter)
-        return new Proxy(store, { get: (_, name) => Reflect.get(isCounting ? counted : store, name) })
-      },
-    })
-    t.after(async () => {
-      await road.close()
-      await upstream.close()
-    })
-    isCounting = true
-    const { status } = await fetch(`${road.url}/pets`).then(async (answer) => {
-      await answer.arrayBuffer()
-      return answer
-    })
-    isCounting = false
-    return { status, forwarded: upstream.requests.length }
-  }
-
   for (const [decision, name] of [
     ['ALLOW', 'that is allowed'],
     ['WARN', 'that is let through under watch'],

@@ -1,7 +1,7 @@
 /** The guard in front of a tool table, against the real API: a change of a contract runs under a decision that permits it, or does not run. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { guardTools, type GuardOptions, type GuardOutcome } from '../../engine/index.ts'
+import { guardMcpClient, guardTools, type GuardOptions, type GuardOutcome } from '../../engine/index.ts'
 import { preflightClient } from '../../gateway/client.ts'
 import { startApi, type ApiFake } from '../fakes/api.ts'
 import { PETS, PETS_WITH_POST, PETS_WITHOUT_DELETE } from '../fakes/contracts.ts'
@@ -232,3 +232,115 @@ function withoutAuthorization(answer: unknown): unknown {
   const view = { currently_authorized: false }
   return { decision_result: at(answer, 'decision_result'), control_envelope: { receipt_view: view } }
 }
+
+describe('tools in the shapes of frameworks', () => {
+  const BLOCKED = { path: 'pets.json', content: PETS_WITHOUT_DELETE }
+  const GOOD = { path: 'pets.json', content: PETS_WITH_POST }
+  let api: ApiFake
+  before(async () => {
+    api = await startApi()
+  })
+  after(() => api.close())
+  const options = (changes: Partial<GuardOptions> = {}): GuardOptions => ({
+    ...preflightClient({ url: api.url, key: api.key }),
+    operation: 'publish',
+    context: CONTEXT,
+    readFile: () => Promise.resolve(PETS),
+    ...changes,
+  })
+
+  it('hold an object with execute, and leave its other members as they are', async () => {
+    const ran: unknown[] = []
+    const write = {
+      description: 'Writes a file',
+      parameters: { type: 'object' },
+      execute: (args: Write, more: { readonly toolCallId: string }) => {
+        ran.push(more.toolCallId)
+        return args.path
+      },
+    }
+    const { write_file: guarded } = guardTools({ write_file: write }, options())
+    assert.equal(guarded.description, 'Writes a file')
+    assert.equal(guarded.parameters, write.parameters)
+    assert.equal(codeOf(await guarded.execute(BLOCKED, { toolCallId: 'a' })), 'STOPPED')
+    const done = await guarded.execute(GOOD, { toolCallId: 'b' })
+    assert.equal(done.executed && done.result, 'pets.json')
+    assert.deepEqual(ran, ['b'])
+  })
+
+  it('hold a class that runs itself by another of its members once, and what is made of it too', async () => {
+    class StructuredTool {
+      readonly name = 'write_file'
+      readonly ran: string[] = []
+      invoke(input: unknown): Promise<string> {
+        return this.call(input)
+      }
+      call(input: unknown): Promise<string> {
+        return Promise.resolve(this._call(input))
+      }
+      _call(input: unknown): string {
+        this.ran.push(JSON.stringify(input))
+        return 'written'
+      }
+      async batch(inputs: readonly unknown[]): Promise<readonly unknown[]> {
+        return await Promise.all(inputs.map((input) => this.invoke(input)))
+      }
+    }
+    const tool = new StructuredTool()
+    const { tool: guarded } = guardTools({ tool }, options())
+    assert.ok(guarded instanceof StructuredTool)
+    const call = { type: 'tool_call', id: '1', name: 'write_file', args: BLOCKED }
+    assert.equal(codeOf(await guarded.invoke(call)), 'STOPPED')
+    for (const run of ['invoke', 'call', '_call'] as const)
+      assert.equal((await guarded[run](BLOCKED)).executed, false, run)
+    const [first] = await guarded.batch([BLOCKED])
+    assert.equal(at(first, 'executed'), false)
+    assert.deepEqual(tool.ran, [])
+    const done = await guarded.invoke({ ...call, args: GOOD })
+    assert.equal(done.executed && done.result, 'written')
+    assert.equal(tool.ran.length, 1)
+  })
+
+  it('hold functions that are called with JSON text, which must have one reading', async () => {
+    const ran: string[] = []
+    const { write_file: guarded } = guardTools({ write_file: (text: string) => ran.push(text) }, options())
+    assert.equal(codeOf(await guarded(JSON.stringify(BLOCKED))), 'STOPPED')
+    const twice = `{"path":"pets.json","content":${JSON.stringify(PETS)},"content":${JSON.stringify(PETS_WITHOUT_DELETE)}}`
+    assert.equal(codeOf(await guarded(twice)), 'GUARD_CALL_UNRECOGNISED')
+    assert.equal(codeOf(await guarded('no JSON')), 'GUARD_CALL_UNRECOGNISED')
+    assert.equal((await guarded(JSON.stringify(GOOD))).executed, true)
+    assert.equal(ran.length, 1)
+  })
+
+  it('hold the client of an MCP server by both of its ways to call a tool', async () => {
+    const called: unknown[] = []
+    const client = {
+      callTool: (params: { readonly name: string; readonly arguments?: object }) => {
+        called.push(params.name)
+        return Promise.resolve({ content: [] })
+      },
+      request: (request: { readonly method: string; readonly params?: object }) => {
+        called.push(request.method)
+        return Promise.resolve({ tools: [] })
+      },
+      listTools: () => Promise.resolve({ tools: ['write_file'] }),
+    }
+    const guarded = guardMcpClient(client, options({ reads: ['read_file'] }))
+    assert.deepEqual(await guarded.listTools(), { tools: ['write_file'] })
+    const blocked = await guarded.callTool({ name: 'write_file', arguments: BLOCKED })
+    assert.equal(codeOf(blocked), 'STOPPED')
+    const request = { method: 'tools/call', params: { name: 'write_file', arguments: BLOCKED } }
+    assert.equal(at(await guarded.request(request), 'executed'), false)
+    assert.deepEqual(called, [])
+    await guarded.request({ method: 'tools/list' })
+    assert.equal((await guarded.callTool({ name: 'read_file', arguments: { path: 'x' } })).executed, true)
+    assert.equal((await guarded.callTool({ name: 'write_file', arguments: GOOD })).executed, true)
+    assert.deepEqual(called, ['tools/list', 'read_file', 'write_file'])
+  })
+
+  it('are refused when nothing about them can be run, or no operation is named', () => {
+    assert.throws(() => guardTools({ nothing: { description: 'a plan' } }, options()), /nothing is no function/)
+    assert.throws(() => guardMcpClient({ listTools: () => [] }, options()), /no callTool/)
+    assert.throws(() => guardMcpClient({ callTool: () => 1 }, options({ operation: ' ' })), /needs an operation/)
+  })
+})
