@@ -5,9 +5,12 @@
  */
 import type { Examination, SchemaSources } from './comparison.ts'
 import { alignConstants, constantsAsEnum, typedAs, withoutImplied } from './constants.ts'
+import { COMPOSITIONS } from './composition.ts'
 import { flatten } from './flatten.ts'
 import { alignLanguages } from './languages.ts'
 import { isRecord, type JsonRecord } from './located.ts'
+import { itemsOf } from './parts.ts'
+import { bareWrapperOf } from './shape.ts'
 import type { ResolvedSchema } from './source.ts'
 import { compareTypeLists } from './type-lists.ts'
 import { unwrap } from './wrappers.ts'
@@ -20,7 +23,7 @@ export interface Aligned {
 
 type Report = Pick<Examination, 'say' | 'descend' | 'isSameShape'>
 
-/** The members to compare; null when the schemas inside a wrapper were handed on for comparison instead. */
+/** The members to compare; null when there is nothing to compare, or the schemas inside a wrapper were handed on for it. */
 export function align(
   before: ResolvedSchema,
   after: ResolvedSchema,
@@ -30,11 +33,21 @@ export function align(
   const isMoved = sources.before.dialect !== sources.after.dialect
   const modern = [modernise(before.value), modernise(after.value)] as const
   const [was, is] = isMoved ? alignLanguages(...modern) : modern
+  if (mayBeRewritten(was, is) && report.isSameShape(before, after)) return null
   if (unwrap(before, after, was, is, sources, report)) return null
   const [plainOld, plainNow] = withoutImplied(was, is, before, after, sources)
   const [left, right] = mergeOneSided(plainOld, plainNow, before, after, sources)
   const [old, now] = alignLists(left, right, before, after, sources, report)
   return { old, now, isRewritten: old !== before.value || now !== after.value }
+}
+
+/** One side has alternatives, or a schema around the schema, that the other has not: list by list, that looks like a change. */
+function mayBeRewritten(was: JsonRecord, is: JsonRecord): boolean {
+  return COMPOSITIONS.some((keyword) => {
+    const [left, right] = [itemsOf(was, keyword).length, itemsOf(is, keyword).length]
+    if (left !== right) return Math.min(left, right) <= 1
+    return left === 1 && (bareWrapperOf(was) === keyword) !== (bareWrapperOf(is) === keyword)
+  })
 }
 
 /** `allOf` on one side only is merged into its schema, where that can be written. */

@@ -7,7 +7,6 @@ export function compareArrays(examination: Examination): void {
   comparePositions(examination)
   compareContains(examination)
   compareUnique(examination)
-  compareAllowance(examination, 'unevaluatedItems')
 }
 
 function comparePositions(examination: Examination): void {
@@ -44,16 +43,24 @@ function tellOpenPositions({ old, now, say }: Examination, action: 'added' | 're
   say({ keyword: 'prefixItems', action: action === 'added' ? 'narrowed' : 'widened', name: null, before, after, steps })
 }
 
-function compareContains({ before, after, old, now, say, descend }: Examination): void {
+/**
+ * Under `maxContains` a wider condition is met more often than it may be: then another condition is one that went and one
+ * that came, since neither narrower nor wider says what became of the whole.
+ */
+function compareContains({ before, after, old, now, say, descend, isSameShape }: Examination): void {
   const keyword = 'contains'
-  const had = old[keyword] !== undefined
-  const has = now[keyword] !== undefined
-  if (had && has) {
-    descend([keyword], locate(before, old, keyword), locate(after, now, keyword))
-  } else if (had !== has) {
-    const action = has ? 'added' : 'removed'
-    say({ keyword, action, name: null, before: old[keyword] ?? null, after: now[keyword] ?? null, steps: [keyword] })
+  const steps = [keyword]
+  const [was, is] = [old[keyword] ?? null, now[keyword] ?? null]
+  if (old[keyword] !== undefined && now[keyword] !== undefined) {
+    const [one, other] = [locate(before, old, keyword), locate(after, now, keyword)]
+    if (old.maxContains === undefined && now.maxContains === undefined) {
+      descend(steps, one, other)
+      return
+    }
+    if (isSameShape(one, other)) return
   }
+  if (was !== null) say({ keyword, action: 'removed', name: null, before: was, after: null, steps })
+  if (is !== null) say({ keyword, action: 'added', name: null, before: null, after: is, steps })
 }
 
 function compareUnique({ old, now, say }: Examination): void {

@@ -8,6 +8,7 @@ import { compareComposition } from './composition.ts'
 import { compareConditions } from './conditions.ts'
 import { compareObjects } from './objects.ts'
 import { compareTypes } from './types.ts'
+import { compareUnevaluated } from './unevaluated.ts'
 import { compareValues } from './values.ts'
 import type { JsonRecord } from './located.ts'
 import type { ResolvedSchema } from './source.ts'
@@ -46,7 +47,6 @@ const GROUPS: readonly KeywordGroup[] = [
       'additionalProperties',
       'patternProperties',
       'propertyNames',
-      'unevaluatedProperties',
       'dependentRequired',
       'dependentSchemas',
       'dependencies',
@@ -54,8 +54,29 @@ const GROUPS: readonly KeywordGroup[] = [
     compare: compareObjects,
   },
   {
-    keywords: ['items', 'prefixItems', 'additionalItems', 'contains', 'uniqueItems', 'unevaluatedItems'],
+    keywords: ['items', 'prefixItems', 'additionalItems', 'contains', 'maxContains', 'uniqueItems'],
     compare: compareArrays,
+  },
+  // What is left unevaluated follows from what every other keyword looks at.
+  {
+    keywords: [
+      'unevaluatedProperties',
+      'properties',
+      'patternProperties',
+      'additionalProperties',
+      'dependentSchemas',
+      'unevaluatedItems',
+      'items',
+      'prefixItems',
+      'contains',
+      'allOf',
+      'anyOf',
+      'oneOf',
+      'if',
+      'then',
+      'else',
+    ],
+    compare: compareUnevaluated,
   },
   { keywords: ['allOf', 'anyOf', 'oneOf', 'discriminator'], compare: compareComposition },
   {
@@ -68,9 +89,15 @@ const GROUPS: readonly KeywordGroup[] = [
   },
 ]
 
-const GROUP_BITS: ReadonlyMap<string, number> = new Map(
-  GROUPS.flatMap(({ keywords }, index) => keywords.map((keyword) => [keyword, 1 << index] as const)),
-)
+const GROUP_BITS: ReadonlyMap<string, number> = groupBits()
+
+function groupBits(): ReadonlyMap<string, number> {
+  const bits = new Map<string, number>()
+  for (const [index, { keywords }] of GROUPS.entries()) {
+    for (const keyword of keywords) bits.set(keyword, (bits.get(keyword) ?? 0) | (1 << index))
+  }
+  return bits
+}
 
 /** Says what changed between two schemas and descends into the schemas they hold. */
 export function compareKeywords(

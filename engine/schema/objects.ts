@@ -5,12 +5,12 @@ import { isEqual } from './equality.ts'
 import type { JsonRecord, Located } from './located.ts'
 import { allowanceOf, compareAllowance, locate, membersOf, textsOf } from './parts.ts'
 import { resolveSchema } from './source.ts'
+import { unevaluatedOf } from './unevaluated.ts'
 
 export function compareObjects(examination: Examination): void {
   compareProperties(examination)
   compareRequired(examination)
   compareAllowance(examination, 'additionalProperties')
-  compareAllowance(examination, 'unevaluatedProperties')
   comparePropertyNames(examination)
   comparePatterns(examination)
   compareDependentSchemas(examination)
@@ -146,7 +146,7 @@ function comparePatterns(examination: Examination): void {
   const keyword = 'patternProperties'
   compareNamed(examination, keyword, (name, before, after) => {
     const isGone = after === null
-    const others = isGone ? allowanceOf(now.additionalProperties) : allowanceOf(old.additionalProperties)
+    const others = allowanceOf(othersOf(isGone ? now : old))
     if (others !== 'nothing') {
       say({ keyword, action: isGone ? 'removed' : 'added', name, before, after, steps: [keyword, name] })
     }
@@ -155,6 +155,11 @@ function comparePatterns(examination: Examination): void {
     const steps = isGone ? ['additionalProperties'] : [keyword, name]
     say({ keyword, action: isGone ? 'narrowed' : 'widened', name, before, after, steps })
   })
+}
+
+/** What is said of names that are neither described nor matched. */
+function othersOf(schema: JsonRecord): unknown {
+  return schema.additionalProperties ?? unevaluatedOf(schema, 'unevaluatedProperties')
 }
 
 function compareDependentRequired({ old, now, say }: Examination): void {

@@ -5,7 +5,8 @@
  */
 import { isEqual, valueKey } from './equality.ts'
 import { isRecord, stepInto, type JsonRecord, type Located } from './located.ts'
-import { resolveSchema, type SchemaSource } from './source.ts'
+import { itemsOf, locateItem } from './parts.ts'
+import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
 
 interface Search {
   readonly before: SchemaSource
@@ -56,17 +57,65 @@ export function isSameShape(
 function same(before: Located, after: Located, search: Search): boolean {
   search.budget -= 1
   if (search.budget < 0) return false
-  const old = resolveSchema(before, search.before)
-  const now = resolveSchema(after, search.after)
+  const old = bare(before, search.before)
+  const now = bare(after, search.after)
   if (old.value === now.value) return true
   const assumed = search.assumed.get(old.value) ?? new Set()
   if (assumed.has(now.value)) return true
   search.assumed.set(old.value, assumed.add(now.value))
-  for (const keyword of new Set([...Object.keys(old.value), ...Object.keys(now.value)])) {
+  const one = { ...old, value: inOneForm(old.value) }
+  const other = { ...now, value: inOneForm(now.value) }
+  for (const keyword of new Set([...Object.keys(one.value), ...Object.keys(other.value)])) {
     if (isAnnotation(keyword)) continue
-    if (!sameKeyword(keyword, old, now, search)) return false
+    if (!sameKeyword(keyword, one, other, search)) return false
   }
   return true
+}
+
+/** The schema that a chain of references and of wrappers around one schema leads to. */
+function bare(schema: Located, source: SchemaSource): ResolvedSchema {
+  let current = resolveSchema(schema, source)
+  for (let hops = 0; hops < MAX_WRAPPERS; hops += 1) {
+    const keyword = bareWrapperOf(current.value)
+    if (keyword === null) break
+    current = resolveSchema(locateItem(current, itemsOf(current.value, keyword), keyword, 0), source)
+  }
+  return current
+}
+
+const MAX_WRAPPERS = 64
+const COMPOSITIONS = ['allOf', 'anyOf', 'oneOf'] as const
+
+/** The keyword of a schema that says nothing but that one other schema holds. */
+export function bareWrapperOf(schema: JsonRecord): (typeof COMPOSITIONS)[number] | null {
+  const keyword = COMPOSITIONS.find((name) => itemsOf(schema, name).length === 1)
+  if (keyword === undefined) return null
+  for (const name in schema) if (name !== keyword && !isAnnotation(name)) return null
+  return keyword
+}
+
+/** Constants as an enum, alternatives of constants as one, and alternatives of bare types as a list of types. */
+function inOneForm(schema: JsonRecord): JsonRecord {
+  const { const: value, ...rest } = schema
+  if (value !== undefined) return schema.enum === undefined ? { ...rest, enum: [value] } : schema
+  const keyword = (['oneOf', 'anyOf'] as const).find((name) => itemsOf(schema, name).length > 0)
+  if (keyword === undefined) return schema
+  const { [keyword]: _, ...others } = schema
+  for (const single of ['const', 'type'] as const) {
+    const values = itemsOf(schema, keyword).map((item) => onlyMember(item, single))
+    const listed = single === 'const' ? 'enum' : 'type'
+    if (schema[listed] === undefined && !values.includes(undefined)) return { ...others, [listed]: values }
+  }
+  return schema
+}
+
+/** The value of a keyword that is all that a schema says. */
+function onlyMember(schema: unknown, keyword: string): unknown {
+  const wrapper = isRecord(schema) ? bareWrapperOf(schema) : null
+  if (isRecord(schema) && wrapper !== null) return onlyMember(itemsOf(schema, wrapper)[0], keyword)
+  if (!isRecord(schema) || Array.isArray(schema[keyword])) return undefined
+  for (const name in schema) if (name !== keyword && !isAnnotation(name)) return undefined
+  return schema[keyword]
 }
 
 function sameKeyword(keyword: string, old: Located, now: Located, search: Search): boolean {
@@ -146,9 +195,12 @@ function within(owner: Located, step: string, value: unknown): Located {
 export function shapeKey(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(shapeKey).join(',')}]`
   if (!isRecord(value)) return JSON.stringify(value) ?? 'null'
-  const members = Object.keys(value)
+  const wrapper = bareWrapperOf(value)
+  if (wrapper !== null) return shapeKey(itemsOf(value, wrapper)[0])
+  const schema = inOneForm(value)
+  const members = Object.keys(schema)
     .filter((name) => !isAnnotation(name))
     .sort()
-    .map((name) => `${JSON.stringify(name)}:${SETS.has(name) ? setKey(value[name]) : shapeKey(value[name])}`)
+    .map((name) => `${JSON.stringify(name)}:${SETS.has(name) ? setKey(schema[name]) : shapeKey(schema[name])}`)
   return `{${members.join(',')}}`
 }

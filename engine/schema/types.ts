@@ -23,14 +23,20 @@ export function compareTypes({ old, now, say }: Examination): void {
 }
 
 function compareNull(old: JsonRecord, now: JsonRecord, say: Examination['say']): void {
+  if (!isNullTold(old, now)) return
+  const [before, after] = [admitsNull(old), admitsNull(now)]
+  const steps = [Object.hasOwn(now, 'nullable') || Object.hasOwn(old, 'nullable') ? 'nullable' : 'type']
+  say({ keyword: 'nullable', action: after ? 'became' : 'ceased', name: null, before, after, steps })
+}
+
+/** Whether it is told of the schema's nullability that null came or went. */
+export function isNullTold(old: JsonRecord, now: JsonRecord): boolean {
   const before = admitsNull(old)
   const after = admitsNull(now)
   // Without a type a schema admits null among all else: the change of type says it.
-  if (before === after || (before && isUntyped(now)) || (after && isUntyped(old))) return
+  if (before === after || (before && isUntyped(now)) || (after && isUntyped(old))) return false
   // So does it where null is all that is admitted.
-  if (typesOf(old)[0] === 'null' || typesOf(now)[0] === 'null') return
-  const steps = [Object.hasOwn(now, 'nullable') || Object.hasOwn(old, 'nullable') ? 'nullable' : 'type']
-  say({ keyword: 'nullable', action: after ? 'became' : 'ceased', name: null, before, after, steps })
+  return typesOf(old)[0] !== 'null' && typesOf(now)[0] !== 'null'
 }
 
 /** No word about types at all, so that null is admitted without being named. */

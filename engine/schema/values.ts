@@ -1,7 +1,7 @@
 /** Keywords that name values: enum, const, default, pattern and the extensible enum. */
 import type { Examination } from './comparison.ts'
 import { isEqual, valueKey } from './equality.ts'
-import { admitsNull } from './types.ts'
+import { isNullTold } from './types.ts'
 import type { JsonRecord } from './located.ts'
 
 type Sides = Pick<Examination, 'old' | 'now' | 'say'>
@@ -24,7 +24,7 @@ function compareEnum({ old, now, say }: Examination): void {
     return
   }
   // That null came or went is told by the nullability, once.
-  const withoutNull = admitsNull(old) !== admitsNull(now)
+  const withoutNull = isNullTold(old, now)
   tellValues(before, after, withoutNull, 'enum', say)
 }
 

@@ -26,7 +26,7 @@ function told(schema: Schema): Schema {
   return Object.fromEntries(Object.entries(schema).filter(([, member]) => member !== undefined))
 }
 
-const schema: fc.Arbitrary<Schema> = fc.letrec<{ schema: Schema }>((tie) => ({
+export const schema: fc.Arbitrary<Schema> = fc.letrec<{ schema: Schema }>((tie) => ({
   schema: fc.oneof(
     { depthSize: 'small', maxDepth: 3 },
     fc
@@ -48,6 +48,7 @@ const schema: fc.Arbitrary<Schema> = fc.letrec<{ schema: Schema }>((tie) => ({
         type: fc.constantFrom('integer', 'number'),
         minimum: optional(fc.integer({ min: -3, max: 5 })),
         maximum: optional(fc.integer({ min: 0, max: 12 })),
+        exclusiveMinimum: optional(fc.integer({ min: -3, max: 5 })),
         exclusiveMaximum: optional(fc.integer({ min: 0, max: 12 })),
         multipleOf: optional(fc.constantFrom(1, 2, 3, 4)),
       })
@@ -84,6 +85,7 @@ const schema: fc.Arbitrary<Schema> = fc.letrec<{ schema: Schema }>((tie) => ({
         type: fc.constant('object'),
         patternProperties: fc.dictionary(fc.constantFrom('^a', '^[bc]$'), tie('schema'), { minKeys: 1, maxKeys: 2 }),
         additionalProperties: optional(fc.boolean()),
+        unevaluatedProperties: optional(fc.constant(false)),
       })
       .map(told),
     fc
@@ -91,7 +93,41 @@ const schema: fc.Arbitrary<Schema> = fc.letrec<{ schema: Schema }>((tie) => ({
         type: fc.constant('object'),
         allOf: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }),
         properties: optional(fc.dictionary(fc.constantFrom(...NAMES), tie('schema'), { maxKeys: 2 })),
-        unevaluatedProperties: optional(fc.boolean()),
+        unevaluatedProperties: optional(fc.oneof(fc.boolean(), tie('schema'))),
+      })
+      .map(told),
+    fc
+      .record({
+        anyOf: optional(fc.array(tie('schema'), { minLength: 1, maxLength: 2 })),
+        if: optional(tie('schema')),
+        then: optional(tie('schema')),
+        properties: optional(fc.dictionary(fc.constantFrom(...NAMES), tie('schema'), { maxKeys: 2 })),
+        unevaluatedProperties: fc.oneof(fc.constant(false), tie('schema')),
+      })
+      .map(told),
+    fc
+      .record({
+        type: optional(fc.constant('array')),
+        allOf: optional(fc.array(tie('schema'), { minLength: 1, maxLength: 2 })),
+        prefixItems: optional(fc.array(tie('schema'), { minLength: 1, maxLength: 2 })),
+        items: optional(fc.constant(true)),
+        contains: optional(tie('schema')),
+        unevaluatedItems: fc.oneof(fc.constant(false), tie('schema')),
+      })
+      .map(told),
+    fc
+      .record({
+        type: optional(
+          fc.uniqueArray(fc.constantFrom('string', 'integer', 'array', 'object', 'null'), {
+            minLength: 1,
+            maxLength: 3,
+          }),
+        ),
+        enum: optional(fc.uniqueArray(fc.constantFrom<unknown>('a', 1, null, true), { minLength: 1, maxLength: 3 })),
+        minLength: optional(count),
+        minimum: optional(fc.integer({ min: -3, max: 5 })),
+        required: optional(fc.uniqueArray(fc.constantFrom(...NAMES), { maxLength: 2 })),
+        not: optional(tie('schema')),
       })
       .map(told),
     fc
@@ -105,14 +141,14 @@ const schema: fc.Arbitrary<Schema> = fc.letrec<{ schema: Schema }>((tie) => ({
       .record({
         type: fc.constant('object'),
         dependentRequired: fc.constantFrom({ a: ['b'] }, { a: ['c'] }, { b: ['a', 'c'] }),
-        propertyNames: optional(fc.constantFrom({ enum: ['a', 'b'] }, { enum: ['a'] })),
+        propertyNames: optional(fc.constantFrom<Schema>({ enum: ['a', 'b'] }, { enum: ['a'] }, { maxLength: 0 })),
       })
       .map(told),
     fc
       .record({
         type: fc.constant('array'),
         prefixItems: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }),
-        items: optional(fc.constant(false)),
+        items: optional(fc.oneof(fc.boolean(), tie('schema'))),
       })
       .map(told),
     fc

@@ -1,0 +1,121 @@
+/**
+ * `unevaluatedProperties` and `unevaluatedItems` hold for what no other keyword has looked at (JSON Schema 2020-12 core §11):
+ * what a condition looks at they let in, so that such a condition widens by coming and narrows by going.
+ */
+import type { Examination } from './comparison.ts'
+import { isRecord, type JsonRecord } from './located.ts'
+import { allowanceOf, compareAllowance, itemsOf, locate, locateItem, membersOf } from './parts.ts'
+import { shapeKey } from './shape.ts'
+import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
+
+const KEYWORDS = ['unevaluatedProperties', 'unevaluatedItems'] as const
+type Keyword = (typeof KEYWORDS)[number]
+
+/** The keyword of the same schema that looks at all that is left, so that nothing stays unevaluated. */
+const EXHAUSTING: Readonly<Record<Keyword, string>> = {
+  unevaluatedProperties: 'additionalProperties',
+  unevaluatedItems: 'items',
+}
+
+/** Schemas at the same place of the value, whose looking counts. */
+const LISTS = ['allOf', 'anyOf', 'oneOf'] as const
+const SINGLES = ['if', 'then', 'else'] as const
+const MAX_DEPTH = 12
+const EVERYTHING = 'everything'
+
+/** What is left unevaluated may be: anything where nothing can be. */
+export function unevaluatedOf(schema: JsonRecord, keyword: Keyword): unknown {
+  return schema[EXHAUSTING[keyword]] === undefined ? schema[keyword] : undefined
+}
+
+export function compareUnevaluated(examination: Examination): void {
+  for (const keyword of KEYWORDS) compareLeft(examination, keyword)
+}
+
+function compareLeft(examination: Examination, keyword: Keyword): void {
+  if (examination.old[keyword] === undefined && examination.now[keyword] === undefined) return
+
+  const { before, after, sources, say } = examination
+  const old = reduced(examination.old, keyword)
+  const now = reduced(examination.now, keyword)
+  compareAllowance({ ...examination, old, now }, keyword)
+  if (allowanceOf(old[keyword]) === 'anything' || allowanceOf(now[keyword]) === 'anything') return
+  const was = looksAt(old, now, { owner: before, source: sources.before }, keyword)
+  const is = looksAt(now, old, { owner: after, source: sources.after }, keyword)
+  const told = { keyword, name: null, before: old[keyword], after: now[keyword], steps: [keyword] }
+  if (!includes(is, was)) say({ ...told, action: 'narrowed' })
+  if (!includes(was, is)) say({ ...told, action: 'widened' })
+}
+
+function includes(whole: ReadonlySet<string>, part: ReadonlySet<string>): boolean {
+  return whole.has(EVERYTHING) || [...part].every((one) => whole.has(one))
+}
+
+function reduced(schema: JsonRecord, keyword: Keyword): JsonRecord {
+  const value = unevaluatedOf(schema, keyword)
+  return value === schema[keyword] ? schema : { ...schema, [keyword]: value }
+}
+
+interface Side {
+  readonly owner: ResolvedSchema
+  readonly source: SchemaSource
+}
+
+/**
+ * What the schemas within look at. Single names count only in keywords that the other side lacks: else a property that came
+ * or went is told as that.
+ */
+function looksAt(schema: JsonRecord, other: JsonRecord, side: Side, keyword: Keyword): ReadonlySet<string> {
+  const found = new Set<string>()
+  for (const [name, part] of partsOf(schema, side)) {
+    collect(part, { ...side, owner: part, keyword, isNaming: other[name] === undefined && name !== 'allOf' }, found)
+  }
+  if (keyword === 'unevaluatedItems') own(schema, keyword, true, found)
+  return found
+}
+
+interface Collecting extends Side {
+  readonly keyword: Keyword
+  readonly isNaming: boolean
+}
+
+function collect(schema: ResolvedSchema, given: Collecting, found: Set<string>, depth = 0): void {
+  const { keyword, isNaming } = given
+  if (depth > MAX_DEPTH || found.has(EVERYTHING)) return
+  const { value } = schema
+  if (value[EXHAUSTING[keyword]] !== undefined || value[keyword] !== undefined) found.add(EVERYTHING)
+  own(value, keyword, isNaming, found)
+  for (const [, part] of partsOf(value, { ...given, owner: schema })) collect(part, given, found, depth + 1)
+}
+
+/** What a schema looks at by its own keywords. */
+function own(schema: JsonRecord, keyword: Keyword, isNaming: boolean, found: Set<string>): void {
+  if (keyword === 'unevaluatedProperties') {
+    for (const pattern of Object.keys(membersOf(schema, 'patternProperties'))) found.add(`pattern ${pattern}`)
+    if (isNaming) for (const name of Object.keys(membersOf(schema, 'properties'))) found.add(`name ${name}`)
+    return
+  }
+  if (isNaming) for (const [index] of itemsOf(schema, 'prefixItems').entries()) found.add(`item ${index}`)
+  if (schema.contains !== undefined) found.add(`contains ${shapeKey(schema.contains)}`)
+}
+
+function* partsOf(
+  schema: JsonRecord,
+  { owner, source }: Side,
+): Generator<readonly [keyword: string, part: ResolvedSchema]> {
+  for (const keyword of LISTS) {
+    const items = itemsOf(schema, keyword)
+    for (const [index] of items.entries()) {
+      yield [keyword, resolveSchema(locateItem(owner, items, keyword, index), source)]
+    }
+  }
+  for (const keyword of SINGLES) {
+    // Without a condition its consequences are not looked at.
+    if (schema.if === undefined || !isRecord(schema[keyword])) continue
+    yield [keyword, resolveSchema(locate(owner, schema, keyword), source)]
+  }
+  const dependent = membersOf(schema, 'dependentSchemas')
+  for (const name of Object.keys(dependent)) {
+    yield ['dependentSchemas', resolveSchema(locate(owner, dependent, 'dependentSchemas', name), source)]
+  }
+}
