@@ -157,14 +157,14 @@ export class Cursor {
       if (simple !== undefined) return SIMPLE_ESCAPES[simple] ?? simple
       if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8) & 0xff)
       if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16))
-      const code = unicode === undefined ? Number.NaN : Number.parseInt(unicode, 16)
+      const code = unicode === undefined ? Number.NaN : Number.parseInt(unicode.slice(1), 16)
       if (!(code <= 0x10ffff)) this.fault(`a string holds ${whole.slice(0, 10)}, which is no escape sequence`, offset)
       return String.fromCodePoint(code)
     })
   }
 }
 
-const ESCAPE = /\\(?:([abfnrtv\\'"?])|([0-7]{1,3})|[xX]([\dA-Fa-f]{1,2})|(?:u([\dA-Fa-f]{4})|U([\dA-Fa-f]{8}))|[^])/g
+const ESCAPE = /\\(?:([abfnrtv\\'"?])|([0-7]{1,3})|[xX]([\dA-Fa-f]{1,2})|(u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8})|[^])/g
 const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {
   a: '\x07',
   b: '\b',

@@ -99,6 +99,7 @@ suite('read alike', () => {
   const same: readonly (readonly [what: string, before: string, after: string])[] = [
     ['comments and layout', GOOD, 'syntax="proto3";// x\nmessage Note{/* y */string text=1;;}'],
     ['strings in parts and escapes', 'option go_package = "a\\x2fb";', `option go_package = 'a' "/b";`],
+    ['characters by their code', 'option go_package = "\\u00e9\\U0001F600";', 'option go_package = "é😀";'],
     ['notations of numbers', 'message A { optional int32 a = 10; }', 'message A { optional int32 a = 0xA; }'],
     [
       'a type by its scope or by its whole name',
