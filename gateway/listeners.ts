@@ -1,6 +1,7 @@
 /** Opens the three listeners, and says which one could not be opened, why, and what to change. */
 import type { Admin } from './telemetry/admin.ts'
 import type { Api } from './api/listener.ts'
+import type { GrpcAuthz } from './authz/grpc.ts'
 import { formatAddress, parseAddress } from './config/addresses.ts'
 import type { Config } from './config/schema.ts'
 import type { Proxy } from './proxy/proxy.ts'
@@ -10,12 +11,15 @@ import { errorCode, messageOf, StartupError } from './startup-error.ts'
 export type Addresses = Readonly<Record<'proxy' | 'api' | 'admin', string>> & {
   /** Only where one is named. */
   readonly transparent?: string
+  readonly ext_authz?: string
 }
 
 export interface Listeners {
   readonly admin: Admin
   readonly api: Api
   readonly proxy: Proxy
+  /** Null: nobody is to ask over gRPC. */
+  readonly grpcAuthz: GrpcAuthz | null
 }
 
 /**
@@ -23,7 +27,7 @@ export interface Listeners {
  * @param ownPorts is told each port once it is bound
  */
 export async function openListeners(
-  { admin, api, proxy }: Listeners,
+  { admin, api, proxy, grpcAuthz }: Listeners,
   config: Config,
   closers: (() => unknown)[],
   ownPorts: Set<number>,
@@ -44,11 +48,15 @@ export async function openListeners(
   closers.push(() => api.close(0))
   const proxyAddress = await bind('proxy', config.listen.proxy, proxy)
   closers.push(() => proxy.close(0))
-  const addresses = { proxy: proxyAddress, api: apiAddress, admin: adminAddress }
-  const redirected = config.listen.transparent
-  return redirected === undefined
-    ? addresses
-    : { ...addresses, transparent: await bind('transparent', redirected, proxy.transparent) }
+  const { transparent, ext_authz: asked } = config.listen
+  if (grpcAuthz !== null) closers.push(() => grpcAuthz.close(0))
+  return {
+    proxy: proxyAddress,
+    api: apiAddress,
+    admin: adminAddress,
+    ...(transparent !== undefined && { transparent: await bind('transparent', transparent, proxy.transparent) }),
+    ...(asked !== undefined && grpcAuthz !== null && { ext_authz: await bind('ext_authz', asked, grpcAuthz) }),
+  }
 }
 
 /** Why `listen` failed, by the code of the system. */

@@ -3,6 +3,8 @@ import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { createApi } from './api/listener.ts'
+import type { GrpcAuthz, GrpcAuthzDeps } from './authz/grpc.ts'
+import { createHttpAuthz } from './authz/http.ts'
 import { createBaselines } from './baselines/baselines.ts'
 import { startWatcher, type Watcher } from './baselines/watcher.ts'
 import { createBreakGlass, type BreakGlass } from './break-glass/break-glass.ts'
@@ -107,7 +109,8 @@ async function start(
     receiptChanged: (decisionId: string) => proxy.receiptChanged(decisionId),
     wordGiven: () => proxy.road.waitingRoom.look(),
   }
-  const api = createApi({
+  const authz = { settings, road: proxy.road, metrics, logger }
+  const apiDeps = {
     settings,
     store,
     flow,
@@ -120,7 +123,9 @@ async function start(
     logger,
     now,
     ...told,
-  })
+  }
+  const api = createApi(apiDeps, createHttpAuthz(authz))
+  const grpcAuthz = config.listen.ext_authz === undefined ? null : await openGrpc(authz)
   let isServing = false
   const checks = readinessChecks({ isServing: () => isServing, live, store, keys, monitoring, now })
   const admin = createAdmin({ checks, metrics, logger })
@@ -137,6 +142,7 @@ async function start(
     external,
     proxy,
     api,
+    grpcAuthz,
     admin,
   }
   const addresses = await openListeners(parts, config, closers, ownPorts)
@@ -175,9 +181,23 @@ interface Parts extends Listeners {
 
 /** New calls end first; what writes goes before what it writes to; /readyz answers 503 to the end. */
 async function drain(parts: Parts): Promise<void> {
-  const { live, store, inputs, consumers, flow, monitoring, watcher, breakGlass, external, proxy, api, admin } = parts
+  const {
+    live,
+    store,
+    inputs,
+    consumers,
+    flow,
+    monitoring,
+    watcher,
+    breakGlass,
+    external,
+    proxy,
+    api,
+    grpcAuthz,
+    admin,
+  } = parts
   const budget = live.current().config.shutdown.drain * 1000
-  await Promise.all([proxy.close(budget), api.close(budget)])
+  await Promise.all([proxy.close(budget), api.close(budget), grpcAuthz?.close(budget)])
   await watcher.close()
   await flow.close()
   await Promise.all([inputs.close(), consumers.close()])
@@ -186,6 +206,12 @@ async function drain(parts: Parts): Promise<void> {
   breakGlass.close()
   await store.close()
   await admin.close()
+}
+
+/** Loaded only where it is wanted: an idle sidecar stays small. */
+async function openGrpc(deps: GrpcAuthzDeps): Promise<GrpcAuthz> {
+  const { openGrpcAuthz } = await import('./authz/grpc.ts')
+  return openGrpcAuthz(deps)
 }
 
 /** A gateway that cannot sign cannot decide: better said at the start than at every call. */

@@ -3,6 +3,7 @@ import { createServer, STATUS_CODES, type IncomingMessage, type Server, type Ser
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { randomUUID } from 'node:crypto'
+import type { HttpAuthz } from '../authz/http.ts'
 import { GatewayError } from '../errors.ts'
 import { watchUnusedConnections, type UnusedConnections } from '../unused-connections.ts'
 import { correlationIdOf } from './correlation.ts'
@@ -23,7 +24,8 @@ export interface Api {
   close(drainMs: number): Promise<void>
 }
 
-export function createApi(deps: ApiDeps): Api {
+/** @param authz answers what is asked under /authz/; null: nobody asks */
+export function createApi(deps: ApiDeps, authz: HttpAuthz | null = null): Api {
   const inner: DispatchDeps = { ...deps, routes: ROUTES, table: createRouteTable(ROUTES), rate: createMinuteRate() }
   let open = 0
   const server = createServer((request, response) => {
@@ -31,7 +33,8 @@ export function createApi(deps: ApiDeps): Api {
     response.once('close', () => {
       open -= 1
     })
-    void serve(request, response, inner, () => !server.listening)
+    if (authz?.takes(request.url ?? '') === true) void authz.serve(request, response)
+    else void serve(request, response, inner, () => !server.listening)
   })
   const unused = watchUnusedConnections(server)
   server.on('clientError', refuseBroken)

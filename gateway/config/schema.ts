@@ -54,6 +54,13 @@ export const Config = Type.Object(
         proxy: listen('127.0.0.1:15080', 'proxy'),
         api: listen('127.0.0.1:15081', 'API (with /mcp and /console)'),
         admin: listen('127.0.0.1:15090', 'admin (/livez, /readyz, /metrics)'),
+        ext_authz: Type.Optional(
+          Type.String({
+            pattern: LISTEN,
+            description:
+              'Address at which other proxies ask over gRPC (envoy.service.auth.v3.Authorization), HOST:PORT; off unless named. Over HTTP they ask the API listener, under /authz/.',
+          }),
+        ),
         transparent: Type.Optional(
           Type.String({
             pattern: LISTEN,

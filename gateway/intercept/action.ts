@@ -23,9 +23,10 @@ export interface Caller {
 
 /**
  * How a request came to the gateway. `reverse`: it was asked as if it were the server, and its routes say where calls go. By
- * the others the request names its destination itself: `forward` (absolute form), `connect`, `redirect` (by the network).
+ * the others the request names its destination itself: `forward` (absolute form), `connect`, `redirect` (by the
+ * network). `ext_authz`: another proxy asks, and sends the request itself.
  */
-export type Entrance = 'reverse' | 'forward' | 'connect' | 'redirect'
+export type Entrance = 'reverse' | 'forward' | 'connect' | 'redirect' | 'ext_authz'
 
 /** The head of a request that has passed the wire's own checks, on its way to one upstream. */
 export interface CallHead {

@@ -74,6 +74,12 @@ export const METRICS = [
     help: 'Calls under way through the proxy.',
   },
   {
+    name: 'preflight_authz_checks_total',
+    type: 'counter',
+    labels: ['transport', 'result'],
+    help: 'Questions of other proxies (ext_authz) over http and grpc, by answer: allow, deny, gone (whoever asked went away).',
+  },
+  {
     name: 'preflight_calls_held',
     type: 'gauge',
     labels: [],

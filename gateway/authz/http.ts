@@ -1,0 +1,118 @@
+/** ext_authz over HTTP, under /authz/ of the API listener: the original method, path and headers come as they are, 2xx lets the request go on. */
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Answer } from '../intercept/action.ts'
+import { readBody } from '../proxy/body.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { answerQuestion, type AskedBody, type AuthzDeps, type Question, type Verdict } from './question.ts'
+
+export interface HttpAuthz {
+  /** True for the paths that are questions. */
+  takes(target: string): boolean
+  /** Answers; never rejects. */
+  serve(request: IncomingMessage, response: ServerResponse): Promise<void>
+}
+
+export interface HttpAuthzDeps extends AuthzDeps {
+  readonly metrics: Metrics
+  readonly logger: Logger
+}
+
+const PREFIX = '/authz'
+const ID_GRAMMAR = /^[A-Za-z0-9_.:-]{1,200}$/
+/** Whose requests have a body as a rule: one that comes without was not told whole. */
+const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
+
+export function createHttpAuthz(deps: HttpAuthzDeps): HttpAuthz {
+  return {
+    takes: (target) => target.startsWith(`${PREFIX}/`),
+    async serve(request, response) {
+      const correlationId = correlationIdOf(request)
+      try {
+        const question = await questionOf(request, correlationId, deps)
+        if (question === null) return tooLarge(response, correlationId)
+        const verdict = await answerQuestion(question, waitingOf(response), deps)
+        deps.metrics.count('preflight_authz_checks_total', { transport: 'http', result: verdict.kind })
+        send(verdict, response)
+      } catch (error) {
+        // Whatever went wrong here, the proxy that asks must not take it for a yes.
+        deps.logger.error({ err: error, correlation_id: correlationId }, 'a question of another proxy failed')
+        deps.metrics.count('preflight_authz_checks_total', { transport: 'http', result: 'deny' })
+        if (!response.headersSent) response.writeHead(503).end()
+      }
+    },
+  }
+}
+
+async function questionOf(
+  request: IncomingMessage,
+  correlationId: string,
+  { settings }: AuthzDeps,
+): Promise<Question | null> {
+  const read = await readBody(request, settings().config.limits.proxied_body)
+  if (!read.ok) return null
+  const { method = 'GET', headers, rawHeaders } = request
+  return {
+    correlationId,
+    // The one header by which Envoy and nginx tell it; what it decides is the default port only.
+    scheme: headers['x-forwarded-proto'] === 'https' ? 'https' : 'http',
+    method,
+    host: headers.host ?? '',
+    target: (request.url ?? '').slice(PREFIX.length),
+    headers,
+    rawHeaders,
+    needsStatus: true,
+    body: bodyOf(method, headers['x-envoy-auth-partial-body'], read.body),
+  }
+}
+
+function bodyOf(method: string, partial: unknown, bytes: Buffer): AskedBody {
+  if (partial === 'true') return { kind: 'partial' }
+  return bytes.length === 0 && WITH_BODY.has(method) ? { kind: 'absent' } : { kind: 'whole', bytes }
+}
+
+function send(verdict: Verdict, response: ServerResponse): void {
+  if (verdict.kind === 'gone' || response.destroyed) return
+  if (verdict.kind === 'deny') return sendDenial(verdict.answer, verdict.headers, response)
+  const { upstream, remove, headers } = verdict
+  // Envoy takes the names in this header off the request; others copy the fields that they are told to.
+  const removal = remove.length === 0 ? [] : ['x-envoy-auth-headers-to-remove', remove.join(',')]
+  const own = headers.filter((_, index) => !isCorrelation(headers, index))
+  response.writeHead(200, [...upstream.flat(), ...own, ...removal, 'Content-Length', '0'])
+  response.end()
+}
+
+/** Correlation is among the fields for the request already. */
+function isCorrelation(headers: readonly string[], index: number): boolean {
+  return headers[index - (index % 2)] === 'X-Correlation-ID'
+}
+
+/** Whatever an answer says, a good status would be read as a yes. */
+function sendDenial({ status, headers, body }: Answer, own: readonly string[], response: ServerResponse): void {
+  const fields = [...Object.entries(headers).flat(), ...own, 'Content-Length', String(Buffer.byteLength(body))]
+  response.writeHead(status < 400 ? 403 : status, fields)
+  response.end(body)
+}
+
+function tooLarge(response: ServerResponse, correlationId: string): void {
+  response.writeHead(413, { 'X-Correlation-ID': correlationId, 'Content-Length': '0', Connection: 'close' }).end()
+}
+
+function waitingOf(response: ServerResponse) {
+  return {
+    get isGone() {
+      return response.destroyed
+    },
+    onGone(listener: () => void) {
+      response.on('close', listener)
+      return () => response.off('close', listener)
+    },
+    keepAlive: () => {},
+  }
+}
+
+function correlationIdOf({ headers }: IncomingMessage): string {
+  const given = headers['x-correlation-id']
+  return typeof given === 'string' && ID_GRAMMAR.test(given) ? given : randomUUID()
+}

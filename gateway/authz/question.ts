@@ -1,0 +1,157 @@
+/**
+ * ext_authz: another proxy asks whether a request that it holds may go on. The same routes, the same judge, the same rows as on
+ * the gateway's own road; only the sending is the other proxy's, so the outcome cannot be seen from here.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import { readAuthority, type Scheme, DEFAULT_PORTS } from '../egress/authority.ts'
+import { ERRORS, GatewayError, type ErrorCode } from '../errors.ts'
+import type { Answer, Call, CallHead, JudgedAction, Refusal } from '../intercept/action.ts'
+import { httpRefusal, jsonAnswer } from '../intercept/refusal.ts'
+import { ANYBODY } from '../proxy/proxy-auth.ts'
+import type { RoadParts } from '../proxy/road-parts.ts'
+import { settleCall, type Passing } from '../proxy/settlement.ts'
+import { headProblem, matchNamed, matchRoute, slashProblem, targetProblem, type RouteMatch } from '../proxy/target.ts'
+import type { Waiting } from '../proxy/waiting-room.ts'
+import type { CurrentSettings, Settings } from '../settings.ts'
+
+/** The request that the other proxy holds, as it tells it. */
+export interface Question {
+  readonly correlationId: string
+  readonly scheme: Scheme
+  readonly method: string
+  readonly host: string
+  /** Path and query, byte for byte. */
+  readonly target: string
+  readonly headers: IncomingHttpHeaders
+  readonly rawHeaders: readonly string[]
+  readonly body: AskedBody
+  /** A refusal told with a good HTTP status, as MCP has it, would be read as a yes: then it is told in plain HTTP. */
+  readonly needsStatus: boolean
+}
+
+/** `absent`: none came, and nothing says that the request has none. `partial`: the other proxy cut it off. */
+export type AskedBody = { readonly kind: 'whole'; readonly bytes: Buffer } | { readonly kind: 'absent' | 'partial' }
+
+export type Verdict =
+  | {
+      readonly kind: 'allow'
+      /** For the request on its way on, one pair a field; each replaces what the client sent under that name. */
+      readonly upstream: readonly (readonly [name: string, value: string])[]
+      /** Fields that only the gateway may set, to be taken off the request. */
+      readonly remove: readonly string[]
+      /** For the answer: name, value, name, value … */
+      readonly headers: readonly string[]
+    }
+  | { readonly kind: 'deny'; readonly answer: Answer; readonly headers: readonly string[] }
+  /** Whoever asked has gone. */
+  | { readonly kind: 'gone' }
+
+export interface AuthzDeps {
+  readonly settings: CurrentSettings
+  readonly road: RoadParts
+}
+
+const OWN_FIELDS = ['preflight-receipt', 'preflight-decision'] as const
+
+/** Never rejects for what the question says. */
+export async function answerQuestion(question: Question, waiting: Waiting, deps: AuthzDeps): Promise<Verdict> {
+  const settings = deps.settings()
+  const { correlationId } = question
+  const problem = headProblem(question.rawHeaders, question.headers) ?? targetProblem(question.target)
+  if (problem !== null) return denied('INVALID_INPUT', problem, correlationId)
+  const match = matchOf(question, settings)
+  const slash = slashProblem(question.target, match?.route ?? null)
+  if (slash !== null) return denied('INVALID_INPUT', slash, correlationId)
+  if (match === null) return denied('NOT_FOUND', 'No route of the gateway matches this host and path.', correlationId)
+  return answerCall(question, match, waiting, { ...deps, settings })
+}
+
+/** A route that names the host, else one that names none and says itself where its calls go. */
+function matchOf(question: Question, { config }: Pick<Settings, 'config'>): RouteMatch | null {
+  const { scheme, host, target } = question
+  const read = readAuthority(host, DEFAULT_PORTS[scheme])
+  if (!read.ok) return null
+  const named = matchNamed(config.routes, { entrance: 'ext_authz', scheme, authority: read.authority, target })
+  if (named !== null) return named
+  const match = matchRoute(config.routes, host, target)
+  return match === null ? null : { ...match, entrance: 'ext_authz' }
+}
+
+async function answerCall(
+  question: Question,
+  match: RouteMatch,
+  waiting: Waiting,
+  { road, settings }: { readonly road: RoadParts; readonly settings: Settings },
+): Promise<Verdict> {
+  const { correlationId, method, headers, rawHeaders, body } = question
+  const head: CallHead = { ...match, correlationId, caller: ANYBODY, method, headers, rawHeaders }
+  const recogniser = road.recognisers[match.route.protocol]
+  const isNeeded = recogniser.needsBody(head)
+  const isHad = body.kind === 'whole'
+  const call: Call = { ...head, body: isNeeded && isHad ? body.bytes : null }
+  const action = isNeeded && !isHad ? unread(call, body.kind) : await recogniser.recognise(call)
+  const { name: route } = match.route
+  if (action.kind === 'refuse') {
+    road.metrics.count('preflight_calls_total', { route, outcome: 'refused' })
+    return { kind: 'deny', answer: action.answer, headers: ['X-Correlation-ID', correlationId] }
+  }
+  if (action.kind === 'pass') {
+    road.metrics.count('preflight_calls_total', { route, outcome: 'passed' })
+    return allowed(call, { verdicts: [], headers: ['X-Correlation-ID', correlationId] })
+  }
+  const told = question.needsStatus ? withStatus(action) : action
+  const settlement = await settleCall(call, told, settings, waiting, road)
+  if (settlement.kind === 'gone') return { kind: 'gone' }
+  if (settlement.kind === 'go') return allowed(call, settlement)
+  const { answer, headers: own } = settlement
+  return { kind: 'deny', answer, headers: own }
+}
+
+/** What must be read to be judged, and was not sent: undecided, as the route treats that. */
+function unread(call: Call, kind: 'absent' | 'partial'): JudgedAction {
+  const what = kind === 'partial' ? 'cut off (X-Envoy-Auth-Partial-Body)' : 'left out'
+  const message =
+    `Calls of "${call.route.name}" are judged by their body, and the proxy that asks has ${what} this one: ` +
+    `let it send whole bodies (with_request_body) of up to the size that the calls have.`
+  return {
+    kind: 'judge',
+    name: `${call.method} ${call.upstreamPath.split('?', 1)[0] ?? '/'}`,
+    gather: () => Promise.reject(new GatewayError('PREFLIGHT_UNDECIDED', message)),
+    watch: () => null,
+    refuse: (refusal: Refusal) => httpRefusal(refusal),
+  }
+}
+
+function withStatus(action: JudgedAction): JudgedAction {
+  return {
+    kind: 'judge',
+    name: action.name,
+    gather: () => action.gather(),
+    watch: (isMonitored) => action.watch(isMonitored),
+    refuse(refusal) {
+      const answer = action.refuse(refusal)
+      return answer.status < 400 ? httpRefusal(refusal) : answer
+    },
+  }
+}
+
+function allowed(
+  { route, correlationId }: Call,
+  { verdicts, headers }: Pick<Passing, 'verdicts' | 'headers'>,
+): Verdict {
+  const attached = route.receipts.attach ? verdicts : []
+  const [only, ...others] = attached
+  const envelope = others.length === 0 ? (only?.envelopeHeader ?? null) : null
+  const upstream = [
+    ['X-Correlation-ID', correlationId],
+    ...attached.map(({ token }) => ['Preflight-Receipt', token]),
+    ...(envelope === null ? [] : [['Preflight-Decision', envelope]]),
+  ].map(([name = '', value = '']) => [name, value] as const)
+  const set = new Set(upstream.map(([name]) => name.toLowerCase()))
+  return { kind: 'allow', upstream, remove: OWN_FIELDS.filter((name) => !set.has(name)), headers }
+}
+
+function denied(code: ErrorCode, message: string, correlationId: string): Verdict {
+  const answer = jsonAnswer(ERRORS[code].status, { error: code, message, correlation_id: correlationId })
+  return { kind: 'deny', answer, headers: ['X-Correlation-ID', correlationId] }
+}
