@@ -33,6 +33,8 @@ export type { Evidence, NextAction, NextAgentStep, Reason } from './decide/envel
 export { judge } from './decide/judgement.ts'
 export type { DecisionScope, JudgedChangeSet, Judgement } from './decide/judgement.ts'
 export type { ArtifactVerdict, HumanReport, RiskFactor, SeveritySummary, Verdict } from './decide/verdict.ts'
+export { compileRequestExpression, REQUEST_FIELDS } from './policy/request-expression.ts'
+export type { RequestExpression, RequestFacts, RequestField } from './policy/request-expression.ts'
 export { countFindings, countPlaces, expandFindings, LEVELS } from './finding.ts'
 export type { Direction, Finding, FindingGroup, Level, Occurrence, Operation } from './finding.ts'
 export { guardMcpClient, guardTools } from './guard.ts'

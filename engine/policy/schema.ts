@@ -1,10 +1,8 @@
 /** The policy document as a schema: what a pack.yaml may say (served as `/schemas/policy.json`). What it means is in compile.ts. */
 import { Type, type Static } from 'typebox'
 import { DECISIONS } from '../decide/decision.ts'
+import { MAX_EXPRESSION_LENGTH } from './expression.ts'
 import { LEVELS } from '../finding.ts'
-
-/** Longest condition, in characters (the nesting bound is in condition.ts). */
-export const MAX_CONDITION_LENGTH = 2048
 
 const IDENTIFIER = '^[a-z0-9][a-z0-9_.-]{0,62}$'
 const words = (maxLength: number, description: string) => Type.String({ minLength: 1, maxLength, description })
@@ -43,7 +41,7 @@ const PolicyRule = Type.Object(
     id: identifier('Name of the rule in evidence, metrics and traces; unique in the pack.'),
     description: Type.Optional(words(500, 'What the rule is for.')),
     when: words(
-      MAX_CONDITION_LENGTH,
+      MAX_EXPRESSION_LENGTH,
       'CEL, true or false. Variables: finding {rule, code, level, direction, location, side, message, fingerprint}, context {operation, environment, repository, branch, pull_request, base, head, target_id, target_uri}, operation {method, path, operation_id} or null, tool (name) or null; and of the change set: findings (list of {artifact, rule, code, level, direction, location, side, places}), change_set {artifacts, ids, types, failed, breaking, dangerous, info, consumers}, route (name or null), time {date, weekday 1-7 from Monday, hour, minute, unix}, UTC, history {window, decisions, allow, warn, require_approval, block, flips, same_input, last, last_age} of earlier decisions of the same scope.',
     ),
     for: Type.Optional(

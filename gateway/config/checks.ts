@@ -2,6 +2,7 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isResourceName, RESOURCE_CLASSES } from '../intercept/kubernetes/kinds.ts'
+import { compileRules } from '../intercept/mapped/rules.ts'
 import { errorCode } from '../startup-error.ts'
 import { checkScm, pushWarnings } from './scm-checks.ts'
 import { isLoopback, isWildcard, parseAddress, type Address } from './addresses.ts'
@@ -23,6 +24,7 @@ const CHECKS: readonly Check[] = [
   checkRoutesSomewhere,
   checkHttpRoutes,
   checkKubernetesNames,
+  checkRequestMaps,
   checkContractFiles,
   checkContractSources,
   checkOwnUpstreams,
@@ -170,6 +172,29 @@ function checkKubernetesNames({ routes }: Config): readonly Located[] {
       ),
     ),
   )
+}
+
+function checkRequestMaps({ routes }: Config): readonly Located[] {
+  return routes.flatMap(({ protocol, map, otherwise }, index) => {
+    const pointer = `/routes/${index}`
+    if (protocol !== 'mapped') {
+      const member = map !== undefined ? 'map' : otherwise !== undefined ? 'otherwise' : null
+      if (member === null) return []
+      return [
+        at(
+          `${pointer}/${member}`,
+          `a route of the protocol ${protocol} is not mapped by rules`,
+          'write protocol: mapped, or remove it',
+        ),
+      ]
+    }
+    if (map === undefined)
+      return [at(pointer, 'a mapped route has rules that say what its requests are', 'add map: [...]')]
+    const compiled = compileRules(map)
+    return compiled.ok
+      ? []
+      : compiled.problem.map(({ pointer: within, message, fix }) => at(`${pointer}/map${within}`, message, fix))
+  })
 }
 
 function checkContractFiles({ routes }: Config): readonly Located[] {

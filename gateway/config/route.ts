@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox'
 import { seconds, strict } from './fields.ts'
 import { RouteScmConfig } from './scm.ts'
 import { KubernetesRoute } from './kubernetes-route.ts'
+import { RequestMap } from './request-map.ts'
 
 export const ContractSource = Type.Union([
   Type.Object(
@@ -59,13 +60,14 @@ export const RouteConfig = Type.Object(
         Type.Literal('mcp'),
         Type.Literal('http'),
         Type.Literal('kubernetes'),
+        Type.Literal('mapped'),
         Type.Literal('github'),
         Type.Literal('gitlab'),
         Type.Literal('bitbucket'),
       ],
       {
         description:
-          'mcp: Streamable HTTP, judged per tool. http: judged against the OpenAPI contract of the route. kubernetes: writes to the Kubernetes API. github, gitlab, bitbucket: merges, deployments and releases.',
+          'mcp: Streamable HTTP, judged per tool. http: judged against the OpenAPI contract of the route. kubernetes: writes to the Kubernetes API. mapped: any requests, by rules. github, gitlab, bitbucket: merges, deployments and releases.',
       },
     ),
     contract: Type.Optional(
@@ -154,6 +156,13 @@ export const RouteConfig = Type.Object(
       0,
     ),
     kubernetes: KubernetesRoute,
+    map: Type.Optional(RequestMap),
+    otherwise: Type.Optional(
+      Type.Union([Type.Literal('pass'), Type.Literal('deny')], {
+        description:
+          'protocol mapped: requests that no rule matches. Default: GET, HEAD and OPTIONS pass, all others are denied.',
+      }),
+    ),
     timeout: strict(
       {
         connect: seconds(10, 'Connecting to the upstream'),

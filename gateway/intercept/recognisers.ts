@@ -17,6 +17,7 @@ import { createKubernetesRecogniser } from './kubernetes/recogniser.ts'
 import { listTools } from './mcp-listing.ts'
 import { createMcpManifests } from './mcp-manifests.ts'
 import { createMcpRecogniser } from './mcp.ts'
+import { createMappedRecogniser } from './mapped/recogniser.ts'
 import type { ScmDeps } from './scm-action.ts'
 
 export type Recognisers = Readonly<Record<RouteConfig['protocol'], Recogniser>>
@@ -61,6 +62,14 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
       now,
       inlineBelow: () => settings().config.analysis.inline_below,
       repository: () => settings().config.diff.repository,
+    }),
+    mapped: createMappedRecogniser({
+      upstreams: deps.upstreams,
+      onObserved: ({ route, correlationId }, message) =>
+        logger.warn(
+          { correlation_id: correlationId, route: route.name, reason: message },
+          'a request would have been denied',
+        ),
     }),
     kubernetes: createKubernetesRecogniser({
       cluster: createCluster(deps.upstreams),

@@ -1,0 +1,138 @@
+/**
+ * Expressions of operators (CEL): parsed once, with caps on length and nesting, and checked for names that do not exist when
+ * they are loaded, since a misspelt one would otherwise fail only when it matters. What they are about is their users' business.
+ */
+import { isCelError, parse } from '@bufbuild/cel'
+import { ok, type Result } from '../result.ts'
+
+export const MAX_EXPRESSION_LENGTH = 2048
+const MAX_NESTING = 24
+/** Comprehensions (`exists`, `all`, `map` …) inside one another: the only loops that CEL has. */
+const MAX_LOOPS = 2
+
+export type Expression = ReturnType<typeof parse>['expr']
+
+/** What an expression may name. */
+export interface ExpressionNames {
+  isFunction(name: string): boolean
+  /**
+   * Called for each variable that is read.
+   * @param field the member that is read of it by name; null when the variable is read as a whole, or by a computed key
+   * @param loops number of comprehensions around it
+   * @returns what is wrong with it; null when it may be read
+   */
+  variableFault(name: string, field: string | null, loops: number): string | null
+}
+
+/** @returns the expression, or what is wrong with its text. */
+export function readExpression(source: string, names: ExpressionNames): Result<Expression, string> {
+  if (source.length > MAX_EXPRESSION_LENGTH) return refuse(`is longer than ${MAX_EXPRESSION_LENGTH} characters`)
+  if (bracketDepth(source) > MAX_NESTING) return refuse(`nests brackets deeper than ${MAX_NESTING}`)
+  const parsed = parseExpression(source)
+  if (!parsed.ok) return parsed
+  const faults: string[] = []
+  survey(parsed.value, { names, faults }, { bound: new Set(), loops: 0 })
+  const [fault] = faults
+  return fault === undefined ? parsed : refuse(fault)
+}
+
+/** The value of one evaluation; never throws. */
+export function evaluated(run: () => unknown): Result<unknown, string> {
+  try {
+    const value = run()
+    return isCelError(value) ? refuse(value.message) : ok(value)
+  } catch (error) {
+    // A library fault on hostile input must end as a failed evaluation, which whoever asks takes for undecided.
+    return refuse(error instanceof Error ? error.message : 'evaluation failed')
+  }
+}
+
+/** The same for an expression that is to be true or false. */
+export function tested(run: () => unknown): Result<boolean, string> {
+  const value = evaluated(run)
+  if (!value.ok) return value
+  return typeof value.value === 'boolean' ? ok(value.value) : refuse('the answer is neither true nor false')
+}
+
+function refuse(message: string): { readonly ok: false; readonly problem: string } {
+  return { ok: false, problem: message }
+}
+
+function parseExpression(source: string): Result<Expression, string> {
+  try {
+    return ok(parse(source).expr)
+  } catch (error) {
+    // The parser has no other way to say that a text is not CEL.
+    return refuse(
+      `is not valid CEL: ${error instanceof Error ? error.message.replace('<input>:', 'at ') : 'unreadable'}`,
+    )
+  }
+}
+
+interface Survey {
+  readonly names: ExpressionNames
+  readonly faults: string[]
+}
+
+interface Surroundings {
+  /** Variables of enclosing comprehensions. */
+  readonly bound: ReadonlySet<string>
+  readonly loops: number
+}
+
+/** Visits what is read and called, and collects every name that does not exist. */
+function survey(expression: Expression | undefined, found: Survey, around: Surroundings): void {
+  const kind = expression?.exprKind
+  switch (kind?.case) {
+    case 'identExpr':
+      surveyVariable(kind.value.name, null, found, around)
+      return
+    case 'selectExpr': {
+      const operand = kind.value.operand?.exprKind
+      if (operand?.case === 'identExpr') surveyVariable(operand.value.name, kind.value.field, found, around)
+      else survey(kind.value.operand, found, around)
+      return
+    }
+    case 'callExpr':
+      if (/^[a-zA-Z]/.test(kind.value.function) && !found.names.isFunction(kind.value.function))
+        found.faults.push(`calls ${kind.value.function}(), which does not exist`)
+      for (const part of [kind.value.target, ...kind.value.args]) survey(part, found, around)
+      return
+    case 'listExpr':
+      for (const element of kind.value.elements) survey(element, found, around)
+      return
+    case 'structExpr':
+      for (const entry of kind.value.entries) {
+        if (entry.keyKind.case === 'mapKey') survey(entry.keyKind.value, found, around)
+        survey(entry.value, found, around)
+      }
+      return
+    case 'comprehensionExpr': {
+      const { iterVar, iterVar2, accuVar, iterRange, accuInit, loopCondition, loopStep, result } = kind.value
+      const inside = { bound: new Set([...around.bound, iterVar, iterVar2, accuVar]), loops: around.loops + 1 }
+      if (inside.loops > MAX_LOOPS) found.faults.push(`nests loops deeper than ${MAX_LOOPS}`)
+      for (const part of [iterRange, accuInit]) survey(part, found, around)
+      for (const part of [loopCondition, loopStep, result]) survey(part, found, inside)
+      return
+    }
+    case 'constExpr':
+    case undefined:
+  }
+}
+
+function surveyVariable(name: string, field: string | null, { names, faults }: Survey, around: Surroundings): void {
+  if (around.bound.has(name)) return
+  const fault = names.variableFault(name, field, around.loops)
+  if (fault !== null) faults.push(fault)
+}
+
+/** Deepest nesting of brackets. Brackets in string literals count too: refusing a strange literal is cheaper than lexing here. */
+function bracketDepth(source: string): number {
+  let depth = 0
+  let deepest = 0
+  for (const character of source) {
+    if ('([{'.includes(character)) deepest = Math.max(deepest, ++depth)
+    else if (')]}'.includes(character)) depth--
+  }
+  return deepest
+}

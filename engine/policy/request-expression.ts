@@ -1,0 +1,94 @@
+/** Expressions about an HTTP request: the CEL by which an operator says what a request is and what it is about. */
+import { CelScalar, celEnv, isCelList, isCelMap, mapType, plan } from '@bufbuild/cel'
+import { strings } from '@bufbuild/cel/ext'
+import type { Json } from '../hash.ts'
+import { ok, type Result } from '../result.ts'
+import { evaluated, readExpression, tested } from './expression.ts'
+
+/** Members of the variable `request`. */
+export const REQUEST_FIELDS = ['method', 'path', 'segments', 'query', 'headers', 'body'] as const
+export type RequestField = (typeof REQUEST_FIELDS)[number]
+
+/** What an expression sees. */
+export interface RequestFacts {
+  readonly method: string
+  /** At the upstream, without query, as it is sent. */
+  readonly path: string
+  /** Those of the path, percent-decoded; of `/a/b` they are `a` and `b`. */
+  readonly segments: readonly string[]
+  readonly query: Readonly<Record<string, string>>
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string>>
+  /** JSON; null when there is none, or when it was not read because nothing asks for it. */
+  readonly body: Json
+}
+
+export interface RequestExpression {
+  /** Members of `request` that it reads; all of them when it reads `request` as a whole. */
+  readonly reads: ReadonlySet<RequestField>
+  /** Never throws; a value that is not true or false is a failure like any other. */
+  test(facts: RequestFacts): Result<boolean, string>
+  /** Never throws; a value without a JSON form is a failure like any other. */
+  evaluate(facts: RequestFacts): Result<Json, string>
+}
+
+const ENVIRONMENT = celEnv({
+  variables: { request: mapType(CelScalar.STRING, CelScalar.DYN) },
+  funcs: strings,
+})
+
+/** @returns the expression, or what is wrong with its text, with line and column where its grammar is. */
+export function compileRequestExpression(source: string): Result<RequestExpression, string> {
+  const reads = new Set<RequestField>()
+  const expression = readExpression(source, {
+    isFunction: (name) => ENVIRONMENT.funcs.find(name) !== undefined,
+    variableFault(name, field) {
+      if (name !== 'request') return `reads ${name}, which does not exist; there is request`
+      const known = REQUEST_FIELDS.filter((one) => field === null || one === field)
+      for (const one of known) reads.add(one)
+      return known.length > 0
+        ? null
+        : `reads request.${field}, which does not exist; there are ${REQUEST_FIELDS.join(', ')}`
+    },
+  })
+  if (!expression.ok) return expression
+  const run = plan(ENVIRONMENT, expression.value)
+  return ok({
+    reads,
+    test: (facts) => tested(() => run({ request: { ...facts } })),
+    evaluate(facts) {
+      const value = evaluated(() => run({ request: { ...facts } }))
+      return value.ok ? jsonOf(value.value) : value
+    },
+  })
+}
+
+/** Values of CEL as JSON: maps with text keys, lists, texts, numbers, booleans and null. */
+function jsonOf(value: unknown): Result<Json, string> {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return ok(value)
+  if (typeof value === 'number' && Number.isFinite(value)) return ok(value)
+  if (typeof value === 'bigint' && Number.isSafeInteger(Number(value))) return ok(Number(value))
+  if (isCelList(value)) {
+    const items: Json[] = []
+    for (const item of value) {
+      const json = jsonOf(item)
+      if (!json.ok) return json
+      items.push(json.value)
+    }
+    return ok(items)
+  }
+  return isCelMap(value) ? objectOf(value) : NO_JSON
+}
+
+const NO_JSON = { ok: false, problem: 'the answer has no JSON form' } as const
+
+function objectOf(map: Iterable<readonly [unknown, unknown]>): Result<Json, string> {
+  const members: [string, Json][] = []
+  for (const [key, member] of map) {
+    const json = jsonOf(member)
+    if (!json.ok) return json
+    if (typeof key !== 'string') return NO_JSON
+    members.push([key, json.value])
+  }
+  return ok(Object.fromEntries(members))
+}

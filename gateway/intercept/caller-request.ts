@@ -1,0 +1,71 @@
+/**
+ * The gateway's own questions to an upstream, asked as the caller of one request: with the credentials of that very request,
+ * to the origin that it goes to, and kept no longer than that.
+ */
+import { errors, type Dispatcher } from 'undici'
+import { upstreamHeaders } from '../proxy/headers.ts'
+import type { Upstreams } from '../proxy/upstream.ts'
+import type { Call } from './action.ts'
+
+export interface CallerQuestion {
+  readonly method: string
+  /** Path and query at the upstream. */
+  readonly path: string
+  readonly body: Buffer | null
+  readonly accept: string
+}
+
+export interface CallerAnswer {
+  readonly status: number
+  readonly headers: Dispatcher.ResponseData['headers']
+  readonly body: Buffer
+}
+
+const MAX_BYTES = 8 * 1024 * 1024
+/** What the call says of its own body or connection, and what would have the upstream answer in another form. */
+const OF_THE_CALL: ReadonlySet<string> = new Set([
+  'content-length',
+  'content-type',
+  'accept',
+  'accept-encoding',
+  'range',
+  'if-match',
+  'if-none-match',
+  'if-modified-since',
+  'if-unmodified-since',
+])
+
+/** Rejects when there is no whole answer within the route's timeout, or one that is too long. */
+export async function askAsCaller(
+  call: Call,
+  { method, path, body, accept }: CallerQuestion,
+  upstreams: Upstreams,
+): Promise<CallerAnswer> {
+  const type = call.headers['content-type']
+  const headers = [
+    ...upstreamHeaders(call, { peer: '127.0.0.1', proto: 'http' }, (name) => OF_THE_CALL.has(name)),
+    'accept',
+    accept,
+    ...(body === null || type === undefined ? [] : ['content-type', type]),
+  ]
+  const signal = AbortSignal.timeout(call.route.timeout.headers * 1000)
+  const answer = await upstreams.poolOf(call).request({ path, method, headers, body, signal })
+  return { status: answer.statusCode, headers: answer.headers, body: await readBounded(answer.body) }
+}
+
+async function readBounded(body: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.length
+    if (size > MAX_BYTES) throw new Error(`its answer is longer than ${MAX_BYTES} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** Why there was no answer, in words for the caller. */
+export function askingFault(error: unknown): string {
+  if (!(error instanceof Error) || error instanceof errors.UndiciError) return 'it did not answer as it should'
+  return error.name === 'TimeoutError' ? 'it did not answer in time' : error.message
+}
