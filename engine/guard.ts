@@ -173,7 +173,13 @@ async function permissionFor(
   if (!reading.ok)
     return { permission: mayProceed(reading, { ...attempt, currentlyAuthorized: null }), decisionId: null }
   const { token, decision_id: decisionId } = reading.decision
-  const verified = await options.verify({ token, decision_result: decisionResult, context })
+  // What the guard itself holds, not what the decision says of it.
+  const { inputFingerprint: held } = attempt
+  const verified = await options.verify({
+    token,
+    decision_result: decisionResult,
+    context: { ...context, input_fingerprint: held },
+  })
   const currentlyAuthorized = isAuthorized(verified) && isAuthorized(receiptView(answer))
   return { permission: mayProceed(reading, { ...attempt, currentlyAuthorized }), decisionId }
 }

@@ -134,6 +134,7 @@ export function decide(input: DecideInput): Verdict {
     ruleset_hash: input.rulesetHash,
     scorer_version: SCORER_VERSION,
     policy_pin_status: pin,
+    fingerprint_binding_expected: policy.expectsFingerprint(context.operation) ? true : null,
     approver_groups: approvers,
     ttl_seconds: validity(input, grant),
   }

@@ -78,7 +78,6 @@ const WITHOUT_PRODUCER = {
   authorization_scope_hash: null,
   engine_build_id: null,
   deployment_id: null,
-  fingerprint_binding_expected: null,
 } as const
 
 function identityMembers(issuance: Issuance, verdict: Verdict) {
@@ -128,6 +127,7 @@ function verdictMembers(verdict: Verdict) {
     pattern_sources: verdict.pattern_sources.map(patternSourceMember),
     detected_patterns: [...verdict.detected_patterns],
     blast_radius: verdict.blast_radius,
+    fingerprint_binding_expected: verdict.fingerprint_binding_expected,
   }
 }
 

@@ -89,6 +89,8 @@ export interface Verdict {
   readonly ruleset_hash: Digest
   readonly scorer_version: string
   readonly policy_pin_status: PolicyPinStatus
+  /** The gate has to be told what is acted on, and compares; null: it need not be. */
+  readonly fingerprint_binding_expected: true | null
   /** Who may approve: an approver has to be in one group of each; empty for any approver, and where no approval is asked for. */
   readonly approver_groups: Approvers
   /** Validity by the policy (interface.md, Limits). */

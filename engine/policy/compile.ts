@@ -61,6 +61,7 @@ export function compilePolicy(source: unknown, sha256: Sha256): Result<CompiledP
     onIncomplete: effective.on_incomplete,
     levels: new Map<string, Level | 'off'>(Object.entries(effective.levels)),
     ttlSeconds: (operation) => ttlOf(effective.ttl, operation),
+    expectsFingerprint: (operation) => operation !== null && (effective.fingerprint_binding ?? []).includes(operation),
     deprecation: {
       stableDays: effective.deprecation?.stable_days ?? 0,
       betaDays: effective.deprecation?.beta_days ?? 0,

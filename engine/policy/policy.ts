@@ -22,6 +22,8 @@ export interface CompiledPolicy {
   readonly levels: ReadonlyMap<string, Level | 'off'>
   /** Seconds that a decision of this operation is valid (interface.md, Limits). */
   ttlSeconds(operation: string | null): number
+  /** A receipt for this operation holds only for an attempt that states what it acts on. */
+  expectsFingerprint(operation: string | null): boolean
   /** Days that a deprecation has to last; the comparison judges them. */
   readonly deprecation: { readonly stableDays: number; readonly betaDays: number }
   /** A condition reads the route: then the verdict depends on it. */

@@ -174,6 +174,11 @@ export const PolicyDocument = Type.Object(
     freezes: Type.Optional(Type.Array(FreezeEntry, { maxItems: 200 })),
     minimum_bump: Type.Optional(MinimumBump),
     protected_consumers: Type.Optional(ProtectedConsumers),
+    fingerprint_binding: Type.Optional(
+      names(
+        'Operations whose receipts hold only for an attempt that states the fingerprint, or the input fingerprint, of what it acts on: fingerprint_binding_expected.',
+      ),
+    ),
     history: Type.Optional(
       Type.Object(
         {

@@ -37,6 +37,9 @@ export const ReceiptClaims = Type.Object(
     sub: words('audience'),
     prev: words('SHA-256 of the token before this one in its chain.'),
     ph: words('policy_hash'),
+    fbe: Type.Optional(
+      Type.Literal(true, { description: 'fingerprint_binding_expected; absent when it is not expected.' }),
+    ),
   },
   { $schema: 'https://json-schema.org/draft/2020-12/schema', $id: 'receipt-claims.json', title: 'Claims of a receipt' },
 )
@@ -80,5 +83,6 @@ export function receiptClaims(
     sub: draft.audience ?? null,
     prev: previous,
     ph: draft.policy_hash ?? null,
+    ...(draft.fingerprint_binding_expected === true && { fbe: true as const }),
   }
 }

@@ -48,5 +48,10 @@ export function compareScope(claims: ReceiptClaims, context: IntendedContext): S
     if (isDifferent) mismatched ??= mismatch
     else isIncomplete = true
   }
+  // interface.md, fingerprint_binding_expected: absence fails as hard as a difference.
+  if (claims.fbe === true && (context.fingerprint ?? context.input_fingerprint ?? null) === null) {
+    mismatches.push({ member: 'fingerprint', expected: claims.fp, stated: null })
+    isIncomplete = true
+  }
   return { reason: mismatched ?? (isIncomplete ? 'context_incomplete' : null), mismatches }
 }

@@ -127,12 +127,14 @@ suite('what later versions add', () => {
   })
 })
 
+/** Proceeds, is monitored, is held. */
+const told = (action: string) => {
+  const { proceeds, isMonitored, isHeld } = directiveOf(action)
+  return [proceeds, isMonitored, isHeld]
+}
+
 suite('a directive', () => {
   test('permits as interface.md says, and one that is not known permits nothing', () => {
-    const told = (action: string) => {
-      const { proceeds, isMonitored, isHeld } = directiveOf(action)
-      return [proceeds, isMonitored, isHeld]
-    }
     assert.deepEqual(told('CONTINUE'), [true, false, false])
     assert.deepEqual(told('CONTINUE_WITH_MONITORING'), [true, true, false])
     assert.deepEqual(told('REQUEST_APPROVAL'), [false, false, true])

@@ -92,6 +92,19 @@ suite('an attempt against what was signed', () => {
     })
   }
 
+  test('a receipt that expects the fingerprint holds only for an attempt that states it, or that of the input', () => {
+    const expecting = { ...CLAIMS, fbe: true } as const
+    const { fingerprint: _fp, input_fingerprint: _ifp, ...silent } = WHOLE
+    assert.deepEqual(compareScope(expecting, silent), {
+      reason: 'context_incomplete',
+      mismatches: [{ member: 'fingerprint', expected: 'sha256:fp', stated: null }],
+    })
+    assert.equal(compareScope(CLAIMS, silent).reason, null)
+    for (const stated of [{ fingerprint: 'sha256:fp' }, { input_fingerprint: 'sha256:ifp' }])
+      assert.equal(compareScope(expecting, { ...silent, ...stated }).reason, null)
+    assert.equal(compareScope(expecting, { ...silent, fingerprint: 'x' }).reason, 'fingerprint_mismatch')
+  })
+
   test('a place that was not signed may be left out, and the operation never', () => {
     const unbound = { ...CLAIMS, env: null, tgt: null, repo: null, br: null, pr: null, op: null }
     assert.equal(compareScope(unbound, { operation: 'merge' }).reason, 'operation_mismatch')
