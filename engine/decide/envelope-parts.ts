@@ -119,6 +119,7 @@ export const RemediationTransaction = closed({
     artifacts: Type.Array(anyText()),
     targets: Type.Array(anyText()),
     omitted_changes: count(),
+    omitted_targets: count(),
   }),
   escalation: closed({
     path: Type.Literal('human_review'),

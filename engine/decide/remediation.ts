@@ -52,6 +52,7 @@ export function remediationTransaction({
         .map(({ analysis }) => clip(analysis.id, MAX_TEXT)),
       targets: targets.slice(0, MAX_TARGETS),
       omitted_changes: changes.length - listed.length,
+      omitted_targets: Math.max(0, targets.length - MAX_TARGETS),
     },
     escalation: { path: 'human_review', when: 'changes_infeasible_or_disputed' },
   }

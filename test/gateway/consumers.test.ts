@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { suite, test, type TestContext } from 'node:test'
 import { loadConfig } from '../../gateway/config/load.ts'
 import { ConfigError } from '../../gateway/config/mistake.ts'
@@ -15,6 +16,9 @@ import type { ObservedUse, Store } from '../../gateway/store/store.ts'
 import type { CurrentSettings } from '../../gateway/settings.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 import { fakePolicy } from '../fakes/decisions.ts'
+import { breakListing, startPetRoute } from '../fakes/pet-route.ts'
+import { until } from '../fakes/until.ts'
+import { at } from '../json.ts'
 
 function folder(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), 'preflight-consumers-'))
@@ -199,5 +203,35 @@ suite('what was seen', () => {
     lossy.note(caller('web'), 'tools', subject('echo'))
     await lossy.close()
     assert.match(lines.join(), /observed consumers could not be written/)
+  })
+})
+
+suite('a call that is judged', () => {
+  test('counts its caller, and the next change of the operation says how many it reaches', async (t) => {
+    const { gateway, call, change, api } = await startPetRoute(t)
+    for (const agent of ['web/1', 'web/2', 'cron/1']) {
+      const answer = await call({ headers: { 'user-agent': agent } })
+      assert.equal(answer.status, 200)
+    }
+    const database = new DatabaseSync(join(gateway.dataDir, 'ledger.db'), { readOnly: true })
+    t.after(() => database.close())
+    const seen = () => database.prepare('SELECT consumer FROM observed_uses ORDER BY consumer').all()
+    await until(() => seen().length === 2, 'both consumers are written')
+    assert.deepEqual(
+      seen().map(({ consumer }) => consumer),
+      ['agent:cron', 'agent:web'],
+    )
+    change(breakListing)
+    const stopped = await call({ headers: { 'user-agent': 'web/1' } })
+    assert.equal(stopped.status, 403)
+    const { body } = await api('GET', `/api/v1/decisions/${stopped.headers.get('preflight-decision-id')}`)
+    assert.deepEqual(at(body, 'decision_result', 'blast_radius'), {
+      endpoints: 1,
+      fields: 0,
+      params: 1,
+      consumers_declared: 0,
+      consumers_observed: 2,
+      graph_source: 'observed',
+    })
   })
 })
