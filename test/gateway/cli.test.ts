@@ -156,25 +156,6 @@ test('files that a document refers to are read beside it, and none outside of it
   assert.match(outside.stderr, /outside of its folder/)
 })
 
-test('a folder of .proto files is one contract, whose files import each other by their paths in it', async () => {
-  for (const [side, type] of [
-    ['old', 'string'],
-    ['new', 'int32'],
-  ] as const) {
-    mkdirSync(join(directory, side, 'notes'), { recursive: true })
-    const use = 'syntax = "proto3"; import "notes/note.proto"; message Page { repeated notes.Note notes = 1; }'
-    file(join(side, 'page.proto'), use)
-    file(join(side, 'notes', 'note.proto'), `syntax = "proto3"; package notes; message Note { ${type} text = 1; }`)
-  }
-  const folders = ['old', 'new'].map((side) => join(directory, side))
-  const { code, stdout } = await run(['diff', ...folders])
-  assert.equal(code, 1)
-  assert.match(stdout, /1 breaking, 0 dangerous, 0 compatible/)
-  assert.match(stdout, /\/notes~1note\.proto\/Note\/text {2}\[proto-field-type-changed\]/)
-  const { stdout: annotations } = await run(['diff', ...folders, '--format', 'github'])
-  assert.match(annotations, /^::error title=/)
-})
-
 test('a side may be a file of a git commit', () => {
   const repository = join(directory, 'repository')
   mkdirSync(repository)

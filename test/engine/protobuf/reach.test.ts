@@ -43,12 +43,13 @@ suite('the rpcs that a message reaches', () => {
     assert.deepEqual([...paths.values()], [['the contract']])
   })
 
-  test('are found along a chain of fifty thousand messages, each of them changed', () => {
+  test('are found along a chain of fifty thousand messages, a third of them changed', () => {
+    // As many changes as are listed one by one: past that they are counted.
     const length = 50_000
     const chain = (type: string): string =>
       Array.from(
         { length },
-        (_, i) => `message M${i} { ${type} x = 1; ${i + 1 < length ? `M${i + 1} n = 2;` : ''} }`,
+        (_, i) => `message M${i} { ${i % 3 === 0 ? type : 'bool'} x = 1; ${i + 1 < length ? `M${i + 1} n = 2;` : ''} }`,
       ).join('\n')
     const paths = reached(chain, 'service S { rpc Get(M0) returns (M0); }')
     const answers = new Set([...paths.values()].map((list) => list.join()))
