@@ -18,8 +18,8 @@ export const APPEND_ACTION = { append: 0, overwrite: 2 } as const
 /** google.rpc.Code */
 export const RPC_CODE = { ok: 0, permissionDenied: 7 } as const
 
-const auth: Namespace['nested'] = {
-  Authorization: { methods: { Check: { requestType: 'CheckRequest', responseType: 'CheckResponse' } } },
+const auth: NonNullable<Namespace['nested']> = {
+  Authorization: { methods: { Check: { requestType: 'CheckRequest', responseType: 'CheckResponse', comment: '' } } },
   CheckRequest: { fields: { attributes: field(1, 'AttributeContext') } },
   AttributeContext: {
     fields: { request: field(4, 'Request') },
@@ -64,7 +64,7 @@ const auth: Namespace['nested'] = {
   },
 }
 
-const core: Namespace['nested'] = {
+const core: NonNullable<Namespace['nested']> = {
   HeaderValue: { fields: { key: field(1, 'string'), value: field(2, 'string'), raw_value: field(3, 'bytes') } },
   HeaderMap: { fields: { headers: list(1, 'HeaderValue') } },
   HeaderValueOption: {

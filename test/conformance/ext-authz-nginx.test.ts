@@ -1,0 +1,97 @@
+/** A real proxy that asks: nginx with auth_request, as its documentation has it. What it lets through carries the receipt; what it does not never arrives. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { breakListing, startPetRoute } from '../fakes/pet-route.ts'
+import { until } from '../fakes/until.ts'
+
+const NGINX = ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/usr/bin/nginx'].find((path) => existsSync(path))
+const isDemanded = process.env['CI'] === 'true'
+
+test('nginx lets through what the gateway allows, with its receipt, and nothing else', async (t) => {
+  if (NGINX === undefined) {
+    assert.ok(!isDemanded, 'nginx is to be installed in CI: .ci/run does')
+    return t.skip('nginx is not installed')
+  }
+  const scene = await startPetRoute(t)
+  const upstream = scene.upstream.origin
+  const front = await startNginx(t, NGINX, scene.gateway.addresses.api, upstream)
+
+  scene.upstream.requests.length = 0
+  const good = await fetch(`${front}/pets?limit=1`, { headers: { 'preflight-receipt': 'forged' } })
+  assert.equal(good.status, 200)
+  const [arrived] = scene.upstream.requests
+  assert.equal(arrived?.url, '/pets?limit=1')
+  assert.match(String(arrived?.headers['preflight-receipt']), /^[\w-]+\.[\w-]+\.[\w-]+$/)
+
+  scene.change(breakListing)
+  assert.equal((await fetch(`${front}/pets`)).status, 403)
+  // Whatever else is no 2xx is an error to nginx, and no yes.
+  assert.equal((await fetch(`${front}/pets/%2e%2e/x`)).ok, false)
+  const { gateway } = scene
+  await gateway.close()
+  assert.equal((await fetch(`${front}/pets`)).ok, false)
+  assert.equal(scene.upstream.requests.length, 1)
+})
+
+async function startNginx(t: TestContext, nginx: string, api: string, upstream: string): Promise<string> {
+  const directory = mkdtempSync(join(tmpdir(), 'preflight-nginx-'))
+  const port = await freePort()
+  const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${join(directory, name)};`,
+  )
+  writeFileSync(
+    join(directory, 'nginx.conf'),
+    `daemon off; pid ${join(directory, 'pid')}; error_log ${join(directory, 'error.log')}; events {}
+     http {
+       access_log off; ${places.join(' ')}
+       server {
+         listen 127.0.0.1:${port};
+         location / {
+           auth_request /_preflight;
+           auth_request_set $receipt $upstream_http_preflight_receipt;
+           proxy_set_header Preflight-Receipt $receipt;
+           proxy_pass ${upstream};
+         }
+         location = /_preflight {
+           internal;
+           proxy_pass ${api}/authz$request_uri;
+           proxy_method $request_method;
+           proxy_pass_request_body off;
+           proxy_buffer_size 16k; proxy_buffers 8 16k;
+           proxy_set_header Content-Length "";
+           proxy_set_header Host $host;
+         }
+       }
+     }`,
+  )
+  const child = spawn(nginx, ['-c', join(directory, 'nginx.conf'), '-p', directory, '-e', join(directory, 'early.log')])
+  const ended = new Promise<void>((resolve) => child.on('exit', () => resolve()))
+  t.after(async () => {
+    child.kill('SIGTERM')
+    await ended
+    rmSync(directory, { recursive: true, force: true })
+  })
+  const front = `http://127.0.0.1:${port}`
+  await until(
+    () =>
+      fetch(front).then(
+        () => true,
+        () => false,
+      ),
+    'nginx answers',
+  )
+  return front
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer()
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
+  const address = probe.address()
+  await new Promise<void>((resolve) => probe.close(() => resolve()))
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
