@@ -26,16 +26,17 @@ function folder(t: TestContext): string {
   return path
 }
 
-suite('a consumers file', () => {
-  function written(t: TestContext, consumers: string): { readonly config: string; readonly consumers: string } {
-    const directory = folder(t)
-    const files = { config: join(directory, 'preflight.yaml'), consumers: join(directory, 'consumers.yaml') }
-    writeFileSync(files.config, 'consumers_file: consumers.yaml\nconsumers: [{ name: web, uses: [{ tool: echo }] }]\n')
-    writeFileSync(files.consumers, consumers)
-    return files
-  }
-  const open = (file: string) => openSettings({ file, environment: {} })
+function written(t: TestContext, consumers: string): { readonly config: string; readonly consumers: string } {
+  const directory = folder(t)
+  const files = { config: join(directory, 'preflight.yaml'), consumers: join(directory, 'consumers.yaml') }
+  writeFileSync(files.config, 'consumers_file: consumers.yaml\nconsumers: [{ name: web, uses: [{ tool: echo }] }]\n')
+  writeFileSync(files.consumers, consumers)
+  return files
+}
 
+const open = (file: string) => openSettings({ file, environment: {} })
+
+suite('a consumers file', () => {
   test('adds to those of the configuration, and is read again when it changes', (t) => {
     const files = written(t, 'consumers:\n  - name: billing\n    uses: [{ operation: GET /pets }]\n')
     const live = open(files.config)
@@ -65,12 +66,13 @@ suite('a consumers file', () => {
   })
 })
 
+const jwt = (claims: object, signature: string) =>
+  `Bearer ${[{ alg: 'none' }, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')}.${signature}`
+
 suite('the identity of a caller', () => {
   const identity = createIdentity('salt')
   const of = (headers: Readonly<Record<string, string>>, audience: string | null = null) =>
     identity({ headers, audience })
-  const jwt = (claims: object, signature: string) =>
-    `Bearer ${[{ alg: 'none' }, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')}.${signature}`
 
   test('is the audience of our key, else of the credential, else the product of the user agent', () => {
     assert.equal(of({ authorization: 'Bearer x' }, 'v:0123456789ab'), 'v:0123456789ab')
@@ -105,12 +107,27 @@ suite('the identity of a caller', () => {
   })
 })
 
+async function opened(t: TestContext, directory = folder(t)): Promise<Store> {
+  const store = await openSqliteStore({ file: join(directory, 'ledger.db'), calls: 'batched', flushMilliseconds: 5 })
+  t.after(() => store.close())
+  return store
+}
+
+const subject = (tool: string) => ({ name: `tools/call ${tool}`, target: `tools/${tool}`, scope: { tool } })
+
+const caller = (agent: string) => ({ headers: { 'user-agent': agent }, audience: null })
+
+const use = (consumer: string, tool: string, at: number, calls = 1): ObservedUse => ({
+  route: 'tools',
+  target: `tools/${tool}`,
+  operation: null,
+  tool,
+  consumer,
+  calls,
+  at,
+})
+
 suite('what was seen', () => {
-  async function opened(t: TestContext, directory = folder(t)): Promise<Store> {
-    const store = await openSqliteStore({ file: join(directory, 'ledger.db'), calls: 'batched', flushMilliseconds: 5 })
-    t.after(() => store.close())
-    return store
-  }
   const DAY = 86_400_000
   const routes = [{ name: 'tools', match: { path: '/mcp' }, upstream: 'http://127.0.0.1:1', protocol: 'mcp' }]
   const settings = (changes: object = {}): CurrentSettings => {
@@ -119,17 +136,6 @@ suite('what was seen', () => {
     const { config } = loaded.value
     return () => ({ config, policy: fakePolicy(), generation: 1 })
   }
-  const subject = (tool: string) => ({ name: `tools/call ${tool}`, target: `tools/${tool}`, scope: { tool } })
-  const caller = (agent: string) => ({ headers: { 'user-agent': agent }, audience: null })
-  const use = (consumer: string, tool: string, at: number, calls = 1): ObservedUse => ({
-    route: 'tools',
-    target: `tools/${tool}`,
-    operation: null,
-    tool,
-    consumer,
-    calls,
-    at,
-  })
 
   test('is found for the tool on the road, and for the route by its name, within the window', async (t) => {
     const store = await opened(t)

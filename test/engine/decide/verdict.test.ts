@@ -101,7 +101,7 @@ suite('the way out of a block', () => {
       ],
       ['MCP_TOOL_REMOVED', 'search', 'api#/tools/0', 'restore', 'Undo mcp-tool-removed.'],
     ])
-    const scope = { artifacts: ['api'], targets: ['POST /pets', 'search'], omitted_changes: 0 }
+    const scope = { artifacts: ['api'], targets: ['POST /pets', 'search'], omitted_changes: 0, omitted_targets: 0 }
     assert.deepEqual(remediation.recheck_scope, scope)
     assert.equal(remediation.resubmission.reference_fingerprint, verdict.fingerprint)
   })
