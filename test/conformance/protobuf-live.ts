@@ -78,6 +78,8 @@ function runBuf(folder: string): ReadonlyMap<string, readonly BufVerdict[]> {
   for (const line of run.stdout.split('\n').filter((text) => text !== '')) {
     const entry: unknown = JSON.parse(line)
     const verdict = { rule: textAt(entry, 'type'), message: textAt(entry, 'message') }
+    // It ends alike where it cannot build what it is given.
+    assert.notEqual(verdict.rule, 'COMPILE', line)
     // What is gone has no path; its sentence names it.
     const id = /pair\d{5}/.exec(line)?.[0] ?? assert.fail(line)
     told.set(id, [...(told.get(id) ?? []), verdict])
