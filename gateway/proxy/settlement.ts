@@ -146,7 +146,10 @@ async function useReceipts(judgement: Decided): Promise<Decided> {
 async function concludeStopped(judgement: Decided, settling: Settling): Promise<Passing | Halting> {
   const { call, action, settings } = settling
   const { governing } = judgement
-  if (call.route.mode === 'observe') return recorded('observed', judgement, settling)
+  if (call.route.mode === 'observe') {
+    countObserved(governing.verdict.action === 'REQUEST_APPROVAL' ? 'held' : 'stopped', settling)
+    return recorded('observed', judgement, settling)
+  }
   const broken = await breakGlass(judgement, settling)
   if (broken !== null) return broken
   const { verdict } = governing
@@ -163,7 +166,10 @@ async function concludeStopped(judgement: Decided, settling: Settling): Promise<
 /** May go on only under watch, and nobody watches. */
 async function concludeUnmonitored(judgement: Decided, settling: Settling): Promise<Passing | Halting> {
   const { call, action, deps } = settling
-  if (call.route.mode === 'observe') return recorded('forwarded', judgement, settling)
+  if (call.route.mode === 'observe') {
+    countObserved('stopped', settling)
+    return recorded('observed', judgement, settling)
+  }
   const broken = await breakGlass(judgement, settling)
   if (broken !== null) return broken
   const failure = await record(judgement, 'stopped', null, settling)
@@ -184,6 +190,7 @@ async function concludeUndecided(
   const isBreakable = open === null && judgement.refusal === null && judgement.error.code !== 'STORE_UNAVAILABLE'
   const broken = isBreakable ? await breakGlass(judgement, settling) : null
   if (broken !== null) return broken
+  if (open === 'observed') countObserved('undecided', settling)
   await record(judgement, open ?? 'undecided', null, settling)
   deps.logger.warn(
     { correlation_id: correlationId, route: route.name, outcome: open ?? 'undecided', err: judgement.error },
@@ -194,6 +201,10 @@ async function concludeUndecided(
   return open === null
     ? { kind: 'halt', effect: 'undecided', ...unjudged(call, action, judgement) }
     : passing(open, judgement, false, settling)
+}
+
+function countObserved(would: 'stopped' | 'held' | 'undecided', { call, deps }: Settling): void {
+  deps.metrics.count('preflight_observed_calls_total', { route: call.route.name, would })
 }
 
 /** An open exception of the route lets the call go on, counted and loud. Null: there is none, or its use could not be made durable. */
@@ -212,11 +223,7 @@ async function breakGlass(judgement: Judgement, settling: Settling): Promise<Pas
   return { ...passed, headers: [...passed.headers, 'Preflight-Break-Glass', opened.id] }
 }
 
-async function recorded(
-  effect: 'observed' | 'forwarded',
-  judgement: Decided,
-  settling: Settling,
-): Promise<Passing | Halting> {
+async function recorded(effect: 'observed', judgement: Decided, settling: Settling): Promise<Passing | Halting> {
   const failure = await record(judgement, effect, null, settling)
   return failure === null ? passing(effect, judgement, false, settling) : concludeUndecided(failure, settling)
 }

@@ -61,6 +61,12 @@ export const METRICS = [
     help: 'Intercepted calls: forwarded, stopped, held (approval needed), undecided, observed (would have been held or stopped), failed_open, break_glass (went on under an exception), passed (not judged), refused (ambiguous or unreadable).',
   },
   {
+    name: 'preflight_observed_calls_total',
+    type: 'counter',
+    labels: ['route', 'would'],
+    help: 'Calls of routes that observe, by what would have become of them: stopped, held, undecided. All of them went on.',
+  },
+  {
     name: 'preflight_call_decision_seconds',
     type: 'histogram',
     labels: ['route'],
