@@ -64,10 +64,11 @@ export function readConsumersFile(file: string): Result<readonly Consumer[], rea
   }
   const source = readSourceText(file, text)
   if (!source.ok) return source
-  const { value, place } = source.value
+  const document = source.value
+  const { value } = document
   if (checkFile(value)) return ok(value.consumers)
   const mistakes = mistakesOf(checkFile.errors ?? []).map(({ pointer, at, message, fix }) => ({
-    place: place(pointer, at),
+    place: document.place(pointer, at),
     path: pathOfPointer(pointer),
     message,
     fix,

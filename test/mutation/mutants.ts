@@ -34,7 +34,6 @@ const METHODS: Readonly<Record<string, string>> = {
   every: 'some',
   min: 'max',
   max: 'min',
-  find: 'findLast',
   startsWith: 'endsWith',
 }
 

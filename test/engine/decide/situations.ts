@@ -69,6 +69,48 @@ export const SITUATIONS: Readonly<Record<string, () => Verdict>> = {
         ],
       }),
     }),
+  'runbooks of a finding and of a rule about the whole': () =>
+    decideOn([REMOVED, NARROWED], {
+      policy: fakePolicy({
+        rules: [
+          {
+            id: 'finding',
+            when: "finding.level == 'breaking'",
+            then: 'BLOCK',
+            runbook: 'https://runbooks.test/finding',
+          },
+          {
+            id: 'whole',
+            for: 'change_set',
+            when: 'true',
+            then: 'REQUIRE_APPROVAL',
+            runbook: 'https://runbooks.test/whole',
+          },
+        ],
+      }),
+    }),
+  'a rule about the whole that is stricter than the findings': () =>
+    decideOn([DEPRECATED], {
+      policy: fakePolicy({
+        rules: [
+          { id: 'finding', when: 'true', then: 'WARN', runbook: 'https://runbooks.test/finding' },
+          { id: 'whole', for: 'change_set', when: 'true', then: 'BLOCK', runbook: 'https://runbooks.test/whole' },
+        ],
+      }),
+    }),
+  'a contract that cannot be read, at no place of its own': () =>
+    decideOn([], {
+      analyses: [
+        { id: 'api', type: 'openapi', ok: false, problem: { code: 'ANALYSIS_TIMEOUT', message: 'It took too long.' } },
+        { id: 'web', type: 'openapi', ok: false, problem: { code: 'ARTIFACT_UNREADABLE', message: 'Bad.', line: 3 } },
+      ],
+    }),
+  'places that are not listed': () => {
+    const [analysis] = [fakeAnalysis('api', [REMOVED])]
+    if (!analysis?.ok) throw new TypeError('the analysis is a good one')
+    const groups = analysis.comparison.groups.map((group) => ({ ...group, unlisted: 40 }))
+    return decideOn([], { analyses: [{ ...analysis, comparison: { ...analysis.comparison, groups } }], consumers })
+  },
   'more than an envelope may list': () =>
     decideOn(
       Array.from({ length: 120 }, (_, index) => ({
