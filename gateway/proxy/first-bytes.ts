@@ -34,7 +34,7 @@ export function firstBytes(socket: Socket, timeoutMs: number): Promise<Buffer | 
     }
     const onGone = (): void => settle(null)
     const timer = setTimeout(onGone, timeoutMs)
-    if (socket.destroyed) return settle(null)
+    if (socket.destroyed || socket.readableEnded) return settle(null)
     socket.on('data', onData).on('close', onGone).on('end', onGone).on('error', onGone)
     socket.resume()
   })

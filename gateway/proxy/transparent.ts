@@ -127,6 +127,7 @@ async function serverNameOf(socket: Socket, timeoutMs: number): Promise<string |
   const giveUp = (): void => hello.close()
   const timer = setTimeout(giveUp, timeoutMs)
   socket.on('data', onData).on('close', giveUp).on('end', giveUp)
+  if (socket.readableEnded) giveUp()
   socket.resume()
   const name = await hello.serverName
   clearTimeout(timer)

@@ -95,7 +95,11 @@ function passBeginning(client: Socket, destination: Socket, ask: AskDoorkeeper, 
     }
     keeper?.feed(bytes)
   }
+  // The end of a socket comes whether anybody listens or not: it may have come while the far side was connected to.
+  if (client.readableEnded) return goOn()
   client.on('data', onData).on('end', goOn).on('close', stop)
+  // It waits since its first bytes were looked at.
+  client.resume()
 }
 
 /** A connected socket. Rejects with the error of the connection, an EgressDenied of the look-up, or ETIMEDOUT. */

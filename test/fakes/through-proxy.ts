@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:https'
+import type { Duplex } from 'node:stream'
 import type { RequestListener } from 'node:http'
 import type { TestAuthority } from './certificates.ts'
 
@@ -46,7 +47,7 @@ export async function readHead(socket: Socket): Promise<string> {
 }
 
 /** Resolves once TLS stands; rejects with the reason why it does not. */
-export function startTls(socket: Socket, options: ConnectionOptions): Promise<TLSSocket> {
+export function startTls(socket: Duplex, options: ConnectionOptions): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const secure = connectTls({ socket, ...options }, () => {
       secure.off('error', reject).off('close', broken)
