@@ -1,11 +1,11 @@
 /** What belongs to the interface as a whole: security, components, webhooks, servers, and the version it says it has. */
-import { itemsAt, membersAt, pathItemsOf, textAt } from '../../contracts/openapi/contract.ts'
-import { isRecord, memberOf, type Located } from '../../schema/located.ts'
+import { membersAt, pathItemsOf } from '../../contracts/openapi/contract.ts'
+import { memberOf, type Located } from '../../schema/located.ts'
 import { compareSemanticVersions, parseSemanticVersion } from '../../semantic-version.ts'
-import { textsOf } from '../../schema/parts.ts'
 import { matchByKey } from '../match.ts'
 import { comparePathItems, comparePaths } from './paths.ts'
 import { compareSchemes, compareSecurity } from './security.ts'
+import { compareInterfaceServers } from './servers.ts'
 import { tellAdded, tellRemoved } from './telling.ts'
 import type { Walk } from './walk.ts'
 
@@ -15,7 +15,7 @@ export function compareInterface(walk: Walk): void {
   compareSecurity(walk, walk.base.root, walk.head.root, null)
   compareSchemes(walk)
   compareComponents(walk)
-  compareServers(walk)
+  compareInterfaceServers(walk)
 }
 
 function compareWebhooks(walk: Walk): void {
@@ -44,38 +44,6 @@ function schemasOf({ root, isSwagger }: Walk['base']): readonly (readonly [strin
   if (isSwagger) return membersAt(root, 'definitions')
   const components = memberOf(root, 'components')
   return components === null ? [] : membersAt(components, 'schemas')
-}
-
-function compareServers(walk: Walk): void {
-  const [before, after] = [serversOf(walk.base), serversOf(walk.head)]
-  if (before.length === 0 || after.length === 0) return
-  const isSchemeOpen = [...before, ...after].some((url) => url.startsWith('//'))
-  const { added, removed } = matchByKey(before, after, (url) => addressOf(url, isSchemeOpen))
-  for (const name of removed) {
-    tellRemoved(walk, 'server', null, walk.base.root, name, { name, action: 'removed' })
-  }
-  for (const name of added) {
-    tellAdded(walk, 'server', null, walk.head.root, name, { name, action: 'added' })
-  }
-}
-
-/** What two ways to write one address share: a slash at the end says nothing, nor does a scheme where the other side names none. */
-function addressOf(url: string, isSchemeOpen: boolean): string {
-  const address = url.endsWith('/') ? url.slice(0, -1) : url
-  return isSchemeOpen ? address.replace(/^\w+:(?=\/\/)/, '') : address
-}
-
-/** Addresses of the servers, each once; in Swagger 2.0 made of schemes, host and base path. */
-function serversOf({ root, isSwagger }: Walk['base']): readonly string[] {
-  if (!isRecord(root.value)) return []
-  if (!isSwagger) {
-    const urls = itemsAt(root, 'servers').flatMap(({ value }) => (isRecord(value) ? (textAt(value, 'url') ?? []) : []))
-    return [...new Set(urls)]
-  }
-  const [host, path] = [textAt(root.value, 'host'), textAt(root.value, 'basePath') ?? '']
-  if (host === null) return path === '' ? [] : [path]
-  const schemes = textsOf(root.value.schemes).map((scheme) => `${scheme}:`)
-  return (schemes.length === 0 ? [''] : schemes).map((scheme) => `${scheme}//${host}${path}`)
 }
 
 export type VersionStep = 'same' | 'decreased' | 'minor'

@@ -9,6 +9,7 @@ import { changedTexts, matchByKey } from '../match.ts'
 import { compareParameters } from './parameters.ts'
 import { comparePayloads } from './payloads.ts'
 import { compareSecurity } from './security.ts'
+import { compareOperationServers } from './servers.ts'
 import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
 import type { Walk } from './walk.ts'
 
@@ -28,6 +29,7 @@ export function compareOperation(
   compareLife(walk, before.operation, after.operation, name)
   compareTags(walk, before.operation, after.operation, name)
   compareSecurity(walk, before.operation.located, after.operation.located, name)
+  compareOperationServers(walk, before, after, name)
   compareParameters(walk, before, after, name)
   comparePayloads(walk, before, after, name, 'operation')
   compareCallbacks(walk, before.operation, after.operation, name)

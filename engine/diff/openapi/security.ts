@@ -94,13 +94,39 @@ function compareScheme(
     tellChanged(walk, 'component-scheme-changed', null, located, [before, after], facts)
   }
   tell('type', kindOf(old), kindOf(now))
+  if (old.type === 'openIdConnect' && now.type === 'openIdConnect')
+    tell('openIdConnectUrl', old.openIdConnectUrl, now.openIdConnectUrl)
   if (old.type !== 'oauth2' || now.type !== 'oauth2') return
-  const [was, is] = [flowsOf(old), flowsOf(now)]
-  for (const flow of Object.keys(is)) {
+  tell('oauth2MetadataUrl', old.oauth2MetadataUrl, now.oauth2MetadataUrl)
+  compareFlows(walk, name, old, located, tell)
+}
+
+/** Addresses of an OAuth flow, and the part of the scheme that each is told as. */
+const FLOW_ADDRESSES = [
+  ['url', 'authorizationUrl'],
+  ['tokenUrl', 'tokenUrl'],
+  ['refreshUrl', 'refreshUrl'],
+  ['deviceAuthorizationUrl', 'deviceAuthorizationUrl'],
+] as const
+
+function compareFlows(
+  walk: Walk,
+  name: string,
+  old: JsonRecord,
+  located: Located & { readonly value: JsonRecord },
+  tell: (part: string, before: unknown, after: unknown) => void,
+): void {
+  const [was, is] = [flowsOf(old), flowsOf(located.value)]
+  const { added, removed } = changedTexts(Object.keys(was), Object.keys(is))
+  for (const flow of removed) {
+    tellChanged(walk, 'component-scheme-flow', null, located, [flow, null], { name, flow, action: 'removed' })
+  }
+  for (const flow of added) {
+    tellChanged(walk, 'component-scheme-flow', null, located, [null, flow], { name, flow, action: 'added' })
+  }
+  for (const flow of Object.keys(is).filter((one) => Object.hasOwn(was, one))) {
     const [before, after] = [membersOf(was, flow), membersOf(is, flow)]
-    if (!Object.hasOwn(was, flow)) continue
-    tell('url', before.authorizationUrl, after.authorizationUrl)
-    tell('tokenUrl', before.tokenUrl, after.tokenUrl)
+    for (const [part, member] of FLOW_ADDRESSES) tell(part, before[member], after[member])
     compareScopes(walk, name, membersOf(before, 'scopes'), membersOf(after, 'scopes'), located)
   }
 }

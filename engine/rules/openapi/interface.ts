@@ -23,6 +23,48 @@ export const INTERFACE_RULES: readonly Section[] = [
   },
   {
     direction: 'none',
+    area: 'servers',
+    kind: 'existence',
+    rows: [
+      row(
+        'operation-server',
+        { action: 'added' },
+        'operation-server-added',
+        'none',
+        'the operation can be reached at the server `{name}`, too',
+      ),
+      row(
+        'operation-server',
+        { action: 'removed' },
+        'operation-server-removed',
+        'may-narrow',
+        'the operation can no longer be reached at the server `{name}`',
+      ),
+      row(
+        'server-variable',
+        { part: 'default' },
+        'server-variable-default-changed',
+        'may-narrow',
+        'the variable `{name}` of the address is {after} by default instead of {before}',
+      ),
+      row(
+        'server-variable',
+        { part: 'narrowed' },
+        'server-variable-narrowed',
+        'may-narrow',
+        'the variable `{name}` of the address takes {after} instead of {before}',
+      ),
+      row(
+        'server-variable',
+        { part: 'widened' },
+        'server-variable-widened',
+        'none',
+        'the variable `{name}` of the address takes {after} instead of {before}',
+      ),
+    ],
+  },
+  {
+    direction: 'none',
     area: 'info',
     kind: 'lifecycle',
     rows: [

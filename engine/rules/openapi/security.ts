@@ -44,6 +44,40 @@ export const SECURITY_RULES: readonly Section[] = [
         'none',
         'the token address of `{name}` is {after} instead of {before}',
       ),
+      ...[
+        ['refreshUrl', 'refresh', 'the refresh address'],
+        ['deviceAuthorizationUrl', 'device-authorization', 'the device authorization address'],
+        ['oauth2MetadataUrl', 'metadata', 'the metadata address'],
+      ].map(([part = '', name = '', words = '']) =>
+        row(
+          'component-scheme-changed',
+          { part },
+          `api-security-component-oauth-${name}-url-changed`,
+          'none',
+          `${words} of \`{name}\` is {after} instead of {before}`,
+        ),
+      ),
+      row(
+        'component-scheme-changed',
+        { part: 'openIdConnectUrl' },
+        'api-security-component-open-id-connect-url-changed',
+        'may-narrow',
+        'the OpenID Connect address of `{name}` is {after} instead of {before}',
+      ),
+      row(
+        'component-scheme-flow',
+        { action: 'added' },
+        'api-security-component-oauth-flow-added',
+        'none',
+        'the scheme `{name}` offers the OAuth flow `{flow}`, too',
+      ),
+      row(
+        'component-scheme-flow',
+        { action: 'removed' },
+        'api-security-component-oauth-flow-removed',
+        'may-narrow',
+        'the scheme `{name}` no longer offers the OAuth flow `{flow}`',
+      ),
       row(
         'component-scope',
         { action: 'added' },

@@ -1,0 +1,118 @@
+/** Where an interface is reached: the servers of the whole, of a path and of one operation, and the variables in their addresses. */
+import { itemsAt, membersAt, textAt } from '../../contracts/openapi/contract.ts'
+import type { Operation as OperationName } from '../../finding.ts'
+import { isRecord, memberOf, type Located } from '../../schema/located.ts'
+import { textsOf } from '../../schema/parts.ts'
+import { changedTexts, matchByKey } from '../match.ts'
+import type { OperationSide } from './operation.ts'
+import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
+import type { Walk } from './walk.ts'
+
+interface Server {
+  /** As the contract writes it, variables in braces. */
+  readonly url: string
+  /** Null in Swagger 2.0, whose addresses have no variables. */
+  readonly located: Located | null
+}
+
+/** Servers, and what of the contract they hold for. */
+interface ServerList {
+  readonly owner: Located
+  readonly servers: readonly Server[]
+}
+
+/** The list that holds for the whole interface. */
+export function compareInterfaceServers(walk: Walk): void {
+  compareServers(walk, serversOf(walk.base), serversOf(walk.head), null)
+}
+
+/** An operation's own servers take the place of its path's, and those the place of the interface's: what holds for it, before and after. */
+export function compareOperationServers(
+  walk: Walk,
+  before: OperationSide,
+  after: OperationSide,
+  operation: OperationName,
+): void {
+  const [old, now] = [ownServers(before), ownServers(after)]
+  // Both take those of the interface, which are told once.
+  if (old === null && now === null) return
+  compareServers(walk, old ?? inherited(walk.base, before), now ?? inherited(walk.head, after), operation)
+}
+
+function inherited(contract: Walk['base'], { operation: { located: owner } }: OperationSide): ServerList {
+  return { owner, servers: serversOf(contract).servers }
+}
+
+function ownServers({ item, operation: { located: owner } }: OperationSide): ServerList | null {
+  const own = serversAt(owner)
+  const servers = own.length > 0 ? own : serversAt(item.located)
+  return servers.length > 0 ? { owner, servers } : null
+}
+
+function compareServers(walk: Walk, before: ServerList, after: ServerList, operation: OperationName | null): void {
+  if (before.servers.length === 0 || after.servers.length === 0) return
+  const change = operation === null ? 'server' : 'operation-server'
+  const isSchemeOpen = [...before.servers, ...after.servers].some(({ url }) => url.startsWith('//'))
+  const { added, removed, kept } = matchByKey(before.servers, after.servers, ({ url }) => addressOf(url, isSchemeOpen))
+  for (const { url: name } of removed) {
+    tellRemoved(walk, change, operation, before.owner, name, { name, action: 'removed' })
+  }
+  for (const { url: name } of added) {
+    tellAdded(walk, change, operation, after.owner, name, { name, action: 'added' })
+  }
+  for (const [old, now] of kept) {
+    if (old.located !== null && now.located !== null) compareVariables(walk, old.located, now.located, operation)
+  }
+}
+
+/** A caller fills in an address what the variables take, or leaves them at their defaults. */
+function compareVariables(walk: Walk, old: Located, now: Located, operation: OperationName | null): void {
+  const { kept } = matchByKey(membersAt(old, 'variables'), membersAt(now, 'variables'), ([name]) => name)
+  for (const [[name, { value: was }], [, located]] of kept) {
+    const { value: is } = located
+    if (!isRecord(was) || !isRecord(is)) continue
+    const tell = (part: string, before: unknown, after: unknown): void =>
+      tellChanged(walk, 'server-variable', operation, located, [before, after], { name, part })
+    if (was.default !== is.default) tell('default', was.default, is.default)
+    const [before, after] = [textsOf(was.enum), textsOf(is.enum)]
+    const { added, removed } = changedTexts(before, after)
+    const isOpened = before.length > 0 && after.length === 0
+    const isClosed = before.length === 0 && after.length > 0
+    if (isClosed || (removed.length > 0 && !isOpened)) tell('narrowed', listed(before), listed(after))
+    if (isOpened || (added.length > 0 && !isClosed)) tell('widened', listed(before), listed(after))
+  }
+}
+
+function listed(values: readonly string[]): string {
+  return values.length === 0 ? 'any value' : values.join(', ')
+}
+
+/** What two ways to write one address share: a slash at the end says nothing, nor does a scheme where the other side names none. */
+function addressOf(url: string, isSchemeOpen: boolean): string {
+  const address = url.endsWith('/') ? url.slice(0, -1) : url
+  return isSchemeOpen ? address.replace(/^\w+:(?=\/\/)/, '') : address
+}
+
+/** Of the whole interface; in Swagger 2.0 made of schemes, host and base path. */
+function serversOf({ root, isSwagger }: Walk['base']): ServerList {
+  if (!isSwagger) return { owner: root, servers: serversAt(root) }
+  const value = isRecord(root.value) ? root.value : {}
+  const [host, path] = [textAt(value, 'host'), textAt(value, 'basePath') ?? '']
+  const schemes = textsOf(value.schemes).map((scheme) => `${scheme}:`)
+  const urls =
+    host === null
+      ? [path].filter((url) => url !== '')
+      : (schemes.length === 0 ? [''] : schemes).map((scheme) => `${scheme}//${host}${path}`)
+  return { owner: root, servers: urls.map((url) => ({ url, located: null })) }
+}
+
+/** Each address once. */
+function serversAt(owner: Located): readonly Server[] {
+  if (memberOf(owner, 'servers') === null) return []
+  const servers = new Map<string, Server>()
+  for (const located of itemsAt(owner, 'servers')) {
+    const url = isRecord(located.value) ? textAt(located.value, 'url') : null
+    if (url !== null && !servers.has(url)) servers.set(url, { url, located })
+  }
+  return [...servers.values()]
+}
