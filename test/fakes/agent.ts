@@ -10,9 +10,11 @@ export async function startAgent(
   url: string,
   mode: VersionNegotiationMode = 'legacy',
   headers: Readonly<Record<string, string>> = {},
+  fetchBy: typeof fetch = fetch,
 ): Promise<Agent> {
   const client = new Client({ name: 'agent', version: '1.0.0' }, { versionNegotiation: { mode } })
-  const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { ...headers } } })
+  const requestInit = { headers: { ...headers } }
+  const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch: fetchBy })
   await client.connect(transport)
   return { client, close: () => client.close() }
 }
