@@ -2,6 +2,7 @@
 import { Type, type Static } from 'typebox'
 import { seconds, strict } from './fields.ts'
 import { RouteScmConfig } from './scm.ts'
+import { ArgocdRoute } from './argocd-route.ts'
 import { KubernetesRoute } from './kubernetes-route.ts'
 import { RequestMap } from './request-map.ts'
 
@@ -60,6 +61,7 @@ export const RouteConfig = Type.Object(
         Type.Literal('mcp'),
         Type.Literal('http'),
         Type.Literal('kubernetes'),
+        Type.Literal('argocd'),
         Type.Literal('mapped'),
         Type.Literal('github'),
         Type.Literal('gitlab'),
@@ -67,7 +69,7 @@ export const RouteConfig = Type.Object(
       ],
       {
         description:
-          'mcp: Streamable HTTP, judged per tool. http: judged against the OpenAPI contract of the route. kubernetes: writes to the Kubernetes API. mapped: any requests, by rules. github, gitlab, bitbucket: merges, deployments and releases.',
+          'mcp: Streamable HTTP, judged per tool. http: judged against the OpenAPI contract of the route. kubernetes: writes to the Kubernetes API. argocd: syncs and changes of Argo CD applications. mapped: any requests, by rules. github, gitlab, bitbucket: merges, deployments and releases.',
       },
     ),
     contract: Type.Optional(
@@ -156,6 +158,7 @@ export const RouteConfig = Type.Object(
       0,
     ),
     kubernetes: KubernetesRoute,
+    argocd: ArgocdRoute,
     map: Type.Optional(RequestMap),
     otherwise: Type.Optional(
       Type.Union([Type.Literal('pass'), Type.Literal('deny')], {

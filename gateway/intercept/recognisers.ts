@@ -8,6 +8,7 @@ import type { Flow } from '../flow/flow.ts'
 import { bindingOf, provenAt } from '../scm/binding-of.ts'
 import type { Store } from '../store/store.ts'
 import type { Recogniser } from './action.ts'
+import { createArgocdRecogniser } from './argocd/recogniser.ts'
 import { createBitbucketRecogniser } from './bitbucket.ts'
 import { createGithubRecogniser } from './github.ts'
 import { createGitlabRecogniser } from './gitlab.ts'
@@ -63,6 +64,7 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
       inlineBelow: () => settings().config.analysis.inline_below,
       repository: () => settings().config.diff.repository,
     }),
+    argocd: createArgocdRecogniser(),
     mapped: createMappedRecogniser({
       upstreams: deps.upstreams,
       onObserved: ({ route, correlationId }, message) =>

@@ -102,9 +102,10 @@ async function attemptOf(
   change: Change | null,
   { fingerprint }: ReceiptGateDeps,
 ): Promise<Attempt> {
-  const { repository = null, branch = null, pull_request = null } = subject.place ?? {}
-  // base and head are names that move; what they stood for is in the fingerprint.
+  const { repository = null, branch = null, pull_request = null, base = null, head = null } = subject.place ?? {}
+  // base and head are names that move; what they stood for is in the fingerprint. Without one they are all that says it.
   const stated = {
+    ...(change === null ? { base, head } : {}),
     ...intendedAct(call.route, subject),
     repository,
     branch,

@@ -1,12 +1,13 @@
 /** The real kubectl, told that the gateway is its cluster: every way to write, what it prints when it is stopped, and what gets through. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { startTestGateway, TEST_KEY, type TestGateway } from '../fakes/gateway.ts'
+import { startTestGateway, type TestGateway } from '../fakes/gateway.ts'
+import { issuedReceipt } from '../fakes/issued-receipt.ts'
 import { kubectlOrSkip, type Kubectl } from '../fakes/kubectl.ts'
 import { startFakeCluster, type FakeCluster } from '../fakes/kubernetes-api.ts'
 import { configMap, deployment, OPENAPI, widgetCrd } from '../fakes/kubernetes-scene.ts'
 import { until } from '../fakes/until.ts'
-import { at, textAt } from '../json.ts'
+import { at } from '../json.ts'
 
 interface Scene {
   readonly cluster: FakeCluster
@@ -23,21 +24,8 @@ async function scene(t: TestContext): Promise<Scene | null> {
   return kubectl === null ? null : { cluster, gateway, kubectl }
 }
 
-/** A receipt as an agent gets it: by an authorize preflight for one operation on one target. */
-async function receipt({ gateway }: Scene, target: string, operation = 'deploy'): Promise<string> {
-  const schema = JSON.stringify({ $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' })
-  const answer = await fetch(`${gateway.addresses.api}/api/v1/preflight`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${TEST_KEY}` },
-    body: JSON.stringify({
-      preflight_mode: 'authorize',
-      artifacts: [{ id: 'values', type: 'json_schema', before: schema, after: schema }],
-      context: { operation, target_id: target },
-    }),
-  })
-  const body: unknown = await answer.json()
-  assert.equal(at(body, 'execution_action'), 'CONTINUE')
-  return textAt(body, 'chain_receipt')
+function receipt({ gateway }: Scene, target: string, operation = 'deploy'): Promise<string> {
+  return issuedReceipt(gateway, { operation, target_id: target })
 }
 
 const WEB = 'k8s:Deployment:shop/web'

@@ -1,0 +1,125 @@
+/** Calls to the REST interface of Argo CD (`/api/v1/…`): which application, and what is done to it. */
+import type { Call } from '../action.ts'
+import { isJsonObject, readStrictJson } from '../strict-json.ts'
+import { revisionOf, textOrNull, unreadable, writeTo, type ArgocdCall } from './call.ts'
+
+const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+const API = '/api/v1'
+/** Logging in and out changes nothing that is deployed. */
+const SIGN_IN = [/^\/api\/v1\/session$/, /^\/api\/dex\//, /^\/auth\//]
+
+/** Where the application's namespace is said. */
+interface RestRow {
+  readonly method: string
+  /** Behind the application's name. */
+  readonly below: string
+  readonly verb: string
+  readonly namespaceIn: 'body' | 'query'
+}
+
+const ROWS: readonly RestRow[] = [
+  { method: 'POST', below: 'sync', verb: 'sync', namespaceIn: 'body' },
+  { method: 'POST', below: 'rollback', verb: 'rollback', namespaceIn: 'body' },
+  { method: 'PATCH', below: '', verb: 'patch', namespaceIn: 'body' },
+  { method: 'PUT', below: 'spec', verb: 'update spec of', namespaceIn: 'query' },
+  { method: 'DELETE', below: '', verb: 'delete', namespaceIn: 'query' },
+  { method: 'DELETE', below: 'operation', verb: 'terminate operation of', namespaceIn: 'query' },
+  { method: 'POST', below: 'resource', verb: 'patch resource of', namespaceIn: 'query' },
+  { method: 'DELETE', below: 'resource', verb: 'delete resource of', namespaceIn: 'query' },
+  { method: 'POST', below: 'resource/actions', verb: 'run action on', namespaceIn: 'query' },
+]
+
+/** @param path at the server, without query and without the path that the server stands under */
+export function readRestCall(call: Call, path: string, ownNamespace: string): ArgocdCall {
+  // The web terminal is an upgraded GET; it is a shell in a pod.
+  if (READING.has(call.method) && call.headers.upgrade === undefined) return { kind: 'read' }
+  if (SIGN_IN.some((place) => place.test(path))) return { kind: 'read' }
+  const [root = '', name = '', ...below] = path.startsWith(`${API}/`) ? path.slice(API.length + 1).split('/') : []
+  const other: ArgocdCall = { kind: 'write', verb: call.method, operation: 'deploy', object: path, revision: null }
+  if (root !== 'applications') return call.method === 'DELETE' ? { ...other, operation: 'delete' } : other
+  if (call.method === 'POST' && name === '') return readWhole(call, null, 'create', ownNamespace)
+  if (call.method === 'PUT' && below.length === 0) return readWhole(call, decoded(name), 'update', ownNamespace)
+  const row = ROWS.find((one) => one.method === call.method && one.below === below.join('/'))
+  return row === undefined ? other : readRow(call, row, decoded(name), ownNamespace)
+}
+
+/** The body is the application itself. */
+function readWhole(call: Call, name: string | null, verb: string, ownNamespace: string): ArgocdCall {
+  const body = readBody(call)
+  if (!body.ok) return unreadable(body.message)
+  const metadata = isJsonObject(body.value['metadata']) ? body.value['metadata'] : {}
+  const fault = caseFault(metadata)
+  if (fault !== null) return unreadable(fault)
+  const own = textOrNull(metadata['name'])
+  if (name !== null && own !== null && own !== name)
+    return unreadable(`The path names ${name} and the application ${own}.`)
+  return writeTo({ name: name ?? own ?? '', namespace: textOrNull(metadata['namespace']) }, ownNamespace, verb)
+}
+
+function readRow(call: Call, { verb, namespaceIn }: RestRow, name: string, ownNamespace: string): ArgocdCall {
+  if (namespaceIn === 'query') {
+    const namespaces = queryValues(call.upstreamPath, 'appnamespace')
+    if (namespaces.length > 1) return unreadable('The query names the namespace more than once.')
+    return writeTo({ name, namespace: textOrNull(namespaces[0]) }, ownNamespace, verb)
+  }
+  const body = readBody(call)
+  if (!body.ok) return unreadable(body.message)
+  const { dryRun, revision, revisions, appNamespace, name: own } = body.value
+  if (textOrNull(own) !== null && own !== name)
+    return unreadable(`The path names ${name} and the body another application.`)
+  if (dryRun === true && (verb === 'sync' || verb === 'rollback')) return { kind: 'read' }
+  return writeTo({ name, namespace: textOrNull(appNamespace) }, ownNamespace, verb, revisionOf(revision, revisions))
+}
+
+type ReadBody =
+  | { readonly ok: true; readonly value: Readonly<Record<string, unknown>> }
+  | { readonly ok: false; readonly message: string }
+
+function readBody({ body, headers }: Call): ReadBody {
+  if (body === null || body.length === 0) return { ok: true, value: {} }
+  const encoding = headers['content-encoding']
+  if (encoding !== undefined && encoding !== 'identity')
+    return { ok: false, message: 'A compressed body cannot be judged; send it plain.' }
+  const json = readStrictJson(body)
+  if (!json.ok) return { ok: false, message: json.message }
+  if (!isJsonObject(json.value)) return { ok: false, message: 'The body is not an object.' }
+  const fault = caseFault(json.value)
+  return fault === null ? { ok: true, value: json.value } : { ok: false, message: fault }
+}
+
+/** Members that say what is meant. Argo CD reads JSON with Go's encoding/json, to which `Name` is `name` too. */
+const MEANT: ReadonlySet<string> = new Set([
+  'name',
+  'namespace',
+  'metadata',
+  'appNamespace',
+  'dryRun',
+  'revision',
+  'revisions',
+])
+const MEANT_IN_LOWER_CASE: ReadonlySet<string> = new Set([...MEANT].map((name) => name.toLowerCase()))
+
+function caseFault(object: Readonly<Record<string, unknown>>): string | null {
+  // Go folds more than ASCII: the Kelvin sign is a k, the long s an s.
+  const other = Object.keys(object).find(
+    (name) => !MEANT.has(name) && MEANT_IN_LOWER_CASE.has(name.replaceAll('\u017F', 's').toLowerCase()),
+  )
+  return other === undefined
+    ? null
+    : `The member ${JSON.stringify(other)} is written in another case than Argo CD’s own.`
+}
+
+function queryValues(target: string, name: string): readonly string[] {
+  const question = target.indexOf('?')
+  const query = new URLSearchParams(question === -1 ? '' : target.slice(question + 1))
+  return [...query].filter(([one]) => one.toLowerCase() === name).map(([, value]) => value)
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    // Not UTF-8: no application has such a name.
+    return ''
+  }
+}
