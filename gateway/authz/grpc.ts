@@ -186,6 +186,7 @@ function waitingOf(call: Call) {
       call.on('cancelled', listener)
       return () => call.off('cancelled', listener)
     },
+    begin: () => {},
     keepAlive: () => {},
   }
 }

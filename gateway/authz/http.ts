@@ -108,6 +108,7 @@ function waitingOf(response: ServerResponse) {
       response.on('close', listener)
       return () => response.off('close', listener)
     },
+    begin: () => {},
     keepAlive: () => {},
   }
 }

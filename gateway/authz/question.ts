@@ -127,6 +127,7 @@ function withStatus(action: JudgedAction): JudgedAction {
     kind: 'judge',
     name: action.name,
     gather: () => action.gather(),
+    confirm: async () => action.confirm?.(),
     watch: (isMonitored) => action.watch(isMonitored),
     refuse(refusal) {
       const answer = action.refuse(refusal)

@@ -162,6 +162,18 @@ export interface JudgedAction extends ActionBase {
   gather(): Promise<readonly Question[]>
   /** Asked last, after the verdicts: rejects when what was judged is not what the call would do now. Absent: that cannot change. */
   confirm?(): Promise<void>
+  /** How the caller is kept while the call is held; absent or null: the protocol has no sign of life, the caller just waits. */
+  heldAnswer?(): HeldAnswer | null
+}
+
+/** An answer that begins before it is known what becomes of a held call. */
+export interface HeldAnswer {
+  /** Of the answer, which is a 200. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The next sign of life. */
+  sign(): string
+  /** A whole answer, as it goes into the one that has begun. */
+  embed(status: number, body: string): string
 }
 
 /** Not a request that can be judged: answered here. */

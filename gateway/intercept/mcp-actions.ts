@@ -1,7 +1,18 @@
 /** What MCP requests become once recognised: how each is judged, watched and, if it may not proceed, answered. */
-import type { Answer, AnswerWatcher, Call, JudgedAction, PassingAction, Question, Refusal, Subject } from './action.ts'
+import type {
+  Answer,
+  AnswerWatcher,
+  Call,
+  HeldAnswer,
+  JudgedAction,
+  PassingAction,
+  Question,
+  Refusal,
+  Subject,
+} from './action.ts'
 import { firstId, RPC_ERROR, rpcAnswer, rpcError, type Message, type MessageId } from './json-rpc.ts'
 import { createAnswerWatcher } from './mcp-answer.ts'
+import { acceptsStream, createHeldAnswer } from './mcp-held.ts'
 import { toolNames } from './mcp-manifest-text.ts'
 import type { McpManifests } from './mcp-manifests.ts'
 import { refusalMembers, refusalText } from './refusal.ts'
@@ -119,6 +130,12 @@ export class ToolCallsAction implements JudgedAction {
   watch(isMonitored: boolean): AnswerWatcher | null {
     const lists = listRequests(this.#messages)
     return createAnswerWatcher({ call: this.#call, manifests: this.#manifests, lists, wantsOutcome: isMonitored })
+  }
+
+  heldAnswer(): HeldAnswer | null {
+    const requests = this.#messages.filter((message) => message.kind === 'request')
+    if (requests.length === 0 || !acceptsStream(this.#call.headers.accept)) return null
+    return createHeldAnswer(requests)
   }
 
   refuse(refusal: Refusal): Answer {

@@ -2,13 +2,14 @@
  * One request to an upstream and its answer back to the client, as it comes: headers first, back-pressure both ways, trailers,
  * and whichever side goes away first takes the other with it. Decides nothing.
  */
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
 import type { Dispatcher, Pool } from 'undici'
 import { EgressDenied } from '../egress/policy.ts'
 import type { AnswerWatcher } from '../intercept/action.ts'
 import type { ExecutionResult } from '../telemetry/events.ts'
 import { clientHeaders } from './headers.ts'
+import type { AnswerStream } from './held-stream.ts'
 
 /** Why an exchange did not come to its end; null when it did. */
 export type ExchangeFault =
@@ -31,7 +32,7 @@ export interface ExchangeOptions {
   readonly pool: Pool
   readonly path: string
   readonly request: IncomingMessage
-  readonly response: ServerResponse
+  readonly response: AnswerStream
   /** Name, value, name, value … for the upstream. */
   readonly headers: string[]
   /** What was judged, or null: then the body streams from the client. */
@@ -217,7 +218,7 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
   }
 }
 
-function flushHead(relay: Relay, response: ServerResponse): void {
+function flushHead(relay: Relay, response: AnswerStream): void {
   if (relay.bytes === 0 && !response.writableEnded && !response.destroyed) response.flushHeaders()
 }
 
@@ -231,7 +232,7 @@ function rawFields(
   )
 }
 
-function addTrailers(response: ServerResponse, trailers: IncomingHttpHeaders): void {
+function addTrailers(response: AnswerStream, trailers: IncomingHttpHeaders): void {
   const fields = Object.entries(trailers).filter(([name]) => !name.startsWith('preflight-'))
   if (fields.length > 0) response.addTrailers(Object.fromEntries(fields))
 }

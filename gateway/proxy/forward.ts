@@ -6,7 +6,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import { readBody } from './body.ts'
 import { startExchange, type Exchange, type ExchangeEnd } from './exchange.ts'
 import { upstreamHeaders } from './headers.ts'
-import { inviteBody, sendError, type Trip } from './trip.ts'
+import { answerStream, inviteBody, sendError, type Trip } from './trip.ts'
 import type { UpstreamRoute, Upstreams } from './upstream.ts'
 import type { DecisionVerdict, ReceiptVerdict } from './verdicts.ts'
 
@@ -46,7 +46,7 @@ export async function forward(
     pool: deps.upstreams.poolOf(call),
     path: call.upstreamPath,
     request: trip.request,
-    response: trip.response,
+    response: answerStream(trip),
     headers: requestHeaders(trip, call, passage),
     body,
     ownHeaders: passage.headers,

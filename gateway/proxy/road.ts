@@ -6,6 +6,7 @@ import type { Action, Answer, Call, CallHead, JudgedAction, Recogniser } from '.
 import type { Recognisers } from '../intercept/recognisers.ts'
 import { readBody } from './body.ts'
 import { forward, type ForwardDeps, type Passage } from './forward.ts'
+import { HeldStream } from './held-stream.ts'
 import { settleCall, type Settlement, type SettlementDeps } from './settlement.ts'
 import type { RouteMatch } from './target.ts'
 import { inviteBody, sendAnswer, sendError, type Trip } from './trip.ts'
@@ -23,8 +24,9 @@ export async function travel(trip: Trip, match: RouteMatch, deps: RoadDeps): Pro
   const action = await recogniser.recognise(call)
   if (action.kind === 'refuse') return refuseUnread(trip, call, action.answer, deps)
   if (action.kind === 'pass') return pass(trip, call, action, deps)
-  const settlement = await settleCall(call, action, trip.settings, waitingOf(trip), deps)
-  await enforce(trip, call, action, settlement, deps)
+  const waiting = new ClientWaiting(trip, action)
+  const settlement = await settleCall(call, action, trip.settings, waiting, deps)
+  await enforce(waiting.trip, call, action, settlement, deps)
 }
 
 /** Request → Call, with its body where the protocol needs it. Null: already answered, or the client has gone. */
@@ -101,16 +103,38 @@ async function enforce(
   if (isMonitored) await deps.monitoring.finish(call.correlationId, end)
 }
 
-/** The client's connection, while its call is held: plain HTTP has no sign of life to give. */
-function waitingOf({ response }: Trip): Waiting {
-  return {
-    get isGone() {
-      return response.destroyed
-    },
-    onGone(listener) {
-      response.on('close', listener)
-      return () => response.off('close', listener)
-    },
-    keepAlive: () => {},
+/** The client's connection while its call is held. Plain HTTP has no sign of life to give; an event stream begins with the wait. */
+class ClientWaiting implements Waiting {
+  readonly #trip: Trip
+  readonly #action: JudgedAction
+  #held: HeldStream | null = null
+
+  constructor(trip: Trip, action: JudgedAction) {
+    this.#trip = trip
+    this.#action = action
+  }
+
+  /** The trip as it goes on after the wait. */
+  get trip(): Trip {
+    return this.#held === null ? this.#trip : { ...this.#trip, held: this.#held }
+  }
+
+  get isGone(): boolean {
+    return this.#trip.response.destroyed
+  }
+
+  onGone(listener: () => void): () => void {
+    const { response } = this.#trip
+    response.on('close', listener)
+    return () => response.off('close', listener)
+  }
+
+  begin(headers: readonly string[]): void {
+    const answer = this.#action.heldAnswer?.() ?? null
+    if (answer !== null && this.#held === null) this.#held = new HeldStream(this.#trip.response, answer, headers)
+  }
+
+  keepAlive(): void {
+    this.#held?.sign()
   }
 }

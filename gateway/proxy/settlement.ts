@@ -98,6 +98,7 @@ async function afterApproval(first: Judgement, waiting: Waiting, settling: Settl
     // A call that another call's word has set free already told so; the row shows that it was held first.
     const recorded = await record(judgement, 'held', null, settling)
     if (recorded !== null) return recorded
+    waiting.begin(decisionHeaders(call, held.action, held.decisionId))
     const end = await deps.waitingRoom.wait({
       approvalId: held.approvalId,
       tenant: caller.tenant,

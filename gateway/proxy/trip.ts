@@ -1,13 +1,16 @@
 /** One request on the road: what the stages share, and the ways to answer it. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import { ERRORS, type ErrorCode } from '../errors.ts'
 import type { Answer, Caller } from '../intercept/action.ts'
 import { jsonAnswer } from '../intercept/refusal.ts'
 import type { Settings } from '../settings.ts'
+import type { AnswerStream, HeldStream } from './held-stream.ts'
 
 export interface Trip {
   readonly request: IncomingMessage
   readonly response: ServerResponse
+  /** Set when the answer began while the call was held; what is answered then goes into it. */
+  readonly held?: HeldStream
   readonly correlationId: string
   /** Set once it is known who calls: nobody has to say so to a reverse route. */
   readonly caller: Caller
@@ -17,16 +20,22 @@ export interface Trip {
   readonly expectsContinue: boolean
 }
 
+/** Where the answer goes. */
+export function answerStream({ held, response }: Trip): AnswerStream {
+  return held ?? response
+}
+
 /** Answers here; harmless when the client has gone. */
 export function sendAnswer(trip: Trip, answer: Answer, ownHeaders: readonly string[] = []): void {
-  const { response, correlationId } = trip
+  const { correlationId } = trip
+  const response = answerStream(trip)
   if (response.headersSent || response.destroyed) return
   const headers = [...Object.entries(answer.headers).flat(), ...ownHeaders]
   if (!ownHeaders.includes('X-Correlation-ID')) headers.push('X-Correlation-ID', correlationId)
   headers.push('Content-Length', String(Buffer.byteLength(answer.body)))
   // A body that was not read to its end would be taken for the next request.
   if (!trip.request.complete) headers.push('Connection', 'close')
-  response.writeHead(answer.status, headers)
+  response.writeHead(answer.status, STATUS_CODES[answer.status] ?? '', headers)
   response.end(answer.body)
 }
 

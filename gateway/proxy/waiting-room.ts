@@ -11,6 +11,8 @@ export interface Waiting {
   readonly isGone: boolean
   /** Calls back when the client goes away; answers how to stop listening. */
   onGone(listener: () => void): () => void
+  /** The call is held from now on. @param headers of the gateway that say so: name, value, name, value … */
+  begin(headers: readonly string[]): void
   /** A sign of life, where the protocol has one; called about every `KEEP_ALIVE_MS`. */
   keepAlive(): void
 }

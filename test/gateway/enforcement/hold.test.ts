@@ -5,7 +5,10 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { startAgent, textOf } from '../../fakes/agent.ts'
 import { run } from '../../fakes/command-io.ts'
+import { startTestGateway, TEST_KEY } from '../../fakes/gateway.ts'
+import { startMcpUpstream, tool } from '../../fakes/mcp-upstream.ts'
 import { breakListing, startPetRoute, type PetRoute } from '../../fakes/pet-route.ts'
 import { until } from '../../fakes/until.ts'
 import { at, listAt, textAt } from '../../json.ts'
@@ -150,3 +153,64 @@ test('what is approved is what is sent: a contract that changed again while a ca
   await scene.api('POST', `/api/v1/approvals/${next}/deny`, { comment: 'no' })
   assert.equal((await call).status, 428)
 })
+
+const ECHO_NARROWED = tool('echo', { text: { type: 'number' } }, { text: { type: 'string' } })
+
+for (const [generation, json] of [
+  ['sessions', false],
+  ['sessions', true],
+  ['stateless', true],
+  ['2026-07-28', false],
+] as const) {
+  test(`an MCP client of ${generation} that waits is told of progress and gets the tool’s answer (JSON bodies: ${json})`, async (t) => {
+    const mcp = await startMcpUpstream({ generation, json })
+    const route = {
+      name: 'tools',
+      match: { path: '/' },
+      upstream: mcp.url,
+      protocol: 'mcp',
+      hold: LONG,
+      contract: { refresh: 0 },
+    }
+    const gateway = await startTestGateway(t, { policy: askingPack(), routes: [route] })
+    const mode = generation === '2026-07-28' ? { pin: '2026-07-28' } : 'legacy'
+    const agent = await startAgent(gateway.addresses.proxy, mode)
+    t.after(async () => {
+      await agent.close()
+      await mcp.close()
+    })
+    const call = (onprogress: () => void) =>
+      agent.client.callTool({ name: 'echo', arguments: { text: 'hi' } }, { onprogress, resetTimeoutOnProgress: true })
+    await call(() => {})
+    mcp.tools = [ECHO_NARROWED]
+    const before = mcp.calls.length
+    let progress = 0
+    const waiting = call(() => {
+      progress += 1
+    })
+    await until(() => progress > 0, 'progress is told')
+    const ask = async (method: string, path: string) => {
+      const headers = { authorization: `Bearer ${TEST_KEY}` }
+      const body: unknown = await (await fetch(gateway.addresses.api + path, { method, headers })).json()
+      return body
+    }
+    assert.equal(mcp.calls.length, before)
+    const id = textAt(await ask('GET', '/api/v1/approvals?state=pending'), 'approvals', 0, 'id')
+    await ask('POST', `/api/v1/approvals/${id}/grant`)
+    const result = await waiting
+    assert.notEqual(result.isError, true, JSON.stringify(result))
+    assert.equal(mcp.calls.length, before + 1)
+
+    mcp.tools = [tool('echo', { text: { type: 'boolean' } }, { text: { type: 'string' } })]
+    const refused = call(() => {})
+    let next = ''
+    await until(async () => {
+      next = String(at(await ask('GET', '/api/v1/approvals?state=pending'), 'approvals', 0, 'id') ?? '')
+      return next !== ''
+    }, 'the further change is asked for')
+    await ask('POST', `/api/v1/approvals/${next}/deny`)
+    const denied = await refused
+    assert.equal(denied.isError, true)
+    assert.match(textOf(denied), /Preflight holds/)
+  })
+}
