@@ -22,6 +22,7 @@ import { openKeyRing, systemClock, type KeyRing } from './keys/key-ring.ts'
 import { openListeners, type Addresses, type Listeners } from './listeners.ts'
 import { createProxy } from './proxy/proxy.ts'
 import { readinessChecks } from './readiness.ts'
+import { createScmAccess } from './scm/access.ts'
 import type { CurrentSettings } from './settings.ts'
 import { startReloading } from './reloading.ts'
 import { messageOf, StartupError } from './startup-error.ts'
@@ -117,6 +118,7 @@ async function start(
     keys,
     monitoring,
     baselines,
+    scm: createScmAccess({ settings, now }),
     breakGlass,
     authorities,
     metrics,

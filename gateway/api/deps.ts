@@ -3,6 +3,7 @@ import type { Baselines } from '../baselines/baselines.ts'
 import type { BreakGlass } from '../break-glass/break-glass.ts'
 import type { Flow } from '../flow/flow.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
+import type { ScmAccess } from '../scm/access.ts'
 import type { CurrentSettings } from '../settings.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -19,6 +20,7 @@ export interface ApiDeps {
   readonly breakGlass: Pick<BreakGlass, 'refresh'>
   readonly baselines: Pick<Baselines, 'list' | 'view' | 'promote' | 'registered'>
   readonly authorities: Pick<Authorities, 'bundle'>
+  readonly scm: ScmAccess
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */

@@ -46,7 +46,12 @@ export function describeApi(routes: readonly Route[], publicUrl: string | null):
 }
 
 function operationOf(route: Route, alias: number, hoist: (schema: unknown) => unknown): Json {
-  const parameters = [...pathParameters(route), ...queryParameters(route, hoist), CORRELATION_PARAMETER]
+  const parameters = [
+    ...pathParameters(route),
+    ...queryParameters(route, hoist),
+    ...headerParameters(route),
+    CORRELATION_PARAMETER,
+  ]
   return {
     // An alias is another operation of its own to a client generator.
     operationId: alias === 0 ? route.operationId : `${route.operationId}V${alias}`,
@@ -78,6 +83,16 @@ function pathParameters({ params = {} }: Route): readonly Json[] {
     name,
     in: 'path',
     required: true,
+    description,
+    schema: { type: 'string' },
+  }))
+}
+
+function headerParameters({ headers = {} }: Route): readonly Json[] {
+  return Object.entries(headers).map(([name, description]) => ({
+    name,
+    in: 'header',
+    required: false,
     description,
     schema: { type: 'string' },
   }))

@@ -75,6 +75,7 @@ export interface RouteSpec<Body extends TSchema, Query extends TSchema> {
     | 'approvals'
     | 'monitoring'
     | 'baselines'
+    | 'bindings'
     | 'break-glass'
     | 'accounts'
     | 'discovery'
@@ -92,6 +93,8 @@ export interface RouteSpec<Body extends TSchema, Query extends TSchema> {
   readonly consumes?: readonly string[]
   readonly query?: Query
   readonly params?: Readonly<Record<string, string>>
+  /** Request headers of its own, by name, with what they are for; all may be left out. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly answers: Readonly<Record<number, AnswerSpec>>
   /** Beyond those that every route of its access and method has. */
   readonly errors?: readonly ErrorCode[]

@@ -6,6 +6,7 @@ import { getAttestation } from './routes/attestation.ts'
 import { getBaseline, listBaselines, promoteBaseline } from './routes/baselines.ts'
 import { closeBreakGlass, listBreakGlass, openBreakGlassRoute } from './routes/break-glass.ts'
 import { getDecision, lookupDecision } from './routes/decisions.ts'
+import { challengeBinding, listBindings, provingBinding } from './routes/bindings.ts'
 import { diff } from './routes/diff.ts'
 import { decisionContract, keySet, toolManifest } from './routes/discovery.ts'
 import { openapiDocument, schemaDocument } from './routes/documents.ts'
@@ -40,6 +41,9 @@ export const ROUTES: readonly Route[] = [
   listBreakGlass,
   openBreakGlassRoute,
   closeBreakGlass,
+  challengeBinding,
+  provingBinding,
+  listBindings,
   simulatePolicy,
   abortDemo,
   integrationSnippets,

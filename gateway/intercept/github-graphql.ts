@@ -123,9 +123,9 @@ const NODE_QUERY = `query($id: ID!) { node(id: $id) { __typename
   ... on PullRequest { number repository { nameWithOwner } }
   ... on Ref { name prefix repository { nameWithOwner } } } }`
 
-function createNodes(transport: ScmTransport, path: string): Nodes {
+function createNodes(transport: ScmTransport): Nodes {
   const ask = async (id: string, kind: string): Promise<unknown> => {
-    const answer = jsonOf(await transport.post(path, { query: NODE_QUERY, variables: { id } }), title)
+    const answer = jsonOf(await transport.post('/graphql', { query: NODE_QUERY, variables: { id } }), title)
     const node = at(answer, 'data', 'node')
     if (at(node, '__typename') === kind) return node
     throw new ScmError('refused', `${title} shows no ${kind} of this id`, { status: 404 })
@@ -164,8 +164,8 @@ export async function recogniseGraphql(call: Call, segments: readonly string[], 
     const name = `POST ${path} ${called.map((one) => one.name).join(' ')}`.trim()
     if (judged.length === 0) return passing(name)
     refuseUnpinned(call, judged)
-    const intents = async (transport: ScmTransport): Promise<readonly ScmIntent[]> => {
-      const nodes = createNodes(transport, path)
+    const intents = async (transportAt: (prefix: string) => ScmTransport): Promise<readonly ScmIntent[]> => {
+      const nodes = createNodes(transportAt(path.slice(0, -'/graphql'.length)))
       const made: ScmIntent[] = []
       for (const { name: mutation, input } of judged) {
         const intent = await MUTATIONS[mutation]?.intent(input, nodes)

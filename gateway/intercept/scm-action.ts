@@ -41,7 +41,7 @@ export interface ScmDialect {
   /** Path of the API's root before the segments that were recognised. */
   readonly prefix: string
   /** What the call would do; none: nothing that is judged after all. May ask the platform. @throws UnreadableIntent */
-  readonly intents: (transport: ScmTransport) => Promise<readonly ScmIntent[]>
+  readonly intents: (transportAt: (prefix: string) => ScmTransport) => Promise<readonly ScmIntent[]>
   /** Of the call, in words for the log: `PUT /repos/acme/pets/pulls/7/merge`. */
   readonly name: string
 }
@@ -87,8 +87,8 @@ export class ScmAction implements JudgedAction {
   gather(): Promise<readonly Question[]> {
     return this.#telling(async () => {
       const { scm, limits } = this.#deps.config()
-      const { platform, createClient, intents } = this.#dialect
-      const transport = this.#transport()
+      const { platform, prefix, createClient, intents } = this.#dialect
+      const transport = this.#transportAt(prefix)
       const derivation = {
         selector: createSelector(scm.contracts),
         sniff: this.#deps.sniff,
@@ -103,7 +103,7 @@ export class ScmAction implements JudgedAction {
       const { tenant } = this.#call.caller
       const provenAt = (repository: string) => this.#deps.provenAt(tenant, platform, repository)
       const asked: PinnedQuestion[] = []
-      for (const intent of await intents(transport)) {
+      for (const intent of await intents((other) => this.#transportAt(other))) {
         asked.push(await questionOn(intent, createClient(transport, intent.repository), { derivation, provenAt }))
       }
       this.#asked = asked
@@ -126,12 +126,12 @@ export class ScmAction implements JudgedAction {
     return httpRefusal(refusal)
   }
 
-  #transport(): ScmTransport {
+  #transportAt(prefix: string): ScmTransport {
     const { scm, limits } = this.#deps.config()
     const { title } = PLATFORMS[this.#dialect.platform]
     return createScmTransport({
       title,
-      prefix: this.#dialect.prefix,
+      prefix,
       timeout: scm.timeout * 1000,
       maxBytes: Math.max(limits.artifact_side, limits.proxied_body),
       maxRequests: scm.max_requests,

@@ -15,7 +15,6 @@ export interface ScmAnswer {
 export interface ScmTransport {
   /** @param path from the root of the API, with its query. Answers any status below 500 but 429; rejects with a ScmError. */
   get(path: string, accept?: string): Promise<ScmAnswer>
-  /** @param path from the root of the origin */
   post(path: string, body: object): Promise<ScmAnswer>
 }
 
@@ -50,7 +49,7 @@ const RELAYED = ['retry-after', 'www-authenticate', 'x-ratelimit-reset', 'x-gith
 export function createScmTransport(options: TransportOptions): ScmTransport {
   let asked = 0
   const ask = async (method: ScmRequest['method'], path: string, accept: string, body: string | null) => {
-    let target = path
+    let target = `${options.prefix}${path}`
     for (let hops = 0; ; hops += 1) {
       asked += 1
       if (asked > options.maxRequests)
@@ -66,7 +65,7 @@ export function createScmTransport(options: TransportOptions): ScmTransport {
     }
   }
   return {
-    get: (path, accept = JSON_ACCEPT) => ask('GET', `${options.prefix}${path}`, accept, null),
+    get: (path, accept = JSON_ACCEPT) => ask('GET', path, accept, null),
     post: (path, body) => ask('POST', path, JSON_ACCEPT, JSON.stringify(body)),
   }
 }

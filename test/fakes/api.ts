@@ -13,6 +13,7 @@ import type { Flow } from '../../gateway/flow/flow.ts'
 import { createInputKeeper, type InputKeeper } from '../../gateway/flow/input-keeper.ts'
 import { apiKeyRow, mintApiKey } from '../../gateway/keys/api-keys.ts'
 import { openKeyRing, type KeyRing } from '../../gateway/keys/key-ring.ts'
+import { createScmAccess } from '../../gateway/scm/access.ts'
 import type { CurrentSettings } from '../../gateway/settings.ts'
 import { openStore } from '../../gateway/store/open.ts'
 import type { Role, Store } from '../../gateway/store/store.ts'
@@ -104,6 +105,7 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
     keys,
     monitoring,
     baselines,
+    scm: createScmAccess({ settings, now }),
     breakGlass,
     authorities: createAuthorities({ dataDir: directory, ca: config.tls.ca, now }),
     metrics,

@@ -1,7 +1,6 @@
 /** POST /api/v1/preflight: analyze a change set, or authorize one operation on it (wire.md §4). */
 import type { Static } from 'typebox'
 import { digestJson, type Artifact } from '../../../engine/index.ts'
-import { GatewayError } from '../../errors.ts'
 import type { Authorization, AuthorizeRequest } from '../../flow/flow.ts'
 import { sha256Hex } from '../../hash.ts'
 import { artifactMistakes, artifactsOf, contextOf, UNREAD_ARTIFACT_MEMBERS } from '../change-set.ts'
@@ -9,6 +8,8 @@ import type { ApiDeps } from '../deps.ts'
 import { replayed, serially } from '../idempotency.ts'
 import { analyzeAnswer, authorizeAnswer } from '../preflight-answer.ts'
 import { callerOf, defineRoute, json, type Answer, type Exchange, type Mistake } from '../route.ts'
+import { SCM_TOKEN_HEADER } from '../scm-token.ts'
+import { derivedSet, submittedSet, type ChangeSet } from '../submitted-set.ts'
 import { PreflightAnswer, PreflightRequest } from '../schemas/preflight.ts'
 import type { Settings } from '../../settings.ts'
 
@@ -22,6 +23,7 @@ export const preflight = defineRoute({
   summary: 'Analyze a change of contracts, or get a decision with a receipt for one operation',
   access: 'key',
   counted: true,
+  headers: SCM_TOKEN_HEADER,
   body: PreflightRequest,
   codes: [
     { code: 'PREFLIGHT_MODE_REQUIRED', pointer: /^\/preflight_mode$/, keywords: ['required'] },
@@ -44,6 +46,7 @@ export const preflight = defineRoute({
     'UNSUPPORTED_ARTIFACT_TYPE',
     'DERIVATION_REQUIRES_BASE_HEAD',
     'BINDING_NOT_PROVEN',
+    'REPOSITORY_INACCESSIBLE',
     'IDEMPOTENCY_CONFLICT',
     'SIGNER_UNAVAILABLE',
   ],
@@ -52,18 +55,18 @@ export const preflight = defineRoute({
 
 /** The same for the REST route and for the tool `preflight_change_set`; the body has been checked. */
 export async function runPreflight(exchange: Exchange<Request>, deps: ApiDeps): Promise<Answer> {
-  const { body } = exchange
-  if (body.derivation !== undefined) {
-    throw new GatewayError('BINDING_NOT_PROVEN', 'derivation "server" needs a proven binding; this tenant has none.')
-  }
-  const artifacts = artifactsOf(body.artifacts ?? [])
-  return body.preflight_mode === 'analyze' ? analyze(exchange, artifacts, deps) : authorize(exchange, artifacts, deps)
+  return exchange.body.preflight_mode === 'analyze' ? analyze(exchange, deps) : authorize(exchange, deps)
 }
 
-async function analyze(exchange: Exchange<Request>, artifacts: readonly Artifact[], deps: ApiDeps): Promise<Answer> {
+function changeSetOf(exchange: Exchange<Request>, deps: ApiDeps): Promise<ChangeSet> {
+  const { derivation, artifacts = [] } = exchange.body
+  return derivation === undefined ? submittedSet(exchange, artifactsOf(artifacts), deps) : derivedSet(exchange, deps)
+}
+
+async function analyze(exchange: Exchange<Request>, deps: ApiDeps): Promise<Answer> {
   await exchange.spend()
   const assessment = await deps.flow.analyze({
-    artifacts,
+    ...(await changeSetOf(exchange, deps)),
     context: contextOf(exchange.body.context),
     scope: null,
     caller: callerOf(exchange),
@@ -71,24 +74,27 @@ async function analyze(exchange: Exchange<Request>, artifacts: readonly Artifact
   return json(analyzeAnswer(assessment, { ...exchange, now: deps.now() }))
 }
 
-async function authorize(exchange: Exchange<Request>, artifacts: readonly Artifact[], deps: ApiDeps): Promise<Answer> {
+async function authorize(exchange: Exchange<Request>, deps: ApiDeps): Promise<Answer> {
   const { tenant } = callerOf(exchange)
-  const { idempotency_key: key } = exchange.body
-  const digests = await deps.flow.digests(artifacts)
-  if (key === undefined) return decideNow(exchange, { artifacts, digests, idempotency: null }, deps)
+  const { idempotency_key: key, artifacts = [], derivation } = exchange.body
+  if (key === undefined) return decideNow(exchange, { idempotency: null }, deps)
+  // A set that is still to be derived has no part in it: the same request is answered as it was, wherever its refs are by now.
+  const digests = await deps.flow.digests(artifactsOf(artifacts))
   const idempotency = { key, bodyDigest: bodyDigest(exchange.body, digests.inputFingerprint) }
+  const known = derivation === undefined ? { idempotency, digests } : { idempotency }
   return serially(deps.store, `${tenant}\0${key}`, async () => {
     const stored = await replayed(tenant, idempotency, exchange, deps)
-    return stored ?? decideNow(exchange, { artifacts, digests, idempotency }, deps)
+    return stored ?? decideNow(exchange, known, deps)
   })
 }
 
 async function decideNow(
   exchange: Exchange<Request>,
-  input: Pick<AuthorizeRequest, 'artifacts' | 'digests' | 'idempotency'>,
+  known: Pick<AuthorizeRequest, 'idempotency' | 'digests'>,
   deps: ApiDeps,
 ): Promise<Answer> {
   await exchange.spend()
+  const changeSet = await changeSetOf(exchange, deps)
   const { body, settings, correlationId } = exchange
   const { tenant, audience } = callerOf(exchange)
   const version = body.decision_spec_version ?? '2.0'
@@ -97,7 +103,8 @@ async function decideNow(
     authorizeAnswer(authorization, version, { settings, correlationId, now: deps.now() }),
   )
   const authorization = await deps.flow.authorize({
-    ...input,
+    ...changeSet,
+    ...known,
     context: contextOf(body.context),
     scope: null,
     caller: { tenant, audience },
@@ -105,14 +112,14 @@ async function decideNow(
     route: null,
     decisionSpecVersion: version,
     previousReceipt: body.previous_receipt ?? null,
-    response: input.idempotency === null ? null : (decided) => JSON.stringify(answerOf(decided)),
+    response: known.idempotency === null ? null : (decided) => JSON.stringify(answerOf(decided)),
   })
   const { envelope } = authorization
   if (envelope.execution_action === 'CONTINUE_WITH_MONITORING') {
     const window = { correlationId: envelope.correlation_id, decisionId: envelope.decision_id, tenant, route: null }
     await deps.monitoring.open(window)
   }
-  await register(exchange, input.artifacts, authorization, deps)
+  await register(exchange, changeSet.artifacts, authorization, deps)
   return json(answerOf(authorization))
 }
 
@@ -150,6 +157,7 @@ function bodyDigest(body: Request, inputFingerprint: string): string {
       previous_receipt,
       inputFingerprint,
       paths,
+      ...(rest.derivation !== undefined && { derivation: rest.derivation, platform: context?.platform ?? null }),
     },
     sha256Hex,
   )

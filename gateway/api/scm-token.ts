@@ -1,0 +1,14 @@
+/** The caller's source-control token (wire.md §1): a header of one request, for that request's own questions, kept nowhere. */
+import type { Exchange } from './route.ts'
+
+/** For openapi.json. */
+export const SCM_TOKEN_HEADER = {
+  'X-SCM-Token':
+    'Short-lived token of the source-control platform, to read the repository with. Used for this request and never kept.',
+} as const
+
+/** Null when the request carries none. */
+export function scmToken({ headers }: Pick<Exchange, 'headers'>): string | null {
+  const given = headers['x-scm-token']
+  return typeof given === 'string' && given.trim() !== '' ? given.trim() : null
+}

@@ -1,0 +1,129 @@
+/** The change set of a preflight: what the caller submitted, or what the gateway lists itself; and how complete either is known to be. */
+import type { Static } from 'typebox'
+import { type Artifact, type CompletenessFacts, type DecisionContext } from '../../engine/index.ts'
+import { GatewayError } from '../errors.ts'
+import { documentLimits } from '../flow/analyst.ts'
+import type { AnalyzeRequest } from '../flow/flow.ts'
+import { digestInThread } from '../hash.ts'
+import { bindingOf, provenAt } from '../scm/binding-of.ts'
+import { changeSetCommitment, type CommittedFile } from '../scm/commitment.ts'
+import { derivedCompleteness, deriveChangeSet } from '../scm/derivation.ts'
+import { PLATFORMS, type PlatformId, type ScmClient } from '../scm/platform.ts'
+import { LISTING_PROBLEMS } from '../scm/problems.ts'
+import { ScmError } from '../scm/scm-error.ts'
+import { createSelector } from '../scm/selector.ts'
+import type { BindingRow } from '../store/store.ts'
+import { contextOf } from './change-set.ts'
+import type { ApiDeps } from './deps.ts'
+import { callerOf, type Exchange } from './route.ts'
+import type { PreflightRequest } from './schemas/preflight.ts'
+import { scmToken } from './scm-token.ts'
+
+type Request = Static<typeof PreflightRequest>
+
+export type ChangeSet = Pick<AnalyzeRequest, 'artifacts' | 'unreadable' | 'completeness'>
+
+/** Artifacts that the caller vouches for, by naming the repository that they are from. */
+export async function submittedSet(
+  exchange: Exchange<Request>,
+  artifacts: readonly Artifact[],
+  { store }: Pick<ApiDeps, 'store'>,
+): Promise<ChangeSet> {
+  const context = contextOf(exchange.body.context)
+  if (context.repository === null) return { artifacts }
+  const binding = await bindingOf(store, callerOf(exchange).tenant, context.repository, platformOf(exchange.body))
+  const files = await Promise.all(artifacts.map(committed))
+  const completeness: CompletenessFacts = {
+    origin: { kind: 'submitted', attested: { root: changeSetCommitment(files), count: files.length } },
+    bindingProvenAt: binding === null ? null : provenAt(binding),
+    selectorHash: null,
+  }
+  return { artifacts, completeness }
+}
+
+async function committed({ id, path = id, before, after }: Artifact): Promise<CommittedFile> {
+  const change = before === '' ? 'added' : after === '' ? 'removed' : 'modified'
+  const [old, young] = await Promise.all([hexDigest(before), hexDigest(after)])
+  return { path, change, before: old, after: young }
+}
+
+async function hexDigest(text: string): Promise<string> {
+  return text === '' ? '' : (await digestInThread(text)).replace('sha256:', '')
+}
+
+/** The platform that the caller names; null: whichever the repository is proven on. */
+function platformOf({ context }: Request): PlatformId | null {
+  const named = context?.platform ?? null
+  const ids: readonly PlatformId[] = ['scm_a', 'scm_b', 'scm_c']
+  return ids.find((id) => id === named || PLATFORMS[id].name === named) ?? null
+}
+
+/**
+ * What merging `head` into `base` changes, listed by the gateway. A platform that cannot be reached is a decision too, and never an ALLOW.
+ * @throws GatewayError BINDING_NOT_PROVEN, REPOSITORY_INACCESSIBLE, or INVALID_INPUT for a ref that is not there
+ */
+export async function derivedSet(exchange: Exchange<Request>, deps: ApiDeps): Promise<ChangeSet> {
+  const context = contextOf(exchange.body.context)
+  const binding = await requiredBinding(exchange, context, deps)
+  const { platform, repository } = binding
+  const { config } = exchange.settings
+  const terms = {
+    selector: createSelector(config.scm.contracts),
+    sniff: (before: string, after: string) => deps.flow.sniff(before, after),
+    limits: documentLimits(config),
+    maxContracts: config.scm.max_contracts,
+  }
+  try {
+    return await deps.scm.use({ platform, repository }, scmToken(exchange), async (client) => {
+      const derived = await deriveChangeSet(client, await refsOf(client, context), terms)
+      const { artifacts, unreadable } = derived
+      return { artifacts, unreadable, completeness: derivedCompleteness(derived, provenAt(binding)) }
+    })
+  } catch (error) {
+    if (!(error instanceof ScmError)) throw error
+    if (error.kind === 'refused')
+      throw new GatewayError('REPOSITORY_INACCESSIBLE', `The repository cannot be read: ${error.message}.`, {
+        cause: error,
+      })
+    deps.logger.warn({ err: error, correlation_id: exchange.correlationId }, 'a change set could not be derived')
+    const problem = LISTING_PROBLEMS.unavailable(error.message)
+    const origin = { kind: 'derived', derivation: null, commitment: null, problem } as const
+    return {
+      artifacts: [],
+      completeness: { origin, bindingProvenAt: provenAt(binding), selectorHash: terms.selector.hash },
+    }
+  }
+}
+
+async function requiredBinding(
+  exchange: Exchange<Request>,
+  { repository }: DecisionContext,
+  { store }: Pick<ApiDeps, 'store'>,
+): Promise<BindingRow> {
+  const platform = platformOf(exchange.body)
+  const binding = repository === null ? null : await bindingOf(store, callerOf(exchange).tenant, repository, platform)
+  if (binding !== null) return binding
+  throw new GatewayError(
+    'BINDING_NOT_PROVEN',
+    'derivation "server" needs context.repository with a proven binding of this tenant (POST /api/v1/bindings/challenge), and context.platform where it is proven on several.',
+  )
+}
+
+async function refsOf(client: ScmClient, { base, head, pull_request: id }: DecisionContext) {
+  const baseSha = await resolved(client, base ?? '', 'base')
+  const headSha = await resolved(client, head ?? '', 'head')
+  const request = id !== null && client.platform === 'scm_a' ? await client.mergeRequest(id) : null
+  return { base: baseSha, head: headSha, kind: 'merge', trialMerge: request?.trialMerge ?? null } as const
+}
+
+/** A branch, tag or commit that is not there is the caller's mistake, not a repository that is closed to it. */
+async function resolved(client: ScmClient, ref: string, name: string): Promise<string> {
+  try {
+    return await client.commitOf(ref)
+  } catch (error) {
+    if (!(error instanceof ScmError) || (error.status !== 404 && error.status !== 422)) throw error
+    await client.facts()
+    const details = [{ pointer: `/context/${name}`, message: `names no commit of the repository (${error.message})` }]
+    throw new GatewayError('INVALID_INPUT', undefined, { details, cause: error })
+  }
+}

@@ -1,0 +1,71 @@
+/** Tokens of an installed GitHub App: short-lived, for one repository, to read. https://docs.github.com/apps */
+import { createPrivateKey } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { LRUCache } from 'lru-cache'
+import { GatewayError } from '../errors.ts'
+import { at, textAt } from './members.ts'
+import { PLATFORMS } from './platform.ts'
+import { jsonOf, refusalOf, type ScmTransport } from './transport.ts'
+
+/** Configuration `scm.github.app`. */
+export interface GithubApp {
+  readonly id: string
+  readonly key_file: string
+}
+
+export interface AppTokens {
+  /** @param connect a transport with this value of Authorization. Rejects with a ScmError, or REPOSITORY_INACCESSIBLE when the key is none. */
+  tokenFor(app: GithubApp, repository: string, connect: (authorization: string) => ScmTransport): Promise<string>
+}
+
+const { title } = PLATFORMS.scm_a
+const MAX_TOKENS = 1000
+/** Not used any more when it ends this soon. */
+const MARGIN_MS = 5 * 60_000
+/** The platform takes ten minutes at the most; its clock may differ. */
+const JWT_SECONDS = 540
+const CLOCK_SECONDS = 60
+
+export function createAppTokens(now: () => number): AppTokens {
+  const known = new LRUCache<string, { readonly token: string; readonly until: number }>({ max: MAX_TOKENS })
+  return {
+    async tokenFor(app, repository, connect) {
+      const key = `${app.id} ${repository.toLowerCase()}`
+      const held = known.get(key)
+      if (held !== undefined && now() < held.until - MARGIN_MS) return held.token
+      const platform = connect(`Bearer ${await appJwt(app, Math.floor(now() / 1000))}`)
+      const installation = jsonOf(await platform.get(`/repos/${repository}/installation`), title)
+      const issued = await platform.post(
+        `/app/installations/${String(at(installation, 'id'))}/access_tokens`,
+        // Only what reading takes, whatever the app may do elsewhere.
+        { repositories: [repository.split('/')[1]], permissions: { contents: 'read', pull_requests: 'read' } },
+      )
+      if (issued.status !== 201) throw refusalOf(issued, title)
+      const made = jsonOf({ ...issued, status: 200 }, title)
+      const token = textAt(made, 'token')
+      known.set(key, { token, until: Date.parse(textAt(made, 'expires_at')) })
+      return token
+    },
+  }
+}
+
+async function appJwt({ id, key_file: file }: GithubApp, now: number): Promise<string> {
+  // Loaded where an app is configured only.
+  const { SignJWT } = await import('jose')
+  try {
+    return await new SignJWT({})
+      .setProtectedHeader({ alg: 'RS256' })
+      .setIssuer(id)
+      .setIssuedAt(now - CLOCK_SECONDS)
+      .setExpirationTime(now + JWT_SECONDS)
+      .sign(createPrivateKey(await readFile(file)))
+  } catch (error) {
+    throw new GatewayError(
+      'REPOSITORY_INACCESSIBLE',
+      'The key of the GitHub App cannot sign (scm.github.app.key_file).',
+      {
+        cause: error,
+      },
+    )
+  }
+}
