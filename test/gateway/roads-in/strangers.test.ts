@@ -9,13 +9,15 @@ import { test, type TestContext } from 'node:test'
 import { createServer } from 'node:tls'
 import { promisify } from 'node:util'
 import { chromium } from 'playwright-core'
-import { EnvHttpProxyAgent, fetch as fetchWith, ProxyAgent } from 'undici'
+import { EnvHttpProxyAgent, fetch as fetchWith, getGlobalDispatcher, ProxyAgent, setGlobalDispatcher } from 'undici'
 import { startAgent } from '../../fakes/agent.ts'
 import { testAuthority } from '../../fakes/certificates.ts'
 import { petContract } from '../../fakes/http-upstream.ts'
 import { startMcpUpstream } from '../../fakes/mcp-upstream.ts'
 import { startRoad, type Road } from '../../fakes/road.ts'
 import { startHttps, type HttpsUpstream } from '../../fakes/through-proxy.ts'
+
+const PAGE = '<title>pets</title>good'
 
 interface Scene {
   readonly road: Road
@@ -33,7 +35,10 @@ async function scene(t: TestContext, read: (path: string) => Buffer = missing): 
   const trusted = await testAuthority()
   const upstream = await startHttps(trusted, 'localhost', (request, response) => {
     const [path = ''] = (request.url ?? '').split('?')
-    if (path === '/v1/pets') return void response.setHeader('content-type', 'text/html').end('<title>pets</title>good')
+    if (path === '/v1/pets') {
+      response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE)
+      return
+    }
     try {
       response.end(read(path))
     } catch {
@@ -213,8 +218,10 @@ test('an MCP client of the official SDK calls an https server through CONNECT, a
     config: { egress: { allow: ['127.0.0.0/8', '::1'] } },
   })
   const proxy = new ProxyAgent({ uri: road.url, requestTls: { ca: await road.authorities.bundle() } })
-  const fetchBy: unknown = (url: string, init: object) => fetchWith(url, { ...init, dispatcher: proxy })
-  const agent = await startAgent(`https://localhost:${port}/mcp`, 'legacy', {}, fetchBy as typeof fetch)
+  const direct = getGlobalDispatcher()
+  setGlobalDispatcher(proxy)
+  t.after(() => setGlobalDispatcher(direct))
+  const agent = await startAgent(`https://localhost:${port}/mcp`)
   t.after(async () => {
     await agent.close()
     await proxy.close()
