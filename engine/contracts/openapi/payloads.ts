@@ -1,5 +1,5 @@
 /** What operations carry: request bodies, responses, headers and their media types, Swagger 2.0 read into the form of 3.x. */
-import { isRecord, memberOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
+import { isRecord, memberOf, stepInto, type JsonRecord, type Located, type Place } from '../../schema/located.ts'
 import {
   allParametersOf,
   membersAt,
@@ -150,13 +150,16 @@ function swaggerBody(contract: OpenApiContract, item: PathItem, operation: Opera
 }
 
 function formBody(contract: OpenApiContract, operation: Operation, fields: readonly Parameter[]): Body {
-  const at = stepInto(operation.located.at, 'parameters')
   const value = {
     type: 'object',
     properties: Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field.value)])),
     required: fields.filter(({ isRequired }) => isRequired).map(({ name }) => name),
   }
-  const located: Located = { value, at, document: operation.located.document }
+  const located: Located = {
+    value,
+    at: placeOfFields(operation, fields),
+    document: operation.located.document,
+  }
   const consumed = mediaNames(contract, operation, 'consumes').filter((name) => !name.endsWith('json'))
   const names = consumed.length > 0 ? consumed : ['application/x-www-form-urlencoded']
   return {
@@ -164,6 +167,14 @@ function formBody(contract: OpenApiContract, operation: Operation, fields: reado
     isRequired: fields.some(({ isRequired }) => isRequired),
     content: names.map((name) => swaggerMedia(name, located, located)),
   }
+}
+
+/** The fields stand in the list of parameters, each at its own place there, and are the properties of a form. */
+function placeOfFields({ located: { at: operation, document } }: Operation, fields: readonly Parameter[]): Place {
+  const list = stepInto(operation, 'parameters')
+  const own = fields.filter(({ located }) => located.document === document)
+  const moved = new Map(own.map(({ name, located }) => [name, located.at]))
+  return { ...list, moved: new Map([['properties', { ...list, moved }]]) }
 }
 
 /** A form field as the schema of a property: what is said of the field, not of its value, is left out. */

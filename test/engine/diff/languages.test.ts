@@ -179,3 +179,29 @@ suite('one interface, written', () => {
     )
   })
 })
+
+const form = (kinds: readonly string[], others: readonly Json[] = []): Json => ({
+  swagger: '2.0',
+  info: INFO,
+  paths: {
+    '/pets': {
+      post: {
+        consumes: ['multipart/form-data'],
+        parameters: [...others, { name: 'kind', in: 'formData', type: 'string', enum: kinds }],
+        responses: { 200: { description: 'done' } },
+      },
+    },
+  },
+})
+
+suite('a form field of Swagger 2.0', () => {
+  test('is told at its place in the list of parameters', () => {
+    const other = { name: 'page', in: 'query', type: 'integer' }
+    const [before, after] = [form(['cat', 'dog'], [other]), form(['cat'], [other])].map((side) => JSON.stringify(side))
+    const compared = compareOpenApi(before ?? '', after ?? '', {}, sha256)
+    assert.ok(compared.ok)
+    const [group] = compared.value.groups
+    assert.equal(group?.rule, 'request-property-enum-value-removed')
+    assert.equal(group?.location, '/paths/~1pets/post/parameters/1/enum/1')
+  })
+})
