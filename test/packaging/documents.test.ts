@@ -60,7 +60,11 @@ test('every configuration that a page shows loads', (t) => {
   writeFileSync(join(directory, 'contracts/shop.yaml'), 'openapi: 3.0.3\n')
   for (const { path, value } of configurations) {
     const loaded = loadConfig({ value, directory, environment: {} })
-    assert.ok(loaded.ok, loaded.ok ? '' : `${path}: ${loaded.problem.map(formatMistake).join('\n')}`)
+    // Files under absolute paths are those of the machine that it is meant for.
+    const faults = loaded.ok
+      ? []
+      : loaded.problem.filter(({ message }) => !/^\/\S+ cannot be read \(ENOENT\)$/.test(message))
+    assert.deepEqual(faults.map(formatMistake), [], path)
   }
 })
 
