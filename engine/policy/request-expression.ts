@@ -12,9 +12,9 @@ export type RequestField = (typeof REQUEST_FIELDS)[number]
 /** What an expression sees. */
 export interface RequestFacts {
   readonly method: string
-  /** At the upstream, without query, as it is sent. */
+  /** At the upstream, without query, percent-decoded. */
   readonly path: string
-  /** Those of the path, percent-decoded; of `/a/b` they are `a` and `b`. */
+  /** Those of the path; of `/a/b` they are `a` and `b`. */
   readonly segments: readonly string[]
   readonly query: Readonly<Record<string, string>>
   /** By lower-case name. */

@@ -23,10 +23,12 @@ interface Sent {
 export async function scene(
   t: TestContext,
   kubernetes: object = {},
-  options: Partial<RoadOptions> = {},
+  options: Partial<RoadOptions> & { readonly mode?: 'enforce' | 'observe' } = {},
 ): Promise<Scene> {
   const cluster = await startFakeCluster()
-  const route = { name: 'cluster', match: { path: '/' }, upstream: cluster.origin, protocol: 'kubernetes', kubernetes }
+  const { mode = 'enforce' } = options
+  const upstream = cluster.origin
+  const route = { name: 'cluster', match: { path: '/' }, upstream, protocol: 'kubernetes', kubernetes, mode }
   const road = await startRoad({ ...options, routes: [route] })
   t.after(async () => {
     await road.close()

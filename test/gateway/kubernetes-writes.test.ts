@@ -171,6 +171,13 @@ test('connections are refused or let through as the route says', async (t) => {
   assert.equal(passing.cluster.requests.length, 1)
 })
 
+test('an observing route denies no connection, and records what it would have stopped', async (t) => {
+  const { cluster, road, send } = await scene(t, { streams: 'deny' }, { mode: 'observe' })
+  await send('GET', '/api/v1/namespaces/shop/pods/web/proxy')
+  assert.equal(cluster.requests.at(-1)?.url, '/api/v1/namespaces/shop/pods/web/proxy')
+  assert.equal(road.interceptions[0]?.executionAction, 'STOP')
+})
+
 for (const [why, method, path, body, headers, status, message] of [
   [
     'protobuf that is none',
@@ -261,6 +268,16 @@ for (const [why, method, path, body, headers, status, message] of [
     /empty segment/,
   ],
   ['a path behind a subresource', 'PUT', `${DEPLOYMENTS}/web/scale/x`, '{}', {}, 400, /subresource/],
+  [
+    'the path form of proxies that was taken out of the API',
+    'GET',
+    '/api/v1/proxy/namespaces/shop/services/web/',
+    undefined,
+    {},
+    400,
+    /taken out/,
+  ],
+  ['a watch that is no GET', 'DELETE', '/api/v1/watch/namespaces/shop/pods', undefined, {}, 405, /watch is a GET/],
   ['a write to what is no resource', 'POST', '/openid/v1/jwks', '{}', {}, 405, /judge/],
   ['an update without a name', 'PUT', DEPLOYMENTS, '{}', {}, 405, /needs the name/],
   ['an unknown method', 'PROPFIND', DEPLOYMENTS, undefined, {}, 405, /PROPFIND/],

@@ -99,6 +99,15 @@ for (const [form, type, patch] of [
   })
 }
 
+test('a definition that server-side apply creates has nothing before it', async (t) => {
+  const { cluster, road, send } = await scene(t)
+  const type = { 'content-type': 'application/apply-patch+yaml' }
+  const { status } = await send('PATCH', `${CRDS}/widgets.example.com?fieldManager=me`, widgetCrd(), type)
+  assert.equal(status, 201)
+  assert.equal(road.flow.asked[0]?.artifacts[0]?.before, '')
+  assert.ok(cluster.object('customresourcedefinitions//widgets.example.com'))
+})
+
 test('a new definition has nothing before it, a deleted one nothing after it', async (t) => {
   const { road, send } = await scene(t)
   await send('POST', CRDS, widgetCrd())

@@ -137,6 +137,12 @@ test('what needs a receipt says for which target and operation', async (t) => {
   assert.equal(upstream.requests.length, 0)
 })
 
+test('another spelling of a path does not go around a rule', async (t) => {
+  const { upstream, send } = await scene(t, { map: [WIPE], otherwise: 'pass' })
+  assert.equal((await send('POST', '/%77ipe')).status, 403)
+  assert.equal(upstream.requests.length, 0)
+})
+
 test('a denied request is told what its rule says', async (t) => {
   const { upstream, road, send } = await scene(t, { map: [WIPE] })
   const answer = await send('POST', '/wipe')

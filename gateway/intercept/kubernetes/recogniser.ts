@@ -62,7 +62,9 @@ function isConnect(head: CallHead, { subresource }: ResourcePath): boolean {
 
 function connect(call: Call, path: ResourcePath, deps: KubernetesDeps): Action {
   const name = `connect ${resourceText(path)} ${path.namespace ?? ''}/${path.name ?? ''}`
-  const { streams } = call.route.kubernetes
+  const { mode, kubernetes } = call.route
+  // An observing route denies nothing; it records what it would have stopped.
+  const streams = kubernetes.streams === 'deny' && mode === 'observe' ? 'receipt' : kubernetes.streams
   if (streams === 'pass') return new PassingRequest(name, false)
   if (streams === 'deny')
     return refused(call, 403, `Preflight lets no ${path.subresource ?? 'connection'} through on this route.`, path)

@@ -26,7 +26,15 @@ export function headFacts(
   const query = queryOf(question === -1 || !isQueryRead ? '' : upstreamPath.slice(question + 1))
   if (!query.ok) return query
   const segments = path.split('/').slice(1).map(decodedSegment)
-  return ok({ method, path, segments, query: query.value, headers: headersOf(rawHeaders), body: null })
+  // Decoded, so that no spelling of a path goes around a rule; an encoded slash was refused at the door.
+  return ok({
+    method,
+    path: `/${segments.join('/')}`,
+    segments,
+    query: query.value,
+    headers: headersOf(rawHeaders),
+    body: null,
+  })
 }
 
 /** The same with the body, which is JSON or absent. */
