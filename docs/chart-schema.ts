@@ -68,6 +68,7 @@ const CHART_VALUES: Readonly<Record<string, Schema>> = {
   monitoring: strict({
     podMonitor: flag,
     serviceMonitor: flag,
+    alerts: flag,
     interval: { type: 'string', pattern: '^[0-9]+(ms|s|m|h)$' },
     labels: textMap,
   }),

@@ -6,6 +6,7 @@ import { delimiter, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { parseAllDocuments } from 'yaml'
+import { METRICS } from '../../gateway/telemetry/metrics.ts'
 import { at, listAt, numberAt, textAt, textsAt } from '../json.ts'
 
 const run = promisify(execFile)
@@ -163,6 +164,21 @@ test('network policies hold the gateway and lock the agents to it when asked', a
     [15080, 15081],
     [53, 53],
   ])
+})
+
+test('alerts ask for metrics that the gateway has', async (t) => {
+  const helm = helmOrSkip(t)
+  if (helm === null) return
+  assert.deepEqual(byKind(await render(helm), 'PrometheusRule'), [])
+  const [rule] = byKind(await render(helm, '--set', 'monitoring.alerts=true'), 'PrometheusRule')
+  const rules = listAt(rule, 'spec', 'groups', 0, 'rules')
+  assert.ok(rules.some((one) => at(one, 'alert') === 'PreflightBreakGlassOpen'))
+  const known = new Set<string>(METRICS.map(({ name }) => name))
+  for (const one of rules) {
+    const asked = textAt(one, 'expr').match(/preflight_\w+/g) ?? []
+    assert.ok(asked.length > 0, textAt(one, 'alert'))
+    for (const name of asked) assert.ok(known.has(name), name)
+  }
 })
 
 test('monitors are rendered when asked and select what the chart labels', async (t) => {

@@ -205,7 +205,8 @@ for (const [generation, json] of [
     const refused = call(() => {})
     let next = ''
     await until(async () => {
-      next = String(at(await ask('GET', '/api/v1/approvals?state=pending'), 'approvals', 0, 'id') ?? '')
+      const [first] = listAt(await ask('GET', '/api/v1/approvals?state=pending'), 'approvals')
+      next = first === undefined ? '' : textAt(first, 'id')
       return next !== ''
     }, 'the further change is asked for')
     await ask('POST', `/api/v1/approvals/${next}/deny`)
