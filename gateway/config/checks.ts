@@ -1,7 +1,7 @@
 /** What a schema cannot say: members that contradict each other, files that are not there, addresses that cannot work. */
 import { accessSync, constants, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { isResourceName, RESOURCE_CLASSES } from '../intercept/kubernetes/kinds.ts'
+import { isResourceName, KNOWN_KINDS, RESOURCE_CLASSES } from '../intercept/kubernetes/kinds.ts'
 import { compileRules } from '../intercept/mapped/rules.ts'
 import { errorCode } from '../startup-error.ts'
 import { checkScm, pushWarnings } from './scm-checks.ts'
@@ -10,6 +10,7 @@ import { checkCertificateFiles, checkEgressLists, checkReservedName, checkRouteH
 import type { Config } from './schema.ts'
 import type { ContractSource, RouteConfig } from './route.ts'
 import type { Located } from './schema-mistakes.ts'
+import { nearest } from './suggestion.ts'
 
 type Check = (config: Config) => readonly Located[]
 
@@ -166,12 +167,18 @@ function checkKubernetesNames({ routes }: Config): readonly Located[] {
               at(
                 `/routes/${index}/kubernetes/${list}/${position}`,
                 `"${name}" is no kind that Kubernetes itself brings, and no class of kinds`,
-                `write a kind (Deployment), RESOURCE.GROUP of a custom resource (widgets.example.com), or one of ${RESOURCE_CLASSES.join(', ')}`,
+                resourceHint(name),
               ),
             ],
       ),
     ),
   )
+}
+
+function resourceHint(name: string): string {
+  const guess = nearest(name, [...KNOWN_KINDS, ...RESOURCE_CLASSES])
+  const forms = `a kind (Deployment), RESOURCE.GROUP of a custom resource (widgets.example.com), or one of ${RESOURCE_CLASSES.join(', ')}`
+  return `${guess === null ? '' : `did you mean ${guess}? `}Write ${forms}`
 }
 
 function checkRequestMaps({ routes }: Config): readonly Located[] {

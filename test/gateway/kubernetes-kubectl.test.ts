@@ -174,6 +174,19 @@ function pod(name: string, annotations: object): Record<string, unknown> {
   }
 }
 
+test('exec is stopped before anything runs, and kubectl says why', async (t) => {
+  const it = await scene(t)
+  if (it === null) return
+  it.cluster.put('pods', { ...pod('web', {}), spec: { containers: [{ name: 'web', image: 'x' }] } })
+  const { code, stderr } = await it.kubectl.run('exec web -- rm -rf /')
+  assert.equal(code, 1)
+  assert.match(stderr, /Preflight stopped connect pods\/exec shop\/web/)
+  assert.equal(
+    it.cluster.requests.some(({ url }) => url.includes('/exec')),
+    false,
+  )
+})
+
 test('drain evicts the pods that may go, and says which may not', async (t) => {
   const it = await scene(t)
   if (it === null) return

@@ -1,6 +1,7 @@
 /** Writes to the Kubernetes API that need a receipt, rehearsals that need none, connections, and what cannot be read with one meaning. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { loadConfig } from '../../gateway/config/load.ts'
 import { startFakeCluster } from '../fakes/kubernetes-api.ts'
 import { scene, CRDS, DEPLOYMENTS, widgetCrd, deployment } from '../fakes/kubernetes-scene.ts'
 import { startRoad } from '../fakes/road.ts'
@@ -294,6 +295,20 @@ for (const [why, method, path, body, headers, status, message] of [
     assert.equal(road.interceptions.length, 0)
   })
 }
+
+test('a kind that does not exist is a mistake in the configuration, with the one that was meant', () => {
+  const route = { name: 'cluster', match: {}, upstream: 'http://127.0.0.1:1', protocol: 'kubernetes' }
+  const value = {
+    routes: [{ ...route, kubernetes: { receipts: ['workloads', 'Deploymnt'], contracts: ['x.example.com'] } }],
+  }
+  const loaded = loadConfig({ environment: {}, value })
+  assert.ok(!loaded.ok)
+  assert.deepEqual(
+    loaded.problem.map(({ path }) => path),
+    ['routes[0].kubernetes.receipts[1]'],
+  )
+  assert.match(loaded.problem[0]?.fix ?? '', /did you mean Deployment\?/)
+})
 
 test('the API may stand below a path of the upstream', async (t) => {
   const cluster = await startFakeCluster()

@@ -89,7 +89,8 @@ const KNOWN: ReadonlyMap<string, KnownResource> = new Map(
   ),
 )
 
-const KNOWN_KINDS: ReadonlySet<string> = new Set([...KNOWN.values()].map(({ kind }) => kind))
+/** Of resources that Kubernetes itself brings. */
+export const KNOWN_KINDS: readonly string[] = [...new Set([...KNOWN.values()].map(({ kind }) => kind))]
 
 /** Asked by POST and answered, nothing kept: reviews of access and identity. */
 const REVIEWS: ReadonlySet<string> = new Set([
@@ -130,7 +131,7 @@ export function isResourceName(name: string): boolean {
   return (
     name === '*' ||
     RESOURCE_CLASSES.some((known) => known === name) ||
-    KNOWN_KINDS.has(name) ||
+    KNOWN_KINDS.includes(name) ||
     /^[a-z0-9-]+\.[a-z0-9.-]+$/.test(name)
   )
 }
