@@ -1,10 +1,20 @@
 /** Bitbucket Cloud's API and git over HTTP: which calls land something. https://developer.atlassian.com/cloud/bitbucket/rest/ */
 import { createBitbucketClient } from '../scm/bitbucket.ts'
+import { optionalTextAt } from '../scm/members.ts'
 import type { Call, CallHead, Recogniser } from './action.ts'
 import { isPush, recognisePush } from './git-push.ts'
 import { isProtected, passing, refused, ScmAction, type ScmDeps } from './scm-action.ts'
 import { UnreadableIntent, type FileWrite, type ScmIntent } from './scm-intent.ts'
-import { bodyMembers, branchOf, isRead, matchSegments, removed, segmentsOf, written } from './scm-request.ts'
+import {
+  bodyMembers,
+  branchOf,
+  isRead,
+  matchSegments,
+  removed,
+  requiredText,
+  segmentsOf,
+  written,
+} from './scm-request.ts'
 import { recogniseCall, type ScmRow } from './scm-table.ts'
 
 const ROWS: readonly ScmRow[] = [
@@ -14,6 +24,16 @@ const ROWS: readonly ScmRow[] = [
       const id = names['id'] ?? ''
       if (!/^[1-9][0-9]{0,9}$/.test(id)) throw new UnreadableIntent(`"${id}" is no number of a pull request.`)
       return [{ kind: 'merge_request', repository, id, head: null }]
+    },
+  },
+  {
+    path: ['refs', 'branches'],
+    intents: ({ call, repository, parameters }) => {
+      const branch = requiredText(parameters, 'name')
+      const commit = optionalTextAt(parameters['target'], 'hash')
+      if (!isProtected(call, branch)) return []
+      if (commit === null) throw new UnreadableIntent('the new branch names no target.')
+      return [{ kind: 'move_branch', repository, branch, commit }]
     },
   },
 ]

@@ -49,6 +49,14 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
       return { kind: 'move_branch', repository, branch, commit: requiredText(input, 'oid') }
     },
   },
+  createRef: {
+    async intent(input, nodes) {
+      const branch = branchOf(requiredText(input, 'name'))
+      if (branch === null) throw new UnreadableIntent('refs other than branches are made by the REST API.')
+      const repository = await nodes.repository(requiredText(input, 'repositoryId'))
+      return { kind: 'move_branch', repository, branch, commit: requiredText(input, 'oid') }
+    },
+  },
   createCommitOnBranch: { intent: commitOnBranch },
   createDeployment: {
     async intent(input, nodes) {

@@ -40,7 +40,11 @@ const ROWS: readonly ScmRow[] = [
       },
     ],
   },
+  { path: ['git', 'refs'], intents: refCreation },
   { path: ['git', 'refs', '*ref'], intents: refUpdate },
+  { path: ['branches', ':branch', 'rename'], intents: rename },
+  { path: ['merge-upstream'], intents: sync },
+  { path: [], intents: settings },
   { path: ['contents', '*path'], intents: contentWrite },
   {
     path: ['deployments'],
@@ -66,6 +70,33 @@ function refUpdate({ call, repository, names, parameters }: ScmCall): readonly S
   // Without a branch of that name left there is nothing that a contract could be in.
   if (call.method === 'DELETE' || branch === null || !isProtected(call, branch)) return []
   return [{ kind: 'move_branch', repository, branch, commit: requiredText(parameters, 'sha') }]
+}
+
+function refCreation({ call, repository, parameters }: ScmCall): readonly ScmIntent[] {
+  const branch = branchOf(requiredText(parameters, 'ref'))
+  if (branch === null || !isProtected(call, branch)) return []
+  return [{ kind: 'move_branch', repository, branch, commit: requiredText(parameters, 'sha') }]
+}
+
+/** A branch that takes another's name takes its place. */
+function rename({ call, names, parameters }: ScmCall): readonly ScmIntent[] {
+  const isGuarded = [names['branch'] ?? '', requiredText(parameters, 'new_name')].some((name) =>
+    isProtected(call, name),
+  )
+  if (isGuarded) throw new UnreadableIntent('a protected branch is not renamed, and none takes its name.')
+  return []
+}
+
+/** What comes from the repository that this one was forked from is not told beforehand. */
+function sync({ call, parameters }: ScmCall): readonly ScmIntent[] {
+  if (isProtected(call, text(parameters, 'branch')))
+    throw new UnreadableIntent('what this brings to a protected branch cannot be judged; use a pull request.')
+  return []
+}
+
+function settings({ parameters }: ScmCall): readonly ScmIntent[] {
+  if (text(parameters, 'default_branch') === null) return []
+  throw new UnreadableIntent('another default branch takes the place of the one that merges were judged for.')
 }
 
 function contentWrite({ call, repository, names, parameters }: ScmCall): readonly ScmIntent[] {

@@ -27,6 +27,7 @@ const ROWS: readonly ScmRow[] = [
   { path: ['repository', 'commits', ':sha', 'cherry_pick'], intents: copy },
   { path: ['repository', 'commits', ':sha', 'revert'], intents: copy },
   { path: ['repository', 'files', '*path'], intents: file },
+  { path: ['repository', 'branches'], intents: branchCreation },
   {
     path: ['deployments'],
     intents: ({ repository, parameters }) => {
@@ -86,6 +87,13 @@ function writesOf(action: unknown): readonly FileWrite[] {
   const from = optionalTextAt(action, 'previous_path')
   if (from === null) throw new UnreadableIntent('a move names no previous_path.')
   return [{ kind: 'move', from, path, content }]
+}
+
+function branchCreation({ call, repository, parameters }: ScmCall): readonly ScmIntent[] {
+  const branch = branchIn(parameters)
+  if (branch === null) throw new UnreadableIntent('"branch" is missing.')
+  if (!isProtected(call, branch)) return []
+  return [{ kind: 'move_branch', repository, branch, commit: requiredText(parameters, 'ref') }]
 }
 
 /** What the copied or reverted commit makes of a branch that went on is not told by the API beforehand. */

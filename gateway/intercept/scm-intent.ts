@@ -20,6 +20,7 @@ export type ScmIntent = OnRepository &
         /** Branch, tag or commit. */
         readonly head: string
       }
+    /** Sets it, or makes it where there is none. */
     | { readonly kind: 'move_branch'; readonly branch: string; readonly commit: string }
     | {
         readonly kind: 'write_files'

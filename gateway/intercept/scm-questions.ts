@@ -8,6 +8,7 @@ import {
   type DerivedChangeSet,
 } from '../scm/derivation.ts'
 import { PLATFORMS, type MergeRequest, type RepositoryFacts, type ScmClient } from '../scm/platform.ts'
+import { ScmError } from '../scm/scm-error.ts'
 import type { Question, Subject } from './action.ts'
 import type { FileWrite, ScmIntent } from './scm-intent.ts'
 
@@ -107,17 +108,38 @@ async function mergeOfBranches(intent: Of<'merge_branches'>, { client, facts, te
   }
 }
 
-/** A branch that is set to a commit loses what it had, so nothing is merged. */
+/**
+ * A branch that is set to a commit loses what it had, so nothing is merged. A new one brings what its commit has beyond the default
+ * branch: otherwise a protected branch could be deleted and made anew from anything.
+ */
 async function moveOfBranch(intent: Of<'move_branch'>, { client, facts, terms }: Scene): Promise<Asked> {
-  const base = await client.branchTip(intent.branch)
+  const tip = await tipOrNone(client, intent.branch)
+  const onto = tip === null ? facts.defaultBranch : intent.branch
+  const base = tip ?? (await client.branchTip(facts.defaultBranch))
   const head = await client.commitOf(intent.commit)
+  const kind = tip === null ? 'merge' : 'replace'
   return {
     name: `set ${facts.name}@${intent.branch} to ${intent.commit}`,
     target: targetOf(client, facts, `@${intent.branch}`),
     operation: 'merge',
-    place: { branch: intent.branch, base: intent.branch, head },
-    change: await deriveChangeSet(client, { base, head, kind: 'replace', trialMerge: null }, terms.derivation),
-    confirm: () => confirmTip(client, intent.branch, base),
+    place: { branch: intent.branch, base: onto, head },
+    change: await deriveChangeSet(client, { base, head, kind, trialMerge: null }, terms.derivation),
+    async confirm() {
+      if (tip === null && (await tipOrNone(client, intent.branch)) !== null)
+        throw stale(`${intent.branch} is there now`)
+      await confirmTip(client, onto, base)
+      const now = await client.commitOf(intent.commit)
+      if (now !== head) throw moved(head, now)
+    },
+  }
+}
+
+async function tipOrNone(client: ScmClient, branch: string): Promise<string | null> {
+  try {
+    return await client.branchTip(branch)
+  } catch (error) {
+    if (error instanceof ScmError && error.status === 404) return null
+    throw error
   }
 }
 

@@ -74,6 +74,17 @@ test('a commit by form on another branch passes', async (t) => {
   assert.equal(answer.status, 200)
 })
 
+test('a new protected branch is judged by what it has beyond the default one', async (t) => {
+  const scene = await scmScene(t, 'bitbucket')
+  const target = { hash: scene.repository.tip('feature') }
+  await scene.send('POST', `${REPOSITORY}/refs/branches`, { name: 'topic', target })
+  await scene.send('POST', `${REPOSITORY}/refs/branches`, { name: 'release/2', target })
+  assert.deepEqual(
+    asked(scene).map(({ target: of, artifacts }) => [of, artifacts]),
+    [['bitbucket:acme/pets@release/2', CHANGED]],
+  )
+})
+
 const PASSING: readonly (readonly [method: string, path: string, body?: unknown])[] = [
   ['GET', `${REPOSITORY}/pullrequests/7`],
   ['POST', `${REPOSITORY}/pullrequests/7/approve`, {}],

@@ -8,6 +8,7 @@ import { SCM_TOKEN } from '../fakes/scm-server.ts'
 
 const CHANGED = [['api/openapi.yaml', BEFORE, AFTER]]
 const MERGE = '/repos/acme/pets/pulls/7/merge'
+const mutation = (field: string, input: string) => `mutation { ${field}(input: ${input}) { clientMutationId } }`
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
 test('a merge is judged by what it changes of contracts, bound to its place, and then made', async (t) => {
@@ -139,6 +140,46 @@ test('the dispatch of a workflow is a deployment where the route says so', async
   )
 })
 
+test('a new protected branch is judged by what it has beyond the default one; from that itself it brings nothing', async (t) => {
+  const scene = await scmScene(t, 'github')
+  const { repository } = scene
+  const make = (branch: string, sha: string) =>
+    scene.send('POST', '/repos/acme/pets/git/refs', { ref: `refs/heads/${branch}`, sha })
+  await make('release/1', repository.tip('main'))
+  await make('release/2', repository.tip('feature'))
+  const query = mutation(
+    'createRef',
+    `{repositoryId: "R_4711", name: "refs/heads/stable", oid: "${repository.tip('feature')}"}`,
+  )
+  await scene.send('POST', '/graphql', { query })
+  assert.deepEqual(
+    asked(scene).map(({ target, artifacts }) => [target, artifacts]),
+    [
+      ['github:acme/pets@release/1', []],
+      ['github:acme/pets@release/2', CHANGED],
+      ['github:acme/pets@stable', CHANGED],
+    ],
+  )
+})
+
+for (const [name, method, path, body] of [
+  [
+    'a branch that takes the name of a protected one',
+    'POST',
+    '/repos/acme/pets/branches/feature/rename',
+    { new_name: 'main' },
+  ],
+  ['a protected branch that is renamed', 'POST', '/repos/acme/pets/branches/main/rename', { new_name: 'old' }],
+  ['what comes from upstream to a protected branch', 'POST', '/repos/acme/pets/merge-upstream', { branch: 'main' }],
+  ['another default branch', 'PATCH', '/repos/acme/pets', { default_branch: 'feature' }],
+] as const) {
+  test(`${name} is refused`, async (t) => {
+    const scene = await scmScene(t, 'github')
+    assert.equal((await scene.send(method, path, body)).status, 403)
+    assert.deepEqual(scene.server.effects, [])
+  })
+}
+
 const PASSING: readonly (readonly [method: string, path: string, body?: unknown])[] = [
   ['GET', '/repos/acme/pets/pulls/7'],
   ['POST', '/repos/acme/pets/pulls', { title: 'x' }],
@@ -146,6 +187,7 @@ const PASSING: readonly (readonly [method: string, path: string, body?: unknown]
   ['PUT', '/repos/acme/pets/pulls/7/update-branch', {}],
   ['POST', '/repos/acme/pets/git/refs', { ref: 'refs/heads/new', sha: 'x' }],
   ['PATCH', '/repos/acme/pets/git/refs/heads/feature', { sha: 'x' }],
+  ['POST', '/repos/acme/pets/branches/a/rename', { new_name: 'b' }],
   ['DELETE', '/repos/acme/pets/git/refs/heads/feature'],
 ]
 
@@ -236,8 +278,6 @@ test('a platform that fails is no permission', async (t) => {
   assert.equal((await scene.send('PUT', MERGE, {})).status, 503)
   assert.deepEqual(scene.server.effects, [])
 })
-
-const mutation = (field: string, input: string) => `mutation { ${field}(input: ${input}) { clientMutationId } }`
 
 test('a merge by GraphQL is judged, by literals, variables, aliases and fragments alike', async (t) => {
   const scene = await scmScene(t, 'github')

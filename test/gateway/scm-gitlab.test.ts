@@ -114,6 +114,16 @@ test('deployments and releases are judged from what came before', async (t) => {
   )
 })
 
+test('a new protected branch is judged by what it has beyond the default one', async (t) => {
+  const scene = await scmScene(t, 'gitlab')
+  await scene.send('POST', `${PROJECT}/repository/branches?branch=feature2&ref=feature`)
+  await scene.send('POST', `${PROJECT}/repository/branches?branch=release/2&ref=feature`)
+  assert.deepEqual(
+    asked(scene).map(({ target, artifacts }) => [target, artifacts]),
+    [['gitlab:acme/pets@release/2', CHANGED]],
+  )
+})
+
 const REFUSED: readonly (readonly [name: string, method: string, path: string, body: unknown])[] = [
   [
     'a cherry-pick onto a protected branch',
