@@ -84,6 +84,8 @@ interface Pin {
 
 /** What another process did to a baseline is seen within this. */
 const RECHECK_MS = 1000
+/** A candidate is written no more often than this. */
+const CANDIDATE_MS = 1000
 
 export function createBaselines(deps: BaselinesDeps): Baselines {
   const { store, metrics, logger, now } = deps
@@ -91,6 +93,7 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
   const pinning = new Map<string, Promise<BaselineRow>>()
   /** Digest of what each route was last seen to offer beside its baseline; null: the baseline. */
   const offeredNow = new Map<string, string | null>()
+  const candidateSetAt = new Map<string, number>()
   let generation = 0
 
   const remember = (row: BaselineRow): BaselineRow => {
@@ -109,6 +112,9 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
   const note = async (route: string, candidate: CandidateRow | null): Promise<void> => {
     const digest = candidate?.digest ?? null
     if (offeredNow.get(route) === digest) return
+    // Callers whom the upstream offers different contracts take turns: one of them is kept, not each at every call.
+    if (candidate !== null && now() - (candidateSetAt.get(route) ?? Number.NEGATIVE_INFINITY) < CANDIDATE_MS) return
+    if (candidate !== null) candidateSetAt.set(route, now())
     offeredNow.set(route, digest)
     metrics.set('preflight_baseline_candidate_pending', { route }, candidate === null ? 0 : 1)
     try {

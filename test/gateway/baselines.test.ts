@@ -316,3 +316,16 @@ test('a baseline at a ref of the repository is pinned, kept against a promotion,
   commit(V3.content, Math.floor(Date.now() / 1000) + 60)
   assert.equal((await again().baselineFor(route, V2)).digest, V3.digest)
 })
+
+test('callers who are offered different contracts in turns do not write a candidate at every call', async (t) => {
+  let clock = Date.now()
+  const { baselines, route, store } = await start(t, { now: () => clock })
+  await baselines.baselineFor(route, V1)
+  const V3 = contract('{"tools":[{"name":"newest"}]}')
+  const kept = async () => (await store.baselineCandidate('tools'))?.digest
+  for (const offered of [V2, V3, V2, V3]) await baselines.baselineFor(route, offered)
+  assert.equal(await kept(), V2.digest)
+  clock += 1000
+  await baselines.baselineFor(route, V3)
+  assert.equal(await kept(), V3.digest)
+})
