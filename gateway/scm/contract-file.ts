@@ -19,7 +19,8 @@ export interface ContractFile {
 type Side =
   | { readonly kind: 'absent' | 'other' }
   | { readonly kind: 'contract'; readonly type: ArtifactType; readonly text: string; readonly files: readonly string[] }
-  | { readonly kind: 'broken'; readonly problem: Problem }
+  /** `isText`: the text was had, and is none of a contract's language. */
+  | { readonly kind: 'broken'; readonly problem: Problem; readonly isText: boolean }
 
 export async function classify(
   { path }: Pick<ChangedFile, 'path'>,
@@ -38,20 +39,22 @@ async function sideOf(
 ): Promise<Side> {
   const file = await read(path)
   if (file.kind === 'absent' || (file.kind === 'text' && file.text.trim() === '')) return { kind: 'absent' }
-  if (file.kind === 'unreadable') return { kind: 'broken', problem: file.problem }
+  if (file.kind === 'unreadable') return { kind: 'broken', problem: file.problem, isText: false }
   if (file.text.length > limits.maxLength) {
     const message = `${path} has ${file.text.length} characters; at most ${limits.maxLength} are read.`
-    return { kind: 'broken', problem: { code: 'ARTIFACT_OVER_LIMIT', message } }
+    return { kind: 'broken', problem: { code: 'ARTIFACT_OVER_LIMIT', message }, isText: false }
   }
   const sniffed = await sniff('', file.text)
   if (!sniffed.ok)
     return sniffed.problem.code === 'UNSUPPORTED_ARTIFACT_TYPE'
       ? { kind: 'other' }
-      : { kind: 'broken', problem: sniffed.problem }
+      : { kind: 'broken', problem: sniffed.problem, isText: !isClosed(sniffed.problem) }
   const type = sniffed.value
   if (!selector.isOfType(type)) return { kind: 'other' }
   const whole = await bundle(path, file.text, read, limits)
-  return whole.ok ? { kind: 'contract', type, ...whole.value } : { kind: 'broken', problem: whole.problem }
+  return whole.ok
+    ? { kind: 'contract', type, ...whole.value }
+    : { kind: 'broken', problem: whole.problem, isText: false }
 }
 
 type Made = Pick<ContractFile, 'artifacts' | 'unreadable'>
@@ -68,7 +71,7 @@ function artifactsOf(path: string, before: Side, after: Side): Made {
   const old = before.kind === 'contract' ? before : null
   const young = after.kind === 'contract' ? after : null
   if (old !== null || young !== null)
-    return before.kind === 'broken' && isClosed(before.problem)
+    return before.kind === 'broken' && !before.isText
       ? unread(path, young?.type ?? 'openapi', before.problem)
       : { artifacts: [artifact(path, old, young)], unreadable: [] }
   return before.kind === 'broken' ? brokenAlone(path, before.problem) : NOTHING

@@ -29,7 +29,7 @@ export interface AffectedRoots {
 }
 
 export async function affectedRoots(
-  client: ScmClient,
+  client: Pick<ScmClient, 'paths'>,
   changes: Changes,
   terms: DerivationTerms,
 ): Promise<AffectedRoots> {

@@ -86,22 +86,60 @@ export async function deriveWritten(
   return { ...(await judgeable(client, changes, terms)), derivation: null }
 }
 
+/** Two trees that are held whole; an added, changed or removed file is one that is not the same text on both sides. */
+export async function compareTrees(
+  before: ReadonlyMap<string, FileAtCommit>,
+  after: ReadonlyMap<string, FileAtCommit>,
+  terms: DerivationTerms,
+): Promise<Pick<DerivedChangeSet, 'artifacts' | 'unreadable' | 'problem' | 'selectorHash'>> {
+  const paths = [...new Set([...before.keys(), ...after.keys()])].toSorted(byCodeUnit)
+  const items = paths.flatMap((path): readonly ChangedFile[] => {
+    const [old, young] = [before.get(path), after.get(path)]
+    if (old === undefined || young === undefined) return [{ path, change: old === undefined ? 'added' : 'removed' }]
+    const isSame = old.kind === 'text' && young.kind === 'text' && old.text === young.text
+    return isSame ? [] : [{ path, change: 'modified' }]
+  })
+  const side = (tree: typeof before) => (path: string) =>
+    Promise.resolve<FileAtCommit>(tree.get(path) ?? { kind: 'absent' })
+  const files = { items, incomplete: null }
+  const changes = { base: '', files, sides: { before: side(before), after: side(after) } }
+  const listing = { paths: () => Promise.resolve({ items: paths, incomplete: null }) }
+  const { whole, problem } = await contractsIn(listing, changes, terms)
+  return { ...whole, problem, selectorHash: terms.selector.hash }
+}
+
 async function judgeable(
   client: ScmClient,
-  { base, files, sides }: { readonly base: string; readonly files: Listing<ChangedFile>; readonly sides: TreeSides },
+  { base, files, sides }: SidedChanges,
   terms: DerivationTerms,
 ): Promise<Omit<DerivedChangeSet, 'derivation'>> {
+  const { whole, read, problem } = await contractsIn(client, { base, files, sides }, terms)
+  return {
+    ...whole,
+    commitment: { root: await commitmentTo(files.items, read, sides), count: files.items.length },
+    selectorHash: terms.selector.hash,
+    problem,
+  }
+}
+
+interface SidedChanges {
+  readonly base: string
+  readonly files: Listing<ChangedFile>
+  readonly sides: TreeSides
+}
+
+/** Contracts among the changed files and those that rest on them. `read`: the files that were looked at. */
+async function contractsIn(
+  client: Pick<ScmClient, 'paths'>,
+  { base, files, sides }: SidedChanges,
+  terms: DerivationTerms,
+) {
   const selected = files.items.filter(({ path }) => terms.selector.isSelected(path))
   const read = selected.slice(0, terms.maxContracts)
   const contracts = await inTurn(read, (file) => classify(file, sides, terms))
   const roots = await affectedRoots(client, { base, contracts, files: files.items, sides }, terms)
   const whole = gathered([...contracts, ...roots.contracts])
-  return {
-    ...whole,
-    commitment: { root: await commitmentTo(files.items, read, sides), count: files.items.length },
-    selectorHash: terms.selector.hash,
-    problem: listingProblem(files, selected.length - read.length) ?? roots.problem,
-  }
+  return { whole, read, problem: listingProblem(files, selected.length - read.length) ?? roots.problem }
 }
 
 /** What a decision about a derived change set is told of where it comes from. */

@@ -23,21 +23,30 @@ export function createSides(client: ScmClient, merging: Merging): TreeSides {
   const { base, head, mergeBase } = merging
   const changes = new Map(merging.files.map((file) => [file.path, file]))
   const read = remembering(client)
+  // A platform says "not found" for what it does not show as well: what it lists as changed has to be there.
+  const present = async (path: string, commit: string): Promise<FileAtCommit> => {
+    const file = await read(path, commit)
+    return file.kind === 'absent' ? { kind: 'unreadable', problem: ARTIFACT_PROBLEMS.missing(path, commit) } : file
+  }
   const trial = once(() => usableTrial(client, merging))
 
   const merged = async (path: string, change: ChangedFile): Promise<FileAtCommit> => {
-    const theirs = change.change === 'removed' ? ABSENT : await read(path, head)
-    if (mergeBase === null || mergeBase === base) return theirs
+    const theirs = change.change === 'removed' ? ABSENT : await present(path, head)
+    if (isUpToDate(merging) || theirs.kind === 'unreadable') return theirs
     const [ours, origin] = await Promise.all([
       read(path, base),
-      change.change === 'added' ? ABSENT : read(path, mergeBase),
+      change.change === 'added' || mergeBase === null ? ABSENT : present(path, mergeBase),
     ])
     if (isSame(ours, origin) || isSame(ours, theirs)) return theirs
     const tried = await trial()
     return tried === null ? { kind: 'unreadable', problem: ARTIFACT_PROBLEMS.bothChanged(path) } : read(path, tried)
   }
   return {
-    before: (path) => (isAdded(changes.get(path), merging) ? Promise.resolve(ABSENT) : read(path, base)),
+    before(path) {
+      const change = changes.get(path)
+      if (change === undefined || !isUpToDate(merging)) return read(path, base)
+      return change.change === 'added' ? Promise.resolve(ABSENT) : present(path, base)
+    },
     after: (path) => {
       const change = changes.get(path)
       return change === undefined ? read(path, base) : merged(path, change)
@@ -47,9 +56,9 @@ export function createSides(client: ScmClient, merging: Merging): TreeSides {
 
 const ABSENT: FileAtCommit = { kind: 'absent' }
 
-/** Of a head that is up to date, an added file needs no look at the base. */
-function isAdded(change: ChangedFile | undefined, { base, mergeBase }: Merging): boolean {
-  return change?.change === 'added' && (mergeBase === null || mergeBase === base)
+/** All that changed, changed since the base: nothing was done there meanwhile. */
+function isUpToDate({ base, mergeBase }: Merging): boolean {
+  return mergeBase === null || mergeBase === base
 }
 
 /** The same blob read twice is one question. */

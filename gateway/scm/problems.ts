@@ -8,8 +8,12 @@ export const ARTIFACT_PROBLEMS = {
     message: `${path} is longer than ${maxBytes} bytes, or than the platform hands out.`,
   }),
   refused: (path: string, words: string): Problem => ({
-    code: 'ARTIFACT_UNREADABLE',
+    code: 'DERIVATION_INCOMPLETE',
     message: `${path} could not be read: ${words}.`,
+  }),
+  missing: (path: string, commit: string): Problem => ({
+    code: 'DERIVATION_INCOMPLETE',
+    message: `${path} is not to be had at ${commit}, though the platform lists it as changed there.`,
   }),
   bothChanged: (path: string): Problem => ({
     code: 'MERGE_RESULT_UNKNOWN',

@@ -24,7 +24,7 @@ export interface TransportOptions {
   /** Path of the API's root at its origin, without a slash at the end: ``, `/api/v3`. */
   readonly prefix: string
   readonly send: (request: ScmRequest) => Promise<Dispatcher.ResponseData>
-  /** Longest wait for one answer, milliseconds. */
+  /** Longest wait for one answer, milliseconds; all of them together may take eight times as long. */
   readonly timeout: number
   /** Longest body of one answer, bytes. */
   readonly maxBytes: number
@@ -46,8 +46,12 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 307, 308])
 const MAX_REDIRECTS = 3
 const RELAYED = ['retry-after', 'www-authenticate', 'x-ratelimit-reset', 'x-github-sso'] as const
 
+/** A platform that is slow at every step must not hold a call for as long as there are steps. */
+const ANSWERS_IN_ROW = 8
+
 export function createScmTransport(options: TransportOptions): ScmTransport {
   let asked = 0
+  const whole = AbortSignal.timeout(options.timeout * ANSWERS_IN_ROW)
   const ask = async (method: ScmRequest['method'], path: string, accept: string, body: string | null) => {
     let target = `${options.prefix}${path}`
     for (let hops = 0; ; hops += 1) {
@@ -57,7 +61,7 @@ export function createScmTransport(options: TransportOptions): ScmTransport {
           'unexpected',
           `${options.title} would have to be asked more than ${options.maxRequests} times`,
         )
-      const answer = await exchange({ method, path: target, accept, body }, options)
+      const answer = await exchange({ method, path: target, accept, body, whole }, options)
       const next = method === 'GET' && REDIRECTS.has(answer.status) ? redirectTarget(answer, target) : null
       if (next === null) return settled(answer, options.title)
       if (hops === MAX_REDIRECTS) throw new ScmError('unexpected', `${options.title} redirects without end`)
@@ -71,17 +75,26 @@ export function createScmTransport(options: TransportOptions): ScmTransport {
 }
 
 async function exchange(
-  { method, path, accept, body }: Pick<ScmRequest, 'method' | 'path' | 'body'> & { readonly accept: string },
+  {
+    method,
+    path,
+    accept,
+    body,
+    whole,
+  }: Pick<ScmRequest, 'method' | 'path' | 'body'> & {
+    readonly accept: string
+    readonly whole: AbortSignal
+  },
   { send, title, timeout, maxBytes }: TransportOptions,
 ): Promise<ScmAnswer> {
-  const signal = AbortSignal.timeout(timeout)
+  const signal = AbortSignal.any([AbortSignal.timeout(timeout), whole])
   const headers = { accept, ...(body !== null && { 'content-type': 'application/json' }) }
   try {
     const response = await send({ method, path, headers, body, signal })
     return { status: response.statusCode, headers: response.headers, bytes: await read(response, maxBytes, title) }
   } catch (error) {
     if (error instanceof ScmError) throw error
-    const what = signal.aborted ? `did not answer within ${timeout / 1000} s` : 'cannot be reached'
+    const what = signal.aborted ? 'did not answer in time' : 'cannot be reached'
     throw new ScmError('unavailable', `${title} ${what}`, { cause: error })
   }
 }

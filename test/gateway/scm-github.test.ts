@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { at } from '../json.ts'
 import { openapi } from '../fakes/scm-client.ts'
 import { AFTER, asked, BEFORE, scmScene } from '../fakes/scm-road.ts'
-import { SCM_TOKEN } from '../fakes/scm-server.ts'
+import { SCM_TOKEN, type ScmReply } from '../fakes/scm-server.ts'
 
 const CHANGED = [['api/openapi.yaml', BEFORE, AFTER]]
 const MERGE = '/repos/acme/pets/pulls/7/merge'
@@ -392,3 +392,35 @@ test('several merges in one request are judged each, and the strictest decides',
   )
   assert.deepEqual(scene.server.effects, [])
 })
+
+const FAULTS: Readonly<Record<string, ScmReply>> = {
+  'a fault of its own': { status: 500, body: { message: 'Server Error' } },
+  'not found': { status: 404, body: { message: 'Not Found' } },
+  'not allowed': { status: 403, body: { message: 'Resource not accessible' } },
+  'an empty object': { body: {} },
+  'no JSON': { body: Buffer.from('<html>') },
+  'a redirect to itself': { status: 302, headers: { location: '/nowhere' }, body: {} },
+}
+
+for (const [name, fault] of Object.entries(FAULTS)) {
+  test(`each question of a merge that is answered with ${name} stops it`, async (t) => {
+    // As the flow does: what could not be read is no ALLOW.
+    const scene = await scmScene(t, 'github', {
+      decide: ({ unreadable = [] }) => (unreadable.length > 0 ? 'BLOCK' : 'ALLOW'),
+    })
+    const { server } = scene
+    await scene.send('PUT', MERGE, {})
+    const questions = server.requests.slice(0, -1).map(({ path }) => path)
+    assert.ok(questions.length >= 8, 'there are questions before and after the verdict')
+    server.effects.length = 0
+    for (const [nth, question] of questions.entries()) {
+      // The text of a file may be anything; that it is not there may not.
+      if (fault.status === undefined && question.includes('/contents/')) continue
+      let count = 0
+      server.fault = () => (count++ === nth ? fault : null)
+      const answer = await scene.send('PUT', MERGE, {})
+      assert.notEqual(answer.status, 200, question)
+    }
+    assert.deepEqual(server.effects, [])
+  })
+}
