@@ -14,10 +14,17 @@ export interface Operation {
   readonly operation_id: string | null
 }
 
-/** A place that a change reaches: an API operation, an agent tool, or the contract as a whole (both null). */
+/** What an MCP server offers beside its tools, by name or address; of a template its text. */
+export interface Offer {
+  readonly list: 'prompts' | 'resources' | 'resourceTemplates'
+  readonly name: string
+}
+
+/** A place that a change reaches: an API operation, an agent tool, an offer, or the contract as a whole (none of them). */
 export interface Occurrence {
   readonly operation: Operation | null
   readonly tool: string | null
+  readonly offer?: Offer
   /** The change in the words of this place. */
   readonly message: string
   /** Stable identity of (rule, place, change): survives unrelated edits and reordering. */
@@ -62,6 +69,7 @@ export interface Finding {
   readonly direction: Direction
   readonly operation: Operation | null
   readonly tool: string | null
+  readonly offer?: Offer
   readonly location: string
   readonly side: 'base' | 'head'
   readonly line: number | null

@@ -36,7 +36,7 @@ export type { ArtifactVerdict, HumanReport, RiskFactor, SeveritySummary, Verdict
 export { compileRequestExpression, REQUEST_FIELDS } from './policy/request-expression.ts'
 export type { RequestExpression, RequestFacts, RequestField } from './policy/request-expression.ts'
 export { countFindings, countPlaces, expandFindings, LEVELS } from './finding.ts'
-export type { Direction, Finding, FindingGroup, Level, Occurrence, Operation } from './finding.ts'
+export type { Direction, Finding, FindingGroup, Level, Occurrence, Offer, Operation } from './finding.ts'
 export { guardMcpClient, guardTools } from './guard.ts'
 export type {
   GuardedClient,

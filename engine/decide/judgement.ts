@@ -1,7 +1,7 @@
 /** Findings under a policy: which ones decide (levels of the policy, scope), and what each calls for. */
 import { byCodeUnit } from '../change-set.ts'
 import type { ArtifactAnalysis, Comparison } from '../compare.ts'
-import type { FindingGroup, Occurrence } from '../finding.ts'
+import type { FindingGroup, Occurrence, Offer } from '../finding.ts'
 import { detectPatterns } from '../patterns/detect.ts'
 import type { PatternReport } from '../patterns/pattern.ts'
 import type {
@@ -16,8 +16,14 @@ import type { EarlierDecision } from '../policy/history.ts'
 import { consumersInContract, reachedConsumers, type DeclaredConsumer } from './consumers.ts'
 import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from './decision.ts'
 
-/** Which findings decide: those that reach this tool or operation, and those of the contract as a whole. Null: all. */
-export type DecisionScope = { readonly tool: string } | { readonly method: string; readonly path: string }
+/** Which findings decide: those that reach this tool, operation, prompt or resource, and those of the contract as a whole. Null: all. */
+export type DecisionScope =
+  | { readonly tool: string }
+  | { readonly method: string; readonly path: string }
+  /** A prompt of an MCP server, by name. */
+  | { readonly prompt: string }
+  /** A resource of an MCP server, by address: listed itself, or by a template. */
+  | { readonly resource: string }
 
 /** A finding group, or the part of one, on which the policy has one opinion. */
 export interface Judgement {
@@ -155,10 +161,18 @@ function anywhere({ id, message }: FindingGroup): Occurrence {
   return { operation: null, tool: null, message, fingerprint: id }
 }
 
-function isInScope({ operation, tool }: Occurrence, scope: DecisionScope): boolean {
-  if (operation === null && tool === null) return true
+function isInScope({ operation, tool, offer }: Occurrence, scope: DecisionScope): boolean {
+  if (operation === null && tool === null && offer === undefined) return true
   if ('tool' in scope) return tool === scope.tool
+  if ('prompt' in scope) return offer?.list === 'prompts' && offer.name === scope.prompt
+  if ('resource' in scope) return offer !== undefined && mayOffer(offer, scope.resource)
   return operation?.method === scope.method && operation.path === scope.path
+}
+
+/** A template is taken to cover every address that begins as it does: one too many decides, never one too few (RFC 6570 leaves the rest open). */
+function mayOffer({ list, name }: Offer, address: string): boolean {
+  if (list === 'resources') return name === address
+  return list === 'resourceTemplates' && address.startsWith(name.split('{', 1)[0] ?? '')
 }
 
 function judgeGroup(artifact: string, group: FindingGroup, evaluate: PolicyEvaluator): readonly Judgement[] {

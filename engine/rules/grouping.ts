@@ -121,8 +121,9 @@ export class Grouping {
     const position = locate[change.side](change.location)
     const occurrences = [...byKey(places)]
       .sort(([a], [b]) => byCodeUnit(a, b))
-      .map(([place, { operation, tool, message }]): Occurrence => {
-        return { operation, tool, message, fingerprint: sha256(`${key}\n${place}`) }
+      .map(([place, { operation, tool, offer, message }]): Occurrence => {
+        const fingerprint = sha256(`${key}\n${place}`)
+        return { operation, tool, ...(offer && { offer }), message, fingerprint }
       })
     return {
       id: `${change.rule.id}-${sha256(key).slice(0, 16)}`,

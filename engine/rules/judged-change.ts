@@ -1,6 +1,6 @@
 /** One change with its verdict, the places that it reaches, and by what either is known to be the same. */
 import { byCodeUnit } from '../change-set.ts'
-import type { Level, Operation } from '../finding.ts'
+import type { Level, Offer, Operation } from '../finding.ts'
 import { canonicalJson, type Json } from '../hash.ts'
 import type { Advice } from './advice.ts'
 import type { Rule } from './rule.ts'
@@ -26,6 +26,8 @@ export interface JudgedChange {
 export interface ReachedPlace {
   readonly operation: Operation | null
   readonly tool: string | null
+  /** Its name is part of the subject, so that two offers are never places of one change. */
+  readonly offer?: Offer
   readonly message: string
   /** Tells apart places of one operation or tool: a response status and media type, a property path. */
   readonly detail: string

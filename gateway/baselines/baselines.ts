@@ -15,11 +15,25 @@ import { assertFresh, isExpired } from './age.ts'
 import { changeOf, promotable, refuseBlocked, registeredRoute, type RegisteredChange } from './promotion.ts'
 import { isNewer, readContractSource, sourceKind } from './source.ts'
 
-/** The contract that an upstream offers now. */
-export interface OfferedContract {
-  readonly type: ArtifactType
+/** A contract by its text. */
+export interface ContractText {
   readonly content: string
+  readonly digest: string
+}
+
+/** The contract that an upstream offers now. */
+export interface OfferedContract extends ContractText {
+  readonly type: ArtifactType
   readonly digest: Digest
+  /** The part of it that a baseline speaks of, where contracts of the kind come in parts; absent: it is one whole. */
+  readonly against?: (baseline: ContractText) => OfferedContract
+  /** A baseline with the parts that it does not speak of yet, as they are offered now; null: it speaks of all of them. */
+  readonly completing?: (baseline: ContractText) => ContractText | null
+}
+
+/** What of the offer is to be compared with the baseline. */
+export function comparedWith(baseline: ContractText, offered: OfferedContract): OfferedContract {
+  return offered.against?.(baseline) ?? offered
 }
 
 export interface BaselineView {
@@ -134,6 +148,11 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
     pinning.set(route.name, started)
     return started
   }
+  /** What is seen for the first time is pinned as the rest was: parts of a contract are not all seen at once. */
+  const completedBy = async (row: BaselineRow, offered: OfferedContract): Promise<BaselineRow> => {
+    const completed = row.source === 'first_use' ? (offered.completing?.(row) ?? null) : null
+    return completed === null ? row : keep({ ...row, ...completed })
+  }
   const pinnedFor = async (route: RouteConfig, offered: OfferedContract): Promise<BaselineRow> => {
     if (generation !== deps.settings().generation) {
       // Another configuration can name another source.
@@ -151,8 +170,9 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
   }
 
   return {
-    async baselineFor(route, offered) {
-      const baseline = await pinnedFor(route, offered)
+    async baselineFor(route, whole) {
+      const baseline = await completedBy(await pinnedFor(route, whole), whole)
+      const offered = comparedWith(baseline, whole)
       const candidate = baseline.digest === offered.digest ? null : candidateOf(route.name, offered, now())
       const isNew = candidate !== null && offeredNow.get(route.name) !== candidate.digest
       await note(route.name, candidate)

@@ -10,7 +10,7 @@ import type { Logger } from '../telemetry/log.ts'
 import { createIdentity, type CallerFacts } from './identity.ts'
 
 export interface ConsumerObserver {
-  /** Never throws. A subject that is no tool, operation or whole contract (a merge, an object) has no consumers. */
+  /** Never throws. A subject that is no tool, operation or whole contract (a merge, an object, a prompt) has no consumers. */
   note(caller: CallerFacts, route: string, subject: Subject): void
   /** Writes what has been seen. */
   flush(): Promise<void>
@@ -49,7 +49,8 @@ export async function createConsumerObserver(deps: ConsumerObserverDeps): Promis
 
   return {
     note(caller, route, { target, scope }) {
-      if (settings().config.observed_consumers.window === 0 || (scope === null && target !== route)) return
+      const isUse = scope === null ? target === route : 'tool' in scope || 'method' in scope
+      if (settings().config.observed_consumers.window === 0 || !isUse) return
       const consumer = identity(caller)
       const key = `${consumer}\n${target}`
       const known = pending.get(key)
@@ -67,7 +68,6 @@ export async function createConsumerObserver(deps: ConsumerObserverDeps): Promis
 
 function usedBy(scope: Subject['scope']): Pick<ObservedUse, 'operation' | 'tool'> {
   if (scope === null) return { operation: null, tool: null }
-  return 'tool' in scope
-    ? { operation: null, tool: scope.tool }
-    : { operation: `${scope.method} ${scope.path}`, tool: null }
+  if ('tool' in scope) return { operation: null, tool: scope.tool }
+  return { operation: 'method' in scope ? `${scope.method} ${scope.path}` : null, tool: null }
 }

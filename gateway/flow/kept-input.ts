@@ -39,7 +39,12 @@ export const KeptDecision = Type.Object({
     target_uri: textOrNull,
   }),
   scope: orNull(
-    Type.Union([Type.Object({ tool: Type.String() }), Type.Object({ method: Type.String(), path: Type.String() })]),
+    Type.Union([
+      Type.Object({ tool: Type.String() }),
+      Type.Object({ method: Type.String(), path: Type.String() }),
+      Type.Object({ prompt: Type.String() }),
+      Type.Object({ resource: Type.String() }),
+    ]),
   ),
   route: textOrNull,
   /** Digest of the declared consumers, as JSON; null: none were. */

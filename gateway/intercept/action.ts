@@ -4,6 +4,7 @@ import type {
   Artifact,
   CompletenessFacts,
   DecisionContext,
+  DecisionScope,
   Envelope,
   IntendedContext,
   ReceiptMismatch,
@@ -57,7 +58,7 @@ export interface Subject {
   /** target_id of its receipt, and the id of the artifact that is judged: each tool has a decision of its own. */
   readonly target: string
   /** Which findings decide; null: all of the contract's. */
-  readonly scope: { readonly tool: string } | { readonly method: string; readonly path: string } | null
+  readonly scope: DecisionScope | null
   /** The operation to authorize, where the request itself says which one it is (`merge`, `publish`); else the route's. */
   readonly operation?: string
   /** The place that the request itself names; bound into the decision and its receipt. */

@@ -5,7 +5,13 @@ import { isJsonObject } from './strict-json.ts'
 export type MessageId = string | number
 
 /** JSON-RPC 2.0 §5.1, and the code of wire.md §13 for what may not proceed. */
-export const RPC_ERROR = { parse: -32700, invalidRequest: -32600, invalidParams: -32602, notForwarded: -32001 } as const
+export const RPC_ERROR = {
+  parse: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  notForwarded: -32001,
+} as const
 
 export type Message =
   | { readonly kind: 'request'; readonly id: MessageId; readonly method: string; readonly params: Params }

@@ -1,4 +1,5 @@
 /** What MCP requests become once recognised: how each is judged, watched and, if it may not proceed, answered. */
+import type { ContractText } from '../baselines/baselines.ts'
 import type {
   Answer,
   AnswerWatcher,
@@ -8,20 +9,16 @@ import type {
   PassingAction,
   Question,
   Refusal,
-  Subject,
 } from './action.ts'
-import { firstId, RPC_ERROR, rpcAnswer, rpcError, type Message, type MessageId } from './json-rpc.ts'
-import { createAnswerWatcher } from './mcp-answer.ts'
+import { firstId, RPC_ERROR, rpcAnswer, rpcError, type Message } from './json-rpc.ts'
+import { createAnswerWatcher, wantedOf } from './mcp-answer.ts'
 import { acceptsStream, createHeldAnswer } from './mcp-held.ts'
-import { toolNames } from './mcp-manifest-text.ts'
+import { namesIn } from './mcp-manifest-text.ts'
+import type { McpAsker } from './mcp-asking.ts'
 import type { McpManifests } from './mcp-manifests.ts'
+import { isModern, judgedMethod, type McpSubject } from './mcp-subjects.ts'
 import { refusalMembers, refusalText } from './refusal.ts'
 import { isJsonObject } from './strict-json.ts'
-
-/** The reserved member of `params._meta` by which a 2026-07-28 request names its protocol version. */
-export const VERSION_CLAIM = 'io.modelcontextprotocol/protocolVersion'
-
-export type ToolCall = Subject & { readonly id: MessageId | null; readonly tool: string; readonly isModern: boolean }
 
 /** GET (the server's own stream), DELETE (end of a session), OPTIONS and HEAD: nothing in them to judge. */
 export class BodilessAction implements PassingAction {
@@ -41,7 +38,7 @@ export class BodilessAction implements PassingAction {
 
   watch(): AnswerWatcher | null {
     if (!this.isStanding) return null
-    return createAnswerWatcher({ call: this.#call, manifests: this.#manifests, lists: new Map(), wantsOutcome: false })
+    return createAnswerWatcher({ call: this.#call, manifests: this.#manifests, wanted: new Map(), wantsOutcome: false })
   }
 
   refuse(refusal: Refusal): Answer {
@@ -49,7 +46,7 @@ export class BodilessAction implements PassingAction {
   }
 }
 
-/** Requests, notifications and responses among which no tool is called. */
+/** Requests, notifications and responses of which none is judged. */
 export class MessagesAction implements PassingAction {
   readonly kind = 'pass'
   readonly isStanding: boolean
@@ -69,8 +66,8 @@ export class MessagesAction implements PassingAction {
   }
 
   watch(): AnswerWatcher | null {
-    const lists = listRequests(this.#messages)
-    return createAnswerWatcher({ call: this.#call, manifests: this.#manifests, lists, wantsOutcome: false })
+    const wanted = wantedOf(this.#messages)
+    return createAnswerWatcher({ call: this.#call, manifests: this.#manifests, wanted, wantsOutcome: false })
   }
 
   refuse(refusal: Refusal): Answer {
@@ -82,106 +79,98 @@ export class MessagesAction implements PassingAction {
   }
 }
 
-/** One or more tool calls, alone or among other messages of a batch. All go on, or none. */
-export class ToolCallsAction implements JudgedAction {
-  readonly kind = 'judge'
-  readonly #toolCalls: readonly ToolCall[]
-  readonly #call: Call
-  readonly #manifests: McpManifests
-  readonly #messages: readonly Message[]
-  readonly #isBatch: boolean
+export interface JudgedMessages {
+  readonly call: Call
+  readonly manifests: McpManifests
+  readonly messages: readonly Message[]
+  /** At least one. */
+  readonly subjects: readonly McpSubject[]
+  readonly isBatch: boolean
+}
 
-  constructor(
-    call: Call,
-    manifests: McpManifests,
-    messages: readonly Message[],
-    toolCalls: readonly ToolCall[],
-    isBatch: boolean,
-  ) {
-    this.#toolCalls = toolCalls
-    this.#call = call
-    this.#manifests = manifests
-    this.#messages = messages
-    this.#isBatch = isBatch
+/** One or more requests that are judged, alone or among other messages of a batch. All go on, or none. */
+export class JudgedMessagesAction implements JudgedAction {
+  readonly kind = 'judge'
+  readonly #judged: JudgedMessages
+
+  constructor(judged: JudgedMessages) {
+    this.#judged = judged
   }
 
   get name(): string {
-    return this.#toolCalls.map(({ name }) => name).join(', ')
+    return this.#judged.subjects.map(({ name }) => name).join(', ')
   }
 
   async gather(): Promise<readonly Question[]> {
-    const first = this.#messages.find((message) => message.kind !== 'response')
-    const meta = first !== undefined && isJsonObject(first.params['_meta']) ? first.params['_meta'] : {}
-    const asker = { call: this.#call, meta, isModern: VERSION_CLAIM in meta }
-    const offered = await this.#manifests.current(
-      asker,
-      this.#toolCalls.map(({ tool }) => tool),
-    )
-    return this.#toolCalls.map((subject) => ({
+    const { manifests, subjects } = this.#judged
+    const offered = await manifests.current(this.#asker(), {
+      lists: subjects.flatMap((subject) => judgedMethod(subject).lists),
+      names: subjects.flatMap((subject) => {
+        const { mustBeListed, lists } = judgedMethod(subject)
+        return mustBeListed ? lists.map((list) => ({ list, name: subject.item })) : []
+      }),
+    })
+    return subjects.map((subject) => ({
       subject,
-      ground: {
-        kind: 'contract',
-        offered,
-        isCovered: (baseline) => toolNames(offered).has(subject.tool) || toolNames(baseline).has(subject.tool),
-      },
+      ground: { kind: 'contract', offered, isCovered: (baseline) => isCovered(subject, [offered, baseline]) },
     }))
   }
 
   watch(isMonitored: boolean): AnswerWatcher | null {
-    const lists = listRequests(this.#messages)
-    return createAnswerWatcher({ call: this.#call, manifests: this.#manifests, lists, wantsOutcome: isMonitored })
+    const { call, manifests, messages } = this.#judged
+    return createAnswerWatcher({ call, manifests, wanted: wantedOf(messages), wantsOutcome: isMonitored })
   }
 
   heldAnswer(): HeldAnswer | null {
-    const requests = this.#messages.filter((message) => message.kind === 'request')
-    if (requests.length === 0 || !acceptsStream(this.#call.headers.accept)) return null
+    const { call, messages } = this.#judged
+    const requests = messages.filter((message) => message.kind === 'request')
+    if (requests.length === 0 || !acceptsStream(call.headers.accept)) return null
     return createHeldAnswer(requests)
   }
 
   refuse(refusal: Refusal): Answer {
-    const answers = this.#messages.flatMap((message) =>
+    const { call, messages, isBatch } = this.#judged
+    const answers = messages.flatMap((message) =>
       message.kind === 'request' ? [this.#answerTo(message, refusal)] : [],
     )
     if (answers.length === 0) return { status: 202, headers: {}, body: '' }
-    return rpcAnswer(200, this.#isBatch ? answers : answers[0], this.#call.headers.accept)
+    return rpcAnswer(200, isBatch ? answers : answers[0], call.headers.accept)
+  }
+
+  #asker(): McpAsker {
+    const { call, messages } = this.#judged
+    const first = messages.find((message) => message.kind !== 'response')
+    const params = first?.params ?? {}
+    const meta = params['_meta']
+    return { call, meta: isJsonObject(meta) ? meta : {}, isModern: isModern(params) }
   }
 
   #answerTo(message: Extract<Message, { readonly kind: 'request' }>, refusal: Refusal): unknown {
-    const toolCall = this.#toolCalls.find(({ id }) => id === message.id)
-    const isCause = refusal.subject === null || refusal.subject.target === toolCall?.target
-    if (toolCall !== undefined && isCause) return stoppedToolResult(toolCall, refusal)
-    return rpcError(
-      message.id,
-      RPC_ERROR.notForwarded,
-      'Not forwarded: another call of the same batch may not proceed.',
-      refusalMembers(refusal),
-    )
+    const subject = this.#judged.subjects.find(({ id }) => id === message.id)
+    const isCause = subject !== undefined && (refusal.subject === null || refusal.subject.target === subject.target)
+    if (isCause && subject.method === 'tools/call') return stoppedToolResult(subject, refusal)
+    const text = isCause ? refusal.message : 'Not forwarded: another call of the same batch may not proceed.'
+    return rpcError(message.id, RPC_ERROR.notForwarded, text, refusalMembers(refusal))
   }
 }
 
+function isCovered(subject: McpSubject, sides: readonly ContractText[]): boolean {
+  const { mustBeListed, lists } = judgedMethod(subject)
+  return !mustBeListed || sides.some((side) => lists.some((list) => namesIn(list, side).has(subject.item)))
+}
+
 /** A result, not a protocol error: the model sees it and can act on it. */
-function stoppedToolResult(toolCall: ToolCall, refusal: Refusal): unknown {
+function stoppedToolResult({ id, params }: McpSubject, refusal: Refusal): unknown {
   return {
     jsonrpc: '2.0',
-    id: toolCall.id,
+    id,
     result: {
-      ...(toolCall.isModern ? { resultType: 'complete' } : {}),
+      ...(isModern(params) ? { resultType: 'complete' } : {}),
       isError: true,
       content: [{ type: 'text', text: refusalText(refusal) }],
       structuredContent: refusalMembers(refusal),
     },
   }
-}
-
-/** Ids of the `tools/list` requests, each with its cursor (null: the first page). */
-function listRequests(messages: readonly Message[]): ReadonlyMap<MessageId, string | null> {
-  const lists = new Map<MessageId, string | null>()
-  for (const message of messages) {
-    if (message.kind !== 'request' || message.method !== 'tools/list') continue
-    const cursor = message.params['cursor']
-    lists.set(message.id, typeof cursor === 'string' ? cursor : null)
-  }
-  return lists
 }
 
 function nameOf(message: Message): string {

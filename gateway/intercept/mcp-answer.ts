@@ -1,29 +1,61 @@
-/** Reads what an MCP answer says while it streams by: pages of `tools/list`, notices that the tools changed, failed executions. */
+/** Reads what an MCP answer says while it streams by: pages of lists, the start of a session, notices of changes, failed executions. */
 import { createParser } from 'eventsource-parser'
 import type { AnswerWatcher, Call } from './action.ts'
-import { isMessageId, type MessageId } from './json-rpc.ts'
+import { isMessageId, type Message, type MessageId } from './json-rpc.ts'
+import { isEventStream } from './mcp-asking.ts'
+import { readPage, readSession } from './mcp-listing.ts'
+import { LIST_NAMES, LISTS, type ListName } from './mcp-manifest-text.ts'
 import type { McpManifests } from './mcp-manifests.ts'
 import { isJsonObject, readStrictJsonText } from './strict-json.ts'
 
+/** What is wanted of the answer to one request. */
+export type Wanted =
+  /** @property cursor that was asked for; null: the first page */
+  { readonly kind: 'page'; readonly list: ListName; readonly cursor: string | null } | { readonly kind: 'session' }
+
 export interface AnswerWatcherOptions {
   readonly call: Call
-  readonly manifests: Pick<McpManifests, 'observe' | 'invalidate'>
-  /** `tools/list` requests that this answers: id → cursor asked for (null: the first page). */
-  readonly lists: ReadonlyMap<MessageId, string | null>
+  readonly manifests: Pick<McpManifests, 'observe' | 'observeSession' | 'invalidate'>
+  readonly wanted: ReadonlyMap<MessageId, Wanted>
   /** Whether results and errors are read too, to tell a failed execution. */
   readonly wantsOutcome: boolean
 }
 
 /** An answer longer than this is passed on unread; a manifest in it then counts as not seen. */
 const MAX_READ_BYTES = 8 * 1024 * 1024
-/** Part of `notifications/tools/list_changed` that no JSON writer escapes. */
+/** Part of `notifications/…/list_changed` that no JSON writer escapes. */
 const CHANGE_NOTICE = Buffer.from('list_changed')
+/** What each notice puts out of date. */
+const NOTICES: ReadonlyMap<unknown, readonly ListName[]> = new Map(
+  LIST_NAMES.map((list) => {
+    const { capability } = LISTS[list]
+    return [
+      `notifications/${capability}/list_changed`,
+      LIST_NAMES.filter((name) => LISTS[name].capability === capability),
+    ]
+  }),
+)
 
-export function createAnswerWatcher(options: AnswerWatcherOptions): AnswerWatcher {
-  return options.lists.size > 0 || options.wantsOutcome ? new ReadingWatcher(options) : new NoticeWatcher(options)
+/** What is to be learned from the answers to these messages. */
+export function wantedOf(messages: readonly Message[]): ReadonlyMap<MessageId, Wanted> {
+  const wanted = new Map<MessageId, Wanted>()
+  for (const message of messages) {
+    if (message.kind !== 'request') continue
+    const list = LIST_NAMES.find((name) => LISTS[name].method === message.method)
+    const { cursor } = message.params
+    if (list !== undefined)
+      wanted.set(message.id, { kind: 'page', list, cursor: typeof cursor === 'string' ? cursor : null })
+    else if (message.method === 'initialize' || message.method === 'server/discover')
+      wanted.set(message.id, { kind: 'session' })
+  }
+  return wanted
 }
 
-/** The cheap one: only looks for the notice in event streams. A false alarm costs one `tools/list`. */
+export function createAnswerWatcher(options: AnswerWatcherOptions): AnswerWatcher {
+  return options.wanted.size > 0 || options.wantsOutcome ? new ReadingWatcher(options) : new NoticeWatcher(options)
+}
+
+/** The cheap one: only looks for the notice in event streams. A false alarm costs one listing. */
 class NoticeWatcher implements AnswerWatcher {
   readonly hasFailed = false
   readonly #options: AnswerWatcherOptions
@@ -59,8 +91,10 @@ class NoticeWatcher implements AnswerWatcher {
 class ReadingWatcher implements AnswerWatcher {
   hasFailed = false
   readonly #options: AnswerWatcherOptions
-  readonly #unanswered: Set<MessageId>
+  readonly #unanswered: Map<MessageId, Wanted>
   #format: 'json' | 'stream' | 'unreadable' = 'unreadable'
+  /** Begun by this answer. */
+  #session: string | null = null
   #chunks: Buffer[] = []
   #size = 0
   readonly #decoder = new TextDecoder()
@@ -75,10 +109,12 @@ class ReadingWatcher implements AnswerWatcher {
 
   constructor(options: AnswerWatcherOptions) {
     this.#options = options
-    this.#unanswered = new Set(options.lists.keys())
+    this.#unanswered = new Map(options.wanted)
   }
 
   head(status: number, headers: Readonly<Record<string, string | readonly string[] | undefined>>): void {
+    const session = headers['mcp-session-id']
+    this.#session = typeof session === 'string' ? session : null
     const encoding = headers['content-encoding']
     if (encoding !== undefined && encoding !== 'identity') return
     this.#format = isEventStream(headers) ? 'stream' : 'json'
@@ -101,8 +137,9 @@ class ReadingWatcher implements AnswerWatcher {
   end(): void {
     if (this.#format === 'json' && this.#size > 0) this.#read(Buffer.concat(this.#chunks).toString('utf8'))
     this.#chunks = []
-    // A list whose answer was not understood may have told the agent of other tools than the ones noted.
-    if (this.#unanswered.size > 0) this.#options.manifests.invalidate(this.#options.call.route.name)
+    // A list whose answer was not understood may have told the agent of other things than the ones noted.
+    const unread = [...this.#unanswered.values()].flatMap((wanted) => (wanted.kind === 'page' ? [wanted.list] : []))
+    if (unread.length > 0) this.#options.manifests.invalidate(this.#options.call.route.name, unread)
   }
 
   #read(text: string): void {
@@ -113,35 +150,21 @@ class ReadingWatcher implements AnswerWatcher {
   }
 
   #note(message: Readonly<Record<string, unknown>>): void {
+    const { call, manifests } = this.#options
     const { id, method, result, error } = message
-    if (method === 'notifications/tools/list_changed') this.#options.manifests.invalidate(this.#options.call.route.name)
+    const changed = NOTICES.get(method)
+    if (changed !== undefined) manifests.invalidate(call.route.name, changed)
     if (method !== undefined || !isMessageId(id)) return
     if (error !== undefined || (isJsonObject(result) && result['isError'] === true)) this.hasFailed = true
-    const cursor = this.#options.lists.get(id)
-    if (cursor === undefined) return
+    const wanted = this.#unanswered.get(id)
+    if (wanted === undefined) return
     this.#unanswered.delete(id)
-    const page = readToolPage(cursor, result)
-    if (page !== null) this.#options.manifests.observe(this.#options.call, page)
+    if (wanted.kind === 'session') {
+      const facts = readSession(result)
+      if (facts !== null) manifests.observeSession(call, facts, this.#session)
+      return
+    }
+    const page = readPage(wanted.list, wanted.cursor, result)
+    if (page !== null) manifests.observe(call, page)
   }
-}
-
-/** A `tools/list` result; null when it is none. */
-export function readToolPage(
-  cursor: string | null,
-  result: unknown,
-): { readonly cursor: string | null; readonly tools: readonly unknown[]; readonly nextCursor: string | null } | null {
-  if (!isJsonObject(result) || !Array.isArray(result['tools'])) return null
-  const nextCursor = result['nextCursor']
-  return {
-    cursor,
-    tools: result['tools'],
-    nextCursor: typeof nextCursor === 'string' && nextCursor !== '' ? nextCursor : null,
-  }
-}
-
-export function isEventStream(headers: Readonly<Record<string, string | readonly string[] | undefined>>): boolean {
-  return String(headers['content-type'] ?? '')
-    .trimStart()
-    .toLowerCase()
-    .startsWith('text/event-stream')
 }

@@ -1,6 +1,6 @@
 /**
- * The tool manifest that each caller sees now. Learned from `tools/list` answers that stream by; asked for by the gateway itself,
- * in the caller's own session and with the caller's own credentials, when none was seen or the one seen is older than the
+ * What each caller is offered by an MCP server now. Learned from answers that stream by; asked for by the gateway itself, in the
+ * caller's own session and with the caller's own credentials, when something was not seen or what was seen is older than the
  * route's `contract.refresh` or the server announced a change. That bound holds whether or not the agent ever lists again.
  */
 import { LRUCache } from 'lru-cache'
@@ -10,61 +10,72 @@ import { sha256Hex } from '../hash.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Call } from './action.ts'
-import { manifestContract, toolNames } from './mcp-manifest-text.ts'
+import type { McpAsker } from './mcp-asking.ts'
+import type { Page } from './mcp-listing.ts'
+import {
+  LIST_NAMES,
+  manifestContract,
+  namesIn,
+  promisedLists,
+  type ListName,
+  type SessionFacts,
+} from './mcp-manifest-text.ts'
 
-/** Who asks, and in which words: enough to ask the upstream for its tools as this caller. */
-export interface McpAsker {
-  readonly call: Call
-  /** `params._meta` of the request at hand. */
-  readonly meta: Readonly<Record<string, unknown>>
-  /** It is a 2026-07-28 request: names its protocol version itself. */
-  readonly isModern: boolean
-}
-
-/** One answer to `tools/list`. */
-export interface ToolPage {
-  /** What was asked for; null: the first page. */
-  readonly cursor: string | null
-  readonly tools: readonly unknown[]
-  /** Null: the last page. */
-  readonly nextCursor: string | null
+/** What a call must know of the manifest, beside what the server promises. */
+export interface ManifestNeed {
+  readonly lists: readonly ListName[]
+  /** Names that the lists should hold. */
+  readonly names: readonly { readonly list: ListName; readonly name: string }[]
 }
 
 export interface McpManifests {
   /** The manifest as of at most `contract.refresh` ago. Rejects with a GatewayError or an UpstreamRefusal. */
-  current(asker: McpAsker, tools: readonly string[]): Promise<OfferedContract>
-  /** A page went by in an answer to this caller. A manifest counts once all its pages were seen. */
-  observe(call: Call, page: ToolPage): void
-  /** The server said that its tools changed, or an answer could not be read: what was seen of this route is out of date. */
-  invalidate(route: string): void
+  current(asker: McpAsker, need: ManifestNeed): Promise<OfferedContract>
+  /** A page went by in an answer to this caller. A list counts once all its pages were seen. */
+  observe(call: Call, page: Page): void
+  /** What the server says of itself went by. @param session that begins with it; null: that of the call, or none */
+  observeSession(call: Call, facts: SessionFacts, session: string | null): void
+  /** The server said that its lists changed, or an answer could not be read: what was seen of this route is out of date. */
+  invalidate(route: string, lists?: readonly ListName[]): void
   /** The caller's session ends. */
   forget(call: Call): void
 }
 
 export interface McpManifestsDeps {
-  /** Asks the upstream for all pages of `tools/list`. */
-  readonly list: (asker: McpAsker) => Promise<readonly unknown[]>
-  /** A whole manifest was seen: the first of a route is pinned as its baseline at once. */
+  /** Asks the upstream for all pages of a list. */
+  readonly list: (asker: McpAsker, list: ListName) => Promise<readonly unknown[]>
+  /** Asks the upstream what it says of itself; null when it cannot be asked. */
+  readonly discover: (asker: McpAsker) => Promise<SessionFacts | null>
+  /** More of a manifest was seen: the first of a route is pinned as its baseline at once. */
   readonly onManifest: (route: RouteConfig, manifest: OfferedContract) => void
   readonly metrics: Metrics
   readonly logger: Logger
   readonly now: () => number
 }
 
+/** Something learned of a server, and when. */
+interface Seen<Thing> {
+  readonly thing: Thing
+  readonly at: number
+  /** Epoch when it was asked for; another one now means that it is out of date. */
+  readonly epoch: number
+}
+
+/** What one caller is known to be offered. */
 interface View {
+  session: Seen<SessionFacts> | null
+  readonly lists: Partial<Record<ListName, Seen<readonly unknown[]>>>
   manifest: OfferedContract | null
-  seenAt: number
-  /** Epoch of the route when it was seen; another one now means that it is out of date. */
-  epoch: number
-  listing: Promise<OfferedContract> | null
-  /** Pages seen so far of a listing that goes by, and the cursor that continues it. */
-  pages: { readonly tools: readonly unknown[]; readonly nextCursor: string } | null
+  /** Questions under way, by list. */
+  readonly asking: Map<ListName | 'session', Promise<void>>
+  /** Pages seen so far of listings that go by, and the cursor that continues each. */
+  readonly pages: Partial<Record<ListName, { readonly items: readonly unknown[]; readonly nextCursor: string }>>
 }
 
 const DEFAULT_REFRESH_SECONDS = 60
 const MAX_VIEWS = 10_000
-/** A tool that the manifest does not name may be new: ask again, but not for every call of an agent that guesses names. */
-const UNKNOWN_TOOL_RELIST_MS = 1000
+/** A name that the manifest does not hold may be new: ask again, but not for every call of an agent that guesses names. */
+const UNKNOWN_NAME_RELIST_MS = 1000
 
 export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
   const views = new LRUCache<string, View>({ max: MAX_VIEWS })
@@ -72,81 +83,133 @@ export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
   /** One copy of a manifest for all sessions that see it. */
   const shared = new LRUCache<string, OfferedContract>({ max: 256 })
 
-  const epochOf = (route: string): number => epochs.get(route) ?? 0
-  const viewOf = (call: Call): View => {
-    const key = viewKey(call)
+  const epochOf = (route: string, list: ListName): number => epochs.get(`${route} ${list}`) ?? 0
+  const viewOf = (key: string): View => {
     const known = views.get(key)
     if (known !== undefined) return known
-    const view: View = { manifest: null, seenAt: 0, epoch: 0, listing: null, pages: null }
+    const view: View = { session: null, lists: {}, manifest: null, asking: new Map(), pages: {} }
     views.set(key, view)
     return view
   }
-  const learn = (call: Call, view: View, tools: readonly unknown[], epoch: number): OfferedContract => {
-    const fresh = manifestContract(tools)
+  const isFresh = (seen: Seen<unknown>, { contract }: RouteConfig): boolean =>
+    deps.now() - seen.at < (contract?.refresh ?? DEFAULT_REFRESH_SECONDS) * 1000
+  const isListFresh = (view: View, list: ListName, route: RouteConfig): boolean => {
+    const seen = view.lists[list]
+    return seen !== undefined && seen.epoch === epochOf(route.name, list) && isFresh(seen, route)
+  }
+  /** The manifest out of its parts, once for all callers who see the same. */
+  const compose = (view: View, route: RouteConfig): OfferedContract => {
+    const fresh = manifestContract({ session: view.session?.thing ?? null, lists: thingsOf(view.lists) })
     const manifest = shared.get(fresh.digest) ?? fresh
     shared.set(manifest.digest, manifest)
     const result = view.manifest === null || view.manifest.digest === manifest.digest ? 'unchanged' : 'changed'
-    deps.metrics.count('preflight_contract_refreshes_total', { route: call.route.name, result })
-    Object.assign(view, { manifest, seenAt: deps.now(), epoch })
-    deps.onManifest(call.route, manifest)
+    deps.metrics.count('preflight_contract_refreshes_total', { route: route.name, result })
+    view.manifest = manifest
+    deps.onManifest(route, manifest)
     return manifest
   }
-  const relist = (asker: McpAsker, view: View): Promise<OfferedContract> => {
-    // Taken before asking: a change announced while the answer is on its way makes that answer out of date.
-    const epoch = epochOf(asker.call.route.name)
-    view.listing ??= deps
-      .list(asker)
-      .then((tools) => learn(asker.call, view, tools, epoch))
+  const once = (
+    view: View,
+    what: ListName | 'session',
+    { call }: McpAsker,
+    ask: () => Promise<void>,
+  ): Promise<void> => {
+    const running = view.asking.get(what)
+    if (running !== undefined) return running
+    const started = ask()
       .catch((error: unknown) => {
-        deps.metrics.count('preflight_contract_refreshes_total', { route: asker.call.route.name, result: 'failed' })
+        deps.metrics.count('preflight_contract_refreshes_total', { route: call.route.name, result: 'failed' })
         throw error
       })
-      .finally(() => {
-        view.listing = null
-      })
-    return view.listing
+      .finally(() => view.asking.delete(what))
+    view.asking.set(what, started)
+    return started
+  }
+  const relist = (asker: McpAsker, view: View, list: ListName): Promise<void> =>
+    once(view, list, asker, async () => {
+      // Taken before asking: a change announced while the answer is on its way makes that answer out of date.
+      const epoch = epochOf(asker.call.route.name, list)
+      view.lists[list] = { thing: await deps.list(asker, list), at: deps.now(), epoch }
+    })
+  /** In sessions it was told once and stands; without, it is asked for like a list. */
+  const renewSession = async (asker: McpAsker, view: View): Promise<boolean> => {
+    if (!asker.isModern || (view.session !== null && isFresh(view.session, asker.call.route))) return false
+    await once(view, 'session', asker, async () => {
+      const facts = await deps.discover(asker)
+      view.session = facts === null ? null : { thing: facts, at: deps.now(), epoch: 0 }
+    })
+    return true
   }
 
   return {
-    current(asker, tools) {
+    async current(asker, need) {
       const { route } = asker.call
-      const view = viewOf(asker.call)
-      const { manifest } = view
-      const age = deps.now() - view.seenAt
-      const refreshMs = (route.contract?.refresh ?? DEFAULT_REFRESH_SECONDS) * 1000
-      const isFresh = manifest !== null && view.epoch === epochOf(route.name) && age < refreshMs
-      deps.metrics.count('preflight_cache_requests_total', { cache: 'manifest', result: isFresh ? 'hit' : 'miss' })
-      if (!isFresh) return relist(asker, view)
-      const names = toolNames(manifest)
-      const isKnown = tools.every((tool) => names.has(tool))
-      return isKnown || age < UNKNOWN_TOOL_RELIST_MS ? Promise.resolve(manifest) : relist(asker, view)
+      const view = viewOf(viewKey(asker.call, null))
+      const isSessionNew = await renewSession(asker, view)
+      const promised = view.session === null ? [] : promisedLists(view.session.thing)
+      const wanted = LIST_NAMES.filter((list) => promised.includes(list) || need.lists.includes(list))
+      const unknown = unknownLists(view, need, deps.now())
+      const stale = wanted.filter((list) => !isListFresh(view, list, route) || unknown.has(list))
+      const isHit = !isSessionNew && stale.length === 0 && view.manifest !== null
+      deps.metrics.count('preflight_cache_requests_total', { cache: 'manifest', result: isHit ? 'hit' : 'miss' })
+      if (isHit && view.manifest !== null) return view.manifest
+      await Promise.all(stale.map((list) => relist(asker, view, list)))
+      return compose(view, route)
     },
-    observe(call, page) {
-      const view = viewOf(call)
-      const epoch = epochOf(call.route.name)
-      const isContinued = page.cursor !== null && view.pages?.nextCursor === page.cursor
-      if (page.cursor !== null && !isContinued) return
-      const tools = isContinued ? [...(view.pages?.tools ?? []), ...page.tools] : page.tools
-      view.pages = page.nextCursor === null ? null : { tools, nextCursor: page.nextCursor }
-      if (page.nextCursor === null) learn(call, view, tools, epoch)
+    observe(call, { list, cursor, items, nextCursor }) {
+      const view = viewOf(viewKey(call, null))
+      const epoch = epochOf(call.route.name, list)
+      const before = view.pages[list]
+      if (cursor !== null && before?.nextCursor !== cursor) return
+      const all = cursor === null ? items : [...(before?.items ?? []), ...items]
+      if (nextCursor !== null) {
+        view.pages[list] = { items: all, nextCursor }
+        return
+      }
+      delete view.pages[list]
+      view.lists[list] = { thing: all, at: deps.now(), epoch }
+      compose(view, call.route)
     },
-    invalidate(route) {
-      epochs.set(route, epochOf(route) + 1)
-      deps.logger.debug({ route }, 'the tools of the upstream may have changed: listed again before the next call')
+    observeSession(call, facts, session) {
+      const view = viewOf(viewKey(call, session))
+      view.session = { thing: facts, at: deps.now(), epoch: 0 }
+      view.manifest = null
+    },
+    invalidate(route, lists = LIST_NAMES) {
+      for (const list of lists) epochs.set(`${route} ${list}`, epochOf(route, list) + 1)
+      deps.logger.debug(
+        { route, lists },
+        'what the upstream offers may have changed: listed again before the next call',
+      )
     },
     forget(call) {
-      views.delete(viewKey(call))
+      views.delete(viewKey(call, null))
     },
   }
 }
 
-/** Headers by which servers tell callers apart, and so may show them different tools. */
+function thingsOf(lists: View['lists']): Readonly<Partial<Record<ListName, readonly unknown[]>>> {
+  return Object.fromEntries(Object.entries(lists).map(([list, { thing }]) => [list, thing]))
+}
+
+/** Lists that lack a name which is asked for, unless they were asked for a moment ago. */
+function unknownLists(view: View, { names }: ManifestNeed, now: number): ReadonlySet<ListName> {
+  const { manifest } = view
+  if (manifest === null) return new Set()
+  const missing = names.filter(({ list, name }) => !namesIn(list, manifest).has(name))
+  return new Set(
+    missing.flatMap(({ list }) => (now - (view.lists[list]?.at ?? 0) < UNKNOWN_NAME_RELIST_MS ? [] : [list])),
+  )
+}
+
+/** Headers by which servers tell callers apart, and so may show them different things. */
 const CREDENTIAL_HEADERS = ['authorization', 'cookie', 'x-api-key', 'api-key'] as const
 
 /** A session, or a set of credentials where there are no sessions. Kept as a hash: credentials stay out of the key. */
-function viewKey(call: Call): string {
-  const session = call.headers['mcp-session-id']
-  const credentials = CREDENTIAL_HEADERS.map((name) => String(call.headers[name] ?? '')).join('\n')
-  if (session === undefined && credentials.length < CREDENTIAL_HEADERS.length) return call.route.name
-  return `${call.route.name}\n${sha256Hex(`${String(session ?? '')}\n${credentials}`)}`
+function viewKey({ route, origin, headers }: Call, begun: string | null): string {
+  const session = begun ?? headers['mcp-session-id']
+  const credentials = CREDENTIAL_HEADERS.map((name) => String(headers[name] ?? '')).join('\n')
+  const place = route.upstream === undefined ? `${route.name}\n${origin}` : route.name
+  if (session === undefined && credentials.length < CREDENTIAL_HEADERS.length) return place
+  return `${place}\n${sha256Hex(`${String(session ?? '')}\n${credentials}`)}`
 }

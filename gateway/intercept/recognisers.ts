@@ -15,7 +15,7 @@ import { createGitlabRecogniser } from './gitlab.ts'
 import { createHttpApiRecogniser } from './http-api.ts'
 import { createCluster } from './kubernetes/cluster.ts'
 import { createKubernetesRecogniser } from './kubernetes/recogniser.ts'
-import { listTools } from './mcp-listing.ts'
+import { discover, listAll } from './mcp-listing.ts'
 import { createMcpManifests } from './mcp-manifests.ts'
 import { createMcpRecogniser } from './mcp.ts'
 import { createMappedRecogniser } from './mapped/recogniser.ts'
@@ -38,7 +38,8 @@ export interface RecogniserDeps {
 export function createRecognisers(deps: RecogniserDeps): Recognisers {
   const { metrics, logger, now, settings } = deps
   const manifests = createMcpManifests({
-    list: (asker) => listTools(asker, deps.upstreams),
+    list: (asker, list) => listAll(asker, list, deps.upstreams),
+    discover: (asker) => discover(asker, deps.upstreams),
     onManifest: (route, manifest) => {
       deps.baselines.baselineFor(route, manifest).catch((error: unknown) => {
         // The next call asks again, and is not forwarded while there is no baseline.

@@ -1,6 +1,6 @@
 /** gather → analyze → decide for one intercepted call: which contracts, and the verdict on each thing the call names. */
 import { directiveOf } from '../../engine/index.ts'
-import type { Baselines } from '../baselines/baselines.ts'
+import { comparedWith, type Baselines } from '../baselines/baselines.ts'
 import type { ConsumerObserver } from '../consumers/observer.ts'
 import { GatewayError } from '../errors.ts'
 import {
@@ -100,7 +100,7 @@ async function contractChange(
 ): Promise<Change> {
   const baseline = await baselines.baselineFor(call.route, offered)
   if (!isCovered(baseline)) throw notCovered(call, subject)
-  return { kind: 'contract', baseline, offered }
+  return { kind: 'contract', baseline, offered: comparedWith(baseline, offered) }
 }
 
 function notCovered(call: Call, subject: Subject): GatewayError {

@@ -2,7 +2,14 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { NodeStreamableHTTPServerTransport, toNodeHandler } from '@modelcontextprotocol/node'
-import { createMcpHandler, Server, type CallToolResult, type Tool } from '@modelcontextprotocol/server'
+import {
+  createMcpHandler,
+  Server,
+  type CallToolResult,
+  type Prompt,
+  type Resource,
+  type Tool,
+} from '@modelcontextprotocol/server'
 
 export interface ToolCallSeen {
   readonly tool: string
@@ -14,6 +21,12 @@ export interface McpUpstream {
   readonly url: string
   /** What `tools/list` answers from now on. */
   tools: readonly Tool[]
+  /** What else is offered from now on; null: the server has no prompts and resources, and no capability for them. */
+  offers: Offers | null
+  /** Told at the start of each session from now on. */
+  instructions: string | null
+  /** Prompts and resources that were asked for, by name and address. */
+  readonly reads: string[]
   /** Tools on one page of the list. */
   pageSize: number
   /** Tool calls that arrived here. */
@@ -44,24 +57,50 @@ export function tool(name: string, input: Properties, output: Properties): Tool 
   }
 }
 
+export interface Offers {
+  readonly prompts: readonly Prompt[]
+  readonly resources: readonly Resource[]
+  readonly resourceTemplates: readonly {
+    readonly uriTemplate: string
+    readonly name: string
+    readonly mimeType: string
+  }[]
+}
+
 interface UpstreamOptions {
   readonly generation?: Generation
   /** Answer with JSON bodies instead of event streams. */
   readonly json?: boolean
   readonly answer?: (name: string, args: unknown) => CallToolResult
+  readonly offers?: Offers
 }
 
 export async function startMcpUpstream(options: UpstreamOptions = {}): Promise<McpUpstream> {
   const generation = options.generation ?? 'sessions'
   const sessions = new Map<string, { readonly transport: NodeStreamableHTTPServerTransport; readonly server: Server }>()
-  const state = { tools: [ECHO, ADD] as readonly Tool[], pageSize: 100, calls: [] as ToolCallSeen[], lists: 0 }
+  const state = {
+    tools: [ECHO, ADD] as readonly Tool[],
+    offers: options.offers ?? null,
+    instructions: null as string | null,
+    reads: [] as string[],
+    pageSize: 100,
+    calls: [] as ToolCallSeen[],
+    lists: 0,
+  }
   let seenHeaders: IncomingMessage['headers'] = {}
 
   const newServer = (): Server => {
     const server = new Server(
       { name: 'upstream', version: '1.0.0' },
-      { capabilities: { tools: { listChanged: true } } },
+      {
+        capabilities: {
+          tools: { listChanged: true },
+          ...(state.offers !== null && { prompts: { listChanged: true }, resources: { listChanged: true } }),
+        },
+        ...(state.instructions !== null && { instructions: state.instructions }),
+      },
     )
+    if (state.offers !== null) offer(server, state)
     server.setRequestHandler('tools/list', (request) => {
       state.lists += 1
       const start = Number(request.params?.cursor ?? 0)
@@ -96,12 +135,31 @@ export async function startMcpUpstream(options: UpstreamOptions = {}): Promise<M
     sessions: () => sessions.size,
     endSessions: () => sessions.clear(),
     async announceChange() {
-      for (const { server } of sessions.values()) await server.sendToolListChanged()
+      for (const { server } of sessions.values()) {
+        await server.sendToolListChanged()
+        if (state.offers !== null) await server.sendPromptListChanged()
+      }
     },
     async close() {
       http.closeAllConnections()
       await new Promise<void>((resolve) => http.close(() => resolve()))
     },
+  })
+}
+
+function offer(server: Server, state: { readonly offers: Offers | null; readonly reads: string[] }): void {
+  server.setRequestHandler('prompts/list', () => ({ prompts: [...(state.offers?.prompts ?? [])] }))
+  server.setRequestHandler('resources/list', () => ({ resources: [...(state.offers?.resources ?? [])] }))
+  server.setRequestHandler('resources/templates/list', () => ({
+    resourceTemplates: [...(state.offers?.resourceTemplates ?? [])],
+  }))
+  server.setRequestHandler('prompts/get', ({ params: { name } }) => {
+    state.reads.push(name)
+    return { messages: [{ role: 'user', content: { type: 'text', text: `${name}!` } }] }
+  })
+  server.setRequestHandler('resources/read', ({ params: { uri } }) => {
+    state.reads.push(uri)
+    return { contents: [{ uri, text: 'text' }] }
   })
 }
 

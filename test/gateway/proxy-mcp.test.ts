@@ -104,7 +104,10 @@ test('the first manifest seen is pinned as the baseline when the agent lists', a
   const baseline = await road.store.baseline('tools', 'tools')
 
   assert.equal(baseline?.source, 'first_use')
-  assert.deepEqual(JSON.parse(baseline?.content ?? ''), { tools: [ADD, ECHO] })
+  assert.deepEqual(JSON.parse(baseline?.content ?? ''), {
+    capabilities: { tools: { listChanged: true } },
+    tools: [ADD, ECHO],
+  })
 })
 
 test('a manifest that comes in pages is whole only with its last page', async (t) => {

@@ -39,11 +39,12 @@ export const OFFER_KINDS: readonly OfferKind[] = [
   },
 ]
 
-export function compareOffers(kind: OfferKind, before: McpItems, after: McpItems, report: McpReport): void {
+export function compareOffers(kind: OfferKind, before: McpItems, after: McpItems, whole: McpReport): void {
   for (const name of [...new Set([...before.keys(), ...after.keys()])].sort(byCodeUnit)) {
     const old = before.get(name)
     const now = after.get(name)
     const subject = `${kind.list}/${name}`
+    const report = whole.of({ list: kind.list, name })
     if (old !== undefined && now !== undefined) {
       kind.compare(old, now, report)
       compareTexts(old, now, null, `${kind.noun} ${name}`, report)

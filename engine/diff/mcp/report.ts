@@ -1,6 +1,6 @@
 /** Changes of a manifest on their way to groups: words are filled in, and what agents touch is counted. */
 import type { ComparisonStats } from '../../compare.ts'
-import type { Direction } from '../../finding.ts'
+import type { Direction, Offer } from '../../finding.ts'
 import type { Advice } from '../../rules/advice.ts'
 import type { Grouping } from '../../rules/grouping.ts'
 import { mcpRule, type McpRuleId } from '../../rules/mcp/rows.ts'
@@ -42,24 +42,45 @@ type SourceOf = (pointer: string) => string
 
 const asItStands: SourceOf = (pointer) => pointer
 
-export class McpReport {
-  readonly #grouping: Grouping
-  readonly #sourceOf: Readonly<Record<'base' | 'head', SourceOf>>
-  readonly #touchedTools = new Set<string>()
-  readonly #touched: Readonly<Record<Direction, Set<string>>> = {
+/** What agents touch, gathered by a report and its parts. */
+class Touched {
+  readonly tools = new Set<string>()
+  readonly changes: Readonly<Record<Direction, Set<string>>> = {
     request: new Set(),
     response: new Set(),
     none: new Set(),
   }
+}
+
+export class McpReport {
+  readonly #grouping: Grouping
+  readonly #sourceOf: Readonly<Record<'base' | 'head', SourceOf>>
+  readonly #touched: Touched
+  readonly #offer: Offer | undefined
 
   /** Names of the tools that the head offers: what a text says of them is weighed. */
   readonly tools: ReadonlySet<string>
 
-  /** `sourceOf` gives the pointer into a document whose tools were read from another form. */
-  constructor(grouping: Grouping, tools: ReadonlySet<string>, sourceOf?: Readonly<Record<'base' | 'head', SourceOf>>) {
+  /**
+   * `sourceOf` gives the pointer into a document whose tools were read from another form.
+   * @param part of another report: what is said here concerns this offer, and is counted there
+   */
+  constructor(
+    grouping: Grouping,
+    tools: ReadonlySet<string>,
+    sourceOf?: Readonly<Record<'base' | 'head', SourceOf>>,
+    part?: { readonly offer: Offer; readonly touched: Touched },
+  ) {
     this.#grouping = grouping
     this.tools = tools
     this.#sourceOf = sourceOf ?? { base: asItStands, head: asItStands }
+    this.#offer = part?.offer
+    this.#touched = part?.touched ?? new Touched()
+  }
+
+  /** The same report, for what concerns one prompt, resource or template. */
+  of(offer: Offer): McpReport {
+    return new McpReport(this.#grouping, this.tools, this.#sourceOf, { offer, touched: this.#touched })
   }
 
   /** Says a change that a row of the manifest rules judges. */
@@ -80,15 +101,16 @@ export class McpReport {
     const inPlace = tool === null || NAMING_RULES.has(rule.id) ? message : `tool \`${tool}\`: ${message}`
     this.#grouping.add(
       { rule, subject, side, location: this.#sourceOf[side](location), message, advice, before, after },
-      { operation: null, tool, message: inPlace, detail: subject },
+      { operation: null, tool, ...(this.#offer && { offer: this.#offer }), message: inPlace, detail: subject },
     )
     if (rule.level === 'info') return
-    if (tool !== null) this.#touchedTools.add(tool)
-    this.#touched[rule.direction].add(`${tool ?? ''} ${subject}`)
+    if (tool !== null) this.#touched.tools.add(tool)
+    this.#touched.changes[rule.direction].add(`${tool ?? ''} ${subject}`)
   }
 
   touched(): ComparisonStats['touched'] {
-    const { request, response } = this.#touched
-    return { endpoints: this.#touchedTools.size, fields: response.size, params: request.size }
+    const { tools, changes } = this.#touched
+    const { request, response } = changes
+    return { endpoints: tools.size, fields: response.size, params: request.size }
   }
 }

@@ -70,6 +70,12 @@ export const Finding = Type.Object(
     ...CHANGE,
     operation: nullable(Operation),
     tool: nullable(Type.String()),
+    offer: Type.Optional(
+      Type.Object(
+        { list: Type.Enum(['prompts', 'resources', 'resourceTemplates']), name: Type.String() },
+        { description: 'What an MCP server offers beside its tools, where the change is of one such thing.' },
+      ),
+    ),
     before: Type.Unknown(),
     after: Type.Unknown(),
     fingerprint: Type.String({ description: 'Stable identity of this change in this place.' }),

@@ -107,6 +107,8 @@ suite('a scope', () => {
     ['an untouched tool', { tool: 'fetch' }, ['DEFAULT_CHANGED']],
     ['a touched operation', { method: 'GET', path: '/owners' }, ['API_REMOVED_WITHOUT_DEPRECATION', 'DEFAULT_CHANGED']],
     ['another method', { method: 'PUT', path: '/owners' }, ['DEFAULT_CHANGED']],
+    ['a prompt', { prompt: 'search' }, ['DEFAULT_CHANGED']],
+    ['a resource', { resource: 'file:///a' }, ['DEFAULT_CHANGED']],
     ['another path', { method: 'GET', path: '/shops' }, ['DEFAULT_CHANGED']],
   ] as const) {
     test(`of ${what} keeps what reaches it and what concerns the whole contract`, () => {
