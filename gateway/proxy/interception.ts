@@ -37,7 +37,7 @@ export async function endTls(
     const secure = new TLSSocket(socket, {
       isServer: true,
       secureContext,
-      ALPNProtocols: ['http/1.1'],
+      ALPNProtocols: ['h2', 'http/1.1'],
       SNICallback: (name, done) => {
         // Another name than the one asked for would be a way round the policy for that one.
         if (name.toLowerCase() === host) return done(null, secureContext)

@@ -5,6 +5,8 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { TLSSocket } from 'node:tls'
 import type { Config } from '../config/schema.ts'
 import { ownListeners } from '../egress/own-listeners.ts'
 import { createEgress, type Egress } from '../egress/policy.ts'
@@ -16,6 +18,7 @@ import { watchUnusedConnections } from '../unused-connections.ts'
 import { admit, type AdmissionDeps } from './admission.ts'
 import type { Arrival } from './arrival.ts'
 import { takeConnect } from './connect.ts'
+import { createHttp2Front } from './http2-front.ts'
 import { listenOn } from './listen.ts'
 import { ANYBODY } from './proxy-auth.ts'
 import { buildRoad, type RoadParts, type RoadPartsDeps } from './road-parts.ts'
@@ -69,10 +72,11 @@ export function createProxy(deps: ProxyDeps): Proxy {
     insecureHTTPParser: false,
   })
   const unused = watchUnusedConnections(server)
-  const arrivals = new WeakMap<Socket, Arrival>()
+  const arrivals = new WeakMap<Duplex, Arrival>()
   const openTrips = new Set<Trip>()
   metrics.sample('preflight_calls_open', () => openTrips.size)
   const tunnels = createTunnels(metrics)
+  const http2 = createHttp2Front()
   /** Connections between their first byte and their way: neither the HTTP server's nor a tunnel's. */
   const pending = new Set<Socket>()
   let isClosing = false
@@ -100,6 +104,11 @@ export function createProxy(deps: ProxyDeps): Proxy {
     tunnels,
     serve(socket, arrival) {
       pending.delete(socket)
+      if (socket instanceof TLSSocket && socket.alpnProtocol === 'h2')
+        return http2.take(socket, (exchange) => {
+          arrivals.set(exchange, arrival)
+          server.emit('connection', exchange)
+        })
       arrivals.set(socket, arrival)
       server.emit('connection', socket)
       // What was read of it to know its kind was put back, and waits.
@@ -136,13 +145,16 @@ export function createProxy(deps: ProxyDeps): Proxy {
       unused.close()
       for (const socket of pending) socket.destroy()
       tunnels.drain(Math.min(DRAIN_IDLE_MS, drainMs))
+      http2.drain()
       const force = setTimeout(() => {
         server.closeAllConnections()
         tunnels.close()
+        http2.close()
       }, drainMs)
       await Promise.all([closed, redirectsClosed])
       clearTimeout(force)
       tunnels.close()
+      http2.close()
       await road.upstreams.close()
     },
   }

@@ -54,7 +54,7 @@ test('a host that a route names is intercepted: judged, receipted, and forwarded
   const { road, upstream, ca, destination } = await scene(t)
   const { socket, head } = await openConnect(road.url, destination)
   assert.match(head, /^HTTP\/1\.1 200 /)
-  const secure = await startTls(socket, { servername: 'localhost', ca, ALPNProtocols: ['h2', 'http/1.1'] })
+  const secure = await startTls(socket, { servername: 'localhost', ca, ALPNProtocols: ['http/1.1'] })
   assert.equal(secure.authorized, true)
   assert.match(secure.getPeerCertificate().subjectaltname ?? '', /DNS:localhost/)
   const answer = await ask(secure, `GET /v1/pets?q=%2F.. HTTP/1.1\nHost: ${destination}\nX-Forwarded-For: 10.0.0.9`)

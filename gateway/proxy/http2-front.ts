@@ -1,0 +1,137 @@
+/**
+ * HTTP/2 on intercepted connections: each stream becomes one HTTP/1.1 exchange with the proxy's own server, in memory, so that
+ * every request passes the same parser, the same checks and the same road. Frames and flow control stay here.
+ */
+import { request as http1Request, type ClientRequest, type IncomingMessage } from 'node:http'
+import {
+  constants,
+  performServerHandshake,
+  type Http2Session,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  type ServerHttp2Stream,
+} from 'node:http2'
+import { duplexPair, type Duplex } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
+
+export interface Http2Front {
+  /** Speaks HTTP/2 on the connection, on which TLS stands, until it closes. */
+  take(connection: TLSSocket, serve: (exchange: Duplex) => void): void
+  /** No new streams; those under way may finish. */
+  drain(): void
+  /** Breaks all of them off. */
+  close(): void
+}
+
+/** As for connections of HTTP/1.1. */
+const IDLE_MS = 75_000
+const MAX_STREAMS = 100
+
+export function createHttp2Front(): Http2Front {
+  const sessions = new Set<Http2Session>()
+  return {
+    take(connection, serve) {
+      const session = performServerHandshake(connection, { settings: { maxConcurrentStreams: MAX_STREAMS } })
+      sessions.add(session)
+      // A client that breaks the rules or the connection ends its own session, and nothing else.
+      session.on('error', () => session.destroy())
+      session.on('close', () => sessions.delete(session))
+      session.setTimeout(IDLE_MS, () => session.close())
+      session.on('stream', (stream, headers, _flags, raw) => takeStream(stream, headers, rawFields(raw), serve))
+      // A session waits for the word by which sockets of clients say that TLS stands; those of servers say it otherwise.
+      connection.emit('secureConnect')
+    },
+    drain() {
+      for (const session of sessions) session.close()
+    },
+    close() {
+      for (const session of sessions) session.destroy()
+    },
+  }
+}
+
+/** `raw` is name, value, name, value …, with the pseudo-header fields among them. */
+function rawFields(raw: unknown): readonly string[] {
+  return Array.isArray(raw) ? raw.map(String) : []
+}
+
+function takeStream(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  raw: readonly string[],
+  serve: (exchange: Duplex) => void,
+): void {
+  stream.on('error', () => stream.destroy())
+  const fields = headers[':method'] === 'CONNECT' ? null : http1Fields(headers, raw, stream.endAfterHeaders)
+  if (fields === null) return stream.close(constants.NGHTTP2_PROTOCOL_ERROR)
+  const [near, far] = duplexPair()
+  serve(far)
+  let exchange: ClientRequest
+  try {
+    exchange = http1Request({
+      method: headers[':method'] ?? 'GET',
+      path: headers[':path'] ?? '/',
+      headers: [...fields],
+      setHost: false,
+      createConnection: () => near,
+    })
+  } catch {
+    // A field or a path that HTTP/1.1 cannot carry.
+    near.destroy()
+    return stream.close(constants.NGHTTP2_PROTOCOL_ERROR)
+  }
+  exchange.on('continue', () => stream.additionalHeaders({ ':status': 100 }))
+  exchange.on('response', (answer) => passAnswer(answer, stream))
+  exchange.on('error', () => stream.close(constants.NGHTTP2_INTERNAL_ERROR))
+  // Whoever resets a stream has gone, as a client that breaks its connection off.
+  stream.on('close', () => {
+    exchange.destroy()
+    far.destroy()
+  })
+  if (stream.endAfterHeaders) exchange.end()
+  else stream.pipe(exchange)
+}
+
+/**
+ * The fields as HTTP/1.1 has them, byte for byte but for the framing (RFC 9113 §8.2.2, §8.3.1). Null when `:authority` and
+ * `host` name two hosts.
+ */
+function http1Fields(
+  headers: IncomingHttpHeaders,
+  raw: readonly string[],
+  isBodiless: boolean,
+): readonly string[] | null {
+  const authority = headers[':authority']
+  const fields: string[] = []
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const [name = '', value = ''] = [raw[index], raw[index + 1]]
+    if (!name.startsWith(':')) fields.push(name, value)
+  }
+  if (authority !== undefined && headers.host !== undefined && headers.host !== authority) return null
+  if (authority !== undefined && headers.host === undefined) fields.unshift('host', authority)
+  // Without a length the body must be framed, whatever the method: else it would be read as the next request.
+  if (!isBodiless && headers['content-length'] === undefined) fields.push('transfer-encoding', 'chunked')
+  return fields
+}
+
+/** Fields of the one connection in memory (RFC 9113 §8.2.2). */
+const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+])
+
+function passAnswer(answer: IncomingMessage, stream: ServerHttp2Stream): void {
+  if (stream.destroyed || stream.headersSent) return
+  const head: OutgoingHttpHeaders = { ':status': answer.statusCode ?? 502 }
+  for (const [name, values] of Object.entries(answer.headersDistinct)) {
+    if (values === undefined || CONNECTION_FIELDS.has(name)) continue
+    head[name] = values.length === 1 ? values[0] : values
+  }
+  stream.respond(head, { waitForTrailers: true })
+  stream.on('wantTrailers', () => stream.sendTrailers(answer.trailers))
+  answer.on('error', () => stream.close(constants.NGHTTP2_INTERNAL_ERROR))
+  answer.pipe(stream)
+}
