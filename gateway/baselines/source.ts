@@ -1,12 +1,12 @@
 /** Reads a contract from where the configuration says it is. Addresses, files and refs are the operator's, never a caller's. */
 import { readFile, stat } from 'node:fs/promises'
-import { request } from 'undici'
 import type { ContractSource } from '../config/route.ts'
+import { canonicalAddress, specialRange } from '../egress/address.ts'
+import { fetchDocument } from '../egress/fetch.ts'
 import { GatewayError } from '../errors.ts'
 import { readGitDocument } from '../scm/git-document.ts'
 import { gitFileChangedAt, parseGitReference } from '../scm/git.ts'
 
-const TIMEOUT_MS = 10_000
 const MAX_BYTES = 64 * 1024 * 1024
 
 /** What each kind of source is called in the record of a baseline. */
@@ -59,20 +59,13 @@ function placeInGit(text: string, repository: string | undefined) {
 }
 
 async function download(url: string): Promise<string> {
-  const { statusCode, body } = await request(url, {
-    headers: { accept: 'application/json, application/yaml, text/yaml, */*' },
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  })
-  if (statusCode !== 200) {
-    await body.dump()
-    throw new Error(`${url} answered ${statusCode}`)
-  }
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > MAX_BYTES) throw new Error(`${url} is larger than ${MAX_BYTES} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+  const read = await fetchDocument(url, { allowedHosts: null, maxBytes: MAX_BYTES, isPermitted: isNoMetadata })
+  if (read.ok) return read.value
+  throw new Error(read.problem.message)
+}
+
+/** Contracts may lie anywhere inside; no contract lies where a cloud hands out credentials. */
+function isNoMetadata(address: string): boolean {
+  const canonical = canonicalAddress(address)
+  return canonical !== null && specialRange(canonical)?.kind !== 'cloud metadata'
 }

@@ -1,4 +1,4 @@
-/** A contract document from a URL of an allowed host: no redirect followed, no private address reached, bounded in size and time. */
+/** A contract document from a URL: no redirect followed, no address reached that may not be, bounded in size and time. */
 import { isIP } from 'node:net'
 import { Agent, request } from 'undici'
 import { fail, ok, type Result } from '../../engine/index.ts'
@@ -6,10 +6,11 @@ import { isPublicAddress } from './address.ts'
 import { guardedLookup, RefusedAddressError, whyNotPublic } from './lookup.ts'
 
 const TIMEOUT_MS = 15_000
+const ACCEPT = 'application/json, application/yaml, text/yaml, */*'
 
 export interface FetchRules {
-  /** Host names, each with `:port` where it is not the default one (configuration `diff.allow_urls`). */
-  readonly allowedHosts: readonly string[]
+  /** Host names, each with `:port` where it is not the default one (configuration `diff.allow_urls`); null: the operator wrote the URL. */
+  readonly allowedHosts: readonly string[] | null
   readonly maxBytes: number
   /** Which addresses may be connected to; public ones unless told. */
   readonly isPermitted?: (address: string) => boolean
@@ -21,19 +22,20 @@ export async function fetchDocument(address: string, rules: FetchRules): Promise
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
     return unreadable('it is not an http(s) URL')
   if (url.username !== '' || url.password !== '') return unreadable('credentials in a URL are not sent')
-  if (!rules.allowedHosts.some((host) => host.toLowerCase() === url.host)) {
+  if (rules.allowedHosts?.some((host) => host.toLowerCase() === url.host) === false) {
     return unreadable(`the host "${url.host}" is not in diff.allow_urls of the configuration`)
   }
   const isPermitted = rules.isPermitted ?? isPublicAddress
   const literal = url.hostname.replace(/^\[|\]$/g, '')
   // A literal address is connected to without a look-up, so it is judged here.
-  if (isIP(literal) !== 0 && !isPermitted(literal)) return unreadable(`${literal} is not a public address`)
+  if (isIP(literal) !== 0 && !isPermitted(literal))
+    return unreadable(`${literal} ${whyNotPublic(literal) ?? 'may not be asked'}`)
   const agent = new Agent({
     connect: {
       lookup: guardedLookup((address) =>
         isPermitted(address)
           ? null
-          : new RefusedAddressError(url.hostname, address, whyNotPublic(address) ?? 'refused'),
+          : new RefusedAddressError(url.hostname, address, whyNotPublic(address) ?? 'may not be asked'),
       ),
       timeout: TIMEOUT_MS,
     },
@@ -50,7 +52,7 @@ export async function fetchDocument(address: string, rules: FetchRules): Promise
 
 async function read(url: URL, dispatcher: Agent): Promise<Result<string>> {
   const signal = AbortSignal.timeout(TIMEOUT_MS)
-  const { statusCode, body } = await request(url, { dispatcher, signal, headers: { accept: '*/*' } })
+  const { statusCode, body } = await request(url, { dispatcher, signal, headers: { accept: ACCEPT } })
   if (statusCode >= 300 && statusCode < 400)
     return unreadable(`it answered ${statusCode}, and redirects are not followed`)
   if (statusCode !== 200) return unreadable(`it answered ${statusCode}`)

@@ -54,7 +54,12 @@ export async function endTls(
       secure.off('secure', onSecure).off('close', onClose)
       metrics.count('preflight_tls_handshakes_total', { result })
       if (result === 'done') return resolve(secure)
-      logger.info({ correlation_id: correlationId, host, result, err: cause }, 'a TLS handshake came to nothing')
+      logger.info(
+        { correlation_id: correlationId, host, result, err: cause },
+        /UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN/.test(codeOf(cause))
+          ? 'a TLS handshake came to nothing: the client does not trust the certificate of the gateway (preflight ca show)'
+          : 'a TLS handshake came to nothing',
+      )
       socket.destroy()
       resolve(null)
     }
@@ -67,4 +72,8 @@ export async function endTls(
     })
     secure.on('secure', onSecure).on('close', onClose)
   })
+}
+
+function codeOf(error: Error | null): string {
+  return error !== null && 'code' in error ? String(error.code) : ''
 }
