@@ -4,6 +4,7 @@ import { seconds, strict } from './fields.ts'
 import { RouteScmConfig } from './scm.ts'
 import { ArgocdRoute } from './argocd-route.ts'
 import { KubernetesRoute } from './kubernetes-route.ts'
+import { NpmRoute } from './npm-route.ts'
 import { RequestMap } from './request-map.ts'
 
 export const ContractSource = Type.Union([
@@ -66,10 +67,11 @@ export const RouteConfig = Type.Object(
         Type.Literal('github'),
         Type.Literal('gitlab'),
         Type.Literal('bitbucket'),
+        Type.Literal('npm'),
       ],
       {
         description:
-          'mcp: Streamable HTTP, judged per tool. http: judged against the OpenAPI contract of the route. kubernetes: writes to the Kubernetes API. argocd: syncs and changes of Argo CD applications. mapped: any requests, by rules. github, gitlab, bitbucket: merges, deployments and releases.',
+          'mcp: Streamable HTTP, judged per tool. http: judged against the OpenAPI contract of the route. kubernetes: writes to the Kubernetes API. argocd: syncs and changes of Argo CD applications. mapped: any requests, by rules. github, gitlab, bitbucket: merges, deployments and releases. npm: publications to a registry.',
       },
     ),
     contract: Type.Optional(
@@ -159,6 +161,7 @@ export const RouteConfig = Type.Object(
     ),
     kubernetes: KubernetesRoute,
     argocd: ArgocdRoute,
+    npm: NpmRoute,
     map: Type.Optional(RequestMap),
     otherwise: Type.Optional(
       Type.Union([Type.Literal('pass'), Type.Literal('deny')], {

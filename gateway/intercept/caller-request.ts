@@ -13,6 +13,8 @@ export interface CallerQuestion {
   readonly path: string
   readonly body: Buffer | null
   readonly accept: string
+  /** Longest answer that is read; absent: 8 MiB. */
+  readonly maxBytes?: number
 }
 
 export interface CallerAnswer {
@@ -33,12 +35,14 @@ const OF_THE_CALL: ReadonlySet<string> = new Set([
   'if-none-match',
   'if-modified-since',
   'if-unmodified-since',
+  // A password that serves once is for the call itself.
+  'npm-otp',
 ])
 
 /** Rejects when there is no whole answer within the route's timeout, or one that is too long. */
 export async function askAsCaller(
   call: Call,
-  { method, path, body, accept }: CallerQuestion,
+  { method, path, body, accept, maxBytes = MAX_BYTES }: CallerQuestion,
   upstreams: Upstreams,
 ): Promise<CallerAnswer> {
   const type = call.headers['content-type']
@@ -50,15 +54,15 @@ export async function askAsCaller(
   ]
   const signal = AbortSignal.timeout(call.route.timeout.headers * 1000)
   const answer = await upstreams.poolOf(call).request({ path, method, headers, body, signal })
-  return { status: answer.statusCode, headers: answer.headers, body: await readBounded(answer.body) }
+  return { status: answer.statusCode, headers: answer.headers, body: await readBounded(answer.body, maxBytes) }
 }
 
-async function readBounded(body: AsyncIterable<Buffer>): Promise<Buffer> {
+async function readBounded(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of body) {
     size += chunk.length
-    if (size > MAX_BYTES) throw new Error(`its answer is longer than ${MAX_BYTES} bytes`)
+    if (size > maxBytes) throw new Error(`its answer is longer than ${maxBytes} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

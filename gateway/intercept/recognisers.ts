@@ -7,7 +7,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { Flow } from '../flow/flow.ts'
 import { bindingOf, provenAt } from '../scm/binding-of.ts'
 import type { Store } from '../store/store.ts'
-import type { Recogniser } from './action.ts'
+import type { Call, Recogniser } from './action.ts'
 import { createArgocdRecogniser } from './argocd/recogniser.ts'
 import { createBitbucketRecogniser } from './bitbucket.ts'
 import { createGithubRecogniser } from './github.ts'
@@ -19,13 +19,14 @@ import { discover, listAll } from './mcp-listing.ts'
 import { createMcpManifests } from './mcp-manifests.ts'
 import { createMcpRecogniser } from './mcp.ts'
 import { createMappedRecogniser } from './mapped/recogniser.ts'
+import { createNpmRecogniser } from './npm/recogniser.ts'
 import type { ScmDeps } from './scm-action.ts'
 
 export type Recognisers = Readonly<Record<RouteConfig['protocol'], Recogniser>>
 
 export interface RecogniserDeps {
   readonly settings: BaselinesDeps['settings']
-  readonly flow: Pick<Flow, 'sniff'>
+  readonly flow: Pick<Flow, 'sniff' | 'readJson'>
   readonly baselines: Pick<Baselines, 'baselineFor'>
   readonly upstreams: Upstreams
   readonly store: Pick<Store, 'bindings'>
@@ -54,6 +55,11 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
     now,
   })
   const scm = scmDeps(deps)
+  const onObserved = ({ route, correlationId }: Call, message: string): void =>
+    logger.warn(
+      { correlation_id: correlationId, route: route.name, reason: message },
+      'a request would have been denied',
+    )
   return {
     github: createGithubRecogniser(scm),
     gitlab: createGitlabRecogniser(scm),
@@ -66,13 +72,12 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
       repository: () => settings().config.diff.repository,
     }),
     argocd: createArgocdRecogniser(),
-    mapped: createMappedRecogniser({
+    mapped: createMappedRecogniser({ upstreams: deps.upstreams, onObserved }),
+    npm: createNpmRecogniser({
       upstreams: deps.upstreams,
-      onObserved: ({ route, correlationId }, message) =>
-        logger.warn(
-          { correlation_id: correlationId, route: route.name, reason: message },
-          'a request would have been denied',
-        ),
+      flow: deps.flow,
+      config: () => settings().config,
+      onObserved,
     }),
     kubernetes: createKubernetesRecogniser({
       cluster: createCluster(deps.upstreams),

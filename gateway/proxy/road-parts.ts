@@ -21,7 +21,7 @@ import { createWaitingRoom, type WaitingRoom } from './waiting-room.ts'
 export interface RoadPartsDeps {
   /** Read once a request: routes, limits and policy can change while the proxy runs. */
   readonly settings: BaselinesDeps['settings']
-  readonly flow: Pick<BaselinesDeps['flow'], 'authorize'> & Pick<Flow, 'digests' | 'sniff'>
+  readonly flow: Pick<BaselinesDeps['flow'], 'authorize'> & Pick<Flow, 'digests' | 'sniff' | 'readJson'>
   readonly store: Pick<Store, 'approval' | 'bindings' | 'receiptState' | 'consumeReceipt' | 'recordInterception'>
   readonly keys: Pick<KeyRing, 'keySet'>
   readonly baselines: Pick<Baselines, 'baselineFor'>

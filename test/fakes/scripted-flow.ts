@@ -2,8 +2,10 @@
 import {
   artifactDigest,
   DECISION_CLASSES,
+  DEFAULT_DOCUMENT_LIMITS,
   inputFingerprint,
   ok,
+  readJson,
   sniffArtifactType,
   type Comparison,
   type Decision,
@@ -14,7 +16,7 @@ import type { BaselinesDeps, IssuedDecision } from '../../gateway/baselines/base
 import type { AuthorizeRequest, Flow } from '../../gateway/flow/flow.ts'
 
 export type ScriptedFlow = BaselinesDeps['flow'] &
-  Pick<Flow, 'digests' | 'sniff'> & {
+  Pick<Flow, 'digests' | 'sniff' | 'readJson'> & {
     /** Every authorize request, in order. */
     readonly asked: AuthorizeRequest[]
   }
@@ -42,6 +44,7 @@ export function scriptedFlow(script: Script): ScriptedFlow {
   return {
     asked,
     sniff: (before, after) => Promise.resolve(sniffArtifactType(before, after)),
+    readJson: (bytes) => Promise.resolve(readJson(Buffer.from(bytes).toString('utf8'), DEFAULT_DOCUMENT_LIMITS)),
     digests: (artifacts) =>
       Promise.resolve({
         inputFingerprint: inputFingerprint(artifacts, sha256Hex),

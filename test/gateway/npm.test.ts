@@ -1,0 +1,121 @@
+/** npm against a real registry with the whole gateway between: what is published is judged by the contracts in it, and npm prints why not. */
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { testAuthority } from '../fakes/certificates.ts'
+import { startTestGateway } from '../fakes/gateway.ts'
+import { npmClient, startRegistry } from '../fakes/registry.ts'
+import { openapi } from '../fakes/scm-client.ts'
+
+const BOTH = { 'api/openapi.yaml': openapi('/pets', '/toys'), 'index.js': '' }
+const ONE = { 'api/openapi.yaml': openapi('/pets'), 'index.js': '' }
+
+async function scene(t: TestContext, route: object = {}) {
+  const registry = await startRegistry(t)
+  const gateway = await startTestGateway(t, {
+    routes: [
+      {
+        name: 'registry',
+        match: { path: '/' },
+        upstream: registry.origin,
+        protocol: 'npm',
+        operation: 'publish',
+        ...route,
+      },
+    ],
+    monitoring: { sinks: [{ type: 'log' }] },
+  })
+  const npm = npmClient(t, gateway.addresses.proxy, registry.token)
+  return { registry, gateway, npm, direct: npmClient(t, registry.origin, registry.token) }
+}
+
+test('a first version and one that adds go out, one that takes an operation away does not, and npm says why', async (t) => {
+  const { npm, direct } = await scene(t)
+  const first = await npm.publish('@acme/pets', '1.0.0', ONE, '--access=public')
+  assert.equal(first.code, 0, first.output)
+  const wider = await npm.publish('@acme/pets', '1.1.0', BOTH, '--access=public')
+  assert.equal(wider.code, 0, wider.output)
+  const narrower = await npm.publish('@acme/pets', '1.2.0', ONE, '--access=public')
+  assert.notEqual(narrower.code, 0)
+  assert.match(narrower.output, /E403/)
+  assert.match(narrower.output, /PREFLIGHT_STOP: Preflight stopped publish npm:@acme\/pets@1\.2\.0/)
+  assert.match(narrower.output, /API_PATH_REMOVED|API_REMOVED/)
+  const versions = await direct.run('view', '@acme/pets', 'versions', '--json')
+  assert.deepEqual(JSON.parse(versions.output), ['1.0.0', '1.1.0'])
+})
+
+test('what is installed comes through the road, and the versions that are there stay', async (t) => {
+  const { npm, direct } = await scene(t)
+  assert.equal((await direct.publish('pets', '1.0.0', BOTH)).code, 0)
+  const installed = await npm.run('install', 'pets')
+  assert.equal(installed.code, 0, installed.output)
+  const removed = await npm.run('unpublish', 'pets@1.0.0', '--force')
+  assert.notEqual(removed.code, 0)
+  assert.match(removed.output, /PREFLIGHT_RECEIPT_REQUIRED/)
+  assert.match((await direct.run('view', 'pets', 'version')).output, /1\.0\.0/)
+})
+
+test('the same by CONNECT: npm trusts the authority of the gateway, and speaks TLS with it', async (t) => {
+  const authority = await testAuthority()
+  const registry = await startRegistry(t, authority)
+  const gateway = await startTestGateway(t, {
+    egress: { allow: ['127.0.0.0/8', '::1'] },
+    routes: [
+      {
+        name: 'registry',
+        match: { host: 'localhost', path: '/' },
+        protocol: 'npm',
+        tls: { upstream_ca: authority.file },
+      },
+    ],
+    monitoring: { sinks: [{ type: 'log' }] },
+  })
+  const cafile = join(gateway.dataDir, 'agent-ca.pem')
+  writeFileSync(cafile, await (await fetch(`${gateway.addresses.api}/.well-known/preflight-ca.pem`)).text())
+  const settings = [`cafile=${cafile}`, `https-proxy=${gateway.addresses.proxy}`, 'noproxy=']
+  const npm = npmClient(t, registry.origin, registry.token, settings)
+  const first = await npm.publish('pets', '1.0.0', BOTH)
+  assert.equal(first.code, 0, first.output)
+  const stopped = await npm.publish('pets', '1.0.1', ONE)
+  assert.match(stopped.output, /E403[^]*PREFLIGHT_STOP/)
+  const installed = await npm.run('install', 'pets@1.0.0')
+  assert.equal(installed.code, 0, installed.output)
+  assert.match(await (await fetch(`${gateway.addresses.admin}/metrics`)).text(), /outcome="stopped"\} 1/)
+})
+
+test('a tag that would hand its followers less is not moved, and one that hands them the same is', async (t) => {
+  const { npm, direct } = await scene(t)
+  await direct.publish('pets', '1.0.0', BOTH)
+  await direct.publish('pets', '2.0.0', ONE, '--tag=next')
+  const back = await npm.run('dist-tag', 'add', 'pets@2.0.0', 'latest')
+  assert.match(back.output, /E403[^]*PREFLIGHT_STOP[^]*npm:pets@latest/)
+  const fresh = await npm.run('dist-tag', 'add', 'pets@1.0.0', 'stable')
+  assert.equal(fresh.code, 0, fresh.output)
+  const gone = await npm.run('dist-tag', 'rm', 'pets', 'stable')
+  assert.match(gone.output, /PREFLIGHT_RECEIPT_REQUIRED[^]*unpublish npm:pets@stable/)
+})
+
+test('an older line that is published again is held against its own line, and against what its tag named', async (t) => {
+  const { npm, direct } = await scene(t)
+  await direct.publish('pets', '1.0.0', ONE)
+  await direct.publish('pets', '2.0.0', BOTH)
+  const patched = await npm.publish('pets', '1.0.1', ONE, '--tag=old-line')
+  assert.equal(patched.code, 0, patched.output)
+  const misplaced = await npm.publish('pets', '1.0.2', ONE, '--tag=latest')
+  assert.match(misplaced.output, /npm:pets@latest/)
+})
+
+test('deprecation and owners go by the rules of the route', async (t) => {
+  const closed = await scene(t)
+  await closed.direct.publish('pets', '1.0.0', BOTH)
+  const stopped = await closed.npm.run('deprecate', 'pets@1.0.0', 'use toys')
+  assert.match(stopped.output, /PREFLIGHT_RECEIPT_REQUIRED[^]*deprecate npm:pets@1\.0\.0/)
+  const denied = await scene(t, { npm: { deprecate: 'pass', unpublish: 'deny' } })
+  await denied.direct.publish('pets', '1.0.0', BOTH)
+  await denied.direct.publish('pets', '1.1.0', BOTH)
+  const passed = await denied.npm.run('deprecate', 'pets@1.0.0', 'use toys')
+  assert.equal(passed.code, 0, passed.output)
+  const removed = await denied.npm.run('unpublish', 'pets@1.0.0', '--force')
+  assert.match(removed.output, /E403[^]*npm\.unpublish: deny/)
+})
