@@ -51,7 +51,7 @@ export async function endTls(
     }, timeoutMs)
     const settle = (result: HandshakeResult, cause: Error | null): void => {
       clearTimeout(timer)
-      secure.off('secure', onSecure).off('close', onClose)
+      secure.off('secure', onSecure).off('close', onClose).off('end', onEnd)
       metrics.count('preflight_tls_handshakes_total', { result })
       if (result === 'done') return resolve(secure)
       logger.info(
@@ -66,11 +66,13 @@ export async function endTls(
     let cause: Error | null = null
     const onSecure = (): void => settle('done', null)
     const onClose = (): void => settle(fault, cause)
+    // A client that ends its side before TLS stands has nothing more to say.
+    const onEnd = (): void => void secure.destroy()
     secure.on('error', (error: Error) => {
       cause = error
       secure.destroy()
     })
-    secure.on('secure', onSecure).on('close', onClose)
+    secure.on('secure', onSecure).on('close', onClose).on('end', onEnd)
   })
 }
 

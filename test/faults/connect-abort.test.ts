@@ -156,6 +156,17 @@ test('a gateway that stops does not wait for tunnels on which nothing moves, nor
   assert.equal(await closed, 'closed')
 })
 
+test('a gateway that stops does not wait for connections inside TLS on which no call is under way', async (t) => {
+  const place = await scene(t, { decide: () => 'BLOCK' })
+  const secure = await insideTls(place)
+  secure.write(`GET /pets HTTP/1.1\r\nHost: ${place.routed}\r\n\r\n`)
+  const [answer] = await once(secure, 'data')
+  assert.match(String(answer), /^HTTP\/1\.1 403 /)
+  await insideTls(place)
+  // The whole budget would run into the deadline of the test.
+  await place.road.proxy.close(60_000)
+})
+
 async function startPlain(t: TestContext, talk: (socket: Socket) => void): Promise<string> {
   const server: Server = createServer({ allowHalfOpen: true }, talk)
   server.listen(0, '127.0.0.1')

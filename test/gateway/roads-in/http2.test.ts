@@ -119,6 +119,32 @@ for (const method of ['POST', 'GET', 'DELETE']) {
   })
 }
 
+test('answers without a body end with their head', async (t) => {
+  const place = await scene(t, ({ method }, response) => {
+    response.writeHead(method === 'HEAD' ? 200 : 204, method === 'HEAD' ? { 'content-length': '1234' } : {}).end()
+  })
+  const head = await ask(place, { ':path': '/v1/pets', ':method': 'HEAD' })
+  assert.deepEqual([head.status, head.headers['content-length'], head.body], [200, '1234', ''])
+  const none = await ask(place, { ':path': '/v1/pets', ':method': 'DELETE' })
+  assert.deepEqual([none.status, none.body], [204, ''])
+})
+
+test('a client that expects 100 (Continue) gets it and sends its body', async (t) => {
+  const place = await scene(t, (request, response) => {
+    void text(request).then((body) => response.end(`got ${body}`))
+  })
+  const stream = place.session.request({ ':path': '/v1/pets', ':method': 'POST', expect: '100-continue' })
+  stream.on('continue', () => stream.end('hello'))
+  assert.equal(await text(stream), 'got hello')
+})
+
+test('a large body and a large answer pass whole, both ways at once', async (t) => {
+  const place = await scene(t, (request, response) => void request.pipe(response))
+  const sent = 'x'.repeat(3_000_000)
+  const { body } = await ask(place, { ':path': '/v1/pets', ':method': 'POST' }, sent)
+  assert.equal(body.length, sent.length)
+})
+
 test('a stopped call and a wrong host are refused on their stream, and the connection goes on', async (t) => {
   const place = await scene(t, good, { decide: () => 'BLOCK' })
   assert.equal((await ask(place, { ':path': '/v1/pets' })).status, 403)
