@@ -128,6 +128,12 @@ export const METRICS = [
     help: 'TLS handshakes with agents on intercepted connections: done, failed (agents that do not trust the authority end here), timed_out, wrong_name.',
   },
   {
+    name: 'preflight_interception_ca_end_seconds',
+    type: 'gauge',
+    labels: [],
+    help: 'When the authority that signs for intercepted connections ends, as seconds since the epoch; 0 until it first signs.',
+  },
+  {
     name: 'preflight_tunnels_open',
     type: 'gauge',
     labels: [],

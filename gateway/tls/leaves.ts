@@ -2,6 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { LRUCache } from 'lru-cache'
+import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { LEAF_LIFE_MS, type Authorities, type SigningAuthority } from './authorities.ts'
 
@@ -16,6 +17,7 @@ export interface Leaves {
 export interface LeavesDeps {
   readonly authorities: Pick<Authorities, 'signing'>
   readonly metrics: Metrics
+  readonly logger: Logger
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
@@ -32,8 +34,10 @@ const MAX_CONTEXTS = 1000
 const BACKDATED_MS = 3_600_000
 /** A connection may stand for long after its handshake, and resume: no leaf is shown in its last hours. */
 const MARGIN_MS = 4 * 3_600_000
+/** The end of the authority is told this long before it, with each leaf that it signs. */
+const NOTICE_MS = 30 * 24 * 3_600_000
 
-export function createLeaves({ authorities, metrics, now }: LeavesDeps): Leaves {
+export function createLeaves({ authorities, metrics, logger, now }: LeavesDeps): Leaves {
   const contexts = new LRUCache<string, Entry>({ max: MAX_CONTEXTS })
   let keys: LeafKeys | null = null
 
@@ -44,6 +48,12 @@ export function createLeaves({ authorities, metrics, now }: LeavesDeps): Leaves 
       const isGood = known !== undefined && known.authorityId === authority.id && now() < known.until
       metrics.count('preflight_cache_requests_total', { cache: 'certificate', result: isGood ? 'hit' : 'miss' })
       if (isGood) return known.context
+      metrics.set('preflight_interception_ca_end_seconds', {}, Math.floor(authority.notAfter / 1000))
+      if (authority.notAfter - now() < NOTICE_MS)
+        logger.warn(
+          { ends_at: new Date(authority.notAfter).toISOString() },
+          'the interception authority ends soon: make the next one with preflight ca rotate, and give it to the agents',
+        )
       keys ??= makeLeafKeys()
       const notAfter = Math.min(now() + LEAF_LIFE_MS, authority.notAfter)
       const context = makeContext(authority, keys, host, now() - BACKDATED_MS, notAfter)

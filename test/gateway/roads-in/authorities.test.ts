@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { connect, TLSSocket, type SecureContext } from 'node:tls'
 import { createServer as createTcp } from 'node:net'
+import { createLogger } from '../../../gateway/telemetry/log.ts'
 import { createMetrics } from '../../../gateway/telemetry/metrics.ts'
 import { createAuthorities, LEAF_LIFE_MS, type Authorities } from '../../../gateway/tls/authorities.ts'
 import { authorityFile } from '../../../gateway/tls/authority-file.ts'
@@ -16,6 +17,8 @@ import { testAuthority } from '../../fakes/certificates.ts'
 import { run } from '../../fakes/command-io.ts'
 
 const HOUR = 3_600_000
+const log: string[] = []
+const logger = createLogger('info', { write: (line: string) => void log.push(line) })
 
 interface Scene {
   readonly dataDir: string
@@ -92,6 +95,19 @@ test('one that has ended signs nothing, and says what to do', async (t) => {
   await assert.rejects(authorities.signing(), /ended on .* preflight ca rotate/)
 })
 
+test('the end of the authority is told a month before, and is a metric', async (t) => {
+  const { authorities, clock } = scene(t)
+  const metrics = createMetrics()
+  const leaves = createLeaves({ authorities, metrics, logger, now: () => clock.now })
+  await leaves.contextFor('api.example')
+  assert.doesNotMatch(log.join(''), /ends soon/)
+  const { notAfter } = await authorities.signing()
+  assert.ok((await metrics.text()).includes(`preflight_interception_ca_end_seconds ${Math.floor(notAfter / 1000)}\n`))
+  clock.now = notAfter - 20 * 24 * HOUR
+  await leaves.contextFor('api.example')
+  assert.match(log.join(''), /ends soon: make the next one with preflight ca rotate/)
+})
+
 test('a file that is not readable as authorities is never replaced', async (t) => {
   const { dataDir, authorities } = scene(t)
   for (const text of ['{', '{}', '{"version":1,"authorities":[{}]}']) {
@@ -103,7 +119,7 @@ test('a file that is not readable as authorities is never replaced', async (t) =
 
 test('a leaf is for its host alone, short-lived, and accepted by a client that trusts the bundle', async (t) => {
   const { authorities, clock } = scene(t)
-  const leaves = createLeaves({ authorities, metrics: createMetrics(), now: () => clock.now })
+  const leaves = createLeaves({ authorities, metrics: createMetrics(), logger, now: () => clock.now })
   const ca = await authorities.bundle()
   for (const [host, name] of [
     ['api.example', 'DNS:api.example'],
@@ -122,7 +138,7 @@ test('a leaf is for its host alone, short-lived, and accepted by a client that t
 test('a leaf is kept, made anew before it ends, and when another authority signs', async (t) => {
   const { authorities, clock } = scene(t)
   const metrics = createMetrics()
-  const leaves = createLeaves({ authorities, metrics, now: () => clock.now })
+  const leaves = createLeaves({ authorities, metrics, logger, now: () => clock.now })
   const first = await leaves.contextFor('api.example')
   assert.equal(await leaves.contextFor('api.example'), first)
   clock.now += LEAF_LIFE_MS - HOUR
@@ -138,7 +154,7 @@ test('an authority of the operator is used as it is, and not rotated here', asyn
   const given = await testAuthority()
   const ca = { certificate: given.file, key: given.keyFile }
   const authorities = createAuthorities({ dataDir: '/nowhere', ca, now: Date.now })
-  const leaves = createLeaves({ authorities, metrics: createMetrics(), now: Date.now })
+  const leaves = createLeaves({ authorities, metrics: createMetrics(), logger, now: Date.now })
   const certificate = await shown(await leaves.contextFor('api.example'), given.certificate)
   assert.equal(certificate?.verify(new X509Certificate(given.certificate).publicKey), true)
   assert.equal((await authorities.bundle()).trim(), given.certificate.trim())
