@@ -7,6 +7,7 @@ import type { Action, Call, Recogniser } from './action.ts'
 import { firstId, readMessage, RPC_ERROR, rpcAnswer, rpcError, type MessageId } from './json-rpc.ts'
 import { BodilessAction, JudgedMessagesAction, MessagesAction } from './mcp-actions.ts'
 import type { McpManifests } from './mcp-manifests.ts'
+import { foreignPage } from './mcp-pages.ts'
 import { headerProblem, subjectProblem, subjectsOf } from './mcp-subjects.ts'
 import { readStrictJson } from './strict-json.ts'
 
@@ -14,6 +15,8 @@ export function createMcpRecogniser(manifests: McpManifests): Recogniser {
   return {
     needsBody: ({ method }) => method === 'POST',
     recognise(call) {
+      const page = foreignPage(call)
+      if (page !== null) return refused(call, 403, RPC_ERROR.invalidRequest, page)
       if (call.method === 'GET' || call.method === 'DELETE') return new BodilessAction(call, manifests)
       if (call.method === 'OPTIONS' || call.method === 'HEAD') return new BodilessAction(call, manifests)
       if (call.method !== 'POST') {

@@ -1,5 +1,7 @@
 /** MCP messages that no SDK would send: what has two readings is refused with a JSON-RPC error, and a batch goes on whole or not at all. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { test, type TestContext } from 'node:test'
 import { startMcpUpstream, type McpUpstream } from '../fakes/mcp-upstream.ts'
@@ -172,3 +174,22 @@ test('credentials reach no line of the log', async (t) => {
   assert.ok(road.log.length > 0)
   assert.doesNotMatch(road.log.join(''), /very-secret-value/)
 })
+
+for (const [what, host, origin, status] of [
+  ['a page of a stranger that took the address of this machine', 'evil.example', 'http://evil.example', 403],
+  ['a page of a stranger by a number', 'evil.example:15080', 'https://other.example', 403],
+  ['a page of this machine', 'localhost:15080', 'http://localhost:3000', 200],
+  ['a program by any name', 'gateway.internal', null, 200],
+] as const) {
+  test(`${what} is answered ${status}`, async (t) => {
+    const { upstream, road } = await scene(t)
+    const body = call(1, 'echo')
+    const { hostname, port } = new URL(road.url)
+    const headers = { ...HEADERS, host, 'content-length': String(body.length), ...(origin !== null && { origin }) }
+    const request = httpRequest({ hostname, port, method: 'POST', path: '/', headers }).end(body)
+    const [answer]: IncomingMessage[] = await once(request, 'response')
+    answer?.resume()
+    assert.equal(answer?.statusCode, status)
+    assert.equal(upstream.calls.length, status === 200 ? 1 : 0)
+  })
+}

@@ -1,0 +1,43 @@
+/** The published MCP server that offers one of everything, as its own process on a free port. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { createRequire } from 'node:module'
+import type { TestContext } from 'node:test'
+import { until } from './until.ts'
+
+const PROGRAM = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js')
+
+/** Resolves with the address of its MCP endpoint. */
+export async function startEverythingServer(t: TestContext): Promise<string> {
+  const port = await freePort()
+  const server = spawn(process.execPath, [PROGRAM, 'streamableHttp'], {
+    env: { ...process.env, PORT: String(port) },
+    stdio: 'ignore',
+  })
+  t.after(async () => {
+    const closed = once(server, 'close')
+    server.kill('SIGKILL')
+    await closed
+  })
+  const url = `http://127.0.0.1:${port}/mcp`
+  await until(async () => {
+    try {
+      await (await fetch(url)).body?.cancel()
+      return true
+    } catch {
+      return false
+    }
+  }, 'the server answers')
+  return url
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  if (typeof address !== 'object' || address === null) throw new Error('there is no free port')
+  return address.port
+}
