@@ -53,7 +53,7 @@ export interface Baselines {
   /** Null when the route has no baseline yet. */
   view(route: string): Promise<BaselineView | null>
   /**
-   * Makes the candidate the baseline, or confirms the baseline when its own digest is given: its age then counts from now.
+   * Makes the candidate the baseline; where the route has a maximum age, the baseline's own digest confirms it, and its age counts from now.
    * @param digest of the contract that was reviewed: another one offered meanwhile is refused
    * @param by who promotes, for the record
    */

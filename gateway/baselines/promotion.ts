@@ -43,7 +43,8 @@ export function promotable(
   if (route === undefined) throw new GatewayError('NOT_FOUND', `There is no route "${routeName}".`)
   if (found === null) throw new GatewayError('NOT_FOUND', `Route "${routeName}" has no baseline yet.`)
   const { baseline, candidate } = found
-  if (digest === baseline.digest) return { route, baseline, candidate: null }
+  const isConfirmation = digest === baseline.digest && route.contract?.max_age !== undefined
+  if (isConfirmation) return { route, baseline, candidate: null }
   if (candidate === null) {
     throw new GatewayError('NOT_FOUND', `Route "${routeName}" has no candidate: its upstream offers the baseline.`)
   }

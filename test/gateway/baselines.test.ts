@@ -141,7 +141,7 @@ test('a candidate is listed beside the baseline until it is promoted by its dige
 
 for (const [what, decision, digest, code] of [
   ['that the policy blocks', 'BLOCK', V2.digest, 'FORBIDDEN'],
-  ['by the digest of another one', 'ALLOW', contractDigest('another'), 'APPROVAL_CONFLICT'],
+  ['by the digest of another one', 'ALLOW', V1.digest, 'APPROVAL_CONFLICT'],
 ] as const) {
   test(`a candidate ${what} is not promoted`, async (t) => {
     const { baselines, route } = await start(t, { decide: () => decision })
@@ -167,7 +167,7 @@ test('promoting on an unknown route, or without a candidate, is not found', asyn
   await baselines.baselineFor(route, V1)
   for (const name of ['nowhere', 'tools']) {
     await assert.rejects(
-      baselines.promote(name, V2.digest, 'alice'),
+      baselines.promote(name, V1.digest, 'alice'),
       (error) => error instanceof GatewayError && error.code === 'NOT_FOUND',
     )
   }

@@ -120,7 +120,7 @@ export const promoteBaseline = defineRoute({
       digest: Type.String({
         pattern: DIGEST_PATTERN,
         description:
-          'Of the contract that was reviewed; when another one is offered by now, nothing is promoted. The digest of the baseline confirms it: its age counts from now.',
+          'Of the contract that was reviewed; when another one is offered by now, nothing is promoted. Where the route has a contract.max_age, the digest of the baseline confirms it: its age counts from now.',
       }),
     },
     { title: 'PromoteRequest' },

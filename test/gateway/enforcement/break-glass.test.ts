@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { GatewayError } from '../../../gateway/errors.ts'
 import { openSqliteStore } from '../../../gateway/store/sqlite/store.ts'
@@ -111,18 +112,18 @@ async function petRoad(
 
 const down = () => Promise.reject(new GatewayError('STORE_UNAVAILABLE'))
 
+const OPENED = {
+  id: 'bg_1',
+  route: 'pets',
+  reason: REASON,
+  openedBy: 'v:000000000000',
+  closedBy: null,
+  closedAt: null,
+  calls: 0,
+}
+
 const openOn = (road: Road, openedAt: number, expiresAt: number) =>
-  road.store.openBreakGlass({
-    id: 'bg_1',
-    route: 'pets',
-    reason: REASON,
-    openedBy: 'v:000000000000',
-    openedAt,
-    expiresAt,
-    closedBy: null,
-    closedAt: null,
-    calls: 0,
-  })
+  road.store.openBreakGlass({ ...OPENED, openedAt, expiresAt })
 
 test('ends by itself', async (t) => {
   let clock = Date.now()
@@ -188,4 +189,21 @@ test('is opened, listed and closed on the command line, and survives a restart',
   assert.equal((await cli('close', id)).code, 0)
   assert.equal((await cli('close', 'bg_none')).code, 1)
   assert.match((await cli('list')).stdout, /closed/)
+})
+
+test('who opened an exception, why and for how long cannot be changed or deleted in the ledger', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'preflight-glass-')), 'ledger.db')
+  const store = await openSqliteStore({ file, calls: 'batched', flushMilliseconds: 10 })
+  await store.openBreakGlass({ ...OPENED, openedAt: 1, expiresAt: 2 })
+  await store.close()
+  const database = new DatabaseSync(file)
+  for (const tampering of [
+    "UPDATE break_glass SET reason = 'none'",
+    'UPDATE break_glass SET expires_at = 99',
+    "UPDATE break_glass SET opened_by = 'nobody'",
+    'DELETE FROM break_glass',
+  ]) {
+    assert.throws(() => database.exec(tampering), /final|kept/, tampering)
+  }
+  database.close()
 })
