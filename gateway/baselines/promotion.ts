@@ -39,8 +39,8 @@ export function promotable(
   found: Omit<Promotable, 'route'> | null,
   { config }: Pick<Settings, 'config'>,
 ): Promotable {
-  const route = config.routes.find(({ name }) => name === routeName)
-  if (route === undefined) throw new GatewayError('NOT_FOUND', `There is no route "${routeName}".`)
+  const route = routeOfBaseline(routeName, config.routes)
+  if (route === null) throw new GatewayError('NOT_FOUND', `There is no route "${routeName}".`)
   if (found === null) throw new GatewayError('NOT_FOUND', `Route "${routeName}" has no baseline yet.`)
   const { baseline, candidate } = found
   const isConfirmation = digest === baseline.digest && route.contract?.max_age !== undefined
@@ -72,8 +72,8 @@ export async function refuseBlocked(
       target_id: route.name,
     },
     caller: { tenant: LOCAL_TENANT, audience: null },
-    correlationId: `promote:${route.name}:${candidate.digest.slice(-12)}`,
-    route: route.name,
+    correlationId: `promote:${route.name.replace('/', ':')}:${candidate.digest.slice(-12)}`,
+    route: ownerOf(route.name),
     decisionSpecVersion: '2.0',
     previousReceipt: null,
     scope: null,
@@ -101,7 +101,17 @@ export function registeredRoute(
   if (decision !== 'ALLOW' || context.operation !== REGISTER || tenant !== LOCAL_TENANT) return null
   const [artifact, ...others] = artifacts
   if (artifact === undefined || others.length > 0) return null
-  return routes.find(({ name }) => name === context.target_id && name === artifact.id) ?? null
+  return artifact.id === context.target_id ? routeOfBaseline(artifact.id, routes) : null
+}
+
+/** The route whose baseline it is, under the baseline's own name: a route can have several, `ROUTE/NAME`. Null: none has. */
+function routeOfBaseline(baseline: string, routes: readonly RouteConfig[]): RouteConfig | null {
+  const route = routes.find(({ name }) => name === ownerOf(baseline))
+  return route === undefined ? null : { ...route, name: baseline }
+}
+
+function ownerOf(baseline: string): string {
+  return baseline.split('/', 1)[0] ?? baseline
 }
 
 /** From the baseline to what is offered, as a change set says it. */

@@ -1,4 +1,5 @@
 /** Looks at the contracts that upstreams offer without waiting for a call (`contract.watch`): a change is known, and told, before somebody runs into it. */
+import type { ArtifactType } from '../../engine/index.ts'
 import type { RouteConfig } from '../config/route.ts'
 import type { CurrentSettings } from '../settings.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -23,6 +24,12 @@ export interface WatcherDeps {
 }
 
 const TICK_MS = 1000
+
+/** What the calls of each protocol are judged by; of the others no contract is offered in one place. */
+const CONTRACT_TYPES: Readonly<Partial<Record<RouteConfig['protocol'], ArtifactType>>> = {
+  mcp: 'mcp_manifest',
+  http: 'openapi',
+}
 
 export function startWatcher(deps: WatcherDeps): Watcher {
   const { settings, now, tick = TICK_MS } = deps
@@ -53,7 +60,8 @@ export function startWatcher(deps: WatcherDeps): Watcher {
 async function lookAt(route: RouteConfig, digests: Map<string, string>, deps: WatcherDeps): Promise<void> {
   const { settings, baselines, metrics, logger } = deps
   const source = route.contract?.current
-  if (source === undefined) return
+  const type = CONTRACT_TYPES[route.protocol]
+  if (source === undefined || type === undefined) return
   const { name } = route
   try {
     const content = await readContractSource(source, settings().config.diff.repository)
@@ -62,7 +70,6 @@ async function lookAt(route: RouteConfig, digests: Map<string, string>, deps: Wa
     digests.set(name, digest)
     const result = before === undefined || before === digest ? 'unchanged' : 'changed'
     metrics.count('preflight_contract_refreshes_total', { route: name, result })
-    const type = route.protocol === 'mcp' ? 'mcp_manifest' : 'openapi'
     const baseline = await baselines.baselineFor(route, { type, content, digest })
     if (result === 'changed' && baseline.digest !== digest)
       logger.warn({ route: name, digest, baseline: baseline.digest }, 'the contract that is offered has changed')

@@ -26,6 +26,7 @@ const CHECKS: readonly Check[] = [
   checkHttpRoutes,
   checkKubernetesNames,
   checkRequestMaps,
+  checkAgents,
   checkContractFiles,
   checkContractSources,
   checkOwnUpstreams,
@@ -201,6 +202,29 @@ function checkRequestMaps({ routes }: Config): readonly Located[] {
     return compiled.ok
       ? []
       : compiled.problem.map(({ pointer: within, message, fix }) => at(`${pointer}/map${within}`, message, fix))
+  })
+}
+
+function checkAgents({ routes }: Config): readonly Located[] {
+  return routes.flatMap(({ llm, contract }, index) => {
+    const isNamed = llm.agent_header !== undefined || llm.agent_field !== undefined
+    if (llm.agents.length === 0)
+      return isNamed
+        ? [at(`/routes/${index}/llm/agents`, 'no agent is named, so every call that names one is refused', 'list them')]
+        : []
+    if (!isNamed)
+      return [
+        at(`/routes/${index}/llm`, 'nothing says which agent a call belongs to', 'add agent_header or agent_field'),
+      ]
+    return contract?.baseline === undefined
+      ? []
+      : [
+          at(
+            `/routes/${index}/contract/baseline`,
+            'one source cannot be the baseline of several agents',
+            'write one route for each, or leave it out: the first tools seen are pinned',
+          ),
+        ]
   })
 }
 

@@ -5,6 +5,7 @@ import { RouteScmConfig } from './scm.ts'
 import { ArgocdRoute } from './argocd-route.ts'
 import { KubernetesRoute } from './kubernetes-route.ts'
 import { NpmRoute } from './npm-route.ts'
+import { LlmRoute } from './llm-route.ts'
 import { RequestMap } from './request-map.ts'
 
 export const ContractSource = Type.Union([
@@ -69,9 +70,10 @@ export const RouteConfig = Type.Object(
         Type.Literal('bitbucket'),
         Type.Literal('npm'),
       ],
+        Type.Literal('llm'),
       {
         description:
-          'mcp: Streamable HTTP, judged per tool. http: judged against the OpenAPI contract of the route. kubernetes: writes to the Kubernetes API. argocd: syncs and changes of Argo CD applications. mapped: any requests, by rules. github, gitlab, bitbucket: merges, deployments and releases. npm: publications to a registry.',
+          'mcp: Streamable HTTP, judged per tool. http: judged against the OpenAPI contract of the route. kubernetes: writes to the Kubernetes API. argocd: syncs and changes of Argo CD applications. mapped: any requests, by rules. github, gitlab, bitbucket: merges, deployments and releases. npm: publications to a registry. llm: calls of a model provider, judged by the tools in them.',
       },
     ),
     contract: Type.Optional(
@@ -163,6 +165,7 @@ export const RouteConfig = Type.Object(
     argocd: ArgocdRoute,
     npm: NpmRoute,
     map: Type.Optional(RequestMap),
+    llm: LlmRoute,
     otherwise: Type.Optional(
       Type.Union([Type.Literal('pass'), Type.Literal('deny')], {
         description:

@@ -73,6 +73,8 @@ export type Ground =
       readonly offered: OfferedContract
       /** False when neither side of the contract says anything of the subject: then it cannot be judged. */
       readonly isCovered: (baseline: BaselineRow) => boolean
+      /** Name of its baseline, where the route has several: the route's, a slash, and another name. Absent: the route's. */
+      readonly baseline?: string
     }
   /** Both sides follow from the call itself: a merge, a publication, an object or a file that is written. */
   | {

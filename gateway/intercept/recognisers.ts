@@ -16,6 +16,7 @@ import { createHttpApiRecogniser } from './http-api.ts'
 import { createCluster } from './kubernetes/cluster.ts'
 import { createKubernetesRecogniser } from './kubernetes/recogniser.ts'
 import { discover, listAll } from './mcp-listing.ts'
+import { createLlmRecogniser } from './llm/recogniser.ts'
 import { createMcpManifests } from './mcp-manifests.ts'
 import { createMcpRecogniser } from './mcp.ts'
 import { createMappedRecogniser } from './mapped/recogniser.ts'
@@ -73,6 +74,7 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
     }),
     argocd: createArgocdRecogniser(),
     mapped: createMappedRecogniser({ upstreams: deps.upstreams, onObserved }),
+    llm: createLlmRecogniser({ flow: deps.flow, config: () => settings().config }),
     npm: createNpmRecogniser({
       upstreams: deps.upstreams,
       flow: deps.flow,

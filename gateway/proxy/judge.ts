@@ -95,10 +95,11 @@ async function changeOf(
 async function contractChange(
   call: Call,
   subject: Subject,
-  { offered, isCovered }: Extract<Ground, { readonly kind: 'contract' }>,
+  { offered, isCovered, baseline: name }: Extract<Ground, { readonly kind: 'contract' }>,
   baselines: JudgeDeps['baselines'],
 ): Promise<Change> {
-  const baseline = await baselines.baselineFor(call.route, offered)
+  const owner = name === undefined ? call.route : { ...call.route, name }
+  const baseline = await baselines.baselineFor(owner, offered)
   if (!isCovered(baseline)) throw notCovered(call, subject)
   return { kind: 'contract', baseline, offered: comparedWith(baseline, offered) }
 }
