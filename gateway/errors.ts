@@ -8,6 +8,10 @@ export const ERRORS = {
   UNSUPPORTED_ARTIFACT_TYPE: { status: 400, message: 'The artifact type is not supported.' },
   UNAUTHENTICATED: { status: 401, message: 'A valid API key is required: Authorization: Bearer KEY.' },
   EGRESS_DENIED: { status: 403, message: 'The egress policy of the gateway does not let this destination through.' },
+  UPGRADE_REFUSED: {
+    status: 403,
+    message: 'What follows a switch to another protocol cannot be judged on this route.',
+  },
   FORBIDDEN: { status: 403, message: 'This key may not do that.' },
   BINDING_NOT_PROVEN: { status: 403, message: 'No proven binding between this tenant and the repository.' },
   REPOSITORY_INACCESSIBLE: { status: 403, message: 'The repository cannot be read with the credentials at hand.' },

@@ -6,16 +6,17 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 
 export interface UnusedConnections {
+  /** For requests that reach their taker by another way than `request`. */
+  use(request: Pick<IncomingMessage, 'socket'>): void
   /** Breaks them off; nothing is under way on them. */
   close(): void
 }
 
 export function watchUnusedConnections(server: Server): UnusedConnections {
   const unused = new Set<Socket>()
-  const use = ({ socket }: IncomingMessage): void => {
+  const use = ({ socket }: Pick<IncomingMessage, 'socket'>): void => {
     unused.delete(socket)
   }
-  server.on('connect', use)
   server.on('connection', (socket: Socket) => {
     unused.add(socket)
     socket.once('close', () => unused.delete(socket))
@@ -23,6 +24,7 @@ export function watchUnusedConnections(server: Server): UnusedConnections {
   server.on('request', use)
   server.on('checkContinue', use)
   return {
+    use,
     close: () => {
       for (const socket of unused) socket.destroy()
     },

@@ -173,6 +173,11 @@ export const RouteConfig = Type.Object(
       }),
     ),
     timeout: strict(
+    upgrade: Type.Union([Type.Literal('judged'), Type.Literal('allow')], {
+      default: 'judged',
+      description:
+        'Requests to switch to another protocol (WebSocket, SPDY); what follows the switch is not read. judged: taken only where the request that asks says all that matters (connections into pods as kubernetes.streams says, rules of a map). allow: taken, once that request itself may go on.',
+    }),
       {
         connect: seconds(10, 'Connecting to the upstream'),
         headers: seconds(60, 'Waiting for the head of the answer'),

@@ -147,6 +147,8 @@ export interface AnswerWatcher {
 interface ActionBase {
   /** For the log and the ledger. */
   readonly name: string
+  /** What follows a switch to another protocol was judged with the request that asks for it, or is let through in so many words. */
+  readonly coversUpgrade?: boolean
   /** @param isMonitored the outcome of this call is wanted */
   watch(isMonitored: boolean): AnswerWatcher | null
   refuse(refusal: Refusal): Answer

@@ -124,6 +124,7 @@ function tripOf(request: IncomingMessage, deps: ConnectDeps): Trip {
     caller: ANYBODY,
     settings: deps.settings(),
     expectsContinue: false,
+    upgrade: null,
   }
 }
 

@@ -3,12 +3,14 @@
  * and whichever side goes away first takes the other with it. Decides nothing.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { PassThrough } from 'node:stream'
+import { PassThrough, type Duplex } from 'node:stream'
 import type { Dispatcher, Pool } from 'undici'
 import { EgressDenied } from '../egress/policy.ts'
 import type { AnswerWatcher } from '../intercept/action.ts'
 import type { ExecutionResult } from '../telemetry/events.ts'
 import { clientHeaders } from './headers.ts'
+import type { Tunnels } from './tunnel.ts'
+import { isAsked, joinUpgrade, type Upgrade } from './upgrade.ts'
 import type { AnswerStream } from './held-stream.ts'
 
 /** Why an exchange did not come to its end; null when it did. */
@@ -40,6 +42,9 @@ export interface ExchangeOptions {
   /** Added to the answer: name, value, name, value … */
   readonly ownHeaders: readonly string[]
   readonly watcher: AnswerWatcher | null
+  /** The switch to another protocol that the request asks for. */
+  readonly upgrade: Upgrade | null
+  readonly tunnels: Pick<Tunnels, 'open'>
 }
 
 export interface Exchange {
@@ -93,7 +98,7 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
   }
 
   start(): void {
-    const { request, response, pool, path, headers } = this.#options
+    const { request, response, pool, path, headers, upgrade } = this.#options
     response.on('close', this.#onClientClose)
     // Already gone while the call was being judged: nothing is sent any more.
     if (response.destroyed || request.socket.destroyed) {
@@ -101,7 +106,9 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
       this.#end('CLIENT_ABORT', new ClientAbort('The client went away.'))
       return
     }
-    pool.dispatch({ path, method: request.method ?? 'GET', headers, body: this.#requestBody() }, this)
+    const { method = 'GET' } = request
+    const body = upgrade === null ? this.#requestBody() : null
+    pool.dispatch({ path, method, headers, body, ...(upgrade !== null && { upgrade: upgrade.protocol }) }, this)
   }
 
   abort(): void {
@@ -113,6 +120,30 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     if (this.#isClientGone) controller.abort(new ClientAbort('The client went away.'))
+  }
+
+  /** From here on the connection belongs to a tunnel, and this exchange ends with it. */
+  onRequestUpgrade(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+    upstream: Duplex,
+  ): void {
+    const { response, watcher, ownHeaders, upgrade, tunnels } = this.#options
+    if (upgrade === null || this.#isClientGone || !isAsked(upgrade, headers.upgrade)) {
+      upstream.on('error', () => {}).destroy()
+      const error = new Error(`The upstream switched to ${headers.upgrade ?? 'nothing that it names'}.`)
+      return this.onResponseError(controller, error)
+    }
+    this.#status = status
+    watcher?.head(status, headers)
+    response.off('close', this.#onClientClose)
+    const fields = clientHeaders(rawFields(controller.rawHeaders, headers), headers.connection, ownHeaders)
+    joinUpgrade(upgrade, fields, upstream, tunnels, (received) => {
+      this.#bytes = received
+      watcher?.end()
+      this.#end(null, null)
+    })
   }
 
   onResponseStart(

@@ -7,6 +7,7 @@ import { readBody } from './body.ts'
 import { startExchange, type Exchange, type ExchangeEnd } from './exchange.ts'
 import { upstreamHeaders } from './headers.ts'
 import { answerStream, inviteBody, sendError, type Trip } from './trip.ts'
+import type { Tunnels } from './tunnel.ts'
 import type { UpstreamRoute, Upstreams } from './upstream.ts'
 import type { DecisionVerdict, ReceiptVerdict } from './verdicts.ts'
 
@@ -25,6 +26,8 @@ export interface Passage {
 
 export interface ForwardDeps {
   readonly upstreams: Upstreams
+  /** Where connections go that have switched to another protocol. */
+  readonly tunnels: Pick<Tunnels, 'open'>
   /** Streams without end, to be broken off when the proxy stops. */
   readonly standing: Set<Exchange>
   /** A destination that a call named resolves to an address that egress does not let through. Never rejects. */
@@ -41,7 +44,7 @@ export async function forward(
   deps: ForwardDeps,
 ): Promise<ExchangeEnd> {
   if (call.body === null) inviteBody(trip)
-  const body = call.body ?? (await readShortBody(trip))
+  const body = call.body ?? (trip.upgrade === null ? await readShortBody(trip) : null)
   const exchange = startExchange({
     pool: deps.upstreams.poolOf(call),
     path: call.upstreamPath,
@@ -51,6 +54,8 @@ export async function forward(
     body,
     ownHeaders: passage.headers,
     watcher: passage.watcher,
+    upgrade: trip.upgrade,
+    tunnels: deps.tunnels,
   })
   if (passage.isStanding) deps.standing.add(exchange)
   const end = await exchange.done

@@ -25,6 +25,7 @@ import { buildRoad, type RoadParts, type RoadPartsDeps } from './road-parts.ts'
 import { createTransparent, type Transparent } from './transparent.ts'
 import { sendError, type Trip } from './trip.ts'
 import { createTunnels, type Tunnels } from './tunnel.ts'
+import { isUpgrade, takeUpgrade } from './upgrade.ts'
 import { createUpstreams } from './upstream.ts'
 import type { WaysDeps } from './ways.ts'
 
@@ -59,9 +60,12 @@ const DRAIN_IDLE_MS = 1000
 export function createProxy(deps: ProxyDeps): Proxy {
   const { settings, metrics, logger } = deps
   const egressOf = egressBySettings(deps)
+  const tunnels = createTunnels(metrics)
+  const http2 = createHttp2Front()
   const road = buildRoad(
     deps,
     createUpstreams(() => egressOf(settings())),
+    tunnels,
   )
   const admission: AdmissionDeps = { ...deps, road, egressOf }
   const server = createServer({
@@ -70,20 +74,23 @@ export function createProxy(deps: ProxyDeps): Proxy {
     // A large upload may take as long as it takes.
     requestTimeout: 0,
     insecureHTTPParser: false,
+    shouldUpgradeCallback: isUpgrade,
   })
   const unused = watchUnusedConnections(server)
   const arrivals = new WeakMap<Duplex, Arrival>()
   const openTrips = new Set<Trip>()
   metrics.sample('preflight_calls_open', () => openTrips.size)
-  const tunnels = createTunnels(metrics)
-  const http2 = createHttp2Front()
   /** Connections between their first byte and their way: neither the HTTP server's nor a tunnel's. */
   const pending = new Set<Socket>()
   let isClosing = false
 
-  const take = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
+  const take = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    asks: Pick<Trip, 'expectsContinue' | 'upgrade'>,
+  ) => {
     const correlationId = correlationIdOf(request)
-    const trip: Trip = { request, response, correlationId, caller: ANYBODY, settings: settings(), expectsContinue }
+    const trip: Trip = { request, response, correlationId, caller: ANYBODY, settings: settings(), ...asks }
     openTrips.add(trip)
     void admit(trip, arrivals.get(request.socket) ?? IN_THE_OPEN, admission)
       .catch((error: unknown) => {
@@ -117,9 +124,17 @@ export function createProxy(deps: ProxyDeps): Proxy {
   }
   const connections = { ...ways, store: deps.store, settings, isFull: () => isFull(settings(), tunnels, pending) }
   const transparent = createTransparent({ ...connections, pending })
-  server.on('request', (request, response) => take(request, response, false))
-  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => take(request, response, true))
+  server.on('request', (request, response) => take(request, response, PLAIN))
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) =>
+    take(request, response, { ...PLAIN, expectsContinue: true }),
+  )
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    unused.use(request)
+    const upgrade = takeUpgrade(request, socket, head)
+    take(request, upgrade.response, { ...PLAIN, upgrade })
+  })
   server.on('connect', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    unused.use(request)
     pending.add(socket)
     socket.once('close', () => pending.delete(socket))
     void takeConnect(request, socket, head, { ...connections, isNested: arrivals.has(socket) }).finally(() =>
@@ -161,6 +176,7 @@ export function createProxy(deps: ProxyDeps): Proxy {
 }
 
 const IN_THE_OPEN: Arrival = { kind: 'listener' }
+const PLAIN = { expectsContinue: false, upgrade: null } as const
 
 /** One policy for each configuration: made when first asked for, gone with it. */
 function egressBySettings({ ownPorts }: Pick<ProxyDeps, 'ownPorts'>): (settings: Pick<Settings, 'config'>) => Egress {

@@ -14,6 +14,7 @@ import { recordCallDenial } from './egress-record.ts'
 import type { Exchange } from './exchange.ts'
 import type { ReceiptGateDeps } from './receipt-gate.ts'
 import type { RoadDeps } from './road.ts'
+import type { Tunnels } from './tunnel.ts'
 import type { Upstreams } from './upstream.ts'
 import { changedArtifacts, createVerdicts, type Verdicts } from './verdicts.ts'
 import { createWaitingRoom, type WaitingRoom } from './waiting-room.ts'
@@ -36,7 +37,7 @@ export interface RoadPartsDeps {
 
 export type RoadParts = RoadDeps & { readonly waitingRoom: WaitingRoom }
 
-export function buildRoad(deps: RoadPartsDeps, upstreams: Upstreams): RoadParts {
+export function buildRoad(deps: RoadPartsDeps, upstreams: Upstreams, tunnels: Tunnels): RoadParts {
   const { metrics, logger, now, settings, breakGlass } = deps
   const verdicts = createVerdicts(deps)
   const waitingRoom = createWaitingRoom({
@@ -58,6 +59,7 @@ export function buildRoad(deps: RoadPartsDeps, upstreams: Upstreams): RoadParts 
     store: deps.store,
     monitoring: deps.monitoring,
     upstreams,
+    tunnels,
     standing: new Set<Exchange>(),
     egressDenied: (call, denial) => recordCallDenial(call, denial, deps),
     metrics,

@@ -2,14 +2,16 @@
  * The road of an intercepted call, as the design draws it: intercept → (gather → analyze → decide → record) → enforce → observe.
  * Every stage is one function; a stage that fails ends in an answer that is not a forwarded call.
  */
-import type { Action, Answer, Call, CallHead, JudgedAction, Recogniser } from '../intercept/action.ts'
+import type { Action, Answer, Call, CallHead, JudgedAction, PassingAction, Recogniser } from '../intercept/action.ts'
 import type { Recognisers } from '../intercept/recognisers.ts'
 import { readBody } from './body.ts'
 import { forward, type ForwardDeps, type Passage } from './forward.ts'
+import { decisionHeaders } from './refusals.ts'
 import { HeldStream } from './held-stream.ts'
 import { settleCall, type Settlement, type SettlementDeps } from './settlement.ts'
 import type { RouteMatch } from './target.ts'
 import { inviteBody, sendAnswer, sendError, type Trip } from './trip.ts'
+import type { Upgrade } from './upgrade.ts'
 import type { Waiting } from './waiting-room.ts'
 
 export interface RoadDeps extends SettlementDeps, ForwardDeps {
@@ -23,6 +25,10 @@ export async function travel(trip: Trip, match: RouteMatch, deps: RoadDeps): Pro
   if (call === null) return
   const action = await recogniser.recognise(call)
   if (action.kind === 'refuse') return refuseUnread(trip, call, action.answer, deps)
+  if (trip.upgrade !== null && !coversUpgrade(call, action)) {
+    if (call.route.mode === 'enforce') return refuseUpgrade(trip, call, action, trip.upgrade, deps)
+    deps.metrics.count('preflight_observed_calls_total', { route: call.route.name, would: 'stopped' })
+  }
   if (action.kind === 'pass') return pass(trip, call, action, deps)
   const waiting = new ClientWaiting(trip, action)
   const settlement = await settleCall(call, action, trip.settings, waiting, deps)
@@ -35,7 +41,8 @@ async function intercept(trip: Trip, match: RouteMatch, recogniser: Recogniser, 
   const { headers, rawHeaders, method = 'GET' } = request
   const head: CallHead = { ...match, correlationId, caller: trip.caller, method, headers, rawHeaders }
   let body: Buffer | null = null
-  if (recogniser.needsBody(head)) {
+  if (trip.upgrade !== null) body = NO_BODY
+  else if (recogniser.needsBody(head)) {
     const limit = trip.settings.config.limits.proxied_body
     if (Number(request.headers['content-length'] ?? 0) <= limit) inviteBody(trip)
     const read = await readBody(request, limit)
@@ -57,6 +64,8 @@ async function intercept(trip: Trip, match: RouteMatch, recogniser: Recogniser, 
   return { ...head, body }
 }
 
+const NO_BODY = Buffer.alloc(0)
+
 function refuseUnread(trip: Trip, call: Call, answer: Answer, deps: RoadDeps): void {
   deps.metrics.count('preflight_calls_total', { route: call.route.name, outcome: 'refused' })
   deps.logger.warn(
@@ -64,6 +73,31 @@ function refuseUnread(trip: Trip, call: Call, answer: Answer, deps: RoadDeps): v
     'a request was refused: it has no single reading',
   )
   sendAnswer(trip, answer)
+}
+
+/** What follows a switch is not read, so a verdict on the request alone does not speak for it. */
+function coversUpgrade({ route }: Call, action: JudgedAction | PassingAction): boolean {
+  return route.upgrade === 'allow' || action.coversUpgrade === true
+}
+
+function refuseUpgrade(
+  trip: Trip,
+  call: Call,
+  action: JudgedAction | PassingAction,
+  { protocol }: Upgrade,
+  deps: RoadDeps,
+): void {
+  const { correlationId, route } = call
+  deps.metrics.count('preflight_calls_total', { route: route.name, outcome: 'refused' })
+  deps.logger.warn({ correlation_id: correlationId, route: route.name, protocol }, 'a switch of protocols was refused')
+  const message =
+    `Nothing that follows a switch to ${protocol} could be judged, so the route "${route.name}" does not take it. ` +
+    'If it may pass unread, the operator says so with upgrade: allow on that route.'
+  sendAnswer(
+    trip,
+    action.refuse({ code: 'UPGRADE_REFUSED', message, correlationId, envelope: null, subject: null }),
+    decisionHeaders(call, 'STOP', null),
+  )
 }
 
 async function pass(

@@ -4,6 +4,7 @@ import { ERRORS, type ErrorCode } from '../errors.ts'
 import type { Answer, Caller } from '../intercept/action.ts'
 import { jsonAnswer } from '../intercept/refusal.ts'
 import type { Settings } from '../settings.ts'
+import type { Upgrade } from './upgrade.ts'
 import type { AnswerStream, HeldStream } from './held-stream.ts'
 
 export interface Trip {
@@ -18,6 +19,8 @@ export interface Trip {
   readonly settings: Pick<Settings, 'config' | 'generation'>
   /** The client waits for 100 (Continue) before it sends the body (RFC 9110 §10.1.1). */
   readonly expectsContinue: boolean
+  /** Set when the request asks for a switch to another protocol. */
+  readonly upgrade: Upgrade | null
 }
 
 /** Where the answer goes. */

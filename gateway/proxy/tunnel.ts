@@ -16,9 +16,16 @@ export type AskDoorkeeper = (first: Buffer) => Doorkeeper | null
 export interface Tunnels {
   /**
    * Both sockets belong to the tunnel from here on.
-   * @param idleMs silence after which it is closed, milliseconds
+   * @param idleMs silence after which it is closed, milliseconds; 0: none
+   * @param onEnd with the bytes that came from the destination
    */
-  open(client: Socket, destination: Socket, idleMs: number, ask: AskDoorkeeper): void
+  open(
+    client: Socket,
+    destination: Socket,
+    idleMs: number,
+    ask: AskDoorkeeper,
+    onEnd?: (received: number) => void,
+  ): void
   readonly size: number
   /** What moves goes on; what does not is closed within `idleMs`. */
   drain(idleMs: number): void
@@ -33,18 +40,22 @@ export function createTunnels(metrics: Metrics): Tunnels {
   const clients = new Set<Socket>()
   metrics.sample('preflight_tunnels_open', () => clients.size)
   return {
-    open(client, destination, idleMs, ask) {
+    open(client, destination, idleMs, ask, onEnd = () => {}) {
       clients.add(client)
+      // A connection that switched protocols has carried other requests before.
+      const { bytesWritten, bytesRead } = destination
       const end = (): void => {
         client.destroy()
         destination.destroy()
         if (!clients.delete(client)) return
-        metrics.count('preflight_tunnel_bytes_total', { direction: 'sent' }, destination.bytesWritten)
-        metrics.count('preflight_tunnel_bytes_total', { direction: 'received' }, destination.bytesRead)
+        metrics.count('preflight_tunnel_bytes_total', { direction: 'sent' }, destination.bytesWritten - bytesWritten)
+        const received = destination.bytesRead - bytesRead
+        metrics.count('preflight_tunnel_bytes_total', { direction: 'received' }, received)
+        onEnd(received)
       }
       closeTogether(client, destination, end)
       // What moves in one direction moves on both sockets, so one clock is enough.
-      client.setTimeout(idleMs, end)
+      client.on('timeout', end).setTimeout(idleMs)
       destination.pipe(client)
       passBeginning(client, destination, ask, end)
       if (client.destroyed || destination.destroyed) end()

@@ -36,10 +36,13 @@ export class PassingRequest implements PassingAction {
   readonly kind = 'pass'
   readonly name: string
   readonly isStanding: boolean
+  readonly coversUpgrade: boolean
 
-  constructor(name: string, isStanding: boolean) {
+  /** @param coversUpgrade what follows a switch of protocols does not change the cluster, or the route lets it pass */
+  constructor(name: string, isStanding: boolean, coversUpgrade = false) {
     this.name = name
     this.isStanding = isStanding
+    this.coversUpgrade = coversUpgrade
   }
 
   watch(): AnswerWatcher | null {
@@ -130,6 +133,8 @@ function placed(namespace: string | null, object: string): string {
 
 /** exec, attach, portforward, proxy: nothing is written that could be compared. Each is an operation of its own name. */
 export class ConnectRequest extends JudgedRequest {
+  readonly coversUpgrade = true
+
   constructor(call: Call, path: ResourcePath, kind: string | null, base: string, deps: KubernetesDeps) {
     const operation = path.subresource ?? 'connect'
     super(call, { path, object: path.name ?? '*', verb: 'connect', operation }, kind, base, deps)

@@ -33,7 +33,7 @@ function recognise(call: Call, deps: KubernetesDeps): Action {
   const { path, isWatch } = api
   if (isConnect(call, path)) return connect(call, path, deps)
   if (isReading)
-    return new PassingRequest(`${call.method} ${resourceText(path)}`, isWatch || isFollowing(call.upstreamPath))
+    return new PassingRequest(`${call.method} ${resourceText(path)}`, isWatch || isFollowing(call.upstreamPath), true)
   if (isWatch) return refused(call, 405, 'A watch is a GET.')
   if (isReview(path) && call.method === 'POST') return new PassingRequest(`create ${resourceText(path)}`, false)
   const read = readWrite(call, path)
@@ -65,7 +65,7 @@ function connect(call: Call, path: ResourcePath, deps: KubernetesDeps): Action {
   const { mode, kubernetes } = call.route
   // An observing route denies nothing; it records what it would have stopped.
   const streams = kubernetes.streams === 'deny' && mode === 'observe' ? 'receipt' : kubernetes.streams
-  if (streams === 'pass') return new PassingRequest(name, false)
+  if (streams === 'pass') return new PassingRequest(name, false, true)
   if (streams === 'deny')
     return refused(call, 403, `Preflight lets no ${path.subresource ?? 'connection'} through on this route.`, path)
   return new ConnectRequest(call, path, knownKind(path), basePathOf(call.route.upstream), deps)

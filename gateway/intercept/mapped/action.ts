@@ -61,6 +61,8 @@ export class UnmappedRequest extends MappedRequest {
 }
 
 export class MatchedRequest extends MappedRequest {
+  /** Its rule is about the request that asks for the switch. */
+  readonly coversUpgrade = true
   readonly #call: Call
   readonly #matched: Matched
   readonly #upstreams: Upstreams

@@ -65,7 +65,7 @@ function recognise(rules: readonly CompiledRule[], call: Call, deps: MappedDeps)
   const { index, rule } = match.value
   if (rule === null) return unmatched(call, deps)
   const { effect } = rule
-  if (effect.kind === 'pass') return passing(call)
+  if (effect.kind === 'pass') return { ...passing(call), coversUpgrade: true }
   if (effect.kind === 'deny')
     return denied(call, effect.message ?? `The route "${call.route.name}" lets no such request through.`, deps)
   return new MatchedRequest(call, { index, effect, facts: facts.value }, deps.upstreams)
