@@ -17,6 +17,8 @@ import { createCluster } from './kubernetes/cluster.ts'
 import { createKubernetesRecogniser } from './kubernetes/recogniser.ts'
 import { discover, listAll } from './mcp-listing.ts'
 import { createLlmRecogniser } from './llm/recogniser.ts'
+import { createMcpEdits } from './mcp-edits.ts'
+import { createMcpRegistryRecogniser } from './mcp-registry/recogniser.ts'
 import { createMcpManifests } from './mcp-manifests.ts'
 import { createMcpRecogniser } from './mcp.ts'
 import { createMappedRecogniser } from './mapped/recogniser.ts'
@@ -82,6 +84,7 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
       onObserved,
     }),
     kubernetes: createKubernetesRecogniser({
+    mcp_registry: createMcpRegistryRecogniser({ upstreams: deps.upstreams, flow: deps.flow, onObserved }),
       cluster: createCluster(deps.upstreams),
       async sniff(text) {
         const type = await deps.flow.sniff('', text)

@@ -34,7 +34,7 @@ function pathProblem(path: string): string | null {
 }
 
 /** Whose paths name things that hold slashes themselves: `/projects/group%2Fname`, `/@scope%2fname`. Their recognisers read segments, not prefixes. */
-const SLASHES_IN_SEGMENTS: ReadonlySet<RouteConfig['protocol']> = new Set(['gitlab', 'npm'])
+const SLASHES_IN_SEGMENTS: ReadonlySet<RouteConfig['protocol']> = new Set(['gitlab', 'npm', 'mcp_registry'])
 
 /** An encoded slash is a slash to some servers and a letter to others: null where the protocol has it as a letter. */
 export function slashProblem(target: string, route: Pick<RouteConfig, 'protocol'> | null): string | null {

@@ -1,0 +1,167 @@
+/** Publications to an MCP registry: held against the latest version by what clients supply and by the tools that are listed. */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { startTestGateway } from '../fakes/gateway.ts'
+import { startHttpUpstream } from '../fakes/http-upstream.ts'
+import { at, textAt } from '../json.ts'
+
+const NAME = 'io.github.acme/pets'
+const REMOTE = {
+  type: 'streamable-http',
+  url: 'https://mcp.acme.example/mcp',
+  headers: [{ name: 'X-Shop', isRequired: false }],
+}
+const PACKAGE = {
+  registryType: 'npm',
+  identifier: '@acme/pets-mcp',
+  version: '1.0.0',
+  transport: { type: 'stdio' },
+  environmentVariables: [
+    { name: 'TOKEN', isRequired: true, isSecret: true },
+    { name: 'MODE', choices: ['fast', 'slow'], default: 'fast' },
+  ],
+}
+const server = (edit: object = {}) => ({
+  name: NAME,
+  description: 'Pets.',
+  version: '1.1.0',
+  packages: [PACKAGE],
+  remotes: [REMOTE],
+  ...edit,
+})
+
+async function scene(t: TestContext, route: object = {}) {
+  const known = new Map<string, unknown>([
+    [`${NAME} latest`, server({ version: '1.0.0' })],
+    [`${NAME} 1.0.0`, server({ version: '1.0.0' })],
+  ])
+  const upstream = await startHttpUpstream((request, response) => {
+    const [, name = '', version = ''] = /\/servers\/([^/]+)\/versions\/([^/?]+)$/.exec(request.url ?? '') ?? []
+    const found = known.get(`${decodeURIComponent(name)} ${version}`)
+    if (request.method !== 'GET') response.end('{}')
+    else if (found === undefined) response.writeHead(404).end('{}')
+    else response.end(JSON.stringify({ server: found, _meta: {} }))
+  })
+  const gateway = await startTestGateway(t, {
+    routes: [{ name: 'registry', match: { path: '/' }, upstream: upstream.origin, protocol: 'mcp_registry', ...route }],
+    monitoring: { sinks: [{ type: 'log' }] },
+  })
+  t.after(() => upstream.close())
+  const send = (method: string, path: string, body: unknown = {}, headers: Readonly<Record<string, string>> = {}) =>
+    fetch(gateway.addresses.proxy + path, {
+      method,
+      headers: { 'content-type': 'application/json', authorization: 'Bearer of the publisher', ...headers },
+      body: JSON.stringify(body),
+    })
+  const writes = () => upstream.requests.filter(({ method }) => method !== 'GET').length
+  return { upstream, send, writes, known }
+}
+
+test('another version of a package, and what is optional, goes out', async (t) => {
+  const { send, upstream } = await scene(t)
+  const next = server({
+    packages: [
+      { ...PACKAGE, version: '1.1.0', environmentVariables: [...PACKAGE.environmentVariables, { name: 'EXTRA' }] },
+    ],
+  })
+  for (const path of ['/v0/publish', '/v0.1/publish']) assert.equal((await send('POST', path, next)).status, 200)
+  assert.equal(
+    (await send('PUT', `/v0.1/servers/${encodeURIComponent(NAME)}/versions/1.0.0`, server({ version: '1.0.0' })))
+      .status,
+    200,
+  )
+  assert.ok(upstream.requests.every(({ headers }) => headers.authorization === 'Bearer of the publisher'))
+})
+
+for (const [what, edit, status = 403] of [
+  ['a package that goes', { packages: [] }, 428],
+  ['another package under the same name', { packages: [{ ...PACKAGE, identifier: 'pets-mcp' }] }, 428],
+  ['another transport', { packages: [{ ...PACKAGE, transport: { type: 'sse', url: 'http://localhost' } }] }, 428],
+  ['a remote at another address', { remotes: [{ ...REMOTE, url: 'https://evil.example/mcp' }] }, 428],
+  ['a header that becomes required', { remotes: [{ ...REMOTE, headers: [{ name: 'X-Shop', isRequired: true }] }] }],
+  [
+    'a variable more that is required',
+    {
+      packages: [
+        { ...PACKAGE, environmentVariables: [...PACKAGE.environmentVariables, { name: 'KEY', isRequired: true }] },
+      ],
+    },
+  ],
+  [
+    'a choice that is taken away',
+    {
+      packages: [
+        { ...PACKAGE, environmentVariables: [PACKAGE.environmentVariables[0], { name: 'MODE', choices: ['slow'] }] },
+      ],
+    },
+  ],
+] as const) {
+  test(`${what} is ${status === 403 ? 'stopped' : 'held for a person'}`, async (t) => {
+    const { send, writes } = await scene(t)
+    const answer = await send('POST', '/v0.1/publish', server(edit))
+    assert.equal(answer.status, status)
+    const body: unknown = await answer.json()
+    assert.equal(at(body, 'error'), status === 403 ? 'PREFLIGHT_STOP' : 'PREFLIGHT_APPROVAL_REQUIRED')
+    assert.equal(at(body, 'status'), status)
+    assert.match(textAt(body, 'detail'), /publish mcp:io\.github\.acme\/pets@1\.1\.0/)
+    assert.equal(writes(), 0)
+  })
+}
+
+const listing = (...names: readonly string[]) => ({
+  _meta: {
+    'io.modelcontextprotocol.registry/publisher-provided': {
+      tools: names.map((name) => ({ name, inputSchema: { type: 'object' } })),
+    },
+  },
+})
+
+test('tools that a publisher lists are compared as a manifest', async (t) => {
+  const { send, known } = await scene(t)
+  known.set(`${NAME} latest`, server(listing('list', 'add')))
+  assert.equal((await send('POST', '/v0/publish', server(listing('list', 'add')))).status, 200)
+  const stopped = await send('POST', '/v0/publish', server(listing('list')))
+  assert.equal(stopped.status, 403)
+  assert.match(await stopped.text(), /MCP_TOOL_REMOVED/)
+})
+
+for (const [method, path, body, operation, target] of [
+  ['POST', '/v0/publish', server({ name: 'io.github.acme/toys' }), 'register', 'mcp:io.github.acme/toys'],
+  [
+    'PATCH',
+    '/v0.1/servers/io.github.acme%2Fpets/versions/1.0.0/status',
+    { status: 'deleted' },
+    'unpublish',
+    'mcp:io.github.acme/pets@1.0.0',
+  ],
+  ['DELETE', '/v0.1/servers/io.github.acme%2Fpets/versions/1.0.0', {}, 'unpublish', 'mcp:io.github.acme/pets@1.0.0'],
+  [
+    'PATCH',
+    '/v0/servers/io.github.acme%2Fpets/status',
+    { status: 'deprecated' },
+    'unpublish',
+    'mcp:io.github.acme/pets',
+  ],
+] as const) {
+  test(`${method} ${path} needs a receipt for ${operation} of ${target}`, async (t) => {
+    const { send, writes } = await scene(t)
+    const answer = await send(method, path, body)
+    assert.equal(answer.status, 403)
+    assert.deepEqual(at(await answer.json(), 'receipt_required', 'context'), { operation, target_id: target })
+    assert.equal(writes(), 0)
+  })
+}
+
+test('what is unknown, overridden or has no single reading does not go on; log-ins and reads do', async (t) => {
+  const { send, writes, upstream } = await scene(t)
+  assert.equal((await send('POST', '/v0/whatever')).status, 403)
+  assert.equal((await send('POST', '/publish', server())).status, 403)
+  assert.equal((await send('POST', '/v0/publish', server(), { 'x-http-method-override': 'PUT' })).status, 403)
+  assert.equal((await send('POST', '/v0/publish', { name: NAME })).status, 503)
+  assert.equal((await send('PUT', '/v0/servers/io.github.acme%2Ftoys/versions/1.0.0', server())).status, 503)
+  assert.equal(writes(), 0)
+  assert.equal((await send('POST', '/v0/auth/github-at', { github_token: 'x' })).status, 200)
+  assert.equal((await fetch(`${new URL(upstream.origin).origin}/v0/servers`)).status, 404)
+  const observing = await scene(t, { mode: 'observe' })
+  assert.equal((await observing.send('POST', '/v0/whatever')).status, 200)
+})
