@@ -116,12 +116,18 @@ async function attemptOf(
   if (change === null) return { context, artifacts: [], isWhole: true }
   const { artifacts, unreadable = [] } = changedArtifacts(subject, change)
   const named = [...artifacts, ...unreadable].map(({ id, type }) => ({ id, type }))
-  if (unreadable.length > 0) return { context, artifacts: named, isWhole: false }
+  if (unreadable.length > 0 || !isListedWhole(change)) return { context, artifacts: named, isWhole: false }
   return {
     context: { ...context, input_fingerprint: await fingerprint(subject, change) },
     artifacts: named,
     isWhole: true,
   }
+}
+
+/** A list of changes that was cut off may hide what no receipt is about. */
+function isListedWhole(change: Change): boolean {
+  const origin = change.kind === 'change_set' ? change.completeness?.origin : undefined
+  return origin?.kind !== 'derived' || origin.problem === null
 }
 
 /** Those of the header; the envelope beside them belongs to a single one. */

@@ -19,6 +19,7 @@ export interface ScmScene {
 export interface SceneOptions extends Partial<RoadOptions> {
   readonly scm?: Readonly<Record<string, unknown>>
   readonly github?: GithubOptions
+  readonly receipts?: Readonly<Record<string, unknown>>
 }
 
 export const BEFORE = openapi('/pets', '/toys')
@@ -33,13 +34,13 @@ const STARTERS = {
 export async function scmScene(
   t: TestContext,
   protocol: keyof typeof STARTERS,
-  { scm = {}, github = {}, ...options }: SceneOptions = {},
+  { scm = {}, github = {}, receipts = {}, ...options }: SceneOptions = {},
 ): Promise<ScmScene> {
   const repository = new FakeRepository('acme/pets', { 'api/openapi.yaml': BEFORE, 'README.md': 'pets' })
   repository.commit('feature', { 'api/openapi.yaml': AFTER }, 'main')
   repository.open(7, 'feature')
   const server = await STARTERS[protocol](repository, github)
-  const route = { name: 'scm', match: { path: '/' }, upstream: server.origin, protocol, scm }
+  const route = { name: 'scm', match: { path: '/' }, upstream: server.origin, protocol, scm, receipts }
   const road = await startRoad({ ...options, routes: [route] })
   t.after(async () => {
     await road.close()

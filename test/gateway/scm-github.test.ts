@@ -393,6 +393,19 @@ test('several merges in one request are judged each, and the strictest decides',
   assert.deepEqual(scene.server.effects, [])
 })
 
+test('no receipt stands for a list of changes that was cut off', async (t) => {
+  const scene = await scmScene(t, 'github', {
+    github: { maxTree: 10 },
+    receipts: { require: true },
+    decide: () => 'ALLOW',
+  })
+  const many = Object.fromEntries(Array.from({ length: 301 }, (_, index) => [`a${index}.txt`, 'x']))
+  scene.repository.commit('feature', many)
+  const answer = await scene.send('PUT', MERGE, {}, { 'preflight-receipt': 'a.b.c' })
+  assert.equal(answer.status, 403)
+  assert.match(await answer.text(), /could not be read whole/)
+})
+
 const FAULTS: Readonly<Record<string, ScmReply>> = {
   'a fault of its own': { status: 500, body: { message: 'Server Error' } },
   'not found': { status: 404, body: { message: 'Not Found' } },

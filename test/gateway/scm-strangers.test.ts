@@ -20,7 +20,7 @@ interface Scene {
 
 const PULL = { owner: 'acme', repo: 'pets' }
 
-async function scene(t: TestContext, scm: object = {}): Promise<Scene> {
+async function scene(t: TestContext, scm: object = {}, rest: object = {}): Promise<Scene> {
   const repository = new FakeRepository('acme/pets', { 'openapi.yaml': openapi('/pets', '/toys'), 'README.md': 'pets' })
   repository.commit('breaking', { 'openapi.yaml': openapi('/pets') }, 'main')
   repository.commit('adding', { 'openapi.yaml': openapi('/pets', '/toys', '/food') }, 'main')
@@ -28,8 +28,8 @@ async function scene(t: TestContext, scm: object = {}): Promise<Scene> {
   repository.open(2, 'adding')
   const server = await startGithub(repository)
   t.after(() => server.close())
-  const route = { name: 'github', match: { path: '/' }, upstream: server.origin, protocol: 'github', scm }
-  const gateway = await startTestGateway(t, { routes: [route] })
+  const route = { name: 'github', match: { path: '/' }, upstream: server.origin, protocol: 'github', scm, ...rest }
+  const gateway = await startTestGateway(t, { routes: [route], scm: { github: { api: server.origin } } })
   const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
   const octokit = new Octokit({ auth: SCM_TOKEN, baseUrl: gateway.addresses.proxy, log: quiet })
   return { repository, server, gateway, octokit }
@@ -86,11 +86,15 @@ test('curl is answered JSON with a message', async (t) => {
   assert.match(String(at(body, 'message')), /^Preflight stopped merge/)
 })
 
-async function preflight({ gateway }: Scene, body: object): Promise<unknown> {
-  const answer = await fetch(`${gateway.addresses.api}/api/v1/preflight`, {
+function preflight(one: Scene, body: object): Promise<unknown> {
+  return ask(one, '/api/v1/preflight', { preflight_mode: 'authorize', ...body })
+}
+
+async function ask({ gateway }: Scene, path: string, body: object): Promise<unknown> {
+  const answer = await fetch(gateway.addresses.api + path, {
     method: 'POST',
     headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json', 'x-scm-token': SCM_TOKEN },
-    body: JSON.stringify({ preflight_mode: 'authorize', ...body }),
+    body: JSON.stringify(body),
   })
   return answer.json()
 }
@@ -116,4 +120,29 @@ test('a push to a protected branch goes on with a receipt for exactly that push'
   assert.match(await refused.text(), /push/)
   // The fake platform has no git, and says so itself: the push got there.
   assert.equal((await push(await receiptFor('push'))).status, 404)
+})
+
+test('a receipt of a derived preflight stands for the merge that it is about, and for no other', async (t) => {
+  const one = await scene(t, {}, { receipts: { accept: true } })
+  const { octokit, repository, server } = one
+  const address = { platform: 'scm_a', repository: 'acme/pets' }
+  const challenge = await ask(one, '/api/v1/bindings/challenge', address)
+  repository.commit('main', { '.preflight-bind': String(at(challenge, 'marker_content')) })
+  await ask(one, '/api/v1/bindings/prove', { challenge_id: at(challenge, 'challenge_id') })
+  const context = {
+    operation: 'merge',
+    target_id: 'github:acme/pets#2',
+    repository: 'acme/pets',
+    branch: 'main',
+    pull_request: '2',
+    base: 'main',
+    head: 'adding',
+  }
+  const decision = await preflight(one, { derivation: 'server', context })
+  assert.equal(at(decision, 'decision_result', 'completeness_mode'), 'SERVER_DERIVED')
+  const headers = { 'preflight-receipt': String(at(decision, 'chain_receipt')) }
+  await assert.rejects(octokit.pulls.merge({ ...PULL, pull_number: 1, headers }), /403|Preflight/)
+  const merged = await octokit.pulls.merge({ ...PULL, pull_number: 2, headers })
+  assert.equal(merged.headers['preflight-decision-id'], at(decision, 'decision_result', 'decision_id'))
+  assert.deepEqual(server.effects, ['merge 2'])
 })
