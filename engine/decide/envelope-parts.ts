@@ -1,5 +1,5 @@
 /** The objects inside an envelope, one schema each, and the types that come from them (interface.md, Resources). */
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
 import { anyText, closed, count, digest, nullable, text } from './envelope-forms.ts'
 import {
   AGENT_STEPS,
@@ -10,6 +10,7 @@ import {
   REQUIRED_ACTION_TYPES,
   SEVERITIES,
 } from './envelope-vocabulary.ts'
+import { Type } from '../type-builder.ts'
 
 export const Reason = closed({
   code: Type.String({ pattern: '^[A-Z][A-Z0-9_]{2,63}$' }),

@@ -3,7 +3,7 @@
  * The producer form is what we hold ourselves to before anything leaves: closed, bounded, with the cross-field rules of
  * "States". The consumer form is what a reader may rely on: open, tolerant of what later versions add.
  */
-import { Type, type Static, type TSchema } from 'typebox'
+import type { Static, TObject, TSchema } from 'typebox'
 import { DECISIONS, EXECUTION_ACTIONS } from './decision.ts'
 import { CLASS_RULES, COMPLETENESS_RULES, CONFIDENCE_RULE, PRODUCER_RULES } from './envelope-conditions.ts'
 import { anyText, count, digest, instant, nullable, optional, text } from './envelope-forms.ts'
@@ -24,6 +24,7 @@ import {
   RequiredActionCore,
 } from './envelope-parts.ts'
 import { COMPLETENESS_MODES, ENVELOPE_BOUNDS, EVIDENCE_QUALITIES } from './envelope-vocabulary.ts'
+import { Type } from '../type-builder.ts'
 
 const IDENTIFIER = '^[A-Za-z0-9_.:-]{1,200}$'
 
@@ -150,9 +151,6 @@ export type ConsumedEnvelope = Static<typeof ConsumedEnvelope>
 /** JSON Schema for those who read envelopes (served as `/schemas/decision-result.v1.consumer.json`). */
 export const decisionResultConsumerSchema: TSchema = ConsumedEnvelope
 
-function open<T extends Record<string, TSchema>, L extends Record<string, TSchema>>(
-  schema: Type.TObject<T>,
-  loosened: L,
-) {
+function open<T extends Record<string, TSchema>, L extends Record<string, TSchema>>(schema: TObject<T>, loosened: L) {
   return Type.Object({ ...schema.properties, ...loosened })
 }

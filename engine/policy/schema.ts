@@ -1,8 +1,9 @@
 /** The policy document as a schema: what a pack.yaml may say (served as `/schemas/policy.json`). What it means is in compile.ts. */
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
 import { DECISIONS } from '../decide/decision.ts'
 import { MAX_EXPRESSION_LENGTH } from './expression.ts'
 import { LEVELS } from '../finding.ts'
+import { Type } from '../type-builder.ts'
 
 const IDENTIFIER = '^[a-z0-9][a-z0-9_.-]{0,62}$'
 const words = (maxLength: number, description: string) => Type.String({ minLength: 1, maxLength, description })

@@ -1,9 +1,10 @@
 /** The claims of a receipt and how they come from an envelope (wire.md §6). Claim names are pinned in test/pins/claims.tsv. */
-import { Type, type Static, type TSchema } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import { EXECUTION_ACTIONS } from '../decide/decision.ts'
 import type { EnvelopeDraft } from '../decide/envelope.ts'
 import { instantSeconds } from '../decide/instant.ts'
 import type { Digest } from '../hash.ts'
+import { Type } from '../type-builder.ts'
 
 export const RECEIPT_FORMAT_VERSION = 'preflight-receipt.v1'
 export const RECEIPT_TYPE = 'preflight-receipt+jwt'

@@ -1,7 +1,7 @@
 /** Test cases of a policy pack (cases.yaml beside it): findings, or a change of a contract, and context in, decision out, judged by the real engine. */
 import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
 import {
   ARTIFACT_TYPES,
   compare,
@@ -17,6 +17,7 @@ import {
   type FindingGroup,
   type Result,
   type Verdict,
+  Type,
 } from '../../engine/index.ts'
 import { plainSchema } from '../config/input-schema.ts'
 import { pathOfPointer, type Mistake } from '../config/mistake.ts'

@@ -1,5 +1,6 @@
 /** What a route of the protocol `kubernetes` asks of writes to the Kubernetes API. Part of the configuration's schema. */
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../../engine/index.ts'
 import { strict } from './fields.ts'
 
 export const KubernetesRoute = strict(

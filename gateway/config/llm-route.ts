@@ -1,5 +1,6 @@
 /** Whose tools calls of a model provider carry. Part of the configuration's schema. */
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../../engine/index.ts'
 import { strict } from './fields.ts'
 
 export const LlmRoute = strict(

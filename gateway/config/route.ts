@@ -1,11 +1,12 @@
 /** One route: which calls it takes, where they go, what they are judged by and what is done with the verdict. Part of the configuration's schema. */
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../../engine/index.ts'
 import { seconds, strict } from './fields.ts'
 import { RouteScmConfig } from './scm.ts'
 import { ArgocdRoute } from './argocd-route.ts'
 import { KubernetesRoute } from './kubernetes-route.ts'
-import { NpmRoute } from './npm-route.ts'
 import { LlmRoute } from './llm-route.ts'
+import { NpmRoute } from './npm-route.ts'
 import { RequestMap } from './request-map.ts'
 
 export const ContractSource = Type.Union([
@@ -69,8 +70,8 @@ export const RouteConfig = Type.Object(
         Type.Literal('gitlab'),
         Type.Literal('bitbucket'),
         Type.Literal('npm'),
-      ],
         Type.Literal('llm'),
+      ],
       {
         Type.Literal('mcp_registry'),
       ],
@@ -166,20 +167,20 @@ export const RouteConfig = Type.Object(
     kubernetes: KubernetesRoute,
     argocd: ArgocdRoute,
     npm: NpmRoute,
-    map: Type.Optional(RequestMap),
     llm: LlmRoute,
+    map: Type.Optional(RequestMap),
     otherwise: Type.Optional(
       Type.Union([Type.Literal('pass'), Type.Literal('deny')], {
         description:
           'protocol mapped: requests that no rule matches. Default: GET, HEAD and OPTIONS pass, all others are denied.',
       }),
     ),
-    timeout: strict(
     upgrade: Type.Union([Type.Literal('judged'), Type.Literal('allow')], {
       default: 'judged',
       description:
         'Requests to switch to another protocol (WebSocket, SPDY); what follows the switch is not read. judged: taken only where the request that asks says all that matters (connections into pods as kubernetes.streams says, rules of a map). allow: taken, once that request itself may go on.',
     }),
+    timeout: strict(
       {
         connect: seconds(10, 'Connecting to the upstream'),
         headers: seconds(60, 'Waiting for the head of the answer'),

@@ -2,7 +2,8 @@
  * The whole configuration, one TypeBox schema: the TypeScript type, the JSON Schema, docs/config.md, the chart's values
  * and the names of the environment variables all come from here. Unknown members are mistakes.
  */
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../../engine/index.ts'
 import { Consumers } from './consumers.ts'
 import { EgressConfig, ProxyAuthConfig, TlsConfig } from './egress.ts'
 import { integer, seconds, strict } from './fields.ts'

@@ -1,8 +1,8 @@
 /** What a decision was made from, in a form that can be kept and read again. Texts stand in it by their digest. */
-import { Type, type Static } from 'typebox'
-import { ARTIFACT_TYPES, DECISIONS } from '../../engine/index.ts'
+import type { Static, TSchema } from 'typebox'
+import { ARTIFACT_TYPES, DECISIONS, Type } from '../../engine/index.ts'
 
-const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const textOrNull = orNull(Type.String())
 
 const Problem = Type.Object({

@@ -1,8 +1,8 @@
 /** The file of an ignore list: YAML, checked against its schema, every mistake with its line and column. */
 import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
-import { Type, type Static } from 'typebox'
-import { ok, ruleOf, type Result } from '../../engine/index.ts'
+import type { Static } from 'typebox'
+import { ok, ruleOf, type Result, Type } from '../../engine/index.ts'
 import { plainSchema } from '../config/input-schema.ts'
 import { pathOfPointer, type Mistake } from '../config/mistake.ts'
 import { mistakesOf } from '../config/schema-mistakes.ts'

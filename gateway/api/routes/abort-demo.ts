@@ -1,6 +1,6 @@
 /** POST /api/v1/agent-abort-demo: a told workflow in which the real engine, on a built-in pair, stops an agent or lets it go (interface.md). Nothing is recorded. */
-import { Type, type Static } from 'typebox'
-import { EMPTY_CONTEXT, type Artifact, type Verdict } from '../../../engine/index.ts'
+import type { Static } from 'typebox'
+import { EMPTY_CONTEXT, type Artifact, type Verdict, Type } from '../../../engine/index.ts'
 import { SCENARIOS, type Scenario } from '../demo-scenarios.ts'
 import { defineRoute, json, type Answer, type Exchange, type RouteDeps } from '../route.ts'
 import { CorrelationId, Decision } from '../schemas/shapes.ts'

@@ -1,5 +1,6 @@
 /** Requests for approval of the caller's tenant, and an approver's word on one of them (wire.md §7). */
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { Type } from '../../../engine/index.ts'
 import { settle } from '../../approvals/settle.ts'
 import { approvalView } from '../../approvals/view.ts'
 import { GatewayError } from '../../errors.ts'

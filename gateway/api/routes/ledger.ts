@@ -1,6 +1,6 @@
 /** GET /api/v1/ledger: the caller's tenant's decisions, newest first, page by page or as one export (wire.md §2). */
-import { Type, type Static } from 'typebox'
-import { DECISIONS } from '../../../engine/index.ts'
+import type { Static } from 'typebox'
+import { DECISIONS, Type } from '../../../engine/index.ts'
 import { GatewayError } from '../../errors.ts'
 import type { LedgerFilter, Store, StoredDecision } from '../../store/store.ts'
 import type { ApiDeps } from '../deps.ts'

@@ -1,5 +1,5 @@
 /** POST /api/v1/policy/simulate: what another policy would decide on a change set, and which of its rules speak (wire.md §2). Never permission. */
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
 import {
   compilePolicy,
   DEFAULT_DOCUMENT_LIMITS,
@@ -8,6 +8,7 @@ import {
   judge,
   type JudgedChangeSet,
   type PolicyEffect,
+  Type,
 } from '../../../engine/index.ts'
 import { GatewayError } from '../../errors.ts'
 import { declaredConsumers } from '../../consumers/known.ts'

@@ -1,6 +1,6 @@
 /** Request and answers of the preflight (wire.md §4), served as `/schemas/preflight-request.json` and `/schemas/preflight-response.json`. */
-import { Type, type Static, type TSchema } from 'typebox'
-import { decisionResultConsumerSchema } from '../../../engine/index.ts'
+import type { Static, TSchema } from 'typebox'
+import { decisionResultConsumerSchema, Type } from '../../../engine/index.ts'
 import {
   Artifact,
   BlastRadius,
