@@ -71,10 +71,9 @@ export const RouteConfig = Type.Object(
         Type.Literal('bitbucket'),
         Type.Literal('npm'),
         Type.Literal('llm'),
-      ],
-      {
         Type.Literal('mcp_registry'),
       ],
+      {
         description:
           'mcp: Streamable HTTP, judged per tool. http: judged against the OpenAPI contract of the route. kubernetes: writes to the Kubernetes API. argocd: syncs and changes of Argo CD applications. mapped: any requests, by rules. github, gitlab, bitbucket: merges, deployments and releases. npm: publications to a registry. llm: calls of a model provider, judged by the tools in them. mcp_registry: publications of MCP servers.',
       },
