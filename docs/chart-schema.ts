@@ -16,6 +16,8 @@ const flag = { type: 'boolean' } as const
 const open = { type: 'object' } as const
 const openList = { type: 'array', items: { type: 'object' } } as const
 const port = { type: 'integer', minimum: 1, maximum: 65_535 } as const
+/** 0: the listener is off. */
+const optionalPort = { type: 'integer', minimum: 0, maximum: 65_535 } as const
 const oneOf = (...values: readonly string[]) => ({ type: 'string', enum: values })
 const texts = { type: 'array', items: text } as const
 const textMap = { type: 'object', additionalProperties: { type: 'string' } } as const
@@ -40,7 +42,8 @@ const CHART_VALUES: Readonly<Record<string, Schema>> = {
     value: { anyOf: [{ const: '' }, { type: 'string', minLength: 24 }] },
   }),
   env: openList,
-  ports: strict({ proxy: port, api: port, admin: port }),
+  ports: strict({ proxy: port, api: port, admin: port, extAuthz: optionalPort, transparent: optionalPort }),
+  interceptionAuthority: strict({ existingSecret: text }),
   service: strict({ type: oneOf('ClusterIP', 'NodePort', 'LoadBalancer'), annotations: textMap }),
   persistence: strict({
     enabled: flag,

@@ -221,3 +221,40 @@ test('the sidecar example is a native sidecar, hardened like the gateway, with e
   const configVolume = volumes.find((volume) => at(volume, 'name') === 'preflight-config')
   assert.equal(at(configVolume, 'configMap', 'name'), at(config, 'metadata', 'name'))
 })
+
+test('further listeners and an authority of your own are there when asked for, and only then', async (t) => {
+  const helm = helmOrSkip(t)
+  if (helm === null) return
+  const objects = await render(
+    helm,
+    '--set',
+    'ports.extAuthz=15091,ports.transparent=15001,interceptionAuthority.existingSecret=authority,networkPolicy.enabled=true',
+  )
+  const pod = podOf(objects)
+  const ports = ['admin', 'api', 'ext-authz', 'proxy', 'transparent']
+  assert.deepEqual(textsAt(listAt(pod, 'containers', 0, 'ports'), 'name'), ports)
+  const variables = new Map(
+    listAt(pod, 'containers', 0, 'env').map((entry) => [at(entry, 'name'), at(entry, 'value')] as const),
+  )
+  assert.equal(variables.get('PREFLIGHT_LISTEN_EXT_AUTHZ'), '0.0.0.0:15091')
+  assert.equal(variables.get('PREFLIGHT_LISTEN_TRANSPARENT'), '0.0.0.0:15001')
+  assert.equal(variables.get('PREFLIGHT_TLS_CA_KEY'), '/etc/preflight/authority/tls.key')
+  assert.deepEqual(
+    textsAt(listAt(pod, 'containers', 0, 'volumeMounts'), 'name'),
+    textsAt(listAt(pod, 'volumes'), 'name'),
+  )
+  const [service] = byKind(objects, 'Service')
+  assert.deepEqual(textsAt(listAt(service, 'spec', 'ports'), 'targetPort'), [
+    'api',
+    'ext-authz',
+    'proxy',
+    'transparent',
+  ])
+  const [policy] = byKind(objects, 'NetworkPolicy')
+  assert.deepEqual(
+    listAt(policy, 'spec', 'ingress', 0, 'ports').map((entry) => at(entry, 'port')),
+    ['proxy', 'api', 'ext-authz', 'transparent'],
+  )
+  const plain = textsAt(listAt(podOf(await render(helm)), 'containers', 0, 'ports'), 'name')
+  assert.deepEqual(plain, ['admin', 'api', 'proxy'])
+})
