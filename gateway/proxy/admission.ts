@@ -15,7 +15,15 @@ import { recordDenial, type EgressRecordDeps } from './egress-record.ts'
 import { forward } from './forward.ts'
 import { ANYBODY, PROXY_CHALLENGE, proxyCaller } from './proxy-auth.ts'
 import { travel, type RoadDeps } from './road.ts'
-import { headProblem, matchNamed, matchRoute, namesHost, slashProblem, type NamedDestination } from './target.ts'
+import {
+  headProblem,
+  versionProblem,
+  matchNamed,
+  matchRoute,
+  namesHost,
+  slashProblem,
+  type NamedDestination,
+} from './target.ts'
 import { sendError, type Trip } from './trip.ts'
 import type { UpstreamRoute } from './upstream.ts'
 
@@ -28,7 +36,7 @@ export interface AdmissionDeps extends EgressRecordDeps {
 /** Resolves when the request is answered. */
 export async function admit(trip: Trip, arrival: Arrival, deps: AdmissionDeps): Promise<void> {
   const { request } = trip
-  const problem = headProblem(request.rawHeaders, request.headers)
+  const problem = versionProblem(request.httpVersion) ?? headProblem(request.rawHeaders, request.headers)
   if (problem !== null) return sendError(trip, 'INVALID_INPUT', problem)
   const destination = destinationOf(request, arrival)
   if (destination.kind === 'refused') return sendError(trip, destination.code, destination.message)

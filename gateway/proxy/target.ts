@@ -63,8 +63,19 @@ export function headProblem(rawHeaders: readonly string[], headers: IncomingHttp
   if (lengths > 0 && codings > 0) return 'Content-Length and Transfer-Encoding exclude each other.'
   const coding = headers['transfer-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') return 'The only Transfer-Encoding taken is chunked.'
+  const dropped = (headers.connection ?? '').split(',').find((name) => END_TO_END.test(name.trim()))
+  if (dropped !== undefined) return `${dropped.trim()} is no field of the connection: Connection may not name it.`
   return HOST.test(headers.host ?? '') ? null : 'The Host header is not a host with an optional port.'
 }
+
+/** The parser takes the letters HTTP/2.0 and HTTP/0.9 too, for a message that is in the form of neither. */
+export function versionProblem(version: string): string | null {
+  return version === '1.1' || version === '1.0' ? null : `HTTP/${version} is not spoken in the form of HTTP/1.1.`
+}
+
+/** What says what a request is: named in `Connection`, it would be judged by and not sent on (RFC 9110 §7.6.1). */
+const END_TO_END =
+  /^(?:host|content-.*|transfer-encoding|authorization|cookie|accept(?:-.*)?|expect|range|if-.*|origin|mcp-.*|preflight-.*|x-forwarded-.*)$/i
 
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~-]+)(?::[0-9]{0,5})?$/
 

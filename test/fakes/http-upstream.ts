@@ -14,6 +14,8 @@ export interface HttpUpstream {
     readonly rawHeaders: readonly string[]
     readonly body: string
   }[]
+  /** Heads that arrived, whatever became of their bodies. */
+  readonly seen: Pick<HttpUpstream['requests'][number], 'method' | 'url' | 'headers'>[]
   /** Exchanges begun and neither answered nor broken off. */
   openExchanges(): number
   openSockets(): number
@@ -22,10 +24,12 @@ export interface HttpUpstream {
 
 export async function startHttpUpstream(answer: RequestListener): Promise<HttpUpstream> {
   const requests: HttpUpstream['requests'] = []
+  const seen: HttpUpstream['seen'] = []
   let exchanges = 0
   let sockets = 0
   const server = createServer((request, response) => {
     exchanges += 1
+    seen.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers })
     response.on('close', () => {
       exchanges -= 1
     })
@@ -52,6 +56,7 @@ export async function startHttpUpstream(answer: RequestListener): Promise<HttpUp
   return {
     origin: `http://127.0.0.1:${port}`,
     requests,
+    seen,
     openExchanges: () => exchanges,
     openSockets: () => sockets,
     async close() {

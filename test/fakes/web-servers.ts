@@ -1,0 +1,126 @@
+/** nginx and HAProxy, as Debian packages them, in front of one server: for what two readers of the same bytes make of them. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { until } from './until.ts'
+
+export type WebServer = 'nginx' | 'haproxy'
+
+export interface StartedWebServer {
+  /** HTTP/1.1. */
+  readonly url: string
+  /** HTTP/2 in the open, by prior knowledge. */
+  readonly http2: string
+}
+
+interface Places {
+  readonly directory: string
+  readonly port: number
+  readonly http2Port: number
+  /** HOST:PORT of the server behind it. */
+  readonly target: string
+}
+
+const SERVERS: Readonly<
+  Record<
+    WebServer,
+    {
+      readonly config: (places: Places) => string
+      readonly command: (file: string, directory: string) => readonly string[]
+    }
+  >
+> = {
+  nginx: {
+    command: (file, directory) => ['-c', file, '-p', directory, '-e', join(directory, 'early.log')],
+    config: ({ directory, port, http2Port, target }) => {
+      const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+        (name) => `${name}_temp_path ${join(directory, name)};`,
+      )
+      return `daemon off; master_process off; pid ${join(directory, 'pid')}; error_log ${join(directory, 'error.log')};
+        events {}
+        http {
+          access_log off; ${places.join(' ')} keepalive_timeout 5s; client_body_timeout 2s; client_header_timeout 2s;
+          upstream behind { server ${target}; keepalive 4; }
+          server {
+            listen 127.0.0.1:${port}; listen 127.0.0.1:${http2Port} http2;
+            underscores_in_headers on; ignore_invalid_headers off; merge_slashes off;
+            location / {
+              proxy_pass http://behind; proxy_http_version 1.1; proxy_request_buffering off; proxy_buffering off;
+              proxy_set_header Connection ""; proxy_set_header Host $http_host; proxy_read_timeout 2s;
+            }
+          }
+        }`
+    },
+  },
+  haproxy: {
+    command: (file) => ['-f', file, '-db'],
+    config: ({ port, http2Port, target }) => `global
+  maxconn 200
+defaults
+  mode http
+  timeout connect 2s
+  timeout client 2s
+  timeout server 2s
+  http-reuse always
+frontend front
+  bind 127.0.0.1:${port}
+  bind 127.0.0.1:${http2Port} proto h2
+  default_backend behind
+backend behind
+  server one ${target}
+`,
+  },
+}
+
+/** Null, with the test skipped, where it is not installed; in CI that is a failure. */
+export async function startWebServer(
+  t: TestContext,
+  kind: WebServer,
+  target: string,
+): Promise<StartedWebServer | null> {
+  const binary = ['/usr/sbin', '/usr/local/sbin', '/usr/bin'].map((place) => join(place, kind)).find(existsSync)
+  if (binary === undefined) {
+    assert.notEqual(process.env['CI'], 'true', `${kind} is to be installed in CI: .ci/run does`)
+    t.skip(`${kind} is not installed`)
+    return null
+  }
+  const { config, command } = SERVERS[kind]
+  const directory = mkdtempSync(join(tmpdir(), `preflight-${kind}-`))
+  const [port, http2Port] = [await freePort(), await freePort()]
+  const file = join(directory, 'server.conf')
+  writeFileSync(file, config({ directory, port, http2Port, target: new URL(target).host }))
+  const child = spawn(binary, command(file, directory), { stdio: ['ignore', 'pipe', 'pipe'] })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes: Buffer) => (said += bytes.toString()))
+  const ended = new Promise<void>((resolve) => child.on('exit', () => resolve()))
+  t.after(async () => {
+    child.kill('SIGTERM')
+    await ended
+    rmSync(directory, { recursive: true, force: true })
+  })
+  await until(() => {
+    assert.equal(child.exitCode, null, `${kind} has ended: ${said}`)
+    return isListening(port)
+  }, `${kind} listens`)
+  return { url: `http://127.0.0.1:${port}`, http2: `http://127.0.0.1:${http2Port}` }
+}
+
+function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = connect(port, '127.0.0.1')
+    probe.on('connect', () => resolve(true)).on('error', () => resolve(false))
+    probe.on('connect', () => probe.destroy())
+  })
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer()
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
+  const address = probe.address()
+  await new Promise<void>((resolve) => probe.close(() => resolve()))
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
