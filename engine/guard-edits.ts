@@ -1,11 +1,12 @@
 /**
- * What a tool call is about to change in a file, read from its arguments: an edit that carries both sides, or a whole new content
- * (interface.md, Rules for consumers, 6). Names of arguments are those that the common file tools use; what is not recognised is
- * no edit, and its caller stops.
+ * What a tool call is about to change in files, read from its arguments: edits that carry both sides, a text put in at a line, a
+ * patch, or a whole new content (interface.md, Rules for consumers, 6). Names of arguments are those that the common file tools use;
+ * what is not recognised is no change, and whoever needs one stops.
  */
+import { applyPatch, parsePatch, type StructuredPatch } from 'diff'
 import type { Reason } from './decide/envelope-parts.ts'
 import { reason } from './decide/reasons.ts'
-import type { Result } from './result.ts'
+import { fail, ok, type Result } from './result.ts'
 import { isRecord } from './schema/located.ts'
 
 /** One replacement, in both sides. */
@@ -18,9 +19,20 @@ export interface Replacement {
 export type FileChange =
   | { readonly kind: 'edit'; readonly path: string; readonly replacements: readonly Replacement[] }
   | { readonly kind: 'write'; readonly path: string; readonly content: string }
+  /** @property line after which the text goes; 0: before the first */
+  | { readonly kind: 'insert'; readonly path: string; readonly line: number; readonly text: string }
+  | { readonly kind: 'patch'; readonly path: string; readonly patch: StructuredPatch }
 
-const PATHS = ['path', 'file_path', 'filePath', 'filename', 'file'] as const
+/** What arguments say of files. `unclear`: something changes and it cannot be told what, in one of the files that are named. */
+export type FileChanges =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'unclear'; readonly paths: readonly string[] }
+  | { readonly kind: 'changes'; readonly changes: readonly FileChange[] }
+
+export const FILE_ARGUMENTS = ['path', 'file_path', 'filePath', 'filename', 'file'] as const
 const CONTENTS = ['content', 'contents', 'new_content', 'newContent', 'text', 'file_text'] as const
+const PATCHES = ['patch', 'diff'] as const
+const INSERTED = ['insert_text', 'new_str', 'text'] as const
 const SIDES = [
   ['old_string', 'new_string'],
   ['old_str', 'new_str'],
@@ -29,16 +41,76 @@ const SIDES = [
   ['oldText', 'newText'],
 ] as const
 
-/** Null when the arguments describe no change of one file. Both an edit and a whole content are two readings, so none. */
+/** Members that say where. */
+const PLACES: readonly string[] = [...FILE_ARGUMENTS, ...PATCHES, 'files']
+/** Members that say what. */
+const CHANGING: readonly string[] = [
+  ...CONTENTS,
+  ...PATCHES,
+  ...SIDES.flat(),
+  'edits',
+  'files',
+  'insert_line',
+  'insert_text',
+]
+
+type Members = Readonly<Record<string, unknown>>
+
+/** Null when the arguments describe no change of one file. Two kinds of change at once are two readings, so none. */
 export function readFileChange(args: unknown): FileChange | null {
-  if (!isRecord(args)) return null
-  const path = firstText(args, PATHS)
-  if (path === null || path === '') return null
-  const content = firstText(args, CONTENTS)
-  const replacements = readReplacements(args)
-  if (content !== null && replacements !== null) return null
-  if (replacements !== null) return { kind: 'edit', path, replacements }
-  return content === null ? null : { kind: 'write', path, content }
+  const read = readFileChanges(args, null)
+  const [only, ...others] = read.kind === 'changes' ? read.changes : []
+  return only === undefined || others.length > 0 ? null : only
+}
+
+/**
+ * All files that one call changes: `files[]` with a change each, a patch of several files, or one file.
+ * @param declared members that the tool takes; one beside them could turn the reading away from what the tool does. Null: unknown
+ */
+export function readFileChanges(args: unknown, declared: ReadonlySet<string> | null): FileChanges {
+  if (!isRecord(args)) return { kind: 'none' }
+  const given = [...new Set([...PLACES, ...CHANGING])].filter((name) => args[name] !== undefined && args[name] !== null)
+  const isChange = given.some((name) => PLACES.includes(name)) && given.some((name) => CHANGING.includes(name))
+  if (!isChange) return { kind: 'none' }
+  const isDeclared = declared === null || given.every((name) => declared.has(name))
+  const changes = isDeclared ? readChanges(args) : null
+  return changes === null ? { kind: 'unclear', paths: mentionedPaths(args) } : { kind: 'changes', changes }
+}
+
+function readChanges(args: Members): readonly FileChange[] | null {
+  const path = readPath(args)
+  const patch = firstText(args, PATCHES)
+  const ways = [Array.isArray(args['files']), patch !== null, args['insert_line'] !== undefined].filter(Boolean)
+  const hasOwn = readReplacements(args) !== null || CONTENTS.some((name) => typeof args[name] === 'string')
+  if (Array.isArray(args['files'])) return ways.length > 1 || hasOwn || path !== null ? null : readAll(args['files'])
+  if (patch !== null) return ways.length > 1 || hasOwn ? null : readPatch(patch, path)
+  if (path === null) return null
+  const change = args['insert_line'] === undefined ? readChange(args, path) : readInsertion(args, path)
+  return change === null ? null : [change]
+}
+
+/** Every word that may be the path of a file which is changed. */
+function mentionedPaths(args: Members): readonly string[] {
+  const files: readonly unknown[] = Array.isArray(args['files']) ? args['files'] : []
+  const places = [args, ...files.filter(isRecord)].flatMap((place) => FILE_ARGUMENTS.map((name) => place[name]))
+  const patches = PATCHES.map((name) => args[name]).flatMap((patch) =>
+    typeof patch === 'string' ? patch.split(/\s+/) : [],
+  )
+  return [...new Set([...places, ...patches].filter((text) => typeof text === 'string'))]
+}
+
+/** The path that arguments name; null when there is none, or more than one. */
+function readPath(args: Members): string | null {
+  const path = firstText(args, FILE_ARGUMENTS)
+  return path === '' ? null : path
+}
+
+/** The file after the change. @param prior the file as it is now; null: there is none */
+export function applyFileChange(prior: string | null, change: FileChange): Result<string, Reason> {
+  if (change.kind === 'write') return ok(change.content)
+  if (change.kind === 'patch') return applyFilePatch(prior ?? '', change.patch)
+  if (prior === null) return unrecognised('There is no file to change.')
+  return change.kind === 'edit' ? applyReplacements(prior, change.replacements) : applyInsertion(prior, change)
 }
 
 /** The file after the edits, one after the other. A text that is not there, or there more than once, has no single reading. */
@@ -47,19 +119,92 @@ export function applyReplacements(prior: string, replacements: readonly Replacem
   for (const { before, after, isEverywhere } of replacements) {
     const parts = text.split(before)
     if (before === '' || parts.length < 2 || (parts.length > 2 && !isEverywhere))
-      return {
-        ok: false,
-        problem: reason(
-          'GUARD_CALL_UNRECOGNISED',
-          'The text to replace is not in the file exactly once, so what the edit would make of it cannot be told.',
-        ),
-      }
+      return unrecognised(
+        'The text to replace is not in the file exactly once, so what the edit would make of it cannot be told.',
+      )
     text = parts.join(after)
   }
-  return { ok: true, value: text }
+  return ok(text)
 }
 
-function readReplacements(args: Readonly<Record<string, unknown>>): readonly Replacement[] | null {
+function applyInsertion(
+  prior: string,
+  { line, text }: Extract<FileChange, { kind: 'insert' }>,
+): Result<string, Reason> {
+  const lines = prior.split('\n')
+  if (line > lines.length) return unrecognised('The file has fewer lines than the text is to be put after.')
+  return ok([...lines.slice(0, line), ...text.replace(/\n$/, '').split('\n'), ...lines.slice(line)].join('\n'))
+}
+
+function applyFilePatch(prior: string, patch: StructuredPatch): Result<string, Reason> {
+  const patched = applyPatch(prior, patch)
+  return patched === false ? unrecognised('The patch does not fit the file as it is.') : ok(patched)
+}
+
+function unrecognised(message: string): Result<string, Reason> {
+  return fail(reason('GUARD_CALL_UNRECOGNISED', message))
+}
+
+function readAll(values: readonly unknown[]): readonly FileChange[] | null {
+  const changes: FileChange[] = []
+  for (const value of values) {
+    const path = isRecord(value) ? readPath(value) : null
+    const change = path === null || !isRecord(value) ? null : readChange(value, path)
+    if (change === null) return null
+    changes.push(change)
+  }
+  return changes.length === 0 ? null : changes
+}
+
+function readChange(args: Members, path: string): FileChange | null {
+  const content = firstText(args, CONTENTS)
+  const replacements = readReplacements(args)
+  if (content !== null && replacements !== null) return null
+  if (replacements !== null) return { kind: 'edit', path, replacements }
+  return content === null ? null : { kind: 'write', path, content }
+}
+
+/** Editors whose `insert` names a line. Beside another change it is not told which of them the tool makes. */
+function readInsertion(args: Members, path: string): FileChange | null {
+  const line = args['insert_line']
+  if (typeof line !== 'number' || !Number.isSafeInteger(line) || line < 0) return null
+  const isAlone = CHANGING.every(
+    (name) => name === 'insert_line' || INSERTED.some((text) => text === name) || args[name] === undefined,
+  )
+  const text = isAlone ? firstText(args, INSERTED) : null
+  return text === null ? null : { kind: 'insert', path, line, text }
+}
+
+/** A path beside a patch says where its one file lies; the heads of a patch are as `diff -u` and git write them. */
+function readPatch(patch: string, path: string | null): readonly FileChange[] | null {
+  const files = parsed(patch)
+  if (files === null || files.length === 0 || (path !== null && files.length > 1)) return null
+  const changes: FileChange[] = []
+  for (const file of files) {
+    const changed = path ?? patchedPath(file)
+    if (changed === null || file.hunks.length === 0) return null
+    changes.push({ kind: 'patch', path: changed, patch: file })
+  }
+  return changes
+}
+
+function parsed(patch: string): readonly StructuredPatch[] | null {
+  try {
+    return parsePatch(patch)
+  } catch {
+    return null
+  }
+}
+
+/** A file that moves as it changes is two files, which no reading of one change tells. */
+function patchedPath({ oldFileName, newFileName }: StructuredPatch): string | null {
+  const [from, to] = [oldFileName, newFileName].map((name) => name?.replace(/^[ab]\//, '') ?? '/dev/null')
+  if (to === undefined || from === undefined) return null
+  if (from === '/dev/null') return to === '/dev/null' ? null : to
+  return to === '/dev/null' || to === from ? from : null
+}
+
+function readReplacements(args: Members): readonly Replacement[] | null {
   const own = readReplacement(args)
   if (args['edits'] === undefined) return own === null ? null : [own]
   if (own !== null || !Array.isArray(args['edits']) || args['edits'].length === 0) return null
@@ -68,7 +213,7 @@ function readReplacements(args: Readonly<Record<string, unknown>>): readonly Rep
   return edits.every((edit) => edit !== null) ? edits : null
 }
 
-function readReplacement(value: Readonly<Record<string, unknown>>): Replacement | null {
+function readReplacement(value: Members): Replacement | null {
   for (const [oldName, newName] of SIDES) {
     const before = value[oldName]
     const after = value[newName]
@@ -78,7 +223,7 @@ function readReplacement(value: Readonly<Record<string, unknown>>): Replacement 
   return null
 }
 
-function firstText(value: Readonly<Record<string, unknown>>, names: readonly string[]): string | null {
+function firstText(value: Members, names: readonly string[]): string | null {
   const found = names.map((name) => value[name]).filter((text) => typeof text === 'string')
   // Two members that both could be meant: the tool might take the other one.
   return found.length === 1 ? (found[0] ?? null) : null

@@ -8,7 +8,7 @@ import { mayProceed, readDecision, type Permission } from './consumer.ts'
 import { sniffArtifactType } from './contracts/sniff.ts'
 import type { Reason } from './decide/envelope-parts.ts'
 import { reason } from './decide/reasons.ts'
-import { applyReplacements, readFileChange, type FileChange } from './guard-edits.ts'
+import { applyFileChange, readFileChange, type FileChange } from './guard-edits.ts'
 import { guardedClient, guardedTool, type Guard, type Run, type Runner } from './guard-shapes.ts'
 import type { Sha256 } from './hash.ts'
 import { isRecord } from './schema/located.ts'
@@ -196,16 +196,14 @@ function isAuthorized(value: unknown): boolean {
 /** The contract before and after; with the file at hand whole, else the two sides that the edit itself carries. */
 function artifactsOf(change: FileChange, prior: string | null, options: GuardOptions): readonly Artifact[] | Refused {
   const { path } = change
-  if (change.kind === 'write')
-    return prior === null
-      ? refused(reason('GUARD_NO_PRIOR_CONTENT', `${path}: there is no content to compare the new one with.`))
-      : typed([{ id: path, path, before: prior, after: change.content }], options)
   if (prior === null)
-    return typed(
-      change.replacements.map(({ before, after }, index) => ({ id: `${path}#${index}`, path, before, after })),
-      options,
-    )
-  const edited = applyReplacements(prior, change.replacements)
+    return change.kind === 'edit'
+      ? typed(
+          change.replacements.map(({ before, after }, index) => ({ id: `${path}#${index}`, path, before, after })),
+          options,
+        )
+      : refused(reason('GUARD_NO_PRIOR_CONTENT', `${path}: there is no content to compare the new one with.`))
+  const edited = applyFileChange(prior, change)
   return edited.ok ? typed([{ id: path, path, before: prior, after: edited.value }], options) : refused(edited.problem)
 }
 

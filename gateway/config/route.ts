@@ -4,6 +4,7 @@ import { Type } from '../../engine/index.ts'
 import { seconds, strict } from './fields.ts'
 import { RouteScmConfig } from './scm.ts'
 import { ArgocdRoute } from './argocd-route.ts'
+import { EditsRoute } from './edits-route.ts'
 import { KubernetesRoute } from './kubernetes-route.ts'
 import { LlmRoute } from './llm-route.ts'
 import { NpmRoute } from './npm-route.ts'
@@ -164,7 +165,13 @@ export const RouteConfig = Type.Object(
       0,
     ),
     kubernetes: KubernetesRoute,
+    edits: EditsRoute,
     argocd: ArgocdRoute,
+    validate: Type.Union([Type.Literal('off'), Type.Literal('observe'), Type.Literal('enforce')], {
+      default: 'off',
+      description:
+        'protocol http: hold arguments (path, query, headers, cookies, JSON bodies) and answers against the pinned contract. observe: counted and logged. enforce: a call that violates it is refused with 422; answers are never held back.',
+    }),
     npm: NpmRoute,
     llm: LlmRoute,
     map: Type.Optional(RequestMap),

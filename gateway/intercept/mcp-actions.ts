@@ -9,12 +9,14 @@ import type {
   PassingAction,
   Question,
   Refusal,
+  Subject,
 } from './action.ts'
 import { firstId, RPC_ERROR, rpcAnswer, rpcError, type Message } from './json-rpc.ts'
 import { createAnswerWatcher, wantedOf } from './mcp-answer.ts'
 import { acceptsStream, createHeldAnswer } from './mcp-held.ts'
 import { namesIn } from './mcp-manifest-text.ts'
 import type { McpAsker } from './mcp-asking.ts'
+import type { EditQuestions, McpEdits } from './mcp-edits.ts'
 import type { McpManifests } from './mcp-manifests.ts'
 import { isModern, judgedMethod, type McpSubject } from './mcp-subjects.ts'
 import { refusalMembers, refusalText } from './refusal.ts'
@@ -82,6 +84,7 @@ export class MessagesAction implements PassingAction {
 export interface JudgedMessages {
   readonly call: Call
   readonly manifests: McpManifests
+  readonly edits: McpEdits
   readonly messages: readonly Message[]
   /** At least one. */
   readonly subjects: readonly McpSubject[]
@@ -92,6 +95,8 @@ export interface JudgedMessages {
 export class JudgedMessagesAction implements JudgedAction {
   readonly kind = 'judge'
   readonly #judged: JudgedMessages
+  /** What the calls change in files, by the message they came with. */
+  #edits = new Map<McpSubject, EditQuestions>()
 
   constructor(judged: JudgedMessages) {
     this.#judged = judged
@@ -103,17 +108,33 @@ export class JudgedMessagesAction implements JudgedAction {
 
   async gather(): Promise<readonly Question[]> {
     const { manifests, subjects } = this.#judged
-    const offered = await manifests.current(this.#asker(), {
+    const asker = this.#asker()
+    const offered = await manifests.current(asker, {
       lists: subjects.flatMap((subject) => judgedMethod(subject).lists),
       names: subjects.flatMap((subject) => {
         const { mustBeListed, lists } = judgedMethod(subject)
         return mustBeListed ? lists.map((list) => ({ list, name: subject.item })) : []
       }),
     })
-    return subjects.map((subject) => ({
-      subject,
-      ground: { kind: 'contract', offered, isCovered: (baseline) => isCovered(subject, [offered, baseline]) },
-    }))
+    this.#edits = new Map()
+    const questions: Question[] = []
+    for (const subject of subjects) {
+      const edits = await this.#judged.edits.questionsOn(subject, asker, offered)
+      this.#edits.set(subject, edits)
+      questions.push(
+        {
+          subject,
+          ground: { kind: 'contract', offered, isCovered: (baseline) => isCovered(subject, [offered, baseline]) },
+        },
+        ...edits.questions,
+      )
+    }
+    return questions
+  }
+
+  /** Files are still what they were when they were judged. */
+  async confirm(): Promise<void> {
+    for (const { confirm } of this.#edits.values()) await confirm()
   }
 
   watch(isMonitored: boolean): AnswerWatcher | null {
@@ -147,10 +168,16 @@ export class JudgedMessagesAction implements JudgedAction {
 
   #answerTo(message: Extract<Message, { readonly kind: 'request' }>, refusal: Refusal): unknown {
     const subject = this.#judged.subjects.find(({ id }) => id === message.id)
-    const isCause = subject !== undefined && (refusal.subject === null || refusal.subject.target === subject.target)
+    const isCause = subject !== undefined && (refusal.subject === null || this.#isAbout(refusal.subject, subject))
     if (isCause && subject.method === 'tools/call') return stoppedToolResult(subject, refusal)
     const text = isCause ? refusal.message : 'Not forwarded: another call of the same batch may not proceed.'
     return rpcError(message.id, RPC_ERROR.notForwarded, text, refusalMembers(refusal))
+  }
+
+  /** The message itself, or a file that it changes. */
+  #isAbout({ target }: Subject, subject: McpSubject): boolean {
+    const files = this.#edits.get(subject)?.questions ?? []
+    return target === subject.target || files.some((question) => question.subject.target === target)
   }
 }
 

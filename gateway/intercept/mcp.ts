@@ -6,12 +6,13 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Action, Call, Recogniser } from './action.ts'
 import { firstId, readMessage, RPC_ERROR, rpcAnswer, rpcError, type MessageId } from './json-rpc.ts'
 import { BodilessAction, JudgedMessagesAction, MessagesAction } from './mcp-actions.ts'
+import type { McpEdits } from './mcp-edits.ts'
 import type { McpManifests } from './mcp-manifests.ts'
 import { foreignPage } from './mcp-pages.ts'
 import { headerProblem, subjectProblem, subjectsOf } from './mcp-subjects.ts'
 import { readStrictJson } from './strict-json.ts'
 
-export function createMcpRecogniser(manifests: McpManifests): Recogniser {
+export function createMcpRecogniser(manifests: McpManifests, edits: McpEdits): Recogniser {
   return {
     needsBody: ({ method }) => method === 'POST',
     recognise(call) {
@@ -24,12 +25,12 @@ export function createMcpRecogniser(manifests: McpManifests): Recogniser {
           allow: 'GET, POST, DELETE',
         })
       }
-      return recognisePost(call, manifests)
+      return recognisePost(call, manifests, edits)
     },
   }
 }
 
-function recognisePost(call: Call, manifests: McpManifests): Action {
+function recognisePost(call: Call, manifests: McpManifests, edits: McpEdits): Action {
   const mediaProblem = mediaTypeProblem(call.headers)
   if (mediaProblem !== null) return refused(call, 415, RPC_ERROR.invalidRequest, mediaProblem)
   const json = readStrictJson(call.body ?? Buffer.alloc(0))
@@ -45,7 +46,7 @@ function recognisePost(call: Call, manifests: McpManifests): Action {
   const subjects = messages.flatMap((message) => subjectsOf(call.route.name, message))
   return subjects.length === 0
     ? new MessagesAction(call, manifests, messages)
-    : new JudgedMessagesAction({ call, manifests, messages, subjects, isBatch })
+    : new JudgedMessagesAction({ call, manifests, edits, messages, subjects, isBatch })
 }
 
 function mediaTypeProblem(headers: IncomingHttpHeaders): string | null {

@@ -7,7 +7,9 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { Flow } from '../flow/flow.ts'
 import { bindingOf, provenAt } from '../scm/binding-of.ts'
 import type { Store } from '../store/store.ts'
+import type { Validator } from '../validation/validator.ts'
 import type { Call, Recogniser } from './action.ts'
+import { createApiConformance } from './api-conformance.ts'
 import { createArgocdRecogniser } from './argocd/recogniser.ts'
 import { createBitbucketRecogniser } from './bitbucket.ts'
 import { createGithubRecogniser } from './github.ts'
@@ -32,6 +34,7 @@ export interface RecogniserDeps {
   readonly flow: Pick<Flow, 'sniff' | 'readJson'>
   readonly baselines: Pick<Baselines, 'baselineFor'>
   readonly upstreams: Upstreams
+  readonly validator: Validator
   readonly store: Pick<Store, 'bindings'>
   readonly metrics: Metrics
   readonly logger: Logger
@@ -67,8 +70,18 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
     github: createGithubRecogniser(scm),
     gitlab: createGitlabRecogniser(scm),
     bitbucket: createBitbucketRecogniser(scm),
-    mcp: createMcpRecogniser(manifests),
+    mcp: createMcpRecogniser(
+      manifests,
+      createMcpEdits({
+        upstreams: deps.upstreams,
+        sniff: (before, after) => deps.flow.sniff(before, after),
+        config: () => settings().config,
+      }),
+    ),
     http: createHttpApiRecogniser({
+      baselines: deps.baselines,
+      conformance: createApiConformance({ validator: deps.validator, config: () => settings().config, metrics, logger }),
+      logger,
       metrics,
       now,
       inlineBelow: () => settings().config.analysis.inline_below,
@@ -77,6 +90,7 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
     argocd: createArgocdRecogniser(),
     mapped: createMappedRecogniser({ upstreams: deps.upstreams, onObserved }),
     llm: createLlmRecogniser({ flow: deps.flow, config: () => settings().config }),
+    mcp_registry: createMcpRegistryRecogniser({ upstreams: deps.upstreams, flow: deps.flow, onObserved }),
     npm: createNpmRecogniser({
       upstreams: deps.upstreams,
       flow: deps.flow,
@@ -84,7 +98,6 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
       onObserved,
     }),
     kubernetes: createKubernetesRecogniser({
-    mcp_registry: createMcpRegistryRecogniser({ upstreams: deps.upstreams, flow: deps.flow, onObserved }),
       cluster: createCluster(deps.upstreams),
       async sniff(text) {
         const type = await deps.flow.sniff('', text)

@@ -27,7 +27,8 @@ export function demandText(name: string, { context, artifacts, reason, note }: R
 /** What was stopped, why, and what to do next, for a model to read. */
 export function refusalText(refusal: Refusal): string {
   const { envelope } = refusal
-  const reasons = envelope === null ? [] : envelope.blocking_reasons.map(({ code, message }) => `- ${code}: ${message}`)
+  const blocking = envelope === null ? [] : [...envelope.blocking_reasons, ...(envelope.degraded_reasons ?? [])]
+  const reasons = blocking.map(({ code, message }) => `- ${code}: ${message}`)
   const steps = envelope === null ? [] : envelope.next_actions.map(({ instruction }) => `- ${instruction}`)
   return [
     refusal.message,
