@@ -36,10 +36,17 @@ const ROWS: readonly ScmRow[] = [
       return [{ kind: 'move_branch', repository, branch, commit }]
     },
   },
+  {
+    path: [],
+    intents: ({ parameters }) => {
+      if (parameters['mainbranch'] === undefined) return []
+      throw new UnreadableIntent('another main branch takes the place of the one that merges were judged for.')
+    },
+  },
 ]
 
 /** Members of the form that are not paths of files. */
-const OWN_FIELDS: ReadonlySet<string> = new Set(['message', 'author', 'parents', 'branch', 'files'])
+const OWN_FIELDS: ReadonlySet<string> = new Set(['message', 'author', 'parents', 'branch', 'files', 'access_token'])
 
 interface Located {
   readonly prefix: string
@@ -77,13 +84,15 @@ export function createBitbucketRecogniser(deps: ScmDeps): Recogniser {
   }
 }
 
-/** A commit by form: each field is a file by its path, `files` names those that are meant, and without content they go. */
+/** A commit by form, parts of which may stand in the query: each field is a file by its path, `files` names those that are meant, and without content they go. */
 async function recogniseSource(call: Call, { prefix, repository }: Located, deps: ScmDeps) {
   const name = `${call.method} ${call.upstreamPath.split('?', 1)[0] ?? ''}`
   try {
-    const members = await bodyMembers(call)
-    const branch = members.findLast(([field]) => field === 'branch')?.[1]
-    const target = typeof branch === 'string' && branch !== '' ? branchOf(branch) : null
+    const query = new URLSearchParams(call.upstreamPath.split('?').slice(1).join('?'))
+    const members = single([...query, ...(await bodyMembers(call))])
+    const branch = members.find(([field]) => field === 'branch')?.[1] ?? ''
+    if (typeof branch !== 'string') throw new UnreadableIntent('"branch" is a file and no text.')
+    const target = branch === '' ? null : branchOf(branch)
     if (!isProtected(call, target)) return passing(name)
     const intent: ScmIntent = { kind: 'write_files', repository, branch: target, writes: writesOf(members) }
     const intents = () => Promise.resolve([intent])
@@ -92,6 +101,21 @@ async function recogniseSource(call: Call, { prefix, repository }: Located, deps
     if (error instanceof UnreadableIntent) return refused(call, name, error.message)
     throw error
   }
+}
+
+type Member = readonly [field: string, value: unknown]
+
+/** Only `files` and `parents` may come with several values. @throws UnreadableIntent */
+function single(members: readonly Member[]): readonly Member[] {
+  const known = new Map<string, unknown>()
+  for (const [field, value] of members) {
+    if (field === 'files' || field === 'parents') continue
+    const name = OWN_FIELDS.has(field) ? field : field.replace(/^\/+/, '/')
+    if (known.has(name) && known.get(name) !== value)
+      throw new UnreadableIntent(`The request states "${field}" twice, and not the same.`)
+    known.set(name, value)
+  }
+  return members
 }
 
 function writesOf(members: readonly (readonly [string, unknown])[]): readonly FileWrite[] {

@@ -5,16 +5,25 @@
 import type { Action, Call, CallHead, JudgedAction, Question, Refusal } from './action.ts'
 import { isProtected, passing } from './scm-action.ts'
 import { refusalText } from './refusal.ts'
+import { segmentsOf } from './scm-request.ts'
 
-const PATH = /^\/(.+?)(?:\.git)?\/git-receive-pack$/
+/** Of the repository that is pushed to, however the path is spelt; null: no push. */
+function pushedTo({ upstreamPath }: Pick<CallHead, 'upstreamPath'>): string | null {
+  const segments = segmentsOf(upstreamPath) ?? []
+  if (segments.at(-1)?.toLowerCase() !== 'git-receive-pack') return null
+  return segments
+    .slice(0, -1)
+    .join('/')
+    .replace(/\.git$/, '')
+}
 
-export function isPush({ upstreamPath }: Pick<CallHead, 'upstreamPath'>): boolean {
-  return PATH.test(upstreamPath.split('?', 1)[0] ?? '')
+export function isPush(head: Pick<CallHead, 'upstreamPath'>): boolean {
+  return pushedTo(head) !== null
 }
 
 /** @param host name of the platform in targets, e.g. `github` */
 export function recognisePush(call: Call, host: string): Action {
-  const [, repository = ''] = PATH.exec(call.upstreamPath.split('?', 1)[0] ?? '') ?? []
+  const repository = pushedTo(call) ?? ''
   const name = `push ${repository}`
   const { push } = call.route.scm
   if (push === 'pass') return passing(name)

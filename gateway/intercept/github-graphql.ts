@@ -6,7 +6,8 @@ import { PLATFORMS } from '../scm/platform.ts'
 import { ScmError } from '../scm/scm-error.ts'
 import { jsonOf, type ScmTransport } from '../scm/transport.ts'
 import type { Action, Call } from './action.ts'
-import { passing, refused, ScmAction, type ScmDeps } from './scm-action.ts'
+import { passing, refused, ScmAction, transportFor, type ScmDeps } from './scm-action.ts'
+import { sourceUpdate } from './scm-table.ts'
 import { UnreadableIntent, type ScmIntent } from './scm-intent.ts'
 import {
   branchOf,
@@ -74,6 +75,9 @@ const UNREAD: Readonly<Record<string, string>> = {
   revertPullRequest: 'a pull request that is made by hand',
 }
 
+/** Merges the base of a pull request into its head. */
+const SOURCE_UPDATE = 'updatePullRequestBranch'
+
 function expectedHead(input: Parameters): string | null {
   return text(input, 'expectedHeadOid')
 }
@@ -86,6 +90,8 @@ async function mergeOfNode(input: Parameters, nodes: Nodes): Promise<ScmIntent> 
 async function commitOnBranch(input: Parameters, nodes: Nodes): Promise<ScmIntent> {
   const branch = input['branch']
   const id = optionalTextAt(branch, 'id')
+  if (id !== null && ['repositoryNameWithOwner', 'branchName'].some((name) => at(branch, name) !== undefined))
+    throw new UnreadableIntent('the branch of the commit is named twice, by its id and by its name.')
   const place =
     id === null
       ? { repository: repositoryPath(textIn(branch, 'repositoryNameWithOwner')), branch: textIn(branch, 'branchName') }
@@ -170,10 +176,18 @@ export async function recogniseGraphql(call: Call, segments: readonly string[], 
     if (unread !== undefined)
       throw new UnreadableIntent(`${unread.name} is not read here; use ${UNREAD[unread.name]} instead.`)
     const name = `POST ${path} ${called.map((one) => one.name).join(' ')}`.trim()
+    const [root, prefix] = rootsOf(segments)
+    const transportAt = (at: string) => transportFor(call, { platform: 'scm_a', prefix: at }, deps)
+    for (const { input } of called.filter((one) => one.name === SOURCE_UPDATE)) {
+      const { repository, number } = await createNodes(transportAt(root)).pullRequest(
+        requiredText(input, 'pullRequestId'),
+      )
+      await sourceUpdate(call, createGithubClient(transportAt(prefix), repository), number)
+    }
     if (judged.length === 0) return passing(name)
     refuseUnpinned(call, judged)
-    const intents = async (transportAt: (prefix: string) => ScmTransport): Promise<readonly ScmIntent[]> => {
-      const nodes = createNodes(transportAt(path.slice(0, -'/graphql'.length)))
+    const intents = async (): Promise<readonly ScmIntent[]> => {
+      const nodes = createNodes(transportAt(root))
       const made: ScmIntent[] = []
       for (const { name: mutation, input } of judged) {
         const intent = await MUTATIONS[mutation]?.intent(input, nodes)
@@ -181,13 +195,19 @@ export async function recogniseGraphql(call: Call, segments: readonly string[], 
       }
       return made
     }
-    // The REST API, which the rest is asked of: at the root of github.com, beside `/api/graphql` on an Enterprise Server.
-    const prefix = segments.length === 1 ? '' : `/${segments.slice(0, -1).join('/')}/v3`
     return new ScmAction(call, { platform: 'scm_a', createClient: createGithubClient, name, prefix, intents }, deps)
   } catch (error) {
-    if (error instanceof UnreadableIntent) return refused(call, `POST ${path}`, error.message)
+    if (error instanceof UnreadableIntent || error instanceof ScmError)
+      return refused(call, `POST ${path}`, error.message)
     throw error
   }
+}
+
+/** Of GraphQL, and of the REST API that the rest is asked of: at the root of github.com, beside `/api/graphql` on an Enterprise Server. */
+function rootsOf(segments: readonly string[]): readonly [graphql: string, rest: string] {
+  if (segments.length === 1) return ['', '']
+  const root = `/${segments.slice(0, -1).join('/')}`
+  return [root, `${root}/v3`]
 }
 
 function refuseUnpinned({ route }: Call, judged: readonly Called[]): void {

@@ -4,12 +4,13 @@ import { createGithubClient } from '../scm/github.ts'
 import type { Call, CallHead, Recogniser } from './action.ts'
 import { isPush, recognisePush } from './git-push.ts'
 import { recogniseGraphql } from './github-graphql.ts'
-import { recogniseCall, type ScmCall, type ScmRow } from './scm-table.ts'
+import { recogniseCall, sourceUpdate, type ScmCall, type ScmRow } from './scm-table.ts'
 import { isProtected, type ScmDeps } from './scm-action.ts'
 import { UnreadableIntent, type ScmIntent } from './scm-intent.ts'
 import {
   branchOf,
   contentOf,
+  isGraphqlPath,
   isRead,
   matchSegments,
   isSet,
@@ -28,6 +29,10 @@ const ROWS: readonly ScmRow[] = [
     intents: ({ repository, names, parameters }) => [
       { kind: 'merge_request', repository, id: number(names['number']), head: text(parameters, 'sha') },
     ],
+  },
+  {
+    path: ['pulls', ':number', 'update-branch'],
+    intents: ({ call, names, client }) => sourceUpdate(call, client(), number(names['number'])),
   },
   {
     path: ['merges'],
@@ -63,6 +68,7 @@ const ROWS: readonly ScmRow[] = [
     intents: ({ repository, parameters }) => (parameters['draft'] === false ? [release(repository, parameters)] : []),
   },
   { path: ['actions', 'workflows', ':workflow', 'dispatches'], intents: dispatch },
+  { path: ['dispatches'], intents: event },
 ]
 
 function refUpdate({ call, repository, names, parameters }: ScmCall): readonly ScmIntent[] {
@@ -128,6 +134,12 @@ function dispatch({ call, repository, names, parameters }: ScmCall): readonly Sc
   return [{ kind: 'ship', operation: 'deploy', repository, ref, since, label: workflow }]
 }
 
+/** Workflows that listen for the event start, whichever they are. */
+function event({ call }: ScmCall): readonly ScmIntent[] {
+  if (call.route.scm.workflows.length === 0) return []
+  throw new UnreadableIntent('which workflows this event starts cannot be told; dispatch the workflow itself.')
+}
+
 function number(name: string | undefined): string {
   if (name !== undefined && /^[1-9][0-9]{0,9}$/.test(name)) return name
   throw new UnreadableIntent(`"${name}" is no number of a pull request.`)
@@ -158,10 +170,6 @@ function locate(segments: readonly string[]): Located | null {
   }
 }
 
-function isGraphql(segments: readonly string[]): boolean {
-  return segments.at(-1)?.toLowerCase() === 'graphql'
-}
-
 export function createGithubRecogniser(deps: ScmDeps): Recogniser {
   const dialect = { platform: 'scm_a', createClient: createGithubClient } as const
   return {
@@ -170,7 +178,7 @@ export function createGithubRecogniser(deps: ScmDeps): Recogniser {
     async recognise(call: Call) {
       if (isPush(call)) return recognisePush(call, 'github')
       const segments = segmentsOf(call.upstreamPath)
-      if (segments !== null && isGraphql(segments) && !isRead(call.method))
+      if (segments !== null && isGraphqlPath(segments) && !isRead(call.method))
         return recogniseGraphql(call, segments, deps)
       return recogniseCall(call, { dialect, rows: ROWS, located: segments === null ? null : locate(segments) }, deps)
     },
@@ -179,7 +187,7 @@ export function createGithubRecogniser(deps: ScmDeps): Recogniser {
 
 function isOfInterest({ upstreamPath }: CallHead): boolean {
   const segments = segmentsOf(upstreamPath)
-  if (segments === null || isGraphql(segments)) return true
+  if (segments === null || isGraphqlPath(segments)) return true
   const located = locate(segments)
   return located !== null && ROWS.some(({ path }) => matchSegments(path, located.rest) !== null)
 }

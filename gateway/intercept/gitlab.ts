@@ -8,6 +8,7 @@ import { UnreadableIntent, type FileWrite, type ScmIntent } from './scm-intent.t
 import {
   branchOf,
   contentOf,
+  isGraphqlPath,
   isRead,
   matchSegments,
   removed,
@@ -17,17 +18,27 @@ import {
   written,
   type Parameters,
 } from './scm-request.ts'
-import { recogniseCall, type ScmCall, type ScmRow } from './scm-table.ts'
+import { recogniseCall, sourceUpdate, type ScmCall, type ScmRow } from './scm-table.ts'
 
 /** By the path behind the project. Rails takes POST with a method in the body, so the path decides and not the method. */
 const ROWS: readonly ScmRow[] = [
   { path: ['merge_requests', ':iid', 'merge'], intents: mergeRequest },
   { path: ['merge_trains', 'merge_requests', ':iid'], intents: mergeRequest },
+  { path: ['merge_requests', ':iid', 'rebase'], intents: rebase },
+  { path: ['merge_requests', ':iid'], intents: (call) => quickActions(call, 'description') },
+  { path: ['merge_requests', ':iid', 'notes'], intents: (call) => quickActions(call, 'body') },
+  { path: ['merge_requests', ':iid', 'notes', ':note'], intents: (call) => quickActions(call, 'body') },
+  { path: ['merge_requests', ':iid', 'discussions'], intents: (call) => quickActions(call, 'body') },
+  { path: ['merge_requests', ':iid', 'discussions', '*rest'], intents: (call) => quickActions(call, 'body') },
+  { path: ['merge_requests', ':iid', 'draft_notes'], intents: draft },
+  { path: ['merge_requests', ':iid', 'draft_notes', ':note'], intents: draft },
   { path: ['repository', 'commits'], intents: commit },
   { path: ['repository', 'commits', ':sha', 'cherry_pick'], intents: copy },
   { path: ['repository', 'commits', ':sha', 'revert'], intents: copy },
   { path: ['repository', 'files', '*path'], intents: file },
   { path: ['repository', 'branches'], intents: branchCreation },
+  { path: ['mirror', 'pull'], intents: mirror },
+  { path: [], intents: settings },
   {
     path: ['deployments'],
     intents: ({ repository, parameters }) => {
@@ -49,9 +60,47 @@ const ROWS: readonly ScmRow[] = [
 
 /** A merge that waits for its pipeline is dropped by GitLab when its head moves, so it is judged like one that does not wait. */
 function mergeRequest({ repository, names, parameters }: ScmCall): readonly ScmIntent[] {
-  const iid = names['iid'] ?? ''
+  return [{ kind: 'merge_request', repository, id: number(names), head: text(parameters, 'sha') }]
+}
+
+function number({ iid = '' }: ScmCall['names']): string {
   if (!/^[1-9][0-9]{0,9}$/.test(iid)) throw new UnreadableIntent(`"${iid}" is no number of a merge request.`)
-  return [{ kind: 'merge_request', repository, id: iid, head: text(parameters, 'sha') }]
+  return iid
+}
+
+function rebase({ call, names, client }: ScmCall): Promise<readonly ScmIntent[]> {
+  return sourceUpdate(call, client(), number(names))
+}
+
+/** Commands at the beginning of a line of what people write: https://docs.gitlab.com/user/project/quick_actions/ */
+const QUICK_MERGE = /^\s*\/merge(?![\w-])/im
+const QUICK_REBASE = /^\s*\/rebase(?![\w-])/im
+
+/** A comment may merge its request, and rebase its source. */
+async function quickActions(call: ScmCall, member: 'body' | 'description'): Promise<readonly ScmIntent[]> {
+  const { repository, names, parameters } = call
+  const words = text(parameters, member) ?? ''
+  if (QUICK_REBASE.test(words)) await rebase(call)
+  if (!QUICK_MERGE.test(words)) return []
+  const head = text(parameters, 'merge_request_diff_head_sha')
+  return [{ kind: 'merge_request', repository, id: number(names), head }]
+}
+
+/** It takes effect when it is published, by a request that does not say what it says. */
+function draft({ parameters }: ScmCall): readonly ScmIntent[] {
+  const words = text(parameters, 'note') ?? ''
+  if (QUICK_MERGE.test(words) || QUICK_REBASE.test(words))
+    throw new UnreadableIntent('a draft that merges or rebases cannot be judged; do it by a request of its own.')
+  return []
+}
+
+function mirror(): readonly ScmIntent[] {
+  throw new UnreadableIntent('what the mirrored repository brings to protected branches cannot be judged.')
+}
+
+function settings({ parameters }: ScmCall): readonly ScmIntent[] {
+  if (text(parameters, 'default_branch') === null) return []
+  throw new UnreadableIntent('another default branch takes the place of the one that merges were judged for.')
 }
 
 function file({ call, repository, names, parameters }: ScmCall): readonly ScmIntent[] {
@@ -59,6 +108,9 @@ function file({ call, repository, names, parameters }: ScmCall): readonly ScmInt
   if (!isProtected(call, branch)) return []
   const path = names['path'] ?? ''
   const content = text(parameters, 'content')
+  const override = text(parameters, '_method')
+  if (content !== null && override !== null && !/^(?:POST|PUT)$/i.test(override))
+    throw new UnreadableIntent('it writes a content by a method that writes none.')
   const isDeletion = call.method === 'DELETE' || (content === null && parameters['_method'] !== undefined)
   if (!isDeletion && content === null && parameters['content'] !== '')
     throw new UnreadableIntent('"content" is missing, so what the file becomes cannot be told.')
@@ -121,8 +173,10 @@ function locate(segments: readonly string[]) {
   return { prefix, repository: `/projects/${encodeURIComponent(project)}`, rest: segments.slice(start + 2) }
 }
 
-/** Mutations that land something, by their names; queries and all others pass. */
-const LANDING = /\b(?:mergeRequestAccept|commitCreate)\b/
+/** Mutations that land or publish something, by their names; queries and all others pass. */
+const LANDING = /\b(?:mergeRequestAccept|commitCreate|createBranch|projectSyncFork|releaseCreate)\b/
+/** In the source of a string: behind its quote or a line break, however they are escaped. */
+const LANDING_WORDS = /(?:^|["\n\r]|\\[nr])[\s\\]*\/(?:merge|rebase)(?![\w/-])/i
 
 export function createGitlabRecogniser(deps: ScmDeps): Recogniser {
   const dialect = { platform: 'scm_b', createClient: createGitlabClient } as const
@@ -132,29 +186,43 @@ export function createGitlabRecogniser(deps: ScmDeps): Recogniser {
     async recognise(call: Call) {
       if (isPush(call)) return recognisePush(call, 'gitlab')
       const segments = segmentsOf(call.upstreamPath)
-      const isGraphql = segments?.at(-1)?.toLowerCase() === 'graphql' && !isRead(call.method)
-      // Names may stand in a variable or be escaped only where they do nothing, so the plain text tells.
-      if (isGraphql && (LANDING.test(unescaped(call.body)) || call.headers['content-encoding'] !== undefined))
+      if (segments !== null && isGraphqlPath(segments) && !isRead(call.method) && mayLand(call))
         return refused(
           call,
           'POST graphql',
-          'merges and commits by GraphQL are not read here; use the REST API for them.',
+          'merges, commits, branches and releases by GraphQL are not read here; use the REST API for them.',
         )
       return recogniseCall(call, { dialect, rows: ROWS, located: segments === null ? null : locate(segments) }, deps)
     },
   }
 }
 
-function unescaped(body: Buffer | null): string {
-  const plain = body?.toString('utf8') ?? ''
-  return plain.replaceAll(/\\u([0-9a-f]{4})/gi, (_, digits: string) =>
-    String.fromCodePoint(Number.parseInt(digits, 16)),
+/** Whatever form a GraphQL request has (JSON, a list of them, a form, the query of the address), its plain text tells. */
+function mayLand({ upstreamPath, body, headers }: Call): boolean {
+  if (headers['content-encoding'] !== undefined) return true
+  const [, query = ''] = /\?(.*)$/s.exec(upstreamPath) ?? []
+  const texts = [query, body?.toString('utf8') ?? '']
+  return texts
+    .flatMap((source) => [source, percentDecoded(source)])
+    .map(unescaped)
+    .some((plain) => LANDING.test(plain) || (/\bmutation\b/.test(plain) && LANDING_WORDS.test(plain)))
+}
+
+function percentDecoded(source: string): string {
+  return source
+    .replaceAll('+', ' ')
+    .replaceAll(/(?:%[0-9a-f]{2})+/gi, (escapes) => Buffer.from(escapes.replaceAll('%', ''), 'hex').toString('utf8'))
+}
+
+function unescaped(source: string): string {
+  return source.replaceAll(/\\u(?:([0-9a-f]{4})|\{0*([0-9a-f]{1,5})\})/gi, (_, four?: string, braced?: string) =>
+    String.fromCodePoint(Number.parseInt(four ?? braced ?? '', 16)),
   )
 }
 
 function isOfInterest({ upstreamPath }: CallHead): boolean {
   const segments = segmentsOf(upstreamPath)
-  if (segments === null || segments.at(-1)?.toLowerCase() === 'graphql') return true
+  if (segments === null || isGraphqlPath(segments)) return true
   const located = locate(segments)
   return located !== null && ROWS.some(({ path }) => matchSegments(path, located.rest) !== null)
 }

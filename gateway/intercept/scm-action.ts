@@ -41,7 +41,7 @@ export interface ScmDialect {
   /** Path of the API's root before the segments that were recognised. */
   readonly prefix: string
   /** What the call would do; none: nothing that is judged after all. May ask the platform. @throws UnreadableIntent */
-  readonly intents: (transportAt: (prefix: string) => ScmTransport) => Promise<readonly ScmIntent[]>
+  readonly intents: () => Promise<readonly ScmIntent[]>
   /** Of the call, in words for the log: `PUT /repos/acme/pets/pulls/7/merge`. */
   readonly name: string
 }
@@ -64,8 +64,14 @@ export function refused(call: Call, name: string, message: string): Action {
 
 /** Branches that files reach by a judged merge only. */
 export function isProtected({ route }: Pick<Call, 'route'>, branch: string | null): boolean {
-  return branch === null || route.scm.protected_branches.some((glob) => posix.matchesGlob(branch, glob))
+  // What git takes for no name of a branch is some revision: which branch the platform makes of it is not known.
+  if (branch === null || NO_BRANCH_NAME.test(branch)) return true
+  const short = branch.replace(/^(?:refs\/)?heads\//, '')
+  return route.scm.protected_branches.some((glob) => posix.matchesGlob(branch, glob) || posix.matchesGlob(short, glob))
 }
+
+/** git-check-ref-format, and the names by which git means another one. */
+const NO_BRANCH_NAME = /[\s\p{Cc}~^:?*[\\]|\.\.|@\{|\/\/|^\/|\/$|^(?:@|HEAD)$/u
 
 export class ScmAction implements JudgedAction {
   readonly kind = 'judge'
@@ -88,7 +94,7 @@ export class ScmAction implements JudgedAction {
     return this.#telling(async () => {
       const { scm, limits } = this.#deps.config()
       const { platform, prefix, createClient, intents } = this.#dialect
-      const transport = this.#transportAt(prefix)
+      const transport = transportFor(this.#call, { platform, prefix }, this.#deps)
       const derivation = {
         selector: createSelector(scm.contracts),
         sniff: this.#deps.sniff,
@@ -103,7 +109,7 @@ export class ScmAction implements JudgedAction {
       const { tenant } = this.#call.caller
       const provenAt = (repository: string) => this.#deps.provenAt(tenant, platform, repository)
       const asked: PinnedQuestion[] = []
-      for (const intent of await intents((other) => this.#transportAt(other))) {
+      for (const intent of await intents()) {
         asked.push(await questionOn(intent, createClient(transport, intent.repository), { derivation, provenAt }))
       }
       this.#asked = asked
@@ -126,22 +132,6 @@ export class ScmAction implements JudgedAction {
     return httpRefusal(refusal)
   }
 
-  #transportAt(prefix: string): ScmTransport {
-    const { scm, limits } = this.#deps.config()
-    const { title } = PLATFORMS[this.#dialect.platform]
-    return createScmTransport({
-      title,
-      prefix,
-      timeout: scm.timeout * 1000,
-      maxBytes: Math.max(limits.artifact_side, limits.proxied_body),
-      maxRequests: scm.max_requests,
-      send: ({ headers, ...request }) =>
-        this.#deps.upstreams
-          .poolOf(this.#call)
-          .request({ ...request, headers: { ...credentials(this.#call), ...headers } }),
-    })
-  }
-
   async #telling<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask()
@@ -149,6 +139,24 @@ export class ScmAction implements JudgedAction {
       throw told(error)
     }
   }
+}
+
+/** The platform behind the route, asked with the credentials of the call. */
+export function transportFor(
+  call: Call,
+  { platform, prefix }: Pick<ScmDialect, 'platform' | 'prefix'>,
+  { config, upstreams }: Pick<ScmDeps, 'config' | 'upstreams'>,
+): ScmTransport {
+  const { scm, limits } = config()
+  return createScmTransport({
+    title: PLATFORMS[platform].title,
+    prefix,
+    timeout: scm.timeout * 1000,
+    maxBytes: Math.max(limits.artifact_side, limits.proxied_body),
+    maxRequests: scm.max_requests,
+    send: ({ headers, ...request }) =>
+      upstreams.poolOf(call).request({ ...request, headers: { ...credentials(call), ...headers } }),
+  })
 }
 
 /** What says who calls, and nothing else of the call. */

@@ -42,6 +42,11 @@ export function overridesMethod({ headers, upstreamPath }: CallHead): boolean {
   return OVERRIDES.some((name) => headers[name] !== undefined) || /[?&]_method=/i.test(upstreamPath)
 }
 
+/** The last segment says that a request is one of GraphQL; Rails takes a format behind it. */
+export function isGraphqlPath(segments: readonly string[]): boolean {
+  return /^graphql(?:\.\w+)?$/i.test(segments.at(-1) ?? '')
+}
+
 export function isRead(method: string): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
 }
@@ -117,9 +122,15 @@ export function branchOf(ref: string): string | null {
   return ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : null
 }
 
-/** The content of a write, as both platforms encode it. */
+/** The content of a write, as both platforms encode it. @throws UnreadableIntent for base64 that decoders read differently (RFC 4648 §3) */
 export function contentOf(content: string, encoding: string | null): Buffer {
-  return Buffer.from(content, encoding === 'base64' ? 'base64' : 'utf8')
+  if (encoding !== 'base64') return Buffer.from(content, 'utf8')
+  // Line breaks are what encoders put there; every other stray letter is skipped, refused or taken for data.
+  const plain = content.replaceAll(/[\t\n\r ]+/g, '')
+  const bytes = Buffer.from(plain, 'base64')
+  if (bytes.toString('base64') !== plain)
+    throw new UnreadableIntent('the base64 of a content is not plain: standard letters, padded, nothing else.')
+  return bytes
 }
 
 export function written(path: string, content: Buffer): FileWrite {

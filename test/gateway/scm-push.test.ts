@@ -74,6 +74,20 @@ test('an encoded push is not read and does not pass', async (t) => {
   assert.equal(upstream.requests.length, 0)
 })
 
+for (const path of [
+  `${PATH}/`,
+  '/acme/pets.git//git-receive-pack',
+  '/acme/pets.git/git-receive-pac%6b',
+  PATH.toUpperCase(),
+]) {
+  test(`a push to ${path} is one`, async (t) => {
+    const { road, upstream } = await scene(t)
+    const answer = await fetch(road.url + path, { method: 'POST', body: commands('refs/heads/main') })
+    assert.equal(answer.status, 403)
+    assert.equal(upstream.requests.length, 0)
+  })
+}
+
 test('what git asks before a push, and every fetch, passes', async (t) => {
   const { road, upstream } = await scene(t)
   for (const path of [
