@@ -100,7 +100,7 @@ function questionOf(http: AskedHttpRequest): Question {
     target: http.path,
     headers,
     rawHeaders: fields.flat(),
-    body: bodyOf(http, headers['x-envoy-auth-partial-body']),
+    body: bodyOf(http, headers),
     needsStatus: false,
   }
 }
@@ -128,13 +128,22 @@ function mergedFields(fields: readonly Field[]): IncomingHttpHeaders {
   return Object.fromEntries(merged)
 }
 
-/** The size tells a request without a body from one whose body was left out. */
-function bodyOf({ body, raw_body: raw, size }: AskedHttpRequest, partial: unknown): AskedBody {
-  if (partial === 'true') return { kind: 'partial' }
+function bodyOf(http: AskedHttpRequest, headers: IncomingHttpHeaders): AskedBody {
+  if (headers['x-envoy-auth-partial-body'] === 'true') return { kind: 'partial' }
+  const { body, raw_body: raw, size } = http
   const bytes = raw.length > 0 ? raw : Buffer.from(body, 'utf8')
-  const length = Number(size)
-  if (bytes.length === 0 && length !== 0) return { kind: 'absent' }
-  return length > bytes.length ? { kind: 'partial' } : { kind: 'whole', bytes }
+  if (bytes.length === 0) return isBodiless(http, headers) ? { kind: 'whole', bytes } : { kind: 'absent' }
+  return Number(size) > bytes.length ? { kind: 'partial' } : { kind: 'whole', bytes }
+}
+
+/**
+ * Told by the request's own head (RFC 9112 §6.3). The size says nothing of it: Envoy gives what it has received when it asks,
+ * which without with_request_body is none of a body that is still to come.
+ */
+function isBodiless({ size, protocol }: AskedHttpRequest, headers: IncomingHttpHeaders): boolean {
+  const length = headers['content-length']
+  if (size !== '0' || headers['transfer-encoding'] !== undefined) return false
+  return length === undefined ? /^HTTP\/1\.[01]$/.test(protocol) : length === '0'
 }
 
 function responseOf(verdict: Verdict): CheckResponse {

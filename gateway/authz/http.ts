@@ -21,8 +21,8 @@ export interface HttpAuthzDeps extends AuthzDeps {
 
 const PREFIX = '/authz'
 const ID_GRAMMAR = /^[A-Za-z0-9_.:-]{1,200}$/
-/** Whose requests have a body as a rule: one that comes without was not told whole. */
-const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
+/** All other requests may have a body, which may decide (DeleteOptions): one that comes without was not told whole. */
+const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 export function createHttpAuthz(deps: HttpAuthzDeps): HttpAuthz {
   return {
@@ -69,7 +69,7 @@ async function questionOf(
 
 function bodyOf(method: string, partial: unknown, bytes: Buffer): AskedBody {
   if (partial === 'true') return { kind: 'partial' }
-  return bytes.length === 0 && WITH_BODY.has(method) ? { kind: 'absent' } : { kind: 'whole', bytes }
+  return bytes.length === 0 && !WITHOUT_BODY.has(method) ? { kind: 'absent' } : { kind: 'whole', bytes }
 }
 
 function send(verdict: Verdict, response: ServerResponse): void {

@@ -33,6 +33,7 @@ const auth: NonNullable<Namespace['nested']> = {
           host: field(5, 'string'),
           scheme: field(6, 'string'),
           size: field(9, 'int64'),
+          protocol: field(10, 'string'),
           body: field(11, 'string'),
           raw_body: field(12, 'bytes'),
           header_map: field(13, 'envoy.config.core.v3.HeaderMap'),
@@ -109,6 +110,8 @@ export interface AskedHttpRequest {
   readonly scheme: string
   /** -1: not known. */
   readonly size: string
+  /** `HTTP/1.1`, `HTTP/2`. */
+  readonly protocol: string
   readonly body: string
   readonly raw_body: Buffer
   readonly header_map: { readonly headers: readonly AskedHeader[] } | null

@@ -119,6 +119,8 @@ test('MCP calls are judged by the body that the proxy sends along; without it no
   for (const [what, http] of [
     ['left out', { ...post, headers }],
     ['left out, of unknown size', { ...post, headers, size: -1 }],
+    ['left out, of a size that was asked too early', { ...post, headers, size: 0 }],
+    ['left out, in chunks', { ...post, headers: { ...headers, 'transfer-encoding': 'chunked' }, size: 0 }],
     ['cut off', { ...post, body: text.slice(0, 10), headers: { ...headers, 'x-envoy-auth-partial-body': 'true' } }],
     ['shorter than it says', { ...post, body: text, size: post.size + 1, headers }],
   ] as const) {
@@ -133,6 +135,41 @@ test('MCP calls are judged by the body that the proxy sends along; without it no
   }
   const empty = await fetch(`${gateway.addresses.api}/authz/`, { method: 'POST', headers })
   assert.equal(empty.status, 503)
+})
+
+test('a push whose commands were not sent along does not pass for one that names no branch', async (t) => {
+  const upstream = await startMcpUpstream({ generation: 'stateless' })
+  t.after(() => upstream.close())
+  const route = { name: 'git', match: { path: '/' }, upstream: new URL(upstream.url).origin, protocol: 'github' }
+  const gateway = await startTestGateway(t, { ...LISTEN, routes: [route] })
+  const grpc = asker(t, gateway.addresses.ext_authz)
+  const path = '/acme/pets.git/git-receive-pack'
+  const push = { method: 'POST', path, host: 'github.example', scheme: 'http', size: 0, protocol: 'HTTP/2' }
+  const answer = await grpc.check({ ...push, headers: {} })
+  assert.equal(at(answer, 'denied_response', 'status', 'code'), 'ServiceUnavailable')
+  const probe = await grpc.check({ ...push, headers: { 'content-length': '0' } })
+  assert.equal(at(probe, 'status', 'code') ?? 0, 0)
+})
+
+test('a deletion in Kubernetes is judged by its options, which only the body holds', async (t) => {
+  const upstream = await startMcpUpstream({ generation: 'stateless' })
+  t.after(() => upstream.close())
+  const route = {
+    name: 'k8s',
+    match: { path: '/' },
+    upstream: new URL(upstream.url).origin,
+    protocol: 'kubernetes',
+  }
+  const gateway = await startTestGateway(t, { ...LISTEN, routes: [route] })
+  const grpc = asker(t, gateway.addresses.ext_authz)
+  const path = '/apis/apps/v1/namespaces/shop/deployments/web?dryRun=All'
+  const http = await fetch(`${gateway.addresses.api}/authz${path}`, { method: 'DELETE' })
+  assert.equal(http.status, 503)
+  const left = { method: 'DELETE', path, host: 'api.example', scheme: 'http', size: 0 }
+  const options = await grpc.check({ ...left, protocol: 'HTTP/2', headers: {} })
+  assert.equal(at(options, 'denied_response', 'status', 'code'), 'ServiceUnavailable')
+  const none = await grpc.check({ ...left, protocol: 'HTTP/1.1', headers: {} })
+  assert.equal(at(none, 'status', 'code') ?? 0, 0)
 })
 
 test('a refusal that MCP tells with 200 has a bad status over HTTP, and is the tool’s own result over gRPC', async (t) => {
