@@ -1,8 +1,9 @@
 /** The API listener: takes requests off the wire, hands each to its route, drains on close. */
-import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { randomUUID } from 'node:crypto'
+import { createServer, STATUS_CODES } from '../node-http.ts'
 import type { HttpAuthz } from '../authz/http.ts'
 import { GatewayError } from '../errors.ts'
 import { watchUnusedConnections, type UnusedConnections } from '../unused-connections.ts'

@@ -1,6 +1,6 @@
 /** A contract document from a URL: no redirect followed, no address reached that may not be, bounded in size and time. */
 import { isIP } from 'node:net'
-import { Agent, request } from 'undici'
+import { Agent, request } from '../http-client.ts'
 import { fail, ok, type Result } from '../../engine/index.ts'
 import { isPublicAddress } from './address.ts'
 import { guardedLookup, RefusedAddressError, whyNotPublic } from './lookup.ts'
@@ -52,7 +52,7 @@ export async function fetchDocument(address: string, rules: FetchRules): Promise
 
 async function read(url: URL, dispatcher: Agent): Promise<Result<string>> {
   const signal = AbortSignal.timeout(TIMEOUT_MS)
-  const { statusCode, body } = await request(url, { dispatcher, signal, headers: { accept: ACCEPT } })
+  const { statusCode, body } = await request(url, { dispatcher, method: 'GET', signal, headers: { accept: ACCEPT } })
   if (statusCode >= 300 && statusCode < 400)
     return unreadable(`it answered ${statusCode}, and redirects are not followed`)
   if (statusCode !== 200) return unreadable(`it answered ${statusCode}`)

@@ -2,7 +2,8 @@
  * The gateway's own questions to an upstream, asked as the caller of one request: with the credentials of that very request,
  * to the origin that it goes to, and kept no longer than that.
  */
-import { errors, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
+import { errors } from '../http-client.ts'
 import { upstreamHeaders } from '../proxy/headers.ts'
 import type { Upstreams } from '../proxy/upstream.ts'
 import type { Call } from './action.ts'

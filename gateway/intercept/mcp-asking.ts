@@ -1,7 +1,8 @@
 /** The gateway's own requests to an MCP server: asked as the caller would ask, with the caller's session and credentials. */
 import { randomUUID } from 'node:crypto'
 import { createParser } from 'eventsource-parser'
-import { errors, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
+import { errors } from '../http-client.ts'
 import { upstreamHeaders } from '../proxy/headers.ts'
 import type { Upstreams } from '../proxy/upstream.ts'
 import { UpstreamRefusal, type Call } from './action.ts'

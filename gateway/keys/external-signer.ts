@@ -4,7 +4,7 @@
  * is an unavailable one.
  */
 import { createPublicKey, verify, type KeyObject } from 'node:crypto'
-import { Pool } from 'undici'
+import { Pool } from '../http-client.ts'
 import type { Config } from '../config/schema.ts'
 import { StartupError, messageOf } from '../startup-error.ts'
 import type { ReceiptSigner } from './receipt-signer.ts'

@@ -1,7 +1,8 @@
 /** CONNECT (RFC 9110 §9.3.6): reads what is asked for with one meaning, or answers why not; the connection then goes its way. */
 import { randomUUID } from 'node:crypto'
-import { ServerResponse, type IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import { ServerResponse } from '../node-http.ts'
 import { readAuthority, type AuthorityReading } from '../egress/authority.ts'
 import type { Caller } from '../intercept/action.ts'
 import type { Settings } from '../settings.ts'

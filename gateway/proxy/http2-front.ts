@@ -2,7 +2,7 @@
  * HTTP/2 on intercepted connections: each stream becomes one HTTP/1.1 exchange with the proxy's own server, in memory, so that
  * every request passes the same parser, the same checks and the same road. Frames and flow control stay here.
  */
-import { request as http1Request, type ClientRequest, type IncomingMessage } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import {
   constants,
   performServerHandshake,
@@ -13,6 +13,7 @@ import {
 } from 'node:http2'
 import { duplexPair, type Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
+import { request as http1Request } from '../node-http.ts'
 
 export interface Http2Front {
   /** Speaks HTTP/2 on the connection, on which TLS stands, until it closes. */

@@ -3,10 +3,11 @@
  * each passes the same admission. Takes connections off the wire and drains them on close; judges nothing itself.
  */
 import { randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
+import { createServer } from '../node-http.ts'
 import type { Config } from '../config/schema.ts'
 import { ownListeners } from '../egress/own-listeners.ts'
 import { createEgress, type Egress } from '../egress/policy.ts'

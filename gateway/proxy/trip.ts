@@ -1,5 +1,6 @@
 /** One request on the road: what the stages share, and the ways to answer it. */
-import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { STATUS_CODES } from '../node-http.ts'
 import { ERRORS, type ErrorCode } from '../errors.ts'
 import type { Answer, Caller } from '../intercept/action.ts'
 import { jsonAnswer } from '../intercept/refusal.ts'

@@ -2,9 +2,10 @@
  * Requests to switch a connection to another protocol (RFC 9110 §7.8), as WebSocket and SPDY do: which are taken for one, how
  * their client is kept until both sides have switched, and the joining. Whether one may go on is the road's to say.
  */
-import { ServerResponse, type IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { ServerResponse } from '../node-http.ts'
 import type { Tunnels } from './tunnel.ts'
 
 /** A request that asks for a switch, and the connection that it came on. */

@@ -1,7 +1,7 @@
 /** Connections towards the upstreams: one undici pool for each origin and way to connect, opened when first used. */
 import { readFileSync } from 'node:fs'
 import { LRUCache } from 'lru-cache'
-import { Pool } from 'undici'
+import { Pool } from '../http-client.ts'
 import type { RouteConfig } from '../config/route.ts'
 import { DEFAULT_PORTS, readAuthority } from '../egress/authority.ts'
 import type { Egress } from '../egress/policy.ts'

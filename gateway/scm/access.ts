@@ -1,5 +1,5 @@
 /** The gateway's own way to a repository, for bindings and server derivation: the configured address, and a credential that is used once. */
-import { Agent, request } from 'undici'
+import { Agent, request } from '../http-client.ts'
 import type { CurrentSettings } from '../settings.ts'
 import { GatewayError } from '../errors.ts'
 import { createBitbucketClient } from './bitbucket.ts'
@@ -122,7 +122,7 @@ function transportTo(
     maxBytes: limits.artifact_side,
     maxRequests: scm.max_requests,
     send: ({ path, headers, ...rest }) =>
-      request(base.origin + path, {
+      request(new URL(base.origin + path), {
         ...rest,
         dispatcher: agent,
         headers: { ...headers, authorization, 'user-agent': 'preflight-gateway' },

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { Agent, request } from 'undici'
+import { Agent, request } from '../../http-client.ts'
 import type { SinkConfig } from '../../config/schema.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
@@ -132,7 +132,7 @@ async function deliver(
 ): Promise<string | null> {
   try {
     const body = await compress(`[${batch.join(',')}]`)
-    const answer = await request(config.url, {
+    const answer = await request(new URL(config.url), {
       dispatcher: agent,
       method: 'POST',
       headers: {
