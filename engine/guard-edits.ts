@@ -42,9 +42,9 @@ const SIDES = [
 ] as const
 
 /** Members that say where. */
-const PLACES: readonly string[] = [...FILE_ARGUMENTS, ...PATCHES, 'files']
+const PLACES: ReadonlySet<string> = new Set([...FILE_ARGUMENTS, ...PATCHES, 'files'])
 /** Members that say what. */
-const CHANGING: readonly string[] = [
+const CHANGING: ReadonlySet<string> = new Set<string>([
   ...CONTENTS,
   ...PATCHES,
   ...SIDES.flat(),
@@ -52,7 +52,7 @@ const CHANGING: readonly string[] = [
   'files',
   'insert_line',
   'insert_text',
-]
+])
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -69,23 +69,28 @@ export function readFileChange(args: unknown): FileChange | null {
  */
 export function readFileChanges(args: unknown, declared: ReadonlySet<string> | null): FileChanges {
   if (!isRecord(args)) return { kind: 'none' }
-  const given = [...new Set([...PLACES, ...CHANGING])].filter((name) => args[name] !== undefined && args[name] !== null)
-  const isChange = given.some((name) => PLACES.includes(name)) && given.some((name) => CHANGING.includes(name))
+  const given = Object.keys(args).filter((name) => (PLACES.has(name) || CHANGING.has(name)) && isGiven(args[name]))
+  const isChange = given.some((name) => PLACES.has(name)) && given.some((name) => CHANGING.has(name))
   if (!isChange) return { kind: 'none' }
   const isDeclared = declared === null || given.every((name) => declared.has(name))
   const changes = isDeclared ? readChanges(args) : null
   return changes === null ? { kind: 'unclear', paths: mentionedPaths(args) } : { kind: 'changes', changes }
 }
 
+/** Clients send null for what they leave out. */
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
 function readChanges(args: Members): readonly FileChange[] | null {
   const path = readPath(args)
   const patch = firstText(args, PATCHES)
-  const ways = [Array.isArray(args['files']), patch !== null, args['insert_line'] !== undefined].filter(Boolean)
+  const ways = [Array.isArray(args['files']), patch !== null, isGiven(args['insert_line'])].filter(Boolean)
   const hasOwn = readReplacements(args) !== null || CONTENTS.some((name) => typeof args[name] === 'string')
   if (Array.isArray(args['files'])) return ways.length > 1 || hasOwn || path !== null ? null : readAll(args['files'])
   if (patch !== null) return ways.length > 1 || hasOwn ? null : readPatch(patch, path)
   if (path === null) return null
-  const change = args['insert_line'] === undefined ? readChange(args, path) : readInsertion(args, path)
+  const change = isGiven(args['insert_line']) ? readInsertion(args, path) : readChange(args, path)
   return change === null ? null : [change]
 }
 
@@ -168,8 +173,8 @@ function readChange(args: Members, path: string): FileChange | null {
 function readInsertion(args: Members, path: string): FileChange | null {
   const line = args['insert_line']
   if (typeof line !== 'number' || !Number.isSafeInteger(line) || line < 0) return null
-  const isAlone = CHANGING.every(
-    (name) => name === 'insert_line' || INSERTED.some((text) => text === name) || args[name] === undefined,
+  const isAlone = [...CHANGING].every(
+    (name) => name === 'insert_line' || INSERTED.some((text) => text === name) || !isGiven(args[name]),
   )
   const text = isAlone ? firstText(args, INSERTED) : null
   return text === null ? null : { kind: 'insert', path, line, text }
@@ -206,7 +211,7 @@ function patchedPath({ oldFileName, newFileName }: StructuredPatch): string | nu
 
 function readReplacements(args: Members): readonly Replacement[] | null {
   const own = readReplacement(args)
-  if (args['edits'] === undefined) return own === null ? null : [own]
+  if (!isGiven(args['edits'])) return own === null ? null : [own]
   if (own !== null || !Array.isArray(args['edits']) || args['edits'].length === 0) return null
   const entries: readonly unknown[] = args['edits']
   const edits = entries.map((edit) => (isRecord(edit) ? readReplacement(edit) : null))

@@ -159,16 +159,15 @@ function readParts(content: string): Parts | null {
   return isJsonObject(result) && !Object.hasOwn(value, 'tools') ? result : value
 }
 
-const namesByDigest = new LRUCache<string, ReadonlySet<string>>({ max: 512 })
+const namesByDigest = new LRUCache<string, Partial<Record<ListName, ReadonlySet<string>>>>({ max: 256 })
 
 /** Names in a list of a manifest; a text that is none has none, so that nothing is taken as covered. */
 export function namesIn(list: ListName, contract: ContractText): ReadonlySet<string> {
-  const key = `${list} ${contract.digest}`
-  const known = namesByDigest.get(key)
-  if (known !== undefined) return known
+  const known = namesByDigest.get(contract.digest) ?? {}
+  if (known[list] !== undefined) return known[list]
   const items = partsOf(contract)?.[list]
   const names = new Set(Array.isArray(items) ? items.map((item) => nameIn(list, item)) : [])
-  namesByDigest.set(key, names)
+  namesByDigest.set(contract.digest, Object.assign(known, { [list]: names }))
   return names
 }
 
