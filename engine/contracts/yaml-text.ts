@@ -64,11 +64,28 @@ function readParsed(text: string, parsed: ParsedYaml, limits: DocumentLimits, is
 function parse(text: string, limits: DocumentLimits): Result<ParsedYaml> {
   try {
     // The parser counts scalars as levels too: it only bounds the stack here. The graph is measured afterwards, aliases followed.
-    return ok(parseYaml(text, limits.maxDepth + 2))
+    return ok(withoutBlankEnd(parseYaml(text, limits.maxDepth + 2)))
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error
     return fail(describe(error, text, limits, (offset) => offset))
   }
+}
+
+/** A separator after which nothing comes is read by everybody as the end of the document before it. */
+function withoutBlankEnd(parsed: ParsedYaml): ParsedYaml {
+  const { events } = parsed
+  let end = events.length
+  while (end > BLANK_DOCUMENT && isBlank(events[end - 2]) && events[end - 3]?.type === EVENT_ID.DOCUMENT) {
+    end -= BLANK_DOCUMENT
+  }
+  return end === events.length ? parsed : { ...parsed, events: events.slice(0, end) }
+}
+
+/** Its start, its empty scalar, its end. */
+const BLANK_DOCUMENT = 3
+
+function isBlank(event: ParsedYaml['events'][number] | undefined): boolean {
+  return event?.type === EVENT_ID.SCALAR && event.valueStart === -1 && event.tagStart === -1 && event.anchorStart === -1
 }
 
 function construct(text: string, parsed: ParsedYaml, limits: DocumentLimits): Result<readonly unknown[]> {

@@ -31,19 +31,43 @@ export function flatten(schema: JsonRecord, owner: ResolvedSchema, source: Schem
   if (items.length === 0) return schema
   if (depth > MAX_DEPTH) return null
   const { allOf: _, ...own } = schema
+  const parts: JsonRecord[] = []
   let merged: JsonRecord | null = own
   for (const [index] of items.entries()) {
     const item = resolveSchema(locateItem(owner, items, 'allOf', index), source)
     const part = item.document === owner.document ? flatten(item.value, item, source, depth + 1) : null
-    merged = part === null || merged === null ? null : mergeRecords(merged, part)
+    if (part === null) return null
+    parts.push(part)
+    merged = mergeRecords(merged, part)
+    if (merged === null) return null
   }
-  return merged
+  return isNullable(own) || !refusesNull([own, ...parts]) ? merged : withoutNullable(merged)
+}
+
+/** `nullable` speaks of the type beside it (OpenAPI 3.0.3 §4.7.24.1): where one part has a type that is not, null is refused. */
+function refusesNull(parts: readonly JsonRecord[]): boolean {
+  return parts.some((part) => part.type !== undefined && !isNullable(part) && !Array.isArray(part.type))
+}
+
+function isNullable(schema: JsonRecord): boolean {
+  return NULLABLE.some((keyword) => schema[keyword] === true)
+}
+
+const NULLABLE = ['nullable', 'x-nullable'] as const
+
+function withoutNullable({ nullable: _nullable, 'x-nullable': _xNullable, ...schema }: JsonRecord): JsonRecord {
+  return schema
 }
 
 function mergeRecords(a: JsonRecord, b: JsonRecord): JsonRecord | null {
   const merged: Record<string, unknown> = { ...a }
   for (const [keyword, value] of Object.entries(b)) {
     if (isAnnotation(keyword)) continue
+    // The word of the whole counts, else that of its parts together (refusesNull).
+    if (keyword === 'nullable' || keyword === 'x-nullable') {
+      merged[keyword] ??= value
+      continue
+    }
     if (!Object.hasOwn(merged, keyword) || isEqual(merged[keyword], value)) {
       merged[keyword] = value
       continue

@@ -5,7 +5,7 @@ import { readDocument } from '../../contracts/document.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../contracts/limits.ts'
 import { pathItemsOf, type OpenApiContract } from '../../contracts/openapi/contract.ts'
 import { OpenApiDocuments } from '../../contracts/openapi/documents.ts'
-import { danglingReferences } from '../../contracts/openapi/references.ts'
+import { danglingKey, danglingReferences, leadsOutside } from '../../contracts/openapi/references.ts'
 import type { Locate } from '../../contracts/positions.ts'
 import { ofSide } from '../../contracts/unreadable.ts'
 import type { FindingGroup } from '../../finding.ts'
@@ -137,13 +137,18 @@ function versionOf(root: unknown): string | null {
   return typeof version === 'string' && /^(?:2\.0|3\.\d+(?:\.\d+)?)/.test(version) ? version : null
 }
 
-/** What a contract fails to define is said of the head; what both sides fail to define is no change. */
+/**
+ * What a contract fails to define is said of the head. What both sides fail to define within themselves is no change; what
+ * both take from a file or address that was not handed in may have changed there unseen, so that it is said.
+ */
 function tellDangling({ base, head }: Walk, findings: Findings): void {
   const dangling = danglingReferences(head.documents)
   if (dangling.length === 0) return
-  const known = new Set(danglingReferences(base.documents).map(({ reference }) => reference))
+  const known = new Set(
+    danglingReferences(base.documents).map(({ reference, holder }) => danglingKey(reference, holder.document)),
+  )
   for (const { reference, holder } of dangling) {
-    if (known.has(reference)) continue
+    if (known.has(danglingKey(reference, holder.document)) && !leadsOutside(reference)) continue
     findings.addDelta({
       change: 'dangling-reference',
       facts: { reference, name: reference },

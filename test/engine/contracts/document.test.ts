@@ -71,6 +71,12 @@ suite('what is read', () => {
     assert.deepEqual(root, { a: { b: { x: 1 }, c: 'one two', d: [1, 2] } })
   })
 
+  test('separators at the end, after which nothing comes, end the document', () => {
+    assert.deepEqual(rootOf('---\na: 1\n---\n# no more\n---\n'), { a: 1 })
+    assertRefused('---\n---\na: 1\n', { code: 'ARTIFACT_UNREADABLE' }, /2 YAML documents/)
+    assertRefused('a: 1\n---\nnull\n', { code: 'ARTIFACT_UNREADABLE' }, /2 YAML documents/)
+  })
+
   test('a lone value is read only where JSON says the same', () => {
     assert.equal(rootOf('true'), true)
     assert.equal(problemOf('just prose').code, 'ARTIFACT_UNREADABLE')

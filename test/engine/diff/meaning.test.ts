@@ -297,6 +297,28 @@ post:
     assert.deepEqual(rulesOf(groups), ['reference-unresolved'])
     assert.equal(groups[0]?.location, '/webhooks/w')
   })
+
+  test('of which a file is missing on both sides is told, since the file may have changed', () => {
+    assert.deepEqual(
+      compare(root, root).map(({ rule, level, location }) => [rule, level, location]),
+      [['reference-unresolved', 'info', '/paths/~1things']],
+    )
+  })
+
+  test('of which a file names another one that is missing is told at the place in the file', () => {
+    const { 'schemas.yaml': _, ...rest } = files('string')
+    const groups = compare(root, root, { files: { base: files('string'), head: rest } })
+    const told = groups.filter(({ rule }) => rule === 'reference-unresolved')
+    assert.deepEqual(
+      told.map(({ location }) => location),
+      ['paths/things.yaml#/post/requestBody/content/application~1json/schema'],
+    )
+  })
+
+  test('that names nothing of its own on both sides has not changed', () => {
+    const lost = posting(ref('Gone'))
+    assert.deepEqual(compare(lost, lost), [])
+  })
 })
 
 suite('an odd contract', () => {

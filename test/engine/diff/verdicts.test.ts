@@ -107,7 +107,27 @@ const READERS: readonly Case[] = [
   ],
 ]
 
+const NULLABLE_CAT = { ...CAT, nullable: true }
+
 const VALUES: readonly Case[] = [
+  [
+    'null that a further condition on the type refuses',
+    taking(NULLABLE_CAT, '3.0.3'),
+    taking({ allOf: [NULLABLE_CAT, { type: 'object', properties: { more: TEXT } }] }, '3.0.3'),
+    ['new-optional-request-property', 'request-body-became-not-nullable'],
+  ],
+  [
+    'null that a further condition without a type leaves alone',
+    taking(NULLABLE_CAT, '3.0.3'),
+    taking({ allOf: [NULLABLE_CAT, { properties: { more: TEXT } }] }, '3.0.3'),
+    ['new-optional-request-property'],
+  ],
+  [
+    'null that only one of several conditions on the type would admit',
+    taking(CAT, '3.0.3'),
+    taking({ allOf: [NULLABLE_CAT, CAT] }, '3.0.3'),
+    [],
+  ],
   [
     'items that were anything',
     taking({ type: 'array', items: {} }),
