@@ -1,10 +1,11 @@
 /** MCP messages that no SDK would send: what has two readings is refused with a JSON-RPC error, and a batch goes on whole or not at all. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { test, type TestContext } from 'node:test'
-import { startMcpUpstream, type McpUpstream } from '../fakes/mcp-upstream.ts'
+import { ECHO, startMcpUpstream, type McpUpstream } from '../fakes/mcp-upstream.ts'
 import { startRoad, type Road, type RoadOptions } from '../fakes/road.ts'
 import { at, listAt } from '../json.ts'
 
@@ -22,6 +23,11 @@ async function scene(
     await upstream.close()
   })
   return { upstream, road }
+}
+
+function portOf(server: Server): number {
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
@@ -111,6 +117,39 @@ test('headers that name another tool than the body are refused', async (t) => {
     upstream.calls.map(({ tool }) => tool),
     ['echo'],
   )
+})
+
+for (const [what, method, params, header] of [
+  ['another prompt', 'prompts/get', { name: 'greet' }, 'farewell'],
+  ['another resource', 'resources/read', { uri: 'note://a' }, 'note://b'],
+] as const) {
+  test(`a header that names ${what} than the body is refused`, async (t) => {
+    const { road } = await scene(t)
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+    const answer = await post(road, body, { 'mcp-method': method, 'mcp-name': header })
+    assert.equal(answer.status, 400)
+    assert.equal(at(answer.json, 'error', 'code'), -32600)
+  })
+}
+
+test('a call reaches the server byte for byte, with what it says beside its arguments', async (t) => {
+  const bodies: string[] = []
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      bodies.push(body)
+      const { id, method }: { id?: unknown; method?: unknown } = JSON.parse(body)
+      const result = method === 'tools/list' ? { tools: [ECHO] } : { content: [] }
+      return response.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const upstream = `http://127.0.0.1:${portOf(server)}/mcp`
+  const { road } = await scene(t, { routes: [{ name: 'tools', match: { path: '/' }, upstream, protocol: 'mcp' }] })
+  const body =
+    '{ "jsonrpc":"2.0",\t"id":1.0e0,"method":"tools/call", "params":{"name":"ech\\u006f","arguments":{"n":1.50,"big":12345678901234567890},"_meta":{"progressToken":"\\u00e9","x/y":[1e2]}} }'
+  assert.equal((await post(road, body)).status, 200)
+  assert.equal(bodies.at(-1), body)
 })
 
 test('a body past the limit is refused with 413 before it is read to its end', async (t) => {
