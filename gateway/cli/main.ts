@@ -3,39 +3,37 @@ import { ConfigError } from '../config/mistake.ts'
 import { nearest } from '../config/suggestion.ts'
 import { packageVersion } from '../package-files.ts'
 import { messageOf, StartupError } from '../startup-error.ts'
-import { approvalsGroup } from './approvals.ts'
-import { baselinesGroup } from './baselines.ts'
-import { breakGlassGroup } from './break-glass.ts'
-import { caGroup } from './ca.ts'
 import { columns, EXIT, helpOf, parseCommandLine, UsageError, type Command, type CommandGroup } from './command.ts'
-import { diffCommand } from './diff.ts'
 import { processIo, writeLine, type CommandIo } from './io.ts'
-import { keysGroup } from './keys.ts'
-import { ledgerGroup } from './ledger.ts'
-import { policyGroup } from './policy.ts'
-import { preflightCommand } from './preflight.ts'
-import { serveCommand } from './serve.ts'
-import { verifyCommand } from './verify.ts'
 
-const COMMANDS: readonly (Command | CommandGroup)[] = [
-  serveCommand,
-  diffCommand,
-  preflightCommand,
-  verifyCommand,
-  keysGroup,
-  caGroup,
-  ledgerGroup,
-  approvalsGroup,
-  baselinesGroup,
-  breakGlassGroup,
-  policyGroup,
-]
+type Entry = Command | CommandGroup
+
+/** Each by its name, loaded when it is called: what one command needs is most of the program, and another's is in its way. */
+const COMMANDS: Readonly<Record<string, () => Promise<Entry>>> = {
+  serve: async () => (await import('./serve.ts')).serveCommand,
+  diff: async () => (await import('./diff.ts')).diffCommand,
+  preflight: async () => (await import('./preflight.ts')).preflightCommand,
+  verify: async () => (await import('./verify.ts')).verifyCommand,
+  keys: async () => (await import('./keys.ts')).keysGroup,
+  ca: async () => (await import('./ca.ts')).caGroup,
+  ledger: async () => (await import('./ledger.ts')).ledgerGroup,
+  approvals: async () => (await import('./approvals.ts')).approvalsGroup,
+  baselines: async () => (await import('./baselines.ts')).baselinesGroup,
+  'break-glass': async () => (await import('./break-glass.ts')).breakGlassGroup,
+  policy: async () => (await import('./policy.ts')).policyGroup,
+}
+
+/** The command that is called; all of them when it is none, since then they are listed. */
+async function calledOf([word]: readonly string[]): Promise<readonly Entry[]> {
+  const load = word !== undefined && Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined
+  return load === undefined ? Promise.all(Object.values(COMMANDS).map((each) => each())) : [await load()]
+}
 
 /** Runs one command; resolves with the exit code (wire.md §14) and never rejects. */
 export async function main(argv: readonly string[], io: CommandIo = processIo()): Promise<number> {
   const path: string[] = ['preflight']
   try {
-    return await dispatch(COMMANDS, argv, path, io)
+    return await dispatch(await calledOf(argv), argv, path, io)
   } catch (error) {
     const isUsage = error instanceof UsageError
     writeLine(io.stderr, `${path.join(' ')}: ${messageOf(error)}`)
@@ -45,7 +43,7 @@ export async function main(argv: readonly string[], io: CommandIo = processIo())
 }
 
 async function dispatch(
-  entries: readonly (Command | CommandGroup)[],
+  entries: readonly Entry[],
   argv: readonly string[],
   path: string[],
   io: CommandIo,
@@ -69,13 +67,13 @@ async function dispatch(
   return EXIT.good
 }
 
-function unknownCommand(word: string, entries: readonly (Command | CommandGroup)[]): string {
+function unknownCommand(word: string, entries: readonly Entry[]): string {
   const names = entries.map(({ name }) => name)
   const guess = nearest(word, names)
   return `there is no command ${JSON.stringify(word)}; ${guess === null ? `commands: ${names.join(', ')}` : `did you mean "${guess}"?`}`
 }
 
-function overview(entries: readonly (Command | CommandGroup)[], path: readonly string[]): string {
+function overview(entries: readonly Entry[], path: readonly string[]): string {
   const name = path.join(' ')
   const rows = entries.map(({ name: entryName, summary }) => [entryName, summary] as const)
   return [

@@ -1,7 +1,7 @@
 /** Declared consumers: how they are written, in the configuration or in a file of their own that other teams keep. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { Ajv } from 'ajv'
+import { Ajv, type ValidateFunction } from 'ajv'
 import type { Static } from 'typebox'
 import { ok, type Result, Type } from '../../engine/index.ts'
 import { messageOf } from '../startup-error.ts'
@@ -41,9 +41,9 @@ export const Consumers = Type.Array(Consumer, {
 
 const ConsumersFile = Type.Object({ consumers: Type.Array(Consumer) }, closed)
 
-const checkFile = new Ajv({ allErrors: true, verbose: true, strict: false }).compile<Static<typeof ConsumersFile>>(
-  ConsumersFile,
-)
+/** Compiled where a file is named: most configurations name none. */
+let compiled: ValidateFunction<Static<typeof ConsumersFile>> | null = null
+const fileCheck = () => (compiled ??= new Ajv({ allErrors: true, verbose: true, strict: false }).compile(ConsumersFile))
 
 /** Where the file lies; null: none is named. */
 export function consumersFile(
@@ -66,6 +66,7 @@ export function readConsumersFile(file: string): Result<readonly Consumer[], rea
   if (!source.ok) return source
   const document = source.value
   const { value } = document
+  const checkFile = fileCheck()
   if (checkFile(value)) return ok(value.consumers)
   const mistakes = mistakesOf(checkFile.errors ?? []).map(({ pointer, at, message, fix }) => ({
     place: document.place(pointer, at),
