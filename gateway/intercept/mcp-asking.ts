@@ -67,16 +67,21 @@ export async function askServer(
     body: JSON.stringify({ jsonrpc: '2.0', id, method: request.method, params }),
     signal,
   })
-  if (answer.statusCode !== 200) {
-    await answer.body.dump()
-    if (FOR_THE_CALLER.has(answer.statusCode))
-      throw new UpstreamRefusal(answer.statusCode, relayedHeaders(answer.headers))
-    throw new Error(`the upstream answered ${answer.statusCode}`)
-  }
+  if (answer.statusCode !== 200) throw await failureOf(answer, id)
   const { error, result } = await readReply(answer, id)
   if (isJsonObject(error)) throw new RpcFailure(error)
   if (!isJsonObject(result)) throw new Error('its answer holds no result')
   return result
+}
+
+/** 2026-07-28 tells an unknown method by 404 too: what answers this very request is its failure, anything else is for the caller. */
+async function failureOf(answer: Dispatcher.ResponseData, id: string): Promise<Error> {
+  const { statusCode, headers } = answer
+  const reply = await readReply(answer, id).catch(() => null)
+  const error = reply?.['error']
+  if (isJsonObject(error)) return new RpcFailure(error)
+  if (FOR_THE_CALLER.has(statusCode)) return new UpstreamRefusal(statusCode, relayedHeaders(headers))
+  return new Error(`the upstream answered ${statusCode}`)
 }
 
 /** Why a question came to nothing, to go into a sentence. */

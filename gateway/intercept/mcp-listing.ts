@@ -28,7 +28,7 @@ export async function listAll(asker: McpAsker, list: ListName, upstreams: Upstre
   try {
     do {
       const page: Page = await askForPage(asker, list, cursor, upstreams, signal)
-      items.push(...page.items)
+      for (const item of page.items) items.push(item)
       cursor = page.nextCursor
       if (cursor !== null && (seen.has(cursor) || seen.size >= MAX_PAGES))
         throw new Error('its pages do not come to an end')
@@ -57,7 +57,7 @@ export async function discover(asker: McpAsker, upstreams: Upstreams): Promise<S
     return readSession(await askServer(asker, { method: 'server/discover', params: {} }, upstreams, deadlineOf(asker)))
   } catch (error) {
     if (error instanceof UpstreamRefusal) throw error
-    if (error instanceof RpcFailure && error.code === RPC_ERROR.methodNotFound) return null
+    if (error instanceof RpcFailure) return null
     throw new GatewayError(
       'PREFLIGHT_UNDECIDED',
       `What "${asker.call.route.name}" says of itself could not be had, so the call could not be judged: ${reasonOf(error)}.`,

@@ -60,11 +60,14 @@ export function tool(name: string, input: Properties, output: Properties): Tool 
 export interface Offers {
   readonly prompts: readonly Prompt[]
   readonly resources: readonly Resource[]
-  readonly resourceTemplates: readonly {
-    readonly uriTemplate: string
-    readonly name: string
-    readonly mimeType: string
-  }[]
+  /** Null: it does not know the method. */
+  readonly resourceTemplates:
+    | readonly {
+        readonly uriTemplate: string
+        readonly name: string
+        readonly mimeType: string
+      }[]
+    | null
 }
 
 interface UpstreamOptions {
@@ -150,9 +153,11 @@ export async function startMcpUpstream(options: UpstreamOptions = {}): Promise<M
 function offer(server: Server, state: { readonly offers: Offers | null; readonly reads: string[] }): void {
   server.setRequestHandler('prompts/list', () => ({ prompts: [...(state.offers?.prompts ?? [])] }))
   server.setRequestHandler('resources/list', () => ({ resources: [...(state.offers?.resources ?? [])] }))
-  server.setRequestHandler('resources/templates/list', () => ({
-    resourceTemplates: [...(state.offers?.resourceTemplates ?? [])],
-  }))
+  // Many servers have resources and no templates at all.
+  if (state.offers?.resourceTemplates !== null)
+    server.setRequestHandler('resources/templates/list', () => ({
+      resourceTemplates: [...(state.offers?.resourceTemplates ?? [])],
+    }))
   server.setRequestHandler('prompts/get', ({ params: { name } }) => {
     state.reads.push(name)
     return { messages: [{ role: 'user', content: { type: 'text', text: `${name}!` } }] }

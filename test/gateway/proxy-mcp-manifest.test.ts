@@ -9,14 +9,14 @@ import { startTestGateway, TEST_KEY } from '../fakes/gateway.ts'
 import { ADD, ECHO, startMcpUpstream, type Generation, type McpUpstream, type Offers } from '../fakes/mcp-upstream.ts'
 import { at } from '../json.ts'
 
-const OFFERS: Offers = {
+const OFFERS = {
   prompts: [{ name: 'greet', arguments: [{ name: 'who' }] }, { name: 'part' }],
   resources: [{ uri: 'note://today', name: 'today', mimeType: 'text/plain' }],
   resourceTemplates: [
     { uriTemplate: 'doc://{id}', name: 'doc', mimeType: 'text/plain' },
     { uriTemplate: 'log://{day}', name: 'log', mimeType: 'text/plain' },
   ],
-}
+} satisfies Offers
 
 interface Scene {
   /** Of the route. */
@@ -119,6 +119,12 @@ for (const generation of ['sessions', '2026-07-28'] as const) {
       assert.equal(upstream.reads.length, Object.keys(REQUESTS).length - 1 - expected.length)
     })
   }
+
+  test(`a server without templates offers what else it has (${generation})`, async (t) => {
+    const { agent, upstream } = await scene(t, generation)
+    upstream.offers = { ...OFFERS, resourceTemplates: null }
+    assert.deepEqual(await stopped(await agent()), [])
+  })
 
   test(`other instructions of the server decide on everything (${generation})`, async (t) => {
     const { agent, upstream } = await scene(t, generation)
