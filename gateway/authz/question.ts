@@ -3,6 +3,7 @@
  * the gateway's own road; only the sending is the other proxy's, so the outcome cannot be seen from here.
  */
 import type { IncomingHttpHeaders } from 'node:http'
+import type { RouteConfig } from '../config/route.ts'
 import { readAuthority, type Scheme, DEFAULT_PORTS } from '../egress/authority.ts'
 import { ERRORS, GatewayError, type ErrorCode } from '../errors.ts'
 import type { Answer, Call, CallHead, JudgedAction, Refusal } from '../intercept/action.ts'
@@ -10,7 +11,17 @@ import { httpRefusal, jsonAnswer } from '../intercept/refusal.ts'
 import { ANYBODY } from '../proxy/proxy-auth.ts'
 import type { RoadParts } from '../proxy/road-parts.ts'
 import { settleCall, type Passing } from '../proxy/settlement.ts'
-import { headProblem, matchNamed, matchRoute, slashProblem, targetProblem, type RouteMatch } from '../proxy/target.ts'
+import { spellingProblem } from '../proxy/spelling.ts'
+import {
+  headProblem,
+  matchNamed,
+  matchRoute,
+  namedRoutes,
+  reverseRoutes,
+  slashProblem,
+  targetProblem,
+  type RouteMatch,
+} from '../proxy/target.ts'
 import type { Waiting } from '../proxy/waiting-room.ts'
 import type { CurrentSettings, Settings } from '../settings.ts'
 
@@ -59,22 +70,27 @@ export async function answerQuestion(question: Question, waiting: Waiting, deps:
   const { correlationId } = question
   const problem = headProblem(question.rawHeaders, question.headers) ?? targetProblem(question.target)
   if (problem !== null) return denied('INVALID_INPUT', problem, correlationId)
-  const match = matchOf(question, settings)
-  const slash = slashProblem(question.target, match?.route ?? null)
-  if (slash !== null) return denied('INVALID_INPUT', slash, correlationId)
+  const { match, candidates } = matchOf(question, settings)
+  const route = match?.route ?? null
+  const spelling = slashProblem(question.target, route) ?? spellingProblem(question.target, route, candidates)
+  if (spelling !== null) return denied('INVALID_INPUT', spelling, correlationId)
   if (match === null) return denied('NOT_FOUND', 'No route of the gateway matches this host and path.', correlationId)
   return answerCall(question, match, waiting, { ...deps, settings })
 }
 
 /** A route that names the host, else one that names none and says itself where its calls go. */
-function matchOf(question: Question, { config }: Pick<Settings, 'config'>): RouteMatch | null {
-  const { scheme, host, target } = question
+function matchOf(
+  { scheme, host, target }: Question,
+  { config: { routes } }: Pick<Settings, 'config'>,
+): { readonly match: RouteMatch | null; readonly candidates: () => readonly RouteConfig[] } {
   const read = readAuthority(host, DEFAULT_PORTS[scheme])
-  if (!read.ok) return null
-  const named = matchNamed(config.routes, { entrance: 'ext_authz', scheme, authority: read.authority, target })
-  if (named !== null) return named
-  const match = matchRoute(config.routes, host, target)
-  return match === null ? null : { ...match, entrance: 'ext_authz' }
+  if (!read.ok) return { match: null, candidates: () => [] }
+  const { authority } = read
+  const candidates = () => [...namedRoutes(routes, authority), ...reverseRoutes(routes, host)]
+  const named = matchNamed(routes, { entrance: 'ext_authz', scheme, authority, target })
+  if (named !== null) return { match: named, candidates }
+  const match = matchRoute(routes, host, target)
+  return { match: match === null ? null : { ...match, entrance: 'ext_authz' }, candidates }
 }
 
 async function answerCall(

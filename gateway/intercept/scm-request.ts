@@ -1,6 +1,6 @@
 /** The parts of a request to a platform's API, read in one way or not at all: path segments, parameters, method. */
 import { GatewayError } from '../errors.ts'
-import type { Call, CallHead } from './action.ts'
+import type { Call } from './action.ts'
 import { UnreadableIntent, type FileWrite } from './scm-intent.ts'
 import { isJsonObject, readStrictJson } from './strict-json.ts'
 
@@ -33,13 +33,6 @@ export function matchSegments(
     else if (segment.toLowerCase().replace(/\.json$/, '') !== part) return null
   }
   return pattern.length === segments.length ? names : null
-}
-
-const OVERRIDES = ['x-http-method-override', 'x-http-method', 'x-method-override'] as const
-
-/** A request whose method two servers could read in two ways. */
-export function overridesMethod({ headers, upstreamPath }: CallHead): boolean {
-  return OVERRIDES.some((name) => headers[name] !== undefined) || /[?&]_method=/i.test(upstreamPath)
 }
 
 /** The last segment says that a request is one of GraphQL; Rails takes a format behind it. */

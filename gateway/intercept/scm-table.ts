@@ -2,9 +2,10 @@
 import type { Action, Call } from './action.ts'
 import type { ScmClient } from '../scm/platform.ts'
 import { ScmError } from '../scm/scm-error.ts'
+import { overridesMethod } from './method-override.ts'
 import { isProtected, passing, refused, ScmAction, transportFor, type ScmDeps, type ScmDialect } from './scm-action.ts'
 import { UnreadableIntent, type ScmIntent } from './scm-intent.ts'
-import { isRead, matchSegments, overridesMethod, parametersOf, segmentsOf, type Parameters } from './scm-request.ts'
+import { isRead, matchSegments, parametersOf, segmentsOf, type Parameters } from './scm-request.ts'
 
 /** A call that fits the path of a row. */
 export interface ScmCall {

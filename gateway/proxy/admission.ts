@@ -15,12 +15,15 @@ import { recordDenial, type EgressRecordDeps } from './egress-record.ts'
 import { forward } from './forward.ts'
 import { ANYBODY, PROXY_CHALLENGE, proxyCaller } from './proxy-auth.ts'
 import { travel, type RoadDeps } from './road.ts'
+import { spellingProblem } from './spelling.ts'
 import {
   headProblem,
   versionProblem,
   matchNamed,
   matchRoute,
+  namedRoutes,
   namesHost,
+  reverseRoutes,
   slashProblem,
   type NamedDestination,
 } from './target.ts'
@@ -52,8 +55,10 @@ async function admitToRoute(
   { host, target }: { readonly host: string; readonly target: string },
   deps: AdmissionDeps,
 ): Promise<void> {
-  const match = matchRoute(trip.settings.config.routes, host, target)
-  const problem = slashProblem(target, match?.route ?? null)
+  const { routes } = trip.settings.config
+  const match = matchRoute(routes, host, target)
+  const route = match?.route ?? null
+  const problem = slashProblem(target, route) ?? spellingProblem(target, route, () => reverseRoutes(routes, host))
   if (problem !== null) return sendError(trip, 'INVALID_INPUT', problem)
   if (match !== null) return travel(trip, match, deps.road)
   sendError(trip, 'NOT_FOUND', 'No route of the gateway matches this host and path.')
@@ -68,7 +73,10 @@ async function callerOf(trip: Trip, arrival: Arrival, { store }: AdmissionDeps):
 async function admitToDestination(trip: Trip, destination: NamedDestination, deps: AdmissionDeps): Promise<void> {
   const { routes } = trip.settings.config
   const match = matchNamed(routes, destination)
-  const problem = slashProblem(destination.target, match?.route ?? null)
+  const route = match?.route ?? null
+  const problem =
+    slashProblem(destination.target, route) ??
+    spellingProblem(destination.target, route, () => namedRoutes(routes, destination.authority))
   if (problem !== null) return sendError(trip, 'INVALID_INPUT', problem)
   // An upstream in the configuration is the operator's word: the call does not go where the request says.
   const isElsewhere = match?.route.upstream !== undefined

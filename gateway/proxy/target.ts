@@ -93,15 +93,16 @@ export interface RouteMatch {
  * then the longest prefix. A route without an upstream takes no such request: it does not say where the call goes.
  */
 export function matchRoute(routes: readonly RouteConfig[], host: string, target: string): RouteMatch | null {
-  const name = hostName(host)
-  const route = closest(
-    routes,
-    target,
-    (one) => one.upstream !== undefined && (one.match.host === undefined || namesHost(one, name)),
-  )
+  const route = closest(reverseRoutes(routes, host), target)
   const url = route === null ? null : upstreamUrl(route)
   if (route === null || url === null) return null
   return { entrance: 'reverse', route, origin: url.origin, upstreamPath: upstreamPath(route, url, target) }
+}
+
+/** Routes that such a request may match. */
+export function reverseRoutes(routes: readonly RouteConfig[], host: string): readonly RouteConfig[] {
+  const name = hostName(host)
+  return routes.filter((one) => one.upstream !== undefined && (one.match.host === undefined || namesHost(one, name)))
 }
 
 /** Where a request that names its destination is on its way to. */
@@ -118,12 +119,17 @@ export function matchNamed(
   routes: readonly RouteConfig[],
   { entrance, scheme, authority, target }: NamedDestination,
 ): RouteMatch | null {
-  const route = closest(routes, target, (one) => namesHost(one, authority.host))
+  const route = closest(namedRoutes(routes, authority), target)
   if (route === null) return null
   const url = upstreamUrl(route)
   return url === null
     ? { entrance, route, origin: originOf(scheme, authority), upstreamPath: target }
     : { entrance, route, origin: url.origin, upstreamPath: upstreamPath(route, url, target) }
+}
+
+/** Routes that such a request may match. */
+export function namedRoutes(routes: readonly RouteConfig[], { host }: Authority): readonly RouteConfig[] {
+  return routes.filter((one) => namesHost(one, host))
 }
 
 /** @param host a canonical name or address */
@@ -134,20 +140,17 @@ export function namesHost({ match }: RouteConfig, host: string): boolean {
   return (named.startsWith('[') ? named.slice(1, -1) : named) === host
 }
 
-function closest(
-  routes: readonly RouteConfig[],
-  target: string,
-  isCandidate: (route: RouteConfig) => boolean,
-): RouteConfig | null {
+function closest(routes: readonly RouteConfig[], target: string): RouteConfig | null {
   let best: RouteConfig | null = null
   for (const route of routes) {
-    if (!hasPrefix(target, route.match.path) || !isCandidate(route)) continue
+    if (!hasPrefix(target, route.match.path)) continue
     if (best === null || isCloser(route, best)) best = route
   }
   return best
 }
 
-function isCloser(route: RouteConfig, best: RouteConfig): boolean {
+/** Of two routes that take the same request. */
+export function isCloser(route: RouteConfig, best: RouteConfig): boolean {
   const closeness = hostCloseness(route) - hostCloseness(best)
   return closeness === 0 ? route.match.path.length > best.match.path.length : closeness > 0
 }
@@ -165,7 +168,7 @@ function hostName(host: string): string {
 }
 
 /** `/api` is a prefix of `/api`, `/api/…` and `/api?…`, not of `/apis`. */
-function hasPrefix(target: string, prefix: string): boolean {
+export function hasPrefix(target: string, prefix: string): boolean {
   if (!target.startsWith(prefix)) return false
   if (prefix.endsWith('/') || target.length === prefix.length) return true
   const next = target[prefix.length]

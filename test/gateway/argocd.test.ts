@@ -204,6 +204,21 @@ for (const [why, method, path, body, message] of [
   })
 }
 
+for (const [why, method, path, headers] of [
+  // grpc-gateway takes it for the method of a form.
+  ['a method in a header', 'POST', '/api/v1/applications/shop/resource', { 'x-http-method-override': 'DELETE' }],
+  // Only POST with exactly this type is gRPC to the server; all else it has by REST.
+  ['REST that calls itself gRPC-Web', 'DELETE', '/api/v1/clusters/ListAll', { 'content-type': 'application/grpc-web' }],
+  ['REST in the letters of gRPC', 'POST', '/api/v1/clusters/ListAll', { 'content-type': 'Application/grpc-web' }],
+  ['gRPC outside of every package', 'POST', '/api/v1/clusters/ListAll', { 'content-type': 'application/grpc-web' }],
+] as const) {
+  test(`${why} does not pass for a read`, async (t) => {
+    const { upstream, send } = await scene(t)
+    await send(method, path, new Uint8Array(5), headers)
+    assert.equal(upstream.requests.length, 0)
+  })
+}
+
 /** As Argo CD's own .proto file has them, of fields as many as the tests need. */
 const FORMS = protobuf.parse(`
   syntax = "proto2";

@@ -48,13 +48,22 @@ const READING: ReadonlySet<string> = new Set([
   'Version',
 ])
 
+/**
+ * What the server itself takes for gRPC: it looks at the method and at the letters of the type as they are, and has all else
+ * by its REST interface.
+ */
+export function isGrpc({ method, headers }: Pick<Call, 'method' | 'headers'>): boolean {
+  return method === 'POST' && (headers['content-type'] ?? '').startsWith('application/grpc')
+}
+
 /** `/package.Service/Method`, behind whatever path the server stands under; null for what is no such call. */
 export function grpcMethod(
-  { headers }: Pick<Call, 'headers'>,
+  call: Pick<Call, 'method' | 'headers'>,
   path: string,
 ): { readonly service: string; readonly method: string } | null {
-  if (!/^application\/grpc/i.test(headers['content-type'] ?? '')) return null
-  const [, service, method] = /\/([A-Za-z_][\w.]*)\/([A-Za-z_]\w*)$/.exec(path) ?? []
+  if (!isGrpc(call)) return null
+  // Every service of the server is in a package: the paths of its REST interface have no dot there.
+  const [, service, method] = /\/([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)\/([A-Za-z_]\w*)$/.exec(path) ?? []
   return service === undefined || method === undefined ? null : { service, method }
 }
 

@@ -13,7 +13,7 @@ import type {
 } from '../action.ts'
 import { httpRefusal, jsonAnswer } from '../refusal.ts'
 import type { ArgocdCall } from './call.ts'
-import { grpcMethod, grpcStatus, isReadingMethod, readGrpcCall } from './grpc.ts'
+import { grpcMethod, grpcStatus, isGrpc, isReadingMethod, readGrpcCall } from './grpc.ts'
 import { readRestCall } from './rest.ts'
 
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -30,12 +30,12 @@ export function createArgocdRecogniser(): Recogniser {
 
 function recognise(call: Call): Action {
   const path = pathOf(call)
-  const isGrpc = isGrpcCall(call)
+  const isGrpcCall = isGrpc(call)
   const { namespace } = call.route.argocd
-  const read = isGrpc ? readGrpcCall(call, path, namespace) : readRestCall(call, path, namespace)
+  const read = isGrpcCall ? readGrpcCall(call, path, namespace) : readRestCall(call, path, namespace)
   const name = `${call.method} ${path}`
   if (read.kind === 'write') return new WriteAction(call, read)
-  const inForm = (answer: Answer): Answer => (isGrpc ? grpcAnswer(call, answer) : answer)
+  const inForm = (answer: Answer): Answer => (isGrpcCall ? grpcAnswer(call, answer) : answer)
   if (read.kind === 'read') {
     return {
       kind: 'pass',
@@ -54,10 +54,6 @@ function pathOf({ upstreamPath, route }: CallHead): string {
   const [path = ''] = upstreamPath.split('?', 1)
   const base = route.upstream === undefined ? '' : new URL(route.upstream).pathname.replace(/\/$/, '')
   return path.startsWith(`${base}/`) ? path.slice(base.length) : path
-}
-
-function isGrpcCall({ headers }: CallHead): boolean {
-  return /^application\/grpc/i.test(headers['content-type'] ?? '')
 }
 
 function isStream(path: string): boolean {
@@ -89,7 +85,7 @@ class WriteAction implements JudgedAction {
 
   refuse(refusal: Refusal): Answer {
     const answer = httpRefusal(refusal)
-    return isGrpcCall(this.#call) ? grpcAnswer(this.#call, answer, refusal.message) : answer
+    return isGrpc(this.#call) ? grpcAnswer(this.#call, answer, refusal.message) : answer
   }
 }
 

@@ -1,5 +1,6 @@
 /** Calls to the REST interface of Argo CD (`/api/v1/…`): which application, and what is done to it. */
 import type { Call } from '../action.ts'
+import { overridesMethod } from '../method-override.ts'
 import { isJsonObject, readStrictJson } from '../strict-json.ts'
 import { revisionOf, textOrNull, unreadable, writeTo, type ArgocdCall } from './call.ts'
 
@@ -34,6 +35,7 @@ export function readRestCall(call: Call, path: string, ownNamespace: string): Ar
   // The web terminal is an upgraded GET; it is a shell in a pod.
   if (READING.has(call.method) && call.headers.upgrade === undefined) return { kind: 'read' }
   if (SIGN_IN.some((place) => place.test(path))) return { kind: 'read' }
+  if (overridesMethod(call)) return unreadable('The call states its method twice.')
   const [root = '', name = '', ...below] = path.startsWith(`${API}/`) ? path.slice(API.length + 1).split('/') : []
   const other: ArgocdCall = { kind: 'write', verb: call.method, operation: 'deploy', object: path, revision: null }
   if (root !== 'applications') return call.method === 'DELETE' ? { ...other, operation: 'delete' } : other

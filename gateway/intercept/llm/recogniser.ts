@@ -17,7 +17,8 @@ import type {
   Refusal,
 } from '../action.ts'
 import { unpacked } from '../encoded-body.ts'
-import { isRead, overridesMethod } from '../scm-request.ts'
+import { overridesMethod } from '../method-override.ts'
+import { isRead } from '../scm-request.ts'
 import { agentOf } from './agent.ts'
 import { OTHER, providerOf, takesTools, type Provider } from './provider.ts'
 import { toolTableOf, type ToolTable } from './tool-table.ts'

@@ -3,6 +3,7 @@ import { ok, type RequestFacts, type Result } from '../../../engine/index.ts'
 import type { RouteConfig } from '../../config/route.ts'
 import type { Upstreams } from '../../proxy/upstream.ts'
 import type { Action, Call, CallHead, PassingAction, Recogniser } from '../action.ts'
+import { overridesMethod } from '../method-override.ts'
 import { httpRefusal } from '../refusal.ts'
 import { MatchedRequest, UnmappedRequest } from './action.ts'
 import { headFacts, wholeFacts } from './facts.ts'
@@ -57,6 +58,7 @@ function isQueryRead(rules: readonly CompiledRule[]): boolean {
 }
 
 function recognise(rules: readonly CompiledRule[], call: Call, deps: MappedDeps): Action {
+  if (overridesMethod(call)) return new UnmappedRequest(call, 'it states its method twice')
   const isRead = isQueryRead(rules)
   const facts = call.body === null ? headFacts(call, isRead) : wholeFacts(call, isRead)
   if (!facts.ok) return new UnmappedRequest(call, facts.problem)
