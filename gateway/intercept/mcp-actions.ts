@@ -11,13 +11,14 @@ import type {
   Refusal,
   Subject,
 } from './action.ts'
-import { firstId, RPC_ERROR, rpcAnswer, rpcError, type Message } from './json-rpc.ts'
+import { firstId, RPC_ERROR, rpcAnswer, rpcError, type Message, type MessageId } from './json-rpc.ts'
 import { createAnswerWatcher, wantedOf } from './mcp-answer.ts'
 import { acceptsStream, createHeldAnswer } from './mcp-held.ts'
 import { namesIn } from './mcp-manifest-text.ts'
 import type { McpAsker } from './mcp-asking.ts'
 import type { EditQuestions, McpEdits } from './mcp-edits.ts'
 import type { McpManifests } from './mcp-manifests.ts'
+import type { McpResults } from './mcp-results.ts'
 import { isModern, judgedMethod, type McpSubject } from './mcp-subjects.ts'
 import { refusalMembers, refusalText } from './refusal.ts'
 import { isJsonObject } from './strict-json.ts'
@@ -85,6 +86,7 @@ export interface JudgedMessages {
   readonly call: Call
   readonly manifests: McpManifests
   readonly edits: McpEdits
+  readonly results: McpResults
   readonly messages: readonly Message[]
   /** At least one. */
   readonly subjects: readonly McpSubject[]
@@ -97,6 +99,8 @@ export class JudgedMessagesAction implements JudgedAction {
   readonly #judged: JudgedMessages
   /** What the calls change in files, by the message they came with. */
   #edits = new Map<McpSubject, EditQuestions>()
+  /** The baseline that the calls are judged by. */
+  #pinned: ContractText | null = null
 
   constructor(judged: JudgedMessages) {
     this.#judged = judged
@@ -124,7 +128,7 @@ export class JudgedMessagesAction implements JudgedAction {
       questions.push(
         {
           subject,
-          ground: { kind: 'contract', offered, isCovered: (baseline) => isCovered(subject, [offered, baseline]) },
+          ground: { kind: 'contract', offered, isCovered: (baseline) => this.#isCovered(subject, offered, baseline) },
         },
         ...edits.questions,
       )
@@ -139,7 +143,8 @@ export class JudgedMessagesAction implements JudgedAction {
 
   watch(isMonitored: boolean): AnswerWatcher | null {
     const { call, manifests, messages } = this.#judged
-    return createAnswerWatcher({ call, manifests, wanted: wantedOf(messages), wantsOutcome: isMonitored })
+    const onResult = call.route.validate === 'off' ? undefined : this.#checkResult
+    return createAnswerWatcher({ call, manifests, wanted: wantedOf(messages), wantsOutcome: isMonitored, onResult })
   }
 
   heldAnswer(): HeldAnswer | null {
@@ -172,6 +177,17 @@ export class JudgedMessagesAction implements JudgedAction {
     if (isCause && subject.method === 'tools/call') return stoppedToolResult(subject, refusal)
     const text = isCause ? refusal.message : 'Not forwarded: another call of the same batch may not proceed.'
     return rpcError(message.id, RPC_ERROR.notForwarded, text, refusalMembers(refusal))
+  }
+
+  readonly #checkResult = (id: MessageId, result: unknown): void => {
+    const { call, results, subjects } = this.#judged
+    const subject = subjects.find((one) => one.id === id && one.method === 'tools/call')
+    if (subject !== undefined && this.#pinned !== null) results.check(call, subject.item, result, this.#pinned)
+  }
+
+  #isCovered(subject: McpSubject, offered: ContractText, baseline: ContractText): boolean {
+    this.#pinned = baseline
+    return isCovered(subject, [offered, baseline])
   }
 
   /** The message itself, or a file that it changes. */

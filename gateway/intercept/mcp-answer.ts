@@ -19,6 +19,8 @@ export interface AnswerWatcherOptions {
   readonly wanted: ReadonlyMap<MessageId, Wanted>
   /** Whether results and errors are read too, to tell a failed execution. */
   readonly wantsOutcome: boolean
+  /** Told of each result that answers a request; absent: nobody asks. */
+  readonly onResult?: ((id: MessageId, result: unknown) => void) | undefined
 }
 
 /** An answer longer than this is passed on unread; a manifest in it then counts as not seen. */
@@ -52,7 +54,8 @@ export function wantedOf(messages: readonly Message[]): ReadonlyMap<MessageId, W
 }
 
 export function createAnswerWatcher(options: AnswerWatcherOptions): AnswerWatcher {
-  return options.wanted.size > 0 || options.wantsOutcome ? new ReadingWatcher(options) : new NoticeWatcher(options)
+  const isRead = options.wanted.size > 0 || options.wantsOutcome || options.onResult !== undefined
+  return isRead ? new ReadingWatcher(options) : new NoticeWatcher(options)
 }
 
 /** The cheap one: only looks for the notice in event streams. A false alarm costs one listing. */
@@ -156,6 +159,7 @@ class ReadingWatcher implements AnswerWatcher {
     if (changed !== undefined) manifests.invalidate(call.route.name, changed)
     if (method !== undefined || !isMessageId(id)) return
     if (error !== undefined || (isJsonObject(result) && result['isError'] === true)) this.hasFailed = true
+    if (result !== undefined) this.#options.onResult?.(id, result)
     const wanted = this.#unanswered.get(id)
     if (wanted === undefined) return
     this.#unanswered.delete(id)

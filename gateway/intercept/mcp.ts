@@ -5,14 +5,16 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Action, Call, Recogniser } from './action.ts'
 import { firstId, readMessage, RPC_ERROR, rpcAnswer, rpcError, type MessageId } from './json-rpc.ts'
-import { BodilessAction, JudgedMessagesAction, MessagesAction } from './mcp-actions.ts'
-import type { McpEdits } from './mcp-edits.ts'
-import type { McpManifests } from './mcp-manifests.ts'
+import { BodilessAction, JudgedMessagesAction, MessagesAction, type JudgedMessages } from './mcp-actions.ts'
 import { foreignPage } from './mcp-pages.ts'
 import { headerProblem, subjectProblem, subjectsOf } from './mcp-subjects.ts'
 import { readStrictJson } from './strict-json.ts'
 
-export function createMcpRecogniser(manifests: McpManifests, edits: McpEdits): Recogniser {
+/** What the recogniser works with. */
+export type McpParts = Pick<JudgedMessages, 'manifests' | 'edits' | 'results'>
+
+export function createMcpRecogniser(parts: McpParts): Recogniser {
+  const { manifests } = parts
   return {
     needsBody: ({ method }) => method === 'POST',
     recognise(call) {
@@ -25,12 +27,12 @@ export function createMcpRecogniser(manifests: McpManifests, edits: McpEdits): R
           allow: 'GET, POST, DELETE',
         })
       }
-      return recognisePost(call, manifests, edits)
+      return recognisePost(call, parts)
     },
   }
 }
 
-function recognisePost(call: Call, manifests: McpManifests, edits: McpEdits): Action {
+function recognisePost(call: Call, parts: McpParts): Action {
   const mediaProblem = mediaTypeProblem(call.headers)
   if (mediaProblem !== null) return refused(call, 415, RPC_ERROR.invalidRequest, mediaProblem)
   const json = readStrictJson(call.body ?? Buffer.alloc(0))
@@ -45,8 +47,8 @@ function recognisePost(call: Call, manifests: McpManifests, edits: McpEdits): Ac
   if (problem !== null) return refused(call, 400, RPC_ERROR.invalidRequest, problem, {}, firstId(messages))
   const subjects = messages.flatMap((message) => subjectsOf(call.route.name, message))
   return subjects.length === 0
-    ? new MessagesAction(call, manifests, messages)
-    : new JudgedMessagesAction({ call, manifests, edits, messages, subjects, isBatch })
+    ? new MessagesAction(call, parts.manifests, messages)
+    : new JudgedMessagesAction({ ...parts, call, messages, subjects, isBatch })
 }
 
 function mediaTypeProblem(headers: IncomingHttpHeaders): string | null {

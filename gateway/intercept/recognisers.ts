@@ -22,6 +22,7 @@ import { createLlmRecogniser } from './llm/recogniser.ts'
 import { createMcpEdits } from './mcp-edits.ts'
 import { createMcpRegistryRecogniser } from './mcp-registry/recogniser.ts'
 import { createMcpManifests } from './mcp-manifests.ts'
+import { createMcpResults } from './mcp-results.ts'
 import { createMcpRecogniser } from './mcp.ts'
 import { createMappedRecogniser } from './mapped/recogniser.ts'
 import { createNpmRecogniser } from './npm/recogniser.ts'
@@ -70,17 +71,23 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
     github: createGithubRecogniser(scm),
     gitlab: createGitlabRecogniser(scm),
     bitbucket: createBitbucketRecogniser(scm),
-    mcp: createMcpRecogniser(
+    mcp: createMcpRecogniser({
       manifests,
-      createMcpEdits({
+      edits: createMcpEdits({
         upstreams: deps.upstreams,
         sniff: (before, after) => deps.flow.sniff(before, after),
         config: () => settings().config,
       }),
-    ),
+      results: createMcpResults({ validator: deps.validator, metrics, logger }),
+    }),
     http: createHttpApiRecogniser({
       baselines: deps.baselines,
-      conformance: createApiConformance({ validator: deps.validator, config: () => settings().config, metrics, logger }),
+      conformance: createApiConformance({
+        validator: deps.validator,
+        config: () => settings().config,
+        metrics,
+        logger,
+      }),
       logger,
       metrics,
       now,

@@ -1,0 +1,117 @@
+/**
+ * Structured results of tools held against the outputSchema that is pinned (`validate`). What a server answers has gone on by then:
+ * that it has another shape is counted and logged, and nothing is changed or held back.
+ */
+import { LRUCache } from 'lru-cache'
+import { contractDigest, type ContractText } from '../baselines/baselines.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Validator } from '../validation/validator.ts'
+import type { Call } from './action.ts'
+import { itemIn } from './mcp-manifest-text.ts'
+import { isJsonObject } from './strict-json.ts'
+
+export interface McpResults {
+  /** Never throws. @param pinned the manifest that the call was judged by */
+  check(call: Call, tool: string, result: unknown, pinned: ContractText): void
+}
+
+export interface McpResultsDeps {
+  readonly validator: Pick<Validator, 'check'>
+  readonly metrics: Metrics
+  readonly logger: Logger
+}
+
+/** What the field calls an answer that is not the one that the contract promised. */
+const PATTERN = 'TOOL_RESULT_SHAPE_DRIFT'
+const MAX_SCHEMAS = 500
+
+export function createMcpResults({ validator, metrics, logger }: McpResultsDeps): McpResults {
+  const schemas = new LRUCache<string, ContractText>({ max: MAX_SCHEMAS })
+  const schemaOf = (tool: string, pinned: ContractText): ContractText | null => {
+    const key = `${pinned.digest} ${tool}`
+    const known = schemas.get(key)
+    if (known !== undefined) return known
+    const schema = itemIn('tools', tool, pinned)?.['outputSchema']
+    if (!isJsonObject(schema)) return null
+    const made = answerContract(schema)
+    schemas.set(key, made)
+    return made
+  }
+  const count = (call: Call, result: 'conforms' | 'violates' | 'unchecked' | 'failed'): void =>
+    metrics.count('preflight_contract_checks_total', { route: call.route.name, side: 'answer', result })
+  const tell = (call: Call, tool: string, violations: readonly unknown[]): void =>
+    logger.warn(
+      {
+        correlation_id: call.correlationId,
+        route: call.route.name,
+        call: `tools/call ${tool}`,
+        pattern: PATTERN,
+        violations,
+      },
+      'a result is not what the pinned outputSchema of the tool describes',
+    )
+
+  return {
+    check(call, tool, result, pinned) {
+      const schema = schemaOf(tool, pinned)
+      if (schema === null || !isComplete(result)) return
+      const content = result['structuredContent']
+      if (content === undefined) {
+        count(call, 'violates')
+        tell(call, tool, [{ where: 'structuredContent', message: 'is missing' }])
+        return
+      }
+      const body = Buffer.from(JSON.stringify(content))
+      const message = { side: 'answer', method: 'POST', target: '/', status: 200, headers: JSON_TYPE, body } as const
+      void validator
+        .check(schema, message)
+        .then((conformance) => {
+          count(call, conformance.result)
+          return conformance.result === 'violates' ? tell(call, tool, conformance.violations) : undefined
+        })
+        .catch((error: unknown) => {
+          count(call, 'failed')
+          logger.debug(
+            { err: error, correlation_id: call.correlationId },
+            'a result could not be held against its schema',
+          )
+        })
+    },
+  }
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' } as const
+
+/** Errors promise nothing, and a result that asks for more input (2026-07-28) is not the result yet. */
+function isComplete(result: unknown): result is Readonly<Record<string, unknown>> {
+  if (!isJsonObject(result) || result['isError'] === true) return false
+  return result['resultType'] === undefined || result['resultType'] === 'complete'
+}
+
+/** Where the schema stands in the document around it. */
+const PLACE = '#/paths/~1/post/responses/200/content/application~1json/schema'
+
+/** The schema as the answer of an API, which is what the checking thread reads. */
+function answerContract(schema: Readonly<Record<string, unknown>>): ContractText {
+  const { $id: _, ...members } = schema
+  const answer = { description: 'The result.', content: { 'application/json': { schema: embedded(members) } } }
+  const content = JSON.stringify({
+    openapi: '3.1.0',
+    info: { title: 'result', version: '1' },
+    paths: { '/': { post: { responses: { '200': answer } } } },
+  })
+  return { content, digest: contractDigest(content) }
+}
+
+/** References into the schema itself lead to its new place. Depth is bounded by reading. */
+function embedded(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(embedded)
+  if (!isJsonObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => {
+      const isOwn = name === '$ref' && typeof member === 'string' && /^#(?:\/|$)/.test(member)
+      return [name, isOwn ? `${PLACE}${member.slice(1)}` : embedded(member)]
+    }),
+  )
+}
