@@ -33,8 +33,10 @@ COPY policies ./policies
 # Mounted volumes take over owner and mode of this directory; everything else may be read-only.
 COPY --from=build --chown=65532:65532 /out/data /var/lib/preflight
 
-# Inside a container the loopback defaults would be out of reach of the pod's probes and peers.
+# Inside a container the loopback defaults would be out of reach of the pod's probes and peers. Two arenas of memory are
+# enough: glibc gives every thread its own, and what was freed in one stays with it (6 MB of an idle gateway).
 ENV NODE_ENV=production \
+    MALLOC_ARENA_MAX=2 \
     PREFLIGHT_DATA_DIR=/var/lib/preflight \
     PREFLIGHT_PROXY_LISTEN=0.0.0.0:15080 \
     PREFLIGHT_API_LISTEN=0.0.0.0:15081 \

@@ -52,6 +52,8 @@ export async function startGatewayProcess(
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...process.env,
+      // As `npm start` and the image say it.
+      MALLOC_ARENA_MAX: '2',
       PREFLIGHT_DATA_DIR: join(folder, 'state'),
       PREFLIGHT_PROXY_LISTEN: '127.0.0.1:0',
       PREFLIGHT_API_LISTEN: '127.0.0.1:0',

@@ -3,7 +3,9 @@
  * patch, or a whole new content (interface.md, Rules for consumers, 6). Names of arguments are those that the common file tools use;
  * what is not recognised is no change, and whoever needs one stops.
  */
-import { applyPatch, parsePatch, type StructuredPatch } from 'diff'
+import type { StructuredPatch } from 'diff'
+import { applyPatch } from 'diff/lib/patch/apply.js'
+import { parsePatch } from 'diff/lib/patch/parse.js'
 import type { Reason } from './decide/envelope-parts.ts'
 import { reason } from './decide/reasons.ts'
 import { fail, ok, type Result } from './result.ts'

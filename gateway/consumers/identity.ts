@@ -4,7 +4,7 @@
  */
 import { createHmac } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { decodeJwt } from 'jose'
+import { decodeJwt } from 'jose/jwt/decode'
 import { LRUCache } from 'lru-cache'
 
 export interface CallerFacts {
