@@ -10,6 +10,7 @@ import type { Answer, Call, CallHead, JudgedAction, Refusal } from '../intercept
 import { httpRefusal, jsonAnswer } from '../intercept/refusal.ts'
 import { ANYBODY } from '../proxy/proxy-auth.ts'
 import type { RoadParts } from '../proxy/road-parts.ts'
+import { coversUpgrade, unjudgedUpgrade } from '../proxy/refusals.ts'
 import { settleCall, type Passing } from '../proxy/settlement.ts'
 import { spellingProblem } from '../proxy/spelling.ts'
 import {
@@ -22,6 +23,7 @@ import {
   targetProblem,
   type RouteMatch,
 } from '../proxy/target.ts'
+import { isUpgrade } from '../proxy/upgrade.ts'
 import type { Waiting } from '../proxy/waiting-room.ts'
 import type { CurrentSettings, Settings } from '../settings.ts'
 
@@ -111,6 +113,14 @@ async function answerCall(
     road.metrics.count('preflight_calls_total', { route, outcome: 'refused' })
     return { kind: 'deny', answer: action.answer, headers: ['X-Correlation-ID', correlationId] }
   }
+  const upgrade = upgradeOf(call)
+  if (upgrade !== null && !coversUpgrade(call, action)) {
+    if (match.route.mode === 'enforce') {
+      road.metrics.count('preflight_calls_total', { route, outcome: 'refused' })
+      return { kind: 'deny', ...unjudgedUpgrade(call, action, upgrade) }
+    }
+    road.metrics.count('preflight_observed_calls_total', { route, would: 'stopped' })
+  }
   if (action.kind === 'pass') {
     road.metrics.count('preflight_calls_total', { route, outcome: 'passed' })
     return allowed(call, { verdicts: [], headers: ['X-Correlation-ID', correlationId] })
@@ -121,6 +131,11 @@ async function answerCall(
   if (settlement.kind === 'go') return allowed(call, settlement)
   const { answer, headers: own } = settlement
   return { kind: 'deny', answer, headers: own }
+}
+
+/** The protocol that the request asks to switch to, as on the road; null: none. */
+function upgradeOf({ headers }: Call): string | null {
+  return isUpgrade({ headers, httpVersion: '1.1' }) ? (headers.upgrade ?? null) : null
 }
 
 /** What must be read to be judged, and was not sent: undecided, as the route treats that. */

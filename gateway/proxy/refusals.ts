@@ -1,7 +1,7 @@
 /** Why a call does not go on, in the words of the road; each protocol then tells it in its own form (wire.md §13). */
 import type { ExecutionAction } from '../../engine/index.ts'
 import { ERRORS } from '../errors.ts'
-import type { Answer, Call, JudgedAction, Refusal } from '../intercept/action.ts'
+import type { Answer, Call, JudgedAction, PassingAction, Refusal } from '../intercept/action.ts'
 import { demandText } from '../intercept/refusal.ts'
 import type { Judgement, SubjectVerdict } from './judge.ts'
 
@@ -44,6 +44,21 @@ export function unmonitored(call: Call, action: JudgedAction, { subject, verdict
     subject,
   }
   return { answer: action.refuse(refusal), headers: decisionHeaders(call, 'STOP', verdict.decisionId) }
+}
+
+/** What follows a switch is not read, so a verdict on the request alone does not speak for it. */
+export function coversUpgrade({ route }: Call, action: JudgedAction | PassingAction): boolean {
+  return route.upgrade === 'allow' || action.coversUpgrade === true
+}
+
+/** @param protocol as the request spells it */
+export function unjudgedUpgrade(call: Call, action: JudgedAction | PassingAction, protocol: string): Halt {
+  const { correlationId, route } = call
+  const message =
+    `Nothing that follows a switch to ${protocol} could be judged, so the route "${route.name}" does not take it. ` +
+    'If it may pass unread, the operator says so with upgrade: allow on that route.'
+  const refusal: Refusal = { code: 'UPGRADE_REFUSED', message, correlationId, envelope: null, subject: null }
+  return { answer: action.refuse(refusal), headers: decisionHeaders(call, 'STOP', null) }
 }
 
 export function unjudged(

@@ -6,7 +6,7 @@ import type { Action, Answer, Call, CallHead, JudgedAction, PassingAction, Recog
 import type { Recognisers } from '../intercept/recognisers.ts'
 import { readBody } from './body.ts'
 import { forward, type ForwardDeps, type Passage } from './forward.ts'
-import { decisionHeaders } from './refusals.ts'
+import { coversUpgrade, unjudgedUpgrade } from './refusals.ts'
 import { HeldStream } from './held-stream.ts'
 import { settleCall, type Settlement, type SettlementDeps } from './settlement.ts'
 import type { RouteMatch } from './target.ts'
@@ -75,11 +75,6 @@ function refuseUnread(trip: Trip, call: Call, answer: Answer, deps: RoadDeps): v
   sendAnswer(trip, answer)
 }
 
-/** What follows a switch is not read, so a verdict on the request alone does not speak for it. */
-function coversUpgrade({ route }: Call, action: JudgedAction | PassingAction): boolean {
-  return route.upgrade === 'allow' || action.coversUpgrade === true
-}
-
 function refuseUpgrade(
   trip: Trip,
   call: Call,
@@ -90,14 +85,8 @@ function refuseUpgrade(
   const { correlationId, route } = call
   deps.metrics.count('preflight_calls_total', { route: route.name, outcome: 'refused' })
   deps.logger.warn({ correlation_id: correlationId, route: route.name, protocol }, 'a switch of protocols was refused')
-  const message =
-    `Nothing that follows a switch to ${protocol} could be judged, so the route "${route.name}" does not take it. ` +
-    'If it may pass unread, the operator says so with upgrade: allow on that route.'
-  sendAnswer(
-    trip,
-    action.refuse({ code: 'UPGRADE_REFUSED', message, correlationId, envelope: null, subject: null }),
-    decisionHeaders(call, 'STOP', null),
-  )
+  const { answer, headers } = unjudgedUpgrade(call, action, protocol)
+  sendAnswer(trip, answer, headers)
 }
 
 async function pass(

@@ -137,6 +137,19 @@ test('MCP calls are judged by the body that the proxy sends along; without it no
   assert.equal(empty.status, 503)
 })
 
+test('a switch of protocols goes on by another proxy as it does on the road', async (t) => {
+  const headers = { connection: 'upgrade', upgrade: 'websocket' }
+  const { grpc } = await asked(t)
+  const refused = await grpc.check({ ...PETS, headers })
+  assert.equal(at(refused, 'status', 'code'), 7)
+  const body: unknown = JSON.parse(textAt(refused, 'denied_response', 'body'))
+  assert.equal(at(body, 'error'), 'UPGRADE_REFUSED')
+  const taken = await (await asked(t, { upgrade: 'allow' })).grpc.check({ ...PETS, headers })
+  assert.equal(at(taken, 'status', 'code') ?? 0, 0)
+  const observed = await (await asked(t, { mode: 'observe' })).grpc.check({ ...PETS, headers })
+  assert.equal(at(observed, 'status', 'code') ?? 0, 0)
+})
+
 test('a push whose commands were not sent along does not pass for one that names no branch', async (t) => {
   const upstream = await startMcpUpstream({ generation: 'stateless' })
   t.after(() => upstream.close())
