@@ -4,13 +4,14 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { PassThrough, type Duplex } from 'node:stream'
-import type { Dispatcher, Pool } from 'undici'
+import type { Dispatcher } from 'undici'
 import { EgressDenied } from '../egress/policy.ts'
 import type { AnswerWatcher } from '../intercept/action.ts'
 import type { ExecutionResult } from '../telemetry/events.ts'
 import { clientHeaders } from './headers.ts'
 import type { Tunnels } from './tunnel.ts'
 import { isAsked, joinUpgrade, type Upgrade } from './upgrade.ts'
+import type { RequestDispatcher } from './upstream.ts'
 import type { AnswerStream } from './held-stream.ts'
 
 /** Why an exchange did not come to its end; null when it did. */
@@ -31,7 +32,7 @@ export interface ExchangeEnd extends ExecutionResult {
 }
 
 export interface ExchangeOptions {
-  readonly pool: Pool
+  readonly dispatcher: RequestDispatcher
   readonly path: string
   readonly request: IncomingMessage
   readonly response: AnswerStream
@@ -98,7 +99,7 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
   }
 
   start(): void {
-    const { request, response, pool, path, headers, upgrade } = this.#options
+    const { request, response, dispatcher, path, headers, upgrade } = this.#options
     response.on('close', this.#onClientClose)
     // Already gone while the call was being judged: nothing is sent any more.
     if (response.destroyed || request.socket.destroyed) {
@@ -108,7 +109,8 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
     }
     const { method = 'GET' } = request
     const body = upgrade === null ? this.#requestBody() : null
-    pool.dispatch({ path, method, headers, body, ...(upgrade !== null && { upgrade: upgrade.protocol }) }, this)
+    const protocol = upgrade === null ? {} : { upgrade: upgrade.protocol }
+    dispatcher.dispatch({ path, method, headers, body, trailers: () => carried(request.trailers), ...protocol }, this)
   }
 
   abort(): void {
@@ -264,8 +266,13 @@ function rawFields(
 }
 
 function addTrailers(response: AnswerStream, trailers: IncomingHttpHeaders): void {
-  const fields = Object.entries(trailers).filter(([name]) => !name.startsWith('preflight-'))
-  if (fields.length > 0) response.addTrailers(Object.fromEntries(fields))
+  const fields = carried(trailers)
+  if (Object.keys(fields).length > 0) response.addTrailers(fields)
+}
+
+/** Trailers as they pass: what only the gateway says is not theirs to say. */
+function carried<T>(trailers: NodeJS.Dict<T>): NodeJS.Dict<T> {
+  return Object.fromEntries(Object.entries(trailers).filter(([name]) => !name.startsWith('preflight-')))
 }
 
 function codeOf(error: Error): string {

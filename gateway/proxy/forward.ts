@@ -5,6 +5,7 @@ import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { readBody } from './body.ts'
 import { startExchange, type Exchange, type ExchangeEnd } from './exchange.ts'
+import { isGrpc } from './grpc.ts'
 import { upstreamHeaders } from './headers.ts'
 import { answerStream, inviteBody, sendError, type Trip } from './trip.ts'
 import type { Tunnels } from './tunnel.ts'
@@ -46,7 +47,7 @@ export async function forward(
   if (call.body === null) inviteBody(trip)
   const body = call.body ?? (trip.upgrade === null ? await readShortBody(trip) : null)
   const exchange = startExchange({
-    pool: deps.upstreams.poolOf(call),
+    dispatcher: deps.upstreams.dispatcherOf(call),
     path: call.upstreamPath,
     request: trip.request,
     response: answerStream(trip),
@@ -81,6 +82,8 @@ function requestHeaders(trip: Trip, call: OutgoingCall, { verdicts }: Passage): 
   const headers = upstreamHeaders(call, from, isMcp ? isEncodingWish : undefined)
   // Answers of an MCP server are read as they pass; a compressed one could not be.
   if (isMcp) headers.push('Accept-Encoding', 'identity')
+  // Servers of gRPC ask for it: they have proxies in mind that lose trailers.
+  if (isGrpc(call.headers)) headers.push('TE', 'trailers')
   for (const { token } of verdicts) headers.push('Preflight-Receipt', token)
   const [only, ...others] = verdicts
   if (only !== undefined && others.length === 0 && only.envelopeHeader !== null) {

@@ -12,12 +12,13 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2'
 import { duplexPair, type Duplex } from 'node:stream'
-import type { TLSSocket } from 'node:tls'
+import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import { request as http1Request } from '../node-http.ts'
 
 export interface Http2Front {
-  /** Speaks HTTP/2 on the connection, on which TLS stands, until it closes. */
-  take(connection: TLSSocket, serve: (exchange: Duplex) => void): void
+  /** Speaks HTTP/2 on the connection, in the open or with TLS standing, until it closes. */
+  take(connection: Socket, serve: (exchange: Duplex) => void): void
   /** No new streams; those under way may finish. */
   drain(): void
   /** Breaks all of them off. */
@@ -38,9 +39,12 @@ export function createHttp2Front(): Http2Front {
       session.on('error', () => session.destroy())
       session.on('close', () => sessions.delete(session))
       session.setTimeout(IDLE_MS, () => session.close())
-      session.on('stream', (stream, headers, _flags, raw) => takeStream(stream, headers, rawFields(raw), serve))
+      session.on('stream', (stream, headers, _flags, raw) => {
+        const passage = { peer: connection.remoteAddress, serve }
+        takeStream(stream, headers, rawFields(raw), passage)
+      })
       // A session waits for the word by which sockets of clients say that TLS stands; those of servers say it otherwise.
-      connection.emit('secureConnect')
+      if (connection instanceof TLSSocket) connection.emit('secureConnect')
     },
     drain() {
       for (const session of sessions) session.close()
@@ -60,12 +64,14 @@ function takeStream(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
   raw: readonly string[],
-  serve: (exchange: Duplex) => void,
+  { peer, serve }: { readonly peer: string | undefined; readonly serve: (exchange: Duplex) => void },
 ): void {
   stream.on('error', () => stream.destroy())
   const fields = headers[':method'] === 'CONNECT' ? null : http1Fields(headers, raw, stream.endAfterHeaders)
   if (fields === null) return stream.close(constants.NGHTTP2_PROTOCOL_ERROR)
   const [near, far] = duplexPair()
+  // What a socket knows of its other end.
+  Object.defineProperty(far, 'remoteAddress', { value: peer })
   serve(far)
   let exchange: ClientRequest
   try {
@@ -82,7 +88,8 @@ function takeStream(
     return stream.close(constants.NGHTTP2_PROTOCOL_ERROR)
   }
   exchange.on('continue', () => stream.additionalHeaders({ ':status': 100 }))
-  exchange.on('response', (answer) => passAnswer(answer, stream))
+  // A short answer arrives in one piece with its end: then it is known what it consists of.
+  exchange.on('response', (answer) => process.nextTick(passAnswer, answer, stream))
   exchange.on('error', () => stream.close(constants.NGHTTP2_INTERNAL_ERROR))
   // Whoever resets a stream has gone, as a client that breaks its connection off.
   stream.on('close', () => {
@@ -90,7 +97,13 @@ function takeStream(
     far.destroy()
   })
   if (stream.endAfterHeaders) exchange.end()
-  else stream.pipe(exchange)
+  else {
+    if (headers['content-length'] === undefined)
+      stream.on('trailers', (trailers) => exchange.addTrailers(Object.entries(trailers).flatMap(fieldsOf)))
+    stream.pipe(exchange)
+    // Who streams both ways may wait for an answer first.
+    exchange.flushHeaders()
+  }
 }
 
 /**
@@ -104,15 +117,24 @@ function http1Fields(
 ): readonly string[] | null {
   const authority = headers[':authority']
   const fields: string[] = []
+  const crumbs: string[] = []
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const [name = '', value = ''] = [raw[index], raw[index + 1]]
-    if (!name.startsWith(':')) fields.push(name, value)
+    // In HTTP/1.1 there is one such field (RFC 9113 §8.2.3).
+    if (name === 'cookie') crumbs.push(value)
+    else if (!name.startsWith(':')) fields.push(name, value)
   }
+  if (crumbs.length > 0) fields.push('cookie', crumbs.join('; '))
   if (authority !== undefined && headers.host !== undefined && headers.host !== authority) return null
   if (authority !== undefined && headers.host === undefined) fields.unshift('host', authority)
   // Without a length the body must be framed, whatever the method: else it would be read as the next request.
   if (!isBodiless && headers['content-length'] === undefined) fields.push('transfer-encoding', 'chunked')
   return fields
+}
+
+function fieldsOf([name, value]: [string, string | string[] | undefined]): [string, string][] {
+  if (value === undefined) return []
+  return (Array.isArray(value) ? value : [value]).map((one) => [name, one])
 }
 
 /** Fields of the one connection in memory (RFC 9113 §8.2.2). */
@@ -130,6 +152,12 @@ function passAnswer(answer: IncomingMessage, stream: ServerHttp2Stream): void {
   for (const [name, values] of Object.entries(answer.headersDistinct)) {
     if (values === undefined || CONNECTION_FIELDS.has(name)) continue
     head[name] = values.length === 1 ? values[0] : values
+  }
+  // An answer of a head alone stays one: clients of gRPC read its outcome from there.
+  if (answer.complete && answer.readableLength === 0 && Object.keys(answer.trailers).length === 0) {
+    stream.respond(head, { endStream: true })
+    answer.resume()
+    return
   }
   stream.respond(head, { waitForTrailers: true })
   stream.on('wantTrailers', () => stream.sendTrailers(answer.trailers))

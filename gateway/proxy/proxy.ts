@@ -22,6 +22,7 @@ import { takeConnect } from './connect.ts'
 import { createHttp2Front } from './http2-front.ts'
 import { listenOn } from './listen.ts'
 import { ANYBODY } from './proxy-auth.ts'
+import { readPreface } from './preface.ts'
 import { buildRoad, type RoadParts, type RoadPartsDeps } from './road-parts.ts'
 import { createTransparent, type Transparent } from './transparent.ts'
 import { sendError, type Trip } from './trip.ts'
@@ -77,6 +78,12 @@ export function createProxy(deps: ProxyDeps): Proxy {
     insecureHTTPParser: false,
     shouldUpgradeCallback: isUpgrade,
   })
+  /** Connections reach the server of HTTP/1 once they are known to speak it. */
+  const takers = server.rawListeners('connection')
+  server.removeAllListeners('connection')
+  const speakHttp1 = (connection: Duplex): void => {
+    for (const taker of takers) Reflect.apply(taker, server, [connection])
+  }
   const unused = watchUnusedConnections(server)
   const arrivals = new WeakMap<Duplex, Arrival>()
   const openTrips = new Set<Trip>()
@@ -105,6 +112,25 @@ export function createProxy(deps: ProxyDeps): Proxy {
         if (isClosing) server.closeIdleConnections()
       })
   }
+  const speakHttp2 = (socket: Socket, arrival: Arrival): void => {
+    unused.use({ socket })
+    http2.take(socket, (exchange) => {
+      arrivals.set(exchange, arrival)
+      speakHttp1(exchange)
+    })
+  }
+  const takeConnection = async (socket: Socket): Promise<void> => {
+    const broken = (): void => void socket.destroy()
+    socket.on('error', broken)
+    const version = await readPreface(socket, HEAD_TIMEOUT_MS)
+    socket.off('error', broken)
+    if (version === null || socket.destroyed) return broken()
+    if (version === 'http2') return speakHttp2(socket, arrivals.get(socket) ?? IN_THE_OPEN)
+    speakHttp1(socket)
+    // What was read of it to know its kind was put back, and waits.
+    socket.resume()
+  }
+  server.on('connection', (socket: Socket) => void takeConnection(socket))
   const ways: WaysDeps = {
     ...deps,
     leaves: createLeaves(deps),
@@ -112,15 +138,9 @@ export function createProxy(deps: ProxyDeps): Proxy {
     tunnels,
     serve(socket, arrival) {
       pending.delete(socket)
-      if (socket instanceof TLSSocket && socket.alpnProtocol === 'h2')
-        return http2.take(socket, (exchange) => {
-          arrivals.set(exchange, arrival)
-          server.emit('connection', exchange)
-        })
+      if (socket instanceof TLSSocket && socket.alpnProtocol === 'h2') return speakHttp2(socket, arrival)
       arrivals.set(socket, arrival)
       server.emit('connection', socket)
-      // What was read of it to know its kind was put back, and waits.
-      socket.resume()
     },
   }
   const connections = { ...ways, store: deps.store, settings, isFull: () => isFull(settings(), tunnels, pending) }

@@ -5,6 +5,7 @@ import { ERRORS, type ErrorCode } from '../errors.ts'
 import type { Answer, Caller } from '../intercept/action.ts'
 import { jsonAnswer } from '../intercept/refusal.ts'
 import type { Settings } from '../settings.ts'
+import { grpcRefusal, isGrpc, type AnswerForm } from './grpc.ts'
 import type { Upgrade } from './upgrade.ts'
 import type { AnswerStream, HeldStream } from './held-stream.ts'
 
@@ -34,13 +35,18 @@ export function sendAnswer(trip: Trip, answer: Answer, ownHeaders: readonly stri
   const { correlationId } = trip
   const response = answerStream(trip)
   if (response.headersSent || response.destroyed) return
-  const headers = [...Object.entries(answer.headers).flat(), ...ownHeaders]
+  const { status, fields, body } = isGrpc(trip.request.headers) ? grpcRefusal(answer) : plainForm(answer)
+  const headers = [...fields, ...ownHeaders]
   if (!ownHeaders.includes('X-Correlation-ID')) headers.push('X-Correlation-ID', correlationId)
-  headers.push('Content-Length', String(Buffer.byteLength(answer.body)))
+  headers.push('Content-Length', String(Buffer.byteLength(body)))
   // A body that was not read to its end would be taken for the next request.
   if (!trip.request.complete) headers.push('Connection', 'close')
-  response.writeHead(answer.status, STATUS_CODES[answer.status] ?? '', headers)
-  response.end(answer.body)
+  response.writeHead(status, STATUS_CODES[status] ?? '', headers)
+  response.end(body)
+}
+
+function plainForm({ status, headers, body }: Answer): AnswerForm {
+  return { status, fields: Object.entries(headers).flat(), body }
 }
 
 /** An error that is not a decision (wire.md §1). */

@@ -1,17 +1,40 @@
 /** Connections towards the upstreams: one undici pool for each origin and way to connect, opened when first used. */
 import { readFileSync } from 'node:fs'
+import type { Readable } from 'node:stream'
 import { LRUCache } from 'lru-cache'
+import type { Dispatcher } from 'undici'
 import { Pool } from '../http-client.ts'
 import type { RouteConfig } from '../config/route.ts'
 import { DEFAULT_PORTS, readAuthority } from '../egress/authority.ts'
 import type { Egress } from '../egress/policy.ts'
 import type { Call } from '../intercept/action.ts'
+import { isGrpc } from './grpc.ts'
+import { createHttp2Origin, type Http2Origin } from './http2-origin.ts'
 
 /** What of a route says how its upstream is reached. */
 export type UpstreamRoute = Pick<RouteConfig, 'name' | 'protocol' | 'upstream' | 'timeout' | 'tls'>
 
+/** A request as an exchange sends it. */
+export interface SentRequest {
+  readonly path: string
+  readonly method: Dispatcher.HttpMethod
+  /** Name, value, name, value … */
+  readonly headers: string[]
+  readonly body: Buffer | Readable | null
+  /** The protocol to switch to. */
+  readonly upgrade?: string
+  /** Trailers of a streamed body, asked for when it has ended; only HTTP/2 carries them. */
+  readonly trailers?: () => NodeJS.Dict<string>
+}
+
+export interface RequestDispatcher {
+  dispatch(request: SentRequest, handler: Dispatcher.DispatchHandler): unknown
+}
+
 export interface Upstreams {
   poolOf(call: Pick<Call, 'origin'> & { readonly route: UpstreamRoute }): Pool
+  /** How the call itself is sent: gRPC by HTTP/2, all else from the pool. */
+  dispatcherOf(call: Pick<Call, 'origin' | 'headers'> & { readonly route: UpstreamRoute }): RequestDispatcher
   /** Breaks off what is under way and closes every socket. */
   close(): Promise<void>
 }
@@ -29,28 +52,40 @@ export function createUpstreams(egress: () => Egress): Upstreams {
     // What is under way on it comes to its end.
     dispose: (pool) => void pool.close().catch(() => pool.destroy()),
   })
+  const http2 = new LRUCache<string, Http2Origin>({ max: MAX_NAMED_POOLS, dispose: (origin) => origin.close() })
+  const http2Origin = (route: UpstreamRoute, origin: string): Http2Origin => {
+    const guard = route.upstream === undefined ? guardOf(origin, egress) : {}
+    const key = `${keyOf(route, origin)} ${guard.lookup === undefined}`
+    const known = http2.get(key) ?? openHttp2(origin, route, guard)
+    http2.set(key, known)
+    return known
+  }
   const namedPool = (route: UpstreamRoute, origin: string): Pool => {
     const key = keyOf(route, origin)
     const pool = named.get(key) ?? openPool(origin, route, guardOf(origin, egress))
     named.set(key, pool)
     return pool
   }
+  const poolOf: Upstreams['poolOf'] = ({ route, origin }) => {
+    if (route.upstream === undefined) return namedPool(route, origin)
+    const known = byRoute.get(route)
+    if (known !== undefined) return known
+    const key = keyOf(route, origin)
+    const pool = ofRoutes.get(key) ?? openPool(origin, route, {})
+    ofRoutes.set(key, pool)
+    byRoute.set(route, pool)
+    return pool
+  }
   return {
-    poolOf({ route, origin }) {
-      if (route.upstream === undefined) return namedPool(route, origin)
-      const known = byRoute.get(route)
-      if (known !== undefined) return known
-      const key = keyOf(route, origin)
-      const pool = ofRoutes.get(key) ?? openPool(origin, route, {})
-      ofRoutes.set(key, pool)
-      byRoute.set(route, pool)
-      return pool
-    },
+    poolOf,
+    dispatcherOf: (call) => (isGrpc(call.headers) ? http2Origin(call.route, call.origin) : poolOf(call)),
     async close() {
       const pools = [...ofRoutes.values(), ...named.values()]
       ofRoutes.clear()
+      for (const origin of http2.values()) origin.destroy()
       await Promise.all(pools.map((pool) => pool.destroy()))
       named.clear()
+      http2.clear()
     },
   }
 }
@@ -67,6 +102,15 @@ function guardOf(origin: string, egress: () => Egress): Guard {
   const read = readAuthority(host, DEFAULT_PORTS[protocol === 'https:' ? 'https' : 'http'])
   if (!read.ok) throw new Error(`${origin} is no origin: ${read.problem}`)
   return { lookup: (name, options, callback) => egress().lookupFor(read.authority)(name, options, callback) }
+}
+
+function openHttp2(origin: string, { timeout, tls }: UpstreamRoute, guard: Guard): Http2Origin {
+  return createHttp2Origin(origin, {
+    connectMs: timeout.connect * 1000,
+    headersMs: timeout.headers * 1000,
+    ...guard,
+    ...(tls.upstream_ca === undefined ? {} : { ca: readFileSync(tls.upstream_ca, 'utf8') }),
+  })
 }
 
 function openPool(origin: string, { timeout, tls }: UpstreamRoute, guard: Guard): Pool {
