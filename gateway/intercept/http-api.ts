@@ -9,6 +9,7 @@ import type { RouteConfig } from '../config/route.ts'
 import { GatewayError } from '../errors.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Answer, AnswerWatcher, Call, JudgedAction, Question, Recogniser, Refusal, Subject } from './action.ts'
+import { overridesMethod } from './method-override.ts'
 import { createOperationMatcher, readOperationsApart, type OperationMatcher } from './operations.ts'
 import { httpRefusal } from './refusal.ts'
 
@@ -120,7 +121,8 @@ class ApiCallAction implements JudgedAction {
 /** Without a match the whole contract decides: the stricter of the two. */
 function subjectOf(call: Call, matcher: OperationMatcher | null): Subject {
   const [path = '/'] = call.upstreamPath.split('?', 1)
-  const operation = matcher?.match(call.method, path) ?? null
+  // Which operation a method stated twice is, only the upstream knows.
+  const operation = overridesMethod(call) ? null : (matcher?.match(call.method, path) ?? null)
   if (operation === null) return { name: `${call.method} ${path}`, target: call.route.name, scope: null }
   const name = `${operation.method} ${operation.path}`
   return { name, target: `${call.route.name}/${name}`, scope: operation }

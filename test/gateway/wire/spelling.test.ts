@@ -1,7 +1,7 @@
 /** The same request in other spellings, as servers read them: no route, and no judgement, is chosen by how a request is written. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startHttpUpstream } from '../../fakes/http-upstream.ts'
+import { petContract, startHttpUpstream } from '../../fakes/http-upstream.ts'
 import { exchangeBytes, requestText, statusOf } from '../../fakes/raw-http.ts'
 import { startRoad } from '../../fakes/road.ts'
 
@@ -101,3 +101,24 @@ for (const headers of [
     assert.equal(upstream.requests.length, 1)
   })
 }
+
+test('http: a method stated twice is judged by the whole contract, not by the operation of the first line', async (t) => {
+  const upstream = await startHttpUpstream((_request, response) => response.end('done'))
+  const contract = { current: { file: petContract() } }
+  const road = await startRoad({
+    routes: [{ name: 'pets', match: { path: '/' }, upstream: `${upstream.origin}/v1`, protocol: 'http', contract }],
+  })
+  t.after(async () => {
+    await road.close()
+    await upstream.close()
+  })
+  await fetch(`${road.url}/pets`)
+  await fetch(`${road.url}/pets`, { headers: { 'x-http-method-override': 'POST' } })
+  assert.deepEqual(
+    road.flow.asked.map(({ context, scope }) => [context.target_id, scope === null]),
+    [
+      ['pets/GET /pets', false],
+      ['pets', true],
+    ],
+  )
+})
