@@ -28,6 +28,7 @@ export const ERRORS = {
   UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'The body must be JSON: Content-Type: application/json.' },
   MISDIRECTED: { status: 421, message: 'The request names another host than its connection was opened to.' },
   ARTIFACT_UNREADABLE: { status: 422, message: 'A contract document cannot be read.' },
+  CONTRACT_VIOLATION: { status: 422, message: 'The call violates the contract that is pinned for this route.' },
   QUOTA_EXCEEDED: { status: 429, message: 'The monthly quota of this key is used up.' },
   RATE_LIMITED: { status: 429, message: 'Too many requests in this minute.' },
   INTERNAL: { status: 500, message: 'Something went wrong here; the log has the cause under this correlation id.' },

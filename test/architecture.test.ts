@@ -282,6 +282,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'store',
     'telemetry',
     'tls',
+    'validation',
   ],
   '.': ['bench', 'charts', 'docs', 'engine', 'gateway', 'policies', 'test'],
 }

@@ -186,6 +186,8 @@ export interface RefusedAction {
   readonly kind: 'refuse'
   readonly name: string
   readonly answer: Answer
+  /** For the log; absent: it has no single reading. */
+  readonly why?: string
 }
 
 export type Action = PassingAction | JudgedAction | RefusedAction

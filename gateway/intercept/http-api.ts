@@ -3,17 +3,33 @@
  * only changes that touch it, or the contract as a whole, decide. A call that the contract does not describe is judged by all.
  */
 import { LRUCache } from 'lru-cache'
-import { contractDigest, type OfferedContract } from '../baselines/baselines.ts'
+import { contractDigest, type Baselines, type OfferedContract } from '../baselines/baselines.ts'
 import { readContractSource } from '../baselines/source.ts'
 import type { RouteConfig } from '../config/route.ts'
-import { GatewayError } from '../errors.ts'
+import { ERRORS, GatewayError } from '../errors.ts'
+import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { Answer, AnswerWatcher, Call, JudgedAction, Question, Recogniser, Refusal, Subject } from './action.ts'
+import type { Violation } from '../validation/message.ts'
+import type {
+  Action,
+  Answer,
+  AnswerWatcher,
+  Call,
+  JudgedAction,
+  Question,
+  Recogniser,
+  Refusal,
+  Subject,
+} from './action.ts'
+import { isEnforced, type ApiConformance } from './api-conformance.ts'
 import { overridesMethod } from './method-override.ts'
 import { createOperationMatcher, readOperationsApart, type OperationMatcher } from './operations.ts'
-import { httpRefusal } from './refusal.ts'
+import { httpRefusal, jsonAnswer } from './refusal.ts'
 
 export interface HttpApiDeps {
+  readonly baselines: Pick<Baselines, 'baselineFor'>
+  readonly conformance: ApiConformance
+  readonly logger: Logger
   readonly metrics: Metrics
   readonly now: () => number
   /** Contracts shorter than this are read on the main thread. */
@@ -84,19 +100,73 @@ export function createHttpApiRecogniser(deps: HttpApiDeps): Recogniser {
   }
 
   return {
-    needsBody: () => false,
-    recognise: (call) => new ApiCallAction(call, current),
+    needsBody: (head) => deps.conformance.needsBody(head),
+    recognise: (call) =>
+      call.route.validate === 'off' ? new ApiCallAction(call, current, null) : checked(call, current, deps),
   }
+}
+
+type Current = (route: RouteConfig) => Reading | Promise<Reading>
+
+/** The call is held against the pinned contract before it is judged by what became of that contract. */
+async function checked(call: Call, current: Current, deps: HttpApiDeps): Promise<Action> {
+  const { baselines, conformance, logger } = deps
+  const { route, correlationId } = call
+  try {
+    const { contract } = await current(route)
+    const pinned = await baselines.baselineFor(route, contract)
+    const violations = await conformance.ofRequest(call, pinned)
+    if (violations !== null && isEnforced(route)) return violating(call, violations)
+    if (violations !== null)
+      logger.warn(
+        { correlation_id: correlationId, route: route.name, violations },
+        'a call violates the pinned contract',
+      )
+    return new ApiCallAction(call, current, () => conformance.watchAnswer(call, pinned))
+  } catch (error) {
+    if (isEnforced(route)) return new ApiCallAction(call, () => Promise.reject(uncheckable(route, error)), null)
+    logger.warn(
+      { err: error, correlation_id: correlationId, route: route.name },
+      'a call could not be held against the contract',
+    )
+    return new ApiCallAction(call, current, null)
+  }
+}
+
+function uncheckable({ name }: RouteConfig, cause: unknown): GatewayError {
+  if (cause instanceof GatewayError) return cause
+  const why = cause instanceof Error ? cause.message : 'unknown'
+  return new GatewayError(
+    'PREFLIGHT_UNDECIDED',
+    `The call could not be held against the contract of route "${name}": ${why}.`,
+    { cause },
+  )
+}
+
+function violating({ correlationId, method, upstreamPath }: Call, violations: readonly Violation[]): Action {
+  const code = 'CONTRACT_VIOLATION'
+  const listed = violations.map(({ where, message }) => `${where} ${message}`).join('; ')
+  const name = `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`
+  const message = `${ERRORS[code].message} ${listed}. Correct the call by the contract; sent again as it is, it is refused again.`
+  const details = violations.map(({ where, message: what }) => ({ pointer: where, message: what }))
+  const answer = jsonAnswer(
+    ERRORS[code].status,
+    { error: code, message, correlation_id: correlationId, details },
+    { 'Preflight-Action': 'STOP' },
+  )
+  return { kind: 'refuse', name, answer, why: 'it violates the pinned contract' }
 }
 
 class ApiCallAction implements JudgedAction {
   readonly kind = 'judge'
   readonly #call: Call
-  readonly #current: (route: RouteConfig) => Reading | Promise<Reading>
+  readonly #current: Current
+  readonly #watchAnswer: (() => AnswerWatcher) | null
 
-  constructor(call: Call, current: (route: RouteConfig) => Reading | Promise<Reading>) {
+  constructor(call: Call, current: Current, watchAnswer: (() => AnswerWatcher) | null) {
     this.#call = call
     this.#current = current
+    this.#watchAnswer = watchAnswer
   }
 
   get name(): string {
@@ -110,7 +180,7 @@ class ApiCallAction implements JudgedAction {
   }
 
   watch(): AnswerWatcher | null {
-    return null
+    return this.#watchAnswer?.() ?? null
   }
 
   refuse(refusal: Refusal): Answer {

@@ -191,7 +191,7 @@ export function createProxy(deps: ProxyDeps): Proxy {
       clearTimeout(force)
       tunnels.close()
       http2.close()
-      await road.upstreams.close()
+      await Promise.all([road.upstreams.close(), road.validator.close()])
     },
   }
 }

@@ -10,6 +10,7 @@ import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Monitoring } from '../telemetry/monitoring.ts'
+import { createValidator, type Validator } from '../validation/validator.ts'
 import { recordCallDenial } from './egress-record.ts'
 import type { Exchange } from './exchange.ts'
 import type { ReceiptGateDeps } from './receipt-gate.ts'
@@ -35,7 +36,7 @@ export interface RoadPartsDeps {
   readonly now: () => number
 }
 
-export type RoadParts = RoadDeps & { readonly waitingRoom: WaitingRoom }
+export type RoadParts = RoadDeps & { readonly waitingRoom: WaitingRoom; readonly validator: Validator }
 
 export function buildRoad(deps: RoadPartsDeps, upstreams: Upstreams, tunnels: Tunnels): RoadParts {
   const { metrics, logger, now, settings, breakGlass } = deps
@@ -47,9 +48,11 @@ export function buildRoad(deps: RoadPartsDeps, upstreams: Upstreams, tunnels: Tu
     logger,
     now,
   })
+  const validator = createValidator(() => settings().config.limits.analysis * 1000)
   metrics.sample('preflight_calls_held', () => waitingRoom.held())
   return {
-    recognisers: createRecognisers({ ...deps, upstreams }),
+    recognisers: createRecognisers({ ...deps, upstreams, validator }),
+    validator,
     baselines: deps.baselines,
     consumers: deps.consumers,
     verdicts,

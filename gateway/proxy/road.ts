@@ -2,7 +2,15 @@
  * The road of an intercepted call, as the design draws it: intercept → (gather → analyze → decide → record) → enforce → observe.
  * Every stage is one function; a stage that fails ends in an answer that is not a forwarded call.
  */
-import type { Action, Answer, Call, CallHead, JudgedAction, PassingAction, Recogniser } from '../intercept/action.ts'
+import type {
+  Action,
+  Call,
+  CallHead,
+  JudgedAction,
+  PassingAction,
+  Recogniser,
+  RefusedAction,
+} from '../intercept/action.ts'
 import type { Recognisers } from '../intercept/recognisers.ts'
 import { readBody } from './body.ts'
 import { forward, type ForwardDeps, type Passage } from './forward.ts'
@@ -24,7 +32,7 @@ export async function travel(trip: Trip, match: RouteMatch, deps: RoadDeps): Pro
   const call = await intercept(trip, match, recogniser, deps)
   if (call === null) return
   const action = await recogniser.recognise(call)
-  if (action.kind === 'refuse') return refuseUnread(trip, call, action.answer, deps)
+  if (action.kind === 'refuse') return refuseUnread(trip, call, action, deps)
   if (trip.upgrade !== null && !coversUpgrade(call, action)) {
     if (call.route.mode === 'enforce') return refuseUpgrade(trip, call, action, trip.upgrade, deps)
     deps.metrics.count('preflight_observed_calls_total', { route: call.route.name, would: 'stopped' })
@@ -66,11 +74,11 @@ async function intercept(trip: Trip, match: RouteMatch, recogniser: Recogniser, 
 
 const NO_BODY = Buffer.alloc(0)
 
-function refuseUnread(trip: Trip, call: Call, answer: Answer, deps: RoadDeps): void {
+function refuseUnread(trip: Trip, call: Call, { answer, why }: RefusedAction, deps: RoadDeps): void {
   deps.metrics.count('preflight_calls_total', { route: call.route.name, outcome: 'refused' })
   deps.logger.warn(
     { correlation_id: call.correlationId, route: call.route.name },
-    'a request was refused: it has no single reading',
+    `a request was refused: ${why ?? 'it has no single reading'}`,
   )
   sendAnswer(trip, answer)
 }

@@ -146,6 +146,12 @@ export const METRICS = [
     help: 'Bytes that went through tunnels, counted when they close: sent (to the destination), received.',
   },
   {
+    name: 'preflight_contract_checks_total',
+    type: 'counter',
+    labels: ['route', 'side', 'result'],
+    help: 'Requests and answers of routes that validate, held against the pinned contract: conforms, violates (an answer: TOOL_RESULT_SHAPE_DRIFT), unchecked (the contract says nothing that could be held against it), failed (no telling).',
+  },
+  {
     name: 'preflight_upstream_errors_total',
     type: 'counter',
     labels: ['route', 'code'],

@@ -1,0 +1,179 @@
+/** Holds one request or answer against a contract: the operation that it belongs to, its parameters, its media type, its body. */
+import type { ErrorObject } from 'ajv/dist/2020.js'
+import { readStrictJson } from '../intercept/strict-json.ts'
+import type { CheckedContract, Part, Side } from './contract.ts'
+import type { AnswerMessage, Conformance, Message, RequestMessage, Violation } from './message.ts'
+import { cookiesOf, parametersOf, pathValues, valueOf, type RequestValues } from './parameters.ts'
+
+interface Found {
+  readonly name: string
+  readonly operation: Part
+  readonly item: Part
+  readonly path: ReadonlyMap<string, string>
+}
+
+/** Throws when a schema of the contract cannot be compiled: then there is no telling. */
+export function conformanceOf(message: Message, contract: CheckedContract): Conformance {
+  const found = operationOf(message, contract)
+  if (found === null) {
+    if (message.side === 'answer' || message.method === 'OPTIONS')
+      return { result: 'unchecked', operation: null, note: 'the contract describes no such operation' }
+    const violations = [{ where: 'path', message: 'the contract describes no such operation' }]
+    return { result: 'violates', operation: null, violations }
+  }
+  const { violations, notes } =
+    message.side === 'request' ? ofRequest(message, found, contract) : ofAnswer(message, found, contract)
+  if (violations.length > 0) return { result: 'violates', operation: found.name, violations }
+  return { result: notes.length > 0 ? 'unchecked' : 'conforms', operation: found.name, note: notes[0] ?? null }
+}
+
+function operationOf({ method, target }: Message, contract: CheckedContract): Found | null {
+  const [path = '/'] = target.split('?', 1)
+  const match = contract.matcher.match(method, path) ?? (method === 'HEAD' ? contract.matcher.match('GET', path) : null)
+  const parts = match === null ? null : contract.operation(match.method, match.path)
+  if (match === null || parts === null) return null
+  const values = contract.basePaths
+    .filter((base) => path.startsWith(base))
+    .map((base) => pathValues(match.path, path.slice(base.length)))
+    .find((found) => found !== null)
+  return { name: `${match.method} ${match.path}`, ...parts, path: values ?? new Map() }
+}
+
+interface Checked {
+  readonly violations: readonly Violation[]
+  /** What was there and could not be read. */
+  readonly notes: readonly string[]
+}
+
+function ofRequest(message: RequestMessage, { operation, item, path }: Found, contract: CheckedContract): Checked {
+  const query = new URLSearchParams(message.target.split('?').slice(1).join('?'))
+  const values = { path, query, headers: message.headers, cookies: cookiesOf(message.headers['cookie']) }
+  const parts = [ofParameters(values, { operation, item, contract }), ofRequestBody(message, operation, contract)]
+  return { violations: parts.flatMap(({ violations }) => violations), notes: parts.flatMap(({ notes }) => notes) }
+}
+
+function ofParameters(
+  values: RequestValues,
+  { operation, item, contract }: Pick<Found, 'operation' | 'item'> & { readonly contract: CheckedContract },
+): Checked {
+  const violations: Violation[] = []
+  const notes: string[] = []
+  for (const parameter of parametersOf(contract, item, operation)) {
+    const { place, name, isRequired, schemaAt } = parameter
+    const where = `${place}.${name}`
+    const { given, isRead } = valueOf(parameter, values)
+    if (!isRead) notes.push(`${where} is written in a way that is not read`)
+    else if (given === undefined) {
+      if (isRequired) violations.push({ where, message: 'is required' })
+    } else if (schemaAt !== null) violations.push(...faults(given, schemaAt, where, 'request', true, contract))
+  }
+  return { violations, notes }
+}
+
+/** OpenAPI 3 `requestBody`, Swagger 2.0 a parameter in the body. */
+function ofRequestBody(
+  { hasBody, body, headers }: RequestMessage,
+  operation: Part,
+  contract: CheckedContract,
+): Checked {
+  const described = contract.member(operation, 'requestBody')
+  const old = contract.items(operation, 'parameters').find(({ value }) => value['in'] === 'body') ?? null
+  const isRequired = (described ?? old)?.value['required'] === true
+  if (!hasBody) return isRequired ? one('body', 'is required') : NOTHING
+  if (described !== null) return ofContent(body, headers, described, 'request', contract)
+  if (old === null) return NOTHING
+  const schema = contract.member(old, 'schema')
+  return schema === null || !isJson(headers['content-type']) ? NOTHING : ofJson(body, schema.at, 'request', contract)
+}
+
+function ofAnswer(message: AnswerMessage, { operation }: Found, contract: CheckedContract): Checked {
+  const { status, body, headers, method } = message
+  const responses = contract.member(operation, 'responses')
+  if (responses === null) return NOTHING
+  const names = [String(status), `${String(status)[0]}XX`, `${String(status)[0]}xx`, 'default']
+  const described = names.map((name) => contract.member(responses, name)).find((part) => part !== null) ?? null
+  if (described === null) return one('status', `${status} is none of the answers that the contract describes`)
+  if (method === 'HEAD' || status === 204 || status === 304) return NOTHING
+  const schema = contract.member(described, 'schema')
+  if (schema !== null && isJson(headers['content-type'])) return ofJson(body, schema.at, 'answer', contract)
+  // An answer whose description names no content says nothing of its body.
+  return contract.member(described, 'content') === null
+    ? NOTHING
+    : ofContent(body, headers, described, 'answer', contract)
+}
+
+function ofContent(
+  body: Uint8Array | null,
+  headers: Readonly<Record<string, string>>,
+  described: Part,
+  side: Side,
+  contract: CheckedContract,
+): Checked {
+  const content = contract.member(described, 'content')
+  if (content === null || Object.keys(content.value).length === 0) return NOTHING
+  const type = mediaType(headers['content-type'])
+  if (type === '' && body?.length === 0) return one('body', 'is missing')
+  const key = Object.keys(content.value)
+    .filter((range) => isWithin(type, mediaType(range)))
+    .toSorted((a, b) => wildcards(a) - wildcards(b))[0]
+  if (key === undefined)
+    return one('content-type', `${type === '' ? 'none' : type} is none of ${Object.keys(content.value).join(', ')}`)
+  const schema = contract.member(content, key, 'schema')
+  if (schema === null) return NOTHING
+  return isJson(type)
+    ? ofJson(body, schema.at, side, contract)
+    : { violations: [], notes: [`bodies of ${type} are not read`] }
+}
+
+function wildcards(range: string): number {
+  return range.split('*').length
+}
+
+function isWithin(type: string, range: string): boolean {
+  if (range === '*/*' || range === type) return true
+  return range.endsWith('/*') && type.startsWith(range.slice(0, -1))
+}
+
+function mediaType(header: string | undefined): string {
+  return (header ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+}
+
+function isJson(header: string | undefined): boolean {
+  return /[/+]json$/.test(mediaType(header))
+}
+
+function ofJson(body: Uint8Array | null, schemaAt: string, side: Side, contract: CheckedContract): Checked {
+  if (body === null) return { violations: [], notes: ['the body was not read'] }
+  const json = readStrictJson(Buffer.from(body))
+  if (!json.ok) return one('body', json.message)
+  return { violations: faults(json.value, schemaAt, 'body', side, false, contract), notes: [] }
+}
+
+function faults(
+  value: unknown,
+  schemaAt: string,
+  where: string,
+  side: Side,
+  isText: boolean,
+  contract: CheckedContract,
+): readonly Violation[] {
+  const check = contract.validator(schemaAt, side, isText)
+  if (check({ value })) return []
+  return (check.errors ?? []).slice(0, MAX_LISTED).map((error) => violationOf(error, where))
+}
+
+const MAX_LISTED = 10
+
+/** In the words of the schema; the value itself is the caller's, and stays out of answers and logs. */
+function violationOf({ instancePath, message = 'does not conform', params }: ErrorObject, where: string): Violation {
+  const pointer = instancePath.replace(/^\/value/, '')
+  const allowed: unknown = params['allowedValues']
+  const listed = Array.isArray(allowed) ? `: ${allowed.map((one) => JSON.stringify(one)).join(', ')}`.slice(0, 200) : ''
+  return { where: pointer === '' ? where : `${where}#${pointer}`, message: `${message}${listed}` }
+}
+
+const NOTHING: Checked = { violations: [], notes: [] }
+
+function one(where: string, message: string): Checked {
+  return { violations: [{ where, message }], notes: [] }
+}

@@ -1,0 +1,172 @@
+/** An OpenAPI document made ready for checking: references followed, schemas of its version brought to JSON Schema, each compiled when first used. */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { DEFAULT_DOCUMENT_LIMITS, readDocument } from '../../engine/index.ts'
+import { createOperationMatcher, readOperations, type OperationMatcher } from '../intercept/operations.ts'
+import { isJsonObject } from '../intercept/strict-json.ts'
+
+type Members = Readonly<Record<string, unknown>>
+export type Side = 'request' | 'answer'
+
+/** A part of the document and where it is. */
+export interface Part {
+  readonly value: Members
+  /** JSON Pointer. */
+  readonly at: string
+}
+
+export interface CheckedContract {
+  readonly matcher: OperationMatcher
+  readonly basePaths: readonly string[]
+  operation(method: string, path: string): { readonly operation: Part; readonly item: Part } | null
+  /** A member, behind the references that stand in its place. Null: no object is there. */
+  member(part: Part, ...names: readonly string[]): Part | null
+  items(part: Part, name: string): readonly Part[]
+  /** @param isText values are texts off the wire, to be read as what the schema wants. @throws when the schema cannot be compiled */
+  validator(schemaAt: string, side: Side, isText: boolean): ValidateFunction
+}
+
+const ROOT = 'contract'
+
+/** @throws when the document cannot be read */
+export function openContract(text: string): CheckedContract {
+  const table = readOperations(text)
+  const read = readDocument(text, DEFAULT_DOCUMENT_LIMITS)
+  if (!read.ok) throw new Error(read.problem.message)
+  const root: unknown = read.value.root
+  const whole: Part = { value: isJsonObject(root) ? root : {}, at: '' }
+  const compilers = new Map<string, Ajv2020>()
+  const compiled = new Map<string, ValidateFunction>()
+  const compilerFor = (side: Side, isText: boolean): Ajv2020 => {
+    const key = `${side} ${isText}`
+    const known = compilers.get(key)
+    if (known !== undefined) return known
+    const made = new Ajv2020({
+      strict: false,
+      allErrors: false,
+      validateSchema: false,
+      logger: false,
+      coerceTypes: isText,
+    })
+    addFormats.default(made)
+    made.addSchema({ ...Object(plain(whole.value, side)), $id: ROOT }, ROOT, undefined, false)
+    compilers.set(key, made)
+    return made
+  }
+  const follow = (value: unknown, at: string, hops = 0): Part | null => {
+    if (!isJsonObject(value) || hops > MAX_HOPS) return null
+    const reference = value['$ref']
+    if (typeof reference !== 'string' || !reference.startsWith('#')) return { value, at }
+    const pointer = decodeURIComponent(reference.slice(1))
+    return follow(valueAt(whole.value, pointer), pointer, hops + 1)
+  }
+  const member = (part: Part, ...names: readonly string[]): Part | null => {
+    let current: Part | null = part
+    for (const name of names) {
+      if (current === null || !Object.hasOwn(current.value, name)) return null
+      current = follow(current.value[name], `${current.at}/${escaped(name)}`)
+    }
+    return current
+  }
+  return {
+    matcher: createOperationMatcher(table),
+    basePaths: table.basePaths,
+    member,
+    operation(method, path) {
+      const item = member(whole, 'paths', path)
+      const operation = item === null ? null : member(item, method.toLowerCase())
+      return item === null || operation === null ? null : { item, operation }
+    },
+    items(part, name) {
+      const list: unknown = part.value[name]
+      if (!Array.isArray(list)) return []
+      return list.flatMap((value, index) => follow(value, `${part.at}/${name}/${index}`) ?? [])
+    },
+    validator(schemaAt, side, isText) {
+      const key = `${side} ${isText} ${schemaAt}`
+      const known = compiled.get(key)
+      if (known !== undefined) return known
+      const schema = { type: 'object', properties: { value: { $ref: `${ROOT}#${encodedPointer(schemaAt)}` } } }
+      const made = compilerFor(side, isText).compile(schema)
+      compiled.set(key, made)
+      return made
+    },
+  }
+}
+
+const MAX_HOPS = 32
+
+function valueAt(root: unknown, pointer: string): unknown {
+  let value = root
+  for (const token of pointer.split('/').slice(1)) {
+    const name = token.replaceAll('~1', '/').replaceAll('~0', '~')
+    if (Array.isArray(value)) value = value[Number(name)]
+    else if (isJsonObject(value) && Object.hasOwn(value, name)) value = value[name]
+    else return undefined
+  }
+  return value
+}
+
+function escaped(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+function encodedPointer(pointer: string): string {
+  return pointer.split('/').map(encodeURIComponent).join('/')
+}
+
+/**
+ * What OpenAPI says in its own way, as JSON Schema (2020-12) says it: `nullable`, exclusive bounds as booleans, and properties that
+ * are of one direction only and are asked for in the other by nobody.
+ */
+function plain(value: unknown, side: Side): unknown {
+  const made = new Map<object, unknown>()
+  const copy = (held: unknown): unknown => {
+    if (typeof held !== 'object' || held === null) return held
+    const known = made.get(held)
+    if (known !== undefined) return known
+    const result: Record<string, unknown> | unknown[] = Array.isArray(held) ? [] : {}
+    made.set(held, result)
+    if (Array.isArray(held) && Array.isArray(result)) for (const item of held) result.push(copy(item))
+    else if (isJsonObject(held)) Object.assign(result, plainMembers(held, side, copy))
+    return result
+  }
+  return copy(value)
+}
+
+function plainMembers(held: Members, side: Side, copy: (value: unknown) => unknown): Members {
+  const members: Record<string, unknown> = {}
+  const isSchema = typeof held['type'] === 'string' || Array.isArray(held['required'])
+  for (const [name, value] of Object.entries(held)) {
+    // Addresses of the document's own: references within it lead by pointers.
+    if ((name === '$id' || name === '$schema') && typeof value === 'string') continue
+    // Swagger 2.0 writes a parameter and its schema into one object.
+    if (name === 'required' && typeof value === 'boolean') continue
+    members[name] = copy(value)
+  }
+  if (!isSchema) return members
+  if (held['nullable'] === true && typeof held['type'] === 'string') {
+    members['type'] = [held['type'], 'null']
+    if (Array.isArray(held['enum'])) members['enum'] = [...held['enum'], null]
+  }
+  for (const [flag, bound] of [
+    ['exclusiveMinimum', 'minimum'],
+    ['exclusiveMaximum', 'maximum'],
+  ] as const) {
+    if (typeof held[flag] !== 'boolean') continue
+    delete members[flag]
+    if (held[flag] && held[bound] !== undefined) {
+      members[flag] = held[bound]
+      delete members[bound]
+    }
+  }
+  const { required, properties } = held
+  if (Array.isArray(required) && isJsonObject(properties)) {
+    const foreign = side === 'request' ? 'readOnly' : 'writeOnly'
+    members['required'] = required.filter((name) => {
+      const property = typeof name === 'string' ? properties[name] : undefined
+      return !isJsonObject(property) || property[foreign] !== true
+    })
+  }
+  return members
+}

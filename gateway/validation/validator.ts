@@ -1,0 +1,82 @@
+/** Asks the checking thread, started when first needed: each question within a time, and no more waiting than is bounded. */
+import { Worker } from 'node:worker_threads'
+import type { Conformance, Job, Message, Reply } from './message.ts'
+
+export interface Validator {
+  /** Rejects when there is no telling: the contract cannot be compiled, it took too long, too much waits. */
+  check(contract: { readonly digest: string; readonly content: string }, message: Message): Promise<Conformance>
+  close(): Promise<void>
+}
+
+interface Waiting {
+  readonly contract: { readonly digest: string; readonly content: string }
+  readonly message: Message
+  readonly resolve: (value: Conformance) => void
+  readonly reject: (error: Error) => void
+  readonly timer: NodeJS.Timeout
+}
+
+/** Of checks that have been asked for and not answered. */
+const MAX_WAITING = 1000
+
+const THREAD = new URL('../thread.js', import.meta.url)
+/** `.ts` in the sources, `.js` in the package. */
+const CHECKER = new URL(`./worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url).href
+
+/** @param timeout of one check, in milliseconds; a check over it ends the thread, and with it all that waits there */
+export function createValidator(timeout: () => number): Validator {
+  const waiting = new Map<number, Waiting>()
+  const sent = new Set<string>()
+  let worker: Worker | null = null
+  let next = 0
+
+  const end = async (why: string): Promise<void> => {
+    const ending = worker
+    worker = null
+    sent.clear()
+    for (const [id, one] of waiting) {
+      clearTimeout(one.timer)
+      waiting.delete(id)
+      one.reject(new Error(why))
+    }
+    await ending?.terminate()
+  }
+  const post = (id: number, { contract, message }: Waiting): void => {
+    const isSent = sent.has(contract.digest)
+    sent.add(contract.digest)
+    const job: Job = { id, digest: contract.digest, contract: isSent ? null : contract.content, message }
+    worker ??= start()
+    worker.postMessage(job)
+  }
+  const settle = (reply: Reply): void => {
+    const one = waiting.get(reply.id)
+    if (one === undefined) return
+    if (!reply.ok && reply.isUnknown && sent.delete(one.contract.digest)) return post(reply.id, one)
+    waiting.delete(reply.id)
+    clearTimeout(one.timer)
+    if (reply.ok) one.resolve(reply.value)
+    else one.reject(new Error(reply.why))
+  }
+  const start = (): Worker => {
+    const started = new Worker(THREAD, { workerData: { module: CHECKER } })
+    started.unref()
+    started.on('message', settle)
+    started.on('error', (error) => void (worker === started && end(error.message)))
+    started.on('exit', () => void (worker === started && end('the checking thread ended')))
+    return started
+  }
+
+  return {
+    check(contract, message) {
+      if (waiting.size >= MAX_WAITING) return Promise.reject(new Error(`${MAX_WAITING} checks wait already`))
+      return new Promise((resolve, reject) => {
+        const id = (next += 1)
+        const timer = setTimeout(() => void end(`a check took longer than ${timeout()} ms`), timeout())
+        const one = { contract, message, resolve, reject, timer }
+        waiting.set(id, one)
+        post(id, one)
+      })
+    },
+    close: () => end('the gateway stops'),
+  }
+}
