@@ -24,8 +24,8 @@ const CHECKS: readonly Check[] = [
   checkRouteMatches,
   checkRoutesSomewhere,
   checkHttpRoutes,
-  checkKubernetesNames,
   checkValidation,
+  checkKubernetesNames,
   checkRequestMaps,
   checkAgents,
   checkContractFiles,
@@ -157,14 +157,14 @@ function checkHttpRoutes({ routes }: Config): readonly Located[] {
         ]
       : [],
   )
+}
+
 function checkValidation({ routes }: Config): readonly Located[] {
   return routes.flatMap(({ protocol, validate }, index) =>
     protocol === 'http' || protocol === 'mcp' || validate === 'off'
       ? []
       : [at(`/routes/${index}/validate`, `calls of the protocol ${protocol} are not described by schemas`, 'remove it')],
   )
-}
-
 }
 
 function checkKubernetesNames({ routes }: Config): readonly Located[] {
