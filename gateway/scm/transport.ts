@@ -26,7 +26,7 @@ export interface TransportOptions {
   readonly send: (request: ScmRequest) => Promise<Dispatcher.ResponseData>
   /** Longest wait for one answer, milliseconds; all of them together may take eight times as long. */
   readonly timeout: number
-  /** Longest body of one answer, bytes. */
+  /** Longest body of one answer, bytes; all of them together may have eight times as many. */
   readonly maxBytes: number
   /** Most questions that one derivation may ask. */
   readonly maxRequests: number
@@ -46,12 +46,18 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 307, 308])
 const MAX_REDIRECTS = 3
 const RELAYED = ['retry-after', 'www-authenticate', 'x-ratelimit-reset', 'x-github-sso'] as const
 
-/** A platform that is slow at every step must not hold a call for as long as there are steps. */
+/**
+ * A platform that is slow at every step must not hold a call for as long as there are steps; nor must many large files, which
+ * whoever may push a branch can put there, fill the memory while each of them is within its bound.
+ */
 const ANSWERS_IN_ROW = 8
 
 export function createScmTransport(options: TransportOptions): ScmTransport {
   let asked = 0
-  const whole = AbortSignal.timeout(options.timeout * ANSWERS_IN_ROW)
+  const whole: Allowance = {
+    signal: AbortSignal.timeout(options.timeout * ANSWERS_IN_ROW),
+    bytes: options.maxBytes * ANSWERS_IN_ROW,
+  }
   const ask = async (method: ScmRequest['method'], path: string, accept: string, body: string | null) => {
     let target = `${options.prefix}${path}`
     for (let hops = 0; ; hops += 1) {
@@ -74,6 +80,13 @@ export function createScmTransport(options: TransportOptions): ScmTransport {
   }
 }
 
+/** What one derivation may take in all. */
+interface Allowance {
+  readonly signal: AbortSignal
+  /** Left of it. */
+  bytes: number
+}
+
 async function exchange(
   {
     method,
@@ -83,15 +96,16 @@ async function exchange(
     whole,
   }: Pick<ScmRequest, 'method' | 'path' | 'body'> & {
     readonly accept: string
-    readonly whole: AbortSignal
+    readonly whole: Allowance
   },
   { send, title, timeout, maxBytes }: TransportOptions,
 ): Promise<ScmAnswer> {
-  const signal = AbortSignal.any([AbortSignal.timeout(timeout), whole])
+  const signal = AbortSignal.any([AbortSignal.timeout(timeout), whole.signal])
   const headers = { accept, ...(body !== null && { 'content-type': 'application/json' }) }
   try {
     const response = await send({ method, path, headers, body, signal })
-    return { status: response.statusCode, headers: response.headers, bytes: await read(response, maxBytes, title) }
+    const bytes = await read(response, { maxBytes, whole }, title)
+    return { status: response.statusCode, headers: response.headers, bytes }
   } catch (error) {
     if (error instanceof ScmError) throw error
     const what = signal.aborted ? 'did not answer in time' : 'cannot be reached'
@@ -99,11 +113,20 @@ async function exchange(
   }
 }
 
-async function read(response: Dispatcher.ResponseData, maxBytes: number, title: string): Promise<Buffer> {
+async function read(
+  response: Dispatcher.ResponseData,
+  { maxBytes, whole }: { readonly maxBytes: number; readonly whole: Allowance },
+  title: string,
+): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of response.body as AsyncIterable<Buffer>) {
     size += chunk.length
+    whole.bytes -= chunk.length
+    if (whole.bytes < 0) {
+      response.body.destroy()
+      throw new ScmError('unexpected', `the answers of ${title} to one call are too long together`)
+    }
     if (size > maxBytes) {
       response.body.destroy()
       throw new ScmError('unexpected', `an answer of ${title} is longer than ${maxBytes} bytes`, { status: 413 })

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { deriveChangeSet, type DerivationQuestion, type DerivationTerms } from '../../gateway/scm/derivation.ts'
+import { createGithubClient } from '../../gateway/scm/github.ts'
 import { ScmError } from '../../gateway/scm/scm-error.ts'
 import { startGithub } from '../fakes/github-server.ts'
 import { startGitlab } from '../fakes/gitlab-server.ts'
-import { derivationTerms, FAKE_PLATFORMS, openapi, type FakePlatform } from '../fakes/scm-client.ts'
+import { derivationTerms, FAKE_PLATFORMS, openapi, transportTo, type FakePlatform } from '../fakes/scm-client.ts'
 import { FakeRepository, type Files } from '../fakes/scm-repository.ts'
 import { SCM_TOKEN, type ScmServer } from '../fakes/scm-server.ts'
 
@@ -284,4 +285,18 @@ test('a redirect to another origin is followed at the same origin only, so the t
   assert.equal((await GITHUB.client(server).facts()).name, 'acme/pets')
   assert.equal(thief.requests.length, 0)
   assert.ok(server.requests.every(({ headers }) => headers.authorization === `Bearer ${SCM_TOKEN}`))
+})
+
+test('many files that are each within the bound are not more together than memory should hold', async (t) => {
+  const large = `${openapi('/pets')}# ${'x'.repeat(60_000)}\n`
+  const files = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`api/${index}.yaml`, large]))
+  const server = await started(t, GITHUB, repositoryOf({ 'README.md': 'pets' }, files))
+  const client = (maxBytes: number) =>
+    createGithubClient(transportTo(server, '', SCM_TOKEN, { maxBytes }), `/repos/${server.repository.name}`)
+  const derived = (maxBytes: number) => derive({ ...GITHUB, client: () => client(maxBytes) }, server)
+  assert.equal((await derived(1_000_000)).artifacts.length, 20)
+  await assert.rejects(
+    derived(100_000),
+    (error) => error instanceof ScmError && /too long together/.test(error.message),
+  )
 })
