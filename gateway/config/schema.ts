@@ -9,6 +9,7 @@ import { EgressConfig, ProxyAuthConfig, TlsConfig } from './egress.ts'
 import { integer, seconds, strict } from './fields.ts'
 import { RouteConfig } from './route.ts'
 import { ScmConfig } from './scm.ts'
+import { SinkConfig } from './sinks.ts'
 
 const LISTEN = '^(\\[[0-9a-fA-F:.]+\\]|[^:\\s]+):[0-9]{1,5}$'
 
@@ -18,31 +19,6 @@ const listen = (address: string, what: string) =>
     pattern: LISTEN,
     description: `Address of the ${what} listener, HOST:PORT; port 0 picks a free one.`,
   })
-
-export const SinkConfig = Type.Union([
-  Type.Object(
-    { type: Type.Literal('log', { description: 'log: lines on stdout. http: batches to an address.' }) },
-    { additionalProperties: false },
-  ),
-  Type.Object(
-    {
-      type: Type.Literal('http'),
-      url: Type.String({
-        pattern: '^https?://',
-        description: 'Takes batches of CloudEvents (application/cloudevents-batch+json), gzip; 2xx acknowledges.',
-      }),
-      batch: integer(100, 'Events in a batch at the most'),
-      interval: seconds(1, 'Longest wait before a batch is sent', 0.01),
-      timeout: seconds(10, 'One delivery'),
-      retries: integer(5, 'Further tries of one batch', 0),
-      header: Type.Optional(
-        Type.String({ description: 'One more request header, "Name: value", e.g. for authentication.' }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
-])
-export type SinkConfig = Static<typeof SinkConfig>
 
 export const Config = Type.Object(
   {

@@ -29,7 +29,7 @@ export interface RoadPartsDeps {
   readonly baselines: Pick<Baselines, 'baselineFor'>
   readonly consumers: Pick<ConsumerObserver, 'note'>
   readonly breakGlass: Pick<BreakGlass, 'use' | 'isOpen'>
-  readonly monitoring: Pick<Monitoring, 'isWired' | 'open' | 'finish'>
+  readonly monitoring: Pick<Monitoring, 'open'>
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */

@@ -123,15 +123,15 @@ async function enforce(
 ): Promise<void> {
   if (settlement.kind === 'gone') return
   if (settlement.kind === 'halt') return sendAnswer(trip, settlement.answer, settlement.headers)
-  const { headers, isMonitored, verdicts } = settlement
+  const { headers, watch, verdicts } = settlement
   const passage: Passage = {
     verdicts: call.route.receipts.attach ? verdicts : [],
     headers,
-    watcher: action.watch(isMonitored),
+    watcher: action.watch(watch !== null),
     isStanding: false,
   }
   const end = await forward(trip, call, passage, deps)
-  if (isMonitored) await deps.monitoring.finish(call.correlationId, end)
+  await watch?.finish(end)
 }
 
 /** The client's connection while its call is held. Plain HTTP has no sign of life to give; an event stream begins with the wait. */

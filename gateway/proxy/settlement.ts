@@ -11,7 +11,7 @@ import type { Settings } from '../settings.ts'
 import type { InterceptionRow, Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { Monitoring } from '../telemetry/monitoring.ts'
+import type { Monitoring, Watch } from '../telemetry/monitoring.ts'
 import { judge, undecided, type Decided, type JudgeDeps, type Judgement } from './judge.ts'
 import { decisionHeaders, stopped, unjudged, unmonitored, type Halt } from './refusals.ts'
 import type { CallVerdict, DecisionVerdict, ReceiptVerdict } from './verdicts.ts'
@@ -19,7 +19,7 @@ import type { Waiting, WaitingRoom } from './waiting-room.ts'
 
 export interface SettlementDeps extends JudgeDeps {
   readonly store: Pick<Store, 'recordInterception'>
-  readonly monitoring: Pick<Monitoring, 'open' | 'finish'>
+  readonly monitoring: Pick<Monitoring, 'open'>
   readonly breakGlass: Pick<BreakGlass, 'use' | 'isOpen'>
   readonly waitingRoom: Pick<WaitingRoom, 'wait'>
   readonly metrics: Metrics
@@ -35,8 +35,8 @@ export interface Passing {
   readonly verdicts: readonly (DecisionVerdict | ReceiptVerdict)[]
   /** Added to the answer: name, value, name, value … */
   readonly headers: readonly string[]
-  /** A monitoring window is open, and waits for the outcome. */
-  readonly isMonitored: boolean
+  /** Set when a monitoring window is open: it waits for the outcome. */
+  readonly watch: Watch | null
 }
 
 /** It does not, and this is its answer. */
@@ -127,10 +127,11 @@ async function conclude(judgement: Judgement, settling: Settling): Promise<Passi
   const { verdict } = used.governing
   if (!directiveOf(verdict.action).proceeds) return concludeStopped(used, settling)
   const isMonitored = verdict.action === 'CONTINUE_WITH_MONITORING'
-  if (isMonitored && !(await openWindow(verdict.decisionId, settling))) return concludeUnmonitored(used, settling)
+  const watch = isMonitored ? await openWindow(verdict.decisionId, settling) : null
+  if (isMonitored && watch === null) return concludeUnmonitored(used, settling)
   const failure = await record(used, 'forwarded', null, settling)
-  if (failure === null) return passing('forwarded', used, isMonitored, settling)
-  if (isMonitored) await settling.deps.monitoring.finish(settling.call.correlationId, NOT_SENT)
+  if (failure === null) return passing('forwarded', used, watch, settling)
+  await watch?.finish(NOT_SENT)
   return concludeUndecided(failure, settling)
 }
 
@@ -201,7 +202,7 @@ async function concludeUndecided(
   )
   return open === null
     ? { kind: 'halt', effect: 'undecided', ...unjudged(call, action, judgement) }
-    : passing(open, judgement, false, settling)
+    : passing(open, judgement, null, settling)
 }
 
 function countObserved(would: 'stopped' | 'held' | 'undecided', { call, deps }: Settling): void {
@@ -220,26 +221,26 @@ async function breakGlass(judgement: Judgement, settling: Settling): Promise<Pas
     { correlation_id: correlationId, route: route.name, break_glass_id: opened.id, opened_by: opened.openedBy },
     'BREAK_GLASS: a call goes on that would not have',
   )
-  const passed = passing('break_glass', judgement, false, settling)
+  const passed = passing('break_glass', judgement, null, settling)
   return { ...passed, headers: [...passed.headers, 'Preflight-Break-Glass', opened.id] }
 }
 
 async function recorded(effect: 'observed', judgement: Decided, settling: Settling): Promise<Passing | Halting> {
   const failure = await record(judgement, effect, null, settling)
-  return failure === null ? passing(effect, judgement, false, settling) : concludeUndecided(failure, settling)
+  return failure === null ? passing(effect, judgement, null, settling) : concludeUndecided(failure, settling)
 }
 
 /** The action told is the one decided, whatever is done with the call. */
-function passing(effect: Passing['effect'], judgement: Judgement, isMonitored: boolean, { call }: Settling): Passing {
+function passing(effect: Passing['effect'], judgement: Judgement, watch: Watch | null, { call }: Settling): Passing {
   if (judgement.kind === 'undecided') {
     const headers = effect === 'break_glass' ? decisionHeaders(call, 'STOP', null) : plainHeaders(call)
-    return { kind: 'go', effect, verdicts: [], headers, isMonitored }
+    return { kind: 'go', effect, verdicts: [], headers, watch }
   }
   const { action, decisionId } = judgement.governing.verdict
   const verdicts = judgement.verdicts.flatMap(({ verdict }) =>
     verdict.basis !== 'demand' && directiveOf(verdict.action).proceeds ? [verdict] : [],
   )
-  return { kind: 'go', effect, verdicts, headers: decisionHeaders(call, action, decisionId), isMonitored }
+  return { kind: 'go', effect, verdicts, headers: decisionHeaders(call, action, decisionId), watch }
 }
 
 function plainHeaders({ correlationId }: Call): readonly string[] {
@@ -248,14 +249,16 @@ function plainHeaders({ correlationId }: Call): readonly string[] {
 
 const NOT_SENT = { outcome: 'NOT_SENT', status: null, durationMs: 0, bytes: 0 } as const
 
-/** False when nothing takes the telemetry, or the window cannot be made durable: then the call does not go on. */
-async function openWindow(decisionId: string, { call, deps }: Settling): Promise<boolean> {
-  const { correlationId, route, caller } = call
+/** Null when nothing takes the telemetry, or the window cannot be made durable: then the call does not go on. */
+async function openWindow(decisionId: string, { call, deps }: Settling): Promise<Watch | null> {
+  const { correlationId, route, caller, entrance } = call
+  // The answer to a call that another proxy sends never comes by here.
+  const observer = entrance === 'ext_authz' ? 'caller' : 'gateway'
   try {
-    return await deps.monitoring.open({ correlationId, decisionId, route: route.name, tenant: caller.tenant })
+    return await deps.monitoring.open({ correlationId, decisionId, route: route.name, tenant: caller.tenant, observer })
   } catch (error) {
     deps.logger.error({ err: error, correlation_id: correlationId }, 'a monitoring window could not be opened')
-    return false
+    return null
   }
 }
 

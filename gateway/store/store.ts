@@ -140,10 +140,14 @@ export interface CandidateRow extends Pick<BaselineRow, 'route' | 'type' | 'cont
 }
 
 export interface MonitoringWindowRow {
+  readonly windowId: string
+  /** The caller's to choose: many windows may share it. */
   readonly correlationId: string
   readonly decisionId: string
   readonly tenant: string
   readonly route: string | null
+  /** Who will tell the outcome. */
+  readonly observer: 'gateway' | 'caller'
   readonly openedAt: number
   readonly closedAt: number | null
   readonly outcome: string | null
@@ -353,8 +357,9 @@ export interface Store {
   baselines(): Promise<readonly BaselineRow[]>
   setBaseline(row: BaselineRow): Promise<void>
   openWindow(row: MonitoringWindowRow): Promise<void>
-  /** False when no open window has this correlation id. */
-  closeWindow(correlationId: string, outcome: string, at: number): Promise<boolean>
+  /** False when no window by this id is open. */
+  closeWindow(windowId: string, outcome: string, at: number): Promise<boolean>
+  /** Oldest first. */
   openWindows(): Promise<readonly MonitoringWindowRow[]>
   apiKey(hash: string): Promise<ApiKey | null>
   apiKeys(): Promise<readonly ApiKey[]>

@@ -42,16 +42,20 @@ export interface ExecutionSubject {
   readonly route: string | null
 }
 
-/** @param at milliseconds since the epoch */
+/**
+ * @param at milliseconds since the epoch
+ * @param id the same for an event that may be told twice: receivers drop repeats by it
+ */
 export function telemetryEvent(
   type: EventType,
   subject: ExecutionSubject,
   at: number,
   extra: Readonly<Record<string, string | number | null>> = {},
+  id: string = randomUUID(),
 ): TelemetryEvent {
   return {
     specversion: '1.0',
-    id: randomUUID(),
+    id,
     source: subject.route === null ? '/preflight/api' : `/preflight/routes/${subject.route}`,
     type,
     subject: subject.correlationId,

@@ -219,6 +219,12 @@ export const METRICS = [
     help: 'Monitoring windows closed, by outcome: SUCCEEDED, FAILED, NOT_SENT, UNKNOWN.',
   },
   {
+    name: 'preflight_monitoring_refusals_total',
+    type: 'counter',
+    labels: [],
+    help: 'Executions that asked for monitoring and did not go on because no sink took events (MONITORING_UNWIRED).',
+  },
+  {
     name: 'preflight_sink_queue_events',
     type: 'gauge',
     labels: ['sink'],
@@ -228,7 +234,13 @@ export const METRICS = [
     name: 'preflight_sink_events_total',
     type: 'counter',
     labels: ['sink', 'result'],
-    help: 'Telemetry events by what became of them: acknowledged, refused (spool full).',
+    help: 'Telemetry events by what became of them: spooled (on disk), acknowledged (delivered), refused (spool full, never taken), rejected (the receiver acknowledged the batch and would not have them). None that was taken is dropped.',
+  },
+  {
+    name: 'preflight_sink_wired',
+    type: 'gauge',
+    labels: ['sink'],
+    help: '1 while a sink takes events; 0 when its spool is full or its output broken.',
   },
   {
     name: 'preflight_sink_delivery_failures_total',

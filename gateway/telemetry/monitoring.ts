@@ -1,19 +1,28 @@
 /**
  * Monitoring windows (wire.md §8): opened before a CONTINUE_WITH_MONITORING takes effect, closed with the outcome, or as
- * UNKNOWN when nobody tells in time. Windows are rows of the store, so a restart does not lose them.
+ * UNKNOWN when nobody can tell any more. Windows are rows of the store, so a restart does not lose them.
  */
+import { randomUUID } from 'node:crypto'
 import type { Writable } from 'node:stream'
 import type { Config } from '../config/schema.ts'
+import { packageVersion } from '../package-files.ts'
 import type { Store } from '../store/store.ts'
-import { resultMembers, telemetryEvent, type ExecutionResult, type ExecutionSubject, type Outcome } from './events.ts'
+import { resultMembers, telemetryEvent, type ExecutionResult, type Outcome, type TelemetryEvent } from './events.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
-import { createHttpSink } from './sinks/http.ts'
+import { cloudEvents } from './sinks/http.ts'
 import { createLogSink } from './sinks/log.ts'
+import { otlpLogs } from './sinks/otlp.ts'
 import type { Sink, SinkState } from './sinks/sink.ts'
+import { createSpooledSink } from './sinks/spooled.ts'
+import { createOpenWindows, type OpenWindow, type OpenWindows, type WindowName, type WindowRequest } from './windows.ts'
 
-export interface WindowRequest extends ExecutionSubject {
-  readonly tenant: string
+export type { WindowRequest } from './windows.ts'
+
+/** An execution under watch, for whoever sees what comes of it. */
+export interface Watch {
+  /** Tells the outcome and closes the window; a second one is not heard. Never rejects: the execution has already happened. */
+  finish(result: ExecutionResult): Promise<void>
 }
 
 export interface Monitoring {
@@ -23,14 +32,15 @@ export interface Monitoring {
   isWired(): boolean
   sinks(): readonly SinkState[]
   openCount(): number
-  /** False when nothing is wired: then no window is open and the execution must not happen. Rejects when the store fails. */
-  open(window: WindowRequest): Promise<boolean>
-  /** Emits `finished`, and closes the window. Never rejects: the execution has already happened. */
-  finish(correlationId: string, result: ExecutionResult): Promise<void>
-  /** What a direct caller tells of its own execution. False when this tenant has no open window by that id. */
-  report(tenant: string, correlationId: string, report: ExecutionReport): Promise<boolean>
+  /** Null when nothing is wired: then no window is open and the execution must not happen. Rejects when the store fails. */
+  open(window: WindowRequest): Promise<Watch | null>
+  /** What a caller tells of an execution that the gateway does not see. */
+  report(name: WindowName, report: ExecutionReport): Promise<Reported>
   close(): Promise<void>
 }
+
+/** `unknown`: this tenant has no open window by that name. `unwired`: no sink took it, so nobody will know. */
+export type Reported = 'taken' | 'unknown' | 'unwired'
 
 export type ExecutionReport =
   | { readonly type: 'started' }
@@ -49,126 +59,145 @@ export interface MonitoringDeps {
   readonly output: Writable
 }
 
-/** A window open now. Calls that share a correlation id share the window; it closes with the last of them. */
-interface OpenWindow extends WindowRequest {
-  readonly openedAt: number
-  calls: number
-}
-
 const LONGEST_SWEEP_MS = 30_000
 
 export function createMonitoring(deps: MonitoringDeps): Monitoring {
-  const sinks = createSinks(deps)
-  const windows = new Map<string, OpenWindow>()
-  const windowMs = deps.config.window * 1000
-  let sweeper: NodeJS.Timeout | null = null
+  return new WindowMonitoring(deps)
+}
 
-  const emit: Emit = (type, subject, at, extra) => {
-    const event = telemetryEvent(type, subject, at, extra)
-    // Every sink gets its copy; one that takes it is enough.
-    return sinks.map((sink) => sink.accept([event])).some(Boolean)
+class WindowMonitoring implements Monitoring {
+  readonly #deps: MonitoringDeps
+  readonly #sinks: readonly Sink[]
+  readonly #windows: OpenWindows = createOpenWindows()
+  #sweeper: NodeJS.Timeout | null = null
+
+  constructor(deps: MonitoringDeps) {
+    this.#deps = deps
+    this.#sinks = createSinks(deps)
   }
-  const showOpen = (): void => deps.metrics.set('preflight_monitoring_windows_open', {}, windows.size)
-  const closeWindow = async (window: OpenWindow, outcome: Outcome): Promise<void> => {
-    windows.delete(window.correlationId)
-    showOpen()
-    const at = deps.now()
-    try {
-      if (!(await deps.store.closeWindow(window.correlationId, outcome, at))) return
-    } catch (error) {
-      // The row stays open in the store; the next start takes it up again and times it out.
-      deps.logger.error({ err: error, correlation_id: window.correlationId }, 'a monitoring window could not be closed')
+
+  async start(): Promise<void> {
+    const { store, config } = this.#deps
+    const orphans: OpenWindow[] = []
+    for (const row of await store.openWindows()) {
+      const window = { ...row, sinks: new Set(this.#sinks) }
+      this.#windows.add(window)
+      // Whoever saw these calls was the process that is gone: nobody can say any more what came of them.
+      if (row.observer === 'gateway') orphans.push(window)
     }
-    deps.metrics.count('preflight_monitoring_windows_closed_total', { outcome })
-    emit('preflight.monitoring.closed', window, at, { outcome })
-  }
-  const sweep = (): void => {
-    const due = deps.now() - windowMs
-    for (const window of windows.values()) if (window.openedAt <= due) void closeWindow(window, 'UNKNOWN')
+    this.#showOpen()
+    await Promise.all(orphans.map((window) => this.#close(window, 'UNKNOWN', [])))
+    this.#sweep()
+    this.#sweeper = setInterval(() => this.#sweep(), Math.min(config.window * 250, LONGEST_SWEEP_MS))
+    this.#sweeper.unref()
   }
 
-  return {
-    async start() {
-      for (const row of await deps.store.openWindows()) windows.set(row.correlationId, { ...row, calls: 1 })
-      showOpen()
-      sweep()
-      sweeper = setInterval(sweep, Math.min(windowMs / 4, LONGEST_SWEEP_MS))
-      sweeper.unref()
-    },
-    isWired: () => sinks.some((sink) => sink.state().isWired),
-    sinks: () => sinks.map((sink) => sink.state()),
-    openCount: () => windows.size,
-    open: (request) => openWindow(request, { deps, sinks, windows, emit, showOpen, closeWindow }),
-    async finish(correlationId, result) {
-      const window = windows.get(correlationId)
-      if (window === undefined) return
-      emit('preflight.execution.finished', window, deps.now(), resultMembers(result))
-      window.calls -= 1
-      if (window.calls <= 0) await closeWindow(window, result.outcome)
-    },
-    async report(tenant, correlationId, report) {
-      const window = windows.get(correlationId)
-      if (window === undefined || window.tenant !== tenant) return false
-      if (report.type === 'started') emit('preflight.execution.started', window, deps.now(), {})
-      if (report.type === 'finished') await this.finish(correlationId, report.result)
-      if (report.type === 'closed') await closeWindow(window, report.outcome)
-      return true
-    },
-    async close() {
-      if (sweeper !== null) clearInterval(sweeper)
-      await Promise.all(sinks.map((sink) => sink.close()))
-    },
+  isWired(): boolean {
+    return this.#sinks.some((sink) => sink.state().isWired)
   }
-}
 
-type Emit = (
-  type: Parameters<typeof telemetryEvent>[0],
-  subject: ExecutionSubject,
-  at: number,
-  extra: Readonly<Record<string, string | number | null>>,
-) => boolean
-
-interface OpeningState {
-  readonly deps: MonitoringDeps
-  readonly sinks: readonly Sink[]
-  readonly windows: Map<string, OpenWindow>
-  readonly emit: Emit
-  readonly showOpen: () => void
-  readonly closeWindow: (window: OpenWindow, outcome: Outcome) => Promise<void>
-}
-
-async function openWindow(request: WindowRequest, state: OpeningState): Promise<boolean> {
-  const { deps, sinks, windows, emit } = state
-  if (!sinks.some((sink) => sink.state().isWired)) return false
-  const at = deps.now()
-  const known = windows.get(request.correlationId)
-  const window = known ?? { ...request, openedAt: at, calls: 0 }
-  window.calls += 1
-  windows.set(window.correlationId, window)
-  state.showOpen()
-  try {
-    if (known === undefined) await deps.store.openWindow({ ...request, openedAt: at, closedAt: null, outcome: null })
-  } catch (error) {
-    windows.delete(window.correlationId)
-    state.showOpen()
-    throw error
+  sinks(): readonly SinkState[] {
+    return this.#sinks.map((sink) => sink.state())
   }
-  if (emit('preflight.execution.started', window, at, {})) return true
-  window.calls -= 1
-  if (window.calls <= 0) await state.closeWindow(window, 'NOT_SENT')
-  return false
+
+  openCount(): number {
+    return this.#windows.size
+  }
+
+  async open(request: WindowRequest): Promise<Watch | null> {
+    const { store, now, metrics } = this.#deps
+    const row = { ...request, windowId: randomUUID(), openedAt: now() }
+    const started = telemetryEvent('preflight.execution.started', row, row.openedAt, {}, `${row.windowId}.started`)
+    if (this.isWired()) {
+      await store.openWindow({ ...row, closedAt: null, outcome: null })
+      const sinks = await this.#takers(started)
+      const window: OpenWindow = { ...row, sinks }
+      this.#windows.add(window)
+      this.#showOpen()
+      if (sinks.size > 0) return this.#watch(window)
+      await this.#close(window, 'NOT_SENT', [])
+    }
+    metrics.count('preflight_monitoring_refusals_total', {})
+    return null
+  }
+
+  async report(name: WindowName, report: ExecutionReport): Promise<Reported> {
+    const window = this.#windows.reportable(name)
+    if (window === null) return 'unknown'
+    const isTaken =
+      report.type === 'started'
+        ? (await this.#takers(telemetryEvent('preflight.execution.started', window, this.#deps.now()))).size > 0
+        : report.type === 'finished'
+          ? await this.#finish(window, report.result)
+          : await this.#close(window, report.outcome, [])
+    return isTaken ? 'taken' : 'unwired'
+  }
+
+  async close(): Promise<void> {
+    if (this.#sweeper !== null) clearInterval(this.#sweeper)
+    await Promise.all(this.#sinks.map((sink) => sink.close()))
+  }
+
+  #watch(window: OpenWindow): Watch {
+    return {
+      finish: async (result) => {
+        await this.#finish(window, result)
+      },
+    }
+  }
+
+  async #finish(window: OpenWindow, result: ExecutionResult): Promise<boolean> {
+    const id = `${window.windowId}.finished`
+    const finished = telemetryEvent('preflight.execution.finished', window, this.#deps.now(), resultMembers(result), id)
+    return this.#close(window, result.outcome, [finished])
+  }
+
+  /**
+   * True when a sink took the end. It is told before it is written down: a crash in between tells it again, under the same id
+   * and so to no effect, where the other order would not tell it at all.
+   */
+  async #close(window: OpenWindow, outcome: Outcome, last: readonly TelemetryEvent[]): Promise<boolean> {
+    if (!this.#windows.take(window)) return true
+    this.#showOpen()
+    const { store, metrics, logger, now } = this.#deps
+    const at = now()
+    const closed = telemetryEvent('preflight.monitoring.closed', window, at, { outcome }, `${window.windowId}.closed`)
+    const taken = await Promise.all(this.#sinks.map((sink) => sink.accept([...last, closed], window.sinks.has(sink))))
+    metrics.count('preflight_monitoring_windows_closed_total', { outcome })
+    try {
+      await store.closeWindow(window.windowId, outcome, at)
+    } catch (error) {
+      // The row stays open in the store; the next start takes it up again.
+      const { correlationId } = window
+      logger.error({ err: error, correlation_id: correlationId }, 'a monitoring window could not be closed')
+    }
+    return taken.some(Boolean)
+  }
+
+  /** Every sink gets its copy; one that takes it is enough. */
+  async #takers(event: TelemetryEvent): Promise<ReadonlySet<Sink>> {
+    const taken = await Promise.all(
+      this.#sinks.map(async (sink) => ((await sink.accept([event], false)) ? [sink] : [])),
+    )
+    return new Set(taken.flat())
+  }
+
+  #sweep(): void {
+    const due = this.#deps.now() - this.#deps.config.window * 1000
+    for (const window of this.#windows.openedBefore(due)) void this.#close(window, 'UNKNOWN', [])
+  }
+
+  #showOpen(): void {
+    this.#deps.metrics.set('preflight_monitoring_windows_open', {}, this.#windows.size)
+  }
 }
 
 function createSinks(deps: MonitoringDeps): readonly Sink[] {
-  return deps.config.sinks.map((config) =>
-    config.type === 'log'
-      ? createLogSink(deps.metrics, deps.output)
-      : createHttpSink({
-          config,
-          dataDir: deps.dataDir,
-          bound: deps.config.spool,
-          metrics: deps.metrics,
-          logger: deps.logger,
-        }),
-  )
+  const { config, metrics, output } = deps
+  const shared = { ...deps, bound: config.spool }
+  return config.sinks.map((sink) => {
+    if (sink.type === 'log') return createLogSink(metrics, output)
+    const protocol = sink.type === 'http' ? cloudEvents(sink) : otlpLogs(sink, packageVersion())
+    return createSpooledSink(sink.type, protocol, sink, shared)
+  })
 }

@@ -7,10 +7,12 @@ import { Writable } from 'node:stream'
 import { test, type TestContext } from 'node:test'
 import type { Config } from '../../gateway/config/schema.ts'
 import type { MonitoringWindowRow, Store } from '../../gateway/store/store.ts'
+import type { Outcome } from '../../gateway/telemetry/events.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../gateway/telemetry/metrics.ts'
-import { createMonitoring, type Monitoring } from '../../gateway/telemetry/monitoring.ts'
-import { httpSinkName } from '../../gateway/telemetry/sinks/http.ts'
+import { createMonitoring, type Monitoring, type Watch } from '../../gateway/telemetry/monitoring.ts'
+import { sinkName } from '../../gateway/telemetry/sinks/spooled.ts'
+import type { WindowName, WindowRequest } from '../../gateway/telemetry/windows.ts'
 import { startEventReceiver } from '../fakes/event-receiver.ts'
 import { until } from '../fakes/until.ts'
 import { at } from '../json.ts'
@@ -20,7 +22,7 @@ type WindowStore = Pick<Store, 'openWindow' | 'closeWindow' | 'openWindows'>
 function windowStore(rows = new Map<string, MonitoringWindowRow>()): WindowStore & { readonly rows: typeof rows } {
   return {
     rows,
-    openWindow: (row) => Promise.resolve(void rows.set(row.correlationId, row)),
+    openWindow: (row) => Promise.resolve(void rows.set(row.windowId, row)),
     closeWindow: (id, outcome, closedAt) => {
       const row = rows.get(id)
       if (row === undefined || row.closedAt !== null) return Promise.resolve(false)
@@ -74,15 +76,41 @@ function directory(): string {
   return mkdtempSync(join(tmpdir(), 'preflight-monitoring-'))
 }
 
-const window = (correlationId: string) => ({ correlationId, decisionId: 'dec_1', tenant: 'local', route: 'tools' })
+const window = (correlationId: string, more: Partial<WindowRequest> = {}): WindowRequest => ({
+  correlationId,
+  decisionId: 'dec_1',
+  tenant: 'local',
+  route: 'tools',
+  observer: 'gateway',
+  ...more,
+})
+const name = (correlationId: string, more: Partial<WindowName> = {}): WindowName => ({
+  tenant: 'local',
+  correlationId,
+  decisionId: null,
+  ...more,
+})
+
+/** Opens a window that must open. */
+async function watched(monitoring: Monitoring, request: WindowRequest): Promise<Watch> {
+  const watch = await monitoring.open(request)
+  assert.ok(watch !== null, 'a window opens')
+  return watch
+}
+
+const closed = (lines: readonly string[]) =>
+  lines.map((line): unknown => JSON.parse(line)).find((event) => at(event, 'type') === 'preflight.monitoring.closed')
+const finished = (outcome: Outcome) => ({ type: 'finished', result: { ...RESULT, outcome } }) as const
+const outcomes = (rows: ReadonlyMap<string, MonitoringWindowRow>) => [...rows.values()].map(({ outcome }) => outcome)
 const RESULT = { outcome: 'SUCCEEDED', status: 200, durationMs: 12.4, bytes: 99 } as const
 const httpSink = (url: string, more: Readonly<Record<string, unknown>> = {}) =>
   ({ type: 'http', url, batch: 100, interval: 0.01, timeout: 5, retries: 5, ...more }) as const
 
 test('an execution is told in three CloudEvents with one correlation id', async (t) => {
   const { monitoring, lines } = await start(t, { sinks: [{ type: 'log' }] })
-  assert.equal(await monitoring.open(window('run-1')), true)
-  await monitoring.finish('run-1', RESULT)
+  const watch = await watched(monitoring, window('run-1'))
+  await watch.finish(RESULT)
+  await watch.finish(RESULT)
 
   const events: unknown[] = lines.map((line) => JSON.parse(line))
   assert.deepEqual(
@@ -101,16 +129,37 @@ test('an execution is told in three CloudEvents with one correlation id', async 
   )
 })
 
-test('calls that share a correlation id share a window, which closes with the last of them', async (t) => {
+test('calls that share a correlation id have a window each, and none ends or answers for another', async (t) => {
+  const store = windowStore()
+  const { monitoring, lines } = await start(t, { sinks: [{ type: 'log' }], store })
+  const calls = await Promise.all(
+    Array.from({ length: 50 }, (_, call) => watched(monitoring, window('run-1', { tenant: `tenant-${call % 3}` }))),
+  )
+  assert.equal(monitoring.openCount(), 50)
+  await Promise.all(
+    calls.map((watch, call) => watch.finish({ ...RESULT, outcome: call % 2 === 0 ? 'SUCCEEDED' : 'FAILED' })),
+  )
+  assert.equal(monitoring.openCount(), 0)
+  assert.deepEqual(
+    outcomes(store.rows),
+    Array.from({ length: 50 }, (_, call) => (call % 2 === 0 ? 'SUCCEEDED' : 'FAILED')),
+  )
+  const types = Map.groupBy(lines, (line) => at(JSON.parse(line), 'type'))
+  assert.deepEqual(
+    [...types.values()].map(({ length }) => length),
+    [50, 50, 50],
+  )
+})
+
+test('a call that ends leaves the other one under the same id open, and in the store', async (t) => {
   const store = windowStore()
   const { monitoring } = await start(t, { sinks: [{ type: 'log' }], store })
-  await monitoring.open(window('run-1'))
-  await monitoring.open(window('run-1'))
-  await monitoring.finish('run-1', RESULT)
-  assert.equal(monitoring.openCount(), 1)
-  await monitoring.finish('run-1', { ...RESULT, outcome: 'FAILED' })
-  assert.equal(monitoring.openCount(), 0)
-  assert.equal(store.rows.get('run-1')?.outcome, 'FAILED')
+  const first = await watched(monitoring, window('run-1'))
+  const second = await watched(monitoring, window('run-1', { decisionId: 'dec_2' }))
+  await first.finish({ ...RESULT, outcome: 'FAILED' })
+  assert.deepEqual(outcomes(store.rows), ['FAILED', null])
+  await second.finish(RESULT)
+  assert.deepEqual(outcomes(store.rows), ['FAILED', 'SUCCEEDED'])
 })
 
 test('a window that nobody closes is closed as UNKNOWN, though the gateway was started again meanwhile', async (t) => {
@@ -118,7 +167,7 @@ test('a window that nobody closes is closed as UNKNOWN, though the gateway was s
   let clock = 1_000_000
   const now = () => clock
   const first = await start(t, { sinks: [{ type: 'log' }], store: windowStore(rows), now })
-  await first.monitoring.open(window('run-1'))
+  await watched(first.monitoring, window('run-1', { observer: 'caller' }))
   await first.monitoring.close()
 
   const second = await start(t, { sinks: [{ type: 'log' }], store: windowStore(rows), now })
@@ -127,25 +176,72 @@ test('a window that nobody closes is closed as UNKNOWN, though the gateway was s
 
   clock += 901_000
   const third = await start(t, { sinks: [{ type: 'log' }], store: windowStore(rows), now })
-  await until(() => rows.get('run-1')?.outcome === 'UNKNOWN', 'the window is closed')
+  await until(() => outcomes(rows)[0] === 'UNKNOWN', 'the window is closed')
   assert.equal(third.monitoring.openCount(), 0)
   await until(() => third.lines.length === 1, 'its end is told')
   assert.equal(at(JSON.parse(third.lines[0] ?? '{}'), 'data', 'outcome'), 'UNKNOWN')
 })
 
+test('a call that was under way when the gateway died is UNKNOWN at the next start, and told once', async (t) => {
+  const rows = new Map<string, MonitoringWindowRow>()
+  const first = await start(t, { sinks: [{ type: 'log' }], store: windowStore(rows) })
+  await watched(first.monitoring, window('run-1'))
+  await first.monitoring.close()
+  const second = await start(t, { sinks: [{ type: 'log' }], store: windowStore(rows) })
+  assert.equal(second.monitoring.openCount(), 0)
+  assert.deepEqual(outcomes(rows), ['UNKNOWN'])
+  assert.deepEqual(
+    second.lines.map((line) => at(JSON.parse(line), 'data', 'outcome')),
+    ['UNKNOWN'],
+  )
+})
+
+test('an end that was told and not written down is told again under the same id', async (t) => {
+  const rows = new Map<string, MonitoringWindowRow>()
+  const store = windowStore(rows)
+  const down = { ...store, closeWindow: () => Promise.reject(new Error('the disk is full')) }
+  const first = await start(t, { sinks: [{ type: 'log' }], store: down })
+  await (await watched(first.monitoring, window('run-1'))).finish(RESULT)
+  const second = await start(t, { sinks: [{ type: 'log' }], store })
+  assert.equal(at(closed(first.lines), 'data', 'outcome'), 'SUCCEEDED')
+  assert.equal(at(closed(second.lines), 'id'), at(closed(first.lines), 'id'))
+})
+
 test('a direct caller reports for its own tenant only', async (t) => {
   const { monitoring } = await start(t, { sinks: [{ type: 'log' }] })
-  await monitoring.open(window('run-1'))
-  assert.equal(await monitoring.report('other', 'run-1', { type: 'finished', result: RESULT }), false)
-  assert.equal(await monitoring.report('local', 'nobody', { type: 'finished', result: RESULT }), false)
-  assert.equal(await monitoring.report('local', 'run-1', { type: 'finished', result: RESULT }), true)
+  await watched(monitoring, window('run-1', { observer: 'caller' }))
+  const report = { type: 'finished', result: RESULT } as const
+  assert.equal(await monitoring.report(name('run-1', { tenant: 'other' }), report), 'unknown')
+  assert.equal(await monitoring.report(name('nobody'), report), 'unknown')
+  assert.equal(await monitoring.report(name('run-1'), report), 'taken')
   assert.equal(monitoring.openCount(), 0)
+})
+
+test('a report ends the window of its decision, or the one that is open longest', async (t) => {
+  const store = windowStore()
+  const { monitoring } = await start(t, { sinks: [{ type: 'log' }], store })
+  for (const decisionId of ['dec_1', 'dec_2', 'dec_3'])
+    await watched(monitoring, window('run-1', { observer: 'caller', decisionId }))
+  assert.equal(await monitoring.report(name('run-1', { decisionId: 'dec_2' }), finished('FAILED')), 'taken')
+  assert.equal(await monitoring.report(name('run-1'), finished('SUCCEEDED')), 'taken')
+  assert.equal(await monitoring.report(name('run-1', { decisionId: 'dec_2' }), finished('SUCCEEDED')), 'unknown')
+  assert.deepEqual(outcomes(store.rows), ['SUCCEEDED', 'FAILED', null])
+})
+
+test('nobody tells the outcome of a call that the gateway sees itself', async (t) => {
+  const store = windowStore()
+  const { monitoring } = await start(t, { sinks: [{ type: 'log' }], store })
+  const watch = await watched(monitoring, window('run-1'))
+  for (const report of [{ type: 'started' }, { type: 'finished', result: RESULT }] as const)
+    assert.equal(await monitoring.report(name('run-1'), report), 'unknown')
+  await watch.finish({ ...RESULT, outcome: 'FAILED' })
+  assert.deepEqual(outcomes(store.rows), ['FAILED'])
 })
 
 test('no sink at all means not wired, and no window opens', async (t) => {
   const { monitoring } = await start(t, { sinks: [] })
   assert.equal(monitoring.isWired(), false)
-  assert.equal(await monitoring.open(window('run-1')), false)
+  assert.equal(await monitoring.open(window('run-1')), null)
   assert.equal(monitoring.openCount(), 0)
 })
 
@@ -158,15 +254,14 @@ test('an http sink is given gzipped batches with its header, and what is acknowl
     dataDir,
   })
   for (let call = 0; call < 20; call += 1) {
-    await monitoring.open(window(`run-${call}`))
-    await monitoring.finish(`run-${call}`, RESULT)
+    await (await watched(monitoring, window(`run-${call}`))).finish(RESULT)
   }
   await until(() => receiver.events.length === 60, 'all events are delivered')
   assert.ok(receiver.deliveries.length < 60, 'events travel in batches')
   assert.equal(receiver.deliveries[0]?.authorization, 'Bearer sink-token')
   assert.equal(new Set(receiver.events.map(({ id }) => id)).size, 60)
   await until(
-    () => readFileSync(join(dataDir, 'spool', `${httpSinkName(receiver.url)}.ndjson`), 'utf8') === '',
+    () => readFileSync(join(dataDir, 'spool', `${sinkName('http', receiver.url)}.ndjson`), 'utf8') === '',
     'the spool is empty',
   )
   assert.match(await metrics.text(), /preflight_sink_events_total\{sink="http-[0-9a-f]{8}",result="acknowledged"\} 60/)
@@ -198,14 +293,14 @@ test('a full spool unwires the sink, and its receiver coming back wires it again
   t.after(() => receiver.close())
   receiver.status = 500
   const { monitoring } = await start(t, { sinks: [httpSink(receiver.url)], spool: 2 })
-  assert.equal(await monitoring.open(window('run-1')), true)
-  assert.equal(await monitoring.open(window('run-2')), true)
+  await watched(monitoring, window('run-1'))
+  await watched(monitoring, window('run-2'))
   assert.equal(monitoring.isWired(), false)
-  assert.equal(await monitoring.open(window('run-3')), false)
+  assert.equal(await monitoring.open(window('run-3')), null)
   assert.equal(monitoring.sinks()[0]?.queued, 2)
   receiver.status = 202
   await until(() => monitoring.isWired(), 'the sink is wired again')
-  assert.equal(await monitoring.open(window('run-3')), true)
+  await watched(monitoring, window('run-3'))
 })
 
 test('one sink that takes events is enough', async (t) => {
@@ -213,8 +308,8 @@ test('one sink that takes events is enough', async (t) => {
   t.after(() => receiver.close())
   receiver.status = 500
   const { monitoring, lines } = await start(t, { sinks: [httpSink(receiver.url), { type: 'log' }], spool: 1 })
-  assert.equal(await monitoring.open(window('run-1')), true)
-  assert.equal(await monitoring.open(window('run-2')), true)
+  await watched(monitoring, window('run-1'))
+  await watched(monitoring, window('run-2'))
   assert.equal(lines.length, 2)
 })
 
@@ -227,7 +322,7 @@ test('a spool file with a torn last line is read as far as it is whole', async (
   const first = await start(t, { sinks, dataDir })
   await first.monitoring.open(window('run-1'))
   await first.monitoring.close()
-  const file = join(dataDir, 'spool', `${httpSinkName(receiver.url)}.ndjson`)
+  const file = join(dataDir, 'spool', `${sinkName('http', receiver.url)}.ndjson`)
   writeFileSync(file, `${readFileSync(file, 'utf8')}{"specversion":"1.0","id":"to`)
   receiver.status = 202
   await start(t, { sinks, dataDir })

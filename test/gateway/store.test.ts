@@ -7,7 +7,7 @@ import { after, test, type TestContext } from 'node:test'
 import { apiKeyRow, mintApiKey } from '../../gateway/keys/api-keys.ts'
 import { batchedCallRecords } from '../../gateway/store/sqlite/call-records.ts'
 import { openSqliteStore, type SqliteStoreOptions } from '../../gateway/store/sqlite/store.ts'
-import type { InterceptionRow, Store } from '../../gateway/store/store.ts'
+import type { InterceptionRow, MonitoringWindowRow, Store } from '../../gateway/store/store.ts'
 import { decisionRow } from '../fakes/decision-row.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'preflight-store-'))
@@ -162,22 +162,26 @@ test('baselines are kept whole and replaced by route and artifact', async (t) =>
   assert.equal(await store.baseline('shop', 'none'), null)
 })
 
-test('a monitoring window closes once', async (t) => {
+test('a monitoring window closes once, whoever shares its correlation id', async (t) => {
   const store = await open(t)
-  const window = {
+  const window: MonitoringWindowRow = {
+    windowId: 'w1',
     correlationId: 'c',
     decisionId: 'd',
     tenant: 'local',
     route: null,
+    observer: 'caller',
     openedAt: 1,
     closedAt: null,
     outcome: null,
   }
+  const other: MonitoringWindowRow = { ...window, windowId: 'w2', observer: 'gateway', openedAt: 2 }
+  await store.openWindow(other)
   await store.openWindow(window)
-  assert.deepEqual(await store.openWindows(), [window])
-  assert.equal(await store.closeWindow('c', 'SUCCEEDED', 2), true)
-  assert.equal(await store.closeWindow('c', 'FAILED', 3), false)
-  assert.deepEqual(await store.openWindows(), [])
+  assert.deepEqual(await store.openWindows(), [window, other])
+  assert.equal(await store.closeWindow('w1', 'SUCCEEDED', 2), true)
+  assert.equal(await store.closeWindow('w1', 'FAILED', 3), false)
+  assert.deepEqual(await store.openWindows(), [other])
 })
 
 test('API keys are found by hash, and revoked once', async (t) => {

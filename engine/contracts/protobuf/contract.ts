@@ -118,7 +118,7 @@ function contractOf(read: readonly ReadProtoFile[]): ProtoContract {
   const declared: ProtoField[] = []
   const collect = ({ messages: list, enums: own, extensions }: ProtoFile | ProtoMessage): void => {
     for (const item of own) enums.set(item.fullName, item)
-    declared.push(...extensions)
+    for (const extension of extensions) declared.push(extension)
     for (const message of list) {
       messages.set(message.fullName, message)
       collect(message)

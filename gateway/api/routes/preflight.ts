@@ -116,8 +116,8 @@ async function decideNow(
   })
   const { envelope } = authorization
   if (envelope.execution_action === 'CONTINUE_WITH_MONITORING') {
-    const window = { correlationId: envelope.correlation_id, decisionId: envelope.decision_id, tenant, route: null }
-    await deps.monitoring.open(window)
+    const { correlation_id: id, decision_id: decisionId } = envelope
+    await deps.monitoring.open({ correlationId: id, decisionId, tenant, route: null, observer: 'caller' })
   }
   await register(exchange, changeSet.artifacts, authorization, deps)
   return json(answerOf(authorization))

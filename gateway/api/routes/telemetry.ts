@@ -19,6 +19,12 @@ const ExecutionEvent = Type.Object(
     data: Type.Optional(
       Type.Object({
         correlation_id: Type.Optional(Type.String({ pattern: ID_PATTERN, description: 'Instead of subject.' })),
+        decision_id: Type.Optional(
+          Type.String({
+            pattern: ID_PATTERN,
+            description: 'Which of several executions under one correlation id; else the one that is open longest.',
+          }),
+        ),
         outcome: Type.Optional(Type.Enum(OUTCOMES)),
         status: maybe(Type.Integer({ minimum: 0, maximum: 999 })),
         duration_ms: Type.Optional(Type.Number({ minimum: 0 })),
@@ -60,7 +66,7 @@ export const telemetry = defineRoute({
       },
     },
   },
-  errors: ['NOT_FOUND'],
+  errors: ['NOT_FOUND', 'NOT_READY'],
   handle: runTelemetry,
 })
 
@@ -71,12 +77,17 @@ async function runTelemetry(exchange: Exchange<Event | readonly Event[]>, deps: 
   // One after the other: `started` and `finished` of one execution may come in one batch.
   for (const event of events) {
     const id = subjectOf(event) ?? ''
-    if (!(await deps.monitoring.report(tenant, id, reportOf(event)))) unknown.push(id)
+    const name = { tenant, correlationId: id, decisionId: event.data?.decision_id ?? null }
+    const reported = await deps.monitoring.report(name, reportOf(event))
+    if (reported === 'unwired') throw new GatewayError('NOT_READY', UNWIRED)
+    if (reported === 'unknown') unknown.push(id)
   }
   if (unknown.length === events.length)
     throw new GatewayError('NOT_FOUND', 'No open monitoring window has this correlation id.')
   return json({ accepted: events.length - unknown.length, unknown, correlation_id: exchange.correlationId }, 202)
 }
+
+const UNWIRED = 'MONITORING_UNWIRED: no telemetry sink takes events now, so what needs monitoring must not be done.'
 
 function reportOf({ type, data }: Event): ExecutionReport {
   const outcome = data?.outcome ?? 'UNKNOWN'

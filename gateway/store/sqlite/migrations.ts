@@ -234,4 +234,25 @@ export const MIGRATIONS: readonly string[] = [
     expires_at   INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  // A correlation id is the caller's to choose, so it names no window: two calls under one id have one each.
+  `
+  ALTER TABLE monitoring_windows RENAME TO monitoring_windows_by_correlation;
+  DROP INDEX open_windows;
+  CREATE TABLE monitoring_windows (
+    window_id      TEXT NOT NULL PRIMARY KEY,
+    correlation_id TEXT NOT NULL,
+    decision_id    TEXT NOT NULL,
+    tenant         TEXT NOT NULL,
+    route          TEXT,
+    observer       TEXT NOT NULL CHECK (observer IN ('gateway', 'caller')),
+    opened_at      INTEGER NOT NULL,
+    closed_at      INTEGER,
+    outcome        TEXT
+  ) STRICT;
+  INSERT INTO monitoring_windows
+    SELECT correlation_id, correlation_id, decision_id, tenant, route, 'caller', opened_at, closed_at, outcome
+    FROM monitoring_windows_by_correlation;
+  DROP TABLE monitoring_windows_by_correlation;
+  CREATE INDEX open_windows ON monitoring_windows (opened_at) WHERE closed_at IS NULL;
+  `,
 ]

@@ -4,6 +4,7 @@ import type { ApiKey, BaselineRow, InterceptionRow, MonitoringWindowRow, Role } 
 import { integer, integerOrNull, oneOf, text, textList, textOrNull, type Row, type Statements } from './statements.ts'
 
 const ROLES = ['agent', 'approver', 'admin'] as const satisfies readonly Role[]
+const OBSERVERS = ['gateway', 'caller'] as const satisfies readonly MonitoringWindowRow['observer'][]
 const BASELINE_SOURCES = [
   'file',
   'url',
@@ -72,14 +73,15 @@ export const recordWrites = {
 
   openWindow: (sql: Statements, row: MonitoringWindowRow): null => {
     sql.run(
-      `INSERT INTO monitoring_windows (correlation_id, decision_id, tenant, route, opened_at, closed_at, outcome)
-       VALUES (?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET decision_id = excluded.decision_id, tenant = excluded.tenant, route = excluded.route,
-         opened_at = excluded.opened_at, closed_at = excluded.closed_at, outcome = excluded.outcome`,
+      `INSERT INTO monitoring_windows
+         (window_id, correlation_id, decision_id, tenant, route, observer, opened_at, closed_at, outcome)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      row.windowId,
       row.correlationId,
       row.decisionId,
       row.tenant,
       row.route,
+      row.observer,
       row.openedAt,
       row.closedAt,
       row.outcome,
@@ -89,13 +91,13 @@ export const recordWrites = {
 
   closeWindow: (
     sql: Statements,
-    args: { readonly correlationId: string; readonly outcome: string; readonly at: number },
+    args: { readonly windowId: string; readonly outcome: string; readonly at: number },
   ): boolean =>
     sql.run(
-      'UPDATE monitoring_windows SET closed_at = ?, outcome = ? WHERE correlation_id = ? AND closed_at IS NULL',
+      'UPDATE monitoring_windows SET closed_at = ?, outcome = ? WHERE window_id = ? AND closed_at IS NULL',
       args.at,
       args.outcome,
-      args.correlationId,
+      args.windowId,
     ) === 1,
 
   createApiKey: (sql: Statements, key: ApiKey): null => {
@@ -158,10 +160,12 @@ function baseline(row: Row): BaselineRow {
 
 function window(row: Row): MonitoringWindowRow {
   return {
+    windowId: text(row, 'window_id'),
     correlationId: text(row, 'correlation_id'),
     decisionId: text(row, 'decision_id'),
     tenant: text(row, 'tenant'),
     route: textOrNull(row, 'route'),
+    observer: oneOf(OBSERVERS, row, 'observer'),
     openedAt: integer(row, 'opened_at'),
     closedAt: integerOrNull(row, 'closed_at'),
     outcome: textOrNull(row, 'outcome'),

@@ -84,7 +84,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     openWindow: async (row) => {
       await client.call('openWindow', row)
     },
-    closeWindow: (correlationId, outcome, at) => client.call('closeWindow', { correlationId, outcome, at }),
+    closeWindow: (windowId, outcome, at) => client.call('closeWindow', { windowId, outcome, at }),
     openWindows: () => client.call('openWindows', null),
     apiKey: (hash) => client.call('apiKey', hash),
     apiKeys: () => client.call('apiKeys', null),

@@ -4,23 +4,38 @@ import type { TelemetryEvent } from '../events.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Sink } from './sink.ts'
 
-/** @param output stdout unless told; a stream that broke (EPIPE) unwires the sink for good */
+/** Bytes that may wait for a slow reader of stdout. */
+const LONGEST_BACKLOG = 16 * 1024 * 1024
+
+/** @param output stdout unless told; a stream that broke (EPIPE) unwires the sink for good, one that is not read until it is */
 export function createLogSink(metrics: Metrics, output: Writable): Sink {
   const name = 'log'
   let fault: string | null = null
   const onError = (error: Error): void => {
     fault = error.message
+    showWired()
   }
+  const problem = (): string | null => {
+    if (fault !== null) return fault
+    if (!output.writable) return 'stdout is closed'
+    return output.writableLength < LONGEST_BACKLOG ? null : 'stdout is not read'
+  }
+  const showWired = (): void => metrics.set('preflight_sink_wired', { sink: name }, problem() === null ? 1 : 0)
   output.on('error', onError)
-  const isWired = (): boolean => fault === null && output.writable
+  showWired()
+  const write = (events: readonly TelemetryEvent[]): Promise<boolean> =>
+    new Promise((resolve) => {
+      const text = events.map((event) => `${JSON.stringify(event)}\n`).join('')
+      output.write(text, (error) => resolve(error == null))
+    })
   return {
-    state: () => ({ name, isWired: isWired(), queued: 0, detail: fault ?? 'writing to stdout' }),
-    accept(events: readonly TelemetryEvent[]): boolean {
-      const result = isWired() ? 'acknowledged' : 'refused'
+    state: () => ({ name, isWired: problem() === null, queued: 0, detail: problem() ?? 'writing to stdout' }),
+    async accept(events) {
+      const isTaken = problem() === null && (await write(events))
+      const result = isTaken ? 'acknowledged' : 'refused'
       metrics.count('preflight_sink_events_total', { sink: name, result }, events.length)
-      if (result === 'refused') return false
-      output.write(events.map((event) => `${JSON.stringify(event)}\n`).join(''))
-      return true
+      showWired()
+      return isTaken
     },
     close(): Promise<void> {
       output.off('error', onError)

@@ -13,8 +13,11 @@ export interface SinkState {
 
 export interface Sink {
   state(): SinkState
-  /** Takes events or answers false and keeps none. Durable on return for sinks with a spool. */
-  accept(events: readonly TelemetryEvent[]): boolean
+  /**
+   * Takes events, all or none; resolves when they are durable where the sink has a spool. Never rejects.
+   * @param isOwed the sink took the beginning of what these end, and so takes them whatever its bound
+   */
+  accept(events: readonly TelemetryEvent[], isOwed: boolean): Promise<boolean>
   /** Stops deliveries and timers; what is not acknowledged stays in the spool. */
   close(): Promise<void>
 }

@@ -1,71 +1,216 @@
 /**
- * Events on disk that no sink has acknowledged yet: one NDJSON file, appended before an event counts as taken. It survives
- * a crash of the process (no fsync: a monitoring window itself is durable in the store), and an event may be delivered
- * twice after one (receivers drop repeats by the CloudEvents id).
+ * Events on disk that no sink has acknowledged yet: one NDJSON file. An event counts as taken once it is on the disk itself;
+ * those that come while the disk is busy share its next write. After a crash an event may be delivered twice, never lost:
+ * receivers drop repeats by the CloudEvents id.
  */
-import { appendFileSync, mkdirSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs'
+import { closeSync, ftruncateSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { open, rename, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 export interface Spool {
+  /** Events kept, those on their way to the disk included. */
   readonly length: number
   /** Serialized events, oldest first; at most `limit`. */
   head(limit: number): readonly string[]
-  /** False, and nothing kept, when the bound is reached or the disk refuses. */
-  append(lines: readonly string[]): boolean
+  /**
+   * Resolves when the events are on disk; false, and none kept, when the bound is reached or the disk refuses.
+   * @param isOwed they end something whose beginning was taken: no bound holds them off, and where the disk refuses them
+   *   they are kept in memory until it takes them
+   */
+  append(lines: readonly string[], isOwed: boolean): Promise<boolean>
   /** Forgets the `count` oldest. */
   drop(count: number): void
+  /** Resolves when nothing more is written. */
+  close(): Promise<void>
 }
 
-/** @param bound events kept at the most. Throws when the file can neither be read nor made: a start-up mistake. */
+/** @param bound events kept at the most before `append` says no. Throws when the file can neither be read nor made: a start-up mistake. */
 export function openSpool(file: string, bound: number): Spool {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  const lines = readLines(file)
-  let droppedInFile = 0
-  return {
-    get length() {
-      return lines.length
-    },
-    head: (limit) => lines.slice(0, limit),
-    append(added) {
-      if (lines.length + added.length > bound) return false
-      try {
-        appendFileSync(file, added.map((line) => `${line}\n`).join(''), { mode: 0o600 })
-      } catch {
-        // A full or broken disk is the same answer as a full spool: the caller must not proceed unmonitored.
-        return false
-      }
-      lines.push(...added)
+  return new FileSpool(file, bound, readSpool(file))
+}
+
+interface Group {
+  readonly lines: readonly string[]
+  readonly isOwed: boolean
+  readonly resolve: (isKept: boolean) => void
+}
+
+/** Acknowledged events that may stay in the file while live ones do: what makes a rewrite worth its cost. */
+const LEAST_DEAD = 1024
+
+class FileSpool implements Spool {
+  readonly #file: string
+  readonly #bound: number
+  /** Not acknowledged, oldest first. */
+  readonly #lines: string[]
+  #waiting: Group[] = []
+  #waitingCount = 0
+  #handle: FileHandle | null = null
+  /** Bytes of the file that are whole lines; the next write goes there. */
+  #size: number
+  /** Events in the file, acknowledged ones included. */
+  #inFile: number
+  /** The file is not what it should be (a write failed in the middle, or events are in memory only). */
+  #isAskew: boolean
+  #isDue = false
+  #isWorking = false
+  #work: Promise<void> = Promise.resolve()
+
+  constructor(file: string, bound: number, read: SpoolFile) {
+    this.#file = file
+    this.#bound = bound
+    this.#lines = [...read.lines]
+    this.#size = read.size
+    this.#inFile = read.lines.length
+    this.#isAskew = read.isAskew
+  }
+
+  get length(): number {
+    return this.#lines.length + this.#waitingCount
+  }
+
+  head(limit: number): readonly string[] {
+    return this.#lines.slice(0, limit)
+  }
+
+  append(lines: readonly string[], isOwed: boolean): Promise<boolean> {
+    if (!isOwed && this.length + lines.length > this.#bound) return Promise.resolve(false)
+    return new Promise((resolve) => {
+      this.#waiting.push({ lines, isOwed, resolve })
+      this.#waitingCount += lines.length
+      this.#wake()
+    })
+  }
+
+  drop(count: number): void {
+    this.#lines.splice(0, count)
+    if (this.#hasDeadWeight()) this.#wake()
+  }
+
+  async close(): Promise<void> {
+    await this.#work
+    await this.#handle?.close()
+    this.#handle = null
+  }
+
+  #hasDeadWeight(): boolean {
+    if (this.#lines.length === 0) return this.#inFile > 0
+    return this.#inFile - this.#lines.length >= Math.max(LEAST_DEAD, this.#lines.length)
+  }
+
+  /** One worker at a time: order on the disk is order of arrival. */
+  #wake(): void {
+    this.#isDue = true
+    if (this.#isWorking) return
+    this.#isWorking = true
+    this.#work = this.#workOff()
+  }
+
+  async #workOff(): Promise<void> {
+    while (this.#isDue) {
+      this.#isDue = false
+      await this.#commit(this.#waiting.splice(0))
+    }
+    // In the same turn as the last look: whoever comes next starts anew.
+    this.#isWorking = false
+  }
+
+  async #commit(groups: readonly Group[]): Promise<void> {
+    const isWritten = await this.#write(groups.flatMap(({ lines }) => lines))
+    for (const { lines, isOwed, resolve } of groups) {
+      this.#waitingCount -= lines.length
+      const isKept = isWritten || isOwed
+      if (isKept) for (const line of lines) this.#lines.push(line)
+      resolve(isKept)
+    }
+  }
+
+  /** False when the disk refuses: the file is put right before anything else is written to it. */
+  async #write(lines: readonly string[]): Promise<boolean> {
+    try {
+      if (this.#isAskew || this.#hasDeadWeight()) await this.#rewrite()
+      if (lines.length === 0) return true
+      this.#handle ??= await open(this.#file, 'r+')
+      const bytes = Buffer.from(textOf(lines))
+      await writeAt(this.#handle, bytes, this.#size)
+      await this.#handle.datasync()
+      this.#size += bytes.length
+      this.#inFile += lines.length
       return true
-    },
-    drop(count) {
-      lines.splice(0, count)
-      droppedInFile += count
-      if (lines.length === 0) {
-        truncateSync(file)
-        droppedInFile = 0
-      } else if (droppedInFile >= bound) {
-        rewrite(file, lines)
-        droppedInFile = 0
-      }
-    },
+    } catch {
+      // A full or broken disk is the same answer as a full spool: the caller must not proceed unmonitored.
+      this.#isAskew = true
+      return false
+    }
+  }
+
+  /** Whole or not at all: a crash in the middle leaves the old file. */
+  async #rewrite(): Promise<void> {
+    const lines = [...this.#lines]
+    const bytes = Buffer.from(textOf(lines))
+    const temporary = `${this.#file}.new`
+    const handle = await open(temporary, 'w', 0o600)
+    try {
+      await writeAt(handle, bytes, 0)
+      await handle.datasync()
+      await rename(temporary, this.#file)
+    } catch (error) {
+      await handle.close()
+      throw error
+    }
+    await this.#handle?.close()
+    this.#handle = handle
+    this.#size = bytes.length
+    this.#inFile = lines.length
+    await syncDirectory(dirname(this.#file))
+    this.#isAskew = false
   }
 }
 
-function readLines(file: string): string[] {
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (error) {
-    if (!isMissing(error)) throw error
-    writeFileSync(file, '', { mode: 0o600 })
-    return []
+async function writeAt(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  let written = 0
+  while (written < bytes.length) {
+    const { bytesWritten } = await handle.write(bytes, written, bytes.length - written, position + written)
+    written += bytesWritten
   }
-  // A crash can tear the last line; what is not JSON cannot be delivered.
-  return text.split('\n').filter(isJson)
+}
+
+/** A rename is on the disk when its directory is. */
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+interface SpoolFile {
+  readonly lines: readonly string[]
+  /** Bytes of whole lines. */
+  readonly size: number
+  readonly isAskew: boolean
+}
+
+const NEWLINE = 0x0a
+
+/** A crash can tear the last line; it is cut off, or the next event would be written to its end and be lost with it. */
+function readSpool(file: string): SpoolFile {
+  const descriptor = openSync(file, 'a+', 0o600)
+  try {
+    const bytes = readFileSync(file)
+    const size = bytes.lastIndexOf(NEWLINE) + 1
+    if (size < bytes.length) ftruncateSync(descriptor, size)
+    const written = bytes.subarray(0, size).toString('utf8').split('\n').slice(0, -1)
+    const lines = written.filter(isJson)
+    return { lines, size, isAskew: lines.length < written.length }
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 function isJson(line: string): boolean {
-  if (line === '') return false
   try {
     JSON.parse(line)
     return true
@@ -74,12 +219,6 @@ function isJson(line: string): boolean {
   }
 }
 
-function rewrite(file: string, lines: readonly string[]): void {
-  const temporary = `${file}.new`
-  writeFileSync(temporary, lines.map((line) => `${line}\n`).join(''), { mode: 0o600 })
-  renameSync(temporary, file)
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+function textOf(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('')
 }

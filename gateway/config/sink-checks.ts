@@ -1,0 +1,61 @@
+/** What the schema cannot say of sinks of telemetry: addresses and headers that cannot be, two that are the same. */
+import type { Config } from './schema.ts'
+import type { Located } from './schema-mistakes.ts'
+import type { SinkConfig } from './sinks.ts'
+
+/** RFC 9110 §5.1 and §5.5, ASCII only. */
+const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+const FIELD_VALUE = /^[\x20-\x7e]+$/
+const FIELD = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:\s*[\x20-\x7e]+$/
+
+export function checkSinks({ monitoring: { sinks } }: Config): readonly Located[] {
+  return sinks.flatMap((sink, index) => {
+    const pointer = `/monitoring/sinks/${index}`
+    const first = sinks.findIndex((other) => destinationOf(other) === destinationOf(sink))
+    return [
+      ...addressMistakes(sink, pointer),
+      ...headerMistakes(sink, pointer),
+      ...(first === index
+        ? []
+        : [at(pointer, `sinks[${first}] takes the same events to the same place`, 'remove one')]),
+    ]
+  })
+}
+
+function destinationOf(sink: SinkConfig): string {
+  return sink.type === 'log' ? sink.type : `${sink.type} ${sink.type === 'http' ? sink.url : sink.endpoint}`
+}
+
+function addressMistakes(sink: SinkConfig, pointer: string): readonly Located[] {
+  if (sink.type === 'log') return []
+  const [member, address] = sink.type === 'http' ? ['url', sink.url] : ['endpoint', sink.endpoint]
+  return URL.canParse(address)
+    ? []
+    : [at(`${pointer}/${member}`, `${address} is not a URL`, 'write http(s)://HOST[:PORT][/PATH]')]
+}
+
+function headerMistakes(sink: SinkConfig, pointer: string): readonly Located[] {
+  if (sink.type === 'log') return []
+  if (sink.type === 'http') {
+    const isGood = sink.header === undefined || FIELD.test(sink.header)
+    return isGood ? [] : [at(`${pointer}/header`, 'this is no header', 'write "Name: value"')]
+  }
+  return Object.entries(sink.headers ?? {}).flatMap(([name, value]) => {
+    if (!FIELD_NAME.test(name))
+      return [at(`${pointer}/headers`, `"${name}" is no name of a header`, 'write NAME: VALUE')]
+    // The value may be a credential: it is not told.
+    return FIELD_VALUE.test(value)
+      ? []
+      : [
+          at(
+            `${pointer}/headers`,
+            `the value of "${name}" cannot be sent`,
+            'use printable ASCII characters on one line',
+          ),
+        ]
+  })
+}
+
+function at(pointer: string, message: string, fix: string): Located {
+  return { pointer, at: 'value', message, fix }
+}

@@ -1,0 +1,56 @@
+/** Sinks of execution telemetry in the configuration: where events go, and how they are delivered. */
+import type { Static } from 'typebox'
+import { Type } from '../../engine/index.ts'
+import { integer, seconds } from './fields.ts'
+
+/** The same for every sink that delivers over the network. */
+const DELIVERY = {
+  batch: integer(100, 'Events in a batch at the most'),
+  interval: seconds(1, 'Longest wait before a batch is sent', 0.01),
+  timeout: seconds(10, 'One delivery'),
+  retries: integer(5, 'Further tries of one batch', 0),
+} as const
+
+export const SinkConfig = Type.Union([
+  Type.Object(
+    {
+      type: Type.Literal('log', {
+        description:
+          'log: lines on stdout. http: batches of CloudEvents to an address. otlp: OpenTelemetry logs over HTTP.',
+      }),
+    },
+    { additionalProperties: false },
+  ),
+  Type.Object(
+    {
+      type: Type.Literal('http'),
+      url: Type.String({
+        pattern: '^https?://',
+        description: 'Takes batches of CloudEvents (application/cloudevents-batch+json), gzip; 2xx acknowledges.',
+      }),
+      ...DELIVERY,
+      header: Type.Optional(
+        Type.String({ description: 'One more request header, "Name: value", e.g. for authentication.' }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  Type.Object(
+    {
+      type: Type.Literal('otlp'),
+      endpoint: Type.String({
+        pattern: '^https?://',
+        description:
+          'Takes OpenTelemetry logs over HTTP as JSON (OTLP), gzip. An address without a path means /v1/logs of it.',
+      }),
+      headers: Type.Optional(
+        Type.Record(Type.String(), Type.String(), {
+          description: 'Further request headers by name, e.g. for authentication.',
+        }),
+      ),
+      ...DELIVERY,
+    },
+    { additionalProperties: false },
+  ),
+])
+export type SinkConfig = Static<typeof SinkConfig>

@@ -1,0 +1,101 @@
+/**
+ * How an `otlp` sink is spoken to: one OpenTelemetry log record an event, in the JSON form of OTLP over HTTP. The form is a fixed
+ * mapping of a protobuf message (64-bit integers are strings), so it takes no library: docs/decisions/0020.
+ */
+import type { SinkConfig } from '../../config/sinks.ts'
+import type { TelemetryEvent } from '../events.ts'
+import type { Acknowledgement, Protocol } from './receiver.ts'
+
+export type OtlpSinkConfig = Extract<SinkConfig, { readonly type: 'otlp' }>
+
+/** @param version of the gateway, as `service.version` */
+export function otlpLogs({ endpoint, headers = {} }: OtlpSinkConfig, version: string): Protocol {
+  const resource = {
+    attributes: [attribute('service.name', 'preflight-gateway'), attribute('service.version', version)],
+  }
+  const scope = { name: 'preflight.monitoring', version }
+  return {
+    url: logsUrl(endpoint),
+    contentType: 'application/json',
+    headers,
+    encode(batch) {
+      const logRecords = batch.map((line) => logRecord(readEvent(line)))
+      return JSON.stringify({ resourceLogs: [{ resource, scopeLogs: [{ scope, logRecords }] }] })
+    },
+    read: readAnswer,
+  }
+}
+
+/** The specification of OTLP over HTTP gives logs a path of their own below the base address of a receiver. */
+export function logsUrl(endpoint: string): string {
+  const url = new URL(endpoint)
+  if (url.pathname === '/') url.pathname = '/v1/logs'
+  return url.href
+}
+
+type AnyValue = { readonly stringValue: string } | { readonly intValue: string } | { readonly doubleValue: number }
+interface Attribute {
+  readonly key: string
+  readonly value: AnyValue
+}
+
+/** Severity numbers of the OpenTelemetry log data model. */
+const INFO = { severityNumber: 9, severityText: 'INFO' } as const
+const WARN = { severityNumber: 13, severityText: 'WARN' } as const
+const ALARMING: ReadonlySet<unknown> = new Set(['FAILED', 'UNKNOWN'])
+
+function logRecord(event: TelemetryEvent): Readonly<Record<string, unknown>> {
+  const time = `${Date.parse(event.time)}000000`
+  const { outcome } = event.data
+  return {
+    timeUnixNano: time,
+    observedTimeUnixNano: time,
+    ...(ALARMING.has(outcome) ? WARN : INFO),
+    eventName: event.type,
+    body: { stringValue: [event.type, outcome, event.subject].filter((part) => part !== undefined).join(' ') },
+    attributes: [
+      attribute('cloudevents.event_id', event.id),
+      attribute('cloudevents.event_source', event.source),
+      attribute('cloudevents.event_spec_version', event.specversion),
+      attribute('cloudevents.event_type', event.type),
+      attribute('cloudevents.event_subject', event.subject),
+      ...Object.entries(event.data).flatMap(([name, value]) =>
+        value === null ? [] : [attribute(`preflight.${name}`, value)],
+      ),
+    ],
+  }
+}
+
+function attribute(key: string, value: string | number): Attribute {
+  if (typeof value === 'string') return { key, value: { stringValue: value } }
+  return { key, value: Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value } }
+}
+
+function readEvent(line: string): TelemetryEvent {
+  const event: TelemetryEvent = JSON.parse(line)
+  return event
+}
+
+/** A partial success (`ExportLogsPartialSuccess`) names how many records were not taken, and must not be sent again. */
+function readAnswer(body: string): Acknowledgement {
+  const partial = memberOf(readJson(body), 'partialSuccess')
+  const rejected = Number(memberOf(partial, 'rejectedLogRecords') ?? 0)
+  const why = memberOf(partial, 'errorMessage')
+  return {
+    rejected: Number.isSafeInteger(rejected) && rejected > 0 ? rejected : 0,
+    why: typeof why === 'string' && why !== '' ? why.slice(0, 500) : null,
+  }
+}
+
+/** Receivers may answer in protobuf or with nothing, and a 2xx has acknowledged by then: what is no JSON says nothing more. */
+function readJson(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return null
+  }
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+}

@@ -1,0 +1,95 @@
+/** What takes deliveries at the other end of a sink: one gzipped POST of a batch, and how its answer is to be read. */
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { Agent, request } from '../../http-client.ts'
+
+/** How one kind of receiver is spoken to. */
+export interface Protocol {
+  readonly url: string
+  readonly contentType: string
+  /** Further request headers: names and values. */
+  readonly headers: Readonly<Record<string, string>>
+  /** @param batch serialized CloudEvents */
+  encode(batch: readonly string[]): string
+  /** What a 2xx says of the events: how many it did not take for good, and why. */
+  read(body: string): Acknowledgement
+}
+
+export interface Acknowledgement {
+  readonly rejected: number
+  readonly why: string | null
+}
+
+export type Delivered =
+  | ({ readonly kind: 'acknowledged' } & Acknowledgement)
+  | {
+      readonly kind: 'refused'
+      readonly problem: string
+      /** Milliseconds that the receiver asks to be left alone; null when it does not say. */
+      readonly retryAfter: number | null
+      /** The batch was too large for the receiver. */
+      readonly isTooLarge: boolean
+    }
+
+export interface Receiver {
+  /** Never rejects. */
+  deliver(batch: readonly string[], signal: AbortSignal): Promise<Delivered>
+  close(): Promise<void>
+}
+
+const compress = promisify(gzip)
+const PAYLOAD_TOO_LARGE = 413
+/** An answer says little; one longer than this is not read to its end. */
+const LONGEST_ANSWER = 64 * 1024
+
+/** @param timeout milliseconds for one delivery */
+export function createReceiver(protocol: Protocol, timeout: number): Receiver {
+  const agent = new Agent({ connections: 1, headersTimeout: timeout, bodyTimeout: timeout })
+  return {
+    async deliver(batch, signal) {
+      try {
+        const body = await compress(protocol.encode(batch))
+        const answer = await request(new URL(protocol.url), {
+          dispatcher: agent,
+          method: 'POST',
+          headers: { 'content-type': protocol.contentType, 'content-encoding': 'gzip', ...protocol.headers },
+          body,
+          signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
+        })
+        const { statusCode: status, headers } = answer
+        const text = await readText(answer.body)
+        if (status >= 200 && status < 300) return { kind: 'acknowledged', ...protocol.read(text) }
+        const problem = `the telemetry sink answered ${status}; events wait in the spool`
+        return { kind: 'refused', problem, retryAfter: waitOf(headers), isTooLarge: status === PAYLOAD_TOO_LARGE }
+      } catch (error) {
+        // Every fault of one delivery has the same answer: not acknowledged, so tried again.
+        const reason = error instanceof Error ? error.message : String(error)
+        const problem = `the telemetry sink was not reached (${reason}); events wait in the spool`
+        return { kind: 'refused', problem, retryAfter: null, isTooLarge: false }
+      }
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+type AnswerBody = Awaited<ReturnType<typeof request>>['body']
+
+async function readText(body: AnswerBody): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of body) {
+    const bytes: Buffer = chunk
+    size += bytes.length
+    if (size > LONGEST_ANSWER) break
+    chunks.push(bytes)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** RFC 9110 §10.2.3: seconds, or a date. */
+function waitOf(headers: Readonly<Record<string, string | readonly string[] | undefined>>): number | null {
+  const value = headers['retry-after']
+  if (typeof value !== 'string') return null
+  const wait = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now()
+  return Number.isNaN(wait) ? null : Math.max(0, wait)
+}

@@ -1,0 +1,64 @@
+/**
+ * A sink at the other end of the network: events are on disk before they count as taken, and are delivered from there. An
+ * outage of the receiver is bridged until the spool is full; from then on the sink counts as unwired.
+ */
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import type { Logger } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
+import { startDelivery, type DeliveryConfig } from './delivery.ts'
+import { createReceiver, type Protocol } from './receiver.ts'
+import type { Sink } from './sink.ts'
+import { openSpool } from './spool.ts'
+
+export interface SpooledSinkDeps {
+  readonly dataDir: string
+  /** Events kept while the receiver is away. */
+  readonly bound: number
+  readonly metrics: Metrics
+  readonly logger: Logger
+}
+
+/** The sink's name: stable across restarts and reordering of the configuration, since it names the spool file. */
+export function sinkName(type: 'http' | 'otlp', url: string): string {
+  return `${type}-${createHash('sha256').update(url).digest('hex').slice(0, 8)}`
+}
+
+export function createSpooledSink(
+  type: 'http' | 'otlp',
+  protocol: Protocol,
+  config: DeliveryConfig,
+  { dataDir, bound, metrics, logger }: SpooledSinkDeps,
+): Sink {
+  const name = sinkName(type, protocol.url)
+  const spool = openSpool(join(dataDir, 'spool', `${name}.ndjson`), bound)
+  const isWired = (): boolean => spool.length < bound
+  const onChange = (): void => {
+    metrics.set('preflight_sink_queue_events', { sink: name }, spool.length)
+    metrics.set('preflight_sink_wired', { sink: name }, isWired() ? 1 : 0)
+  }
+  const receiver = createReceiver(protocol, config.timeout * 1000)
+  const delivery = startDelivery({ name, config, spool, receiver, metrics, logger, onChange })
+  onChange()
+  return {
+    state: () => ({ name, isWired: isWired(), queued: spool.length, detail: delivery.lastFault() ?? 'delivering' }),
+    async accept(events, isOwed) {
+      const isKept = await spool.append(
+        events.map((event) => JSON.stringify(event)),
+        isOwed,
+      )
+      metrics.count(
+        'preflight_sink_events_total',
+        { sink: name, result: isKept ? 'spooled' : 'refused' },
+        events.length,
+      )
+      if (isKept) delivery.wake()
+      onChange()
+      return isKept
+    },
+    async close() {
+      await delivery.close()
+      await spool.close()
+    },
+  }
+}
