@@ -10,6 +10,7 @@ import { checkCertificateFiles, checkEgressLists, checkReservedName, checkRouteH
 import type { Config } from './schema.ts'
 import type { ContractSource, RouteConfig } from './route.ts'
 import type { Located } from './schema-mistakes.ts'
+import { checkSinks } from './sink-checks.ts'
 import { nearest } from './suggestion.ts'
 
 type Check = (config: Config) => readonly Located[]
@@ -99,9 +100,6 @@ function checkUrls(config: Config): readonly Located[] {
   const urls: readonly (readonly [string, string | undefined])[] = [
     ['/public_url', config.public_url],
     ...config.routes.map(({ upstream }, index) => [`/routes/${index}/upstream`, upstream] as const),
-    ...config.monitoring.sinks.map(
-      (sink, index) => [`/monitoring/sinks/${index}/url`, sink.type === 'http' ? sink.url : undefined] as const,
-    ),
   ]
   return urls.flatMap(([pointer, url]) =>
     url === undefined || URL.canParse(url)
@@ -302,24 +300,6 @@ function checkOwnUpstreams({ listen, routes }: Config): readonly Located[] {
 
 function isLocal({ host }: Address): boolean {
   return isLoopback(host) || isWildcard(host)
-}
-
-function checkSinks({ monitoring }: Config): readonly Located[] {
-  const { sinks } = monitoring
-  const headers = sinks.flatMap((sink, index) =>
-    sink.type === 'http' &&
-    sink.header !== undefined &&
-    !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+:\s*[\x20-\x7e]+$/.test(sink.header)
-      ? [at(`/monitoring/sinks/${index}/header`, 'this is no header', 'write "Name: value"')]
-      : [],
-  )
-  const twins = repeated(sinks, (sink) => (sink.type === 'http' ? sink.url : sink.type))
-  return [
-    ...headers,
-    ...twins.map(([index, first]) =>
-      at(`/monitoring/sinks/${index}`, `sinks[${first}] takes the same events to the same place`, 'remove one'),
-    ),
-  ]
 }
 
 function checkRepository({ diff }: Config): readonly Located[] {
