@@ -64,8 +64,11 @@ const ROWS: readonly ScmRow[] = [
   },
   {
     path: ['releases', ':id'],
-    // A draft is published by setting this; which tag it has, the request then has to say.
-    intents: ({ repository, parameters }) => (parameters['draft'] === false ? [release(repository, parameters)] : []),
+    // A draft is published by setting this, and one that is published may get another tag; which, the request then has to say.
+    intents: ({ repository, parameters }) => {
+      const isPublished = parameters['draft'] === undefined ? text(parameters, 'tag_name') !== null : true
+      return isPublished && !isSet(parameters, 'draft') ? [release(repository, parameters)] : []
+    },
   },
   { path: ['actions', 'workflows', ':workflow', 'dispatches'], intents: dispatch },
   { path: ['dispatches'], intents: event },

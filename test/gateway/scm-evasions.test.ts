@@ -169,6 +169,21 @@ test('github: a commit onto a branch that is named twice is not judged', async (
   assert.deepEqual([scene.server.effects, asked(scene)], [[], []])
 })
 
+test('github: a release is published by whatever its platform takes for no draft, and by another tag', async (t) => {
+  const scene = await scmScene(t, 'github', { decide: () => 'BLOCK' })
+  const edit = (body: object) => scene.send('PATCH', '/repos/acme/pets/releases/1', body)
+  scene.repository.tags.set('v2', scene.repository.tip('feature'))
+  for (const body of [{ draft: false }, { draft: 'false' }, { draft: 0 }, {}])
+    assert.equal((await edit({ tag_name: 'v2', ...body })).status, 403, JSON.stringify(body))
+  assert.deepEqual(
+    asked(scene).map(({ operation, target }) => `${operation} ${target}`),
+    Array(4).fill('publish github:acme/pets/v2'),
+  )
+  await edit({ name: 'Two', body: 'notes' })
+  await edit({ draft: true, tag_name: 'v2' })
+  assert.equal(scene.server.requests.filter(({ method }) => method === 'PATCH').length, 2)
+})
+
 const SOURCE = '/2.0/repositories/acme/pets/src'
 const form = (members: Readonly<Record<string, string>>) => new URLSearchParams(members).toString()
 
