@@ -190,6 +190,7 @@ export const RouteConfig = Type.Object(
       {
         connect: seconds(10, 'Connecting to the upstream'),
         headers: seconds(60, 'Waiting for the head of the answer'),
+        idle: seconds(0, 'Longest silence within the body of an answer. 0: none, as event streams need', 0),
       },
       'Timeouts towards the upstream; the body of an answer may take as long as it keeps moving.',
     ),

@@ -121,7 +121,12 @@ async function passUnjudged(trip: Trip, destination: NamedDestination, deps: Adm
 }
 
 /** A route of no configuration, under which such calls are counted. */
-const UNROUTED: UpstreamRoute = { name: EGRESS_ROUTE, protocol: 'http', timeout: { connect: 10, headers: 60 }, tls: {} }
+const UNROUTED: UpstreamRoute = {
+  name: EGRESS_ROUTE,
+  protocol: 'http',
+  timeout: { connect: 10, headers: 60, idle: 0 },
+  tls: {},
+}
 
 /** Other paths of a host that a route names are reached as that route reaches it: same timeouts, same trust. */
 function unrouted(sibling: RouteConfig | undefined): UpstreamRoute {

@@ -5,6 +5,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { PassThrough, type Duplex } from 'node:stream'
 import type { Dispatcher } from 'undici'
+import { errors } from '../http-client.ts'
 import { EgressDenied } from '../egress/policy.ts'
 import type { AnswerWatcher } from '../intercept/action.ts'
 import type { ExecutionResult } from '../telemetry/events.ts'
@@ -78,6 +79,8 @@ const NOT_SENT_CODES: ReadonlySet<string> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ])
 
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
 class Relay implements Exchange, Dispatcher.DispatchHandler {
   readonly done: Promise<ExchangeEnd>
   readonly #options: ExchangeOptions
@@ -88,6 +91,7 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
   #isClientGone = false
   #isEnded = false
   #isWaitingForDrain = false
+  #hasTriedAgain = false
   #status: number | null = null
   #bytes = 0
 
@@ -99,7 +103,7 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
   }
 
   start(): void {
-    const { request, response, dispatcher, path, headers, upgrade } = this.#options
+    const { request, response } = this.#options
     response.on('close', this.#onClientClose)
     // Already gone while the call was being judged: nothing is sent any more.
     if (response.destroyed || request.socket.destroyed) {
@@ -107,6 +111,11 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
       this.#end('CLIENT_ABORT', new ClientAbort('The client went away.'))
       return
     }
+    this.#send()
+  }
+
+  #send(): void {
+    const { request, dispatcher, path, headers, upgrade } = this.#options
     const { method = 'GET' } = request
     const body = upgrade === null ? this.#requestBody() : null
     const protocol = upgrade === null ? {} : { upgrade: upgrade.protocol }
@@ -188,7 +197,11 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#isClientGone) this.#end('CLIENT_ABORT', error)
-    else if (error instanceof EgressDenied) this.#end('EGRESS_DENIED', error)
+    else if (this.#mayTryAgain(error)) {
+      this.#hasTriedAgain = true
+      this.#controller = null
+      this.#send()
+    } else if (error instanceof EgressDenied) this.#end('EGRESS_DENIED', error)
     else if (this.#status === null) this.#end(CONNECT_FAULTS[codeOf(error)] ?? 'UPSTREAM_UNREACHABLE', error)
     else {
       this.#options.watcher?.end()
@@ -196,6 +209,16 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
       // The head is out: only a broken connection tells the client that the answer is not whole.
       this.#options.response.destroy()
     }
+  }
+
+  /**
+   * Once, what only reads, when a connection that had served before was closed in its face: the upstream let go of it while the
+   * request was on its way, and has not begun to answer (RFC 9112 §9.3.1).
+   */
+  #mayTryAgain(error: Error): boolean {
+    const { request, upgrade, body } = this.#options
+    const isRepeatable = SAFE_METHODS.has(request.method ?? '') && body === null && upgrade === null && !this.#upload
+    return isRepeatable && !this.#hasTriedAgain && this.#status === null && isOfUsedConnection(error)
   }
 
   get bytes(): number {
@@ -273,6 +296,10 @@ function addTrailers(response: AnswerStream, trailers: IncomingHttpHeaders): voi
 /** Trailers as they pass: what only the gateway says is not theirs to say. */
 function carried<T>(trailers: NodeJS.Dict<T>): NodeJS.Dict<T> {
   return Object.fromEntries(Object.entries(trailers).filter(([name]) => !name.startsWith('preflight-')))
+}
+
+function isOfUsedConnection(error: Error): boolean {
+  return error instanceof errors.SocketError && (error.socket?.bytesRead ?? 0) > 0
 }
 
 function codeOf(error: Error): string {

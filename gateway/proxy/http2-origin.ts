@@ -18,6 +18,8 @@ export interface Http2OriginOptions {
   readonly connectMs: number
   /** From the end of the request to the head of the answer. */
   readonly headersMs: number
+  /** Longest silence within an answer; 0: none. */
+  readonly idleMs: number
   /** PEM of the authorities to trust instead of the public ones. */
   readonly ca?: string
   readonly lookup?: LookupFunction
@@ -49,7 +51,7 @@ export function createHttp2Origin(origin: string, options: Http2OriginOptions): 
         opened.on('goaway', forget).on('close', forget)
         session = opened
       }
-      new Exchange(session, request, handler).start(options.headersMs)
+      new Exchange(session, request, handler).start(options)
     },
     close: () => session?.close(),
     destroy: () => session?.destroy(),
@@ -124,7 +126,7 @@ class Exchange implements Dispatcher.DispatchController {
     this.#fail(reason)
   }
 
-  start(headersMs: number): void {
+  start({ headersMs, idleMs }: Pick<Http2OriginOptions, 'headersMs' | 'idleMs'>): void {
     this.#handler.onRequestStart?.(this, null)
     if (this.aborted) return
     const { body } = this.#request
@@ -136,6 +138,11 @@ class Exchange implements Dispatcher.DispatchController {
       return this.#fail(error instanceof Error ? error : new Error(String(error)))
     }
     this.#listen(this.#stream, headersMs)
+    this.#stream.once('response', () =>
+      this.#stream?.setTimeout(idleMs, () =>
+        this.abort(coded('UND_ERR_BODY_TIMEOUT', 'the answer has stopped moving')),
+      ),
+    )
     if (isStreamed) this.#upload(body, this.#stream)
     else if (body !== null) this.#stream.end(body)
   }

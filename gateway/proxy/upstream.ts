@@ -91,7 +91,7 @@ export function createUpstreams(egress: () => Egress): Upstreams {
 }
 
 function keyOf({ timeout, tls }: UpstreamRoute, origin: string): string {
-  return `${origin} ${timeout.connect} ${timeout.headers} ${tls.upstream_ca ?? ''}`
+  return `${origin} ${timeout.connect} ${timeout.headers} ${timeout.idle} ${tls.upstream_ca ?? ''}`
 }
 
 type Guard = { readonly lookup?: ReturnType<Egress['lookupFor']> }
@@ -108,6 +108,7 @@ function openHttp2(origin: string, { timeout, tls }: UpstreamRoute, guard: Guard
   return createHttp2Origin(origin, {
     connectMs: timeout.connect * 1000,
     headersMs: timeout.headers * 1000,
+    idleMs: timeout.idle * 1000,
     ...guard,
     ...(tls.upstream_ca === undefined ? {} : { ca: readFileSync(tls.upstream_ca, 'utf8') }),
   })
@@ -122,8 +123,7 @@ function openPool(origin: string, { timeout, tls }: UpstreamRoute, guard: Guard)
       ...(tls.upstream_ca === undefined ? {} : { ca: readFileSync(tls.upstream_ca, 'utf8') }),
     },
     headersTimeout: timeout.headers * 1000,
-    // An answer may take as long as it keeps moving, and an event stream may be silent for hours.
-    bodyTimeout: 0,
+    bodyTimeout: timeout.idle * 1000,
     allowH2: false,
   })
 }

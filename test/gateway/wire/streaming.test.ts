@@ -1,0 +1,126 @@
+/** Answers and uploads as they pass: tried again only where nothing can have happened, silent only as long as the route says, whole in constant memory. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, request as httpRequest, type IncomingMessage } from 'node:http'
+import { connect, createServer as createTcpServer, type Socket } from 'node:net'
+import { buffer, text } from 'node:stream/consumers'
+import { test, type TestContext } from 'node:test'
+import { startRoad, type Road } from '../../fakes/road.ts'
+
+async function roadTo(t: TestContext, upstream: string, route: object = {}): Promise<Road> {
+  const passing = { name: 'plain', match: { path: '/' }, protocol: 'mapped', map: [{ action: 'pass' }], upstream }
+  const road = await startRoad({ routes: [{ ...passing, ...route }] })
+  t.after(() => road.close())
+  return road
+}
+
+/** Answers the first request on each connection, and closes it in the face of the second. */
+async function tiredServer(t: TestContext): Promise<{ readonly origin: string; readonly heads: string[] }> {
+  const heads: string[] = []
+  const sockets = new Set<Socket>()
+  const server = createTcpServer((socket) => {
+    sockets.add(socket)
+    let count = 0
+    socket.on('error', () => socket.destroy())
+    socket.on('data', (bytes: Buffer) => {
+      heads.push(bytes.toString('latin1').split(' ', 2).join(' '))
+      count += 1
+      if (count === 1) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood')
+      else socket.end()
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const address = server.address()
+  return { origin: `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`, heads }
+}
+
+test('a read on a connection that the upstream has just given up is sent again, once', async (t) => {
+  const { origin, heads } = await tiredServer(t)
+  const road = await roadTo(t, origin)
+  assert.equal(await (await fetch(`${road.url}/one`)).text(), 'good')
+  assert.equal(await (await fetch(`${road.url}/two`)).text(), 'good')
+  assert.deepEqual(heads, ['GET /one', 'GET /two', 'GET /two'])
+})
+
+test('what may have been done is not done again: the caller is told that the upstream failed', async (t) => {
+  const { origin, heads } = await tiredServer(t)
+  const road = await roadTo(t, origin)
+  await (await fetch(`${road.url}/one`)).text()
+  assert.equal((await fetch(`${road.url}/two`, { method: 'POST', body: 'x' })).status, 502)
+  assert.equal(heads.filter((head) => head.startsWith('POST')).length, 1)
+})
+
+test('an answer that stops moving is broken off after the silence that the route allows', async (t) => {
+  const server = createServer((_request, response) => void response.write('first'))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const road = await roadTo(t, `http://127.0.0.1:${port}`, { timeout: { idle: 1 } })
+  const answer = await fetch(road.url)
+  await assert.rejects(answer.text())
+  assert.match(road.log.join(), /UND_ERR_BODY_TIMEOUT/)
+})
+
+test('an upload of 256 megabytes passes in constant memory, with its length', async (t) => {
+  const size = 256 * 1024 * 1024
+  const server = createServer((request, response) => {
+    let received = 0
+    request.on('data', (bytes: Buffer) => (received += bytes.length))
+    request.on('end', () => response.end(`${request.headers['content-length']} ${received}`))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const road = await roadTo(t, `http://127.0.0.1:${port}`)
+  const chunk = Buffer.alloc(1024 * 1024)
+  const before = process.memoryUsage().rss
+  let peak = before
+  const upload = httpRequest(road.url, { method: 'PUT', headers: { 'content-length': size } })
+  const answered = once(upload, 'response')
+  for (let sent = 0; sent < size; sent += chunk.length) {
+    if (!upload.write(chunk)) await once(upload, 'drain')
+    peak = Math.max(peak, process.memoryUsage().rss)
+  }
+  upload.end()
+  const [response]: IncomingMessage[] = await answered
+  assert.ok(response !== undefined)
+  assert.equal(await text(response), `${size} ${size}`)
+  assert.ok(peak - before < size / 2, `memory grew by ${peak - before} bytes`)
+})
+
+for (const [status, fields, body] of [
+  [204, 'X: y\r\n', ''],
+  [304, 'ETag: "1"\r\nContent-Length: 1234\r\n', ''],
+  [206, 'Content-Range: bytes 0-3/10\r\nContent-Length: 4\r\n', 'good'],
+] as const) {
+  test(`an answer ${status} arrives with its own fields and length`, async (t) => {
+    const server = createTcpServer((socket) => {
+      socket.on('error', () => socket.destroy())
+      socket.once('data', () => socket.end(`HTTP/1.1 ${status} Told\r\n${fields}\r\n${body}`))
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.after(() => server.close())
+    const address = server.address()
+    const port = typeof address === 'object' && address !== null ? address.port : 0
+    const road = await roadTo(t, `http://127.0.0.1:${port}`)
+    const { hostname, port: own } = new URL(road.url)
+    const socket = connect(Number(own), hostname)
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\nRange: bytes=0-3\r\nConnection: close\r\n\r\n')
+    const answer = (await buffer(socket)).toString('latin1')
+    assert.ok(answer.startsWith(`HTTP/1.1 ${status} Told\r\n${fields}`), answer)
+    assert.ok(answer.endsWith(`\r\n\r\n${body}`), answer)
+  })
+}
