@@ -4,25 +4,31 @@ import * as fc from 'fast-check'
 export type Schema = Readonly<Record<string, unknown>>
 
 const NAMES = ['a', 'b', 'c'] as const
-const scalar = fc.oneof(
+export const SCALARS: readonly fc.Arbitrary<unknown>[] = [
   fc.constantFrom('', 'a', 'ab', 'abcd', 'x-1'),
   fc.integer({ min: -3, max: 12 }),
   fc.constantFrom(0.5, 2.5),
   fc.boolean(),
   fc.constant(null),
-)
-export const value: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
-  value: fc.oneof({ depthSize: 'small' }, scalar, tie('list'), tie('object')),
-  list: fc.array(tie('value'), { maxLength: 3 }),
-  object: fc.dictionary(fc.constantFrom(...NAMES), tie('value'), { maxKeys: 3, noNullPrototype: true }),
-})).value
+]
+
+/** Scalars, and lists and objects of them. */
+export function valuesOf(scalar: fc.Arbitrary<unknown>, names: readonly string[]): fc.Arbitrary<unknown> {
+  return fc.letrec((tie) => ({
+    value: fc.oneof({ depthSize: 'small' }, scalar, tie('list'), tie('object')),
+    list: fc.array(tie('value'), { maxLength: 3 }),
+    object: fc.dictionary(fc.constantFrom(...names), tie('value'), { maxKeys: 3, noNullPrototype: true }),
+  })).value
+}
+
+export const value = valuesOf(fc.oneof(...SCALARS), NAMES)
 
 const count = fc.integer({ min: 0, max: 4 })
 const optional = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(arbitrary, { nil: undefined })
 
 /** A schema without the members that were left out. */
-function told(schema: Schema): Schema {
+export function told(schema: Schema): Schema {
   return Object.fromEntries(Object.entries(schema).filter(([, member]) => member !== undefined))
 }
 
@@ -173,7 +179,7 @@ export const pair: fc.Arbitrary<readonly [Schema, Schema]> = fc.oneof(
 )
 
 /** A schema with one of the schemas within it replaced. */
-function withPart(whole: Schema, part: Schema, pick: number): Schema {
+export function withPart(whole: Schema, part: Schema, pick: number): Schema {
   const text = JSON.stringify(whole)
   const starts = [...text.matchAll(/\{"(?:type|anyOf|allOf|oneOf|not|const)"/g)].map(({ index }) => index)
   const start = starts[pick % Math.max(1, starts.length)]

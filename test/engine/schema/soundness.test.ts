@@ -5,15 +5,18 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
 import * as fc from 'fast-check'
 import { compareOpenApi } from '../../../engine/diff/openapi/compare.ts'
 import { sha256 } from '../../conformance/openapi-run.ts'
 import { pair, schema, value, type Schema } from './arbitraries.ts'
+import { contracts, instance, meaningOf, type Contract } from './contracts.ts'
 import { rewritten } from './rewrites.ts'
 
 type Validator = (instance: unknown) => boolean
 
-const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: false })
+const ajv = new Ajv2020({ strict: false, allErrors: false })
+addFormats.default(ajv)
 
 /** The alternatives of oneOf are taken to exclude each other, as authors mean them to. */
 function validatorOf(schema: Schema): Validator {
@@ -54,15 +57,19 @@ const RESPONSE: Side = {
   ]),
 }
 
-/** The schema stands in the operation, or is a component that the operation refers to. */
-function documentWith({ operation }: Side, definition: Schema, isComponent: boolean): string {
-  const reference = { $ref: '#/components/schemas/Thing' }
+function documentOf({ operation }: Side, openapi: string, used: Schema, schemas: Schema): string {
   return JSON.stringify({
-    openapi: '3.1.0',
+    openapi,
     info: { title: 't', version: '1' },
-    paths: { '/x': { post: operation(isComponent ? reference : definition) } },
-    components: { schemas: { Thing: definition } },
+    paths: { '/x': { post: operation(used) } },
+    components: { schemas },
   })
+}
+
+/** The schema stands in the operation, or is a component that the operation refers to. */
+function documentWith(side: Side, definition: Schema, isComponent: boolean): string {
+  const used = isComponent ? { $ref: '#/components/schemas/Thing' } : definition
+  return documentOf(side, '3.1.0', used, { Thing: definition })
 }
 
 /**
@@ -81,24 +88,51 @@ function isBeyondJudge(before: Schema, after: Schema): boolean {
   )
 }
 
+/** One version of a contract: what it admits, and how it is written around that. */
+interface Version {
+  readonly admits: Validator
+  readonly document: (side: Side) => string
+}
+
+function versionOfSchema(definition: Schema, isComponent: boolean): Version {
+  return { admits: validatorOf(definition), document: (side) => documentWith(side, definition, isComponent) }
+}
+
+function versionOfContract(contract: Contract): Version {
+  const used = { $ref: '#/components/schemas/Thing' }
+  return {
+    admits: validatorOf(meaningOf(contract)),
+    document: (side) => documentOf(side, contract.openapi, used, contract.schemas),
+  }
+}
+
+type Pairs = fc.Arbitrary<readonly [Version, Version]>
+
+const schemaPairs: Pairs = fc
+  .tuple(pair, fc.boolean(), fc.boolean())
+  .filter(([[before, after]]) => !isBeyondJudge(before, after))
+  .map(([[before, after], wasComponent, isComponent]) => [
+    versionOfSchema(before, wasComponent),
+    versionOfSchema(after, isComponent),
+  ])
+
+const contractPairs: Pairs = contracts.map(([before, after]) => [versionOfContract(before), versionOfContract(after)])
+
 /** How many of the generated pairs had a value that shows a break; each of them must be told. */
-function judge(side: Side, numRuns: number): number {
+function judge(side: Side, pairs: Pairs, values: fc.Arbitrary<unknown>, numRuns: number): number {
   let judged = 0
-  const instances = fc.array(value, { minLength: 8, maxLength: 24 })
-  const form = fc.tuple(fc.boolean(), fc.boolean())
-  const property = fc.property(pair, instances, form, ([before, after], values, [wasComponent, isComponent]) => {
-    if (isBeyondJudge(before, after)) return
-    const [old, now] = [validatorOf(before), validatorOf(after)]
+  const instances = fc.array(values, { minLength: 8, maxLength: 24 })
+  const property = fc.property(pairs, instances, ([before, after], drawn) => {
     // What never had a valid value was no contract that anybody rests on.
-    if (!values.some(old)) return
-    const shown = values.find((instance) => side.shows(old(instance), now(instance)))
+    if (!drawn.some(before.admits)) return
+    const shown = drawn.find((one) => side.shows(before.admits(one), after.admits(one)))
     if (shown === undefined) return
     judged += 1
-    const [base, head] = [documentWith(side, before, wasComponent), documentWith(side, after, isComponent)]
+    const [base, head] = [before.document(side), after.document(side)]
     const compared = compareOpenApi(base, head, {}, sha256)
     assert.ok(compared.ok)
     const isTold = compared.value.groups.some(({ level, rule }) => level !== 'info' || side.conventions.has(rule))
-    assert.ok(isTold, `unnoticed: ${JSON.stringify(shown)}`)
+    assert.ok(isTold, `unnoticed: ${JSON.stringify(shown)} in ${base} and ${head}`)
   })
   fc.assert(property, { numRuns, seed: 20261121 })
   return judged
@@ -106,12 +140,22 @@ function judge(side: Side, numRuns: number): number {
 
 suite('no change of what is valid goes unnoticed', () => {
   test('in a request: what was valid and is not any more', () => {
-    const judged = judge(REQUEST, 4500)
+    const judged = judge(REQUEST, schemaPairs, value, 4500)
     assert.ok(judged > 400, `only ${judged} pairs lost a value`)
   })
 
   test('in a response: what was not valid and is now', () => {
-    const judged = judge(RESPONSE, 4500)
+    const judged = judge(RESPONSE, schemaPairs, value, 4500)
+    assert.ok(judged > 400, `only ${judged} pairs gained a value`)
+  })
+
+  test('in a request by components that name themselves and each other, in 3.0 and 3.1', () => {
+    const judged = judge(REQUEST, contractPairs, instance, 2000)
+    assert.ok(judged > 400, `only ${judged} pairs lost a value`)
+  })
+
+  test('in a response by components that name themselves and each other, in 3.0 and 3.1', () => {
+    const judged = judge(RESPONSE, contractPairs, instance, 2000)
     assert.ok(judged > 400, `only ${judged} pairs gained a value`)
   })
 })
