@@ -142,6 +142,8 @@ export interface AnswerWatcher {
   end(): void
   /** True when the answer itself reports that the execution failed, whatever the HTTP status says. Asked after `end`. */
   readonly hasFailed: boolean
+  /** True when the answer ended without a word on what came of the execution. Asked after `end`. */
+  readonly isUntold?: boolean
 }
 
 interface ActionBase {

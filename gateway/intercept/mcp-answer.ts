@@ -93,6 +93,7 @@ class NoticeWatcher implements AnswerWatcher {
 /** Reads every message of the answer, JSON or event stream. */
 class ReadingWatcher implements AnswerWatcher {
   hasFailed = false
+  #isAnswered = false
   readonly #options: AnswerWatcherOptions
   readonly #unanswered: Map<MessageId, Wanted>
   #format: 'json' | 'stream' | 'unreadable' = 'unreadable'
@@ -113,6 +114,11 @@ class ReadingWatcher implements AnswerWatcher {
   constructor(options: AnswerWatcherOptions) {
     this.#options = options
     this.#unanswered = new Map(options.wanted)
+  }
+
+  /** No answer to a request passed by: the stream ended early, or could not be read. */
+  get isUntold(): boolean {
+    return this.#options.wantsOutcome && !this.#isAnswered
   }
 
   head(status: number, headers: Readonly<Record<string, string | readonly string[] | undefined>>): void {
@@ -158,6 +164,7 @@ class ReadingWatcher implements AnswerWatcher {
     const changed = NOTICES.get(method)
     if (changed !== undefined) manifests.invalidate(call.route.name, changed)
     if (method !== undefined || !isMessageId(id)) return
+    this.#isAnswered = true
     if (error !== undefined || (isJsonObject(result) && result['isError'] === true)) this.hasFailed = true
     if (result !== undefined) this.#options.onResult?.(id, result)
     const wanted = this.#unanswered.get(id)

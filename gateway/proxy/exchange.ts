@@ -9,6 +9,7 @@ import { errors } from '../http-client.ts'
 import { EgressDenied } from '../egress/policy.ts'
 import type { AnswerWatcher } from '../intercept/action.ts'
 import type { ExecutionResult } from '../telemetry/events.ts'
+import { isGrpc } from './grpc.ts'
 import { clientHeaders } from './headers.ts'
 import type { Tunnels } from './tunnel.ts'
 import { isAsked, joinUpgrade, type Upgrade } from './upgrade.ts'
@@ -93,6 +94,8 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
   #isWaitingForDrain = false
   #hasTriedAgain = false
   #status: number | null = null
+  #isGrpc = false
+  #grpcStatus: string | null = null
   #bytes = 0
 
   constructor(options: ExchangeOptions) {
@@ -167,6 +170,8 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
     // 1xx answers concern the hop between the gateway and the upstream; 100 is the gateway's own to give.
     if (status < 200 || this.#isClientGone) return
     this.#status = status
+    this.#isGrpc = isGrpc(headers)
+    this.#grpcStatus = grpcStatusOf(headers)
     watcher?.head(status, headers)
     const raw = rawFields(controller.rawHeaders, headers)
     response.writeHead(status, statusMessage ?? '', clientHeaders(raw, headers.connection, ownHeaders))
@@ -189,6 +194,7 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
 
   onResponseEnd(_controller: Dispatcher.DispatchController, trailers: IncomingHttpHeaders): void {
     const { response, watcher } = this.#options
+    this.#grpcStatus = grpcStatusOf(trailers) ?? this.#grpcStatus
     watcher?.end()
     addTrailers(response, trailers)
     response.end()
@@ -263,9 +269,19 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
     })
   }
 
+  #answerOutcome(): ExecutionResult['outcome'] {
+    const { watcher } = this.#options
+    if (watcher?.hasFailed === true || (this.#status ?? 0) >= 400) return 'FAILED'
+    // What went through a tunnel is not read.
+    if (this.#status === 101 || watcher?.isUntold === true) return 'UNKNOWN'
+    if (!this.#isGrpc) return 'SUCCEEDED'
+    // Every gRPC answer is a 200; without its status it did not come to its end.
+    if (this.#grpcStatus === null) return 'UNKNOWN'
+    return this.#grpcStatus === '0' ? 'SUCCEEDED' : 'FAILED'
+  }
+
   #outcome(fault: ExchangeFault, cause: Error | null): ExecutionResult['outcome'] {
-    if (fault === null)
-      return this.#options.watcher?.hasFailed === true || (this.#status ?? 0) >= 400 ? 'FAILED' : 'SUCCEEDED'
+    if (fault === null) return this.#answerOutcome()
     if (fault === 'UPSTREAM_RESET') return 'FAILED'
     const isNeverSent =
       this.#controller === null || (cause !== null && (fault === 'EGRESS_DENIED' || NOT_SENT_CODES.has(codeOf(cause))))
@@ -304,4 +320,10 @@ function isOfUsedConnection(error: Error): boolean {
 
 function codeOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
+
+/** In the trailers, or in the head of an answer that is nothing else. */
+function grpcStatusOf(fields: IncomingHttpHeaders): string | null {
+  const status = fields['grpc-status']
+  return typeof status === 'string' ? status : null
 }

@@ -147,3 +147,21 @@ test('a server that asks the caller to sign in is passed on as that question', a
   assert.equal(reply.status, 401)
   assert.equal(reply.headers.get('www-authenticate'), 'Bearer resource_metadata="https://auth.example"')
 })
+
+for (const [what, head, trailers, outcome] of [
+  ['the status 0 in its trailers', {}, { 'grpc-status': '0' }, 'SUCCEEDED'],
+  ['another status in its trailers', {}, { 'grpc-status': '13' }, 'FAILED'],
+  ['another status in its head', { 'grpc-status': '5' }, {}, 'FAILED'],
+  ['no status at all', {}, {}, 'UNKNOWN'],
+] as const) {
+  test(`a gRPC answer with ${what} counts as ${outcome}`, async (t) => {
+    const road = await roadToServer(t, (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/grpc', trailer: 'grpc-status', ...head })
+      response.write('x')
+      response.addTrailers(trailers)
+      response.end()
+    })
+    await (await fetch(`${road.url}/pets`)).arrayBuffer()
+    assert.equal(await outcomeOf(road), outcome)
+  })
+}
