@@ -63,7 +63,7 @@ export function headProblem(rawHeaders: readonly string[], headers: IncomingHttp
   if (lengths > 0 && codings > 0) return 'Content-Length and Transfer-Encoding exclude each other.'
   const coding = headers['transfer-encoding']
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') return 'The only Transfer-Encoding taken is chunked.'
-  const dropped = (headers.connection ?? '').split(',').find((name) => END_TO_END.test(name.trim()))
+  const dropped = namedFields(headers.connection).find((name) => END_TO_END.test(name.trim()))
   if (dropped !== undefined) return `${dropped.trim()} is no field of the connection: Connection may not name it.`
   return HOST.test(headers.host ?? '') ? null : 'The Host header is not a host with an optional port.'
 }
@@ -71,6 +71,12 @@ export function headProblem(rawHeaders: readonly string[], headers: IncomingHttp
 /** The parser takes the letters HTTP/2.0 and HTTP/0.9 too, for a message that is in the form of neither. */
 export function versionProblem(version: string): string | null {
   return version === '1.1' || version === '1.0' ? null : `HTTP/${version} is not spoken in the form of HTTP/1.1.`
+}
+
+/** None in the common case: then there is nothing to take apart. */
+function namedFields(connection: string | undefined): readonly string[] {
+  if (connection === undefined || connection === 'keep-alive' || connection === 'close') return []
+  return connection.split(',')
 }
 
 /** What says what a request is: named in `Connection`, it would be judged by and not sent on (RFC 9110 §7.6.1). */
