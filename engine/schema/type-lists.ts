@@ -6,6 +6,7 @@ import type { Examination, SchemaSources } from './comparison.ts'
 import type { JsonRecord, Located } from './located.ts'
 import { itemsOf, locateItem, withoutTypes } from './parts.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
+import { admitsNull } from './types.ts'
 import { compareWrapping } from './wrapping.ts'
 
 type Report = Pick<Examination, 'say' | 'descend' | 'isSameShape'>
@@ -21,6 +22,8 @@ export function compareTypeLists(
 ): readonly [JsonRecord, JsonRecord] {
   const left = typeListOf(was, before, sources.before)
   const right = typeListOf(is, after, sources.after)
+  // Two lists around one type: one of them would be left out.
+  if ((left?.isList === false && hasTwoLists(is)) || (right?.isList === false && hasTwoLists(was))) return [was, is]
   if (left !== null && right !== null && (left.isList || right.isList) && isOneEach(left, right)) {
     if (left.isList && right.isList && sameTypes(left, right)) return [was, is]
     tellTypes(left, right, say)
@@ -29,18 +32,53 @@ export function compareTypeLists(
         const [one, other] = [left.single(type), right.single(type)]
         if (one !== null && other !== null) descend([`${right.keyword}[${type}]`], one, other)
       }
+      tellNull(was, is, left, right, say)
       return [withoutTypes(was), withoutTypes(is)]
     }
-    // The one type is compared with the alternative of that type, which holds beside what stands around the list.
-    const [one, other] = [left.types.find((type) => right.types.includes(type)), left.isList ? left : right]
-    const alternative = one === undefined ? null : other.single(one)
-    const conditions =
-      alternative === null ? {} : resolveSchema(alternative, left.isList ? sources.before : sources.after).value
+    const alternative = left.isList ? sharedOf(left, right, sources.before) : sharedOf(right, left, sources.after)
+    // Without a type in common, what went and what came is all there is to say of types.
+    if (alternative === null) return [withoutTypes(was), withoutTypes(is)]
     return left.isList
-      ? [{ ...withoutTypes(conditions), ...withoutTypes(was) }, withoutTypes(is)]
-      : [withoutTypes(was), { ...withoutTypes(conditions), ...withoutTypes(is) }]
+      ? [asOneType(was, alternative, left), besideOneType(is, alternative)]
+      : [besideOneType(was, alternative), asOneType(is, alternative, right)]
   }
   return compareWrapping(was, is, before, after, sources, { say, descend, isSameShape })
+}
+
+function hasTwoLists({ oneOf, anyOf }: JsonRecord): boolean {
+  return oneOf !== undefined && anyOf !== undefined
+}
+
+/** The alternative of the one type that stands on the other side. */
+function sharedOf(list: TypeList, { types }: TypeList, source: SchemaSource): JsonRecord | null {
+  const shared = list.types.find((type) => types.includes(type))
+  const alternative = shared === undefined ? null : list.single(shared)
+  return alternative === null ? null : resolveSchema(alternative, source).value
+}
+
+/** The alternative, which holds beside what stands around the list. */
+function asOneType(schema: JsonRecord, alternative: JsonRecord, list: TypeList): JsonRecord {
+  return { ...alternative, ...withoutTypes(schema), ...(list.admitsNull ? { nullable: true } : {}) }
+}
+
+/** A format that no alternative has goes the way that the list of types went, which is told. */
+function besideOneType(schema: JsonRecord, { format }: JsonRecord): JsonRecord {
+  const { oneOf: _oneOf, anyOf: _anyOf, ...rest } = schema
+  return format === undefined ? { ...rest, format } : rest
+}
+
+/** Null that is said around a list is said of none of its alternatives. */
+function tellNull(was: JsonRecord, is: JsonRecord, left: TypeList, right: TypeList, say: Examination['say']): void {
+  const [before, after] = [left.admitsNull, right.admitsNull]
+  if (before === after || admitsNull(was) === admitsNull(is)) return
+  say({
+    keyword: 'nullable',
+    action: after ? 'became' : 'ceased',
+    name: null,
+    before,
+    after,
+    steps: [right.keyword],
+  })
 }
 
 /** Whether each type that both lists hold has one alternative in each, so that the two can be compared. */
@@ -66,6 +104,8 @@ interface TypeList {
   readonly types: readonly string[]
   readonly isList: boolean
   readonly keyword: 'oneOf' | 'anyOf' | 'type'
+  /** True when the schema or an alternative of another type than null says that null is a value, too. */
+  readonly admitsNull: boolean
   /** The one alternative of a type; null when there are several. */
   readonly single: (type: string) => Located | null
 }
@@ -78,6 +118,7 @@ function typeListOf(schema: JsonRecord, owner: ResolvedSchema, source: SchemaSou
       types: [schema.type],
       isList: false,
       keyword: 'type',
+      admitsNull: admitsNull(schema),
       single: (type) => (type === value.type ? { ...owner, value } : null),
     }
   }
@@ -85,15 +126,15 @@ function typeListOf(schema: JsonRecord, owner: ResolvedSchema, source: SchemaSou
   for (const keyword of ['oneOf', 'anyOf'] as const) {
     const items = itemsOf(schema, keyword)
     if (items.length === 0) continue
-    const types = items.map((_, index) =>
-      simpleType(resolveSchema(locateItem(owner, items, keyword, index), source).value),
-    )
+    const alternatives = items.map((_, index) => resolveSchema(locateItem(owner, items, keyword, index), source).value)
+    const types = alternatives.map(simpleType)
     if (!types.every((type) => type !== null)) continue
     const single = (type: string): Located | null => {
       const index = types.indexOf(type)
       return index === -1 || types.includes(type, index + 1) ? null : locateItem(owner, items, keyword, index)
     }
-    return { types: [...new Set(types)], isList: true, keyword, single }
+    const isNullable = [schema, ...alternatives].some((one) => one.type !== 'null' && admitsNull(one))
+    return { types: [...new Set(types)], isList: true, keyword, admitsNull: isNullable, single }
   }
   return null
 }

@@ -111,6 +111,24 @@ const NULLABLE_CAT = { ...CAT, nullable: true }
 
 const VALUES: readonly Case[] = [
   [
+    'null that goes where one type becomes several',
+    taking({ type: 'boolean', nullable: true }, '3.0.3'),
+    taking({ oneOf: [{ type: 'boolean' }, { type: 'integer' }] }, '3.0.3'),
+    ['request-body-became-not-nullable', 'request-body-list-of-types-widened'],
+  ],
+  [
+    'null that goes from around alternatives',
+    taking({ nullable: true, oneOf: [TEXT, { type: 'integer' }] }, '3.0.3'),
+    taking({ oneOf: [TEXT, { type: 'integer' }, { type: 'boolean' }] }, '3.0.3'),
+    ['request-body-became-not-nullable', 'request-body-list-of-types-widened'],
+  ],
+  [
+    'a format that comes where one type becomes several',
+    taking({ type: 'integer' }),
+    taking({ oneOf: [{ type: 'integer', format: 'int32' }, TEXT] }),
+    ['request-body-list-of-types-widened', 'request-body-type-changed'],
+  ],
+  [
     'null that a further condition on the type refuses',
     taking(NULLABLE_CAT, '3.0.3'),
     taking({ allOf: [NULLABLE_CAT, { type: 'object', properties: { more: TEXT } }] }, '3.0.3'),
