@@ -160,7 +160,10 @@ test('members that contradict each other are mistakes', () => {
     [{ routes: [route('a', { upstream: undefined })] }, /neither an upstream nor a host/],
     [{ routes: [route('a', { protocol: 'http' })] }, /no contract\.current/],
     [{ routes: [route('egress', {})] }, /recorded as "egress"/],
-    [{ routes: [route('a', { match: { host: 'a.example:443' } })] }, /is not a host name: it holds a colon.*without port/],
+    [
+      { routes: [route('a', { match: { host: 'a.example:443' } })] },
+      /is not a host name: it holds a colon.*without port/,
+    ],
     [{ routes: [route('a', { tls: { upstream_ca: 'nowhere.pem' } })] }, /nowhere\.pem cannot be read \(ENOENT\)/],
     [{ tls: { ca: { certificate: 'nowhere.pem', key: 'nowhere.key' } } }, /nowhere\.pem cannot be read \(ENOENT\)/],
     [{ egress: { allow: ['a.example', '*'] } }, /"\*": \* stands only before a dot.*egress\.allow\[1\]/],

@@ -106,7 +106,12 @@ function flowWith(t: TestContext, parts: { record?: (row: DecisionRow) => Promis
   const key = fakeKey('k1')
   const flow = createFlow({
     settings: settingsOf(),
-    store: { recordDecision: parts.record ?? (() => Promise.resolve()), openApproval: noAnswer, history: noAnswer, usesOf: noAnswer },
+    store: {
+      recordDecision: parts.record ?? (() => Promise.resolve()),
+      openApproval: noAnswer,
+      history: noAnswer,
+      usesOf: noAnswer,
+    },
     signer: parts.sign ?? (() => key.signer),
     inputs: null,
     metrics: createMetrics(),
