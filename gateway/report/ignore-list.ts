@@ -69,12 +69,9 @@ export function ignoreFindings(comparison: Comparison, entries: readonly IgnoreE
   return { comparison: left, ignored, stale }
 }
 
-function partOf(
-  { unlisted: _, ...group }: FindingGroup,
-  occurrences: readonly Occurrence[],
-  unlisted: number,
-): FindingGroup {
-  return { ...group, occurrences, ...(unlisted > 0 && { unlisted }) }
+function partOf(group: FindingGroup, occurrences: readonly Occurrence[], unlisted: number): FindingGroup {
+  const { unlisted: _all, ...whole } = group
+  return { ...whole, occurrences, ...(unlisted > 0 && { unlisted }) }
 }
 
 function isOfAnyPlace({ method, path, tool, fingerprint }: IgnoreEntry): boolean {

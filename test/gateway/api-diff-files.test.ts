@@ -23,6 +23,8 @@ paths:
 const PET = { type: 'object', properties: { owner: { $ref: '../../shared/own%20er.yaml#/Owner' } } }
 const OWNER = 'Owner: { type: object, required: [name], properties: { name: { $ref: "./name.json" } } }\n'
 
+const named = (reference: string) => OPENAPI.replace('schemas/pet.json', reference)
+
 describe('documents of several files at a ref', () => {
   let api: ApiFake
   const repository = mkdtempSync(join(tmpdir(), 'preflight-files-'))
@@ -41,7 +43,6 @@ describe('documents of several files at a ref', () => {
     git('tag', tag)
   }
   const compare = (base: string, head: string) => api.post('/api/diff', { base, head })
-  const named = (reference: string) => OPENAPI.replace('schemas/pet.json', reference)
 
   before(async () => {
     git('init', '--quiet', '--initial-branch=main')
