@@ -10,6 +10,8 @@ const HEADINGS: Readonly<Record<Level, string>> = {
 }
 
 const REACHED_SHOWN = 10
+/** UTF-16 code units of the groups: with what stands around them it stays below what comments of pull requests take (65,536 on GitHub). */
+const MAX_LENGTH = 60_000
 
 export function renderMarkdown(report: DiffReport): string {
   const { summary } = report
@@ -21,12 +23,46 @@ export function renderMarkdown(report: DiffReport): string {
     '',
   ]
   if (report.patterns.length > 0) lines.push(`Patterns: ${report.patterns.map(markdownCode).join(', ')}`, '')
+  const { shown, rest } = fitting(report.groups)
   for (const level of LEVELS) {
-    const groups = report.groups.filter((group) => group.level === level)
-    if (groups.length > 0) lines.push(`## ${HEADINGS[level]} (${groups.length})`, '', ...groups.flatMap(section), '')
+    const sections = shown.filter(({ group }) => group.level === level)
+    if (sections.length === 0) continue
+    const all = report.groups.filter((group) => group.level === level).length
+    lines.push(`## ${HEADINGS[level]} (${all})`, '', ...sections.map(({ text }) => text), '')
   }
+  if (rest.length > 0) lines.push(restLine(rest), '')
   if (report.groups.length === 0) lines.push('No change of meaning was found.', '')
   return lines.join('\n')
+}
+
+interface Section {
+  readonly group: ReportGroup
+  readonly text: string
+}
+
+/** What fits, worst first, and the groups from the first on that does not. */
+function fitting(groups: readonly ReportGroup[]): {
+  readonly shown: readonly Section[]
+  readonly rest: readonly ReportGroup[]
+} {
+  const ordered = LEVELS.flatMap((level) => groups.filter((group) => group.level === level))
+  const shown: Section[] = []
+  let length = 0
+  for (const group of ordered) {
+    const text = section(group).join('\n')
+    length += text.length + 1
+    if (length > MAX_LENGTH) break
+    shown.push({ group, text })
+  }
+  return { shown, rest: ordered.slice(shown.length) }
+}
+
+function restLine(rest: readonly ReportGroup[]): string {
+  const counts = LEVELS.flatMap((level) => {
+    const count = rest.filter((group) => group.level === level).length
+    return count === 0 ? [] : [`${count} ${HEADINGS[level].toLowerCase()}`]
+  })
+  return `**${rest.length} more** are left out here (${counts.join(', ')}); the other forms of the report have them all.`
 }
 
 function section(group: ReportGroup): readonly string[] {

@@ -350,3 +350,23 @@ test('a report names files from the working directory', async () => {
   const path = relative('.', both)
   assert.ok(stdout.includes(`file=${path.startsWith('..') ? both : path},line=`), stdout)
 })
+
+suite('Markdown', () => {
+  test('of very many changes fits into a comment: the worst stand there, the rest is counted', () => {
+    const infos = Array.from({ length: 3000 }, (_, index) => ({
+      rule: 'endpoint-added',
+      level: 'info' as const,
+      message: `number ${index} came`,
+      places: [`PUT /a/${index}`],
+    }))
+    const text = renderReport('markdown', context([...infos, ...FINDINGS]))
+    assert.ok(text.length < 65_536, String(text.length))
+    assert.match(text, /api-path-removed-without-deprecation/)
+    assert.match(text, /## Compatible \(3001\)/)
+    const shown = [...text.matchAll(/^- /gm)].length
+    assert.match(
+      text,
+      new RegExp(`\\*\\*${3003 - shown} more\\*\\* are left out here \\(${3003 - shown} compatible\\)`),
+    )
+  })
+})
