@@ -158,17 +158,19 @@ function checkHttpRoutes({ routes }: Config): readonly Located[] {
 }
 
 function checkValidation({ routes }: Config): readonly Located[] {
-  return routes.flatMap(({ protocol, validate }, index) =>
-    protocol === 'http' || protocol === 'mcp' || validate === 'off'
-      ? []
-      : [
+  return routes.flatMap(({ protocol, validate }, index) => {
+    if (validate === 'off' || protocol === 'http' || (protocol === 'mcp' && validate === 'observe')) return []
+    const pointer = `/routes/${index}/validate`
+    return protocol === 'mcp'
+      ? [
           at(
-            `/routes/${index}/validate`,
-            `calls of the protocol ${protocol} are not described by schemas`,
-            'remove it',
+            pointer,
+            'the result of a tool has gone on by the time it is read, so nothing can be refused',
+            'use observe',
           ),
-        ],
-  )
+        ]
+      : [at(pointer, `calls of the protocol ${protocol} are not described by schemas`, 'remove it')]
+  })
 }
 
 function checkKubernetesNames({ routes }: Config): readonly Located[] {

@@ -351,3 +351,17 @@ test('every leaf is described', () => {
     [],
   )
 })
+
+function validating(protocol: string, validate: string): string {
+  return `routes: [{ name: a, match: {}, upstream: 'http://up', protocol: ${protocol}, validate: ${validate} }]`
+}
+
+test('validate is refused where nothing could be refused by it', () => {
+  assert.match(mistakes(validating('mcp', 'enforce')).join(), /has gone on.*routes\[0\]\.validate.*use observe/)
+  assert.match(mistakes(validating('llm', 'observe')).join(), /not described by schemas.*remove it/)
+  assert.deepEqual(
+    config({ routes: [{ name: 'a', match: {}, upstream: 'http://up', protocol: 'mcp', validate: 'observe' }] }).config
+      .routes[0]?.validate,
+    'observe',
+  )
+})
