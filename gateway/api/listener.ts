@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { randomUUID } from 'node:crypto'
+import { listenOn } from '../listen.ts'
 import { createServer, STATUS_CODES } from '../node-http.ts'
 import type { HttpAuthz } from '../authz/http.ts'
 import { GatewayError } from '../errors.ts'
@@ -40,7 +41,7 @@ export function createApi(deps: ApiDeps, authz: HttpAuthz | null = null): Api {
   const unused = watchUnusedConnections(server)
   server.on('clientError', refuseBroken)
   return {
-    listen: (host, port) => listen(server, host, port),
+    listen: (host, port) => listenOn(server, host, port),
     openRequests: () => open,
     close: (drainMs) => close(server, unused, drainMs),
   }
@@ -115,19 +116,6 @@ function refuseBroken(error: Error & { readonly code?: string }, socket: Duplex)
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: application/json; charset=utf-8\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nX-Correlation-ID: ${correlationId}\r\nConnection: close\r\n\r\n${body}`,
   )
-}
-
-function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      server.off('error', reject)
-      const address = server.address()
-      if (address === null || typeof address === 'string')
-        reject(new Error(`no TCP address after listening on ${host}:${port}`))
-      else resolve(address)
-    })
-  })
 }
 
 async function close(server: Server, unused: UnusedConnections, drainMs: number): Promise<void> {

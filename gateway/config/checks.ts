@@ -12,6 +12,7 @@ import type { ContractSource, RouteConfig } from './route.ts'
 import type { Located } from './schema-mistakes.ts'
 import { checkSinks } from './sink-checks.ts'
 import { nearest } from './suggestion.ts'
+import { at } from './located.ts'
 
 type Check = (config: Config) => readonly Located[]
 
@@ -329,8 +330,4 @@ function repeated<T>(
     const first = keys.indexOf(key)
     return first === index ? [] : [[index, first, key] as const]
   })
-}
-
-function at(pointer: string, message: string, fix: string): Located {
-  return { pointer, at: 'value', message, fix }
 }

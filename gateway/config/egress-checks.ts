@@ -1,11 +1,10 @@
 /** What the schema cannot say of destinations and certificates: entries that name nothing, hosts that are none, files that are not there. */
-import { accessSync, constants } from 'node:fs'
 import { isIP } from 'node:net'
 import { canonicalHost } from '../egress/authority.ts'
 import { readHostRule } from '../egress/host-rule.ts'
-import { errorCode } from '../startup-error.ts'
 import type { Config } from './schema.ts'
 import type { Located } from './schema-mistakes.ts'
+import { at, unreadable } from './located.ts'
 
 /** Under this name calls and connections without a route are counted and recorded. */
 export const EGRESS_ROUTE = 'egress'
@@ -60,17 +59,4 @@ export function checkCertificateFiles({ tls, routes }: Config): readonly Located
     const code = file === undefined ? null : unreadable(file)
     return code === null ? [] : [at(pointer, `${file} cannot be read (${code})`, 'paths start at this file')]
   })
-}
-
-function unreadable(file: string): string | null {
-  try {
-    accessSync(file, constants.R_OK)
-    return null
-  } catch (error) {
-    return errorCode(error) ?? 'unknown error'
-  }
-}
-
-function at(pointer: string, message: string, fix: string): Located {
-  return { pointer, at: 'value', message, fix }
 }

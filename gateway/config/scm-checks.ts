@@ -1,9 +1,8 @@
 /** What a schema cannot say of source control: files that are not there, addresses that are none, and ways around a merge. */
-import { accessSync, constants } from 'node:fs'
-import { errorCode } from '../startup-error.ts'
 import type { RouteConfig } from './route.ts'
 import type { Config } from './schema.ts'
 import type { Located } from './schema-mistakes.ts'
+import { at, unreadable } from './located.ts'
 
 export function checkScm({ scm }: Config): readonly Located[] {
   const { github, gitlab, bitbucket, contracts } = scm
@@ -45,17 +44,4 @@ export function pushWarnings({ protocol, scm }: RouteConfig, index: number): rea
       'deny is the default',
     ),
   ]
-}
-
-function unreadable(file: string): string | null {
-  try {
-    accessSync(file, constants.R_OK)
-    return null
-  } catch (error) {
-    return errorCode(error) ?? 'unknown error'
-  }
-}
-
-function at(pointer: string, message: string, fix: string): Located {
-  return { pointer, at: 'value', message, fix }
 }

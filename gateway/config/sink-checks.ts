@@ -2,6 +2,7 @@
 import type { Config } from './schema.ts'
 import type { Located } from './schema-mistakes.ts'
 import type { SinkConfig } from './sinks.ts'
+import { at } from './located.ts'
 
 /** RFC 9110 §5.1 and §5.5, ASCII only. */
 const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
@@ -54,8 +55,4 @@ function headerMistakes(sink: SinkConfig, pointer: string): readonly Located[] {
           ),
         ]
   })
-}
-
-function at(pointer: string, message: string, fix: string): Located {
-  return { pointer, at: 'value', message, fix }
 }

@@ -7,6 +7,7 @@ import type { Call, PresentedReceipt, Question, ReceiptDemand, Subject } from '.
 import { consumePresented, verifyPresented, type PresentedDeps, type ReceiptQuestion } from '../receipts/presented.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { changedArtifacts, encodedEnvelope, intendedAct, type CallVerdict, type Change } from './verdicts.ts'
+import { presentedReceipts } from '../intercept/presented-receipt.ts'
 
 export interface ReceiptGateDeps extends PresentedDeps {
   readonly metrics: Metrics
@@ -138,20 +139,7 @@ function headerReceipts({ rawHeaders, headers }: Call): readonly PresentedReceip
     if ((rawHeaders[index] ?? '').toLowerCase() !== RECEIPT_HEADER) continue
     tokens.push(...(rawHeaders[index + 1] ?? '').split(',').map((token) => token.trim()))
   }
-  const envelope = headers['preflight-decision']
-  const [only, ...others] = tokens
-  if (envelope === undefined || only === undefined || others.length > 0) return tokens.map((token) => ({ token }))
-  return [{ token: only, envelope: decodedEnvelope(String(envelope)) }]
-}
-
-/** What cannot be decoded is no envelope, and no receipt covers it. */
-function decodedEnvelope(header: string): unknown {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(header, 'base64url').toString('utf8'))
-    return value
-  } catch {
-    return null
-  }
+  return presentedReceipts(tokens, headers['preflight-decision'])
 }
 
 function receiptVerdict(

@@ -8,7 +8,7 @@ import { canonicalHost, type Authority } from '../egress/authority.ts'
 import type { Settings } from '../settings.ts'
 import { recordDenial } from './egress-record.ts'
 import { firstBytes, greetingOf, readHello } from './first-bytes.ts'
-import { listenOn } from './listen.ts'
+import { listenOn } from '../listen.ts'
 import { ANYBODY } from './proxy-auth.ts'
 import { intercept, joinTunnel, openTunnel, wayFor, type Asking, type Outcome, type WaysDeps } from './ways.ts'
 

@@ -1,6 +1,7 @@
 /** The admin listener: /livez, /readyz (each check by name), /metrics. It answers without a key, so it says nothing a caller could use. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { listenOn } from '../listen.ts'
 import { createServer } from '../node-http.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -36,7 +37,7 @@ export function createAdmin(deps: {
     void answer(pages, request, response, deps.logger)
   })
   return {
-    listen: (host, port) => listen(server, host, port),
+    listen: (host, port) => listenOn(server, host, port),
     close: () => close(server),
   }
 }
@@ -86,18 +87,6 @@ async function readiness(checks: Checks, logger: Logger): Promise<Answer> {
 
 function json(status: number, value: unknown): Answer {
   return { status, type: 'application/json', body: JSON.stringify(value) }
-}
-
-function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      server.off('error', reject)
-      const address = server.address()
-      if (address === null || typeof address === 'string') reject(new Error('the listener has no TCP address'))
-      else resolve(address)
-    })
-  })
 }
 
 function close(server: Server): Promise<void> {

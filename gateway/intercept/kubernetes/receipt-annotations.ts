@@ -1,5 +1,6 @@
 /** Receipts that an object carries in its annotations (wire.md §6), in whole objects and in the patches that add them. */
 import type { PresentedReceipt } from '../action.ts'
+import { presentedReceipts } from '../presented-receipt.ts'
 import { isJsonObject } from '../strict-json.ts'
 
 export const RECEIPT_ANNOTATION = 'preflight.dev/receipt'
@@ -35,18 +36,5 @@ function escaped(name: string): string {
 /** More than one (for what is done to the object now, and later) are separated by commas or blanks; an envelope belongs to a single one. */
 function presented(text: unknown, envelope: unknown): readonly PresentedReceipt[] {
   const tokens = typeof text === 'string' ? text.split(/[\s,]+/).filter((token) => token !== '') : []
-  const [only, ...others] = tokens
-  if (only === undefined || others.length > 0 || typeof envelope !== 'string') return tokens.map((token) => ({ token }))
-  return [{ token: only, envelope: envelopeOf(envelope) }]
-}
-
-/** JSON, or base64url of it as in the header. What is neither is no envelope, and no receipt covers it. */
-function envelopeOf(text: string): unknown {
-  try {
-    const json = text.trimStart().startsWith('{') ? text : Buffer.from(text, 'base64url').toString('utf8')
-    const value: unknown = JSON.parse(json)
-    return value
-  } catch {
-    return null
-  }
+  return presentedReceipts(tokens, envelope)
 }
