@@ -71,8 +71,8 @@ test('an answer that stops moving is broken off after the silence that the route
   assert.match(road.log.join(), /UND_ERR_BODY_TIMEOUT/)
 })
 
-test('an upload of 256 megabytes passes in constant memory, with its length', async (t) => {
-  const size = 256 * 1024 * 1024
+test('an upload of a gigabyte passes in memory that does not grow with it, with its length', async (t) => {
+  const size = 1024 * 1024 * 1024
   const server = createServer((request, response) => {
     let received = 0
     request.on('data', (bytes: Buffer) => (received += bytes.length))
@@ -97,7 +97,8 @@ test('an upload of 256 megabytes passes in constant memory, with its length', as
   const [response]: IncomingMessage[] = await answered
   assert.ok(response !== undefined)
   assert.equal(await text(response), `${size} ${size}`)
-  assert.ok(peak - before < size / 2, `memory grew by ${peak - before} bytes`)
+  // One process holds client, gateway and server, and what none of them has collected yet.
+  assert.ok(peak - before < size / 4, `memory grew by ${peak - before} bytes`)
 })
 
 for (const [status, fields, body] of [
