@@ -1,0 +1,124 @@
+/**
+ * HTTP on the connections of the proxy: tells its versions apart, remembers how each connection came, and hands requests to one
+ * taker in one form. Knows neither routes nor calls.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { TLSSocket } from 'node:tls'
+import { listenOn } from '../listen.ts'
+import { createServer } from '../node-http.ts'
+import type { Logger } from '../telemetry/log.ts'
+import { watchUnusedConnections } from '../unused-connections.ts'
+import type { Arrival } from './arrival.ts'
+import { createHttp2Front } from './http2-front.ts'
+import { readPreface } from './preface.ts'
+import type { Trip } from './trip.ts'
+import { isUpgrade, takeUpgrade } from './upgrade.ts'
+
+/** What a request asks for beside an answer. */
+export type Asks = Pick<Trip, 'expectsContinue' | 'upgrade'>
+
+export interface RequestTaker {
+  request(request: IncomingMessage, response: ServerResponse, arrival: Arrival, asks: Asks): void
+  /** The socket is the taker's from here on. @param isNested it came on a connection that was opened to a destination already */
+  connect(request: IncomingMessage, socket: Socket, head: Buffer, isNested: boolean): void
+}
+
+export interface HttpServer {
+  /** Resolves with the bound address. Rejects with the error of `listen` (EADDRINUSE …). */
+  listen(host: string, port: number): Promise<AddressInfo>
+  /** Speaks HTTP on a connection that did not come by the listener. */
+  serve(socket: Socket, arrival: Arrival): void
+  /** Closes connections of HTTP/1 on which nothing is under way. */
+  closeIdle(): void
+  /** Takes no new connection, and lets what is under way finish. Resolves when no connection of HTTP/1 is left. */
+  drain(): Promise<void>
+  /** Breaks off what is left. */
+  close(): void
+}
+
+/** Longer than the usual client's, so that the client is the one to close an idle connection. */
+const KEEP_ALIVE_MS = 75_000
+const HEAD_TIMEOUT_MS = 30_000
+
+const IN_THE_OPEN: Arrival = { kind: 'listener' }
+const PLAIN: Asks = { expectsContinue: false, upgrade: null }
+
+export function createHttpServer(taker: RequestTaker, logger: Logger): HttpServer {
+  const server = createServer({
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: HEAD_TIMEOUT_MS,
+    // A large upload may take as long as it takes.
+    requestTimeout: 0,
+    insecureHTTPParser: false,
+    shouldUpgradeCallback: isUpgrade,
+  })
+  const http2 = createHttp2Front()
+  /** Connections reach the server of HTTP/1 once they are known to speak it. */
+  const takers = server.rawListeners('connection')
+  server.removeAllListeners('connection')
+  const speakHttp1 = (connection: Duplex): void => {
+    for (const take of takers) Reflect.apply(take, server, [connection])
+  }
+  const unused = watchUnusedConnections(server)
+  const arrivals = new WeakMap<Duplex, Arrival>()
+  const arrivalOf = (connection: Duplex): Arrival => arrivals.get(connection) ?? IN_THE_OPEN
+  const speakHttp2 = (socket: Socket): void => {
+    unused.use({ socket })
+    http2.take(socket, (exchange) => {
+      arrivals.set(exchange, arrivalOf(socket))
+      speakHttp1(exchange)
+    })
+  }
+  const takeConnection = async (socket: Socket): Promise<void> => {
+    const broken = (): void => void socket.destroy()
+    socket.on('error', broken)
+    const version = await readPreface(socket, HEAD_TIMEOUT_MS)
+    socket.off('error', broken)
+    if (version === null || socket.destroyed) return broken()
+    if (version === 'http2') return speakHttp2(socket)
+    speakHttp1(socket)
+    // What was read of it to know its kind was put back, and waits.
+    socket.resume()
+  }
+  server.on('connection', (socket: Socket) => void takeConnection(socket))
+  const take = (request: IncomingMessage, response: ServerResponse, asks: Asks): void =>
+    taker.request(request, response, arrivalOf(request.socket), asks)
+  server.on('request', (request, response) => take(request, response, PLAIN))
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) =>
+    take(request, response, { ...PLAIN, expectsContinue: true }),
+  )
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    unused.use(request)
+    const upgrade = takeUpgrade(request, socket, head)
+    take(request, upgrade.response, { ...PLAIN, upgrade })
+  })
+  server.on('connect', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    unused.use(request)
+    taker.connect(request, socket, head, arrivals.has(socket))
+  })
+  // An agent that breaks a connection off is no fault of the gateway.
+  server.on('error', (error) => logger.error({ err: error }, 'the proxy listener failed'))
+
+  return {
+    listen: (host, port) => listenOn(server, host, port),
+    serve(socket, arrival) {
+      arrivals.set(socket, arrival)
+      if (socket instanceof TLSSocket && socket.alpnProtocol === 'h2') speakHttp2(socket)
+      else server.emit('connection', socket)
+    },
+    closeIdle: () => server.closeIdleConnections(),
+    drain() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      server.closeIdleConnections()
+      unused.close()
+      http2.drain()
+      return closed
+    },
+    close() {
+      server.closeAllConnections()
+      http2.close()
+    },
+  }
+}

@@ -1,0 +1,62 @@
+/** Calls under way at the proxy: begins each one, sees that it is answered whatever goes wrong, and knows how many are open. */
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Settings } from '../settings.ts'
+import { admit, type AdmissionDeps } from './admission.ts'
+import type { Arrival } from './arrival.ts'
+import type { Asks } from './http-server.ts'
+import { ANYBODY } from './proxy-auth.ts'
+import { sendError, type Trip } from './trip.ts'
+
+export interface TripsDeps extends AdmissionDeps {
+  /** Read once a request. */
+  readonly settings: () => Pick<Settings, 'config' | 'generation'>
+}
+
+export interface Trips {
+  begin(request: IncomingMessage, response: ServerResponse, arrival: Arrival, asks: Asks): void
+  /** How many are under way. */
+  readonly open: number
+  /** From here on a connection is let go as soon as its call is over. */
+  drain(): void
+}
+
+/** @param releaseConnections closes the connections on which nothing is under way */
+export function createTrips(deps: TripsDeps, releaseConnections: () => void): Trips {
+  const { settings, logger } = deps
+  const open = new Set<Trip>()
+  deps.metrics.sample('preflight_calls_open', () => open.size)
+  let isDraining = false
+  const end = (trip: Trip): void => {
+    open.delete(trip)
+    if (isDraining) releaseConnections()
+  }
+  return {
+    begin(request, response, arrival, asks) {
+      const correlationId = correlationIdOf(request)
+      const trip: Trip = { request, response, correlationId, caller: ANYBODY, settings: settings(), ...asks }
+      open.add(trip)
+      void admit(trip, arrival, deps)
+        .catch((error: unknown) => {
+          // A broken invariant on the road: the call is not forwarded, and the client is told no more than that.
+          logger.error({ err: error, correlation_id: correlationId }, 'a call failed on the road')
+          if (response.headersSent) response.destroy()
+          else sendError(trip, 'INTERNAL')
+        })
+        .finally(() => end(trip))
+    },
+    get open() {
+      return open.size
+    },
+    drain() {
+      isDraining = true
+    },
+  }
+}
+
+const ID_GRAMMAR = /^[A-Za-z0-9_.:-]{1,200}$/
+
+function correlationIdOf(request: IncomingMessage): string {
+  const given = request.headers['x-correlation-id']
+  return typeof given === 'string' && ID_GRAMMAR.test(given) ? given : randomUUID()
+}
