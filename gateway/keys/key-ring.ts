@@ -163,13 +163,15 @@ function written(file: string, keys: readonly StoredKey[]): readonly StoredKey[]
   return keys
 }
 
-/** An Ed25519 key whose id is its RFC 7638 thumbprint. */
-async function newKey(validFrom: number): Promise<StoredKey> {
+/** An Ed25519 key whose id is its RFC 7638 thumbprint; one that a command line would take for an option is made again. */
+export async function newKey(validFrom: number): Promise<StoredKey> {
   // Needed once in the life of a key: not worth loading at every start.
   const { calculateJwkThumbprint, exportJWK, generateKeyPair } = await import('jose')
-  const pair = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
-  const { x, d } = await exportJWK(pair.privateKey)
-  if (x === undefined || d === undefined) throw new Error('the generated key has no Ed25519 members')
-  const kid = await calculateJwkThumbprint({ kty: 'OKP', crv: 'Ed25519', x })
-  return { kid, x, d, valid_from: validFrom, retired_at: null, revoked_at: null }
+  for (;;) {
+    const pair = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
+    const { x, d } = await exportJWK(pair.privateKey)
+    if (x === undefined || d === undefined) throw new Error('the generated key has no Ed25519 members')
+    const kid = await calculateJwkThumbprint({ kty: 'OKP', crv: 'Ed25519', x })
+    if (!kid.startsWith('-')) return { kid, x, d, valid_from: validFrom, retired_at: null, revoked_at: null }
+  }
 }

@@ -8,7 +8,7 @@ import { apiKeyRow, hashApiKey, mintApiKey } from '../../gateway/keys/api-keys.t
 import { bootstrapKey } from '../../gateway/keys/bootstrap.ts'
 import { parseKeySet } from '../../gateway/keys/jwks.ts'
 import { keyFile } from '../../gateway/keys/key-file.ts'
-import { openKeyRing } from '../../gateway/keys/key-ring.ts'
+import { newKey, openKeyRing } from '../../gateway/keys/key-ring.ts'
 import { openSqliteStore } from '../../gateway/store/sqlite/store.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'preflight-keys-'))
@@ -23,6 +23,11 @@ test('the first start makes a key that only its owner can read, and the next sta
   assert.equal(statSync(keyFile(directory)).mode & 0o777, 0o600)
   const again = await openKeyRing(directory, () => 2_000)
   assert.equal(again.signer().keyId, first.signer().keyId)
+})
+
+test('no key id looks like an option of the command line that retires or revokes it', async () => {
+  // Of ids by chance one in 64 would.
+  for (let count = 0; count < 500; count++) assert.match((await newKey(0)).kid, /^[^-]/)
 })
 
 test('the key id is the RFC 7638 thumbprint, and nothing private is published', async () => {
