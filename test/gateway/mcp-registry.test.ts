@@ -73,9 +73,50 @@ test('another version of a package, and what is optional, goes out', async (t) =
   assert.ok(upstream.requests.every(({ headers }) => headers.authorization === 'Bearer of the publisher'))
 })
 
+const of = (registryType: string, identifier: string, more: object = {}) => ({
+  packages: [{ registryType, identifier, transport: { type: 'stdio' }, ...more }],
+})
+
+for (const [what, before, after] of [
+  ['an image by tag', of('oci', 'ghcr.io/acme/pets:1.0.0'), of('oci', 'ghcr.io/acme/pets:1.1.0')],
+  [
+    'an image by digest, at a registry with a port',
+    of('oci', `ghcr.io:443/acme/pets@sha256:${'a'.repeat(64)}`),
+    of('oci', `ghcr.io:443/acme/pets:1.1.0@sha256:${'b'.repeat(64)}`),
+  ],
+  [
+    'a bundle of a release',
+    of('mcpb', 'https://github.com/acme/pets/releases/download/v1.0.0/pets-1.0.0-linux.mcpb', { version: '1.0.0' }),
+    of('mcpb', 'https://github.com/acme/pets/releases/download/v1.1.0/pets-1.1.0-linux.mcpb', { version: '1.1.0' }),
+  ],
+  [
+    'a bundle without a version of its own',
+    of('mcpb', 'https://gitlab.com/acme/pets/-/releases/v1.0.0/downloads/pets.mcpb'),
+    of('mcpb', 'https://gitlab.com/acme/pets/-/releases/v1.1.0/downloads/pets.mcpb'),
+  ],
+] as const) {
+  test(`${what} that carries its version in the identifier may move on`, async (t) => {
+    const { send, known } = await scene(t)
+    known.set(`${NAME} latest`, server({ version: '1.0.0', ...before }))
+    assert.equal((await send('POST', '/v0.1/publish', server(after))).status, 200)
+  })
+}
+
+test('two packages of one name are both part of the contract', async (t) => {
+  const { send, known } = await scene(t)
+  const required = { environmentVariables: [{ name: 'KEY', isRequired: true }] }
+  const [image] = of('oci', 'ghcr.io/acme/pets:1.0.0').packages
+  const [slim] = of('oci', 'ghcr.io/acme/pets:1.0.0-slim').packages
+  known.set(`${NAME} latest`, server({ version: '1.0.0', packages: [image, slim] }))
+  const stricter = server({ packages: [{ ...image, ...required }, slim] })
+  assert.equal((await send('POST', '/v0.1/publish', stricter)).status, 403)
+  assert.equal((await send('POST', '/v0.1/publish', server({ packages: [image] }))).status, 428)
+})
+
 for (const [what, edit, status = 403] of [
   ['a package that goes', { packages: [] }, 428],
   ['another package under the same name', { packages: [{ ...PACKAGE, identifier: 'pets-mcp' }] }, 428],
+  ['another image', of('oci', 'ghcr.io/mallory/pets:1.1.0'), 428],
   ['another transport', { packages: [{ ...PACKAGE, transport: { type: 'sse', url: 'http://localhost' } }] }, 428],
   ['a remote at another address', { remotes: [{ ...REMOTE, url: 'https://evil.example/mcp' }] }, 428],
   ['a header that becomes required', { remotes: [{ ...REMOTE, headers: [{ name: 'X-Shop', isRequired: true }] }] }],

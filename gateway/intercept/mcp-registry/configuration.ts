@@ -3,6 +3,7 @@
  * package or address that goes, a variable that becomes required, a choice that is taken away: a configuration that worked fails.
  */
 import { isJsonObject } from '../strict-json.ts'
+import { packageIdentity } from './package-identity.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -19,7 +20,9 @@ const TYPES: Readonly<Record<string, string>> = { number: 'number', boolean: 'bo
 
 /** JSON Schema (2020-12) of the configuration. Texts of the publisher stay in it as descriptions. */
 export function configurationSchema(server: Members): string {
-  const ways = [...listOf(server['packages']).map(packageWay), ...listOf(server['remotes']).map(remoteWay)]
+  const version = textOf(server['version'])
+  const packages = listOf(server['packages']).map((held) => packageWay(held, version))
+  const ways = numbered([...packages, ...listOf(server['remotes']).map(remoteWay)])
   return JSON.stringify({
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: textOf(server['name']),
@@ -32,13 +35,25 @@ export function configurationSchema(server: Members): string {
 
 type Way = readonly [name: string, schema: Members]
 
+/** Several of one name are all kept: two tags of one image, two versions of one package. */
+function numbered(ways: readonly Way[]): readonly Way[] {
+  const seen = new Map<string, number>()
+  return ways.map(([name, schema]) => {
+    const nth = (seen.get(name) ?? 0) + 1
+    seen.set(name, nth)
+    return [nth === 1 ? name : `${name} #${nth}`, schema]
+  })
+}
+
 /** Its version is no part of the name: that one changes is what a publication is for. */
-function packageWay(held: Members): Way {
+function packageWay(held: Members, serverVersion: string): Way {
   const registry = textOf(held['registryType'] ?? held['registry_type'] ?? held['registry_name'])
   const base = textOf(held['registryBaseUrl'] ?? held['registry_base_url'])
   const transport = isJsonObject(held['transport']) ? held['transport'] : {}
   const address = textOf(transport['url'])
-  const place = [registry, base, textOf(held['identifier'] ?? held['name']), textOf(transport['type']), address]
+  const versions = [textOf(held['version']), serverVersion]
+  const identity = packageIdentity(registry, textOf(held['identifier'] ?? held['name']), versions)
+  const place = [registry, base, identity, textOf(transport['type']), address]
   return [`package ${place.filter((part) => part !== '').join(' ')}`, wayOf([held, transport])]
 }
 
