@@ -113,6 +113,20 @@ for (const [method, path, body, action, context] of [
   ],
   [
     'POST',
+    '/api/v1/applications/shop/resource/actions/v2',
+    { action: 'restart', appNamespace: 'team' },
+    'run action on team/shop',
+    { operation: 'deploy', target_id: 'argocd:team/shop' },
+  ],
+  [
+    'DELETE',
+    '/api/v1/applications/shop/resource?kind=Pod&appNamespace=team',
+    undefined,
+    'delete resource of team/shop',
+    { operation: 'delete', target_id: 'argocd:team/shop' },
+  ],
+  [
+    'POST',
     '/api/v1/projects',
     {},
     'POST /api/v1/projects',
@@ -225,6 +239,13 @@ const FORMS = protobuf.parse(`
   message Sync { required string name = 1; optional string revision = 2; optional bool dryRun = 3; optional bool prune = 4; repeated string manifests = 8; optional string appNamespace = 12; optional string project = 13; repeated string revisions = 15; }
   message Rollback { required string name = 1; required int64 id = 2; optional bool dryRun = 3; optional string appNamespace = 6; }
   message Delete { required string name = 1; optional bool cascade = 2; optional string appNamespace = 4; }
+  message Patch { required string name = 1; required string patch = 2; optional string appNamespace = 5; }
+  message UpdateSpec { required string name = 1; optional bool validate = 3; optional string appNamespace = 4; }
+  message TerminateOperation { required string name = 1; optional string appNamespace = 2; }
+  message PatchResource { required string name = 1; optional string namespace = 2; required string kind = 6; required string patchType = 8; optional string appNamespace = 9; }
+  message DeleteResource { required string name = 1; optional string namespace = 2; optional bool orphan = 8; optional string appNamespace = 9; }
+  message RunResourceAction { required string name = 1; optional string namespace = 2; required string action = 7; optional string appNamespace = 8; }
+  message RunResourceActionV2 { required string name = 1; optional string namespace = 2; required string action = 7; optional string appNamespace = 8; optional string project = 9; }
   message Create { required Application application = 1; optional bool upsert = 2; }
   message Application { optional ObjectMeta metadata = 1; }
   message ObjectMeta { optional string name = 1; optional string namespace = 3; }
@@ -247,6 +268,43 @@ for (const [method, value, action, target] of [
   ['Sync', { name: 'shop', appNamespace: 'team', manifests: ['a', 'b'] }, 'sync team/shop', 'argocd:team/shop'],
   ['Rollback', { name: 'shop', id: 4, appNamespace: 'team' }, 'rollback team/shop', 'argocd:team/shop'],
   ['Delete', { name: 'shop', cascade: true }, 'delete argocd/shop', 'argocd:argocd/shop'],
+  ['Patch', { name: 'shop', patch: '{}', appNamespace: 'team' }, 'patch team/shop', 'argocd:team/shop'],
+  [
+    'UpdateSpec',
+    { name: 'shop', validate: true, appNamespace: 'team' },
+    'update spec of team/shop',
+    'argocd:team/shop',
+  ],
+  [
+    'TerminateOperation',
+    { name: 'shop', appNamespace: 'team' },
+    'terminate operation of team/shop',
+    'argocd:team/shop',
+  ],
+  [
+    'PatchResource',
+    { name: 'shop', namespace: 'web', kind: 'Pod', patchType: 'json', appNamespace: 'team' },
+    'patch resource of team/shop',
+    'argocd:team/shop',
+  ],
+  [
+    'DeleteResource',
+    { name: 'shop', namespace: 'web', orphan: true, appNamespace: 'team' },
+    'delete resource of team/shop',
+    'argocd:team/shop',
+  ],
+  [
+    'RunResourceAction',
+    { name: 'shop', namespace: 'web', action: 'restart', appNamespace: 'team' },
+    'run action on team/shop',
+    'argocd:team/shop',
+  ],
+  [
+    'RunResourceActionV2',
+    { name: 'shop', action: 'restart', appNamespace: 'team', project: 'p' },
+    'run action on team/shop',
+    'argocd:team/shop',
+  ],
   ['Create', { application: APP, upsert: true }, 'create team/shop', 'argocd:team/shop'],
 ] as const) {
   test(`${method} by gRPC-Web needs a receipt: ${action}`, async (t) => {

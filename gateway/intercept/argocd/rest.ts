@@ -28,6 +28,7 @@ const ROWS: readonly RestRow[] = [
   { method: 'POST', below: 'resource', verb: 'patch resource of', namespaceIn: 'query' },
   { method: 'DELETE', below: 'resource', verb: 'delete resource of', namespaceIn: 'query' },
   { method: 'POST', below: 'resource/actions', verb: 'run action on', namespaceIn: 'query' },
+  { method: 'POST', below: 'resource/actions/v2', verb: 'run action on', namespaceIn: 'body' },
 ]
 
 /** @param path at the server, without query and without the path that the server stands under */
