@@ -1,27 +1,43 @@
-/** `preflight ledger`: reads the record of decisions where it lies, and checks that nobody changed it. */
+/** `preflight ledger`: reads the record of decisions and calls where it lies, and checks that nobody changed it. */
 import { DECISIONS } from '../../engine/index.ts'
+import { callEntry } from '../api/call-view.ts'
 import { LOCAL_TENANT } from '../keys/api-keys.ts'
-import type { LedgerFilter, StoredDecision } from '../store/store.ts'
+import {
+  EFFECTS,
+  type CallFilter,
+  type LedgerFilter,
+  type Store,
+  type StoredCall,
+  type StoredDecision,
+} from '../store/store.ts'
 import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type OptionSpec } from './command.ts'
 import { CONFIG_OPTION, DATA_DIR_OPTION } from './config-option.ts'
 import { positiveInteger } from './diff.ts'
-import { instant, show, table } from './format.ts'
+import { instant, LIST_FORMAT, show, table } from './format.ts'
 import { writeLine } from './io.ts'
 import { withStore } from './keys.ts'
 
 const PLACE = [CONFIG_OPTION, DATA_DIR_OPTION]
 
-/** Which decisions: the options of `ledger list`, and of whatever else reads the ledger. */
-export const LEDGER_FILTERS: readonly OptionSpec[] = [
-  { name: 'tenant', value: 'TENANT', help: 'Whose; local unless told.' },
-  { name: 'decision', value: 'CLASS', allowed: DECISIONS, help: 'Only of this class.' },
-  { name: 'operation', value: 'NAME', help: 'Only for this operation.' },
-  { name: 'environment', value: 'NAME', help: 'Only for this environment.' },
-  { name: 'repository', value: 'NAME', help: 'Only of this repository.' },
+const TENANT: OptionSpec = { name: 'tenant', value: 'TENANT', help: 'Whose; local unless told.' }
+/** Of decisions and calls alike. */
+const WHERE_AND_WHEN: readonly OptionSpec[] = [
   { name: 'route', value: 'NAME', help: 'Only of calls on this route.' },
   { name: 'from', value: 'TIME', help: 'Only from this moment on, e.g. 2026-01-31 or 2026-01-31T12:00:00Z.' },
   { name: 'to', value: 'TIME', help: 'Only before this moment.' },
 ]
+
+/** Which decisions: the options of `ledger list`, and of whatever else reads the ledger. */
+export const LEDGER_FILTERS: readonly OptionSpec[] = [
+  TENANT,
+  { name: 'decision', value: 'CLASS', allowed: DECISIONS, help: 'Only of this class.' },
+  { name: 'operation', value: 'NAME', help: 'Only for this operation.' },
+  { name: 'environment', value: 'NAME', help: 'Only for this environment.' },
+  { name: 'repository', value: 'NAME', help: 'Only of this repository.' },
+  ...WHERE_AND_WHEN,
+]
+
+const LIMIT: OptionSpec = { name: 'limit', value: 'N', help: 'How many at the most; 50 unless told.' }
 
 const list: Command = {
   name: 'list',
@@ -30,7 +46,7 @@ const list: Command = {
   operandCount: [0, 0],
   options: [
     ...LEDGER_FILTERS,
-    { name: 'limit', value: 'N', help: 'How many at the most; 50 unless told.' },
+    LIMIT,
     { name: 'format', value: 'FORMAT', allowed: ['text', 'json'], help: 'json has the envelopes; text unless told.' },
     ...PLACE,
   ],
@@ -38,6 +54,28 @@ const list: Command = {
     const filter = filterOf(args, 50)
     const rows = await withStore(args, io, (store) => store.ledger(filter))
     show(args, io, rows.map(decisionView), () => decisionTable(rows))
+    return EXIT.good
+  },
+}
+
+const calls: Command = {
+  name: 'calls',
+  summary: 'List what was done with calls, newest first.',
+  operands: '',
+  operandCount: [0, 0],
+  options: [
+    TENANT,
+    { name: 'effect', value: 'EFFECT', allowed: EFFECTS, help: 'Only calls that this was done with.' },
+    ...WHERE_AND_WHEN,
+    LIMIT,
+    LIST_FORMAT,
+    ...PLACE,
+  ],
+  notes: 'drifted: the answer had another shape than the pinned contract says. refused: the arguments had.',
+  run: async (args, io) => {
+    const filter = callFilterOf(args)
+    const rows = await withStore(args, io, (store) => newestCalls(store, filter))
+    show(args, io, rows.map(callEntry), () => callTable(rows))
     return EXIT.good
   },
 }
@@ -63,8 +101,8 @@ const verifyChain: Command = {
 
 export const ledgerGroup: CommandGroup = {
   name: 'ledger',
-  summary: 'Read and check the record of decisions.',
-  commands: [list, verifyChain],
+  summary: 'Read and check the record of decisions and calls.',
+  commands: [list, calls, verifyChain],
 }
 
 const TEXT_FILTERS = ['operation', 'environment', 'repository', 'route'] as const
@@ -80,6 +118,31 @@ export function filterOf(args: Arguments, limit: number): LedgerFilter {
     ...(decision === undefined ? {} : { decision }),
     ...Object.fromEntries([...texts, ...Object.entries(times)].filter(([, value]) => value !== undefined)),
   }
+}
+
+function callFilterOf(args: Arguments): CallFilter {
+  const effect = EFFECTS.find((name) => name === args.value('effect'))
+  const { tenant, limit, route, from, to } = filterOf(args, 50)
+  return {
+    tenant,
+    limit,
+    ...(effect === undefined ? {} : { effect }),
+    ...(route === undefined ? {} : { route }),
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+  }
+}
+
+/** Page after page, until there are as many as were asked for. */
+async function newestCalls(store: Pick<Store, 'calls'>, filter: CallFilter): Promise<readonly StoredCall[]> {
+  const found: StoredCall[] = []
+  for (let before: number | null | undefined; before !== null && found.length < filter.limit;) {
+    const limit = filter.limit - found.length
+    const page = await store.calls({ ...filter, limit, ...(before === undefined ? {} : { before }) })
+    found.push(...page.rows)
+    before = page.next
+  }
+  return found
 }
 
 function momentOf(args: Arguments, name: string): number | undefined {
@@ -125,6 +188,21 @@ function decisionTable(rows: readonly StoredDecision[]): string {
       row.repository ?? '',
       row.receiptState,
       row.decisionId,
+    ]),
+  )
+}
+
+function callTable(rows: readonly StoredCall[]): string {
+  return table(
+    ['#', 'TIME', 'EFFECT', 'ROUTE', 'CALL', 'DECISION', 'VIOLATIONS'],
+    rows.map((row) => [
+      String(row.sequence),
+      instant(row.at),
+      row.effect ?? '',
+      row.route,
+      row.action,
+      row.decisionId ?? '',
+      (row.violations ?? []).map(({ where, message }) => `${where} ${message}`).join('; '),
     ]),
   )
 }

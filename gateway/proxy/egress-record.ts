@@ -83,12 +83,13 @@ export async function recordTunnel(request: EgressRequest, deps: EgressRecordDep
 }
 
 function record(
-  { method, authority, correlationId }: EgressRequest,
+  { method, authority, caller, correlationId }: EgressRequest,
   executionAction: 'STOP' | 'CONTINUE',
   { store, now }: EgressRecordDeps,
 ): Promise<void> {
   return store.recordInterception({
     correlationId,
+    tenant: caller.tenant,
     decisionId: null,
     route: EGRESS_ROUTE,
     protocol: EGRESS_ROUTE,
@@ -97,6 +98,7 @@ function record(
     enforced: true,
     effect: executionAction === 'STOP' ? 'stopped' : 'forwarded',
     breakGlassId: null,
+    violations: null,
     at: now(),
   })
 }

@@ -271,11 +271,13 @@ async function record(
 ): Promise<Extract<Judgement, { readonly kind: 'undecided' }> | null> {
   const shared = {
     correlationId: call.correlationId,
+    tenant: call.caller.tenant,
     route: call.route.name,
     protocol: call.route.protocol,
     enforced: call.route.mode === 'enforce',
     at: deps.now(),
     breakGlassId,
+    violations: null,
   }
   try {
     if (judgement.kind === 'undecided') {

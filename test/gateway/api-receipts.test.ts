@@ -4,6 +4,7 @@ import { createPublicKey, verify as verifySignature } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { startApi, type ApiFake } from '../fakes/api.ts'
 import { pets, PETS_WITH_POST, PETS_WITHOUT_DELETE } from '../fakes/contracts.ts'
+import { until } from '../fakes/until.ts'
 import { at, listAt, textAt, textsAt } from '../json.ts'
 
 const VERIFY = '/api/v1/verify-receipt'
@@ -197,6 +198,7 @@ describe('the ledger', () => {
   after(() => api.close())
 
   const entries = async (query: string) => listAt((await api.get(`/api/v1/ledger${query}`)).body, 'entries')
+  const listed = (query: string) => entries(`?records=calls${query}`)
 
   it('lists decisions newest first, each with the hash of the one before', async () => {
     const rows = await entries('')
@@ -230,8 +232,40 @@ describe('the ledger', () => {
     assert.equal(text.trim().split('\n').length, 5)
   })
 
+  it('lists what was done with calls, and finds those that depart from their contract', async () => {
+    const call = {
+      correlationId: 'c1',
+      tenant: 'local',
+      decisionId: 'dec_1',
+      route: 'shop',
+      protocol: 'mcp',
+      action: 'tools/call search',
+      executionAction: 'CONTINUE',
+      enforced: true,
+      effect: 'forwarded',
+      breakGlassId: null,
+      violations: null,
+      at: Date.parse('2026-01-31T12:00:00Z'),
+    } as const
+    const violations = [{ where: 'structuredContent', message: 'is missing' }]
+    await api.store.recordInterception(call)
+    await api.store.recordInterception({ ...call, effect: 'drifted', violations })
+    await api.store.recordInterception({ ...call, tenant: 'other' })
+    await until(async () => (await listed('')).length === 2, 'the call records are written')
+    const [drifted] = await listed('&effect=drifted&route=shop')
+    assert.equal(at(drifted, 'pattern'), 'TOOL_RESULT_SHAPE_DRIFT')
+    assert.deepEqual(at(drifted, 'violations'), violations)
+    assert.equal(at(drifted, 'at'), '2026-01-31T12:00:00.000Z')
+    assert.equal((await listed('&to=2026-01-31T12:00:00Z')).length, 0)
+    const { text } = await api.get('/api/v1/ledger?records=calls', { accept: 'application/x-ndjson' })
+    assert.equal(text.trim().split('\n').length, 2)
+  })
+
   it('refuses filters that it does not understand', async () => {
     for (const query of [
+      '?effect=drifted',
+      '?records=calls&decision=BLOCK',
+      '?records=calls&effect=gone',
       '?limit=0',
       '?limit=501',
       '?limit=2&limit=3',

@@ -48,6 +48,7 @@ test('every command and every subcommand explains itself with --help', async () 
     'keys rotate',
     'keys retire',
     'ledger list',
+    'ledger calls',
     'ledger verify-chain',
     'policy lint',
   ]) {
@@ -252,6 +253,7 @@ test('a data directory that holds nothing is told, and stays empty', async () =>
     'keys rotate',
     'keys revoke v:000000000000',
     'ledger list',
+    'ledger calls',
     'ledger verify-chain',
   ]) {
     const { code, stderr } = await run([...words.split(' '), '--data-dir', missing])
@@ -277,6 +279,38 @@ test('the ledger is listed with filters and its chain is checked', async () => {
   assert.match((await run(['ledger', 'list', '--data-dir', data])).stdout, /dec_b\n.*dec_a\n$/)
   assert.equal((await run(['ledger', 'verify-chain', '--data-dir', data])).code, 0)
   assert.equal((await run(['ledger', 'list', '--data-dir', data, '--from', 'yesterday'])).code, 2)
+})
+
+test('calls are listed with what was done with them, and where they depart from their contract', async () => {
+  const data = join(directory, 'calls')
+  const store = await openSqliteStore({ file: join(data, 'ledger.db'), calls: 'durable', flushMilliseconds: 5 })
+  const call = {
+    correlationId: 'c1',
+    tenant: 'local',
+    decisionId: 'dec_a',
+    route: 'shop',
+    protocol: 'http',
+    action: 'GET /pets',
+    executionAction: 'CONTINUE',
+    enforced: true,
+    effect: 'forwarded',
+    breakGlassId: null,
+    violations: null,
+    at: 1_000,
+  } as const
+  await store.recordInterception(call)
+  const violations = [{ where: 'body#/id', message: 'must be integer' }]
+  await store.recordInterception({ ...call, effect: 'drifted', violations })
+  await store.close()
+  const listed = await run(['ledger', 'calls', '--data-dir', data, '--effect', 'drifted', '--format', 'json'])
+  const rows: { pattern: string; violations: object }[] = JSON.parse(listed.stdout)
+  assert.deepEqual(
+    rows.map((row) => [row.pattern, row.violations]),
+    [['TOOL_RESULT_SHAPE_DRIFT', violations]],
+  )
+  const table = await run(['ledger', 'calls', '--data-dir', data, '--route', 'shop'])
+  assert.match(table.stdout, /drifted .* body#\/id must be integer\n.* forwarded .*\n$/)
+  assert.equal((await run(['ledger', 'calls', '--data-dir', data, '--effect', 'gone'])).code, 2)
 })
 
 test('a policy pack is checked with line and column', async () => {

@@ -143,6 +143,54 @@ test('call records are in the file after the flush, and what waits is written by
   reader.close()
 })
 
+test('calls are read newest first by tenant, route, effect and time, with where they depart from the contract', async (t) => {
+  const store = await open(t, { calls: 'durable' })
+  const violations = [{ where: 'body#/id', message: 'must be integer' }]
+  await store.recordInterception(interception('c1'))
+  await store.recordInterception(interception('c2', { tenant: 'other', at: 2 }))
+  await store.recordInterception(interception('c3', { effect: 'drifted', violations, decisionId: 'd', at: 3 }))
+  await store.recordInterception(interception('c4', { effect: 'refused', violations, route: 'pets', at: 4 }))
+  const ids = async (filter: object): Promise<readonly string[]> =>
+    (await store.calls({ tenant: 'local', limit: 10, ...filter })).rows.map(({ correlationId }) => correlationId)
+  assert.deepEqual(await ids({}), ['c4', 'c3', 'c1'])
+  assert.deepEqual(await ids({ tenant: 'other' }), ['c2'])
+  assert.deepEqual(await ids({ route: 'shop' }), ['c3', 'c1'])
+  assert.deepEqual(await ids({ effect: 'drifted' }), ['c3'])
+  assert.deepEqual(await ids({ effect: 'forwarded' }), ['c1'])
+  assert.deepEqual(await ids({ from: 3, to: 4 }), ['c3'])
+  const drifted = interception('c3', { effect: 'drifted', violations, decisionId: 'd', at: 3 })
+  assert.deepEqual((await store.calls({ tenant: 'local', effect: 'drifted', limit: 1 })).rows, [
+    { sequence: 3, ...drifted },
+  ])
+  const first = await store.calls({ tenant: 'local', limit: 2 })
+  assert.equal(first.next, 3)
+  assert.deepEqual(await store.calls({ tenant: 'nobody', limit: 2 }), { rows: [], next: null })
+  assert.deepEqual(await ids({ before: 3 }), ['c1'])
+})
+
+test('a page of calls looks at so many and no more, and the next one goes on where it ended', async (t) => {
+  const file = newFile()
+  const store = await open(t, { file, calls: 'durable' })
+  const violations = [{ where: 'status', message: 'is not described' }]
+  await store.recordInterception(interception('oldest', { tenant: 'rare', effect: 'drifted', violations }))
+  const bulk = new DatabaseSync(file)
+  bulk.exec(`INSERT INTO interceptions (correlation_id, route, protocol, action, execution_action, enforced, effect, at)
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150000)
+    SELECT 'c' || i, 'shop', 'mcp', 'tools/call search', 'CONTINUE', 1, 'forwarded', i FROM n`)
+  bulk.close()
+  const first = await store.calls({ tenant: 'rare', limit: 10 })
+  assert.deepEqual(first.rows, [])
+  assert.ok(first.next !== null)
+  const second = await store.calls({ tenant: 'rare', limit: 10, before: first.next })
+  assert.deepEqual(
+    second.rows.map(({ correlationId }) => correlationId),
+    ['oldest'],
+  )
+  assert.equal(second.next, null)
+  // By its index, however long ago.
+  assert.equal((await store.calls({ tenant: 'rare', effect: 'drifted', limit: 10 })).rows.length, 1)
+})
+
 test('baselines are kept whole and replaced by route and artifact', async (t) => {
   const store = await open(t)
   const row = {
@@ -259,9 +307,10 @@ test('what could not be written by the end is counted', async () => {
   assert.equal(await records.close(), 1)
 })
 
-function interception(correlationId: string): InterceptionRow {
+function interception(correlationId: string, overrides: Partial<InterceptionRow> = {}): InterceptionRow {
   return {
     correlationId,
+    tenant: 'local',
     decisionId: null,
     route: 'shop',
     protocol: 'mcp',
@@ -270,6 +319,8 @@ function interception(correlationId: string): InterceptionRow {
     enforced: true,
     effect: 'forwarded',
     breakGlassId: null,
+    violations: null,
     at: 1,
+    ...overrides,
   }
 }

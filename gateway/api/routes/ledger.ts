@@ -1,8 +1,12 @@
-/** GET /api/v1/ledger: the caller's tenant's decisions, newest first, page by page or as one export (wire.md §2). */
+/**
+ * GET /api/v1/ledger: the caller's tenant's decisions, or the records of its calls, newest first, page by page or as one
+ * export (wire.md §2).
+ */
 import type { Static } from 'typebox'
 import { DECISIONS, Type } from '../../../engine/index.ts'
 import { GatewayError } from '../../errors.ts'
-import type { LedgerFilter, Store, StoredDecision } from '../../store/store.ts'
+import type { Store, StoredDecision } from '../../store/store.ts'
+import { CallRecord, callEntry, Effect } from '../call-view.ts'
 import type { ApiDeps } from '../deps.ts'
 import { callerOf, defineRoute, json, type Answer, type Exchange } from '../route.ts'
 import { CorrelationId, Decision, ExecutionAction, nullable } from '../schemas/shapes.ts'
@@ -14,13 +18,20 @@ const filter = (description: string) => Type.Optional(Type.String({ minLength: 1
 const instant = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }))
 
 const LedgerQuery = Type.Object({
-  repository: filter('Exactly this repository.'),
+  records: Type.Optional(
+    Type.Enum(['decisions', 'calls'], {
+      default: 'decisions',
+      description: 'Decisions, each of which may serve many calls; or what was done with each call.',
+    }),
+  ),
+  repository: filter('Decisions about exactly this repository.'),
   decision: Type.Optional(Type.Enum(DECISIONS)),
-  operation: filter('Exactly this operation.'),
-  environment: filter('Exactly this environment.'),
+  operation: filter('Decisions about exactly this operation.'),
+  environment: filter('Decisions about exactly this environment.'),
+  effect: Type.Optional(Effect),
   route: filter('Intercepted on this route.'),
-  from: instant('Evaluated at or after this instant.'),
-  to: instant('Evaluated before this instant.'),
+  from: instant('Evaluated, or called, at or after this instant.'),
+  to: instant('Evaluated, or called, before this instant.'),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LONGEST_PAGE, default: 50 })),
   cursor: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$', description: '`next_cursor` of the page before.' })),
 })
@@ -49,8 +60,13 @@ const LedgerEntry = Type.Object(
 
 const LedgerPage = Type.Object(
   {
-    entries: Type.Array(LedgerEntry),
-    next_cursor: nullable(Type.String()),
+    entries: Type.Union([Type.Array(LedgerEntry), Type.Array(CallRecord)]),
+    next_cursor: nullable(
+      Type.String({
+        description:
+          'Null: this is the last page. A page of calls may hold fewer than `limit`, or none, and not be the last.',
+      }),
+    ),
     correlation_id: CorrelationId,
   },
   { title: 'LedgerPage' },
@@ -61,7 +77,7 @@ export const ledger = defineRoute({
   paths: ['/api/v1/ledger'],
   operationId: 'listLedger',
   tag: 'decisions',
-  summary: 'The ledger of decisions, newest first',
+  summary: 'The ledger of decisions, or the records of calls, newest first',
   access: 'key',
   query: LedgerQuery,
   answers: {
@@ -74,48 +90,75 @@ export const ledger = defineRoute({
 })
 
 async function runLedger(exchange: Exchange<unknown, Query>, deps: ApiDeps): Promise<Answer> {
-  const wanted = filterOf(exchange.query, callerOf(exchange).tenant)
-  if (exchange.mediaType === NDJSON) {
-    return { kind: 'lines', mediaType: NDJSON, lines: exportLines(wanted, deps.store) }
-  }
-  const rows = await deps.store.ledger(wanted)
-  const last = rows.length === wanted.limit ? rows.at(-1) : undefined
-  return json({
-    entries: rows.map(entryOf),
-    next_cursor: last === undefined ? null : String(last.sequence),
-    correlation_id: exchange.correlationId,
-  })
+  const { query, mediaType, correlationId } = exchange
+  const page = pagesOf(query, callerOf(exchange).tenant, deps.store)
+  const before = query.cursor === undefined ? undefined : Number(query.cursor)
+  if (mediaType === NDJSON) return { kind: 'lines', mediaType: NDJSON, lines: exportLines(page, before) }
+  const { entries, next } = await page(query.limit ?? 50, before)
+  return json({ entries, next_cursor: next === null ? null : String(next), correlation_id: correlationId })
 }
+
+interface Page {
+  readonly entries: readonly object[]
+  /** `before` of the next page; null: this is the last. */
+  readonly next: number | null
+}
+type Pages = (limit: number, before: number | undefined) => Promise<Page>
 
 /** Page after page as the client takes them: an export of any length holds one page in memory. */
-async function* exportLines(wanted: LedgerFilter, store: Pick<Store, 'ledger'>): AsyncGenerator<string> {
-  let before = wanted.before
+async function* exportLines(page: Pages, from: number | undefined): AsyncGenerator<string> {
+  let before = from
   for (;;) {
-    const rows = await store.ledger({ ...wanted, limit: LONGEST_PAGE, ...(before !== undefined && { before }) })
-    for (const row of rows) yield `${JSON.stringify(entryOf(row))}\n`
-    const last = rows.at(-1)
-    if (last === undefined || rows.length < LONGEST_PAGE) return
-    before = last.sequence
+    const { entries, next } = await page(LONGEST_PAGE, before)
+    for (const entry of entries) yield `${JSON.stringify(entry)}\n`
+    if (next === null) return
+    before = next
   }
 }
 
-function filterOf(query: Query, tenant: string): LedgerFilter {
-  const { repository, decision, operation, environment, route, from, to, cursor } = query
-  if (from !== undefined && to !== undefined && Date.parse(from) >= Date.parse(to)) {
-    throw new GatewayError('INVALID_INPUT', undefined, { details: [{ pointer: 'from', message: 'must be before to' }] })
-  }
-  return {
+/** Filters that one kind of record knows and the other does not. */
+const FILTERS = {
+  decisions: ['repository', 'decision', 'operation', 'environment'],
+  calls: ['effect'],
+} as const
+
+function pagesOf(query: Query, tenant: string, store: Pick<Store, 'ledger' | 'calls'>): Pages {
+  const { records = 'decisions', from, to } = query
+  const foreign = FILTERS[records === 'calls' ? 'decisions' : 'calls'].find((name) => query[name] !== undefined)
+  if (foreign !== undefined) throw invalid(foreign, `is no filter of ${records}; see records`)
+  if (from !== undefined && to !== undefined && Date.parse(from) >= Date.parse(to))
+    throw invalid('from', 'must be before to')
+  const common = {
     tenant,
-    limit: query.limit ?? 50,
-    ...(repository !== undefined && { repository }),
-    ...(decision !== undefined && { decision }),
-    ...(operation !== undefined && { operation }),
-    ...(environment !== undefined && { environment }),
-    ...(route !== undefined && { route }),
+    ...stated(query, ['route']),
     ...(from !== undefined && { from: Date.parse(from) }),
     ...(to !== undefined && { to: Date.parse(to) }),
-    ...(cursor !== undefined && { before: Number(cursor) }),
   }
+  if (records === 'calls')
+    return async (limit, before) => {
+      const page = await store.calls({ ...common, ...stated(query, FILTERS.calls), limit, ...beforeOf(before) })
+      return { entries: page.rows.map(callEntry), next: page.next }
+    }
+  return async (limit, before) => {
+    const rows = await store.ledger({ ...common, ...stated(query, FILTERS.decisions), limit, ...beforeOf(before) })
+    const last = rows.length === limit ? rows.at(-1) : undefined
+    return { entries: rows.map(entryOf), next: last?.sequence ?? null }
+  }
+}
+
+/** Those members that the query states. */
+function stated<Name extends keyof Query>(query: Query, names: readonly Name[]): Partial<Pick<Query, Name>> {
+  const members: Partial<Pick<Query, Name>> = {}
+  for (const name of names) if (query[name] !== undefined) members[name] = query[name]
+  return members
+}
+
+function beforeOf(before: number | undefined): { readonly before?: number } {
+  return before === undefined ? {} : { before }
+}
+
+function invalid(pointer: string, message: string): GatewayError {
+  return new GatewayError('INVALID_INPUT', undefined, { details: [{ pointer, message }] })
 }
 
 function entryOf(row: StoredDecision): object {

@@ -5,7 +5,8 @@ import type { DecisionRow, HistoryFilter, HistoryRow, LedgerFilter, ReceiptState
 import { integer, oneOf, text, textOrNull, type Row, type Statements } from './statements.ts'
 
 const DECISIONS = ['ALLOW', 'WARN', 'REQUIRE_APPROVAL', 'BLOCK'] as const satisfies readonly DecisionRow['decision'][]
-const ACTIONS = [
+/** Written out: this thread does without the engine. */
+export const ACTIONS = [
   'CONTINUE',
   'CONTINUE_WITH_MONITORING',
   'REQUEST_APPROVAL',

@@ -255,4 +255,10 @@ export const MIGRATIONS: readonly string[] = [
   DROP TABLE monitoring_windows_by_correlation;
   CREATE INDEX open_windows ON monitoring_windows (opened_at) WHERE closed_at IS NULL;
   `,
+  // Few calls depart from their contract, and those are what is asked for by effect.
+  `
+  ALTER TABLE interceptions ADD COLUMN tenant TEXT NOT NULL DEFAULT 'local';
+  ALTER TABLE interceptions ADD COLUMN violations TEXT;
+  CREATE INDEX interceptions_with_violations ON interceptions (effect, sequence) WHERE violations IS NOT NULL;
+  `,
 ]

@@ -2,6 +2,7 @@
 import { approvalReads, approvalWrites } from './approvals.ts'
 import { bindingReads, bindingWrites } from './bindings.ts'
 import { breakGlassReads, breakGlassWrites } from './break-glass.ts'
+import { callReads, callWrites } from './calls.ts'
 import { candidateReads, candidateWrites } from './candidates.ts'
 import { decisionReads, decisionWrites } from './decisions.ts'
 import { inputReads, inputWrites } from './inputs.ts'
@@ -12,6 +13,7 @@ export const READS = {
   ...approvalReads,
   ...bindingReads,
   ...breakGlassReads,
+  ...callReads,
   ...candidateReads,
   ...decisionReads,
   ...inputReads,
@@ -22,6 +24,7 @@ export const WRITES = {
   ...approvalWrites,
   ...bindingWrites,
   ...breakGlassWrites,
+  ...callWrites,
   ...candidateWrites,
   ...decisionWrites,
   ...inputWrites,

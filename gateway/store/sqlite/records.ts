@@ -1,6 +1,6 @@
-/** Operations on all that is kept beside the decisions: call records, baselines, monitoring windows, API keys, monthly counts. */
+/** Operations on all that is kept beside decisions and calls: baselines, monitoring windows, API keys, monthly counts. */
 import { existsSync } from 'node:fs'
-import type { ApiKey, BaselineRow, InterceptionRow, MonitoringWindowRow, Role } from '../store.ts'
+import type { ApiKey, BaselineRow, MonitoringWindowRow, Role } from '../store.ts'
 import { integer, integerOrNull, oneOf, text, textList, textOrNull, type Row, type Statements } from './statements.ts'
 
 const ROLES = ['agent', 'approver', 'admin'] as const satisfies readonly Role[]
@@ -31,28 +31,6 @@ export const recordReads = {
 } as const
 
 export const recordWrites = {
-  /** @param text JSON of the rows */
-  recordInterceptions: (sql: Statements, text: string): null => {
-    const rows: readonly InterceptionRow[] = JSON.parse(text)
-    for (const row of rows)
-      sql.run(
-        `INSERT INTO interceptions
-           (correlation_id, decision_id, route, protocol, action, execution_action, enforced, effect, break_glass_id, at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        row.correlationId,
-        row.decisionId,
-        row.route,
-        row.protocol,
-        row.action,
-        row.executionAction,
-        row.enforced ? 1 : 0,
-        row.effect,
-        row.breakGlassId,
-        row.at,
-      )
-    return null
-  },
-
   setBaseline: (sql: Statements, row: BaselineRow): null => {
     sql.run(
       `INSERT INTO baselines (route, artifact_id, type, content, digest, source, set_by, set_at)

@@ -45,6 +45,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     },
     usesOf: (artifacts, since) => client.call('usesOf', { artifacts, since }),
     ledger: (filter) => client.call('ledger', filter),
+    calls: (filter) => client.call('calls', filter),
     receiptState: (decisionId) => client.call('receiptState', decisionId),
     consumeReceipt: (decisionId, at) => client.call('consumeReceipt', { decisionId, at }),
     revokeReceipt: (tenant, decisionId, reason, by, at) =>

@@ -1,0 +1,116 @@
+/** Operations on the records of single calls: written many at a time, read newest first. Each runs inside the writer thread. */
+import type { SQLInputValue } from 'node:sqlite'
+import type { Violation } from '../../validation/message.ts'
+import {
+  EFFECTS,
+  type CallFilter,
+  type CallPage,
+  type Effect,
+  type InterceptionRow,
+  type StoredCall,
+} from '../store.ts'
+import { ACTIONS } from './decisions.ts'
+import { integer, oneOf, text, textOrNull, type Row, type Statements } from './statements.ts'
+
+/** Rows that one page looks at: reading must not keep writes waiting, and nearly all calls may be of another tenant or route. */
+const SCANNED_ROWS = 100_000
+
+/** Effects whose rows always say what departs from the contract; their index is found by that. */
+const VIOLATING: ReadonlySet<Effect | undefined> = new Set<Effect>(['refused', 'drifted'])
+
+export const callReads = {
+  calls: (sql: Statements, filter: CallFilter): CallPage => {
+    const isIndexed = VIOLATING.has(filter.effect)
+    const before = filter.before ?? newest(sql) + 1
+    const floor = isIndexed ? 0 : Math.max(0, before - SCANNED_ROWS)
+    const { where, values } = conditionsOf({ ...filter, before })
+    const rows = sql
+      .all(
+        `SELECT * FROM interceptions WHERE ${where}${isIndexed ? ' AND violations IS NOT NULL' : ''} AND sequence >= ?
+         ORDER BY sequence DESC LIMIT ?`,
+        ...values,
+        floor,
+        filter.limit,
+      )
+      .map(storedCall)
+    const last = rows.length === filter.limit ? rows.at(-1) : undefined
+    return { rows, next: last?.sequence ?? (floor > 1 ? floor : null) }
+  },
+} as const
+
+export const callWrites = {
+  /** @param json of the rows */
+  recordInterceptions: (sql: Statements, json: string): null => {
+    const rows: readonly InterceptionRow[] = JSON.parse(json)
+    for (const row of rows)
+      sql.run(
+        `INSERT INTO interceptions
+           (correlation_id, tenant, decision_id, route, protocol, action, execution_action, enforced, effect, break_glass_id,
+            violations, at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        row.correlationId,
+        row.tenant,
+        row.decisionId,
+        row.route,
+        row.protocol,
+        row.action,
+        row.executionAction,
+        row.enforced ? 1 : 0,
+        row.effect,
+        row.breakGlassId,
+        row.violations === null ? null : JSON.stringify(row.violations),
+        row.at,
+      )
+    return null
+  },
+} as const
+
+function newest(sql: Statements): number {
+  const row = sql.get('SELECT max(sequence) AS newest FROM interceptions')
+  return row === undefined || row['newest'] === null ? 0 : integer(row, 'newest')
+}
+
+/** Which filter member narrows by which condition; the column names are ours, the values are bound. */
+const CONDITIONS = [
+  ['tenant', 'tenant = ?'],
+  ['route', 'route = ?'],
+  ['effect', 'effect = ?'],
+  ['from', 'at >= ?'],
+  ['to', 'at < ?'],
+  ['before', 'sequence < ?'],
+] as const satisfies readonly (readonly [keyof CallFilter, string])[]
+
+function conditionsOf(filter: CallFilter): { readonly where: string; readonly values: readonly SQLInputValue[] } {
+  const stated = CONDITIONS.flatMap(([member, condition]) => {
+    const value = filter[member]
+    return value === undefined ? [] : [{ condition, value }]
+  })
+  return {
+    where: stated.map(({ condition }) => condition).join(' AND '),
+    values: stated.map(({ value }) => value),
+  }
+}
+
+function storedCall(row: Row): StoredCall {
+  return {
+    sequence: integer(row, 'sequence'),
+    correlationId: text(row, 'correlation_id'),
+    tenant: text(row, 'tenant'),
+    decisionId: textOrNull(row, 'decision_id'),
+    route: text(row, 'route'),
+    protocol: text(row, 'protocol'),
+    action: text(row, 'action'),
+    executionAction: oneOf(ACTIONS, row, 'execution_action'),
+    enforced: integer(row, 'enforced') === 1,
+    effect: row['effect'] === null ? null : oneOf(EFFECTS, row, 'effect'),
+    breakGlassId: textOrNull(row, 'break_glass_id'),
+    violations: violationsOf(textOrNull(row, 'violations')),
+    at: integer(row, 'at'),
+  }
+}
+
+function violationsOf(json: string | null): readonly Violation[] | null {
+  if (json === null) return null
+  const violations: readonly Violation[] = JSON.parse(json)
+  return violations
+}
