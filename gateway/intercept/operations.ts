@@ -1,5 +1,4 @@
 /** The operations of an OpenAPI contract as a matcher: request method and path → the operation that the contract describes. */
-import { Worker } from 'node:worker_threads'
 import { DEFAULT_DOCUMENT_LIMITS, readDocument } from '../../engine/index.ts'
 import { isJsonObject } from './strict-json.ts'
 
@@ -53,21 +52,6 @@ function basePathsOf(root: unknown): readonly string[] {
 function trimSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : path
 }
-
-/** Off the event loop when the text is large: a contract may be slow to parse, another caller's request may not be (law 7). */
-export function readOperationsApart(text: string, inlineBelow: number): Promise<OperationTable> {
-  if (text.length < inlineBelow) return Promise.resolve().then(() => readOperations(text))
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(THREAD, { workerData: { module: READER, text } })
-    worker.once('message', (table: OperationTable) => resolve(table))
-    worker.once('error', reject)
-    worker.once('exit', (code) => reject(new Error(`the contract reader ended with code ${code}`)))
-  })
-}
-
-const THREAD = new URL('../thread.js', import.meta.url)
-/** `.ts` in the sources, `.js` in the package. */
-const READER = new URL(`./operations-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url).href
 
 interface Node {
   readonly literals: Map<string, Node>

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { copyFileSync, rmSync } from 'node:fs'
 import { test, type TestContext } from 'node:test'
-import { readOperationsApart } from '../../gateway/intercept/operations.ts'
+import { readContract } from '../../gateway/intercept/contract-reader.ts'
 import { petContract, startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
 import { startRoad, type Road, type RoadOptions } from '../fakes/road.ts'
 import { at } from '../json.ts'
@@ -129,6 +129,9 @@ test('a contract that cannot be read stops the call with 503, and lets it throug
 
 test('a large contract is read in a thread, and one that cannot be read there is an error here', async () => {
   const contract = JSON.stringify({ openapi: '3.0.3', paths: { '/pets/{id}': { get: {}, delete: {} } } })
-  assert.deepEqual(await readOperationsApart(contract, 0), await readOperationsApart(contract, contract.length + 1))
-  await assert.rejects(readOperationsApart('{"openapi": ', 0), /cannot be read/)
+  assert.deepEqual(
+    await readContract('openapi', contract, 0),
+    await readContract('openapi', contract, contract.length + 1),
+  )
+  await assert.rejects(readContract('openapi', '{"openapi": ', 0), /cannot be read/)
 })
