@@ -5,25 +5,16 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { PassThrough, type Duplex } from 'node:stream'
 import type { Dispatcher } from 'undici'
-import { errors } from '../http-client.ts'
-import { EgressDenied } from '../egress/policy.ts'
 import type { AnswerWatcher } from '../intercept/action.ts'
 import type { ExecutionResult } from '../telemetry/events.ts'
-import { isGrpc } from './grpc.ts'
+import { readGrpcStatus, type GrpcStatusReader } from './grpc-status.ts'
 import { clientHeaders } from './headers.ts'
+import { passInformational, type Informational } from './informational.ts'
+import { brokenOutcome, faultOf, isOfUsedConnection, type ExchangeFault } from './outcome.ts'
 import type { Tunnels } from './tunnel.ts'
 import { isAsked, joinUpgrade, type Upgrade } from './upgrade.ts'
 import type { RequestDispatcher } from './upstream.ts'
 import type { AnswerStream } from './held-stream.ts'
-
-/** Why an exchange did not come to its end; null when it did. */
-export type ExchangeFault =
-  | 'UPSTREAM_UNREACHABLE'
-  | 'UPSTREAM_TIMEOUT'
-  | 'UPSTREAM_RESET'
-  | 'CLIENT_ABORT'
-  | 'EGRESS_DENIED'
-  | null
 
 export interface ExchangeEnd extends ExecutionResult {
   readonly fault: ExchangeFault
@@ -65,21 +56,6 @@ export function startExchange(options: ExchangeOptions): Exchange {
 
 class ClientAbort extends Error {}
 
-const CONNECT_FAULTS: Readonly<Record<string, ExchangeFault>> = {
-  UND_ERR_HEADERS_TIMEOUT: 'UPSTREAM_TIMEOUT',
-  UND_ERR_CONNECT_TIMEOUT: 'UPSTREAM_TIMEOUT',
-  ETIMEDOUT: 'UPSTREAM_TIMEOUT',
-}
-/** Faults before a byte of the request left: certain not to have happened. */
-const NOT_SENT_CODES: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-])
-
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 class Relay implements Exchange, Dispatcher.DispatchHandler {
@@ -94,8 +70,8 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
   #isWaitingForDrain = false
   #hasTriedAgain = false
   #status: number | null = null
-  #isGrpc = false
-  #grpcStatus: string | null = null
+  #grpc: GrpcStatusReader | null = null
+  #informational: Informational | null = null
   #bytes = 0
 
   constructor(options: ExchangeOptions) {
@@ -166,14 +142,16 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
     headers: IncomingHttpHeaders,
     statusMessage?: string,
   ): void {
-    const { response, watcher, ownHeaders } = this.#options
-    // 1xx answers concern the hop between the gateway and the upstream; 100 is the gateway's own to give.
-    if (status < 200 || this.#isClientGone) return
-    this.#status = status
-    this.#isGrpc = isGrpc(headers)
-    this.#grpcStatus = grpcStatusOf(headers)
-    watcher?.head(status, headers)
+    const { request, response, watcher, ownHeaders } = this.#options
+    if (this.#isClientGone) return
     const raw = rawFields(controller.rawHeaders, headers)
+    if (status < 200) {
+      this.#informational ??= passInformational(request, response)
+      return this.#informational.pass(status, raw, headers)
+    }
+    this.#status = status
+    this.#grpc = readGrpcStatus(headers)
+    watcher?.head(status, headers)
     response.writeHead(status, statusMessage ?? '', clientHeaders(raw, headers.connection, ownHeaders))
     // The head travels with the first bytes of a short answer, and alone when nothing follows at once.
     process.nextTick(flushHead, this, response)
@@ -183,6 +161,7 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
     const { response, watcher } = this.#options
     this.#bytes += chunk.length
     watcher?.chunk(chunk)
+    this.#grpc?.chunk(chunk)
     if (response.write(chunk) || this.#isWaitingForDrain || this.#isClientGone) return
     this.#isWaitingForDrain = true
     controller.pause()
@@ -194,7 +173,7 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
 
   onResponseEnd(_controller: Dispatcher.DispatchController, trailers: IncomingHttpHeaders): void {
     const { response, watcher } = this.#options
-    this.#grpcStatus = grpcStatusOf(trailers) ?? this.#grpcStatus
+    this.#grpc?.trailers(trailers)
     watcher?.end()
     addTrailers(response, trailers)
     response.end()
@@ -207,11 +186,10 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
       this.#hasTriedAgain = true
       this.#controller = null
       this.#send()
-    } else if (error instanceof EgressDenied) this.#end('EGRESS_DENIED', error)
-    else if (this.#status === null) this.#end(CONNECT_FAULTS[codeOf(error)] ?? 'UPSTREAM_UNREACHABLE', error)
+    } else if (this.#status === null) this.#end(faultOf(error, false), error)
     else {
       this.#options.watcher?.end()
-      this.#end('UPSTREAM_RESET', error)
+      this.#end(faultOf(error, true), error)
       // The head is out: only a broken connection tells the client that the answer is not whole.
       this.#options.response.destroy()
     }
@@ -224,7 +202,8 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
   #mayTryAgain(error: Error): boolean {
     const { request, upgrade, body } = this.#options
     const isRepeatable = SAFE_METHODS.has(request.method ?? '') && body === null && upgrade === null && !this.#upload
-    return isRepeatable && !this.#hasTriedAgain && this.#status === null && isOfUsedConnection(error)
+    const hasBegun = this.#status !== null || this.#informational !== null
+    return isRepeatable && !this.#hasTriedAgain && !hasBegun && isOfUsedConnection(error)
   }
 
   get bytes(): number {
@@ -262,7 +241,7 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
       fault,
       cause,
       isAnswered: this.#status !== null,
-      outcome: this.#outcome(fault, cause),
+      outcome: fault === null ? this.#answerOutcome() : brokenOutcome(fault, cause, this.#controller !== null),
       status: this.#status,
       durationMs: performance.now() - this.#startedAt,
       bytes: this.#bytes,
@@ -274,19 +253,10 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
     if (watcher?.hasFailed === true || (this.#status ?? 0) >= 400) return 'FAILED'
     // What went through a tunnel is not read.
     if (this.#status === 101 || watcher?.isUntold === true) return 'UNKNOWN'
-    if (!this.#isGrpc) return 'SUCCEEDED'
+    if (this.#grpc === null) return 'SUCCEEDED'
     // Every gRPC answer is a 200; without its status it did not come to its end.
-    if (this.#grpcStatus === null) return 'UNKNOWN'
-    return this.#grpcStatus === '0' ? 'SUCCEEDED' : 'FAILED'
-  }
-
-  #outcome(fault: ExchangeFault, cause: Error | null): ExecutionResult['outcome'] {
-    if (fault === null) return this.#answerOutcome()
-    if (fault === 'UPSTREAM_RESET') return 'FAILED'
-    const isNeverSent =
-      this.#controller === null || (cause !== null && (fault === 'EGRESS_DENIED' || NOT_SENT_CODES.has(codeOf(cause))))
-    // Sent and then lost sight of: the upstream may have acted.
-    return isNeverSent ? 'NOT_SENT' : 'UNKNOWN'
+    if (this.#grpc.status === null) return 'UNKNOWN'
+    return this.#grpc.status === '0' ? 'SUCCEEDED' : 'FAILED'
   }
 }
 
@@ -312,18 +282,4 @@ function addTrailers(response: AnswerStream, trailers: IncomingHttpHeaders): voi
 /** Trailers as they pass: what only the gateway says is not theirs to say. */
 function carried<T>(trailers: NodeJS.Dict<T>): NodeJS.Dict<T> {
   return Object.fromEntries(Object.entries(trailers).filter(([name]) => !name.startsWith('preflight-')))
-}
-
-function isOfUsedConnection(error: Error): boolean {
-  return error instanceof errors.SocketError && (error.socket?.bytesRead ?? 0) > 0
-}
-
-function codeOf(error: Error): string {
-  return 'code' in error && typeof error.code === 'string' ? error.code : ''
-}
-
-/** In the trailers, or in the head of an answer that is nothing else. */
-function grpcStatusOf(fields: IncomingHttpHeaders): string | null {
-  const status = fields['grpc-status']
-  return typeof status === 'string' ? status : null
 }

@@ -117,5 +117,6 @@ async function reportFault(
   }
   deps.metrics.count('preflight_upstream_errors_total', { route, code: fault })
   deps.logger.warn({ correlation_id: call.correlationId, route, code: fault, err: end.cause }, 'the upstream failed')
-  if (!end.isAnswered && fault !== 'UPSTREAM_RESET') sendError(trip, fault, undefined, passage.headers)
+  if (!end.isAnswered && fault !== 'UPSTREAM_RESET' && fault !== 'UPSTREAM_SILENT')
+    sendError(trip, fault, undefined, passage.headers)
 }

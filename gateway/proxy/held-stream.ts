@@ -13,6 +13,8 @@ export interface AnswerStream {
   on(event: 'close', listener: () => void): unknown
   off(event: 'close', listener: () => void): unknown
   once(event: 'drain', listener: () => void): unknown
+  /** Before the head. @param headers name, value, name, value … */
+  writeInformation(status: number, headers: string[]): unknown
   writeHead(status: number, statusMessage: string, headers: string[]): unknown
   write(chunk: Buffer | string): boolean
   end(body?: string): unknown
@@ -69,6 +71,10 @@ export class HeldStream implements AnswerStream {
 
   once(event: 'drain', listener: () => void): unknown {
     return this.#response.once(event, listener)
+  }
+
+  writeInformation(): void {
+    // The head of the stream is out: nothing can come before it any more.
   }
 
   writeHead(status: number, _statusMessage: string, headers: readonly string[]): void {

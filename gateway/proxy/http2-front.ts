@@ -87,7 +87,7 @@ function takeStream(
     near.destroy()
     return stream.close(constants.NGHTTP2_PROTOCOL_ERROR)
   }
-  exchange.on('continue', () => stream.additionalHeaders({ ':status': 100 }))
+  exchange.on('information', ({ statusCode, rawHeaders }) => passInformation(statusCode, rawHeaders, stream))
   // A short answer arrives in one piece with its end: then it is known what it consists of.
   exchange.on('response', (answer) => process.nextTick(passAnswer, answer, stream))
   exchange.on('error', () => stream.close(constants.NGHTTP2_INTERNAL_ERROR))
@@ -145,6 +145,19 @@ const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'upgrade',
 ])
+
+/** What comes before the answer: 100 (Continue), early hints. */
+function passInformation(status: number, raw: readonly string[], stream: ServerHttp2Stream): void {
+  if (stream.destroyed || stream.headersSent) return
+  const fields: Record<string, string | string[]> = {}
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const [name, value] = [(raw[index] ?? '').toLowerCase(), raw[index + 1] ?? '']
+    if (CONNECTION_FIELDS.has(name)) continue
+    const before = fields[name]
+    fields[name] = before === undefined ? value : [before, value].flat()
+  }
+  stream.additionalHeaders({ ...fields, ':status': status })
+}
 
 function passAnswer(answer: IncomingMessage, stream: ServerHttp2Stream): void {
   if (stream.destroyed || stream.headersSent) return

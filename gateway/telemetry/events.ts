@@ -20,6 +20,8 @@ export interface ExecutionResult {
   readonly durationMs: number
   /** Body bytes of the answer. */
   readonly bytes: number
+  /** Code of what broke it off (`UPSTREAM_SILENT`, `CLIENT_ABORT` …); absent or null: nothing did, or nobody has told. */
+  readonly fault?: string | null
 }
 
 export interface TelemetryEvent {
@@ -72,5 +74,6 @@ export function resultMembers(result: ExecutionResult): Readonly<Record<string, 
     status: result.status,
     duration_ms: Math.round(result.durationMs),
     bytes: result.bytes,
+    ...(typeof result.fault === 'string' && { fault: result.fault }),
   }
 }

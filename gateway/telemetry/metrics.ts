@@ -155,7 +155,7 @@ export const METRICS = [
     name: 'preflight_upstream_errors_total',
     type: 'counter',
     labels: ['route', 'code'],
-    help: 'Upstream faults: UPSTREAM_UNREACHABLE, UPSTREAM_TIMEOUT, UPSTREAM_RESET (broke off in the middle of an answer).',
+    help: 'Upstream faults: UPSTREAM_UNREACHABLE, UPSTREAM_TIMEOUT, UPSTREAM_RESET (broke off in the middle of an answer), UPSTREAM_SILENT (fell silent in the middle of an answer for longer than `timeout.idle`).',
   },
   {
     name: 'preflight_written_objects_total',

@@ -93,6 +93,18 @@ for (const type of ['application/json', 'text/event-stream']) {
   })
 }
 
+test('an upstream that falls silent in its answer for longer than the route allows is UPSTREAM_SILENT everywhere', async (t) => {
+  const road = await roadToServer(t, (_request, response) => void response.write('first'), { timeout: { idle: 1 } })
+  const answer = await fetch(`${road.url}/pets`)
+  assert.equal(answer.status, 200)
+  await assert.rejects(answer.text())
+  assert.equal(await outcomeOf(road), 'FAILED')
+  const finished = road.events.find(({ type }) => type === 'preflight.execution.finished')
+  assert.equal(finished?.data['fault'], 'UPSTREAM_SILENT')
+  assert.match(await road.metrics.text(), /preflight_upstream_errors_total\{route="pets",code="UPSTREAM_SILENT"\} 1/)
+  assert.match(road.log.join(), /"code":"UPSTREAM_SILENT"/)
+})
+
 test('an upstream that answers with an error is passed on as it is, and the call counts as failed', async (t) => {
   const road = await roadToServer(t, (_request, response) => {
     response.writeHead(500, { 'content-type': 'text/plain' })

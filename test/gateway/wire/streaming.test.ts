@@ -55,22 +55,6 @@ test('what may have been done is not done again: the caller is told that the ups
   assert.equal(heads.filter((head) => head.startsWith('POST')).length, 1)
 })
 
-test('an answer that stops moving is broken off after the silence that the route allows', async (t) => {
-  const server = createServer((_request, response) => void response.write('first'))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
-  const road = await roadTo(t, `http://127.0.0.1:${port}`, { timeout: { idle: 1 } })
-  const answer = await fetch(road.url)
-  await assert.rejects(answer.text())
-  assert.match(road.log.join(), /UND_ERR_BODY_TIMEOUT/)
-})
-
 test('an upload of a gigabyte passes in memory that does not grow with it, with its length', async (t) => {
   const size = 1024 * 1024 * 1024
   const server = createServer((request, response) => {
