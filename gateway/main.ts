@@ -18,20 +18,23 @@ import type { Flow } from './flow/flow.ts'
 import { createInputKeeper, type InputKeeper } from './flow/input-keeper.ts'
 import { bootstrapKey } from './keys/bootstrap.ts'
 import { openExternalSigner, type ExternalSigner } from './keys/external-signer.ts'
+import { keyFile } from './keys/key-file.ts'
 import { openKeyRing, systemClock, type KeyRing } from './keys/key-ring.ts'
 import { openListeners, type Addresses, type Listeners } from './listeners.ts'
+import { exposedFiles } from './private-file.ts'
 import { createProxy } from './proxy/proxy.ts'
 import { readinessChecks } from './readiness.ts'
 import { createScmAccess } from './scm/access.ts'
 import type { CurrentSettings } from './settings.ts'
 import { startReloading } from './reloading.ts'
 import { messageOf, StartupError } from './startup-error.ts'
-import { openStore } from './store/open.ts'
+import { openStoreToServe } from './store/open.ts'
 import type { Store } from './store/store.ts'
 import { createAdmin } from './telemetry/admin.ts'
 import { createLogger, type Logger } from './telemetry/log.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
 import { createMonitoring, type Monitoring } from './telemetry/monitoring.ts'
+import { authorityFile } from './tls/authority-file.ts'
 import { createAuthorities } from './tls/authorities.ts'
 
 export interface Gateway {
@@ -78,7 +81,7 @@ async function start(
   const { config } = live.current()
   const metrics = createMetrics()
   const dataDir = makeDataDirectory(config.data_dir)
-  const store = await openStore(config, storeEvents(metrics, logger))
+  const store = await openStoreToServe(config, storeEvents(metrics, logger))
   closers.push(() => store.close())
   const external = await openExternalSigner(config.signer)
   if (external !== null) closers.push(() => external.close())
@@ -151,6 +154,8 @@ async function start(
   const reloading = startReloading({ live, keys, dataDir, metrics, logger })
   for (const warning of live.warnings) logger.warn(formatMistake(warning))
   if (bootstrap.warning !== null) logger.warn(bootstrap.warning)
+  for (const file of exposedFiles([keyFile(dataDir), authorityFile(dataDir)]))
+    logger.warn({ file }, 'every user of this machine may read these private keys: chmod 600')
   isServing = true
   return {
     addresses,

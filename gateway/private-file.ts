@@ -1,6 +1,7 @@
-/** Writes a file that holds secrets: whole or not at all, durable, readable by this user only. */
-import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs'
+/** Files that hold secrets: written whole or not at all, durable, readable by this user only; read with a word on what is wrong. */
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { errorCode, messageOf, StartupError } from './startup-error.ts'
 
 /** A crash leaves the old file or the new one. Throws the error of the file system. */
 export function writePrivateFile(file: string, text: string): void {
@@ -19,4 +20,34 @@ export function writePrivateFile(file: string, text: string): void {
   } finally {
     closeSync(directory)
   }
+}
+
+/** What a private file is, and what its owner can do when its content is not what it should be. */
+export interface PrivateFileKind {
+  /** As the subject of a sentence, e.g. `The receipt keys`. */
+  readonly subject: string
+  readonly remedy: string
+}
+
+/** The text; null when there is no such file. Throws a StartupError when it cannot be read. */
+export function readPrivateFile(file: string, kind: PrivateFileKind): string | null {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null
+    const isForbidden = ['EACCES', 'EPERM'].includes(errorCode(error) ?? '')
+    const remedy = isForbidden
+      ? 'It must belong to the user that runs the gateway (chown), with mode 600.'
+      : kind.remedy
+    throw unusableFile(file, { ...kind, remedy }, messageOf(error), error)
+  }
+}
+
+export function unusableFile(file: string, kind: PrivateFileKind, reason: string, cause?: unknown): StartupError {
+  return new StartupError(`${kind.subject} ${file} cannot be read: ${reason}. ${kind.remedy}`, { cause })
+}
+
+/** Those of the files that every user of the machine may read. A group may: volumes of a pod are shared through theirs. */
+export function exposedFiles(files: readonly string[]): readonly string[] {
+  return files.filter((file) => ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o004) !== 0)
 }

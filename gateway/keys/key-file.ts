@@ -1,8 +1,14 @@
 /** The file that holds the receipt keys: read and checked whole, written whole (a crash leaves the old file or the new one). */
-import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { writePrivateFile } from '../private-file.ts'
-import { StartupError, errorCode, messageOf } from '../startup-error.ts'
+import { readPrivateFile, unusableFile, writePrivateFile, type PrivateFileKind } from '../private-file.ts'
+import { messageOf } from '../startup-error.ts'
+
+const RECEIPT_KEYS: PrivateFileKind = {
+  subject: 'The receipt keys',
+  remedy:
+    'Restore the file from a backup; without it, receipts issued before cannot be verified. To start over with a new key, ' +
+    'move the file away.',
+}
 
 /** One receipt key as kept. Times are seconds since the epoch; `d` is the private part, gone once the key may not sign any more. */
 export interface StoredKey {
@@ -21,20 +27,15 @@ export function keyFile(dataDirectory: string): string {
 
 /** Null when there is none yet. Throws a StartupError on a file that cannot be read as keys. */
 export function readKeyFile(file: string): readonly StoredKey[] | null {
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return null
-    throw unreadable(file, messageOf(error), error)
-  }
+  const text = readPrivateFile(file, RECEIPT_KEYS)
+  if (text === null) return null
   try {
     const value: unknown = JSON.parse(text)
     if (isKeyFile(value)) return value.keys
   } catch (error) {
-    throw unreadable(file, messageOf(error), error)
+    throw unusableFile(file, RECEIPT_KEYS, messageOf(error), error)
   }
-  throw unreadable(file, 'it is not a file of receipt keys')
+  throw unusableFile(file, RECEIPT_KEYS, 'it is not a file of receipt keys')
 }
 
 /** Atomic and durable, readable by this user only. */
@@ -65,12 +66,4 @@ function isTime(value: unknown): boolean {
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function unreadable(file: string, reason: string, cause?: unknown): StartupError {
-  return new StartupError(
-    `The receipt keys ${file} cannot be read: ${reason}. Restore the file from a backup; without it, receipts issued ` +
-      'before cannot be verified. To start over with a new key, move the file away.',
-    { cause },
-  )
 }

@@ -10,8 +10,27 @@ export function ledgerFile(config: Pick<Config, 'data_dir' | 'store'>): string {
   return url === undefined ? join(resolve(config.data_dir), 'ledger.db') : resolve(url.replace(/^file:(?:\/\/)?/, ''))
 }
 
-/** Throws a StartupError with what to do when the file cannot be opened for writing. */
-export function openStore(config: Pick<Config, 'data_dir' | 'store' | 'ledger'>, events?: StoreEvents): Promise<Store> {
+type StoreConfig = Pick<Config, 'data_dir' | 'store' | 'ledger'>
+
+/** Beside a gateway that serves. Throws a StartupError with what to do when the file cannot be opened for writing. */
+export function openStore(config: StoreConfig): Promise<Store> {
+  return openSqliteStore(settingsOf(config))
+}
+
+/**
+ * As the one gateway that serves from this data directory and this ledger.
+ * Throws a StartupError, also when another one serves from either.
+ */
+export function openStoreToServe(config: StoreConfig, events: StoreEvents): Promise<Store> {
+  return openSqliteStore({ ...settingsOf(config), ...events, locks: servingLocks(config) })
+}
+
+function settingsOf(config: StoreConfig) {
   const { calls, flush } = config.ledger
-  return openSqliteStore({ file: ledgerFile(config), calls, flushMilliseconds: flush * 1000, ...events })
+  return { file: ledgerFile(config), calls, flushMilliseconds: flush * 1000 }
+}
+
+/** Both the directory (keys, spool) and the ledger, which may lie elsewhere, serve one gateway at a time. */
+function servingLocks(config: StoreConfig): readonly string[] {
+  return [join(resolve(config.data_dir), 'serving.lock'), `${ledgerFile(config)}.lock`]
 }

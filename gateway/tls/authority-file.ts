@@ -1,8 +1,14 @@
 /** The authorities of our own that sign what agents are shown, in one file of the data directory: read and checked whole, written whole. */
-import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { writePrivateFile } from '../private-file.ts'
-import { errorCode, messageOf, StartupError } from '../startup-error.ts'
+import { readPrivateFile, unusableFile, writePrivateFile, type PrivateFileKind } from '../private-file.ts'
+import { messageOf } from '../startup-error.ts'
+
+const AUTHORITIES: PrivateFileKind = {
+  subject: 'The certificate authority',
+  remedy:
+    'Restore the file from a backup, or move it away: a new authority is made then, and agents have to be given its ' +
+    'certificate (preflight ca show).',
+}
 
 export interface StoredAuthority {
   /** PEM. */
@@ -19,21 +25,16 @@ export function authorityFile(dataDirectory: string): string {
 
 /** Oldest first; empty when there is none yet. Throws a StartupError on a file that cannot be read as authorities. */
 export function readAuthorityFile(file: string): readonly StoredAuthority[] {
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return []
-    throw unreadable(file, messageOf(error))
-  }
+  const text = readPrivateFile(file, AUTHORITIES)
+  if (text === null) return []
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw unreadable(file, messageOf(error))
+    throw unusableFile(file, AUTHORITIES, messageOf(error), error)
   }
   if (isAuthorityFile(value)) return value.authorities
-  throw unreadable(file, 'it is not a file of authorities')
+  throw unusableFile(file, AUTHORITIES, 'it is not a file of authorities')
 }
 
 export function writeAuthorityFile(file: string, authorities: readonly StoredAuthority[]): void {
@@ -57,11 +58,4 @@ function isAuthorityFile(value: unknown): value is { readonly authorities: reado
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function unreadable(file: string, reason: string): StartupError {
-  return new StartupError(
-    `The certificate authority ${file} cannot be read: ${reason}. Restore the file from a backup, or move it away: a new ` +
-      'authority is made then, and agents have to be given its certificate (preflight ca show).',
-  )
 }

@@ -13,7 +13,7 @@ test('a thread that dies fails the calls under way, and a new one takes over', a
   const file = join(directory, 'ledger.db')
   const faults: string[] = []
   const writer = new URL('../fakes/dying-writer.ts', import.meta.url)
-  const client = await startClient(file, { onFault: (error) => faults.push(error.message) }, writer)
+  const client = await startClient({ file, locks: [] }, { onFault: (error) => faults.push(error.message) }, writer)
   t.after(() => client.close())
   await client.call('recordDecision', decisionRow())
 

@@ -132,8 +132,42 @@ test('a data directory that cannot be used is named with the setting to change',
   writeFileSync(join(folder, 'ledger.db'), 'not a database at all, but long enough to look at'.repeat(40))
   await assert.rejects(
     startGateway({ value: { listen: FREE_PORTS, data_dir: folder }, environment: {} }),
-    /ledger\.db cannot be opened: .*not a database/,
+    /ledger\.db cannot be opened: .*not a database.*restore it from a backup/s,
   )
+})
+
+test('of two gateways on one data directory, or on one ledger, the second does not start', async (t) => {
+  const folder = newFolder()
+  const value = { listen: FREE_PORTS, data_dir: folder }
+  const environment = { PREFLIGHT_BOOTSTRAP_KEY: TEST_KEY }
+  const first = await serve(t, newFolder(), value)
+  const elsewhere = { ...value, data_dir: newFolder(), store: { url: `file:${join(folder, 'ledger.db')}` } }
+  for (const second of [value, elsewhere])
+    await assert.rejects(startGateway({ value: second, environment }), /Another gateway serves .*PREFLIGHT_DATA_DIR/s)
+  const listed = await promisify(execFile)(process.execPath, [COMMAND, 'keys', 'list', '--data-dir', folder])
+  assert.match(listed.stdout, /bootstrap/, 'the command line is no second gateway')
+
+  first.process.kill('SIGKILL')
+  await first.exited
+  const second = await startGateway({ value: elsewhere, environment })
+  await second.close()
+})
+
+test('private keys that every user may read are told at the start; those that nobody may end it with what to do', async (t) => {
+  const folder = newFolder()
+  const first = await serve(t, newFolder(), { data_dir: folder })
+  first.process.kill('SIGTERM')
+  await first.exited
+  const keys = join(folder, 'receipt-keys.json')
+  chmodSync(keys, 0o644)
+  const second = await serve(t, newFolder(), { data_dir: folder })
+  await until(() => Promise.resolve(second.stderr.join('\n').includes('chmod 600')))
+  second.process.kill('SIGTERM')
+  await second.exited
+  rmSync(keys)
+  mkdirSync(keys)
+  const start = startGateway({ value: { listen: FREE_PORTS, data_dir: folder }, environment: {} })
+  await assert.rejects(start, /receipt keys .*receipt-keys\.json cannot be read: EISDIR.*move the file away/s)
 })
 
 test('a read-only data directory ends the start with 2 and what to change', async () => {

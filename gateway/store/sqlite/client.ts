@@ -23,6 +23,13 @@ interface Pending {
   reject(error: Error): void
 }
 
+/** What the thread opens. */
+export interface StoreFiles {
+  readonly file: string
+  /** Locks of a gateway that serves (serving-lock.ts); none for the command line. */
+  readonly locks: readonly string[]
+}
+
 /** A thread that died is not started again before this many milliseconds: a broken disk must not spin. */
 const RESTART_PAUSE = 500
 
@@ -30,7 +37,11 @@ const RESTART_PAUSE = 500
  * Resolves when the file is open and migrated; rejects with the error of the opening.
  * @param module of the thread
  */
-export async function startClient(file: string, events: StoreEvents, module: URL = writerUrl()): Promise<Client> {
+export async function startClient(
+  { file, locks }: StoreFiles,
+  events: StoreEvents,
+  module: URL = writerUrl(),
+): Promise<Client> {
   const pending = new Map<number, Pending>()
   let lastId = 0
   let diedAt = Number.NEGATIVE_INFINITY
@@ -52,7 +63,7 @@ export async function startClient(file: string, events: StoreEvents, module: URL
     for (const id of pending.keys()) settle(id, false)?.reject(unavailable(cause.message, cause))
   }
   const start = (): Worker => {
-    const worker = new Worker(THREAD, { workerData: { module: module.href, file }, name: 'preflight-store' })
+    const worker = new Worker(THREAD, { workerData: { module: module.href, file, locks }, name: 'preflight-store' })
     worker.on('message', (reply: Reply<never>) => {
       if (reply.type === 'answer') settle(reply.id, true)?.resolve(reply.value)
       else if (reply.type === 'failure') settle(reply.id, false)?.reject(errorOf(reply.failure))

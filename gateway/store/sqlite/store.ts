@@ -1,9 +1,10 @@
 /** The embedded store: SQLite behind the writer thread, as the interface that the gateway knows. */
-import { StartupError, messageOf } from '../../startup-error.ts'
+import { StartupError } from '../../startup-error.ts'
 import { GENESIS_HASH } from '../chain.ts'
 import type { InterceptionRow, Store } from '../store.ts'
 import { batchedCallRecords, durableCallRecords } from './call-records.ts'
-import { startClient, type Client, type StoreEvents } from './client.ts'
+import { startClient, type Client, type StoreEvents, type StoreFiles } from './client.ts'
+import { openingFault } from './opening-fault.ts'
 
 export type { StoreEvents } from './client.ts'
 
@@ -11,14 +12,16 @@ export interface SqliteStoreOptions extends StoreEvents {
   readonly file: string
   readonly calls: 'batched' | 'durable'
   readonly flushMilliseconds: number
+  /** Held while the store is open, so that no second gateway serves from the same files; none by default. */
+  readonly locks?: readonly string[]
 }
 
 const CHAIN_PAGE = 1000
 
 /** Throws a StartupError that names the file when it cannot be opened for writing. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { file } = options
-  const client = await openClient(file, options)
+  const { file, locks = [] } = options
+  const client = await openClient({ file, locks }, options)
   // One text crosses between threads at half the cost of many small objects, and calls are many.
   const write = (rows: readonly InterceptionRow[]) => client.call('recordInterceptions', JSON.stringify(rows))
   const records =
@@ -116,15 +119,10 @@ async function verifyChain(client: Client): Promise<number | null> {
   }
 }
 
-async function openClient(file: string, events: StoreEvents): Promise<Client> {
+async function openClient(files: StoreFiles, events: StoreEvents): Promise<Client> {
   try {
-    return await startClient(file, events)
+    return await startClient(files, events)
   } catch (error) {
-    throw new StartupError(
-      `The ledger ${file} cannot be opened: ${messageOf(error)}. ` +
-        'Its directory must exist or be creatable, and be writable by this user; name another with data_dir ' +
-        '(PREFLIGHT_DATA_DIR) or store.url: file:PATH.',
-      { cause: error },
-    )
+    throw new StartupError(openingFault(files.file, error), { cause: error })
   }
 }

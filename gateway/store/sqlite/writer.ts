@@ -4,8 +4,11 @@
  */
 import type { DatabaseSync } from 'node:sqlite'
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
+import type { StoreFiles } from './client.ts'
 import { openConnection } from './connection.ts'
 import { READS, WRITES, type Call, type Failure, type Order, type Reply } from './operations.ts'
+import { primaryCode } from './result-code.ts'
+import { holdServingLock } from './serving-lock.ts'
 import { createStatements, type Statements } from './statements.ts'
 
 type Run = (sql: Statements, argument: never) => unknown
@@ -22,10 +25,11 @@ interface Connection {
 }
 
 if (parentPort === null) throw new Error('the writer runs as a worker thread')
-const { file }: { readonly file: string } = workerData
-serve(parentPort, file)
+const { file, locks }: StoreFiles = workerData
+serve(parentPort, file, locks)
 
-function serve(port: MessagePort, file: string): void {
+function serve(port: MessagePort, file: string, locks: readonly string[]): void {
+  const held = locks.map(holdServingLock)
   let connection: Connection | null = connect(file)
   const reply = (message: Reply<unknown>): void => port.postMessage(message)
 
@@ -43,7 +47,7 @@ function serve(port: MessagePort, file: string): void {
       replies.forEach(reply)
       if (isSound) continue
       // An I/O error can leave the connection in a state of its own: the next call gets a new one.
-      closeQuietly(connection)
+      closeQuietly(connection.database)
       connection = null
       for (const { id } of pending.slice(start + GROUP_LIMIT))
         reply({ type: 'failure', id, failure: { kind: 'unavailable', message: 'an earlier write failed' } })
@@ -55,7 +59,8 @@ function serve(port: MessagePort, file: string): void {
     const orders = [first, ...waiting(port)]
     process(orders.flatMap((order) => (order.type === 'call' ? [order.call] : [])))
     if (!orders.some((order) => order.type === 'close')) return
-    if (connection !== null) closeQuietly(connection)
+    if (connection !== null) closeQuietly(connection.database)
+    held.forEach(closeQuietly)
     reply({ type: 'closed' })
     port.close()
   })
@@ -133,7 +138,7 @@ function rollBack(database: DatabaseSync): boolean {
   }
 }
 
-function closeQuietly({ database }: Connection): void {
+function closeQuietly(database: DatabaseSync): void {
   try {
     database.close()
   } catch {
@@ -141,15 +146,10 @@ function closeQuietly({ database }: Connection): void {
   }
 }
 
-/** Primary result codes of SQLite (the low byte): https://sqlite.org/rescode.html */
 const SQLITE_CONSTRAINT = 19
 const SUSPECT_CODES: ReadonlySet<number> = new Set([
   10 /* IOERR */, 11 /* CORRUPT */, 14 /* CANTOPEN */, 26 /* NOTADB */,
 ])
-
-function primaryCode(error: unknown): number | null {
-  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : null
-}
 
 function isConnectionSuspect(error: unknown): boolean {
   const code = primaryCode(error)

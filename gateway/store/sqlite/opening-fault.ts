@@ -1,0 +1,41 @@
+/** Why a ledger cannot be opened, and what to do about it: by the result code of SQLite, since each has another remedy. */
+import { dirname } from 'node:path'
+import { errorCode, messageOf } from '../../startup-error.ts'
+import { HELD_ELSEWHERE, primaryCode } from './result-code.ts'
+
+const ANOTHER_PLACE =
+  'name another directory with data_dir (PREFLIGHT_DATA_DIR), or another file with store.url: file:PATH'
+
+/** One row for each group of primary result codes; the first that has the code applies. */
+const REMEDIES: readonly { readonly codes: readonly number[]; readonly remedy: string }[] = [
+  {
+    codes: [3 /* PERM */, 8 /* READONLY */, 14 /* CANTOPEN */, 23 /* AUTH */],
+    remedy: `Its directory must exist or be creatable, and be writable by this user; ${ANOTHER_PLACE}.`,
+  },
+  {
+    codes: [10 /* IOERR */, 13 /* FULL */],
+    remedy: `The disk is full or faulty: make room on it, or ${ANOTHER_PLACE}.`,
+  },
+  {
+    codes: [11 /* CORRUPT */, 26 /* NOTADB */],
+    remedy:
+      'It is damaged, or no ledger at all: restore it from a backup. To start over, without its decisions, approvals and ' +
+      'API keys, move it away.',
+  },
+  {
+    codes: [5 /* BUSY */, 6 /* LOCKED */],
+    remedy: 'Another program has been writing to it for seconds: wait until it has ended.',
+  },
+]
+
+/** @returns a message for the operator: what, why, how to mend it */
+export function openingFault(file: string, error: unknown): string {
+  if (errorCode(error) === HELD_ELSEWHERE)
+    return (
+      `Another gateway serves from ${dirname(file)}: two on one ledger would not see each other's revocations. Stop the ` +
+      `other one, or ${ANOTHER_PLACE}.`
+    )
+  const code = primaryCode(error)
+  const remedy = REMEDIES.find(({ codes }) => code !== null && codes.includes(code))?.remedy
+  return `The ledger ${file} cannot be opened: ${messageOf(error)}.${remedy === undefined ? '' : ` ${remedy}`}`
+}

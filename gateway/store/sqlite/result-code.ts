@@ -1,0 +1,9 @@
+/** What an error of SQLite, or of the lock beside it, is about. */
+
+/** `code` of the error that tells that another gateway serves. */
+export const HELD_ELSEWHERE = 'HELD_ELSEWHERE'
+
+/** Primary result code (the low byte of the extended one): https://sqlite.org/rescode.html. Null for other errors. */
+export function primaryCode(error: unknown): number | null {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : null
+}

@@ -1,0 +1,31 @@
+/**
+ * One gateway serves from a data directory: two would not see each other's revocations, and would write one spool. The lock is
+ * that of an empty SQLite file, which the system gives up when the process ends, however it ends. The command line takes none.
+ */
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { HELD_ELSEWHERE, primaryCode } from './result-code.ts'
+
+/** Milliseconds that a gateway which is just ending has to give way. */
+const PATIENCE = 2000
+
+const SQLITE_BUSY = 5
+
+/**
+ * Holds the lock until what it returns is closed. Throws an Error with the code HELD_ELSEWHERE when another process has it,
+ * and the error of SQLite when the file cannot be made.
+ */
+export function holdServingLock(file: string): DatabaseSync {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  const database = new DatabaseSync(file, { timeout: PATIENCE })
+  try {
+    // Nothing is ever written to it; a journal in memory leaves no second file behind.
+    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
+    return database
+  } catch (error) {
+    database.close()
+    if (primaryCode(error) !== SQLITE_BUSY) throw error
+    throw Object.assign(new Error(`another gateway holds ${file}`, { cause: error }), { code: HELD_ELSEWHERE })
+  }
+}
