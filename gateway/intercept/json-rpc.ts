@@ -1,5 +1,6 @@
 /** JSON-RPC 2.0 as MCP uses it: telling messages apart, and the answers that the gateway makes itself. */
 import type { Answer } from './action.ts'
+import { countingNames, otherSpelling } from './folded-names.ts'
 import { isJsonObject } from './strict-json.ts'
 
 export type MessageId = string | number
@@ -20,9 +21,11 @@ export type Message =
 
 export type Params = Readonly<Record<string, unknown>>
 
-/** Null when the value is no JSON-RPC message. */
+const MEMBERS = countingNames(['jsonrpc', 'id', 'method', 'params', 'result', 'error'])
+
+/** Null when the value is no JSON-RPC message, or another one to readers that take names in any case. */
 export function readMessage(value: unknown): Message | null {
-  if (!isJsonObject(value)) return null
+  if (!isJsonObject(value) || otherSpelling(value, MEMBERS) !== null) return null
   const { id, method, params } = value
   if (method === undefined) return 'result' in value || 'error' in value ? { kind: 'response' } : null
   if (typeof method !== 'string' || (params !== undefined && params !== null && !isJsonObject(params))) return null

@@ -205,11 +205,21 @@ function unknownLists(view: View, { names }: ManifestNeed, now: number): Readonl
 /** Headers by which servers tell callers apart, and so may show them different things. */
 const CREDENTIAL_HEADERS = ['authorization', 'cookie', 'x-api-key', 'api-key'] as const
 
-/** A session, or a set of credentials where there are no sessions. Kept as a hash: credentials stay out of the key. */
-function viewKey({ route, origin, headers }: Call, begun: string | null): string {
+/**
+ * An endpoint (several servers may stand below one route, and the query may choose among them), and on it a session, or a set of
+ * credentials where there are no sessions. These are kept as a hash: credentials stay out of the key.
+ */
+function viewKey({ route, origin, upstreamPath, headers }: Call, begun: string | null): string {
   const session = begun ?? headers['mcp-session-id']
-  const credentials = CREDENTIAL_HEADERS.map((name) => String(headers[name] ?? '')).join('\n')
-  const place = route.upstream === undefined ? `${route.name}\n${origin}` : route.name
-  if (session === undefined && credentials.length < CREDENTIAL_HEADERS.length) return place
-  return `${place}\n${sha256Hex(`${String(session ?? '')}\n${credentials}`)}`
+  const told = CREDENTIAL_HEADERS.map((name) => String(headers[name] ?? '')).join('\n') + choicesIn(headers)
+  const place = `${route.name}\n${route.upstream === undefined ? origin : ''}${upstreamPath}`
+  if (session === undefined && told.length < CREDENTIAL_HEADERS.length) return place
+  return `${place}\n${sha256Hex(`${String(session ?? '')}\n${told}`)}`
+}
+
+/** Fields by which servers let a caller choose what is offered: `X-MCP-Toolsets`, `X-MCP-Readonly`. */
+function choicesIn(headers: Call['headers']): string {
+  let choices = ''
+  for (const name in headers) if (name.startsWith('x-mcp-')) choices += `\n${name}: ${String(headers[name])}`
+  return choices
 }

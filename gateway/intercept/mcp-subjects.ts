@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { DecisionScope } from '../../engine/index.ts'
 import { sha256Hex } from '../hash.ts'
 import type { Subject } from './action.ts'
+import { countingNames, otherSpelling } from './folded-names.ts'
 import type { Message, MessageId, Params } from './json-rpc.ts'
 import type { ListName } from './mcp-manifest-text.ts'
 import { isJsonObject } from './strict-json.ts'
@@ -94,6 +95,8 @@ export function judgedMethod({ method }: McpSubject): JudgedMethod {
   return METHODS[method]
 }
 
+const MEMBERS = countingNames(['name', 'uri', 'arguments', '_meta'])
+
 /** What would let a call reach another thing than the one judged, or leave nothing to judge. */
 export function subjectProblem(messages: readonly Message[]): string | null {
   const ids = new Set<MessageId>()
@@ -107,6 +110,9 @@ export function subjectProblem(messages: readonly Message[]): string | null {
     const { member, lists } = METHODS[message.method]
     if (typeof message.params[member] !== 'string')
       return `${message.method} needs params.${member}, which says what is asked for of the ${lists[0]}.`
+    const other = otherSpelling(message.params, MEMBERS)
+    if (other !== null)
+      return `params.${other} is another name in other letters, and some servers take it for that one. Write it in lower case.`
   }
   return null
 }

@@ -7,6 +7,7 @@ import type { Action, Call, Recogniser } from './action.ts'
 import { firstId, readMessage, RPC_ERROR, rpcAnswer, rpcError, type MessageId } from './json-rpc.ts'
 import { BodilessAction, JudgedMessagesAction, MessagesAction, type JudgedMessages } from './mcp-actions.ts'
 import { foreignPage } from './mcp-pages.ts'
+import { overridesMethod } from './method-override.ts'
 import { headerProblem, subjectProblem, subjectsOf } from './mcp-subjects.ts'
 import { readStrictJson } from './strict-json.ts'
 
@@ -20,6 +21,10 @@ export function createMcpRecogniser(parts: McpParts): Recogniser {
     recognise(call) {
       const page = foreignPage(call)
       if (page !== null) return refused(call, 403, RPC_ERROR.invalidRequest, page)
+      if (overridesMethod(call))
+        return refused(call, 400, RPC_ERROR.invalidRequest, 'The request states its method twice.')
+      if (call.method !== 'POST' && hasBody(call.headers))
+        return refused(call, 400, RPC_ERROR.invalidRequest, `MCP has no ${call.method} requests with a body.`)
       if (call.method === 'GET' || call.method === 'DELETE') return new BodilessAction(call, manifests)
       if (call.method === 'OPTIONS' || call.method === 'HEAD') return new BodilessAction(call, manifests)
       if (call.method !== 'POST') {
@@ -32,6 +37,11 @@ export function createMcpRecogniser(parts: McpParts): Recogniser {
   }
 }
 
+/** It would stream by unread, and some servers read it whatever the method. */
+function hasBody(headers: IncomingHttpHeaders): boolean {
+  return (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined
+}
+
 function recognisePost(call: Call, parts: McpParts): Action {
   const mediaProblem = mediaTypeProblem(call.headers)
   if (mediaProblem !== null) return refused(call, 415, RPC_ERROR.invalidRequest, mediaProblem)
@@ -41,7 +51,12 @@ function recognisePost(call: Call, parts: McpParts): Action {
   const values: readonly unknown[] = Array.isArray(json.value) ? json.value : [json.value]
   const messages = values.map(readMessage).filter((message) => message !== null)
   if (values.length === 0 || messages.length < values.length) {
-    return refused(call, 400, RPC_ERROR.invalidRequest, 'The body is not a JSON-RPC 2.0 message or a batch of them.')
+    return refused(
+      call,
+      400,
+      RPC_ERROR.invalidRequest,
+      'The body is not a JSON-RPC 2.0 message or a batch of them, with the names of its members in lower case.',
+    )
   }
   const problem = headerProblem(call.headers, messages) ?? subjectProblem(messages)
   if (problem !== null) return refused(call, 400, RPC_ERROR.invalidRequest, problem, {}, firstId(messages))

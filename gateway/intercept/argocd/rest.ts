@@ -1,5 +1,6 @@
 /** Calls to the REST interface of Argo CD (`/api/v1/…`): which application, and what is done to it. */
 import type { Call } from '../action.ts'
+import { countingNames, otherSpelling } from '../folded-names.ts'
 import { overridesMethod } from '../method-override.ts'
 import { isJsonObject, readStrictJson } from '../strict-json.ts'
 import { revisionOf, textOrNull, unreadable, writeTo, type ArgocdCall } from './call.ts'
@@ -90,26 +91,13 @@ function readBody({ body, headers }: Call): ReadBody {
   return fault === null ? { ok: true, value: json.value } : { ok: false, message: fault }
 }
 
-/** Members that say what is meant. Argo CD reads JSON with Go's encoding/json, to which `Name` is `name` too. */
-const MEANT: ReadonlySet<string> = new Set([
-  'name',
-  'namespace',
-  'metadata',
-  'appNamespace',
-  'dryRun',
-  'revision',
-  'revisions',
-])
-const MEANT_IN_LOWER_CASE: ReadonlySet<string> = new Set([...MEANT].map((name) => name.toLowerCase()))
+/** Members that say what is meant. */
+const MEANT = countingNames(['name', 'namespace', 'metadata', 'appNamespace', 'dryRun', 'revision', 'revisions'])
 
+/** Argo CD reads JSON with Go's encoding/json. */
 function caseFault(object: Readonly<Record<string, unknown>>): string | null {
-  // Go folds more than ASCII: the Kelvin sign is a k, the long s an s.
-  const other = Object.keys(object).find(
-    (name) => !MEANT.has(name) && MEANT_IN_LOWER_CASE.has(name.replaceAll('\u017F', 's').toLowerCase()),
-  )
-  return other === undefined
-    ? null
-    : `The member ${JSON.stringify(other)} is written in another case than Argo CD’s own.`
+  const other = otherSpelling(object, MEANT)
+  return other === null ? null : `The member ${JSON.stringify(other)} is written in another case than Argo CD’s own.`
 }
 
 function queryValues(target: string, name: string): readonly string[] {
