@@ -159,7 +159,7 @@ function withStatus(action: JudgedAction): JudgedAction {
     name: action.name,
     gather: () => action.gather(),
     confirm: async () => action.confirm?.(),
-    watch: (isMonitored) => action.watch(isMonitored),
+    watch: (permit) => action.watch(permit),
     refuse(refusal) {
       const answer = action.refuse(refusal)
       return answer.status < 400 ? httpRefusal(refusal) : answer

@@ -6,6 +6,7 @@ import type {
   DecisionContext,
   DecisionScope,
   Envelope,
+  ExecutionAction,
   IntendedContext,
   ReceiptMismatch,
   ReceiptReason,
@@ -135,6 +136,17 @@ export interface Answer {
   readonly body: string
 }
 
+/** Under what a call goes on. */
+export interface Permit {
+  /** What comes of it is wanted. */
+  readonly isMonitored: boolean
+  /** One for each subject; none when it goes on although nothing could be decided. */
+  readonly subjects: readonly {
+    readonly subject: Subject
+    readonly verdict: { readonly action: ExecutionAction; readonly decisionId: string | null }
+  }[]
+}
+
 /** Sees an upstream's answer go by; never changes or holds it. */
 export interface AnswerWatcher {
   head(status: number, headers: Readonly<Record<string, string | readonly string[] | undefined>>): void
@@ -144,6 +156,8 @@ export interface AnswerWatcher {
   readonly hasFailed: boolean
   /** True when the answer ended without a word on what came of the execution. Asked after `end`. */
   readonly isUntold?: boolean
+  /** What the answer says of one of several things that were asked for; null: nothing. Absent: it speaks for all of them at once. Asked after `end`. */
+  outcomeOf?(subject: Subject): 'SUCCEEDED' | 'FAILED' | null
 }
 
 interface ActionBase {
@@ -151,8 +165,8 @@ interface ActionBase {
   readonly name: string
   /** What follows a switch to another protocol was judged with the request that asks for it, or is let through in so many words. */
   readonly coversUpgrade?: boolean
-  /** @param isMonitored the outcome of this call is wanted */
-  watch(isMonitored: boolean): AnswerWatcher | null
+  /** @param permit null: it is not judged */
+  watch(permit: Permit | null): AnswerWatcher | null
   refuse(refusal: Refusal): Answer
 }
 

@@ -7,6 +7,7 @@ import type {
   HeldAnswer,
   JudgedAction,
   PassingAction,
+  Permit,
   Question,
   Refusal,
   Subject,
@@ -41,7 +42,7 @@ export class BodilessAction implements PassingAction {
 
   watch(): AnswerWatcher | null {
     if (!this.isStanding) return null
-    return createAnswerWatcher({ call: this.#call, manifests: this.#manifests, wanted: new Map(), wantsOutcome: false })
+    return createAnswerWatcher({ call: this.#call, manifests: this.#manifests, wanted: new Map() })
   }
 
   refuse(refusal: Refusal): Answer {
@@ -70,7 +71,7 @@ export class MessagesAction implements PassingAction {
 
   watch(): AnswerWatcher | null {
     const wanted = wantedOf(this.#messages)
-    return createAnswerWatcher({ call: this.#call, manifests: this.#manifests, wanted, wantsOutcome: false })
+    return createAnswerWatcher({ call: this.#call, manifests: this.#manifests, wanted })
   }
 
   refuse(refusal: Refusal): Answer {
@@ -141,10 +142,11 @@ export class JudgedMessagesAction implements JudgedAction {
     for (const { confirm } of this.#edits.values()) await confirm()
   }
 
-  watch(isMonitored: boolean): AnswerWatcher | null {
+  watch(permit: Permit | null): AnswerWatcher | null {
     const { call, manifests, messages } = this.#judged
     const onResult = call.route.validate === 'off' ? undefined : this.#checkResult
-    return createAnswerWatcher({ call, manifests, wanted: wantedOf(messages), wantsOutcome: isMonitored, onResult })
+    const asked = permit?.isMonitored === true ? this.#asked() : undefined
+    return createAnswerWatcher({ call, manifests, wanted: wantedOf(messages), asked, onResult })
   }
 
   heldAnswer(): HeldAnswer | null {
@@ -190,10 +192,23 @@ export class JudgedMessagesAction implements JudgedAction {
     return isCovered(subject, [offered, baseline])
   }
 
+  /** Each thing that goes on, with the id of the message that asks for it. Notifications are not answered. */
+  #asked(): ReadonlyMap<Subject, MessageId> {
+    const asked = new Map<Subject, MessageId>()
+    for (const subject of this.#judged.subjects) {
+      if (subject.id === null) continue
+      for (const one of [subject, ...this.#filesOf(subject)]) asked.set(one, subject.id)
+    }
+    return asked
+  }
+
+  #filesOf(subject: McpSubject): readonly Subject[] {
+    return this.#edits.get(subject)?.questions.map((question) => question.subject) ?? []
+  }
+
   /** The message itself, or a file that it changes. */
   #isAbout({ target }: Subject, subject: McpSubject): boolean {
-    const files = this.#edits.get(subject)?.questions ?? []
-    return target === subject.target || files.some((question) => question.subject.target === target)
+    return target === subject.target || this.#filesOf(subject).some((file) => file.target === target)
   }
 }
 

@@ -1,6 +1,6 @@
 /** Reads what an MCP answer says while it streams by: pages of lists, the start of a session, notices of changes, failed executions. */
 import { createParser } from 'eventsource-parser'
-import type { AnswerWatcher, Call } from './action.ts'
+import type { AnswerWatcher, Call, Subject } from './action.ts'
 import { isMessageId, type Message, type MessageId } from './json-rpc.ts'
 import { isEventStream } from './mcp-asking.ts'
 import { readPage, readSession } from './mcp-listing.ts'
@@ -17,8 +17,8 @@ export interface AnswerWatcherOptions {
   readonly call: Call
   readonly manifests: Pick<McpManifests, 'observe' | 'observeSession' | 'invalidate'>
   readonly wanted: ReadonlyMap<MessageId, Wanted>
-  /** Whether results and errors are read too, to tell a failed execution. */
-  readonly wantsOutcome: boolean
+  /** Set where outcomes are wanted: results and errors are read too, and told of each thing by the message that asked for it. */
+  readonly asked?: ReadonlyMap<Subject, MessageId> | undefined
   /** Told of each result that answers a request; absent: nobody asks. */
   readonly onResult?: ((id: MessageId, result: unknown) => void) | undefined
 }
@@ -54,7 +54,7 @@ export function wantedOf(messages: readonly Message[]): ReadonlyMap<MessageId, W
 }
 
 export function createAnswerWatcher(options: AnswerWatcherOptions): AnswerWatcher {
-  const isRead = options.wanted.size > 0 || options.wantsOutcome || options.onResult !== undefined
+  const isRead = options.wanted.size > 0 || options.asked !== undefined || options.onResult !== undefined
   return isRead ? new ReadingWatcher(options) : new NoticeWatcher(options)
 }
 
@@ -93,7 +93,8 @@ class NoticeWatcher implements AnswerWatcher {
 /** Reads every message of the answer, JSON or event stream. */
 class ReadingWatcher implements AnswerWatcher {
   hasFailed = false
-  #isAnswered = false
+  readonly #outcomes = new Map<MessageId, 'SUCCEEDED' | 'FAILED'>()
+  readonly #askedIds: ReadonlySet<MessageId>
   readonly #options: AnswerWatcherOptions
   readonly #unanswered: Map<MessageId, Wanted>
   #format: 'json' | 'stream' | 'unreadable' = 'unreadable'
@@ -114,11 +115,17 @@ class ReadingWatcher implements AnswerWatcher {
   constructor(options: AnswerWatcherOptions) {
     this.#options = options
     this.#unanswered = new Map(options.wanted)
+    this.#askedIds = new Set(options.asked?.values())
   }
 
-  /** No answer to a request passed by: the stream ended early, or could not be read. */
+  /** No answer to what is watched passed by: the stream ended early, or could not be read. */
   get isUntold(): boolean {
-    return this.#options.wantsOutcome && !this.#isAnswered
+    return this.#options.asked !== undefined && this.#outcomes.size === 0
+  }
+
+  outcomeOf(subject: Subject): 'SUCCEEDED' | 'FAILED' | null {
+    const id = this.#options.asked?.get(subject)
+    return id === undefined ? null : (this.#outcomes.get(id) ?? null)
   }
 
   head(status: number, headers: Readonly<Record<string, string | readonly string[] | undefined>>): void {
@@ -164,8 +171,9 @@ class ReadingWatcher implements AnswerWatcher {
     const changed = NOTICES.get(method)
     if (changed !== undefined) manifests.invalidate(call.route.name, changed)
     if (method !== undefined || !isMessageId(id)) return
-    this.#isAnswered = true
-    if (error !== undefined || (isJsonObject(result) && result['isError'] === true)) this.hasFailed = true
+    const hasFailed = error !== undefined || (isJsonObject(result) && result['isError'] === true)
+    if (this.#askedIds.has(id)) this.#outcomes.set(id, hasFailed ? 'FAILED' : 'SUCCEEDED')
+    if (hasFailed) this.hasFailed = true
     if (result !== undefined) this.#options.onResult?.(id, result)
     const wanted = this.#unanswered.get(id)
     if (wanted === undefined) return

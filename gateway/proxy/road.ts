@@ -4,15 +4,19 @@
  */
 import type {
   Action,
+  AnswerWatcher,
   Call,
   CallHead,
   JudgedAction,
   PassingAction,
   Recogniser,
   RefusedAction,
+  Subject,
 } from '../intercept/action.ts'
 import type { Recognisers } from '../intercept/recognisers.ts'
+import type { ExecutionResult } from '../telemetry/events.ts'
 import { readBody } from './body.ts'
+import type { ExchangeEnd } from './exchange.ts'
 import { forward, type ForwardDeps, type Passage } from './forward.ts'
 import { coversUpgrade, unjudgedUpgrade } from './refusals.ts'
 import { HeldStream } from './held-stream.ts'
@@ -107,7 +111,7 @@ async function pass(
   const passage: Passage = {
     verdicts: [],
     headers: ['X-Correlation-ID', call.correlationId],
-    watcher: action.watch(false),
+    watcher: action.watch(null),
     isStanding: action.isStanding,
   }
   await forward(trip, call, passage, deps)
@@ -123,15 +127,25 @@ async function enforce(
 ): Promise<void> {
   if (settlement.kind === 'gone') return
   if (settlement.kind === 'halt') return sendAnswer(trip, settlement.answer, settlement.headers)
-  const { headers, watch, verdicts } = settlement
+  const { headers, watches, verdicts } = settlement
+  const watcher = action.watch(settlement)
   const passage: Passage = {
     verdicts: call.route.receipts.attach ? verdicts : [],
     headers,
-    watcher: action.watch(watch !== null),
+    watcher,
     isStanding: false,
   }
   const end = await forward(trip, call, passage, deps)
-  await watch?.finish(end)
+  for (const { subject, watch } of watches) await watch.finish(resultFor(subject, end, watcher))
+}
+
+/** Of a request that asks for several things the answer may tell what came of each; what broke it off speaks for those that it left out. */
+function resultFor(subject: Subject, end: ExchangeEnd, watcher: AnswerWatcher | null): ExecutionResult {
+  if (watcher?.outcomeOf === undefined) return end
+  const told = watcher.outcomeOf(subject)
+  if (told !== null) return { ...end, outcome: told }
+  const isBroken = end.fault !== null || (end.status ?? 0) >= 400
+  return isBroken ? end : { ...end, outcome: 'UNKNOWN' }
 }
 
 /** The client's connection while its call is held. Plain HTTP has no sign of life to give; an event stream begins with the wait. */

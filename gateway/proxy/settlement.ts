@@ -6,7 +6,7 @@ import { performance } from 'node:perf_hooks'
 import { directiveOf } from '../../engine/index.ts'
 import type { BreakGlass } from '../break-glass/break-glass.ts'
 import { approvalAddress } from '../approvals/request.ts'
-import type { Call, JudgedAction } from '../intercept/action.ts'
+import type { Call, JudgedAction, Permit, Subject } from '../intercept/action.ts'
 import type { Settings } from '../settings.ts'
 import type { InterceptionRow, Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -27,16 +27,22 @@ export interface SettlementDeps extends JudgeDeps {
   readonly now: () => number
 }
 
+/** A monitoring window, and the thing whose outcome it waits for. */
+export interface SubjectWatch {
+  readonly subject: Subject
+  readonly watch: Watch
+}
+
 /** The call goes on. */
-export interface Passing {
+export interface Passing extends Permit {
   readonly kind: 'go'
   readonly effect: 'forwarded' | 'observed' | 'failed_open' | 'break_glass'
   /** Whose receipts go with it. */
   readonly verdicts: readonly (DecisionVerdict | ReceiptVerdict)[]
   /** Added to the answer: name, value, name, value … */
   readonly headers: readonly string[]
-  /** Set when a monitoring window is open: it waits for the outcome. */
-  readonly watch: Watch | null
+  /** One for each thing that goes on under watch. */
+  readonly watches: readonly SubjectWatch[]
 }
 
 /** It does not, and this is its answer. */
@@ -127,11 +133,11 @@ async function conclude(judgement: Judgement, settling: Settling): Promise<Passi
   const { verdict } = used.governing
   if (!directiveOf(verdict.action).proceeds) return concludeStopped(used, settling)
   const isMonitored = verdict.action === 'CONTINUE_WITH_MONITORING'
-  const watch = isMonitored ? await openWindow(verdict.decisionId, settling) : null
-  if (isMonitored && watch === null) return concludeUnmonitored(used, settling)
+  const watches = isMonitored ? await openWindows(used, settling) : UNWATCHED
+  if (watches === null) return concludeUnmonitored(used, settling)
   const failure = await record(used, 'forwarded', null, settling)
-  if (failure === null) return passing('forwarded', used, watch, settling)
-  await watch?.finish(NOT_SENT)
+  if (failure === null) return passing('forwarded', used, watches, settling)
+  await closeUnsent(watches)
   return concludeUndecided(failure, settling)
 }
 
@@ -202,7 +208,7 @@ async function concludeUndecided(
   )
   return open === null
     ? { kind: 'halt', effect: 'undecided', ...unjudged(call, action, judgement) }
-    : passing(open, judgement, null, settling)
+    : passing(open, judgement, UNWATCHED, settling)
 }
 
 function countObserved(would: 'stopped' | 'held' | 'undecided', { call, deps }: Settling): void {
@@ -221,33 +227,60 @@ async function breakGlass(judgement: Judgement, settling: Settling): Promise<Pas
     { correlation_id: correlationId, route: route.name, break_glass_id: opened.id, opened_by: opened.openedBy },
     'BREAK_GLASS: a call goes on that would not have',
   )
-  const passed = passing('break_glass', judgement, null, settling)
+  const passed = passing('break_glass', judgement, UNWATCHED, settling)
   return { ...passed, headers: [...passed.headers, 'Preflight-Break-Glass', opened.id] }
 }
 
 async function recorded(effect: 'observed', judgement: Decided, settling: Settling): Promise<Passing | Halting> {
   const failure = await record(judgement, effect, null, settling)
-  return failure === null ? passing(effect, judgement, null, settling) : concludeUndecided(failure, settling)
+  return failure === null ? passing(effect, judgement, UNWATCHED, settling) : concludeUndecided(failure, settling)
 }
 
 /** The action told is the one decided, whatever is done with the call. */
-function passing(effect: Passing['effect'], judgement: Judgement, watch: Watch | null, { call }: Settling): Passing {
+function passing(
+  effect: Passing['effect'],
+  judgement: Judgement,
+  watches: readonly SubjectWatch[],
+  { call }: Settling,
+): Passing {
+  const isMonitored = watches.length > 0
   if (judgement.kind === 'undecided') {
     const headers = effect === 'break_glass' ? decisionHeaders(call, 'STOP', null) : plainHeaders(call)
-    return { kind: 'go', effect, verdicts: [], headers, watch }
+    return { kind: 'go', effect, verdicts: [], headers, watches, isMonitored, subjects: [] }
   }
   const { action, decisionId } = judgement.governing.verdict
   const verdicts = judgement.verdicts.flatMap(({ verdict }) =>
     verdict.basis !== 'demand' && directiveOf(verdict.action).proceeds ? [verdict] : [],
   )
-  return { kind: 'go', effect, verdicts, headers: decisionHeaders(call, action, decisionId), watch }
+  const headers = decisionHeaders(call, action, decisionId)
+  return { kind: 'go', effect, verdicts, headers, watches, isMonitored, subjects: judgement.verdicts }
 }
 
 function plainHeaders({ correlationId }: Call): readonly string[] {
   return ['X-Correlation-ID', correlationId]
 }
 
+const UNWATCHED: readonly SubjectWatch[] = []
 const NOT_SENT = { outcome: 'NOT_SENT', status: null, durationMs: 0, bytes: 0 } as const
+
+async function closeUnsent(watches: readonly SubjectWatch[]): Promise<void> {
+  for (const { watch } of watches) await watch.finish(NOT_SENT)
+}
+
+/** A window for each thing that goes on under watch: a batch may ask for many. Null: one could not be opened, and none is open. */
+async function openWindows({ verdicts }: Decided, settling: Settling): Promise<readonly SubjectWatch[] | null> {
+  const watches: SubjectWatch[] = []
+  for (const { subject, verdict } of verdicts) {
+    if (verdict.action !== 'CONTINUE_WITH_MONITORING' || verdict.decisionId === null) continue
+    const watch = await openWindow(verdict.decisionId, settling)
+    if (watch === null) {
+      await closeUnsent(watches)
+      return null
+    }
+    watches.push({ subject, watch })
+  }
+  return watches
+}
 
 /** Null when nothing takes the telemetry, or the window cannot be made durable: then the call does not go on. */
 async function openWindow(decisionId: string, { call, deps }: Settling): Promise<Watch | null> {

@@ -1,0 +1,120 @@
+/** A batch under watch: each call has a window of its own, which closes with what the answer says of that very call. */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { startHttpUpstream } from '../fakes/http-upstream.ts'
+import type { MonitoringWindowRow } from '../../gateway/store/store.ts'
+import { startRoad, type Road, type RoadOptions } from '../fakes/road.ts'
+import { until } from '../fakes/until.ts'
+import { listAt, at } from '../json.ts'
+
+const TOOLS = ['good', 'bad', 'broken', 'silent'].map((name) => ({ name, inputSchema: { type: 'object' } }))
+
+const RESULTS: Readonly<Record<string, object | null>> = {
+  good: { result: { content: [] } },
+  bad: { result: { content: [], isError: true } },
+  broken: { error: { code: -32603, message: 'it broke' } },
+  silent: null,
+}
+
+type Form = 'json' | 'stream' | 'cut'
+
+/** A server that answers batches as `form` says: in one body, event by event, or breaking off after the first answer. */
+async function scene(
+  t: TestContext,
+  form: Form,
+  wrapStore: RoadOptions['wrapStore'] = (store) => store,
+): Promise<Road> {
+  const upstream = await startHttpUpstream((_request, response) => {
+    const body: unknown = JSON.parse(upstream.requests.at(-1)?.body ?? 'null')
+    if (!Array.isArray(body)) {
+      const listed = { jsonrpc: '2.0', id: at(body, 'id'), result: { tools: TOOLS } }
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(listed))
+      return
+    }
+    const answers = listAt(body).flatMap((message) => {
+      const own = RESULTS[String(at(message, 'params', 'name'))]
+      return own == null ? [] : [{ jsonrpc: '2.0', id: at(message, 'id'), ...own }]
+    })
+    if (form === 'json') {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answers))
+      return
+    }
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    const events = answers.map((answer) => `data: ${JSON.stringify(answer)}\n\n`)
+    if (form === 'stream') response.end(events.join(''))
+    else response.write(events[0] ?? '', () => setTimeout(() => response.destroy(), 20))
+  })
+  const road = await startRoad({
+    routes: [{ name: 'tools', match: { path: '/' }, upstream: upstream.origin, protocol: 'mcp' }],
+    decide: () => 'WARN',
+    wrapStore,
+  })
+  t.after(async () => {
+    await road.close()
+    await upstream.close()
+  })
+  return road
+}
+
+async function sendBatch(road: Road, names: readonly string[]): Promise<void> {
+  const body = JSON.stringify([
+    ...names.map((name, id) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: {} } })),
+    { jsonrpc: '2.0', method: 'tools/call', params: { name: 'good', arguments: {} } },
+  ])
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+  const answer = await fetch(road.url, { method: 'POST', headers, body })
+  await answer.text().catch(() => '')
+}
+
+/** Outcomes by the tool that each window's decision is about, in the order in which the windows closed. */
+async function outcomes(road: Road, count: number): Promise<readonly (readonly [string, unknown])[]> {
+  const finished = () => road.events.filter(({ type }) => type === 'preflight.execution.finished')
+  await until(() => finished().length === count, 'every window is closed')
+  const tools = new Map(road.interceptions.map(({ decisionId, action }) => [decisionId, action]))
+  return finished().map(({ data }) => {
+    const { decision_id: decision = null, outcome } = data
+    return [tools.get(decision === null ? null : String(decision)) ?? '', outcome] as const
+  })
+}
+
+for (const form of ['json', 'stream'] as const) {
+  test(`each call of a batch has the outcome that the answer says of it (${form})`, async (t) => {
+    const road = await scene(t, form)
+    await sendBatch(road, ['good', 'bad', 'broken', 'silent'])
+    assert.deepEqual(await outcomes(road, 5), [
+      ['tools/call good', 'SUCCEEDED'],
+      ['tools/call bad', 'FAILED'],
+      ['tools/call broken', 'FAILED'],
+      ['tools/call silent', 'UNKNOWN'],
+      // The notification: nobody answers it.
+      ['tools/call good', 'UNKNOWN'],
+    ])
+    assert.equal(road.monitoring.openCount(), 0)
+  })
+}
+
+test('an answer that breaks off speaks for the calls that it told of, and its end for the others', async (t) => {
+  const road = await scene(t, 'cut')
+  await sendBatch(road, ['good', 'bad'])
+  assert.deepEqual(await outcomes(road, 3), [
+    ['tools/call good', 'SUCCEEDED'],
+    ['tools/call bad', 'FAILED'],
+    ['tools/call good', 'FAILED'],
+  ])
+})
+
+test('a batch of which one window cannot be opened does not go on, and leaves none open', async (t) => {
+  let windows = 0
+  const road = await scene(t, 'json', (store) =>
+    Object.assign(Object.create(store), {
+      openWindow(row: MonitoringWindowRow): Promise<void> {
+        windows += 1
+        return windows === 2 ? Promise.reject(new Error('disk full')) : store.openWindow(row)
+      },
+    }),
+  )
+  await sendBatch(road, ['good', 'bad'])
+  assert.deepEqual(await outcomes(road, 1), [['tools/call good', 'NOT_SENT']])
+  assert.equal(road.monitoring.openCount(), 0)
+  assert.ok(road.interceptions.every(({ effect }) => effect === 'stopped'))
+})
