@@ -1,6 +1,7 @@
 /** Findings under a policy: which ones decide (levels of the policy, scope), and what each calls for. */
 import { byCodeUnit } from '../change-set.ts'
 import type { ArtifactAnalysis, Comparison } from '../compare.ts'
+import { EXCHANGES } from '../contracts/protobuf/rpcs.ts'
 import type { FindingGroup, Occurrence, Offer } from '../finding.ts'
 import { detectPatterns } from '../patterns/detect.ts'
 import type { PatternReport } from '../patterns/pattern.ts'
@@ -13,13 +14,19 @@ import type {
   PolicyOccasion,
 } from '../policy/policy.ts'
 import type { EarlierDecision } from '../policy/history.ts'
+import { ruleOf } from '../rules/table.ts'
 import { consumersInContract, reachedConsumers, type DeclaredConsumer } from './consumers.ts'
 import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from './decision.ts'
 
 /** Which findings decide: those that reach this tool, operation, prompt or resource, and those of the contract as a whole. Null: all. */
 export type DecisionScope =
   | { readonly tool: string }
-  | { readonly method: string; readonly path: string }
+  | {
+      readonly method: string
+      readonly path: string
+      /** False of an rpc whose messages hold no `google.protobuf.Any`: types that no rpc names then cannot reach it. */
+      readonly carriesAny?: boolean
+    }
   /** A prompt of an MCP server, by name. */
   | { readonly prompt: string }
   /** A resource of an MCP server, by address: listed itself, or by a template. */
@@ -147,7 +154,7 @@ function decidingGroups(comparison: Comparison, { policy, scope }: JudgingTerms)
   return comparison.groups.flatMap((group): readonly FindingGroup[] => {
     const level = policy.levels.get(group.rule) ?? group.level
     if (level === 'off') return []
-    const occurrences = scope ? group.occurrences.filter((place) => isInScope(place, scope)) : group.occurrences
+    const occurrences = scope ? group.occurrences.filter((place) => isInScope(place, scope, group)) : group.occurrences
     const isListed = occurrences.length === group.occurrences.length
     if (isListed && level === group.level) return [group]
     // A place that is not listed may be the one that is asked for.
@@ -161,13 +168,35 @@ function anywhere({ id, message }: FindingGroup): Occurrence {
   return { operation: null, tool: null, message, fingerprint: id }
 }
 
-function isInScope({ operation, tool, offer }: Occurrence, scope: DecisionScope): boolean {
-  if (operation === null && tool === null && offer === undefined) return true
+function isInScope({ operation, tool, offer }: Occurrence, scope: DecisionScope, { rule }: FindingGroup): boolean {
+  if (operation === null && tool === null && offer === undefined)
+    return !('path' in scope) || scope.carriesAny !== false || !isOfProtoType(rule)
   if ('tool' in scope) return tool === scope.tool
   if ('prompt' in scope) return offer?.list === 'prompts' && offer.name === scope.prompt
   if ('resource' in scope) return offer !== undefined && mayOffer(offer, scope.resource)
-  return operation?.method === scope.method && operation.path === scope.path
+  return operation?.path === scope.path && isSameMethod(operation.method, scope.method)
 }
+
+/** An rpc is called by its path alone: its form of exchange may be what changed. */
+function isSameMethod(a: string, b: string): boolean {
+  return a === b || (isExchange(a) && isExchange(b))
+}
+
+function isExchange(method: string): boolean {
+  return EXCHANGES.some((exchange) => exchange === method)
+}
+
+/** What is said of a message, an enum or an extension and names no rpc is of one that no rpc reaches. */
+function isOfProtoType(rule: string): boolean {
+  return PROTO_TYPES.has(ruleOf(rule)?.area ?? '')
+}
+
+const PROTO_TYPES: ReadonlySet<string> = new Set([
+  'protobuf declarations',
+  'protobuf messages',
+  'protobuf fields',
+  'protobuf enums',
+])
 
 /** A template is taken to cover every address that begins as it does: one too many decides, never one too few (RFC 6570 leaves the rest open). */
 function mayOffer({ list, name }: Offer, address: string): boolean {

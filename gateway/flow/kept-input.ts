@@ -41,7 +41,7 @@ export const KeptDecision = Type.Object({
   scope: orNull(
     Type.Union([
       Type.Object({ tool: Type.String() }),
-      Type.Object({ method: Type.String(), path: Type.String() }),
+      Type.Object({ method: Type.String(), path: Type.String(), carriesAny: Type.Optional(Type.Boolean()) }),
       Type.Object({ prompt: Type.String() }),
       Type.Object({ resource: Type.String() }),
     ]),

@@ -1,6 +1,6 @@
 /** Messages, enums, services and extensions that came, went or moved, by file and by package. */
 import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
-import type { Declared, ProtoFile, ProtoService } from '../../contracts/protobuf/model.ts'
+import type { Declared, ProtoField, ProtoFile, ProtoService } from '../../contracts/protobuf/model.ts'
 import type { Operation } from '../../finding.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { operationOf } from './reach.ts'
@@ -155,8 +155,14 @@ function outerOf(fullName: string): string {
   return fullName.slice(0, Math.max(fullName.lastIndexOf('.'), 0))
 }
 
-/** A service takes its methods along; whatever else has the rpcs that hold it. */
-function reachedBy({ fullName }: Declared, { services }: ProtoContract): string | readonly Operation[] {
+/** A service takes its methods along, an extension is part of what it extends; whatever else has the rpcs that hold it. */
+function reachedBy(declared: Declared, { services, typeOf }: ProtoContract): string | readonly Operation[] {
+  const { fullName } = declared
+  if (isField(declared)) return typeOf(declared.extendee ?? '', declared.scope).name
   const service: ProtoService | undefined = services.get(fullName)
   return service === undefined ? fullName : service.methods.map((method) => operationOf(service, method))
+}
+
+function isField(declared: Declared): declared is ProtoField {
+  return 'extendee' in declared
 }

@@ -2,7 +2,8 @@
 import { missingImports, type ProtoContract } from '../../contracts/protobuf/contract.ts'
 import type { ProtoFile } from '../../contracts/protobuf/model.ts'
 import { FILE_OPTIONS, fileOptionRule } from '../../rules/protobuf/file-option-rows.ts'
-import { compareCommonOptions, type ProtoReport } from './report.ts'
+import { operationOf } from './reach.ts'
+import { compareCommonOptions, type ProtoChange, type ProtoReport } from './report.ts'
 
 export function compareFiles(report: ProtoReport): void {
   const { base, head } = report
@@ -71,14 +72,15 @@ function reportImports(report: ProtoReport): void {
 interface Gap {
   readonly type: string
   readonly location: string
+  readonly reaches: NonNullable<ProtoChange['reaches']>
 }
 
 function reportUnresolved(report: ProtoReport): void {
   const known = new Set(gapsOf(report.base).map(({ type }) => type))
-  for (const { type, location } of gapsOf(report.head)) {
+  for (const { type, location, reaches } of gapsOf(report.head)) {
     if (known.has(type)) continue
     const subject = `type ${type}`
-    report.say({ rule: 'proto-type-unresolved', subject, side: 'head', location, name: type, after: type })
+    report.say({ rule: 'proto-type-unresolved', subject, side: 'head', location, name: type, after: type, reaches })
   }
 }
 
@@ -86,18 +88,20 @@ function reportUnresolved(report: ProtoReport): void {
 function gapsOf(contract: ProtoContract): readonly Gap[] {
   const incomplete = new Set(missingImports(contract).map(({ file }) => file.path))
   const gaps: Gap[] = []
-  const check = (written: string, scope: string, location: string): void => {
+  const check = (written: string, scope: string, location: string, reaches: Gap['reaches']): void => {
     const type = contract.typeOf(written, scope)
     if (type.kind !== 'opaque') return
     const file = contract.fileOf(location)
-    if (file !== undefined && !incomplete.has(file.path)) gaps.push({ type: type.name, location })
+    if (file !== undefined && !incomplete.has(file.path)) gaps.push({ type: type.name, location, reaches })
   }
-  for (const { fields } of contract.messages.values()) for (const { type, scope, at } of fields) check(type, scope, at)
-  for (const { type, scope, at } of contract.extensions.values()) check(type, scope, at)
-  for (const { methods } of contract.services.values()) {
-    for (const { input, output, scope, at } of methods) {
-      check(input, scope, at)
-      check(output, scope, at)
+  for (const { fields, fullName } of contract.messages.values())
+    for (const { type, scope, at } of fields) check(type, scope, at, fullName)
+  for (const { type, scope, at, extendee } of contract.extensions.values())
+    check(type, scope, at, contract.typeOf(extendee ?? '', scope).name)
+  for (const service of contract.services.values()) {
+    for (const method of service.methods) {
+      const reaches = [operationOf(service, method)]
+      for (const written of [method.input, method.output]) check(written, method.scope, method.at, reaches)
     }
   }
   return gaps

@@ -2,6 +2,7 @@
 import { byCodeUnit } from '../../change-set.ts'
 import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
 import type { ProtoMethod, ProtoService } from '../../contracts/protobuf/model.ts'
+import { exchangeOf, holdersOf, rpcPath } from '../../contracts/protobuf/rpcs.ts'
 import type { Operation } from '../../finding.ts'
 
 /** Operations by the full name of a type, sorted by path. */
@@ -9,14 +10,9 @@ export type Reach = (type: string) => readonly Operation[]
 
 const NOTHING: readonly Operation[] = []
 
-/** An rpc as an operation: its form of exchange, and its path on the wire (gRPC over HTTP/2, “Path”). */
+/** An rpc as an operation: its form of exchange, and its path on the wire. */
 export function operationOf(service: ProtoService, method: ProtoMethod): Operation {
-  return { method: exchangeOf(method), path: `/${service.fullName}/${method.name}`, operation_id: method.name }
-}
-
-function exchangeOf({ isClientStreaming, isServerStreaming }: ProtoMethod): string {
-  if (isClientStreaming) return isServerStreaming ? 'BIDI_STREAM' : 'CLIENT_STREAM'
-  return isServerStreaming ? 'SERVER_STREAM' : 'RPC'
+  return { method: exchangeOf(method), path: rpcPath(service, method), operation_id: method.name }
 }
 
 /** Asked for changed types only; what was found on the way is kept, so that all answers together take one walk of the types. */
@@ -36,17 +32,8 @@ interface Graph {
   readonly rpcs: ReadonlyMap<string, readonly Operation[]>
 }
 
-function graphOf({ messages, services, typeOf }: ProtoContract): Graph {
-  const holders = new Map<string, Set<string>>()
-  for (const message of messages.values()) {
-    for (const { type, scope } of message.fields) {
-      const { kind, name } = typeOf(type, scope)
-      if (kind === 'scalar') continue
-      const held = holders.get(name)
-      if (held === undefined) holders.set(name, new Set([message.fullName]))
-      else held.add(message.fullName)
-    }
-  }
+function graphOf(contract: ProtoContract): Graph {
+  const { services, typeOf } = contract
   const rpcs = new Map<string, Operation[]>()
   for (const service of services.values()) {
     for (const method of service.methods) {
@@ -59,7 +46,7 @@ function graphOf({ messages, services, typeOf }: ProtoContract): Graph {
       }
     }
   }
-  return { holders, rpcs }
+  return { holders: holdersOf(contract), rpcs }
 }
 
 /** A type on the way: when it was met, the oldest one it leads back to, and its holders that are still to be looked at. */
@@ -80,7 +67,7 @@ function answerFrom(type: string, graph: Graph, answers: Map<string, readonly Op
   const open: Visit[] = []
   const path: Visit[] = []
   const enter = (name: string): void => {
-    const visit: Visit = { type: name, order: met.size, oldest: met.size, rest: holdersOf(name, graph).values() }
+    const visit: Visit = { type: name, order: met.size, oldest: met.size, rest: holding(name, graph).values() }
     met.set(name, visit)
     open.push(visit)
     path.push(visit)
@@ -107,7 +94,7 @@ function closeCycle(first: Visit, open: Visit[], graph: Graph, answers: Map<stri
   const own = members.flatMap((member) => graph.rpcs.get(member) ?? [])
   const inherited = new Set<readonly Operation[]>()
   for (const member of members) {
-    for (const holder of holdersOf(member, graph)) {
+    for (const holder of holding(member, graph)) {
       const answer = answers.get(holder) ?? NOTHING
       if (answer.length > 0) inherited.add(answer)
     }
@@ -116,7 +103,7 @@ function closeCycle(first: Visit, open: Visit[], graph: Graph, answers: Map<stri
   for (const member of members) answers.set(member, answer)
 }
 
-function holdersOf(type: string, { holders }: Graph): ReadonlySet<string> {
+function holding(type: string, { holders }: Graph): ReadonlySet<string> {
   return holders.get(type) ?? new Set()
 }
 
