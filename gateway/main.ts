@@ -34,6 +34,7 @@ import { createAdmin } from './telemetry/admin.ts'
 import { createLogger, type Logger } from './telemetry/log.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
 import { createMonitoring, type Monitoring } from './telemetry/monitoring.ts'
+import { sampleProcess } from './telemetry/process-metrics.ts'
 import { authorityFile } from './tls/authority-file.ts'
 import { createAuthorities } from './tls/authorities.ts'
 
@@ -81,6 +82,7 @@ async function start(
   const { config } = live.current()
   const metrics = createMetrics()
   const dataDir = makeDataDirectory(config.data_dir)
+  sampleProcess(metrics, dataDir)
   const store = await openStoreToServe(config, storeEvents(metrics, logger))
   closers.push(() => store.close())
   const external = await openExternalSigner(config.signer)

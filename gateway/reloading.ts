@@ -5,6 +5,7 @@ import { formatMistake } from './config/mistake.ts'
 import { keyFile } from './keys/key-file.ts'
 import type { KeyRing } from './keys/key-ring.ts'
 import { packageVersion } from './package-files.ts'
+import { startAlertedCounters } from './telemetry/alerted-counters.ts'
 import type { Logger } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 
@@ -52,6 +53,7 @@ export function startReloading({ live, keys, dataDir, metrics, logger }: Reloadi
 }
 
 function reportReload(reload: Reload, live: LiveSettings, metrics: Metrics, logger: Logger): void {
+  metrics.set('preflight_settings_mistakes', {}, live.pendingMistakes().length)
   if (reload.result === 'unchanged') return
   metrics.count('preflight_reloads_total', { what: 'settings', result: reload.result })
   if (reload.result === 'refused') {
@@ -71,6 +73,7 @@ function reportReload(reload: Reload, live: LiveSettings, metrics: Metrics, logg
 /** What runs here, as metrics. */
 function describe(metrics: Metrics, live: LiveSettings): void {
   const { config, generation } = live.current()
+  startAlertedCounters(metrics, config)
   metrics.set('preflight_settings_generation', {}, generation)
   for (const tier of ['sidecar', 'gateway', 'verifier'] as const)
     metrics.set('preflight_tier_info', { tier }, tier === config.tier ? 1 : 0)

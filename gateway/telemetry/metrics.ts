@@ -261,6 +261,24 @@ export const METRICS = [
     help: 'Generation of configuration and policy in force.',
   },
   {
+    name: 'preflight_settings_mistakes',
+    type: 'gauge',
+    labels: [],
+    help: 'Mistakes in configuration and policy as they are on disk, which therefore are not in force. 0: what is on disk is in force.',
+  },
+  {
+    name: 'preflight_data_dir_free_bytes',
+    type: 'gauge',
+    labels: [],
+    help: 'Room left for this user on the volume of data_dir. Without room nothing can be decided.',
+  },
+  {
+    name: 'preflight_event_loop_busy_seconds_total',
+    type: 'counter',
+    labels: [],
+    help: 'Time that the main thread was at work. Its rate is the load of the thread that every call passes: near 1 they wait for each other.',
+  },
+  {
     name: 'preflight_api_requests_total',
     type: 'counter',
     labels: ['endpoint', 'status'],
@@ -277,7 +295,7 @@ export const METRICS = [
     name: 'preflight_tier_info',
     type: 'gauge',
     labels: ['tier'],
-    help: 'The tier in force (design: sidecar, gateway, verifier); always 1.',
+    help: '1 for the tier in force (sidecar, gateway, verifier), 0 for the others.',
   },
   {
     name: 'preflight_build_info',
@@ -285,11 +303,29 @@ export const METRICS = [
     labels: ['version', 'node'],
     help: 'Version of the gateway and of its Node.js; always 1.',
   },
+  {
+    name: 'process_start_time_seconds',
+    type: 'gauge',
+    labels: [],
+    help: 'When the process started (seconds since the epoch).',
+  },
+  {
+    name: 'process_cpu_seconds_total',
+    type: 'counter',
+    labels: [],
+    help: 'CPU time of all threads, user and system.',
+  },
+  {
+    name: 'process_resident_memory_bytes',
+    type: 'gauge',
+    labels: [],
+    help: 'Resident memory of the process.',
+  },
 ] as const satisfies readonly MetricSpec[]
 
 type MetricRow = (typeof METRICS)[number]
 type NameOf<Type extends MetricSpec['type']> = Extract<MetricRow, { readonly type: Type }>['name']
-type UnlabelledGauge = Extract<MetricRow, { readonly type: 'gauge'; readonly labels: readonly [] }>['name']
+type Sampled = Extract<MetricRow, { readonly type: 'gauge' | 'counter'; readonly labels: readonly [] }>['name']
 type LabelsOf<Name extends MetricRow['name']> = Readonly<
   Record<Extract<MetricRow, { readonly name: Name }>['labels'][number], string>
 >
@@ -301,7 +337,7 @@ export interface Metrics {
   set<Name extends NameOf<'gauge'>>(name: Name, labels: LabelsOf<Name>, value: number): void
   add<Name extends NameOf<'gauge'>>(name: Name, labels: LabelsOf<Name>, by: number): void
   /** For a value that changes far more often than it is scraped: asked for at each scrape. */
-  sample(name: UnlabelledGauge, read: () => number): void
+  sample(name: Sampled, read: () => number): void
   /** @param seconds what was measured */
   observe<Name extends NameOf<'histogram'>>(name: Name, labels: LabelsOf<Name>, seconds: number): void
   /** The Prometheus text form. */
@@ -329,7 +365,12 @@ export function createMetrics(): Metrics {
     observe: (name, labels, seconds) => histograms.get(name)?.observe(labels, seconds),
     sample: (name, read) => samples.set(name, read),
     text: () => {
-      for (const [name, read] of samples) gauges.get(name)?.set(read())
+      for (const [name, read] of samples) {
+        gauges.get(name)?.set(read())
+        const counter = counters.get(name)
+        counter?.reset()
+        counter?.inc(read())
+      }
       return registry.metrics()
     },
   }

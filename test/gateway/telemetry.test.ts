@@ -1,9 +1,11 @@
 /** What operators match on and look at: metric names, the admin listener, and a log without credentials. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { test, type TestContext } from 'node:test'
 import { createAdmin, type Checks } from '../../gateway/telemetry/admin.ts'
 import { createLogger, redactText } from '../../gateway/telemetry/log.ts'
+import { sampleProcess } from '../../gateway/telemetry/process-metrics.ts'
 import { createMetrics, METRICS, operationLabel, type MetricSpec } from '../../gateway/telemetry/metrics.ts'
 import { at } from '../json.ts'
 
@@ -31,6 +33,29 @@ test('a sampled gauge shows what it is at the scrape', async () => {
   assert.match(await metrics.text(), /^preflight_calls_open 1$/m)
   open = 2
   assert.match(await metrics.text(), /^preflight_calls_open 2$/m)
+})
+
+test('a sampled counter shows what it is at the scrape, and is not added up', async () => {
+  const metrics = createMetrics()
+  metrics.sample('process_cpu_seconds_total', () => 3)
+  await metrics.text()
+  assert.match(await metrics.text(), /^process_cpu_seconds_total 3$/m)
+})
+
+test('the process tells what it costs and what room is left, and no telling of a volume that is gone', async () => {
+  const metrics = createMetrics()
+  sampleProcess(metrics, tmpdir())
+  const text = await metrics.text()
+  for (const name of [
+    'process_start_time_seconds',
+    'process_resident_memory_bytes',
+    'process_cpu_seconds_total',
+    'preflight_event_loop_busy_seconds_total',
+    'preflight_data_dir_free_bytes',
+  ])
+    assert.match(text, new RegExp(`^${name} [0-9.e+]+$`, 'm'))
+  sampleProcess(metrics, '/nowhere/at/all')
+  assert.match(await metrics.text(), /^preflight_data_dir_free_bytes Nan$/m)
 })
 
 test('an operation that a caller made up is one label value', () => {

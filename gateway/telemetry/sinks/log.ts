@@ -1,5 +1,6 @@
 /** The `log` sink: one CloudEvent a line on stdout, where the platform's log collector picks it up. Written is acknowledged. */
 import type { Writable } from 'node:stream'
+import { startSinkCounters } from '../alerted-counters.ts'
 import type { TelemetryEvent } from '../events.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Sink } from './sink.ts'
@@ -10,6 +11,7 @@ const LONGEST_BACKLOG = 16 * 1024 * 1024
 /** @param output stdout unless told; a stream that broke (EPIPE) unwires the sink for good, one that is not read until it is */
 export function createLogSink(metrics: Metrics, output: Writable): Sink {
   const name = 'log'
+  startSinkCounters(metrics, name)
   let fault: string | null = null
   const onError = (error: Error): void => {
     fault = error.message

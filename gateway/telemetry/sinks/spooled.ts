@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import { startSinkCounters } from '../alerted-counters.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { startDelivery, type DeliveryConfig } from './delivery.ts'
@@ -31,6 +32,7 @@ export function createSpooledSink(
   { dataDir, bound, metrics, logger }: SpooledSinkDeps,
 ): Sink {
   const name = sinkName(type, protocol.url)
+  startSinkCounters(metrics, name)
   const spool = openSpool(join(dataDir, 'spool', `${name}.ndjson`), bound)
   const isWired = (): boolean => spool.length < bound
   const onChange = (): void => {

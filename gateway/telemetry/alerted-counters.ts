@@ -1,0 +1,29 @@
+/**
+ * Counters that alarms ask about begin at 0. A series that appears with its first event has no increase yet, so the alarm
+ * would miss the one call that failed open, or the first refused delivery.
+ */
+import type { RouteConfig } from '../config/route.ts'
+import type { Config } from '../config/schema.ts'
+import type { Metrics } from './metrics.ts'
+
+/** Each adds nothing to a counter that is there already. */
+export function startAlertedCounters(metrics: Metrics, { routes }: Pick<Config, 'routes'>): void {
+  metrics.count('preflight_store_failures_total', { operation: 'recordDecision' }, 0)
+  metrics.count('preflight_store_failures_total', { operation: 'recordInterceptions' }, 0)
+  for (const route of routes) startCountersOf(route, metrics)
+}
+
+function startCountersOf({ name: route, validate, protocol }: RouteConfig, metrics: Metrics): void {
+  for (const outcome of ['forwarded', 'stopped', 'undecided', 'failed_open', 'break_glass'])
+    metrics.count('preflight_calls_total', { route, outcome }, 0)
+  metrics.count('preflight_break_glass_calls_total', { route }, 0)
+  if (validate !== 'off')
+    metrics.count('preflight_contract_checks_total', { route, side: 'answer', result: 'violates' }, 0)
+  if (protocol === 'kubernetes') metrics.count('preflight_written_objects_total', { route, result: 'differs' }, 0)
+}
+
+/** @param sink its name, as in the other metrics about it */
+export function startSinkCounters(metrics: Metrics, sink: string): void {
+  metrics.count('preflight_sink_delivery_failures_total', { sink }, 0)
+  for (const result of ['rejected', 'refused']) metrics.count('preflight_sink_events_total', { sink, result }, 0)
+}
