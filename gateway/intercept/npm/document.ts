@@ -1,6 +1,7 @@
 /** The document that a write to a package carries: a publication with its tarball, or a packument that says other things of the versions there are. */
 import { GatewayError } from '../../errors.ts'
 import { isJsonObject } from '../strict-json.ts'
+import { isIntact } from './tarball.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -40,7 +41,16 @@ function publication(name: string, document: Members, attachments: Members): Pub
   const tags = Object.entries(membersOf(document['dist-tags'], 'dist-tags'))
   const astray = tags.find(([, tagged]) => tagged !== version)
   if (astray !== undefined) throw unread(`the tag "${astray[0]}" names another version than the one that is published`)
-  return { kind: 'publication', name, version, tarball: tarballOf(attachments), tags: tags.map(([tag]) => tag) }
+  const tarball = tarballOf(attachments)
+  requireChecksum(membersOf(stated['dist'], `versions.${version}.dist`), tarball)
+  return { kind: 'publication', name, version, tarball, tags: tags.map(([tag]) => tag) }
+}
+
+/** Registries hand out the checksum that a publication states: one of another tarball would have clients look for that one. */
+function requireChecksum({ integrity, shasum }: Members, tarball: Buffer): void {
+  if (integrity === undefined && shasum === undefined) return
+  if (!isIntact(tarball, textOrNull(integrity), textOrNull(shasum)))
+    throw unread('the checksum that it states is not that of its tarball')
 }
 
 /** One tarball, and beside it at most the statement of where it was built. */
@@ -53,6 +63,10 @@ function tarballOf(attachments: Members): Buffer {
   if (typeof data !== 'string' || data.length % 4 !== 0 || !BASE64.test(data))
     throw unread(`the data of ${file} is not base64`)
   return Buffer.from(data, 'base64')
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
 }
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/

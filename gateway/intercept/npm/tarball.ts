@@ -72,24 +72,41 @@ async function readEntries(
   bound: Bound,
   { isSelected, maxFile }: TarballTerms,
 ): Promise<void> {
-  const seen = new Set<string>()
+  const seen = new SeenPaths(isSelected)
   for await (const entry of entries) {
     bound.entries += 1
     if (bound.entries > MAX_ENTRIES) throw new TarballError(`it holds more than ${MAX_ENTRIES} entries`)
-    const path = installedPath(entry.header.name)
-    const isFile = entry.header.type === 'file' || entry.header.type === 'contiguous-file'
-    if (path === null || !isFile) {
-      // Links and devices are not installed, nor is what would leave the folder of the package.
+    const path = installedPath(entry.header, isSelected)
+    if (path === null) {
       entry.resume()
       continue
     }
-    if (seen.has(path)) throw new TarballError(`it holds ${path} twice`)
     seen.add(path)
-    if (!isSelected(path)) entry.resume()
+    if (!isSelected(path) || entry.header.type === 'directory') entry.resume()
     else if (entry.header.size > maxFile) {
       files.set(path, { kind: 'unreadable', problem: ARTIFACT_PROBLEMS.tooLarge(path, maxFile) })
       entry.resume()
     } else files.set(path, textFile(path, await whole(entry)))
+  }
+}
+
+/** What was unpacked so far: of two entries at one path the later one stays, on some disks also when it is written in other letters. */
+class SeenPaths {
+  readonly #isSelected: TarballTerms['isSelected']
+  readonly #spellings = new Map<string, string>()
+
+  constructor(isSelected: TarballTerms['isSelected']) {
+    this.#isSelected = isSelected
+  }
+
+  /** @throws TarballError */
+  add(path: string): void {
+    const folded = path.normalize('NFC').toLowerCase()
+    const before = this.#spellings.get(folded)
+    if (before === path) throw new TarballError(`it holds ${path} twice`)
+    if (before !== undefined && (this.#isSelected(path) || this.#isSelected(before)))
+      throw new TarballError(`it holds ${path} and ${before}, which are one file on some disks`)
+    this.#spellings.set(folded, path)
   }
 }
 
@@ -99,11 +116,38 @@ async function whole(entry: Entry): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** Behind the top folder, which npm takes off whatever its name is. Null: nothing that npm would unpack. */
-function installedPath(name: string): string | null {
-  const parts = name.split('/').filter((part) => part !== '' && part !== '.')
-  const inside = parts.slice(1)
-  return inside.length === 0 || parts.includes('..') ? null : inside.join('/')
+const FILES: ReadonlySet<string> = new Set(['file', 'contiguous-file'])
+
+/**
+ * Behind the top folder, which clients take off whatever its name is. Null: nothing that they unpack, or a folder of no interest.
+ * Of a name that is no plain path in a folder (`/openapi.json`, `./openapi.json`, `..`, a backslash) they make different files, and
+ * of a link some make one: where any of these could be a file that is read, the archive has no single reading.
+ * @throws TarballError
+ */
+function installedPath({ name, type }: Entry['header'], isSelected: TarballTerms['isSelected']): string | null {
+  const isDirectory = type === 'directory'
+  const parts = (isDirectory ? name.replace(/\/$/, '') : name).split('/')
+  const inside = parts.slice(1).join('/')
+  const isPlain = inside !== '' && !parts.some((part) => ODD_PARTS.has(part) || UNUSUAL.test(part))
+  if (isPlain && FILES.has(type)) return inside
+  if (isPlain && isDirectory) return isSelected(inside) ? inside : null
+  const possible = isPlain ? [inside] : possiblePaths(name)
+  if (!(isDirectory && parts.length === 1) && possible.some(isSelected))
+    throw new TarballError(`its entry ${JSON.stringify(name)} is unpacked in more than one way`)
+  return null
+}
+
+const ODD_PARTS: ReadonlySet<string> = new Set(['', '.', '..'])
+/** Backslash: a slash to Windows. Control characters: the end of a name to some. */
+const UNUSUAL = /[\\\p{Cc}]/u
+
+/** Every path that a client could make of a name: without any number of parts at its beginning. */
+function possiblePaths(name: string): readonly string[] {
+  const readings = [name, name.split('\0', 1)[0] ?? '']
+  return readings.flatMap((reading) => {
+    const parts = reading.split(/[/\\]/).filter((part) => part !== '' && part !== '.')
+    return parts.map((_, index) => parts.slice(index).join('/'))
+  })
 }
 
 /** @param integrity of the packument (Subresource Integrity) @param shasum SHA-1 in hex, where there is nothing better */

@@ -1,0 +1,134 @@
+/** A hostile publisher: tarballs that clients unpack to other files than the ones that were looked at, as npm's own unpacking shows. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import { readDocument } from '../../gateway/intercept/npm/document.ts'
+import { readTarball, TarballError } from '../../gateway/intercept/npm/tarball.ts'
+
+const BLOCK = 512
+
+interface Entry {
+  readonly name: string
+  readonly text?: string
+  /** Type flag (POSIX ustar): 0 file, 1 hard link, 2 symbolic link, 5 directory, x extended header. */
+  readonly type?: string
+  readonly link?: string
+}
+
+/** One entry as bytes: writers of archives would not write most of these names. */
+function entryBytes({ name, text = '', type = '0', link = '' }: Entry): Buffer {
+  const head = Buffer.alloc(BLOCK)
+  const data = Buffer.from(text)
+  head.write(name, 0)
+  head.write('0000644\0'.padEnd(8), 100)
+  head.write(`${data.length.toString(8).padStart(11, '0')}\0`, 124)
+  head.write('00000000000\0', 136)
+  head.write(' '.repeat(8), 148)
+  head.write(type, 156)
+  head.write(link, 157)
+  head.write('ustar\u000000', 257)
+  const sum = head.reduce((total, byte) => total + byte, 0)
+  head.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
+  return Buffer.concat([head, data, Buffer.alloc((BLOCK - (data.length % BLOCK)) % BLOCK)])
+}
+
+function archive(entries: readonly Entry[]): Buffer {
+  return gzipSync(Buffer.concat([...entries.map(entryBytes), Buffer.alloc(2 * BLOCK)]))
+}
+
+/** The extended header that gives the next entry another path: its length counts itself. */
+function renaming(path: string): Entry {
+  const record = ` path=${path}\n`
+  const digits = String(record.length + 2).length
+  return { name: 'pax', type: 'x', text: `${record.length + digits}${record}` }
+}
+
+const isSelected = (path: string): boolean => /(?:^|\/)openapi\.json$/i.test(path)
+const read = (bytes: Buffer) => readTarball(bytes, { isSelected, maxFile: 1024 })
+const GOOD: Entry = { name: 'package/openapi.json', text: 'good' }
+
+for (const [what, entries] of [
+  ['a slash before the name', [GOOD, { name: '/openapi.json', text: 'evil' }]],
+  ['a dot before the name', [GOOD, { name: './openapi.json', text: 'evil' }]],
+  ['a dot before the folder', [{ ...GOOD, name: './package/openapi.json' }]],
+  ['no folder', [GOOD, { name: 'openapi.json', text: 'evil' }]],
+  ['an empty part', [GOOD, { name: 'package//openapi.json', text: 'evil' }]],
+  ['a way out and in again', [GOOD, { name: 'package/x/../openapi.json', text: 'evil' }]],
+  ['a backslash', [GOOD, { name: 'package\\openapi.json', text: 'evil' }]],
+  ['a name that ends in the middle', [GOOD, renaming('package/openapi.json\0z'), { name: 'z', text: 'evil' }]],
+  ['another path by an extended header', [GOOD, renaming('package/openapi.json'), { name: 'z', text: 'evil' }]],
+  [
+    'a hard link',
+    [
+      { name: 'package/x', text: 'evil' },
+      { ...GOOD, type: '1', text: '', link: 'package/x' },
+    ],
+  ],
+  ['a symbolic link', [{ ...GOOD, type: '2', text: '', link: '/etc/passwd' }]],
+  ['a folder in the place of the file', [GOOD, { name: 'package/openapi.json/', type: '5' }]],
+  ['a file that is called a folder', [{ ...GOOD, name: 'package/openapi.json/' }]],
+  ['letters of another case', [GOOD, { name: 'package/OpenAPI.json', text: 'evil' }]],
+] as const) {
+  test(`a contract under a name with ${what} makes the tarball unreadable`, async () => {
+    await assert.rejects(read(archive(entries)), TarballError)
+  })
+}
+
+test('odd names of what is no contract, and folders, are nothing to stop for', async () => {
+  const entries = [
+    { name: 'package/', type: '5' },
+    { name: 'package/api/', type: '5' },
+    { name: './package/readme.md', text: 'x' },
+    { name: 'package/link.md', type: '2', link: '/etc/passwd' },
+    { name: 'package/A.md', text: 'x' },
+    { name: 'package/a.md', text: 'x' },
+    { name: 'package/api/openapi.json', text: 'good' },
+  ]
+  assert.deepEqual([...(await read(archive(entries))).keys()], ['api/openapi.json'])
+})
+
+/** What npm itself makes of a tarball. */
+async function unpackedByNpm(t: TestContext, bytes: Buffer): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'preflight-npm-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  await writeFile(join(folder, 'a.tgz'), bytes)
+  const args = ['install', '--ignore-scripts', '--offline', '--no-audit', '--no-fund', '--prefix', folder, './a.tgz']
+  await promisify(execFile)('npm', args, { cwd: folder, env: { ...process.env, npm_config_cache: join(folder, 'c') } })
+  return readFile(join(folder, 'node_modules', 'pets', 'openapi.json'), 'utf8')
+}
+
+test('npm does unpack such a name over the contract that stands beside it', async (t) => {
+  const named = { name: 'package/package.json', text: '{"name":"pets","version":"1.0.0"}' }
+  const tarball = archive([named, GOOD, { name: '/openapi.json', text: 'evil' }])
+  assert.equal(await unpackedByNpm(t, tarball), 'evil')
+  await assert.rejects(read(tarball), TarballError)
+})
+
+for (const [what, dist, isTaken] of [
+  ['its own checksums', 'own', true],
+  ['the checksum of another tarball', { integrity: `sha512-${'A'.repeat(86)}==` }, false],
+  ['another checksum of the old kind', { shasum: '0'.repeat(40) }, false],
+  ['a checksum that is none', { integrity: 7 }, false],
+] as const) {
+  test(`a publication with ${what} is ${isTaken ? 'read' : 'not read'}`, () => {
+    const tarball = archive([GOOD])
+    const own = {
+      integrity: `sha512-${createHash('sha512').update(tarball).digest('base64')}`,
+      shasum: createHash('sha1').update(tarball).digest('hex'),
+    }
+    const document = {
+      name: 'pets',
+      'dist-tags': { latest: '1.0.0' },
+      versions: { '1.0.0': { name: 'pets', version: '1.0.0', dist: dist === 'own' ? own : dist } },
+      _attachments: { 'pets-1.0.0.tgz': { data: tarball.toString('base64') } },
+    }
+    if (isTaken) assert.equal(readDocument('pets', document).kind, 'publication')
+    else assert.throws(() => readDocument('pets', document), /checksum/)
+  })
+}
