@@ -6,4 +6,5 @@ import type { ServerResponse as HttpServerResponse } from 'node:http'
 
 export type ServerResponse = HttpServerResponse
 
-export const { createServer, request, STATUS_CODES, ServerResponse } = process.getBuiltinModule('node:http')
+export const { createServer, maxHeaderSize, request, STATUS_CODES, ServerResponse } =
+  process.getBuiltinModule('node:http')

@@ -1,17 +1,14 @@
 /** The API listener: takes requests off the wire, hands each to its route, drains on close. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Duplex } from 'node:stream'
-import { randomUUID } from 'node:crypto'
 import { listenOn } from '../listen.ts'
-import { createServer, STATUS_CODES } from '../node-http.ts'
+import { createServer, maxHeaderSize } from '../node-http.ts'
 import type { HttpAuthz } from '../authz/http.ts'
-import { GatewayError } from '../errors.ts'
+import { refuseUnreadable } from '../unreadable-request.ts'
 import { watchUnusedConnections, type UnusedConnections } from '../unused-connections.ts'
 import { correlationIdOf } from './correlation.ts'
 import type { ApiDeps } from './deps.ts'
 import { dispatch, type Dispatched, type DispatchDeps } from './dispatch.ts'
-import { errorBody } from './error-answer.ts'
 import { createMinuteRate } from './quota.ts'
 import { createRouteTable } from './route-table.ts'
 import { ROUTES } from './routes.ts'
@@ -39,7 +36,8 @@ export function createApi(deps: ApiDeps, authz: HttpAuthz | null = null): Api {
     else void serve(request, response, inner, () => !server.listening)
   })
   const unused = watchUnusedConnections(server)
-  server.on('clientError', refuseBroken)
+  // What the parser refuses never becomes a request.
+  server.on('clientError', (error, socket) => void refuseUnreadable(error, socket, maxHeaderSize, false))
   return {
     listen: (host, port) => listenOn(server, host, port),
     openRequests: () => open,
@@ -93,29 +91,6 @@ function discardRest(request: IncomingMessage): void {
   request.once('close', () => clearTimeout(cut))
   request.once('end', () => clearTimeout(cut))
   request.resume()
-}
-
-const BROKEN: Readonly<Record<string, { readonly status: number; readonly message: string }>> = {
-  HPE_HEADER_OVERFLOW: { status: 431, message: 'The header section is too large.' },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'The request did not come in time.' },
-}
-
-/** What the HTTP parser refuses never becomes a request; it still gets an answer of the API's own form. */
-function refuseBroken(error: Error & { readonly code?: string }, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
-  }
-  const { status, message } = BROKEN[error.code ?? ''] ?? {
-    status: 400,
-    message: 'The request is not valid HTTP, or it broke off.',
-  }
-  const correlationId = randomUUID()
-  const body = JSON.stringify(errorBody(new GatewayError('INVALID_INPUT', message), correlationId))
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nX-Correlation-ID: ${correlationId}\r\nConnection: close\r\n\r\n${body}`,
-  )
 }
 
 async function close(server: Server, unused: UnusedConnections, drainMs: number): Promise<void> {

@@ -24,6 +24,7 @@ import {
   namedRoutes,
   namesHost,
   reverseRoutes,
+  sizeProblem,
   slashProblem,
   type NamedDestination,
 } from './target.ts'
@@ -39,6 +40,8 @@ export interface AdmissionDeps extends EgressRecordDeps {
 /** Resolves when the request is answered. */
 export async function admit(trip: Trip, arrival: Arrival, deps: AdmissionDeps): Promise<void> {
   const { request } = trip
+  const excess = sizeProblem(request.url ?? '', request.rawHeaders)
+  if (excess !== null) return sendError(trip, excess)
   const problem = versionProblem(request.httpVersion) ?? headProblem(request.rawHeaders, request.headers)
   if (problem !== null) return sendError(trip, 'INVALID_INPUT', problem)
   const destination = destinationOf(request, arrival)

@@ -5,14 +5,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { TLSSocket } from 'node:tls'
 import { listenOn } from '../listen.ts'
 import { createServer } from '../node-http.ts'
 import type { Logger } from '../telemetry/log.ts'
+import { refuseUnreadable, type ParserError } from '../unreadable-request.ts'
 import { watchUnusedConnections } from '../unused-connections.ts'
 import type { Arrival } from './arrival.ts'
 import { createHttp2Front } from './http2-front.ts'
 import { readPreface } from './preface.ts'
+import { MAX_FIELDS } from './target.ts'
 import type { Trip } from './trip.ts'
 import { isUpgrade, takeUpgrade } from './upgrade.ts'
 
@@ -23,6 +24,8 @@ export interface RequestTaker {
   request(request: IncomingMessage, response: ServerResponse, arrival: Arrival, asks: Asks): void
   /** The socket is the taker's from here on. @param isNested it came on a connection that was opened to a destination already */
   connect(request: IncomingMessage, socket: Socket, head: Buffer, isNested: boolean): void
+  /** The answer to a whole request is under way on the connection, or the answer to one that is not has begun. */
+  isAnswering(connection: Duplex): boolean
 }
 
 export interface HttpServer {
@@ -41,6 +44,8 @@ export interface HttpServer {
 /** Longer than the usual client's, so that the client is the one to close an idle connection. */
 const KEEP_ALIVE_MS = 75_000
 const HEAD_TIMEOUT_MS = 30_000
+/** A receipt and its envelope in header fields take up to 16 KiB together, beside all that a request has to say. */
+const MAX_HEAD_BYTES = 32 * 1024
 
 const IN_THE_OPEN: Arrival = { kind: 'listener' }
 const PLAIN: Asks = { expectsContinue: false, upgrade: null }
@@ -51,9 +56,12 @@ export function createHttpServer(taker: RequestTaker, logger: Logger): HttpServe
     headersTimeout: HEAD_TIMEOUT_MS,
     // A large upload may take as long as it takes.
     requestTimeout: 0,
+    maxHeaderSize: MAX_HEAD_BYTES,
     insecureHTTPParser: false,
     shouldUpgradeCallback: isUpgrade,
   })
+  // One more than are taken, so that what is too much is seen: beyond it fields would be dropped in silence.
+  server.maxHeadersCount = MAX_FIELDS + 1
   const http2 = createHttp2Front()
   /** Connections reach the server of HTTP/1 once they are known to speak it. */
   const takers = server.rawListeners('connection')
@@ -98,14 +106,17 @@ export function createHttpServer(taker: RequestTaker, logger: Logger): HttpServe
     unused.use(request)
     taker.connect(request, socket, head, arrivals.has(socket))
   })
-  // An agent that breaks a connection off is no fault of the gateway.
+  server.on('clientError', (error: ParserError, connection) => {
+    const fault = refuseUnreadable(error, connection, MAX_HEAD_BYTES, taker.isAnswering(connection))
+    if (fault !== null) logger.debug({ err: error, code: fault.code }, 'what arrived on a connection is no request')
+  })
   server.on('error', (error) => logger.error({ err: error }, 'the proxy listener failed'))
 
   return {
     listen: (host, port) => listenOn(server, host, port),
     serve(socket, arrival) {
       arrivals.set(socket, arrival)
-      if (socket instanceof TLSSocket && socket.alpnProtocol === 'h2') speakHttp2(socket)
+      if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') speakHttp2(socket)
       else server.emit('connection', socket)
     },
     closeIdle: () => server.closeIdleConnections(),

@@ -15,6 +15,7 @@ import { duplexPair, type Duplex } from 'node:stream'
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { request as http1Request } from '../node-http.ts'
+import { MAX_FIELDS } from './target.ts'
 
 export interface Http2Front {
   /** Speaks HTTP/2 on the connection, in the open or with TLS standing, until it closes. */
@@ -28,12 +29,17 @@ export interface Http2Front {
 /** As for connections of HTTP/1.1. */
 const IDLE_MS = 75_000
 const MAX_STREAMS = 100
+/** Beyond what HTTP/1.1 takes, so that the refusal is made there, in the same form. */
+const MAX_FIELD_LINES = 2 * MAX_FIELDS
 
 export function createHttp2Front(): Http2Front {
   const sessions = new Set<Http2Session>()
   return {
     take(connection, serve) {
-      const session = performServerHandshake(connection, { settings: { maxConcurrentStreams: MAX_STREAMS } })
+      const session = performServerHandshake(connection, {
+        maxHeaderListPairs: MAX_FIELD_LINES,
+        settings: { maxConcurrentStreams: MAX_STREAMS },
+      })
       sessions.add(session)
       // A client that breaks the rules or the connection ends its own session, and nothing else.
       session.on('error', () => session.destroy())

@@ -5,6 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { RouteConfig } from '../config/route.ts'
 import { originOf, type Authority, type Scheme } from '../egress/authority.ts'
+import type { ErrorCode } from '../errors.ts'
 import type { Entrance } from '../intercept/action.ts'
 
 /** Null when the target has one reading only, else what is wrong with it. */
@@ -40,6 +41,17 @@ const SLASHES_IN_SEGMENTS: ReadonlySet<RouteConfig['protocol']> = new Set(['gitl
 export function slashProblem(target: string, route: Pick<RouteConfig, 'protocol'> | null): string | null {
   if (!ENCODED_SLASH.test(target) || (route !== null && SLASHES_IN_SEGMENTS.has(route.protocol))) return null
   return 'The path holds an encoded slash.'
+}
+
+/** Most header fields of a request. */
+export const MAX_FIELDS = 500
+/** As long as browsers and servers take it, and longer than any of them promises to. */
+const MAX_TARGET = 16 * 1024
+
+/** What of the head is more than is taken; null: nothing. */
+export function sizeProblem(target: string, rawHeaders: readonly string[]): ErrorCode | null {
+  if (target.length > MAX_TARGET) return 'URI_TOO_LONG'
+  return rawHeaders.length > 2 * MAX_FIELDS ? 'HEADERS_TOO_LARGE' : null
 }
 
 /**

@@ -1,0 +1,150 @@
+/** Heads that are too large and bytes that are no request: each is told what is wrong in the form of an error, and nothing goes upstream. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { connect } from 'node:http2'
+import { text } from 'node:stream/consumers'
+import { test, type TestContext } from 'node:test'
+import { startApi } from '../../fakes/api.ts'
+import { startHttpUpstream, type HttpUpstream } from '../../fakes/http-upstream.ts'
+import { listening } from '../../fakes/listening.ts'
+import { exchangeBytes, openSocket, statusOf } from '../../fakes/raw-http.ts'
+import { startRoad, type Road } from '../../fakes/road.ts'
+import { readHead } from '../../fakes/through-proxy.ts'
+import { until } from '../../fakes/until.ts'
+import { at } from '../../json.ts'
+
+interface Scene {
+  readonly road: Road
+  readonly upstream: HttpUpstream
+}
+
+async function scene(t: TestContext): Promise<Scene> {
+  const upstream = await startHttpUpstream((_request, response) => response.end('good'))
+  const road = await roadTo(t, upstream.origin)
+  t.after(() => upstream.close())
+  return { road, upstream }
+}
+
+async function roadTo(t: TestContext, upstream: string): Promise<Road> {
+  const passing = { name: 'plain', match: { path: '/' }, protocol: 'mapped', map: [{ action: 'pass' }], upstream }
+  const road = await startRoad({ routes: [passing] })
+  t.after(() => road.close())
+  return road
+}
+
+function get(target: string, ...fields: readonly string[]): string {
+  return [`GET ${target} HTTP/1.1`, 'Host: a', 'Connection: close', ...fields, '', ''].join('\r\n')
+}
+
+function bodyOf(answer: string): unknown {
+  const value: unknown = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4))
+  assert.match(answer, new RegExp(`X-Correlation-ID: ${String(at(value, 'correlation_id'))}\r\n`, 'i'))
+  return value
+}
+
+const CHUNKED = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
+
+for (const [what, bytes, status, code, message] of [
+  ['a target of 20 KiB', get(`/${'x'.repeat(20_000)}`), 414, 'URI_TOO_LONG', /longer than the limit/],
+  ['a target of 60 KiB', get(`/${'x'.repeat(60_000)}`), 414, 'URI_TOO_LONG', /longer than the limit/],
+  ['an absolute target of 60 KiB', get(`http://a/${'x'.repeat(60_000)}`), 414, 'URI_TOO_LONG', /longer/],
+  ['a field of 60 KiB', get('/', `X: ${'y'.repeat(60_000)}`), 431, 'HEADERS_TOO_LARGE', /larger than the limit/],
+  ['fields of 60 KiB', get('/', ...Array(6).fill(`X: ${'y'.repeat(10_000)}`)), 431, 'HEADERS_TOO_LARGE', /larger/],
+  ['very many fields', get('/', ...Array(499).fill('X: y')), 431, 'HEADERS_TOO_LARGE', /larger/],
+  ['a name that is none', get('/', 'X Y: z'), 400, 'INVALID_INPUT', /not valid HTTP\/1\.1: invalid header token\./],
+  ['a method that is none', 'G@T / HTTP/1.1\r\n\r\n', 400, 'INVALID_INPUT', /invalid method/],
+  ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400, 'INVALID_INPUT', /not valid HTTP/],
+  ['two lengths', get('/', 'Content-Length: 1', 'Content-Length: 2'), 400, 'INVALID_INPUT', /./],
+  ['an endless extension', `${CHUNKED}5;${'x'.repeat(60_000)}`, 413, 'PAYLOAD_TOO_LARGE', /extensions of a chunk/],
+] as const) {
+  test(`${what}: ${status} ${code}`, async (t) => {
+    const { road, upstream } = await scene(t)
+    const answer = await exchangeBytes(road.url, bytes)
+    assert.equal(statusOf(answer), status)
+    const body = bodyOf(answer)
+    assert.equal(at(body, 'error'), code)
+    assert.match(String(at(body, 'message')), message)
+    assert.equal(upstream.requests.length, 0)
+    assert.equal((await fetch(road.url)).status, 200)
+  })
+}
+
+test('a target of 16 KiB, 496 fields, and a receipt with its envelope at their largest are taken', async (t) => {
+  const server = createServer({ maxHeaderSize: 64 * 1024 }, (_request, response) => response.end('good'))
+  const road = await roadTo(t, await listening(t, server))
+  for (const bytes of [
+    get(`/${'x'.repeat(16 * 1024 - 1)}`),
+    get('/', ...Array(496).fill('X: y')),
+    get('/', `Preflight-Receipt: ${'a'.repeat(8192)}`, `Preflight-Decision: ${'b'.repeat(8192)}`),
+  ])
+    assert.equal(statusOf(await exchangeBytes(road.url, bytes)), 200)
+})
+
+test('what is no request behind one that is being answered does not take its answer’s place', async (t) => {
+  const arrived = Promise.withResolvers<void>()
+  const upstream = await listening(
+    t,
+    createServer(() => arrived.resolve()),
+  )
+  const road = await roadTo(t, upstream)
+  const socket = openSocket(road.url)
+  t.after(() => socket.destroy())
+  const answer = text(socket)
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+  await arrived.promise
+  socket.write('G@RBAGE\r\n\r\n')
+  assert.equal(await answer.catch(() => ''), '')
+  await until(() => road.proxy.openCalls() === 0, 'the call is over')
+})
+
+test('an upload that stops making sense is refused, and the upstream does not take it for whole', async (t) => {
+  let isWhole = false
+  const arrived = Promise.withResolvers<void>()
+  const upstream = await listening(
+    t,
+    createServer((request) => {
+      request.on('data', () => arrived.resolve()).on('end', () => (isWhole = true))
+    }),
+  )
+  const road = await roadTo(t, upstream)
+  const socket = openSocket(road.url)
+  t.after(() => socket.destroy())
+  socket.write(`${CHUNKED}5\r\nhello\r\n`)
+  await arrived.promise
+  socket.write('zz\r\n')
+  assert.equal(statusOf(await readHead(socket)), 400)
+  await until(() => road.proxy.openCalls() === 0, 'the call is over')
+  assert.equal(isWhole, false)
+})
+
+test('over HTTP/2 a long target and many fields are told in the same way', async (t) => {
+  const { road, upstream } = await scene(t)
+  const session = connect(road.url)
+  t.after(() => session.destroy())
+  const fields = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`x-${index}`, 'y']))
+  for (const [status, headers] of [
+    [414, { ':path': `/${'x'.repeat(20_000)}` }],
+    [431, { ':path': '/', ...fields }],
+  ] as const) {
+    const stream = session.request(headers)
+    const [head]: unknown[] = await once(stream, 'response')
+    assert.equal(at(head, ':status'), status)
+    stream.resume()
+  }
+  assert.equal(upstream.seen.length, 0)
+  assert.equal(await text(session.request({ ':path': '/' })), 'good')
+})
+
+test('the listener of the API answers alike', async (t) => {
+  const api = await startApi()
+  t.after(() => api.close())
+  for (const [bytes, status, code] of [
+    [get(`/${'x'.repeat(60_000)}`), 414, 'URI_TOO_LONG'],
+    [get('/', `X: ${'y'.repeat(60_000)}`), 431, 'HEADERS_TOO_LARGE'],
+    ['G@T / HTTP/1.1\r\n\r\n', 400, 'INVALID_INPUT'],
+  ] as const) {
+    const answer = await exchangeBytes(api.url, bytes)
+    assert.deepEqual([statusOf(answer), at(bodyOf(answer), 'error')], [status, code])
+  }
+})
