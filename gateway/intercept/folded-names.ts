@@ -19,6 +19,20 @@ export function otherSpelling(object: Readonly<Record<string, unknown>>, names: 
   return null
 }
 
+/** Two members of one object, at any depth, whose names differ in case only: `name and Name`; null: there are none. */
+export function collidingNames(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null) return null
+  const seen = new Map<string, string>()
+  for (const [name, member] of Object.entries(value)) {
+    const before = Array.isArray(value) ? undefined : seen.get(fold(name))
+    if (before !== undefined) return `${before} and ${name}`
+    seen.set(fold(name), name)
+    const inside = collidingNames(member)
+    if (inside !== null) return inside
+  }
+  return null
+}
+
 /** Go folds more than ASCII: the Kelvin sign is a k, which lower case tells, and the long s an s, which it does not. */
 function fold(name: string): string {
   return name.replaceAll('\u017F', 's').toLowerCase()

@@ -5,6 +5,7 @@
 import canonicalize from 'canonicalize'
 import type { OfferedContract } from '../../baselines/baselines.ts'
 import { contractDigest } from '../../baselines/baselines.ts'
+import { countingNames, otherSpelling } from '../folded-names.ts'
 import { isJsonObject } from '../strict-json.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -33,10 +34,12 @@ const SECRETS: ReadonlySet<string> = new Set(['headers', 'authorization', 'autho
 /** Where a provider keeps what it was told, and no tool changes by it. */
 const SILENT: ReadonlySet<string> = new Set(['cache_control', 'cachePoint'])
 const MAX_DEPTH = 4
+const NAMES = countingNames([...NESTED, ...BATCHES, ...LISTS, 'mcp_servers', 'batch'])
 
 export function toolTableOf(body: unknown): ToolTable {
   const found: unknown[] = []
-  const problem = collect(body, found, 0)
+  const parts: readonly unknown[] = Array.isArray(body) ? body : [body]
+  const problem = firstProblem(parts, found, 0)
   if (problem !== null) return { kind: 'unreadable', why: problem }
   const tools = [...new Set(found.map((tool) => canonicalize(plainTool(tool)) ?? 'null'))].toSorted()
   if (tools.length === 0) return { kind: 'none' }
@@ -44,9 +47,11 @@ export function toolTableOf(body: unknown): ToolTable {
   return { kind: 'tools', offered: { type: 'agent_tools', content, digest: contractDigest(content) } }
 }
 
-/** Null when all was found; else what is there and is no list. */
+/** Null when all was found; else what is there and is no list, or a list to some servers only. */
 function collect(part: unknown, found: unknown[], depth: number): string | null {
   if (!isJsonObject(part) || depth > MAX_DEPTH) return null
+  const other = otherSpelling(part, NAMES)
+  if (other !== null) return `"${other}" is another member in other letters, and some servers take it for that one`
   for (const name of LISTS) {
     const held = part[name]
     if (held === undefined || held === null) continue
@@ -58,11 +63,11 @@ function collect(part: unknown, found: unknown[], depth: number): string | null 
     if (!Array.isArray(servers)) return '"mcp_servers" is no list'
     found.push(...servers.map(serverTool))
   }
-  return (
-    nestedParts(part)
-      .map((nested) => collect(nested, found, depth + 1))
-      .find((problem) => problem !== null) ?? null
-  )
+  return firstProblem(nestedParts(part), found, depth + 1)
+}
+
+function firstProblem(parts: readonly unknown[], found: unknown[], depth: number): string | null {
+  return parts.map((part) => collect(part, found, depth)).find((problem) => problem !== null) ?? null
 }
 
 function nestedParts(part: Members): readonly unknown[] {

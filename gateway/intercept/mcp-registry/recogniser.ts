@@ -19,6 +19,7 @@ import {
 } from '../action.ts'
 import { askAsCaller, askingFault } from '../caller-request.ts'
 import { jsonAnswer, refusalMembers, refusalText } from '../refusal.ts'
+import { collidingNames } from '../folded-names.ts'
 import { overridesMethod } from '../method-override.ts'
 import { isRead } from '../scm-request.ts'
 import { isJsonObject } from '../strict-json.ts'
@@ -77,7 +78,11 @@ class RegistryAction implements JudgedAction {
   async gather(): Promise<readonly Question[]> {
     const request = this.#request
     if (request.kind === 'status') return [receiptQuestion('unpublish', targetOf(request.name, request.version))]
-    const server = serverIn(await jsonOf(Uint8Array.from(this.#call.body ?? []), 'the body', this.#deps))
+    const body = await jsonOf(Uint8Array.from(this.#call.body ?? []), 'the body', this.#deps)
+    // Registries are written in Go, to which these are one member.
+    const colliding = collidingNames(body)
+    if (colliding !== null) throw undecided(`the body has ${colliding}, which differ in case only`)
+    const server = serverIn(body)
     const [name, version] = [server['name'], server['version']]
     if (typeof name !== 'string' || typeof version !== 'string') throw undecided('the body names no server and version')
     if (request.kind === 'edit' && (name !== request.name || version !== request.version))
