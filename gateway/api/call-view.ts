@@ -1,6 +1,7 @@
 /** A call record as the API shows it, and its shape in openapi.json. */
 import { Type } from '../../engine/index.ts'
 import { EFFECTS, type StoredCall } from '../store/store.ts'
+import { DRIFT_PATTERN } from '../validation/message.ts'
 import { ExecutionAction, nullable } from './schemas/shapes.ts'
 
 export const Effect = Type.Enum(EFFECTS, { description: 'What was done with the call.' })
@@ -31,9 +32,6 @@ export const CallRecord = Type.Object(
   },
   { title: 'CallRecord' },
 )
-
-/** What the field calls an answer that is not the one that the contract promised. */
-export const DRIFT_PATTERN = 'TOOL_RESULT_SHAPE_DRIFT'
 
 export function callEntry(row: StoredCall) {
   return {

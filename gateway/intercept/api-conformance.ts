@@ -6,10 +6,10 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Config } from '../config/schema.ts'
 import type { RouteConfig } from '../config/route.ts'
 import type { Logger } from '../telemetry/log.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
-import type { Conformance, Message, Violation } from '../validation/message.ts'
+import type { Violation } from '../validation/message.ts'
 import type { Validator } from '../validation/validator.ts'
 import type { AnswerWatcher, Call, CallHead } from './action.ts'
+import type { ContractChecks, Departure, Under } from './contract-checks.ts'
 import { unpacked } from './encoded-body.ts'
 
 export interface PinnedText {
@@ -20,37 +20,19 @@ export interface PinnedText {
 export interface ApiConformance {
   needsBody(head: CallHead): boolean
   /** Null: it conforms as far as can be told. Rejects when there is no telling. */
-  ofRequest(call: Call, pinned: PinnedText): Promise<readonly Violation[] | null>
-  watchAnswer(call: Call, pinned: PinnedText): AnswerWatcher
+  ofRequest(call: Call, pinned: PinnedText): Promise<Departure | null>
+  watchAnswer(call: Call, pinned: PinnedText, under: Under): AnswerWatcher
 }
 
 export interface ApiConformanceDeps {
   readonly validator: Validator
   readonly config: () => Pick<Config, 'limits'>
-  readonly metrics: Metrics
+  readonly checks: Pick<ContractChecks, 'count' | 'drifted'>
   readonly logger: Logger
 }
 
-/** What the field calls an answer that is not the one that the contract promised. */
-const PATTERN = 'TOOL_RESULT_SHAPE_DRIFT'
-
 export function createApiConformance(deps: ApiConformanceDeps): ApiConformance {
-  const { validator, config, metrics, logger } = deps
-  const count = (route: string, side: Message['side'], result: Conformance['result'] | 'failed'): void =>
-    metrics.count('preflight_contract_checks_total', { route, side, result })
-  const tell = (call: Call, conformance: Conformance): void => {
-    if (conformance.result !== 'violates') return
-    logger.warn(
-      {
-        correlation_id: call.correlationId,
-        route: call.route.name,
-        operation: conformance.operation,
-        pattern: PATTERN,
-        violations: conformance.violations,
-      },
-      'an answer is not what the pinned contract describes',
-    )
-  }
+  const { validator, config, checks, logger } = deps
   return {
     needsBody(head) {
       if (head.route.validate === 'off' || !hasBody(head.headers) || !isJson(head.headers)) return false
@@ -63,7 +45,7 @@ export function createApiConformance(deps: ApiConformanceDeps): ApiConformance {
       try {
         const plain = await plainBody(call.body, headers, config().limits.proxied_body)
         // What this does not read, the upstream may.
-        if (!plain.ok) return [{ where: 'body', message: plain.why }]
+        if (!plain.ok) return departure(call, pinned, null, [{ where: 'body', message: plain.why }])
         const body = plain.bytes
         const message = {
           side: 'request',
@@ -74,14 +56,16 @@ export function createApiConformance(deps: ApiConformanceDeps): ApiConformance {
           body,
         } as const
         const conformance = await validator.check(pinned, message)
-        count(route.name, 'request', conformance.result)
-        return conformance.result === 'violates' ? conformance.violations : null
+        checks.count(route.name, 'request', conformance.result)
+        return conformance.result === 'violates'
+          ? departure(call, pinned, conformance.operation, conformance.violations)
+          : null
       } catch (error) {
-        count(route.name, 'request', 'failed')
+        checks.count(route.name, 'request', 'failed')
         throw error
       }
     },
-    watchAnswer(call, pinned) {
+    watchAnswer(call, pinned, under) {
       const { method, upstreamPath: target } = call
       const limit = config().limits.proxied_body
       return watchAnswer(limit, async ({ status, headers, body: bytes }) => {
@@ -90,11 +74,12 @@ export function createApiConformance(deps: ApiConformanceDeps): ApiConformance {
           const body = plain.ok ? plain.bytes : null
           const message = { side: 'answer', method, target, status, headers: flat(headers), body } as const
           const conformance = await validator.check(pinned, message)
-          count(call.route.name, 'answer', conformance.result)
-          tell(call, conformance)
+          checks.count(call.route.name, 'answer', conformance.result)
+          if (conformance.result !== 'violates') return
+          checks.drifted(departure(call, pinned, conformance.operation, conformance.violations), under)
         } catch (error) {
           // The answer is out already: that it was not looked at is counted, and is no fault of the call.
-          count(call.route.name, 'answer', 'failed')
+          checks.count(call.route.name, 'answer', 'failed')
           logger.debug(
             { err: error, correlation_id: call.correlationId },
             'an answer could not be held against the contract',
@@ -103,6 +88,16 @@ export function createApiConformance(deps: ApiConformanceDeps): ApiConformance {
       })
     },
   }
+}
+
+/** @param operation as the contract writes it */
+function departure(
+  call: Call,
+  { digest: contract }: PinnedText,
+  operation: string | null,
+  violations: readonly Violation[],
+): Departure {
+  return { call, operation, contract, violations }
 }
 
 export function isEnforced({ validate, mode }: Pick<RouteConfig, 'validate' | 'mode'>): boolean {

@@ -13,12 +13,14 @@ import type {
   AnswerWatcher,
   Call,
   JudgedAction,
+  Permit,
   Question,
   Recogniser,
   Refusal,
   Subject,
 } from './action.ts'
 import { isEnforced, type ApiConformance } from './api-conformance.ts'
+import { underOf, type ContractChecks, type Under } from './contract-checks.ts'
 import { readContract } from './contract-reader.ts'
 import { createCurrentContracts, type CurrentContractDeps, type CurrentContracts } from './current-contract.ts'
 import { overridesMethod } from './method-override.ts'
@@ -28,6 +30,7 @@ import { httpRefusal, jsonAnswer } from './refusal.ts'
 export interface HttpApiDeps extends CurrentContractDeps {
   readonly baselines: Pick<Baselines, 'baselineFor'>
   readonly conformance: ApiConformance
+  readonly checks: Pick<ContractChecks, 'refused' | 'observed'>
   readonly logger: Logger
   /** Contracts shorter than this are read on the main thread. */
   readonly inlineBelow: () => number
@@ -50,19 +53,18 @@ type Contracts = Pick<CurrentContracts<OperationMatcher>, 'of'>
 
 /** The call is held against the pinned contract before it is judged by what became of that contract. */
 async function checked(call: Call, contracts: Contracts, deps: HttpApiDeps): Promise<Action> {
-  const { baselines, conformance, logger } = deps
+  const { baselines, conformance, checks, logger } = deps
   const { route, correlationId } = call
   try {
     const { contract } = await contracts.of(route)
     const pinned = await baselines.baselineFor(route, contract)
-    const violations = await conformance.ofRequest(call, pinned)
-    if (violations !== null && isEnforced(route)) return violating(call, violations)
-    if (violations !== null)
-      logger.warn(
-        { correlation_id: correlationId, route: route.name, violations },
-        'a call violates the pinned contract',
-      )
-    return new ApiCallAction(call, contracts, () => conformance.watchAnswer(call, pinned))
+    const found = await conformance.ofRequest(call, pinned)
+    if (found !== null && isEnforced(route)) {
+      await checks.refused(found)
+      return violating(call, found.violations)
+    }
+    if (found !== null) checks.observed(found)
+    return new ApiCallAction(call, contracts, (under) => conformance.watchAnswer(call, pinned, under))
   } catch (error) {
     if (isEnforced(route)) return new ApiCallAction(call, { of: () => Promise.reject(uncheckable(route, error)) }, null)
     logger.warn(
@@ -101,9 +103,9 @@ class ApiCallAction implements JudgedAction {
   readonly kind = 'judge'
   readonly #call: Call
   readonly #contracts: Contracts
-  readonly #watchAnswer: (() => AnswerWatcher) | null
+  readonly #watchAnswer: ((under: Under) => AnswerWatcher) | null
 
-  constructor(call: Call, contracts: Contracts, watchAnswer: (() => AnswerWatcher) | null) {
+  constructor(call: Call, contracts: Contracts, watchAnswer: ((under: Under) => AnswerWatcher) | null) {
     this.#call = call
     this.#contracts = contracts
     this.#watchAnswer = watchAnswer
@@ -119,8 +121,8 @@ class ApiCallAction implements JudgedAction {
     return [{ subject: subjectOf(this.#call, matcher), ground }]
   }
 
-  watch(): AnswerWatcher | null {
-    return this.#watchAnswer?.() ?? null
+  watch(permit: Permit | null): AnswerWatcher | null {
+    return this.#watchAnswer?.(underOf(permit, null)) ?? null
   }
 
   refuse(refusal: Refusal): Answer {

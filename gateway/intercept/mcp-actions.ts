@@ -12,6 +12,7 @@ import type {
   Refusal,
   Subject,
 } from './action.ts'
+import { underOf } from './contract-checks.ts'
 import { firstId, RPC_ERROR, rpcAnswer, rpcError, type Message, type MessageId } from './json-rpc.ts'
 import { createAnswerWatcher, wantedOf } from './mcp-answer.ts'
 import { acceptsStream, createHeldAnswer } from './mcp-held.ts'
@@ -144,7 +145,7 @@ export class JudgedMessagesAction implements JudgedAction {
 
   watch(permit: Permit | null): AnswerWatcher | null {
     const { call, manifests, messages } = this.#judged
-    const onResult = call.route.validate === 'off' ? undefined : this.#checkResult
+    const onResult = call.route.validate === 'off' ? undefined : this.#checkResult(permit)
     const asked = permit?.isMonitored === true ? this.#asked() : undefined
     return createAnswerWatcher({ call, manifests, wanted: wantedOf(messages), asked, onResult })
   }
@@ -181,10 +182,13 @@ export class JudgedMessagesAction implements JudgedAction {
     return rpcError(message.id, RPC_ERROR.notForwarded, text, refusalMembers(refusal))
   }
 
-  readonly #checkResult = (id: MessageId, result: unknown): void => {
+  #checkResult(permit: Permit | null): (id: MessageId, result: unknown) => void {
     const { call, results, subjects } = this.#judged
-    const subject = subjects.find((one) => one.id === id && one.method === 'tools/call')
-    if (subject !== undefined && this.#pinned !== null) results.check(call, subject.item, result, this.#pinned)
+    return (id, result) => {
+      const subject = subjects.find((one) => one.id === id && one.method === 'tools/call')
+      if (subject === undefined || this.#pinned === null) return
+      results.check(call, subject.item, result, this.#pinned, underOf(permit, subject))
+    }
   }
 
   #isCovered(subject: McpSubject, offered: ContractText, baseline: ContractText): boolean {

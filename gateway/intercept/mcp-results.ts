@@ -5,28 +5,27 @@
 import { LRUCache } from 'lru-cache'
 import { contractDigest, type ContractText } from '../baselines/baselines.ts'
 import type { Logger } from '../telemetry/log.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
+import type { Violation } from '../validation/message.ts'
 import type { Validator } from '../validation/validator.ts'
 import type { Call } from './action.ts'
+import type { ContractChecks, Under } from './contract-checks.ts'
 import { itemIn } from './mcp-manifest-text.ts'
 import { isJsonObject } from './strict-json.ts'
 
 export interface McpResults {
   /** Never throws. @param pinned the manifest that the call was judged by */
-  check(call: Call, tool: string, result: unknown, pinned: ContractText): void
+  check(call: Call, tool: string, result: unknown, pinned: ContractText, under: Under): void
 }
 
 export interface McpResultsDeps {
   readonly validator: Pick<Validator, 'check'>
-  readonly metrics: Metrics
+  readonly checks: ContractChecks
   readonly logger: Logger
 }
 
-/** What the field calls an answer that is not the one that the contract promised. */
-const PATTERN = 'TOOL_RESULT_SHAPE_DRIFT'
 const MAX_SCHEMAS = 500
 
-export function createMcpResults({ validator, metrics, logger }: McpResultsDeps): McpResults {
+export function createMcpResults({ validator, checks, logger }: McpResultsDeps): McpResults {
   const schemas = new LRUCache<string, ContractText>({ max: MAX_SCHEMAS })
   const schemaOf = (tool: string, pinned: ContractText): ContractText | null => {
     const key = `${pinned.digest} ${tool}`
@@ -38,28 +37,17 @@ export function createMcpResults({ validator, metrics, logger }: McpResultsDeps)
     schemas.set(key, made)
     return made
   }
-  const count = (call: Call, result: 'conforms' | 'violates' | 'unchecked' | 'failed'): void =>
-    metrics.count('preflight_contract_checks_total', { route: call.route.name, side: 'answer', result })
-  const tell = (call: Call, tool: string, violations: readonly unknown[]): void =>
-    logger.warn(
-      {
-        correlation_id: call.correlationId,
-        route: call.route.name,
-        call: `tools/call ${tool}`,
-        pattern: PATTERN,
-        violations,
-      },
-      'a result is not what the pinned outputSchema of the tool describes',
-    )
-
   return {
-    check(call, tool, result, pinned) {
+    check(call, tool, result, pinned, under) {
       const schema = schemaOf(tool, pinned)
       if (schema === null || !isComplete(result)) return
+      const { name: route } = call.route
+      const drifted = (violations: readonly Violation[]): void =>
+        checks.drifted({ call, operation: `tools/call ${tool}`, contract: schema.digest, violations }, under)
       const content = result['structuredContent']
       if (content === undefined) {
-        count(call, 'violates')
-        tell(call, tool, [{ where: 'structuredContent', message: 'is missing' }])
+        checks.count(route, 'answer', 'violates')
+        drifted([{ where: 'structuredContent', message: 'is missing' }])
         return
       }
       const body = Buffer.from(JSON.stringify(content))
@@ -67,11 +55,11 @@ export function createMcpResults({ validator, metrics, logger }: McpResultsDeps)
       void validator
         .check(schema, message)
         .then((conformance) => {
-          count(call, conformance.result)
-          return conformance.result === 'violates' ? tell(call, tool, conformance.violations) : undefined
+          checks.count(route, 'answer', conformance.result)
+          return conformance.result === 'violates' ? drifted(conformance.violations) : undefined
         })
         .catch((error: unknown) => {
-          count(call, 'failed')
+          checks.count(route, 'answer', 'failed')
           logger.debug(
             { err: error, correlation_id: call.correlationId },
             'a result could not be held against its schema',

@@ -4,6 +4,7 @@ import type { RouteConfig } from '../config/route.ts'
 import type { Upstreams } from '../proxy/upstream.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { Monitoring } from '../telemetry/monitoring.ts'
 import type { Flow } from '../flow/flow.ts'
 import { bindingOf, provenAt } from '../scm/binding-of.ts'
 import type { Store } from '../store/store.ts'
@@ -11,6 +12,7 @@ import type { Validator } from '../validation/validator.ts'
 import type { Call, Recogniser } from './action.ts'
 import { createApiConformance } from './api-conformance.ts'
 import { createArgocdRecogniser } from './argocd/recogniser.ts'
+import { createContractChecks } from './contract-checks.ts'
 import { createBitbucketRecogniser } from './bitbucket.ts'
 import { createGithubRecogniser } from './github.ts'
 import { createGitlabRecogniser } from './gitlab.ts'
@@ -36,7 +38,8 @@ export interface RecogniserDeps {
   readonly baselines: Pick<Baselines, 'baselineFor'>
   readonly upstreams: Upstreams
   readonly validator: Validator
-  readonly store: Pick<Store, 'bindings'>
+  readonly store: Pick<Store, 'bindings' | 'recordInterception'>
+  readonly monitoring: Pick<Monitoring, 'tell'>
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */
@@ -62,6 +65,7 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
     now,
   })
   const scm = scmDeps(deps)
+  const checks = createContractChecks({ ...deps, window: () => settings().config.monitoring.window * 1000 })
   const onObserved = ({ route, correlationId }: Call, message: string): void =>
     logger.warn(
       { correlation_id: correlationId, route: route.name, reason: message },
@@ -78,16 +82,17 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
         sniff: (before, after) => deps.flow.sniff(before, after),
         config: () => settings().config,
       }),
-      results: createMcpResults({ validator: deps.validator, metrics, logger }),
+      results: createMcpResults({ validator: deps.validator, checks, logger }),
     }),
     http: createHttpApiRecogniser({
       baselines: deps.baselines,
       conformance: createApiConformance({
         validator: deps.validator,
         config: () => settings().config,
-        metrics,
+        checks,
         logger,
       }),
+      checks,
       logger,
       metrics,
       now,

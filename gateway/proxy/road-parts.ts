@@ -29,7 +29,7 @@ export interface RoadPartsDeps {
   readonly baselines: Pick<Baselines, 'baselineFor'>
   readonly consumers: Pick<ConsumerObserver, 'note'>
   readonly breakGlass: Pick<BreakGlass, 'use' | 'isOpen'>
-  readonly monitoring: Pick<Monitoring, 'open'>
+  readonly monitoring: Pick<Monitoring, 'open' | 'tell'>
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */

@@ -1,4 +1,4 @@
-/** Execution telemetry as it travels (wire.md §8): three CloudEvents 1.0 types, made and read here and nowhere else. */
+/** Execution telemetry as it travels (wire.md §8): CloudEvents 1.0, made and read here and nowhere else. */
 import { randomUUID } from 'node:crypto'
 
 export const OUTCOMES = ['SUCCEEDED', 'FAILED', 'NOT_SENT', 'UNKNOWN'] as const
@@ -10,7 +10,9 @@ export const EVENT_TYPES = [
   'preflight.execution.finished',
   'preflight.monitoring.closed',
 ] as const
-export type EventType = (typeof EVENT_TYPES)[number]
+/** Of a call or an answer that departs from the pinned contract; the gateway's own to tell, with a window or without. */
+export const VIOLATION_EVENT = 'preflight.contract.violated'
+export type EventType = (typeof EVENT_TYPES)[number] | typeof VIOLATION_EVENT
 
 /** What an execution came to, as observed on the wire or as a direct caller tells. */
 export interface ExecutionResult {
@@ -44,13 +46,16 @@ export interface ExecutionSubject {
   readonly route: string | null
 }
 
+/** What an event is about; without a decision when the call did not come as far as one. */
+export type EventSubject = Omit<ExecutionSubject, 'decisionId'> & { readonly decisionId: string | null }
+
 /**
  * @param at milliseconds since the epoch
  * @param id the same for an event that may be told twice: receivers drop repeats by it
  */
 export function telemetryEvent(
   type: EventType,
-  subject: ExecutionSubject,
+  subject: EventSubject,
   at: number,
   extra: Readonly<Record<string, string | number | null>> = {},
   id: string = randomUUID(),
@@ -65,6 +70,25 @@ export function telemetryEvent(
     datacontenttype: 'application/json',
     data: { correlation_id: subject.correlationId, decision_id: subject.decisionId, route: subject.route, ...extra },
   }
+}
+
+/** What departs from the pinned contract, and what was done about it. */
+export interface ContractViolation extends EventSubject {
+  /** `tools/call search`, `GET /pets/{petId}`. */
+  readonly call: string
+  readonly effect: 'refused' | 'observed' | 'drifted'
+  /** The name of the field for it; null for what is wrong with a request. */
+  readonly pattern: string | null
+  /** In one text. */
+  readonly violations: string
+  /** How often since it was last told, this time included. */
+  readonly occurrences: number
+}
+
+/** @param at milliseconds since the epoch */
+export function violationEvent(violation: ContractViolation, at: number): TelemetryEvent {
+  const { call, effect, pattern, violations, occurrences } = violation
+  return telemetryEvent(VIOLATION_EVENT, violation, at, { call, effect, pattern, violations, occurrences })
 }
 
 /** The members of `preflight.execution.finished` on the wire. */

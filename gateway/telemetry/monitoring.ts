@@ -7,7 +7,15 @@ import type { Writable } from 'node:stream'
 import type { Config } from '../config/schema.ts'
 import { packageVersion } from '../package-files.ts'
 import type { Store } from '../store/store.ts'
-import { resultMembers, telemetryEvent, type ExecutionResult, type Outcome, type TelemetryEvent } from './events.ts'
+import {
+  resultMembers,
+  telemetryEvent,
+  violationEvent,
+  type ContractViolation,
+  type ExecutionResult,
+  type Outcome,
+  type TelemetryEvent,
+} from './events.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { cloudEvents } from './sinks/http.ts'
@@ -36,6 +44,8 @@ export interface Monitoring {
   open(window: WindowRequest): Promise<Watch | null>
   /** What a caller tells of an execution that the gateway does not see. */
   report(name: WindowName, report: ExecutionReport): Promise<Reported>
+  /** For whichever sinks take it: nothing waits for it, and nothing stops without it. Never rejects. */
+  tell(violation: ContractViolation): Promise<void>
   close(): Promise<void>
 }
 
@@ -131,6 +141,10 @@ class WindowMonitoring implements Monitoring {
           ? await this.#finish(window, report.result)
           : await this.#close(window, report.outcome, [])
     return isTaken ? 'taken' : 'unwired'
+  }
+
+  async tell(violation: ContractViolation): Promise<void> {
+    await this.#takers(violationEvent(violation, this.#deps.now()))
   }
 
   async close(): Promise<void> {

@@ -30,6 +30,9 @@ export interface Violation {
   readonly message: string
 }
 
+/** What the field calls an answer that is not the one that the contract promised. */
+export const DRIFT_PATTERN = 'TOOL_RESULT_SHAPE_DRIFT'
+
 /**
  * `unchecked`: the contract says nothing that could be held against it here (an operation that is not described, a body of a media
  * type that is not read). `operation`: as the contract writes it, or null.

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { startAgent } from '../fakes/agent.ts'
-import { startTestGateway, type TestGateway } from '../fakes/gateway.ts'
+import { startTestGateway, TEST_KEY, type TestGateway } from '../fakes/gateway.ts'
 import { startMcpUpstream } from '../fakes/mcp-upstream.ts'
 import { until } from '../fakes/until.ts'
-import { at, listAt } from '../json.ts'
+import { at, listAt, textAt } from '../json.ts'
 
 const OUTPUT = {
   type: 'object',
@@ -66,6 +66,24 @@ for (const json of [true, false]) {
   })
 }
 
+test('a drift is in the ledger under the decision of its tool, and told to the sinks', async (t) => {
+  const { gateway } = await called(t, { content: [...TEXT], structuredContent: { sum: 'five' } }, 'observe', true)
+  const drifted = async () => {
+    const authorization = `Bearer ${TEST_KEY}`
+    const query = 'records=calls&effect=drifted&route=tools'
+    const answer = await fetch(`${gateway.addresses.api}/api/v1/ledger?${query}`, { headers: { authorization } })
+    const body: unknown = await answer.json()
+    return listAt(body, 'entries')
+  }
+  await until(async () => (await drifted()).length === 1, 'the drift is recorded')
+  const [entry] = await drifted()
+  assert.equal(at(entry, 'call'), 'tools/call add')
+  assert.equal(at(entry, 'pattern'), 'TOOL_RESULT_SHAPE_DRIFT')
+  assert.equal(at(entry, 'execution_action'), 'CONTINUE')
+  assert.match(textAt(entry, 'decision_id'), /^dec_/)
+  assert.match(JSON.stringify(at(entry, 'violations')), /sum/)
+})
+
 test('a result without the structure that its tool promises is told', async (t) => {
   const { gateway } = await called(t, { content: [...TEXT] }, 'observe', true)
   await until(() => counted(gateway, 'violates'), 'the drift is counted')
@@ -77,6 +95,6 @@ test('errors promise nothing, and a route that does not ask is told nothing', as
   const unasked = await called(t, { content: [...TEXT], structuredContent: { sum: 'five' } }, 'off', true)
   for (const { gateway } of [failed, unasked]) {
     const metrics = await (await fetch(`${gateway.addresses.admin}/metrics`)).text()
-    assert.doesNotMatch(metrics, /^preflight_contract_checks_total\{/m)
+    assert.doesNotMatch(metrics, /^preflight_contract_checks_total\{.*\} [1-9]/m)
   }
 })

@@ -10,7 +10,8 @@ import { openContract } from '../../gateway/validation/contract.ts'
 import type { Message } from '../../gateway/validation/message.ts'
 import { createValidator } from '../../gateway/validation/validator.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
-import { startRoad } from '../fakes/road.ts'
+import type { Store } from '../../gateway/store/store.ts'
+import { startRoad, type Road } from '../fakes/road.ts'
 import { SHOP } from '../fakes/shop-contract.ts'
 import { until } from '../fakes/until.ts'
 import { at, textAt } from '../json.ts'
@@ -159,9 +160,15 @@ interface Options {
   readonly status?: number
   readonly answer?: unknown
   readonly contract?: unknown
+  readonly now?: () => number
+  readonly config?: Readonly<Record<string, unknown>>
+  readonly storeFaults?: Partial<Store>
 }
 
-async function scene(t: TestContext, { route = {}, status = 200, answer: body = [], contract = SHOP }: Options = {}) {
+async function scene(
+  t: TestContext,
+  { route = {}, status = 200, answer: body = [], contract = SHOP, ...rest }: Options = {},
+) {
   const upstream = await startHttpUpstream((_request, response) => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   })
@@ -179,6 +186,7 @@ async function scene(t: TestContext, { route = {}, status = 200, answer: body = 
         ...route,
       },
     ],
+    ...rest,
   })
   t.after(async () => {
     await road.close()
@@ -234,10 +242,86 @@ test('an answer of another shape goes through whole, and is told as drift', asyn
   assert.doesNotMatch(line, /seven/)
 })
 
+/** Of the events that the sink was given. */
+const violated = (road: Road) => road.events.filter(({ type }) => type === 'preflight.contract.violated')
+const withEffect = (road: Road, effect: string) => road.interceptions.filter((row) => row.effect === effect)
+
+test('a refused call is recorded each time, and told to the sinks once in a while', async (t) => {
+  const { road, post } = await scene(t)
+  await post('{"name":"Tom","kind":"cow"}')
+  await post('{"name":"Tom","kind":"cow"}')
+  await fetch(`${road.url}/nowhere/1`)
+  await fetch(`${road.url}/nowhere/2`)
+  assert.deepEqual(
+    withEffect(road, 'refused').map(({ action, executionAction, decisionId }) => [action, executionAction, decisionId]),
+    [
+      ['POST /pets', 'STOP', null],
+      ['POST /pets', 'STOP', null],
+      ['GET /v1/nowhere/1', 'STOP', null],
+      ['GET /v1/nowhere/2', 'STOP', null],
+    ],
+  )
+  assert.deepEqual(withEffect(road, 'refused')[0]?.violations, [
+    { where: 'body#/kind', message: 'must be equal to one of the allowed values: "cat", "dog"' },
+  ])
+  assert.deepEqual(
+    violated(road).map(({ data }) => [data['call'], data['effect'], data['pattern'], data['occurrences']]),
+    [
+      ['POST /pets', 'refused', null, 1],
+      ['GET /v1/nowhere/1', 'refused', null, 1],
+    ],
+  )
+})
+
+test('a refusal stands although it cannot be recorded', async (t) => {
+  const { post, road, upstream } = await scene(t, {
+    storeFaults: { recordInterception: () => Promise.reject(new Error('disk full')) },
+  })
+  assert.equal((await post('{"kind":"cow"}')).status, 422)
+  assert.equal(upstream.requests.length, 0)
+  assert.match(road.log.join(''), /a call record could not be written/)
+})
+
+test('an operation whose answers drift is recorded and told once a window, with how often it was', async (t) => {
+  let now = Date.parse('2026-01-31T12:00:00Z')
+  const { road } = await scene(t, {
+    answer: [{ id: 'seven', name: 'Tom' }],
+    now: () => now,
+    config: { monitoring: { window: 60 } },
+  })
+  const drifts = async (count: number) => {
+    const counted = `side="answer",result="violates"} ${count}`
+    await fetch(`${road.url}/pets?limit=1`)
+    await until(async () => (await road.metrics.text()).includes(counted), 'the answer is looked at')
+  }
+  await drifts(1)
+  await drifts(2)
+  await drifts(3)
+  assert.equal(withEffect(road, 'drifted').length, 1)
+  now += 60_000
+  await drifts(4)
+  const [first, second] = withEffect(road, 'drifted')
+  assert.equal(first?.action, 'GET /pets')
+  assert.equal(first.decisionId, withEffect(road, 'forwarded')[0]?.decisionId)
+  assert.equal(first.executionAction, 'CONTINUE')
+  assert.equal(second?.at, now)
+  await until(() => violated(road).length === 2, 'it is told again')
+  assert.deepEqual(
+    violated(road).map(({ subject, data }) => [subject, data['pattern'], data['occurrences']]),
+    [
+      [first.correlationId, 'TOOL_RESULT_SHAPE_DRIFT', 1],
+      [second?.correlationId, 'TOOL_RESULT_SHAPE_DRIFT', 3],
+    ],
+  )
+  assert.doesNotMatch(JSON.stringify(violated(road)), /seven/)
+})
+
 test('who only observes refuses nothing', async (t) => {
   for (const route of [{ validate: 'observe' }, { mode: 'observe' }]) {
     const { post, road } = await scene(t, { route })
     assert.equal((await post('{"kind":"cow"}')).status, 200)
+    assert.equal(violated(road)[0]?.data['effect'], 'observed')
+    assert.deepEqual(withEffect(road, 'refused'), [])
     assert.match(await road.metrics.text(), /side="request",result="violates"\} 1/)
   }
 })

@@ -3,7 +3,7 @@
  * mapping of a protobuf message (64-bit integers are strings), so it takes no library: docs/decisions/0020.
  */
 import type { SinkConfig } from '../../config/sinks.ts'
-import type { TelemetryEvent } from '../events.ts'
+import { VIOLATION_EVENT, type TelemetryEvent } from '../events.ts'
 import type { Acknowledgement, Protocol } from './receiver.ts'
 
 export type OtlpSinkConfig = Extract<SinkConfig, { readonly type: 'otlp' }>
@@ -50,7 +50,7 @@ function logRecord(event: TelemetryEvent): Readonly<Record<string, unknown>> {
   return {
     timeUnixNano: time,
     observedTimeUnixNano: time,
-    ...(ALARMING.has(outcome) ? WARN : INFO),
+    ...(ALARMING.has(outcome) || event.type === VIOLATION_EVENT ? WARN : INFO),
     eventName: event.type,
     body: { stringValue: [event.type, outcome, event.subject].filter((part) => part !== undefined).join(' ') },
     attributes: [
