@@ -208,11 +208,23 @@ export interface RefusedAction {
 
 export type Action = PassingAction | JudgedAction | RefusedAction
 
+/** What of a call is looked at to tell of a fault. */
+export type FaultyCall = Pick<Call, 'headers' | 'body'>
+
+/** What went wrong with a call and is no verdict on it: before it was judged, or after it was sent. */
+export interface CallFault {
+  readonly code: ErrorCode
+  readonly message: string
+  readonly correlationId: string
+}
+
 /** One protocol. Registered by name in the proxy's table of recognisers. */
 export interface Recogniser {
   /** The body must be read before the request can be recognised; what need not be read streams by. */
   needsBody(head: CallHead): boolean
   recognise(call: Call): Action | Promise<Action>
+  /** A fault as clients of the protocol read it; absent, or null for this call: as every other error of the gateway (wire.md §1). */
+  tell?(fault: CallFault, call: FaultyCall): Answer | null
 }
 
 /** The upstream refused the gateway's own question with a status that is meant for the caller: who it is, or that its session is over. */

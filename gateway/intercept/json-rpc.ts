@@ -11,6 +11,7 @@ export const RPC_ERROR = {
   invalidRequest: -32600,
   methodNotFound: -32601,
   invalidParams: -32602,
+  internal: -32603,
   notForwarded: -32001,
 } as const
 

@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Action, Call, Recogniser } from './action.ts'
 import { firstId, readMessage, RPC_ERROR, rpcAnswer, rpcError, type MessageId } from './json-rpc.ts'
 import { BodilessAction, JudgedMessagesAction, MessagesAction, type JudgedMessages } from './mcp-actions.ts'
+import { mcpFault } from './mcp-fault.ts'
 import { foreignPage } from './mcp-pages.ts'
 import { overridesMethod } from './method-override.ts'
 import { headerProblem, subjectProblem, subjectsOf } from './mcp-subjects.ts'
@@ -18,6 +19,7 @@ export function createMcpRecogniser(parts: McpParts): Recogniser {
   const { manifests } = parts
   return {
     needsBody: ({ method }) => method === 'POST',
+    tell: mcpFault,
     recognise(call) {
       const page = foreignPage(call)
       if (page !== null) return refused(call, 403, RPC_ERROR.invalidRequest, page)

@@ -7,7 +7,7 @@ import { EGRESS_ROUTE } from '../config/egress-checks.ts'
 import type { RouteConfig } from '../config/route.ts'
 import type { Egress } from '../egress/policy.ts'
 import { originOf } from '../egress/authority.ts'
-import type { Caller } from '../intercept/action.ts'
+import type { Caller, Recogniser } from '../intercept/action.ts'
 import type { Settings } from '../settings.ts'
 import type { Store } from '../store/store.ts'
 import { destinationOf, type Arrival } from './arrival.ts'
@@ -28,7 +28,7 @@ import {
   slashProblem,
   type NamedDestination,
 } from './target.ts'
-import { sendError, type Trip } from './trip.ts'
+import { sendError, sendFault, type Trip } from './trip.ts'
 import type { UpstreamRoute } from './upstream.ts'
 
 export interface AdmissionDeps extends EgressRecordDeps {
@@ -62,9 +62,19 @@ async function admitToRoute(
   const match = matchRoute(routes, host, target)
   const route = match?.route ?? null
   const problem = slashProblem(target, route) ?? spellingProblem(target, route, () => reverseRoutes(routes, host))
-  if (problem !== null) return sendError(trip, 'INVALID_INPUT', problem)
+  if (problem !== null) return sendProblem(trip, problem, route, deps)
   if (match !== null) return travel(trip, match, deps.road)
   sendError(trip, 'NOT_FOUND', 'No route of the gateway matches this host and path.')
+}
+
+/** A target that has more than one reading, told as the route reads errors that would take it. */
+function sendProblem(trip: Trip, message: string, route: RouteConfig | null, deps: AdmissionDeps): void {
+  const { headers } = trip.request
+  sendFault(trip, { code: 'INVALID_INPUT', message }, recogniserOf(route, deps), { headers, body: null })
+}
+
+function recogniserOf(route: RouteConfig | null, { road }: AdmissionDeps): Recogniser | null {
+  return route === null ? null : road.recognisers[route.protocol]
 }
 
 /** Inside a CONNECT it was asked when that was opened; connections that the network turned here cannot say. */
@@ -80,7 +90,7 @@ async function admitToDestination(trip: Trip, destination: NamedDestination, dep
   const problem =
     slashProblem(destination.target, route) ??
     spellingProblem(destination.target, route, () => namedRoutes(routes, destination.authority))
-  if (problem !== null) return sendError(trip, 'INVALID_INPUT', problem)
+  if (problem !== null) return sendProblem(trip, problem, route, deps)
   // An upstream in the configuration is the operator's word: the call does not go where the request says.
   const isElsewhere = match?.route.upstream !== undefined
   const denial = isElsewhere ? null : deps.egressOf(trip.settings).denialOf(destination.authority, match !== null)
@@ -88,7 +98,8 @@ async function admitToDestination(trip: Trip, destination: NamedDestination, dep
     const { entrance, authority } = destination
     const { request, caller, correlationId } = trip
     await recordDenial({ entrance, authority, caller, correlationId, method: request.method ?? 'GET' }, denial, deps)
-    return sendError(trip, 'EGRESS_DENIED', denial.message)
+    const fault = { code: 'EGRESS_DENIED', message: denial.message } as const
+    return sendFault(trip, fault, recogniserOf(route, deps), { headers: request.headers, body: null })
   }
   return match === null ? passUnjudged(trip, destination, deps) : travel(trip, match, deps.road)
 }
@@ -116,7 +127,8 @@ async function passUnjudged(trip: Trip, destination: NamedDestination, deps: Adm
   }
   const own = ['X-Correlation-ID', correlationId]
   const startedAt = performance.now()
-  const end = await forward(trip, call, { verdicts: [], headers: own, watcher: null, isStanding: false }, deps.road)
+  const passage = { verdicts: [], headers: own, watcher: null, isStanding: false, recogniser: null }
+  const end = await forward(trip, call, passage, deps.road)
   deps.logger.debug(
     { correlation_id: correlationId, entrance, origin, status: end.status, ms: performance.now() - startedAt },
     'a call without a route went through',

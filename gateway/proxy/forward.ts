@@ -1,13 +1,13 @@
 /** Sends a call to its upstream and its answer back, with the receipts it goes under, and says how it ended. */
 import { EgressDenied, type EgressDenial } from '../egress/policy.ts'
-import type { AnswerWatcher, Call } from '../intercept/action.ts'
+import type { AnswerWatcher, Call, Recogniser } from '../intercept/action.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { readBody } from './body.ts'
 import { startExchange, type Exchange, type ExchangeEnd } from './exchange.ts'
 import { isGrpc } from './grpc.ts'
 import { upstreamHeaders } from './headers.ts'
-import { answerStream, inviteBody, sendError, type Trip } from './trip.ts'
+import { answerStream, inviteBody, sendFault, type Trip } from './trip.ts'
 import type { Tunnels } from './tunnel.ts'
 import type { UpstreamRoute, Upstreams } from './upstream.ts'
 import type { DecisionVerdict, ReceiptVerdict } from './verdicts.ts'
@@ -23,6 +23,8 @@ export interface Passage {
   readonly headers: readonly string[]
   readonly watcher: AnswerWatcher | null
   readonly isStanding: boolean
+  /** How its client is told of a fault; null: no route is known. */
+  readonly recogniser: Pick<Recogniser, 'tell'> | null
 }
 
 export interface ForwardDeps {
@@ -113,10 +115,15 @@ async function reportFault(
   if (fault === 'EGRESS_DENIED') {
     const denial = end.cause instanceof EgressDenied ? end.cause.denial : null
     if (denial !== null) await deps.egressDenied(call, denial)
-    return sendError(trip, fault, denial?.message, passage.headers)
+    return sendFault(
+      trip,
+      { code: fault, message: denial?.message, headers: passage.headers },
+      passage.recogniser,
+      call,
+    )
   }
   deps.metrics.count('preflight_upstream_errors_total', { route, code: fault })
   deps.logger.warn({ correlation_id: call.correlationId, route, code: fault, err: end.cause }, 'the upstream failed')
   if (!end.isAnswered && fault !== 'UPSTREAM_RESET' && fault !== 'UPSTREAM_SILENT')
-    sendError(trip, fault, undefined, passage.headers)
+    sendFault(trip, { code: fault, headers: passage.headers }, passage.recogniser, call)
 }

@@ -22,7 +22,7 @@ import { coversUpgrade, unjudgedUpgrade } from './refusals.ts'
 import { HeldStream } from './held-stream.ts'
 import { settleCall, type Settlement, type SettlementDeps } from './settlement.ts'
 import type { RouteMatch } from './target.ts'
-import { inviteBody, sendAnswer, sendError, type Trip } from './trip.ts'
+import { inviteBody, sendAnswer, sendFault, type Trip } from './trip.ts'
 import type { Upgrade } from './upgrade.ts'
 import type { Waiting } from './waiting-room.ts'
 
@@ -63,11 +63,8 @@ async function intercept(trip: Trip, match: RouteMatch, recogniser: Recogniser, 
       if (outcome === 'aborted') deps.metrics.count('preflight_client_aborts_total', { route: match.route.name })
       else {
         deps.metrics.count('preflight_calls_total', { route: match.route.name, outcome })
-        sendError(
-          trip,
-          'PAYLOAD_TOO_LARGE',
-          `A call on this route must be read to be judged, and is refused past ${limit} bytes.`,
-        )
+        const message = `A call on this route must be read to be judged, and is refused past ${limit} bytes.`
+        sendFault(trip, { code: 'PAYLOAD_TOO_LARGE', message }, recogniser, { headers, body: null })
       }
       return null
     }
@@ -113,6 +110,7 @@ async function pass(
     headers: ['X-Correlation-ID', call.correlationId],
     watcher: action.watch(null),
     isStanding: action.isStanding,
+    recogniser: deps.recognisers[call.route.protocol],
   }
   await forward(trip, call, passage, deps)
 }
@@ -134,6 +132,7 @@ async function enforce(
     headers,
     watcher,
     isStanding: false,
+    recogniser: deps.recognisers[call.route.protocol],
   }
   const end = await forward(trip, call, passage, deps)
   for (const { subject, watch } of watches) await watch.finish(resultFor(subject, end, watcher))

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { STATUS_CODES } from '../node-http.ts'
 import { ERRORS, type ErrorCode } from '../errors.ts'
-import type { Answer, Caller } from '../intercept/action.ts'
+import type { Answer, Caller, FaultyCall, Recogniser } from '../intercept/action.ts'
 import { jsonAnswer } from '../intercept/refusal.ts'
 import type { Settings } from '../settings.ts'
 import { grpcRefusal, isGrpc, type AnswerForm } from './grpc.ts'
@@ -61,6 +61,19 @@ export function sendError(
     jsonAnswer(ERRORS[code].status, { error: code, message, correlation_id: trip.correlationId }),
     ownHeaders,
   )
+}
+
+/** An error on a route, in the form that clients of its protocol read. @param recogniser null: no route is known */
+export function sendFault(
+  trip: Trip,
+  fault: { readonly code: ErrorCode; readonly message?: string | undefined; readonly headers?: readonly string[] },
+  recogniser: Pick<Recogniser, 'tell'> | null,
+  call: FaultyCall,
+): void {
+  const { code, message = ERRORS[code].message, headers } = fault
+  const told = recogniser?.tell?.({ code, message, correlationId: trip.correlationId }, call) ?? null
+  if (told === null) sendError(trip, code, message, headers)
+  else sendAnswer(trip, told, headers)
 }
 
 /** Lets a waiting client send its body, now that it will be read. */

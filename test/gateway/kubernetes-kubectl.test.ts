@@ -218,3 +218,15 @@ test('a contract in a ConfigMap that breaks its callers is stopped', async (t) =
   const good = await it.kubectl.run('replace -f FILE', configMap({ 'openapi.yaml': offered(grown) }))
   assert.equal(good.code, 0, good.stderr)
 })
+
+test('an API server that is away: kubectl prints that, and the id by which the log is searched', async (t) => {
+  const it = await scene(t)
+  if (it === null) return
+  await it.cluster.close()
+  const { code, stderr } = await it.kubectl.run('get --raw /version')
+  assert.equal(code, 1)
+  assert.match(
+    stderr,
+    /^Error from server \(InternalError\): The upstream cannot be reached\. \(correlation id [\w-]+\)/,
+  )
+})

@@ -6,7 +6,7 @@ import type { Action, Call, CallHead, Recogniser, RefusedAction } from '../actio
 import { ConnectRequest, PassingRequest, WriteRequest, type KubernetesDeps, type WriteGround } from './actions.ts'
 import { isNamed, isReview, knownKind } from './kinds.ts'
 import { CONNECT_SUBRESOURCES, readApiPath, resourceText, type ApiPath, type ResourcePath } from './path.ts'
-import { statusAnswer } from './status.ts'
+import { faultStatus, statusAnswer } from './status.ts'
 import { readWrite, type Write } from './write.ts'
 
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -19,6 +19,7 @@ export function createKubernetesRecogniser(deps: KubernetesDeps): Recogniser {
       return api.kind === 'resource' && !isConnect(head, api.path) && !isReview(api.path)
     },
     recognise: (call) => recognise(call, deps),
+    tell: faultStatus,
   }
 }
 

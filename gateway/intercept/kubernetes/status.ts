@@ -1,6 +1,6 @@
 /** Refusals as the Kubernetes API makes them: `Status` objects (wire.md §13), whose message is what kubectl prints. */
 import { ERRORS } from '../../errors.ts'
-import type { Answer, Refusal } from '../action.ts'
+import type { Answer, CallFault, Refusal } from '../action.ts'
 import { jsonAnswer } from '../refusal.ts'
 import type { ResourcePath } from './path.ts'
 
@@ -8,6 +8,7 @@ import type { ResourcePath } from './path.ts'
 const REASONS: Readonly<Record<number, string>> = {
   400: 'BadRequest',
   403: 'Forbidden',
+  404: 'NotFound',
   405: 'MethodNotAllowed',
   413: 'RequestEntityTooLarge',
   415: 'UnsupportedMediaType',
@@ -46,6 +47,16 @@ export function statusAnswer(
     details,
     code,
   })
+}
+
+/** One that says nothing of the object: kubectl prints its message, scripts read its cause. */
+export function faultStatus({ code, message, correlationId }: CallFault): Answer {
+  const causes = [
+    { reason: code, message },
+    { reason: 'PREFLIGHT_CORRELATION_ID', message: correlationId },
+  ]
+  const text = `${message} (correlation id ${correlationId})`
+  return statusAnswer(ERRORS[code].status, text, { ...NO_DETAILS, causes })
 }
 
 /**

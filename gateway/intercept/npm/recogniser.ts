@@ -29,6 +29,7 @@ const WITH_BODY: ReadonlySet<NpmRequest['kind']> = new Set(['document', 'stage',
 export function createNpmRecogniser(deps: NpmDeps): Recogniser {
   return {
     needsBody: (head) => WITH_BODY.has(readNpmRequest(head).kind),
+    tell: (fault) => npmRefusal({ ...fault, envelope: null, subject: null }),
     recognise(call) {
       const request = readNpmRequest(call)
       if (!isRead(call.method) && overridesMethod(call))
