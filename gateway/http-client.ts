@@ -1,6 +1,7 @@
 /**
  * The parts of undici that the gateway asks others with. They are taken one by one: the package as a whole brings fetch,
- * WebSocket, caches and mocks too, 9 MB in every process for what nothing here calls. Types, and the version, are undici's own.
+ * WebSocket, caches and mocks too, 9 MB in every process for what nothing here calls. What connects is loaded with the first
+ * question, TLS and HTTP/2 with it: an idle gateway asks nobody. Types, and the version, are undici's own.
  */
 import { createRequire } from 'node:module'
 import type { Agent as UndiciAgent, Dispatcher, errors as undiciErrors, Pool as UndiciPool } from 'undici'
@@ -8,15 +9,36 @@ import type { Agent as UndiciAgent, Dispatcher, errors as undiciErrors, Pool as 
 const require = createRequire(import.meta.url)
 
 export type Agent = UndiciAgent
-export const Agent: typeof UndiciAgent = require('undici/lib/dispatcher/agent.js')
-
 export type Pool = UndiciPool
-export const Pool: typeof UndiciPool = require('undici/lib/dispatcher/pool.js')
 
 export const errors: typeof undiciErrors = require('undici/lib/core/errors.js')
 
-// The package's own entry does the same: what asks by promise is mixed into what dispatches.
-Object.assign(require('undici/lib/dispatcher/dispatcher.js').prototype, require('undici/lib/api/index.js'))
+interface Dispatchers {
+  readonly Agent: typeof UndiciAgent
+  readonly Pool: typeof UndiciPool
+}
+
+let loaded: Dispatchers | null = null
+
+function dispatchers(): Dispatchers {
+  if (loaded !== null) return loaded
+  // The package's own entry does the same: what asks by promise is mixed into what dispatches.
+  Object.assign(require('undici/lib/dispatcher/dispatcher.js').prototype, require('undici/lib/api/index.js'))
+  loaded = { Agent: require('undici/lib/dispatcher/agent.js'), Pool: require('undici/lib/dispatcher/pool.js') }
+  return loaded
+}
+
+/** Connections to any number of origins. */
+export function openAgent(options: UndiciAgent.Options): Agent {
+  const { Agent } = dispatchers()
+  return new Agent(options)
+}
+
+/** Connections to one origin. */
+export function openPool(origin: string, options: UndiciPool.Options): Pool {
+  const { Pool } = dispatchers()
+  return new Pool(origin, options)
+}
 
 /** What a request says beside its address. */
 export interface RequestOptions extends Omit<Dispatcher.RequestOptions, 'origin' | 'path'> {

@@ -141,6 +141,9 @@ const LOADED_BY: readonly { readonly module: RegExp; readonly file: string | nul
   // gateway/node-http.ts and gateway/http-client.ts say why.
   { module: /^node:http$/, file: null },
   { module: /^undici(?:\/|$)/, file: null },
+  // gateway/node-tls.ts and gateway/telemetry/prometheus.ts say why.
+  { module: /^node:(?:tls|https|http2)$/, file: null },
+  { module: /^prom-client(?:\/|$)/, file: null },
 ]
 
 test('what is heavy to load is loaded in one way', () => {

@@ -1,6 +1,6 @@
 /** A contract document from a URL: no redirect followed, no address reached that may not be, bounded in size and time. */
 import { isIP } from 'node:net'
-import { Agent, request } from '../http-client.ts'
+import { openAgent, request, type Agent } from '../http-client.ts'
 import { fail, ok, type Result } from '../../engine/index.ts'
 import { isPublicAddress } from './address.ts'
 import { guardedLookup, RefusedAddressError, whyNotPublic } from './lookup.ts'
@@ -30,7 +30,7 @@ export async function fetchDocument(address: string, rules: FetchRules): Promise
   // A literal address is connected to without a look-up, so it is judged here.
   if (isIP(literal) !== 0 && !isPermitted(literal))
     return unreadable(`${literal} ${whyNotPublic(literal) ?? 'may not be asked'}`)
-  const agent = new Agent({
+  const agent = openAgent({
     connect: {
       lookup: guardedLookup((address) =>
         isPermitted(address)

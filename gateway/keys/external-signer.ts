@@ -4,7 +4,7 @@
  * is an unavailable one.
  */
 import { createPublicKey, verify, type KeyObject } from 'node:crypto'
-import { Pool } from '../http-client.ts'
+import { openPool, type Pool } from '../http-client.ts'
 import type { Config } from '../config/schema.ts'
 import { StartupError, messageOf } from '../startup-error.ts'
 import type { ReceiptSigner } from './receipt-signer.ts'
@@ -55,10 +55,10 @@ function connect(url: string, timeout: number): { readonly pool: Pool; readonly 
   const options = { connections: CONNECTIONS, headersTimeout: timeout, bodyTimeout: timeout }
   if (url.startsWith('unix:')) {
     const socketPath = url.slice('unix:'.length)
-    return { pool: new Pool('http://localhost', { ...options, connect: { socketPath, timeout } }), path: '/sign' }
+    return { pool: openPool('http://localhost', { ...options, connect: { socketPath, timeout } }), path: '/sign' }
   }
   const { origin, pathname, search } = new URL(url)
-  return { pool: new Pool(origin, { ...options, connect: { timeout } }), path: pathname + search }
+  return { pool: openPool(origin, { ...options, connect: { timeout } }), path: pathname + search }
 }
 
 function publicKey(x: string): KeyObject {

@@ -1,7 +1,8 @@
 /** The first thing a client says on a connection that may carry anything: TLS or not, and which server name TLS asks for. */
 import { Duplex } from 'node:stream'
-import { createSecureContext, TLSSocket } from 'node:tls'
 import type { Socket } from 'node:net'
+import type { SecureContext } from 'node:tls'
+import { tls } from '../node-tls.ts'
 
 /** First byte of a TLS record that holds a handshake (RFC 8446 §5.1). */
 const HANDSHAKE_RECORD = 0x16
@@ -41,7 +42,7 @@ export function firstBytes(socket: Socket, timeoutMs: number): Promise<Buffer | 
 }
 
 /** A context without a certificate: it can read what a client asks for, and can answer nothing. */
-const blind = createSecureContext({})
+let blind: SecureContext | null = null
 
 /**
  * Reads the server name (SNI) out of the beginning of a TLS connection by letting TLS itself read a copy of it; what it would
@@ -64,6 +65,8 @@ export function readHello(): HelloReader {
       done()
     },
   })
+  const { createSecureContext, TLSSocket } = tls()
+  blind ??= createSecureContext({})
   const reader = new TLSSocket(copy, {
     isServer: true,
     secureContext: blind,

@@ -3,19 +3,12 @@
  * every request passes the same parser, the same checks and the same road. Frames and flow control stay here.
  */
 import type { ClientRequest, IncomingMessage } from 'node:http'
-import {
-  constants,
-  performServerHandshake,
-  type Http2Session,
-  type IncomingHttpHeaders,
-  type OutgoingHttpHeaders,
-  type ServerHttp2Stream,
-} from 'node:http2'
+import type { Http2Session, IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import { duplexPair, type Duplex } from 'node:stream'
 import type { Socket } from 'node:net'
-import { TLSSocket } from 'node:tls'
 import { request as http1Request } from '../node-http.ts'
 import { MAX_FIELDS } from './target.ts'
+import { http2, tls } from '../node-tls.ts'
 
 export interface Http2Front {
   /** Speaks HTTP/2 on the connection, in the open or with TLS standing, until it closes. */
@@ -36,7 +29,7 @@ export function createHttp2Front(): Http2Front {
   const sessions = new Set<Http2Session>()
   return {
     take(connection, serve) {
-      const session = performServerHandshake(connection, {
+      const session = http2().performServerHandshake(connection, {
         maxHeaderListPairs: MAX_FIELD_LINES,
         settings: { maxConcurrentStreams: MAX_STREAMS },
       })
@@ -50,7 +43,7 @@ export function createHttp2Front(): Http2Front {
         takeStream(stream, headers, rawFields(raw), passage)
       })
       // A session waits for the word by which sockets of clients say that TLS stands; those of servers say it otherwise.
-      if (connection instanceof TLSSocket) connection.emit('secureConnect')
+      if (connection instanceof tls().TLSSocket) connection.emit('secureConnect')
     },
     drain() {
       for (const session of sessions) session.close()
@@ -74,7 +67,7 @@ function takeStream(
 ): void {
   stream.on('error', () => stream.destroy())
   const fields = headers[':method'] === 'CONNECT' ? null : http1Fields(headers, raw, stream.endAfterHeaders)
-  if (fields === null) return stream.close(constants.NGHTTP2_PROTOCOL_ERROR)
+  if (fields === null) return stream.close(http2().constants.NGHTTP2_PROTOCOL_ERROR)
   const [near, far] = duplexPair()
   // What a socket knows of its other end.
   Object.defineProperty(far, 'remoteAddress', { value: peer })
@@ -91,12 +84,12 @@ function takeStream(
   } catch {
     // A field or a path that HTTP/1.1 cannot carry.
     near.destroy()
-    return stream.close(constants.NGHTTP2_PROTOCOL_ERROR)
+    return stream.close(http2().constants.NGHTTP2_PROTOCOL_ERROR)
   }
   exchange.on('information', ({ statusCode, rawHeaders }) => passInformation(statusCode, rawHeaders, stream))
   // A short answer arrives in one piece with its end: then it is known what it consists of.
   exchange.on('response', (answer) => process.nextTick(passAnswer, answer, stream))
-  exchange.on('error', () => stream.close(constants.NGHTTP2_INTERNAL_ERROR))
+  exchange.on('error', () => stream.close(http2().constants.NGHTTP2_INTERNAL_ERROR))
   // Whoever resets a stream has gone, as a client that breaks its connection off.
   stream.on('close', () => {
     exchange.destroy()
@@ -180,6 +173,6 @@ function passAnswer(answer: IncomingMessage, stream: ServerHttp2Stream): void {
   }
   stream.respond(head, { waitForTrailers: true })
   stream.on('wantTrailers', () => stream.sendTrailers(answer.trailers))
-  answer.on('error', () => stream.close(constants.NGHTTP2_INTERNAL_ERROR))
+  answer.on('error', () => stream.close(http2().constants.NGHTTP2_INTERNAL_ERROR))
   answer.pipe(stream)
 }

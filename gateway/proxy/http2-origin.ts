@@ -2,16 +2,11 @@
  * Requests to one origin over HTTP/2: where both directions stream at once and trailers carry the outcome, as gRPC has it. Takes
  * the same dispatch as the pools of HTTP/1.1, so an exchange need not know by which of them it goes.
  */
-import {
-  connect,
-  constants,
-  type ClientHttp2Session,
-  type ClientHttp2Stream,
-  type IncomingHttpHeaders,
-} from 'node:http2'
+import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2'
 import type { LookupFunction } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
+import { http2 } from '../node-tls.ts'
 import type { SentRequest } from './upstream.ts'
 
 export interface Http2OriginOptions {
@@ -59,7 +54,7 @@ export function createHttp2Origin(origin: string, options: Http2OriginOptions): 
 }
 
 function openSession(origin: string, { connectMs, ca, lookup }: Http2OriginOptions): ClientHttp2Session {
-  const session = connect(origin, {
+  const session = http2().connect(origin, {
     settings: { enablePush: false, initialWindowSize: WINDOW_BYTES },
     ...(ca === undefined ? {} : { ca }),
     ...(lookup === undefined ? {} : { lookup }),
@@ -122,7 +117,7 @@ class Exchange implements Dispatcher.DispatchController {
 
   abort(reason: Error): void {
     this.#reason ??= reason
-    this.#stream?.close(constants.NGHTTP2_CANCEL)
+    this.#stream?.close(http2().constants.NGHTTP2_CANCEL)
     this.#fail(reason)
   }
 
@@ -150,7 +145,7 @@ class Exchange implements Dispatcher.DispatchController {
   #listen(stream: ClientHttp2Stream, headersMs: number): void {
     const wait = (): void => {
       this.#timer ??= setTimeout(() => {
-        stream.close(constants.NGHTTP2_CANCEL)
+        stream.close(http2().constants.NGHTTP2_CANCEL)
         this.#fail(coded('UND_ERR_HEADERS_TIMEOUT', 'no head of an answer in time'))
       }, headersMs)
     }
@@ -174,15 +169,15 @@ class Exchange implements Dispatcher.DispatchController {
     const fields = plainFields(headers)
     this.#handler.onResponseStart?.(this, Number(headers[':status'] ?? 0), fields)
     // Told in the same breath, so that an answer of a head alone stays one.
-    if ((flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0) this.#finish()
+    if ((flags & http2().constants.NGHTTP2_FLAG_END_STREAM) !== 0) this.#finish()
   }
 
   #upload(body: Readable, stream: ClientHttp2Stream): void {
     stream.on('wantTrailers', () => stream.sendTrailers(this.#request.trailers?.() ?? {}))
     body.on('close', () => {
-      if (!body.readableEnded) stream.close(constants.NGHTTP2_CANCEL)
+      if (!body.readableEnded) stream.close(http2().constants.NGHTTP2_CANCEL)
     })
-    body.on('error', () => stream.close(constants.NGHTTP2_CANCEL))
+    body.on('error', () => stream.close(http2().constants.NGHTTP2_CANCEL))
     // An upload that nobody wants any more is let go.
     stream.on('close', () => void body.destroy())
     body.pipe(stream)

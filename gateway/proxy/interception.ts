@@ -1,6 +1,7 @@
 /** Ends TLS here, as the host that the client asked for, and hands the plain connection on. Knows nothing of HTTP or of routes. */
 import type { Socket } from 'node:net'
-import { TLSSocket } from 'node:tls'
+import type { TLSSocket } from 'node:tls'
+import { tls } from '../node-tls.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Leaves } from '../tls/leaves.ts'
@@ -34,7 +35,7 @@ export async function endTls(
   if (socket.destroyed) return null
   return new Promise((resolve) => {
     let fault: HandshakeResult = 'failed'
-    const secure = new TLSSocket(socket, {
+    const secure = new (tls().TLSSocket)(socket, {
       isServer: true,
       secureContext,
       ALPNProtocols: ['h2', 'http/1.1'],

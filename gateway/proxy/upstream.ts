@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { LRUCache } from 'lru-cache'
 import type { Dispatcher } from 'undici'
-import { Pool } from '../http-client.ts'
+import { openPool, type Pool } from '../http-client.ts'
 import type { RouteConfig } from '../config/route.ts'
 import { DEFAULT_PORTS, readAuthority } from '../egress/authority.ts'
 import type { Egress } from '../egress/policy.ts'
@@ -62,7 +62,7 @@ export function createUpstreams(egress: () => Egress): Upstreams {
   }
   const namedPool = (route: UpstreamRoute, origin: string): Pool => {
     const key = keyOf(route, origin)
-    const pool = named.get(key) ?? openPool(origin, route, guardOf(origin, egress))
+    const pool = named.get(key) ?? openPoolFor(origin, route, guardOf(origin, egress))
     named.set(key, pool)
     return pool
   }
@@ -71,7 +71,7 @@ export function createUpstreams(egress: () => Egress): Upstreams {
     const known = byRoute.get(route)
     if (known !== undefined) return known
     const key = keyOf(route, origin)
-    const pool = ofRoutes.get(key) ?? openPool(origin, route, {})
+    const pool = ofRoutes.get(key) ?? openPoolFor(origin, route, {})
     ofRoutes.set(key, pool)
     byRoute.set(route, pool)
     return pool
@@ -114,8 +114,8 @@ function openHttp2(origin: string, { timeout, tls }: UpstreamRoute, guard: Guard
   })
 }
 
-function openPool(origin: string, { timeout, tls }: UpstreamRoute, guard: Guard): Pool {
-  return new Pool(origin, {
+function openPoolFor(origin: string, { timeout, tls }: UpstreamRoute, guard: Guard): Pool {
+  return openPool(origin, {
     pipelining: 1,
     connect: {
       timeout: timeout.connect * 1000,

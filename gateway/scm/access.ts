@@ -1,5 +1,5 @@
 /** The gateway's own way to a repository, for bindings and server derivation: the configured address, and a credential that is used once. */
-import { Agent, request } from '../http-client.ts'
+import { openAgent, request, type Agent } from '../http-client.ts'
 import type { CurrentSettings } from '../settings.ts'
 import { GatewayError } from '../errors.ts'
 import { createBitbucketClient } from './bitbucket.ts'
@@ -71,7 +71,7 @@ export function createScmAccess({ settings, now }: ScmAccessDeps): ScmAccess {
       const { createClient, path } = CLIENTS[platform]
       if (!isRepositoryName(address))
         throw new GatewayError('REPOSITORY_INACCESSIBLE', 'This is no name of a repository.')
-      const agent = new Agent({ connect: { timeout: config.scm.timeout * 1000 } })
+      const agent = openAgent({ connect: { timeout: config.scm.timeout * 1000 } })
       try {
         const connect = (authorization: string) => transportTo(address, authorization, { settings, agent })
         const app = platform === 'scm_a' ? config.scm.github.app : undefined

@@ -2,7 +2,7 @@
  * Every metric of the gateway, as one table: names, kinds, labels and help (docs/metrics.md is made from it). Label values
  * are bounded: routes and sinks come from the configuration, all else from closed sets; tools, paths and ids never label.
  */
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, Registry } from './prometheus.ts'
 
 const FAST = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const LONG = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60]

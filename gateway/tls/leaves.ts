@@ -1,7 +1,8 @@
 /** Certificates shown to agents, one for each host: signed when first asked for, kept with their TLS context, made anew before they end. */
 import { generateKeyPairSync } from 'node:crypto'
-import { createSecureContext, type SecureContext } from 'node:tls'
+import type { SecureContext } from 'node:tls'
 import { LRUCache } from 'lru-cache'
+import { tls } from '../node-tls.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { LEAF_LIFE_MS, type Authorities, type SigningAuthority } from './authorities.ts'
@@ -92,5 +93,5 @@ async function makeContext(
 ): Promise<SecureContext> {
   const { makeLeaf } = await import('./certificates.ts')
   const leaf = await makeLeaf(authority, { host, publicKey: keys.publicKey, notBefore, notAfter })
-  return createSecureContext({ cert: `${leaf}\n${authority.chain}`, key: keys.privateKey, minVersion: 'TLSv1.2' })
+  return tls().createSecureContext({ cert: `${leaf}\n${authority.chain}`, key: keys.privateKey, minVersion: 'TLSv1.2' })
 }

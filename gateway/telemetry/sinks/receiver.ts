@@ -1,7 +1,7 @@
 /** What takes deliveries at the other end of a sink: one gzipped POST of a batch, and how its answer is to be read. */
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { Agent, request } from '../../http-client.ts'
+import { openAgent, request } from '../../http-client.ts'
 
 /** How one kind of receiver is spoken to. */
 export interface Protocol {
@@ -44,7 +44,7 @@ const LONGEST_ANSWER = 64 * 1024
 
 /** @param timeout milliseconds for one delivery */
 export function createReceiver(protocol: Protocol, timeout: number): Receiver {
-  const agent = new Agent({ connections: 1, headersTimeout: timeout, bodyTimeout: timeout })
+  const agent = openAgent({ connections: 1, headersTimeout: timeout, bodyTimeout: timeout })
   return {
     async deliver(batch, signal) {
       try {
