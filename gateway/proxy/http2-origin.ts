@@ -63,7 +63,7 @@ function openSession(origin: string, { connectMs, ca, lookup }: Http2OriginOptio
   session.on('connect', () => {
     clearTimeout(timer)
     if (session.alpnProtocol !== 'h2' && session.alpnProtocol !== 'h2c')
-      session.destroy(coded('ERR_HTTP2_ERROR', `${origin} does not speak HTTP/2, which gRPC needs`))
+      session.destroy(coded('ERR_HTTP2_ERROR', `${origin} does not speak HTTP/2, which this request needs`))
   })
   // Its streams are told, each for itself.
   session.on('error', () => clearTimeout(timer))

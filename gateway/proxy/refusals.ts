@@ -68,7 +68,8 @@ export function unjudged(
 ): Halt {
   const code = ERRORS[error.code].status >= 500 ? error.code : 'PREFLIGHT_UNDECIDED'
   const { correlationId } = call
-  const answer = action.refuse({ code, message: error.message, correlationId, envelope: null, subject: null })
+  const refusal = action.refuse({ code, message: error.message, correlationId, envelope: null, subject: null })
+  const answer = { ...refusal, headers: { ...refusal.headers, ...error.headers } }
   const headers = decisionHeaders(call, 'STOP', null)
   if (upstream === null) return { answer, headers }
   return {

@@ -10,6 +10,7 @@ import type { Egress } from '../egress/policy.ts'
 import type { Call } from '../intercept/action.ts'
 import { isGrpc } from './grpc.ts'
 import { createHttp2Origin, type Http2Origin } from './http2-origin.ts'
+import { signsAuthority } from './signed-authority.ts'
 
 /** What of a route says how its upstream is reached. */
 export type UpstreamRoute = Pick<RouteConfig, 'name' | 'protocol' | 'upstream' | 'timeout' | 'tls'>
@@ -33,7 +34,7 @@ export interface RequestDispatcher {
 
 export interface Upstreams {
   poolOf(call: Pick<Call, 'origin'> & { readonly route: UpstreamRoute }): Pool
-  /** How the call itself is sent: gRPC by HTTP/2, all else from the pool. */
+  /** How the call itself is sent: by HTTP/2 what only means something there, all else from the pool. */
   dispatcherOf(call: Pick<Call, 'origin' | 'headers'> & { readonly route: UpstreamRoute }): RequestDispatcher
   /** Breaks off what is under way and closes every socket. */
   close(): Promise<void>
@@ -78,7 +79,7 @@ export function createUpstreams(egress: () => Egress): Upstreams {
   }
   return {
     poolOf,
-    dispatcherOf: (call) => (isGrpc(call.headers) ? http2Origin(call.route, call.origin) : poolOf(call)),
+    dispatcherOf: (call) => (needsHttp2(call) ? http2Origin(call.route, call.origin) : poolOf(call)),
     async close() {
       const pools = [...ofRoutes.values(), ...named.values()]
       ofRoutes.clear()
@@ -88,6 +89,11 @@ export function createUpstreams(egress: () => Egress): Upstreams {
       http2.clear()
     },
   }
+}
+
+/** Where the route says another upstream, the authority is another one, and the signature is worth nothing anyway. */
+function needsHttp2({ headers, route }: Pick<Call, 'headers'> & { readonly route: UpstreamRoute }): boolean {
+  return isGrpc(headers) || (route.upstream === undefined && signsAuthority(headers))
 }
 
 function keyOf({ timeout, tls }: UpstreamRoute, origin: string): string {

@@ -165,7 +165,25 @@ for (const [path, body, told] of PROVIDERS) {
     assert.equal(stopped.status, 403)
     const answer: unknown = await stopped.json()
     assert.ok(textAt(answer, ...told).length > 0)
-    assert.equal(at(answer, 'preflight', 'decision_result', 'decision'), 'BLOCK')
+    const decision = at(answer, 'preflight', 'decision_result') ?? at(answer, 'preflight')
+    assert.equal(at(decision, 'execution_action'), 'STOP')
+    assert.equal(at(decision, 'decision_id'), stopped.headers.get('preflight-decision-id'))
+  })
+}
+
+for (const [path, words, place] of [
+  ['/v1/chat/completions', 'server_error', ['error', 'type']],
+  ['/v1/messages', 'api_error', ['error', 'type']],
+  ['/v1beta/models/m:generateContent', 'UNAVAILABLE', ['error', 'status']],
+  ['/model/m/converse', 'ServiceUnavailableException', null],
+] as const) {
+  test(`at ${path} what could not be judged is ${words}, and the SDK is told that sending it again does not help`, async (t) => {
+    const { send } = await road(t)
+    const answer = await send(path, { tools: 'all' })
+    assert.equal(answer.status, 503)
+    assert.equal(answer.headers.get('x-should-retry'), 'false')
+    const body: unknown = await answer.json()
+    assert.equal(place === null ? answer.headers.get('x-amzn-errortype') : at(body, ...place), words)
   })
 }
 

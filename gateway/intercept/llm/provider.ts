@@ -48,24 +48,44 @@ export function takesTools(provider: Provider): boolean {
   return provider !== OTHER
 }
 
+/** What a refusal is to a caller, whatever its status is. */
+type Kind = 'stopped' | 'unavailable' | 'malformed'
+
+function kindOf({ code }: Refusal): Kind {
+  const { status } = ERRORS[code]
+  if (status >= 500) return 'unavailable'
+  return status === 403 || status === 428 ? 'stopped' : 'malformed'
+}
+
+/** The providers' own words, by which their SDKs choose the class of the error. */
+const OPENAI_TYPES = { stopped: 'permission_error', unavailable: 'server_error', malformed: 'invalid_request_error' }
+const ANTHROPIC_TYPES = { stopped: 'permission_error', unavailable: 'api_error', malformed: 'invalid_request_error' }
+const BEDROCK_TYPES = {
+  stopped: 'AccessDeniedException',
+  unavailable: 'ServiceUnavailableException',
+  malformed: 'ValidationException',
+}
+const GOOGLE_STATUSES = { stopped: 'PERMISSION_DENIED', unavailable: 'UNAVAILABLE', malformed: 'INVALID_ARGUMENT' }
+
 function openaiRefusal(refusal: Refusal): Answer {
-  const error = { message: refusalText(refusal), type: 'permission_error', param: 'tools', code: refusal.code }
-  return told(refusal, { error })
+  const type = OPENAI_TYPES[kindOf(refusal)]
+  return told(refusal, { error: { message: refusalText(refusal), type, param: 'tools', code: refusal.code } })
 }
 
 function anthropicRefusal(refusal: Refusal): Answer {
-  const error = { type: 'permission_error', message: refusalText(refusal) }
-  return told(refusal, { type: 'error', error, request_id: refusal.correlationId })
+  const error = { type: ANTHROPIC_TYPES[kindOf(refusal)], message: refusalText(refusal) }
+  return briefly(refusal, { type: 'error', error, request_id: refusal.correlationId })
 }
 
 function geminiRefusal(refusal: Refusal): Answer {
-  const error = { code: ERRORS[refusal.code].status, message: refusalText(refusal), status: 'PERMISSION_DENIED' }
-  return told(refusal, { error })
+  const { status: code } = ERRORS[refusal.code]
+  const status = code === 428 ? 'FAILED_PRECONDITION' : GOOGLE_STATUSES[kindOf(refusal)]
+  return briefly(refusal, { error: { code, message: refusalText(refusal), status } })
 }
 
 function bedrockRefusal(refusal: Refusal): Answer {
   const answer = told(refusal, { message: refusalText(refusal) })
-  return { ...answer, headers: { ...answer.headers, 'x-amzn-errortype': 'AccessDeniedException' } }
+  return { ...answer, headers: { ...answer.headers, 'x-amzn-errortype': BEDROCK_TYPES[kindOf(refusal)] } }
 }
 
 function ollamaRefusal(refusal: Refusal): Answer {
@@ -75,4 +95,16 @@ function ollamaRefusal(refusal: Refusal): Answer {
 /** The provider's members first, and ours where they leave room. */
 function told(refusal: Refusal, own: Readonly<Record<string, unknown>>): Answer {
   return jsonAnswer(ERRORS[refusal.code].status, { ...own, preflight: refusalMembers(refusal) })
+}
+
+/** For SDKs whose error message is the body as it is: without the decision, which its id finds. */
+function briefly(refusal: Refusal, own: Readonly<Record<string, unknown>>): Answer {
+  const { code: error, correlationId: correlation_id, envelope, demand } = refusal
+  const preflight = {
+    error,
+    correlation_id,
+    ...(envelope === null ? {} : { decision_id: envelope.decision_id, execution_action: envelope.execution_action }),
+    ...(demand === undefined ? {} : { receipt_required: demand }),
+  }
+  return jsonAnswer(ERRORS[error].status, { ...own, preflight })
 }

@@ -77,6 +77,9 @@ function judged(call: Call, provider: Provider, table: FoundTable, body: unknown
   return agent.ok ? new ToolTableAction(call, provider, table, agent.name) : refused(call, provider, agent.why)
 }
 
+/** The SDKs of OpenAI and Anthropic send what was answered 503 again, unless they are told that it would not help. */
+const NO_RETRY = { 'X-Should-Retry': 'false' }
+
 class ToolTableAction implements JudgedAction {
   readonly kind = 'judge'
   readonly name: string
@@ -95,7 +98,9 @@ class ToolTableAction implements JudgedAction {
 
   async gather(): Promise<readonly Question[]> {
     if (this.#table.kind === 'unreadable')
-      throw new GatewayError('PREFLIGHT_UNDECIDED', `The tools cannot be judged: ${this.#table.why}.`)
+      throw new GatewayError('PREFLIGHT_UNDECIDED', `The tools cannot be judged: ${this.#table.why}.`, {
+        headers: NO_RETRY,
+      })
     const { name } = this.#call.route
     const contract = this.#agent === null ? name : `${name}/${this.#agent}`
     const { offered } = this.#table
