@@ -30,6 +30,8 @@ COPY --from=build /src/node_modules ./node_modules
 COPY --from=build /src/dist ./
 COPY package.json LICENSE ./
 COPY policies ./policies
+# For `kubectl exec … preflight` and the like.
+RUN chmod 755 gateway/preflight.js && ln -s /app/gateway/preflight.js /usr/local/bin/preflight
 # Mounted volumes take over owner and mode of this directory; everything else may be read-only.
 COPY --from=build --chown=65532:65532 /out/data /var/lib/preflight
 

@@ -10,6 +10,8 @@ import type { Metrics } from './metrics.ts'
 export function startAlertedCounters(metrics: Metrics, { routes }: Pick<Config, 'routes'>): void {
   metrics.count('preflight_store_failures_total', { operation: 'recordDecision' }, 0)
   metrics.count('preflight_store_failures_total', { operation: 'recordInterceptions' }, 0)
+  for (const entrance of ['forward', 'connect', 'redirect'])
+    metrics.count('preflight_egress_denials_total', { entrance, reason: 'metadata' }, 0)
   for (const route of routes) startCountersOf(route, metrics)
 }
 
@@ -17,6 +19,8 @@ function startCountersOf({ name: route, validate, protocol }: RouteConfig, metri
   for (const outcome of ['forwarded', 'stopped', 'undecided', 'failed_open', 'break_glass'])
     metrics.count('preflight_calls_total', { route, outcome }, 0)
   metrics.count('preflight_break_glass_calls_total', { route }, 0)
+  for (const result of ['signature_mismatch', 'body_hash_mismatch'])
+    metrics.count('preflight_receipts_presented_total', { route, result }, 0)
   if (validate !== 'off')
     metrics.count('preflight_contract_checks_total', { route, side: 'answer', result: 'violates' }, 0)
   if (protocol === 'kubernetes') metrics.count('preflight_written_objects_total', { route, result: 'differs' }, 0)

@@ -6,7 +6,6 @@ import { delimiter, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { parseAllDocuments } from 'yaml'
-import { METRICS } from '../../gateway/telemetry/metrics.ts'
 import { at, listAt, numberAt, textAt, textsAt } from '../json.ts'
 
 const run = promisify(execFile)
@@ -59,6 +58,10 @@ function named(objects: readonly unknown[], suffix: string): unknown {
 
 function podOf(objects: readonly unknown[]): unknown {
   return at(byKind(objects, 'Deployment')[0], ...POD)
+}
+
+function variableOf(pod: unknown, name: string): unknown {
+  return listAt(pod, 'containers', 0, 'env').find((entry) => at(entry, 'name') === name)
 }
 
 const HARDENED = {
@@ -144,9 +147,7 @@ test('a bootstrap key comes from a Secret, ours or theirs, and never as plain te
 
   const theirs = await render(helm, '--set', 'bootstrapKey.existingSecret=kept', '--set', `bootstrapKey.value=${key}`)
   assert.equal(byKind(theirs, 'Secret').length, 0)
-  const variable = listAt(podOf(theirs), 'containers', 0, 'env').find(
-    (entry) => at(entry, 'name') === 'PREFLIGHT_BOOTSTRAP_KEY',
-  )
+  const variable = variableOf(podOf(theirs), 'PREFLIGHT_BOOTSTRAP_KEY')
   assert.deepEqual(at(variable, 'valueFrom'), { secretKeyRef: { name: 'kept', key: 'key' } })
 })
 
@@ -166,19 +167,78 @@ test('network policies hold the gateway and lock the agents to it when asked', a
   ])
 })
 
-test('alerts ask for metrics that the gateway has', async (t) => {
+test('alerts and dashboard are those of the files, with a link to the runbook of each alert when it is told where', async (t) => {
   const helm = helmOrSkip(t)
   if (helm === null) return
   assert.deepEqual(byKind(await render(helm), 'PrometheusRule'), [])
-  const [rule] = byKind(await render(helm, '--set', 'monitoring.alerts=true'), 'PrometheusRule')
+  const settings = [
+    'monitoring.alerts=true',
+    'monitoring.dashboard=true',
+    'monitoring.runbookUrl=https://wiki.example/r',
+  ]
+  const objects = await render(helm, '--set', settings.join(','))
+  const [rule] = byKind(objects, 'PrometheusRule')
   const rules = listAt(rule, 'spec', 'groups', 0, 'rules')
-  assert.ok(rules.some((one) => at(one, 'alert') === 'PreflightBreakGlassOpen'))
-  const known = new Set<string>(METRICS.map(({ name }) => name))
+  const [file] = readObjects(readFileSync(join(CHART, 'rules/alerts.yaml'), 'utf8'))
+  assert.deepEqual(textsAt(rules, 'alert'), textsAt(listAt(file, 'groups', 0, 'rules'), 'alert'))
   for (const one of rules) {
-    const asked = textAt(one, 'expr').match(/preflight_\w+/g) ?? []
-    assert.ok(asked.length > 0, textAt(one, 'alert'))
-    for (const name of asked) assert.ok(known.has(name), name)
+    const anchor = textAt(one, 'alert').toLowerCase()
+    assert.equal(at(one, 'annotations', 'runbook_url'), `https://wiki.example/r#${anchor}`)
   }
+  const dashboard = named(objects, '-dashboard')
+  assert.equal(at(dashboard, 'metadata', 'labels', 'grafana_dashboard'), '1')
+  assert.deepEqual(
+    JSON.parse(textAt(dashboard, 'data', 'preflight-gateway.json')),
+    JSON.parse(readFileSync(join(CHART, 'dashboards/preflight-gateway.json'), 'utf8')),
+  )
+})
+
+test('files of a Secret, a container beside the gateway and a disruption budget are there when asked for', async (t) => {
+  const helm = helmOrSkip(t)
+  if (helm === null) return
+  const objects = await render(
+    helm,
+    '--set-json',
+    'extraVolumes=[{"name":"app-key","secret":{"secretName":"github-app"}}]',
+    '--set-json',
+    'extraVolumeMounts=[{"name":"app-key","mountPath":"/etc/preflight/app","readOnly":true}]',
+    '--set-json',
+    'extraContainers=[{"name":"signer","image":"example/signer:1"}]',
+    '--set',
+    'podDisruptionBudget.enabled=true,listenAddress=[::],podSecurityContext.runAsUser=null',
+  )
+  const pod = podOf(objects)
+  assert.ok(textsAt(listAt(pod, 'volumes'), 'name').includes('app-key'))
+  assert.deepEqual(textsAt(listAt(pod, 'containers'), 'name'), ['gateway', 'signer'])
+  assert.ok(textsAt(listAt(pod, 'containers', 0, 'volumeMounts'), 'mountPath').includes('/etc/preflight/app'))
+  assert.equal(at(pod, 'securityContext', 'runAsUser'), undefined)
+  assert.equal(at(pod, 'securityContext', 'runAsNonRoot'), true)
+  assert.equal(at(variableOf(pod, 'PREFLIGHT_PROXY_LISTEN'), 'value'), '[::]:15080')
+  const [budget] = byKind(objects, 'PodDisruptionBudget')
+  assert.equal(at(budget, 'spec', 'maxUnavailable'), 0)
+  assert.deepEqual(
+    at(budget, 'spec', 'selector'),
+    at(byKind(objects, 'Deployment')[0], 'spec', 'selector'),
+    'the budget is about the pods of the release',
+  )
+})
+
+test('commands that are run in the pod see the settings of the gateway, and no Service adds to them', async (t) => {
+  const helm = helmOrSkip(t)
+  if (helm === null) return
+  const pod = podOf(await render(helm))
+  assert.equal(at(variableOf(pod, 'PREFLIGHT_CONFIG'), 'value'), '/etc/preflight/config/preflight.yaml')
+  assert.deepEqual(at(pod, 'containers', 0, 'args'), ['serve'])
+  assert.equal(at(pod, 'enableServiceLinks'), false)
+})
+
+test('the notes say where the calls of a route go that names a host and no upstream', async (t) => {
+  const helm = helmOrSkip(t)
+  if (helm === null) return
+  const route = { name: 'shop', match: { host: 'shop.example' }, protocol: 'mcp' }
+  const settings = ['--set-json', `config.routes=${JSON.stringify([route])}`, '--dry-run=client']
+  const { stdout } = await run(helm, ['install', 'trial', CHART, '--namespace', 'agents', ...settings])
+  assert.match(stdout, /shop\.example\/\s+→\s+the host that is named\s+\(mcp, enforce\)/)
 })
 
 test('monitors are rendered when asked and select what the chart labels', async (t) => {
@@ -210,7 +270,7 @@ test('the sidecar example is a native sidecar, hardened like the gateway, with e
   const [config, pod] = readObjects(readFileSync(join(CHART, 'examples/sidecar-pod.yaml'), 'utf8'))
   const sidecar = at(pod, 'spec', 'initContainers', 0)
   assert.equal(at(sidecar, 'restartPolicy'), 'Always')
-  assert.deepEqual(listAt(sidecar, 'args').slice(0, 2), ['serve', '--config'])
+  assert.deepEqual(listAt(sidecar, 'args'), ['serve'])
   for (const [member, value] of Object.entries(HARDENED)) {
     assert.deepEqual(at(sidecar, 'securityContext', member), value, member)
   }

@@ -1,0 +1,116 @@
+/** Alerts and dashboard: judged by promtool, about metrics and labels that there are, each alert with a case and a runbook. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import { parse } from 'yaml'
+import { METRICS, type MetricSpec } from '../../gateway/telemetry/metrics.ts'
+import { startTestGateway } from '../fakes/gateway.ts'
+import { at, listAt, textAt, textsAt } from '../json.ts'
+
+const run = promisify(execFile)
+const ROOT = join(import.meta.dirname, '../..')
+const CHART = join(ROOT, 'charts/preflight-gateway')
+const RULES = join(CHART, 'rules/alerts.yaml')
+const CASES = join(import.meta.dirname, 'alerts-cases.yaml')
+
+const read = (file: string): string => readFileSync(file, 'utf8')
+const rules = listAt(parse(read(RULES)), 'groups', 0, 'rules')
+const names = textsAt(rules, 'alert')
+const panels = listAt(JSON.parse(read(join(CHART, 'dashboards/preflight-gateway.json'))), 'panels')
+const shown = panels
+  .filter((panel) => at(panel, 'targets') !== undefined)
+  .flatMap((panel) => listAt(panel, 'targets').map((target) => textAt(target, 'expr')))
+
+/** Debian's package prometheus has it; .ci/run installs that. */
+async function promtool(t: TestContext, ...argv: readonly string[]): Promise<void> {
+  const tool = process.env['PREFLIGHT_PROMTOOL'] ?? 'promtool'
+  const failure: unknown = await run(tool, [...argv]).catch((error: unknown) => error)
+  if (!(failure instanceof Error)) return
+  if (at(failure, 'code') !== 'ENOENT') assert.fail(`${textAt(failure, 'stdout')}${textAt(failure, 'stderr')}`)
+  assert.notEqual(process.env['CI'], 'true', 'CI has no promtool: .ci/run must install it')
+  t.skip('promtool is not installed (Debian: prometheus); PREFLIGHT_PROMTOOL names one')
+}
+
+test('promtool reads the alerts, and each is raised by what it is about and by nothing near it', async (t) => {
+  await promtool(t, 'test', 'rules', CASES)
+})
+
+test('every alert has a case', () => {
+  const cases = listAt(parse(read(CASES)), 'tests').flatMap((one) =>
+    textsAt(listAt(one, 'alert_rule_test'), 'alertname'),
+  )
+  assert.deepEqual([...new Set(cases)].toSorted(), names.toSorted())
+})
+
+test('every alert has a runbook, every runbook an alert, and links between them lead somewhere', () => {
+  const page = read(join(ROOT, 'docs/runbooks.md'))
+  const sections = [...page.matchAll(/^## (\w+)$/gm)].map(([, title = '']) => title)
+  assert.deepEqual(sections.toSorted(), names.toSorted())
+  for (const rule of rules) {
+    const anchor = textAt(rule, 'alert').toLowerCase()
+    assert.equal(at(rule, 'annotations', 'runbook'), `docs/runbooks.md#${anchor}`)
+    assert.match(textAt(rule, 'labels', 'severity'), /^(?:critical|warning)$/)
+  }
+})
+
+const SPECS: ReadonlyMap<string, MetricSpec> = new Map(METRICS.map((row) => [row.name, row]))
+/** Given by the scrape itself. */
+const TARGET_LABELS: readonly string[] = ['job', 'instance', 'namespace', 'pod']
+
+/** Each selector of an expression: the metric, with its labels matched. */
+function selectorsOf(expression: string): readonly { readonly name: string; readonly labels: readonly string[] }[] {
+  return [...expression.matchAll(/\b((?:preflight|process)_\w+)(?:\{([^}]*)\})?/g)].map(
+    ([, name = '', matchers = '']) => ({
+      name,
+      labels: [...matchers.matchAll(/(\w+)(?:=~|!~|!=|=)"/g)].map(([, label = '']) => label),
+    }),
+  )
+}
+
+test('alerts and dashboard ask for metrics and labels that the gateway has', () => {
+  const expressions = [...rules.map((rule) => textAt(rule, 'expr')), ...shown]
+  assert.ok(shown.length > 20, 'the panels are found')
+  for (const expression of expressions) {
+    const selectors = selectorsOf(expression)
+    assert.ok(selectors.length > 0, expression)
+    const grouped = [...expression.matchAll(/\b(?:by|without|on) \(([^)]*)\)/g)].flatMap(([, list = '']) =>
+      list.split(/,\s*/),
+    )
+    const known = new Set([...TARGET_LABELS, 'le'])
+    for (const { name, labels } of selectors) {
+      const spec = SPECS.get(name.replace(/_bucket$/, '')) ?? assert.fail(`${name} in ${expression}`)
+      assert.equal(name.endsWith('_bucket'), spec.type === 'histogram', name)
+      for (const label of labels) assert.ok([...spec.labels, ...TARGET_LABELS].includes(label), `${label} of ${name}`)
+      for (const label of spec.labels) known.add(label)
+    }
+    for (const label of grouped) assert.ok(known.has(label), `${label} in ${expression}`)
+  }
+})
+
+test('a counter whose first event is an alarm is there before it, at 0', async (t) => {
+  const gateway = await startTestGateway(t, {
+    routes: [
+      { name: 'pets', match: { path: '/' }, upstream: 'http://127.0.0.1:9', protocol: 'mcp', validate: 'observe' },
+      { name: 'cluster', match: { path: '/c' }, upstream: 'http://127.0.0.1:9', protocol: 'kubernetes' },
+    ],
+  })
+  const scraped = await gateway.metrics.text()
+  const immediate = rules.filter((rule) => at(rule, 'for') === undefined)
+  const increases = immediate.flatMap((rule) => [
+    ...textAt(rule, 'expr').matchAll(/increase\((\w+)(?:\{([^}]*)\})?\[/g),
+  ])
+  assert.ok(increases.length >= 8)
+  for (const [, name = '', matchers = ''] of increases) {
+    const wanted = [...matchers.matchAll(/(\w+)=~?"([^"]*)"/g)].map(
+      ([, label = '', value = '']) => new RegExp(`[{,]${label}="(?:${value})"[,}]`),
+    )
+    const series = scraped
+      .split('\n')
+      .filter((line) => line.startsWith(name) && wanted.every((label) => label.test(line)))
+    assert.ok(series.length > 0, `${name}{${matchers}}`)
+    for (const line of series) assert.match(line, / 0$/)
+  }
+})
