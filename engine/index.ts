@@ -90,6 +90,7 @@ export type {
   PolicyEvaluator,
   PolicyMode,
   PolicyOccasion,
+  Release,
   RuleAnswer,
 } from './policy/policy.ts'
 export { PolicyDocument } from './policy/schema.ts'

@@ -2,7 +2,7 @@
 import type { ArtifactAnalysis } from '../compare.ts'
 import { countFindings, type FindingGroup } from '../finding.ts'
 import { digestJson, type Digest, type Sha256 } from '../hash.ts'
-import type { Approvers, ChangeSetRuling, CompiledPolicy, PolicyOccasion } from '../policy/policy.ts'
+import type { Approvers, ChangeSetRuling, CompiledPolicy, PolicyOccasion, Release } from '../policy/policy.ts'
 import type { EarlierDecision } from '../policy/history.ts'
 import { approvalRow, approvedException, type ApprovalFacts, type ApprovalGranted } from './approval.ts'
 import type { CompletenessFacts } from './completeness.ts'
@@ -43,6 +43,8 @@ export interface DecideInput {
   readonly scope: DecisionScope | null
   /** Name of the route of an intercepted call, which the policy may read; absent or null: none. */
   readonly route?: string | null
+  /** The publication that carries the contracts, whose version step the policy may mind; absent or null: none. */
+  readonly release?: Release | null
   /** Who is declared to use which contract; absent: nobody is. */
   readonly consumers?: readonly DeclaredConsumer[]
   /** Who was seen calling what, under any names; counted only. Absent or null: nobody was looked for. */
@@ -289,7 +291,7 @@ function fingerprintsOf({ id, occurrences, unlisted = 0 }: FindingGroup): readon
 /** Profile `verdict.v1` (wire.md §5): what the verdict depends on, and nothing of clock, ids or store. */
 function verdictFingerprint(
   input: DecideInput,
-  { route, consumers }: PolicyOccasion,
+  { route, consumers, release }: PolicyOccasion,
   decision: Decision,
   groups: readonly FindingGroup[],
 ): Digest {
@@ -300,11 +302,12 @@ function verdictFingerprint(
       input_fingerprint: input.inputFingerprint,
       decision,
       findings,
-      // A verdict depends on the route and on who is reached only where a condition reads them.
+      // A verdict depends on the route, on who is reached and on a version step only where the policy reads them.
       context: {
         ...input.context,
         ...(input.policy.readsRoute && { route }),
         ...(input.policy.readsConsumers && { consumers: [...consumers] }),
+        ...(input.policy.readsRelease && release !== null && { release: { ...release } }),
       },
       policy_hash: input.policy.hash,
       ruleset_hash: input.rulesetHash,

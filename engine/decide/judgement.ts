@@ -12,6 +12,7 @@ import type {
   PolicyEffect,
   PolicyEvaluator,
   PolicyOccasion,
+  Release,
 } from '../policy/policy.ts'
 import type { EarlierDecision } from '../policy/history.ts'
 import { ruleOf } from '../rules/table.ts'
@@ -57,6 +58,8 @@ export interface JudgingTerms {
   readonly scope: DecisionScope | null
   /** Name of the route of an intercepted call; absent or null: none. */
   readonly route?: string | null
+  /** The publication that carries the contracts; absent or null: none. */
+  readonly release?: Release | null
   /** Who is declared to use which contract; absent: nobody is. */
   readonly consumers?: readonly DeclaredConsumer[]
   /** Who was seen calling what; absent or null: nobody was looked for. */
@@ -83,7 +86,7 @@ export interface ConsumerReach {
 }
 
 export function judge(analyses: readonly ArtifactAnalysis[], terms: JudgingTerms): JudgedChangeSet {
-  const { policy, context, route = null, consumers = [], observed = null, history = [], now } = terms
+  const { policy, context, route = null, release = null, consumers = [], observed = null, history = [], now } = terms
   const rows = [...analyses]
     .sort((a, b) => byCodeUnit(a.type, b.type) || byCodeUnit(a.id, b.id))
     .map((analysis) => ({ analysis, groups: analysis.ok ? decidingGroups(analysis.comparison, terms) : [] }))
@@ -96,6 +99,7 @@ export function judge(analyses: readonly ArtifactAnalysis[], terms: JudgingTerms
   const occasion: PolicyOccasion = {
     context,
     route,
+    release,
     now,
     consumers: reach(declared),
     artifacts: rows.map(({ analysis }) => occasionArtifact(analysis)),

@@ -68,6 +68,7 @@ export function compilePolicy(source: unknown, sha256: Sha256): Result<CompiledP
     },
     readsRoute: reads('route'),
     readsConsumers: reads(CONSUMERS) || effective.protected_consumers !== undefined,
+    readsRelease: effective.minimum_bump !== undefined,
     historyWindow: reads('history') ? (effective.history?.window ?? DEFAULT_HISTORY_SECONDS) : null,
     observes: effective.rules.some(({ mode }) => mode === 'observe') || effective.mode === 'observe',
     evaluator: policyEvaluator(rules, waivers.waivers, effective.on_incomplete),

@@ -7,7 +7,7 @@ import type { FindingGroup } from '../finding.ts'
 import { appliesTo } from './evaluate.ts'
 import type { ChangeSetRuling, PolicyMode, PolicyOccasion } from './policy.ts'
 import type { PolicyDocument } from './schema.ts'
-import { bumpFault } from './version-bump.ts'
+import { bumpFault, releaseFault } from './version-bump.ts'
 
 /** Names under which demands stand in evidence; no rule or window of a pack may take them. */
 export const DEMAND_IDS = ['minimum-bump', 'protected-consumers'] as const
@@ -64,14 +64,21 @@ function demand(
   }
 }
 
-function bumpFaults({ artifacts, changes }: PolicyOccasion): readonly string[] {
+function bumpFaults({ artifacts, changes, release }: PolicyOccasion): readonly string[] {
   const groups = new Map<string, FindingGroup[]>()
   for (const { artifact, group } of changes) {
     const known = groups.get(artifact)
     if (known) known.push(group)
     else groups.set(artifact, [group])
   }
-  return artifacts.flatMap((artifact) => bumpFault(artifact, groups.get(artifact.id) ?? []) ?? [])
+  const published = releaseFault(
+    release,
+    changes.map(({ group }) => group),
+  )
+  return [
+    ...(published === null ? [] : [published]),
+    ...artifacts.flatMap((artifact) => bumpFault(artifact, groups.get(artifact.id) ?? []) ?? []),
+  ]
 }
 
 function protectedFaults({ consumers }: PolicyOccasion, names: readonly string[]): readonly string[] {

@@ -30,6 +30,8 @@ export interface CompiledPolicy {
   readonly readsRoute: boolean
   /** The same of the declared consumers that are reached. */
   readonly readsConsumers: boolean
+  /** The same of the version step of what is published. */
+  readonly readsRelease: boolean
   /** Seconds of the past that conditions look at; null when none does: then nobody has to look them up. */
   readonly historyWindow: number | null
   /** A rule, or the pack, observes: what it would have decided is worth counting. */
@@ -61,8 +63,19 @@ export interface OccasionArtifact {
   readonly versions: { readonly base: string | null; readonly head: string | null } | null
 }
 
+/** A publication that carries contracts, and the version step that it takes as a whole. */
+export interface Release {
+  /** What is published: `npm:pets`, `mcp:example/pets`. */
+  readonly name: string
+  /** The version that it follows; null: it is the first. */
+  readonly base: string | null
+  readonly head: string
+}
+
 export interface PolicyOccasion {
   readonly context: DecisionContext
+  /** Null: nothing is published under a version. */
+  readonly release: Release | null
   /** Name of the route of an intercepted call. */
   readonly route: string | null
   readonly artifacts: readonly OccasionArtifact[]

@@ -127,7 +127,7 @@ const MinimumBump = Type.Object(
   {
     ...closed,
     description:
-      'The version that a contract states (info.version of OpenAPI and AsyncAPI) has to be raised as far as its changes ask for: major for breaking ones, minor for others; one step less before 1.0.0.',
+      'The version that a contract states (info.version of OpenAPI and AsyncAPI), and that of a package or server which is published with contracts in it, have to be raised as far as its changes ask for: major for breaking ones, minor for others; one step less before 1.0.0.',
   },
 )
 

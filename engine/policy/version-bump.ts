@@ -1,7 +1,7 @@
-/** How far a contract raised its version, and how far its changes ask for (SemVer 2.0.0). Says so in words; what follows is the pack's business. */
+/** How far a contract, or what it is published in, raised its version, and how far its changes ask for (SemVer 2.0.0). Says so in words; what follows is the pack's business. */
 import type { FindingGroup } from '../finding.ts'
 import { compareSemanticVersions, parseSemanticVersion, type SemanticVersion } from '../semantic-version.ts'
-import type { OccasionArtifact } from './policy.ts'
+import type { OccasionArtifact, Release } from './policy.ts'
 
 const STEPS = ['none', 'patch', 'minor', 'major'] as const
 type Step = (typeof STEPS)[number]
@@ -10,12 +10,25 @@ type Step = (typeof STEPS)[number]
 export function bumpFault(artifact: OccasionArtifact, groups: readonly FindingGroup[]): string | null {
   const { id, isAnalysed, isTwoSided, versions } = artifact
   // A contract that comes or goes has no earlier version to raise; of a failed one nothing is known, and that is said already.
-  if (!isAnalysed || !isTwoSided || versions === null) return null
+  return isAnalysed && isTwoSided && versions !== null ? stepFault(id, versions, groups) : null
+}
+
+/** The same of a publication, which answers for all the contracts in it. @param groups of all of them */
+export function releaseFault(release: Release | null, groups: readonly FindingGroup[]): string | null {
+  // Nobody has the version before the first one.
+  return release === null || release.base === null ? null : stepFault(release.name, release, groups)
+}
+
+interface Versions {
+  readonly base: string | null
+  readonly head: string | null
+}
+
+function stepFault(id: string, { base, head }: Versions, groups: readonly FindingGroup[]): string | null {
   const needed = neededStep(groups)
   if (needed === 'none') return null
   const asked = `${id}: the changes ask for a ${needed} version`
-  const { base, head } = versions
-  if (base === null || head === null) return `${asked}, and the ${base === null ? 'base' : 'head'} states no version`
+  if (!base || !head) return `${asked}, and the ${base ? 'head' : 'base'} states no version`
   const [was, is] = [parseSemanticVersion(base), parseSemanticVersion(head)]
   if (was === null || is === null)
     return `${asked}; ${was === null ? base : head} is no semantic version, so it cannot be told whether it was raised`

@@ -15,6 +15,7 @@ import {
   type ArtifactAnalysis,
   type CompiledPolicy,
   type FindingGroup,
+  type Release,
   type Result,
   type Verdict,
   Type,
@@ -73,6 +74,15 @@ const PolicyCase = Type.Object(
       Type.Object(
         { base: Type.String({ description: 'Before.' }), head: Type.String({ description: 'After.' }) },
         { ...closed, description: 'Versions that the contract states; for minimum_bump.' },
+      ),
+    ),
+    release: Type.Optional(
+      Type.Object(
+        {
+          base: Type.Optional(Type.String({ description: 'The version before; absent: there was none.' })),
+          head: Type.String({ description: 'The version that is published.' }),
+        },
+        { ...closed, description: 'Versions of the package or server that carries the contract; for minimum_bump.' },
       ),
     ),
     consumers: Type.Optional(
@@ -152,6 +162,7 @@ export function runCase(policy: CompiledPolicy, policyCase: PolicyCase, now: num
     policy,
     scope: null,
     route: policyCase.route ?? null,
+    release: releaseOf(policyCase),
     inputFingerprint: digestJson(input, sha256Hex),
     artifactDigest: digestJson(input, sha256Hex),
     rulesetHash: rulesetHash(sha256Hex),
@@ -181,6 +192,10 @@ const OUTCOMES: Readonly<Record<string, (verdict: Verdict) => Fact>> = {
   reason: ({ blocking_reasons }) => blocking_reasons[0]?.code,
   warning: ({ warnings }) => warnings[0]?.code,
   ttl: ({ ttl_seconds }) => ttl_seconds,
+}
+
+function releaseOf({ release }: PolicyCase): Release | null {
+  return release === undefined ? null : { name: 'case', base: release.base ?? null, head: release.head }
 }
 
 function analysisOf({ failed, findings = [], versions, change }: PolicyCase): ArtifactAnalysis {

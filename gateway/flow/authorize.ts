@@ -115,6 +115,7 @@ async function gather(
   ])
   const unreadable = (request.unreadable ?? []).map((artifact) => ({ ...artifact, ok: false }) as const)
   const isOnRoad = (request.route ?? null) !== null
+    ...(request.release !== undefined && { release: request.release }),
   const ids = request.artifacts.map(({ id }) => id)
   const observed = await observedConsumers(ids, isOnRoad, settings.config, now, store)
   const history = await earlierDecisions(request, policy, digests.inputFingerprint, now, store)

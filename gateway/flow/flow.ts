@@ -15,6 +15,7 @@ import type {
   Digest,
   Envelope,
   Problem,
+  Release,
   Result,
   Verdict,
 } from '../../engine/index.ts'
@@ -48,6 +49,8 @@ export interface AnalyzeRequest {
   readonly scope: DecisionScope | null
   /** How the change set came to be; absent: somebody submitted it. */
   readonly completeness?: CompletenessFacts
+  /** The publication that carries the artifacts; absent: none does. */
+  readonly release?: Release
   /** Name of the route that the policy is to see; absent: none. */
   readonly route?: string | null
   /** Whose past a policy that looks back is shown; absent: it sees none. */

@@ -96,7 +96,7 @@ async function keptDecision(request: AuthorizeRequest, input: DecideInput): Prom
     const sides = { before: await named(before), after: await named(after) }
     artifacts.push({ id, type, ...(path !== undefined && { path }), ...sides })
   }
-  const { consumers = [], history = [], approval, completeness } = input
+  const { consumers = [], history = [], approval, completeness, release = null } = input
   const decision: KeptDecision = {
     version: 1,
     artifacts,
@@ -104,6 +104,7 @@ async function keptDecision(request: AuthorizeRequest, input: DecideInput): Prom
     context: { ...input.context },
     scope: input.scope,
     route: input.route ?? null,
+    ...(release !== null && { release: { ...release } }),
     consumers: consumers.length === 0 ? null : await named(JSON.stringify(consumers)),
     history: [...history],
     grant:

@@ -47,6 +47,8 @@ export const KeptDecision = Type.Object({
     ]),
   ),
   route: textOrNull,
+  /** Absent: nothing was published under a version. */
+  release: Type.Optional(Type.Object({ name: Type.String(), base: textOrNull, head: Type.String() })),
   /** Digest of the declared consumers, as JSON; null: none were. */
   consumers: textOrNull,
   history: Type.Array(Type.Object({ decision: Type.Enum(DECISIONS), at: Type.Integer(), isSameInput: Type.Boolean() })),

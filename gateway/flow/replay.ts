@@ -67,6 +67,7 @@ export async function replay(
     policy,
     scope: kept.scope,
     route: kept.route,
+    ...(kept.release !== undefined && { release: kept.release }),
     consumers: consumers.value,
     history: kept.history,
     ...identity,

@@ -10,6 +10,7 @@ import type {
   IntendedContext,
   ReceiptMismatch,
   ReceiptReason,
+  Release,
 } from '../../engine/index.ts'
 import type { OfferedContract } from '../baselines/baselines.ts'
 import type { RouteConfig } from '../config/route.ts'
@@ -83,6 +84,8 @@ export type Ground =
       readonly artifacts: readonly Artifact[]
       /** What belongs to the change set and could not be had whole: makes the analysis incomplete. */
       readonly unreadable: readonly UnreadableArtifact[]
+      /** The publication that carries the artifacts; absent: none does, or under no version. */
+      readonly release?: Release
       /** How the list came to be, where it was derived; absent: the request itself holds all of it. */
       readonly completeness?: CompletenessFacts
     }

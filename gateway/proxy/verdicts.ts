@@ -181,7 +181,7 @@ async function isUnanswered(
 export function changedArtifacts(
   { target }: Pick<Subject, 'target'>,
   change: Change,
-): Pick<AuthorizeRequest, 'artifacts' | 'unreadable' | 'completeness'> {
+): Pick<AuthorizeRequest, 'artifacts' | 'unreadable' | 'completeness' | 'release'> {
   if (change.kind === 'change_set') {
     const { kind: _kind, ...changed } = change
     return changed

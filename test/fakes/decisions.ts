@@ -41,7 +41,14 @@ export function fakePolicy(changes: Readonly<Record<string, unknown>> = {}): Com
 
 /** A change set without findings, artifacts or a route, but for what the test says. */
 export function fakeOccasion(changes: Partial<PolicyOccasion> = {}): PolicyOccasion {
-  const nothing = { route: null, artifacts: [], consumers: [], changes: [], history: { window: 0, decisions: [] } }
+  const nothing = {
+    route: null,
+    release: null,
+    artifacts: [],
+    consumers: [],
+    changes: [],
+    history: { window: 0, decisions: [] },
+  }
   return { context: EMPTY_CONTEXT, ...nothing, now: NOW, ...changes }
 }
 

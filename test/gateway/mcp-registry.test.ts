@@ -1,5 +1,8 @@
 /** Publications to an MCP registry: held against the latest version by what clients supply and by the tools that are listed. */
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { startTestGateway } from '../fakes/gateway.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
@@ -30,7 +33,7 @@ const server = (edit: object = {}) => ({
   ...edit,
 })
 
-async function scene(t: TestContext, route: object = {}) {
+async function scene(t: TestContext, route: object = {}, config: object = {}) {
   const known = new Map<string, unknown>([
     [`${NAME} latest`, server({ version: '1.0.0' })],
     [`${NAME} 1.0.0`, server({ version: '1.0.0' })],
@@ -45,6 +48,7 @@ async function scene(t: TestContext, route: object = {}) {
   const gateway = await startTestGateway(t, {
     routes: [{ name: 'registry', match: { path: '/' }, upstream: upstream.origin, protocol: 'mcp_registry', ...route }],
     monitoring: { sinks: [{ type: 'log' }] },
+    ...config,
   })
   t.after(() => upstream.close())
   const send = (method: string, path: string, body: unknown = {}, headers: Readonly<Record<string, string>> = {}) =>
@@ -56,6 +60,24 @@ async function scene(t: TestContext, route: object = {}) {
   const writes = () => upstream.requests.filter(({ method }) => method !== 'GET').length
   return { upstream, send, writes, known }
 }
+
+test('a server whose configuration breaks goes out with a major version, where the policy minds the version', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'preflight-servers-policy-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const policy = join(folder, 'pack.yaml')
+  const head = { apiVersion: 'preflight.dev/v1', kind: 'Policy', metadata: { name: 'versions' } }
+  const rules = [{ id: 'told', when: "finding.level == 'breaking'", then: 'WARN' }]
+  writeFileSync(policy, JSON.stringify({ ...head, rules, minimum_bump: { then: 'BLOCK' } }))
+  const { send, writes } = await scene(t, {}, { policy })
+  const asksMore = { packages: [{ ...PACKAGE, environmentVariables: [{ name: 'NEW', isRequired: true }] }] }
+  const refused = await send('POST', '/v0/publish', server({ ...asksMore, version: '1.1.0' }))
+  assert.equal(refused.status, 403)
+  assert.match(await refused.text(), /VERSION_BUMP_TOO_SMALL/)
+  const edited = server({ ...asksMore, version: '1.0.0' })
+  assert.equal((await send('PUT', `/v0.1/servers/${encodeURIComponent(NAME)}/versions/1.0.0`, edited)).status, 403)
+  assert.equal(writes(), 0)
+  assert.equal((await send('POST', '/v0/publish', server({ ...asksMore, version: '2.0.0' }))).status, 200)
+})
 
 test('another version of a package, and what is optional, goes out', async (t) => {
   const { send, upstream } = await scene(t)

@@ -1,9 +1,11 @@
 /** npm against a real registry with the whole gateway between: what is published is judged by the contracts in it, and npm prints why not. */
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { testAuthority } from '../fakes/certificates.ts'
+import { run } from '../fakes/command-io.ts'
 import { startTestGateway } from '../fakes/gateway.ts'
 import { npmClient, startRegistry } from '../fakes/registry.ts'
 import { openapi } from '../fakes/scm-client.ts'
@@ -11,7 +13,7 @@ import { openapi } from '../fakes/scm-client.ts'
 const BOTH = { 'api/openapi.yaml': openapi('/pets', '/toys'), 'index.js': '' }
 const ONE = { 'api/openapi.yaml': openapi('/pets'), 'index.js': '' }
 
-async function scene(t: TestContext, route: object = {}) {
+async function scene(t: TestContext, route: object = {}, config: object = {}) {
   const registry = await startRegistry(t)
   const gateway = await startTestGateway(t, {
     routes: [
@@ -25,6 +27,7 @@ async function scene(t: TestContext, route: object = {}) {
       },
     ],
     monitoring: { sinks: [{ type: 'log' }] },
+    ...config,
   })
   const npm = npmClient(t, gateway.addresses.proxy, registry.token)
   return { registry, gateway, npm, direct: npmClient(t, registry.origin, registry.token) }
@@ -104,6 +107,28 @@ test('an older line that is published again is held against its own line, and ag
   assert.equal(patched.code, 0, patched.output)
   const misplaced = await npm.publish('pets', '1.0.2', ONE, '--tag=latest')
   assert.match(misplaced.output, /npm:pets@latest/)
+})
+
+test('what breaks goes out with a major version only, where the policy minds the version and nothing else', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'preflight-npm-policy-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const policy = join(folder, 'pack.yaml')
+  const rules = [{ id: 'told', when: "finding.level == 'breaking'", then: 'WARN' }]
+  const head = { apiVersion: 'preflight.dev/v1', kind: 'Policy', metadata: { name: 'versions' } }
+  writeFileSync(policy, JSON.stringify({ ...head, rules, minimum_bump: { then: 'BLOCK', operations: ['publish'] } }))
+  const { npm, gateway } = await scene(t, {}, { policy })
+  const wide = { 'schema.graphql': 'type Query { pets: Int toys: Int }' }
+  const narrow = { 'schema.graphql': 'type Query { pets: Int }' }
+  assert.equal((await npm.publish('pets', '1.0.0', wide)).code, 0)
+  const patched = await npm.publish('pets', '1.0.1', narrow)
+  assert.match(
+    patched.output,
+    /VERSION_BUMP_TOO_SMALL: npm:pets: the changes ask for a major version; it went from 1\.0\.0 to 1\.0\.1/,
+  )
+  const raised = await npm.publish('pets', '2.0.0', narrow)
+  assert.equal(raised.code, 0, raised.output)
+  const again = await run(['policy', 'replay', policy, '--ledger', '--data-dir', gateway.dataDir, '--format', 'json'])
+  assert.equal(again.code, 0, again.stdout + again.stderr)
 })
 
 test('deprecation and owners go by the rules of the route', async (t) => {

@@ -111,6 +111,14 @@ test('cases of a pack state their own past, versions and consumers', async (t) =
       want: { decision: 'REQUIRE_APPROVAL', reason: 'VERSION_BUMP_TOO_SMALL' },
     },
     {
+      description: 'published with a patch',
+      context,
+      findings: breaking,
+      versions,
+      release: { base: '1.0.0', head: '1.0.1' },
+      want: { decision: 'REQUIRE_APPROVAL', reason: 'VERSION_BUMP_TOO_SMALL' },
+    },
+    {
       description: 'protected',
       context,
       findings: breaking,
@@ -123,7 +131,7 @@ test('cases of a pack state their own past, versions and consumers', async (t) =
   writeFileSync(join(folder, 'cases.yaml'), JSON.stringify({ cases }))
   const { code, stdout, stderr } = await run(['policy', 'test', join(folder, 'pack.yaml')])
   assert.equal(code, 0, stdout + stderr)
-  assert.match(stdout, /5 passed, 0 failed/)
+  assert.match(stdout, /6 passed, 0 failed/)
 })
 
 test('a version that is not raised is told by the real comparison', async (t) => {

@@ -91,7 +91,9 @@ class RegistryAction implements JudgedAction {
     if (before === null) return [receiptQuestion('register', targetOf(name, null))]
     const target = targetOf(name, version)
     const subject = { name: `publish ${target}`, target, scope: null, operation: 'publish' }
-    return [{ subject, ground: { kind: 'change_set', artifacts: artifactsOf(before, server), unreadable: [] } }]
+    const release = { name: targetOf(name, null), base: versionOf(before), head: version }
+    const artifacts = artifactsOf(before, server)
+    return [{ subject, ground: { kind: 'change_set', artifacts, unreadable: [], release } }]
   }
 
   watch(): AnswerWatcher | null {
@@ -135,6 +137,11 @@ function artifactsOf(before: Server, after: Server): readonly Artifact[] {
   }
   if (old === null && young === null) return [configuration]
   return [configuration, { id: 'server.json#tools', type: 'mcp_manifest', before: old ?? '', after: young ?? '' }]
+}
+
+/** A server that was let in without a version states an empty one: then it cannot be told how far it was raised. */
+function versionOf({ version }: Server): string {
+  return typeof version === 'string' ? version : ''
 }
 
 function targetOf(name: string, version: string | null): string {

@@ -78,11 +78,11 @@ async function publicationQuestions(publication: Publication, scene: NpmScene): 
   const packument = await scene.registry.packument(name, false)
   const after = await treeOf(() => Promise.resolve(publication.tarball), scene)
   const before = predecessorOf(version, packument)
-  const questions = [await versionQuestion(name, version, { before, after, packument }, scene)]
+  const questions = [await versionQuestion(name, version, { before, version, after, packument }, scene)]
   for (const tag of tags) {
     const tagged = packument.tags.get(tag) ?? null
     if (tagged === null || tagged === before || tagged === version) continue
-    questions.push(await versionQuestion(name, tag, { before: tagged, after, packument }, scene))
+    questions.push(await versionQuestion(name, tag, { before: tagged, version, after, packument }, scene))
   }
   return questions
 }
@@ -99,7 +99,7 @@ async function tagQuestions(
     const before = packument.tags.get(tag) ?? null
     if (!packument.versions.has(version)) throw unread(`the registry has no version ${version} of ${name} to tag`)
     const after = await versionTree(name, version, packument, scene)
-    questions.push(await versionQuestion(name, tag, { before, after, packument }, scene))
+    questions.push(await versionQuestion(name, tag, { before, version, after, packument }, scene))
   }
   return questions
 }
@@ -148,6 +148,7 @@ type ReadTree = { readonly ok: true; readonly tree: PackageTree } | { readonly o
 interface Sides {
   /** Version; null: none, so all of it is new. */
   readonly before: string | null
+  readonly version: string
   readonly after: ReadTree
   readonly packument: Packument
 }
@@ -165,7 +166,8 @@ async function versionQuestion(name: string, label: string, sides: Sides, scene:
   const { artifacts, unreadable, problem, selectorHash } = await compareTrees(before.tree, after.tree, scene.terms)
   const origin = { kind: 'derived', derivation: null, commitment: null, problem } as const
   const completeness = { origin, bindingProvenAt: null, selectorHash }
-  return { subject, ground: { kind: 'change_set', artifacts, unreadable, completeness } }
+  const release = { name: `npm:${name}`, base: sides.before, head: sides.version }
+  return { subject, ground: { kind: 'change_set', artifacts, unreadable, completeness, release } }
 }
 
 const EMPTY: ReadTree = { ok: true, tree: new Map() }

@@ -57,6 +57,41 @@ suite('a minimum bump', () => {
     assert.match(asked([BREAKING], ['jan', 'feb']).blocking_reasons[0]?.message ?? '', /jan is no semantic version/)
   })
 
+  const released = (release: DecideInput['release'], findings = [BREAKING], pack: object = {}): Verdict => {
+    const policy = fakePolicy({ rules: NEVER, minimum_bump: { then: 'BLOCK' }, ...pack })
+    const analyses = [fakeAnalysis('schema.graphql', findings), fakeAnalysis('other.graphql', [])]
+    return decideOn([], { policy, analyses, ...(release !== undefined && { release }) })
+  }
+
+  test('asks it of what a contract is published in, whether or not the contract has a version of its own', () => {
+    const name = 'npm:pets'
+    assert.equal(released({ name, base: '1.4.2', head: '2.0.0' }).decision, 'ALLOW')
+    const patched = released({ name, base: '1.4.2', head: '1.4.3' })
+    assert.equal(patched.decision, 'BLOCK')
+    assert.deepEqual(
+      patched.blocking_reasons.map(({ code, message }) => [code, message]),
+      [['VERSION_BUMP_TOO_SMALL', 'npm:pets: the changes ask for a major version; it went from 1.4.2 to 1.4.3']],
+    )
+    assert.equal(released({ name, base: '1.4.2', head: '1.4.3' }, []).decision, 'ALLOW')
+    assert.equal(released({ name, base: null, head: '1.0.0' }).decision, 'ALLOW')
+    assert.match(
+      released({ name, base: '', head: '1.0.0' }).blocking_reasons[0]?.message ?? '',
+      /base states no version/,
+    )
+    assert.equal(released(undefined).decision, 'ALLOW')
+  })
+
+  test('is part of the verdict, so of its fingerprint, only where the pack asks for it', () => {
+    const [a, b] = [
+      { name: 'npm:pets', base: '1.0.0', head: '2.0.0' },
+      { name: 'npm:pets', base: '1.0.0', head: '3.0.0' },
+    ]
+    assert.notEqual(released(a).fingerprint, released(b).fingerprint)
+    const without = (release: DecideInput['release']) => released(release, [BREAKING], { minimum_bump: undefined })
+    assert.equal(without(a).fingerprint, without(b).fingerprint)
+    assert.equal(without(a).fingerprint, without(undefined).fingerprint)
+  })
+
   test('says nothing of contracts that come or go, have no version of their own, or could not be analysed', () => {
     const created = { spec_versions: { base: null, head: '3.0.3' } }
     assert.equal(asked([INFO], [null, '1.0.0'], {}, created).decision, 'ALLOW')
