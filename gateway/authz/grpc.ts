@@ -165,7 +165,7 @@ function responseOf(verdict: Verdict): CheckResponse {
     denied_response: {
       status: { code: told.status },
       headers: options([...Object.entries(told.headers), ...pairs(headers)]),
-      body: told.body,
+      body: String(told.body),
     },
   }
 }

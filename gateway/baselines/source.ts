@@ -4,8 +4,9 @@ import type { ContractSource } from '../config/route.ts'
 import { canonicalAddress, specialRange } from '../egress/address.ts'
 import { fetchDocument } from '../egress/fetch.ts'
 import { GatewayError } from '../errors.ts'
-import { readGitDocument } from '../scm/git-document.ts'
+import { readGitDocument, readGitFolder } from '../scm/git-document.ts'
 import { gitFileChangedAt, parseGitReference } from '../scm/git.ts'
+import { protoFolderChangedAt, protoSet, readProtoFolder } from './proto-folder.ts'
 
 const MAX_BYTES = 64 * 1024 * 1024
 
@@ -18,7 +19,7 @@ export type SourceKind = 'file' | 'url' | 'git'
  */
 export async function readContractSource(source: ContractSource, repository: string | undefined): Promise<string> {
   try {
-    if ('file' in source) return await readFile(source.file, 'utf8')
+    if ('file' in source) return await readFromDisk(source.file)
     return await ('git' in source ? readFromGit(source.git, repository) : download(source.url))
   } catch (error) {
     throw new GatewayError('PREFLIGHT_UNDECIDED', `The contract could not be read from ${placeOf(source)}.`, {
@@ -34,7 +35,7 @@ export function sourceKind(source: ContractSource): SourceKind {
 
 /** True when a file was written, or its ref was given another content, after `since` (milliseconds); a URL does not tell. */
 export async function isNewer(source: ContractSource, since: number, repository: string | undefined): Promise<boolean> {
-  if ('file' in source) return (await stat(source.file)).mtimeMs > since
+  if ('file' in source) return (await fileChangedAt(source.file)) > since
   if (!('git' in source)) return false
   const changedAt = await gitFileChangedAt(...placeInGit(source.git, repository))
   return changedAt !== null && changedAt > since
@@ -46,9 +47,22 @@ function placeOf(source: ContractSource): string {
 }
 
 async function readFromGit(text: string, repository: string | undefined): Promise<string> {
-  const read = await readGitDocument(...placeInGit(text, repository), MAX_BYTES)
+  const place = placeInGit(text, repository)
+  const read = await readGitDocument(...place, MAX_BYTES)
   if (read.ok) return read.value.text
+  const folder = await readGitFolder(...place, '.proto', MAX_BYTES)
+  if (folder.ok && folder.value.size > 0) return protoSet(text, folder.value)
   throw new Error(read.problem.message)
+}
+
+/** A folder stands for the .proto files in it. */
+async function readFromDisk(path: string): Promise<string> {
+  return (await stat(path)).isDirectory() ? readProtoFolder(path, MAX_BYTES) : readFile(path, 'utf8')
+}
+
+async function fileChangedAt(path: string): Promise<number> {
+  const found = await stat(path)
+  return found.isDirectory() ? protoFolderChangedAt(path) : found.mtimeMs
 }
 
 function placeInGit(text: string, repository: string | undefined) {

@@ -29,6 +29,7 @@ const TICK_MS = 1000
 const CONTRACT_TYPES: Readonly<Partial<Record<RouteConfig['protocol'], ArtifactType>>> = {
   mcp: 'mcp_manifest',
   http: 'openapi',
+  grpc: 'protobuf',
 }
 
 export function startWatcher(deps: WatcherDeps): Watcher {

@@ -1,7 +1,8 @@
 /** Where a command reads contract documents from: a file, a folder of .proto files, standard input, or `<ref>:<path>` of the git repository here, with the further files that a document refers to. */
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join, relative, resolve, sep } from 'node:path'
-import { byCodeUnit, DEFAULT_DOCUMENT_LIMITS, ok } from '../../engine/index.ts'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { dirname, relative, resolve, sep } from 'node:path'
+import { DEFAULT_DOCUMENT_LIMITS, ok } from '../../engine/index.ts'
+import { readProtoFolder } from '../baselines/proto-folder.ts'
 import { fileReferences } from '../scm/file-references.ts'
 import { readGitDocument } from '../scm/git-document.ts'
 import { referencedFiles, type FileShelf } from '../scm/referenced-files.ts'
@@ -30,7 +31,7 @@ export async function readSource(name: string, io: CommandIo, folder = '.'): Pro
   const path = resolve(folder, name)
   if (isFolder(path)) {
     // A line of one file is none of the folder: reports that annotate files mark nothing.
-    return { name, text: protoSet(path), path: null, isCheckedOut: true, readBeside: null }
+    return { name, text: await protoSetIn(path), path: null, isCheckedOut: true, readBeside: null }
   }
   if (existsSync(path)) {
     const shown = reportedPath(path, folder)
@@ -48,16 +49,12 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
-/** The .proto files below a folder, as the set that the engine takes: each under the path by which imports name it. */
-function protoSet(folder: string): string {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.proto'))
-    .map((entry) => join(entry.parentPath, entry.name))
-  if (files.length === 0) throw new UsageError(`${folder} is a directory without .proto files; name a file in it`)
-  const size = files.reduce((sum, file) => sum + statSync(file).size, 0)
-  if (size > MAX_BYTES) throw new UsageError(`the .proto files in ${folder} are more than ${MAX_BYTES} bytes`)
-  const texts = files.map((file) => [relative(folder, file).split(sep).join('/'), readFile(file)] as const)
-  return JSON.stringify(Object.fromEntries(texts.sort(([a], [b]) => byCodeUnit(a, b))))
+async function protoSetIn(folder: string): Promise<string> {
+  try {
+    return await readProtoFolder(folder, MAX_BYTES)
+  } catch (error) {
+    throw new UsageError(messageOf(error))
+  }
 }
 
 /** From the working directory, where the file lies below it; tools that annotate files know it by that path. */

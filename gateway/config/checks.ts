@@ -6,7 +6,8 @@ import { compileRules } from '../intercept/mapped/rules.ts'
 import { errorCode } from '../startup-error.ts'
 import { checkScm, pushWarnings } from './scm-checks.ts'
 import { isLoopback, isWildcard, parseAddress, type Address } from './addresses.ts'
-import { checkCertificateFiles, checkEgressLists, checkReservedName, checkRouteHosts } from './egress-checks.ts'
+import { authorityWarnings, checkCertificateFiles } from './certificate-checks.ts'
+import { checkEgressLists, checkReservedName, checkRouteHosts } from './egress-checks.ts'
 import type { Config } from './schema.ts'
 import type { ContractSource, RouteConfig } from './route.ts'
 import type { Located } from './schema-mistakes.ts'
@@ -25,7 +26,7 @@ const CHECKS: readonly Check[] = [
   checkRouteNames,
   checkRouteMatches,
   checkRoutesSomewhere,
-  checkHttpRoutes,
+  checkJudgedRoutes,
   checkValidation,
   checkKubernetesNames,
   checkRequestMaps,
@@ -48,7 +49,7 @@ export function checkMeaning(config: Config): readonly Located[] {
 
 /** What is allowed and probably not meant. */
 export function warningsOf(config: Config): readonly Located[] {
-  const warnings: Located[] = []
+  const warnings: Located[] = [...authorityWarnings(config)]
   if (config.monitoring.sinks.length === 0)
     warnings.push({
       pointer: '/monitoring/sinks',
@@ -144,18 +145,19 @@ function checkRoutesSomewhere({ routes }: Config): readonly Located[] {
   )
 }
 
-function checkHttpRoutes({ routes }: Config): readonly Located[] {
-  return routes.flatMap((route, index) =>
-    route.protocol === 'http' && route.contract?.current === undefined
-      ? [
-          at(
-            `/routes/${index}`,
-            `the http route "${route.name}" has no contract.current, so its calls could not be judged`,
-            'name the OpenAPI document that the upstream offers now: contract: { current: { url: … } }',
-          ),
-        ]
-      : [],
-  )
+/** What the calls of a protocol are judged by, where nothing in the calls themselves tells it. */
+const JUDGED_BY: Readonly<Partial<Record<RouteConfig['protocol'], string>>> = {
+  http: 'the OpenAPI document that the upstream offers now: contract: { current: { url: … } }',
+  grpc: 'the .proto file, or the folder of them, that the upstream offers now: contract: { current: { file: … } }',
+}
+
+function checkJudgedRoutes({ routes }: Config): readonly Located[] {
+  return routes.flatMap(({ name, protocol, contract }, index) => {
+    const fix = JUDGED_BY[protocol]
+    if (fix === undefined || contract?.current !== undefined) return []
+    const what = `the ${protocol} route "${name}" has no contract.current, so its calls could not be judged`
+    return [at(`/routes/${index}`, what, `name ${fix}`)]
+  })
 }
 
 function checkValidation({ routes }: Config): readonly Located[] {
@@ -245,9 +247,9 @@ function checkAgents({ routes }: Config): readonly Located[] {
 }
 
 function checkContractFiles({ routes }: Config): readonly Located[] {
-  return routes.flatMap(({ contract }, index) =>
+  return routes.flatMap(({ contract, protocol }, index) =>
     (['baseline', 'current'] as const).flatMap((side) => {
-      const reason = unreadable(contract?.[side])
+      const reason = unreadable(contract?.[side], protocol)
       return reason === null ? [] : [at(`/routes/${index}/contract/${side}/file`, reason, 'paths start at this file')]
     }),
   )
@@ -270,11 +272,13 @@ function checkContractSources({ routes, diff }: Config): readonly Located[] {
   })
 }
 
-function unreadable(source: ContractSource | undefined): string | null {
+function unreadable(source: ContractSource | undefined, protocol: RouteConfig['protocol']): string | null {
   if (source === undefined || !('file' in source)) return null
   try {
     accessSync(source.file, constants.R_OK)
-    return statSync(source.file).isFile() ? null : `${source.file} is not a file`
+    const found = statSync(source.file)
+    // Only a protobuf contract can be a folder: its files name each other by their paths in it.
+    return found.isFile() || (found.isDirectory() && protocol === 'grpc') ? null : `${source.file} is not a file`
   } catch (error) {
     return `${source.file} cannot be read (${errorCode(error) ?? 'unknown error'})`
   }

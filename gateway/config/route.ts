@@ -5,6 +5,7 @@ import { seconds, strict } from './fields.ts'
 import { RouteScmConfig } from './scm.ts'
 import { ArgocdRoute } from './argocd-route.ts'
 import { EditsRoute } from './edits-route.ts'
+import { GrpcRoute } from './grpc-route.ts'
 import { KubernetesRoute } from './kubernetes-route.ts'
 import { LlmRoute } from './llm-route.ts'
 import { NpmRoute } from './npm-route.ts'
@@ -12,7 +13,12 @@ import { RequestMap } from './request-map.ts'
 
 export const ContractSource = Type.Union([
   Type.Object(
-    { file: Type.String({ minLength: 1, description: 'Path, relative to the configuration file.' }) },
+    {
+      file: Type.String({
+        minLength: 1,
+        description: 'Path, relative to the configuration file. Of a grpc route also a folder of .proto files.',
+      }),
+    },
     { additionalProperties: false },
   ),
   Type.Object(
@@ -23,7 +29,8 @@ export const ContractSource = Type.Union([
     {
       git: Type.String({
         pattern: '^[^\\s:{}\\[\\]"\']+:[^\\s:].*$',
-        description: 'REF:PATH, a file at a branch, tag or commit of the repository diff.repository.',
+        description:
+          'REF:PATH, a file at a branch, tag or commit of the repository diff.repository; of a grpc route also a folder of .proto files.',
       }),
     },
     { additionalProperties: false },
@@ -64,6 +71,7 @@ export const RouteConfig = Type.Object(
       [
         Type.Literal('mcp'),
         Type.Literal('http'),
+        Type.Literal('grpc'),
         Type.Literal('kubernetes'),
         Type.Literal('argocd'),
         Type.Literal('mapped'),
@@ -76,7 +84,7 @@ export const RouteConfig = Type.Object(
       ],
       {
         description:
-          'mcp: Streamable HTTP, judged per tool. http: judged against the OpenAPI contract of the route. kubernetes: writes to the Kubernetes API. argocd: syncs and changes of Argo CD applications. mapped: any requests, by rules. github, gitlab, bitbucket: merges, deployments and releases. npm: publications to a registry. llm: calls of a model provider, judged by the tools in them. mcp_registry: publications of MCP servers.',
+          'mcp: Streamable HTTP, judged per tool. http: judged against the OpenAPI contract of the route. grpc: gRPC, gRPC-Web and Connect, judged against the protobuf contract. kubernetes: writes to the Kubernetes API. argocd: syncs and changes of Argo CD applications. mapped: any requests, by rules. github, gitlab, bitbucket: merges, deployments and releases. npm: publications to a registry. llm: calls of a model provider, judged by the tools in them. mcp_registry: publications of MCP servers.',
       },
     ),
     contract: Type.Optional(
@@ -89,7 +97,8 @@ export const RouteConfig = Type.Object(
           ),
           current: Type.Optional(
             Type.Union(ContractSource.anyOf, {
-              description: 'What the upstream offers now (required for http; an mcp route observes tools/list).',
+              description:
+                'What the upstream offers now (required for http and grpc; an mcp route observes tools/list).',
             }),
           ),
           refresh: seconds(
@@ -119,7 +128,7 @@ export const RouteConfig = Type.Object(
         {
           additionalProperties: false,
           description:
-            'Where the contract comes from. baseline: what calls are judged against; without it the first contract seen is pinned (first_use). current: what the upstream offers now (required for http; mcp observes tools/list).',
+            'Where the contract comes from. baseline: what calls are judged against; without it the first contract seen is pinned (first_use). current: what the upstream offers now (required for http and grpc; mcp observes tools/list).',
         },
       ),
     ),
@@ -173,6 +182,7 @@ export const RouteConfig = Type.Object(
         'protocol mcp (observe only): hold structured results of tools against the pinned outputSchema; one of another shape is counted and logged (TOOL_RESULT_SHAPE_DRIFT). protocol http: hold arguments (path, query, headers, cookies, JSON bodies) and answers against the pinned contract. observe: counted and logged. enforce: a call that violates it is refused with 422; answers are never held back.',
     }),
     npm: NpmRoute,
+    grpc: GrpcRoute,
     llm: LlmRoute,
     map: Type.Optional(RequestMap),
     otherwise: Type.Optional(

@@ -136,7 +136,8 @@ export interface ReceiptDemand {
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string
+  /** Bytes where the protocol frames its messages. */
+  readonly body: string | Buffer
 }
 
 /** Under what a call goes on. */

@@ -1,16 +1,23 @@
 /** What operations are found by, read out of the text of a contract: on the event loop when it is short, else in a thread of its own (law 7). */
 import { Worker } from 'node:worker_threads'
+import { DEFAULT_DOCUMENT_LIMITS, readRpcs, type RpcTable } from '../../engine/index.ts'
 import { readOperations, type OperationTable } from './operations.ts'
 
 /** By the type of the contract. Plain data, since it may come out of a thread. */
 interface ReadTables {
   readonly openapi: OperationTable
+  readonly protobuf: RpcTable
 }
 export type ReadType = keyof ReadTables
 
 /** Each throws when the text cannot be read: then no call can be matched, and none is judged by it. */
 export const READERS: { readonly [Type in ReadType]: (text: string) => ReadTables[Type] } = {
   openapi: readOperations,
+  protobuf(text) {
+    const read = readRpcs(text, DEFAULT_DOCUMENT_LIMITS)
+    if (!read.ok) throw new Error(read.problem.message)
+    return read.value
+  },
 }
 
 /** @param inlineBelow contracts shorter than this are read on the event loop */

@@ -16,6 +16,7 @@ import { createContractChecks } from './contract-checks.ts'
 import { createBitbucketRecogniser } from './bitbucket.ts'
 import { createGithubRecogniser } from './github.ts'
 import { createGitlabRecogniser } from './gitlab.ts'
+import { createGrpcRecogniser } from './grpc/recogniser.ts'
 import { createHttpApiRecogniser } from './http-api.ts'
 import { createCluster } from './kubernetes/cluster.ts'
 import { createKubernetesRecogniser } from './kubernetes/recogniser.ts'
@@ -93,6 +94,14 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
         logger,
       }),
       checks,
+      logger,
+      metrics,
+      now,
+      inlineBelow: () => settings().config.analysis.inline_below,
+      repository: () => settings().config.diff.repository,
+    }),
+    grpc: createGrpcRecogniser({
+      baselines: deps.baselines,
       logger,
       metrics,
       now,

@@ -35,7 +35,12 @@ export interface AnswerForm {
   readonly status: number
   /** Name, value, name, value … */
   readonly fields: readonly string[]
-  readonly body: string
+  readonly body: string | Buffer
+}
+
+/** google.rpc.Code @param status of HTTP, of an answer that is made here */
+export function grpcCode(status: number): number {
+  return CODES[status] ?? UNKNOWN
 }
 
 /** As a head alone ("Trailers-Only"), which is how a server of gRPC refuses. */
@@ -44,10 +49,10 @@ export function grpcRefusal({ status, body }: Pick<Answer, 'status' | 'body'>): 
     'content-type',
     'application/grpc',
     'grpc-status',
-    String(CODES[status] ?? UNKNOWN),
+    String(grpcCode(status)),
     'grpc-message',
     // Percent-encoded UTF-8 (gRPC over HTTP/2, Status-Message).
-    encodeURI(messageIn(body).toWellFormed()),
+    encodeURI(messageIn(String(body)).toWellFormed()),
   ]
   return { status: 200, fields, body: '' }
 }

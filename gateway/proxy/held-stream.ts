@@ -17,7 +17,7 @@ export interface AnswerStream {
   writeInformation(status: number, headers: string[]): unknown
   writeHead(status: number, statusMessage: string, headers: string[]): unknown
   write(chunk: Buffer | string): boolean
-  end(body?: string): unknown
+  end(body?: Buffer | string): unknown
   addTrailers(trailers: Record<string, string | string[] | undefined>): void
   flushHeaders(): void
   destroy(): unknown
@@ -91,8 +91,8 @@ export class HeldStream implements AnswerStream {
     return true
   }
 
-  end(body?: string): void {
-    if (body !== undefined && body !== '') this.write(body)
+  end(body?: Buffer | string): void {
+    if (body !== undefined && body.length > 0) this.write(body)
     if (this.#form?.kind === 'whole') {
       const isWhole = this.#size <= MAX_WHOLE_BYTES
       const text = Buffer.concat(this.#form.chunks).toString('utf8')

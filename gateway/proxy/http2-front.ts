@@ -38,6 +38,8 @@ export function createHttp2Front(): Http2Front {
       session.on('error', () => session.destroy())
       session.on('close', () => sessions.delete(session))
       session.setTimeout(IDLE_MS, () => session.close())
+      // There is no half of a connection in HTTP/2: a client that ends its side has gone, and its calls with it.
+      connection.on('end', () => session.destroy())
       session.on('stream', (stream, headers, _flags, raw) => {
         const passage = { peer: connection.remoteAddress, serve }
         takeStream(stream, headers, rawFields(raw), passage)
@@ -66,7 +68,7 @@ function takeStream(
   { peer, serve }: { readonly peer: string | undefined; readonly serve: (exchange: Duplex) => void },
 ): void {
   stream.on('error', () => stream.destroy())
-  const fields = headers[':method'] === 'CONNECT' ? null : http1Fields(headers, raw, stream.endAfterHeaders)
+  const fields = isCarried(headers) ? http1Fields(headers, raw, stream.endAfterHeaders) : null
   if (fields === null) return stream.close(http2().constants.NGHTTP2_PROTOCOL_ERROR)
   const [near, far] = duplexPair()
   // What a socket knows of its other end.
@@ -103,6 +105,17 @@ function takeStream(
     // Who streams both ways may wait for an answer first.
     exchange.flushHeaders()
   }
+}
+
+const METHOD = /^[A-Z][A-Z-]*$/
+const SCHEMES: ReadonlySet<unknown> = new Set(['http', 'https'])
+
+/**
+ * False for what HTTP/1.1 cannot carry as it was meant: a method in small letters, which would become another one on the way, a
+ * scheme, which would be lost, and CONNECT, for which there is HTTP/1.1.
+ */
+function isCarried({ ':method': method = '', ':scheme': scheme }: IncomingHttpHeaders): boolean {
+  return METHOD.test(method) && method !== 'CONNECT' && SCHEMES.has(scheme)
 }
 
 /**

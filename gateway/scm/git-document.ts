@@ -1,4 +1,4 @@
-/** A contract document of a git repository at a ref (`<ref>:<path>`, wire.md §3), and the files beside it at the same ref. */
+/** A contract document of a git repository at a ref (`<ref>:<path>`, wire.md §3), and the files beside or below it at the same ref. */
 import { posix } from 'node:path'
 import { ok, type Result } from '../../engine/index.ts'
 import { readGitFile, readGitFiles, resolveGitTree, type GitReference } from './git.ts'
@@ -33,4 +33,27 @@ export async function readGitDocument(
     return ok(texts)
   }
   return ok({ text: text.value, read })
+}
+
+/**
+ * The files of a folder whose names end with `suffix`, by their paths relative to it; none where there is no such folder.
+ * @param maxBytes of all files together
+ */
+export async function readGitFolder(
+  repository: string,
+  { ref, path }: GitReference,
+  suffix: string,
+  maxBytes: number,
+): Promise<Result<ReadonlyMap<string, string>>> {
+  const tree = await resolveGitTree(repository, ref)
+  if (!tree.ok) return tree
+  const folder = path.replace(/\/$/, '')
+  const listed = await listGitFolder(repository, tree.value, folder)
+  if (!listed.ok) return listed
+  const named = listed.value.filter((name) => name.endsWith(suffix))
+  if (named.length === 0) return ok(new Map())
+  const paths = named.map((name) => `${folder}/${name}`)
+  const found = await readGitFiles(repository, tree.value, paths, maxBytes)
+  if (!found.ok) return found
+  return ok(new Map([...found.value].map(([full, text]) => [full.slice(folder.length + 1), text])))
 }

@@ -22,6 +22,8 @@ const TIMEOUT_MS = 15_000
 const BATCH_HEADER = /^([0-9a-f]{40,64}) ([a-z]+) ([0-9]+)$/
 const HEADER_BYTES = 128
 /** Longer paths than file systems hold are no files, and what git says of them repeats them. */
+/** Of the names of the files below one folder. */
+const MAX_LISTING = 4 * 1024 * 1024
 const MAX_PATH = 4096
 
 /** `<ref>:<path>` (wire.md §3); null when the text is not of that form, such as an inline document. */
@@ -83,6 +85,21 @@ export async function readGitFile(
 }
 
 /** When the path was last changed on the way to a ref, milliseconds since the epoch; null when git cannot tell. */
+/** Paths of the files below a folder, relative to it; none where the tree has no such folder. */
+export async function listGitFolder(
+  repository: string,
+  { tree }: GitTree,
+  folder: string,
+): Promise<Result<readonly string[]>> {
+  if (!isPlainPath(folder)) return ok([])
+  const kind = await git(repository, ['cat-file', '-t', `${tree}:${folder}`], { maxBytes: 1024 })
+  if (!kind.ok || kind.value.toString('latin1').trim() !== 'tree') return ok([])
+  const listed = await git(repository, ['ls-tree', '-r', '-z', '--name-only', `${tree}:${folder}`], {
+    maxBytes: MAX_LISTING,
+  })
+  return listed.ok ? ok(listed.value.toString('utf8').split('\0').filter(Boolean)) : listed
+}
+
 export async function gitFileChangedAt(repository: string, { ref, path }: GitReference): Promise<number | null> {
   if (!REF.test(ref) || !isPlainPath(path)) return null
   const log = await git(repository, ['log', '-1', '--format=%ct', '--end-of-options', ref, '--', path], {

@@ -91,7 +91,7 @@ class WriteAction implements JudgedAction {
 
 /** Trailers-Only: the whole answer is its head, as gRPC and gRPC-Web both allow. */
 function grpcAnswer({ headers, correlationId }: Call, { status, body }: Answer, message?: string): Answer {
-  const told: unknown = message ?? JSON.parse(body)
+  const told: unknown = message ?? JSON.parse(String(body))
   const text = typeof told === 'string' ? told : textMember(told)
   return {
     status: 200,

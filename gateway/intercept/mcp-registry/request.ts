@@ -1,6 +1,6 @@
 /** What a request to an MCP registry does, by its method and path: the registry's published API, and nothing unknown passes. */
-import { registryBase } from '../npm/request.ts'
 import type { CallHead } from '../action.ts'
+import { basePath } from '../base-path.ts'
 import { isRead, matchSegments, segmentsOf } from '../scm-request.ts'
 
 export type RegistryRequest =
@@ -43,7 +43,7 @@ export function readRegistryRequest({
   route,
 }: Pick<CallHead, 'method' | 'upstreamPath' | 'route'>): RegistryRequest {
   if (isRead(method)) return { kind: 'pass' }
-  const base = registryBase(route)
+  const base = basePath(route)
   const segments = upstreamPath.startsWith(`${base}/`) ? segmentsOf(upstreamPath.slice(base.length)) : null
   const [version, ...rest] = segments ?? []
   if (version === undefined || !/^v[0-9]+(?:\.[0-9]+)?$/i.test(version)) return { kind: 'unknown' }

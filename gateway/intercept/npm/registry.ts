@@ -3,10 +3,10 @@ import { GatewayError } from '../../errors.ts'
 import type { Flow } from '../../flow/flow.ts'
 import type { Upstreams } from '../../proxy/upstream.ts'
 import { UpstreamRefusal, type Call } from '../action.ts'
+import { basePath } from '../base-path.ts'
 import { askAsCaller, askingFault, type CallerAnswer } from '../caller-request.ts'
 import { isJsonObject } from '../strict-json.ts'
 import { NEW_PACKAGE, readPackument, type Packument } from './packument.ts'
-import { registryBase } from './request.ts'
 import { isIntact } from './tarball.ts'
 
 export interface RegistryClient {
@@ -41,7 +41,7 @@ export function createRegistryClient(call: Call, { upstreams, readJson, maxBytes
     if (!json.ok) throw undecided(`${what} cannot be read: ${json.problem.message}`)
     return json.value
   }
-  const base = registryBase(call.route)
+  const base = basePath(call.route)
   return {
     async packument(name, isWhole) {
       const path = `${base}/${name.replace('/', '%2f')}${isWhole ? '?write=true' : ''}`

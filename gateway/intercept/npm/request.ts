@@ -1,5 +1,6 @@
 /** What a request to an npm registry does, by its method and path alone: a table of the registry's endpoints, and nothing unknown passes. */
 import type { CallHead } from '../action.ts'
+import { basePath } from '../base-path.ts'
 import { isRead, matchSegments, segmentsOf } from '../scm-request.ts'
 
 export type NpmRequest =
@@ -100,7 +101,7 @@ export function readNpmRequest({
   route,
 }: Pick<CallHead, 'method' | 'upstreamPath' | 'route'>): NpmRequest {
   if (isRead(method)) return { kind: 'pass' }
-  const segments = withinRegistry(upstreamPath, registryBase(route))
+  const segments = withinRegistry(upstreamPath, basePath(route))
   if (segments === null) return { kind: 'unknown', why: 'the path is not one of the registry' }
   for (const row of ROWS) {
     if (row.methods !== '*' && !row.methods.split(' ').includes(method)) continue
@@ -109,12 +110,6 @@ export function readNpmRequest({
     return row.make(names, segments.join('/'))
   }
   return { kind: 'unknown', why: 'no endpoint of a registry that is known here has this method and path' }
-}
-
-/** Path of the registry's root at the upstream, without a slash at its end. A route without upstream has its prefix for it. */
-export function registryBase({ upstream, match }: Pick<CallHead['route'], 'upstream' | 'match'>): string {
-  const path = upstream === undefined ? match.path : new URL(upstream).pathname
-  return path.endsWith('/') ? path.slice(0, -1) : path
 }
 
 /** Segments behind the root, with `@scope/name` as one of them however its slash is written. */
