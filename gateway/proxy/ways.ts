@@ -2,7 +2,7 @@
  * What becomes of a connection whose destination is known before anything on it has been read: ended here, because a route
  * names its host; passed through as a tunnel, because egress allows it; or refused. CONNECT and redirects share it.
  */
-import type { Socket } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import { EgressDenied, type Egress, type EgressDenial } from '../egress/policy.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { Settings } from '../settings.ts'
@@ -78,8 +78,9 @@ function dialFault(error: unknown): ErrorCode {
 }
 
 /**
- * Joins both sides, and refuses TLS for another server than the one the tunnel was opened to, where it can be seen: behind one
- * address many hosts may answer. Servers may speak first, so what they say passes meanwhile.
+ * Joins both sides, and refuses TLS for another server than the one the tunnel was opened to: behind one address many hosts may
+ * answer. Clients name the server unless they have its address only, so TLS that names none which can be read (too long, too old)
+ * is refused on the way to a name. Servers may speak first, so what they say passes meanwhile.
  */
 export function joinTunnel(asking: Asking, destination: Socket, deps: WaysDeps): void {
   const { socket, authority, settings, correlationId } = asking
@@ -95,11 +96,13 @@ export function joinTunnel(asking: Asking, destination: Socket, deps: WaysDeps):
       },
       verdict: hello.serverName.then((name) => {
         hello.close()
-        if (name === null || name === authority.host) return true
+        if (name === null ? isIP(authority.host) !== 0 : name === authority.host) return true
         deps.metrics.count('preflight_tls_handshakes_total', { result: 'wrong_name' })
         deps.logger.warn(
           { correlation_id: correlationId, host: authority.host, server_name: name },
-          'a tunnel was closed: TLS on it asks for another server',
+          name === null
+            ? 'a tunnel was closed: TLS on it names no server that could be read'
+            : 'a tunnel was closed: TLS on it asks for another server',
         )
         return false
       }),

@@ -1,0 +1,117 @@
+/** A hostile client of tunnels: TLS to another server behind the address of an allowed one, told in ways that are hard to read. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import { Duplex } from 'node:stream'
+import { test, type TestContext } from 'node:test'
+import { connect as connectTls, type ConnectionOptions } from 'node:tls'
+import { startRoad } from '../fakes/road.ts'
+import { listening } from '../fakes/listening.ts'
+import { openConnect } from '../fakes/through-proxy.ts'
+import { until } from '../fakes/until.ts'
+
+/** A destination that takes whatever comes, and a tunnel to it. */
+async function scene(t: TestContext) {
+  const received: Buffer[] = []
+  const origin = await listening(
+    t,
+    createServer((socket) => socket.on('data', (bytes: Buffer) => received.push(bytes))),
+  )
+  const road = await startRoad({
+    routes: [],
+    config: { egress: { allow: ['localhost', 'allowed.localhost', '127.0.0.0/8', '::1'] } },
+  })
+  t.after(() => road.close())
+  const { port } = new URL(origin)
+  return {
+    road,
+    received: () => Buffer.concat(received),
+    async tunnel(host: string): Promise<Socket> {
+      const { socket, head } = await openConnect(road.url, `${host}:${port}`)
+      assert.match(head, /^HTTP\/1\.1 200 /)
+      return socket
+    },
+  }
+}
+
+/** The first flight of a TLS client. */
+async function clientHello(options: ConnectionOptions): Promise<Buffer> {
+  const { promise, resolve } = Promise.withResolvers<Buffer>()
+  const wire = new Duplex({ read: () => {}, write: (bytes: Buffer, _encoding, done) => (resolve(bytes), done()) })
+  const client = connectTls({ socket: wire, rejectUnauthorized: false, ...options })
+  client.on('error', () => client.destroy())
+  const hello = await promise
+  client.destroy()
+  return hello
+}
+
+/** A hello that says the name, and then goes on for longer than it is read: records of 16 KiB, one handshake message. */
+async function longHello(): Promise<Buffer> {
+  const padding = Buffer.alloc(80 * 1024)
+  const plain = (await clientHello({ servername: 'evil.example' })).subarray(5)
+  const extension = Buffer.alloc(4)
+  extension.writeUInt16BE(0xfffe, 0)
+  extension.writeUInt16BE(0xffff, 2)
+  const message = Buffer.concat([plain, extension, padding])
+  message.writeUIntBE(message.length - 4, 1, 3)
+  const records: Buffer[] = []
+  for (let at = 0; at < message.length; at += 16_000) {
+    const part = message.subarray(at, at + 16_000)
+    const head = Buffer.from([0x16, 3, 1, 0, 0])
+    head.writeUInt16BE(part.length, 3)
+    records.push(head, part)
+  }
+  return Buffer.concat(records)
+}
+
+const OTHER = { servername: 'evil.example' }
+
+for (const [what, hello] of [
+  ['in the plain', () => clientHello(OTHER)],
+  ['in TLS 1.0', () => clientHello({ ...OTHER, maxVersion: 'TLSv1', minVersion: 'TLSv1', ciphers: 'ALL:@SECLEVEL=0' })],
+  [
+    'with a cipher that few servers take',
+    () => clientHello({ ...OTHER, minVersion: 'TLSv1.3', ciphers: 'TLS_AES_128_CCM_SHA256' }),
+  ],
+  ['at great length', longHello],
+  ['not at all', () => clientHello({})],
+] as const) {
+  test(`TLS that names another server ${what} does not leave the tunnel`, async (t) => {
+    const { road, tunnel, received } = await scene(t)
+    const socket = await tunnel('localhost')
+    const bytes = await hello()
+    assert.equal(bytes[0], 0x16, 'it is a handshake of TLS')
+    socket.write(bytes)
+    await once(socket.resume(), 'close')
+    assert.equal(received().length, 0)
+    assert.match(await road.metrics.text(), /preflight_tls_handshakes_total\{result="wrong_name"\} 1/)
+  })
+}
+
+test('TLS to an address has no name to tell, and passes', async (t) => {
+  const { tunnel, received } = await scene(t)
+  const hello = await clientHello({})
+  const socket = await tunnel('127.0.0.1')
+  socket.write(hello)
+  await until(() => Promise.resolve(received().equals(hello)), 'the beginning arrives whole')
+  socket.destroy()
+})
+
+test('a hello that never ends is cut off', async (t) => {
+  const { tunnel, received } = await scene(t)
+  const socket = (await tunnel('localhost')).resume()
+  const record = Buffer.concat([Buffer.from([0x16, 3, 1, 0x3e, 0x80]), Buffer.alloc(16_000, 1)])
+  const drip = setInterval(() => socket.write(record), 5)
+  t.after(() => clearInterval(drip))
+  await until(() => Promise.resolve(socket.destroyed), 'the connection is closed')
+  assert.equal(received().length, 0)
+})
+
+test('a CONNECT inside a tunnel of our own making is answered by the far side only', async (t) => {
+  const { tunnel, received } = await scene(t)
+  const socket = await tunnel('localhost')
+  const nested = 'CONNECT 127.0.0.1:1 HTTP/1.1\r\nHost: 127.0.0.1:1\r\n\r\n'
+  socket.write(nested)
+  await until(() => Promise.resolve(received().toString() === nested), 'it is bytes like any other')
+  socket.destroy()
+})
