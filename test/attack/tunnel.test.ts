@@ -26,7 +26,7 @@ async function scene(t: TestContext) {
   return {
     road,
     received: () => Buffer.concat(received),
-    async tunnel(host: string): Promise<Socket> {
+    tunnel: async (host: string): Promise<Socket> => {
       const { socket, head } = await openConnect(road.url, `${host}:${port}`)
       assert.match(head, /^HTTP\/1\.1 200 /)
       return socket
