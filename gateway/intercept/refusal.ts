@@ -13,6 +13,23 @@ export function refusalMembers(refusal: Refusal): Readonly<Record<string, unknow
   }
 }
 
+/** For clients that print a body as it is: without the decision itself, which its id finds. */
+export function briefMembers({
+  code,
+  message,
+  correlationId,
+  envelope,
+  demand,
+}: Refusal): Readonly<Record<string, unknown>> {
+  return {
+    error: code,
+    message,
+    correlation_id: correlationId,
+    ...(envelope === null ? {} : { decision_id: envelope.decision_id, execution_action: envelope.execution_action }),
+    ...(demand === undefined ? {} : { receipt_required: demand }),
+  }
+}
+
 /** In one sentence or two, for people: which receipt is missing, what is wrong with the one that came, and how to get it. */
 export function demandText(name: string, { context, artifacts, reason, note }: ReceiptDemand): string {
   const about = artifacts.map(({ id, type }) => `${id} (${type})`).join(', ')

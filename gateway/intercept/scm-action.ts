@@ -22,9 +22,9 @@ import {
   type Question,
   type Refusal,
 } from './action.ts'
-import { httpRefusal, jsonAnswer, refusalMembers } from './refusal.ts'
 import { UnreadableIntent, type ScmIntent } from './scm-intent.ts'
 import { questionOn, type PinnedQuestion } from './scm-questions.ts'
+import { scmRefusal } from './scm-refusal.ts'
 
 export interface ScmDeps {
   readonly upstreams: Upstreams
@@ -46,20 +46,20 @@ export interface ScmDialect {
   readonly name: string
 }
 
-export function passing(name: string): PassingAction {
-  return { kind: 'pass', name, isStanding: false, watch: () => null, refuse: httpRefusal }
+export function passing(call: Call, name: string): PassingAction {
+  return { kind: 'pass', name, isStanding: false, watch: () => null, refuse: scmRefusal(call) }
 }
 
 /** Answered here: it has no reading, or the route does not let it do that. */
 export function refused(call: Call, name: string, message: string): Action {
-  const members = refusalMembers({
+  const answer = scmRefusal(call)({
     code: 'PREFLIGHT_STOP',
     message: `Preflight stopped this call: ${message}`,
     correlationId: call.correlationId,
     envelope: null,
     subject: null,
   })
-  return { kind: 'refuse', name, answer: jsonAnswer(403, members, { 'Preflight-Action': 'STOP' }) }
+  return { kind: 'refuse', name, answer: { ...answer, headers: { ...answer.headers, 'Preflight-Action': 'STOP' } } }
 }
 
 /** Branches that files reach by a judged merge only. */
@@ -129,7 +129,7 @@ export class ScmAction implements JudgedAction {
   }
 
   refuse(refusal: Refusal): Answer {
-    return httpRefusal(refusal)
+    return scmRefusal(this.#call)(refusal)
   }
 
   async #telling<T>(ask: () => Promise<T>): Promise<T> {

@@ -166,6 +166,21 @@ function deployments(repository: FakeRepository): readonly object[] {
   return id === undefined ? [] : [{ id: 1, sha: id, environment: 'production' }]
 }
 
+function pullNode({ repository }: ScmServer, { id, base, head, state }: FakeMergeRequest): object {
+  return {
+    id: `PR_${id}`,
+    number: id,
+    state: state.toUpperCase(),
+    title: head,
+    commits: { nodes: [{ commit: { oid: repository.tip(head) } }] },
+    mergeStateStatus: 'CLEAN',
+    headRepositoryOwner: { id: 'U_1', login: repository.name.split('/')[0] },
+    headRefName: head,
+    baseRefName: base,
+    headRefOid: repository.tip(head),
+  }
+}
+
 interface GraphqlRequest {
   readonly query: string
   readonly variables?: Readonly<Record<string, unknown>>
@@ -176,7 +191,14 @@ function graphql(server: ScmServer, { query, variables = {} }: GraphqlRequest): 
   const { repository } = server
   if (/\bmutation\b/.test(query)) {
     server.effects.push('graphql mutation')
-    return { body: { data: { mutation: true } } }
+    return { body: { data: { mergePullRequest: { clientMutationId: null } } } }
+  }
+  // What the command line asks first: which fields this server has of late.
+  const types = [...query.matchAll(/(\w+)\s*:\s*__type\b/g)].map(([, alias = '']) => [alias, { fields: [] }])
+  if (types.length > 0) return { body: { data: Object.fromEntries(types) } }
+  if (/\bpullRequest\(number:/.test(query)) {
+    const request = repository.mergeRequests.get(Number(variables['pr_number']))
+    return { body: { data: { repository: { pullRequest: request === undefined ? null : pullNode(server, request) } } } }
   }
   const id = typeof variables['id'] === 'string' ? variables['id'] : ''
   const owner = { nameWithOwner: repository.name }

@@ -1,7 +1,7 @@
 /** How calls of the model providers are told by their paths, and how each provider says no, so that its own SDK shows why. */
 import { ERRORS } from '../../errors.ts'
 import type { Answer, CallHead, Refusal } from '../action.ts'
-import { httpRefusal, jsonAnswer, refusalMembers, refusalText } from '../refusal.ts'
+import { briefMembers, httpRefusal, jsonAnswer, refusalMembers, refusalText } from '../refusal.ts'
 import { segmentsOf } from '../scm-request.ts'
 
 export interface Provider {
@@ -97,14 +97,8 @@ function told(refusal: Refusal, own: Readonly<Record<string, unknown>>): Answer 
   return jsonAnswer(ERRORS[refusal.code].status, { ...own, preflight: refusalMembers(refusal) })
 }
 
-/** For SDKs whose error message is the body as it is: without the decision, which its id finds. */
+/** For SDKs whose error message is the body as it is. */
 function briefly(refusal: Refusal, own: Readonly<Record<string, unknown>>): Answer {
-  const { code: error, correlationId: correlation_id, envelope, demand } = refusal
-  const preflight = {
-    error,
-    correlation_id,
-    ...(envelope === null ? {} : { decision_id: envelope.decision_id, execution_action: envelope.execution_action }),
-    ...(demand === undefined ? {} : { receipt_required: demand }),
-  }
-  return jsonAnswer(ERRORS[error].status, { ...own, preflight })
+  const { message: _said, ...preflight } = briefMembers(refusal)
+  return jsonAnswer(ERRORS[refusal.code].status, { ...own, preflight })
 }

@@ -1,0 +1,35 @@
+/** Programs of the system that tests run: found on the PATH, and demanded where everything is to be installed. */
+import assert from 'node:assert/strict'
+import { execFile, spawnSync } from 'node:child_process'
+import type { TestContext } from 'node:test'
+
+export interface RanProgram {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** False: the test is skipped. In CI the program has to be there. */
+export function hasProgram(t: TestContext, program: string, ...probe: readonly string[]): boolean {
+  const argv = probe.length === 0 ? ['--version'] : [...probe]
+  const { error, status } = spawnSync(program, argv, { stdio: 'ignore' })
+  if (error === undefined && status === 0) return true
+  const what = [program, ...probe].join(' ')
+  assert.notEqual(process.env['CI'], 'true', `${what} fails; .ci/run installs it`)
+  t.skip(`${what} fails: it is not installed`)
+  return false
+}
+
+/** Resolves whatever the program's exit code is. Its environment is PATH and what is given. */
+export function runProgram(
+  program: string,
+  argv: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<RanProgram> {
+  const { PATH = '' } = process.env
+  return new Promise((resolve) => {
+    execFile(program, [...argv], { env: { PATH, ...env }, timeout: 60_000 }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr })
+    })
+  })
+}
