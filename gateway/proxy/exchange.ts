@@ -8,7 +8,7 @@ import type { Dispatcher } from 'undici'
 import type { AnswerWatcher } from '../intercept/action.ts'
 import type { ExecutionResult } from '../telemetry/events.ts'
 import { readGrpcStatus, type GrpcStatusReader } from './grpc-status.ts'
-import { clientHeaders } from './headers.ts'
+import { clientHeaders, mayTrail } from './headers.ts'
 import { passInformational, type Informational } from './informational.ts'
 import { brokenOutcome, faultOf, isOfUsedConnection, type ExchangeFault } from './outcome.ts'
 import type { Tunnels } from './tunnel.ts'
@@ -279,7 +279,7 @@ function addTrailers(response: AnswerStream, trailers: IncomingHttpHeaders): voi
   if (Object.keys(fields).length > 0) response.addTrailers(fields)
 }
 
-/** Trailers as they pass: what only the gateway says is not theirs to say. */
+/** Trailers as they pass. */
 function carried<T>(trailers: NodeJS.Dict<T>): NodeJS.Dict<T> {
-  return Object.fromEntries(Object.entries(trailers).filter(([name]) => !name.startsWith('preflight-')))
+  return Object.fromEntries(Object.entries(trailers).filter(([name]) => mayTrail(name)))
 }

@@ -36,6 +36,21 @@ const HOP_BY_HOP_IN_ANSWERS: ReadonlySet<string> = new Set([
   'x-correlation-id',
 ])
 
+/** What frames or routes a message has to be known before its body (RFC 9110 §6.5.1); HTTP/2 has no way to say it behind. */
+const NOT_IN_TRAILERS: ReadonlySet<string> = new Set([
+  ...HOP_BY_HOP,
+  'content-length',
+  'host',
+  'http2-settings',
+  'proxy-authenticate',
+  'x-correlation-id',
+])
+
+/** @param name in small letters */
+export function mayTrail(name: string): boolean {
+  return !NOT_IN_TRAILERS.has(name) && !name.startsWith(OWN_PREFIX)
+}
+
 export interface ForwardedFor {
   /** Address of the peer on the proxy's socket. */
   readonly peer: string

@@ -7,6 +7,7 @@ import type { Http2Session, IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp
 import { duplexPair, type Duplex } from 'node:stream'
 import type { Socket } from 'node:net'
 import { request as http1Request } from '../node-http.ts'
+import { http2Fields } from './http2-fields.ts'
 import { MAX_FIELDS } from './target.ts'
 import { http2, tls } from '../node-tls.ts'
 
@@ -31,6 +32,8 @@ export function createHttp2Front(): Http2Front {
     take(connection, serve) {
       const session = http2().performServerHandshake(connection, {
         maxHeaderListPairs: MAX_FIELD_LINES,
+        // Servers say some fields twice that should stand once: no reason to have no answer.
+        strictSingleValueFields: false,
         settings: { maxConcurrentStreams: MAX_STREAMS },
       })
       sessions.add(session)
@@ -149,35 +152,21 @@ function fieldsOf([name, value]: [string, string | string[] | undefined]): [stri
   return (Array.isArray(value) ? value : [value]).map((one) => [name, one])
 }
 
-/** Fields of the one connection in memory (RFC 9113 §8.2.2). */
-const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'transfer-encoding',
-  'upgrade',
-])
-
 /** What comes before the answer: 100 (Continue), early hints. */
 function passInformation(status: number, raw: readonly string[], stream: ServerHttp2Stream): void {
-  if (stream.destroyed || stream.headersSent) return
-  const fields: Record<string, string | string[]> = {}
-  for (let index = 0; index + 1 < raw.length; index += 2) {
-    const [name, value] = [(raw[index] ?? '').toLowerCase(), raw[index + 1] ?? '']
-    if (CONNECTION_FIELDS.has(name)) continue
-    const before = fields[name]
-    fields[name] = before === undefined ? value : [before, value].flat()
-  }
-  stream.additionalHeaders({ ...fields, ':status': status })
+  if (!stream.destroyed && !stream.headersSent) stream.additionalHeaders({ ...http2Fields(raw), ':status': status })
 }
+
+const NO_CONTENT = 204
 
 function passAnswer(answer: IncomingMessage, stream: ServerHttp2Stream): void {
   if (stream.destroyed || stream.headersSent) return
-  const head: OutgoingHttpHeaders = { ':status': answer.statusCode ?? 502 }
-  for (const [name, values] of Object.entries(answer.headersDistinct)) {
-    if (values === undefined || CONNECTION_FIELDS.has(name)) continue
-    head[name] = values.length === 1 ? values[0] : values
-  }
+  const status = answer.statusCode ?? 0
+  // HTTP/2 knows no others (RFC 9113 §8.3.2), and there is no telling what this one was to be.
+  if (status < 200 || status > 599) return stream.close(http2().constants.NGHTTP2_INTERNAL_ERROR)
+  const head: OutgoingHttpHeaders = { ...http2Fields(answer.rawHeaders), ':status': status }
+  // It has no body, and a client of HTTP/2 takes it at its word (RFC 9113 §8.1.1).
+  if (status === NO_CONTENT) delete head['content-length']
   // An answer of a head alone stays one: clients of gRPC read its outcome from there.
   if (answer.complete && answer.readableLength === 0 && Object.keys(answer.trailers).length === 0) {
     stream.respond(head, { endStream: true })

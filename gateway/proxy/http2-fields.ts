@@ -1,0 +1,26 @@
+/** Header fields on their way from HTTP/1.1 into HTTP/2: what belongs to a connection stays behind, the rest keeps its values and their order. */
+
+/** Fields that make a message of HTTP/2 malformed (RFC 9113 §8.2.2). */
+const OF_A_CONNECTION: ReadonlySet<string> = new Set([
+  'connection',
+  'http2-settings',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** Names in small letters; several values of one name in their order. */
+export type Http2Fields = Record<string, string | string[]>
+
+/** @param raw name, value, name, value … */
+export function http2Fields(raw: readonly string[]): Http2Fields {
+  const fields: Http2Fields = {}
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const [name, value] = [(raw[index] ?? '').toLowerCase(), raw[index + 1] ?? '']
+    if (OF_A_CONNECTION.has(name) || (name === 'te' && value !== 'trailers')) continue
+    const before = fields[name]
+    fields[name] = before === undefined ? value : [before, value].flat()
+  }
+  return fields
+}
