@@ -10,6 +10,7 @@ import { patternsPage } from './patterns-page.ts'
 import { configPage, errorsPage, metricsPage } from './reference-pages.ts'
 import { riskPage } from './risk-page.ts'
 import { rulesPages } from './rules-page.ts'
+import { shippedPacks } from './shipped-packs.ts'
 import { generatedValidators, type GeneratedFile } from './validators.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -18,6 +19,7 @@ const ROOT = join(import.meta.dirname, '..')
 function generatedFiles(): readonly GeneratedFile[] {
   return [
     ...generatedValidators(),
+    shippedPacks(),
     chartSchema(),
     configPage(),
     errorsPage(),

@@ -15,6 +15,8 @@ interface Import {
   readonly specifier: string
   /** Erased before it runs, so it is no edge of the module graph. */
   readonly typeOnly: boolean
+  /** Loaded when it is reached, not with the module. */
+  readonly isDynamic: boolean
 }
 
 interface Source {
@@ -40,8 +42,13 @@ function readSource(path: string): Source {
     ...[...code.matchAll(IMPORT)].map(([, type, specifier]) => ({
       specifier: specifier ?? '',
       typeOnly: type !== undefined,
+      isDynamic: false,
     })),
-    ...[...code.matchAll(DYNAMIC_IMPORT)].map(([, specifier]) => ({ specifier: specifier ?? '', typeOnly: false })),
+    ...[...code.matchAll(DYNAMIC_IMPORT)].map(([, specifier]) => ({
+      specifier: specifier ?? '',
+      typeOnly: false,
+      isDynamic: true,
+    })),
   ]
   return { path, text, code, imports }
 }
@@ -108,12 +115,37 @@ test('the engine has no clock, no randomness, no timers, no network and no proce
   assert.deepEqual(offendingFiles(within('engine'), forbidden), [])
 })
 
-test('the gateway reaches the engine by its public face only', () => {
+test('the gateway reaches the engine by its two faces only', () => {
   const offending = offendingImports(within('gateway'), (source, entry) => {
     const path = target(source, entry)
-    return path !== null && path.startsWith('engine/') && path !== 'engine/index.ts'
+    return path !== null && path.startsWith('engine/') && path !== 'engine/base.ts' && path !== 'engine/index.ts'
   })
   assert.deepEqual(offending, [])
+})
+
+/** What a start imports, and what that imports: static imports only, without what is erased. */
+function loadedBy(entry: string): ReadonlySet<string> {
+  const known = new Map(product.map((source) => [source.path, source]))
+  const loaded = new Set<string>()
+  const waiting = [entry]
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    const source = known.get(path)
+    if (source === undefined || loaded.has(path)) continue
+    loaded.add(path)
+    for (const found of source.imports.filter(({ typeOnly, isDynamic }) => !typeOnly && !isDynamic))
+      waiting.push(target(source, found) ?? '')
+  }
+  return loaded
+}
+
+test('what judges is not imported by a start: gateway/judging.ts loads it when there is something to judge', () => {
+  const loaded = loadedBy('gateway/main.ts')
+  assert.ok(loaded.has('gateway/judging.ts') && loaded.has('engine/base.ts'), 'imports are followed')
+  const judging = ['engine/index.ts', 'gateway/intercept/recognisers.ts', 'gateway/api/serving.ts']
+  assert.deepEqual(
+    judging.filter((path) => loaded.has(path)),
+    [],
+  )
 })
 
 test('the product imports nothing of the tests, the benches or the docs', () => {

@@ -1,8 +1,7 @@
 /** The answers of the preflight (wire.md §4), made from what the flow came to. */
+import { countFindings, expandFindings } from '../../engine/base.ts'
 import {
   controlEnvelope,
-  countFindings,
-  expandFindings,
   type ControlEnvelope,
   type Envelope,
   type ReceiptStanding,

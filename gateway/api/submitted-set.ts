@@ -1,6 +1,6 @@
 /** The change set of a preflight: what the caller submitted, or what the gateway lists itself; and how complete either is known to be. */
 import type { Static } from 'typebox'
-import { type Artifact, type CompletenessFacts, type DecisionContext } from '../../engine/index.ts'
+import type { Artifact, CompletenessFacts, DecisionContext } from '../../engine/index.ts'
 import { GatewayError } from '../errors.ts'
 import { documentLimits } from '../flow/analyst.ts'
 import type { AnalyzeRequest } from '../flow/flow.ts'

@@ -3,7 +3,8 @@
  * the route says so, by a change that is info only. A blocked candidate never becomes a baseline. The store is the truth: other
  * processes promote too, and what they did is seen within a second.
  */
-import { digestText, LEVELS, type ArtifactType, type Digest } from '../../engine/index.ts'
+import { digestText, LEVELS } from '../../engine/base.ts'
+import type { ArtifactType, Digest } from '../../engine/index.ts'
 import type { RouteConfig } from '../config/route.ts'
 import type { Authorization, AuthorizeRequest, Flow } from '../flow/flow.ts'
 import { sha256Hex } from '../hash.ts'

@@ -1,7 +1,7 @@
 /** A folder of .proto files as the one text that they are compared as: a JSON object of path → text, with paths as imports have them. */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
-import { byCodeUnit } from '../../engine/index.ts'
+import { byCodeUnit } from '../../engine/base.ts'
 
 /** Files that one contract may consist of. */
 const MAX_FILES = 5000

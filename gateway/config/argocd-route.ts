@@ -1,5 +1,5 @@
 /** What a route of the protocol `argocd` has to know of the server behind it. Part of the configuration's schema. */
-import { Type } from '../../engine/index.ts'
+import { Type } from '../../engine/base.ts'
 import { strict } from './fields.ts'
 
 export const ArgocdRoute = strict(

@@ -1,6 +1,6 @@
 /** What a route of the protocol `mcp` makes of tools that change files. Part of the configuration's schema. */
 import type { Static } from 'typebox'
-import { Type } from '../../engine/index.ts'
+import { Type } from '../../engine/base.ts'
 import { strict } from './fields.ts'
 
 const tools = (description: string) => Type.Array(Type.String({ minLength: 1 }), { default: [], description })

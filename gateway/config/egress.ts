@@ -1,5 +1,5 @@
 /** Roads by which a call names its destination itself (forward proxy, CONNECT, redirect): where they lead, who may take them, and the TLS that is ended here. Part of the configuration's schema. */
-import { Type } from '../../engine/index.ts'
+import { Type } from '../../engine/base.ts'
 import { seconds, strict } from './fields.ts'
 
 const hosts = (description: string) =>

@@ -1,6 +1,6 @@
 /** Building blocks of the configuration's schema: sections, durations and counts that are said the same way everywhere. */
 import type { TSchema } from 'typebox'
-import { Type } from '../../engine/index.ts'
+import { Type } from '../../engine/base.ts'
 
 /** A section whose members are all known, and which may be left out. */
 export const strict = <T extends Record<string, TSchema>>(properties: T, description: string) =>

@@ -1,6 +1,6 @@
 /** Which services of a gRPC server are no business of the contract. Part of the configuration's schema. */
 import type { Static } from 'typebox'
-import { Type } from '../../engine/index.ts'
+import { Type } from '../../engine/base.ts'
 import { strict } from './fields.ts'
 
 export const GrpcRoute = strict(

@@ -1,6 +1,6 @@
 /** What a route of the protocol `kubernetes` asks of writes to the Kubernetes API. Part of the configuration's schema. */
 import type { Static } from 'typebox'
-import { Type } from '../../engine/index.ts'
+import { Type } from '../../engine/base.ts'
 import { strict } from './fields.ts'
 
 export const KubernetesRoute = strict(

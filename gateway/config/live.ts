@@ -4,7 +4,8 @@
  */
 import { unwatchFile, watchFile } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
-import { ok, type CompiledPolicy, type Result } from '../../engine/index.ts'
+import { ok } from '../../engine/base.ts'
+import type { CompiledPolicy, Result } from '../../engine/index.ts'
 import type { CurrentSettings, Settings } from '../settings.ts'
 import { consumersFile, readConsumersFile } from './consumers.ts'
 import { RESTART_LEAF, RESTART_SECTIONS } from './leaves.ts'

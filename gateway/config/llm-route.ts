@@ -1,6 +1,6 @@
 /** Whose tools calls of a model provider carry. Part of the configuration's schema. */
 import type { Static } from 'typebox'
-import { Type } from '../../engine/index.ts'
+import { Type } from '../../engine/base.ts'
 import { strict } from './fields.ts'
 
 export const LlmRoute = strict(

@@ -1,6 +1,6 @@
 /** What a route of the protocol `npm` asks of writes that change no content of a version. Part of the configuration's schema. */
 import type { Static } from 'typebox'
-import { Type } from '../../engine/index.ts'
+import { Type } from '../../engine/base.ts'
 import { strict } from './fields.ts'
 
 const treatment = (what: string) =>

@@ -1,11 +1,18 @@
-/** Finds and compiles the policy pack that the configuration names; every mistake has its line and column. */
+/**
+ * Finds and compiles the policy pack that the configuration names; every mistake has its line and column. A pack that ships, and
+ * is on disk as it shipped, is compiled when something is first judged by it.
+ */
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { compilePolicy, ok, type CompiledPolicy, type Result } from '../../engine/index.ts'
+import { ok } from '../../engine/base.ts'
+import type { CompiledPolicy, Result } from '../../engine/index.ts'
 import { sha256Hex } from '../hash.ts'
+import { engine } from '../judging.ts'
 import { packageFolder } from '../package-files.ts'
 import { messageOf } from '../startup-error.ts'
+import { deferPolicy, type PolicyFacts } from './deferred-policy.ts'
 import { pathOfPointer, type Mistake } from './mistake.ts'
+import { SHIPPED_POLICIES } from './shipped-packs.generated.ts'
 import { readSourceText } from './source-text.ts'
 import { nearest } from './suggestion.ts'
 
@@ -26,10 +33,18 @@ export function loadPolicy(name: string, directory: string): Result<LoadedPolicy
   } catch (error) {
     return { ok: false, problem: [missing(name, file, messageOf(error))] }
   }
+  const facts = SHIPPED_POLICIES.get(sha256Hex(text))
+  if (facts !== undefined) return ok({ policy: deferPolicy(facts, () => compiledAs(facts, file, text)), file })
+  const compiled = compileText(file, text)
+  return compiled.ok ? ok({ policy: compiled.value, file }) : compiled
+}
+
+/** The text of a pack, compiled here and now; every mistake with its place. */
+export function compileText(file: string, text: string): Result<CompiledPolicy, readonly Mistake[]> {
   const source = readSourceText(file, text)
   if (!source.ok) return source
-  const compiled = compilePolicy(source.value.value, sha256Hex)
-  if (compiled.ok) return ok({ policy: compiled.value, file })
+  const compiled = engine().compilePolicy(source.value.value, sha256Hex)
+  if (compiled.ok) return compiled
   return {
     ok: false,
     problem: compiled.problem.map(({ message, pointer = '' }) => ({
@@ -39,6 +54,13 @@ export function loadPolicy(name: string, directory: string): Result<LoadedPolicy
       fix: '',
     })),
   }
+}
+
+/** Throws when it is not what is known of it: receipts would state another policy than the one that decides. */
+function compiledAs({ hash }: PolicyFacts, file: string, text: string): CompiledPolicy {
+  const compiled = compileText(file, text)
+  if (compiled.ok && compiled.value.hash === hash) return compiled.value
+  throw new Error(`${file} is not the policy ${hash} that this version ships`)
 }
 
 /** A bare word is a shipped pack; whatever looks like a path is one. */

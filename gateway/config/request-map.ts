@@ -1,6 +1,6 @@
 /** How a route of the protocol `mapped` says what its requests are: rules of CEL expressions. Part of the configuration's schema. */
 import type { Static } from 'typebox'
-import { ARTIFACT_TYPES, Type } from '../../engine/index.ts'
+import { ARTIFACT_TYPES, Type } from '../../engine/base.ts'
 
 const expression = (description: string) =>
   Type.String({ minLength: 1, maxLength: 2048, description: `${description} CEL.` })

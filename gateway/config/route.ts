@@ -1,6 +1,6 @@
 /** One route: which calls it takes, where they go, what they are judged by and what is done with the verdict. Part of the configuration's schema. */
 import type { Static } from 'typebox'
-import { Type } from '../../engine/index.ts'
+import { Type } from '../../engine/base.ts'
 import { seconds, strict } from './fields.ts'
 import { RouteScmConfig } from './scm.ts'
 import { ArgocdRoute } from './argocd-route.ts'

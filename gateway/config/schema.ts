@@ -3,7 +3,7 @@
  * and the names of the environment variables all come from here. Unknown members are mistakes.
  */
 import type { Static } from 'typebox'
-import { Type } from '../../engine/index.ts'
+import { Type } from '../../engine/base.ts'
 import { Consumers } from './consumers.ts'
 import { EgressConfig, ProxyAuthConfig, TlsConfig } from './egress.ts'
 import { integer, seconds, strict } from './fields.ts'

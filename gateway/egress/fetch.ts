@@ -1,7 +1,8 @@
 /** A contract document from a URL: no redirect followed, no address reached that may not be, bounded in size and time. */
 import { isIP } from 'node:net'
 import { openAgent, request, type Agent } from '../http-client.ts'
-import { fail, ok, type Result } from '../../engine/index.ts'
+import { fail, ok } from '../../engine/base.ts'
+import type { Result } from '../../engine/index.ts'
 import { isPublicAddress } from './address.ts'
 import { guardedLookup, RefusedAddressError, whyNotPublic } from './lookup.ts'
 

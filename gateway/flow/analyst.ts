@@ -1,16 +1,7 @@
 /** Comparisons, hashes and big request bodies: on this thread when small, in a worker when large, and each comparison once (LRU by content). */
 import { LRUCache } from 'lru-cache'
-import {
-  byCodeUnit,
-  countFindings,
-  DEFAULT_DOCUMENT_LIMITS,
-  fail,
-  type Artifact,
-  type CompareOptions,
-  type Comparison,
-  type DocumentLimits,
-  type Result,
-} from '../../engine/index.ts'
+import { byCodeUnit, countFindings, DEFAULT_DOCUMENT_LIMITS, fail } from '../../engine/base.ts'
+import type { Artifact, CompareOptions, Comparison, DocumentLimits, Result } from '../../engine/index.ts'
 import type { Config } from '../config/schema.ts'
 import { GatewayError } from '../errors.ts'
 import { sha256Hex } from '../hash.ts'

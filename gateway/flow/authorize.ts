@@ -1,17 +1,8 @@
 /** The decision path: analyze → decide → record, in that order, and every failure on it ends without an ALLOW (design.md, law 2). */
+import { engine } from '../judging.ts'
 import { randomUUID } from 'node:crypto'
-import {
-  buildEnvelope,
-  decide,
-  digestText,
-  prepareReceipt,
-  rulesetHash,
-  type ArtifactAnalysis,
-  type CompareOptions,
-  type CompiledPolicy,
-  type DecideInput,
-  type Verdict,
-} from '../../engine/index.ts'
+import { digestText } from '../../engine/base.ts'
+import type { ArtifactAnalysis, CompareOptions, CompiledPolicy, DecideInput, Verdict } from '../../engine/index.ts'
 import { declaredConsumers, observedConsumers } from '../consumers/known.ts'
 import { approvalFacts, approvalOpening } from '../approvals/request.ts'
 import { GatewayError } from '../errors.ts'
@@ -51,7 +42,7 @@ export function createFlow(deps: FlowDeps): Flow {
     readJson: (bytes) => analyst.readJson(bytes),
     analyze: async (request) => {
       const input = await gather(request, deps.settings(), { ...deps, analyst }, deps.now())
-      return { verdict: decide(input), analyses: input.analyses }
+      return { verdict: engine().decide(input), analyses: input.analyses }
     },
     authorize: (request) => authorize(request, deps, analyst),
     close: () => analyst.close(),
@@ -87,7 +78,7 @@ async function approved(
   { request, decisionId, settings }: Occasion,
   { store, metrics }: FlowDeps,
 ): Promise<{ readonly decidedOn: DecideInput; readonly verdict: Verdict; readonly approvalId: string | null }> {
-  const verdict = decide(input)
+  const verdict = engine().decide(input)
   if (verdict.decision !== 'REQUIRE_APPROVAL') return { decidedOn: input, verdict, approvalId: null }
   const now = input.now * 1000
   const ownId = `apr_${randomUUID().replaceAll('-', '')}`
@@ -97,7 +88,7 @@ async function approved(
   const event = approval.state === 'granted' ? 'used' : row.approvalId === ownId ? 'opened' : 'joined'
   metrics.count('preflight_approvals_total', { event })
   const decidedOn = { ...input, approval }
-  return { decidedOn, verdict: decide(decidedOn), approvalId: row.approvalId }
+  return { decidedOn, verdict: engine().decide(decidedOn), approvalId: row.approvalId }
 }
 
 /** Everything that the decision rests on. */
@@ -115,7 +106,6 @@ async function gather(
   ])
   const unreadable = (request.unreadable ?? []).map((artifact) => ({ ...artifact, ok: false }) as const)
   const isOnRoad = (request.route ?? null) !== null
-    ...(request.release !== undefined && { release: request.release }),
   const ids = request.artifacts.map(({ id }) => id)
   const observed = await observedConsumers(ids, isOnRoad, settings.config, now, store)
   const history = await earlierDecisions(request, policy, digests.inputFingerprint, now, store)
@@ -125,11 +115,12 @@ async function gather(
     policy,
     scope: request.scope,
     route: request.route ?? null,
+    ...(request.release !== undefined && { release: request.release }),
     consumers: declaredConsumers(settings.config),
     observed,
     history,
     ...digests,
-    rulesetHash: rulesetHash(sha256Hex),
+    rulesetHash: engine().rulesetHash(sha256Hex),
     policyPin: settings.config.policy_pin ?? null,
     now: Math.floor(now / 1000),
     sha256: sha256Hex,
@@ -161,7 +152,7 @@ async function sign(
   { settings, decisionId, evaluatedAt }: Issuing,
   deps: FlowDeps,
 ): Promise<Omit<Authorization, 'approvalId'>> {
-  const draft = buildEnvelope(assessment.verdict, {
+  const draft = engine().buildEnvelope(assessment.verdict, {
     decisionId,
     correlationId: request.correlationId,
     evaluatedAt,
@@ -171,7 +162,7 @@ async function sign(
     ...(request.completeness !== undefined && { completeness: request.completeness }),
   })
   const signer = signerOf(deps)
-  const prepared = prepareReceipt(draft, signer.keyId, sha256Hex, {
+  const prepared = engine().prepareReceipt(draft, signer.keyId, sha256Hex, {
     issuer: settings.config.public_url ?? 'preflight-gateway',
     previous: request.previousReceipt === null ? null : digestText(request.previousReceipt, sha256Hex),
   })

@@ -1,6 +1,6 @@
 /** What a decision was made from, in a form that can be kept and read again. Texts stand in it by their digest. */
 import type { Static, TSchema } from 'typebox'
-import { ARTIFACT_TYPES, DECISIONS, Type } from '../../engine/index.ts'
+import { ARTIFACT_TYPES, DECISIONS, Type } from '../../engine/base.ts'
 
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const textOrNull = orNull(Type.String())

@@ -3,7 +3,8 @@
  * over its time is ended together with its thread, since nothing else stops a busy loop.
  */
 import { Piscina } from 'piscina'
-import { fail, ok, type Result } from '../../engine/index.ts'
+import { fail, ok } from '../../engine/base.ts'
+import type { Result } from '../../engine/index.ts'
 import { GatewayError } from '../errors.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { isAnswerOf, type Answer, type Task, type TaskAnswers, type TaskKind, type TaskOf } from './task.ts'

@@ -1,20 +1,8 @@
 /** What may be too slow for the event loop, as plain tasks: the same code runs here for small input and in a worker for large (design.md, law 7). */
+import { engine } from '../judging.ts'
 import { isUtf8 } from 'node:buffer'
-import {
-  artifactDigest,
-  compare,
-  fail,
-  inputFingerprint,
-  ok,
-  readJson,
-  sniffArtifactType,
-  type Artifact,
-  type ArtifactType,
-  type CompareOptions,
-  type Comparison,
-  type DocumentLimits,
-  type Result,
-} from '../../engine/index.ts'
+import { artifactDigest, fail, inputFingerprint, ok, readJson } from '../../engine/base.ts'
+import type { Artifact, ArtifactType, CompareOptions, Comparison, DocumentLimits, Result } from '../../engine/index.ts'
 import { fileReferences } from '../scm/file-references.ts'
 import { sha256Hex } from '../hash.ts'
 import type { ChangeSetDigests } from './flow.ts'
@@ -67,7 +55,7 @@ export type TaskOf<Kind extends TaskKind> = Extract<Task, { readonly kind: Kind 
 const decoder = new TextDecoder()
 
 const RUNNERS: { readonly [Kind in TaskKind]: (task: TaskOf<Kind>) => Result<TaskAnswers[Kind]> } = {
-  compare: ({ artifact, options }) => compare(artifact, options, sha256Hex),
+  compare: ({ artifact, options }) => engine().compare(artifact, options, sha256Hex),
   digest: ({ artifacts }) =>
     ok({
       inputFingerprint: inputFingerprint(artifacts, sha256Hex),
@@ -78,7 +66,7 @@ const RUNNERS: { readonly [Kind in TaskKind]: (task: TaskOf<Kind>) => Result<Tas
     isUtf8(bytes)
       ? readJson(decoder.decode(bytes), limits)
       : fail({ code: 'ARTIFACT_UNREADABLE', message: 'The body is not UTF-8 text.' }),
-  sniff: ({ before, after, limits }) => sniffArtifactType(before, after, limits),
+  sniff: ({ before, after, limits }) => engine().sniffArtifactType(before, after, limits),
   references: ({ text, limits }) => ok(fileReferences(text, limits)),
 }
 

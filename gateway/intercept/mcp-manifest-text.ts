@@ -3,7 +3,7 @@
  * less or more, and read again for the names in it. Comparison of two texts is the engine's.
  */
 import { LRUCache } from 'lru-cache'
-import { byCodeUnit } from '../../engine/index.ts'
+import { byCodeUnit } from '../../engine/base.ts'
 import { contractDigest, type ContractText, type OfferedContract } from '../baselines/baselines.ts'
 import { isJsonObject } from './strict-json.ts'
 

@@ -1,5 +1,6 @@
 /** The operations of an OpenAPI contract as a matcher: request method and path → the operation that the contract describes. */
-import { DEFAULT_DOCUMENT_LIMITS, readDocument } from '../../engine/index.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../engine/base.ts'
+import { readDocument } from '../../engine/index.ts'
 import { isJsonObject } from './strict-json.ts'
 
 /** As the contract writes them; plain data, since it may come out of a worker. */

@@ -3,7 +3,7 @@
  * that are judged are the bytes that are sent (design.md, law 4). The reading itself is the engine's.
  */
 import { isUtf8 } from 'node:buffer'
-import { DEFAULT_DOCUMENT_LIMITS, readJson } from '../../engine/index.ts'
+import { DEFAULT_DOCUMENT_LIMITS, readJson } from '../../engine/base.ts'
 
 export type StrictJson =
   | { readonly ok: true; readonly value: unknown }

@@ -1,5 +1,5 @@
 /** gather → analyze → decide for one intercepted call: which contracts, and the verdict on each thing the call names. */
-import { directiveOf } from '../../engine/index.ts'
+import { directiveOf } from '../../engine/base.ts'
 import { comparedWith, type Baselines } from '../baselines/baselines.ts'
 import type { ConsumerObserver } from '../consumers/observer.ts'
 import { GatewayError } from '../errors.ts'

@@ -4,7 +4,8 @@ import type { Baselines, BaselinesDeps } from '../baselines/baselines.ts'
 import type { BreakGlass } from '../break-glass/break-glass.ts'
 import type { ConsumerObserver } from '../consumers/observer.ts'
 import type { Flow } from '../flow/flow.ts'
-import { createRecognisers } from '../intercept/recognisers.ts'
+import type { Recognisers } from '../intercept/recognisers.ts'
+import { recognisers } from '../judging.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -23,7 +24,8 @@ import { createWaitingRoom, type WaitingRoom } from './waiting-room.ts'
 export interface RoadPartsDeps {
   /** Read once a request: routes, limits and policy can change while the proxy runs. */
   readonly settings: BaselinesDeps['settings']
-  readonly flow: Pick<BaselinesDeps['flow'], 'authorize'> & Pick<Flow, 'digests' | 'sniff' | 'readJson'>
+  readonly flow: Pick<BaselinesDeps['flow'], 'authorize'> &
+    Pick<Flow, 'digests' | 'sniff' | 'fileReferences' | 'bundle' | 'readJson'>
   readonly store: Pick<Store, 'approval' | 'bindings' | 'receiptState' | 'consumeReceipt' | 'recordInterception'>
   readonly keys: Pick<KeyRing, 'keySet'>
   readonly baselines: Pick<Baselines, 'baselineFor'>
@@ -50,8 +52,12 @@ export function buildRoad(deps: RoadPartsDeps, upstreams: Upstreams, tunnels: Tu
   })
   const validator = createValidator(() => settings().config.limits.analysis * 1000)
   metrics.sample('preflight_calls_held', () => waitingRoom.held())
+  let known: Recognisers | null = null
   return {
-    recognisers: createRecognisers({ ...deps, upstreams, validator }),
+    /** Loaded and made with the first call that is judged. */
+    get recognisers() {
+      return (known ??= recognisers().createRecognisers({ ...deps, upstreams, validator }))
+    },
     validator,
     baselines: deps.baselines,
     consumers: deps.consumers,

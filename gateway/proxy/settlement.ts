@@ -3,7 +3,7 @@
  * the proxy, which then forwards, and by ext_authz, which tells another proxy to.
  */
 import { performance } from 'node:perf_hooks'
-import { directiveOf } from '../../engine/index.ts'
+import { directiveOf } from '../../engine/base.ts'
 import type { BreakGlass } from '../break-glass/break-glass.ts'
 import { approvalAddress } from '../approvals/request.ts'
 import type { Call, JudgedAction, Permit, Subject } from '../intercept/action.ts'

@@ -3,7 +3,8 @@
  * a contract or the policy changes; so a call in the common case costs a look-up and no signature.
  */
 import { LRUCache } from 'lru-cache'
-import { EMPTY_CONTEXT, type DecisionContext, type Envelope, type ExecutionAction } from '../../engine/index.ts'
+import { EMPTY_CONTEXT } from '../../engine/base.ts'
+import type { DecisionContext, Envelope, ExecutionAction } from '../../engine/index.ts'
 import type { BaselinesDeps, OfferedContract } from '../baselines/baselines.ts'
 import { approvalState } from '../approvals/request.ts'
 import type { RouteConfig } from '../config/route.ts'

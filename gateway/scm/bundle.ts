@@ -2,8 +2,9 @@
  * A contract of several files as one text: files that `$ref`s name are embedded under one extension member and the references
  * lead there, so that what is judged, hashed and kept is the whole contract. A contract of one file stays as it is, byte for byte.
  */
+import { engine } from '../judging.ts'
 import { posix } from 'node:path'
-import { readDocument, type DocumentLimits, type Problem } from '../../engine/index.ts'
+import type { DocumentLimits, Problem } from '../../engine/index.ts'
 import type { FileAtCommit } from './platform.ts'
 
 export interface Bundle {
@@ -37,7 +38,7 @@ export async function bundle(
     const [file, content] = next
     length += content.length
     if (length > limits.maxLength || documents.size === MAX_FILES) return { ok: false, problem: tooMuch(path, limits) }
-    const document = readDocument(content, limits)
+    const document = engine().readDocument(content, limits)
     // The comparison says what is wrong with the root; a broken part is as good as one that is not there, on this side.
     if (!document.ok && file === path) return { ok: true, value: { text, files: [path] } }
     if (!document.ok)

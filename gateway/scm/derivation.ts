@@ -2,15 +2,15 @@
  * A change set as the platform lists it: which files changed, which of them are contracts or parts of one, and both sides of
  * each. What cannot be had whole is said, and makes the analysis incomplete.
  */
-import {
-  byCodeUnit,
-  type Artifact,
-  type Commitment,
-  type CompletenessFacts,
-  type DerivationFacts,
-  type Digest,
-  type DocumentLimits,
-  type Problem,
+import { byCodeUnit } from '../../engine/base.ts'
+import type {
+  Artifact,
+  Commitment,
+  CompletenessFacts,
+  DerivationFacts,
+  Digest,
+  DocumentLimits,
+  Problem,
 } from '../../engine/index.ts'
 import type { Flow, UnreadableArtifact } from '../flow/flow.ts'
 import { sha256Hex } from '../hash.ts'

@@ -1,5 +1,6 @@
 /** Which further files a contract document names by `$ref`. Text only: nothing is read or fetched. */
-import { readDocument, type DocumentLimits } from '../../engine/index.ts'
+import { engine } from '../judging.ts'
+import type { DocumentLimits } from '../../engine/index.ts'
 
 /** A `$ref` whose value does not begin with `#`, in JSON or YAML; may take another text for one, and misses none. */
 const FOREIGN_REFERENCE = /\$ref["']?\s*:\s*(?:["'](?!#)|[^\s"'#])/
@@ -13,7 +14,7 @@ export function mayReferToFiles(text: string): boolean {
 export function fileReferences(text: string, limits: DocumentLimits): readonly string[] {
   const found = new Set<string>()
   if (!mayReferToFiles(text)) return []
-  const document = readDocument(text, limits)
+  const document = engine().readDocument(text, limits)
   if (!document.ok) return []
   const seen = new Set<object>()
   const waiting: unknown[] = [document.value.root]

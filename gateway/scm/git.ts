@@ -1,7 +1,8 @@
 /** Files of a git repository at a ref, read with git and without a shell: what a stranger writes as ref or path is never an option, a pattern or another object. */
 import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
-import { fail, ok, type Result } from '../../engine/index.ts'
+import { fail, ok } from '../../engine/base.ts'
+import type { Result } from '../../engine/index.ts'
 import { processEnvironment, variable } from '../config/environment.ts'
 
 export interface GitReference {

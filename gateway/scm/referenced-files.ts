@@ -1,6 +1,7 @@
 /** The files that a contract document draws in by `$ref`, directly or through each other: one way to gather them for every place that documents are read from. */
 import { posix } from 'node:path'
-import { fail, ok, type Result } from '../../engine/index.ts'
+import { fail, ok } from '../../engine/base.ts'
+import type { Result } from '../../engine/index.ts'
 
 /** Texts by path relative to the document; a file that does not exist is left out, and the comparison tells its reference as dangling. */
 export type FileTexts = ReadonlyMap<string, string>

@@ -1,7 +1,8 @@
 /** An OpenAPI document made ready for checking: references followed, schemas of its version brought to JSON Schema, each compiled when first used. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { DEFAULT_DOCUMENT_LIMITS, readDocument } from '../../engine/index.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../engine/base.ts'
+import { readDocument } from '../../engine/index.ts'
 import { createOperationMatcher, readOperations, type OperationMatcher } from '../intercept/operations.ts'
 import { isJsonObject } from '../intercept/strict-json.ts'
 

@@ -1,6 +1,6 @@
 /** Requests for approval of the caller's tenant, and an approver's word on one of them (wire.md §7). */
 import type { Static } from 'typebox'
-import { Type } from '../../../engine/index.ts'
+import { Type } from '../../../engine/base.ts'
 import { settle } from '../../approvals/settle.ts'
 import { approvalView } from '../../approvals/view.ts'
 import { GatewayError } from '../../errors.ts'

@@ -1,5 +1,6 @@
 /** The contracts that routes are judged against, and making a reviewed one the baseline (wire.md §9). */
-import { countFindings, type Level, Type } from '../../../engine/index.ts'
+import { countFindings, Type } from '../../../engine/base.ts'
+import type { Level } from '../../../engine/index.ts'
 import type { BaselineView } from '../../baselines/baselines.ts'
 import { changeOf } from '../../baselines/promotion.ts'
 import { GatewayError } from '../../errors.ts'

@@ -1,5 +1,5 @@
 /** Proving that a tenant controls a repository, and what is proven (wire.md §10). */
-import { Type } from '../../../engine/index.ts'
+import { Type } from '../../../engine/base.ts'
 import type { BindingRow } from '../../store/store.ts'
 import { MARKER_PATH, openChallenge, proveBinding } from '../../scm/bindings.ts'
 import { callerOf, defineRoute, json } from '../route.ts'

@@ -1,5 +1,5 @@
 /** Break-glass over the API: an exception to enforcement on one route, opened with a reason and for a time, listed and closed. */
-import { Type } from '../../../engine/index.ts'
+import { Type } from '../../../engine/base.ts'
 import { openBreakGlass } from '../../break-glass/break-glass.ts'
 import { breakGlassView } from '../../break-glass/view.ts'
 import { GatewayError } from '../../errors.ts'

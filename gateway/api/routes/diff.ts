@@ -1,6 +1,7 @@
 /** POST /api/diff: two contracts compared, as JSON or as Markdown for people (wire.md §3). Counts, never decides. */
 import type { Static } from 'typebox'
-import { canonicalArtifactType, LEVELS, type CompareOptions, type Problem, Type } from '../../../engine/index.ts'
+import { canonicalArtifactType, LEVELS, Type } from '../../../engine/base.ts'
+import type { CompareOptions, Problem } from '../../../engine/index.ts'
 import { GatewayError, type ErrorCode, type ErrorDetail } from '../../errors.ts'
 import { diffReport } from '../../report/diff-report.ts'
 import { renderMarkdown } from '../../report/markdown.ts'

@@ -1,5 +1,5 @@
 /** Documents about the API itself: its JSON Schemas and its OpenAPI description. */
-import { Type } from '../../../engine/index.ts'
+import { Type } from '../../../engine/base.ts'
 import { GatewayError } from '../../errors.ts'
 import { describeApi } from '../openapi.ts'
 import { defineRoute, json } from '../route.ts'

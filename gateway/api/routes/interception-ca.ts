@@ -1,5 +1,5 @@
 /** The certificates that agents are to trust when their connections are intercepted; public, as certificates are. */
-import { Type } from '../../../engine/index.ts'
+import { Type } from '../../../engine/base.ts'
 import { GatewayError } from '../../errors.ts'
 import { StartupError } from '../../startup-error.ts'
 import { defineRoute } from '../route.ts'

@@ -3,7 +3,7 @@
  * export (wire.md §2).
  */
 import type { Static } from 'typebox'
-import { DECISIONS, Type } from '../../../engine/index.ts'
+import { DECISIONS, Type } from '../../../engine/base.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Store, StoredDecision } from '../../store/store.ts'
 import { CallRecord, callEntry, Effect } from '../call-view.ts'

@@ -1,6 +1,6 @@
 /** /api/signup: a key for whoever asks, where the operator allows it: by default only on a loopback listener (wire.md §11). */
 import { randomUUID } from 'node:crypto'
-import { Type } from '../../../engine/index.ts'
+import { Type } from '../../../engine/base.ts'
 import { isLoopback, parseAddress } from '../../config/addresses.ts'
 import type { Config } from '../../config/schema.ts'
 import { GatewayError } from '../../errors.ts'

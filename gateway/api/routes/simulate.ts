@@ -1,14 +1,13 @@
 /** POST /api/v1/policy/simulate: what another policy would decide on a change set, and which of its rules speak (wire.md §2). Never permission. */
 import type { Static } from 'typebox'
+import { DEFAULT_DOCUMENT_LIMITS, Type } from '../../../engine/base.ts'
 import {
   compilePolicy,
-  DEFAULT_DOCUMENT_LIMITS,
   readDocument,
-  type CompiledPolicy,
   judge,
+  type CompiledPolicy,
   type JudgedChangeSet,
   type PolicyEffect,
-  Type,
 } from '../../../engine/index.ts'
 import { GatewayError } from '../../errors.ts'
 import { declaredConsumers } from '../../consumers/known.ts'

@@ -1,5 +1,5 @@
 /** GET /api/v1/integration-snippets: ready-made instructions for those who build agents (interface.md, Endpoints). */
-import { Type } from '../../../engine/index.ts'
+import { Type } from '../../../engine/base.ts'
 import { defineRoute, json } from '../route.ts'
 import { CorrelationId } from '../schemas/shapes.ts'
 

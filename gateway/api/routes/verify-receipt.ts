@@ -1,6 +1,6 @@
 /** POST /api/v1/verify-receipt: is a token ours, and does it authorize this very attempt (wire.md §6)? Anybody who holds a token may ask. */
 import type { Static } from 'typebox'
-import { Type } from '../../../engine/index.ts'
+import { Type } from '../../../engine/base.ts'
 import type { IntendedContext } from '../../../engine/index.ts'
 import { consumePresented, verifyPresented } from '../../receipts/presented.ts'
 import type { ApiDeps } from '../deps.ts'

@@ -1,6 +1,6 @@
 /** Shapes that several routes share, named by their `title`: openapi.json holds each once under components. Answers are open: clients tolerate what they do not know. */
 import type { TSchema } from 'typebox'
-import { ARTIFACT_TYPES, DECISIONS, EXECUTION_ACTIONS, LEVELS, Type } from '../../../engine/index.ts'
+import { ARTIFACT_TYPES, DECISIONS, EXECUTION_ACTIONS, LEVELS, Type } from '../../../engine/base.ts'
 import { ERRORS, type ErrorCode } from '../../errors.ts'
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])

@@ -2,7 +2,8 @@
  * Two states of one object → what of them is a contract and changes. What the API server itself writes into objects
  * (status, versions, field ownership) is no part of either side.
  */
-import { canonicalJson, type Artifact, type ArtifactType } from '../../../engine/index.ts'
+import { canonicalJson } from '../../../engine/base.ts'
+import type { Artifact, ArtifactType } from '../../../engine/index.ts'
 import { isJsonObject } from '../strict-json.ts'
 import { ENVELOPE_ANNOTATION, RECEIPT_ANNOTATION } from './receipt-annotations.ts'
 

@@ -3,7 +3,8 @@
  * whether it is a dry run. What cannot be read so is told why; nothing is guessed.
  */
 import { isUtf8 } from 'node:buffer'
-import { DEFAULT_DOCUMENT_LIMITS, readDocument } from '../../../engine/index.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../../engine/base.ts'
+import { readDocument } from '../../../engine/index.ts'
 import type { Call, PresentedReceipt } from '../action.ts'
 import { isJsonObject, readStrictJson } from '../strict-json.ts'
 import { knownKind } from './kinds.ts'

@@ -1,6 +1,7 @@
 /** What expressions may see of a request: each part with one reading, or a reason why it has none. Credentials are no part of it. */
 import type { Json, RequestFacts } from '../../../engine/index.ts'
-import { ok, type Result } from '../../../engine/index.ts'
+import { ok } from '../../../engine/base.ts'
+import type { Result } from '../../../engine/index.ts'
 import type { Call, CallHead } from '../action.ts'
 import { readStrictJson } from '../strict-json.ts'
 

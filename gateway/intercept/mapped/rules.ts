@@ -1,12 +1,7 @@
 /** The rules of a route's `map`, compiled: every expression once, every mistake with the place of its text. */
-import {
-  compileRequestExpression,
-  ok,
-  type ArtifactType,
-  type RequestExpression,
-  type RequestField,
-  type Result,
-} from '../../../engine/index.ts'
+import { engine } from '../../judging.ts'
+import { ok } from '../../../engine/base.ts'
+import type { ArtifactType, RequestExpression, RequestField, Result } from '../../../engine/index.ts'
 import type { MappedText, MapRule } from '../../config/request-map.ts'
 import { pointerTo } from '../../config/mistake.ts'
 
@@ -117,7 +112,7 @@ class Compiler {
 
   /** A stand-in for one that is wrong: the rules are not used then. */
   #expression(source: string, pointer: string): RequestExpression {
-    const compiled = compileRequestExpression(source)
+    const compiled = engine().compileRequestExpression(source)
     if (!compiled.ok) this.#say(pointer, `the expression ${compiled.problem}`, '')
     const expression = compiled.ok ? compiled.value : NOTHING
     this.#expressions.push(expression)

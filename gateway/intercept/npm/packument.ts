@@ -1,5 +1,5 @@
 /** What a registry says of a package: its versions, what its tags name, and which version comes before another. */
-import { compareSemanticVersions, parseSemanticVersion } from '../../../engine/index.ts'
+import { compareSemanticVersions, parseSemanticVersion } from '../../../engine/base.ts'
 import { isJsonObject } from '../strict-json.ts'
 
 export interface Packument {

@@ -1,0 +1,66 @@
+/** One request of the API from its arrival to the last byte of its answer. Loaded with the first request: it brings every route. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { correlationIdOf } from './correlation.ts'
+import type { ApiDeps } from './deps.ts'
+import { dispatch, type Dispatched, type DispatchDeps } from './dispatch.ts'
+import { createMinuteRate } from './quota.ts'
+import { createRouteTable } from './route-table.ts'
+import { ROUTES } from './routes.ts'
+import { sendAnswer } from './send.ts'
+
+/** Answers one request; never rejects. */
+export type Serve = (request: IncomingMessage, response: ServerResponse) => Promise<void>
+
+/** @param isClosing no further request is taken */
+export function createServe(deps: ApiDeps, isClosing: () => boolean): Serve {
+  const inner: DispatchDeps = { ...deps, routes: ROUTES, table: createRouteTable(ROUTES), rate: createMinuteRate() }
+  return (request, response) => serve(request, response, inner, isClosing)
+}
+
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  deps: DispatchDeps,
+  isClosing: () => boolean,
+): Promise<void> {
+  const started = performance.now()
+  const correlationId = correlationIdOf(request)
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  const dispatched = await dispatch(request, correlationId, gone.signal, deps)
+  // A connection that stayed open would hold up the drain until it has been idle for long enough.
+  if (isClosing()) response.shouldKeepAlive = false
+  try {
+    await sendAnswer(response, dispatched.answer, {
+      ...dispatched.headers,
+      'X-Correlation-ID': answeredId(dispatched, correlationId),
+    })
+    if (!request.complete) discardRest(request)
+  } catch (error) {
+    // The client went away, or the store failed in the middle of an export: the answer cannot be whole any more.
+    deps.logger.warn({ err: error, correlation_id: correlationId }, 'an answer broke off')
+    response.destroy()
+  }
+  const { endpoint } = dispatched
+  deps.metrics.count('preflight_api_requests_total', { endpoint, status: String(response.statusCode) })
+  deps.metrics.observe('preflight_api_request_seconds', { endpoint }, (performance.now() - started) / 1000)
+}
+
+/** A replayed answer carries the id of the request that it first answered; header and body agree (wire.md §1). */
+function answeredId({ answer }: Dispatched, correlationId: string): string {
+  if (answer.kind !== 'json' || !('correlation_id' in answer.body)) return correlationId
+  const { correlation_id: id } = answer.body
+  return typeof id === 'string' ? id : correlationId
+}
+
+/** Longest that the rest of a refused body is read for. */
+const LINGER_MS = 5_000
+
+/** A client that is still sending reads the refusal only if its bytes are taken; one that sends for ever is cut off. */
+function discardRest(request: IncomingMessage): void {
+  request.on('error', () => request.destroy())
+  const cut = setTimeout(() => request.destroy(), LINGER_MS)
+  request.once('close', () => clearTimeout(cut))
+  request.once('end', () => clearTimeout(cut))
+  request.resume()
+}
