@@ -22,6 +22,8 @@ export interface ExpressionNames {
    * @returns what is wrong with it; null when it may be read
    */
   variableFault(name: string, field: string | null, loops: number): string | null
+  /** Called for each comprehension, with the number of those that it stands in and itself. */
+  loopFound?(depth: number): void
 }
 
 /** @returns the expression, or what is wrong with its text. */
@@ -110,6 +112,7 @@ function survey(expression: Expression | undefined, found: Survey, around: Surro
     case 'comprehensionExpr': {
       const { iterVar, iterVar2, accuVar, iterRange, accuInit, loopCondition, loopStep, result } = kind.value
       const inside = { bound: new Set([...around.bound, iterVar, iterVar2, accuVar]), loops: around.loops + 1 }
+      found.names.loopFound?.(inside.loops)
       if (inside.loops > MAX_LOOPS) found.faults.push(`nests loops deeper than ${MAX_LOOPS}`)
       for (const part of [iterRange, accuInit]) survey(part, found, around)
       for (const part of [loopCondition, loopStep, result]) survey(part, found, inside)

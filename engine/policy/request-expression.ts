@@ -40,9 +40,18 @@ const ENVIRONMENT = celEnv({
 /** @returns the expression, or what is wrong with its text, with line and column where its grammar is. */
 export function compileRequestExpression(source: string): Result<RequestExpression, string> {
   const reads = new Set<RequestField>()
+  const work: Work = { rounds: 0, splits: false }
   const expression = readExpression(source, {
-    isFunction: (name) => ENVIRONMENT.funcs.find(name) !== undefined,
-    variableFault(name, field) {
+    isFunction(name) {
+      work.splits ||= name === 'split'
+      return ENVIRONMENT.funcs.find(name) !== undefined
+    },
+    loopFound() {
+      work.rounds = Math.max(work.rounds, 1)
+    },
+    variableFault(name, field, loops) {
+      // What a loop goes over anew for each member of another one.
+      work.rounds = Math.max(work.rounds, loops === 0 ? 0 : loops + 1)
       if (name !== 'request') return `reads ${name}, which does not exist; there is request`
       const known = REQUEST_FIELDS.filter((one) => field === null || one === field)
       for (const one of known) reads.add(one)
@@ -55,12 +64,44 @@ export function compileRequestExpression(source: string): Result<RequestExpressi
   const run = plan(ENVIRONMENT, expression.value)
   return ok({
     reads,
-    test: (facts) => tested(() => run({ request: { ...facts } })),
+    test: (facts) => (isTooMuch(facts, work) ? TOO_MUCH : tested(() => run({ request: { ...facts } }))),
     evaluate(facts) {
-      const value = evaluated(() => run({ request: { ...facts } }))
+      const value = isTooMuch(facts, work) ? TOO_MUCH : evaluated(() => run({ request: { ...facts } }))
       return value.ok ? jsonOf(value.value) : value
     },
   })
+}
+
+/** What the loops of an expression may cost: how often each goes over the request, and whether texts become lists. */
+interface Work {
+  rounds: number
+  splits: boolean
+}
+
+/** Steps of all loops together; a fraction of a second. The lists are whatever the sender of the request likes. */
+const MAX_STEPS = 1_000_000
+const TOO_MUCH = {
+  ok: false,
+  problem: 'the request holds more than the loops of the expression may go over',
+} as const
+
+function isTooMuch(facts: RequestFacts, { rounds, splits }: Work): boolean {
+  if (rounds === 0) return false
+  const most = Math.floor(MAX_STEPS ** (1 / rounds))
+  const { method: _method, ...looped } = facts
+  return sizeOf(Object.values(looped), splits, most) > most
+}
+
+/** Members at every depth, and letters where these may become members; counted until there are too many. */
+function sizeOf(value: Json, splits: boolean, most: number): number {
+  if (typeof value === 'string') return splits ? value.length + 1 : 1
+  if (typeof value !== 'object' || value === null) return 1
+  let size = 1
+  for (const member of Object.values(value)) {
+    if (size > most) break
+    size += sizeOf(member, splits, most - size)
+  }
+  return size
 }
 
 /** Values of CEL as JSON: maps with text keys, lists, texts, numbers, booleans and null. */

@@ -13,8 +13,13 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/** What an agent may not say itself: the gateway says it, or answers it (`Expect`), or the upstream's own address replaces it. */
+/**
+ * What an agent may not say itself: the gateway says it, or answers it (`Expect`), or the upstream's own address replaces it; and
+ * other paths than the one that was judged, which some frameworks take for the real one.
+ */
 const REPLACED_IN_REQUESTS: ReadonlySet<string> = new Set([
+  'x-original-url',
+  'x-rewrite-url',
   'host',
   'expect',
   'x-correlation-id',

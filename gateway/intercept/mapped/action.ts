@@ -23,6 +23,8 @@ export interface Matched {
   readonly index: number
   readonly effect: Extract<CompiledEffect, { readonly kind: 'judge' | 'receipt' }>
   readonly facts: RequestFacts
+  /** With the path as many servers read it; null when that is no other one. */
+  readonly loose: RequestFacts | null
 }
 
 abstract class MappedRequest implements JudgedAction {
@@ -128,9 +130,12 @@ export class MatchedRequest extends MappedRequest {
   }
 
   #evaluate(expression: RequestExpression, member: string): Json {
-    const value = expression.evaluate(this.#matched.facts)
-    if (value.ok) return value.value
-    throw this.#fault(member, value.problem)
+    const { facts, loose } = this.#matched
+    const value = expression.evaluate(facts)
+    if (!value.ok) throw this.#fault(member, value.problem)
+    const other = loose === null ? value : expression.evaluate(loose)
+    if (other.ok && JSON.stringify(other.value) === JSON.stringify(value.value)) return value.value
+    throw this.#fault(member, 'it is another one for servers that overlook empty segments or parameters of a path')
   }
 
   #fault(member: string, reason: string, cause?: unknown): GatewayError {

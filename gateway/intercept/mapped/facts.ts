@@ -51,6 +51,16 @@ export function wholeFacts(call: Call, isQueryRead: boolean): Result<RequestFact
   return isJson(json.value) ? ok({ ...head.value, body: json.value }) : head
 }
 
+/**
+ * The same request as many servers read its path: without empty segments, parameters behind a semicolon and a slash at the end. Null
+ * when that is the path as it stands.
+ */
+export function looseFacts(facts: RequestFacts): RequestFacts | null {
+  const segments = facts.segments.map((segment) => segment.split(';', 1)[0] ?? '').filter((segment) => segment !== '')
+  const path = `/${segments.join('/')}`
+  return path === facts.path ? null : { ...facts, path, segments }
+}
+
 function refuse(problem: string): { readonly ok: false; readonly problem: string } {
   return { ok: false, problem }
 }

@@ -7,7 +7,7 @@ import type { Action, Call, CallHead, PassingAction, Recogniser } from '../actio
 import { overridesMethod } from '../method-override.ts'
 import { httpRefusal } from '../refusal.ts'
 import { MatchedRequest, UnmappedRequest } from './action.ts'
-import { headFacts, wholeFacts } from './facts.ts'
+import { headFacts, looseFacts, wholeFacts } from './facts.ts'
 import { compileRules, type CompiledRule } from './rules.ts'
 
 export interface MappedDeps {
@@ -66,12 +66,18 @@ function recognise(rules: readonly CompiledRule[], call: Call, deps: MappedDeps)
   const match = firstMatch(rules, facts.value)
   if (!match.ok) return new UnmappedRequest(call, match.problem)
   const { index, rule } = match.value
+  const loose = looseFacts(facts.value)
+  if (loose !== null) {
+    const other = firstMatch(rules, loose)
+    if (!other.ok || other.value.index !== index)
+      return new UnmappedRequest(call, `another rule would match its path as many servers read it, ${loose.path}`)
+  }
   if (rule === null) return unmatched(call, deps)
   const { effect } = rule
   if (effect.kind === 'pass') return { ...passing(call), coversUpgrade: true }
   if (effect.kind === 'deny')
     return denied(call, effect.message ?? `The route "${call.route.name}" lets no such request through.`, deps)
-  return new MatchedRequest(call, { index, effect, facts: facts.value }, deps.upstreams)
+  return new MatchedRequest(call, { index, effect, facts: facts.value, loose }, deps.upstreams)
 }
 
 /** A condition that cannot be evaluated might have matched: nothing behind it is asked. */

@@ -58,6 +58,26 @@ test('a test takes true and false only', () => {
   assert.equal(compiled('request.body.name').test(FACTS).ok, false)
 })
 
+for (const [source, length, isTaken] of [
+  ['request.body.all(a, a == 1)', 900_000, true],
+  ['request.body.all(a, a == 1)', 1_100_000, false],
+  ['request.body.all(a, request.body.all(b, a == b))', 900, true],
+  ['request.body.all(a, request.body.all(b, a == b))', 1100, false],
+  ['request.body.all(a, a in request.body)', 1100, false],
+  ['size(request.body) > 1', 2_000_000, true],
+] as const) {
+  test(`${source} goes over ${length} members: ${isTaken ? 'taken' : 'too much'}`, () => {
+    const answer = compiled(source).test({ ...FACTS, body: Array.from({ length }, () => 1) })
+    assert.equal(answer.ok, isTaken)
+  })
+}
+
+test('a text that is split counts by its letters', () => {
+  const split = compiled("request.body.split(',').all(a, request.body.split(',').all(b, a == b))")
+  assert.equal(split.test({ ...FACTS, body: '1,'.repeat(300) }).ok, true)
+  assert.equal(split.test({ ...FACTS, body: '1,'.repeat(600) }).ok, false)
+})
+
 for (const [source, reads] of [
   ["request.method == 'GET'", ['method']],
   ["has(request.body.name) && request.query.dry == 'yes'", ['body', 'query']],
