@@ -17,6 +17,7 @@ import type {
 import type { EarlierDecision } from '../policy/history.ts'
 import { ruleOf } from '../rules/table.ts'
 import { consumersInContract, reachedConsumers, type DeclaredConsumer } from './consumers.ts'
+import { touchedPlaces } from './graphql-scope.ts'
 import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from './decision.ts'
 
 /** Which findings decide: those that reach this tool, operation, prompt or resource, and those of the contract as a whole. Null: all. */
@@ -32,6 +33,12 @@ export type DecisionScope =
   | { readonly prompt: string }
   /** A resource of an MCP server, by address: listed itself, or by a template. */
   | { readonly resource: string }
+  /** A GraphQL operation, by its root fields and by the places of the schema that it touches (`touchOf`). */
+  | {
+      readonly root: 'QUERY' | 'MUTATION' | 'SUBSCRIPTION'
+      readonly fields: readonly string[]
+      readonly touches: readonly string[]
+    }
 
 /** A finding group, or the part of one, on which the policy has one opinion. */
 export interface Judgement {
@@ -155,10 +162,11 @@ export function strictestOf(judgements: readonly Judgement[], floor: Decision): 
 }
 
 function decidingGroups(comparison: Comparison, { policy, scope }: JudgingTerms): readonly FindingGroup[] {
+  const placesOf = scope === null ? everywhere : 'touches' in scope ? touchedPart(scope) : scopedPart(scope)
   return comparison.groups.flatMap((group): readonly FindingGroup[] => {
     const level = policy.levels.get(group.rule) ?? group.level
     if (level === 'off') return []
-    const occurrences = scope ? group.occurrences.filter((place) => isInScope(place, scope, group)) : group.occurrences
+    const occurrences = placesOf(group)
     const isListed = occurrences.length === group.occurrences.length
     if (isListed && level === group.level) return [group]
     // A place that is not listed may be the one that is asked for.
@@ -172,7 +180,32 @@ function anywhere({ id, message }: FindingGroup): Occurrence {
   return { operation: null, tool: null, message, fingerprint: id }
 }
 
-function isInScope({ operation, tool, offer }: Occurrence, scope: DecisionScope, { rule }: FindingGroup): boolean {
+type PlacesOf = (group: FindingGroup) => readonly Occurrence[]
+type TouchScope = Extract<DecisionScope, { readonly touches: readonly string[] }>
+type PlaceScope = Exclude<DecisionScope, TouchScope>
+
+function everywhere({ occurrences }: FindingGroup): readonly Occurrence[] {
+  return occurrences
+}
+
+function scopedPart(scope: PlaceScope): PlacesOf {
+  return (group) => group.occurrences.filter((place) => isInScope(place, scope, group))
+}
+
+/** Where the change is touched, its places are those of the operation's own root fields, or wherever it is told of. */
+function touchedPart({ root, fields, touches }: TouchScope): PlacesOf {
+  const isTouched = touchedPlaces(touches)
+  const own = new Set(fields)
+  return (group) => {
+    if (!isTouched(group.location, group.rule)) return []
+    const places = group.occurrences.filter(
+      ({ operation }) => operation === null || (operation.method === root && own.has(operation.path)),
+    )
+    return places.length > 0 ? places : [anywhere(group)]
+  }
+}
+
+function isInScope({ operation, tool, offer }: Occurrence, scope: PlaceScope, { rule }: FindingGroup): boolean {
   if (operation === null && tool === null && offer === undefined)
     return !('path' in scope) || scope.carriesAny !== false || !isOfProtoType(rule)
   if ('tool' in scope) return tool === scope.tool

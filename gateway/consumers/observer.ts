@@ -49,7 +49,7 @@ export async function createConsumerObserver(deps: ConsumerObserverDeps): Promis
 
   return {
     note(caller, route, { target, scope }) {
-      const isUse = scope === null ? target === route : 'tool' in scope || 'method' in scope
+      const isUse = scope === null ? target === route : 'tool' in scope || 'method' in scope || 'touches' in scope
       if (settings().config.observed_consumers.window === 0 || !isUse) return
       const consumer = identity(caller)
       const key = `${consumer}\n${target}`
@@ -69,5 +69,9 @@ export async function createConsumerObserver(deps: ConsumerObserverDeps): Promis
 function usedBy(scope: Subject['scope']): Pick<ObservedUse, 'operation' | 'tool'> {
   if (scope === null) return { operation: null, tool: null }
   if ('tool' in scope) return { operation: null, tool: scope.tool }
-  return { operation: 'method' in scope ? `${scope.method} ${scope.path}` : null, tool: null }
+  if ('method' in scope) return { operation: `${scope.method} ${scope.path}`, tool: null }
+  // Of several root fields none can stand for the others.
+  const [field, ...others] = 'touches' in scope ? scope.fields : []
+  const isOne = 'touches' in scope && field !== undefined && others.length === 0
+  return { operation: isOne ? `${scope.root} ${field}` : null, tool: null }
 }

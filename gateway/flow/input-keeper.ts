@@ -102,7 +102,7 @@ async function keptDecision(request: AuthorizeRequest, input: DecideInput): Prom
     artifacts,
     failed: input.analyses.flatMap((analysis) => (analysis.ok ? [] : [failedRow(analysis)])),
     context: { ...input.context },
-    scope: input.scope,
+    scope: scopeRow(input.scope),
     route: input.route ?? null,
     ...(release !== null && { release: { ...release } }),
     consumers: consumers.length === 0 ? null : await named(JSON.stringify(consumers)),
@@ -114,6 +114,11 @@ async function keptDecision(request: AuthorizeRequest, input: DecideInput): Prom
     now: input.now,
   }
   return { decision, texts }
+}
+
+function scopeRow(scope: DecideInput['scope']): KeptDecision['scope'] {
+  if (scope === null || !('touches' in scope)) return scope
+  return { ...scope, fields: [...scope.fields], touches: [...scope.touches] }
 }
 
 function failedRow({

@@ -44,6 +44,11 @@ export const KeptDecision = Type.Object({
       Type.Object({ method: Type.String(), path: Type.String(), carriesAny: Type.Optional(Type.Boolean()) }),
       Type.Object({ prompt: Type.String() }),
       Type.Object({ resource: Type.String() }),
+      Type.Object({
+        root: Type.Enum(['QUERY', 'MUTATION', 'SUBSCRIPTION']),
+        fields: Type.Array(Type.String()),
+        touches: Type.Array(Type.String()),
+      }),
     ]),
   ),
   route: textOrNull,

@@ -1,0 +1,45 @@
+/** The text of a GraphQL request → its document, within limits, and the operation in it that is asked for. */
+import { GraphQLError } from 'graphql/error'
+import { parse, type DocumentNode, type OperationDefinitionNode } from 'graphql/language'
+import { fail, ok, type Result } from '../../result.ts'
+import { positionAt } from '../positions.ts'
+import { overLimit, unreadable } from '../unreadable.ts'
+import { tooDeepAt } from './nesting.ts'
+
+export interface OperationLimits {
+  readonly maxTokens: number
+  readonly maxDepth: number
+}
+
+/** A document of operations and fragments; definitions of a schema have no place in it. */
+export function readOperationDocument(text: string, { maxTokens, maxDepth }: OperationLimits): Result<DocumentNode> {
+  const tooDeep = tooDeepAt(text, maxDepth)
+  if (tooDeep !== null) return fail(overLimit(`nesting is deeper than ${maxDepth} levels`, positionAt(text, tooDeep)))
+  try {
+    const document = parse(text, { maxTokens, noLocation: true })
+    const strange = document.definitions.find(
+      ({ kind }) => kind !== 'OperationDefinition' && kind !== 'FragmentDefinition',
+    )
+    return strange === undefined ? ok(document) : fail(unreadable('it defines parts of a schema, which no request can'))
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error
+    const position = error.locations?.[0] ?? null
+    if (error.message.includes('Document contains more than')) {
+      return fail(overLimit(`it has more than ${maxTokens} tokens`, position))
+    }
+    const what = error.message.replace(/^Syntax Error: /, '').replace(/\.$/, '')
+    return fail(unreadable(`it is not valid GraphQL: ${what}`, { position }))
+  }
+}
+
+/** @param name `operationName` of the request; null: none was given (GraphQL §6.1, GetOperation) */
+export function operationIn({ definitions }: DocumentNode, name: string | null): Result<OperationDefinitionNode> {
+  const operations = definitions.filter((one) => one.kind === 'OperationDefinition')
+  const [only, ...others] = name === null ? operations : operations.filter((one) => one.name?.value === name)
+  if (only !== undefined && others.length === 0) return ok(only)
+  if (name !== null)
+    return fail(unreadable(`it holds ${only === undefined ? 'no' : 'more than one'} operation "${name}"`))
+  const what =
+    only === undefined ? 'it holds no operation' : 'it holds several operations, and none is asked for by name'
+  return fail(unreadable(what))
+}
