@@ -2,7 +2,7 @@
  * Worker threads for slow or hostile input: bounded in number, in what may wait for them, and in the time of one task. A task
  * over its time is ended together with its thread, since nothing else stops a busy loop.
  */
-import { Piscina } from 'piscina'
+import type { Piscina } from 'piscina'
 import { fail, ok } from '../../engine/base.ts'
 import type { Result } from '../../engine/index.ts'
 import { GatewayError } from '../errors.ts'
@@ -32,17 +32,7 @@ const IDLE_MS = 30_000
 const WORKER = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url).href
 
 export function createPool({ workers, queue, logger }: PoolOptions): Pool {
-  const piscina = new Piscina<Task, Result<Answer>>({
-    filename: WORKER,
-    name: 'run',
-    minThreads: 0,
-    maxThreads: workers,
-    idleTimeout: IDLE_MS,
-    // A blocked wait would hold the thread's event loop, and with it the end of the process.
-    atomics: 'disabled',
-  })
-  // Errors of a thread reach the promise of its task; what comes between tasks has no other place.
-  piscina.on('error', (error) => logger.error({ err: error }, 'a worker thread failed between tasks'))
+  let opened: Promise<TaskPool> | null = null
 
   // Piscina bounds its queue for tasks without a signal only; ours all have one.
   let underWay = 0
@@ -54,6 +44,8 @@ export function createPool({ workers, queue, logger }: PoolOptions): Pool {
       underWay += 1
       const deadline = AbortSignal.timeout(timeoutMs)
       try {
+        opened ??= openPiscina(workers, logger)
+        const piscina = await opened
         const result = await piscina.run(task, { signal: deadline, transferList: transferable(task) })
         if (!result.ok) return result
         if (isAnswerOf(kind, result.value)) return ok(result.value.value)
@@ -74,8 +66,30 @@ export function createPool({ workers, queue, logger }: PoolOptions): Pool {
         underWay -= 1
       }
     },
-    close: () => piscina.destroy(),
+    async close() {
+      const piscina = await opened
+      await piscina?.destroy()
+    },
   }
+}
+
+type TaskPool = Piscina<Task, Result<Answer>>
+
+/** Loaded with the first task that is not done on the event loop. */
+async function openPiscina(workers: number, logger: Logger): Promise<TaskPool> {
+  const { Piscina } = await import('piscina')
+  const piscina = new Piscina<Task, Result<Answer>>({
+    filename: WORKER,
+    name: 'run',
+    minThreads: 0,
+    maxThreads: workers,
+    idleTimeout: IDLE_MS,
+    // A blocked wait would hold the thread's event loop, and with it the end of the process.
+    atomics: 'disabled',
+  })
+  // Errors of a thread reach the promise of its task; what comes between tasks has no other place.
+  piscina.on('error', (error) => logger.error({ err: error }, 'a worker thread failed between tasks'))
+  return piscina
 }
 
 /** The bytes of a large body change hands instead of being copied; nobody here looks at them again. */

@@ -28,7 +28,7 @@ export async function openExternalSigner(config: SignerConfig): Promise<External
   const { url, public_key: x } = config
   if (url === undefined || x === undefined) return null
   const key = publicKey(x)
-  const { calculateJwkThumbprint } = await import('jose')
+  const { calculateJwkThumbprint } = await import('jose/jwk/thumbprint')
   const keyId = await calculateJwkThumbprint({ kty: 'OKP', crv: 'Ed25519', x })
   const { pool, path } = connect(url, config.timeout * 1000)
   const headers = { 'content-type': 'application/json', ...extraHeader(config.header) }

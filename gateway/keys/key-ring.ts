@@ -166,7 +166,9 @@ function written(file: string, keys: readonly StoredKey[]): readonly StoredKey[]
 /** An Ed25519 key whose id is its RFC 7638 thumbprint; one that a command line would take for an option is made again. */
 export async function newKey(validFrom: number): Promise<StoredKey> {
   // Needed once in the life of a key: not worth loading at every start.
-  const { calculateJwkThumbprint, exportJWK, generateKeyPair } = await import('jose')
+  const { generateKeyPair } = await import('jose/key/generate/keypair')
+  const { exportJWK } = await import('jose/key/export')
+  const { calculateJwkThumbprint } = await import('jose/jwk/thumbprint')
   for (;;) {
     const pair = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
     const { x, d } = await exportJWK(pair.privateKey)

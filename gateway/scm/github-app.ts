@@ -51,7 +51,7 @@ export function createAppTokens(now: () => number): AppTokens {
 
 async function appJwt({ id, key_file: file }: GithubApp, now: number): Promise<string> {
   // Loaded where an app is configured only.
-  const { SignJWT } = await import('jose')
+  const { SignJWT } = await import('jose/jwt/sign')
   try {
     return await new SignJWT({})
       .setProtectedHeader({ alg: 'RS256' })
