@@ -1,10 +1,10 @@
-/** What the schema cannot say of destinations and certificates: entries that name nothing, hosts that are none, files that are not there. */
+/** What the schema cannot say of destinations: entries that name nothing, hosts that are none. */
 import { isIP } from 'node:net'
 import { canonicalHost } from '../egress/authority.ts'
 import { readHostRule } from '../egress/host-rule.ts'
 import type { Config } from './schema.ts'
 import type { Located } from './schema-mistakes.ts'
-import { at, unreadable } from './located.ts'
+import { at } from './located.ts'
 
 /** Under this name calls and connections without a route are counted and recorded. */
 export const EGRESS_ROUTE = 'egress'
@@ -47,16 +47,4 @@ export function checkReservedName({ routes }: Config): readonly Located[] {
         ]
       : [],
   )
-}
-
-export function checkCertificateFiles({ tls, routes }: Config): readonly Located[] {
-  const files: readonly (readonly [string, string | undefined])[] = [
-    ['/tls/ca/certificate', tls.ca?.certificate],
-    ['/tls/ca/key', tls.ca?.key],
-    ...routes.map((route, index) => [`/routes/${index}/tls/upstream_ca`, route.tls.upstream_ca] as const),
-  ]
-  return files.flatMap(([pointer, file]) => {
-    const code = file === undefined ? null : unreadable(file)
-    return code === null ? [] : [at(pointer, `${file} cannot be read (${code})`, 'paths start at this file')]
-  })
 }

@@ -2,25 +2,17 @@
 import type { RouteConfig } from './route.ts'
 import type { Config } from './schema.ts'
 import type { Located } from './schema-mistakes.ts'
-import { at, unreadable } from './located.ts'
+import { checkRsaKey } from './certificate-checks.ts'
+import { at } from './located.ts'
 
 export function checkScm({ scm }: Config): readonly Located[] {
   const { github, gitlab, bitbucket, contracts } = scm
   const addresses = Object.entries({ github, gitlab, bitbucket }).flatMap(([name, { api }]) =>
     URL.canParse(api) ? [] : [at(`/scm/${name}/api`, `${api} is not a URL`, 'write http(s)://HOST[:PORT][/PATH]')],
   )
-  const code = github.app === undefined ? null : unreadable(github.app.key_file)
   return [
     ...addresses,
-    ...(code === null
-      ? []
-      : [
-          at(
-            '/scm/github/app/key_file',
-            `${github.app?.key_file} cannot be read (${code})`,
-            'paths start at this file',
-          ),
-        ]),
+    ...(github.app === undefined ? [] : checkRsaKey('/scm/github/app/key_file', github.app.key_file)),
     ...(contracts.globs.some((glob) => !glob.startsWith('!'))
       ? []
       : [

@@ -3,10 +3,11 @@
  * kept in the data directory. A new one is published before it signs, so that agents can learn to trust it in time.
  */
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import type { Config } from '../config/schema.ts'
-import { messageOf, StartupError } from '../startup-error.ts'
+import { StartupError } from '../startup-error.ts'
 import { authorityFile, readAuthorityFile, writeAuthorityFile, type StoredAuthority } from './authority-file.ts'
+import { readGivenAuthority, type GivenAuthority } from './given-authority.ts'
 
 /** One authority at work. */
 export interface SigningAuthority {
@@ -135,34 +136,22 @@ function stillOfUse(authorities: readonly StoredAuthority[], now: number): reado
   })
 }
 
-interface GivenFiles {
-  /** The whole file: the authority, and what leads from it to a trusted one. */
-  readonly pem: string
-  /** PEM of the authority alone. */
-  readonly first: string
-  readonly key: KeyObject
-}
-
-function givenAuthority({ certificate, key }: NonNullable<AuthoritiesDeps['ca']>, now: () => number): Authorities {
-  let loaded: GivenFiles | null = null
-  const load = (): GivenFiles => {
+function givenAuthority(files: NonNullable<AuthoritiesDeps['ca']>, now: () => number): Authorities {
+  let loaded: GivenAuthority | null = null
+  const load = (): GivenAuthority => {
     if (loaded !== null) return loaded
-    try {
-      const pem = readFileSync(certificate, 'utf8')
-      loaded = { pem, first: new X509Certificate(pem).toString(), key: createPrivateKey(readFileSync(key)) }
-      return loaded
-    } catch (error) {
-      throw refused(certificate, messageOf(error))
-    }
+    const read = readGivenAuthority(files)
+    if (!read.ok)
+      throw new StartupError(
+        `The authority ${files[read.problem.file]} (tls.ca.${read.problem.file}) cannot be used: ${read.problem.reason}.`,
+      )
+    loaded = read.value
+    return loaded
   }
   return {
     async signing() {
-      const { pem, first, key: privateKey } = load()
-      const parsed = new X509Certificate(first)
-      if (!parsed.ca) throw refused(certificate, 'it may not sign other certificates (it is no CA)')
-      if (!parsed.checkPrivateKey(privateKey)) throw refused(certificate, `it does not belong to the key ${key}`)
-      if (!isUsableKey(privateKey)) throw refused(certificate, 'its key is neither EC P-256 nor RSA')
-      return usable(first, pem, privateKey, now())
+      const { pem, first, key } = load()
+      return usable(first, pem, key, now())
     },
     published: async () => [{ certificate: load().pem, status: 'signing', signsFrom: null }],
     bundle: async () => bundleOf([{ certificate: load().pem }]),
@@ -173,12 +162,6 @@ function givenAuthority({ certificate, key }: NonNullable<AuthoritiesDeps['ca']>
   }
 }
 
-function isUsableKey({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {
-  return (
-    asymmetricKeyType === 'rsa' || (asymmetricKeyType === 'ec' && asymmetricKeyDetails?.namedCurve === 'prime256v1')
-  )
-}
-
 function usable(certificate: string, chain: string, key: KeyObject, now: number): SigningAuthority {
   const { validToDate, fingerprint256 } = new X509Certificate(certificate)
   const notAfter = validToDate.getTime()
@@ -186,8 +169,4 @@ function usable(certificate: string, chain: string, key: KeyObject, now: number)
   throw new StartupError(
     `The certificate authority ended on ${validToDate.toISOString()}. Make a new one with: preflight ca rotate --overlap 0`,
   )
-}
-
-function refused(file: string, reason: string): StartupError {
-  return new StartupError(`The certificate authority ${file} of tls.ca cannot be used: ${reason}.`)
 }

@@ -15,8 +15,9 @@ export interface TestAuthority {
   leaf(host: string): Promise<{ readonly cert: string; readonly key: string }>
 }
 
-export async function testAuthority(): Promise<TestAuthority> {
-  const { certificate, key } = await makeAuthority(Date.now())
+/** @param madeAt milliseconds since the epoch; long ago makes one that has ended */
+export async function testAuthority(madeAt = Date.now()): Promise<TestAuthority> {
+  const { certificate, key } = await makeAuthority(madeAt)
   const directory = mkdtempSync(join(tmpdir(), 'preflight-ca-'))
   const file = join(directory, 'ca.pem')
   const keyFile = join(directory, 'ca-key.pem')

@@ -1,0 +1,78 @@
+/** What the schema cannot say of certificates and keys: files that are not there, hold something else, or do not fit each other. */
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { messageOf } from '../startup-error.ts'
+import { readGivenAuthority } from '../tls/given-authority.ts'
+import type { Config } from './schema.ts'
+import type { Located } from './schema-mistakes.ts'
+import { at, unreadable } from './located.ts'
+
+/** Said at the start, and not by the first agent whose connection cannot be intercepted, or first call that is not forwarded. */
+export function checkCertificateFiles({ tls, routes }: Config): readonly Located[] {
+  return [
+    ...checkAuthority(tls.ca),
+    ...routes.flatMap((route, index) => checkBundle(`/routes/${index}/tls/upstream_ca`, route.tls.upstream_ca)),
+  ]
+}
+
+function checkAuthority(ca: Config['tls']['ca']): readonly Located[] {
+  if (ca === undefined) return []
+  const missing = (['certificate', 'key'] as const).flatMap((name) => checkFile(`/tls/ca/${name}`, ca[name]))
+  if (missing.length > 0) return missing
+  const read = readGivenAuthority(ca)
+  if (read.ok) return []
+  const { file, reason } = read.problem
+  return [
+    at(`/tls/ca/${file}`, `${ca[file]} cannot sign for intercepted hosts: ${reason}`, 'name a CA and its own key'),
+  ]
+}
+
+/** What is over already lets the gateway start: its other routes are none the worse for it. */
+export function authorityWarnings({ tls: { ca } }: Config): readonly Located[] {
+  const read = ca === undefined ? null : readGivenAuthority(ca)
+  if (ca === undefined || !read?.ok || read.value.notAfter > Date.now()) return []
+  const end = new Date(read.value.notAfter).toISOString()
+  const message = `the authority ${ca.certificate} ended on ${end}, so no host can be intercepted`
+  return [at('/tls/ca/certificate', message, 'replace its files')]
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
+
+function checkBundle(pointer: string, file: string | undefined): readonly Located[] {
+  if (file === undefined) return []
+  const missing = checkFile(pointer, file)
+  if (missing.length > 0) return missing
+  const fix = 'name a PEM file of the authorities that may have signed the certificate of the upstream'
+  const certificates = readFileSync(file, 'utf8').match(CERTIFICATE) ?? []
+  if (certificates.length === 0) return [at(pointer, `${file} holds no certificate in PEM`, fix)]
+  return certificates.flatMap((pem, index) => {
+    const fault = faultOf(() => new X509Certificate(pem))
+    return fault === null ? [] : [at(pointer, `certificate ${index + 1} of ${file} cannot be read (${fault})`, fix)]
+  })
+}
+
+/** A private key in PEM that signs as `RS256`, as platforms give it out for their apps. */
+export function checkRsaKey(pointer: string, file: string): readonly Located[] {
+  const missing = checkFile(pointer, file)
+  if (missing.length > 0) return missing
+  const fault = faultOf(() => {
+    const { asymmetricKeyType } = createPrivateKey(readFileSync(file))
+    if (asymmetricKeyType !== 'rsa') throw new Error(`its type is ${asymmetricKeyType}`)
+  })
+  const fix = 'name the file that the platform gave out for the app'
+  return fault === null ? [] : [at(pointer, `${file} holds no RSA private key in PEM (${fault})`, fix)]
+}
+
+function checkFile(pointer: string, file: string): readonly Located[] {
+  const code = unreadable(file)
+  return code === null ? [] : [at(pointer, `${file} cannot be read (${code})`, 'paths start at this file')]
+}
+
+function faultOf(read: () => unknown): string | null {
+  try {
+    read()
+    return null
+  } catch (error) {
+    return messageOf(error)
+  }
+}

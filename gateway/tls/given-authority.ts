@@ -1,0 +1,62 @@
+/** The authority that the configuration gives (`tls.ca`), read and checked whole: what it may do, and that certificate and key fit. */
+import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { Result } from '../../engine/index.ts'
+import { messageOf } from '../startup-error.ts'
+
+export interface AuthorityFiles {
+  readonly certificate: string
+  readonly key: string
+}
+
+export interface GivenAuthority {
+  /** The whole file: the authority, and what leads from it to a trusted one. */
+  readonly pem: string
+  /** PEM of the authority alone. */
+  readonly first: string
+  readonly key: KeyObject
+  /** Milliseconds since the epoch. */
+  readonly notAfter: number
+}
+
+/** What is wrong, and with which of the two files. */
+export interface AuthorityFault {
+  readonly file: keyof AuthorityFiles
+  readonly reason: string
+}
+
+/** Whether it is over is for whoever signs with it to say: `notAfter`. */
+export function readGivenAuthority(files: AuthorityFiles): Result<GivenAuthority, AuthorityFault> {
+  const certificate = parsed('certificate', files, (pem) => ({ pem, parsed: new X509Certificate(pem) }))
+  if (!certificate.ok) return certificate
+  const key = parsed('key', files, (pem) => createPrivateKey(pem))
+  if (!key.ok) return key
+  const { pem, parsed: authority } = certificate.value
+  if (!authority.ca) return fault('certificate', 'it may not sign other certificates (it is no CA)')
+  if (!authority.checkPrivateKey(key.value)) return fault('certificate', `it does not belong to the key ${files.key}`)
+  if (!isUsable(key.value)) return fault('key', 'it is neither EC P-256 nor RSA')
+  const notAfter = authority.validToDate.getTime()
+  return { ok: true, value: { pem, first: authority.toString(), key: key.value, notAfter } }
+}
+
+function parsed<T>(
+  file: keyof AuthorityFiles,
+  files: AuthorityFiles,
+  parse: (pem: string) => T,
+): Result<T, AuthorityFault> {
+  try {
+    return { ok: true, value: parse(readFileSync(files[file], 'utf8')) }
+  } catch (error) {
+    return fault(file, `it holds no ${file === 'key' ? 'private key' : 'certificate'} in PEM (${messageOf(error)})`)
+  }
+}
+
+function isUsable({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {
+  return (
+    asymmetricKeyType === 'rsa' || (asymmetricKeyType === 'ec' && asymmetricKeyDetails?.namedCurve === 'prime256v1')
+  )
+}
+
+function fault(file: keyof AuthorityFiles, reason: string): { readonly ok: false; readonly problem: AuthorityFault } {
+  return { ok: false, problem: { file, reason } }
+}
