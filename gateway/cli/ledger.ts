@@ -2,14 +2,8 @@
 import { DECISIONS } from '../../engine/index.ts'
 import { callEntry } from '../api/call-view.ts'
 import { LOCAL_TENANT } from '../keys/api-keys.ts'
-import {
-  EFFECTS,
-  type CallFilter,
-  type LedgerFilter,
-  type Store,
-  type StoredCall,
-  type StoredDecision,
-} from '../store/store.ts'
+import { EFFECTS, type CallFilter, type StoredCall } from '../store/call.ts'
+import type { LedgerFilter, Store, StoredDecision } from '../store/store.ts'
 import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type OptionSpec } from './command.ts'
 import { CONFIG_OPTION, DATA_DIR_OPTION } from './config-option.ts'
 import { positiveInteger } from './diff.ts'

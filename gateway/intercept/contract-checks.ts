@@ -4,7 +4,8 @@
  */
 import { LRUCache } from 'lru-cache'
 import type { ExecutionAction } from '../../engine/index.ts'
-import type { InterceptionRow, Store } from '../store/store.ts'
+import type { InterceptionRow } from '../store/call.ts'
+import type { Store } from '../store/store.ts'
 import type { ContractViolation } from '../telemetry/events.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'

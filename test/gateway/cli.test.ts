@@ -8,9 +8,7 @@ import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { SHIPPED_PACKS } from '../../gateway/config/policy.ts'
 import { openKeyRing } from '../../gateway/keys/key-ring.ts'
-import { openSqliteStore } from '../../gateway/store/sqlite/store.ts'
 import { run } from '../fakes/command-io.ts'
-import { decisionRow } from '../fakes/decision-row.ts'
 import { decideOn, issueOn } from '../fakes/decisions.ts'
 import type { FakeKey } from '../fakes/keys.ts'
 
@@ -261,56 +259,6 @@ test('a data directory that holds nothing is told, and stays empty', async () =>
     assert.match(stderr, /there are no .* at .*mistyped.*--data-dir/)
   }
   assert.ok(!existsSync(missing))
-})
-
-test('the ledger is listed with filters and its chain is checked', async () => {
-  const data = join(directory, 'ledger')
-  const store = await openSqliteStore({ file: join(data, 'ledger.db'), calls: 'durable', flushMilliseconds: 5 })
-  await store.recordDecision(decisionRow({ decisionId: 'dec_a', operation: 'merge' }))
-  await store.recordDecision(decisionRow({ decisionId: 'dec_b', operation: 'deploy' }))
-  await store.close()
-  const listed = await run(['ledger', 'list', '--data-dir', data, '--operation', 'deploy', '--format', 'json'])
-  const rows: { decision_id: string; decision_result: object }[] = JSON.parse(listed.stdout)
-  assert.deepEqual(
-    rows.map((row) => row.decision_id),
-    ['dec_b'],
-  )
-  assert.deepEqual(rows[0]?.decision_result, { decision: 'ALLOW' })
-  assert.match((await run(['ledger', 'list', '--data-dir', data])).stdout, /dec_b\n.*dec_a\n$/)
-  assert.equal((await run(['ledger', 'verify-chain', '--data-dir', data])).code, 0)
-  assert.equal((await run(['ledger', 'list', '--data-dir', data, '--from', 'yesterday'])).code, 2)
-})
-
-test('calls are listed with what was done with them, and where they depart from their contract', async () => {
-  const data = join(directory, 'calls')
-  const store = await openSqliteStore({ file: join(data, 'ledger.db'), calls: 'durable', flushMilliseconds: 5 })
-  const call = {
-    correlationId: 'c1',
-    tenant: 'local',
-    decisionId: 'dec_a',
-    route: 'shop',
-    protocol: 'http',
-    action: 'GET /pets',
-    executionAction: 'CONTINUE',
-    enforced: true,
-    effect: 'forwarded',
-    breakGlassId: null,
-    violations: null,
-    at: 1_000,
-  } as const
-  await store.recordInterception(call)
-  const violations = [{ where: 'body#/id', message: 'must be integer' }]
-  await store.recordInterception({ ...call, effect: 'drifted', violations })
-  await store.close()
-  const listed = await run(['ledger', 'calls', '--data-dir', data, '--effect', 'drifted', '--format', 'json'])
-  const rows: { pattern: string; violations: object }[] = JSON.parse(listed.stdout)
-  assert.deepEqual(
-    rows.map((row) => [row.pattern, row.violations]),
-    [['TOOL_RESULT_SHAPE_DRIFT', violations]],
-  )
-  const table = await run(['ledger', 'calls', '--data-dir', data, '--route', 'shop'])
-  assert.match(table.stdout, /drifted .* body#\/id must be integer\n.* forwarded .*\n$/)
-  assert.equal((await run(['ledger', 'calls', '--data-dir', data, '--effect', 'gone'])).code, 2)
 })
 
 test('a policy pack is checked with line and column', async () => {

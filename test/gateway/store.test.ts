@@ -7,7 +7,8 @@ import { after, test, type TestContext } from 'node:test'
 import { apiKeyRow, mintApiKey } from '../../gateway/keys/api-keys.ts'
 import { batchedCallRecords } from '../../gateway/store/sqlite/call-records.ts'
 import { openSqliteStore, type SqliteStoreOptions } from '../../gateway/store/sqlite/store.ts'
-import type { InterceptionRow, MonitoringWindowRow, Store } from '../../gateway/store/store.ts'
+import type { InterceptionRow } from '../../gateway/store/call.ts'
+import type { MonitoringWindowRow, Store } from '../../gateway/store/store.ts'
 import { decisionRow } from '../fakes/decision-row.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'preflight-store-'))

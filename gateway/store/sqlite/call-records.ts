@@ -1,6 +1,6 @@
 /** Records of single calls on their way to the writer: durable one by one, or in batches (`ledger.calls`). Bounded: when batches cannot be written, calls are refused rather than forgotten. */
 import { GatewayError } from '../../errors.ts'
-import type { InterceptionRow } from '../store.ts'
+import type { InterceptionRow } from '../call.ts'
 
 export interface CallRecords {
   add(row: InterceptionRow): Promise<void>

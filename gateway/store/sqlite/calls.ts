@@ -1,14 +1,7 @@
 /** Operations on the records of single calls: written many at a time, read newest first. Each runs inside the writer thread. */
 import type { SQLInputValue } from 'node:sqlite'
 import type { Violation } from '../../validation/message.ts'
-import {
-  EFFECTS,
-  type CallFilter,
-  type CallPage,
-  type Effect,
-  type InterceptionRow,
-  type StoredCall,
-} from '../store.ts'
+import { EFFECTS, type CallFilter, type CallPage, type Effect, type InterceptionRow, type StoredCall } from '../call.ts'
 import { ACTIONS } from './decisions.ts'
 import { integer, oneOf, text, textOrNull, type Row, type Statements } from './statements.ts'
 

@@ -1,7 +1,8 @@
 /** The embedded store: SQLite behind the writer thread, as the interface that the gateway knows. */
 import { StartupError } from '../../startup-error.ts'
 import { GENESIS_HASH } from '../chain.ts'
-import type { InterceptionRow, Store } from '../store.ts'
+import type { InterceptionRow } from '../call.ts'
+import type { Store } from '../store.ts'
 import { batchedCallRecords, durableCallRecords } from './call-records.ts'
 import { startClient, type Client, type StoreEvents, type StoreFiles } from './client.ts'
 import { openingFault } from './opening-fault.ts'
