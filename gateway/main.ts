@@ -102,7 +102,7 @@ async function start(
   closers.push(() => monitoring.close())
   await monitoring.start()
   const baselines = createBaselines({ settings, flow, store, metrics, logger, now })
-  const watcher = startWatcher({ settings, baselines, metrics, logger, now })
+  const watcher = startWatcher({ settings, baselines, flow, metrics, logger, now })
   closers.push(() => watcher.close())
   const breakGlass = createBreakGlass({ store, metrics, logger, now })
   closers.push(() => breakGlass.close())

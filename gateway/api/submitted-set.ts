@@ -2,16 +2,15 @@
 import type { Static } from 'typebox'
 import type { Artifact, CompletenessFacts, DecisionContext } from '../../engine/index.ts'
 import { GatewayError } from '../errors.ts'
-import { documentLimits } from '../flow/analyst.ts'
 import type { AnalyzeRequest } from '../flow/flow.ts'
 import { digestInThread } from '../hash.ts'
 import { bindingOf, provenAt } from '../scm/binding-of.ts'
 import { changeSetCommitment, type CommittedFile } from '../scm/commitment.ts'
 import { derivedCompleteness, deriveChangeSet } from '../scm/derivation.ts'
+import { derivationTerms } from '../scm/derivation-terms.ts'
 import { PLATFORMS, type PlatformId, type ScmClient } from '../scm/platform.ts'
 import { LISTING_PROBLEMS } from '../scm/problems.ts'
 import { ScmError } from '../scm/scm-error.ts'
-import { createSelector } from '../scm/selector.ts'
 import type { BindingRow } from '../store/store.ts'
 import { contextOf } from './change-set.ts'
 import type { ApiDeps } from './deps.ts'
@@ -67,12 +66,7 @@ export async function derivedSet(exchange: Exchange<Request>, deps: ApiDeps): Pr
   const binding = await requiredBinding(exchange, context, deps)
   const { platform, repository } = binding
   const { config } = exchange.settings
-  const terms = {
-    selector: createSelector(config.scm.contracts),
-    sniff: (before: string, after: string) => deps.flow.sniff(before, after),
-    limits: documentLimits(config),
-    maxContracts: config.scm.max_contracts,
-  }
+  const terms = derivationTerms(config, deps.flow)
   try {
     return await deps.scm.use({ platform, repository }, scmToken(exchange), async (client) => {
       const derived = await deriveChangeSet(client, await refsOf(client, context), terms)

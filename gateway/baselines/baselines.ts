@@ -68,7 +68,9 @@ export type IssuedDecision = Pick<Authorization, 'envelope' | 'token' | 'expires
 
 export interface BaselinesDeps {
   readonly settings: () => Pick<Settings, 'config' | 'generation'>
-  readonly flow: Pick<Flow, 'compare'> & { authorize(request: AuthorizeRequest): Promise<IssuedDecision> }
+  readonly flow: Pick<Flow, 'compare' | 'fileReferences' | 'bundle'> & {
+    authorize(request: AuthorizeRequest): Promise<IssuedDecision>
+  }
   readonly store: Pick<
     Store,
     | 'baseline'
@@ -233,11 +235,11 @@ async function pin(
   const stored = await deps.store.baseline(route.name, route.name)
   const source = route.contract?.baseline
   if (source === undefined) return stored ?? keep(rowOf(route.name, offered, 'first_use', 'first use', deps.now()))
-  const { repository } = deps.settings().config.diff
+  const terms = { repository: deps.settings().config.diff.repository, texts: deps.flow }
   // A named source is the operator's word: it replaces what was pinned before, but not a promotion made since.
   const isPromoted = stored?.source === 'promotion'
-  if (stored !== null && isPromoted && !(await isNewer(source, stored.setAt, repository))) return stored
-  const content = await readContractSource(source, repository)
+  if (stored !== null && isPromoted && !(await isNewer(source, stored.setAt, terms))) return stored
+  const content = await readContractSource(source, terms)
   const digest = contractDigest(content)
   const isConfirmed = stored?.digest === digest
   if (stored !== null && isConfirmed && !isExpired(route, stored, deps.now())) return stored

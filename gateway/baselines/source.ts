@@ -1,11 +1,14 @@
 /** Reads a contract from where the configuration says it is. Addresses, files and refs are the operator's, never a caller's. */
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
+import type { Result } from '../../engine/index.ts'
 import type { ContractSource } from '../config/route.ts'
 import { canonicalAddress, specialRange } from '../egress/address.ts'
 import { fetchDocument } from '../egress/fetch.ts'
 import { GatewayError } from '../errors.ts'
-import { readGitDocument, readGitFolder } from '../scm/git-document.ts'
-import { gitFileChangedAt, parseGitReference } from '../scm/git.ts'
+import type { Bundle } from '../scm/bundle.ts'
+import { readGitFolder } from '../scm/git-document.ts'
+import { gitFilesChangedAt, parseGitReference } from '../scm/git.ts'
+import { contractInGit, contractOnDisk, filesChangedAt, type FileTerms } from './contract-files.ts'
 import { protoFolderChangedAt, protoSet, readProtoFolder } from './proto-folder.ts'
 
 const MAX_BYTES = 64 * 1024 * 1024
@@ -13,19 +16,26 @@ const MAX_BYTES = 64 * 1024 * 1024
 /** What each kind of source is called in the record of a baseline. */
 export type SourceKind = 'file' | 'url' | 'git'
 
-/**
- * The text of the contract. Rejects with PREFLIGHT_UNDECIDED: a call that rests on it cannot be judged.
- * @param repository where git sources are read (`diff.repository`)
- */
-export async function readContractSource(source: ContractSource, repository: string | undefined): Promise<string> {
-  try {
-    if ('file' in source) return await readFromDisk(source.file)
-    return await ('git' in source ? readFromGit(source.git, repository) : download(source.url))
-  } catch (error) {
-    throw new GatewayError('PREFLIGHT_UNDECIDED', `The contract could not be read from ${placeOf(source)}.`, {
-      cause: error,
-    })
-  }
+export interface SourceTerms {
+  /** Where git sources are read (`diff.repository`). */
+  readonly repository: string | undefined
+  readonly texts: FileTerms['texts']
+}
+
+/** The whole text of the contract. Rejects with PREFLIGHT_UNDECIDED: a call that rests on it cannot be judged. */
+export async function readContractSource(source: ContractSource, terms: SourceTerms): Promise<string> {
+  if ('url' in source) return readContractAddress(source.url)
+  return told(source, async () => {
+    if ('git' in source) return (await gitContract(source.git, terms)).text
+    return (await isFolder(source.file))
+      ? readProtoFolder(source.file, MAX_BYTES)
+      : valueOf(await contractOnDisk(source, filesOf(terms))).text
+  })
+}
+
+/** The same of what an address answers. */
+export function readContractAddress(url: string): Promise<string> {
+  return told({ url }, () => download(url))
 }
 
 export function sourceKind(source: ContractSource): SourceKind {
@@ -33,12 +43,28 @@ export function sourceKind(source: ContractSource): SourceKind {
   return 'git' in source ? 'git' : 'url'
 }
 
-/** True when a file was written, or its ref was given another content, after `since` (milliseconds); a URL does not tell. */
-export async function isNewer(source: ContractSource, since: number, repository: string | undefined): Promise<boolean> {
-  if ('file' in source) return (await fileChangedAt(source.file)) > since
-  if (!('git' in source)) return false
-  const changedAt = await gitFileChangedAt(...placeInGit(source.git, repository))
+/** True when one of its files was written, or its ref was given another content, after `since` (milliseconds); a URL does not tell. */
+export async function isNewer(source: ContractSource, since: number, terms: SourceTerms): Promise<boolean> {
+  if ('url' in source) return false
+  if ('file' in source) {
+    if (await isFolder(source.file)) return (await protoFolderChangedAt(source.file)) > since
+    const { files } = valueOf(await contractOnDisk(source, filesOf(terms)))
+    return (await filesChangedAt(source, files)) > since
+  }
+  const { repository, reference } = placeInGit(source.git, terms)
+  const { files } = await gitContract(source.git, terms)
+  const changedAt = await gitFilesChangedAt(repository, reference.ref, files)
   return changedAt !== null && changedAt > since
+}
+
+async function told(source: ContractSource, read: () => Promise<string>): Promise<string> {
+  try {
+    return await read()
+  } catch (error) {
+    throw new GatewayError('PREFLIGHT_UNDECIDED', `The contract could not be read from ${placeOf(source)}.`, {
+      cause: error,
+    })
+  }
 }
 
 function placeOf(source: ContractSource): string {
@@ -46,30 +72,34 @@ function placeOf(source: ContractSource): string {
   return 'git' in source ? `${source.git} in the repository` : new URL(source.url).host
 }
 
-async function readFromGit(text: string, repository: string | undefined): Promise<string> {
-  const place = placeInGit(text, repository)
-  const read = await readGitDocument(...place, MAX_BYTES)
-  if (read.ok) return read.value.text
-  const folder = await readGitFolder(...place, '.proto', MAX_BYTES)
-  if (folder.ok && folder.value.size > 0) return protoSet(text, folder.value)
+/** A folder stands for the .proto files in it. */
+async function gitContract(text: string, terms: SourceTerms): Promise<Bundle> {
+  const { repository, reference } = placeInGit(text, terms)
+  const read = await contractInGit(repository, reference, filesOf(terms))
+  if (read.ok) return read.value
+  const folder = await readGitFolder(repository, reference, '.proto', MAX_BYTES)
+  if (folder.ok && folder.value.size > 0) return { text: protoSet(text, folder.value), files: [reference.path] }
   throw new Error(read.problem.message)
 }
 
-/** A folder stands for the .proto files in it. */
-async function readFromDisk(path: string): Promise<string> {
-  return (await stat(path)).isDirectory() ? readProtoFolder(path, MAX_BYTES) : readFile(path, 'utf8')
+function filesOf({ texts }: SourceTerms): FileTerms {
+  return { texts, maxBytes: MAX_BYTES }
 }
 
-async function fileChangedAt(path: string): Promise<number> {
-  const found = await stat(path)
-  return found.isDirectory() ? protoFolderChangedAt(path) : found.mtimeMs
+function valueOf(read: Result<Bundle>): Bundle {
+  if (read.ok) return read.value
+  throw new Error(read.problem.message)
 }
 
-function placeInGit(text: string, repository: string | undefined) {
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path)).isDirectory()
+}
+
+function placeInGit(text: string, { repository }: SourceTerms) {
   const reference = parseGitReference(text)
   if (reference === null) throw new Error(`"${text}" is not of the form REF:PATH`)
   if (repository === undefined) throw new Error('no repository is configured: diff.repository')
-  return [repository, reference] as const
+  return { repository, reference }
 }
 
 async function download(url: string): Promise<string> {

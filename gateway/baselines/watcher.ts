@@ -5,7 +5,7 @@ import type { CurrentSettings } from '../settings.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { contractDigest, type Baselines } from './baselines.ts'
-import { readContractSource } from './source.ts'
+import { readContractSource, type SourceTerms } from './source.ts'
 
 export interface Watcher {
   /** Resolves when no look is under way any more. */
@@ -15,6 +15,7 @@ export interface Watcher {
 export interface WatcherDeps {
   readonly settings: CurrentSettings
   readonly baselines: Pick<Baselines, 'baselineFor'>
+  readonly flow: SourceTerms['texts']
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */
@@ -59,13 +60,13 @@ export function startWatcher(deps: WatcherDeps): Watcher {
 
 /** Never rejects: what cannot be read now is judged, and refused, when a call comes. */
 async function lookAt(route: RouteConfig, digests: Map<string, string>, deps: WatcherDeps): Promise<void> {
-  const { settings, baselines, metrics, logger } = deps
+  const { settings, baselines, flow, metrics, logger } = deps
   const source = route.contract?.current
   const type = CONTRACT_TYPES[route.protocol]
   if (source === undefined || type === undefined) return
   const { name } = route
   try {
-    const content = await readContractSource(source, settings().config.diff.repository)
+    const content = await readContractSource(source, { repository: settings().config.diff.repository, texts: flow })
     const digest = contractDigest(content)
     const before = digests.get(name)
     digests.set(name, digest)

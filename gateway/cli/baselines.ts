@@ -129,6 +129,8 @@ function lazyFlow(args: Arguments, io: CommandIo, parts: FlowParts): BaselinesDe
   }
   return {
     compare: async (artifact, options) => (await open()).compare(artifact, options),
+    fileReferences: async (text) => (await open()).fileReferences(text),
+    bundle: async (root, texts) => (await open()).bundle(root, texts),
     authorize: async (request) => (await open()).authorize(request),
     close: async () => opened?.close(),
   }

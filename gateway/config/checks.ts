@@ -1,6 +1,6 @@
 /** What a schema cannot say: members that contradict each other, files that are not there, addresses that cannot work. */
 import { accessSync, constants, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, sep } from 'node:path'
 import { isResourceName, KNOWN_KINDS, RESOURCE_CLASSES } from '../intercept/kubernetes/kinds.ts'
 import { compileRules } from '../intercept/mapped/rules.ts'
 import { errorCode } from '../startup-error.ts'
@@ -249,24 +249,33 @@ function checkAgents({ routes }: Config): readonly Located[] {
 function checkContractFiles({ routes }: Config): readonly Located[] {
   return routes.flatMap(({ contract, protocol }, index) =>
     (['baseline', 'current'] as const).flatMap((side) => {
+      const place = `/routes/${index}/contract/${side}`
       const reason = unreadable(contract?.[side], protocol)
-      return reason === null ? [] : [at(`/routes/${index}/contract/${side}/file`, reason, 'paths start at this file')]
+      if (reason !== null) return [at(`${place}/file`, reason, 'paths start at this file')]
+      const around = notAround(contract?.[side])
+      return around === null ? [] : [at(`${place}/root`, around, 'name a folder that the file lies in')]
     }),
   )
 }
 
+/** An MCP server answers each caller by its credentials, and the gateway has none of its own to look with. */
+const UNWATCHED = {
+  mcp: 'what an MCP server offers is asked for as the caller, with each call and by contract.refresh: without contract.current there is nothing to look at in between',
+  other: 'there is nothing to watch: contract.current is not named',
+} as const
+const WATCHED = 'name contract.current, or leave watch out'
+
 function checkContractSources({ routes, diff }: Config): readonly Located[] {
-  return routes.flatMap(({ contract }, index) => {
+  return routes.flatMap(({ contract, protocol }, index) => {
     const unplaced = (['baseline', 'current'] as const).flatMap((side) => {
       const source = contract?.[side]
       return source !== undefined && 'git' in source && diff.repository === undefined
         ? [at(`/routes/${index}/contract/${side}/git`, 'there is no repository to read it from', 'add diff.repository')]
         : []
     })
-    const fix = 'name contract.current, or leave watch out'
     const unwatchable =
       contract?.watch !== undefined && contract.current === undefined
-        ? [at(`/routes/${index}/contract/watch`, 'there is nothing to watch: contract.current is not named', fix)]
+        ? [at(`/routes/${index}/contract/watch`, UNWATCHED[protocol === 'mcp' ? 'mcp' : 'other'], WATCHED)]
         : []
     return [...unplaced, ...unwatchable]
   })
@@ -282,6 +291,14 @@ function unreadable(source: ContractSource | undefined, protocol: RouteConfig['p
   } catch (error) {
     return `${source.file} cannot be read (${errorCode(error) ?? 'unknown error'})`
   }
+}
+
+/** References may lead into a folder; the file itself has to be in it. */
+function notAround(source: ContractSource | undefined): string | null {
+  if (source === undefined || !('file' in source) || source.root === undefined) return null
+  const { file, root } = source
+  if (statSync(root, { throwIfNoEntry: false })?.isDirectory() !== true) return `${root} is no folder`
+  return file.startsWith(root.endsWith(sep) ? root : root + sep) ? null : `${file} is not in ${root}`
 }
 
 /** A route to our own proxy listener would call itself until something gives way. */

@@ -26,7 +26,9 @@ function githubWithPaths(github: Config['scm']['github'], from: (path: string) =
 
 function routeWithPaths(route: RouteConfig, from: (path: string) => string): RouteConfig {
   const source = (given: ContractSource): ContractSource =>
-    'file' in given ? { ...given, file: from(given.file) } : given
+    'file' in given
+      ? { ...given, file: from(given.file), ...(given.root !== undefined && { root: from(given.root) }) }
+      : given
   const { contract, tls } = route
   return {
     ...route,

@@ -16,8 +16,16 @@ export const ContractSource = Type.Union([
     {
       file: Type.String({
         minLength: 1,
-        description: 'Path, relative to the configuration file. Of a grpc route also a folder of .proto files.',
+        description:
+          'Path, relative to the configuration file; files that its $refs name are part of it. Of a grpc route also a folder of .proto files.',
       }),
+      root: Type.Optional(
+        Type.String({
+          minLength: 1,
+          description:
+            'Folder, relative to the configuration file, that $refs may lead into; that of the file unless told.',
+        }),
+      ),
     },
     { additionalProperties: false },
   ),
@@ -30,7 +38,7 @@ export const ContractSource = Type.Union([
       git: Type.String({
         pattern: '^[^\\s:{}\\[\\]"\']+:[^\\s:].*$',
         description:
-          'REF:PATH, a file at a branch, tag or commit of the repository diff.repository; of a grpc route also a folder of .proto files.',
+          'REF:PATH, a file at a branch, tag or commit of the repository diff.repository, and the files of the same state that its $refs name; of a grpc route also a folder of .proto files.',
       }),
     },
     { additionalProperties: false },

@@ -18,7 +18,7 @@ export interface AnalystDeps {
   readonly logger: Logger
 }
 
-export type Analyst = Pick<Flow, 'compare' | 'digests' | 'sniff' | 'fileReferences' | 'readJson' | 'close'>
+export type Analyst = Pick<Flow, 'compare' | 'digests' | 'sniff' | 'fileReferences' | 'bundle' | 'readJson' | 'close'>
 
 /** All cached comparisons together hold no more findings than this: one of GitHub's has as many as hundreds of small ones. */
 const CACHED_FINDINGS = 200_000
@@ -90,6 +90,10 @@ export function createAnalyst({ settings, metrics, logger }: AnalystDeps): Analy
     },
     fileReferences: (text) =>
       run('references', { kind: 'references', text, limits: documentLimits(settings().config) }, text.length),
+    bundle: (root, texts) => {
+      const size = Object.values(texts).reduce((sum, text) => sum + text.length, 0)
+      return run('bundle', { kind: 'bundle', root, texts, limits: documentLimits(settings().config) }, size)
+    },
     readJson: (bytes) =>
       run('read', { kind: 'read', bytes, limits: requestLimits(settings().config) }, bytes.byteLength),
     close: () => pool.close(),

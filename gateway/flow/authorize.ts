@@ -39,6 +39,7 @@ export function createFlow(deps: FlowDeps): Flow {
     digests: (artifacts) => analyst.digests(artifacts),
     sniff: (before, after) => analyst.sniff(before, after),
     fileReferences: (text) => analyst.fileReferences(text),
+    bundle: (root, texts) => analyst.bundle(root, texts),
     readJson: (bytes) => analyst.readJson(bytes),
     analyze: async (request) => {
       const input = await gather(request, deps.settings(), { ...deps, analyst }, deps.now())

@@ -99,6 +99,8 @@ export interface Flow {
   sniff(before: string, after: string): Promise<Result<ArtifactType>>
   /** The further files that a contract document names by relative `$ref`, in a worker when it is large. */
   fileReferences(text: string): Promise<Result<readonly string[]>>
+  /** Contract files that name each other by relative `$ref` as one text, in a worker when they are large. @param texts by path, that of `root` among them */
+  bundle(root: string, texts: Readonly<Record<string, string>>): Promise<Result<string>>
   /** The bytes of a request body as JSON with one reading only, in a worker when they are many: then they are handed over, and empty here. */
   readJson(bytes: Uint8Array): Promise<Result<unknown>>
   /** Risk only: nothing is recorded or signed. */

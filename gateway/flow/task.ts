@@ -3,6 +3,7 @@ import { engine } from '../judging.ts'
 import { isUtf8 } from 'node:buffer'
 import { artifactDigest, fail, inputFingerprint, ok, readJson } from '../../engine/base.ts'
 import type { Artifact, ArtifactType, CompareOptions, Comparison, DocumentLimits, Result } from '../../engine/index.ts'
+import { bundledText } from '../scm/bundle.ts'
 import { fileReferences } from '../scm/file-references.ts'
 import { sha256Hex } from '../hash.ts'
 import type { ChangeSetDigests } from './flow.ts'
@@ -39,7 +40,16 @@ export interface ReferencesTask {
   readonly limits: DocumentLimits
 }
 
-export type Task = CompareTask | DigestTask | ReadTask | SniffTask | ReferencesTask
+/** Contract files that name each other, as one text. */
+export interface BundleTask {
+  readonly kind: 'bundle'
+  readonly root: string
+  /** By path. */
+  readonly texts: Readonly<Record<string, string>>
+  readonly limits: DocumentLimits
+}
+
+export type Task = CompareTask | DigestTask | ReadTask | SniffTask | ReferencesTask | BundleTask
 
 /** What each kind of task answers. */
 export interface TaskAnswers {
@@ -48,6 +58,7 @@ export interface TaskAnswers {
   readonly read: unknown
   readonly sniff: ArtifactType
   readonly references: readonly string[]
+  readonly bundle: string
 }
 export type TaskKind = keyof TaskAnswers
 export type TaskOf<Kind extends TaskKind> = Extract<Task, { readonly kind: Kind }>
@@ -68,6 +79,7 @@ const RUNNERS: { readonly [Kind in TaskKind]: (task: TaskOf<Kind>) => Result<Tas
       : fail({ code: 'ARTIFACT_UNREADABLE', message: 'The body is not UTF-8 text.' }),
   sniff: ({ before, after, limits }) => engine().sniffArtifactType(before, after, limits),
   references: ({ text, limits }) => ok(fileReferences(text, limits)),
+  bundle: ({ root, texts, limits }) => bundledText(root, texts, limits),
 }
 
 export function runTask<Kind extends TaskKind>(kind: Kind, task: TaskOf<Kind>): Result<TaskAnswers[Kind]> {

@@ -5,8 +5,7 @@
 import { LRUCache } from 'lru-cache'
 import type { ArtifactType } from '../../engine/index.ts'
 import { contractDigest, type ContractText, type OfferedContract } from '../baselines/baselines.ts'
-import { readContractSource } from '../baselines/source.ts'
-import type { RouteConfig } from '../config/route.ts'
+import type { ContractSource, RouteConfig } from '../config/route.ts'
 import { GatewayError } from '../errors.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
@@ -27,8 +26,8 @@ export interface CurrentContractDeps {
   readonly metrics: Metrics
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** Where git sources are read. */
-  readonly repository: () => string | undefined
+  /** The whole text of what the configuration names. */
+  readonly readSource: (source: ContractSource) => Promise<string>
 }
 
 interface View<Index> {
@@ -45,7 +44,7 @@ const MAX_KEPT = 64
 export function createCurrentContracts<Index extends object>(
   type: ArtifactType,
   read: (text: string) => Promise<Index>,
-  { metrics, now, repository }: CurrentContractDeps,
+  { metrics, now, readSource }: CurrentContractDeps,
 ): CurrentContracts<Index> {
   const views = new WeakMap<RouteConfig, View<Index>>()
   const byDigest = new LRUCache<string, Reading<Index>>({ max: MAX_KEPT })
@@ -65,7 +64,7 @@ export function createCurrentContracts<Index extends object>(
         'PREFLIGHT_UNDECIDED',
         `Route "${route.name}" names no contract.current to judge its calls by.`,
       )
-    const content = await readContractSource(source, repository())
+    const content = await readSource(source)
     return readingOf(route, { content, digest: contractDigest(content) })
   }
   const refresh = (route: RouteConfig, view: View<Index>): Promise<Reading<Index>> => {

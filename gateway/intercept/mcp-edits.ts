@@ -8,10 +8,11 @@ import {
 } from '../../engine/index.ts'
 import type { Config } from '../config/schema.ts'
 import { GatewayError } from '../errors.ts'
-import type { Flow } from '../flow/flow.ts'
 import type { Upstreams } from '../proxy/upstream.ts'
 import { classify } from '../scm/contract-file.ts'
 import type { FileAtCommit } from '../scm/platform.ts'
+import type { ContractTexts, DerivationTerms } from '../scm/derivation.ts'
+import { derivationTerms } from '../scm/derivation-terms.ts'
 import { createSelector, namedType, type ContractSelector } from '../scm/selector.ts'
 import type { OfferedContract } from '../baselines/baselines.ts'
 import type { Question } from './action.ts'
@@ -23,7 +24,7 @@ import { isJsonObject } from './strict-json.ts'
 
 export interface McpEditsDeps {
   readonly config: () => Config
-  readonly sniff: Flow['sniff']
+  readonly texts: ContractTexts
   readonly upstreams: Upstreams
 }
 
@@ -108,19 +109,8 @@ function changed(prior: FileAtCommit, change: FileChange): FileAtCommit {
   return applied.ok ? { kind: 'text', text: applied.value } : { kind: 'unreadable', problem: applied.problem }
 }
 
-function termsOf({ selector, deps }: Editing): Parameters<typeof classify>[2] {
-  const { limits, scm } = deps.config()
-  return {
-    selector,
-    sniff: deps.sniff,
-    limits: {
-      maxLength: limits.artifact_side,
-      maxDepth: limits.depth,
-      maxAliases: limits.aliases,
-      maxExpansion: limits.expansion,
-    },
-    maxContracts: scm.max_contracts,
-  }
+function termsOf({ deps }: Pick<Editing, 'deps'>): DerivationTerms {
+  return derivationTerms(deps.config(), deps.texts)
 }
 
 function questionOn(

@@ -1,6 +1,7 @@
 /** The recognisers, one for each protocol that a route can name, with what they need of the gateway. */
 import type { Baselines, BaselinesDeps } from '../baselines/baselines.ts'
-import type { RouteConfig } from '../config/route.ts'
+import { readContractSource } from '../baselines/source.ts'
+import type { ContractSource, RouteConfig } from '../config/route.ts'
 import type { Upstreams } from '../proxy/upstream.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -29,13 +30,14 @@ import { createMcpResults } from './mcp-results.ts'
 import { createMcpRecogniser } from './mcp.ts'
 import { createMappedRecogniser } from './mapped/recogniser.ts'
 import { createNpmRecogniser } from './npm/recogniser.ts'
+import type { ContractTexts } from '../scm/derivation.ts'
 import type { ScmDeps } from './scm-action.ts'
 
 export type Recognisers = Readonly<Record<RouteConfig['protocol'], Recogniser>>
 
 export interface RecogniserDeps {
   readonly settings: BaselinesDeps['settings']
-  readonly flow: Pick<Flow, 'sniff' | 'readJson'>
+  readonly flow: ContractTexts & Pick<Flow, 'readJson'>
   readonly baselines: Pick<Baselines, 'baselineFor'>
   readonly upstreams: Upstreams
   readonly validator: Validator
@@ -66,6 +68,8 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
     now,
   })
   const scm = scmDeps(deps)
+  const readSource = (source: ContractSource): Promise<string> =>
+    readContractSource(source, { repository: settings().config.diff.repository, texts: deps.flow })
   const checks = createContractChecks({ ...deps, window: () => settings().config.monitoring.window * 1000 })
   const onObserved = ({ route, correlationId }: Call, message: string): void =>
     logger.warn(
@@ -80,7 +84,7 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
       manifests,
       edits: createMcpEdits({
         upstreams: deps.upstreams,
-        sniff: (before, after) => deps.flow.sniff(before, after),
+        texts: deps.flow,
         config: () => settings().config,
       }),
       results: createMcpResults({ validator: deps.validator, checks, logger }),
@@ -98,7 +102,7 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
       metrics,
       now,
       inlineBelow: () => settings().config.analysis.inline_below,
-      repository: () => settings().config.diff.repository,
+      readSource,
     }),
     grpc: createGrpcRecogniser({
       baselines: deps.baselines,
@@ -106,7 +110,7 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
       metrics,
       now,
       inlineBelow: () => settings().config.analysis.inline_below,
-      repository: () => settings().config.diff.repository,
+      readSource,
     }),
     argocd: createArgocdRecogniser(),
     mapped: createMappedRecogniser({ upstreams: deps.upstreams, onObserved }),
@@ -139,7 +143,7 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
 function scmDeps({ upstreams, flow, settings, store }: RecogniserDeps): ScmDeps {
   return {
     upstreams,
-    sniff: (before, after) => flow.sniff(before, after),
+    texts: flow,
     config: () => settings().config,
     async provenAt(tenant, platform, repository) {
       const binding = await bindingOf(store, tenant, repository, platform)

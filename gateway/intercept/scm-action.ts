@@ -3,11 +3,9 @@
  * credentials of the call, which are used for its own questions only and never kept. All else on such a route passes.
  */
 import { posix } from 'node:path'
-import type { Flow } from '../flow/flow.ts'
 import { GatewayError } from '../errors.ts'
 import type { Upstreams } from '../proxy/upstream.ts'
 import { PLATFORMS, type PlatformId, type ScmClient } from '../scm/platform.ts'
-import { createSelector } from '../scm/selector.ts'
 import { ScmError } from '../scm/scm-error.ts'
 import { createScmTransport, type ScmTransport } from '../scm/transport.ts'
 import type { Config } from '../config/schema.ts'
@@ -23,12 +21,14 @@ import {
   type Refusal,
 } from './action.ts'
 import { UnreadableIntent, type ScmIntent } from './scm-intent.ts'
+import type { ContractTexts } from '../scm/derivation.ts'
+import { derivationTerms } from '../scm/derivation-terms.ts'
 import { questionOn, type PinnedQuestion } from './scm-questions.ts'
 import { scmRefusal } from './scm-refusal.ts'
 
 export interface ScmDeps {
   readonly upstreams: Upstreams
-  readonly sniff: Flow['sniff']
+  readonly texts: ContractTexts
   readonly config: () => Pick<Config, 'scm' | 'limits'>
   /** ISO 8601; null: not proven. */
   readonly provenAt: (tenant: string, platform: PlatformId, repository: string) => Promise<string | null>
@@ -92,20 +92,9 @@ export class ScmAction implements JudgedAction {
 
   gather(): Promise<readonly Question[]> {
     return this.#telling(async () => {
-      const { scm, limits } = this.#deps.config()
       const { platform, prefix, createClient, intents } = this.#dialect
       const transport = transportFor(this.#call, { platform, prefix }, this.#deps)
-      const derivation = {
-        selector: createSelector(scm.contracts),
-        sniff: this.#deps.sniff,
-        limits: {
-          maxLength: limits.artifact_side,
-          maxDepth: limits.depth,
-          maxAliases: limits.aliases,
-          maxExpansion: limits.expansion,
-        },
-        maxContracts: scm.max_contracts,
-      }
+      const derivation = derivationTerms(this.#deps.config(), this.#deps.texts)
       const { tenant } = this.#call.caller
       const provenAt = (repository: string) => this.#deps.provenAt(tenant, platform, repository)
       const asked: PinnedQuestion[] = []
@@ -155,7 +144,7 @@ export function transportFor(
     maxBytes: Math.max(limits.artifact_side, limits.proxied_body),
     maxRequests: scm.max_requests,
     send: ({ headers, ...request }) =>
-      upstreams.poolOf(call).request({ ...request, headers: { ...credentials(call), ...headers } }),
+      upstreams.askerOf(call).request({ ...request, headers: { ...credentials(call), ...headers } }),
   })
 }
 

@@ -2,10 +2,13 @@
  * A contract of several files as one text: files that `$ref`s name are embedded under one extension member and the references
  * lead there, so that what is judged, hashed and kept is the whole contract. A contract of one file stays as it is, byte for byte.
  */
-import { engine } from '../judging.ts'
 import { posix } from 'node:path'
-import type { DocumentLimits, Problem } from '../../engine/index.ts'
-import type { FileAtCommit } from './platform.ts'
+import { ok } from '../../engine/base.ts'
+import type { DocumentLimits, Result } from '../../engine/index.ts'
+import type { Flow } from '../flow/flow.ts'
+import { engine } from '../judging.ts'
+import { mayReferToFiles } from './file-references.ts'
+import { referencedFiles, type FileTexts } from './referenced-files.ts'
 
 export interface Bundle {
   readonly text: string
@@ -13,52 +16,67 @@ export interface Bundle {
   readonly files: readonly string[]
 }
 
-export type BundleResult =
-  | { readonly ok: true; readonly value: Bundle }
-  | { readonly ok: false; readonly problem: Problem }
+export interface BundleTerms {
+  /** Both look into texts, and do so where a large one holds up nobody. */
+  readonly texts: Pick<Flow, 'fileReferences' | 'bundle'>
+  /** Reads files by their paths from the root of the tree; one that is not there is left out. */
+  readonly read: (paths: readonly string[], maxBytes: number) => Promise<Result<FileTexts>>
+  /** Of all files together. */
+  readonly maxBytes: number
+}
 
 export const BUNDLED_FILES = 'x-preflight-files'
-const MAX_FILES = 500
 
-/** A `$ref` whose value does not begin with `#`; may take another text for one, and misses none. */
-const FOREIGN_REFERENCE = /\$ref["']?\s*:\s*(?:["'](?!#)|[^\s"'#])/
-
-/** @param read a file of the same side, by its path from the root of the repository */
+/** @param path from the root of the tree */
 export async function bundle(
   path: string,
   text: string,
-  read: (path: string) => Promise<FileAtCommit>,
-  limits: DocumentLimits,
-): Promise<BundleResult> {
-  if (!FOREIGN_REFERENCE.test(text)) return { ok: true, value: { text, files: [path] } }
-  const documents = new Map<string, unknown>()
-  const waiting: (readonly [path: string, text: string])[] = [[path, text]]
-  let length = 0
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const [file, content] = next
-    length += content.length
-    if (length > limits.maxLength || documents.size === MAX_FILES) return { ok: false, problem: tooMuch(path, limits) }
-    const document = engine().readDocument(content, limits)
-    // The comparison says what is wrong with the root; a broken part is as good as one that is not there, on this side.
-    if (!document.ok && file === path) return { ok: true, value: { text, files: [path] } }
-    if (!document.ok)
-      return { ok: false, problem: { ...document.problem, message: `${file}: ${document.problem.message}` } }
-    documents.set(file, document.value.root)
-    for (const named of namedFiles(document.value.root, file)) {
-      if (documents.has(named) || waiting.some(([other]) => other === named)) continue
-      const part = await read(named)
-      if (part.kind === 'unreadable') return { ok: false, problem: part.problem }
-      if (part.kind === 'text') waiting.push([named, part.text])
-    }
-  }
-  return { ok: true, value: { text: joined(path, documents), files: [...documents.keys()] } }
+  { texts, read, maxBytes }: BundleTerms,
+): Promise<Result<Bundle>> {
+  if (!mayReferToFiles(text)) return ok({ text, files: [path] })
+  const folder = posix.dirname(path)
+  const fromRoot = (relative: string): string => posix.normalize(posix.join(folder, relative))
+  const found = await referencedFiles(text, {
+    referencesOf: (content) => texts.fileReferences(content),
+    maxBytes,
+    async read(relatives, most) {
+      const byRelative = new Map(relatives.map((relative) => [relative, fromRoot(relative)]))
+      const contents = await read([...new Set(byRelative.values())], most)
+      if (!contents.ok) return contents
+      const given = [...byRelative].flatMap(([relative, full]) => {
+        const content = contents.value.get(full)
+        return content === undefined ? [] : [[relative, content] as const]
+      })
+      return ok(new Map(given))
+    },
+  })
+  if (!found.ok) return found
+  const parts = Object.entries(found.value).map(([relative, content]) => [fromRoot(relative), content] as const)
+  const all = Object.fromEntries([...parts, [path, text] as const])
+  if (parts.length === 0) return ok({ text, files: [path] })
+  const whole = await texts.bundle(path, all)
+  return whole.ok
+    ? ok({ text: whole.value, files: [path, ...Object.keys(all).filter((file) => file !== path)] })
+    : whole
 }
 
-function tooMuch(path: string, { maxLength }: DocumentLimits): Problem {
-  return {
-    code: 'ARTIFACT_OVER_LIMIT',
-    message: `${path} refers to more than ${MAX_FILES} files, or to more than ${maxLength} characters in all.`,
+/**
+ * The documents as one. The comparison says what is wrong with a root that cannot be read; a part that cannot is a problem.
+ * @param texts by path, the root's among them
+ */
+export function bundledText(
+  root: string,
+  texts: Readonly<Record<string, string>>,
+  limits: DocumentLimits,
+): Result<string> {
+  const documents = new Map<string, unknown>()
+  for (const [file, text] of Object.entries(texts)) {
+    const document = engine().readDocument(text, limits)
+    if (document.ok) documents.set(file, document.value.root)
+    else if (file === root) return ok(text)
+    else return { ok: false, problem: { ...document.problem, message: `${file}: ${document.problem.message}` } }
   }
+  return ok(joined(root, documents))
 }
 
 function joined(root: string, documents: ReadonlyMap<string, unknown>): string {
@@ -97,16 +115,6 @@ function decoded(file: string): string {
   } catch {
     return file
   }
-}
-
-function namedFiles(root: unknown, from: string): ReadonlySet<string> {
-  const files = new Set<string>()
-  rewrite(root, (reference) => {
-    const file = fileOf(reference, from)
-    if (file !== null) files.add(file)
-    return reference
-  })
-  return files
 }
 
 /** A copy with other references. Parts that a YAML alias shares are copied once. */

@@ -1,8 +1,9 @@
 /** One file on both sides of a change as the artifacts it makes: by what its texts show, and where they show nothing, by its name. */
 import type { Artifact, ArtifactType, Problem } from '../../engine/index.ts'
 import type { UnreadableArtifact } from '../flow/flow.ts'
-import { bundle } from './bundle.ts'
+import { bundle, type BundleTerms } from './bundle.ts'
 import type { DerivationTerms } from './derivation.ts'
+import { inTurn } from './in-turn.ts'
 import type { TreeSides } from './merge-view.ts'
 import type { ChangedFile, FileAtCommit } from './platform.ts'
 import { namedType } from './selector.ts'
@@ -35,7 +36,7 @@ export async function classify(
 async function sideOf(
   path: string,
   read: (path: string) => Promise<FileAtCommit>,
-  { sniff, selector, limits }: DerivationTerms,
+  { texts, selector, limits }: DerivationTerms,
 ): Promise<Side> {
   const file = await read(path)
   if (file.kind === 'absent' || (file.kind === 'text' && file.text.trim() === '')) return { kind: 'absent' }
@@ -44,17 +45,31 @@ async function sideOf(
     const message = `${path} has ${file.text.length} characters; at most ${limits.maxLength} are read.`
     return { kind: 'broken', problem: { code: 'ARTIFACT_OVER_LIMIT', message }, isText: false }
   }
-  const sniffed = await sniff('', file.text)
+  const sniffed = await texts.sniff('', file.text)
   if (!sniffed.ok)
     return sniffed.problem.code === 'UNSUPPORTED_ARTIFACT_TYPE'
       ? { kind: 'other' }
       : { kind: 'broken', problem: sniffed.problem, isText: !isClosed(sniffed.problem) }
   const type = sniffed.value
   if (!selector.isOfType(type)) return { kind: 'other' }
-  const whole = await bundle(path, file.text, read, limits)
+  const whole = await bundle(path, file.text, { texts, read: partsOf(read), maxBytes: limits.maxLength })
   return whole.ok
     ? { kind: 'contract', type, ...whole.value }
     : { kind: 'broken', problem: whole.problem, isText: false }
+}
+
+/** What leads out of the tree is no file of it. */
+function partsOf(read: (path: string) => Promise<FileAtCommit>): BundleTerms['read'] {
+  return async (paths) => {
+    const inside = paths.filter((path) => !path.startsWith('../'))
+    const files = await inTurn(inside, async (path) => [path, await read(path)] as const)
+    const texts = new Map<string, string>()
+    for (const [path, file] of files) {
+      if (file.kind === 'unreadable') return { ok: false, problem: file.problem }
+      if (file.kind === 'text') texts.set(path, file.text)
+    }
+    return { ok: true, value: texts }
+  }
 }
 
 type Made = Pick<ContractFile, 'artifacts' | 'unreadable'>

@@ -24,9 +24,12 @@ import type { ChangedFile, Comparison, FileAtCommit, Listing, MergeRequest, ScmC
 import { LISTING_PROBLEMS } from './problems.ts'
 import type { ContractSelector } from './selector.ts'
 
+/** What looks into contract texts, where a large one holds up nobody. */
+export type ContractTexts = Pick<Flow, 'sniff' | 'fileReferences' | 'bundle'>
+
 export interface DerivationTerms {
   readonly selector: ContractSelector
-  readonly sniff: Flow['sniff']
+  readonly texts: ContractTexts
   readonly limits: DocumentLimits
   /** Most contract files that are read. */
   readonly maxContracts: number

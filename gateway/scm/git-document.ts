@@ -2,7 +2,7 @@
 import { posix } from 'node:path'
 import { ok } from '../../engine/base.ts'
 import type { Result } from '../../engine/index.ts'
-import { readGitFile, readGitFiles, resolveGitTree, type GitReference } from './git.ts'
+import { listGitFolder, readGitFile, readGitFiles, resolveGitTree, type GitReference } from './git.ts'
 import type { FileShelf } from './referenced-files.ts'
 
 export interface GitDocument {

@@ -22,9 +22,9 @@ const TIMEOUT_MS = 15_000
 /** `<object> SP <type> SP <size> LF` before, and LF after, the content of each object (git-cat-file(1), BATCH OUTPUT). */
 const BATCH_HEADER = /^([0-9a-f]{40,64}) ([a-z]+) ([0-9]+)$/
 const HEADER_BYTES = 128
-/** Longer paths than file systems hold are no files, and what git says of them repeats them. */
 /** Of the names of the files below one folder. */
 const MAX_LISTING = 4 * 1024 * 1024
+/** Longer paths than file systems hold are no files, and what git says of them repeats them. */
 const MAX_PATH = 4096
 
 /** `<ref>:<path>` (wire.md §3); null when the text is not of that form, such as an inline document. */
@@ -85,7 +85,6 @@ export async function readGitFile(
   return text === undefined ? unreadable(`the repository has no file "${path}" at ${tree.ref}`) : ok(text)
 }
 
-/** When the path was last changed on the way to a ref, milliseconds since the epoch; null when git cannot tell. */
 /** Paths of the files below a folder, relative to it; none where the tree has no such folder. */
 export async function listGitFolder(
   repository: string,
@@ -101,9 +100,14 @@ export async function listGitFolder(
   return listed.ok ? ok(listed.value.toString('utf8').split('\0').filter(Boolean)) : listed
 }
 
-export async function gitFileChangedAt(repository: string, { ref, path }: GitReference): Promise<number | null> {
-  if (!REF.test(ref) || !isPlainPath(path)) return null
-  const log = await git(repository, ['log', '-1', '--format=%ct', '--end-of-options', ref, '--', path], {
+/** When one of the paths was last changed on the way to a ref, milliseconds since the epoch; null when git cannot tell. */
+export async function gitFilesChangedAt(
+  repository: string,
+  ref: string,
+  paths: readonly string[],
+): Promise<number | null> {
+  if (!REF.test(ref) || !paths.every(isPlainPath)) return null
+  const log = await git(repository, ['log', '-1', '--format=%ct', '--end-of-options', ref, '--', ...paths], {
     maxBytes: 1024,
   })
   const seconds = log.ok ? log.value.toString('latin1').trim() : ''

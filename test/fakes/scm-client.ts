@@ -1,6 +1,6 @@
 /** The gateway's own clients against the fake platforms, and derivations through them. */
 import { request } from 'undici'
-import { DEFAULT_DOCUMENT_LIMITS, sniffArtifactType } from '../../engine/index.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../engine/index.ts'
 import { createBitbucketClient } from '../../gateway/scm/bitbucket.ts'
 import type { DerivationTerms } from '../../gateway/scm/derivation.ts'
 import { createGithubClient } from '../../gateway/scm/github.ts'
@@ -8,6 +8,7 @@ import { createGitlabClient } from '../../gateway/scm/gitlab.ts'
 import type { ScmClient } from '../../gateway/scm/platform.ts'
 import { createSelector } from '../../gateway/scm/selector.ts'
 import { createScmTransport, type ScmTransport } from '../../gateway/scm/transport.ts'
+import { INLINE_TEXTS } from './contract-texts.ts'
 import { startBitbucket } from './bitbucket-server.ts'
 import { startGithub } from './github-server.ts'
 import { startGitlab } from './gitlab-server.ts'
@@ -58,7 +59,7 @@ export function derivationTerms(changes: Partial<DerivationTerms> = {}): Derivat
       types: ['openapi', 'graphql', 'protobuf', 'json_schema', 'mcp_manifest'],
       globs: ['**/*.{yaml,yml,json}', '**/*.{graphql,proto}', '!**/package.json'],
     }),
-    sniff: (before, after) => Promise.resolve(sniffArtifactType(before, after)),
+    texts: INLINE_TEXTS,
     limits: DEFAULT_DOCUMENT_LIMITS,
     maxContracts: 100,
     ...changes,

@@ -6,17 +6,19 @@ import {
   inputFingerprint,
   ok,
   readJson,
-  sniffArtifactType,
   type Comparison,
   type Decision,
   type Envelope,
 } from '../../engine/index.ts'
 import { sha256Hex } from '../../gateway/hash.ts'
 import type { BaselinesDeps, IssuedDecision } from '../../gateway/baselines/baselines.ts'
+import type { ContractTexts } from '../../gateway/scm/derivation.ts'
+import { INLINE_TEXTS } from './contract-texts.ts'
 import type { AuthorizeRequest, Flow } from '../../gateway/flow/flow.ts'
 
 export type ScriptedFlow = BaselinesDeps['flow'] &
-  Pick<Flow, 'digests' | 'sniff' | 'readJson'> & {
+  ContractTexts &
+  Pick<Flow, 'digests' | 'readJson'> & {
     /** Every authorize request, in order. */
     readonly asked: AuthorizeRequest[]
   }
@@ -43,7 +45,7 @@ export function scriptedFlow(script: Script): ScriptedFlow {
   const asked: AuthorizeRequest[] = []
   return {
     asked,
-    sniff: (before, after) => Promise.resolve(sniffArtifactType(before, after)),
+    ...INLINE_TEXTS,
     readJson: (bytes) => Promise.resolve(readJson(Buffer.from(bytes).toString('utf8'), DEFAULT_DOCUMENT_LIMITS)),
     digests: (artifacts) =>
       Promise.resolve({

@@ -122,7 +122,7 @@ test('all mistakes are told at once, in reading order, each with line, column, p
   const lines = found.map(formatMistake)
   assert.match(lines[0] ?? '', /"prox" is not known.*did you mean "proxy"\?/)
   assert.match(lines[1] ?? '', /did you mean "sidecar"\? Allowed: "sidecar", "gateway", "verifier"/)
-  assert.match(lines[6] ?? '', /\{ file \} or \{ url \}.*did you mean "file"/)
+  assert.match(lines[6] ?? '', /\{ file, root \} or \{ url \}.*did you mean "file"/)
   assert.match(lines[8] ?? '', /"log", "http", "otlp"/)
 })
 

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { isNewer, readContractSource } from '../../gateway/baselines/source.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
+import { INLINE_TEXTS } from '../fakes/contract-texts.ts'
 
 const FILES = {
   'notes/v1/notes.proto': 'syntax = "proto3"; import "notes/v1/tags.proto";',
@@ -23,15 +24,16 @@ function folder(t: TestContext, files: Readonly<Record<string, string>>): string
   return root
 }
 
-const read = async (file: string): Promise<unknown> => JSON.parse(await readContractSource({ file }, undefined))
+const TERMS = { repository: undefined, texts: INLINE_TEXTS }
+const read = async (file: string): Promise<unknown> => JSON.parse(await readContractSource({ file }, TERMS))
 
 test('a folder is its .proto files by the paths that imports have, in one order', async (t) => {
   const root = folder(t, { ...FILES, 'README.md': '', '.git/x.proto': '' })
   assert.deepEqual(await read(root), FILES)
   const other = folder(t, Object.fromEntries(Object.entries(FILES).toReversed()))
   assert.equal(
-    await readContractSource({ file: root }, undefined),
-    await readContractSource({ file: other }, undefined),
+    await readContractSource({ file: root }, TERMS),
+    await readContractSource({ file: other }, TERMS),
   )
 })
 
@@ -46,14 +48,14 @@ test('a folder is as new as its newest file', async (t) => {
   const root = folder(t, FILES)
   const old = new Date(1_000_000)
   for (const path of [root, ...Object.keys(FILES).map((name) => join(root, name))]) utimesSync(path, old, old)
-  assert.equal(await isNewer({ file: root }, 2_000_000, undefined), false)
+  assert.equal(await isNewer({ file: root }, 2_000_000, TERMS), false)
   utimesSync(join(root, 'notes/v1/tags.proto'), old, new Date(3_000_000))
-  assert.equal(await isNewer({ file: root }, 2_000_000, undefined), true)
+  assert.equal(await isNewer({ file: root }, 2_000_000, TERMS), true)
 })
 
 test('a folder without such files is no contract', async (t) => {
   const root = folder(t, { 'README.md': '' })
-  await assert.rejects(readContractSource({ file: root }, undefined), /could not be read from/)
+  await assert.rejects(readContractSource({ file: root }, TERMS), /could not be read from/)
 })
 
 test('a folder at a ref of the repository', async (t) => {
@@ -70,8 +72,8 @@ test('a folder at a ref of the repository', async (t) => {
   ])
     execFileSync('git', args, { cwd: repository })
   for (const path of ['protos', 'protos/'])
-    assert.deepEqual(JSON.parse(await readContractSource({ git: `main:${path}` }, repository)), FILES)
-  await assert.rejects(readContractSource({ git: 'main:nowhere' }, repository), /could not be read from/)
+    assert.deepEqual(JSON.parse(await readContractSource({ git: `main:${path}` }, { ...TERMS, repository })), FILES)
+  await assert.rejects(readContractSource({ git: 'main:nowhere' }, { ...TERMS, repository }), /could not be read from/)
 })
 
 test('only a grpc route can name a folder', (t) => {

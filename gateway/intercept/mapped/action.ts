@@ -1,6 +1,6 @@
 /** A request that a rule of the route's map has judged, or let on only with a receipt. */
 import { GatewayError } from '../../errors.ts'
-import { readContractSource } from '../../baselines/source.ts'
+import { readContractAddress } from '../../baselines/source.ts'
 import type { Json, RequestFacts, RequestExpression } from '../../../engine/index.ts'
 import type { Upstreams } from '../../proxy/upstream.ts'
 import { targetProblem } from '../../proxy/target.ts'
@@ -108,7 +108,7 @@ export class MatchedRequest extends MappedRequest {
   }
 
   async #text(source: TextSource, member: string): Promise<string> {
-    if (source.kind === 'url') return readContractSource({ url: source.url }, undefined)
+    if (source.kind === 'url') return readContractAddress(source.url)
     const value = this.#evaluate(source.kind === 'value' ? source.value : source.path, member)
     if (source.kind === 'value') return textOf(value)
     if (typeof value !== 'string' || targetProblem(value) !== null) throw this.#fault(member, 'it is no path')

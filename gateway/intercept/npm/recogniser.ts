@@ -3,10 +3,10 @@
  * away, deprecates or hands over needs a receipt or goes by the route's rule; reads and log-ins pass, and nothing unknown does.
  */
 import type { Config } from '../../config/schema.ts'
-import { documentLimits } from '../../flow/analyst.ts'
 import type { Flow } from '../../flow/flow.ts'
 import type { Upstreams } from '../../proxy/upstream.ts'
-import { createSelector } from '../../scm/selector.ts'
+import type { ContractTexts } from '../../scm/derivation.ts'
+import { derivationTerms } from '../../scm/derivation-terms.ts'
 import type { Action, Answer, AnswerWatcher, Call, JudgedAction, Question, Recogniser, Refusal } from '../action.ts'
 import { overridesMethod } from '../method-override.ts'
 import { isRead } from '../scm-request.ts'
@@ -18,7 +18,7 @@ import { readNpmRequest, type NpmRequest } from './request.ts'
 
 export interface NpmDeps {
   readonly upstreams: Upstreams
-  readonly flow: Pick<Flow, 'sniff' | 'readJson'>
+  readonly flow: ContractTexts & Pick<Flow, 'readJson'>
   readonly config: () => Pick<Config, 'scm' | 'limits'>
   /** A request that was refused in words only, since its route observes. */
   readonly onObserved: (call: Call, message: string) => void
@@ -93,12 +93,7 @@ function sceneOf(call: Call, { upstreams, flow, config }: NpmDeps): NpmScene {
   return {
     rules: call.route.npm,
     registry: createRegistryClient(call, { upstreams, readJson: (bytes) => flow.readJson(bytes), maxBytes }),
-    terms: {
-      selector: createSelector(scm.contracts),
-      sniff: (before, after) => flow.sniff(before, after),
-      limits: documentLimits({ limits }),
-      maxContracts: scm.max_contracts,
-    },
+    terms: derivationTerms({ scm, limits }, flow),
   }
 }
 

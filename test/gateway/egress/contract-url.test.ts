@@ -1,13 +1,13 @@
 /** Contracts by URL of the configuration: anywhere inside, and never from where a cloud hands out credentials. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readContractSource } from '../../../gateway/baselines/source.ts'
+import { readContractAddress } from '../../../gateway/baselines/source.ts'
 import { startHttpUpstream } from '../../fakes/http-upstream.ts'
 
 test('a contract is read from an address inside, since the operator wrote it', async (t) => {
   const upstream = await startHttpUpstream((_request, response) => void response.end('openapi: 3.1.0\n'))
   t.after(() => upstream.close())
-  assert.equal(await readContractSource({ url: `${upstream.origin}/openapi.yaml` }, undefined), 'openapi: 3.1.0\n')
+  assert.equal(await readContractAddress(`${upstream.origin}/openapi.yaml`), 'openapi: 3.1.0\n')
 })
 
 for (const url of [
@@ -16,7 +16,7 @@ for (const url of [
   'http://[::ffff:a9fe:a9fe]/latest',
 ]) {
   test(`${url} is not read`, async () => {
-    await assert.rejects(readContractSource({ url }, undefined), (error: unknown) => {
+    await assert.rejects(readContractAddress(url), (error: unknown) => {
       assert.ok(error instanceof Error && error.cause instanceof Error)
       assert.match(error.cause.message, /cloud metadata/)
       return true
@@ -29,5 +29,5 @@ test('a redirect to somewhere else is not followed', async (t) => {
     response.writeHead(302, { location: 'http://169.254.169.254/' }).end()
   })
   t.after(() => upstream.close())
-  await assert.rejects(readContractSource({ url: upstream.origin }, undefined), /could not be read/)
+  await assert.rejects(readContractAddress(upstream.origin), /could not be read/)
 })

@@ -1,0 +1,80 @@
+/** A contract file together with the files that its `$ref`s name, as one text: on disk below one folder, or in a repository at one state. */
+import { readFile, realpath, stat } from 'node:fs/promises'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { fail, ok } from '../../engine/base.ts'
+import type { Result } from '../../engine/index.ts'
+import { bundle, type Bundle, type BundleTerms } from '../scm/bundle.ts'
+import { readGitFile, readGitFiles, resolveGitTree, type GitReference } from '../scm/git.ts'
+import type { FileTexts } from '../scm/referenced-files.ts'
+import { errorCode } from '../startup-error.ts'
+
+export type FileTerms = Pick<BundleTerms, 'texts' | 'maxBytes'>
+
+export interface FileOnDisk {
+  /** Absolute. */
+  readonly file: string
+  /** Folder that references may lead into; absent: that of the file. */
+  readonly root?: string
+}
+
+/** `files` of the bundle are paths from the folder. Rejects with the error of the file system. */
+export async function contractOnDisk({ file, root }: FileOnDisk, terms: FileTerms): Promise<Result<Bundle>> {
+  const folder = rootOf({ file, ...(root !== undefined && { root }) })
+  const path = relative(folder, file).split(sep).join('/')
+  return bundle(path, await readFile(file, 'utf8'), { ...terms, read: (paths) => readBelow(folder, file, paths) })
+}
+
+/** @param reference a file; paths start at the root of the repository */
+export async function contractInGit(
+  repository: string,
+  { ref, path }: GitReference,
+  terms: FileTerms,
+): Promise<Result<Bundle>> {
+  const tree = await resolveGitTree(repository, ref)
+  if (!tree.ok) return tree
+  const text = await readGitFile(repository, tree.value, path, terms.maxBytes)
+  if (!text.ok) return text
+  return bundle(path, text.value, {
+    ...terms,
+    read: (paths, maxBytes) => readGitFiles(repository, tree.value, paths, maxBytes),
+  })
+}
+
+/** When any of these files was written last, milliseconds since the epoch. @param paths from the folder of `place` */
+export async function filesChangedAt(place: FileOnDisk, paths: readonly string[]): Promise<number> {
+  const folder = rootOf(place)
+  const found = await Promise.all(paths.map((path) => stat(join(folder, path))))
+  return Math.max(...found.map(({ mtimeMs }) => mtimeMs))
+}
+
+function rootOf({ file, root }: FileOnDisk): string {
+  return root ?? dirname(file)
+}
+
+/** Links are followed as far as they stay below the folder, as a mounted ConfigMap has them. */
+async function readBelow(folder: string, file: string, paths: readonly string[]): Promise<Result<FileTexts>> {
+  const bound = await realpath(folder)
+  const texts = new Map<string, string>()
+  for (const path of paths) {
+    const target = resolve(folder, path)
+    const real = await realpath(target).catch((error: unknown) => absent(error))
+    if (!isBelow(folder, target) || (real !== null && !isBelow(bound, real)))
+      return fail({
+        code: 'ARTIFACT_UNREADABLE',
+        message: `${file} refers to ${target}, outside of ${folder}: name a folder that holds both as root.`,
+      })
+    if (real !== null) texts.set(path, await readFile(real, 'utf8'))
+  }
+  return ok(texts)
+}
+
+/** Null: there is no such file, and the comparison tells its reference as dangling. */
+function absent(error: unknown): null {
+  if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null
+  throw error
+}
+
+function isBelow(folder: string, path: string): boolean {
+  const below = relative(folder, path)
+  return below !== '' && below !== '..' && !below.startsWith(`..${sep}`) && !isAbsolute(below)
+}

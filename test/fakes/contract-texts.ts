@@ -1,0 +1,11 @@
+/** What looks into contract texts, on this thread and within the engine's own limits. */
+import { DEFAULT_DOCUMENT_LIMITS, ok, sniffArtifactType } from '../../engine/index.ts'
+import { bundledText } from '../../gateway/scm/bundle.ts'
+import type { ContractTexts } from '../../gateway/scm/derivation.ts'
+import { fileReferences } from '../../gateway/scm/file-references.ts'
+
+export const INLINE_TEXTS: ContractTexts = {
+  sniff: (before, after) => Promise.resolve(sniffArtifactType(before, after)),
+  fileReferences: (text) => Promise.resolve(ok(fileReferences(text, DEFAULT_DOCUMENT_LIMITS))),
+  bundle: (root, texts) => Promise.resolve(bundledText(root, texts, DEFAULT_DOCUMENT_LIMITS)),
+}
