@@ -1,6 +1,7 @@
 /** What ajv says of a configuration, in words: every mistake once, with its member, what is allowed there and how to mend it. */
 import type { ErrorObject } from 'ajv'
 import { isRecord } from './defaults.ts'
+import { formOf } from './forms.ts'
 import type { JsonSchema } from './input-schema.ts'
 import { pointerTo } from './mistake.ts'
 import { nearest } from './suggestion.ts'
@@ -51,7 +52,10 @@ const WORDINGS: Readonly<Record<string, Wording>> = {
   type: (error) => value(error, `must be ${article(error.params['type'])}, not ${kindOf(error.data)}`),
   enum: (error) => allowed(error, asList(error.params['allowedValues'])),
   const: (error) => allowed(error, [error.params['allowedValue']]),
-  pattern: (error) => value(error, `${shown(error.data)} does not have the right form`),
+  pattern: (error) => {
+    const form = formOf(String(error.params['pattern']))
+    return value(error, `${shown(error.data)} ${form === null ? 'does not have the right form' : `must be ${form}`}`)
+  },
   minimum: (error) => value(error, `must be at least ${String(error.params['limit'])}, not ${shown(error.data)}`),
   minLength: (error) => value(error, 'must not be empty'),
 }

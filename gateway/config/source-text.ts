@@ -14,6 +14,11 @@ export interface SourceText {
 /** Configuration is written by people: more aliases than this is a trick or a mistake. */
 const MAX_ALIASES = 100
 
+const SEVERAL_DOCUMENTS = {
+  message: 'a second document begins here, and only one is read',
+  fix: 'write one document, without a line of --- between its members',
+}
+
 export function readSourceText(file: string, text: string): Result<SourceText, readonly Mistake[]> {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true })
@@ -23,11 +28,10 @@ export function readSourceText(file: string, text: string): Result<SourceText, r
   }
   const faults = [...document.errors, ...document.warnings]
   if (faults.length > 0) {
-    const mistakes = faults.map(({ message, pos }) => ({
+    const mistakes = faults.map(({ code, message, pos }) => ({
       place: position(pos[0]),
       path: '',
-      message: `this is not readable YAML: ${message}`,
-      fix: '',
+      ...(code === 'MULTIPLE_DOCS' ? SEVERAL_DOCUMENTS : { message: `this is not readable YAML: ${message}`, fix: '' }),
     }))
     return { ok: false, problem: mistakes }
   }

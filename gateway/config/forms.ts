@@ -1,0 +1,25 @@
+/** What a text of the configuration has to look like, in words, by the pattern of its schema: a mistake then says what to write. */
+
+const FORMS: Readonly<Record<string, string>> = {
+  '^(\\[[0-9a-fA-F:.]+\\]|[^:\\s]+):[0-9]{1,5}$': 'HOST:PORT, e.g. 127.0.0.1:15080 or [::1]:15080',
+  '^https?://': 'an address that begins with http:// or https://',
+  '^https?://[^?#]+$': 'an address that begins with http:// or https://, without ? and #',
+  '^(https?://|unix:/)': 'an address that begins with http:// or https://, or unix: and the absolute path of a socket',
+  '^/': 'a path that begins with /',
+  '^(?:/[^/]*)+$': 'a JSON Pointer: / before every member, e.g. /metadata/agent',
+  '^sha256:[0-9a-f]{64}$': 'sha256: and 64 hexadecimal digits in small letters',
+  '^[A-Za-z0-9_-]{43}$': '43 characters of base64url without padding (32 bytes)',
+  '^[A-Z_]+ \\S.*$': 'METHOD /path, with the method in capitals',
+  '^[A-Za-z0-9.]+$': 'letters, digits and dots',
+  '^[a-z0-9][a-z0-9-]{0,62}$': 'small letters, digits and hyphens, beginning with a letter or digit, 63 at the most',
+  '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$': 'small letters, digits and hyphens, beginning and ending with a letter or digit',
+  '^[^\\s:{}\\[\\]"\']+:[^\\s:].*$': 'REF:PATH, e.g. main:api/openapi.yaml',
+  '^[A-Za-z_]\\w*(?:\\.[A-Za-z_]\\w*)*$': 'a full name of a service or method: package.Service',
+  '^[A-Za-z0-9][A-Za-z0-9._:@-]{0,99}$': 'letters, digits and any of . _ : @ -, beginning with a letter or digit',
+  "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$": 'the name of a header, without colon',
+}
+
+/** Null for a pattern that has no words. */
+export function formOf(pattern: string): string | null {
+  return Object.hasOwn(FORMS, pattern) ? (FORMS[pattern] ?? null) : null
+}
