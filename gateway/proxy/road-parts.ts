@@ -12,7 +12,6 @@ import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Monitoring } from '../telemetry/monitoring.ts'
 import { createValidator, type Validator } from '../validation/validator.ts'
-import { createBodies } from './body.ts'
 import { recordCallDenial } from './egress-record.ts'
 import type { Exchange } from './exchange.ts'
 import type { ReceiptGateDeps } from './receipt-gate.ts'
@@ -69,7 +68,6 @@ export function buildRoad(deps: RoadPartsDeps, upstreams: Upstreams, tunnels: Tu
     store: deps.store,
     monitoring: deps.monitoring,
     upstreams,
-    bodies: createBodies(() => settings().config.limits.proxied_body * BODIES_AT_ONCE),
     tunnels,
     standing: new Set<Exchange>(),
     egressDenied: (call, denial) => recordCallDenial(call, denial, deps),
@@ -79,8 +77,6 @@ export function buildRoad(deps: RoadPartsDeps, upstreams: Upstreams, tunnels: Tu
   }
 }
 
-/** Of the greatest length that is taken; of shorter ones there may be more. */
-const BODIES_AT_ONCE = 32
 
 const MAX_FINGERPRINTS = 1000
 
