@@ -1,9 +1,9 @@
 /** `preflight serve`: runs the gateway until a signal, and says once, to a person or to a program, that it is ready. */
 import type { Gateway } from '../main.ts'
+import { releaseStartupMemory } from '../startup-memory.ts'
 import { EXIT, type Command, type ExitCode } from './command.ts'
 import { CONFIG_OPTION, configSource, DATA_DIR_OPTION } from './config-option.ts'
 import { wantsColour, writeLine, type CommandIo } from './io.ts'
-import { releaseStartupMemory } from './startup-memory.ts'
 import { startSummary } from './start-summary.ts'
 
 export const serveCommand: Command = {
@@ -22,8 +22,8 @@ export const serveCommand: Command = {
     const gateway = await startGateway(configSource(args, io))
     // Signals are heard before anybody is told that they may be sent.
     const stopped = untilStopped(gateway)
-    announce(gateway, io)
     releaseStartupMemory()
+    announce(gateway, io)
     return await stopped
   },
 }
