@@ -68,6 +68,42 @@ export function madePairs(folder: string): readonly Pair[] {
   })
 }
 
+const HOSTILE_BYTES = 8_000_000
+
+/** What of a contract is made to weigh the most: values or properties that are all others after the change, or are all changed. */
+const HOSTILE_SCHEMAS: Readonly<Record<string, (side: 'before' | 'after') => unknown>> = {
+  'an enum replaced': (side) => ({ enum: names(side.charAt(0), 10) }),
+  'properties replaced': (side) => schemaOf(names(side.charAt(0), 27), { type: 'string' }),
+  'properties changed': (side) => schemaOf(names('p', 27), { type: side === 'before' ? 'string' : 'integer' }),
+}
+
+/** As many names as fill the text, each of which brings so many bytes. */
+function names(prefix: string, bytesEach: number): readonly string[] {
+  return Array.from({ length: HOSTILE_BYTES / bytesEach }, (_, index) => `${prefix}${index.toString(36)}`)
+}
+
+function schemaOf(properties: readonly string[], schema: unknown): unknown {
+  return { type: 'object', properties: Object.fromEntries(properties.map((name) => [name, schema])) }
+}
+
+/** OpenAPI pairs of which every byte is a change, as files of a folder. */
+export function hostilePairs(folder: string): readonly Pair[] {
+  return Object.entries(HOSTILE_SCHEMAS).map(([name, schemaFor], index) => {
+    const [before, after] = (['before', 'after'] as const).map((side) => {
+      const path = join(folder, `hostile-${index}-${side}`)
+      const content = { 'application/json': { schema: schemaFor(side) } }
+      const post = { requestBody: { content }, responses: { 200: { description: 'done' } } }
+      writeFileSync(
+        path,
+        JSON.stringify({ openapi: '3.0.3', info: { title: 't', version: '1' }, paths: { '/x': { post } } }),
+      )
+      return path
+    })
+    if (before === undefined || after === undefined) throw new Error('a pair has two sides')
+    return { name, type: 'openapi', before, after, bytes: bytesOf(before) + bytesOf(after) }
+  })
+}
+
 /** The text of a JSON side with the members of every object in another order, by a seeded generator. */
 export function shuffledJson(path: string, seed: number): string {
   let state = seed >>> 0

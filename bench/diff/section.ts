@@ -9,7 +9,7 @@ import { performance } from 'node:perf_hooks'
 import { setInterval } from 'node:timers'
 import { startChild, usageOf } from '../child.ts'
 import { mebibytes, milliseconds, table, type Check, type Section } from '../report.ts'
-import { corpusPairs, madePairs, type Pair } from './pair.ts'
+import { corpusPairs, hostilePairs, madePairs, type Pair } from './pair.ts'
 
 interface Run {
   /** Inside the process, without its start; of a foreign binary the whole process. */
@@ -134,6 +134,25 @@ async function everyPair(pairs: readonly Pair[]): Promise<Section> {
   return { markdown: `Every pair, cold, one process each:\n\n${table(head, rows)}`, checks: [] }
 }
 
+async function hostile(pairs: readonly Pair[]): Promise<Section> {
+  const rows: string[][] = []
+  let most = 0
+  for (const pair of pairs) {
+    const ours = await runChild('diff/ours.ts', pair)
+    const times = ours.peakRss / pair.bytes
+    most = Math.max(most, times)
+    rows.push([
+      pair.name,
+      mebibytes(pair.bytes),
+      milliseconds(ours.milliseconds),
+      mebibytes(ours.peakRss),
+      times.toFixed(0),
+    ])
+  }
+  const head = ['every byte a change', 'MiB', 'ms', 'peak MiB', '÷ size']
+  return { markdown: table(head, rows), checks: [{ threshold: 'diff_hostile_memory', measured: most }] }
+}
+
 export async function diffSection(): Promise<Section> {
   const pairs = corpusPairs()
   const [first] = pairs ?? []
@@ -145,6 +164,7 @@ export async function diffSection(): Promise<Section> {
   if (cyclic !== undefined) sections.push(await shuffled(cyclic))
   const folder = mkdtempSync(join(tmpdir(), 'preflight-bench-'))
   try {
+    sections.push(await hostile(hostilePairs(folder)))
     sections.push(await everyPair([...pairs, ...madePairs(folder)]))
   } finally {
     rmSync(folder, { recursive: true })

@@ -1,8 +1,8 @@
 /** Where the members and items of a valid JSON text stand. The text is scanned once; containers are then entered on demand. */
 import { endOfString } from './json-strings.ts'
-import type { PlacedNode } from './positions.ts'
+import { itemFinder, placedChildren, type PlacedChildren, type PlacedNode } from './positions.ts'
 
-const NO_CHILDREN: ReadonlyMap<string, PlacedNode> = new Map()
+const NO_CHILDREN: PlacedChildren = new Map<string, PlacedNode>()
 
 const QUOTE = 34
 const OPEN_BRACKET = 91
@@ -51,26 +51,34 @@ function closingOf({ starts, ends }: Containers, start: number): number | undefi
   return starts[low] === start ? ends[low] : undefined
 }
 
-function childrenOf(text: string, containers: Containers, open: number): ReadonlyMap<string, PlacedNode> {
+function childrenOf(text: string, containers: Containers, open: number): PlacedChildren {
   const close = closingOf(containers, open)
   if (close === undefined) return NO_CHILDREN
-  const children = new Map<string, PlacedNode>()
   const isObject = text.charCodeAt(open) === OPEN_BRACE
+  const members = new Map<string, number>()
+  const items: number[] = []
   let index = skipBlank(text, open + 1)
   while (index < close) {
-    const offset = index
-    let token = String(children.size)
-    if (isObject) {
-      const keyEnd = endOfString(text, index) + 1
-      token = String(JSON.parse(text.slice(index, keyEnd)))
-      index = skipBlank(text, text.indexOf(':', keyEnd) + 1)
-    }
-    const value = index
-    children.set(token, { offset, children: () => childrenOf(text, containers, value) })
+    if (isObject) members.set(keyAt(text, index), index)
+    else items.push(index)
+    const value = isObject ? valueOfMember(text, index) : index
     index = skipBlank(text, endOfValue(text, containers, value, close))
     if (text[index] === ',') index = skipBlank(text, index + 1)
   }
-  return children
+  const find = isObject ? (name: string) => members.get(name) : itemFinder(items)
+  return placedChildren(find, (offset) => {
+    const value = isObject ? valueOfMember(text, offset) : offset
+    return { offset, children: () => childrenOf(text, containers, value) }
+  })
+}
+
+function keyAt(text: string, start: number): string {
+  return String(JSON.parse(text.slice(start, endOfString(text, start) + 1)))
+}
+
+/** Where the value of the member starts whose key starts at an offset. */
+function valueOfMember(text: string, start: number): number {
+  return skipBlank(text, text.indexOf(':', endOfString(text, start) + 1) + 1)
 }
 
 function endOfValue(text: string, containers: Containers, start: number, close: number): number {

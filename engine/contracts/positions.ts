@@ -15,8 +15,38 @@ export interface Position {
 export interface PlacedNode {
   /** Offset of the member's key, or of the item; of the value for the root. */
   readonly offset: number
-  children(): ReadonlyMap<string, PlacedNode>
+  children(): PlacedChildren
 }
+
+/** The parts of a value, by member name or index. The same name gives the same node. */
+export interface PlacedChildren {
+  get(token: string): PlacedNode | undefined
+}
+
+/**
+ * Parts of which only those are made into nodes that are asked for: a list may have a million items. `find` tells where a
+ * part starts, in the terms of `make`.
+ */
+export function placedChildren(
+  find: (token: string) => number | undefined,
+  make: (start: number) => PlacedNode,
+): PlacedChildren {
+  const made = new Map<string, PlacedNode>()
+  return {
+    get: (token) => {
+      const start = made.has(token) ? undefined : find(token)
+      if (start !== undefined) made.set(token, make(start))
+      return made.get(token)
+    },
+  }
+}
+
+/** Finds the items of a list by their index (RFC 6901 §4). */
+export function itemFinder(starts: readonly number[]): (token: string) => number | undefined {
+  return (token) => (INDEX.test(token) ? starts[Number(token)] : undefined)
+}
+
+const INDEX = /^(?:0|[1-9]\d*)$/
 
 /** Where the member or item at a JSON Pointer stands, or the nearest above it that the text holds; null for no pointer. */
 export type Locate = (pointer: string) => Position | null
@@ -25,7 +55,7 @@ export type Locate = (pointer: string) => Position | null
 export function locator(text: string, root: () => PlacedNode | null): Locate {
   let top: PlacedNode | null | undefined
   let starts: readonly number[] | undefined
-  const childrenOf = new Map<PlacedNode, ReadonlyMap<string, PlacedNode>>()
+  const childrenOf = new Map<PlacedNode, PlacedChildren>()
 
   function childOf(node: PlacedNode, token: string): PlacedNode | undefined {
     let children = childrenOf.get(node)

@@ -1,6 +1,6 @@
 /** Where the members and items of a YAML document stand, from the parser's events: no second parse. */
 import { EVENT_ID, getScalarValue } from 'js-yaml'
-import type { PlacedNode } from './positions.ts'
+import { itemFinder, placedChildren, type PlacedChildren, type PlacedNode } from './positions.ts'
 import type { ParsedYaml, YamlEvents } from './yaml-layout.ts'
 
 /** The events of one document, and where each container ends and each alias leads. */
@@ -12,7 +12,7 @@ interface EventIndex {
   readonly targets: ReadonlyMap<number, number>
 }
 
-const NO_CHILDREN: ReadonlyMap<string, PlacedNode> = new Map()
+const NO_CHILDREN: PlacedChildren = new Map<string, PlacedNode>()
 
 /** The root of a document whose text js-yaml has accepted; null when it has no content. */
 export function placeYaml(parsed: ParsedYaml): PlacedNode | null {
@@ -56,25 +56,22 @@ function placed(index: EventIndex, placeAt: number, valueAt: number): PlacedNode
   return { offset, children: () => childrenOf(index, valueAt) }
 }
 
-function childrenOf(index: EventIndex, at: number): ReadonlyMap<string, PlacedNode> {
+function childrenOf(index: EventIndex, at: number): PlacedChildren {
   const open = index.targets.get(at) ?? at
   const { events, source } = index.parsed
   const event = events[open]
   const close = index.ends.get(open)
   if (event === undefined || close === undefined) return NO_CHILDREN
-  const children = new Map<string, PlacedNode>()
-  let next = open + 1
-  while (next < close) {
-    const item = next
-    next = after(index, item)
-    if (event.type === EVENT_ID.SEQUENCE) children.set(String(children.size), placed(index, item, item))
-    else {
-      const key = events[item]
-      if (key?.type === EVENT_ID.SCALAR) children.set(getScalarValue(source, key), placed(index, item, next))
-      next = after(index, next)
-    }
+  const isSequence = event.type === EVENT_ID.SEQUENCE
+  const members = new Map<string, number>()
+  const items: number[] = []
+  for (let item = open + 1; item < close; item = isSequence ? after(index, item) : after(index, after(index, item))) {
+    const key = events[item]
+    if (isSequence) items.push(item)
+    else if (key?.type === EVENT_ID.SCALAR) members.set(getScalarValue(source, key), item)
   }
-  return children
+  const find = isSequence ? itemFinder(items) : (name: string) => members.get(name)
+  return placedChildren(find, (item) => placed(index, item, isSequence ? item : after(index, item)))
 }
 
 function after(index: EventIndex, at: number): number {

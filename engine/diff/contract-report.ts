@@ -8,6 +8,8 @@ import { adviceOf, type Advice } from '../rules/advice.ts'
 import type { ContractRule } from '../rules/contract-row.ts'
 import type { Grouping } from '../rules/grouping.ts'
 import type { LifecycleOptions } from '../rules/lifecycle.ts'
+import { ToldChange, ToldPlace } from '../rules/judged-change.ts'
+import type { NameCount } from '../rules/name-count.ts'
 import type { Rule } from '../rules/rule.ts'
 import { judgeSchema, type SchemaUse } from '../rules/schema-judge.ts'
 import { ruleOf } from '../rules/table.ts'
@@ -57,7 +59,7 @@ export class ContractReport {
   readonly #grouping: Grouping
   readonly #lifecycle: LifecycleOptions
   readonly #levels: Readonly<Record<string, Level | 'off'>>
-  readonly #touched = { endpoints: new Set<string>(), fields: new Set<string>() }
+  readonly #touched: Readonly<Record<'endpoints' | 'fields', NameCount>>
 
   constructor(
     rules: ReadonlyMap<string, ContractRule>,
@@ -67,6 +69,7 @@ export class ContractReport {
   ) {
     this.#rules = rules
     this.#grouping = grouping
+    this.#touched = { endpoints: grouping.countNames(), fields: grouping.countNames() }
     this.#lifecycle = lifecycle
     this.#levels = levels
   }
@@ -156,8 +159,8 @@ export class ContractReport {
   ): void {
     const location = pointerOf(located.at, located.document)
     this.#grouping.add(
-      { rule, subject, side, location, message, advice, before, after },
-      { operation: null, tool: null, message: inPlace, detail },
+      new ToldChange({ rule, subject, side, location, message, advice, before, after }),
+      new ToldPlace({ operation: null, tool: null, message: inPlace, detail }),
     )
   }
 

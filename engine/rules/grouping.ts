@@ -13,10 +13,11 @@ import {
   placeKey,
   toJson,
   type JudgedChange,
-  type OpenGroup,
+  OpenGroup,
   type ReachedPlace,
 } from './judged-change.ts'
 import { MAX_CHANGES, MAX_PLACES, Unlisted } from './listing.ts'
+import { NameCount } from './name-count.ts'
 
 export interface GroupingOptions {
   readonly levels?: Readonly<Record<string, Level | 'off'>> | undefined
@@ -39,6 +40,11 @@ export class Grouping {
     this.#unlisted = new Unlisted(options.sha256)
   }
 
+  /** Counts names as exactly as places are counted. */
+  countNames(): NameCount {
+    return new NameCount(this.#options.sha256)
+  }
+
   /** Whether findings of a rule are wanted at all: walkers may spare themselves the words of what is off. */
   isOff(rule: string): boolean {
     return this.#levelOf(rule, 'info') === 'off'
@@ -53,7 +59,7 @@ export class Grouping {
     if (!this.#unlisted.isNew(key, place)) return
     const group = known ?? this.#open.get(key)
     if (group === undefined) {
-      const made: OpenGroup = { key, change, level, places: place, unlisted: 0 }
+      const made = new OpenGroup(key, change, level, place)
       if (!this.#unlisted.takes(made)) this.#begin(made)
     } else this.#join(group, change, place)
     if (this.#open.size > 2 * MAX_CHANGES || this.#listed > 2 * MAX_PLACES) this.#shorten()
@@ -118,7 +124,7 @@ export class Grouping {
 
   #close({ key, change, level, places, unlisted }: OpenGroup): FindingGroup {
     const { sha256, locate } = this.#options
-    const position = locate[change.side](change.location)
+    const position = change.position === undefined ? locate[change.side](change.location) : change.position
     const occurrences = [...byKey(places)]
       .sort(([a], [b]) => byCodeUnit(a, b))
       .map(([place, { operation, tool, offer, message }]): Occurrence => {

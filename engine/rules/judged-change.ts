@@ -1,6 +1,7 @@
 /** One change with its verdict, the places that it reaches, and by what either is known to be the same. */
 import { byCodeUnit } from '../change-set.ts'
 import type { Level, Offer, Operation } from '../finding.ts'
+import type { Position } from '../contracts/positions.ts'
 import { canonicalJson, type Json } from '../hash.ts'
 import type { Advice } from './advice.ts'
 import type { Rule } from './rule.ts'
@@ -20,6 +21,8 @@ export interface JudgedChange {
   readonly advice: Advice
   readonly before: unknown
   readonly after: unknown
+  /** Where it stands in the text, for contracts whose locations are no pointers into it; absent: by its location. */
+  readonly position?: Position | null
 }
 
 /** A place that the change reaches; `message` says the change in the words of that place. */
@@ -33,15 +36,65 @@ export interface ReachedPlace {
   readonly detail: string
 }
 
+/**
+ * A change as reports hand it on. A class, as all that is made for each change of a flood: V8 takes the literals of a line
+ * of which the first were kept for long-lived ones, and lets all later ones pile up where garbage is seldom collected.
+ */
+export class ToldChange implements JudgedChange {
+  readonly rule: Rule
+  readonly subject: string
+  readonly side: 'base' | 'head'
+  readonly location: string
+  readonly message: string
+  readonly advice: Advice
+  readonly before: unknown
+  readonly after: unknown
+
+  constructor({ rule, subject, side, location, message, advice, before, after }: JudgedChange) {
+    this.rule = rule
+    this.subject = subject
+    this.side = side
+    this.location = location
+    this.message = message
+    this.advice = advice
+    this.before = before
+    this.after = after
+  }
+}
+
+/** A place as reports hand it on. */
+export class ToldPlace implements ReachedPlace {
+  readonly operation: Operation | null
+  readonly tool: string | null
+  readonly offer?: Offer
+  readonly message: string
+  readonly detail: string
+
+  constructor({ operation, tool, offer, message, detail }: ReachedPlace) {
+    this.operation = operation
+    this.tool = tool
+    if (offer !== undefined) this.offer = offer
+    this.message = message
+    this.detail = detail
+  }
+}
+
 /** A change on its way to a finding group. */
-export interface OpenGroup {
+export class OpenGroup {
   readonly key: string
   change: JudgedChange
   readonly level: Level
   /** One place, or several by their key: of very many changes most reach one place only. */
   places: ReachedPlace | Map<string, ReachedPlace>
   /** Places beyond those. */
-  unlisted: number
+  unlisted = 0
+
+  constructor(key: string, change: JudgedChange, level: Level, place: ReachedPlace) {
+    this.key = key
+    this.change = change
+    this.level = level
+    this.places = place
+  }
 }
 
 /** The identity of a change. */

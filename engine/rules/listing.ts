@@ -5,6 +5,7 @@
 import type { FindingGroup, Level } from '../finding.ts'
 import type { Sha256 } from '../hash.ts'
 import { codeOf, placeKey, type OpenGroup, type ReachedPlace } from './judged-change.ts'
+import { DigestSet } from './digest-set.ts'
 import type { Rule } from './rule.ts'
 import type { Advice } from './advice.ts'
 
@@ -25,7 +26,7 @@ export class Unlisted {
   readonly #sha256: Sha256
   readonly #counts = new Map<string, Count>()
   /** Digests of what was told of the place at hand; null until something was let go. */
-  #told: Set<string> | null = null
+  #told: DigestSet | null = null
   #isBeyond: ((group: OpenGroup) => boolean) | null = null
 
   constructor(sha256: Sha256) {
@@ -39,13 +40,12 @@ export class Unlisted {
   /** False for what was told of the place at hand before and let go since, which counts once. */
   isNew(key: string, place: ReachedPlace): boolean {
     if (this.#told === null) return true
-    const before = this.#told.size
-    return this.#told.add(this.#digest(key, place)).size > before
+    return this.#told.add(this.#digest(key, place))
   }
 
   remember(told: Iterable<readonly [key: string, place: ReachedPlace]>): void {
     if (this.#told !== null) return
-    this.#told = new Set()
+    this.#told = new DigestSet()
     for (const [key, place] of told) this.#told.add(this.#digest(key, place))
   }
 
@@ -99,7 +99,7 @@ export class Unlisted {
     })
   }
 
-  /** A whole digest: of a shorter one somebody could make two changes look like one. */
+  /** A digest that nobody can aim at: of a weaker one somebody could make two changes look like one. */
   #digest(key: string, place: ReachedPlace): string {
     return this.#sha256(`${key}\n${placeKey(place)}`)
   }

@@ -6,7 +6,7 @@
  * schemas differ when a difference can be reached from them. Written in place and unchanged, a schema leaves no pair.
  */
 import { compareKeywords } from './keywords.ts'
-import type { SchemaDelta } from './delta.ts'
+import type { DeltaSeries, SchemaDelta } from './delta.ts'
 import type { JsonRecord, Located } from './located.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
 import { isSameShape } from './shape.ts'
@@ -23,7 +23,7 @@ export interface SchemaEdge {
 export interface SchemaPair {
   readonly before: ResolvedSchema
   readonly after: ResolvedSchema
-  readonly deltas: readonly SchemaDelta[]
+  readonly deltas: readonly (SchemaDelta | DeltaSeries)[]
   readonly edges: readonly SchemaEdge[]
   /** True when a change can be reached from here; set by `settle`. */
   readonly isLive: boolean
@@ -32,9 +32,11 @@ export interface SchemaPair {
 interface OpenPair {
   before: ResolvedSchema
   after: ResolvedSchema
-  deltas: SchemaDelta[]
+  deltas: (SchemaDelta | DeltaSeries)[]
   edges: SchemaEdge[]
-  parents: OpenPair[]
+  /** The first of those that lead here: a pair that is written in place has no other. */
+  parent: OpenPair | null
+  otherParents: OpenPair[]
   isLive: boolean
 }
 
@@ -47,6 +49,8 @@ export interface Examination {
   readonly now: JsonRecord
   readonly sources: SchemaSources
   readonly say: (delta: SchemaDelta) => void
+  /** Says changes that may be very many; none is fine. */
+  readonly sayEach: (series: DeltaSeries) => void
   readonly descend: (steps: readonly string[], before: Located, after: Located, isRequired?: boolean | null) => void
   readonly isSameShape: (before: Located, after: Located) => boolean
 }
@@ -56,6 +60,9 @@ export interface SchemaSources {
   readonly after: SchemaSource
 }
 
+/** More changes than these that come in series are made when they are asked for. */
+const MAX_HELD = 20_000
+
 export class SchemaComparison {
   readonly sources: SchemaSources
   readonly #pairs = new Map<JsonRecord, Map<JsonRecord, OpenPair>>()
@@ -63,6 +70,8 @@ export class SchemaComparison {
   readonly #all: OpenPair[] = []
   readonly #queue: OpenPair[] = []
   #examined = 0
+  /** Changes that came in series. */
+  #held = 0
 
   constructor(sources: SchemaSources) {
     this.sources = sources
@@ -85,7 +94,7 @@ export class SchemaComparison {
     const reached = this.#all.filter((pair) => pair.deltas.length > 0)
     for (const pair of reached) pair.isLive = true
     for (let pair = reached.pop(); pair !== undefined; pair = reached.pop()) {
-      for (const parent of pair.parents) {
+      for (const parent of parentsOf(pair)) {
         if (parent.isLive) continue
         parent.isLive = true
         reached.push(parent)
@@ -113,10 +122,19 @@ export class SchemaComparison {
     this.#examined += 1
     const { before, after } = pair
     compareKeywords(before, after, this.sources, {
-      say: (delta) => void pair.deltas.push(delta),
+      say: (delta) => add(pair, delta),
+      sayEach: (series) => this.#addSeries(pair, series),
       descend: (steps, old, now, isRequired = null) => this.#descend(pair, steps, old, now, isRequired),
       isSameShape: (old, now) => this.#isSameShape(old, now),
     })
+  }
+
+  /** A change that is one object is worked out once for all places that it reaches, so that a flood alone is not held. */
+  #addSeries(pair: OpenPair, series: DeltaSeries): void {
+    if (series.count === 0) return
+    this.#held += series.count
+    if (this.#held > MAX_HELD) add(pair, series)
+    else for (const delta of series.each()) add(pair, delta)
   }
 
   /** The same two schemas are asked about wherever they stand in a list together. */
@@ -148,11 +166,29 @@ export class SchemaComparison {
   }
 
   #link(parent: OpenPair, to: OpenPair, steps: readonly string[], isRequired: boolean | null): void {
-    parent.edges.push({ steps, to, isRequired })
-    to.parents.push(parent)
+    parent.edges = grown(parent.edges, { steps, to, isRequired })
+    if (to.parent === null) to.parent = parent
+    else to.otherParents = grown(to.otherParents, parent)
   }
 }
 
+/** What a hostile contract has half a million of: pairs share the empty list, and a list of one is made as that. */
+const NONE: never[] = []
+
+function grown<Item>(list: Item[], item: Item): Item[] {
+  if (list.length === 0) return [item]
+  list.push(item)
+  return list
+}
+
 function newPair(before: ResolvedSchema, after: ResolvedSchema): OpenPair {
-  return { before, after, deltas: [], edges: [], parents: [], isLive: false }
+  return { before, after, deltas: NONE, edges: NONE, parent: null, otherParents: NONE, isLive: false }
+}
+
+function parentsOf({ parent, otherParents }: OpenPair): readonly OpenPair[] {
+  return parent === null ? otherParents : [parent, ...otherParents]
+}
+
+function add(pair: OpenPair, told: SchemaDelta | DeltaSeries): void {
+  pair.deltas = grown(pair.deltas, told)
 }

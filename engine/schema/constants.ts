@@ -1,6 +1,6 @@
 /** Schemas that admit a finite list of values: constants, alternatives of constants, and conditions that such a list already meets. */
 import type { SchemaSources } from './comparison.ts'
-import { valueKey } from './equality.ts'
+import { ValueSet } from './equality.ts'
 import type { JsonRecord } from './located.ts'
 import { itemsOf, locateItem } from './parts.ts'
 import { isAnnotation } from './shape.ts'
@@ -83,8 +83,8 @@ function isAllImplied(schema: JsonRecord, owner: ResolvedSchema, source: SchemaS
     if (item.value.type !== undefined && item.value.type !== schema.type) return false
     const listed = valuesOf(constantsAsEnum(item.value, item, source))
     if (listed === null) return false
-    const keys = new Set(listed.map(valueKey))
-    return own.every((value) => keys.has(valueKey(value)))
+    const admitted = new ValueSet(listed)
+    return own.every((value) => admitted.has(value))
   })
 }
 

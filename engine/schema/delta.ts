@@ -40,6 +40,16 @@ export interface SchemaDelta {
   readonly types?: TypeFacts
 }
 
+/**
+ * Very many changes of one keyword, made each time they are asked for: the values of one hostile list would weigh a
+ * hundred times their text, held one by one.
+ */
+export interface DeltaSeries {
+  /** How many there are; at least one. */
+  readonly count: number
+  each(): Iterable<SchemaDelta>
+}
+
 export interface PropertyFacts {
   readonly required: boolean
   readonly wasRequired: boolean

@@ -23,3 +23,33 @@ export function valueKey(value: unknown): string {
   }
   return JSON.stringify(value) ?? 'null'
 }
+
+/** A set of JSON values by their equality. A scalar is held as it is: a contract may list a million of them. */
+export class ValueSet {
+  readonly #scalars = new Set<unknown>()
+  readonly #keys = new Set<string>()
+
+  constructor(values: readonly unknown[] = []) {
+    for (const value of values) this.add(value)
+  }
+
+  get size(): number {
+    return this.#scalars.size + this.#keys.size
+  }
+
+  has(value: unknown): boolean {
+    return isScalar(value) ? this.#scalars.has(value) : this.#keys.has(valueKey(value))
+  }
+
+  /** True when the value was not there. */
+  add(value: unknown): boolean {
+    const { size } = this
+    if (isScalar(value)) this.#scalars.add(value)
+    else this.#keys.add(valueKey(value))
+    return this.size > size
+  }
+}
+
+function isScalar(value: unknown): boolean {
+  return typeof value !== 'object' || value === null
+}

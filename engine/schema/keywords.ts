@@ -104,7 +104,7 @@ export function compareKeywords(
   before: ResolvedSchema,
   after: ResolvedSchema,
   sources: SchemaSources,
-  report: Pick<Examination, 'say' | 'descend' | 'isSameShape'>,
+  report: Pick<Examination, 'say' | 'sayEach' | 'descend' | 'isSameShape'>,
 ): void {
   if (before.value === after.value) return
   const bits = differingGroups(before.value, after.value)

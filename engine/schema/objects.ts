@@ -1,9 +1,9 @@
 /** What objects may hold: properties, which of them are required, and what else is allowed beside them. */
 import type { Examination } from './comparison.ts'
-import type { PropertyFacts } from './delta.ts'
+import type { DeltaSeries, PropertyFacts, SchemaDelta } from './delta.ts'
 import { isEqual } from './equality.ts'
 import type { JsonRecord, Located } from './located.ts'
-import { allowanceOf, compareAllowance, locate, membersOf, textsOf } from './parts.ts'
+import { allowanceOf, compareAllowance, locate, locateNamed, membersOf, textsOf } from './parts.ts'
 import { resolveSchema } from './source.ts'
 import { unevaluatedOf } from './unevaluated.ts'
 
@@ -18,26 +18,60 @@ export function compareObjects(examination: Examination): void {
 }
 
 function compareProperties(examination: Examination): void {
-  const { before, after, old, now, say, descend } = examination
+  const { before, after, old, now, sayEach, descend } = examination
   const left = membersOf(old, 'properties')
   const right = membersOf(now, 'properties')
   const required = requiredNames(old, now)
+  const was = locateNamed(before, left, 'properties')
+  const is = locateNamed(after, right, 'properties')
   for (const name in left) {
-    const was = locate(before, left, 'properties', name)
-    if (Object.hasOwn(right, name)) {
-      if (left[name] === right[name]) continue
-      descend([name], was, locate(after, right, 'properties', name), required.old.has(name))
-      continue
-    }
-    const property = factsOf(name, required, was, null, examination)
-    const steps = ['properties', name]
-    say({ keyword: 'properties', action: 'removed', name, before: left[name], after: null, steps, property })
+    if (left[name] === right[name] || !Object.hasOwn(right, name)) continue
+    descend([name], was(name), is(name), required.old.has(name))
   }
-  for (const name in right) {
-    if (Object.hasOwn(left, name)) continue
-    const property = factsOf(name, required, null, locate(after, right, 'properties', name), examination)
-    const steps = ['properties', name]
-    say({ keyword: 'properties', action: 'added', name, before: null, after: right[name], steps, property })
+  const gone = (name: string): SchemaDelta =>
+    new PropertyDelta('removed', name, left[name], factsOf(name, required, was(name), null, examination))
+  sayEach(namesOnlyIn(left, right, gone))
+  const come = (name: string): SchemaDelta =>
+    new PropertyDelta('added', name, right[name], factsOf(name, required, null, is(name), examination))
+  sayEach(namesOnlyIn(right, left, come))
+}
+
+/** A property that came or went: of a hostile object there are half a million. */
+class PropertyDelta implements SchemaDelta {
+  readonly keyword = 'properties'
+  readonly action: 'added' | 'removed'
+  readonly name: string
+  readonly #value: unknown
+  readonly property: PropertyFacts
+
+  constructor(action: 'added' | 'removed', name: string, value: unknown, property: PropertyFacts) {
+    this.action = action
+    this.name = name
+    this.#value = value
+    this.property = property
+  }
+
+  get before(): unknown {
+    return this.action === 'removed' ? this.#value : null
+  }
+
+  get after(): unknown {
+    return this.action === 'added' ? this.#value : null
+  }
+
+  get steps(): readonly string[] {
+    return [this.keyword, this.name]
+  }
+}
+
+function namesOnlyIn(members: JsonRecord, others: JsonRecord, make: (name: string) => SchemaDelta): DeltaSeries {
+  let count = 0
+  for (const name in members) if (!Object.hasOwn(others, name)) count += 1
+  return {
+    count,
+    *each() {
+      for (const name in members) if (!Object.hasOwn(others, name)) yield make(name)
+    },
   }
 }
 

@@ -8,6 +8,8 @@ import type { SchemaEdge, SchemaPair } from './comparison.ts'
 /** A change and the way that led to it. */
 export interface Reached {
   readonly delta: SchemaDelta
+  /** True for a delta that is the same object wherever it is reached; one of a long series is made anew each time. */
+  readonly isHeld: boolean
   readonly pair: SchemaPair
   /** Steps from the start to the pair; empty for the start itself. */
   readonly path: readonly string[]
@@ -20,6 +22,8 @@ export interface Reached {
 
 interface Frame {
   readonly pair: SchemaPair
+  /** Edges that were not gone down yet. */
+  left: number
   /** Steps of the way, last first. */
   readonly way: Way | null
   readonly isRequired: boolean | null
@@ -38,27 +42,36 @@ export const MAX_WAYS = 512
 export function reachChanges(start: SchemaPair, visit: (reached: Reached) => void, maxWays = MAX_WAYS): void {
   if (!start.isLive) return
   const ways = new Map<SchemaPair, number>()
-  /** Pairs on the way to the one at hand; a bare pair on the stack says that its way is left. */
+  /** Pairs on the way to the one at hand. */
   const onWay = new Set<SchemaPair>()
-  const stack: (Frame | SchemaPair)[] = [
-    { pair: start, way: null, isRequired: null, isReadOnly: false, isWriteOnly: false },
-  ]
-  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-    if (!('pair' in next)) {
-      onWay.delete(next)
-      continue
-    }
-    const { pair, way, ...facts } = next
+  const stack: Frame[] = []
+  const enter = (frame: Frame): void => {
+    const { pair } = frame
     const told = ways.get(pair) ?? 0
-    if (told >= maxWays || onWay.has(pair)) continue
+    if (told >= maxWays || onWay.has(pair)) return
     ways.set(pair, told + 1)
     onWay.add(pair)
-    stack.push(pair)
-    if (pair.deltas.length > 0) {
-      const path = pathOf(way)
-      for (const delta of pair.deltas) visit({ delta, pair, path, ...facts })
-    }
-    for (const edge of pair.edges) if (edge.to.isLive) stack.push(frameBelow(next, edge))
+    stack.push(frame)
+    tell(frame, visit)
+  }
+  enter({ pair: start, left: start.edges.length, way: null, isRequired: null, isReadOnly: false, isWriteOnly: false })
+  for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+    top.left -= 1
+    const edge = top.pair.edges[top.left]
+    if (edge === undefined) {
+      onWay.delete(top.pair)
+      stack.pop()
+    } else if (edge.to.isLive) enter(frameBelow(top, edge))
+  }
+}
+
+function tell({ pair, way, isRequired, isReadOnly, isWriteOnly }: Frame, visit: (reached: Reached) => void): void {
+  if (pair.deltas.length === 0) return
+  const path = pathOf(way)
+  const facts = { pair, path, isRequired, isReadOnly, isWriteOnly }
+  for (const told of pair.deltas) {
+    if (!('each' in told)) visit({ delta: told, isHeld: true, ...facts })
+    else for (const delta of told.each()) visit({ delta, isHeld: false, ...facts })
   }
 }
 
@@ -68,6 +81,7 @@ function frameBelow({ way, isRequired, isReadOnly, isWriteOnly }: Frame, { to, s
   const { readOnly, writeOnly } = to.after.value
   return {
     pair: to,
+    left: to.edges.length,
     way: below,
     isRequired: isSame ? isRequired : edge.isRequired,
     isReadOnly: isReadOnly || (below !== null && readOnly === true),

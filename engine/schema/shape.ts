@@ -3,7 +3,7 @@
  * aside. Recursion is taken as equal until shown otherwise (coinduction). A bounded search: what is not shown the same
  * within its budget counts as different, which can only add findings.
  */
-import { isEqual, valueKey } from './equality.ts'
+import { isEqual, valueKey, ValueSet } from './equality.ts'
 import { isRecord, stepInto, type JsonRecord, type Located } from './located.ts'
 import { itemsOf, locateItem } from './parts.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
@@ -121,7 +121,7 @@ function onlyMember(schema: unknown, keyword: string): unknown {
 function sameKeyword(keyword: string, old: Located, now: Located, search: Search): boolean {
   const left = isRecord(old.value) ? old.value[keyword] : undefined
   const right = isRecord(now.value) ? now.value[keyword] : undefined
-  if (SETS.has(keyword)) return setKey(left) === setKey(right)
+  if (SETS.has(keyword)) return isSameSet(listOf(left), listOf(right))
   if (NAMED.has(keyword)) return sameNamed(keyword, old, now, left, right, search)
   if (LISTS.has(keyword)) return sameLists(keyword, old, now, left, right, search)
   if (!SINGLE.has(keyword) || left === undefined || right === undefined) return isEqual(left, right)
@@ -145,9 +145,18 @@ const SINGLE: ReadonlySet<string> = new Set([
   'unevaluatedProperties',
 ])
 
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : value === undefined ? [] : [value]
+}
+
+function isSameSet(left: readonly unknown[], right: readonly unknown[]): boolean {
+  const was = new ValueSet(left)
+  const is = new ValueSet(right)
+  return was.size === is.size && left.every((value) => is.has(value))
+}
+
 function setKey(value: unknown): string {
-  const list: readonly unknown[] = Array.isArray(value) ? value : value === undefined ? [] : [value]
-  return [...new Set(list.map(valueKey))].sort().join(',')
+  return [...new Set(listOf(value).map(valueKey))].sort().join(',')
 }
 
 function sameNamed(

@@ -3,6 +3,8 @@ import type { Examination } from './comparison.ts'
 import type { TypeFacts } from './delta.ts'
 import type { JsonRecord } from './located.ts'
 
+const TYPE_STEPS = ['type'] as const
+
 export function compareTypes({ old, now, say }: Examination): void {
   const before = typesOf(old)
   const after = typesOf(now)
@@ -17,7 +19,7 @@ export function compareTypes({ old, now, say }: Examination): void {
     name: null,
     before: nameType(old),
     after: nameType(now),
-    steps: ['type'],
+    steps: TYPE_STEPS,
     types,
   })
 }
@@ -58,10 +60,15 @@ export function admitsNull(schema: JsonRecord): boolean {
   return Array.isArray(type) && type.includes('null')
 }
 
+/** The list of one type: asked for at every schema, and kept by every change of a type. */
+const SINGLE: ReadonlyMap<string, readonly string[]> = new Map(
+  ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'].map((type) => [type, [type]]),
+)
+
 /** The types without null, sorted; empty when every type is admitted, and null when it is the only one. */
 export function typesOf(schema: JsonRecord): readonly string[] {
   const { type } = schema
-  if (typeof type === 'string') return [type]
+  if (typeof type === 'string') return SINGLE.get(type) ?? [type]
   if (!Array.isArray(type)) return []
   const named = type.filter((item): item is string => typeof item === 'string')
   const others = named.filter((item) => item !== 'null').sort()

@@ -1,6 +1,7 @@
 /** Keywords that name values: enum, const, default, pattern and the extensible enum. */
 import type { Examination } from './comparison.ts'
-import { isEqual, valueKey } from './equality.ts'
+import type { DeltaSeries, SchemaDelta } from './delta.ts'
+import { isEqual, ValueSet } from './equality.ts'
 import { isNullTold } from './types.ts'
 import type { JsonRecord } from './located.ts'
 
@@ -14,7 +15,7 @@ export function compareValues(examination: Examination): void {
   compareExtensibleEnum(examination)
 }
 
-function compareEnum({ old, now, say }: Examination): void {
+function compareEnum({ old, now, say, sayEach }: Examination): void {
   const before = listOf(old, 'enum')
   const after = listOf(now, 'enum')
   if (before === null && after === null) return
@@ -25,13 +26,13 @@ function compareEnum({ old, now, say }: Examination): void {
   }
   // That null came or went is told by the nullability, once.
   const withoutNull = isNullTold(old, now)
-  tellValues(before, after, withoutNull, 'enum', say)
+  tellValues(before, after, withoutNull, 'enum', sayEach)
 }
 
-function compareExtensibleEnum({ old, now, say }: Examination): void {
+function compareExtensibleEnum({ old, now, sayEach }: Examination): void {
   const before = listOf(old, 'x-extensible-enum')
   const after = listOf(now, 'x-extensible-enum')
-  if (before !== null && after !== null) tellValues(before, after, false, 'x-extensible-enum', say)
+  if (before !== null && after !== null) tellValues(before, after, false, 'x-extensible-enum', sayEach)
 }
 
 function tellValues(
@@ -39,31 +40,65 @@ function tellValues(
   after: readonly unknown[],
   withoutNull: boolean,
   keyword: string,
-  say: Examination['say'],
+  sayEach: Examination['sayEach'],
 ): void {
-  const old = new Map(before.map((value, index) => [valueKey(value), index]))
-  const now = new Map(after.map((value, index) => [valueKey(value), index]))
-  for (const [key, index] of old) {
-    if (now.has(key) || (withoutNull && key === 'null')) continue
-    say({
-      keyword,
-      action: 'removed',
-      name: nameValue(before[index]),
-      before: before[index],
-      after: null,
-      steps: [keyword, String(index)],
-    })
+  const removed = missing(before, after, withoutNull)
+  sayEach(series(removed, (index) => new ValueDelta(keyword, 'removed', before, index)))
+  const added = missing(after, before, withoutNull)
+  sayEach(series(added, (index) => new ValueDelta(keyword, 'added', after, index)))
+}
+
+/** A value that came or went: of a hostile list there are a million. */
+class ValueDelta implements SchemaDelta {
+  readonly keyword: string
+  readonly action: 'added' | 'removed'
+  readonly #list: readonly unknown[]
+  readonly #index: number
+
+  constructor(keyword: string, action: 'added' | 'removed', list: readonly unknown[], index: number) {
+    this.keyword = keyword
+    this.action = action
+    this.#list = list
+    this.#index = index
   }
-  for (const [key, index] of now) {
-    if (old.has(key) || (withoutNull && key === 'null')) continue
-    say({
-      keyword,
-      action: 'added',
-      name: nameValue(after[index]),
-      before: null,
-      after: after[index],
-      steps: [keyword, String(index)],
-    })
+
+  get name(): string {
+    return nameValue(this.#list[this.#index])
+  }
+
+  get before(): unknown {
+    return this.action === 'removed' ? this.#list[this.#index] : null
+  }
+
+  get after(): unknown {
+    return this.action === 'added' ? this.#list[this.#index] : null
+  }
+
+  get steps(): readonly string[] {
+    return [this.keyword, String(this.#index)]
+  }
+}
+
+/** Where the values stand, each once, that another list does not hold. */
+function missing(list: readonly unknown[], other: readonly unknown[], withoutNull: boolean): Uint32Array {
+  const known = new ValueSet(other)
+  if (withoutNull) known.add(null)
+  const found = new Uint32Array(list.length)
+  let count = 0
+  for (const [index, value] of list.entries()) {
+    if (!known.add(value)) continue
+    found[count] = index
+    count += 1
+  }
+  return found.slice(0, count)
+}
+
+function series(indices: Uint32Array, make: (index: number) => SchemaDelta): DeltaSeries {
+  return {
+    count: indices.length,
+    *each() {
+      for (const index of indices) yield make(index)
+    },
   }
 }
 

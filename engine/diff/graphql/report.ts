@@ -12,7 +12,8 @@ import { composePointer } from '../../contracts/pointer.ts'
 import type { Locate, Position } from '../../contracts/positions.ts'
 import type { Direction, Operation } from '../../finding.ts'
 import { Grouping, type GroupingOptions } from '../../rules/grouping.ts'
-import type { ReachedPlace } from '../../rules/judged-change.ts'
+import { ToldChange, ToldPlace, type JudgedChange, type ReachedPlace } from '../../rules/judged-change.ts'
+import type { NameCount } from '../../rules/name-count.ts'
 import { graphqlRule, type GraphqlRuleId } from '../../rules/graphql/rows.ts'
 import { nameValue } from '../../schema/values.ts'
 import { References } from './references.ts'
@@ -47,22 +48,38 @@ export interface Sides {
   readonly head: GraphqlSchema
 }
 
+/** A change that knows its mark in the text: schema coordinates are no pointers into it. */
+class MarkedChange extends ToldChange {
+  readonly #schema: GraphqlSchema
+  readonly #mark: Mark
+
+  constructor(told: JudgedChange, schema: GraphqlSchema, mark: Mark) {
+    super(told)
+    this.#schema = schema
+    this.#mark = mark
+  }
+
+  /** Worked out when asked for: of a flood of changes most are counted only. */
+  get position(): Position | null {
+    return this.#schema.positionOf(this.#mark)
+  }
+}
+
+const NOWHERE: Locate = () => null
+
 export class GraphqlReport {
   readonly sides: Sides
   readonly references: Readonly<Record<keyof Sides, References>>
   readonly grouping: Grouping
-  readonly #marks: Readonly<Record<keyof Sides, Map<string, Mark>>> = { base: new Map(), head: new Map() }
   readonly #touchedOperations = new Set<string>()
-  readonly #touched: Readonly<Record<Direction, Set<string>>> = {
-    request: new Set(),
-    response: new Set(),
-    none: new Set(),
-  }
+  readonly #touched: Readonly<Record<Direction, NameCount>>
 
   constructor(sides: Sides, options: Pick<GroupingOptions, 'levels' | 'sha256'>) {
     this.sides = sides
     this.references = { base: new References(sides.base), head: new References(sides.head) }
-    this.grouping = new Grouping({ ...options, locate: { base: this.#locate('base'), head: this.#locate('head') } })
+    this.grouping = new Grouping({ ...options, locate: { base: NOWHERE, head: NOWHERE } })
+    const { grouping } = this
+    this.#touched = { request: grouping.countNames(), response: grouping.countNames(), none: grouping.countNames() }
   }
 
   say(site: Site, { rule: id, side, mark, before = null, after = null, name, detail }: GraphqlChange): void {
@@ -76,9 +93,8 @@ export class GraphqlReport {
     }
     const message = says.replaceAll(/\{(name|before|after|detail)\}/g, (_, word: string) => words[word] ?? '')
     const location = composePointer(site.path)
-    const known = this.#marks[side].get(location)
-    if (known === undefined || isBefore(mark, known)) this.#marks[side].set(location, mark)
-    const change = { rule, subject: site.coordinate, side, location, message, advice, before, after }
+    const told = { rule, subject: site.coordinate, side, location, message, advice, before, after }
+    const change = new MarkedChange(told, this.sides[side], mark)
     for (const place of this.#places(site, side, rule.level === 'info', message)) {
       this.grouping.add(change, place)
       if (rule.level !== 'info' && place.operation !== null) {
@@ -98,30 +114,15 @@ export class GraphqlReport {
     const [root, type, member, field] = site.path
     const isField = root === 'types' && member === 'fields'
     const own = isField ? this.references[side].operations.get(`${type}.${field}`) : undefined
-    if (own !== undefined) return [{ operation: own, tool: null, message, detail: '' }]
+    if (own !== undefined) return [new ToldPlace({ operation: own, tool: null, message, detail: '' })]
     const reached = site.type === null || isInfo ? null : this.references[side].operationsOf(site.type)
-    if (reached === null) return [{ operation: null, tool: null, message, detail: '' }]
-    return reached.map((operation) => ({
-      operation,
-      tool: null,
-      message: `${message} (${nameOf(operation)})`,
-      detail: '',
-    }))
-  }
-
-  #locate(side: keyof Sides): Locate {
-    return (pointer): Position | null => {
-      const mark = this.#marks[side].get(pointer)
-      return mark === undefined ? null : this.sides[side].positionOf(mark)
-    }
+    if (reached === null) return [new ToldPlace({ operation: null, tool: null, message, detail: '' })]
+    return reached.map(
+      (operation) => new ToldPlace({ operation, tool: null, message: `${message} (${nameOf(operation)})`, detail: '' }),
+    )
   }
 }
 
 function nameOf({ method, path }: Operation): string {
   return `${method.toLowerCase()} ${path}`
-}
-
-/** Several directives of one name on one element share a location: the first of them is shown. */
-function isBefore(mark: Mark, known: Mark): boolean {
-  return typeof mark === 'number' && typeof known === 'number' ? mark < known : String(mark) < String(known)
 }

@@ -3,7 +3,9 @@ import type { ComparisonStats } from '../../compare.ts'
 import type { Direction, Offer } from '../../finding.ts'
 import type { Advice } from '../../rules/advice.ts'
 import type { Grouping } from '../../rules/grouping.ts'
+import { ToldChange, ToldPlace } from '../../rules/judged-change.ts'
 import { mcpRule, type McpRuleId } from '../../rules/mcp/rows.ts'
+import type { NameCount } from '../../rules/name-count.ts'
 import type { Rule } from '../../rules/rule.ts'
 import { nameValue } from '../../schema/values.ts'
 
@@ -45,10 +47,10 @@ const asItStands: SourceOf = (pointer) => pointer
 /** What agents touch, gathered by a report and its parts. */
 class Touched {
   readonly tools = new Set<string>()
-  readonly changes: Readonly<Record<Direction, Set<string>>> = {
-    request: new Set(),
-    response: new Set(),
-    none: new Set(),
+  readonly changes: Readonly<Record<Direction, NameCount>>
+
+  constructor(grouping: Grouping) {
+    this.changes = { request: grouping.countNames(), response: grouping.countNames(), none: grouping.countNames() }
   }
 }
 
@@ -75,7 +77,7 @@ export class McpReport {
     this.tools = tools
     this.#sourceOf = sourceOf ?? { base: asItStands, head: asItStands }
     this.#offer = part?.offer
-    this.#touched = part?.touched ?? new Touched()
+    this.#touched = part?.touched ?? new Touched(grouping)
   }
 
   /** The same report, for what concerns one prompt, resource or template. */
@@ -100,8 +102,23 @@ export class McpReport {
   saySchema({ tool, subject, side, location, rule, advice, message, before, after }: SchemaChange): void {
     const inPlace = tool === null || NAMING_RULES.has(rule.id) ? message : `tool \`${tool}\`: ${message}`
     this.#grouping.add(
-      { rule, subject, side, location: this.#sourceOf[side](location), message, advice, before, after },
-      { operation: null, tool, ...(this.#offer && { offer: this.#offer }), message: inPlace, detail: subject },
+      new ToldChange({
+        rule,
+        subject,
+        side,
+        location: this.#sourceOf[side](location),
+        message,
+        advice,
+        before,
+        after,
+      }),
+      new ToldPlace({
+        operation: null,
+        tool,
+        ...(this.#offer && { offer: this.#offer }),
+        message: inPlace,
+        detail: subject,
+      }),
     )
     if (rule.level === 'info') return
     if (tool !== null) this.#touched.tools.add(tool)

@@ -140,8 +140,11 @@ function danglingIn(root: Located): readonly Located[] {
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (typeof next.value !== 'object' || next.value === null) continue
     for (const [name, value] of Object.entries(next.value)) {
+      const isReference = name === '$ref' && typeof value === 'string'
+      // Of a list of a million values not each gets a place.
+      if (!isReference && (typeof value !== 'object' || value === null)) continue
       const child: Located = { value, at: stepInto(next.at, name), document: '' }
-      if (name !== '$ref' || typeof value !== 'string') open.push(child)
+      if (!isReference) open.push(child)
       else if (resolveWithin(root, value) === null) dangling.push(child)
     }
   }

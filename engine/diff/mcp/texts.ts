@@ -3,10 +3,9 @@
  * over. Descriptions are compared where both sides have what they describe; every string is looked at for signs.
  */
 import type { McpItem } from '../../contracts/mcp-manifest.ts'
-import { appendPointer, composePointer } from '../../contracts/pointer.ts'
 import { findSuspicions } from '../../rules/mcp/suspicion.ts'
 import { compareWording } from '../../rules/mcp/wording.ts'
-import { isRecord, pointerOf, type Located } from '../../schema/located.ts'
+import { isRecord, pointerOf, ROOT, stepInto, type JsonRecord, type Located, type Place } from '../../schema/located.ts'
 import type { McpReport } from './report.ts'
 
 /** Members whose text describes the object that holds them. */
@@ -40,59 +39,69 @@ export function compareTexts(
   kind: string,
   report: McpReport,
 ): void {
-  const old = describedParts(before.value)
-  for (const [path, part] of describedParts(after.value)) {
-    const was = old.get(path)
-    if (was === undefined) continue
+  eachDescribed(before.value, after.value, ROOT, false, ({ old, now, at }) => {
     for (const member of DESCRIBING) {
-      const wording = compareWording(was.texts[member], part.texts[member])
+      const [was, is] = [text(old, member), text(now, member)]
+      const wording = compareWording(was, is)
       if (wording.kind === 'same') continue
-      const isGone = part.texts[member] === ''
+      const isGone = is === ''
+      const path = pointerOf(at)
       report.say({
         rule: wording.kind === 'changed' ? 'mcp-description-changed' : 'mcp-description-reworded',
         tool,
         subject: `${kind}${path}/${member}`,
         side: isGone ? 'base' : 'head',
         location: `${pointerOf(isGone ? before.at : after.at)}${path}/${member}`,
-        name: nounOf(part.tokens, kind),
-        before: was.texts[member] === '' ? null : was.texts[member],
-        after: isGone ? null : part.texts[member],
+        name: nounOf(stepsOf(at), kind),
+        before: was === '' ? null : was,
+        after: isGone ? null : is,
         detail: wording.difference,
       })
     }
-  }
+  })
   findNewSigns(before, after, tool, kind, report)
 }
 
+/** An object that can be described, on both sides, and its place below the item. */
 interface DescribedPart {
-  readonly tokens: readonly string[]
-  readonly texts: Readonly<Record<(typeof DESCRIBING)[number], string>>
+  readonly old: JsonRecord
+  readonly now: JsonRecord
+  readonly at: Place
 }
 
-/** Every object below `root` that can be described, by its JSON Pointer there. Depth is bounded by reading. */
-function describedParts(root: unknown): ReadonlyMap<string, DescribedPart> {
-  const parts = new Map<string, DescribedPart>()
-  function visit(value: unknown, tokens: readonly string[], isMap: boolean): void {
-    if (Array.isArray(value)) {
-      value.forEach((item, index) => visit(item, [...tokens, String(index)], false))
-      return
+/** Every object that both sides have at the same place and that can be described. Depth is bounded by reading. */
+function eachDescribed(
+  old: unknown,
+  now: unknown,
+  at: Place,
+  isMap: boolean,
+  tell: (part: DescribedPart) => void,
+): void {
+  if (Array.isArray(old) && Array.isArray(now)) {
+    for (const [index, item] of now.entries()) {
+      if (isContainer(item)) eachDescribed(old[index], item, stepInto(at, String(index)), false, tell)
     }
-    if (!isRecord(value)) return
-    if (!isMap)
-      parts.set(composePointer(tokens), {
-        tokens,
-        texts: { description: text(value, 'description'), title: text(value, 'title') },
-      })
-    for (const [name, member] of Object.entries(value)) {
-      if (!isMap && DATA_MEMBERS.has(name)) continue
-      visit(member, [...tokens, name], !isMap && MAP_MEMBERS.has(name))
-    }
+    return
   }
-  visit(root, [], false)
-  return parts
+  if (!isRecord(old) || !isRecord(now)) return
+  if (!isMap) tell({ old, now, at })
+  for (const [name, member] of Object.entries(now)) {
+    if (!isContainer(member) || !Object.hasOwn(old, name) || (!isMap && DATA_MEMBERS.has(name))) continue
+    eachDescribed(old[name], member, stepInto(at, name), !isMap && MAP_MEMBERS.has(name), tell)
+  }
 }
 
-function text(owner: Readonly<Record<string, unknown>>, member: string): string {
+function isContainer(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
+}
+
+function stepsOf(at: Place): readonly string[] {
+  const steps: string[] = []
+  for (let place = at; place.parent !== null; place = place.parent) steps.push(place.step)
+  return steps.reverse()
+}
+
+function text(owner: JsonRecord, member: string): string {
   const value = owner[member]
   return typeof value === 'string' ? value : ''
 }
@@ -114,13 +123,19 @@ export function findNewSigns(
   kind: string,
   report: McpReport,
 ): void {
-  const old = stringsIn(before?.value)
-  const known = new Set(old.values())
+  const known = new Set<string>()
+  eachText(before?.value, ROOT, ({ string }) => void known.add(string))
   const owner = { tools: report.tools, own: tool }
-  for (const [path, { string, tokens }] of entriesOf(after.value)) {
-    if (known.has(string)) continue
-    const had = new Set(findSuspicions(old.get(path) ?? '', owner).map(signKey))
-    for (const suspicion of findSuspicions(string, owner)) {
+  eachText(after.value, ROOT, ({ string, at, isName }) => {
+    if (known.has(string)) return
+    const suspicions = findSuspicions(string, owner)
+    if (suspicions.length === 0) return
+    const steps = stepsOf(at)
+    // A name that stands on both sides is known.
+    const old = isName ? null : textAt(before?.value, steps)
+    const had = new Set(findSuspicions(old ?? '', owner).map(signKey))
+    const path = `${pointerOf(at)}${isName ? '#' : ''}`
+    for (const suspicion of suspicions) {
       if (had.has(signKey(suspicion))) continue
       report.say({
         rule: suspicion.rule,
@@ -128,41 +143,45 @@ export function findNewSigns(
         subject: `${kind}${path}`,
         side: 'head',
         location: `${pointerOf(after.at)}${path}`,
-        name: `a text of ${nounOf(tokens.slice(0, -1), kind)}`,
-        before: old.get(path) ?? null,
+        name: `a text of ${nounOf(steps.slice(0, -1), kind)}`,
+        before: old,
         after: string,
         detail: suspicion.evidence,
       })
     }
-  }
+  })
 }
 
 function signKey({ rule, evidence }: { readonly rule: string; readonly evidence: string }): string {
   return `${rule} ${evidence}`
 }
 
-function stringsIn(root: unknown): ReadonlyMap<string, string> {
-  return new Map([...entriesOf(root)].map(([path, { string }]) => [path, string]))
-}
-
-interface StringEntry {
-  readonly tokens: readonly string[]
+interface TextEntry {
   readonly string: string
+  readonly at: Place
+  /** The name of a member; else its value or an item. */
+  readonly isName: boolean
 }
 
-/** Every text below `root` by its JSON Pointer, names of members included: a model reads those too. */
-function entriesOf(root: unknown): ReadonlyMap<string, StringEntry> {
-  const entries = new Map<string, StringEntry>()
-  function visit(value: unknown, tokens: readonly string[]): void {
-    if (typeof value === 'string') entries.set(composePointer(tokens), { tokens, string: value })
-    if (typeof value !== 'object' || value === null) return
+/** Every text below `value`, names of members included: a model reads those too. */
+function eachText(value: unknown, at: Place, tell: (entry: TextEntry) => void): void {
+  if (typeof value === 'string') tell({ string: value, at, isName: false })
+  else if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) eachText(item, stepInto(at, String(index)), tell)
+  } else if (isRecord(value)) {
     for (const [name, member] of Object.entries(value)) {
-      const below = [...tokens, name]
-      if (!Array.isArray(value))
-        entries.set(`${appendPointer(composePointer(tokens), name)}#`, { tokens: below, string: name })
-      visit(member, below)
+      const below = stepInto(at, name)
+      tell({ string: name, at: below, isName: true })
+      eachText(member, below, tell)
     }
   }
-  visit(root, [])
-  return entries
+}
+
+function textAt(root: unknown, steps: readonly string[]): string | null {
+  let value = root
+  for (const step of steps) {
+    if (Array.isArray(value)) value = value[Number(step)]
+    else value = isRecord(value) && Object.hasOwn(value, step) ? value[step] : undefined
+  }
+  return typeof value === 'string' ? value : null
 }

@@ -19,7 +19,7 @@ import { contractConsumers, type ContractConsumer } from './consumers.ts'
 import { Findings } from './findings.ts'
 import { compareInterface, versionStepOf } from './interface.ts'
 import { walkOptionsOf } from './options.ts'
-import type { ContractDelta, SchemaUseSite, Walk } from './walk.ts'
+import type { SchemaUseSite, Walk } from './walk.ts'
 
 export interface OpenApiComparison {
   readonly groups: readonly FindingGroup[]
@@ -47,27 +47,25 @@ export function compareOpenApi(
   const head = readSide(after, 'head', options)
   if (!head.ok) return head
   const schemas = new SchemaComparison({ before: base.value.contract.documents, after: head.value.contract.documents })
-  const deltas: ContractDelta[] = []
   const uses: SchemaUseSite[] = []
   const attributes = new OperationAttributes(walkOptions.value.attributes)
-  const walk: Walk = {
-    base: base.value.contract,
-    head: head.value.contract,
-    options: walkOptions.value,
-    schemas,
-    attributes,
-    say: (delta) => void deltas.push(delta),
-    use: (site, old, now) => void uses.push({ ...site, pair: schemas.compare(old, now) }),
-  }
-  compareInterface(walk)
-  schemas.settle()
   const locate = { base: base.value.locate, head: head.value.locate }
   const findings = new Findings(
     new Grouping({ levels: options.levels, sha256, locate }),
     walkOptions.value,
     options.levels ?? {},
   )
-  for (const delta of deltas) findings.addDelta(delta)
+  const walk: Walk = {
+    base: base.value.contract,
+    head: head.value.contract,
+    options: walkOptions.value,
+    schemas,
+    attributes,
+    say: (delta) => findings.addDelta(delta),
+    use: (site, old, now) => void uses.push({ ...site, pair: schemas.compare(old, now) }),
+  }
+  compareInterface(walk)
+  schemas.settle()
   for (const use of uses.sort(byPlace)) findings.addUse(use)
   tellDangling(walk, findings)
   tellVersion(walk, findings)

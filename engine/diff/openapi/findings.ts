@@ -1,8 +1,10 @@
 /** Deltas and schemas in use → findings: each change judged once a use, gathered into groups over the places that it reaches. */
 import type { ComparisonStats } from '../../compare.ts'
 import type { FindingGroup, Level, Operation } from '../../finding.ts'
+import type { Advice } from '../../rules/advice.ts'
 import type { Grouping } from '../../rules/grouping.ts'
-import { isPlainer, type JudgedChange } from '../../rules/judged-change.ts'
+import { isPlainer, ToldChange, ToldPlace, type JudgedChange } from '../../rules/judged-change.ts'
+import type { NameCount } from '../../rules/name-count.ts'
 import type { LifecycleOptions } from '../../rules/lifecycle.ts'
 import { openApiAdvice } from '../../rules/openapi/advice.ts'
 import { openApiRowOf } from '../../rules/openapi/rules.ts'
@@ -10,6 +12,7 @@ import type { Rule } from '../../rules/rule.ts'
 import { judgeSchema } from '../../rules/schema-judge.ts'
 import { ruleOf } from '../../rules/table.ts'
 import type { SchemaPair } from '../../schema/comparison.ts'
+import type { ResolvedSchema } from '../../schema/source.ts'
 import type { SchemaDelta } from '../../schema/delta.ts'
 import { pointerOf, stepInto, type Place } from '../../schema/located.ts'
 import { MAX_WAYS, reachChanges, type Reached } from '../../schema/reach.ts'
@@ -18,14 +21,50 @@ import type { ContractDelta, SchemaUseSite } from './walk.ts'
 
 /** Once so many places were told, one way to each further change is enough. */
 const MANY = 50_000
+/** Changes that are known again by the object that was compared. */
+const MAX_KNOWN = 20_000
 
-/** A change whose wording is still being chosen. */
-type WordedChange = Omit<JudgedChange, 'message'> & { message: string }
+/** A change of a schema, whose wording is still being chosen. */
+class WordedChange implements JudgedChange {
+  readonly rule: Rule
+  readonly subject: string
+  readonly side: 'base' | 'head'
+  message: string
+  readonly #delta: SchemaDelta
+  readonly #owner: ResolvedSchema
+
+  constructor(delta: SchemaDelta, pair: SchemaPair, rule: Rule, message: string) {
+    const isGone = delta.after === null && delta.before !== null
+    this.#delta = delta
+    this.#owner = isGone ? pair.before : pair.after
+    this.rule = rule
+    this.subject = `${pointerOf(this.#owner.at, this.#owner.document)} ${delta.keyword} ${delta.name ?? ''}`
+    this.side = isGone ? 'base' : 'head'
+    this.message = message
+  }
+
+  /** Worked out when asked for: of a flood of changes most are counted only. */
+  get location(): string {
+    return pointerOf(this.#delta.steps.reduce<Place>(stepInto, this.#owner.at), this.#owner.document)
+  }
+
+  get advice(): Advice {
+    return openApiAdvice(this.rule)
+  }
+
+  get before(): unknown {
+    return this.#delta.before
+  }
+
+  get after(): unknown {
+    return this.#delta.after
+  }
+}
 
 export class Findings {
-  readonly #touched = { endpoints: new Set<string>(), params: new Set<string>() }
+  readonly #touched: Readonly<Record<'endpoints' | 'params', NameCount>>
   /** Fields of the place at hand, and how many those of earlier places were. */
-  readonly #fields = new Set<string>()
+  readonly #fields: NameCount
   #fieldsBefore = 0
   #place = ''
   readonly #grouping: Grouping
@@ -37,6 +76,8 @@ export class Findings {
 
   constructor(grouping: Grouping, lifecycle: LifecycleOptions, levels: Readonly<Record<string, Level | 'off'>>) {
     this.#grouping = grouping
+    this.#fields = grouping.countNames()
+    this.#touched = { endpoints: grouping.countNames(), params: grouping.countNames() }
     this.#lifecycle = lifecycle
     this.#levels = levels
   }
@@ -77,8 +118,8 @@ export class Findings {
       .join(' ')
     const advice = openApiAdvice(rule)
     this.#grouping.add(
-      { rule, subject, side, location, message, advice, before, after },
-      { operation, tool: null, message, detail: message },
+      new ToldChange({ rule, subject, side, location, message, advice, before, after }),
+      new ToldPlace({ operation, tool: null, message, detail: message }),
     )
     this.#touch(
       rule,
@@ -103,7 +144,7 @@ export class Findings {
       const message = `${judgement.message} (${where})`
       const change = this.#changeOf(reached, rule, judgement.message)
       const detail = `${where} ${reached.path.join('/')} ${reached.delta.name ?? ''}`
-      this.#grouping.add(change, { operation, tool: null, message, detail })
+      this.#grouping.add(change, new ToldPlace({ operation, tool: null, message, detail }))
       const field = [...reached.path, reached.delta.property ? (reached.delta.name ?? '') : ''].join('/')
       this.#touch(rule, operation, `${where} ${field}`, parameter === null ? null : where)
     }
@@ -120,16 +161,17 @@ export class Findings {
   }
 
   /** One change under one rule is one object, so that its identity is worked out once. */
-  #changeOf({ delta, pair }: Reached, rule: Rule, message: string): JudgedChange {
+  #changeOf({ delta, isHeld, pair }: Reached, rule: Rule, message: string): JudgedChange {
+    if (!isHeld) return new WordedChange(delta, pair, rule, message)
     const known = this.#changes.get(delta)
     const change = known instanceof Map ? known.get(rule.id) : known?.rule === rule ? known : undefined
     if (change !== undefined) {
       if (isPlainer(message, change.message)) change.message = message
       return change
     }
-    // Of a flood it is let go: then the grouping knows the change by its identity, and picks the wording.
-    if (this.#changes.size > MANY) this.#changes.clear()
-    const made = worded(delta, pair, rule, message)
+    const made = new WordedChange(delta, pair, rule, message)
+    // Of a flood not all are kept: then the grouping knows the change by its identity, and picks the wording.
+    if (this.#changes.size >= MAX_KNOWN) return made
     if (known === undefined) this.#changes.set(delta, made)
     else if (known instanceof Map) known.set(rule.id, made)
     else
@@ -152,15 +194,4 @@ export class Findings {
     if (parameter !== null) this.#touched.params.add(`${endpoint} ${parameter}`)
     else if (field !== null) this.#fields.add(field)
   }
-}
-
-function worded(delta: SchemaDelta, pair: SchemaPair, rule: Rule, message: string): WordedChange {
-  const { before, after } = delta
-  const isGone = after === null && before !== null
-  const owner = isGone ? pair.before : pair.after
-  const at = delta.steps.reduce<Place>(stepInto, owner.at)
-  const subject = `${pointerOf(owner.at, owner.document)} ${delta.keyword} ${delta.name ?? ''}`
-  const location = pointerOf(at, owner.document)
-  const side = isGone ? 'base' : 'head'
-  return { rule, subject, side, location, message, advice: openApiAdvice(rule), before, after }
 }

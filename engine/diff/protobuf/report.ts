@@ -4,7 +4,8 @@ import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
 import type { Declared, ProtoFile } from '../../contracts/protobuf/model.ts'
 import type { Operation } from '../../finding.ts'
 import type { Grouping } from '../../rules/grouping.ts'
-import type { ReachedPlace } from '../../rules/judged-change.ts'
+import { ToldChange, ToldPlace, type ReachedPlace } from '../../rules/judged-change.ts'
+import type { NameCount } from '../../rules/name-count.ts'
 import { protoRule, type ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { nameValue } from '../../schema/values.ts'
@@ -28,12 +29,13 @@ export class ProtoReport {
   readonly head: ProtoContract
   readonly #grouping: Grouping
   readonly #reach: Readonly<Record<'base' | 'head', Reach>>
-  readonly #touched = { endpoints: new Set<string>(), fields: new Set<string>() }
+  readonly #touched: Readonly<Record<'endpoints' | 'fields', NameCount>>
 
   constructor(base: ProtoContract, head: ProtoContract, grouping: Grouping) {
     this.base = base
     this.head = head
     this.#grouping = grouping
+    this.#touched = { endpoints: grouping.countNames(), fields: grouping.countNames() }
     this.#reach = { base: reachOf(base), head: reachOf(head) }
   }
 
@@ -51,7 +53,7 @@ export class ProtoReport {
     const message = says.replaceAll(/\{(name|before|after)\}/g, (_, word: string) => words[word] ?? '')
     const operations = typeof reaches === 'string' ? this.#reach[place.side](reaches) : reaches
     for (const reached of placesOf(operations, message, place.subject)) {
-      this.#grouping.add({ ...place, rule, message, advice, before, after }, reached)
+      this.#grouping.add(new ToldChange({ ...place, rule, message, advice, before, after }), reached)
       if (rule.level !== 'info' && reached.operation !== null) this.#touched.endpoints.add(reached.operation.path)
     }
     if (rule.level !== 'info' && rule.area === 'protobuf fields') this.#touched.fields.add(place.subject)
@@ -64,8 +66,10 @@ export class ProtoReport {
 }
 
 function placesOf(operations: readonly Operation[], message: string, detail: string): readonly ReachedPlace[] {
-  if (operations.length === 0) return [{ operation: null, tool: null, message, detail }]
-  return operations.map((operation) => ({ operation, tool: null, message: `${message} (${operation.path})`, detail }))
+  if (operations.length === 0) return [new ToldPlace({ operation: null, tool: null, message, detail })]
+  return operations.map(
+    (operation) => new ToldPlace({ operation, tool: null, message: `${message} (${operation.path})`, detail }),
+  )
 }
 
 /** `deprecated`, and options of the house, on whatever may carry them. */

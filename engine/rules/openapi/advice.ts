@@ -92,7 +92,5 @@ export function openApiAdvice(rule: Rule): Advice {
       actions.includes(rule.action) &&
       effects.includes(rule.effect),
   )
-  if (row === undefined) return adviceOf(rule)
-  const { explanation, fix } = row
-  return { explanation, fix }
+  return row ?? adviceOf(rule)
 }

@@ -106,6 +106,52 @@ suite('very many changes', () => {
   })
 })
 
+suite('very many changes in many schemas', () => {
+  const lists = 300
+  const valuesEach = 100
+  const withLists = (prefix: string, isReversed = false): string => {
+    const listOf = (list: number): unknown => ({
+      type: 'string',
+      enum: Array.from(
+        { length: valuesEach },
+        (_, index) => `${prefix}${list}-${isReversed ? valuesEach - 1 - index : index}`,
+      ),
+    })
+    const schema = { type: 'object', properties: members(lists, listOf, isReversed) }
+    const requestBody = { content: { 'application/json': { schema } } }
+    return JSON.stringify({
+      openapi: '3.1.0',
+      info: { title: 't', version: '1' },
+      paths: { '/x': { post: { requestBody, responses: { 200: { description: 'done' } } } } },
+    })
+  }
+  const comparison = compared(withLists('a'), withLists('b'))
+
+  test('are counted to the last, though most are not held one by one', () => {
+    assert.equal(countFindings(comparison.groups), 2 * lists * valuesEach)
+    assert.equal(countFindings(comparison.groups, 'breaking'), lists * valuesEach)
+    assert.deepEqual(comparison.stats.touched, { endpoints: 1, fields: lists, params: 0 })
+  })
+
+  test('are told alike whatever their order', () => {
+    const reversed = compared(withLists('a', true), withLists('b', true))
+    assert.deepEqual(told(reversed), told(comparison))
+  })
+
+  test('that are properties with other names are counted to the last, too', () => {
+    const count = 30_000
+    const named = (prefix: string): string => {
+      const properties = Object.fromEntries(
+        Array.from({ length: count }, (_, index) => [`${prefix}${index}`, { type: 'string' }]),
+      )
+      return JSON.stringify({ $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object', properties })
+    }
+    const result = compare({ id: 'x', type: 'json_schema', before: named('a'), after: named('b') }, {}, sha256)
+    assert.ok(result.ok)
+    assert.equal(countFindings(result.value.groups), 2 * count)
+  })
+})
+
 suite('places that are only counted', () => {
   const group = {
     ...fakeGroup({ rule: 'response-property-removed', level: 'breaking', places: ['GET /a'] }),

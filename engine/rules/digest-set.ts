@@ -1,0 +1,67 @@
+/** A set of SHA-256 digests in one typed array: of a flood of changes millions are held, as texts they would weigh five times as much. */
+
+/** Words of 32 bits that are kept of a digest: half of it, of which two that agree would take 2^64 tries to find. */
+const WORDS = 4
+const HEX_DIGITS = 8
+/** Slots at the start, a power of two as all later numbers of them. */
+const FIRST_CAPACITY = 1024
+
+export class DigestSet {
+  #slots = new Uint32Array(FIRST_CAPACITY * WORDS)
+  #size = 0
+  /** The digest at hand. */
+  readonly #words = new Uint32Array(WORDS)
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Adds a digest of 64 hex digits; true when it was not there. */
+  add(digest: string): boolean {
+    if (this.#size * WORDS * 4 >= this.#slots.length * 3) this.#grow()
+    const words = this.#words
+    for (let word = 0; word < WORDS; word++)
+      words[word] = Number.parseInt(digest.slice(word * HEX_DIGITS, (word + 1) * HEX_DIGITS), 16)
+    // All zero is what an empty slot holds.
+    if (isEmpty(words, 0)) words[0] = 1
+    const slot = slotOf(this.#slots, words, 0)
+    if (!isEmpty(this.#slots, slot)) return false
+    this.#slots.set(words, slot)
+    this.#size += 1
+    return true
+  }
+
+  clear(): void {
+    if (this.#size === 0) return
+    this.#slots = new Uint32Array(FIRST_CAPACITY * WORDS)
+    this.#size = 0
+  }
+
+  #grow(): void {
+    const old = this.#slots
+    const slots = new Uint32Array(old.length * 2)
+    for (let from = 0; from < old.length; from += WORDS) {
+      if (isEmpty(old, from)) continue
+      const slot = slotOf(slots, old, from)
+      for (let word = 0; word < WORDS; word++) slots[slot + word] = old[from + word] ?? 0
+    }
+    this.#slots = slots
+  }
+}
+
+/** Offset of the slot that holds the words at `from`, or of the empty one where they belong. */
+function slotOf(slots: Uint32Array, words: Uint32Array, from: number): number {
+  let slot = ((words[from] ?? 0) * WORDS) % slots.length
+  while (!isEmpty(slots, slot) && !isSame(slots, slot, words, from)) slot = (slot + WORDS) % slots.length
+  return slot
+}
+
+function isEmpty(slots: Uint32Array, slot: number): boolean {
+  for (let word = 0; word < WORDS; word++) if (slots[slot + word] !== 0) return false
+  return true
+}
+
+function isSame(slots: Uint32Array, slot: number, words: Uint32Array, from: number): boolean {
+  for (let word = 0; word < WORDS; word++) if (slots[slot + word] !== words[from + word]) return false
+  return true
+}

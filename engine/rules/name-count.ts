@@ -1,0 +1,36 @@
+/** How many different names were told. Of a flood they are held as digests: half a million field names weigh more than the contract. */
+import type { Sha256 } from '../hash.ts'
+import { DigestSet } from './digest-set.ts'
+
+/** Names that are held as they are. */
+const MAX_TEXTS = 20_000
+
+export class NameCount {
+  readonly #sha256: Sha256
+  readonly #texts = new Set<string>()
+  #digests: DigestSet | null = null
+
+  constructor(sha256: Sha256) {
+    this.#sha256 = sha256
+  }
+
+  get size(): number {
+    return this.#digests?.size ?? this.#texts.size
+  }
+
+  add(name: string): void {
+    if (this.#digests !== null) this.#digests.add(this.#sha256(name))
+    else if (this.#texts.add(name).size > MAX_TEXTS) this.#shorten()
+  }
+
+  clear(): void {
+    this.#texts.clear()
+    this.#digests = null
+  }
+
+  #shorten(): void {
+    this.#digests = new DigestSet()
+    for (const text of this.#texts) this.#digests.add(this.#sha256(text))
+    this.#texts.clear()
+  }
+}
