@@ -1,18 +1,23 @@
 /**
  * Runs inside a network namespace of its own: a server on port 443, a gateway with a transparent listener, and an agent of
- * another user whose connections iptables turns to it. Prints what the agent saw as one line of JSON.
+ * another user whose connections iptables turns to it, by the commands of the chart's example. Prints what the agent saw as one
+ * line of JSON.
  */
 import { execFile, execFileSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { parseAllDocuments } from 'yaml'
 import { testAuthority } from './certificates.ts'
 import { petContract } from './http-upstream.ts'
+import { textAt } from '../json.ts'
 import { startRoad } from './road.ts'
 
-/** `nobody`: only its connections are turned, so that the gateway's own reach the server. */
+const EXAMPLE = join(import.meta.dirname, '../../charts/preflight-gateway/examples/transparent-sidecar-pod.yaml')
+
+/** `nobody`: its connections are turned, and the gateway's own reach the server. */
 const AGENT = 65_534
 
 const trusted = await testAuthority()
@@ -36,8 +41,11 @@ const road = await startRoad({
   config: { egress: { allow: ['127.0.0.0/8', '::1'] } },
 })
 const { port } = await road.proxy.transparent.listen('127.0.0.1', 0)
-const rule = `-t nat -A OUTPUT -p tcp --dport 443 -m owner --uid-owner ${AGENT} -j REDIRECT --to-ports ${port}`
-execFileSync('iptables', rule.split(' '))
+const [, pod] = parseAllDocuments(readFileSync(EXAMPLE, 'utf8')).map((document): unknown => document.toJS())
+const script = textAt(pod, 'spec', 'initContainers', 0, 'args', 0)
+// Here the gateway runs as this user, and so does the server.
+const settings = { GATEWAY_UID: String(process.getuid?.()), GATEWAY_PORT: String(port) }
+execFileSync('sh', ['-euc', script], { env: { PATH: process.env['PATH'], ...settings } })
 const directory = mkdtempSync(join(tmpdir(), 'preflight-agent-'))
 const bundle = join(directory, 'ca.pem')
 writeFileSync(bundle, await road.authorities.bundle())

@@ -1,7 +1,8 @@
 /** The chart as helm renders it: lint, the objects for the usual choices, and values that the gateway would refuse. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { accessSync, constants, readFileSync } from 'node:fs'
+import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
@@ -137,6 +138,26 @@ test('a configuration mistake fails at install, not in the pod', async (t) => {
   }
 })
 
+test('the values that the guide shows are values of the chart', async (t) => {
+  const helm = helmOrSkip(t)
+  if (helm === null) return
+  const guide = readFileSync(join(CHART, '../../docs/kubernetes.md'), 'utf8')
+  const blocks = [...guide.matchAll(/^```yaml\n(# values\.yaml\n[^]*?)^```/gm)].map(([, block = '']) => block)
+  assert.equal(blocks.length, 3)
+  const folder = mkdtempSync(join(tmpdir(), 'preflight-values-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'values.yaml')
+  for (const block of blocks) {
+    writeFileSync(file, block)
+    const objects = await render(helm, '--values', file)
+    const pod = podOf(objects)
+    assert.deepEqual(
+      textsAt(listAt(pod, 'containers', 0, 'volumeMounts'), 'name'),
+      textsAt(listAt(pod, 'volumes'), 'name'),
+    )
+  }
+})
+
 test('a bootstrap key comes from a Secret, ours or theirs, and never as plain text in the pod', async (t) => {
   const helm = helmOrSkip(t)
   if (helm === null) return
@@ -266,21 +287,23 @@ test('without persistence the data directory is an emptyDir and no claim is made
   assert.deepEqual(data, { name: 'data', emptyDir: {} })
 })
 
-test('the sidecar example is a native sidecar, hardened like the gateway, with every mount backed by a volume', () => {
-  const [config, pod] = readObjects(readFileSync(join(CHART, 'examples/sidecar-pod.yaml'), 'utf8'))
-  const sidecar = at(pod, 'spec', 'initContainers', 0)
-  assert.equal(at(sidecar, 'restartPolicy'), 'Always')
-  assert.deepEqual(listAt(sidecar, 'args'), ['serve'])
-  for (const [member, value] of Object.entries(HARDENED)) {
-    assert.deepEqual(at(sidecar, 'securityContext', member), value, member)
-  }
-  const volumes = listAt(pod, 'spec', 'volumes')
-  for (const name of textsAt(listAt(sidecar, 'volumeMounts'), 'name')) {
-    assert.ok(textsAt(volumes, 'name').includes(name), `${name} is backed`)
-  }
-  const configVolume = volumes.find((volume) => at(volume, 'name') === 'preflight-config')
-  assert.equal(at(configVolume, 'configMap', 'name'), at(config, 'metadata', 'name'))
-})
+for (const name of ['sidecar-pod', 'transparent-sidecar-pod'])
+  test(`the example ${name} is a native sidecar, hardened like the gateway, with every mount backed by a volume`, () => {
+    const [config, pod] = readObjects(readFileSync(join(CHART, `examples/${name}.yaml`), 'utf8'))
+    const sidecar = listAt(pod, 'spec', 'initContainers').find((container) => at(container, 'name') === 'preflight')
+    assert.equal(at(sidecar, 'restartPolicy'), 'Always')
+    assert.deepEqual(listAt(sidecar, 'args'), ['serve'])
+    for (const [member, value] of Object.entries(HARDENED)) {
+      assert.deepEqual(at(sidecar, 'securityContext', member), value, member)
+    }
+    const volumes = listAt(pod, 'spec', 'volumes')
+    const mounts = [sidecar, ...listAt(pod, 'spec', 'containers')].flatMap((container) =>
+      at(container, 'volumeMounts') === undefined ? [] : textsAt(listAt(container, 'volumeMounts'), 'name'),
+    )
+    assert.deepEqual([...new Set(mounts)].toSorted(), textsAt(volumes, 'name').toSorted())
+    const configVolume = volumes.find((volume) => at(volume, 'name') === 'preflight-config')
+    assert.equal(at(configVolume, 'configMap', 'name'), at(config, 'metadata', 'name'))
+  })
 
 test('further listeners and an authority of your own are there when asked for, and only then', async (t) => {
   const helm = helmOrSkip(t)

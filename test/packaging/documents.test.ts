@@ -8,6 +8,7 @@ import { parse } from 'yaml'
 import packageManifest from '../../package.json' with { type: 'json' }
 import { loadConfig } from '../../gateway/config/load.ts'
 import { formatMistake } from '../../gateway/config/mistake.ts'
+import { run } from '../fakes/command-io.ts'
 import { at } from '../json.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -34,6 +35,58 @@ test('every relative link of a page leads to a file', () => {
       .map((link) => `${path}: ${link}`),
   )
   assert.deepEqual(broken, [])
+})
+
+/** As the places that show Markdown make them of headings. */
+function anchorsOf(text: string): ReadonlySet<string> {
+  const headings = [...text.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)].map(
+    ([, heading = '']) => heading,
+  )
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
+}
+
+test('every link into a page leads to one of its headings', () => {
+  const links = pages.flatMap(({ path, text }) =>
+    [...text.matchAll(/\]\(((?!https?:)[^)#\s]*)#([^)\s]+)\)/g)].map(([, file = '', anchor = '']) => ({
+      path,
+      anchor,
+      target: file === '' ? path : join(dirname(path), file),
+    })),
+  )
+  assert.ok(links.length > 0, 'the pages link into pages')
+  const broken = links.filter(({ target, anchor }) => !anchorsOf(readFileSync(join(ROOT, target), 'utf8')).has(anchor))
+  assert.deepEqual(broken, [])
+})
+
+/** Calls of the command line: lines of fenced blocks, and what stands in a code span; `npm start` serves. */
+function shownCommands(text: string): readonly string[] {
+  const lines = [...text.matchAll(/^```(?:sh)?\n([\s\S]*?)^```/gm)].flatMap(([, block = '']) => block.split('\n'))
+  const spans = [...text.matchAll(/`(preflight [a-z][^`]*)`/g)].map(([, span = '']) => span)
+  return [...lines, ...spans].flatMap((line) => {
+    const found = /(?:^|^npm run (?:-s )?|^kubectl .* -- |^\$\()preflight (?:-- )?([a-z].*)$/.exec(line)?.[1]
+    return found ?? /^npm start -- (.*)$/.exec(line)?.[1]?.replace(/^/, 'serve ') ?? []
+  })
+}
+
+test('every call of the command line that a page shows is understood', async () => {
+  const commands = pages.flatMap(({ path, text }) => shownCommands(text).map((command) => ({ path, command })))
+  assert.ok(commands.length > 30, 'the pages show calls')
+  const refused: string[] = []
+  for (const { path, command } of commands) {
+    const words = command.replace(/\s+(?:[>|#]|\d>).*$/, '').match(/(?:"[^"]*"|'[^']*'|\S)+/g) ?? []
+    // Help is given for a command that exists, after its options were understood.
+    const value = words.at(-1)?.startsWith('--') === true ? ['VALUE'] : []
+    const { code, stderr } = await run([...words, ...value, '--help'])
+    if (code !== 0) refused.push(`${path}: preflight ${command}\n${stderr}`)
+  }
+  assert.deepEqual(refused, [])
 })
 
 test('every npm script that a page names exists', () => {
@@ -68,12 +121,15 @@ test('every configuration that a page shows loads', (t) => {
   }
 })
 
-test('the sidecar example and the default values of the chart hold configurations that load', () => {
+test('the examples and the default values of the chart hold configurations that load', () => {
   const chart = join(ROOT, 'charts/preflight-gateway')
-  const [map] = readFileSync(join(chart, 'examples/sidecar-pod.yaml'), 'utf8').split(/^---$/m)
-  const example: unknown = parse(String(at(parse(map ?? ''), 'data', 'preflight.yaml')))
+  const examples = readdirSync(join(chart, 'examples')).map((name): unknown => {
+    const [map] = readFileSync(join(chart, 'examples', name), 'utf8').split(/^---$/m)
+    return parse(String(at(parse(map ?? ''), 'data', 'preflight.yaml')))
+  })
+  assert.equal(examples.length, 2)
   const values: unknown = at(parse(readFileSync(join(chart, 'values.yaml'), 'utf8')), 'config')
-  for (const value of [example, values]) {
+  for (const value of [...examples, values]) {
     const loaded = loadConfig({ value, environment: {} })
     assert.ok(loaded.ok, loaded.ok ? '' : loaded.problem.map(formatMistake).join('\n'))
   }
