@@ -1,5 +1,6 @@
 /** The body of a request: bytes up to the limit, then JSON with one reading only. Whatever else comes is a clear refusal. */
 import type { IncomingMessage } from 'node:http'
+import { BytePieces } from '../byte-pieces.ts'
 import { GatewayError } from '../errors.ts'
 import type { Flow } from '../flow/flow.ts'
 
@@ -53,13 +54,13 @@ function requireJson({ headers }: IncomingMessage): void {
 async function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
   const tooLarge = () => new GatewayError('PAYLOAD_TOO_LARGE', `The body is larger than the limit of ${limit} bytes.`)
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge()
-  const chunks: Buffer[] = []
+  const pieces = new BytePieces()
   let size = 0
   // Not `for await`: leaving that loop destroys the request, and with it the answer's connection.
   await new Promise<void>((resolve, reject) => {
     request.on('data', (chunk: Buffer) => {
       size += chunk.length
-      if (size <= limit) chunks.push(chunk)
+      if (size <= limit) pieces.add(chunk)
       else {
         request.removeAllListeners('data')
         reject(tooLarge())
@@ -71,5 +72,5 @@ async function readBytes(request: IncomingMessage, limit: number): Promise<Buffe
       if (!request.complete) reject(new GatewayError('INVALID_INPUT', 'The body broke off.'))
     })
   })
-  return Buffer.concat(chunks, size)
+  return pieces.whole()
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Answer } from '../intercept/action.ts'
-import { readBody } from '../proxy/body.ts'
+import { SHORT_BODY } from '../proxy/body.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { answerQuestion, type AskedBody, type AuthzDeps, type Question, type Verdict } from './question.ts'
@@ -30,8 +30,11 @@ export function createHttpAuthz(deps: HttpAuthzDeps): HttpAuthz {
     async serve(request, response) {
       const correlationId = correlationIdOf(request)
       try {
-        const question = await questionOf(request, correlationId, deps)
-        if (question === null) return tooLarge(response, correlationId)
+        const read = await deps.road.bodies.read(request, deps.settings().config.limits.proxied_body)
+        if (!read.ok) return unread(read.why === 'overloaded' ? 503 : 413, response, correlationId)
+        const { body } = read
+        if (body.length > SHORT_BODY) response.once('close', () => deps.road.bodies.release(body))
+        const question = questionOf(request, body, correlationId)
         const verdict = await answerQuestion(question, waitingOf(response), deps)
         deps.metrics.count('preflight_authz_checks_total', { transport: 'http', result: verdict.kind })
         send(verdict, response)
@@ -45,13 +48,7 @@ export function createHttpAuthz(deps: HttpAuthzDeps): HttpAuthz {
   }
 }
 
-async function questionOf(
-  request: IncomingMessage,
-  correlationId: string,
-  { settings }: AuthzDeps,
-): Promise<Question | null> {
-  const read = await readBody(request, settings().config.limits.proxied_body)
-  if (!read.ok) return null
+function questionOf(request: IncomingMessage, bytes: Buffer, correlationId: string): Question {
   const { method = 'GET', headers, rawHeaders } = request
   return {
     correlationId,
@@ -63,7 +60,7 @@ async function questionOf(
     headers,
     rawHeaders,
     needsStatus: true,
-    body: bodyOf(method, headers['x-envoy-auth-partial-body'], read.body),
+    body: bodyOf(method, headers['x-envoy-auth-partial-body'], bytes),
   }
 }
 
@@ -95,8 +92,8 @@ function sendDenial({ status, headers, body }: Answer, own: readonly string[], r
   response.end(body)
 }
 
-function tooLarge(response: ServerResponse, correlationId: string): void {
-  response.writeHead(413, { 'X-Correlation-ID': correlationId, 'Content-Length': '0', Connection: 'close' }).end()
+function unread(status: 413 | 503, response: ServerResponse, correlationId: string): void {
+  response.writeHead(status, { 'X-Correlation-ID': correlationId, 'Content-Length': '0', Connection: 'close' }).end()
 }
 
 function waitingOf(response: ServerResponse) {

@@ -3,6 +3,7 @@
  * An answer is never changed or held back; that it has another shape is told.
  */
 import type { IncomingHttpHeaders } from 'node:http'
+import { BytePieces } from '../byte-pieces.ts'
 import type { Config } from '../config/schema.ts'
 import type { RouteConfig } from '../config/route.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -116,22 +117,22 @@ interface WholeAnswer {
 function watchAnswer(limit: number, onWhole: (answer: WholeAnswer) => Promise<void>): AnswerWatcher {
   let status = 0
   let headers: Fields = {}
-  let chunks: Buffer[] | null = []
+  let pieces: BytePieces | null = new BytePieces()
   let size = 0
   return {
     hasFailed: false,
     head(code, fields) {
       status = code
       headers = fields
-      if (!isJson(fields)) chunks = null
+      if (!isJson(fields)) pieces = null
     },
     chunk(bytes) {
       size += bytes.length
-      if (size > limit) chunks = null
-      chunks?.push(bytes)
+      if (size > limit) pieces = null
+      pieces?.add(bytes)
     },
     end() {
-      void onWhole({ status, headers, body: chunks === null ? null : Buffer.concat(chunks) })
+      void onWhole({ status, headers, body: pieces === null ? null : pieces.whole() })
     },
   }
 }

@@ -3,6 +3,7 @@
  * to the origin that it goes to, and kept no longer than that.
  */
 import type { Dispatcher } from 'undici'
+import { BytePieces } from '../byte-pieces.ts'
 import { errors } from '../http-client.ts'
 import { upstreamHeaders } from '../proxy/headers.ts'
 import type { Upstreams } from '../proxy/upstream.ts'
@@ -59,14 +60,14 @@ export async function askAsCaller(
 }
 
 async function readBounded(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = []
+  const pieces = new BytePieces()
   let size = 0
   for await (const chunk of body) {
     size += chunk.length
     if (size > maxBytes) throw new Error(`its answer is longer than ${maxBytes} bytes`)
-    chunks.push(chunk)
+    pieces.add(chunk)
   }
-  return Buffer.concat(chunks)
+  return pieces.whole()
 }
 
 /** Why there was no answer, in words for the caller. */

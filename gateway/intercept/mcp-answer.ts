@@ -1,5 +1,6 @@
 /** Reads what an MCP answer says while it streams by: pages of lists, the start of a session, notices of changes, failed executions. */
 import { createParser } from 'eventsource-parser'
+import { BytePieces } from '../byte-pieces.ts'
 import type { AnswerWatcher, Call, Subject } from './action.ts'
 import { isMessageId, type Message, type MessageId } from './json-rpc.ts'
 import { isEventStream } from './mcp-asking.ts'
@@ -100,7 +101,7 @@ class ReadingWatcher implements AnswerWatcher {
   #format: 'json' | 'stream' | 'unreadable' = 'unreadable'
   /** Begun by this answer. */
   #session: string | null = null
-  #chunks: Buffer[] = []
+  #pieces = new BytePieces()
   #size = 0
   readonly #decoder = new TextDecoder()
   readonly #parser = createParser({
@@ -146,13 +147,13 @@ class ReadingWatcher implements AnswerWatcher {
     this.#size += bytes.length
     if (this.#size > MAX_READ_BYTES) {
       this.#format = 'unreadable'
-      this.#chunks = []
-    } else this.#chunks.push(bytes)
+      this.#pieces = new BytePieces()
+    } else this.#pieces.add(bytes)
   }
 
   end(): void {
-    if (this.#format === 'json' && this.#size > 0) this.#read(Buffer.concat(this.#chunks).toString('utf8'))
-    this.#chunks = []
+    if (this.#format === 'json' && this.#size > 0) this.#read(this.#pieces.whole().toString('utf8'))
+    this.#pieces = new BytePieces()
     // A list whose answer was not understood may have told the agent of other things than the ones noted.
     const unread = [...this.#unanswered.values()].flatMap((wanted) => (wanted.kind === 'page' ? [wanted.list] : []))
     if (unread.length > 0) this.#options.manifests.invalidate(this.#options.call.route.name, unread)

@@ -3,7 +3,7 @@ import { EgressDenied, type EgressDenial } from '../egress/policy.ts'
 import type { AnswerWatcher, Call, Recogniser } from '../intercept/action.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { readBody } from './body.ts'
+import { SHORT_BODY, type Bodies } from './body.ts'
 import { startExchange, type Exchange, type ExchangeEnd } from './exchange.ts'
 import { isGrpc } from './grpc.ts'
 import { upstreamHeaders } from './headers.ts'
@@ -28,6 +28,7 @@ export interface Passage {
 }
 
 export interface ForwardDeps {
+  readonly bodies: Bodies
   readonly upstreams: Upstreams
   /** Where connections go that have switched to another protocol. */
   readonly tunnels: Pick<Tunnels, 'open'>
@@ -47,7 +48,7 @@ export async function forward(
   deps: ForwardDeps,
 ): Promise<ExchangeEnd> {
   if (call.body === null) inviteBody(trip)
-  const body = call.body ?? (trip.upgrade === null ? await readShortBody(trip) : null)
+  const body = call.body ?? (trip.upgrade === null ? await readShortBody(trip, deps) : null)
   const exchange = startExchange({
     dispatcher: deps.upstreams.dispatcherOf(call),
     path: call.upstreamPath,
@@ -67,14 +68,11 @@ export async function forward(
   return end
 }
 
-/** Longest body that is taken whole rather than streamed. */
-const SHORT_BODY = 64 * 1024
-
 /** A short body of known length costs less as one piece than as a stream; null: it streams, or there is none. */
-async function readShortBody({ request }: Trip): Promise<Buffer | null> {
+async function readShortBody({ request }: Trip, { bodies }: ForwardDeps): Promise<Buffer | null> {
   const length = request.headers['content-length']
   if (length === undefined || Number(length) > SHORT_BODY) return null
-  const read = await readBody(request, SHORT_BODY)
+  const read = await bodies.read(request, SHORT_BODY)
   return read.ok ? read.body : null
 }
 

@@ -3,6 +3,7 @@
  * becomes of the call, and then carries the real answer, whatever form that has.
  */
 import type { ServerResponse } from 'node:http'
+import { BytePieces } from '../byte-pieces.ts'
 import type { HeldAnswer } from '../intercept/action.ts'
 
 /** What of a response an answer is written to. */
@@ -26,7 +27,9 @@ export interface AnswerStream {
 /** A whole answer that is longer than this is told as a failure: it would have to be held in memory. */
 const MAX_WHOLE_BYTES = 8 * 1024 * 1024
 
-type Form = { readonly kind: 'stream' } | { readonly kind: 'whole'; readonly status: number; readonly chunks: Buffer[] }
+type Form =
+  | { readonly kind: 'stream' }
+  | { readonly kind: 'whole'; readonly status: number; readonly pieces: BytePieces }
 
 export class HeldStream implements AnswerStream {
   readonly #response: ServerResponse
@@ -81,13 +84,13 @@ export class HeldStream implements AnswerStream {
     const index = headers.findIndex((name, at) => at % 2 === 0 && name.toLowerCase() === 'content-type')
     const type = index === -1 ? '' : (headers[index + 1] ?? '')
     const isStream = status === 200 && type.trimStart().toLowerCase().startsWith('text/event-stream')
-    this.#form = isStream ? { kind: 'stream' } : { kind: 'whole', status, chunks: [] }
+    this.#form = isStream ? { kind: 'stream' } : { kind: 'whole', status, pieces: new BytePieces() }
   }
 
   write(chunk: Buffer | string): boolean {
     if (this.#form?.kind !== 'whole') return this.#response.write(chunk)
     this.#size += chunk.length
-    if (this.#size <= MAX_WHOLE_BYTES) this.#form.chunks.push(Buffer.from(chunk))
+    if (this.#size <= MAX_WHOLE_BYTES) this.#form.pieces.add(Buffer.from(chunk))
     return true
   }
 
@@ -95,7 +98,7 @@ export class HeldStream implements AnswerStream {
     if (body !== undefined && body.length > 0) this.write(body)
     if (this.#form?.kind === 'whole') {
       const isWhole = this.#size <= MAX_WHOLE_BYTES
-      const text = Buffer.concat(this.#form.chunks).toString('utf8')
+      const text = this.#form.pieces.whole().toString('utf8')
       this.#response.write(this.#answer.embed(this.#form.status, isWhole ? text : ''))
     }
     this.#response.end()

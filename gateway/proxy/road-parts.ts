@@ -12,6 +12,7 @@ import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Monitoring } from '../telemetry/monitoring.ts'
 import { createValidator, type Validator } from '../validation/validator.ts'
+import { createBodies } from './body.ts'
 import { recordCallDenial } from './egress-record.ts'
 import type { Exchange } from './exchange.ts'
 import type { ReceiptGateDeps } from './receipt-gate.ts'
@@ -68,6 +69,7 @@ export function buildRoad(deps: RoadPartsDeps, upstreams: Upstreams, tunnels: Tu
     store: deps.store,
     monitoring: deps.monitoring,
     upstreams,
+    bodies: createBodies(() => settings().config.limits.proxied_body * BODIES_AT_ONCE),
     tunnels,
     standing: new Set<Exchange>(),
     egressDenied: (call, denial) => recordCallDenial(call, denial, deps),
@@ -77,6 +79,8 @@ export function buildRoad(deps: RoadPartsDeps, upstreams: Upstreams, tunnels: Tu
   }
 }
 
+/** Of the greatest length that is taken; of shorter ones there may be more. */
+const BODIES_AT_ONCE = 32
 
 const MAX_FINGERPRINTS = 1000
 

@@ -15,7 +15,7 @@ import type {
 } from '../intercept/action.ts'
 import type { Recognisers } from '../intercept/recognisers.ts'
 import type { ExecutionResult } from '../telemetry/events.ts'
-import { readBody } from './body.ts'
+import { SHORT_BODY, type ReadBody } from './body.ts'
 import type { ExchangeEnd } from './exchange.ts'
 import { forward, type ForwardDeps, type Passage } from './forward.ts'
 import { coversUpgrade, unjudgedUpgrade } from './refusals.ts'
@@ -57,20 +57,41 @@ async function intercept(trip: Trip, match: RouteMatch, recogniser: Recogniser, 
   else if (recogniser.needsBody(head)) {
     const limit = trip.settings.config.limits.proxied_body
     if (Number(request.headers['content-length'] ?? 0) <= limit) inviteBody(trip)
-    const read = await readBody(request, limit)
+    const read = await deps.bodies.read(request, limit)
     if (!read.ok) {
-      const outcome = read.why === 'aborted' ? 'aborted' : 'refused'
-      if (outcome === 'aborted') deps.metrics.count('preflight_client_aborts_total', { route: match.route.name })
-      else {
-        deps.metrics.count('preflight_calls_total', { route: match.route.name, outcome })
-        const message = `A call on this route must be read to be judged, and is refused past ${limit} bytes.`
-        sendFault(trip, { code: 'PAYLOAD_TOO_LARGE', message }, recogniser, { headers, body: null })
-      }
+      refuseBody(trip, head, read.why, recogniser, deps)
       return null
     }
     body = read.body
+    if (body.length > SHORT_BODY) keepUntilAnswered(body, trip, deps)
   }
   return { ...head, body }
+}
+
+function refuseBody(
+  trip: Trip,
+  head: CallHead,
+  why: Extract<ReadBody, { readonly ok: false }>['why'],
+  recogniser: Recogniser,
+  { metrics }: RoadDeps,
+): void {
+  const { name: route } = head.route
+  if (why === 'aborted') return metrics.count('preflight_client_aborts_total', { route })
+  metrics.count('preflight_calls_total', { route, outcome: 'refused' })
+  const limit = trip.settings.config.limits.proxied_body
+  const tooLarge = `A call on this route must be read to be judged, and is refused past ${limit} bytes.`
+  const fault =
+    why === 'overloaded'
+      ? ({ code: 'OVERLOADED', message: NO_ROOM, headers: ['Retry-After', '1'] } as const)
+      : ({ code: 'PAYLOAD_TOO_LARGE', message: tooLarge } as const)
+  sendFault(trip, fault, recogniser, { headers: head.headers, body: null })
+}
+
+const NO_ROOM = 'The bodies of the calls under way take all the memory there is for them; send it again in a moment.'
+
+function keepUntilAnswered(body: Buffer, { response }: Trip, { bodies }: RoadDeps): void {
+  if (response.destroyed) bodies.release(body)
+  else response.once('close', () => bodies.release(body))
 }
 
 const NO_BODY = Buffer.alloc(0)

@@ -3,6 +3,7 @@
  * origin only, so a credential never leaves it.
  */
 import type { Dispatcher } from 'undici'
+import { BytePieces } from '../byte-pieces.ts'
 import { isJsonObject, readStrictJson } from '../intercept/strict-json.ts'
 import { ScmError } from './scm-error.ts'
 
@@ -118,7 +119,7 @@ async function read(
   { maxBytes, whole }: { readonly maxBytes: number; readonly whole: Allowance },
   title: string,
 ): Promise<Buffer> {
-  const chunks: Buffer[] = []
+  const pieces = new BytePieces()
   let size = 0
   for await (const chunk of response.body as AsyncIterable<Buffer>) {
     size += chunk.length
@@ -131,9 +132,9 @@ async function read(
       response.body.destroy()
       throw new ScmError('unexpected', `an answer of ${title} is longer than ${maxBytes} bytes`, { status: 413 })
     }
-    chunks.push(chunk)
+    pieces.add(chunk)
   }
-  return Buffer.concat(chunks)
+  return pieces.whole()
 }
 
 /** Path of a redirect that stays at the origin; the authority is not looked at, because nothing is sent to another one. */

@@ -3,6 +3,7 @@
  * arrives, so only the answer tells whether somebody else's write came in between.
  */
 import { gunzipSync } from 'node:zlib'
+import { BytePieces } from '../../byte-pieces.ts'
 import type { AnswerWatcher } from '../action.ts'
 import { isJsonObject, readStrictJson } from '../strict-json.ts'
 import { authoredText, type KubernetesObject } from './change.ts'
@@ -18,7 +19,7 @@ const MAX_BYTES = 4 * 1024 * 1024
  */
 export function watchWrittenObject(judged: KubernetesObject, onResult: (result: WriteResult) => void): AnswerWatcher {
   const expected = authoredText(judged)
-  const chunks: Buffer[] = []
+  const pieces = new BytePieces()
   let size = 0
   let isSuccess = false
   let encoding = ''
@@ -30,11 +31,11 @@ export function watchWrittenObject(judged: KubernetesObject, onResult: (result: 
     },
     chunk(bytes) {
       size += bytes.length
-      if (isSuccess && size <= MAX_BYTES) chunks.push(bytes)
+      if (isSuccess && size <= MAX_BYTES) pieces.add(bytes)
     },
     end() {
       if (!isSuccess) return
-      const written = size <= MAX_BYTES ? objectOf(Buffer.concat(chunks), encoding) : null
+      const written = size <= MAX_BYTES ? objectOf(pieces.whole(), encoding) : null
       if (written === null || written['kind'] !== judged['kind']) onResult('unchecked')
       else onResult(authoredText(written) === expected ? 'as_judged' : 'differs')
     },
