@@ -184,13 +184,14 @@ export function createGitlabRecogniser(deps: ScmDeps): Recogniser {
     needsBody: (head: CallHead) =>
       !isRead(head.method) && (isPush(head) ? head.route.scm.push !== 'pass' : isOfInterest(head)),
     async recognise(call: Call) {
-      if (isPush(call)) return recognisePush(call, 'gitlab')
+      if (isPush(call)) return recognisePush(call, 'gitlab', deps)
       const segments = segmentsOf(call.upstreamPath)
       if (segments !== null && isGraphqlPath(segments) && !isRead(call.method) && mayLand(call))
         return refused(
           call,
           'POST graphql',
           'merges, commits, branches and releases by GraphQL are not read here; use the REST API for them.',
+          deps,
         )
       return recogniseCall(call, { dialect, rows: ROWS, located: segments === null ? null : locate(segments) }, deps)
     },

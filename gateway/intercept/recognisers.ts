@@ -67,15 +67,17 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
     logger,
     now,
   })
-  const scm = scmDeps(deps)
   const readSource = (source: ContractSource): Promise<string> =>
     readContractSource(source, { repository: settings().config.diff.repository, texts: deps.flow })
   const checks = createContractChecks({ ...deps, window: () => settings().config.monitoring.window * 1000 })
-  const onObserved = ({ route, correlationId }: Call, message: string): void =>
+  const onObserved = ({ route, correlationId }: Call, message: string): void => {
+    metrics.count('preflight_observed_calls_total', { route: route.name, would: 'stopped' })
     logger.warn(
       { correlation_id: correlationId, route: route.name, reason: message },
       'a request would have been denied',
     )
+  }
+  const scm = scmDeps(deps, onObserved)
   return {
     github: createGithubRecogniser(scm),
     gitlab: createGitlabRecogniser(scm),
@@ -140,9 +142,10 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
   }
 }
 
-function scmDeps({ upstreams, flow, settings, store }: RecogniserDeps): ScmDeps {
+function scmDeps({ upstreams, flow, settings, store }: RecogniserDeps, onObserved: ScmDeps['onObserved']): ScmDeps {
   return {
     upstreams,
+    onObserved,
     texts: flow,
     config: () => settings().config,
     async provenAt(tenant, platform, repository) {

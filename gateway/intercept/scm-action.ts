@@ -30,6 +30,8 @@ export interface ScmDeps {
   readonly upstreams: Upstreams
   readonly texts: ContractTexts
   readonly config: () => Pick<Config, 'scm' | 'limits'>
+  /** A call that was refused in words only, since its route observes. */
+  readonly onObserved: (call: Call, message: string) => void
   /** ISO 8601; null: not proven. */
   readonly provenAt: (tenant: string, platform: PlatformId, repository: string) => Promise<string | null>
 }
@@ -50,8 +52,17 @@ export function passing(call: Call, name: string): PassingAction {
   return { kind: 'pass', name, isStanding: false, watch: () => null, refuse: scmRefusal(call) }
 }
 
-/** Answered here: it has no reading, or the route does not let it do that. */
-export function refused(call: Call, name: string, message: string): Action {
+/** Answered here: it has no reading, or the route does not let it do that. A route that observes lets it on, and says so. */
+export function refused(
+  call: Call,
+  name: string,
+  message: string,
+  { onObserved }: Pick<ScmDeps, 'onObserved'>,
+): Action {
+  if (call.route.mode === 'observe') {
+    onObserved(call, message)
+    return passing(call, name)
+  }
   const answer = scmRefusal(call)({
     code: 'PREFLIGHT_STOP',
     message: `Preflight stopped this call: ${message}`,

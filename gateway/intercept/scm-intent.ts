@@ -46,8 +46,8 @@ export type FileWrite =
 
 /** A request that does such a thing and cannot be judged, or that the route does not let do it; in words for its sender. */
 export class UnreadableIntent extends Error {
-  constructor(message: string) {
-    super(message)
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
     this.name = 'UnreadableIntent'
   }
 }

@@ -1,5 +1,4 @@
 /** The parts of a request to a platform's API, read in one way or not at all: path segments, parameters, method. */
-import { GatewayError } from '../errors.ts'
 import type { Call } from './action.ts'
 import { UnreadableIntent, type FileWrite } from './scm-intent.ts'
 import { isJsonObject, readStrictJson } from './strict-json.ts'
@@ -79,13 +78,7 @@ async function formMembers(body: Buffer, type: string): Promise<readonly (readon
       members.push([name, typeof value === 'string' ? value : Buffer.from(await value.arrayBuffer())])
     return members
   } catch (error) {
-    throw new GatewayError(
-      'PREFLIGHT_UNDECIDED',
-      'The form in the body cannot be read, so the call cannot be judged.',
-      {
-        cause: error,
-      },
-    )
+    throw new UnreadableIntent('The form in the body cannot be read, so the call cannot be judged.', { cause: error })
   }
 }
 

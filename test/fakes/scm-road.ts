@@ -20,6 +20,7 @@ export interface SceneOptions extends Partial<RoadOptions> {
   readonly scm?: Readonly<Record<string, unknown>>
   readonly github?: GithubOptions
   readonly receipts?: Readonly<Record<string, unknown>>
+  readonly mode?: 'enforce' | 'observe'
 }
 
 export const BEFORE = openapi('/pets', '/toys')
@@ -34,13 +35,13 @@ const STARTERS = {
 export async function scmScene(
   t: TestContext,
   protocol: keyof typeof STARTERS,
-  { scm = {}, github = {}, receipts = {}, ...options }: SceneOptions = {},
+  { scm = {}, github = {}, receipts = {}, mode = 'enforce', ...options }: SceneOptions = {},
 ): Promise<ScmScene> {
   const repository = new FakeRepository('acme/pets', { 'api/openapi.yaml': BEFORE, 'README.md': 'pets' })
   repository.commit('feature', { 'api/openapi.yaml': AFTER }, 'main')
   repository.open(7, 'feature')
   const server = await STARTERS[protocol](repository, github)
-  const route = { name: 'scm', match: { path: '/' }, upstream: server.origin, protocol, scm, receipts }
+  const route = { name: 'scm', match: { path: '/' }, upstream: server.origin, protocol, scm, receipts, mode }
   const road = await startRoad({ ...options, routes: [route] })
   t.after(async () => {
     await road.close()

@@ -22,6 +22,15 @@ function refusedOn(platform: Parameters<typeof scmScene>[1], attempts: readonly 
       assert.equal(answer.headers.get('preflight-action'), 'STOP')
       assert.deepEqual([scene.server.effects, asked(scene)], [[], []])
     })
+
+    test(`${platform}: ${name} goes on where the route observes, and is counted and told`, async (t) => {
+      const scene = await scmScene(t, platform, { mode: 'observe' })
+      const answer = await scene.send(method, path, body, headers)
+      assert.notEqual(answer.headers.get('preflight-action'), 'STOP')
+      assert.equal(scene.server.requests.at(-1)?.method, method)
+      assert.match(await scene.road.metrics.text(), /preflight_observed_calls_total\{route="scm",would="stopped"\} 1/)
+      assert.match(scene.road.log.join(''), /a request would have been denied/)
+    })
   }
 }
 

@@ -26,10 +26,10 @@ function commands(...refs: readonly string[]): string {
   return `${lines.join('')}0000PACK`
 }
 
-async function scene(t: TestContext, push?: string) {
+async function scene(t: TestContext, push?: string, mode = 'enforce') {
   const upstream = await startHttpUpstream((_request, response) => response.end('pushed'))
   const scm = push === undefined ? {} : { push }
-  const route = { name: 'git', match: { path: '/' }, upstream: upstream.origin, protocol: 'github', scm }
+  const route = { name: 'git', match: { path: '/' }, upstream: upstream.origin, protocol: 'github', scm, mode }
   const road = await startRoad({ routes: [route] })
   t.after(async () => {
     await road.close()
@@ -45,6 +45,14 @@ function send(road: Road, body: string, headers: Readonly<Record<string, string>
     body,
   })
 }
+
+test('a route that observes lets every push on, and says which it would have stopped', async (t) => {
+  const { upstream, road } = await scene(t, undefined, 'observe')
+  for (const body of [commands('refs/heads/main'), 'zzzz', commands('refs/heads/feature')])
+    assert.equal((await send(road, body)).status, 200)
+  assert.equal(upstream.requests.length, 3)
+  assert.match(await road.metrics.text(), /preflight_observed_calls_total\{route="git",would="stopped"\} 2/)
+})
 
 const CASES: readonly (readonly [push: string | undefined, name: string, body: string, status: number])[] = [
   [undefined, 'a protected branch', commands('refs/heads/main'), 403],
