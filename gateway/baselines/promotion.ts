@@ -35,7 +35,7 @@ export function promotable(
   { config }: Pick<Settings, 'config'>,
 ): Promotable {
   const route = routeOfBaseline(routeName, config.routes)
-  if (route === null) throw new GatewayError('NOT_FOUND', `There is no route "${routeName}".`)
+  if (route === null) throw new GatewayError('NOT_FOUND', `There is no route "${routeName}" in the configuration.`)
   if (found === null) throw new GatewayError('NOT_FOUND', `Route "${routeName}" has no baseline yet.`)
   const { baseline, candidate } = found
   const isConfirmation = digest === baseline.digest && route.contract?.max_age !== undefined
@@ -78,7 +78,7 @@ export async function refuseBlocked(
   if (envelope.execution_action !== 'STOP') return
   throw new GatewayError(
     'FORBIDDEN',
-    `The candidate is blocked and does not become the baseline: ${envelope.summary} Waive the finding in the policy, or change the contract.`,
+    `The candidate is blocked and does not become the baseline (${envelope.summary}): waive the finding in the policy, or change the contract.`,
     {
       details: envelope.blocking_reasons.map(({ code, message }) => ({
         pointer: '/digest',

@@ -60,6 +60,7 @@ const promote: Command = {
   operandCount: [2, 2],
   options: [...PLACE],
   notes:
+    'ROUTE is one of the configuration (--config, or PREFLIGHT_CONFIG).\n' +
     'DIGEST is that of the contract that was reviewed (preflight baselines list): another one offered meanwhile is refused. The\n' +
     'digest of the baseline itself confirms it, where contract.max_age asks for that. A candidate that the policy blocks is not\n' +
     'promoted: waive the finding. Recorded as cli:USER.\nExit codes: 0 done, 1 refused.',

@@ -79,13 +79,16 @@ export function createEgress({ egress, isOwn }: EgressDeps): Egress {
           'metadata',
           `${authority.host} is a name of cloud metadata; add it to egress.allow if that is meant.`,
         )
+      const byAddress = isIP(authority.host) === 0 ? null : addressDenial(authority, authority.host, isRouted)
+      // Before the default: who asks for the credentials of the machine is to be seen, whatever else would refuse it.
+      if (byAddress?.reason === 'metadata') return byAddress
       if (!isListed && !isRouted && egress.default === 'deny')
         return denial(
           'not_allowed',
           `${text} is not in egress.allow of the gateway's configuration, and no route names it. ` +
             `Add "${text}" to egress.allow, or a route with match.host "${authority.host}".`,
         )
-      return isIP(authority.host) === 0 ? null : addressDenial(authority, authority.host, isRouted)
+      return byAddress
     },
     lookupFor(authority) {
       return guardedLookup((address) => {

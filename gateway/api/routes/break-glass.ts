@@ -79,7 +79,7 @@ export const openBreakGlassRoute = defineRoute({
     const { body, settings, correlationId } = exchange
     const { audience } = authorized(exchange)
     if (!settings.config.routes.some(({ name }) => name === body.route))
-      throw new GatewayError('NOT_FOUND', `There is no route "${body.route}".`)
+      throw new GatewayError('NOT_FOUND', `There is no route "${body.route}" in the configuration.`)
     const now = deps.now()
     const row = await openBreakGlass({ ...body, by: audience }, settings.config.break_glass.maximum, deps.store, now)
     await deps.breakGlass.refresh()

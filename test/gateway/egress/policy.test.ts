@@ -68,6 +68,13 @@ test('the default decides about what no list names, and never about addresses in
     assert.equal(reason(open, `${metadata}:80`), 'metadata', metadata)
 })
 
+test('a question to the metadata of a cloud is told as such, also where the default would refuse it', () => {
+  const closed = egress({ allow: ['api.example'] })
+  for (const metadata of ['169.254.169.254', '[fd00:ec2::254]', 'metadata.google.internal', '100.100.100.200'])
+    assert.equal(reason(closed, `${metadata}:80`), 'metadata', metadata)
+  assert.equal(reason(closed, '169.254.1.1:80'), 'not_allowed')
+})
+
 test('deny wins over allow and over a route', () => {
   const policy = egress({ default: 'allow', allow: ['api.example', '10.0.0.0/8'], deny: ['*.example', '10.9.0.0/16'] })
   assert.equal(reason(policy, 'api.example:443'), 'denied')
