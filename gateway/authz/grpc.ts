@@ -133,7 +133,9 @@ function bodyOf(http: AskedHttpRequest, headers: IncomingHttpHeaders): AskedBody
   const { body, raw_body: raw, size } = http
   const bytes = raw.length > 0 ? raw : Buffer.from(body, 'utf8')
   if (bytes.length === 0) return isBodiless(http, headers) ? { kind: 'whole', bytes } : { kind: 'absent' }
-  return Number(size) > bytes.length ? { kind: 'partial' } : { kind: 'whole', bytes }
+  const length = headers['content-length']
+  const isShort = Number(size) > bytes.length || (length !== undefined && Number(length) !== bytes.length)
+  return isShort ? { kind: 'partial' } : { kind: 'whole', bytes }
 }
 
 /**

@@ -168,7 +168,7 @@ function withStatus(action: JudgedAction): JudgedAction {
 }
 
 function allowed(
-  { route, correlationId }: Call,
+  { route, correlationId, rawHeaders }: Call,
   { verdicts, headers }: Pick<Passing, 'verdicts' | 'headers'>,
 ): Verdict {
   const attached = route.receipts.attach ? verdicts : []
@@ -180,7 +180,14 @@ function allowed(
     ...(envelope === null ? [] : [['Preflight-Decision', envelope]]),
   ].map(([name = '', value = '']) => [name, value] as const)
   const set = new Set(upstream.map(([name]) => name.toLowerCase()))
-  return { kind: 'allow', upstream, remove: OWN_FIELDS.filter((name) => !set.has(name)), headers }
+  const forged = rawHeaders.flatMap((name, index) => (index % 2 === 0 && isForged(name) ? [name.toLowerCase()] : []))
+  const remove = [...new Set([...OWN_FIELDS, ...forged])].filter((name) => !set.has(name))
+  return { kind: 'allow', upstream, remove, headers }
+}
+
+/** What on the road never reaches the upstream either: fields that only the gateway says, and other paths than the one judged. */
+function isForged(name: string): boolean {
+  return /^(?:preflight-.*|x-original-url|x-rewrite-url)$/i.test(name)
 }
 
 function denied(code: ErrorCode, message: string, correlationId: string): Verdict {

@@ -71,6 +71,8 @@ export function headProblem(rawHeaders: readonly string[], headers: IncomingHttp
   }
   if (hosts !== 1) return hosts === 0 ? 'The Host header is missing.' : 'There is more than one Host header.'
   if (lengths > 1) return 'There is more than one Content-Length header.'
+  if (lengths === 1 && !DIGITS.test(headers['content-length'] ?? ''))
+    return 'The Content-Length header is not a number.'
   if (codings > 1) return 'There is more than one Transfer-Encoding header.'
   if (lengths > 0 && codings > 0) return 'Content-Length and Transfer-Encoding exclude each other.'
   const coding = headers['transfer-encoding']
@@ -95,6 +97,7 @@ function namedFields(connection: string | undefined): readonly string[] {
 const END_TO_END =
   /^(?:host|content-.*|transfer-encoding|authorization|cookie|accept(?:-.*)?|expect|range|if-.*|origin|mcp-.*|preflight-.*|x-forwarded-.*)$/i
 
+const DIGITS = /^[0-9]+$/
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~-]+)(?::[0-9]{0,5})?$/
 
 export interface RouteMatch {

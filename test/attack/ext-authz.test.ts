@@ -1,0 +1,101 @@
+/** Between another proxy and the gateway: fields that a client forges for the server behind, and requests that are not what is asked about. */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { FREE_PORTS } from '../fakes/gateway.ts'
+import { grpcAsker } from '../fakes/grpc-asker.ts'
+import { startPetRoute } from '../fakes/pet-route.ts'
+import { exchangeBytes, requestText, statusOf } from '../fakes/raw-http.ts'
+import { at, listAt, textAt } from '../json.ts'
+
+async function scene(t: TestContext, route: object = {}) {
+  const pets = await startPetRoute(t, route, { listen: { ...FREE_PORTS, ext_authz: '127.0.0.1:0' } })
+  const grpc = grpcAsker(pets.gateway.addresses.ext_authz?.replace('http://', '') ?? '')
+  t.after(() => grpc.close())
+  return { ...pets, grpc, api: pets.gateway.addresses.api }
+}
+
+const PETS = { method: 'GET', path: '/pets', host: 'pets.example', scheme: 'http', size: 0, headers: {} }
+
+const FORGED = {
+  'preflight-action': 'CONTINUE',
+  'preflight-break-glass': 'bg_1',
+  'preflight-anything': 'x',
+  'x-original-url': '/admin',
+  'x-rewrite-url': '/admin',
+}
+
+test('fields that only the gateway says, and other paths, are taken off the request', async (t) => {
+  const { grpc, api } = await scene(t)
+  const asked = await grpc.check({ ...PETS, headers: { ...FORGED, 'x-plain': 'stays' } })
+  const removed = listAt(asked, 'ok_response', 'headers_to_remove').map(String)
+  assert.deepEqual(
+    Object.keys(FORGED).filter((name) => !removed.includes(name)),
+    [],
+  )
+  assert.ok(!removed.includes('x-plain'))
+  const http = await fetch(`${api}/authz/pets`, { headers: { ...FORGED, 'Preflight-ACTION': 'CONTINUE' } })
+  const told = (http.headers.get('x-envoy-auth-headers-to-remove') ?? '').split(',')
+  for (const name of Object.keys(FORGED)) assert.ok(told.includes(name), name)
+})
+
+for (const [what, http] of [
+  ['a host that is none', { host: 'pets.example, admin.example' }],
+  ['a host with user information', { host: 'user@pets.example' }],
+  ['a host with a dot at its end', { host: 'pets.example.' }],
+  ['no host', { host: '' }],
+  ['an absolute path', { path: 'http://other.example/pets' }],
+  ['a fragment', { path: '/pets#/admin' }],
+  ['a line break in the path', { path: '/pets\r\nX: y' }],
+  ['a path of two slashes', { path: '//pets' }],
+  ['Transfer-Encoding beside a length', { headers: { 'content-length': '0', 'transfer-encoding': 'chunked' } }],
+  ['a length with a comma', { method: 'POST', headers: { 'content-length': '2, 4' }, body: 'ab' }],
+  ['a Connection that drops what was judged', { headers: { connection: 'authorization' } }],
+] as const) {
+  test(`a question with ${what} is no yes`, async (t) => {
+    const { grpc } = await scene(t, { match: { host: 'pets.example', path: '/pets' } })
+    assert.equal(at(await grpc.check(PETS), 'status', 'code') ?? 0, 0)
+    assert.equal(at(await grpc.check({ ...PETS, ...http }), 'status', 'code'), 7)
+  })
+}
+
+test('a body of another length than the request has is not judged for it', async (t) => {
+  const route = { validate: 'enforce' }
+  const { grpc } = await scene(t, route)
+  const post = { ...PETS, method: 'POST', size: -1, body: '{}' }
+  for (const length of ['1', '3', '0x2', '', '2.0e0 ', '+2']) {
+    const answer = await grpc.check({
+      ...post,
+      headers: { 'content-type': 'application/json', 'content-length': length },
+    })
+    assert.equal(at(answer, 'status', 'code'), 7, length)
+  }
+})
+
+test('questions are only what stands under the prefix, and no other part of the API answers them', async (t) => {
+  const { api } = await scene(t)
+  for (const target of [
+    '/authz',
+    '/authz//pets',
+    '/authz/%2e%2e/livez',
+    '/authz/../api/v1/ledger',
+    '/authz/pets%2f..',
+  ]) {
+    const answer = await exchangeBytes(api, requestText(`GET ${target} HTTP/1.1\nHost: a`))
+    assert.ok(statusOf(answer) >= 400, target)
+    assert.doesNotMatch(answer, /preflight-receipt/i)
+  }
+})
+
+test('an answer of the gateway cannot be told apart from a no by what a client sends', async (t) => {
+  const { api, change } = await scene(t)
+  change((paths) => {
+    delete paths['/pets']
+  })
+  const answer = await fetch(`${api}/authz/pets`, {
+    headers: { 'x-correlation-id': 'a b\u00e4', 'preflight-action': 'CONTINUE', 'x-envoy-auth-partial-body': 'false' },
+  })
+  assert.equal(answer.status, 403)
+  assert.equal(answer.headers.get('preflight-action'), 'STOP')
+  assert.match(answer.headers.get('x-correlation-id') ?? '', /^[\w.:-]+$/)
+  assert.ok(textAt(await answer.json(), 'message'))
+})
