@@ -1,13 +1,17 @@
 /** What the written pages say, held against the checkout: links lead somewhere, commands exist, configurations load. */
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { parse } from 'yaml'
+import type { Result } from '../../engine/index.ts'
 import packageManifest from '../../package.json' with { type: 'json' }
 import { loadConfig } from '../../gateway/config/load.ts'
-import { formatMistake } from '../../gateway/config/mistake.ts'
+import { formatMistake, type Mistake } from '../../gateway/config/mistake.ts'
+import { loadPolicy } from '../../gateway/config/policy.ts'
+import { readIgnoreFile } from '../../gateway/report/ignore-file.ts'
 import { run } from '../fakes/command-io.ts'
 import { at } from '../json.ts'
 
@@ -22,7 +26,7 @@ const pages: readonly { readonly path: string; readonly text: string }[] = [
 
 /** Fenced blocks of a language, over all pages. */
 function blocks(language: string): readonly { readonly path: string; readonly block: string }[] {
-  const fence = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm')
+  const fence = new RegExp(`^ *\`\`\`${language}\\n([\\s\\S]*?)^ *\`\`\``, 'gm')
   return pages.flatMap(({ path, text }) => [...text.matchAll(fence)].map(([, block = '']) => ({ path, block })))
 }
 
@@ -100,24 +104,49 @@ test('every npm script that a page names exists', () => {
   )
 })
 
-test('every configuration that a page shows loads', (t) => {
-  const configurations = blocks('yaml')
-    .map(({ path, block }) => ({ path, value: parse(block) as unknown }))
-    .map(({ path, value }) => ({ path, value: at(value, 'config') ?? value }))
-    .filter(({ value }) => at(value, 'routes') !== undefined)
-  assert.ok(configurations.length >= 3, 'the pages show configurations')
-  // The contract that the README's example names lies in the reader's own folder.
+/** What the YAML of the pages is, told by a member that nothing else has, and what refuses it: a text for each mistake. */
+const SORTS: readonly {
+  readonly member: string
+  readonly mistakes: (value: unknown, folder: string) => readonly string[]
+}[] = [
+  // The filter of another program (Envoy).
+  { member: 'http_filters', mistakes: () => [] },
+  { member: 'ignore', mistakes: (value, folder) => told(readIgnoreFile(written(value, folder))) },
+  { member: 'apiVersion', mistakes: (value, folder) => told(loadPolicy(written(value, folder), folder)) },
+  { member: 'config', mistakes: (value, folder) => mistakesOfConfig(at(value, 'config'), folder) },
+  { member: '', mistakes: mistakesOfConfig },
+]
+
+function written(value: unknown, folder: string): string {
+  const file = join(folder, 'shown.yaml')
+  writeFileSync(file, JSON.stringify(value))
+  return file
+}
+
+function told(read: Result<unknown, readonly Mistake[]>): readonly string[] {
+  return read.ok ? [] : read.problem.map(formatMistake)
+}
+
+/** Files under absolute paths are those of the machine that it is meant for; an elided secret is no mistake of the form. */
+function mistakesOfConfig(value: unknown, directory: string): readonly string[] {
+  const isElsewhere = ({ message }: Mistake): boolean => /^\/\S+ cannot be read \(ENOENT\)$/.test(message)
+  const loaded = loadConfig({ value, directory, environment: {} })
+  return loaded.ok ? [] : loaded.problem.filter((mistake) => !isElsewhere(mistake)).map(formatMistake)
+}
+
+test('every configuration, policy pack and ignore list that a page shows loads', (t) => {
+  const shown = blocks('yaml')
+  assert.ok(shown.length > 15, 'the pages show configurations')
+  // The contract that the README's example names lies in the reader's own folder, which is a repository.
   const directory = mkdtempSync(join(tmpdir(), 'preflight-documents-'))
   t.after(() => rmSync(directory, { recursive: true }))
+  execFileSync('git', ['init', '--quiet', directory])
   mkdirSync(join(directory, 'contracts'))
   writeFileSync(join(directory, 'contracts/shop.yaml'), 'openapi: 3.0.3\n')
-  for (const { path, value } of configurations) {
-    const loaded = loadConfig({ value, directory, environment: {} })
-    // Files under absolute paths are those of the machine that it is meant for.
-    const faults = loaded.ok
-      ? []
-      : loaded.problem.filter(({ message }) => !/^\/\S+ cannot be read \(ENOENT\)$/.test(message))
-    assert.deepEqual(faults.map(formatMistake), [], path)
+  for (const { path, block } of shown) {
+    const value: unknown = parse(block)
+    const sort = SORTS.find(({ member }) => member === '' || at(value, member) !== undefined)
+    assert.deepEqual(sort?.mistakes(value, directory), [], `${path}\n${block}`)
   }
 })
 
