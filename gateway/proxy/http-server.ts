@@ -24,8 +24,6 @@ export interface RequestTaker {
   request(request: IncomingMessage, response: ServerResponse, arrival: Arrival, asks: Asks): void
   /** The socket is the taker's from here on. @param isNested it came on a connection that was opened to a destination already */
   connect(request: IncomingMessage, socket: Socket, head: Buffer, isNested: boolean): void
-  /** The answer to a whole request is under way on the connection, or the answer to one that is not has begun. */
-  isAnswering(connection: Duplex): boolean
 }
 
 export interface HttpServer {
@@ -91,8 +89,12 @@ export function createHttpServer(taker: RequestTaker, logger: Logger): HttpServe
     socket.resume()
   }
   server.on('connection', (socket: Socket) => void takeConnection(socket))
-  const take = (request: IncomingMessage, response: ServerResponse, asks: Asks): void =>
+  /** The last one on each connection. */
+  const answers = new WeakMap<Duplex, ServerResponse>()
+  const take = (request: IncomingMessage, response: ServerResponse, asks: Asks): void => {
+    answers.set(request.socket, response)
     taker.request(request, response, arrivalOf(request.socket), asks)
+  }
   server.on('request', (request, response) => take(request, response, PLAIN))
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) =>
     take(request, response, { ...PLAIN, expectsContinue: true }),
@@ -107,7 +109,7 @@ export function createHttpServer(taker: RequestTaker, logger: Logger): HttpServe
     taker.connect(request, socket, head, arrivals.has(socket))
   })
   server.on('clientError', (error: ParserError, connection) => {
-    const fault = refuseUnreadable(error, connection, MAX_HEAD_BYTES, taker.isAnswering(connection))
+    const fault = refuseUnreadable(error, connection, MAX_HEAD_BYTES, isUnderWay(answers.get(connection)))
     if (fault !== null) logger.debug({ err: error, code: fault.code }, 'what arrived on a connection is no request')
   })
   server.on('error', (error) => logger.error({ err: error }, 'the proxy listener failed'))
@@ -132,4 +134,9 @@ export function createHttpServer(taker: RequestTaker, logger: Logger): HttpServe
       http2.close()
     },
   }
+}
+
+/** To a whole request, or begun: another answer in its place would be taken for it. */
+function isUnderWay(answer: ServerResponse | undefined): boolean {
+  return answer !== undefined && !answer.writableFinished && (answer.req.complete || answer.headersSent)
 }

@@ -71,7 +71,6 @@ export function createProxy(deps: ProxyDeps): Proxy {
   const http = createHttpServer(
     {
       request: (request, response, arrival, asks) => trips.begin(request, response, arrival, asks),
-      isAnswering: (connection) => trips.isAnswering(connection),
       connect(request, socket, head, isNested) {
         pending.add(socket)
         socket.once('close', () => pending.delete(socket))

@@ -1,7 +1,6 @@
 /** Calls under way at the proxy: begins each one, sees that it is answered whatever goes wrong, and knows how many are open. */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
 import type { Settings } from '../settings.ts'
 import { admit, type AdmissionDeps } from './admission.ts'
 import type { Arrival } from './arrival.ts'
@@ -16,8 +15,6 @@ export interface TripsDeps extends AdmissionDeps {
 
 export interface Trips {
   begin(request: IncomingMessage, response: ServerResponse, arrival: Arrival, asks: Asks): void
-  /** True when an answer on the connection is under way, and no other may take its place. */
-  isAnswering(connection: Duplex): boolean
   /** How many are under way. */
   readonly open: number
   /** From here on a connection is let go as soon as its call is over. */
@@ -49,10 +46,6 @@ export function createTrips(deps: TripsDeps, releaseConnections: () => void): Tr
         })
         .finally(end)
     },
-    isAnswering: (connection) =>
-      [...open].some(
-        ({ request, response }) => request.socket === connection && (request.complete || response.headersSent),
-      ),
     get open() {
       return open
     },
