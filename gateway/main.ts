@@ -123,7 +123,7 @@ async function start(
     keys,
     monitoring,
     baselines,
-    scm: createScmAccess({ settings, now }),
+    scm: createScmAccess({ settings, flow, now }),
     breakGlass,
     authorities,
     metrics,

@@ -4,7 +4,7 @@ import { createGithubClient } from '../scm/github.ts'
 import { at, optionalTextAt, textAt } from '../scm/members.ts'
 import { PLATFORMS } from '../scm/platform.ts'
 import { ScmError } from '../scm/scm-error.ts'
-import { jsonOf, type ScmTransport } from '../scm/transport.ts'
+import type { ScmTransport } from '../scm/transport.ts'
 import type { Action, Call } from './action.ts'
 import { passing, refused, ScmAction, transportFor, type ScmDeps } from './scm-action.ts'
 import { sourceUpdate } from './scm-table.ts'
@@ -139,7 +139,7 @@ const NODE_QUERY = `query($id: ID!) { node(id: $id) { __typename
 
 function createNodes(transport: ScmTransport): Nodes {
   const ask = async (id: string, kind: string): Promise<unknown> => {
-    const answer = jsonOf(await transport.post('/graphql', { query: NODE_QUERY, variables: { id } }), title)
+    const answer = await transport.json(await transport.post('/graphql', { query: NODE_QUERY, variables: { id } }))
     const node = at(answer, 'data', 'node')
     if (at(node, '__typename') === kind) return node
     throw new ScmError('refused', `${title} shows no ${kind} of this id`, { status: 404 })

@@ -146,7 +146,7 @@ function scmDeps({ upstreams, flow, settings, store }: RecogniserDeps, onObserve
   return {
     upstreams,
     onObserved,
-    texts: flow,
+    flow,
     config: () => settings().config,
     async provenAt(tenant, platform, repository) {
       const binding = await bindingOf(store, tenant, repository, platform)

@@ -4,6 +4,7 @@
  */
 import { posix } from 'node:path'
 import { GatewayError } from '../errors.ts'
+import type { Flow } from '../flow/flow.ts'
 import type { Upstreams } from '../proxy/upstream.ts'
 import { PLATFORMS, type PlatformId, type ScmClient } from '../scm/platform.ts'
 import { ScmError } from '../scm/scm-error.ts'
@@ -28,7 +29,7 @@ import { scmRefusal } from './scm-refusal.ts'
 
 export interface ScmDeps {
   readonly upstreams: Upstreams
-  readonly texts: ContractTexts
+  readonly flow: ContractTexts & Pick<Flow, 'readJson'>
   readonly config: () => Pick<Config, 'scm' | 'limits'>
   /** A call that was refused in words only, since its route observes. */
   readonly onObserved: (call: Call, message: string) => void
@@ -105,7 +106,7 @@ export class ScmAction implements JudgedAction {
     return this.#telling(async () => {
       const { platform, prefix, createClient, intents } = this.#dialect
       const transport = transportFor(this.#call, { platform, prefix }, this.#deps)
-      const derivation = derivationTerms(this.#deps.config(), this.#deps.texts)
+      const derivation = derivationTerms(this.#deps.config(), this.#deps.flow)
       const { tenant } = this.#call.caller
       const provenAt = (repository: string) => this.#deps.provenAt(tenant, platform, repository)
       const asked: PinnedQuestion[] = []
@@ -145,13 +146,14 @@ export class ScmAction implements JudgedAction {
 export function transportFor(
   call: Call,
   { platform, prefix }: Pick<ScmDialect, 'platform' | 'prefix'>,
-  { config, upstreams }: Pick<ScmDeps, 'config' | 'upstreams'>,
+  { config, upstreams, flow }: Pick<ScmDeps, 'config' | 'upstreams' | 'flow'>,
 ): ScmTransport {
   const { scm, limits } = config()
   return createScmTransport({
     title: PLATFORMS[platform].title,
     prefix,
     timeout: scm.timeout * 1000,
+    readJson: (bytes) => flow.readJson(bytes),
     maxBytes: Math.max(limits.artifact_side, limits.proxied_body),
     maxRequests: scm.max_requests,
     send: ({ headers, ...request }) =>

@@ -8,7 +8,7 @@ import {
   type DerivedChangeSet,
 } from '../scm/derivation.ts'
 import { PLATFORMS, type MergeRequest, type RepositoryFacts, type ScmClient } from '../scm/platform.ts'
-import { ScmError } from '../scm/scm-error.ts'
+import { orAbsent } from '../scm/scm-error.ts'
 import type { Question, Subject } from './action.ts'
 import type { FileWrite, ScmIntent } from './scm-intent.ts'
 
@@ -113,7 +113,7 @@ async function mergeOfBranches(intent: Of<'merge_branches'>, { client, facts, te
  * branch: otherwise a protected branch could be deleted and made anew from anything.
  */
 async function moveOfBranch(intent: Of<'move_branch'>, { client, facts, terms }: Scene): Promise<Asked> {
-  const tip = await tipOrNone(client, intent.branch)
+  const tip = await orAbsent(() => client.branchTip(intent.branch))
   const onto = tip === null ? facts.defaultBranch : intent.branch
   const base = tip ?? (await client.branchTip(facts.defaultBranch))
   const head = await client.commitOf(intent.commit)
@@ -125,21 +125,12 @@ async function moveOfBranch(intent: Of<'move_branch'>, { client, facts, terms }:
     place: { branch: intent.branch, base: onto, head },
     change: await deriveChangeSet(client, { base, head, kind, trialMerge: null }, terms.derivation),
     async confirm() {
-      if (tip === null && (await tipOrNone(client, intent.branch)) !== null)
+      if (tip === null && (await orAbsent(() => client.branchTip(intent.branch))) !== null)
         throw stale(`${intent.branch} is there now`)
       await confirmTip(client, onto, base)
       const now = await client.commitOf(intent.commit)
       if (now !== head) throw moved(head, now)
     },
-  }
-}
-
-async function tipOrNone(client: ScmClient, branch: string): Promise<string | null> {
-  try {
-    return await client.branchTip(branch)
-  } catch (error) {
-    if (error instanceof ScmError && error.status === 404) return null
-    throw error
   }
 }
 

@@ -1,5 +1,6 @@
 /** The gateway's own way to a repository, for bindings and server derivation: the configured address, and a credential that is used once. */
 import { openAgent, request, type Agent } from '../http-client.ts'
+import type { Flow } from '../flow/flow.ts'
 import type { CurrentSettings } from '../settings.ts'
 import { GatewayError } from '../errors.ts'
 import { createBitbucketClient } from './bitbucket.ts'
@@ -58,11 +59,12 @@ export function isRepositoryName({ platform, repository }: ScmAddress): boolean 
 
 export interface ScmAccessDeps {
   readonly settings: CurrentSettings
+  readonly flow: Pick<Flow, 'readJson'>
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
 
-export function createScmAccess({ settings, now }: ScmAccessDeps): ScmAccess {
+export function createScmAccess({ settings, flow, now }: ScmAccessDeps): ScmAccess {
   const appTokens = createAppTokens(now)
   return {
     async use(address, token, work) {
@@ -73,7 +75,7 @@ export function createScmAccess({ settings, now }: ScmAccessDeps): ScmAccess {
         throw new GatewayError('REPOSITORY_INACCESSIBLE', 'This is no name of a repository.')
       const agent = openAgent({ connect: { timeout: config.scm.timeout * 1000 } })
       try {
-        const connect = (authorization: string) => transportTo(address, authorization, { settings, agent })
+        const connect = (authorization: string) => transportTo(address, authorization, { settings, flow, agent })
         const app = platform === 'scm_a' ? config.scm.github.app : undefined
         const authorization =
           token !== null && app === undefined
@@ -110,7 +112,7 @@ async function appAuthorization(
 function transportTo(
   { platform }: ScmAddress,
   authorization: string,
-  { settings, agent }: Pick<ScmAccessDeps, 'settings'> & { readonly agent: Agent },
+  { settings, flow, agent }: Pick<ScmAccessDeps, 'settings' | 'flow'> & { readonly agent: Agent },
 ): ScmTransport {
   const { scm, limits } = settings().config
   const { name, title } = PLATFORMS[platform]
@@ -121,6 +123,7 @@ function transportTo(
     timeout: scm.timeout * 1000,
     maxBytes: limits.artifact_side,
     maxRequests: scm.max_requests,
+    readJson: (bytes) => flow.readJson(bytes),
     send: ({ path, headers, ...rest }) =>
       request(new URL(base.origin + path), {
         ...rest,

@@ -1,10 +1,10 @@
 /** Bitbucket Cloud's REST API, version 2.0. https://developer.atlassian.com/cloud/bitbucket/rest/ */
-import { encodePath, inOrder, renamed, textFile } from './files.ts'
+import { encodePath, inOrder, renamed } from './files.ts'
 import { at, commitAt, isCommitId, listAt, optionalTextAt, textAt, type JsonObject } from './members.ts'
-import { PLATFORMS, type ChangedFile, type FileAtCommit, type Listing, type ScmClient } from './platform.ts'
-import { ARTIFACT_PROBLEMS } from './problems.ts'
-import { ScmError } from './scm-error.ts'
-import { jsonOf, refusalOf, type ScmTransport } from './transport.ts'
+import { PLATFORMS, type ChangedFile, type Listing, type ScmClient } from './platform.ts'
+import { rawFile } from './raw-file.ts'
+import { orAbsent, ScmError } from './scm-error.ts'
+import type { ScmTransport } from './transport.ts'
 
 const { title } = PLATFORMS.scm_c
 const MAX_PAGES = 100
@@ -13,7 +13,7 @@ const MAX_DEPTH = 30
 
 /** @param repository path of the repository at the API: `/repositories/workspace/slug` */
 export function createBitbucketClient(transport: ScmTransport, repository: string): ScmClient {
-  const json = async (path: string): Promise<unknown> => jsonOf(await transport.get(`${repository}${path}`), title)
+  const json = async (path: string): Promise<unknown> => transport.json(await transport.get(`${repository}${path}`))
   const pages = (path: string): Promise<Listing<JsonObject>> => allPages(transport, repository, path)
   const fullId = async (commit: string): Promise<string> =>
     isCommitId(commit) ? commit : commitAt(await json(`/commit/${encodeURIComponent(commit)}`), 'hash')
@@ -39,7 +39,14 @@ export function createBitbucketClient(transport: ScmTransport, repository: strin
       return { mergeBase, files: await between(mergeBase, head) }
     },
     changedFiles: between,
-    file: (path, commit) => fileAt(transport, repository, path, commit),
+    file: (path, commit) =>
+      rawFile(transport, {
+        path,
+        address: `${repository}/src/${commit}/${encodePath(path)}`,
+        accept: '*/*',
+        withheld: [413],
+        isFile: () => true,
+      }),
     async paths(commit) {
       const { items, incomplete } = await pages(`/src/${commit}/?max_depth=${MAX_DEPTH}&pagelen=100`)
       const paths = items.flatMap((entry) => (entry['type'] === 'commit_file' ? [textAt(entry, 'path')] : []))
@@ -74,14 +81,7 @@ interface Lookups {
 async function commitOf(ref: string, { branchTip, fullId, json }: Lookups): Promise<string> {
   if (isCommitId(ref)) return ref
   const tagged = async () => fullId(textAt(await json(`/refs/tags/${encodePath(ref)}`), 'target', 'hash'))
-  for (const look of [() => branchTip(ref), tagged]) {
-    try {
-      return await look()
-    } catch (error) {
-      if (!(error instanceof ScmError) || error.status !== 404) throw error
-    }
-  }
-  return fullId(ref)
+  return (await orAbsent(() => branchTip(ref))) ?? (await orAbsent(tagged)) ?? fullId(ref)
 }
 
 function changes(row: JsonObject): readonly ChangedFile[] {
@@ -98,7 +98,7 @@ async function allPages(transport: ScmTransport, repository: string, first: stri
   let page: string | null = `${repository}${first}`
   for (let count = 0; page !== null; count += 1) {
     if (count === MAX_PAGES) return { items, incomplete: `${title} has more than ${MAX_PAGES} pages of them` }
-    const answer: unknown = jsonOf(await transport.get(page), title)
+    const answer: unknown = await transport.json(await transport.get(page))
     items.push(...listAt(answer, 'values'))
     page = nextPage(answer, repository)
   }
@@ -114,22 +114,4 @@ function nextPage(answer: unknown, repository: string): string | null {
   if (url === null || start === -1) throw new ScmError('unexpected', `${title} names a next page that is none`)
   const tail = url.pathname.slice(start).split('/').slice(4).join('/')
   return `${repository}/${tail}${url.search}`
-}
-
-async function fileAt(
-  transport: ScmTransport,
-  repository: string,
-  path: string,
-  commit: string,
-): Promise<FileAtCommit> {
-  try {
-    const answer = await transport.get(`${repository}/src/${commit}/${encodePath(path)}`, '*/*')
-    if (answer.status === 404) return { kind: 'absent' }
-    if (answer.status !== 200) throw refusalOf(answer, title)
-    return textFile(path, answer.bytes)
-  } catch (error) {
-    if (error instanceof ScmError && error.status === 413)
-      return { kind: 'unreadable', problem: ARTIFACT_PROBLEMS.refused(path, error.message) }
-    throw error
-  }
 }

@@ -4,8 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { LRUCache } from 'lru-cache'
 import { GatewayError } from '../errors.ts'
 import { at, textAt } from './members.ts'
-import { PLATFORMS } from './platform.ts'
-import { jsonOf, refusalOf, type ScmTransport } from './transport.ts'
+import type { ScmTransport } from './transport.ts'
 
 /** Configuration `scm.github.app`. */
 export interface GithubApp {
@@ -18,7 +17,6 @@ export interface AppTokens {
   tokenFor(app: GithubApp, repository: string, connect: (authorization: string) => ScmTransport): Promise<string>
 }
 
-const { title } = PLATFORMS.scm_a
 const MAX_TOKENS = 1000
 /** Not used any more when it ends this soon. */
 const MARGIN_MS = 5 * 60_000
@@ -34,14 +32,13 @@ export function createAppTokens(now: () => number): AppTokens {
       const held = known.get(key)
       if (held !== undefined && now() < held.until - MARGIN_MS) return held.token
       const platform = connect(`Bearer ${await appJwt(app, Math.floor(now() / 1000))}`)
-      const installation = jsonOf(await platform.get(`/repos/${repository}/installation`), title)
+      const installation = await platform.json(await platform.get(`/repos/${repository}/installation`))
       const issued = await platform.post(
         `/app/installations/${String(at(installation, 'id'))}/access_tokens`,
         // Only what reading takes, whatever the app may do elsewhere.
         { repositories: [repository.split('/')[1]], permissions: { contents: 'read', pull_requests: 'read' } },
       )
-      if (issued.status !== 201) throw refusalOf(issued, title)
-      const made = jsonOf({ ...issued, status: 200 }, title)
+      const made = await platform.json(issued)
       const token = textAt(made, 'token')
       known.set(key, { token, until: Date.parse(textAt(made, 'expires_at')) })
       return token

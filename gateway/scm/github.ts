@@ -1,20 +1,19 @@
 /** GitHub's REST API, version 2022-11-28, github.com or GitHub Enterprise Server. https://docs.github.com/rest */
-import { encodePath, inOrder, renamed, textFile, treeChanges } from './files.ts'
+import { encodePath, inOrder, renamed, treeChanges } from './files.ts'
 import { at, commitAt, isCommitId, listAt, optionalTextAt, textAt, type JsonObject } from './members.ts'
 import {
   PLATFORMS,
   type ChangedFile,
   type Comparison,
-  type FileAtCommit,
   type Listing,
   type MergeRequest,
   type Predecessor,
   type RepositoryFacts,
   type ScmClient,
 } from './platform.ts'
-import { ARTIFACT_PROBLEMS } from './problems.ts'
-import { ScmError } from './scm-error.ts'
-import { jsonOf, refusalOf, type ScmTransport } from './transport.ts'
+import { rawFile } from './raw-file.ts'
+import { orAbsent, ScmError } from './scm-error.ts'
+import type { ScmTransport } from './transport.ts'
 
 const { title } = PLATFORMS.scm_a
 const JSON_TYPE = 'application/vnd.github+json'
@@ -25,7 +24,7 @@ const MAX_COMPARED = 300
 /** @param repository path of the repository at the API: `/repos/owner/name`, or `/repositories/id` */
 export function createGithubClient(transport: ScmTransport, repository: string): ScmClient {
   const json = async (path: string): Promise<unknown> =>
-    jsonOf(await transport.get(`${repository}${path}`, JSON_TYPE), title)
+    transport.json(await transport.get(`${repository}${path}`, JSON_TYPE))
 
   const commitOf = async (ref: string): Promise<string> =>
     isCommitId(ref) ? ref : commitAt(await json(`/commits/${encodeURIComponent(ref)}`), 'sha')
@@ -65,7 +64,15 @@ export function createGithubClient(transport: ScmTransport, repository: string):
       const { mergeBase, files } = await compare(from, to)
       return mergeBase === from ? files : betweenTrees(from, to)
     },
-    file: (path, commit) => fileAt(transport, repository, path, commit),
+    file: (path, commit) =>
+      rawFile(transport, {
+        path,
+        address: `${repository}/contents/${encodePath(path)}?ref=${commit}`,
+        // Raw, so that files past the megabyte of the JSON form come too.
+        accept: RAW_TYPE,
+        withheld: [403, 413],
+        isFile: ({ headers }) => String(headers['content-type'] ?? '').includes('raw'),
+      }),
     async paths(commit) {
       const { items, incomplete } = await tree(commit)
       return { items: items.map(([path]) => path), incomplete }
@@ -104,16 +111,6 @@ async function previous(what: Predecessor, { json, commitOf }: Lookups): Promise
   return null
 }
 
-/** Null for what the platform does not have. */
-async function orAbsent<T>(ask: () => Promise<T>): Promise<T | null> {
-  try {
-    return await ask()
-  } catch (error) {
-    if (error instanceof ScmError && error.status === 404) return null
-    throw error
-  }
-}
-
 function changes(file: JsonObject): readonly ChangedFile[] {
   const path = textAt(file, 'filename')
   const status = textAt(file, 'status')
@@ -139,27 +136,5 @@ function pullRequest(answer: unknown, id: string): MergeRequest {
     head: textAt(answer, 'head', 'ref'),
     headSha: commitAt(answer, 'head', 'sha'),
     trialMerge: optionalTextAt(answer, 'merge_commit_sha'),
-  }
-}
-
-/** Raw, so that files past the megabyte of the JSON form come too. */
-async function fileAt(
-  transport: ScmTransport,
-  repository: string,
-  path: string,
-  commit: string,
-): Promise<FileAtCommit> {
-  try {
-    const answer = await transport.get(`${repository}/contents/${encodePath(path)}?ref=${commit}`, RAW_TYPE)
-    if (answer.status === 404) return { kind: 'absent' }
-    if (answer.status === 403 || answer.status === 413)
-      return { kind: 'unreadable', problem: ARTIFACT_PROBLEMS.refused(path, refusalOf(answer, title).message) }
-    if (answer.status !== 200) throw refusalOf(answer, title)
-    const isFile = String(answer.headers['content-type'] ?? '').includes('raw')
-    return isFile ? textFile(path, answer.bytes) : { kind: 'absent' }
-  } catch (error) {
-    if (error instanceof ScmError && error.status === 413)
-      return { kind: 'unreadable', problem: ARTIFACT_PROBLEMS.refused(path, error.message) }
-    throw error
   }
 }

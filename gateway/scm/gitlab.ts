@@ -1,10 +1,10 @@
 /** GitLab's REST API, version 4. https://docs.gitlab.com/api/rest/ */
-import { inOrder, renamed, textFile, treeChanges } from './files.ts'
+import { inOrder, renamed, treeChanges } from './files.ts'
 import { at, commitAt, isCommitId, listAt, textAt, type JsonObject } from './members.ts'
-import { PLATFORMS, type ChangedFile, type FileAtCommit, type Listing, type ScmClient } from './platform.ts'
-import { ARTIFACT_PROBLEMS } from './problems.ts'
+import { PLATFORMS, type ChangedFile, type Listing, type ScmClient } from './platform.ts'
+import { rawFile } from './raw-file.ts'
 import { ScmError } from './scm-error.ts'
-import { jsonOf, refusalOf, type ScmTransport } from './transport.ts'
+import type { ScmTransport } from './transport.ts'
 
 const { title } = PLATFORMS.scm_b
 /** The least of the instance limits that cut a comparison off without a word (`diff_max_files`). */
@@ -13,7 +13,7 @@ const MAX_PAGES = 200
 
 /** @param repository path of the project at the API: `/projects/id` or `/projects/group%2Fname` */
 export function createGitlabClient(transport: ScmTransport, repository: string): ScmClient {
-  const json = async (path: string): Promise<unknown> => jsonOf(await transport.get(`${repository}${path}`), title)
+  const json = async (path: string): Promise<unknown> => transport.json(await transport.get(`${repository}${path}`))
   const mergeBaseOf = async (base: string, head: string): Promise<string> =>
     commitAt(await json(`/repository/merge_base?refs[]=${base}&refs[]=${head}`), 'id')
 
@@ -52,7 +52,14 @@ export function createGitlabClient(transport: ScmTransport, repository: string):
       return { mergeBase, files: await between(mergeBase, head) }
     },
     changedFiles: between,
-    file: (path, commit) => fileAt(transport, repository, path, commit),
+    file: (path, commit) =>
+      rawFile(transport, {
+        path,
+        address: `${repository}/repository/files/${encodeURIComponent(path)}/raw?ref=${commit}`,
+        accept: '*/*',
+        withheld: [413],
+        isFile: () => true,
+      }),
     async paths(commit) {
       const { items, incomplete } = await tree(commit)
       return { items: items.map(([path]) => path), incomplete }
@@ -94,7 +101,7 @@ async function treeOf(
   for (let count = 0; page !== null; count += 1) {
     if (count === MAX_PAGES) return { items, incomplete: `there are more than ${MAX_PAGES * 100} files at ${commit}` }
     const answer = await transport.get(page)
-    for (const entry of listAt(jsonOf(answer, title)))
+    for (const entry of listAt(await transport.json(answer)))
       if (entry['type'] !== 'tree')
         items.push([textAt(entry, 'path'), `${textAt(entry, 'mode')} ${textAt(entry, 'id')}`])
     page = nextPage(answer.headers['link'], repository)
@@ -110,25 +117,4 @@ function nextPage(link: string | readonly string[] | undefined, repository: stri
   const tail = /\/repository\/tree$/.exec(url.pathname)?.[0]
   if (tail === undefined) throw new ScmError('unexpected', `${title} names a next page that is none`)
   return `${repository}${tail}${url.search}`
-}
-
-async function fileAt(
-  transport: ScmTransport,
-  repository: string,
-  path: string,
-  commit: string,
-): Promise<FileAtCommit> {
-  try {
-    const answer = await transport.get(
-      `${repository}/repository/files/${encodeURIComponent(path)}/raw?ref=${commit}`,
-      '*/*',
-    )
-    if (answer.status === 404) return { kind: 'absent' }
-    if (answer.status !== 200) throw refusalOf(answer, title)
-    return textFile(path, answer.bytes)
-  } catch (error) {
-    if (error instanceof ScmError && error.status === 413)
-      return { kind: 'unreadable', problem: ARTIFACT_PROBLEMS.refused(path, error.message) }
-    throw error
-  }
 }

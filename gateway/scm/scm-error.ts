@@ -29,3 +29,13 @@ export class ScmError extends Error {
     this.headers = options.headers ?? {}
   }
 }
+
+/** Null for what the platform does not have. */
+export async function orAbsent<T>(ask: () => Promise<T>): Promise<T | null> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (error instanceof ScmError && error.status === 404) return null
+    throw error
+  }
+}

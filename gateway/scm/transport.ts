@@ -5,6 +5,7 @@
 import type { Dispatcher } from 'undici'
 import { BytePieces } from '../byte-pieces.ts'
 import { isJsonObject, readStrictJson } from '../intercept/strict-json.ts'
+import type { Flow } from '../flow/flow.ts'
 import { ScmError } from './scm-error.ts'
 
 export interface ScmAnswer {
@@ -17,6 +18,10 @@ export interface ScmTransport {
   /** @param path from the root of the API, with its query. Answers any status below 500 but 429; rejects with a ScmError. */
   get(path: string, accept?: string): Promise<ScmAnswer>
   post(path: string, body: object): Promise<ScmAnswer>
+  /** The JSON of a good answer. @throws ScmError refused for 401, 403 and 404, unexpected for all else */
+  json(answer: ScmAnswer): Promise<unknown>
+  /** What an answer that is no good one says. */
+  refusal(answer: ScmAnswer): ScmError
 }
 
 export interface TransportOptions {
@@ -25,6 +30,8 @@ export interface TransportOptions {
   /** Path of the API's root at its origin, without a slash at the end: ``, `/api/v3`. */
   readonly prefix: string
   readonly send: (request: ScmRequest) => Promise<Dispatcher.ResponseData>
+  /** Reads JSON where a large text holds up nobody. */
+  readonly readJson: Flow['readJson']
   /** Longest wait for one answer, milliseconds; all of them together may take eight times as long. */
   readonly timeout: number
   /** Longest body of one answer, bytes; all of them together may have eight times as many. */
@@ -78,6 +85,13 @@ export function createScmTransport(options: TransportOptions): ScmTransport {
   return {
     get: (path, accept = JSON_ACCEPT) => ask('GET', path, accept, null),
     post: (path, body) => ask('POST', path, JSON_ACCEPT, JSON.stringify(body)),
+    async json(answer) {
+      if (answer.status !== 200 && answer.status !== 201) throw refusalOf(answer, options.title)
+      const json = await options.readJson(answer.bytes)
+      if (json.ok) return json.value
+      throw new ScmError('unexpected', `an answer of ${options.title} has no single reading: ${json.problem.message}`)
+    },
+    refusal: (answer) => refusalOf(answer, options.title),
   }
 }
 
@@ -166,9 +180,12 @@ function errorOf(answer: ScmAnswer, kind: ScmError['kind'], title: string): ScmE
 }
 
 const MAX_WORDS = 200
+/** Nothing that is longer was written to be shown to anybody. */
+const MAX_TOLD = 64 * 1024
 
 /** What the platform says of itself: `message` of GitHub and GitLab, `error` of GitLab, `error.message` of Bitbucket. */
 function wordsOf({ bytes }: ScmAnswer): string | null {
+  if (bytes.length > MAX_TOLD) return null
   const json = readStrictJson(bytes)
   if (!json.ok || !isJsonObject(json.value)) return null
   const { message, error } = json.value
@@ -176,14 +193,6 @@ function wordsOf({ bytes }: ScmAnswer): string | null {
   return typeof words === 'string' ? words.slice(0, MAX_WORDS) : null
 }
 
-/** The JSON of a good answer. @throws ScmError refused for 401, 403 and 404, unexpected for all else */
-export function jsonOf(answer: ScmAnswer, title: string): unknown {
-  if (answer.status !== 200) throw refusalOf(answer, title)
-  const json = readStrictJson(answer.bytes)
-  if (json.ok) return json.value
-  throw new ScmError('unexpected', `an answer of ${title} has no single reading: ${json.message}`)
-}
-
-export function refusalOf(answer: ScmAnswer, title: string): ScmError {
+function refusalOf(answer: ScmAnswer, title: string): ScmError {
   return errorOf(answer, [401, 403, 404, 410, 422].includes(answer.status) ? 'refused' : 'unexpected', title)
 }

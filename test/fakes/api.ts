@@ -105,7 +105,7 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
     keys,
     monitoring,
     baselines,
-    scm: createScmAccess({ settings, now }),
+    scm: createScmAccess({ settings, flow, now }),
     breakGlass,
     authorities: createAuthorities({ dataDir: directory, ca: config.tls.ca, now }),
     metrics,

@@ -1,6 +1,6 @@
 /** The gateway's own clients against the fake platforms, and derivations through them. */
 import { request } from 'undici'
-import { DEFAULT_DOCUMENT_LIMITS } from '../../engine/index.ts'
+import { DEFAULT_DOCUMENT_LIMITS, readJson } from '../../engine/index.ts'
 import { createBitbucketClient } from '../../gateway/scm/bitbucket.ts'
 import type { DerivationTerms } from '../../gateway/scm/derivation.ts'
 import { createGithubClient } from '../../gateway/scm/github.ts'
@@ -47,6 +47,7 @@ export function transportTo(server: ScmServer, prefix: string, token = SCM_TOKEN
     timeout: 5000,
     maxBytes: 1024 * 1024,
     maxRequests: 200,
+    readJson: (bytes) => Promise.resolve(readJson(Buffer.from(bytes).toString('utf8'), DEFAULT_DOCUMENT_LIMITS)),
     send: ({ path, headers, ...rest }) =>
       request(server.origin + path, { ...rest, headers: { ...headers, authorization: `Bearer ${token}` } }),
     ...changes,

@@ -1,6 +1,8 @@
 /** Change sets as three platforms list them: the same questions to the gateway's clients over each platform's own wire. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { fail } from '../../engine/index.ts'
+import type { Flow } from '../../gateway/flow/flow.ts'
 import { deriveChangeSet, type DerivationQuestion, type DerivationTerms } from '../../gateway/scm/derivation.ts'
 import { createGithubClient } from '../../gateway/scm/github.ts'
 import { ScmError } from '../../gateway/scm/scm-error.ts'
@@ -299,4 +301,17 @@ test('many files that are each within the bound are not more together than memor
     derived(100_000),
     (error) => error instanceof ScmError && /too long together/.test(error.message),
   )
+})
+
+test('answers are read where a large one holds up nobody, and one that is no JSON is no answer', async (t) => {
+  const server = await startGithub(new FakeRepository('acme/pets', { 'README.md': 'one' }))
+  t.after(() => server.close())
+  const asked: number[] = []
+  const readJson: Flow['readJson'] = (bytes) => {
+    asked.push(bytes.byteLength)
+    return Promise.resolve(fail({ code: 'ARTIFACT_UNREADABLE', message: 'It is no JSON.' }))
+  }
+  const client = createGithubClient(transportTo(server, '', SCM_TOKEN, { readJson }), '/repos/acme/pets')
+  await assert.rejects(client.facts(), /an answer of The platform has no single reading: It is no JSON\./)
+  assert.equal(asked.length, 1)
 })
