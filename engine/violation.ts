@@ -24,7 +24,22 @@ const WORDINGS: Readonly<Record<string, Wording>> = {
   anyOf: () => 'has none of the forms that it may have: see its description in the schema',
   const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
   type: ({ type }) => `must be of type ${String(type)}`,
-  pattern: ({ pattern }) => `must match ${String(pattern)}`,
+  pattern: ({ pattern }) => formOf(String(pattern)),
+}
+
+/** What a text has to look like, by the pattern of its schema. */
+const FORMS: Readonly<Record<string, string>> = {
+  '^[a-z0-9][a-z0-9_.-]{0,62}$':
+    'be small letters, digits, _, . or -, beginning with a letter or digit, 63 at the most',
+  '^[A-Z][A-Z0-9_]{2,63}$': 'be a code: capitals, digits and _, beginning with a letter, 3 to 64',
+  '^https?://': 'be an address that begins with http:// or https://',
+  '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$': 'be an instant in UTC: 2027-01-31T12:00:00Z',
+  '^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)?$':
+    'be a day or an instant in UTC: 2027-01-31 or 2027-01-31T12:00:00Z',
+}
+
+function formOf(pattern: string): string {
+  return `must ${Object.hasOwn(FORMS, pattern) ? FORMS[pattern] : `match ${pattern}`}`
 }
 
 /** Of several readings of one place (`anyOf`) only the summary is told; `code` is that of every problem made. */

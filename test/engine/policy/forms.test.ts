@@ -1,0 +1,42 @@
+/** Texts of a policy pack that have to look like something: a mistake says like what, and shows no pattern. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { compilePolicy } from '../../../engine/index.ts'
+import { PolicyDocument } from '../../../engine/policy/schema.ts'
+import { problemsOf } from '../../../engine/violation.ts'
+import { sha256Hex } from '../../../gateway/hash.ts'
+
+function patternsOf(schema: unknown): readonly string[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  return Object.entries(schema).flatMap(([name, value]) =>
+    name === 'pattern' && typeof value === 'string' ? [value] : patternsOf(value),
+  )
+}
+
+test('every pattern of a pack has words for what to write', () => {
+  const patterns = [...new Set(patternsOf(PolicyDocument))]
+  assert.ok(patterns.length > 3, 'the patterns are found')
+  for (const pattern of patterns) {
+    const [problem] = problemsOf(
+      [{ instancePath: '/x', schemaPath: '', keyword: 'pattern', params: { pattern } }],
+      'CODE',
+    )
+    assert.match(problem?.message ?? '', /^\/x must be /, pattern)
+  }
+})
+
+test('a waiver that ends on no day is told which days there are', () => {
+  const waiver = { id: 'w', rule: 'api-path-added', reason: 'known', owner: 'us', expires: 'tomorrow' }
+  const pack = { apiVersion: 'preflight.dev/v1', kind: 'Policy', metadata: { name: 'p' }, rules: [], waivers: [waiver] }
+  const compiled = compilePolicy(pack, sha256Hex)
+  assert.ok(!compiled.ok)
+  assert.deepEqual(
+    compiled.problem.map(({ pointer, message }) => [pointer, message]),
+    [
+      [
+        '/waivers/0/expires',
+        '/waivers/0/expires must be a day or an instant in UTC: 2027-01-31 or 2027-01-31T12:00:00Z',
+      ],
+    ],
+  )
+})
