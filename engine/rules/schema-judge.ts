@@ -17,7 +17,7 @@ import {
 } from './lifecycle.ts'
 import { levelOf } from './rule.ts'
 import { propertyRuleOf } from './properties.ts'
-import { schemaRuleId } from './schema-rules.ts'
+import { schemaRuleId, unusedPrefix, unusedStemOf } from './schema-rules.ts'
 import type { SchemaSite, SitePair } from './sites.ts'
 import { tellsTypesApart, typeFamilyOf, type Writing } from './type-verdict.ts'
 
@@ -57,7 +57,7 @@ export function judgeSchema(reached: Reached, use: SchemaUse): Judgement | null 
   switch (delta.keyword) {
     case 'properties':
     case 'required':
-      return delta.property && !isUnused ? judgeProperty(delta, delta.property, path, site) : null
+      return delta.property ? judgeProperty(delta, delta.property, path, site, isUnused) : null
     case 'readOnly':
     case 'writeOnly':
       return isRequired === null ? null : judgeUsage(delta, path, site, isRequired)
@@ -76,20 +76,21 @@ function judgeFamily(
   use: SchemaUse,
   isUnused: boolean,
 ): Judgement | null {
-  if (delta.keyword === 'joinedInOneOf') return judgeJoined(path, site)
+  if (delta.keyword === 'joinedInOneOf') return judgeJoined(path, site, isUnused)
   const repeats = use.parameter?.repeats === true && !site.isProperty
   const types = delta.types && repeats ? unrepeated(delta.types, pair.before.value, pair.after.value) : delta.types
   const family = types ? typeFamilyOf(types, site, writingAt(use, site)) : familyOf(delta.keyword, delta.action)
   if (family === undefined) return null
-  const rule = isUnused && !isHarmless(site, family) ? unusedRuleId(site, family) : schemaRuleId(site, family)
+  const rule = ruleIdOf(site, family, isUnused)
   return rule === null ? null : { rule, message: `${subject(site, path)} ${fill(family.says, delta)}` }
 }
 
 /** A choice that holds what was there before: of a body the choice itself is told, of a property the alternatives that joined it. */
-function judgeJoined(path: readonly string[], site: SchemaSite): Judgement | null {
+function judgeJoined(path: readonly string[], site: SchemaSite, isUnused: boolean): Judgement | null {
   const family = site.isProperty ? familyOf('oneOf', 'added') : familyOf('wrappedInOneOf', 'became')
   const says = 'became one of several alternatives (oneOf)'
-  return family ? { rule: schemaRuleId(site, family), message: `${subject(site, path)} ${says}` } : null
+  const rule = family ? ruleIdOf(site, family, isUnused) : null
+  return rule === null ? null : { rule, message: `${subject(site, path)} ${says}` }
 }
 
 /** A scalar that became a list of scalars, written as the parameter repeated: one value is written as before. */
@@ -120,21 +121,20 @@ function writingAt({ mediaType, sites }: SchemaUse, site: SchemaSite): Writing {
   return sites.root.area === 'tools' ? 'typed' : 'text'
 }
 
-function isHarmless({ direction }: SchemaSite, { effect }: Family): boolean {
+function ruleIdOf(site: SchemaSite, family: Family, isUnused: boolean): string | null {
+  return isUnused && !isHarmless(site, family) ? unusedRuleId(site, family) : schemaRuleId(site, family)
+}
+
+function isHarmless({ direction }: SchemaSite, { effect }: Pick<Family, 'effect'>): boolean {
   return levelOf(direction, effect) === 'info'
 }
 
 /**
- * Of a read-only property in a request and a write-only one in a response only what a reader of the contract may
- * rely on is told, as information.
+ * A read-only property in a request and a write-only one in a response are not sent: what would break of any other is
+ * information. A schema as a whole is never one of them.
  */
 function unusedRuleId(site: SchemaSite, family: Family): string | null {
-  const isTold =
-    site.direction === 'request'
-      ? family.effect === 'narrows' && (family.kind === 'constraints' || family.stem === 'enum-value-removed')
-      : family.stem === 'enum-value-added'
-  if (!isTold || !site.isProperty) return null
-  return `${site.scope}-${site.direction === 'request' ? 'read-only' : 'write-only'}-property-${family.stem}`
+  return site.isProperty ? `${unusedPrefix(site)}-${unusedStemOf(site.direction, family)}` : null
 }
 
 function judgeProperty(
@@ -142,13 +142,16 @@ function judgeProperty(
   facts: PropertyFacts,
   path: readonly string[],
   site: SchemaSite,
+  isUnused: boolean,
 ): Judgement | null {
   // Callers do not send a read-only property, so that its presence and requiredness are no matter of theirs.
   if (site.direction === 'request' && facts.readOnly) return null
   const rule = propertyRuleOf(site.direction, delta, facts)
   if (rule === undefined) return null
   const full = [...path, delta.name ?? ''].join('/')
-  return { rule: rule.id.replace('{scope}', site.scope), message: rule.says.replace('{path}', () => full) }
+  const isHidden = isUnused && !isHarmless(site, rule)
+  const id = isHidden ? `${unusedPrefix(site)}-changed` : rule.id.replace('{scope}', site.scope)
+  return { rule: id, message: rule.says.replace('{path}', () => full) }
 }
 
 function judgeUsage(

@@ -54,27 +54,32 @@ function familyRule(site: SchemaSite, { stem, effect, kind, action, says, ...fam
   return makeRule(id, site.direction, site.area, kind, action, effect, `${what} ${says}`.replaceAll(/[`{}]/g, ''))
 }
 
+/** The beginning of the rules about properties that a side does not send. */
+export function unusedPrefix({ direction, scope }: SchemaSite): string {
+  return `${scope}-${direction === 'request' ? 'read-only' : 'write-only'}-property`
+}
+
+/** What the reference names by itself has an id of its own; all else that would break of another property shares one. */
+export function unusedStemOf(direction: SchemaSite['direction'], { effect, kind, stem }: Family): string {
+  const isNamed =
+    direction === 'request'
+      ? effect === 'narrows' && (kind === 'constraints' || stem === 'enum-value-removed')
+      : stem === 'enum-value-added'
+  return isNamed ? stem : 'changed'
+}
+
 /** Of properties that a side does not use: always information. */
-function unusedRules({ scope, direction, area }: SchemaSite): readonly Rule[] {
+function unusedRules(site: SchemaSite): readonly Rule[] {
+  const { direction, area } = site
   if (direction === 'shared') return []
   const word = direction === 'request' ? 'read-only' : 'write-only'
-  const told =
-    direction === 'request'
-      ? FAMILIES.filter(
-          ({ effect, kind, stem }) => effect === 'narrows' && (kind === 'constraints' || stem === 'enum-value-removed'),
-        )
-      : FAMILIES.filter(({ stem }) => stem === 'enum-value-added')
-  return told.map(({ stem, kind, action, says }) =>
-    makeRule(
-      `${scope}-${word}-property-${stem}`,
-      direction,
-      area,
-      kind,
-      action,
-      'none',
-      `a ${word} property ${says}`.replaceAll(/[`{}]/g, ''),
-    ),
-  )
+  const made = (stem: string, kind: string, action: string, says: string): Rule =>
+    makeRule(`${unusedPrefix(site)}-${stem}`, direction, area, kind, action, 'none', `a ${word} property ${says}`)
+  const named = FAMILIES.filter((family) => unusedStemOf(direction, family) === family.stem)
+  return [
+    ...named.map(({ stem, kind, action, says }) => made(stem, kind, action, says.replaceAll(/[`{}]/g, ''))),
+    made('changed', 'structure', 'changed', 'changed in a way that would break if it were sent'),
+  ]
 }
 
 const LIFECYCLE_RULES: readonly (readonly [stem: string, action: string, effect: Effect, description: string])[] = [

@@ -246,11 +246,14 @@ function familyExamples(site: Site, at: At): readonly Example[] {
       site.direction === 'request'
         ? effect === 'narrows' && (kind === 'constraints' || stem === 'enum-value-removed')
         : stem === 'enum-value-added'
-    const name = `${site.scope}-${site.direction === 'request' ? 'read-only' : 'write-only'}-property-${stem}`
+    // The first of a list of values, and the last: all that is not named by itself shares a rule.
+    const isOther = `${keyword} ${action}` === (site.direction === 'request' ? 'enum became' : 'enum ceased')
+    const prefix = `${site.scope}-${site.direction === 'request' ? 'read-only' : 'write-only'}-property`
     return [
       at(namedId(site, `${site.root}-${stem}`), pair),
       at(namedId(site, `${site.property}-${stem}`), [propertyOf(before), propertyOf(after)]),
-      ...(isTold ? [at(name, unused)] : []),
+      ...(isTold ? [at(`${prefix}-${stem}`, unused)] : []),
+      ...(isOther ? [at(`${prefix}-changed`, unused)] : []),
     ]
   })
 }

@@ -1,0 +1,57 @@
+/** Of a property that a side does not send (read-only in a request, write-only in a response) nothing breaks, and nothing is silent. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { compare } from '../../../engine/compare.ts'
+import type { FindingGroup } from '../../../engine/finding.ts'
+import { sha256Hex } from '../../../gateway/hash.ts'
+import { FRAGMENTS, propertyOf } from './examples.ts'
+import { SITES, type Schema, type Site } from './sites.ts'
+
+function groupsOf(site: Site, before: Schema, after: Schema): readonly FindingGroup[] {
+  const sides = [before, after].map((schema) => JSON.stringify(site.document(propertyOf(schema), 'application/json')))
+  const [old = '', now = ''] = sides
+  const result = compare({ id: 'x', type: site.format, before: old, after: now }, {}, sha256Hex)
+  assert.ok(result.ok)
+  // Titles are texts that models read: a matter of their own.
+  return result.value.groups.filter(({ direction }) => direction !== 'none')
+}
+
+const TYPES: readonly (readonly [Schema, Schema])[] = [
+  [{ type: 'string' }, { type: 'boolean' }],
+  [{ type: 'number' }, { type: 'integer' }],
+  [{ type: 'object', properties: { z: {} } }, { type: 'object' }],
+  [{ type: 'object' }, { type: 'object', required: ['z'] }],
+]
+
+for (const site of SITES) {
+  const isRequest = site.direction === 'request'
+  const usage = isRequest ? 'readOnly' : 'writeOnly'
+  suite(`${usage} at ${site.property}`, () => {
+    test('what is told of any other property is told of it, as information', () => {
+      let breaking = 0
+      for (const [before, after] of [...Object.values(FRAGMENTS), ...TYPES]) {
+        const told = groupsOf(site, before, after)
+        const unused = groupsOf(site, { ...before, [usage]: true }, { ...after, [usage]: true })
+        const pair = JSON.stringify([before, after])
+        assert.equal(unused.length, told.length, pair)
+        assert.deepEqual(
+          unused.filter(({ level }) => level !== 'info').map(({ rule }) => rule),
+          [],
+          pair,
+        )
+        breaking += told.filter(({ level }) => level === 'breaking').length
+      }
+      assert.ok(breaking > 20, 'of a property that is sent they break')
+    })
+
+    test('the other usage changes nothing of the kind', () => {
+      const other = isRequest ? 'writeOnly' : 'readOnly'
+      const [before, after] = [{ type: 'string' }, { type: 'boolean' }]
+      const levels = groupsOf(site, { ...before, [other]: true }, { ...after, [other]: true }).map(({ level }) => level)
+      assert.deepEqual(
+        levels,
+        groupsOf(site, before, after).map(({ level }) => level),
+      )
+    })
+  })
+}
