@@ -24,6 +24,12 @@ const WORDINGS: Readonly<Record<string, Wording>> = {
   anyOf: () => 'has none of the forms that it may have: see its description in the schema',
   const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
   type: ({ type }) => `must be of type ${String(type)}`,
+  minItems: ({ limit }) => `must have ${limit === 1 ? 'an entry' : `${String(limit)} entries`} at the least`,
+  maxItems: ({ limit }) => `may have ${String(limit)} entries at the most`,
+  minLength: () => 'must not be empty',
+  maxLength: ({ limit }) => `may have ${String(limit)} characters at the most`,
+  minimum: ({ limit }) => `must be ${String(limit)} at the least`,
+  maximum: ({ limit }) => `may be ${String(limit)} at the most`,
   pattern: ({ pattern }) => formOf(String(pattern)),
 }
 

@@ -33,6 +33,7 @@ test('a waiver that ends on no day is told which days there are', () => {
   assert.deepEqual(
     compiled.problem.map(({ pointer, message }) => [pointer, message]),
     [
+      ['/rules', '/rules must have an entry at the least'],
       [
         '/waivers/0/expires',
         '/waivers/0/expires must be a day or an instant in UTC: 2027-01-31 or 2027-01-31T12:00:00Z',
