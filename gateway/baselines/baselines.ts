@@ -46,10 +46,10 @@ export interface BaselineView {
 export interface Baselines {
   /**
    * The baseline to judge a call by. The first contract seen is pinned (`first_use`) unless the route names a source;
-   * an info-only change is promoted where the route allows it. Rejects with a GatewayError when there is no telling, or when
-   * the baseline is older than the route lets it be.
+   * an info-only change is promoted where the route allows it. At once where the pin is in use and just that is offered, else a
+   * promise; rejects with a GatewayError when there is no telling, or when the baseline is older than the route lets it be.
    */
-  baselineFor(route: RouteConfig, offered: OfferedContract): Promise<BaselineRow>
+  baselineFor(route: RouteConfig, offered: OfferedContract): BaselineRow | Promise<BaselineRow>
   list(): Promise<readonly BaselineView[]>
   /** Null when the route has no baseline yet. */
   view(route: string): Promise<BaselineView | null>
@@ -172,18 +172,29 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
     return known.row
   }
 
+  /** The pin that was looked up a moment ago, where the upstream offers just that: then there is nothing to note or to ask. */
+  const inUse = (route: RouteConfig, whole: OfferedContract): BaselineRow | null => {
+    const known = generation === deps.settings().generation ? pinned.get(route.name) : undefined
+    if (known === undefined || offeredNow.get(route.name) !== null) return null
+    const { row, checkedAt } = known
+    if (now() - checkedAt >= RECHECK_MS || isExpired(route, row, now())) return null
+    const isWhole = row.source !== 'first_use' || (whole.completing?.(row) ?? null) === null
+    return isWhole && comparedWith(row, whole).digest === row.digest ? row : null
+  }
+  const lookUp = async (route: RouteConfig, whole: OfferedContract): Promise<BaselineRow> => {
+    const baseline = await completedBy(await pinnedFor(route, whole), whole)
+    const offered = comparedWith(baseline, whole)
+    const candidate = baseline.digest === offered.digest ? null : candidateOf(route.name, offered, now())
+    const isNew = candidate !== null && offeredNow.get(route.name) !== candidate.digest
+    await note(route.name, candidate)
+    if (isNew && route.contract?.auto_promote === 'info' && (await isInfoOnly(baseline, offered, deps.flow)))
+      return keep(rowOf(route.name, offered, 'promotion', 'auto_promote: info', now()))
+    assertFresh(route, baseline, now())
+    return baseline
+  }
+
   return {
-    async baselineFor(route, whole) {
-      const baseline = await completedBy(await pinnedFor(route, whole), whole)
-      const offered = comparedWith(baseline, whole)
-      const candidate = baseline.digest === offered.digest ? null : candidateOf(route.name, offered, now())
-      const isNew = candidate !== null && offeredNow.get(route.name) !== candidate.digest
-      await note(route.name, candidate)
-      if (isNew && route.contract?.auto_promote === 'info' && (await isInfoOnly(baseline, offered, deps.flow)))
-        return keep(rowOf(route.name, offered, 'promotion', 'auto_promote: info', now()))
-      assertFresh(route, baseline, now())
-      return baseline
-    },
+    baselineFor: (route, whole) => inUse(route, whole) ?? lookUp(route, whole),
     async list() {
       const [rows, candidates] = await Promise.all([store.baselines(), store.baselineCandidates()])
       return rows.map((baseline) =>

@@ -183,10 +183,10 @@ export interface PassingAction extends ActionBase {
 
 export interface JudgedAction extends ActionBase {
   readonly kind: 'judge'
-  /** At least one. Asked again, and to look anew, for a call that was held and may go on now. Rejects with a GatewayError or an UpstreamRefusal when there is no telling. */
-  gather(): Promise<readonly Question[]>
+  /** At least one; at once where all is known. Asked again, and to look anew, for a call that was held and may go on now. Throws or rejects with a GatewayError or an UpstreamRefusal when there is no telling. */
+  gather(): readonly Question[] | Promise<readonly Question[]>
   /** Asked last, after the verdicts: rejects when what was judged is not what the call would do now. Absent: that cannot change. */
-  confirm?(): Promise<void>
+  confirm?(): Promise<void> | undefined
   /** How the caller is kept while the call is held; absent or null: the protocol has no sign of life, the caller just waits. */
   heldAnswer?(): HeldAnswer | null
 }

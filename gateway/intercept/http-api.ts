@@ -22,7 +22,12 @@ import type {
 import { isEnforced, type ApiConformance } from './api-conformance.ts'
 import { underOf, type ContractChecks, type Under } from './contract-checks.ts'
 import { readContract } from './contract-reader.ts'
-import { createCurrentContracts, type CurrentContractDeps, type CurrentContracts } from './current-contract.ts'
+import {
+  createCurrentContracts,
+  type CurrentContractDeps,
+  type CurrentContracts,
+  type Reading,
+} from './current-contract.ts'
 import { overridesMethod } from './method-override.ts'
 import { createOperationMatcher, type OperationMatcher } from './operations.ts'
 import { httpRefusal, jsonAnswer } from './refusal.ts'
@@ -115,8 +120,12 @@ class ApiCallAction implements JudgedAction {
     return subjectOf(this.#call, null).name
   }
 
-  async gather(): Promise<readonly Question[]> {
-    const { contract, index: matcher } = await this.#contracts.of(this.#call.route)
+  gather(): readonly Question[] | Promise<readonly Question[]> {
+    const reading = this.#contracts.of(this.#call.route)
+    return reading instanceof Promise ? reading.then((read) => this.#questions(read)) : this.#questions(reading)
+  }
+
+  #questions({ contract, index: matcher }: Reading<OperationMatcher>): readonly Question[] {
     const ground = { kind: 'contract', offered: contract, isCovered: () => true } as const
     return [{ subject: subjectOf(this.#call, matcher), ground }]
   }

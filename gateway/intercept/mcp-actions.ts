@@ -1,5 +1,5 @@
 /** What MCP requests become once recognised: how each is judged, watched and, if it may not proceed, answered. */
-import type { ContractText } from '../baselines/baselines.ts'
+import type { ContractText, OfferedContract } from '../baselines/baselines.ts'
 import type {
   Answer,
   AnswerWatcher,
@@ -112,34 +112,50 @@ export class JudgedMessagesAction implements JudgedAction {
     return this.#judged.subjects.map(({ name }) => name).join(', ')
   }
 
-  async gather(): Promise<readonly Question[]> {
+  gather(): readonly Question[] | Promise<readonly Question[]> {
     const { manifests, subjects } = this.#judged
     const asker = this.#asker()
-    const offered = await manifests.current(asker, {
+    const offered = manifests.current(asker, {
       lists: subjects.flatMap((subject) => judgedMethod(subject).lists),
       names: subjects.flatMap((subject) => {
         const { mustBeListed, lists } = judgedMethod(subject)
         return mustBeListed ? lists.map((list) => ({ list, name: subject.item })) : []
       }),
     })
+    return offered instanceof Promise
+      ? offered.then((listed) => this.#questions(asker, listed))
+      : this.#questions(asker, offered)
+  }
+
+  #questions(asker: McpAsker, offered: OfferedContract): readonly Question[] | Promise<readonly Question[]> {
+    const { subjects, edits } = this.#judged
+    return subjects.some((subject) => edits.mayChangeFiles(subject, asker))
+      ? this.#questionsWithEdits(asker, offered)
+      : subjects.map((subject) => this.#contractQuestion(subject, offered))
+  }
+
+  async #questionsWithEdits(asker: McpAsker, offered: OfferedContract): Promise<readonly Question[]> {
     this.#edits = new Map()
     const questions: Question[] = []
-    for (const subject of subjects) {
+    for (const subject of this.#judged.subjects) {
       const edits = await this.#judged.edits.questionsOn(subject, asker, offered)
       this.#edits.set(subject, edits)
-      questions.push(
-        {
-          subject,
-          ground: { kind: 'contract', offered, isCovered: (baseline) => this.#isCovered(subject, offered, baseline) },
-        },
-        ...edits.questions,
-      )
+      questions.push(this.#contractQuestion(subject, offered), ...edits.questions)
     }
     return questions
   }
 
+  #contractQuestion(subject: McpSubject, offered: OfferedContract): Question {
+    const isCovered = (baseline: ContractText): boolean => this.#isCovered(subject, offered, baseline)
+    return { subject, ground: { kind: 'contract', offered, isCovered } }
+  }
+
   /** Files are still what they were when they were judged. */
-  async confirm(): Promise<void> {
+  confirm(): Promise<void> | undefined {
+    return this.#edits.size === 0 ? undefined : this.#confirmEdits()
+  }
+
+  async #confirmEdits(): Promise<void> {
     for (const { confirm } of this.#edits.values()) await confirm()
   }
 

@@ -37,6 +37,8 @@ export interface EditQuestions {
 
 export interface McpEdits {
   /** Never rejects for what the call says: what cannot be told is a question that is judged as incomplete. */
+  /** Whether there is anything to ask: most calls concern no file, and need no more than this look. */
+  mayChangeFiles(subject: McpSubject, asker: McpAsker): boolean
   questionsOn(subject: McpSubject, asker: McpAsker, offered: OfferedContract): Promise<EditQuestions>
 }
 
@@ -44,13 +46,16 @@ const NO_QUESTIONS: EditQuestions = { questions: [], confirm: () => Promise.reso
 
 export function createMcpEdits(deps: McpEditsDeps): McpEdits {
   return {
+    mayChangeFiles({ method, item, params }, { call }) {
+      const { edits } = call.route
+      if (method !== 'tools/call' || !edits.judge || edits.ignore.includes(item)) return false
+      return edits.write.includes(item) || readFileChanges(params['arguments'], null).kind !== 'none'
+    },
     async questionsOn(subject, asker, offered) {
+      if (!this.mayChangeFiles(subject, asker)) return NO_QUESTIONS
       const { edits } = asker.call.route
       const args = subject.params['arguments']
-      if (subject.method !== 'tools/call' || !edits.judge || edits.ignore.includes(subject.item)) return NO_QUESTIONS
       const isWriter = edits.write.includes(subject.item)
-      // Most calls concern no file, and need no more than this look.
-      if (!isWriter && readFileChanges(args, null).kind === 'none') return NO_QUESTIONS
       const tool = itemIn('tools', subject.item, offered)
       if (!isWriter && isReadOnly(tool)) return NO_QUESTIONS
       const read = readFileChanges(args, declaredMembers(tool))

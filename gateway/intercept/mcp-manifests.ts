@@ -10,6 +10,7 @@ import { sha256Hex } from '../hash.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Call } from './action.ts'
+import { CREDENTIAL_HEADERS } from './credentials-key.ts'
 import type { McpAsker } from './mcp-asking.ts'
 import type { Page } from './mcp-listing.ts'
 import {
@@ -29,8 +30,8 @@ export interface ManifestNeed {
 }
 
 export interface McpManifests {
-  /** The manifest as of at most `contract.refresh` ago. Rejects with a GatewayError or an UpstreamRefusal. */
-  current(asker: McpAsker, need: ManifestNeed): Promise<OfferedContract>
+  /** The manifest as of at most `contract.refresh` ago; a promise where it has to be asked for. Rejects with a GatewayError or an UpstreamRefusal. */
+  current(asker: McpAsker, need: ManifestNeed): OfferedContract | Promise<OfferedContract>
   /** A page went by in an answer to this caller. A list counts once all its pages were seen. */
   observe(call: Call, page: Page): void
   /** What the server says of itself went by. @param session that begins with it; null: that of the call, or none */
@@ -79,11 +80,12 @@ const UNKNOWN_NAME_RELIST_MS = 1000
 
 export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
   const views = new LRUCache<string, View>({ max: MAX_VIEWS })
-  const epochs = new Map<string, number>()
+  /** How often each list of a route was said to have changed. */
+  const epochs = new Map<string, Partial<Record<ListName, number>>>()
   /** One copy of a manifest for all sessions that see it. */
   const shared = new LRUCache<string, OfferedContract>({ max: 256 })
 
-  const epochOf = (route: string, list: ListName): number => epochs.get(`${route} ${list}`) ?? 0
+  const epochOf = (route: string, list: ListName): number => epochs.get(route)?.[list] ?? 0
   const viewOf = (key: string): View => {
     const known = views.get(key)
     if (known !== undefined) return known
@@ -132,29 +134,36 @@ export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
       view.lists[list] = { thing: await deps.list(asker, list), at: deps.now(), epoch }
     })
   /** In sessions it was told once and stands; without, it is asked for like a list. */
-  const renewSession = async (asker: McpAsker, view: View): Promise<boolean> => {
-    if (!asker.isModern || (view.session !== null && isFresh(view.session, asker.call.route))) return false
-    await once(view, 'session', asker, async () => {
+  const isSessionDue = ({ isModern, call }: McpAsker, { session }: View): boolean =>
+    isModern && (session === null || !isFresh(session, call.route))
+  const renewSession = (asker: McpAsker, view: View): Promise<void> =>
+    once(view, 'session', asker, async () => {
       const facts = await deps.discover(asker)
       view.session = facts === null ? null : { thing: facts, at: deps.now(), epoch: 0 }
     })
-    return true
+  /** What has to be asked for before the manifest can be told to a call. */
+  const staleLists = (view: View, need: ManifestNeed, route: RouteConfig): readonly ListName[] => {
+    const promised = view.session === null ? [] : promisedLists(view.session.thing)
+    return LIST_NAMES.filter(
+      (list) =>
+        (promised.includes(list) || need.lists.includes(list)) &&
+        (!isListFresh(view, list, route) || lacksName(view, list, need, deps.now())),
+    )
+  }
+  const renew = async (asker: McpAsker, view: View, need: ManifestNeed): Promise<OfferedContract> => {
+    const { route } = asker.call
+    if (isSessionDue(asker, view)) await renewSession(asker, view)
+    await Promise.all(staleLists(view, need, route).map((list) => relist(asker, view, list)))
+    return compose(view, route)
   }
 
   return {
-    async current(asker, need) {
-      const { route } = asker.call
+    current(asker, need) {
       const view = viewOf(viewKey(asker.call, null))
-      const isSessionNew = await renewSession(asker, view)
-      const promised = view.session === null ? [] : promisedLists(view.session.thing)
-      const wanted = LIST_NAMES.filter((list) => promised.includes(list) || need.lists.includes(list))
-      const unknown = unknownLists(view, need, deps.now())
-      const stale = wanted.filter((list) => !isListFresh(view, list, route) || unknown.has(list))
-      const isHit = !isSessionNew && stale.length === 0 && view.manifest !== null
+      const isHit =
+        view.manifest !== null && !isSessionDue(asker, view) && staleLists(view, need, asker.call.route).length === 0
       deps.metrics.count('preflight_cache_requests_total', { cache: 'manifest', result: isHit ? 'hit' : 'miss' })
-      if (isHit && view.manifest !== null) return view.manifest
-      await Promise.all(stale.map((list) => relist(asker, view, list)))
-      return compose(view, route)
+      return isHit && view.manifest !== null ? view.manifest : renew(asker, view, need)
     },
     observe(call, { list, cursor, items, nextCursor }) {
       const view = viewOf(viewKey(call, null))
@@ -176,7 +185,8 @@ export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
       view.manifest = null
     },
     invalidate(route, lists = LIST_NAMES) {
-      for (const list of lists) epochs.set(`${route} ${list}`, epochOf(route, list) + 1)
+      const counted = Object.fromEntries(lists.map((list) => [list, epochOf(route, list) + 1]))
+      epochs.set(route, { ...epochs.get(route), ...counted })
       deps.logger.debug(
         { route, lists },
         'what the upstream offers may have changed: listed again before the next call',
@@ -192,18 +202,11 @@ function thingsOf(lists: View['lists']): Readonly<Partial<Record<ListName, reado
   return Object.fromEntries(Object.entries(lists).map(([list, { thing }]) => [list, thing]))
 }
 
-/** Lists that lack a name which is asked for, unless they were asked for a moment ago. */
-function unknownLists(view: View, { names }: ManifestNeed, now: number): ReadonlySet<ListName> {
-  const { manifest } = view
-  if (manifest === null) return new Set()
-  const missing = names.filter(({ list, name }) => !namesIn(list, manifest).has(name))
-  return new Set(
-    missing.flatMap(({ list }) => (now - (view.lists[list]?.at ?? 0) < UNKNOWN_NAME_RELIST_MS ? [] : [list])),
-  )
+/** Whether a list lacks a name that is asked for, and was not asked for a moment ago. */
+function lacksName({ manifest, lists }: View, list: ListName, { names }: ManifestNeed, now: number): boolean {
+  if (manifest === null || now - (lists[list]?.at ?? 0) < UNKNOWN_NAME_RELIST_MS) return false
+  return names.some((asked) => asked.list === list && !namesIn(list, manifest).has(asked.name))
 }
-
-/** Headers by which servers tell callers apart, and so may show them different things. */
-const CREDENTIAL_HEADERS = ['authorization', 'cookie', 'x-api-key', 'api-key'] as const
 
 /**
  * An endpoint (several servers may stand below one route, and the query may choose among them), and on it a session, or a set of

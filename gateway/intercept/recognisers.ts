@@ -54,14 +54,16 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
   const manifests = createMcpManifests({
     list: (asker, list) => listAll(asker, list, deps.upstreams),
     discover: (asker) => discover(asker, deps.upstreams),
-    onManifest: (route, manifest) => {
-      deps.baselines.baselineFor(route, manifest).catch((error: unknown) => {
+    async onManifest(route, manifest) {
+      try {
+        await deps.baselines.baselineFor(route, manifest)
+      } catch (error) {
         // The next call asks again, and is not forwarded while there is no baseline.
         logger.error(
           { err: error, route: route.name },
           'the manifest that was seen could not be held against a baseline',
         )
-      })
+      }
     },
     metrics,
     logger,

@@ -82,12 +82,12 @@ export async function recordTunnel(request: EgressRequest, deps: EgressRecordDep
   )
 }
 
-function record(
+async function record(
   { method, authority, caller, correlationId }: EgressRequest,
   executionAction: 'STOP' | 'CONTINUE',
   { store, now }: EgressRecordDeps,
 ): Promise<void> {
-  return store.recordInterception({
+  await store.recordInterception({
     correlationId,
     tenant: caller.tenant,
     decisionId: null,

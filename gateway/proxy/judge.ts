@@ -12,6 +12,7 @@ import {
   type Subject,
 } from '../intercept/action.ts'
 import type { Settings } from '../settings.ts'
+import type { BaselineRow } from '../store/store.ts'
 import { createReceiptGate, type ReceiptGate, type ReceiptGateDeps } from './receipt-gate.ts'
 import type { CallVerdict, Change, Verdicts } from './verdicts.ts'
 
@@ -52,12 +53,14 @@ export async function judge(
   try {
     const receipts = createReceiptGate(call, deps.receipts)
     const verdicts: SubjectVerdict[] = []
-    for (const question of await action.gather()) {
-      deps.consumers.note({ headers: call.headers, audience: call.caller.audience }, call.route.name, question.subject)
-      const verdict = await verdictOn(call, question, receipts, settings.generation, deps)
-      verdicts.push({ subject: question.subject, verdict })
+    const gathered = action.gather()
+    for (const question of gathered instanceof Promise ? await gathered : gathered) {
+      const { subject } = question
+      deps.consumers.note({ headers: call.headers, audience: call.caller.audience }, call.route.name, subject)
+      verdicts.push({ subject, verdict: await verdictOn(call, question, receipts, settings.generation, deps) })
     }
-    await action.confirm?.()
+    const confirmed = action.confirm?.()
+    if (confirmed !== undefined) await confirmed
     return { kind: 'decided', verdicts, governing: strictest(verdicts), receipts }
   } catch (error) {
     // The one catch of the decision path: whatever the fault, its answer is never CONTINUE (design.md, law 2).
@@ -65,7 +68,10 @@ export async function judge(
   }
 }
 
-/** A receipt that stands for the subject spares it a new decision; without one it is judged on what would change. */
+/**
+ * A receipt that stands for the subject spares it a new decision; without one it is judged on what would change. Waits only for
+ * what is not known yet: most calls are judged by a baseline and a decision that are in use, and cost no turn of the queue.
+ */
 async function verdictOn(
   call: Call,
   question: Question,
@@ -74,34 +80,32 @@ async function verdictOn(
   deps: JudgeDeps,
 ): Promise<CallVerdict> {
   const { route, caller, correlationId } = call
-  const { subject } = question
-  const change = await changeOf(call, question, deps.baselines)
-  const verdict = await receipts.verdictOn(question, change)
+  const { subject, ground } = question
+  const pinned = ground.kind === 'contract' ? baselineOf(call, ground, deps.baselines) : null
+  const change = changeOf(call, question, pinned instanceof Promise ? await pinned : pinned)
+  const received = receipts.verdictOn(question, change)
+  const verdict = received === null ? null : await received
   if (verdict !== null) return verdict
   if (change === null) throw new TypeError(`${subject.name} has nothing to compare and was asked for no receipt`)
   return deps.verdicts.verdictOn({ route, caller, subject, change, generation, correlationId })
 }
 
-async function changeOf(
-  call: Call,
-  { subject, ground }: Question,
+type ContractGround = Extract<Ground, { readonly kind: 'contract' }>
+
+function baselineOf(
+  { route }: Call,
+  { offered, baseline: name }: ContractGround,
   baselines: JudgeDeps['baselines'],
-): Promise<Change | null> {
-  if (ground.kind === 'receipt') return null
-  return ground.kind === 'change_set' ? ground : contractChange(call, subject, ground, baselines)
+): BaselineRow | Promise<BaselineRow> {
+  return baselines.baselineFor(name === undefined ? route : { ...route, name }, offered)
 }
 
-/** The contract as it was pinned, and as it is offered now. */
-async function contractChange(
-  call: Call,
-  subject: Subject,
-  { offered, isCovered, baseline: name }: Extract<Ground, { readonly kind: 'contract' }>,
-  baselines: JudgeDeps['baselines'],
-): Promise<Change> {
-  const owner = name === undefined ? call.route : { ...call.route, name }
-  const baseline = await baselines.baselineFor(owner, offered)
-  if (!isCovered(baseline)) throw notCovered(call, subject)
-  return { kind: 'contract', baseline, offered: comparedWith(baseline, offered) }
+/** A contract as it was pinned, and as it is offered now; null: there is nothing to compare. */
+function changeOf(call: Call, { subject, ground }: Question, pinned: BaselineRow | null): Change | null {
+  if (ground.kind === 'change_set') return ground
+  if (ground.kind === 'receipt' || pinned === null) return null
+  if (!ground.isCovered(pinned)) throw notCovered(call, subject)
+  return { kind: 'contract', baseline: pinned, offered: comparedWith(pinned, ground.offered) }
 }
 
 function notCovered(call: Call, subject: Subject): GatewayError {

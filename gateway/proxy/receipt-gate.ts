@@ -19,11 +19,12 @@ export interface ReceiptGateDeps extends PresentedDeps {
 export interface ReceiptGate {
   /**
    * The verdict of a receipt that authorizes this subject now; a demand for one where it must have one; null when it is judged anew.
+   * At once where no receipt is asked for or came.
    * @param change null when there is nothing to compare
    */
-  verdictOn(question: Question, change: Change | null): Promise<CallVerdict | null>
-  /** Uses up what was claimed, where the route says single use. Null when all could be; else the demand that is left. */
-  consume(): Promise<SpentReceipt | null>
+  verdictOn(question: Question, change: Change | null): Promise<CallVerdict | null> | null
+  /** Uses up what was claimed, where the route says single use. Null when all could be; else the demand that is left. At once where nothing was claimed. */
+  consume(): Promise<SpentReceipt | null> | null
 }
 
 export interface SpentReceipt {
@@ -47,40 +48,48 @@ export function createReceiptGate(call: Call, deps: ReceiptGateDeps): ReceiptGat
   const count = (result: ReceiptReason | 'authorized' | 'missing'): void =>
     deps.metrics.count('preflight_receipts_presented_total', { route, result })
 
+  const verify = async (
+    { subject }: Question,
+    change: Change | null,
+    presented: readonly PresentedReceipt[],
+    isRequired: boolean,
+  ): Promise<CallVerdict | null> => {
+    const { context, artifacts, isWhole } = await attemptOf(call, subject, change, deps)
+    let refused: ReceiptVerification | null = null
+    for (const receipt of isWhole && presented.length <= MAX_PRESENTED ? presented : []) {
+      const question = { ...receipt, context }
+      const isClaimed = rules.consume && claims.some((claim) => claim.question.token === receipt.token)
+      const verification = await verifyPresented(question, isClaimed ? { ...deps, store: USED } : deps)
+      count(verification.currently_authorized === true ? 'authorized' : (verification.reason ?? 'state_unknown'))
+      if (verification.currently_authorized === true && verification.payload !== null) {
+        claims.push({ subject, question, artifacts })
+        return receiptVerdict(receipt, verification.payload)
+      }
+      refused ??= verification
+    }
+    if (!isRequired) return null
+    if (refused === null) count('missing')
+    return demandVerdict({ context, artifacts, ...refusalOf(refused, presented.length, isWhole) })
+  }
+  const useUp = async (): Promise<SpentReceipt | null> => {
+    for (const { subject, question, artifacts } of claims) {
+      const verification = await consumePresented(question, deps)
+      if (verification.currently_authorized === true) continue
+      count(verification.reason ?? 'state_unknown')
+      const { context = {} } = question
+      return { subject, demand: { context, artifacts, ...refusalOf(verification, 1, true) } }
+    }
+    return null
+  }
+
   return {
-    async verdictOn({ subject, ground, receipts = [] }, change) {
-      const isRequired = rules.require || ground.kind === 'receipt'
+    verdictOn(question, change) {
+      const isRequired = rules.require || question.ground.kind === 'receipt'
       if (!isRequired && !rules.accept) return null
-      const presented = [...receipts, ...headerReceipts(call)]
-      if (presented.length === 0 && !isRequired) return null
-      const { context, artifacts, isWhole } = await attemptOf(call, subject, change, deps)
-      let refused: ReceiptVerification | null = null
-      for (const receipt of isWhole && presented.length <= MAX_PRESENTED ? presented : []) {
-        const question = { ...receipt, context }
-        const isClaimed = rules.consume && claims.some((claim) => claim.question.token === receipt.token)
-        const verification = await verifyPresented(question, isClaimed ? { ...deps, store: USED } : deps)
-        count(verification.currently_authorized === true ? 'authorized' : (verification.reason ?? 'state_unknown'))
-        if (verification.currently_authorized === true && verification.payload !== null) {
-          claims.push({ subject, question, artifacts })
-          return receiptVerdict(receipt, verification.payload)
-        }
-        refused ??= verification
-      }
-      if (!isRequired) return null
-      if (refused === null) count('missing')
-      return demandVerdict({ context, artifacts, ...refusalOf(refused, presented.length, isWhole) })
+      const presented = [...(question.receipts ?? []), ...headerReceipts(call)]
+      return presented.length === 0 && !isRequired ? null : verify(question, change, presented, isRequired)
     },
-    async consume() {
-      if (!rules.consume) return null
-      for (const { subject, question, artifacts } of claims) {
-        const verification = await consumePresented(question, deps)
-        if (verification.currently_authorized === true) continue
-        count(verification.reason ?? 'state_unknown')
-        const { context = {} } = question
-        return { subject, demand: { context, artifacts, ...refusalOf(verification, 1, true) } }
-      }
-      return null
-    },
+    consume: () => (rules.consume && claims.length > 0 ? useUp() : null),
   }
 }
 

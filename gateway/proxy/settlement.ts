@@ -15,6 +15,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { Monitoring, Watch } from '../telemetry/monitoring.ts'
 import { judge, undecided, type Decided, type JudgeDeps, type Judgement } from './judge.ts'
 import { decisionHeaders, stopped, unjudged, unmonitored, type Halt } from './refusals.ts'
+import type { SpentReceipt } from './receipt-gate.ts'
 import type { CallVerdict, DecisionVerdict, ReceiptVerdict } from './verdicts.ts'
 import type { Waiting, WaitingRoom } from './waiting-room.ts'
 
@@ -82,7 +83,7 @@ export async function settleCall(
   const judgement = await judge(call, action, settings, deps)
   const { name: route } = call.route
   deps.metrics.observe('preflight_call_decision_seconds', { route }, (performance.now() - startedAt) / 1000)
-  const heard = await afterApproval(judgement, waiting, settling)
+  const heard = heldVerdict(judgement) === null ? judgement : await afterApproval(judgement, waiting, settling)
   if (heard === null) {
     deps.metrics.count('preflight_client_aborts_total', { route })
     return { kind: 'gone' }
@@ -130,7 +131,8 @@ function heldVerdict(judgement: Judgement): DecisionVerdict | null {
 
 async function conclude(judgement: Judgement, settling: Settling): Promise<Passing | Halting> {
   if (judgement.kind === 'undecided') return concludeUndecided(judgement, settling)
-  const used = directiveOf(judgement.governing.verdict.action).proceeds ? await useReceipts(judgement) : judgement
+  const spending = directiveOf(judgement.governing.verdict.action).proceeds ? judgement.receipts.consume() : null
+  const used = spending === null ? judgement : withoutSpent(judgement, await spending)
   const { verdict } = used.governing
   if (!directiveOf(verdict.action).proceeds) return concludeStopped(used, settling)
   const isMonitored = verdict.action === 'CONTINUE_WITH_MONITORING'
@@ -143,8 +145,7 @@ async function conclude(judgement: Judgement, settling: Settling): Promise<Passi
 }
 
 /** What a receipt for one use does not get any more is missing again. */
-async function useReceipts(judgement: Decided): Promise<Decided> {
-  const spent = await judgement.receipts.consume()
+function withoutSpent(judgement: Decided, spent: SpentReceipt | null): Decided {
   if (spent === null) return judgement
   const verdict: CallVerdict = { basis: 'demand', action: 'STOP', decisionId: null, demand: spent.demand }
   const governing = { subject: spent.subject, verdict }
@@ -322,7 +323,9 @@ async function record(
     for (const { subject, verdict } of judgement.verdicts) {
       const { decisionId, action: executionAction, basis } = verdict
       const own = effect === 'forwarded' && basis === 'receipt' ? 'receipt' : effect
-      await deps.store.recordInterception({ ...shared, action: subject.name, decisionId, executionAction, effect: own })
+      const row = { ...shared, action: subject.name, decisionId, executionAction, effect: own }
+      const writing = deps.store.recordInterception(row)
+      if (writing instanceof Promise) await writing
     }
     return null
   } catch (error) {

@@ -62,8 +62,8 @@ export interface VerdictRequest {
 }
 
 export interface Verdicts {
-  /** Rejects with a GatewayError when no decision could be made or its state cannot be told. */
-  verdictOn(request: VerdictRequest): Promise<DecisionVerdict>
+  /** At once while a decision is in use, else a promise; rejects with a GatewayError when none could be made or its state cannot be told. */
+  verdictOn(request: VerdictRequest): DecisionVerdict | Promise<DecisionVerdict>
   /** A receipt was revoked or consumed in this process: its state is looked up before the decision is used again. */
   receiptChanged(decisionId: string): void
 }
@@ -81,7 +81,7 @@ interface Entry {
   readonly tenant: string
   readonly verdict: Promise<DecisionVerdict>
   /** Null until the verdict is there. */
-  decisionId: string | null
+  made: DecisionVerdict | null
   /** Set once the verdict is there. */
   usableUntil: number
   checkedAt: number
@@ -100,7 +100,7 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
   const decide = (key: string, request: VerdictRequest): Entry => {
     const entry: Entry = {
       tenant: request.caller.tenant,
-      decisionId: null,
+      made: null,
       usableUntil: Number.POSITIVE_INFINITY,
       checkedAt: deps.now(),
       verdict: authorize(request, deps.flow).then(
@@ -108,7 +108,7 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
           const now = deps.now()
           entry.usableUntil = verdict.envelope.analysis_complete ? expiresAt : Math.min(expiresAt, now + INCOMPLETE_MS)
           entry.checkedAt = now
-          entry.decisionId = verdict.decisionId
+          entry.made = verdict
           return verdict
         },
         (error: unknown) => {
@@ -121,27 +121,39 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
     return entry
   }
 
+  const count = (result: 'hit' | 'miss'): void =>
+    deps.metrics.count('preflight_cache_requests_total', { cache: 'verdict', result })
+  /** @param known in use and due to be looked up again, or not usable any more */
+  const renew = async (
+    key: string,
+    known: Entry | undefined,
+    now: number,
+    request: VerdictRequest,
+  ): Promise<DecisionVerdict> => {
+    const isUsable = known !== undefined && now < known.usableUntil && (await isStillCurrent(known, now, deps.store))
+    count(isUsable ? 'hit' : 'miss')
+    if (isUsable) return known.verdict
+    // Others may have asked while the state was looked up: theirs is as good.
+    const newer = entries.peek(key)
+    return newer !== undefined && newer !== known ? newer.verdict : decide(key, request).verdict
+  }
+
   return {
-    async verdictOn(request) {
+    verdictOn(request) {
       const { change } = request
       // A merge or a publication is an act of its own: its receipt serves no other one.
-      if (change.kind === 'change_set') return (await authorize(request, deps.flow)).verdict
+      if (change.kind === 'change_set') return authorize(request, deps.flow).then(({ verdict }) => verdict)
       const key = keyOf(request, change)
       const now = deps.now()
       const known = entries.get(key)
-      const isUsable =
-        known !== undefined &&
-        now < known.usableUntil &&
-        (now - known.checkedAt < RECHECK_MS || (await isStillCurrent(known, now, deps.store)))
-      deps.metrics.count('preflight_cache_requests_total', { cache: 'verdict', result: isUsable ? 'hit' : 'miss' })
-      if (isUsable) return known.verdict
-      // Others may have asked while the state was looked up: theirs is as good.
-      const newer = entries.peek(key)
-      return newer !== undefined && newer !== known ? newer.verdict : decide(key, request).verdict
+      const isInUse = known !== undefined && now < known.usableUntil && now - known.checkedAt < RECHECK_MS
+      if (!isInUse) return renew(key, known, now, request)
+      count('hit')
+      return known.made ?? known.verdict
     },
     receiptChanged(decisionId) {
       for (const entry of entries.values())
-        if (entry.decisionId === decisionId) entry.checkedAt = Number.NEGATIVE_INFINITY
+        if (entry.made?.decisionId === decisionId) entry.checkedAt = Number.NEGATIVE_INFINITY
     },
   }
 }

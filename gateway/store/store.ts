@@ -271,8 +271,8 @@ export interface Store {
   readonly description: string
   /** Makes the decision durable and marks older ones of the same tenant and supersession key superseded, in one transaction. */
   recordDecision(row: DecisionRow): Promise<void>
-  /** Many calls share a commit. `durable` resolves after it, `batched` at once (the rows follow within `ledger.flush_ms`). */
-  recordInterception(row: InterceptionRow): Promise<void>
+  /** Many calls share a commit. `durable` resolves after it, `batched` is done at once (the rows follow within `ledger.flush_ms`). */
+  recordInterception(row: InterceptionRow): Promise<void> | void
   decisionById(tenant: string, decisionId: string): Promise<StoredDecision | null>
   /** The newest with this fingerprint. */
   decisionByFingerprint(tenant: string, fingerprint: string): Promise<StoredDecision | null>

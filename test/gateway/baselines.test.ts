@@ -227,7 +227,7 @@ test('a baseline past its maximum age serves no call until somebody confirms it 
   clock += 3_600_001
   for (const one of [baselines, again()]) {
     await assert.rejects(
-      one.baselineFor(route, V1),
+      async () => one.baselineFor(route, V1),
       (error) => error instanceof GatewayError && error.code === 'PREFLIGHT_UNDECIDED' && /max_age/.test(error.message),
     )
   }
@@ -247,7 +247,7 @@ test('a baseline of a named source is read again when it is past its age, and se
   assert.deepEqual([second.digest, second.setAt], [first.digest, clock])
   rmSync(file)
   clock += 3_600_001
-  await assert.rejects(baselines.baselineFor(route, V1), GatewayError)
+  await assert.rejects(async () => baselines.baselineFor(route, V1), GatewayError)
 })
 
 const REGISTERED = {

@@ -3,7 +3,8 @@ import { GatewayError } from '../../errors.ts'
 import type { InterceptionRow } from '../call.ts'
 
 export interface CallRecords {
-  add(row: InterceptionRow): Promise<void>
+  /** Throws or rejects with STORE_UNAVAILABLE when there is no room for it. */
+  add(row: InterceptionRow): Promise<void> | void
   /** Writes what waits; resolves with the number of rows that could not be written. */
   close(): Promise<number>
 }
@@ -60,11 +61,10 @@ export function batchedCallRecords(write: Write, flushMilliseconds: number): Cal
 
   return {
     add: (row) => {
-      if (waiting.length >= WAITING_ROWS) return Promise.reject(new GatewayError('STORE_UNAVAILABLE'))
+      if (waiting.length >= WAITING_ROWS) throw new GatewayError('STORE_UNAVAILABLE')
       waiting.push(row)
       if (waiting.length >= BATCH_ROWS && !isFailing) flush()
       else schedule()
-      return Promise.resolve()
     },
     close: async () => {
       await writing
