@@ -31,6 +31,7 @@ const CONTRACT_TYPES: Readonly<Partial<Record<RouteConfig['protocol'], ArtifactT
   mcp: 'mcp_manifest',
   http: 'openapi',
   grpc: 'protobuf',
+  graphql: 'graphql',
 }
 
 export function startWatcher(deps: WatcherDeps): Watcher {

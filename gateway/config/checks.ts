@@ -32,6 +32,7 @@ const CHECKS: readonly Check[] = [
   checkRequestMaps,
   checkAgents,
   checkContractFiles,
+  checkDocuments,
   checkContractSources,
   checkOwnUpstreams,
   checkSinks,
@@ -148,13 +149,24 @@ function checkRoutesSomewhere({ routes }: Config): readonly Located[] {
 /** What the calls of a protocol are judged by, where nothing in the calls themselves tells it. */
 const JUDGED_BY: Readonly<Partial<Record<RouteConfig['protocol'], string>>> = {
   http: 'the OpenAPI document that the upstream offers now: contract: { current: { url: … } }',
+  graphql:
+    'the schema that the upstream offers now, contract: { current: { file: … } }, or let the upstream be asked: graphql: { introspect: true }',
   grpc: 'the .proto file, or the folder of them, that the upstream offers now: contract: { current: { file: … } }',
 }
 
 function checkJudgedRoutes({ routes }: Config): readonly Located[] {
-  return routes.flatMap(({ name, protocol, contract }, index) => {
+  return routes.flatMap(({ name, protocol, contract, graphql }, index) => {
     const fix = JUDGED_BY[protocol]
-    if (fix === undefined || contract?.current !== undefined) return []
+    const isAsked = protocol === 'graphql' && graphql.introspect
+    if (isAsked && contract?.current !== undefined)
+      return [
+        at(
+          `/routes/${index}/graphql/introspect`,
+          'the schema is named in contract.current already',
+          'remove one of the two',
+        ),
+      ]
+    if (fix === undefined || isAsked || contract?.current !== undefined) return []
     const what = `the ${protocol} route "${name}" has no contract.current, so its calls could not be judged`
     return [at(`/routes/${index}`, what, `name ${fix}`)]
   })
@@ -264,6 +276,14 @@ const UNWATCHED = {
   other: 'there is nothing to watch: contract.current is not named',
 } as const
 const WATCHED = 'name contract.current, or leave watch out'
+
+/** Documents that are kept by a server of GraphQL. */
+function checkDocuments({ routes }: Config): readonly Located[] {
+  return routes.flatMap(({ graphql: { documents } }, index) => {
+    const reason = documents === undefined ? null : unreadable({ file: documents }, 'graphql')
+    return reason === null ? [] : [at(`/routes/${index}/graphql/documents`, reason, 'paths start at this file')]
+  })
+}
 
 function checkContractSources({ routes, diff }: Config): readonly Located[] {
   return routes.flatMap(({ contract, protocol }, index) => {

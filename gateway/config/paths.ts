@@ -29,9 +29,10 @@ function routeWithPaths(route: RouteConfig, from: (path: string) => string): Rou
     'file' in given
       ? { ...given, file: from(given.file), ...(given.root !== undefined && { root: from(given.root) }) }
       : given
-  const { contract, tls } = route
+  const { contract, graphql, tls } = route
   return {
     ...route,
+    graphql: graphql.documents === undefined ? graphql : { ...graphql, documents: from(graphql.documents) },
     tls: tls.upstream_ca === undefined ? tls : { ...tls, upstream_ca: from(tls.upstream_ca) },
     ...(contract === undefined
       ? {}

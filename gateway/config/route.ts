@@ -5,6 +5,7 @@ import { seconds, strict } from './fields.ts'
 import { RouteScmConfig } from './scm.ts'
 import { ArgocdRoute } from './argocd-route.ts'
 import { EditsRoute } from './edits-route.ts'
+import { GraphqlRoute } from './graphql-route.ts'
 import { GrpcRoute } from './grpc-route.ts'
 import { KubernetesRoute } from './kubernetes-route.ts'
 import { LlmRoute } from './llm-route.ts'
@@ -80,6 +81,7 @@ export const RouteConfig = Type.Object(
         Type.Literal('mcp'),
         Type.Literal('http'),
         Type.Literal('grpc'),
+        Type.Literal('graphql'),
         Type.Literal('kubernetes'),
         Type.Literal('argocd'),
         Type.Literal('mapped'),
@@ -92,7 +94,7 @@ export const RouteConfig = Type.Object(
       ],
       {
         description:
-          'mcp: Streamable HTTP, judged per tool. http: judged against the OpenAPI contract of the route. grpc: gRPC, gRPC-Web and Connect, judged against the protobuf contract. kubernetes: writes to the Kubernetes API. argocd: syncs and changes of Argo CD applications. mapped: any requests, by rules. github, gitlab, bitbucket: merges, deployments and releases. npm: publications to a registry. llm: calls of a model provider, judged by the tools in them. mcp_registry: publications of MCP servers.',
+          'mcp: Streamable HTTP, judged per tool. http: judged against the OpenAPI contract of the route. grpc: gRPC, gRPC-Web and Connect, judged against the protobuf contract. graphql: judged against the schema, per operation. kubernetes: writes to the Kubernetes API. argocd: syncs and changes of Argo CD applications. mapped: any requests, by rules. github, gitlab, bitbucket: merges, deployments and releases. npm: publications to a registry. llm: calls of a model provider, judged by the tools in them. mcp_registry: publications of MCP servers.',
       },
     ),
     contract: Type.Optional(
@@ -106,7 +108,7 @@ export const RouteConfig = Type.Object(
           current: Type.Optional(
             Type.Union(ContractSource.anyOf, {
               description:
-                'What the upstream offers now (required for http and grpc; an mcp route observes tools/list).',
+                'What the upstream offers now (required for http and grpc, and for graphql unless graphql.introspect says so; an mcp route observes tools/list).',
             }),
           ),
           refresh: seconds(
@@ -136,7 +138,7 @@ export const RouteConfig = Type.Object(
         {
           additionalProperties: false,
           description:
-            'Where the contract comes from. baseline: what calls are judged against; without it the first contract seen is pinned (first_use). current: what the upstream offers now (required for http and grpc; mcp observes tools/list).',
+            'Where the contract comes from. baseline: what calls are judged against; without it the first contract seen is pinned (first_use). current: what the upstream offers now (required for http and grpc, and for graphql unless graphql.introspect says so; mcp observes tools/list).',
         },
       ),
     ),
@@ -191,6 +193,7 @@ export const RouteConfig = Type.Object(
     }),
     npm: NpmRoute,
     grpc: GrpcRoute,
+    graphql: GraphqlRoute,
     llm: LlmRoute,
     map: Type.Optional(RequestMap),
     otherwise: Type.Optional(

@@ -14,6 +14,8 @@ export interface CallerQuestion {
   /** Path and query at the upstream. */
   readonly path: string
   readonly body: Buffer | null
+  /** Of the body; absent: that of the call's own. */
+  readonly type?: string
   readonly accept: string
   /** Longest answer that is read; absent: 8 MiB. */
   readonly maxBytes?: number
@@ -44,10 +46,9 @@ const OF_THE_CALL: ReadonlySet<string> = new Set([
 /** Rejects when there is no whole answer within the route's timeout, or one that is too long. */
 export async function askAsCaller(
   call: Call,
-  { method, path, body, accept, maxBytes = MAX_BYTES }: CallerQuestion,
+  { method, path, body, type = call.headers['content-type'], accept, maxBytes = MAX_BYTES }: CallerQuestion,
   upstreams: Upstreams,
 ): Promise<CallerAnswer> {
-  const type = call.headers['content-type']
   const headers = [
     ...upstreamHeaders(call, { peer: '127.0.0.1', proto: 'http' }, (name) => OF_THE_CALL.has(name)),
     'accept',

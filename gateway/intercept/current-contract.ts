@@ -16,10 +16,20 @@ export interface Reading<Index> {
 }
 
 export interface CurrentContracts<Index> {
-  /** As of at most `contract.refresh` ago; a promise where it has to be read. Rejects with PREFLIGHT_UNDECIDED. */
-  of(route: RouteConfig): Reading<Index> | Promise<Reading<Index>>
+  /**
+   * As of at most `contract.refresh` ago; a promise where it has to be read. Rejects with PREFLIGHT_UNDECIDED.
+   * @param asked where it is not read from what the configuration names
+   */
+  of(route: RouteConfig, asked?: AskedContract): Reading<Index> | Promise<Reading<Index>>
   /** What is read out of a text, one that was pinned, say; kept by its digest. Rejects with PREFLIGHT_UNDECIDED. */
   indexOf(route: RouteConfig, text: ContractText): Promise<Index>
+}
+
+/** A contract that the upstream itself is asked for on behalf of a call. */
+export interface AskedContract {
+  /** Whom the answer is for: what one caller is offered is not another one's. */
+  readonly key: string
+  readonly ask: () => Promise<string>
 }
 
 export interface CurrentContractDeps {
@@ -39,6 +49,8 @@ interface View<Index> {
 const DEFAULT_REFRESH_SECONDS = 60
 /** Contracts that are kept read. */
 const MAX_KEPT = 64
+/** Callers of one route to each of whom another contract may be offered. */
+const MAX_VIEWS = 1000
 
 /** @param read out of a text what operations are found by; rejects when it is no such contract */
 export function createCurrentContracts<Index extends object>(
@@ -46,9 +58,16 @@ export function createCurrentContracts<Index extends object>(
   read: (text: string) => Promise<Index>,
   { metrics, now, readSource }: CurrentContractDeps,
 ): CurrentContracts<Index> {
-  const views = new WeakMap<RouteConfig, View<Index>>()
+  const views = new WeakMap<RouteConfig, LRUCache<string, View<Index>>>()
   const byDigest = new LRUCache<string, Reading<Index>>({ max: MAX_KEPT })
 
+  const viewOf = (route: RouteConfig, key: string): View<Index> => {
+    const ofRoute = views.get(route) ?? new LRUCache<string, View<Index>>({ max: MAX_VIEWS })
+    views.set(route, ofRoute)
+    const view = ofRoute.get(key) ?? { reading: null, readAt: 0, underWay: null }
+    ofRoute.set(key, view)
+    return view
+  }
   const readingOf = async (route: RouteConfig, { content, digest }: ContractText): Promise<Reading<Index>> => {
     const known = byDigest.get(digest)
     if (known !== undefined) return known
@@ -57,7 +76,8 @@ export function createCurrentContracts<Index extends object>(
     byDigest.set(digest, reading)
     return reading
   }
-  const look = async (route: RouteConfig): Promise<Reading<Index>> => {
+  const look = async (route: RouteConfig, asked: AskedContract | undefined): Promise<Reading<Index>> => {
+    if (asked !== undefined) return readingOf(route, textOf(await asked.ask()))
     const source = route.contract?.current
     if (source === undefined)
       throw new GatewayError(
@@ -65,10 +85,14 @@ export function createCurrentContracts<Index extends object>(
         `Route "${route.name}" names no contract.current to judge its calls by.`,
       )
     const content = await readSource(source)
-    return readingOf(route, { content, digest: contractDigest(content) })
+    return readingOf(route, textOf(content))
   }
-  const refresh = (route: RouteConfig, view: View<Index>): Promise<Reading<Index>> => {
-    view.underWay ??= look(route)
+  const refresh = (
+    route: RouteConfig,
+    view: View<Index>,
+    asked: AskedContract | undefined,
+  ): Promise<Reading<Index>> => {
+    view.underWay ??= look(route, asked)
       .then((reading) => {
         const result = view.reading === null || view.reading === reading ? 'unchanged' : 'changed'
         metrics.count('preflight_contract_refreshes_total', { route: route.name, result })
@@ -86,14 +110,17 @@ export function createCurrentContracts<Index extends object>(
   }
 
   return {
-    of(route) {
-      const view = views.get(route) ?? { reading: null, readAt: 0, underWay: null }
-      views.set(route, view)
+    of(route, asked) {
+      const view = viewOf(route, asked?.key ?? '')
       const refreshMs = (route.contract?.refresh ?? DEFAULT_REFRESH_SECONDS) * 1000
-      return view.reading !== null && now() - view.readAt < refreshMs ? view.reading : refresh(route, view)
+      return view.reading !== null && now() - view.readAt < refreshMs ? view.reading : refresh(route, view, asked)
     },
     indexOf: async (route, text) => (await readingOf(route, text)).index,
   }
+}
+
+function textOf(content: string): ContractText {
+  return { content, digest: contractDigest(content) }
 }
 
 async function indexed<Index>(

@@ -17,6 +17,7 @@ import { createContractChecks } from './contract-checks.ts'
 import { createBitbucketRecogniser } from './bitbucket.ts'
 import { createGithubRecogniser } from './github.ts'
 import { createGitlabRecogniser } from './gitlab.ts'
+import { createGraphqlRecogniser } from './graphql/recogniser.ts'
 import { createGrpcRecogniser } from './grpc/recogniser.ts'
 import { createHttpApiRecogniser } from './http-api.ts'
 import { createCluster } from './kubernetes/cluster.ts'
@@ -111,6 +112,16 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
     grpc: createGrpcRecogniser({
       baselines: deps.baselines,
       logger,
+      metrics,
+      now,
+      inlineBelow: () => settings().config.analysis.inline_below,
+      readSource,
+    }),
+    graphql: createGraphqlRecogniser({
+      baselines: deps.baselines,
+      upstreams: deps.upstreams,
+      flow: deps.flow,
+      config: () => settings().config,
       metrics,
       now,
       inlineBelow: () => settings().config.analysis.inline_below,

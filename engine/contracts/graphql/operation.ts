@@ -1,6 +1,6 @@
 /** The text of a GraphQL request → its document, within limits, and the operation in it that is asked for. */
 import { GraphQLError } from 'graphql/error'
-import { parse, type DocumentNode, type OperationDefinitionNode } from 'graphql/language'
+import { parse, type DocumentNode, type OperationDefinitionNode, type SelectionSetNode } from 'graphql/language'
 import { fail, ok, type Result } from '../../result.ts'
 import { positionAt } from '../positions.ts'
 import { overLimit, unreadable } from '../unreadable.ts'
@@ -30,6 +30,34 @@ export function readOperationDocument(text: string, { maxTokens, maxDepth }: Ope
     const what = error.message.replace(/^Syntax Error: /, '').replace(/\.$/, '')
     return fail(unreadable(`it is not valid GraphQL: ${what}`, { position }))
   }
+}
+
+/** Fields of every object, and of the root of a query (GraphQL §4): what they tell is the schema itself. */
+export function isMetaField(name: string, isRoot: boolean): boolean {
+  return name === '__typename' || (isRoot && (name === '__schema' || name === '__type'))
+}
+
+/** Whether nothing but the schema itself is asked for, by fragments or without. */
+export function asksForSchemaOnly(document: DocumentNode, operation: OperationDefinitionNode): boolean {
+  const fragments = new Map(
+    document.definitions.flatMap((one) =>
+      one.kind === 'FragmentDefinition' ? [[one.name.value, one.selectionSet] as const] : [],
+    ),
+  )
+  const open = new Set<SelectionSetNode>([operation.selectionSet])
+  // A set is walked to its end, whatever joins it on the way.
+  for (const { selections } of open) {
+    for (const selection of selections) {
+      if (selection.kind === 'Field') {
+        if (!isMetaField(selection.name.value, true)) return false
+        continue
+      }
+      const inner = selection.kind === 'InlineFragment' ? selection.selectionSet : fragments.get(selection.name.value)
+      if (inner === undefined) return false
+      open.add(inner)
+    }
+  }
+  return true
 }
 
 /** @param name `operationName` of the request; null: none was given (GraphQL §6.1, GetOperation) */

@@ -16,7 +16,8 @@ import type {
 } from 'graphql/language'
 import { byCodeUnit } from '../../change-set.ts'
 import { isRecord } from '../../schema/located.ts'
-import { isReserved, STANDARD_SCALARS } from './schema.ts'
+import { isMetaField } from './operation.ts'
+import { STANDARD_SCALARS } from './schema.ts'
 import type { FieldShape, GraphqlShape, InputShapes, TypeShape } from './shape.ts'
 
 export interface GraphqlRequest {
@@ -27,7 +28,7 @@ export interface GraphqlRequest {
 
 export interface GraphqlTouch {
   readonly root: 'QUERY' | 'MUTATION' | 'SUBSCRIPTION'
-  /** Names of the root fields, sorted; none when all that is asked for is the schema itself. */
+  /** Names of the root fields that are no question about the schema itself, sorted. */
   readonly fields: readonly string[]
   /** Locations as findings have them, sorted (docs/graphql.md); null: neither side describes all of it, or there is too much of it to tell. */
   readonly touches: readonly string[] | null
@@ -114,7 +115,7 @@ class Trace {
 
   #nameRoot(selection: { readonly kind: string; readonly name?: { readonly value: string } }): void {
     const name = selection.kind === 'Field' ? selection.name?.value : undefined
-    if (name !== undefined && !isReserved(name)) this.fields.add(name)
+    if (name !== undefined && !isMetaField(name, true)) this.fields.add(name)
   }
 
   #take({ selections, parent, isRoot }: Step): void {
@@ -130,7 +131,7 @@ class Trace {
       this.#directives(selection.directives)
       if (selection.kind === 'Field') {
         if (isRoot) this.#nameRoot(selection)
-        if (!isReserved(selection.name.value)) this.#field(selection, type, [parent, ...possible])
+        if (!isMetaField(selection.name.value, isRoot)) this.#field(selection, type, [parent, ...possible])
       } else if (selection.kind === 'InlineFragment') {
         const condition = selection.typeCondition?.name.value ?? parent
         this.#open.push({ selections: selection.selectionSet, parent: condition, isRoot })

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import {
+  asksForSchemaOnly,
   EMPTY_CONTEXT,
   judge,
   operationIn,
@@ -222,6 +223,24 @@ suite('what neither side describes is judged by all of it', () => {
     const query = 'query($f: Filter) { search(text: "", filter: $f) { __typename } }'
     assert.equal(touched(query, { variables: { f: { nested: { nobody: 1 } } } }).touches, null)
   })
+})
+
+suite('what asks for the schema alone', () => {
+  for (const [query, expected] of [
+    ['{ __schema { types { name } } __typename }', true],
+    ['{ ...S ... { __typename } } fragment S on Query { __type(name: "User") { name } }', true],
+    ['{ __typename user(id: 1) { id } }', false],
+    ['{ ...S } fragment S on Query { __typename ...T } fragment T on Query { ...S orders { id } }', false],
+    ['{ __secret }', false],
+    ['{ ...Nobody }', false],
+  ] as const)
+    test(`${query}: ${expected}`, () => {
+      const document = readOperationDocument(query, LIMITS)
+      assert.ok(document.ok)
+      const operation = operationIn(document.value, null)
+      assert.ok(operation.ok)
+      assert.equal(asksForSchemaOnly(document.value, operation.value), expected)
+    })
 })
 
 test('questions about the schema itself touch no field of it', () => {
