@@ -28,8 +28,7 @@ export interface Pool {
 /** Threads go after this much idleness: an idle gateway holds no parser heaps. */
 const IDLE_MS = 30_000
 
-// Under Node's type stripping this module is `.ts`, in the built package `.js`; a worker's address is not an import, so nothing rewrites it.
-const WORKER = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url).href
+const THREAD = new URL('./pool-thread.js', import.meta.url).href
 
 export function createPool({ workers, queue, logger }: PoolOptions): Pool {
   let opened: Promise<TaskPool> | null = null
@@ -79,7 +78,7 @@ type TaskPool = Piscina<Task, Result<Answer>>
 async function openPiscina(workers: number, logger: Logger): Promise<TaskPool> {
   const { Piscina } = await import('piscina')
   const piscina = new Piscina<Task, Result<Answer>>({
-    filename: WORKER,
+    filename: THREAD,
     name: 'run',
     minThreads: 0,
     maxThreads: workers,
