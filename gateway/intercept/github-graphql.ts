@@ -1,12 +1,12 @@
 /** GitHub's GraphQL API: which mutations of a request land, deploy or set something. https://docs.github.com/graphql */
-import type { DocumentNode, FieldNode, OperationDefinitionNode, SelectionSetNode } from 'graphql/language'
 import { createGithubClient } from '../scm/github.ts'
 import { at, optionalTextAt, textAt } from '../scm/members.ts'
 import { PLATFORMS } from '../scm/platform.ts'
 import { ScmError } from '../scm/scm-error.ts'
 import type { ScmTransport } from '../scm/transport.ts'
 import type { Action, Call } from './action.ts'
-import { passing, refused, ScmAction, transportFor, type ScmDeps } from './scm-action.ts'
+import { isProtected, passing, refused, ScmAction, transportFor, type ScmDeps } from './scm-action.ts'
+import { mutationsOf, type Called } from './scm-graphql.ts'
 import { sourceUpdate } from './scm-table.ts'
 import { UnreadableIntent, type ScmIntent } from './scm-intent.ts'
 import {
@@ -19,7 +19,6 @@ import {
   written,
   type Parameters,
 } from './scm-request.ts'
-import { isJsonObject } from './strict-json.ts'
 
 /** What a mutation's `input` would do; nodes are asked for by their ids. */
 interface Mutation {
@@ -162,11 +161,6 @@ function createNodes(transport: ScmTransport): Nodes {
   }
 }
 
-interface Called {
-  readonly name: string
-  readonly input: Parameters
-}
-
 export async function recogniseGraphql(call: Call, segments: readonly string[], deps: ScmDeps): Promise<Action> {
   const path = `/${segments.join('/')}`
   try {
@@ -175,6 +169,7 @@ export async function recogniseGraphql(call: Call, segments: readonly string[], 
     const unread = called.find(({ name }) => Object.hasOwn(UNREAD, name))
     if (unread !== undefined)
       throw new UnreadableIntent(`${unread.name} is not read here; use ${UNREAD[unread.name]} instead.`)
+    refuseLinked(call, called)
     const name = `POST ${path} ${called.map((one) => one.name).join(' ')}`.trim()
     const [root, prefix] = rootsOf(segments)
     const transportAt = (at: string) => transportFor(call, { platform: 'scm_a', prefix: at }, deps)
@@ -210,6 +205,13 @@ function rootsOf(segments: readonly string[]): readonly [graphql: string, rest: 
   return [root, `${root}/v3`]
 }
 
+/** Makes a branch for an issue, at any commit; without a name it is called by the title of the issue. */
+function refuseLinked(call: Call, called: readonly Called[]): void {
+  const linked = called.filter(({ name }) => name === 'createLinkedBranch').map(({ input }) => text(input, 'name'))
+  if (linked.some((name) => name !== null && isProtected(call, branchOf(name))))
+    throw new UnreadableIntent('createLinkedBranch is not read here; use createRef for a protected branch instead.')
+}
+
 function refuseUnpinned({ route }: Call, judged: readonly Called[]): void {
   if (route.scm.auto_merge === 'deny' && judged.some(({ name }) => name === 'enablePullRequestAutoMerge'))
     throw new UnreadableIntent(
@@ -218,61 +220,4 @@ function refuseUnpinned({ route }: Call, judged: readonly Called[]): void {
   const unpinned = judged.find(({ name, input }) => MUTATIONS[name]?.head?.(input) === null)
   if (route.scm.require_head && unpinned !== undefined)
     throw new UnreadableIntent(`${unpinned.name} does not name the head commit that it means (expectedHeadOid).`)
-}
-
-/** Loaded with the first mutation: most gateways never see one. */
-async function mutationsOf(parameters: Parameters): Promise<readonly Called[]> {
-  const source = requiredText(parameters, 'query')
-  const { parse } = await import('graphql/language')
-  const document = parsed(() => parse(source, { maxTokens: 50_000, noLocation: true }))
-  const operation = chosen(document, text(parameters, 'operationName'))
-  if (operation.operation !== 'mutation') return []
-  const variables = parameters['variables'] ?? {}
-  if (!isJsonObject(variables)) throw new UnreadableIntent('The variables are no JSON object.')
-  const { valueFromASTUntyped } = await import('graphql/utilities')
-  const defaults = Object.fromEntries(
-    (operation.variableDefinitions ?? []).flatMap(({ variable, defaultValue }) =>
-      defaultValue === undefined ? [] : [[variable.name.value, valueFromASTUntyped(defaultValue)]],
-    ),
-  )
-  return rootFields(document, operation.selectionSet).map((field) => {
-    const argument = field.arguments?.find(({ name }) => name.value === 'input')
-    const input = argument === undefined ? {} : valueFromASTUntyped(argument.value, { ...defaults, ...variables })
-    return { name: field.name.value, input: isJsonObject(input) ? input : {} }
-  })
-}
-
-function parsed(parse: () => DocumentNode): DocumentNode {
-  try {
-    return parse()
-  } catch (error) {
-    throw new UnreadableIntent(`the GraphQL document cannot be read: ${error instanceof Error ? error.message : ''}`)
-  }
-}
-
-function chosen({ definitions }: DocumentNode, name: string | null): OperationDefinitionNode {
-  const operations = definitions.filter((one) => one.kind === 'OperationDefinition')
-  const meant = name === null ? operations : operations.filter((one) => one.name?.value === name)
-  const [only, ...others] = meant
-  if (only === undefined || others.length > 0)
-    throw new UnreadableIntent('the GraphQL document has not exactly one operation that could be meant.')
-  return only
-}
-
-/** Fields of the operation itself, those of fragments included; what a directive would skip counts as asked. */
-function rootFields(
-  document: DocumentNode,
-  { selections }: SelectionSetNode,
-  seen = new Set<string>(),
-): readonly FieldNode[] {
-  return selections.flatMap((selection): readonly FieldNode[] => {
-    if (selection.kind === 'Field') return [selection]
-    if (selection.kind === 'InlineFragment') return rootFields(document, selection.selectionSet, seen)
-    const { value } = selection.name
-    if (seen.has(value)) return []
-    seen.add(value)
-    const fragment = document.definitions.find((one) => one.kind === 'FragmentDefinition' && one.name.value === value)
-    if (fragment?.kind !== 'FragmentDefinition') throw new UnreadableIntent(`there is no fragment ${value}.`)
-    return rootFields(document, fragment.selectionSet, seen)
-  })
 }

@@ -3,13 +3,15 @@ import { createGitlabClient } from '../scm/gitlab.ts'
 import { optionalTextAt } from '../scm/members.ts'
 import type { Call, CallHead, Recogniser } from './action.ts'
 import { isPush, recognisePush } from './git-push.ts'
-import { isProtected, refused, type ScmDeps } from './scm-action.ts'
+import { recogniseGraphql } from './gitlab-graphql.ts'
+import { isProtected, type ScmDeps } from './scm-action.ts'
 import { UnreadableIntent, type FileWrite, type ScmIntent } from './scm-intent.ts'
 import {
   branchOf,
   contentOf,
   isGraphqlPath,
   isRead,
+  isSet,
   matchSegments,
   removed,
   requiredText,
@@ -36,6 +38,8 @@ const ROWS: readonly ScmRow[] = [
   { path: ['repository', 'commits', ':sha', 'cherry_pick'], intents: copy },
   { path: ['repository', 'commits', ':sha', 'revert'], intents: copy },
   { path: ['repository', 'files', '*path'], intents: file },
+  { path: ['repository', 'submodules', '*path'], intents: copy },
+  { path: ['repository', 'changelog'], intents: changelog },
   { path: ['repository', 'branches'], intents: branchCreation },
   { path: ['mirror', 'pull'], intents: mirror },
   { path: [], intents: settings },
@@ -99,6 +103,8 @@ function mirror(): readonly ScmIntent[] {
 }
 
 function settings({ parameters }: ScmCall): readonly ScmIntent[] {
+  if (text(parameters, 'import_url') !== null || isSet(parameters, 'mirror'))
+    throw new UnreadableIntent('what the mirrored repository brings to protected branches cannot be judged.')
   if (text(parameters, 'default_branch') === null) return []
   throw new UnreadableIntent('another default branch takes the place of the one that merges were judged for.')
 }
@@ -148,7 +154,14 @@ function branchCreation({ call, repository, parameters }: ScmCall): readonly Scm
   return [{ kind: 'move_branch', repository, branch, commit: requiredText(parameters, 'ref') }]
 }
 
-/** What the copied or reverted commit makes of a branch that went on is not told by the API beforehand. */
+/** A text that the platform puts together, written before what is in any file; without a branch on the default one. */
+function changelog({ call, parameters }: ScmCall): readonly ScmIntent[] {
+  if (isProtected(call, branchIn(parameters)))
+    throw new UnreadableIntent('what this writes to a protected branch cannot be judged; use a merge request.')
+  return []
+}
+
+/** What the copied or reverted commit, or that of a submodule, makes of a branch that went on is not told by the API beforehand. */
 function copy({ call, parameters }: ScmCall): readonly ScmIntent[] {
   if (isProtected(call, branchIn(parameters)))
     throw new UnreadableIntent('what this makes of a protected branch cannot be judged; use a merge request.')
@@ -173,11 +186,6 @@ function locate(segments: readonly string[]) {
   return { prefix, repository: `/projects/${encodeURIComponent(project)}`, rest: segments.slice(start + 2) }
 }
 
-/** Mutations that land or publish something, by their names; queries and all others pass. */
-const LANDING = /\b(?:mergeRequestAccept|commitCreate|createBranch|projectSyncFork|releaseCreate)\b/
-/** In the source of a string: behind its quote or a line break, however they are escaped. */
-const LANDING_WORDS = /(?:^|["\n\r]|\\[nr])[\s\\]*\/(?:merge|rebase)(?![\w/-])/i
-
 export function createGitlabRecogniser(deps: ScmDeps): Recogniser {
   const dialect = { platform: 'scm_b', createClient: createGitlabClient } as const
   return {
@@ -186,39 +194,11 @@ export function createGitlabRecogniser(deps: ScmDeps): Recogniser {
     async recognise(call: Call) {
       if (isPush(call)) return recognisePush(call, 'gitlab', deps)
       const segments = segmentsOf(call.upstreamPath)
-      if (segments !== null && isGraphqlPath(segments) && !isRead(call.method) && mayLand(call))
-        return refused(
-          call,
-          'POST graphql',
-          'merges, commits, branches and releases by GraphQL are not read here; use the REST API for them.',
-          deps,
-        )
+      if (segments !== null && isGraphqlPath(segments) && !isRead(call.method))
+        return recogniseGraphql(call, segments, deps)
       return recogniseCall(call, { dialect, rows: ROWS, located: segments === null ? null : locate(segments) }, deps)
     },
   }
-}
-
-/** Whatever form a GraphQL request has (JSON, a list of them, a form, the query of the address), its plain text tells. */
-function mayLand({ upstreamPath, body, headers }: Call): boolean {
-  if (headers['content-encoding'] !== undefined) return true
-  const [, query = ''] = /\?(.*)$/s.exec(upstreamPath) ?? []
-  const texts = [query, body?.toString('utf8') ?? '']
-  return texts
-    .flatMap((source) => [source, percentDecoded(source)])
-    .map(unescaped)
-    .some((plain) => LANDING.test(plain) || (/\bmutation\b/.test(plain) && LANDING_WORDS.test(plain)))
-}
-
-function percentDecoded(source: string): string {
-  return source
-    .replaceAll('+', ' ')
-    .replaceAll(/(?:%[0-9a-f]{2})+/gi, (escapes) => Buffer.from(escapes.replaceAll('%', ''), 'hex').toString('utf8'))
-}
-
-function unescaped(source: string): string {
-  return source.replaceAll(/\\u(?:([0-9a-f]{4})|\{0*([0-9a-f]{1,5})\})/gi, (_, four?: string, braced?: string) =>
-    String.fromCodePoint(Number.parseInt(four ?? braced ?? '', 16)),
-  )
 }
 
 function isOfInterest({ upstreamPath }: CallHead): boolean {

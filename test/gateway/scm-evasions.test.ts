@@ -37,6 +37,7 @@ function refusedOn(platform: Parameters<typeof scmScene>[1], attempts: readonly 
 const PROJECT = '/api/v4/projects/4711'
 const REQUEST = `${PROJECT}/merge_requests/7`
 const ACCEPT = 'mutation { mergeRequestAccept(input: {}) { errors } }'
+const MERGE_7 = 'mutation { mergeRequestAccept(input: { projectPath: "acme/pets", iid: "7", sha: "x" }) { errors } }'
 const noteOf = (body: string) =>
   JSON.stringify({
     query: `mutation { createNote(input: {noteableId: "gid://7", body: ${JSON.stringify(body)}}) { errors } }`,
@@ -66,6 +67,42 @@ refusedOn('gitlab', [
     'POST',
     '/api/graphql',
     noteOf('/merge').replace('/merge', '\\\\u002fmerge'),
+  ],
+  [
+    'a list of requests beside the document that would be judged',
+    'POST',
+    '/api/graphql',
+    { query: MERGE_7, _json: [{ query: MERGE_7.replace('iid: "7"', 'iid: "8"') }] },
+  ],
+  [
+    'a document in the operations of a form, beside the one that would be judged',
+    'POST',
+    '/api/graphql',
+    new URLSearchParams({ query: MERGE_7, operations: '{}' }).toString(),
+    FORM,
+  ],
+  [
+    'an input that is stated twice',
+    'POST',
+    '/api/graphql',
+    { query: MERGE_7.replace('iid: "7"', 'iid: "7", iid: "8"') },
+  ],
+  [
+    'a merge beside a commit',
+    'POST',
+    '/api/graphql',
+    { query: MERGE_7.replace('{ mergeRequestAccept', '{ commitCreate(input: {}) { errors } mergeRequestAccept') },
+  ],
+  [
+    'a merge beside a comment that merges',
+    'POST',
+    '/api/graphql',
+    {
+      query: MERGE_7.replace(
+        '{ mergeRequestAccept',
+        '{ createNote(input: { body: "/merge" }) { errors } mergeRequestAccept',
+      ),
+    },
   ],
   ['another default branch', 'PUT', PROJECT, { default_branch: 'feature' }],
   ['what a mirror brings', 'POST', `${PROJECT}/mirror/pull`, {}],
@@ -142,6 +179,15 @@ const sourceUpdate = (id: string) => ({
 
 refusedOn('github', [
   ['a file in the letters of another base64', 'PUT', '/repos/acme/pets/contents/a.yaml', { content: 'b3Bl_bmFwaQ==' }],
+  [
+    'a mutation whose input is stated twice',
+    'POST',
+    '/graphql',
+    {
+      query:
+        'mutation { mergePullRequest(input: { pullRequestId: "PR_8" }, input: { pullRequestId: "PR_7" }) { clientMutationId } }',
+    },
+  ],
 ])
 
 for (const branch of ['heads/main', 'refs/heads/main', 'HEAD', '@', 'main~0']) {

@@ -163,3 +163,51 @@ for (const [method, path, body] of PASSING) {
     assert.deepEqual(asked(scene), [])
   })
 }
+
+const MUTATION = `mutation Accept($project: ID!, $iid: String!, $sha: String!) {
+  ...Merge
+}
+fragment Merge on Mutation {
+  done: mergeRequestAccept(input: { projectPath: $project, iid: $iid, sha: $sha, commitMessage: "ends\\n/merge" }) { errors }
+}`
+
+test('a merge by GraphQL is judged as the merge that it is, and only for the head that it names', async (t) => {
+  const scene = await scmScene(t, 'gitlab', { decide: () => 'BLOCK' })
+  const sha = scene.repository.find('feature')?.id ?? ''
+  const variables = { project: 'acme/pets', iid: '7', sha }
+  const stopped = await scene.send('POST', '/api/graphql', { query: MUTATION, operationName: 'Accept', variables })
+  assert.equal(stopped.status, 403)
+  assert.match(await stopped.text(), /Preflight stopped merge acme\/pets#7/)
+  assert.deepEqual(
+    asked(scene).map(({ operation, target, pull }) => [operation, target, pull]),
+    [['merge', 'gitlab:acme/pets#7', '7']],
+  )
+  const other = await scene.send('POST', '/api/graphql', {
+    query: MUTATION,
+    variables: { ...variables, sha: 'f'.repeat(40) },
+  })
+  assert.equal(other.status, 503)
+  assert.deepEqual(scene.server.effects, [])
+})
+
+test('a merge by GraphQL that may go on goes on as it came; several are judged each', async (t) => {
+  const scene = await scmScene(t, 'gitlab')
+  scene.repository.open(8, 'feature')
+  const accept = (iid: number) =>
+    `m${iid}: mergeRequestAccept(input: { projectPath: "acme/pets", iid: "${iid}", sha: "${scene.repository.find('feature')?.id}" }) { errors }`
+  const answer = await scene.send('POST', '/api/graphql', { query: `mutation { ${accept(7)} ${accept(8)} }` })
+  assert.equal(answer.status, 200)
+  assert.deepEqual(
+    asked(scene).map(({ target }) => target),
+    ['gitlab:acme/pets#7', 'gitlab:acme/pets#8'],
+  )
+  assert.deepEqual(scene.server.effects, ['graphql mutation'])
+})
+
+test('a merge by GraphQL names its head where the route asks for it', async (t) => {
+  const scene = await scmScene(t, 'gitlab', { scm: { require_head: true } })
+  const query = 'mutation { mergeRequestAccept(input: { projectPath: "acme/pets", iid: "7" }) { errors } }'
+  const refused = await scene.send('POST', '/api/graphql', { query })
+  assert.equal(refused.status, 403)
+  assert.match(await refused.text(), /does not name the head commit/)
+})
