@@ -51,6 +51,7 @@ const ROWS: readonly ScmRow[] = [
   { path: ['merge-upstream'], intents: sync },
   { path: [], intents: settings },
   { path: ['contents', '*path'], intents: contentWrite },
+  { path: ['code-scanning', 'alerts', ':number', 'autofix', 'commits'], intents: autofix },
   {
     path: ['deployments'],
     intents: ({ repository, parameters }) => {
@@ -100,6 +101,14 @@ function rename({ call, names, parameters }: ScmCall): readonly ScmIntent[] {
 function sync({ call, parameters }: ScmCall): readonly ScmIntent[] {
   if (isProtected(call, text(parameters, 'branch')))
     throw new UnreadableIntent('what this brings to a protected branch cannot be judged; use a pull request.')
+  return []
+}
+
+/** A commit whose content only the platform knows. */
+function autofix({ call, parameters }: ScmCall): readonly ScmIntent[] {
+  const ref = text(parameters, 'target_ref')
+  if (isProtected(call, ref === null ? null : branchOf(ref)))
+    throw new UnreadableIntent('what this fix changes on a protected branch cannot be judged; use a pull request.')
   return []
 }
 

@@ -10,6 +10,8 @@ import type {
   Refusal,
   Subject,
 } from '../action.ts'
+import { GatewayError } from '../../errors.ts'
+import { isJsonObject } from '../strict-json.ts'
 import { authoredText, contractChange, type KubernetesObject, type Sniff } from './change.ts'
 import type { Cluster } from './cluster.ts'
 import { objectPath, resourceText, type ResourcePath } from './path.ts'
@@ -177,6 +179,7 @@ export class WriteRequest extends JudgedRequest {
     const isWhole = path.subresource === null && (verb === 'create' || verb === 'update')
     if (this.#ground.kind === 'receipt') return [await this.receiptQuestion(subject, receipts, isWhole)]
     const { before, after } = await statesOf(this.call, this.#write, this.deps.cluster)
+    this.#requireNamed(after)
     this.#judged = after
     if (this.#ground.kind === 'crd') {
       const sides = { before: authoredText(before), after: authoredText(after) }
@@ -189,6 +192,17 @@ export class WriteRequest extends JudgedRequest {
     if (!isReceiptDue) return [judged]
     const due = await this.receiptQuestion(subject, receipts, isWhole)
     return artifacts.length > 0 ? [judged, due] : [due]
+  }
+
+  /** What the API server makes of the request must be what it is judged for here. */
+  #requireNamed(after: KubernetesObject | null): void {
+    const { name } = this.#write
+    const metadata = after !== null && isJsonObject(after['metadata']) ? after['metadata'] : {}
+    if (after === null || name.endsWith('*') || metadata['name'] === name) return
+    throw new GatewayError(
+      'PREFLIGHT_UNDECIDED',
+      `The API server takes this for a write to ${JSON.stringify(metadata['name'])}, and it names ${name}.`,
+    )
   }
 
   override watch(): AnswerWatcher | null {

@@ -95,9 +95,18 @@ function readBody(bytes: Buffer, type: string): Parsed {
 
 function readYaml(bytes: Buffer): ReturnType<typeof readStrictJson> {
   if (!isUtf8(bytes)) return { ok: false, message: 'The body is not UTF-8 text.' }
-  const read = readDocument(bytes.toString('utf8'), DEFAULT_DOCUMENT_LIMITS)
+  const text = bytes.toString('utf8')
+  if (OLD_BREAKS.test(text))
+    return {
+      ok: false,
+      message: 'The body holds a line break that YAML 1.1 has and YAML 1.2 has not (U+0085, U+2028, U+2029).',
+    }
+  const read = readDocument(text, DEFAULT_DOCUMENT_LIMITS)
   return read.ok ? { ok: true, value: read.value.root } : { ok: false, message: read.problem.message }
 }
+
+/** The API server reads YAML 1.1: what is a comment to the end of the line here would be another member there. */
+const OLD_BREAKS = /[\u0085\u2028\u2029]/
 
 /** A body of DeleteOptions takes the place of the query: what the query says of a dry run is then not looked at. */
 function readDelete(call: Call, path: ResourcePath, body: Body): ReadWrite {
