@@ -1,19 +1,24 @@
 /** What a schema cannot say: members that contradict each other, files that are not there, addresses that cannot work. */
-import { accessSync, constants, statSync } from 'node:fs'
-import { join, sep } from 'node:path'
-import { isResourceName, KNOWN_KINDS, RESOURCE_CLASSES } from '../intercept/kubernetes/kinds.ts'
-import { compileRules } from '../intercept/mapped/rules.ts'
-import { errorCode } from '../startup-error.ts'
-import { checkScm, pushWarnings } from './scm-checks.ts'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { isLoopback, isWildcard, parseAddress, type Address } from './addresses.ts'
 import { authorityWarnings, checkCertificateFiles } from './certificate-checks.ts'
+import { checkContractFiles, checkContractSources } from './contract-checks.ts'
 import { checkEgressLists, checkReservedName, checkRouteHosts } from './egress-checks.ts'
-import type { Config } from './schema.ts'
-import type { ContractSource, RouteConfig } from './route.ts'
-import type { Located } from './schema-mistakes.ts'
-import { checkSinks } from './sink-checks.ts'
-import { nearest } from './suggestion.ts'
 import { at } from './located.ts'
+import {
+  checkAgents,
+  checkDocuments,
+  checkJudgedRoutes,
+  checkKubernetesNames,
+  checkRequestMaps,
+  checkValidation,
+} from './protocol-checks.ts'
+import type { RouteConfig } from './route.ts'
+import type { Config } from './schema.ts'
+import type { Located } from './schema-mistakes.ts'
+import { checkScm, pushWarnings } from './scm-checks.ts'
+import { checkSinks } from './sink-checks.ts'
 
 type Check = (config: Config) => readonly Located[]
 
@@ -144,181 +149,6 @@ function checkRoutesSomewhere({ routes }: Config): readonly Located[] {
         ]
       : [],
   )
-}
-
-/** What the calls of a protocol are judged by, where nothing in the calls themselves tells it. */
-const JUDGED_BY: Readonly<Partial<Record<RouteConfig['protocol'], string>>> = {
-  http: 'the OpenAPI document that the upstream offers now: contract: { current: { url: … } }',
-  graphql:
-    'the schema that the upstream offers now, contract: { current: { file: … } }, or let the upstream be asked: graphql: { introspect: true }',
-  grpc: 'the .proto file, or the folder of them, that the upstream offers now: contract: { current: { file: … } }',
-}
-
-function checkJudgedRoutes({ routes }: Config): readonly Located[] {
-  return routes.flatMap(({ name, protocol, contract, graphql }, index) => {
-    const fix = JUDGED_BY[protocol]
-    const isAsked = protocol === 'graphql' && graphql.introspect
-    if (isAsked && contract?.current !== undefined)
-      return [
-        at(
-          `/routes/${index}/graphql/introspect`,
-          'the schema is named in contract.current already',
-          'remove one of the two',
-        ),
-      ]
-    if (fix === undefined || isAsked || contract?.current !== undefined) return []
-    const what = `the ${protocol} route "${name}" has no contract.current, so its calls could not be judged`
-    return [at(`/routes/${index}`, what, `name ${fix}`)]
-  })
-}
-
-function checkValidation({ routes }: Config): readonly Located[] {
-  return routes.flatMap(({ protocol, validate }, index) => {
-    if (validate === 'off' || protocol === 'http' || (protocol === 'mcp' && validate === 'observe')) return []
-    const pointer = `/routes/${index}/validate`
-    return protocol === 'mcp'
-      ? [
-          at(
-            pointer,
-            'the result of a tool has gone on by the time it is read, so nothing can be refused',
-            'use observe',
-          ),
-        ]
-      : [at(pointer, `calls of the protocol ${protocol} are not described by schemas`, 'remove it')]
-  })
-}
-
-function checkKubernetesNames({ routes }: Config): readonly Located[] {
-  return routes.flatMap(({ kubernetes }, index) =>
-    (['receipts', 'contracts'] as const).flatMap((list) =>
-      kubernetes[list].flatMap((name, position) =>
-        isResourceName(name)
-          ? []
-          : [
-              at(
-                `/routes/${index}/kubernetes/${list}/${position}`,
-                `"${name}" is no kind that Kubernetes itself brings, and no class of kinds`,
-                resourceHint(name),
-              ),
-            ],
-      ),
-    ),
-  )
-}
-
-function resourceHint(name: string): string {
-  const guess = nearest(name, [...KNOWN_KINDS, ...RESOURCE_CLASSES])
-  const forms = `a kind (Deployment), RESOURCE.GROUP of a custom resource (widgets.example.com), or one of ${RESOURCE_CLASSES.join(', ')}`
-  return `${guess === null ? '' : `did you mean ${guess}? `}Write ${forms}`
-}
-
-function checkRequestMaps({ routes }: Config): readonly Located[] {
-  return routes.flatMap(({ protocol, map, otherwise }, index) => {
-    const pointer = `/routes/${index}`
-    if (protocol !== 'mapped') {
-      const member = map !== undefined ? 'map' : otherwise !== undefined ? 'otherwise' : null
-      if (member === null) return []
-      return [
-        at(
-          `${pointer}/${member}`,
-          `a route of the protocol ${protocol} is not mapped by rules`,
-          'write protocol: mapped, or remove it',
-        ),
-      ]
-    }
-    if (map === undefined)
-      return [at(pointer, 'a mapped route has rules that say what its requests are', 'add map: [...]')]
-    const compiled = compileRules(map)
-    return compiled.ok
-      ? []
-      : compiled.problem.map(({ pointer: within, message, fix }) => at(`${pointer}/map${within}`, message, fix))
-  })
-}
-
-function checkAgents({ routes }: Config): readonly Located[] {
-  return routes.flatMap(({ llm, contract }, index) => {
-    const isNamed = llm.agent_header !== undefined || llm.agent_field !== undefined
-    if (llm.agents.length === 0)
-      return isNamed
-        ? [at(`/routes/${index}/llm/agents`, 'no agent is named, so every call that names one is refused', 'list them')]
-        : []
-    if (!isNamed)
-      return [
-        at(`/routes/${index}/llm`, 'nothing says which agent a call belongs to', 'add agent_header or agent_field'),
-      ]
-    return contract?.baseline === undefined
-      ? []
-      : [
-          at(
-            `/routes/${index}/contract/baseline`,
-            'one source cannot be the baseline of several agents',
-            'write one route for each, or leave it out: the first tools seen are pinned',
-          ),
-        ]
-  })
-}
-
-function checkContractFiles({ routes }: Config): readonly Located[] {
-  return routes.flatMap(({ contract, protocol }, index) =>
-    (['baseline', 'current'] as const).flatMap((side) => {
-      const place = `/routes/${index}/contract/${side}`
-      const reason = unreadable(contract?.[side], protocol)
-      if (reason !== null) return [at(`${place}/file`, reason, 'paths start at this file')]
-      const around = notAround(contract?.[side])
-      return around === null ? [] : [at(`${place}/root`, around, 'name a folder that the file lies in')]
-    }),
-  )
-}
-
-/** An MCP server answers each caller by its credentials, and the gateway has none of its own to look with. */
-const UNWATCHED = {
-  mcp: 'what an MCP server offers is asked for as the caller, with each call and by contract.refresh: without contract.current there is nothing to look at in between',
-  other: 'there is nothing to watch: contract.current is not named',
-} as const
-const WATCHED = 'name contract.current, or leave watch out'
-
-/** Documents that are kept by a server of GraphQL. */
-function checkDocuments({ routes }: Config): readonly Located[] {
-  return routes.flatMap(({ graphql: { documents } }, index) => {
-    const reason = documents === undefined ? null : unreadable({ file: documents }, 'graphql')
-    return reason === null ? [] : [at(`/routes/${index}/graphql/documents`, reason, 'paths start at this file')]
-  })
-}
-
-function checkContractSources({ routes, diff }: Config): readonly Located[] {
-  return routes.flatMap(({ contract, protocol }, index) => {
-    const unplaced = (['baseline', 'current'] as const).flatMap((side) => {
-      const source = contract?.[side]
-      return source !== undefined && 'git' in source && diff.repository === undefined
-        ? [at(`/routes/${index}/contract/${side}/git`, 'there is no repository to read it from', 'add diff.repository')]
-        : []
-    })
-    const unwatchable =
-      contract?.watch !== undefined && contract.current === undefined
-        ? [at(`/routes/${index}/contract/watch`, UNWATCHED[protocol === 'mcp' ? 'mcp' : 'other'], WATCHED)]
-        : []
-    return [...unplaced, ...unwatchable]
-  })
-}
-
-function unreadable(source: ContractSource | undefined, protocol: RouteConfig['protocol']): string | null {
-  if (source === undefined || !('file' in source)) return null
-  try {
-    accessSync(source.file, constants.R_OK)
-    const found = statSync(source.file)
-    // Only a protobuf contract can be a folder: its files name each other by their paths in it.
-    return found.isFile() || (found.isDirectory() && protocol === 'grpc') ? null : `${source.file} is not a file`
-  } catch (error) {
-    return `${source.file} cannot be read (${errorCode(error) ?? 'unknown error'})`
-  }
-}
-
-/** References may lead into a folder; the file itself has to be in it. */
-function notAround(source: ContractSource | undefined): string | null {
-  if (source === undefined || !('file' in source) || source.root === undefined) return null
-  const { file, root } = source
-  if (statSync(root, { throwIfNoEntry: false })?.isDirectory() !== true) return `${root} is no folder`
-  return file.startsWith(root.endsWith(sep) ? root : root + sep) ? null : `${file} is not in ${root}`
 }
 
 /** A route to our own proxy listener would call itself until something gives way. */

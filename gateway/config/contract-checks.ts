@@ -1,0 +1,64 @@
+/** What the schema cannot say of where contracts come from: files that are not there, sources that nothing can be read from. */
+import { accessSync, constants, statSync } from 'node:fs'
+import { sep } from 'node:path'
+import { errorCode } from '../startup-error.ts'
+import { at } from './located.ts'
+import type { ContractSource, RouteConfig } from './route.ts'
+import type { Config } from './schema.ts'
+import type { Located } from './schema-mistakes.ts'
+
+export function checkContractFiles({ routes }: Config): readonly Located[] {
+  return routes.flatMap(({ contract, protocol }, index) =>
+    (['baseline', 'current'] as const).flatMap((side) => {
+      const place = `/routes/${index}/contract/${side}`
+      const reason = unreadableSource(contract?.[side], protocol)
+      if (reason !== null) return [at(`${place}/file`, reason, 'paths start at this file')]
+      const around = notAround(contract?.[side])
+      return around === null ? [] : [at(`${place}/root`, around, 'name a folder that the file lies in')]
+    }),
+  )
+}
+
+/** An MCP server answers each caller by its credentials, and the gateway has none of its own to look with. */
+const UNWATCHED = {
+  mcp: 'what an MCP server offers is asked for as the caller, with each call and by contract.refresh: without contract.current there is nothing to look at in between',
+  other: 'there is nothing to watch: contract.current is not named',
+} as const
+const WATCHED = 'name contract.current, or leave watch out'
+
+export function checkContractSources({ routes, diff }: Config): readonly Located[] {
+  return routes.flatMap(({ contract, protocol }, index) => {
+    const unplaced = (['baseline', 'current'] as const).flatMap((side) => {
+      const source = contract?.[side]
+      return source !== undefined && 'git' in source && diff.repository === undefined
+        ? [at(`/routes/${index}/contract/${side}/git`, 'there is no repository to read it from', 'add diff.repository')]
+        : []
+    })
+    const unwatchable =
+      contract?.watch !== undefined && contract.current === undefined
+        ? [at(`/routes/${index}/contract/watch`, UNWATCHED[protocol === 'mcp' ? 'mcp' : 'other'], WATCHED)]
+        : []
+    return [...unplaced, ...unwatchable]
+  })
+}
+
+/** Why the file of a source cannot be read, as a sentence; null when it can, or when there is none. */
+export function unreadableSource(source: ContractSource | undefined, protocol: RouteConfig['protocol']): string | null {
+  if (source === undefined || !('file' in source)) return null
+  try {
+    accessSync(source.file, constants.R_OK)
+    const found = statSync(source.file)
+    // Only a protobuf contract can be a folder: its files name each other by their paths in it.
+    return found.isFile() || (found.isDirectory() && protocol === 'grpc') ? null : `${source.file} is not a file`
+  } catch (error) {
+    return `${source.file} cannot be read (${errorCode(error) ?? 'unknown error'})`
+  }
+}
+
+/** References may lead into a folder; the file itself has to be in it. */
+function notAround(source: ContractSource | undefined): string | null {
+  if (source === undefined || !('file' in source) || source.root === undefined) return null
+  const { file, root } = source
+  if (statSync(root, { throwIfNoEntry: false })?.isDirectory() !== true) return `${root} is no folder`
+  return file.startsWith(root.endsWith(sep) ? root : root + sep) ? null : `${file} is not in ${root}`
+}

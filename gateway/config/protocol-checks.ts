@@ -1,0 +1,129 @@
+/** What the schema cannot say of single protocols: members that only one of them has, and what it cannot do without. */
+import { isResourceName, KNOWN_KINDS, RESOURCE_CLASSES } from '../intercept/kubernetes/kinds.ts'
+import { compileRules } from '../intercept/mapped/rules.ts'
+import { unreadableSource } from './contract-checks.ts'
+import { at } from './located.ts'
+import type { RouteConfig } from './route.ts'
+import type { Config } from './schema.ts'
+import type { Located } from './schema-mistakes.ts'
+import { nearest } from './suggestion.ts'
+
+/** What the calls of a protocol are judged by, where nothing in the calls themselves tells it. */
+const JUDGED_BY: Readonly<Partial<Record<RouteConfig['protocol'], string>>> = {
+  http: 'the OpenAPI document that the upstream offers now: contract: { current: { url: … } }',
+  graphql:
+    'the schema that the upstream offers now, contract: { current: { file: … } }, or let the upstream be asked: graphql: { introspect: true }',
+  grpc: 'the .proto file, or the folder of them, that the upstream offers now: contract: { current: { file: … } }',
+}
+
+export function checkJudgedRoutes({ routes }: Config): readonly Located[] {
+  return routes.flatMap(({ name, protocol, contract, graphql }, index) => {
+    const fix = JUDGED_BY[protocol]
+    const isAsked = protocol === 'graphql' && graphql.introspect
+    if (isAsked && contract?.current !== undefined)
+      return [
+        at(
+          `/routes/${index}/graphql/introspect`,
+          'the schema is named in contract.current already',
+          'remove one of the two',
+        ),
+      ]
+    if (fix === undefined || isAsked || contract?.current !== undefined) return []
+    const what = `the ${protocol} route "${name}" has no contract.current, so its calls could not be judged`
+    return [at(`/routes/${index}`, what, `name ${fix}`)]
+  })
+}
+
+export function checkValidation({ routes }: Config): readonly Located[] {
+  return routes.flatMap(({ protocol, validate }, index) => {
+    if (validate === 'off' || protocol === 'http' || (protocol === 'mcp' && validate === 'observe')) return []
+    const pointer = `/routes/${index}/validate`
+    return protocol === 'mcp'
+      ? [
+          at(
+            pointer,
+            'the result of a tool has gone on by the time it is read, so nothing can be refused',
+            'use observe',
+          ),
+        ]
+      : [at(pointer, `calls of the protocol ${protocol} are not described by schemas`, 'remove it')]
+  })
+}
+
+export function checkKubernetesNames({ routes }: Config): readonly Located[] {
+  return routes.flatMap(({ kubernetes }, index) =>
+    (['receipts', 'contracts'] as const).flatMap((list) =>
+      kubernetes[list].flatMap((name, position) =>
+        isResourceName(name)
+          ? []
+          : [
+              at(
+                `/routes/${index}/kubernetes/${list}/${position}`,
+                `"${name}" is no kind that Kubernetes itself brings, and no class of kinds`,
+                resourceHint(name),
+              ),
+            ],
+      ),
+    ),
+  )
+}
+
+function resourceHint(name: string): string {
+  const guess = nearest(name, [...KNOWN_KINDS, ...RESOURCE_CLASSES])
+  const forms = `a kind (Deployment), RESOURCE.GROUP of a custom resource (widgets.example.com), or one of ${RESOURCE_CLASSES.join(', ')}`
+  return `${guess === null ? '' : `did you mean ${guess}? `}Write ${forms}`
+}
+
+export function checkRequestMaps({ routes }: Config): readonly Located[] {
+  return routes.flatMap(({ protocol, map, otherwise }, index) => {
+    const pointer = `/routes/${index}`
+    if (protocol !== 'mapped') {
+      const member = map !== undefined ? 'map' : otherwise !== undefined ? 'otherwise' : null
+      if (member === null) return []
+      return [
+        at(
+          `${pointer}/${member}`,
+          `a route of the protocol ${protocol} is not mapped by rules`,
+          'write protocol: mapped, or remove it',
+        ),
+      ]
+    }
+    if (map === undefined)
+      return [at(pointer, 'a mapped route has rules that say what its requests are', 'add map: [...]')]
+    const compiled = compileRules(map)
+    return compiled.ok
+      ? []
+      : compiled.problem.map(({ pointer: within, message, fix }) => at(`${pointer}/map${within}`, message, fix))
+  })
+}
+
+export function checkAgents({ routes }: Config): readonly Located[] {
+  return routes.flatMap(({ llm, contract }, index) => {
+    const isNamed = llm.agent_header !== undefined || llm.agent_field !== undefined
+    if (llm.agents.length === 0)
+      return isNamed
+        ? [at(`/routes/${index}/llm/agents`, 'no agent is named, so every call that names one is refused', 'list them')]
+        : []
+    if (!isNamed)
+      return [
+        at(`/routes/${index}/llm`, 'nothing says which agent a call belongs to', 'add agent_header or agent_field'),
+      ]
+    return contract?.baseline === undefined
+      ? []
+      : [
+          at(
+            `/routes/${index}/contract/baseline`,
+            'one source cannot be the baseline of several agents',
+            'write one route for each, or leave it out: the first tools seen are pinned',
+          ),
+        ]
+  })
+}
+
+/** Documents that are kept by a server of GraphQL. */
+export function checkDocuments({ routes }: Config): readonly Located[] {
+  return routes.flatMap(({ graphql: { documents } }, index) => {
+    const reason = documents === undefined ? null : unreadableSource({ file: documents }, 'graphql')
+    return reason === null ? [] : [at(`/routes/${index}/graphql/documents`, reason, 'paths start at this file')]
+  })
+}
