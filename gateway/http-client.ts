@@ -40,6 +40,14 @@ export function openPool(origin: string, options: UndiciPool.Options): Pool {
   return new Pool(origin, options)
 }
 
+/** Asks by whatever dispatches a request, as pools do; the options are for the answer, what is sent is the dispatcher's to know. */
+export function requestBy(
+  dispatcher: { dispatch(options: unknown, handler: Dispatcher.DispatchHandler): unknown },
+  options: Dispatcher.RequestOptions,
+): Promise<Dispatcher.ResponseData> {
+  return Reflect.apply(require('undici/lib/api/api-request.js'), dispatcher, [options])
+}
+
 /** What a request says beside its address. */
 export interface RequestOptions extends Omit<Dispatcher.RequestOptions, 'origin' | 'path'> {
   readonly dispatcher: Dispatcher

@@ -207,6 +207,11 @@ export const RouteConfig = Type.Object(
       description:
         'Requests to switch to another protocol (WebSocket, SPDY); what follows the switch is not read. judged: taken only where the request that asks says all that matters (connections into pods as kubernetes.streams says, rules of a map). allow: taken, once that request itself may go on.',
     }),
+    upstream_protocol: Type.Union([Type.Literal('http1'), Type.Literal('http2')], {
+      default: 'http1',
+      description:
+        'Version of HTTP towards the upstream. http2: agreed on inside TLS (ALPN), taken for granted on http://; the upstream must speak it. Switches to another protocol go by HTTP/1.1, gRPC by HTTP/2, whatever is said here.',
+    }),
     timeout: strict(
       {
         connect: seconds(10, 'Connecting to the upstream'),

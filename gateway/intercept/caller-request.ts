@@ -56,7 +56,7 @@ export async function askAsCaller(
     ...(body === null || type === undefined ? [] : ['content-type', type]),
   ]
   const signal = AbortSignal.timeout(call.route.timeout.headers * 1000)
-  const answer = await upstreams.poolOf(call).request({ path, method, headers, body, signal })
+  const answer = await upstreams.askerOf(call).request({ path, method, headers, body, signal })
   return { status: answer.statusCode, headers: answer.headers, body: await readBounded(answer.body, maxBytes) }
 }
 

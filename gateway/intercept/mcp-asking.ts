@@ -60,7 +60,7 @@ export async function askServer(
   const { call } = asker
   const id = `preflight-${randomUUID()}`
   const params = { ...request.params, ...(asker.isModern ? { _meta: protocolMembers(asker.meta) } : {}) }
-  const answer = await upstreams.poolOf(call).request({
+  const answer = await upstreams.askerOf(call).request({
     path: call.upstreamPath,
     method: 'POST',
     headers: ownHeaders(call, request, asker.isModern),

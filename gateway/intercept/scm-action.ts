@@ -157,7 +157,7 @@ export function transportFor(
     maxBytes: Math.max(limits.artifact_side, limits.proxied_body),
     maxRequests: scm.max_requests,
     send: ({ headers, ...request }) =>
-      upstreams.poolOf(call).request({ ...request, headers: { ...credentials(call), ...headers } }),
+      upstreams.askerOf(call).request({ ...request, headers: { ...credentials(call), ...headers } }),
   })
 }
 

@@ -139,11 +139,14 @@ async function passUnjudged(trip: Trip, destination: NamedDestination, deps: Adm
 const UNROUTED: UpstreamRoute = {
   name: EGRESS_ROUTE,
   protocol: 'http',
+  upstream_protocol: 'http1',
   timeout: { connect: 10, headers: 60, idle: 0 },
   tls: {},
 }
 
 /** Other paths of a host that a route names are reached as that route reaches it: same timeouts, same trust. */
 function unrouted(sibling: RouteConfig | undefined): UpstreamRoute {
-  return sibling === undefined ? UNROUTED : { ...UNROUTED, timeout: sibling.timeout, tls: sibling.tls }
+  if (sibling === undefined) return UNROUTED
+  const { upstream_protocol, timeout, tls } = sibling
+  return { ...UNROUTED, upstream_protocol, timeout, tls }
 }

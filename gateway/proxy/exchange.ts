@@ -10,7 +10,7 @@ import type { ExecutionResult } from '../telemetry/events.ts'
 import { readGrpcStatus, type GrpcStatusReader } from './grpc-status.ts'
 import { clientHeaders, mayTrail } from './headers.ts'
 import { passInformational, type Informational } from './informational.ts'
-import { brokenOutcome, faultOf, isOfUsedConnection, type ExchangeFault } from './outcome.ts'
+import { brokenOutcome, faultOf, repeatableAfter, type ExchangeFault } from './outcome.ts'
 import type { Tunnels } from './tunnel.ts'
 import { isAsked, joinUpgrade, type Upgrade } from './upgrade.ts'
 import type { RequestDispatcher } from './upstream.ts'
@@ -195,15 +195,13 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
     }
   }
 
-  /**
-   * Once, what only reads, when a connection that had served before was closed in its face: the upstream let go of it while the
-   * request was on its way, and has not begun to answer (RFC 9112 §9.3.1).
-   */
+  /** Once, before the upstream has begun to answer, and never what streams: that is gone. */
   #mayTryAgain(error: Error): boolean {
     const { request, upgrade, body } = this.#options
-    const isRepeatable = SAFE_METHODS.has(request.method ?? '') && body === null && upgrade === null && !this.#upload
     const hasBegun = this.#status !== null || this.#informational !== null
-    return isRepeatable && !this.#hasTriedAgain && !hasBegun && isOfUsedConnection(error)
+    if (this.#hasTriedAgain || hasBegun || upgrade !== null || this.#upload !== null) return false
+    const allowed = repeatableAfter(error)
+    return allowed === 'any' || (allowed === 'reads' && body === null && SAFE_METHODS.has(request.method ?? ''))
   }
 
   get bytes(): number {

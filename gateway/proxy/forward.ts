@@ -9,7 +9,7 @@ import { isGrpc } from './grpc.ts'
 import { upstreamHeaders } from './headers.ts'
 import { answerStream, inviteBody, sendFault, type Trip } from './trip.ts'
 import type { Tunnels } from './tunnel.ts'
-import type { UpstreamRoute, Upstreams } from './upstream.ts'
+import { goesByHttp2, type UpstreamRoute, type Upstreams } from './upstream.ts'
 import type { DecisionVerdict, ReceiptVerdict } from './verdicts.ts'
 
 /** A call on its way out: of its route only what says how to reach the upstream. */
@@ -50,7 +50,7 @@ export async function forward(
   if (call.body === null) inviteBody(trip)
   const body = call.body ?? (trip.upgrade === null ? await readShortBody(trip, deps) : null)
   const exchange = startExchange({
-    dispatcher: deps.upstreams.dispatcherOf(call),
+    dispatcher: deps.upstreams.dispatcherOf(call, trip.upgrade !== null),
     path: call.upstreamPath,
     request: trip.request,
     response: answerStream(trip),
@@ -83,13 +83,18 @@ function requestHeaders(trip: Trip, call: OutgoingCall, { verdicts }: Passage): 
   // Answers of an MCP server are read as they pass; a compressed one could not be.
   if (isMcp) headers.push('Accept-Encoding', 'identity')
   // Servers of gRPC ask for it: they have proxies in mind that lose trailers.
-  if (isGrpc(call.headers)) headers.push('TE', 'trailers')
+  if (isGrpc(call.headers) || (takesTrailers(call.headers) && goesByHttp2(call))) headers.push('TE', 'trailers')
   for (const { token } of verdicts) headers.push('Preflight-Receipt', token)
   const [only, ...others] = verdicts
   if (only !== undefined && others.length === 0 && only.envelopeHeader !== null) {
     headers.push('Preflight-Decision', only.envelopeHeader)
   }
   return headers
+}
+
+/** Of a client that says so; on HTTP/1.1 it speaks of its own connection only. */
+function takesTrailers({ te }: OutgoingCall['headers']): boolean {
+  return te !== undefined && /(?:^|,)\s*trailers\s*(?:,|$)/i.test(String(te))
 }
 
 function isEncodingWish(name: string): boolean {

@@ -38,6 +38,8 @@ const NOT_SENT_CODES: ReadonlySet<string> = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
   'UND_ERR_CONNECT_TIMEOUT',
+  'NO_HTTP2',
+  'REFUSED_STREAM',
 ])
 
 /** What is certain of an execution whose exchange broke off. @param wasSent a connection had taken the request */
@@ -49,9 +51,33 @@ export function brokenOutcome(fault: ExchangeFault, cause: Error | null, wasSent
   return isNeverSent ? 'NOT_SENT' : 'UNKNOWN'
 }
 
-/** It came on a connection that had served before, and was closed in the face of the request. */
-export function isOfUsedConnection(error: Error): boolean {
-  return error instanceof errors.SocketError && (error.socket?.bytesRead ?? 0) > 0
+/** Requests that may be sent again where no answer has begun. */
+export type Repeatable = 'none' | 'reads' | 'any'
+
+/** Of a request that was lost on HTTP/2, before its answer began. */
+export class LostRequest extends Error {
+  readonly code: string
+  readonly repeatable: Repeatable
+
+  constructor(repeatable: Exclude<Repeatable, 'none'>, cause: Error) {
+    super(cause.message, { cause })
+    this.name = 'LostRequest'
+    this.code = repeatable === 'any' ? 'REFUSED_STREAM' : errorCodeOf(cause)
+    this.repeatable = repeatable
+  }
+}
+
+/**
+ * What may be sent again after this error. `reads`: a connection that had served before was closed in its face, so the upstream
+ * let go of it while the request was on its way (RFC 9112 §9.3.1). `any`: the upstream said that it did not look at it.
+ */
+export function repeatableAfter(error: Error): Repeatable {
+  if (error instanceof LostRequest) return error.repeatable
+  return error instanceof errors.SocketError && (error.socket?.bytesRead ?? 0) > 0 ? 'reads' : 'none'
+}
+
+export function codedError(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code })
 }
 
 function errorCodeOf(error: Error): string {

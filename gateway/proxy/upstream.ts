@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { LRUCache } from 'lru-cache'
 import type { Dispatcher } from 'undici'
-import { openPool, type Pool } from '../http-client.ts'
+import { openPool, requestBy, type Pool } from '../http-client.ts'
 import type { RouteConfig } from '../config/route.ts'
 import { DEFAULT_PORTS, readAuthority } from '../egress/authority.ts'
 import type { Egress } from '../egress/policy.ts'
@@ -13,7 +13,10 @@ import { createHttp2Origin, type Http2Origin } from './http2-origin.ts'
 import { signsAuthority } from './signed-authority.ts'
 
 /** What of a route says how its upstream is reached. */
-export type UpstreamRoute = Pick<RouteConfig, 'name' | 'protocol' | 'upstream' | 'timeout' | 'tls'>
+export type UpstreamRoute = Pick<
+  RouteConfig,
+  'name' | 'protocol' | 'upstream' | 'upstream_protocol' | 'timeout' | 'tls'
+>
 
 /** A request as an exchange sends it. */
 export interface SentRequest {
@@ -32,10 +35,28 @@ export interface RequestDispatcher {
   dispatch(request: SentRequest, handler: Dispatcher.DispatchHandler): unknown
 }
 
+/** By whom the gateway asks an upstream questions of its own. */
+export interface Asker {
+  /** Rejects with an error of undici, of the connection, or with the reason of the signal. */
+  request(question: UpstreamQuestion): Promise<Dispatcher.ResponseData>
+}
+
+export interface UpstreamQuestion {
+  readonly path: string
+  readonly method: string
+  readonly headers: string[] | Readonly<Record<string, string>>
+  readonly body?: Buffer | string | null
+  readonly signal?: AbortSignal
+}
+
+/** Of a call, what says how its upstream is reached. */
+export type ReachedBy = Pick<Call, 'origin' | 'headers'> & { readonly route: UpstreamRoute }
+
 export interface Upstreams {
-  poolOf(call: Pick<Call, 'origin'> & { readonly route: UpstreamRoute }): Pool
-  /** How the call itself is sent: by HTTP/2 what only means something there, all else from the pool. */
-  dispatcherOf(call: Pick<Call, 'origin' | 'headers'> & { readonly route: UpstreamRoute }): RequestDispatcher
+  /** Speaks as the route says. */
+  askerOf(call: Pick<ReachedBy, 'origin' | 'route'>): Asker
+  /** How the call itself is sent. @param isUpgrade HTTP/2 has no such switch, so it goes by HTTP/1.1 */
+  dispatcherOf(call: ReachedBy, isUpgrade: boolean): RequestDispatcher
   /** Breaks off what is under way and closes every socket. */
   close(): Promise<void>
 }
@@ -67,7 +88,7 @@ export function createUpstreams(egress: () => Egress): Upstreams {
     named.set(key, pool)
     return pool
   }
-  const poolOf: Upstreams['poolOf'] = ({ route, origin }) => {
+  const poolOf = ({ route, origin }: Pick<ReachedBy, 'origin' | 'route'>): Pool => {
     if (route.upstream === undefined) return namedPool(route, origin)
     const known = byRoute.get(route)
     if (known !== undefined) return known
@@ -78,8 +99,10 @@ export function createUpstreams(egress: () => Egress): Upstreams {
     return pool
   }
   return {
-    poolOf,
-    dispatcherOf: (call) => (needsHttp2(call) ? http2Origin(call.route, call.origin) : poolOf(call)),
+    askerOf: (call) =>
+      call.route.upstream_protocol === 'http2' ? askerBy(http2Origin(call.route, call.origin)) : poolOf(call),
+    dispatcherOf: (call, isUpgrade) =>
+      goesByHttp2(call) && !isUpgrade ? http2Origin(call.route, call.origin) : poolOf(call),
     async close() {
       const pools = [...ofRoutes.values(), ...named.values()]
       ofRoutes.clear()
@@ -91,9 +114,27 @@ export function createUpstreams(egress: () => Egress): Upstreams {
   }
 }
 
-/** Where the route says another upstream, the authority is another one, and the signature is worth nothing anyway. */
-function needsHttp2({ headers, route }: Pick<Call, 'headers'> & { readonly route: UpstreamRoute }): boolean {
-  return isGrpc(headers) || (route.upstream === undefined && signsAuthority(headers))
+/**
+ * Where the route says so, and for what only means something there. Where the route says another upstream, the authority is
+ * another one, and a signature of it is worth nothing anyway.
+ */
+export function goesByHttp2({ headers, route }: Pick<ReachedBy, 'headers' | 'route'>): boolean {
+  if (route.upstream_protocol === 'http2' || isGrpc(headers)) return true
+  return route.upstream === undefined && signsAuthority(headers)
+}
+
+function askerBy(origin: Http2Origin): Asker {
+  return {
+    request({ path, method, headers, body = null, signal }) {
+      const fields = Array.isArray(headers) ? headers : Object.entries(headers).flat()
+      const bytes = typeof body === 'string' ? Buffer.from(body) : body
+      const dispatcher = {
+        dispatch: (_options: unknown, handler: Dispatcher.DispatchHandler) =>
+          origin.dispatch({ path, method, headers: fields, body: bytes }, handler),
+      }
+      return requestBy(dispatcher, { path, method, ...(signal === undefined ? {} : { signal }) })
+    },
+  }
 }
 
 function keyOf({ timeout, tls }: UpstreamRoute, origin: string): string {
