@@ -97,6 +97,7 @@ export function expandFindings(groups: readonly FindingGroup[], limit = Number.P
   return findings
 }
 
+/** Findings of a level (all levels when left out): one for each place that a change reaches, listed or not. */
 export function countFindings(groups: readonly FindingGroup[], level?: Level): number {
   return groups.reduce((sum, group) => (level && group.level !== level ? sum : sum + countPlaces(group)), 0)
 }

@@ -16,10 +16,12 @@ export function canonicalJson(value: unknown): string {
   return text
 }
 
+/** `sha256:` and the lower-case hexadecimal hash of the UTF-8 bytes. */
 export function digestText(text: string, sha256: Sha256): Digest {
   return `sha256:${sha256(text)}`
 }
 
+/** The digest of the RFC 8785 text; throws as `canonicalJson` does. */
 export function digestJson(value: unknown, sha256: Sha256): Digest {
   return digestText(canonicalJson(value), sha256)
 }

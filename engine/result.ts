@@ -17,10 +17,12 @@ export interface Problem {
   readonly column?: number
 }
 
+/** A step that succeeded. */
 export function ok<T>(value: T): { readonly ok: true; readonly value: T } {
   return { ok: true, value }
 }
 
+/** A step that could not be done, and why. */
 export function fail(problem: Problem): { readonly ok: false; readonly problem: Problem } {
   return { ok: false, problem }
 }

@@ -273,6 +273,20 @@ test('every source begins by saying what it is for', () => {
   assert.deepEqual(silent, [])
 })
 
+test('every function of the public face says what it takes and gives', () => {
+  const face = sources.find(({ path }) => path === 'engine/index.ts') ?? assert.fail('the engine has a face')
+  const names = [...face.code.matchAll(/^export \{([^}]*)\} from '\.\/([^']+\.ts)'/gm)].flatMap(
+    ([, list = '', file = '']) => list.split(',').map((name) => ({ name: name.trim(), file: `engine/${file}` })),
+  )
+  assert.ok(names.length > 50, 'the names are found')
+  const undocumented = names.filter(({ name, file }) => {
+    const text = sources.find(({ path }) => path === file)?.text ?? ''
+    const [first] = [...text.matchAll(new RegExp(`(\\*/)?\\nexport (?:async )?function ${name}\\b`, 'g'))]
+    return first !== undefined && first[1] === undefined
+  })
+  assert.deepEqual(undocumented, [])
+})
+
 test('a source past 400 lines says in its header why it is one file', () => {
   const unexplained = sources
     .filter(({ text }) => text.split('\n').length > 401)

@@ -41,6 +41,7 @@ export function directiveOf(action: string): Directive {
   return DIRECTIVES[known ?? 'STOP']
 }
 
+/** Of two decisions the one that lets less through; the first where they are alike. */
 export function stricter(a: Decision, b: Decision): Decision {
   return DECISION_CLASSES[a].strictness >= DECISION_CLASSES[b].strictness ? a : b
 }

@@ -92,6 +92,10 @@ export interface ConsumerReach {
   readonly observed: readonly string[] | null
 }
 
+/**
+ * All that a policy makes of a change set: rulings of its rules, waivers, freezes and demands, and whom it reaches. The clock and
+ * the past come with the terms (`now` in milliseconds since the epoch), so the same terms give the same judgement.
+ */
 export function judge(analyses: readonly ArtifactAnalysis[], terms: JudgingTerms): JudgedChangeSet {
   const { policy, context, route = null, release = null, consumers = [], observed = null, history = [], now } = terms
   const rows = [...analyses]

@@ -50,6 +50,7 @@ export interface ControlFacts {
   readonly enforcement: Enforcement
 }
 
+/** What a consumer branches on, and what its receipt is good for now: `currently_authorized` needs all of the facts to hold. */
 export function controlEnvelope(envelope: Envelope, facts: ControlFacts): ControlEnvelope {
   const { decision, execution_action, safe_for_agent, required_action } = envelope
   return {

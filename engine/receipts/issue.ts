@@ -21,6 +21,10 @@ export interface PreparedReceipt {
   finish(signature: string): IssuedReceipt
 }
 
+/**
+ * The first half of issuing: claims over the hash of the body, ready to be signed wherever the key is.
+ * @param draft the envelope without receipt and body hash
+ */
 export function prepareReceipt(
   draft: EnvelopeDraft,
   keyId: string,

@@ -60,10 +60,12 @@ const RULES: ReadonlyMap<string, Rule> = new Map(
     .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)),
 )
 
+/** Every rule of every format, by id. */
 export function ruleTable(): readonly Rule[] {
   return [...RULES.values()]
 }
 
+/** Undefined: no rule has this id. */
 export function ruleOf(id: string): Rule | undefined {
   return RULES.get(id)
 }
