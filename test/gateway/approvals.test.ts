@@ -47,7 +47,8 @@ function idIn(body: unknown): string {
 describe('an approval', () => {
   let api: ApiFake
   let approver: string
-  let now = Date.parse('2026-11-21T10:00:00.400Z')
+  // Later than the key that signs was made, whenever this runs.
+  let now = Date.parse('2126-11-21T10:00:00.400Z')
   before(async () => {
     api = await startApi({ policy: asking(), now: () => now, config: { rate: { per_minute: 10_000 } } })
     approver = await api.newKey('approver')
@@ -90,7 +91,7 @@ describe('an approval', () => {
     assert.equal(at(body, 'approval', 'state'), 'granted')
     assert.equal(at(body, 'approval', 'in_force'), true)
     assert.equal(at(body, 'approval', 'comment'), 'reviewed with the owner')
-    assert.equal(at(body, 'approval', 'valid_until'), '2026-11-21T14:00:00.000Z')
+    assert.equal(at(body, 'approval', 'valid_until'), '2126-11-21T14:00:00.000Z')
     assert.match(textAt(body, 'approval', 'approver'), /^v:[0-9a-f]{12}$/)
     const old = await api.get(`/api/v1/decisions/${textAt(asked, 'decision_result', 'decision_id')}`)
     assert.equal(at(old.body, 'execution_action'), 'REQUEST_APPROVAL')
@@ -132,7 +133,7 @@ describe('an approval', () => {
     const id = idIn(await authorize(place))
     await grant(id, { comment: 'briefly', validity: 60 })
     const next = await authorize(place)
-    assert.equal(at(next, 'decision_result', 'expires_at'), '2026-11-21T10:01:00Z')
+    assert.equal(at(next, 'decision_result', 'expires_at'), '2126-11-21T10:01:00Z')
     now += 60_000
     const after = await authorize(place)
     assert.equal(at(after, 'decision'), 'REQUIRE_APPROVAL')
