@@ -8,13 +8,13 @@ import { GatewayError } from '../errors.ts'
 import { LOCAL_TENANT } from '../keys/api-keys.ts'
 import type { ApprovalRow, ApprovalSettlement, ApprovalState } from '../store/store.ts'
 import { EXIT, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
-import { CONFIG_OPTION, configOf, DATA_DIR_OPTION } from './config-option.ts'
-import { positiveInteger } from './diff.ts'
+import { configOf, PLACE_OPTIONS } from './config-option.ts'
+import { DEFAULT_LIMIT, LIMIT, positiveInteger } from './number-options.ts'
 import { instant, LIST_FORMAT, show, table } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
-import { groupsOf, withStore } from './keys.ts'
+import { withStore } from './data-directory.ts'
+import { groupsOf } from './keys.ts'
 
-const PLACE = [CONFIG_OPTION, DATA_DIR_OPTION]
 const TENANT = { name: 'tenant', value: 'TENANT', help: 'Whose; local unless told.' }
 const STATES = ['pending', 'granted', 'denied', 'expired'] as const satisfies readonly ApprovalState[]
 
@@ -29,15 +29,15 @@ const list: Command = {
   operandCount: [0, 0],
   options: [
     { name: 'state', value: 'STATE', allowed: STATES, help: 'Only in this state.' },
-    { name: 'limit', value: 'N', help: 'How many at the most; 50 unless told.' },
+    LIMIT,
     TENANT,
     LIST_FORMAT,
-    ...PLACE,
+    ...PLACE_OPTIONS,
   ],
   run: async (args, io) => {
     const now = Date.now()
     const state = STATES.find((known) => known === args.value('state'))
-    const limit = positiveInteger(args, 'limit', 50)
+    const limit = positiveInteger(args, 'limit', DEFAULT_LIMIT)
     const filter = { tenant: tenantOf(args), limit, now, ...(state === undefined ? {} : { state }) }
     const rows = await withStore(args, io, (store) => store.approvals(filter))
     show(
@@ -70,7 +70,7 @@ const grant: Command = {
       help: 'Groups that you speak for, e.g. payments; recorded. Needed where the policy names who may grant.',
     },
     TENANT,
-    ...PLACE,
+    ...PLACE_OPTIONS,
   ],
   notes: NOTES,
   run: (args, io) => speak('granted', args, io),
@@ -81,7 +81,7 @@ const deny: Command = {
   summary: 'Deny an approval.',
   operands: 'ID',
   operandCount: [1, 1],
-  options: [COMMENT, TENANT, ...PLACE],
+  options: [COMMENT, TENANT, ...PLACE_OPTIONS],
   notes: NOTES,
   run: (args, io) => speak('denied', args, io),
 }

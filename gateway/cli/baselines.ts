@@ -10,19 +10,17 @@ import type { Store } from '../store/store.ts'
 import { createLogger } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { EXIT, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
-import { CONFIG_OPTION, configSource, DATA_DIR_OPTION } from './config-option.ts'
+import { configSource, PLACE_OPTIONS } from './config-option.ts'
 import { instant, LIST_FORMAT, show, table } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
-import { openExistingRing, withStore } from './keys.ts'
-
-const PLACE = [CONFIG_OPTION, DATA_DIR_OPTION]
+import { openExistingRing, withStore } from './data-directory.ts'
 
 const list: Command = {
   name: 'list',
   summary: 'List the baselines of the routes, and which upstreams offer something else.',
   operands: '',
   operandCount: [0, 0],
-  options: [LIST_FORMAT, ...PLACE],
+  options: [LIST_FORMAT, ...PLACE_OPTIONS],
   run: async (args, io) => {
     const views = await withBaselines(args, io, (baselines) => baselines.list())
     show(args, io, views.map(viewRow), () => baselineTable(views))
@@ -35,7 +33,10 @@ const showOne: Command = {
   summary: 'Write the baseline of a route, or what is offered instead.',
   operands: 'ROUTE',
   operandCount: [1, 1],
-  options: [{ name: 'candidate', help: 'What the upstream offers now, when that is not the baseline.' }, ...PLACE],
+  options: [
+    { name: 'candidate', help: 'What the upstream offers now, when that is not the baseline.' },
+    ...PLACE_OPTIONS,
+  ],
   notes:
     'To review a change: preflight baselines show ROUTE > before; preflight baselines show ROUTE --candidate > after;\n' +
     'preflight diff before after.\nExit codes: 0 written, 1 there is none.',
@@ -58,7 +59,7 @@ const promote: Command = {
   summary: 'Make the reviewed candidate of a route its baseline, or confirm the baseline.',
   operands: 'ROUTE DIGEST',
   operandCount: [2, 2],
-  options: [...PLACE],
+  options: [...PLACE_OPTIONS],
   notes:
     'ROUTE is one of the configuration (--config, or PREFLIGHT_CONFIG).\n' +
     'DIGEST is that of the contract that was reviewed (preflight baselines list): another one offered meanwhile is refused. The\n' +

@@ -5,13 +5,12 @@ import { breakGlassView } from '../break-glass/view.ts'
 import { GatewayError } from '../errors.ts'
 import type { BreakGlassRow } from '../store/store.ts'
 import { EXIT, UsageError, type Arguments, type Command, type CommandGroup } from './command.ts'
-import { CONFIG_OPTION, configOf, DATA_DIR_OPTION } from './config-option.ts'
-import { positiveInteger } from './diff.ts'
+import { configOf, PLACE_OPTIONS } from './config-option.ts'
+import { positiveInteger } from './number-options.ts'
 import { instant, LIST_FORMAT, show, table } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
-import { withStore } from './keys.ts'
+import { withStore } from './data-directory.ts'
 
-const PLACE = [CONFIG_OPTION, DATA_DIR_OPTION]
 const LONGEST_LIST = 500
 const SHORTEST_REASON = 10
 
@@ -20,7 +19,7 @@ const list: Command = {
   summary: 'List exceptions, newest first.',
   operands: '',
   operandCount: [0, 0],
-  options: [{ name: 'open', help: 'Only those in force.' }, LIST_FORMAT, ...PLACE],
+  options: [{ name: 'open', help: 'Only those in force.' }, LIST_FORMAT, ...PLACE_OPTIONS],
   run: async (args, io) => {
     const now = Date.now()
     const filter = { limit: LONGEST_LIST, ...(args.flag('open') && { openAt: now }) }
@@ -48,7 +47,7 @@ const open: Command = {
       help: `Why, for the record; at least ${SHORTEST_REASON} characters.`,
     },
     { name: 'duration', value: 'SECONDS', isRequired: true, help: 'How long; at the most break_glass.maximum.' },
-    ...PLACE,
+    ...PLACE_OPTIONS,
   ],
   notes:
     'Recorded as cli:USER. Each call that goes on because of it is counted, marked in its record and logged as an error; ' +
@@ -61,7 +60,7 @@ const close: Command = {
   summary: 'Close an exception before its time.',
   operands: 'ID',
   operandCount: [1, 1],
-  options: [...PLACE],
+  options: [...PLACE_OPTIONS],
   run: async (args, io) => {
     const [id = ''] = args.operands
     const row = await withStore(args, io, (store) => store.closeBreakGlass(id, byUser(), Date.now()))

@@ -1,14 +1,13 @@
 /** `preflight ca`: the authority whose certificates agents are shown on intercepted connections; what they are to trust, and its rotation. */
-import { existsSync } from 'node:fs'
 import { X509Certificate } from 'node:crypto'
 import { resolve } from 'node:path'
 import { createAuthorities, type Authorities, type PublishedAuthority } from '../tls/authorities.ts'
-import { EXIT, UsageError, type Arguments, type Command, type CommandGroup } from './command.ts'
-import { CONFIG_OPTION, configOf, DATA_DIR_OPTION } from './config-option.ts'
+import { EXIT, type Arguments, type Command, type CommandGroup } from './command.ts'
+import { configOf, PLACE_OPTIONS } from './config-option.ts'
+import { requirePath } from './data-directory.ts'
 import { instant, table } from './format.ts'
+import { wholeSeconds } from './number-options.ts'
 import { writeLine, type CommandIo } from './io.ts'
-
-const PLACE = [CONFIG_OPTION, DATA_DIR_OPTION]
 
 /** Seconds in which agents can be given the new certificate before it signs: a day. */
 const DEFAULT_OVERLAP = 86_400
@@ -25,7 +24,7 @@ const show: Command = {
       allowed: ['pem', 'text'],
       help: 'text lists them with their dates and fingerprints; pem unless told.',
     },
-    ...PLACE,
+    ...PLACE_OPTIONS,
   ],
   notes: [
     'Made now when there is none yet. A running gateway serves the same at /.well-known/preflight-ca.pem of its API.',
@@ -50,12 +49,12 @@ const rotate: Command = {
       value: 'SECONDS',
       help: `How long agents have to learn of it before it signs; ${DEFAULT_OVERLAP} unless told.`,
     },
-    ...PLACE,
+    ...PLACE_OPTIONS,
   ],
   notes: 'A running gateway takes it up by itself. Give agents the new bundle (preflight ca show) within the overlap.',
   run: async (args, io) => {
     const authorities = authoritiesOf(args, io)
-    await authorities.rotate(overlapOf(args))
+    await authorities.rotate(wholeSeconds(args, 'overlap', DEFAULT_OVERLAP))
     writeLine(io.stdout, listing(await authorities.published()))
     return EXIT.good
   },
@@ -71,10 +70,7 @@ export const caGroup: CommandGroup = {
 function authoritiesOf(args: Arguments, io: CommandIo): Authorities {
   const { data_dir: configured, tls } = configOf(args, io)
   const dataDir = resolve(configured)
-  if (tls.ca === undefined && !existsSync(dataDir))
-    throw new UsageError(
-      `there is no directory ${dataDir}; name the data directory of the gateway with --data-dir or --config`,
-    )
+  if (tls.ca === undefined) requirePath(dataDir, `there is no directory ${dataDir}`)
   return createAuthorities({ dataDir, ca: tls.ca, now: Date.now })
 }
 
@@ -93,11 +89,4 @@ function listing(authorities: readonly PublishedAuthority[]): string {
       ]
     }),
   )
-}
-
-function overlapOf(args: Arguments): number {
-  const text = args.value('overlap')
-  const seconds = text === undefined ? DEFAULT_OVERLAP : Number(text)
-  if (Number.isSafeInteger(seconds) && seconds >= 0) return seconds
-  throw new UsageError('--overlap takes whole seconds, 0 or more')
 }

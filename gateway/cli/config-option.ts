@@ -12,11 +12,14 @@ export const CONFIG_OPTION: OptionSpec = {
   help: 'Configuration file (YAML or JSON); else PREFLIGHT_CONFIG, else the defaults.',
 }
 
-export const DATA_DIR_OPTION: OptionSpec = {
+const DATA_DIR_OPTION: OptionSpec = {
   name: 'data-dir',
   value: 'DIR',
   help: 'Data directory, over the configuration.',
 }
+
+/** Where a gateway has its data. */
+export const PLACE_OPTIONS: readonly OptionSpec[] = [CONFIG_OPTION, DATA_DIR_OPTION]
 
 /** What the command line, the environment and the file say together. */
 export function configSource(args: Arguments, { environment }: CommandIo): ConfigSource {

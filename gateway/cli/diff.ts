@@ -20,6 +20,7 @@ import { renderReport, REPORT_FORMS } from '../report/report.ts'
 import { EXIT, UsageError, type Arguments, type Command, type ExitCode } from './command.ts'
 import { COMPARE_OPTIONS, compareOptionsOf } from './diff-options.ts'
 import { filesOf, readSource, type DocumentSource } from './documents.ts'
+import { positiveInteger } from './number-options.ts'
 import { wantsColour, writeLine, type CommandIo } from './io.ts'
 
 const FAIL_ON = ['breaking', 'dangerous', 'none'] as const
@@ -136,13 +137,4 @@ function refuse({ code, message, pointer, line, column }: Problem, io: CommandIo
   const place = line === undefined ? '' : ` (line ${line}, column ${column ?? 1})`
   writeLine(io.stderr, `preflight diff: ${message}${place}${pointer ? ` at ${pointer}` : ''}`)
   return code.startsWith('ANALYSIS_') ? EXIT.undecided : EXIT.usage
-}
-
-/** Throws a UsageError on anything but a positive integer. */
-export function positiveInteger(args: Arguments, name: string, fallback: number): number {
-  const text = args.value(name)
-  if (text === undefined) return fallback
-  const number = Number(text)
-  if (Number.isSafeInteger(number) && number > 0) return number
-  throw new UsageError(`--${name} takes a positive whole number, not ${JSON.stringify(text)}`)
 }

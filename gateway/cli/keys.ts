@@ -1,18 +1,13 @@
 /** `preflight keys`: API keys in the store, receipt keys in the data directory; both while the gateway runs or while it does not. */
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { readGroups } from '../approvals/approvers.ts'
 import { ROLES, apiKeyRow, mintApiKey } from '../keys/api-keys.ts'
-import { keyFile } from '../keys/key-file.ts'
-import { openKeyRing, type KeyRing } from '../keys/key-ring.ts'
-import { ledgerFile, openStore } from '../store/open.ts'
-import type { ApiKey, Store } from '../store/store.ts'
+import type { ApiKey } from '../store/store.ts'
 import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
-import { CONFIG_OPTION, configOf, DATA_DIR_OPTION } from './config-option.ts'
+import { configOf, PLACE_OPTIONS } from './config-option.ts'
+import { openExistingRing, withNewStore, withStore } from './data-directory.ts'
 import { instant, LIST_FORMAT, show, table } from './format.ts'
+import { wholeSeconds } from './number-options.ts'
 import { writeLine, type CommandIo } from './io.ts'
-
-const PLACE = [CONFIG_OPTION, DATA_DIR_OPTION]
 
 /** Seconds in which caches of the key set learn of a new key before it signs. */
 const DEFAULT_OVERLAP = 300
@@ -33,7 +28,7 @@ const create: Command = {
     },
     { name: 'groups', value: 'NAMES', help: 'Groups of approvers that the holder is in, e.g. payments,security.' },
     { name: 'test', help: 'A pf_test_ key instead of a pf_live_ one.' },
-    ...PLACE,
+    ...PLACE_OPTIONS,
   ],
   notes: 'The key is printed on stdout and kept nowhere; only its SHA-256 is stored.',
   run: async (args, io) => {
@@ -67,7 +62,7 @@ const list: Command = {
   summary: 'List API keys (never the keys themselves).',
   operands: '',
   operandCount: [0, 0],
-  options: [LIST_FORMAT, ...PLACE],
+  options: [LIST_FORMAT, ...PLACE_OPTIONS],
   run: async (args, io) => {
     const rows = await withStore(args, io, (store) => store.apiKeys())
     show(args, io, rows.map(apiKeyView), (views) =>
@@ -94,7 +89,7 @@ const revoke: Command = {
   summary: 'Revoke an API key (v:…) or a receipt key (its key id), at once and for good.',
   operands: 'ID',
   operandCount: [1, 1],
-  options: PLACE,
+  options: PLACE_OPTIONS,
   notes: 'A revoked receipt key makes every receipt that it signed invalid; to end a key without that, retire it.',
   run: async (args, io) => {
     const [id = ''] = args.operands
@@ -107,7 +102,7 @@ const showKeys: Command = {
   summary: 'Show the receipt keys as they are published.',
   operands: '',
   operandCount: [0, 0],
-  options: [{ ...LIST_FORMAT, help: 'json is the JWK Set for preflight verify; text unless told.' }, ...PLACE],
+  options: [{ ...LIST_FORMAT, help: 'json is the JWK Set for preflight verify; text unless told.' }, ...PLACE_OPTIONS],
   run: async (args, io) => {
     const ring = await openExistingRing(args, io)
     show(args, io, ring.published(), ({ keys }) =>
@@ -131,7 +126,7 @@ const rotate: Command = {
       value: 'SECONDS',
       help: `How long it is published before it signs; ${DEFAULT_OVERLAP} unless told.`,
     },
-    ...PLACE,
+    ...PLACE_OPTIONS,
   ],
   notes: 'A running gateway takes the new key up by itself.',
   run: async (args, io) => {
@@ -140,7 +135,7 @@ const rotate: Command = {
         'receipts are signed by an external signer; make the new key there, then put its public key into signer.public_key',
       )
     const ring = await openExistingRing(args, io)
-    writeLine(io.stdout, await ring.rotate(overlapOf(args)))
+    writeLine(io.stdout, await ring.rotate(wholeSeconds(args, 'overlap', DEFAULT_OVERLAP)))
     return EXIT.good
   },
 }
@@ -150,7 +145,7 @@ const retire: Command = {
   summary: 'Retire a receipt key: it signs no more, its receipts stay valid.',
   operands: 'KEY_ID',
   operandCount: [1, 1],
-  options: PLACE,
+  options: PLACE_OPTIONS,
   run: (args, io) => endReceiptKey('retire', args, io),
 }
 
@@ -182,13 +177,6 @@ function told(done: boolean, yes: string, no: string, io: CommandIo): ExitCode {
   return done ? EXIT.good : EXIT.no
 }
 
-function overlapOf(args: Arguments): number {
-  const text = args.value('overlap')
-  const seconds = text === undefined ? DEFAULT_OVERLAP : Number(text)
-  if (Number.isSafeInteger(seconds) && seconds >= 0) return seconds
-  throw new UsageError('--overlap takes whole seconds, 0 or more')
-}
-
 function apiKeyView({ audience, name, role, groups, tenant, plan, createdAt, revokedAt }: ApiKey) {
   return {
     audience,
@@ -208,34 +196,4 @@ export function groupsOf(args: Arguments): readonly string[] {
   const groups = text === undefined ? [] : readGroups(text)
   if (groups !== null) return groups
   throw new UsageError('--groups takes names joined by commas, of a-z 0-9 _ . -, e.g. payments,security')
-}
-
-/** A mistyped data directory must not become a new set of keys. */
-export function openExistingRing(args: Arguments, io: CommandIo): Promise<KeyRing> {
-  const directory = resolve(configOf(args, io).data_dir)
-  requireFile(keyFile(directory), 'receipt keys')
-  return openKeyRing(directory)
-}
-
-function requireFile(file: string, what: string): void {
-  if (existsSync(file)) return
-  throw new UsageError(
-    `there are no ${what} at ${file}; name the data directory of the gateway with --data-dir or --config`,
-  )
-}
-
-/** Opens the store that is there for one piece of work. */
-export function withStore<T>(args: Arguments, io: CommandIo, work: (store: Store) => Promise<T>): Promise<T> {
-  requireFile(ledgerFile(configOf(args, io)), 'records')
-  return withNewStore(args, io, work)
-}
-
-/** The same, and makes the store when there is none: keys can be made before the first start. */
-async function withNewStore<T>(args: Arguments, io: CommandIo, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore(configOf(args, io))
-  try {
-    return await work(store)
-  } finally {
-    await store.close()
-  }
 }

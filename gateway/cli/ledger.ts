@@ -5,13 +5,11 @@ import { LOCAL_TENANT } from '../keys/api-keys.ts'
 import { EFFECTS, type CallFilter, type StoredCall } from '../store/call.ts'
 import type { LedgerFilter, Store, StoredDecision } from '../store/store.ts'
 import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type OptionSpec } from './command.ts'
-import { CONFIG_OPTION, DATA_DIR_OPTION } from './config-option.ts'
-import { positiveInteger } from './diff.ts'
+import { PLACE_OPTIONS } from './config-option.ts'
+import { DEFAULT_LIMIT, LIMIT, positiveInteger } from './number-options.ts'
 import { instant, LIST_FORMAT, show, table } from './format.ts'
 import { writeLine } from './io.ts'
-import { withStore } from './keys.ts'
-
-const PLACE = [CONFIG_OPTION, DATA_DIR_OPTION]
+import { withStore } from './data-directory.ts'
 
 const TENANT: OptionSpec = { name: 'tenant', value: 'TENANT', help: 'Whose; local unless told.' }
 /** Of decisions and calls alike. */
@@ -31,8 +29,6 @@ export const LEDGER_FILTERS: readonly OptionSpec[] = [
   ...WHERE_AND_WHEN,
 ]
 
-const LIMIT: OptionSpec = { name: 'limit', value: 'N', help: 'How many at the most; 50 unless told.' }
-
 const list: Command = {
   name: 'list',
   summary: 'List decisions, newest first.',
@@ -42,10 +38,10 @@ const list: Command = {
     ...LEDGER_FILTERS,
     LIMIT,
     { name: 'format', value: 'FORMAT', allowed: ['text', 'json'], help: 'json has the envelopes; text unless told.' },
-    ...PLACE,
+    ...PLACE_OPTIONS,
   ],
   run: async (args, io) => {
-    const filter = filterOf(args, 50)
+    const filter = filterOf(args, DEFAULT_LIMIT)
     const rows = await withStore(args, io, (store) => store.ledger(filter))
     show(args, io, rows.map(decisionView), () => decisionTable(rows))
     return EXIT.good
@@ -63,7 +59,7 @@ const calls: Command = {
     ...WHERE_AND_WHEN,
     LIMIT,
     LIST_FORMAT,
-    ...PLACE,
+    ...PLACE_OPTIONS,
   ],
   notes: 'drifted: the answer had another shape than the pinned contract says. refused: the arguments had.',
   run: async (args, io) => {
@@ -79,7 +75,7 @@ const verifyChain: Command = {
   summary: 'Recompute the hash chain of the ledger.',
   operands: '',
   operandCount: [0, 0],
-  options: PLACE,
+  options: PLACE_OPTIONS,
   notes: 'Exit codes: 0 the chain is whole, 1 a row was changed, removed or moved, 3 it could not be read.',
   run: async (args, io) => {
     const broken = await withStore(args, io, (store) => store.verifyChain())
@@ -116,7 +112,7 @@ export function filterOf(args: Arguments, limit: number): LedgerFilter {
 
 function callFilterOf(args: Arguments): CallFilter {
   const effect = EFFECTS.find((name) => name === args.value('effect'))
-  const { tenant, limit, route, from, to } = filterOf(args, 50)
+  const { tenant, limit, route, from, to } = filterOf(args, DEFAULT_LIMIT)
   return {
     tenant,
     limit,

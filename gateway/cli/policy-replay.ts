@@ -6,10 +6,10 @@ import { sha256Hex } from '../hash.ts'
 import type { CaseResult } from '../report/policy-junit.ts'
 import type { LedgerFilter, Store, StoredDecision } from '../store/store.ts'
 import { EXIT, type Arguments, type ExitCode, type OptionSpec } from './command.ts'
-import { CONFIG_OPTION, configOf, DATA_DIR_OPTION } from './config-option.ts'
+import { configOf, PLACE_OPTIONS } from './config-option.ts'
 import { instant, LIST_FORMAT, show, table } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
-import { withStore } from './keys.ts'
+import { withStore } from './data-directory.ts'
 import { filterOf, LEDGER_FILTERS } from './ledger.ts'
 
 export const REPLAY_OPTIONS: readonly OptionSpec[] = [
@@ -17,8 +17,7 @@ export const REPLAY_OPTIONS: readonly OptionSpec[] = [
   ...LEDGER_FILTERS,
   { name: 'limit', value: 'N', help: 'How many of the newest at the most; 1000 unless told.' },
   { ...LIST_FORMAT, allowed: ['text', 'json', 'junit'] },
-  CONFIG_OPTION,
-  DATA_DIR_OPTION,
+  ...PLACE_OPTIONS,
 ]
 
 export const REPLAY_NOTES = [

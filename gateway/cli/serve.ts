@@ -2,7 +2,7 @@
 import type { Gateway } from '../main.ts'
 import { releaseStartupMemory } from '../startup-memory.ts'
 import { EXIT, type Command, type ExitCode } from './command.ts'
-import { CONFIG_OPTION, configSource, DATA_DIR_OPTION } from './config-option.ts'
+import { configSource, PLACE_OPTIONS } from './config-option.ts'
 import { wantsColour, writeLine, type CommandIo } from './io.ts'
 import { startSummary } from './start-summary.ts'
 
@@ -11,7 +11,7 @@ export const serveCommand: Command = {
   summary: 'Run the gateway: proxy, API and admin listeners.',
   operands: '',
   operandCount: [0, 0],
-  options: [CONFIG_OPTION, DATA_DIR_OPTION],
+  options: PLACE_OPTIONS,
   notes: [
     'Environment variables go over the file: PREFLIGHT_ and the path of a setting, e.g. PREFLIGHT_LOG_LEVEL.',
     'SIGHUP reads configuration and policy again; SIGTERM and SIGINT drain and stop, a second one stops at once.',

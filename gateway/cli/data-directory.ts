@@ -1,0 +1,40 @@
+/** What commands find in the data directory of a gateway. A mistyped path is told, and never becomes another ledger, another set of keys. */
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { keyFile } from '../keys/key-file.ts'
+import { openKeyRing, type KeyRing } from '../keys/key-ring.ts'
+import { ledgerFile, openStore } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
+import { UsageError, type Arguments } from './command.ts'
+import { configOf } from './config-option.ts'
+import type { CommandIo } from './io.ts'
+
+/** @param what is missing where it is not there, in words: `there are no records at FILE` */
+export function requirePath(path: string, what: string): void {
+  if (existsSync(path)) return
+  throw new UsageError(`${what}; name the data directory of the gateway with --data-dir or --config`)
+}
+
+export function openExistingRing(args: Arguments, io: CommandIo): Promise<KeyRing> {
+  const directory = resolve(configOf(args, io).data_dir)
+  const file = keyFile(directory)
+  requirePath(file, `there are no receipt keys at ${file}`)
+  return openKeyRing(directory)
+}
+
+/** Opens the store that is there for one piece of work. */
+export function withStore<T>(args: Arguments, io: CommandIo, work: (store: Store) => Promise<T>): Promise<T> {
+  const file = ledgerFile(configOf(args, io))
+  requirePath(file, `there are no records at ${file}`)
+  return withNewStore(args, io, work)
+}
+
+/** The same, and makes the store when there is none: keys can be made before the first start. */
+export async function withNewStore<T>(args: Arguments, io: CommandIo, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(configOf(args, io))
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
+  }
+}
