@@ -13,7 +13,7 @@ import type { Store } from '../store/store.ts'
 import { destinationOf, type Arrival } from './arrival.ts'
 import { recordDenial, type EgressRecordDeps } from './egress-record.ts'
 import { forward } from './forward.ts'
-import { ANYBODY, PROXY_CHALLENGE, proxyCaller } from './proxy-auth.ts'
+import { ANYBODY, PROXY_CHALLENGE, proxyCaller, stillCaller } from './proxy-auth.ts'
 import { travel, type RoadDeps } from './road.ts'
 import { spellingProblem } from './spelling.ts'
 import {
@@ -77,9 +77,9 @@ function recogniserOf(route: RouteConfig | null, { road }: AdmissionDeps): Recog
   return route === null ? null : road.recognisers[route.protocol]
 }
 
-/** Inside a CONNECT it was asked when that was opened; connections that the network turned here cannot say. */
-async function callerOf(trip: Trip, arrival: Arrival, { store }: AdmissionDeps): Promise<Caller | null> {
-  if (arrival.kind === 'connect') return arrival.caller
+/** Inside a CONNECT it was asked when that was opened, and must still hold; connections that the network turned here cannot say. */
+async function callerOf(trip: Trip, arrival: Arrival, { store, now }: AdmissionDeps): Promise<Caller | null> {
+  if (arrival.kind === 'connect') return stillCaller(arrival.holder, trip.settings, store, now())
   return arrival.kind === 'redirect' ? ANYBODY : proxyCaller(trip.request.headers, trip.settings, store)
 }
 

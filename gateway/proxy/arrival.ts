@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import { authorityText, DEFAULT_PORTS, readAuthority, type Authority, type Scheme } from '../egress/authority.ts'
 import type { ErrorCode } from '../errors.ts'
-import type { Caller } from '../intercept/action.ts'
+import type { Holder } from './proxy-auth.ts'
 import { targetProblem, type NamedDestination } from './target.ts'
 
 export type Arrival =
@@ -13,7 +13,7 @@ export type Arrival =
       readonly kind: 'connect'
       readonly scheme: Scheme
       readonly authority: Authority
-      readonly caller: Caller
+      readonly holder: Holder
     }
   /** Turned here by the network. `port` is where it was on its way to, as configured; `serverName` what TLS said. */
   | {

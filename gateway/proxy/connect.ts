@@ -4,12 +4,11 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { ServerResponse } from '../node-http.ts'
 import { readAuthority, type AuthorityReading } from '../egress/authority.ts'
-import type { Caller } from '../intercept/action.ts'
 import type { Settings } from '../settings.ts'
 import type { Store } from '../store/store.ts'
 import { isSame } from './arrival.ts'
 import { recordDenial } from './egress-record.ts'
-import { ANYBODY, PROXY_CHALLENGE, proxyCaller } from './proxy-auth.ts'
+import { ANYBODY, presentedHash, PROXY_CHALLENGE, proxyCaller, type Holder } from './proxy-auth.ts'
 import { headProblem } from './target.ts'
 import { sendError, type Trip } from './trip.ts'
 import {
@@ -75,13 +74,14 @@ async function admitConnect(trip: Trip, socket: Socket, head: Buffer, deps: Conn
     return refuse(trip, socket, { outcome: 'denied', code: 'EGRESS_DENIED', message: way.denial.message })
   }
   if (head.length > 0) socket.unshift(head)
-  return way.kind === 'intercept' ? interceptConnect(asking, caller, deps) : tunnelConnect(trip, asking, deps)
+  if (way.kind === 'tunnel') return tunnelConnect(trip, asking, deps)
+  return interceptConnect(asking, { caller, keyHash: presentedHash(request.headers), checkedAt: deps.now() }, deps)
 }
 
-function interceptConnect(asking: Asking, caller: Caller, deps: ConnectDeps): Promise<Outcome> {
+function interceptConnect(asking: Asking, holder: Holder, deps: ConnectDeps): Promise<Outcome> {
   const { socket, authority } = asking
   socket.write(ESTABLISHED)
-  return intercept(asking, (scheme) => ({ kind: 'connect', scheme, authority, caller }), deps)
+  return intercept(asking, (scheme) => ({ kind: 'connect', scheme, authority, holder }), deps)
 }
 
 async function tunnelConnect(trip: Trip, asking: Asking, deps: ConnectDeps): Promise<Outcome> {

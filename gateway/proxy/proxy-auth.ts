@@ -13,6 +13,34 @@ export const PROXY_CHALLENGE: readonly string[] = ['Proxy-Authenticate', 'Basic 
 /** Longer ones are not ours: nothing is hashed for them. */
 const LONGEST_KEY = 512
 
+/** Who opened a connection, and the key that stands behind it; null: none was asked for. */
+export interface Holder {
+  readonly caller: Caller
+  readonly keyHash: string | null
+  /** When the key was looked up, milliseconds since the epoch. */
+  checkedAt: number
+}
+
+/** A revocation reaches connections that are open within this. */
+const RECHECK_MS = 1000
+
+/** Null: the key holds no more, or one is asked for since. Rejects with STORE_UNAVAILABLE when that cannot be told. */
+export async function stillCaller(
+  holder: Holder,
+  { config }: Pick<Settings, 'config'>,
+  store: Pick<Store, 'apiKey'>,
+  now: number,
+): Promise<Caller | null> {
+  const { caller, keyHash } = holder
+  if (config.proxy_auth === 'off') return caller
+  if (keyHash === null) return null
+  if (now - holder.checkedAt < RECHECK_MS) return caller
+  const row = await store.apiKey(keyHash)
+  if (row === null || row.revokedAt !== null) return null
+  holder.checkedAt = now
+  return caller
+}
+
 /** Null: a key is asked for, and there is none that holds. Rejects with STORE_UNAVAILABLE when that cannot be told. */
 export async function proxyCaller(
   headers: IncomingHttpHeaders,
@@ -20,10 +48,15 @@ export async function proxyCaller(
   store: Pick<Store, 'apiKey'>,
 ): Promise<Caller | null> {
   if (config.proxy_auth === 'off') return ANYBODY
-  const key = presentedKey(headers['proxy-authorization'] ?? '')
-  if (key === null || key.length > LONGEST_KEY) return null
-  const row = await store.apiKey(hashApiKey(key))
+  const hash = presentedHash(headers)
+  const row = hash === null ? null : await store.apiKey(hash)
   return row === null || row.revokedAt !== null ? null : { tenant: row.tenant, audience: row.audience }
+}
+
+/** Of the key in the request, whether it holds or not; null when there is none. */
+export function presentedHash(headers: IncomingHttpHeaders): string | null {
+  const key = presentedKey(headers['proxy-authorization'] ?? '')
+  return key === null || key.length > LONGEST_KEY ? null : hashApiKey(key)
 }
 
 /** The password of Basic; the user name where there is no password, as in `http://KEY@proxy`; the token of Bearer. */

@@ -58,7 +58,9 @@ export const listBreakGlass = defineRoute({
       },
     },
   },
-  async handle({ query, correlationId }, deps) {
+  async handle(exchange, deps) {
+    const { query, correlationId } = exchange
+    requireOwnTenant(exchange)
     const now = deps.now()
     const rows = await deps.store.breakGlasses({ limit: LONGEST_LIST, ...(query.state === 'open' && { openAt: now }) })
     return json({ break_glass: rows.map((row) => breakGlassView(row, now)), correlation_id: correlationId })
@@ -110,6 +112,12 @@ export const closeBreakGlass = defineRoute({
     return json({ break_glass: breakGlassView(row, now), correlation_id: correlationId })
   },
 })
+
+/** Reasons and routes are told to those whose gateway it is, whichever of them keeps watch. @throws GatewayError FORBIDDEN */
+function requireOwnTenant(exchange: Exchange): void {
+  if (callerOf(exchange).tenant === LOCAL_TENANT) return
+  throw new GatewayError('FORBIDDEN', `This needs a key of the tenant "${LOCAL_TENANT}".`)
+}
 
 /** Routes belong to everybody who calls the gateway, so other tenants' keys have no say; nor have roles that the configuration does not name. */
 function authorized(exchange: Exchange): ApiKey {
