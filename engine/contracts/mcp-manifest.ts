@@ -52,10 +52,11 @@ interface Unwrapped {
 export function isMcpManifest(root: unknown): boolean {
   const unwrapped = unwrap(root)
   if (unwrapped === null) return false
-  const { tools, capabilities, protocolVersion, resourceTemplates } = unwrapped.session.value
+  const { tools, capabilities, protocolVersion, supportedVersions, resourceTemplates } = unwrapped.session.value
   const listed: unknown = unwrapped.bareTools?.value ?? tools
   if (Array.isArray(listed) && listed.length > 0) return listed.every(isTool)
-  if (typeof protocolVersion === 'string' && isRecord(capabilities)) return true
+  const isStart = typeof protocolVersion === 'string' || Array.isArray(supportedVersions)
+  if (isStart && isRecord(capabilities)) return true
   return (Array.isArray(listed) && unwrapped.bareTools === null) || Array.isArray(resourceTemplates)
 }
 

@@ -78,8 +78,13 @@ const TASK_RULES: Readonly<Record<string, McpRuleId>> = {
 
 /** Whether a tool is called as a task or plainly; silence means that it is not called as a task (MCP 2025-11-25). */
 export function compareExecution(before: McpItem, after: McpItem, report: McpReport): void {
-  const was = membersOf(before, 'execution')['taskSupport'] ?? 'forbidden'
-  const is = membersOf(after, 'execution')['taskSupport'] ?? 'forbidden'
+  const [old, now] = [membersOf(before, 'execution'), membersOf(after, 'execution')]
+  for (const name of new Set([...Object.keys(old), ...Object.keys(now)])) {
+    if (name === 'taskSupport' || isEqual(old[name], now[name])) continue
+    sayMember('mcp-tool-execution-changed', 'execution', name, before, after, report)
+  }
+  const was = old['taskSupport'] ?? 'forbidden'
+  const is = now['taskSupport'] ?? 'forbidden'
   if (was === is) return
   const rule = typeof is === 'string' && Object.hasOwn(TASK_RULES, is) ? TASK_RULES[is] : undefined
   sayMember(rule ?? 'mcp-tool-task-required', 'execution', 'taskSupport', before, after, report)

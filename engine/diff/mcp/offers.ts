@@ -3,6 +3,7 @@ import { byCodeUnit } from '../../change-set.ts'
 import type { McpItem, McpItems, McpList } from '../../contracts/mcp-manifest.ts'
 import type { McpRuleId } from '../../rules/mcp/rows.ts'
 import { isRecord, memberOf, pointerOf, stepInto, type Located } from '../../schema/located.ts'
+import { compareOfferMembers } from './members.ts'
 import type { McpReport } from './report.ts'
 import { compareTexts, findNewSigns } from './texts.ts'
 
@@ -47,6 +48,7 @@ export function compareOffers(kind: OfferKind, before: McpItems, after: McpItems
     const report = whole.of({ list: kind.list, name })
     if (old !== undefined && now !== undefined) {
       kind.compare(old, now, report)
+      compareOfferMembers(old, now, subject, report)
       compareTexts(old, now, null, `${kind.noun} ${name}`, report)
     } else if (old !== undefined) {
       const place = { tool: null, subject, side: 'base', location: pointerOf(old.at) } as const

@@ -2,7 +2,7 @@
 import type { ComparisonStats } from '../../compare.ts'
 import type { Direction, Offer } from '../../finding.ts'
 import type { Advice } from '../../rules/advice.ts'
-import type { Grouping } from '../../rules/grouping.ts'
+import { brief, type Grouping } from '../../rules/grouping.ts'
 import { ToldChange, ToldPlace } from '../../rules/judged-change.ts'
 import { mcpRule, type McpRuleId } from '../../rules/mcp/rows.ts'
 import type { NameCount } from '../../rules/name-count.ts'
@@ -91,8 +91,8 @@ export class McpReport {
     const words: Readonly<Record<string, string>> = {
       name: name ?? '',
       detail: detail ?? '',
-      before: nameValue(before),
-      after: nameValue(after),
+      before: nameValue(brief(before)),
+      after: nameValue(brief(after)),
     }
     const message = says.replaceAll(/\{(name|before|after|detail)\}/g, (_, word: string) => words[word] ?? '')
     this.saySchema({ ...place, rule, advice, message, before, after })

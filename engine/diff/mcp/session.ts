@@ -4,13 +4,16 @@ import type { McpManifest, McpSession } from '../../contracts/mcp-manifest.ts'
 import { composePointer } from '../../contracts/pointer.ts'
 import type { McpRuleId } from '../../rules/mcp/rows.ts'
 import { compareWording } from '../../rules/mcp/wording.ts'
-import { isRecord, pointerOf, type JsonRecord, type Located } from '../../schema/located.ts'
+import { isEqual, ValueSet } from '../../schema/equality.ts'
+import { isRecord, memberOf, pointerOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
+import { compareIcons, compareOthers } from './members.ts'
 import type { McpReport } from './report.ts'
 import { findNewSigns } from './texts.ts'
 
 export function compareSession(before: McpManifest, after: McpManifest, report: McpReport): void {
   const sides: Sides = { before: before.session, after: after.session, report }
   compareInstructions(sides, after.isWhole)
+  compareCaching(sides)
   // A list of tools says nothing of the session, so that only two session starts are compared further.
   if (!before.isWhole || !after.isWhole) return
   compareCapabilities(sides)
@@ -55,24 +58,38 @@ function membersOf({ value, at }: McpSession, member: string): Located {
 function compareCapabilities(sides: Sides): void {
   const old = recordOf(sides.before.value, 'capabilities')
   const now = recordOf(sides.after.value, 'capabilities')
-  for (const name of namesOf(old, now)) {
-    const path = ['capabilities', name]
-    const [was, is] = [old[name] ?? null, now[name] ?? null]
-    if (was === null && is !== null) say(sides, 'mcp-capability-added', path, { before: null, after: is })
-    else if (was !== null && is === null) say(sides, 'mcp-capability-removed', path, { before: was, after: null })
-    else if (isRecord(was) && isRecord(is)) compareParts(sides, path, was, is)
-  }
+  compareOffered(sides, ['capabilities'], old, now)
 }
 
-/** Below a capability stand flags and further parts: an absent or false flag is not offered. */
-function compareParts(sides: Sides, path: readonly string[], old: JsonRecord, now: JsonRecord): void {
+/** Capabilities and the flags and parts below them: what is absent, null or false is not offered. */
+function compareOffered(sides: Sides, path: readonly string[], old: JsonRecord, now: JsonRecord): void {
   for (const name of namesOf(old, now)) {
     const below = [...path, name]
     const [was, is] = [old[name] ?? null, now[name] ?? null]
-    if (isOffered(was) && !isOffered(is)) say(sides, 'mcp-capability-reduced', below, { before: was, after: is })
+    const removed = isCapability(path) ? 'mcp-capability-removed' : 'mcp-capability-reduced'
+    if (isOffered(was) && !isOffered(is)) say(sides, removed, below, { before: was, after: is })
     else if (!isOffered(was) && isOffered(is)) say(sides, 'mcp-capability-added', below, { before: was, after: is })
-    else if (isRecord(was) && isRecord(is)) compareParts(sides, below, was, is)
+    else if (isRecord(was) && isRecord(is)) compareOffered(sides, below, was, is)
+    else compareSetting(sides, below, was, is)
   }
+}
+
+/** Each extension is a capability (MCP 2025-11-25): who uses it is refused when it is gone. */
+function isCapability(path: readonly string[]): boolean {
+  return path.length === 1 || (path.length === 2 && path[1] === 'extensions')
+}
+
+/** Of a list it counts what is in it. What any other setting means, its extension says. */
+function compareSetting(sides: Sides, path: readonly string[], was: unknown, is: unknown): void {
+  if (isEqual(was, is) || !isOffered(was)) return
+  if (!Array.isArray(was) || !Array.isArray(is)) {
+    say(sides, 'mcp-capability-setting-changed', path, { before: was, after: is })
+    return
+  }
+  const [known, offered] = [new ValueSet(was), new ValueSet(is)]
+  const change = { before: was, after: is }
+  if (!was.every((value) => offered.has(value))) say(sides, 'mcp-capability-reduced', path, change)
+  else if (!is.every((value) => known.has(value))) say(sides, 'mcp-capability-added', path, change)
 }
 
 function isOffered(value: unknown): boolean {
@@ -81,6 +98,7 @@ function isOffered(value: unknown): boolean {
 
 /** Protocol versions are days, so that their order is that of their text. */
 function compareVersions(sides: Sides): void {
+  compareSupported(sides)
   const was = textOf(sides.before.value, 'protocolVersion')
   const is = textOf(sides.after.value, 'protocolVersion')
   if (was === '' || was === is) return
@@ -88,23 +106,68 @@ function compareVersions(sides: Sides): void {
   say(sides, rule, ['protocolVersion'], { before: was, after: is || null })
 }
 
+/** The versions that a server without sessions says it speaks (MCP 2026-07-28, `server/discover`). */
+function compareSupported(sides: Sides): void {
+  const [was, is] = [sides.before.value['supportedVersions'], sides.after.value['supportedVersions']]
+  if (!Array.isArray(was) || !Array.isArray(is)) return
+  const [known, spoken] = [new ValueSet(was), new ValueSet(is)]
+  for (const version of was)
+    if (!spoken.has(version)) sayVersion(sides, 'mcp-protocol-version-removed', { before: version, after: null })
+  for (const version of is)
+    if (!known.has(version)) sayVersion(sides, 'mcp-protocol-version-added', { before: null, after: version })
+}
+
+function sayVersion(
+  sides: Sides,
+  rule: McpRuleId,
+  change: { readonly before: unknown; readonly after: unknown },
+): void {
+  say(sides, rule, ['supportedVersions'], change)
+}
+
+/** Who may share what is kept of a list (MCP 2026-07-28). A side that does not say it was told before that version. */
+function compareCaching(sides: Sides): void {
+  const [before, after] = [sides.before.value['cacheScope'], sides.after.value['cacheScope']]
+  if (before === 'private' && after === 'public')
+    say(sides, 'mcp-cache-scope-widened', ['cacheScope'], { before, after })
+}
+
+/** Where a server names itself: at the start of a session, and since 2026-07-28 in the `_meta` of its answers. */
+const IDENTITIES = [['serverInfo'], ['_meta', 'io.modelcontextprotocol/serverInfo']] as const
+
+const NAMED_MEMBERS = [
+  ['name', 'mcp-server-name-changed'],
+  ['version', 'mcp-server-version-changed'],
+] as const
+
 function compareIdentity(sides: Sides): void {
-  const old = recordOf(sides.before.value, 'serverInfo')
-  const now = recordOf(sides.after.value, 'serverInfo')
-  for (const [member, rule] of [
-    ['name', 'mcp-server-name-changed'],
-    ['version', 'mcp-server-version-changed'],
-  ] as const) {
-    const [was, is] = [textOf(old, member), textOf(now, member)]
-    if (was !== '' && was !== is) say(sides, rule, ['serverInfo', member], { before: was, after: is || null })
+  const [before, after] = [identityOf(sides.before), identityOf(sides.after)]
+  const { report } = sides
+  for (const [member, rule] of NAMED_MEMBERS) {
+    const [was, is] = [textOf(before.value, member), textOf(after.value, member)]
+    if (was === '' || was === is) continue
+    const side = is === '' ? 'base' : 'head'
+    const location = `${pointerOf((side === 'base' ? before : after).at)}/${member}`
+    const subject = `serverInfo/${member}`
+    report.say({ rule, tool: null, subject, side, location, name: member, before: was, after: is || null })
   }
-  findNewSigns(
-    membersOf(sides.before, 'serverInfo'),
-    membersOf(sides.after, 'serverInfo'),
-    null,
-    'server',
-    sides.report,
+  const holder = { before, after, tool: null, subject: 'serverInfo/', report }
+  compareIcons(holder)
+  compareOthers(holder, [], 'mcp-server-info-changed', (name) => TOLD_OTHERWISE.has(name))
+  for (const [member] of IDENTITIES)
+    findNewSigns(membersOf(sides.before, member), membersOf(sides.after, member), null, 'server', report)
+}
+
+const TOLD_OTHERWISE: ReadonlySet<string> = new Set(['name', 'version', 'icons'])
+
+/** What a server calls itself; nothing where it does not say. */
+function identityOf(session: McpSession): McpSession {
+  const found = IDENTITIES.map((path) =>
+    path.reduce<Located | null>((owner, name) => (owner === null ? null : memberOf(owner, name)), session),
   )
+  for (const identity of found)
+    if (identity !== null && isRecord(identity.value)) return { ...identity, value: identity.value }
+  return { value: {}, at: stepInto(session.at, 'serverInfo'), document: '' }
 }
 
 function namesOf(old: JsonRecord, now: JsonRecord): readonly string[] {

@@ -78,8 +78,11 @@ function eachDescribed(
   tell: (part: DescribedPart) => void,
 ): void {
   if (Array.isArray(old) && Array.isArray(now)) {
+    const named = byName(old)
     for (const [index, item] of now.entries()) {
-      if (isContainer(item)) eachDescribed(old[index], item, stepInto(at, String(index)), false, tell)
+      if (!isContainer(item)) continue
+      const partner: unknown = named === null ? old[index] : named.get(nameOf(item))
+      eachDescribed(partner, item, stepInto(at, String(index)), false, tell)
     }
     return
   }
@@ -89,6 +92,16 @@ function eachDescribed(
     if (!isContainer(member) || !Object.hasOwn(old, name) || (!isMap && DATA_MEMBERS.has(name))) continue
     eachDescribed(old[name], member, stepInto(at, name), !isMap && MAP_MEMBERS.has(name), tell)
   }
+}
+
+/** The arguments of a prompt, and what else is a list of named things; null for a list by position. */
+function byName(list: readonly unknown[]): ReadonlyMap<string | null, unknown> | null {
+  const named = new Map(list.map((item) => [nameOf(item), item]))
+  return list.length > 0 && named.size === list.length && !named.has(null) ? named : null
+}
+
+function nameOf(value: unknown): string | null {
+  return isRecord(value) && typeof value['name'] === 'string' ? value['name'] : null
 }
 
 function isContainer(value: unknown): boolean {

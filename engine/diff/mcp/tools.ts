@@ -3,6 +3,7 @@ import { byCodeUnit } from '../../change-set.ts'
 import type { McpItem, McpItems } from '../../contracts/mcp-manifest.ts'
 import { pointerOf } from '../../schema/located.ts'
 import { compareAnnotations, compareExecution } from './annotations.ts'
+import { compareToolMembers } from './members.ts'
 import { findRenames } from './renames.ts'
 import type { McpReport } from './report.ts'
 import { compareToolSchemas } from './schemas.ts'
@@ -58,6 +59,7 @@ function sayNew(tool: McpItem, report: McpReport): void {
 function compareTool(before: McpItem, after: McpItem, report: McpReport): number {
   compareAnnotations(before, after, report)
   compareExecution(before, after, report)
+  compareToolMembers(before, after, report)
   compareTexts(before, after, after.name, 'tool', report)
   return compareToolSchemas(before, after, report)
 }

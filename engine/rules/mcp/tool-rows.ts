@@ -145,6 +145,17 @@ export const TOOL_ROWS = {
     why: STILL_WORKS,
     fix: NOTHING_TO_DO,
   },
+  'mcp-tool-execution-changed': {
+    level: 'dangerous',
+    direction: 'request',
+    area: 'tools',
+    kind: 'execution',
+    action: 'changed',
+    effect: 'may-narrow',
+    says: 'how the tool is to be run changed: `{name}` went from {before} to {after}',
+    why: 'Clients that call the tool as before may be refused, or may not get its result.',
+    fix: 'Go on taking calls of the old kind.',
+  },
   'mcp-tool-task-required': {
     level: 'breaking',
     direction: 'request',
