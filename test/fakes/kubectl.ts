@@ -1,11 +1,12 @@
 /** kubectl as its user has it: a kubeconfig that names the gateway as the server, and commands with their files. */
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
-import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
+import { fetchedTool } from './programs.ts'
 
 export interface Ran {
   readonly code: number | null
@@ -22,12 +23,8 @@ export interface Kubectl {
 
 /** Null: the test was skipped, since there is none; in CI that is a failure. */
 export function kubectlOrSkip(t: TestContext, server: string): Kubectl | null {
-  const binary = findKubectl()
-  if (binary === null) {
-    assert.notEqual(process.env['CI'], 'true', 'CI has no kubectl: .ci/run must set PREFLIGHT_KUBECTL')
-    t.skip('kubectl is not installed; `.ci/helm FOLDER kubectl` fetches one, PREFLIGHT_KUBECTL names it')
-    return null
-  }
+  const binary = fetchedTool(t, 'kubectl')
+  if (binary === null) return null
   const folder = mkdtempSync(join(tmpdir(), 'preflight-kubectl-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const config = join(folder, 'config')
@@ -51,23 +48,8 @@ export function kubectlOrSkip(t: TestContext, server: string): Kubectl | null {
   }
 }
 
-/** PREFLIGHT_KUBECTL, or the first on the PATH. */
-function findKubectl(): string | null {
-  const named = process.env['PREFLIGHT_KUBECTL'] ?? ''
-  const onPath = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'kubectl'))
-  return [...(named === '' ? [] : [named]), ...onPath].find(isExecutable) ?? null
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-}
-
-function kubeconfig(server: string): string {
+/** JSON, as kubectl and helm read it too. */
+export function kubeconfig(server: string): string {
   return JSON.stringify({
     apiVersion: 'v1',
     kind: 'Config',

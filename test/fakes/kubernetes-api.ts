@@ -3,10 +3,11 @@
  * and eviction, tables and watches. It believes everybody, unless a test gives it somebody to refuse.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { text } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import type { Operation } from 'rfc6902'
 import { FAKE_RESOURCES, kubernetesDocument, type FakeResource } from './kubernetes-documents.ts'
+import { jsonOfProtobuf, KUBERNETES_PROTOBUF } from './kubernetes-protobuf.ts'
 import { jsonPatched, mergePatched, strategicallyPatched, type FakeObject } from './kubernetes-patches.ts'
 
 export interface FakeCluster {
@@ -155,12 +156,14 @@ export async function startFakeCluster(): Promise<FakeCluster> {
     return { kind: `${of.kind}List`, apiVersion: apiVersionOf(of), metadata, items }
   }
   const selected = (of: FakeResource, namespace: string, url: string): readonly FakeObject[] => {
-    const field = new URL(url, 'http://cluster.invalid').searchParams.get('fieldSelector') ?? ''
-    const [path = '', value = ''] = field.split('=')
+    const { searchParams } = new URL(url, 'http://cluster.invalid')
+    const [path = '', value = ''] = (searchParams.get('fieldSelector') ?? '').split('=')
+    const labels = (searchParams.get('labelSelector') ?? '').split(',').filter((one) => one.includes('='))
     return [...objects]
       .filter(([key]) => key.startsWith(`${of.resource}/${namespace}`))
       .map(([, object]) => object)
       .filter((object) => path === '' || valueAt(object, path) === value)
+      .filter((object) => labels.every((one) => one === labelOf(object, one.split('=', 1)[0] ?? '')))
   }
   const watch = (place: Place, request: ClusterRequest, response: ServerResponse): void => {
     const isTable = String(request.headers.accept).includes('as=Table')
@@ -211,8 +214,9 @@ export async function startFakeCluster(): Promise<FakeCluster> {
 
 async function readRequest(incoming: IncomingMessage): Promise<ClusterRequest> {
   const { method = '', url = '', headers } = incoming
-  const body = await text(incoming)
+  const bytes = await buffer(incoming)
   const type = headers['content-type'] ?? ''
+  const body = type === KUBERNETES_PROTOBUF && method !== 'DELETE' ? jsonOfProtobuf(bytes) : bytes.toString('utf8')
   const isNamed = /[?&]dryRun=All(?:&|$)/.test(url)
   const options = body.includes('"dryRun":["All"]')
   return {
@@ -337,6 +341,11 @@ function table(items: readonly FakeObject[]): FakeObject {
 
 function valueAt(object: FakeObject, path: string): unknown {
   return path.split('.').reduce<unknown>((value, name) => members(value)[name], object)
+}
+
+/** `NAME=VALUE` */
+function labelOf(object: FakeObject, name: string): string {
+  return `${name}=${String(members(metadataOf(object)['labels'])[name])}`
 }
 
 function notFound({ resource }: FakeResource, name: string | null): Refused {

@@ -19,6 +19,7 @@ const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', '
 export const FAKE_RESOURCES: readonly FakeResource[] = [
   row('', 'v1', 'pods', 'Pod', { eviction: EVICTION, exec: { group: '', version: 'v1', kind: 'PodExecOptions' } }),
   row('', 'v1', 'configmaps', 'ConfigMap'),
+  row('', 'v1', 'secrets', 'Secret'),
   row('', 'v1', 'services', 'Service'),
   row('', 'v1', 'serviceaccounts', 'ServiceAccount', {
     token: { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' },

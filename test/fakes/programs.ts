@@ -1,6 +1,8 @@
 /** Programs of the system that tests run: found on the PATH, and demanded where everything is to be installed. */
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
 import type { TestContext } from 'node:test'
 
 export interface RanProgram {
@@ -32,4 +34,25 @@ export function runProgram(
       resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr })
     })
   })
+}
+
+/** A tool of the kind that `.ci/helm` fetches: by its variable (PREFLIGHT_HELM), or the first on the PATH. Null: the test is skipped; in CI that is a failure. */
+export function fetchedTool(t: TestContext, tool: 'helm' | 'kubectl'): string | null {
+  const variable = `PREFLIGHT_${tool.toUpperCase()}`
+  const named = process.env[variable] ?? ''
+  const onPath = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, tool))
+  const found = [...(named === '' ? [] : [named]), ...onPath].find(isExecutable)
+  if (found !== undefined) return found
+  assert.notEqual(process.env['CI'], 'true', `CI has no ${tool}: .ci/run must set ${variable}`)
+  t.skip(`${tool} is not installed; \`.ci/helm FOLDER ${tool}\` fetches one, ${variable} names it`)
+  return null
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
 }

@@ -1,42 +1,18 @@
 /** The chart as helm renders it: lint, the objects for the usual choices, and values that the gateway would refuse. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
-import { test, type TestContext } from 'node:test'
+import { join } from 'node:path'
+import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { parseAllDocuments } from 'yaml'
+import { fetchedTool } from '../fakes/programs.ts'
 import { at, listAt, numberAt, textAt, textsAt } from '../json.ts'
 
 const run = promisify(execFile)
 const CHART = join(import.meta.dirname, '../../charts/preflight-gateway')
 const POD = ['spec', 'template', 'spec'] as const
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** PREFLIGHT_HELM, or the first helm on the PATH (`.ci/helm FOLDER` fetches one). */
-function findHelm(): string | null {
-  const named = process.env['PREFLIGHT_HELM'] ?? ''
-  const onPath = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'helm'))
-  return [...(named === '' ? [] : [named]), ...onPath].find(isExecutable) ?? null
-}
-
-/** The helm to use; without one the test is skipped, save in CI, where that is a failure. */
-function helmOrSkip(t: TestContext): string | null {
-  const helm = findHelm()
-  if (helm !== null) return helm
-  assert.notEqual(process.env['CI'], 'true', 'CI has no helm: .ci/run must set PREFLIGHT_HELM')
-  t.skip('helm is not installed; `.ci/helm FOLDER` fetches one, PREFLIGHT_HELM names it')
-  return null
-}
 
 function readObjects(text: string): readonly unknown[] {
   return parseAllDocuments(text)
@@ -72,7 +48,7 @@ const HARDENED = {
 }
 
 test('helm lint accepts the chart without a warning', async (t) => {
-  const helm = helmOrSkip(t)
+  const helm = fetchedTool(t, 'helm')
   if (helm === null) return
   const { stdout } = await run(helm, ['lint', '--strict', CHART])
   assert.match(stdout, /1 chart\(s\) linted, 0 chart\(s\) failed/)
@@ -80,7 +56,7 @@ test('helm lint accepts the chart without a warning', async (t) => {
 })
 
 test('the default values give one hardened pod with a kept volume and no secret', async (t) => {
-  const helm = helmOrSkip(t)
+  const helm = fetchedTool(t, 'helm')
   if (helm === null) return
   const objects = await render(helm)
   const kinds = ['ConfigMap', 'Deployment', 'PersistentVolumeClaim', 'Service', 'Service', 'ServiceAccount']
@@ -98,7 +74,7 @@ test('the default values give one hardened pod with a kept volume and no secret'
 })
 
 test('the configuration in the ConfigMap is the one in the values', async (t) => {
-  const helm = helmOrSkip(t)
+  const helm = fetchedTool(t, 'helm')
   if (helm === null) return
   const route = { name: 'tools', match: { path: '/tools' }, upstream: 'http://tools:8080/mcp', protocol: 'mcp' }
   const objects = await render(
@@ -122,7 +98,7 @@ test('the configuration in the ConfigMap is the one in the values', async (t) =>
 })
 
 test('a configuration mistake fails at install, not in the pod', async (t) => {
-  const helm = helmOrSkip(t)
+  const helm = fetchedTool(t, 'helm')
   if (helm === null) return
   const mistakes = [
     'config.tier=fortress',
@@ -139,7 +115,7 @@ test('a configuration mistake fails at install, not in the pod', async (t) => {
 })
 
 test('the values that the guide shows are values of the chart', async (t) => {
-  const helm = helmOrSkip(t)
+  const helm = fetchedTool(t, 'helm')
   if (helm === null) return
   const guide = readFileSync(join(CHART, '../../docs/kubernetes.md'), 'utf8')
   const blocks = [...guide.matchAll(/^```yaml\n(# values\.yaml\n[^]*?)^```/gm)].map(([, block = '']) => block)
@@ -159,7 +135,7 @@ test('the values that the guide shows are values of the chart', async (t) => {
 })
 
 test('a bootstrap key comes from a Secret, ours or theirs, and never as plain text in the pod', async (t) => {
-  const helm = helmOrSkip(t)
+  const helm = fetchedTool(t, 'helm')
   if (helm === null) return
   const key = 'a-trial-key-of-enough-characters'
   const own = await render(helm, '--set', `bootstrapKey.value=${key}`)
@@ -173,7 +149,7 @@ test('a bootstrap key comes from a Secret, ours or theirs, and never as plain te
 })
 
 test('network policies hold the gateway and lock the agents to it when asked', async (t) => {
-  const helm = helmOrSkip(t)
+  const helm = fetchedTool(t, 'helm')
   if (helm === null) return
   const settings = ['--set', 'networkPolicy.enabled=true', '--set', 'networkPolicy.lockAgents.app=agent']
   const policies = byKind(await render(helm, ...settings), 'NetworkPolicy')
@@ -189,7 +165,7 @@ test('network policies hold the gateway and lock the agents to it when asked', a
 })
 
 test('alerts and dashboard are those of the files, with a link to the runbook of each alert when it is told where', async (t) => {
-  const helm = helmOrSkip(t)
+  const helm = fetchedTool(t, 'helm')
   if (helm === null) return
   assert.deepEqual(byKind(await render(helm), 'PrometheusRule'), [])
   const settings = [
@@ -215,7 +191,7 @@ test('alerts and dashboard are those of the files, with a link to the runbook of
 })
 
 test('files of a Secret, a container beside the gateway and a disruption budget are there when asked for', async (t) => {
-  const helm = helmOrSkip(t)
+  const helm = fetchedTool(t, 'helm')
   if (helm === null) return
   const objects = await render(
     helm,
@@ -245,7 +221,7 @@ test('files of a Secret, a container beside the gateway and a disruption budget 
 })
 
 test('commands that are run in the pod see the settings of the gateway, and no Service adds to them', async (t) => {
-  const helm = helmOrSkip(t)
+  const helm = fetchedTool(t, 'helm')
   if (helm === null) return
   const pod = podOf(await render(helm))
   assert.equal(at(variableOf(pod, 'PREFLIGHT_CONFIG'), 'value'), '/etc/preflight/config/preflight.yaml')
@@ -254,7 +230,7 @@ test('commands that are run in the pod see the settings of the gateway, and no S
 })
 
 test('the notes say where the calls of a route go that names a host and no upstream', async (t) => {
-  const helm = helmOrSkip(t)
+  const helm = fetchedTool(t, 'helm')
   if (helm === null) return
   const route = { name: 'shop', match: { host: 'shop.example' }, protocol: 'mcp' }
   const settings = ['--set-json', `config.routes=${JSON.stringify([route])}`, '--dry-run=client']
@@ -263,7 +239,7 @@ test('the notes say where the calls of a route go that names a host and no upstr
 })
 
 test('monitors are rendered when asked and select what the chart labels', async (t) => {
-  const helm = helmOrSkip(t)
+  const helm = fetchedTool(t, 'helm')
   if (helm === null) return
   const settings = ['--set', 'monitoring.podMonitor=true', '--set', 'monitoring.serviceMonitor=true']
   const objects = await render(helm, ...settings)
@@ -279,7 +255,7 @@ test('monitors are rendered when asked and select what the chart labels', async 
 })
 
 test('without persistence the data directory is an emptyDir and no claim is made', async (t) => {
-  const helm = helmOrSkip(t)
+  const helm = fetchedTool(t, 'helm')
   if (helm === null) return
   const objects = await render(helm, '--set', 'persistence.enabled=false')
   assert.equal(byKind(objects, 'PersistentVolumeClaim').length, 0)
@@ -306,7 +282,7 @@ for (const name of ['sidecar-pod', 'transparent-sidecar-pod'])
   })
 
 test('further listeners and an authority of your own are there when asked for, and only then', async (t) => {
-  const helm = helmOrSkip(t)
+  const helm = fetchedTool(t, 'helm')
   if (helm === null) return
   const objects = await render(
     helm,
