@@ -34,9 +34,12 @@ export function checkJudgedRoutes({ routes }: Config): readonly Located[] {
   })
 }
 
+/** Whose calls can be held against their contract before they go on. */
+const CHECKED: ReadonlySet<RouteConfig['protocol']> = new Set(['http', 'graphql'])
+
 export function checkValidation({ routes }: Config): readonly Located[] {
   return routes.flatMap(({ protocol, validate }, index) => {
-    if (validate === 'off' || protocol === 'http' || (protocol === 'mcp' && validate === 'observe')) return []
+    if (validate === 'off' || CHECKED.has(protocol) || (protocol === 'mcp' && validate === 'observe')) return []
     const pointer = `/routes/${index}/validate`
     return protocol === 'mcp'
       ? [

@@ -189,7 +189,7 @@ export const RouteConfig = Type.Object(
     validate: Type.Union([Type.Literal('off'), Type.Literal('observe'), Type.Literal('enforce')], {
       default: 'off',
       description:
-        'protocol mcp (observe only): hold structured results of tools against the pinned outputSchema; one of another shape is counted and logged (TOOL_RESULT_SHAPE_DRIFT). protocol http: hold arguments (path, query, headers, cookies, JSON bodies) and answers against the pinned contract. observe: counted and logged. enforce: a call that violates it is refused with 422; answers are never held back.',
+        'protocol mcp (observe only): hold structured results of tools against the pinned outputSchema; one of another shape is counted and logged (TOOL_RESULT_SHAPE_DRIFT). protocol http: hold arguments (path, query, headers, cookies, JSON bodies) and answers against the pinned contract. protocol graphql: hold documents and variables against the pinned schema. observe: counted and logged. enforce: a call that violates it is refused with 422; answers are never held back.',
     }),
     npm: NpmRoute,
     grpc: GrpcRoute,

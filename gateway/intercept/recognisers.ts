@@ -118,6 +118,9 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
       readSource,
     }),
     graphql: createGraphqlRecogniser({
+      validator: deps.validator,
+      checks,
+      logger,
       baselines: deps.baselines,
       upstreams: deps.upstreams,
       flow: deps.flow,

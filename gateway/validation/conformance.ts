@@ -2,7 +2,7 @@
 import type { ErrorObject } from 'ajv/dist/2020.js'
 import { readStrictJson } from '../intercept/strict-json.ts'
 import type { CheckedContract, Part, Side } from './contract.ts'
-import type { AnswerMessage, Conformance, Message, RequestMessage, Violation } from './message.ts'
+import type { AnswerMessage, Conformance, HttpMessage, RequestMessage, Violation } from './message.ts'
 import { cookiesOf, parametersOf, pathValues, valueOf, type RequestValues } from './parameters.ts'
 
 interface Found {
@@ -13,7 +13,7 @@ interface Found {
 }
 
 /** Throws when a schema of the contract cannot be compiled: then there is no telling. */
-export function conformanceOf(message: Message, contract: CheckedContract): Conformance {
+export function conformanceOf(message: HttpMessage, contract: CheckedContract): Conformance {
   const found = operationOf(message, contract)
   if (found === null) {
     if (message.side === 'answer' || message.method === 'OPTIONS')
@@ -27,7 +27,7 @@ export function conformanceOf(message: Message, contract: CheckedContract): Conf
   return { result: notes.length > 0 ? 'unchecked' : 'conforms', operation: found.name, note: notes[0] ?? null }
 }
 
-function operationOf({ method, target }: Message, contract: CheckedContract): Found | null {
+function operationOf({ method, target }: HttpMessage, contract: CheckedContract): Found | null {
   const [path = '/'] = target.split('?', 1)
   const match = contract.matcher.match(method, path) ?? (method === 'HEAD' ? contract.matcher.match('GET', path) : null)
   const parts = match === null ? null : contract.operation(match.method, match.path)

@@ -22,10 +22,23 @@ export interface AnswerMessage {
   readonly body: Uint8Array | null
 }
 
-export type Message = RequestMessage | AnswerMessage
+/** Operations of a request to a GraphQL server, to be held against its schema. */
+export interface OperationsMessage {
+  readonly side: 'request'
+  readonly operations: readonly StatedOperation[]
+}
+
+export interface StatedOperation {
+  readonly text: string
+  readonly operationName: string | null
+  readonly variables: Readonly<Record<string, unknown>>
+}
+
+export type HttpMessage = RequestMessage | AnswerMessage
+export type Message = HttpMessage | OperationsMessage
 
 export interface Violation {
-  /** What it is about: `query.limit`, `body#/pets/0/name`, `status`. */
+  /** What it is about: `query.limit`, `body#/pets/0/name`, `status`; of GraphQL `query:3:7` (line and column), `variables.id`. */
   readonly where: string
   readonly message: string
 }

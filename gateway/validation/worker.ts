@@ -2,25 +2,51 @@
 import { parentPort } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
 import { conformanceOf } from './conformance.ts'
-import { openContract, type CheckedContract } from './contract.ts'
-import type { Job, Reply } from './message.ts'
+import { openContract } from './contract.ts'
+import type { Conformance, HttpMessage, Job, Message, OperationsMessage, Reply } from './message.ts'
 
-const contracts = new LRUCache<string, CheckedContract>({ max: 32 })
+/** A message held against the contract at hand. */
+type Check = (message: Message) => Conformance
 
-function answer({ id, digest, contract: text, message }: Job): Reply {
-  const contract = contracts.get(digest) ?? (text === null ? undefined : openContract(text))
-  if (contract === undefined) return { id, ok: false, isUnknown: true, why: 'the contract is not here' }
-  contracts.set(digest, contract)
-  return { id, ok: true, value: conformanceOf(message, contract) }
+const contracts = new LRUCache<string, Check>({ max: 32 })
+
+/** What schemas of GraphQL are held by is loaded with the first of them. */
+async function checkBy(text: string, message: Message): Promise<Check> {
+  if ('operations' in message) {
+    const { openSchema, operationsConformance } = await import('./operations.ts')
+    const schema = openSchema(text)
+    return (one) => operationsConformance(operationsOf(one), schema)
+  }
+  const contract = openContract(text)
+  return (one) => conformanceOf(httpOf(one), contract)
+}
+
+async function answer({ id, digest, contract: text, message }: Job): Promise<Reply> {
+  const check = contracts.get(digest) ?? (text === null ? undefined : await checkBy(text, message))
+  if (check === undefined) return { id, ok: false, isUnknown: true, why: 'the contract is not here' }
+  contracts.set(digest, check)
+  return { id, ok: true, value: check(message) }
+}
+
+function operationsOf(message: Message): OperationsMessage {
+  if ('operations' in message) return message
+  throw new Error('the contract is a schema of GraphQL')
+}
+
+function httpOf(message: Message): HttpMessage {
+  if (!('operations' in message)) return message
+  throw new Error('the contract is no schema of GraphQL')
+}
+
+async function replyTo(job: Job): Promise<Reply> {
+  try {
+    return await answer(job)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'unknown'
+    return { id: job.id, ok: false, isUnknown: false, why }
+  }
 }
 
 parentPort?.on('message', (job: Job) => {
-  let reply: Reply
-  try {
-    reply = answer(job)
-  } catch (error) {
-    const why = error instanceof Error ? error.message : 'unknown'
-    reply = { id: job.id, ok: false, isUnknown: false, why }
-  }
-  parentPort?.postMessage(reply)
+  void replyTo(job).then((reply) => parentPort?.postMessage(reply))
 })

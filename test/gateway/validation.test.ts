@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { conformanceOf } from '../../gateway/validation/conformance.ts'
 import { openContract } from '../../gateway/validation/contract.ts'
-import type { Message } from '../../gateway/validation/message.ts'
+import type { HttpMessage } from '../../gateway/validation/message.ts'
 import { createValidator } from '../../gateway/validation/validator.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import type { Store } from '../../gateway/store/store.ts'
@@ -24,7 +24,7 @@ function request(
   target: string,
   body?: unknown,
   headers: Readonly<Record<string, string>> = {},
-): Message {
+): HttpMessage {
   const bytes = body === undefined ? null : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
   const type = body === undefined ? {} : JSON_TYPE
   return { side: 'request', method, target, headers: { ...type, ...headers }, hasBody: bytes !== null, body: bytes }
@@ -35,7 +35,7 @@ function answer(
   body: unknown,
   headers: Readonly<Record<string, string>> = JSON_TYPE,
   method = 'GET',
-): Message {
+): HttpMessage {
   return {
     side: 'answer',
     method,
@@ -47,13 +47,13 @@ function answer(
 }
 
 /** Where it violates the contract; empty where it conforms, the result where it is neither. */
-function judged(message: Message): readonly string[] {
+function judged(message: HttpMessage): readonly string[] {
   const conformance = conformanceOf(message, shop)
   if (conformance.result === 'violates') return conformance.violations.map(({ where }) => where)
   return conformance.result === 'conforms' ? [] : [conformance.result]
 }
 
-const CASES: readonly (readonly [what: string, message: Message, where: readonly string[]])[] = [
+const CASES: readonly (readonly [what: string, message: HttpMessage, where: readonly string[]])[] = [
   ['a list', request('GET', '/v1/pets?limit=10'), []],
   ['HEAD of a list', request('HEAD', '/v1/pets?limit=10'), []],
   ['a parameter that is missing', request('GET', '/v1/pets'), ['query.limit']],

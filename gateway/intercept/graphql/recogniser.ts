@@ -9,6 +9,7 @@ import type { Config } from '../../config/schema.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Flow } from '../../flow/flow.ts'
 import type { Upstreams } from '../../proxy/upstream.ts'
+import type { BaselineRow } from '../../store/store.ts'
 import type {
   Action,
   Answer,
@@ -29,6 +30,7 @@ import {
   type CurrentContracts,
   type Reading,
 } from '../current-contract.ts'
+import { checkOperations, violationMessage, type OperationChecks } from './checked.ts'
 import { createGraphqlDocuments, type FoundDocument, type GraphqlDocuments } from './documents.ts'
 import { introspect } from './introspection.ts'
 import { readOperation, subjectOf, type AskedOperation } from './operation.ts'
@@ -36,7 +38,7 @@ import { readParameters, type GraphqlParameters } from './parameters.ts'
 import { graphqlFault, graphqlRefusal, persistedQueryNotFound } from './refusal.ts'
 import { watchResults } from './results.ts'
 
-export interface GraphqlDeps extends CurrentContractDeps {
+export interface GraphqlDeps extends CurrentContractDeps, OperationChecks {
   readonly baselines: Pick<Baselines, 'baselineFor'>
   readonly upstreams: Upstreams
   readonly flow: Pick<Flow, 'readJson'>
@@ -80,8 +82,28 @@ async function recognised(call: Call, parts: Parts): Promise<Action> {
     if (!read.ok) return refused(call, 'INVALID_INPUT', read.why)
     operations.push(read.operation)
   }
-  const judged = operations.filter(({ isIntrospection }) => !isIntrospection)
-  return judged.length === 0 ? passing(call, listed(operations)) : new GraphqlAction(call, operations, isBatch, parts)
+  if (operations.every(({ isIntrospection }) => isIntrospection)) return passing(call, listed(operations))
+  return call.route.validate === 'off'
+    ? new GraphqlAction(call, operations, isBatch, parts)
+    : checked(call, operations, isBatch, parts)
+}
+
+async function checked(
+  call: Call,
+  operations: readonly AskedOperation[],
+  isBatch: boolean,
+  parts: Parts,
+): Promise<Action> {
+  const pinned = async (): Promise<BaselineRow> =>
+    parts.deps.baselines.baselineFor(call.route, (await currentOf(call, parts)).contract)
+  const found = await checkOperations(call, operations, pinned, parts.deps)
+  if (found.kind === 'good') return new GraphqlAction(call, operations, isBatch, parts)
+  if (found.kind === 'undecided') return new UndecidedAction(call, found.error)
+  const { correlationId, headers } = call
+  const fault = { code: 'CONTRACT_VIOLATION', message: violationMessage(found.violations), correlationId } as const
+  const details = found.violations.map(({ where, message }) => ({ pointer: where, message }))
+  const answer = withStop(graphqlFault(headers, fault, details))
+  return { kind: 'refuse', name: listed(operations), answer, why: 'it violates the pinned contract' }
 }
 
 function operationOf(request: GraphqlParameters, found: FoundDocument | undefined): ReturnType<typeof readOperation> {

@@ -1,0 +1,101 @@
+/**
+ * Holds operations of GraphQL against a schema: documents by the rules of the language, variables by their types. What is wrong is
+ * said by the reference implementation, and no value of the caller is repeated.
+ */
+import {
+  buildASTSchema,
+  buildClientSchema,
+  getVariableValues,
+  parse,
+  specifiedRules,
+  validate,
+  ValuesOfCorrectTypeRule,
+  type DocumentNode,
+  type GraphQLError,
+  type GraphQLSchema,
+  type IntrospectionQuery,
+  type OperationDefinitionNode,
+} from 'graphql'
+import { DEFAULT_DOCUMENT_LIMITS, readJson } from '../../engine/base.ts'
+import { isJsonObject } from '../intercept/strict-json.ts'
+import type { Conformance, OperationsMessage, StatedOperation, Violation } from './message.ts'
+
+/** @param text SDL, or the JSON of an introspection query. @throws when it is no schema that the language allows */
+export function openSchema(text: string): GraphQLSchema {
+  return /^[\s\uFEFF,]*\{/.test(text)
+    ? buildClientSchema(introspectionIn(text))
+    : buildASTSchema(parse(text, { noLocation: true }), { assumeValidSDL: true })
+}
+
+function introspectionIn(text: string): IntrospectionQuery {
+  const read = readJson(text, DEFAULT_DOCUMENT_LIMITS)
+  if (!read.ok) throw new Error(read.problem.message)
+  const root = isJsonObject(read.value) && isJsonObject(read.value['data']) ? read.value['data'] : read.value
+  if (!isIntrospection(root)) throw new Error('it has no `__schema`')
+  return root
+}
+
+/** What it holds is looked into by whoever builds a schema from it. */
+function isIntrospection(root: unknown): root is IntrospectionQuery {
+  return isJsonObject(root) && isJsonObject(root['__schema'])
+}
+
+const MAX_LISTED = 10
+
+export function operationsConformance({ operations }: OperationsMessage, schema: GraphQLSchema): Conformance {
+  const isBatch = operations.length > 1
+  const violations = operations.flatMap((operation, index) =>
+    violationsOf(operation, schema).map(({ where, message }) => ({
+      where: isBatch ? `${index}.${where}` : where,
+      message,
+    })),
+  )
+  return violations.length === 0
+    ? { result: 'conforms', operation: null, note: null }
+    : { result: 'violates', operation: null, violations: violations.slice(0, MAX_LISTED) }
+}
+
+const WITHOUT_VALUES = specifiedRules.filter((rule) => rule !== ValuesOfCorrectTypeRule)
+
+function violationsOf(stated: StatedOperation, schema: GraphQLSchema): readonly Violation[] {
+  const document = parse(stated.text)
+  const check = (rules: typeof specifiedRules): readonly GraphQLError[] =>
+    validate(schema, document, rules, { maxErrors: MAX_LISTED, hideSuggestions: true })
+  const found = [
+    ...check(WITHOUT_VALUES).map((error) => ({ where: placeOf(error), message: error.message })),
+    ...check([ValuesOfCorrectTypeRule]).map((error) => ({
+      where: placeOf(error),
+      message: 'is not of the type that is asked for',
+    })),
+  ]
+  const operation = operationIn(document, stated.operationName)
+  return found.length > 0 || operation === undefined ? found : ofVariables(operation, stated.variables, schema)
+}
+
+function placeOf({ locations }: GraphQLError): string {
+  const [place] = locations ?? []
+  return place === undefined ? 'query' : `query:${place.line}:${place.column}`
+}
+
+function operationIn({ definitions }: DocumentNode, name: string | null): OperationDefinitionNode | undefined {
+  const operations = definitions.filter((one) => one.kind === 'OperationDefinition')
+  return name === null ? operations[0] : operations.find((one) => one.name?.value === name)
+}
+
+function ofVariables(
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  variables: Readonly<Record<string, unknown>>,
+  schema: GraphQLSchema,
+): readonly Violation[] {
+  const { errors } = getVariableValues(schema, variableDefinitions, variables, {
+    maxErrors: MAX_LISTED,
+    hideSuggestions: true,
+  })
+  return (errors ?? []).map(({ message }) => {
+    const [, name = '', path = ''] = /^Variable "\$(\w+)" has invalid value(?: at (\S+))?:/.exec(message) ?? []
+    return {
+      where: name === '' ? 'variables' : `variables.${name}${path}`,
+      message: 'is not of the type that is asked for',
+    }
+  })
+}
