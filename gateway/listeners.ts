@@ -1,8 +1,9 @@
-/** Opens the three listeners, and says which one could not be opened, why, and what to change. */
+/** Opens the listeners, and says which one could not be opened, why, and what to change. */
 import type { Admin } from './telemetry/admin.ts'
 import type { Api } from './api/listener.ts'
 import type { GrpcAuthz } from './authz/grpc.ts'
 import { formatAddress, parseAddress } from './config/addresses.ts'
+import { CONFIG_LEAVES } from './config/leaves.ts'
 import type { Config } from './config/schema.ts'
 import type { Proxy } from './proxy/proxy.ts'
 import { errorCode, messageOf, StartupError } from './startup-error.ts'
@@ -72,7 +73,13 @@ function cannotListen(name: keyof Addresses, address: string, cause: unknown): S
   const reason = Object.hasOwn(LISTEN_FAILURES, code) ? LISTEN_FAILURES[code] : messageOf(cause)
   return new StartupError(
     `The ${name} listener cannot be opened on ${address}: ${reason}. ` +
-      `Choose another address with listen.${name} or PREFLIGHT_${name.toUpperCase()}_LISTEN (port 0 picks a free one).`,
+      `Choose another address with listen.${name} or ${variableOf(name)} (port 0 picks a free one).`,
     { cause },
   )
+}
+
+/** The promised name where there is one, else the generated one. */
+function variableOf(name: keyof Addresses): string {
+  const leaf = CONFIG_LEAVES.find(({ path }) => path === `listen.${name}`)
+  return leaf?.aliases[0] ?? leaf?.env ?? ''
 }

@@ -35,6 +35,11 @@ type Call = ServerUnaryCall<CheckRequest, CheckResponse>
 const ENVELOPE_BYTES = 1024 * 1024
 const ID_GRAMMAR = /^[A-Za-z0-9_.:-]{1,200}$/
 
+/** The library puts the error of the system (`EADDRINUSE` …) into its words only. */
+function withCode(error: Error): Error {
+  return Object.assign(error, { code: /\bE[A-Z]{3,}\b/.exec(error.message)?.[0] })
+}
+
 export async function openGrpcAuthz(deps: GrpcAuthzDeps): Promise<GrpcAuthz> {
   const [grpc, { fromJSON }] = await Promise.all([import('@grpc/grpc-js'), import('@grpc/proto-loader')])
   const definition = fromJSON(EXT_AUTHZ, { keepCase: true, defaults: true, longs: String, bytes: Buffer })
@@ -62,7 +67,7 @@ export async function openGrpcAuthz(deps: GrpcAuthzDeps): Promise<GrpcAuthz> {
       const bound = await new Promise<number>((resolve, reject) => {
         server.bindAsync(`${address}:${port}`, credentials, (error, known) => {
           if (error === null) resolve(known)
-          else reject(error)
+          else reject(withCode(error))
         })
       })
       return { address: host, family: host.includes(':') ? 'IPv6' : 'IPv4', port: bound }

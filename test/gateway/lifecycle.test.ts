@@ -72,6 +72,7 @@ test('serving says ready once as JSON, prints the first key once, answers, and e
 test('the summary for a person names every listener, what is in force, and a call that works', async (t) => {
   const gateway = await startTestGateway(t, {
     routes: [{ name: 'shop', match: { path: '/mcp' }, upstream: 'http://127.0.0.1:9', protocol: 'mcp' }],
+    listen: { ...FREE_PORTS, transparent: '127.0.0.1:0', ext_authz: '127.0.0.1:0' },
   })
   const summary = startSummary({ ...gateway, bootstrapKey: TEST_KEY }, false)
   for (const address of Object.values(gateway.addresses)) assert.ok(summary.includes(address))
@@ -103,7 +104,13 @@ test('mistakes in the configuration end the start with 2 and are all told', asyn
 test('an address in use names the listener and the setting to change, and leaves nothing open', async (t) => {
   const taken = await upstream(t, (response) => response.end())
   const port = portOf(taken)
-  for (const name of ['proxy', 'api', 'admin'] as const) {
+  for (const [name, variable] of [
+    ['proxy', 'PREFLIGHT_PROXY_LISTEN'],
+    ['api', 'PREFLIGHT_API_LISTEN'],
+    ['admin', 'PREFLIGHT_ADMIN_LISTEN'],
+    ['transparent', 'PREFLIGHT_LISTEN_TRANSPARENT'],
+    ['ext_authz', 'PREFLIGHT_LISTEN_EXT_AUTHZ'],
+  ] as const) {
     const start = startGateway({
       value: { listen: { ...FREE_PORTS, [name]: `127.0.0.1:${port}` }, data_dir: newFolder() },
       environment: { PREFLIGHT_BOOTSTRAP_KEY: TEST_KEY },
@@ -111,10 +118,7 @@ test('an address in use names the listener and the setting to change, and leaves
     await assert.rejects(start, (error: Error) => {
       assert.match(
         error.message,
-        new RegExp(
-          `The ${name} listener .*another program.*listen\\.${name} or PREFLIGHT_${name.toUpperCase()}_LISTEN`,
-          's',
-        ),
+        new RegExp(`The ${name} listener .*another program.*listen\\.${name} or ${variable}`, 's'),
       )
       return true
     })

@@ -1,0 +1,84 @@
+/** What outlives the process, opened before anything else: the data directory, the store in it, and the keys that sign. */
+import { mkdirSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { variable, type Environment } from './config/environment.ts'
+import type { Config } from './config/schema.ts'
+import { bootstrapKey } from './keys/bootstrap.ts'
+import { openExternalSigner, type ExternalSigner } from './keys/external-signer.ts'
+import { openKeyRing, systemClock, type KeyRing } from './keys/key-ring.ts'
+import { messageOf, StartupError } from './startup-error.ts'
+import { openStoreToServe } from './store/open.ts'
+import type { Store } from './store/store.ts'
+import type { Logger } from './telemetry/log.ts'
+import type { Metrics } from './telemetry/metrics.ts'
+
+export interface State {
+  readonly dataDir: string
+  readonly store: Store
+  /** Null: receipts are signed with keys of the data directory. */
+  readonly external: ExternalSigner | null
+  readonly keys: KeyRing
+  readonly keyId: string
+  readonly bootstrap: Awaited<ReturnType<typeof bootstrapKey>>
+}
+
+export interface StateOptions {
+  readonly config: Config
+  readonly environment: Environment
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** Gets what closes each part, as soon as it is open. */
+  readonly closers: (() => unknown)[]
+}
+
+/** Throws a StartupError that says what to change. */
+export async function openState(options: StateOptions): Promise<State> {
+  const { config, environment, metrics, logger, now, closers } = options
+  const dataDir = makeDataDirectory(config.data_dir)
+  const store = await openStoreToServe(config, storeEvents(metrics, logger))
+  closers.push(() => store.close())
+  const external = await openExternalSigner(config.signer)
+  if (external !== null) closers.push(() => external.close())
+  const keys = await openKeyRing(dataDir, systemClock, external)
+  const keyId = signingKeyId(keys)
+  const bootstrap = await bootstrapKey(store, variable(environment, 'PREFLIGHT_BOOTSTRAP_KEY'), now())
+  return { dataDir, store, external, keys, keyId, bootstrap }
+}
+
+/** A gateway that cannot sign cannot decide: better said at the start than at every call. */
+function signingKeyId(keys: KeyRing): string {
+  try {
+    return keys.signer().keyId
+  } catch (error) {
+    throw new StartupError(
+      'No receipt key is in force: all are retired or revoked. Make one with: preflight keys rotate --overlap 0',
+      { cause: error },
+    )
+  }
+}
+
+function makeDataDirectory(configured: string): string {
+  const directory = resolve(configured)
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    return directory
+  } catch (error) {
+    throw new StartupError(
+      `The data directory ${directory} cannot be made: ${messageOf(error)}. ` +
+        'Name one that this user can write to with data_dir or PREFLIGHT_DATA_DIR.',
+      { cause: error },
+    )
+  }
+}
+
+function storeEvents(metrics: Metrics, logger: Logger) {
+  return {
+    onCall: (operation: string, seconds: number, isGood: boolean): void => {
+      metrics.observe('preflight_store_seconds', { operation }, seconds)
+      if (!isGood) metrics.count('preflight_store_failures_total', { operation })
+    },
+    onFault: (error: Error): void => logger.error({ err: error }, 'the store has a fault'),
+  }
+}
