@@ -37,8 +37,8 @@ export interface AdmissionDeps extends EgressRecordDeps {
   readonly egressOf: (settings: Pick<Settings, 'config'>) => Egress
 }
 
-/** Resolves when the request is answered. */
-export async function admit(trip: Trip, arrival: Arrival, deps: AdmissionDeps): Promise<void> {
+/** Done, or resolves, when the request is answered. */
+export function admit(trip: Trip, arrival: Arrival, deps: AdmissionDeps): Promise<void> | void {
   const { request } = trip
   const excess = sizeProblem(request.url ?? '', request.rawHeaders)
   if (excess !== null) return sendError(trip, excess)
@@ -47,17 +47,27 @@ export async function admit(trip: Trip, arrival: Arrival, deps: AdmissionDeps): 
   const destination = destinationOf(request, arrival)
   if (destination.kind === 'refused') return sendError(trip, destination.code, destination.message)
   if (request.method === 'TRACE') return sendError(trip, 'METHOD_NOT_ALLOWED', 'TRACE is not forwarded.')
-  if (destination.kind === 'gateway') return admitToRoute(trip, destination, deps)
-  const caller = await callerOf(trip, arrival, deps)
-  if (caller === null) return sendError(trip, 'PROXY_AUTHENTICATION_REQUIRED', undefined, PROXY_CHALLENGE)
-  return admitToDestination({ ...trip, caller }, destination, deps)
+  return destination.kind === 'gateway'
+    ? admitToRoute(trip, destination, deps)
+    : admitCaller(trip, arrival, destination, deps)
 }
 
-async function admitToRoute(
+async function admitCaller(
+  trip: Trip,
+  arrival: Arrival,
+  destination: NamedDestination,
+  deps: AdmissionDeps,
+): Promise<void> {
+  const caller = await callerOf(trip, arrival, deps)
+  if (caller === null) return sendError(trip, 'PROXY_AUTHENTICATION_REQUIRED', undefined, PROXY_CHALLENGE)
+  await admitToDestination({ ...trip, caller }, destination, deps)
+}
+
+function admitToRoute(
   trip: Trip,
   { host, target }: { readonly host: string; readonly target: string },
   deps: AdmissionDeps,
-): Promise<void> {
+): Promise<void> | void {
   const { routes } = trip.settings.config
   const match = matchRoute(routes, host, target)
   const route = match?.route ?? null

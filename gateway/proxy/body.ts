@@ -25,14 +25,15 @@ const LOOK_MS = 5000
 
 /** @param room bytes that all long bodies may take together */
 export function createBodies(room: () => number, silenceMs = SILENCE_MS): Bodies {
-  const readings = new Set<Reading>()
+  /** No set: one that calls come to and go from all the time keeps the collector from those that are over. */
+  const readings: Reading[] = []
   let held = 0
   let timer: NodeJS.Timeout | null = null
   /** Looks at all of them now and then: a timer for each would cost every call. */
   const look = (): void => {
     const silentSince = performance.now() - silenceMs
-    for (const reading of readings) reading.giveUpBefore(silentSince)
-    if (readings.size > 0 || timer === null) return
+    for (const reading of readings.slice()) reading.giveUpBefore(silentSince)
+    if (readings.length > 0 || timer === null) return
     clearInterval(timer)
     timer = null
   }
@@ -44,14 +45,21 @@ export function createBodies(room: () => number, silenceMs = SILENCE_MS): Bodies
   const free = (bytes: number): void => {
     held -= bytes
   }
+  const bounds: Room = { reserve, free }
+  const leave = ({ at }: Reading): void => {
+    const last = readings.pop()
+    if (last === undefined || last.at === at) return
+    last.at = at
+    readings[at] = last
+  }
   return {
     async read(request, maxBytes) {
       if (Number(request.headers['content-length'] ?? 0) > maxBytes) return { ok: false, why: 'too_large' }
-      const reading = new Reading(request, maxBytes, { reserve, free })
-      readings.add(reading)
+      const reading = new Reading(request, maxBytes, bounds, readings.length)
+      readings.push(reading)
       timer ??= setInterval(look, Math.min(LOOK_MS, silenceMs)).unref()
       const result = await reading.done
-      readings.delete(reading)
+      leave(reading)
       return result
     },
     release(body) {
@@ -69,6 +77,8 @@ interface Room {
 
 class Reading {
   readonly done: Promise<ReadBody>
+  /** Its place among those under way. */
+  at: number
   readonly #request: IncomingMessage
   readonly #maxBytes: number
   readonly #room: Room
@@ -78,7 +88,8 @@ class Reading {
   #heardAt = performance.now()
   #resolve: (result: ReadBody) => void = () => {}
 
-  constructor(request: IncomingMessage, maxBytes: number, room: Room) {
+  constructor(request: IncomingMessage, maxBytes: number, room: Room, at: number) {
+    this.at = at
     this.#request = request
     this.#maxBytes = maxBytes
     this.#room = room

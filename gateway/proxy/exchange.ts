@@ -73,6 +73,10 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
   #grpc: GrpcStatusReader | null = null
   #informational: Informational | null = null
   #bytes = 0
+  /** Length of the answer, where its head tells; else -1. */
+  #length = -1
+  /** The bytes that complete an answer of known length: they go out with its end. */
+  #last: Buffer | undefined = undefined
 
   constructor(options: ExchangeOptions) {
     this.#options = options
@@ -153,8 +157,8 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
     this.#grpc = readGrpcStatus(headers)
     watcher?.head(status, headers)
     response.writeHead(status, statusMessage ?? '', clientHeaders(raw, headers.connection, ownHeaders))
-    // The head travels with the first bytes of a short answer, and alone when nothing follows at once.
-    process.nextTick(flushHead, this, response)
+    this.#length = Number(headers['content-length'] ?? -1)
+    flushLater(this)
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -162,6 +166,10 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
     this.#bytes += chunk.length
     watcher?.chunk(chunk)
     this.#grpc?.chunk(chunk)
+    if (this.#bytes === this.#length) {
+      this.#last = chunk
+      return
+    }
     if (response.write(chunk) || this.#isWaitingForDrain || this.#isClientGone) return
     this.#isWaitingForDrain = true
     controller.pause()
@@ -176,7 +184,7 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
     this.#grpc?.trailers(trailers)
     watcher?.end()
     addTrailers(response, trailers)
-    response.end()
+    response.end(this.#last)
     this.#end(null, null)
   }
 
@@ -204,8 +212,10 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
     return allowed === 'any' || (allowed === 'reads' && body === null && SAFE_METHODS.has(request.method ?? ''))
   }
 
-  get bytes(): number {
-    return this.#bytes
+  /** Sends the head alone when nothing has followed it yet. */
+  flushHead(): void {
+    const { response } = this.#options
+    if (this.#bytes === 0 && !response.writableEnded && !response.destroyed) response.flushHeaders()
   }
 
   readonly #onClientClose = (): void => {
@@ -258,8 +268,15 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
   }
 }
 
-function flushHead(relay: Relay, response: AnswerStream): void {
-  if (relay.bytes === 0 && !response.writableEnded && !response.destroyed) response.flushHeaders()
+/** Heads that went by since the sockets were last looked at. A short answer follows its head at once, and they go out as one. */
+const heads: Relay[] = []
+
+function flushLater(relay: Relay): void {
+  if (heads.push(relay) === 1) setImmediate(flushHeads)
+}
+
+function flushHeads(): void {
+  for (const relay of heads.splice(0)) relay.flushHead()
 }
 
 function rawFields(

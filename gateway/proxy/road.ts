@@ -35,7 +35,8 @@ export async function travel(trip: Trip, match: RouteMatch, deps: RoadDeps): Pro
   const recogniser = deps.recognisers[match.route.protocol]
   const call = await intercept(trip, match, recogniser, deps)
   if (call === null) return
-  const action = await recogniser.recognise(call)
+  const recognised = recogniser.recognise(call)
+  const action = recognised instanceof Promise ? await recognised : recognised
   if (action.kind === 'refuse') return refuseUnread(trip, call, action, deps)
   if (trip.upgrade !== null && !coversUpgrade(call, action)) {
     if (call.route.mode === 'enforce') return refuseUpgrade(trip, call, action, trip.upgrade, deps)
@@ -51,21 +52,32 @@ export async function travel(trip: Trip, match: RouteMatch, deps: RoadDeps): Pro
 async function intercept(trip: Trip, match: RouteMatch, recogniser: Recogniser, deps: RoadDeps): Promise<Call | null> {
   const { request, correlationId } = trip
   const { headers, rawHeaders, method = 'GET' } = request
-  const head: CallHead = { ...match, correlationId, caller: trip.caller, method, headers, rawHeaders }
-  let body: Buffer | null = null
-  if (trip.upgrade !== null) body = NO_BODY
-  else if (recogniser.needsBody(head)) {
-    const limit = trip.settings.config.limits.proxied_body
-    if (Number(request.headers['content-length'] ?? 0) <= limit) inviteBody(trip)
-    const read = await deps.bodies.read(request, limit)
-    if (!read.ok) {
-      refuseBody(trip, head, read.why, recogniser, deps)
-      return null
-    }
-    body = read.body
-    if (body.length > SHORT_BODY) keepUntilAnswered(body, trip, deps)
+  const { entrance, route, origin, upstreamPath } = match
+  const { caller, upgrade } = trip
+  const body = upgrade === null ? null : NO_BODY
+  // Written out: what is spread here takes the slow way through the engine at every call.
+  const call: Call = {
+    correlationId,
+    caller,
+    entrance,
+    route,
+    origin,
+    method,
+    headers,
+    rawHeaders,
+    upstreamPath,
+    body,
   }
-  return { ...head, body }
+  if (upgrade !== null || !recogniser.needsBody(call)) return call
+  const limit = trip.settings.config.limits.proxied_body
+  if (Number(headers['content-length'] ?? 0) <= limit) inviteBody(trip)
+  const read = await deps.bodies.read(request, limit)
+  if (!read.ok) {
+    refuseBody(trip, call, read.why, recogniser, deps)
+    return null
+  }
+  if (read.body.length > SHORT_BODY) keepUntilAnswered(read.body, trip, deps)
+  return { ...call, body: read.body }
 }
 
 function refuseBody(

@@ -28,23 +28,29 @@ export function createTrips(deps: TripsDeps, releaseConnections: () => void): Tr
   let open = 0
   deps.metrics.sample('preflight_calls_open', () => open)
   let isDraining = false
-  const end = (): void => {
-    open -= 1
-    if (isDraining) releaseConnections()
+  /** Whatever goes wrong on the road, the call is answered. */
+  const run = async (trip: Trip, arrival: Arrival): Promise<void> => {
+    open += 1
+    try {
+      await admit(trip, arrival, deps)
+    } catch (error) {
+      // A broken invariant on the road: the call is not forwarded, and the client is told no more than that.
+      logger.error({ err: error, correlation_id: trip.correlationId }, 'a call failed on the road')
+      if (trip.response.headersSent) trip.response.destroy()
+      else sendError(trip, 'INTERNAL')
+    } finally {
+      open -= 1
+      if (isDraining) releaseConnections()
+    }
   }
   return {
     begin(request, response, arrival, asks) {
       const correlationId = correlationIdOf(request)
-      const trip: Trip = { request, response, correlationId, caller: ANYBODY, settings: settings(), ...asks }
-      open += 1
-      void admit(trip, arrival, deps)
-        .catch((error: unknown) => {
-          // A broken invariant on the road: the call is not forwarded, and the client is told no more than that.
-          logger.error({ err: error, correlation_id: correlationId }, 'a call failed on the road')
-          if (response.headersSent) response.destroy()
-          else sendError(trip, 'INTERNAL')
-        })
-        .finally(end)
+      const { expectsContinue, upgrade } = asks
+      void run(
+        { request, response, correlationId, caller: ANYBODY, settings: settings(), expectsContinue, upgrade },
+        arrival,
+      )
     },
     get open() {
       return open
