@@ -214,7 +214,6 @@ async function uploadOf(bytes: Buffer, type: string, deps: ParameterDeps): Promi
   if (!heads.every((head) => PART_HEAD.test(head)))
     return unreadable('a part of its form is not named in the common way')
   try {
-    const { Response } = await import('undici')
     const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData()
     const operations = form.getAll('operations')
     const [text] = operations
