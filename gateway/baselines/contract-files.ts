@@ -21,7 +21,11 @@ export interface FileOnDisk {
 export async function contractOnDisk({ file, root }: FileOnDisk, terms: FileTerms): Promise<Result<Bundle>> {
   const folder = rootOf({ file, ...(root !== undefined && { root }) })
   const path = relative(folder, file).split(sep).join('/')
-  return bundle(path, await readFile(file, 'utf8'), { ...terms, read: (paths) => readBelow(folder, file, paths) })
+  if ((await stat(file)).size > terms.maxBytes) return overLimit(file, terms.maxBytes)
+  return bundle(path, await readFile(file, 'utf8'), {
+    ...terms,
+    read: (paths, maxBytes) => readBelow({ folder, file, maxBytes }, paths),
+  })
 }
 
 /** @param reference a file; paths start at the root of the repository */
@@ -52,8 +56,12 @@ function rootOf({ file, root }: FileOnDisk): string {
 }
 
 /** Links are followed as far as they stay below the folder, as a mounted ConfigMap has them. */
-async function readBelow(folder: string, file: string, paths: readonly string[]): Promise<Result<FileTexts>> {
+async function readBelow(
+  { folder, file, maxBytes }: { readonly folder: string; readonly file: string; readonly maxBytes: number },
+  paths: readonly string[],
+): Promise<Result<FileTexts>> {
   const bound = await realpath(folder)
+  let left = maxBytes
   const texts = new Map<string, string>()
   for (const path of paths) {
     const target = resolve(folder, path)
@@ -63,9 +71,17 @@ async function readBelow(folder: string, file: string, paths: readonly string[])
         code: 'ARTIFACT_UNREADABLE',
         message: `${file} refers to ${target}, outside of ${folder}: name a folder that holds both as root.`,
       })
-    if (real !== null) texts.set(path, await readFile(real, 'utf8'))
+    if (real === null) continue
+    left -= (await stat(real)).size
+    if (left < 0) return overLimit(file, maxBytes)
+    texts.set(path, await readFile(real, 'utf8'))
   }
   return ok(texts)
+}
+
+function overLimit(file: string, maxBytes: number): Result<never> {
+  const message = `${file} and the files that it refers to have more than ${maxBytes} bytes.`
+  return fail({ code: 'ARTIFACT_OVER_LIMIT', message })
 }
 
 /** Null: there is no such file, and the comparison tells its reference as dangling. */

@@ -51,13 +51,13 @@ export async function bundle(
     },
   })
   if (!found.ok) return found
-  const parts = Object.entries(found.value).map(([relative, content]) => [fromRoot(relative), content] as const)
-  const all = Object.fromEntries([...parts, [path, text] as const])
-  if (parts.length === 0) return ok({ text, files: [path] })
-  const whole = await texts.bundle(path, all)
-  return whole.ok
-    ? ok({ text: whole.value, files: [path, ...Object.keys(all).filter((file) => file !== path)] })
-    : whole
+  if (Object.keys(found.value).length === 0) return ok({ text, files: [path] })
+  // Named from the document on, so that the same files are the same text wherever they lie.
+  const name = posix.basename(path)
+  const all = { ...found.value, [name]: text }
+  const whole = await texts.bundle(name, all)
+  const parts = Object.keys(all).filter((relative) => relative !== name)
+  return whole.ok ? ok({ text: whole.value, files: [path, ...parts.map(fromRoot)] }) : whole
 }
 
 /**
@@ -101,12 +101,11 @@ function moved(reference: string, from: string, root: string, documents: Readonl
   return `#/${BUNDLED_FILES}/${name}${fragment}`
 }
 
-/** Path from the root of the repository of the file that a reference names; null: its own, an absolute address, or outside. */
+/** Path, from the root document on, of the file that a reference names; null: its own, or an absolute address. */
 function fileOf(reference: string, from: string): string | null {
   const [file = ''] = reference.split('#', 1)
   if (file === '' || file.startsWith('/') || /^[a-z][a-z0-9+.-]*:/i.test(file)) return null
-  const path = posix.normalize(posix.join(posix.dirname(from), decoded(file)))
-  return path.startsWith('../') || path === '..' ? null : path
+  return posix.normalize(posix.join(posix.dirname(from), decoded(file)))
 }
 
 function decoded(file: string): string {

@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, utimesSync, 
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { contractOnDisk } from '../../gateway/baselines/contract-files.ts'
 import { isNewer, readContractSource } from '../../gateway/baselines/source.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
 import { GatewayError } from '../../gateway/errors.ts'
@@ -74,16 +75,10 @@ test('files that a contract names are part of it, on disk as at a ref, and the s
   const inGit = await readContractSource({ git: 'v1:api/openapi.yaml' }, { ...TERMS, repository: root })
   const whole: unknown = JSON.parse(inGit)
   const files = at(whole, 'x-preflight-files')
-  assert.deepEqual(Object.keys(files ?? {}), ['api/parts/pets.yaml', 'api/schemas/pet all.yaml'])
-  assert.deepEqual(at(files, 'api/schemas/pet all.yaml', 'Pet', 'required'), ['id', 'name'])
-  assert.equal(
-    textAt(whole, 'paths', '/pets', '$ref'),
-    `#/x-preflight-files/${encodeURIComponent('api~1parts~1pets.yaml')}`,
-  )
-  assert.deepEqual(Object.keys(at(JSON.parse(onDisk), 'x-preflight-files') ?? {}), [
-    'parts/pets.yaml',
-    'schemas/pet all.yaml',
-  ])
+  assert.deepEqual(Object.keys(files ?? {}), ['parts/pets.yaml', 'schemas/pet all.yaml'])
+  assert.deepEqual(at(files, 'schemas/pet all.yaml', 'Pet', 'required'), ['id', 'name'])
+  assert.equal(textAt(whole, 'paths', '/pets', '$ref'), `#/x-preflight-files/${encodeURIComponent('parts~1pets.yaml')}`)
+  assert.equal(onDisk, inGit)
   const other = folder(t)
   assert.equal(await readContractSource({ file: join(other, 'api/openapi.yaml') }, TERMS), onDisk)
 })
@@ -105,7 +100,7 @@ test('references lead no further than the folder of the file, or the one that ro
     /shared\/pets\.yaml, outside of .*\/api: .* as root/,
   )
   const wider: unknown = JSON.parse(await readContractSource({ file, root }, TERMS))
-  assert.deepEqual(Object.keys(at(wider, 'x-preflight-files') ?? {}), ['shared/pets.yaml'])
+  assert.deepEqual(Object.keys(at(wider, 'x-preflight-files') ?? {}), ['../shared/pets.yaml'])
   commit(root, 'v1')
   const inGit = await readContractSource({ git: 'v1:api/openapi.yaml' }, { ...TERMS, repository: root })
   assert.deepEqual(JSON.parse(inGit), wider)
@@ -115,6 +110,26 @@ test('references lead no further than the folder of the file, or the one that ro
     await reasonOf(readContractSource({ git: 'v1:openapi.yaml' }, { ...TERMS, repository: above })),
     /"\.\.\/pets\.yaml" is not a path inside the repository/,
   )
+})
+
+test('a document that names itself by its file is what it names', async (t) => {
+  const text = ROOT.replace('parts/pets.yaml', 'openapi.yaml#/paths/~1toys')
+  const whole: unknown = JSON.parse(
+    await readContractSource({ file: join(folder(t, { 'openapi.yaml': text }), 'openapi.yaml') }, TERMS),
+  )
+  assert.equal(at(whole, 'paths', '/pets', '$ref'), '#/paths/~1toys')
+})
+
+test('files are not more together than is read of one contract', async (t) => {
+  const root = folder(t)
+  const file = join(root, 'api/openapi.yaml')
+  const read = (maxBytes: number) => contractOnDisk({ file }, { texts: INLINE_TEXTS, maxBytes })
+  assert.equal((await read(10_000)).ok, true)
+  for (const maxBytes of [50, Buffer.byteLength(ROOT)]) {
+    const cut = await read(maxBytes)
+    assert.ok(!cut.ok)
+    assert.equal(cut.problem.code, 'ARTIFACT_OVER_LIMIT')
+  }
 })
 
 test('links are followed within the folder, as a ConfigMap is mounted, and not out of it', async (t) => {

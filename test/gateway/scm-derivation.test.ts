@@ -133,7 +133,7 @@ for (const platform of FAKE_PLATFORMS) {
     )
     assert.match(derived.artifacts[0]?.before ?? '', /"description":"one"/)
     assert.match(derived.artifacts[0]?.after ?? '', /"description":"two"/)
-    assert.match(derived.artifacts[0]?.after ?? '', /#\/x-preflight-files\/api~1paths~1pets.yaml/)
+    assert.match(derived.artifacts[0]?.after ?? '', /#\/x-preflight-files\/paths~1pets.yaml/)
   })
 
   test(`${platform.name}: a contract that becomes unreadable is no contract that went away`, async (t) => {
