@@ -39,7 +39,7 @@ export function metricsPage(): GeneratedFile {
   return page(
     'docs/metrics.md',
     'Metrics',
-    'Served at `/metrics` of the admin listener in the Prometheus text format. Names and labels are only ever added to. Label values are bounded: routes and sinks come from the configuration, everything else from closed sets.',
+    'Served at `/metrics` of the admin listener in the Prometheus text format. Names and labels are only ever added to. Label values are bounded: routes and sinks come from the configuration, everything else from closed sets. Alerts about them: [runbooks.md](runbooks.md).',
     table(['name', 'type', 'labels', 'meaning'], rows),
   )
 }

@@ -29,7 +29,7 @@ export const Config = Type.Object(
     listen: strict(
       {
         proxy: listen('127.0.0.1:15080', 'proxy'),
-        api: listen('127.0.0.1:15081', 'API (with /mcp and /console)'),
+        api: listen('127.0.0.1:15081', 'API (with /mcp)'),
         admin: listen('127.0.0.1:15090', 'admin (/livez, /readyz, /metrics)'),
         ext_authz: Type.Optional(
           Type.String({
