@@ -55,6 +55,7 @@ const calls: Command = {
   operandCount: [0, 0],
   options: [
     TENANT,
+    { name: 'correlation-id', value: 'ID', help: 'Only calls under this correlation id.' },
     { name: 'effect', value: 'EFFECT', allowed: EFFECTS, help: 'Only calls that this was done with.' },
     ...WHERE_AND_WHEN,
     LIMIT,
@@ -112,11 +113,13 @@ export function filterOf(args: Arguments, limit: number): LedgerFilter {
 
 function callFilterOf(args: Arguments): CallFilter {
   const effect = EFFECTS.find((name) => name === args.value('effect'))
+  const correlationId = args.value('correlation-id')
   const { tenant, limit, route, from, to } = filterOf(args, DEFAULT_LIMIT)
   return {
     tenant,
     limit,
     ...(effect === undefined ? {} : { effect }),
+    ...(correlationId === undefined ? {} : { correlationId }),
     ...(route === undefined ? {} : { route }),
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),

@@ -50,6 +50,7 @@ export interface CallFilter {
   readonly tenant: string
   readonly route?: string
   readonly effect?: Effect
+  readonly correlationId?: string
   readonly from?: number
   readonly to?: number
   readonly limit: number

@@ -257,6 +257,8 @@ describe('the ledger', () => {
     assert.deepEqual(at(drifted, 'violations'), violations)
     assert.equal(at(drifted, 'at'), '2026-01-31T12:00:00.000Z')
     assert.equal((await listed('&to=2026-01-31T12:00:00Z')).length, 0)
+    assert.equal((await listed('&correlation_id=c1')).length, 2)
+    assert.equal((await listed('&correlation_id=c2')).length, 0)
     const { text } = await api.get('/api/v1/ledger?records=calls', { accept: 'application/x-ndjson' })
     assert.equal(text.trim().split('\n').length, 2)
   })
@@ -264,6 +266,7 @@ describe('the ledger', () => {
   it('refuses filters that it does not understand', async () => {
     for (const query of [
       '?effect=drifted',
+      '?correlation_id=c1',
       '?records=calls&decision=BLOCK',
       '?records=calls&effect=gone',
       '?limit=0',

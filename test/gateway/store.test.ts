@@ -158,6 +158,7 @@ test('calls are read newest first by tenant, route, effect and time, with where 
   assert.deepEqual(await ids({ route: 'shop' }), ['c3', 'c1'])
   assert.deepEqual(await ids({ effect: 'drifted' }), ['c3'])
   assert.deepEqual(await ids({ effect: 'forwarded' }), ['c1'])
+  assert.deepEqual(await ids({ correlationId: 'c3' }), ['c3'])
   assert.deepEqual(await ids({ from: 3, to: 4 }), ['c3'])
   const drifted = interception('c3', { effect: 'drifted', violations, decisionId: 'd', at: 3 })
   assert.deepEqual((await store.calls({ tenant: 'local', effect: 'drifted', limit: 1 })).rows, [

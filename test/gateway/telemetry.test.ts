@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { test, type TestContext } from 'node:test'
+import { EFFECTS } from '../../gateway/store/call.ts'
+import { EVENT_TYPES, VIOLATION_EVENT } from '../../gateway/telemetry/events.ts'
 import { createAdmin, type Checks } from '../../gateway/telemetry/admin.ts'
 import { createLogger, redactText } from '../../gateway/telemetry/log.ts'
 import { sampleProcess } from '../../gateway/telemetry/process-metrics.ts'
@@ -18,6 +20,16 @@ test('every metric keeps its pinned name, kind and labels, and no pinned one is 
     .slice(1)
   const rows = SPECS.map(({ name, type, labels }) => [name, type, labels.join(',') || '-'].join('\t'))
   assert.deepEqual(rows.toSorted(), pinned)
+})
+
+const pinnedLines = (name: string): readonly string[] =>
+  readFileSync(new URL(`../pins/${name}.tsv`, import.meta.url), 'utf8')
+    .trimEnd()
+    .split('\n')
+
+test('the effects of call records and the types of events are pinned', () => {
+  assert.deepEqual(EFFECTS, pinnedLines('call-effects'))
+  assert.deepEqual([...EVENT_TYPES, VIOLATION_EVENT], pinnedLines('event-types'))
 })
 
 test('every metric is exposed under its name with its help', async () => {

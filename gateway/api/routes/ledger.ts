@@ -9,7 +9,7 @@ import type { Store, StoredDecision } from '../../store/store.ts'
 import { CallRecord, callEntry, Effect } from '../call-view.ts'
 import type { ApiDeps } from '../deps.ts'
 import { callerOf, defineRoute, json, type Answer, type Exchange } from '../route.ts'
-import { CorrelationId, Decision, ExecutionAction, nullable } from '../schemas/shapes.ts'
+import { CorrelationId, Decision, ExecutionAction, ID_PATTERN, nullable } from '../schemas/shapes.ts'
 
 const LONGEST_PAGE = 500
 const NDJSON = 'application/x-ndjson'
@@ -29,6 +29,7 @@ const LedgerQuery = Type.Object({
   operation: filter('Decisions about exactly this operation.'),
   environment: filter('Decisions about exactly this environment.'),
   effect: Type.Optional(Effect),
+  correlation_id: Type.Optional(Type.String({ pattern: ID_PATTERN, description: 'Calls under this correlation id.' })),
   route: filter('Intercepted on this route.'),
   from: instant('Evaluated, or called, at or after this instant.'),
   to: instant('Evaluated, or called, before this instant.'),
@@ -119,7 +120,7 @@ async function* exportLines(page: Pages, from: number | undefined): AsyncGenerat
 /** Filters that one kind of record knows and the other does not. */
 const FILTERS = {
   decisions: ['repository', 'decision', 'operation', 'environment'],
-  calls: ['effect'],
+  calls: ['effect', 'correlation_id'],
 } as const
 
 function pagesOf(query: Query, tenant: string, store: Pick<Store, 'ledger' | 'calls'>): Pages {
@@ -136,7 +137,14 @@ function pagesOf(query: Query, tenant: string, store: Pick<Store, 'ledger' | 'ca
   }
   if (records === 'calls')
     return async (limit, before) => {
-      const page = await store.calls({ ...common, ...stated(query, FILTERS.calls), limit, ...beforeOf(before) })
+      const { correlation_id: correlationId } = query
+      const page = await store.calls({
+        ...common,
+        ...stated(query, ['effect']),
+        ...(correlationId !== undefined && { correlationId }),
+        limit,
+        ...beforeOf(before),
+      })
       return { entries: page.rows.map(callEntry), next: page.next }
     }
   return async (limit, before) => {

@@ -68,6 +68,7 @@ const CONDITIONS = [
   ['tenant', 'tenant = ?'],
   ['route', 'route = ?'],
   ['effect', 'effect = ?'],
+  ['correlationId', 'correlation_id = ?'],
   ['from', 'at >= ?'],
   ['to', 'at < ?'],
   ['before', 'sequence < ?'],
