@@ -11,8 +11,12 @@ export interface OperationLimits {
   readonly maxDepth: number
 }
 
-/** A document of operations and fragments; definitions of a schema have no place in it. */
+/** Ended lines, and so comments, in the first edition of the language and do so in other ones' readers; in this one they do not. */
+const LINE_SEPARATORS = /[\u0085\u2028\u2029]/
+
+/** A document of operations and fragments, with one reading; definitions of a schema have no place in it. */
 export function readOperationDocument(text: string, { maxTokens, maxDepth }: OperationLimits): Result<DocumentNode> {
+  if (LINE_SEPARATORS.test(text)) return fail(unreadable('it holds a separator that ends a line to some readers only'))
   const tooDeep = tooDeepAt(text, maxDepth)
   if (tooDeep !== null) return fail(overLimit(`nesting is deeper than ${maxDepth} levels`, positionAt(text, tooDeep)))
   try {
@@ -20,7 +24,9 @@ export function readOperationDocument(text: string, { maxTokens, maxDepth }: Ope
     const strange = document.definitions.find(
       ({ kind }) => kind !== 'OperationDefinition' && kind !== 'FragmentDefinition',
     )
-    return strange === undefined ? ok(document) : fail(unreadable('it defines parts of a schema, which no request can'))
+    if (strange !== undefined) return fail(unreadable('it defines parts of a schema, which no request can'))
+    const twice = fragmentTwice(document)
+    return twice === null ? ok(document) : fail(unreadable(`it holds the fragment ${twice} twice`))
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error
     const position = error.locations?.[0] ?? null
@@ -30,6 +36,17 @@ export function readOperationDocument(text: string, { maxTokens, maxDepth }: Ope
     const what = error.message.replace(/^Syntax Error: /, '').replace(/\.$/, '')
     return fail(unreadable(`it is not valid GraphQL: ${what}`, { position }))
   }
+}
+
+/** Of two fragments of one name servers differ in which one they take. */
+function fragmentTwice({ definitions }: DocumentNode): string | null {
+  const seen = new Set<string>()
+  for (const one of definitions) {
+    if (one.kind !== 'FragmentDefinition') continue
+    if (seen.has(one.name.value)) return one.name.value
+    seen.add(one.name.value)
+  }
+  return null
 }
 
 /** Fields of every object, and of the root of a query (GraphQL §4): what they tell is the schema itself. */

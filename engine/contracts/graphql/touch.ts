@@ -53,7 +53,7 @@ export function touchOf(request: GraphqlRequest, shapes: readonly GraphqlShape[]
 /** Of the language and of its incremental delivery: servers have them whether or not a schema says so. */
 const KNOWN_DIRECTIVES: ReadonlySet<string> = new Set(['skip', 'include', 'defer', 'stream'])
 
-/** Selections that one operation may come to on all types together. */
+/** Selections, on all types that may stand there, and values that one operation may come to. */
 const MAX_STEPS = 100_000
 
 /** A node of the document, or a place in the variables. */
@@ -196,6 +196,7 @@ class Trace {
 
   /** A variable in it is followed where it is declared. */
   #literal(value: ValueNode, type: string): void {
+    this.#steps += 1
     this.touches.add(`/types/${type}`)
     if (value.kind === 'ListValue') for (const item of value.values) this.#literal(item, type)
     else if (value.kind === 'EnumValue') this.#enumValue(value, value.value, type)
@@ -206,6 +207,8 @@ class Trace {
   }
 
   #json(value: unknown, type: string, at: string): void {
+    this.#steps += 1
+    if (!this.isWhole) return
     if (Array.isArray(value)) for (const item of value) this.#json(item, type, at)
     else if (isRecord(value)) {
       for (const [name, held] of Object.entries(value))

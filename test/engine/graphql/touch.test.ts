@@ -273,6 +273,8 @@ suite('documents that are not read', () => {
   for (const [what, text, message] of [
     ['what is no GraphQL', '{ user(', /not valid GraphQL/],
     ['definitions of a schema', 'type A { b: Int }', /parts of a schema/],
+    ['a fragment twice', '{ ...A } fragment A on Query { x } fragment A on Query { y }', /the fragment A twice/],
+    ['a separator that may end a comment', '{ a # \u2028 b\n }', /ends a line to some readers only/],
     ['too deep', '{a'.repeat(25) + '}'.repeat(25), /nesting is deeper than 20/],
     ['too long', `{ ${'a '.repeat(2000)} }`, /more than 1000 tokens/],
   ] as const)
@@ -294,6 +296,12 @@ test('fragments that each spread the next one twice are followed once', () => {
 
 const selecting = (fields: number): string =>
   `{ n { ${Array.from({ length: fields }, (_, index) => `a${index}: id`).join(' ')} } }`
+
+test('more values than are followed leave the whole contract to decide', () => {
+  const query = 'query($f: [ID!]!) { nodes(ids: $f) { id } }'
+  assert.notEqual(touched(query, { variables: { f: Array.from({ length: 1000 }, String) } }).touches, null)
+  assert.equal(touched(query, { variables: { f: Array.from({ length: 200_000 }, String) } }).touches, null)
+})
 
 test('selections on more types than are followed leave the whole contract to decide', () => {
   const types = Array.from({ length: 3000 }, (_, index) => `type T${index} implements N { id: ID }`).join('\n')
