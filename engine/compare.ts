@@ -1,6 +1,6 @@
 /**
  * The comparison of two texts of one contract: text → Contract → Delta[] → FindingGroup[] → patterns.
- * Pure and synchronous; may be slow on large input, so the gateway runs it in a worker (design.md, law 7).
+ * Pure and synchronous; may be slow on large input, so the gateway runs it in a worker (law 7 of CONTRIBUTING.md).
  */
 import type { Artifact, ArtifactType } from './change-set.ts'
 import type { DocumentLimits } from './contracts/limits.ts'

@@ -1,6 +1,6 @@
 /**
  * Text of a contract (JSON or YAML) → plain values with source positions. Bounded before it is believed: length, nesting,
- * aliases, expansion; duplicate keys and two readings are refused (design.md, laws 4 and 7).
+ * aliases, expansion; duplicate keys and two readings are refused (laws 4 and 7 of CONTRIBUTING.md).
  *
  * What starts like JSON is read as JSON and refused as JSON: a text that JSON readers refuse and YAML readers accept
  * (a trailing comma, single quotes) would have two readings. The exception is a flow mapping whose first key is a bare

@@ -5,7 +5,7 @@ import type { NextAgentStep } from '../decide/envelope-parts.ts'
 import { instantSeconds } from '../decide/instant.ts'
 import type { ReceiptStanding } from './verification.ts'
 
-/** What stands behind the decision: whether it is enforced here, and what this deployment guarantees (design.md, tiers). */
+/** What stands behind the decision: whether it is enforced here, and what this deployment guarantees (docs/architecture.md, Tiers). */
 export interface Enforcement {
   readonly mode: 'enforce' | 'observe'
   readonly tier: 'sidecar' | 'gateway' | 'verifier'

@@ -1,4 +1,4 @@
-/** The decision path: analyze → decide → record, in that order, and every failure on it ends without an ALLOW (design.md, law 2). */
+/** The decision path: analyze → decide → record, in that order, and every failure on it ends without an ALLOW (law 2 of CONTRIBUTING.md). */
 import { engine } from '../judging.ts'
 import { randomUUID } from 'node:crypto'
 import { digestText } from '../../engine/base.ts'

@@ -1,5 +1,5 @@
 /**
- * The road of a call, as one story (design.md): gather → analyze → decide → record. The API and the proxy both enter here;
+ * The road of a call, as one story (docs/architecture.md): gather → analyze → decide → record. The API and the proxy both enter here;
  * what they do with the answer (respond, enforce, observe) is theirs.
  */
 import type {

@@ -1,4 +1,4 @@
-/** What may be too slow for the event loop, as plain tasks: the same code runs here for small input and in a worker for large (design.md, law 7). */
+/** What may be too slow for the event loop, as plain tasks: the same code runs here for small input and in a worker for large (law 7 of CONTRIBUTING.md). */
 import { engine } from '../judging.ts'
 import { isUtf8 } from 'node:buffer'
 import { artifactDigest, fail, inputFingerprint, ok, readJson } from '../../engine/base.ts'

@@ -63,7 +63,7 @@ export async function judge(
     if (confirmed !== undefined) await confirmed
     return { kind: 'decided', verdicts, governing: strictest(verdicts), receipts }
   } catch (error) {
-    // The one catch of the decision path: whatever the fault, its answer is never CONTINUE (design.md, law 2).
+    // The one catch of the decision path: whatever the fault, its answer is never CONTINUE (law 2 of CONTRIBUTING.md).
     return undecided(error)
   }
 }

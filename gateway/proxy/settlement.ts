@@ -1,5 +1,5 @@
 /**
- * From judgement to deed: goes on, or does not, and the row that says so before anything is sent (design.md, law 3). Shared by
+ * From judgement to deed: goes on, or does not, and the row that says so before anything is sent (law 3 of CONTRIBUTING.md). Shared by
  * the proxy, which then forwards, and by ext_authz, which tells another proxy to.
  */
 import { performance } from 'node:perf_hooks'

@@ -1,6 +1,6 @@
 /**
  * Request targets and routes. A path is matched and forwarded byte for byte, so whatever two servers could read as two
- * different paths is refused and never normalised (design.md, law 4).
+ * different paths is refused and never normalised (law 4 of CONTRIBUTING.md).
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { RouteConfig } from '../config/route.ts'

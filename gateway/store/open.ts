@@ -1,4 +1,4 @@
-/** Opens the store that the configuration names (design.md, State). */
+/** Opens the store that the configuration names (docs/architecture.md, State). */
 import { join, resolve } from 'node:path'
 import type { Config } from '../config/schema.ts'
 import { openSqliteStore, type StoreEvents } from './sqlite/store.ts'

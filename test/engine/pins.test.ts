@@ -1,4 +1,4 @@
-/** What consumers of decisions and receipts match on, pinned by literals: only ever appended to (design.md, law 6). */
+/** What consumers of decisions and receipts match on, pinned by literals: only ever appended to (law 6 of CONTRIBUTING.md). */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'

@@ -1,5 +1,5 @@
 /**
- * The writer thread: the only one that holds the SQLite connection (design.md, State). Whatever waits when it turns to
+ * The writer thread: the only one that holds the SQLite connection (docs/architecture.md, State). Whatever waits when it turns to
  * writing goes into one transaction, so many callers share one fsync; each is answered after the commit.
  */
 import type { DatabaseSync } from 'node:sqlite'
