@@ -95,11 +95,17 @@ export function judgedMethod({ method }: McpSubject): JudgedMethod {
   return METHODS[method]
 }
 
+/** Longer than any name or address that a server could list. */
+const LONGEST_ITEM = 8192
+/** Each is judged and recorded by itself; a batch of more is not what somebody does, but wears the gateway out. */
+const MOST_JUDGED = 100
+
 const MEMBERS = countingNames(['name', 'uri', 'arguments', '_meta'])
 
 /** What would let a call reach another thing than the one judged, or leave nothing to judge. */
 export function subjectProblem(messages: readonly Message[]): string | null {
   const ids = new Set<MessageId>()
+  let judged = 0
   for (const message of messages) {
     if (message.kind === 'response') continue
     if (message.kind === 'request') {
@@ -108,7 +114,12 @@ export function subjectProblem(messages: readonly Message[]): string | null {
     }
     if (!isJudged(message.method)) continue
     const { member, lists } = METHODS[message.method]
-    if (typeof message.params[member] !== 'string')
+    judged += 1
+    if (judged > MOST_JUDGED) return `A batch holds ${MOST_JUDGED} calls at the most.`
+    const item = message.params[member]
+    if (typeof item === 'string' && item.length > LONGEST_ITEM)
+      return `params.${member} is longer than ${LONGEST_ITEM} characters.`
+    if (typeof item !== 'string')
       return `${message.method} needs params.${member}, which says what is asked for of the ${lists[0]}.`
     const other = otherSpelling(message.params, MEMBERS)
     if (other !== null)

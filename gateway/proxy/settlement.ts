@@ -316,14 +316,20 @@ async function record(
   }
   try {
     if (judgement.kind === 'undecided') {
-      const row = { ...shared, action: action.name, decisionId: null, executionAction: 'STOP', effect } as const
+      const row = {
+        ...shared,
+        action: shortName(action.name),
+        decisionId: null,
+        executionAction: 'STOP',
+        effect,
+      } as const
       await deps.store.recordInterception(row)
       return null
     }
     for (const { subject, verdict } of judgement.verdicts) {
       const { decisionId, action: executionAction, basis } = verdict
       const own = effect === 'forwarded' && basis === 'receipt' ? 'receipt' : effect
-      const row = { ...shared, action: subject.name, decisionId, executionAction, effect: own }
+      const row = { ...shared, action: shortName(subject.name), decisionId, executionAction, effect: own }
       const writing = deps.store.recordInterception(row)
       if (writing instanceof Promise) await writing
     }
@@ -333,6 +339,13 @@ async function record(
   }
 }
 
+/** Callers name what they ask for, at any length: the ledger and the log keep as much of it as somebody reads. */
+function shortName(name: string): string {
+  return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME)}…`
+}
+
+const LONGEST_NAME = 500
+
 function logStop({ governing: { subject, verdict } }: Decided, { call, deps }: Settling): void {
   const { decision, execution_action, risk_score, patterns } =
     verdict.basis === 'decision' ? verdict.envelope : NO_ENVELOPE
@@ -340,7 +353,7 @@ function logStop({ governing: { subject, verdict } }: Decided, { call, deps }: S
     {
       correlation_id: call.correlationId,
       route: call.route.name,
-      call: subject.name,
+      call: shortName(subject.name),
       decision_id: verdict.decisionId,
       decision,
       execution_action,

@@ -85,9 +85,13 @@ interface Entry {
   /** Set once the verdict is there. */
   usableUntil: number
   checkedAt: number
+  /** About how many bytes it takes. */
+  weight: number
 }
 
 const MAX_ENTRIES = 10_000
+/** Callers name what they ask for, so they choose how many decisions there are; how long each is, is up to the contract. */
+const MAX_WEIGHT = 64 * 1024 * 1024
 const MAX_ENVELOPE_HEADER = 8 * 1024
 /** A revocation or supersession reaches the road within this. */
 const RECHECK_MS = 1000
@@ -95,7 +99,11 @@ const RECHECK_MS = 1000
 const INCOMPLETE_MS = 5000
 
 export function createVerdicts(deps: VerdictsDeps): Verdicts {
-  const entries = new LRUCache<string, Entry>({ max: MAX_ENTRIES })
+  const entries = new LRUCache<string, Entry>({
+    max: MAX_ENTRIES,
+    maxSize: MAX_WEIGHT,
+    sizeCalculation: ({ weight }) => weight,
+  })
 
   const decide = (key: string, request: VerdictRequest): Entry => {
     const entry: Entry = {
@@ -103,12 +111,19 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
       made: null,
       usableUntil: Number.POSITIVE_INFINITY,
       checkedAt: deps.now(),
+      weight: 1,
       verdict: authorize(request, deps.flow).then(
         ({ verdict, expiresAt }) => {
           const now = deps.now()
           entry.usableUntil = verdict.envelope.analysis_complete ? expiresAt : Math.min(expiresAt, now + INCOMPLETE_MS)
           entry.checkedAt = now
           entry.made = verdict
+          if (entries.peek(key) === entry) {
+            // Weighed when it is added; only now it is known.
+            entries.delete(key)
+            entry.weight = weightOf(verdict)
+            entries.set(key, entry)
+          }
           return verdict
         },
         (error: unknown) => {
@@ -156,6 +171,11 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
         if (entry.made?.decisionId === decisionId) entry.checkedAt = Number.NEGATIVE_INFINITY
     },
   }
+}
+
+/** As objects an envelope takes about four times its text. */
+function weightOf({ envelope, token, envelopeHeader }: DecisionVerdict): number {
+  return JSON.stringify(envelope).length * 4 + token.length + (envelopeHeader?.length ?? 0)
 }
 
 /** Everything the decision rests on. Names hold no line breaks that could shift a border: digests and the generation end it. */
