@@ -20,11 +20,14 @@ import { DEFAULT_DOCUMENT_LIMITS, readJson } from '../../engine/base.ts'
 import { isJsonObject } from '../intercept/strict-json.ts'
 import type { Conformance, OperationsMessage, StatedOperation, Violation } from './message.ts'
 
-/** @param text SDL, or the JSON of an introspection query. @throws when it is no schema that the language allows */
+/**
+ * A schema is taken as it is: servers run schemas that a later edition of the language does not allow.
+ * @param text SDL, or the JSON of an introspection query. @throws when it refers to types that it does not define
+ */
 export function openSchema(text: string): GraphQLSchema {
   return /^[\s\uFEFF,]*\{/.test(text)
-    ? buildClientSchema(introspectionIn(text))
-    : buildASTSchema(parse(text, { noLocation: true }), { assumeValidSDL: true })
+    ? buildClientSchema(introspectionIn(text), { assumeValid: true })
+    : buildASTSchema(parse(text, { noLocation: true }), { assumeValid: true, assumeValidSDL: true })
 }
 
 function introspectionIn(text: string): IntrospectionQuery {

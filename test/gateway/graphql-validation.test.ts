@@ -80,6 +80,12 @@ test('violations in a batch say which operation is meant, and are no more than t
   assert.equal(found(SDL, [`{ ${many} }`], [`{ ${many} }`]).length, 10)
 })
 
+test('a schema that a later edition of the language does not allow is taken as it is', () => {
+  const old = 'interface Node { id: ID } type A implements Node { id: ID @deprecated } type Query { a: A }'
+  assert.deepEqual(found(old, ['{ a { id } }']), [])
+  assert.equal(found(old, ['{ a { no } }']).length, 1)
+})
+
 test('no value of the caller is told', () => {
   const told = found(SDL, ['{ user(id: 1, role: "hunter2", where: { age: "hunter2", hunter: "hunter2" }) { id } }'])
   assert.ok(told.length > 0)
