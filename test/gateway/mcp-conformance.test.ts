@@ -104,3 +104,33 @@ for (const scenario of ['initialize', 'tools_call', 'elicitation-sep1034-client-
     assert.deepEqual(await checked('judged'), direct)
   })
 }
+
+/**
+ * Scenarios of authorization, one of each kind; the token is for the address that the server names itself, so the gateway is
+ * the client's proxy. `2025-03-26-oauth-metadata-backcompat` is not among them: the client fails it by itself.
+ */
+const AUTHORIZATIONS = [
+  'metadata-default',
+  'metadata-var2',
+  'basic-cimd',
+  'scope-step-up',
+  'scope-retry-limit',
+  'token-endpoint-auth-basic',
+  'pre-registration',
+  '2025-03-26-oauth-endpoint-fallback',
+  'resource-mismatch',
+  'client-credentials-jwt',
+] as const
+
+for (const scenario of AUTHORIZATIONS) {
+  test(`a client is authorized through the gateway as without it: ${scenario}`, async (t) => {
+    const checked = async (way: 'direct' | 'proxied'): Promise<readonly string[]> => {
+      const command = `${process.execPath} --disable-warning=ExperimentalWarning ${CLIENT} ${way}`
+      const results = await suite(t, ['client', '--scenario', `auth/${scenario}`, '--command', command])
+      return Object.values(results).flat()
+    }
+    const [direct, proxied] = await Promise.all([checked('direct'), checked('proxied')])
+    assert.ok(direct.length > 0 && !direct.some((check) => check.endsWith(' FAILURE')), direct.join(', '))
+    assert.deepEqual(proxied, direct)
+  })
+}
