@@ -57,8 +57,29 @@ function readParsed(text: string, parsed: ParsedYaml, limits: DocumentLimits, is
   const root: unknown = isStream ? constructed.value : constructed.value[0]
   const place = isStream ? placeYamlStream : placeYaml
   const reading = { root, locate: locator(text, () => place(parsed)) }
-  const problem = findGraphFault(reading, limits) ?? findUnsayable(reading, text)
+  const problem =
+    findGraphFault(reading, limits) ?? findUnsayable(reading, text) ?? findOldBreaks(reading, text, limits)
   return problem === null ? ok(reading) : fail(problem)
+}
+
+/** Line breaks of YAML 1.1 that are letters like any other in YAML 1.2: NEL, line and paragraph separator. */
+const OLD_BREAKS = /[\u0085\u2028\u2029]/
+const ANY_BLANKS = /[\s\u0085]+/g
+
+/** Where one stands in a comment or between tokens, readers of YAML 1.1 see other members than these; within a text, a blank. */
+function findOldBreaks({ root }: YamlReading, text: string, limits: DocumentLimits): Problem | null {
+  if (!OLD_BREAKS.test(text)) return null
+  const other = readYamlStream(text.replaceAll(new RegExp(OLD_BREAKS, 'g'), '\n'), limits)
+  if (other.ok && sameButBlanks(root) === sameButBlanks(other.value.root)) return null
+  return unreadable('it holds a line break that YAML 1.1 has and YAML 1.2 has not (U+0085, U+2028 or U+2029)', {
+    fix: 'Write a plain line break, or the escape in a quoted text: readers disagree on what follows it.',
+  })
+}
+
+function sameButBlanks(root: unknown): string {
+  return JSON.stringify(root, (_name, value: unknown) =>
+    typeof value === 'string' ? value.replaceAll(ANY_BLANKS, ' ').trim() : value,
+  )
 }
 
 function parse(text: string, limits: DocumentLimits): Result<ParsedYaml> {

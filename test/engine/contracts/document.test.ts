@@ -218,3 +218,19 @@ suite('positions', () => {
     assert.deepEqual(read.value.locate('/a/z'), { line: 5, column: 3 })
   })
 })
+
+suite('line breaks that only some readers of YAML know', () => {
+  for (const letter of ['\u0085', '\u2028', '\u2029']) {
+    const name = `U+${letter.charCodeAt(0).toString(16).padStart(4, '0').toUpperCase()}`
+    test(`${name} behind which other readers see another member is refused`, () => {
+      for (const text of [`a: 1\n# x${letter}b: 2\n`, `a: |\n  x${letter}b: 2\n`, `a: x #${letter}---${letter}b: 2\n`])
+        assertRefused(text, {}, /YAML 1\.1 has and YAML 1\.2 has not/)
+    })
+
+    test(`${name} within a text is a blank to them, and stays what it is`, () => {
+      assert.deepEqual(rootOf(`a: "x${letter}y"\n`), { a: `x${letter}y` })
+      assert.deepEqual(rootOf(`a: |\n  x${letter}  y\n`), { a: `x${letter}  y\n` })
+      assert.deepEqual(rootOf(`{"a":"x${letter}y"}`), { a: `x${letter}y` })
+    })
+  }
+})
