@@ -110,6 +110,11 @@ test('what the image holds starts, is healthy by its own check, and stops in goo
     await run('npm', ['run', 'build', '--', '--outDir', app], { cwd: ROOT })
     for (const name of ['policies', 'package.json']) cpSync(join(ROOT, name), join(app, name), { recursive: true })
     symlinkSync(join(ROOT, 'node_modules'), join(app, 'node_modules'))
+    const [link] = texts(final, 'RUN')
+    assert.equal(link, 'chmod 755 gateway/preflight.js && ln -s /app/gateway/preflight.js /usr/local/bin/preflight')
+    await run('sh', ['-c', link.replaceAll(/\/app|\/usr\/local\/bin/g, app)], { cwd: app })
+    const { stdout } = await run(join(app, 'preflight'), ['--version'], { cwd: tmpdir() })
+    assert.equal(stdout.trim(), packageManifest.version, 'commands are run in the pod by their name')
     const gateway = await startGatewayProcess({}, {}, join(app, 'gateway/preflight.js'))
     try {
       const [command] = /\[.*\]/.exec(texts(final, 'HEALTHCHECK')[0] ?? '') ?? []
