@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { startGatewayProcess } from '../../bench/gateway.ts'
+import { startSummary } from '../../gateway/cli/start-summary.ts'
+import { startTestGateway } from '../fakes/gateway.ts'
 import { at } from '../json.ts'
 
 const README = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
@@ -34,4 +36,13 @@ test('the calls of the README are answered as it says', async (t) => {
   const answer: unknown = await (await post('/api/v1/preflight')).json()
   assert.equal(at(answer, 'execution_action'), 'CONTINUE')
   assert.equal(typeof at(answer, 'chain_receipt'), 'string')
+})
+
+test('the start summary has the lines that the README shows', async (t) => {
+  const gateway = await startTestGateway(t, {})
+  const labels = (text: string): readonly string[] =>
+    [...text.matchAll(/^ {2}(\w+(?: \w+)?) {2,}\S/gm)].map(([, label = '']) => label)
+  const shown = /^Preflight Gateway is ready\.\n[^]*?^```/m.exec(README)?.[0] ?? ''
+  assert.ok(labels(shown).length > 5)
+  assert.deepEqual(labels(startSummary(gateway, false)), labels(shown))
 })
