@@ -14,7 +14,7 @@ function shuffle(value: unknown, next: () => number): unknown {
 }
 
 /** A linear congruential generator: reproducible, which is all that an order needs. */
-function generator(seed: number): () => number {
+export function generator(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0

@@ -201,7 +201,7 @@ function touchedPart({ root, fields, touches }: TouchScope): PlacesOf {
   const isTouched = touchedPlaces(touches)
   const own = new Set(fields)
   return (group) => {
-    if (!isTouched(group.location, group.rule)) return []
+    if (!isTouched(group)) return []
     const places = group.occurrences.filter(
       ({ operation }) => operation === null || (operation.method === root && own.has(operation.path)),
     )

@@ -111,6 +111,16 @@ const CASES: readonly {
     spares: ['{ orders { id } }'],
   },
   {
+    change: ['filter: Filter): [Result!]!', 'filter: [Filter!]!): [Result!]!'],
+    decides: ['{ search(text: "") { __typename } }', '{ search(text: "", filter: {}) { __typename } }'],
+    spares: ['{ orders { id } }'],
+  },
+  {
+    change: ['nick(short: Boolean = true)', 'nick(short: Int)'],
+    decides: ['{ user(id: 1) { nick(short: true) } }'],
+    spares: ['{ user(id: 1) { name } }'],
+  },
+  {
     change: ['nick(short: Boolean = true)', 'nick(short: Boolean = false)'],
     decides: ['{ user(id: 1) { nick } }', '{ user(id: 1) { nick(short: true) } }'],
     spares: ['{ user(id: 1) { name } }'],
