@@ -1,7 +1,13 @@
 /** Two texts of an AsyncAPI document → finding groups. Channels and operations are matched by address, so that 2.x and 3.x compare. */
 import { byCodeUnit } from '../../change-set.ts'
 import type { CompareOptions, FormatComparison } from '../../compare.ts'
-import { readAsyncApi, type AsyncApi, type AsyncOperation, type AsyncReply } from '../../contracts/asyncapi/contract.ts'
+import {
+  readAsyncApi,
+  type AsyncApi,
+  type AsyncChannel,
+  type AsyncOperation,
+  type AsyncReply,
+} from '../../contracts/asyncapi/contract.ts'
 import { OpenApiDocuments } from '../../contracts/openapi/documents.ts'
 import { danglingReferences } from '../../contracts/openapi/references.ts'
 import type { Sha256 } from '../../hash.ts'
@@ -13,9 +19,10 @@ import { isEqual } from '../../schema/equality.ts'
 import { isRecord, ROOT, stepInto, type Located } from '../../schema/located.ts'
 import { ContractReport } from '../contract-report.ts'
 import { walkOptionsOf } from '../openapi/options.ts'
+import { compareBindings } from './bindings.ts'
 import { compareMessages } from './messages.ts'
 import { compareChannelServers } from './server-places.ts'
-import { compareBindings, compareSecurity, compareServers } from './servers.ts'
+import { compareSecurity, compareServers } from './servers.ts'
 import type { AsyncWalk, SayAsync } from './walk.ts'
 
 /** Compares two documents of any version 2.x or 3.x; an empty side is an application that neither sends nor receives. */
@@ -94,7 +101,7 @@ function compareChannels(walk: AsyncWalk, say: SayAsync): void {
     if (was !== undefined && is !== undefined) {
       const within: SayAsync = (change) => say({ ...change, where: `channel ${address}`, endpoint: address })
       compareParameters(was.parameters, is.parameters, is.located, address, within)
-      compareBindings(was.bindings, is.bindings, `channel ${address}`, within)
+      compareChannelBindings(walk, was, is, within)
       compareChannelServers(walk, was, is, within)
     } else if (was !== undefined) {
       say({ ...shared, rule: 'asyncapi-channel-removed', side: 'base', located: was.located, before: address })
@@ -102,6 +109,13 @@ function compareChannels(walk: AsyncWalk, say: SayAsync): void {
       say({ ...shared, rule: 'asyncapi-channel-added', side: 'head', located: is.located, after: address })
     }
   }
+}
+
+/** What a channel asks for, those bring who connect to it. */
+function compareChannelBindings(walk: AsyncWalk, was: AsyncChannel, is: AsyncChannel, say: SayAsync): void {
+  const { address } = is
+  const of = `channel ${address}`
+  compareBindings(walk, { was: was.bindings, is: is.bindings, of, action: 'receive', endpoint: address }, say)
 }
 
 /** What values a parameter may have: 2.x says it in a schema, 3.x in members of the parameter. */
@@ -156,7 +170,7 @@ function compareOperation(
   const where = `${action} ${address}`
   const within: SayAsync = (change) => say({ ...change, where, endpoint: where })
   compareMessages(walk, action, where, was.messages, is.messages, within)
-  compareBindings(was.bindings, is.bindings, where, within)
+  compareBindings(walk, { was: was.bindings, is: is.bindings, of: where, action, endpoint: where }, within)
   compareSecurity(walk, was.security, is.security, { was: was.located, is: is.located }, where, within)
   compareReply(walk, was, is, within)
 }

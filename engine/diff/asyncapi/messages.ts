@@ -5,7 +5,7 @@ import { RECEIVED_HEADERS, RECEIVED_PAYLOAD, SENT_HEADERS, SENT_PAYLOAD, type Si
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, stepInto, type Located } from '../../schema/located.ts'
 import { matchByKey, matchRest } from '../match.ts'
-import { compareBindings } from './servers.ts'
+import { compareBindings } from './bindings.ts'
 import type { AsyncWalk, SayAsync } from './walk.ts'
 
 const DIRECTIONS = {
@@ -60,7 +60,8 @@ function compareMessage(
     within({ ...change, rule: 'asyncapi-content-type-changed', side: 'head' })
   }
   compareCorrelation(was, is, title, within)
-  compareBindings(was.bindings, is.bindings, title, within)
+  const bindings = { was: was.bindings, is: is.bindings, of: title, action, endpoint: where }
+  compareBindings(walk, bindings, within)
   const { payload, headers } = DIRECTIONS[action]
   if (was.schemaFormat === null && is.schemaFormat === null) {
     use(walk, payload, title, was, is, 'payload', where)

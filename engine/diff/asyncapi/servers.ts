@@ -1,10 +1,11 @@
-/** Servers of AsyncAPI with the security that they and operations ask for, and bindings wherever they stand. */
+/** Servers of AsyncAPI, and the security that they and operations ask for. */
 import { byCodeUnit } from '../../change-set.ts'
 import type { AsyncApi } from '../../contracts/asyncapi/contract.ts'
 import { canonicalJson, type Json } from '../../hash.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, memberOf, stepInto, type Located } from '../../schema/located.ts'
 import { nameValue } from '../../schema/values.ts'
+import { compareBindings } from './bindings.ts'
 import { compareVariables } from './server-places.ts'
 import type { AsyncWalk, SayAsync } from './walk.ts'
 
@@ -30,31 +31,11 @@ export function compareServers(walk: AsyncWalk, say: SayAsync): void {
       const where = `server ${name}`
       const within: SayAsync = (change) => say({ ...change, where, endpoint: where })
       compareVariables(was.variables, is.variables, where, within)
-      compareBindings(was.bindings, is.bindings, where, within)
+      const bindings = { was: was.bindings, is: is.bindings, of: where, action: 'receive', endpoint: where } as const
+      compareBindings(walk, bindings, within)
       compareSecurity(walk, was.security, is.security, { was: was.located, is: is.located }, where, within)
     }
   }
-}
-
-/** By protocol. A version of the binding's own language says nothing of delivery. */
-export function compareBindings(was: Located | null, is: Located | null, of: string, say: SayAsync): void {
-  const [old, now] = [was?.value, is?.value]
-  const [left, right] = [isRecord(old) ? old : {}, isRecord(now) ? now : {}]
-  for (const name of [...new Set([...Object.keys(left), ...Object.keys(right)])].sort(byCodeUnit)) {
-    const [before, after] = [settingsOf(left[name]), settingsOf(right[name])]
-    if (isEqual(before, after)) continue
-    const owner = Object.hasOwn(right, name) ? is : was
-    if (owner === null) continue
-    const located = memberOf(owner, name) ?? owner
-    const side = owner === is ? 'head' : 'base'
-    say({ rule: 'asyncapi-binding-changed', subject: `${of} ${name}`, name, side, located, before, after })
-  }
-}
-
-function settingsOf(binding: unknown): unknown {
-  if (!isRecord(binding)) return binding ?? null
-  const { bindingVersion: _, ...settings } = binding
-  return settings
 }
 
 interface Owners {

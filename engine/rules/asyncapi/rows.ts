@@ -1,35 +1,7 @@
 /** What changes of an AsyncAPI document mean, beside those of its schemas, which fall under the families. Directions are of the application. */
-import type { Direction, Level } from '../../finding.ts'
-import { contractRules, type ContractRow } from '../contract-row.ts'
-import type { Effect } from '../rule.ts'
-
-const NOTHING_TO_DO = 'Nothing needs to be done.'
-const STILL_WORKS = 'What the other sides use goes on working.'
-const KEEP = 'Keep it beside its successor until nobody uses it any more.'
-
-type Words = readonly [
-  level: Level,
-  direction: Direction,
-  kind: string,
-  action: string,
-  effect: Effect,
-  says: string,
-  why?: string,
-  fix?: string,
-]
-
-function rowOf([
-  level,
-  direction,
-  kind,
-  action,
-  effect,
-  says,
-  why = STILL_WORKS,
-  fix = NOTHING_TO_DO,
-]: Words): ContractRow {
-  return { level, direction, area: 'messages', kind, action, effect, says, why, fix }
-}
+import { contractRules } from '../contract-row.ts'
+import { BINDING_WORDS } from './binding-rows.ts'
+import { KEEP, rowOf, type Words } from './words.ts'
 
 const WORDS = {
   'asyncapi-channel-added': ['info', 'none', 'existence', 'added', 'widens', 'the channel `{name}` was added'],
@@ -198,16 +170,7 @@ const WORDS = {
     'Addresses that were in use may not be served any more.',
     'Check the addresses in use.',
   ],
-  'asyncapi-binding-changed': [
-    'dangerous',
-    'none',
-    'bindings',
-    'changed',
-    'may-narrow',
-    'the {name} binding changed',
-    'Bindings decide how messages are delivered: queues, keys, quality of service. The other side must be set up alike.',
-    'Change both sides together.',
-  ],
+  ...BINDING_WORDS,
   'asyncapi-channel-server-added': [
     'info',
     'none',

@@ -121,7 +121,7 @@ suite('headers and traits', () => {
   test('traits speak where an operation or message does not', () => {
     assert.deepEqual(found(withTraits(1, 'string'), withTraits(2, 'integer')), [
       'breaking sent-header-property-type-changed',
-      'dangerous asyncapi-binding-changed',
+      'dangerous asyncapi-binding-delivery-changed',
     ])
   })
 })
@@ -153,12 +153,12 @@ suite('traits are merged, part by part', () => {
     }
 
     test(`of bindings, each protocol has what any of them says in ${major}.x`, () => {
-      for (const [from, to] of [
-        ['replicas: 2', 'replicas: 1'],
-        ['partitions: 3', 'partitions: 1'],
-        ['qos: 1', 'qos: 2'],
+      for (const [from, to, rule] of [
+        ['replicas: 2', 'replicas: 1', 'info asyncapi-binding-upkeep-changed'],
+        ['partitions: 3', 'partitions: 1', 'dangerous asyncapi-binding-delivery-changed'],
+        ['qos: 1', 'qos: 2', 'dangerous asyncapi-binding-delivery-changed'],
       ] as const) {
-        assert.deepEqual(found(before, before.replace(from, to)), ['dangerous asyncapi-binding-changed'])
+        assert.deepEqual(found(before, before.replace(from, to)), [rule])
       }
     })
   }
@@ -260,7 +260,7 @@ const REAL: Readonly<Record<string, readonly string[]>> = {
   'slack-rtm-v2.3.0-v2.6.0': [],
   'streetlights-2.0-2.6': ['dangerous asyncapi-binding-changed'],
   'streetlights-kafka-2.6-3.0': [],
-  'streetlights-kafka-v2.2.0-v2.4.0': ['dangerous asyncapi-binding-changed'],
+  'streetlights-kafka-v2.2.0-v2.4.0': ['dangerous asyncapi-binding-delivery-changed'],
 }
 
 suite('real documents', () => {

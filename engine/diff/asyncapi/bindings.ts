@@ -1,0 +1,194 @@
+/** Bindings wherever they stand, setting by setting: what each decides is a matter of its protocol's table. */
+import { byCodeUnit } from '../../change-set.ts'
+import type { AsyncAction } from '../../contracts/asyncapi/contract.ts'
+import { settingOf, type SettingKind } from '../../rules/asyncapi/binding-settings.ts'
+import type { AsyncApiRuleId } from '../../rules/asyncapi/rows.ts'
+import { RECEIVED_HEADERS, RECEIVED_PAYLOAD, SENT_HEADERS, SENT_PAYLOAD, type SitePair } from '../../rules/sites.ts'
+import { isEqual } from '../../schema/equality.ts'
+import { isRecord, memberOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
+import type { AsyncWalk, SayAsync } from './walk.ts'
+
+/** Bindings of one object on both sides. */
+export interface BindingPair {
+  readonly was: Located | null
+  readonly is: Located | null
+  /** Whose they are, in words. */
+  readonly of: string
+  /** Of an operation and its messages; what servers and channels ask for, clients bring. */
+  readonly action: AsyncAction
+  readonly endpoint: string
+}
+
+export function compareBindings(walk: AsyncWalk, pair: BindingPair, say: SayAsync): void {
+  const { was, is } = pair
+  const [left, right] = [recordOf(was?.value), recordOf(is?.value)]
+  for (const protocol of namesOf(left, right)) {
+    const [before, after] = [locatedIn(was, protocol), locatedIn(is, protocol)]
+    if (isEqual(settingsOf(before), settingsOf(after))) continue
+    if (isRecord(before?.value) && isRecord(after?.value)) {
+      const both = { before: { ...before, value: before.value }, after: { ...after, value: after.value } }
+      new BindingComparison(walk, pair, protocol, both, say).compare()
+    } else sayWhole(pair, protocol, before, after, say)
+  }
+}
+
+/** A binding that one side does not have: what it set is no more known than its name. */
+function sayWhole(
+  { of }: BindingPair,
+  name: string,
+  before: Located | null,
+  after: Located | null,
+  say: SayAsync,
+): void {
+  const located = after ?? before
+  if (located === null) return
+  const values = { before: settingsOf(before), after: settingsOf(after) }
+  const side = after === null ? 'base' : 'head'
+  say({ rule: 'asyncapi-binding-changed', subject: `${of} ${name}`, name, side, located, ...values })
+}
+
+type LocatedRecord = Located & { readonly value: JsonRecord }
+
+/** Rules of the kinds that tell no more than that a value is another. */
+const CHANGED: Readonly<Record<Exclude<SettingKind, 'schema' | 'limit'>, AsyncApiRuleId>> = {
+  destination: 'asyncapi-binding-destination-changed',
+  declaration: 'asyncapi-binding-declaration-changed',
+  encoding: 'asyncapi-binding-encoding-changed',
+  delivery: 'asyncapi-binding-delivery-changed',
+  upkeep: 'asyncapi-binding-upkeep-changed',
+}
+
+/** What is said for the first time, or no more, may have held all along: where messages go, and how they are written. */
+const KNOWN_BY_VALUE: ReadonlySet<SettingKind> = new Set(['destination', 'declaration', 'encoding'])
+
+class BindingComparison {
+  readonly #walk: AsyncWalk
+  readonly #pair: BindingPair
+  readonly #protocol: string
+  readonly #both: { readonly before: LocatedRecord; readonly after: LocatedRecord }
+  readonly #say: SayAsync
+
+  constructor(
+    walk: AsyncWalk,
+    pair: BindingPair,
+    protocol: string,
+    both: { readonly before: LocatedRecord; readonly after: LocatedRecord },
+    say: SayAsync,
+  ) {
+    this.#walk = walk
+    this.#pair = pair
+    this.#protocol = protocol
+    this.#both = both
+    this.#say = say
+  }
+
+  compare(): void {
+    this.#members([], this.#both.before, this.#both.after)
+  }
+
+  #members(steps: readonly string[], before: LocatedRecord, after: LocatedRecord): void {
+    for (const name of namesOf(before.value, after.value)) {
+      // The version of the binding's own language says nothing of delivery.
+      if (steps.length === 0 && name === 'bindingVersion') continue
+      this.#setting([...steps, name], memberOf(before, name), memberOf(after, name))
+    }
+  }
+
+  #setting(steps: readonly string[], before: Located | null, after: Located | null): void {
+    if (isEqual(before?.value ?? null, after?.value ?? null)) return
+    const setting = settingOf(this.#protocol, steps)
+    if (setting?.kind === 'schema') this.#schema(steps, before, after)
+    else if (isHolder(before) && isHolder(after)) this.#members(steps, asRecord(before), asRecord(after))
+    else this.#value(steps, before, after, setting?.kind ?? null, setting?.fallback ?? null)
+  }
+
+  #value(
+    steps: readonly string[],
+    held: Located | null,
+    now: Located | null,
+    kind: SettingKind | null,
+    fallback: unknown,
+  ): void {
+    const [before, after] = [held?.value ?? fallback, now?.value ?? fallback]
+    if (isEqual(before, after)) return
+    const rule = ruleOf(kind, before, after)
+    const located = now ?? held
+    if (located === null) return
+    const isWhole = rule === 'asyncapi-binding-changed'
+    const name = isWhole ? this.#protocol : `${this.#protocol} ${steps.join('.')}`
+    const subject = `${this.#pair.of} ${this.#protocol} ${steps.join('.')}`
+    this.#say({ rule, subject, name, side: now === null ? 'base' : 'head', located, before, after })
+  }
+
+  /** Judged as what is sent or received with a message; an absent one admits anything. */
+  #schema(steps: readonly string[], before: Located | null, after: Located | null): void {
+    const { of, action, endpoint } = this.#pair
+    const { before: old, after: now } = this.#both
+    const [was, is] = [before ?? anything(old, steps), after ?? anything(now, steps)]
+    const pair = this.#walk.schemas.compare(was, is)
+    const use = { sites: sitesOf(steps, action), mediaType: 'application/json' }
+    const where = `${of}, ${this.#protocol} ${steps.join('.')}`
+    this.#walk.uses.push({ pair, use, where, lead: [], endpoint, identity: { by: 'place' } })
+  }
+}
+
+function ruleOf(kind: SettingKind | null, before: unknown, after: unknown): AsyncApiRuleId {
+  if (kind === null || kind === 'schema') return 'asyncapi-binding-changed'
+  if (kind === 'limit') return limitRule(before, after)
+  const isOpen = before === null || after === null
+  return isOpen && KNOWN_BY_VALUE.has(kind) ? 'asyncapi-binding-changed' : CHANGED[kind]
+}
+
+/** Without a limit everything passes; -1 is how brokers write that. */
+function limitRule(before: unknown, after: unknown): AsyncApiRuleId {
+  const [was, is] = [boundOf(before), boundOf(after)]
+  if (was === null || is === null) return 'asyncapi-binding-delivery-changed'
+  return is < was ? 'asyncapi-binding-limit-lowered' : 'asyncapi-binding-limit-raised'
+}
+
+function boundOf(value: unknown): number | null {
+  if (value === null || value === -1) return Number.POSITIVE_INFINITY
+  return typeof value === 'number' ? value : null
+}
+
+function sitesOf(steps: readonly string[], action: AsyncAction): SitePair {
+  const isHeaders = steps.at(-1) === 'headers'
+  if (action === 'send') return isHeaders ? SENT_HEADERS : SENT_PAYLOAD
+  return isHeaders ? RECEIVED_HEADERS : RECEIVED_PAYLOAD
+}
+
+function anything({ at, document }: Located, steps: readonly string[]): Located {
+  return { value: {}, at: steps.reduce(stepInto, at), document }
+}
+
+/** An object, or a list that holds objects: what is in it is told one by one. */
+function isHolder(located: Located | null): located is Located {
+  const value: unknown = located?.value
+  return isRecord(value) || (Array.isArray(value) && value.length > 0 && value.every((item) => isRecord(item)))
+}
+
+/** The items of a list by their index. */
+function asRecord(located: Located): LocatedRecord {
+  const { value } = located
+  const entries: readonly unknown[] = Array.isArray(value) ? value : []
+  return { ...located, value: isRecord(value) ? value : Object.fromEntries(entries.entries()) }
+}
+
+function settingsOf(binding: Located | null): unknown {
+  const value: unknown = binding?.value ?? null
+  if (!isRecord(value)) return value
+  const { bindingVersion: _, ...settings } = value
+  return settings
+}
+
+function locatedIn(owner: Located | null, name: string): Located | null {
+  return owner === null ? null : memberOf(owner, name)
+}
+
+function recordOf(value: unknown): JsonRecord {
+  return isRecord(value) ? value : {}
+}
+
+function namesOf(old: JsonRecord, now: JsonRecord): readonly string[] {
+  return [...new Set([...Object.keys(old), ...Object.keys(now)])].sort(byCodeUnit)
+}

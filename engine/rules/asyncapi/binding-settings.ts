@@ -1,0 +1,181 @@
+/**
+ * What the settings of bindings decide, by protocol, as the published binding specifications have them
+ * (https://github.com/asyncapi/bindings). What is not listed is only known to have changed.
+ */
+
+/**
+ * `destination`: where messages go or are asked for, and how. `declaration`: what both sides declare alike or are refused.
+ * `encoding`: how the bytes are to be read. `delivery`: what becomes of a message on its way. `limit`: the more of it, the
+ * more is possible. `schema`: a JSON Schema of its own. `upkeep`: a matter of those who run the broker.
+ */
+const KINDS = ['destination', 'declaration', 'encoding', 'delivery', 'limit', 'schema', 'upkeep'] as const
+export type SettingKind = (typeof KINDS)[number]
+
+export interface Setting {
+  readonly kind: SettingKind
+  /** What holds where nothing is said; null where that is left open. */
+  readonly fallback: unknown
+}
+
+type Rows = Readonly<Partial<Record<SettingKind, readonly string[]>>>
+
+/** Names of settings below the binding; `*` stands for every item of a list, and a name at the end for all below it. */
+const ROWS: Readonly<Record<string, Rows>> = {
+  amqp: {
+    destination: ['is', 'exchange.name', 'exchange.vhost', 'queue.name', 'queue.vhost', 'cc', 'bcc', 'replyTo'],
+    // AMQP 0-9-1 §1.7.2.1: declaring what exists otherwise fails with precondition-failed.
+    declaration: [
+      'exchange.type',
+      'exchange.durable',
+      'exchange.autoDelete',
+      'queue.durable',
+      'queue.exclusive',
+      'queue.autoDelete',
+    ],
+    encoding: ['contentEncoding', 'messageType'],
+    delivery: ['deliveryMode', 'mandatory', 'ack', 'userId'],
+    limit: ['expiration'],
+    upkeep: ['priority', 'timestamp'],
+  },
+  anypointmq: { destination: ['destination', 'destinationType'], schema: ['headers'] },
+  googlepubsub: {
+    destination: ['topic'],
+    encoding: ['schemaSettings.encoding', 'schemaSettings.name', 'schema'],
+    delivery: ['schemaSettings', 'messageStoragePolicy', 'messageRetentionDuration', 'orderingKey', 'attributes'],
+    upkeep: ['labels'],
+  },
+  http: { destination: ['method', 'statusCode'], schema: ['query', 'headers'], upkeep: ['type'] },
+  ibmmq: {
+    destination: [
+      'destinationType',
+      'queue.objectName',
+      'topic.string',
+      'topic.objectName',
+      'groupId',
+      'ccdtQueueManagerName',
+    ],
+    declaration: ['queue.exclusive', 'cipherSpec', 'topic.durablePermitted'],
+    encoding: ['type', 'headers'],
+    delivery: ['queue.isPartitioned', 'topic.lastMsgRetained', 'multiEndpointServer'],
+    limit: ['maxMsgLength', 'expiry'],
+    upkeep: ['heartBeatInterval', 'description'],
+  },
+  jms: {
+    destination: ['destination', 'destinationType', 'jmsConnectionFactory'],
+    delivery: ['clientID', 'properties'],
+    schema: ['headers'],
+  },
+  kafka: {
+    destination: ['topic'],
+    encoding: [
+      'schemaRegistryUrl',
+      'schemaRegistryVendor',
+      'schemaIdLocation',
+      'schemaIdPayloadEncoding',
+      'schemaLookupStrategy',
+    ],
+    // Messages of one key stay in order within a partition, and the number of those decides which.
+    delivery: ['partitions', 'groupId', 'clientId', 'topicConfiguration'],
+    limit: [
+      'topicConfiguration.retention.ms',
+      'topicConfiguration.retention.bytes',
+      'topicConfiguration.delete.retention.ms',
+      'topicConfiguration.max.message.bytes',
+    ],
+    schema: ['key'],
+    upkeep: ['replicas'],
+  },
+  mqtt: {
+    destination: ['responseTopic', 'lastWill.topic'],
+    encoding: ['payloadFormatIndicator', 'contentType'],
+    delivery: ['qos', 'retain', 'cleanSession', 'clientId', 'lastWill'],
+    limit: ['messageExpiryInterval', 'sessionExpiryInterval', 'maximumPacketSize'],
+    schema: ['correlationData'],
+    upkeep: ['keepAlive'],
+  },
+  nats: { delivery: ['queue'] },
+  pulsar: {
+    destination: ['tenant', 'namespace', 'persistence'],
+    delivery: ['deduplication'],
+    limit: ['retention.time', 'retention.size', 'ttl'],
+    upkeep: ['compaction', 'geo-replication'],
+  },
+  ros2: {
+    destination: ['domainId', 'role', 'node'],
+    // Endpoints whose policies do not agree are not matched.
+    declaration: ['qosPolicies', 'rmwImplementation'],
+  },
+  sns: {
+    destination: ['name', 'topic', 'consumers.*.protocol', 'consumers.*.endpoint'],
+    encoding: ['consumers.*.rawMessageDelivery'],
+    delivery: ['ordering', 'policy', 'consumers', 'deliveryPolicy'],
+    upkeep: ['tags', 'consumers.*.displayName'],
+  },
+  solace: {
+    destination: [
+      'msgVpn',
+      'destinations.*.destinationType',
+      'destinations.*.queue.name',
+      'destinations.*.queue.topicSubscriptions',
+      'destinations.*.topic.topicSubscriptions',
+    ],
+    declaration: ['destinations.*.queue.accessType'],
+    delivery: ['destinations.*.deliveryMode', 'dmqEligible'],
+    limit: ['timeToLive', 'destinations.*.queue.maxMsgSpoolSize', 'destinations.*.queue.maxTtl'],
+    upkeep: ['priority', 'clientName'],
+  },
+  sqs: {
+    destination: ['queue.name', 'queues.*.name'],
+    declaration: ['queue.fifoQueue', 'queues.*.fifoQueue'],
+    delivery: ['queue', 'deadLetterQueue', 'queues'],
+    limit: ['queue.messageRetentionPeriod', 'queues.*.messageRetentionPeriod'],
+    upkeep: [
+      'queue.tags',
+      'queues.*.tags',
+      'deadLetterQueue.tags',
+      'queue.receiveMessageWaitTime',
+      'queues.*.receiveMessageWaitTime',
+    ],
+  },
+  ws: { destination: ['method'], schema: ['query', 'headers'] },
+}
+
+/** Protocols that have the bindings of another one. */
+const SAME_AS: Readonly<Record<string, string>> = {
+  'kafka-secure': 'kafka',
+  'secure-mqtt': 'mqtt',
+  amqps: 'amqp',
+  https: 'http',
+  mqtt5: 'mqtt',
+  mqtts: 'mqtt',
+  wss: 'ws',
+}
+
+const FALLBACKS: Readonly<Record<string, unknown>> = {
+  'amqp is': 'routingKey',
+  'amqp exchange.vhost': '/',
+  'amqp queue.vhost': '/',
+  'sqs queue.deliveryDelay': 0,
+  'sqs queue.fifoQueue': false,
+  'sqs queue.messageRetentionPeriod': 345_600,
+  'sqs queue.visibilityTimeout': 30,
+}
+
+const SETTINGS: ReadonlyMap<string, SettingKind> = new Map(
+  Object.entries(ROWS).flatMap(([protocol, rows]) =>
+    KINDS.flatMap((kind) => (rows[kind] ?? []).map((name) => [`${protocol} ${name}`, kind] as const)),
+  ),
+)
+
+/** What a setting decides, by the nearest name at or above it; null for one that the specification does not know. */
+export function settingOf(binding: string, steps: readonly string[]): Setting | null {
+  const protocol = SAME_AS[binding] ?? binding
+  const names = steps.map((step) => (/^\d+$/.test(step) ? '*' : step))
+  const fallback = FALLBACKS[`${protocol} ${names.join('.')}`] ?? null
+  for (let length = names.length; length > 0; length -= 1) {
+    const kind = SETTINGS.get(`${protocol} ${names.slice(0, length).join('.')}`)
+    // A schema is one as a whole.
+    if (kind !== undefined) return kind === 'schema' && length < names.length ? null : { kind, fallback }
+  }
+  return null
+}
