@@ -45,11 +45,13 @@ export function readinessChecks({ isServing, live, store, keys, monitoring, now 
 function settingsCheck(live: LiveSettings): Check {
   const { generation, policy } = live.current()
   const mistakes = live.pendingMistakes().length
-  const detail = `generation ${generation}, policy ${policy.name}`
-  return {
-    ready: true,
-    detail: mistakes === 0 ? detail : `${detail}; the files on disk have ${mistakes} mistake(s) and are not in force`,
-  }
+  const restart = live.pendingRestart()
+  const facts = [
+    `generation ${generation}, policy ${policy.name}`,
+    ...(mistakes === 0 ? [] : [`the files on disk have ${mistakes} mistake(s) and are not in force`]),
+    ...(restart.length === 0 ? [] : [`changes of ${restart.join(', ')} wait for a restart`]),
+  ]
+  return { ready: true, detail: facts.join('; ') }
 }
 
 function atMostEvery(interval: number, now: () => number, act: () => Promise<void>): () => Promise<void> {

@@ -34,6 +34,8 @@ export interface LiveSettings {
   readonly warnings: readonly Mistake[]
   /** Mistakes of the last attempt; empty when the files on disk are those in force. */
   pendingMistakes(): readonly Mistake[]
+  /** Settings of the files on disk that wait for a restart. */
+  pendingRestart(): readonly string[]
   reload(): Reload
   /**
    * Reloads when a file changes, and tells what came of it.
@@ -71,6 +73,7 @@ export function openSettings(source: ConfigSource): LiveSettings {
   let loaded = first.value
   let settings: Settings = { config: loaded.configuration.config, policy: loaded.policy, generation: 1 }
   let mistakes: readonly Mistake[] = []
+  let waiting: readonly string[] = []
   let watched: readonly string[] = []
   let watching: Watching | null = null
 
@@ -89,6 +92,7 @@ export function openSettings(source: ConfigSource): LiveSettings {
     if (!next.ok) return { result: 'refused', mistakes }
     const { config, restart } = keepFixed(settings.config, next.value.configuration.config)
     loaded = next.value
+    waiting = restart
     follow()
     const isSame = isDeepStrictEqual(config, settings.config) && loaded.policy.hash === settings.policy.hash
     if (isSame && restart.length === 0) return { result: 'unchanged' }
@@ -101,6 +105,7 @@ export function openSettings(source: ConfigSource): LiveSettings {
     files: filesOf(loaded),
     warnings: loaded.warnings,
     pendingMistakes: () => mistakes,
+    pendingRestart: () => waiting,
     reload,
     watch: (onReload, interval = WATCH_INTERVAL) => {
       // A watch tells of changes after its first look, which comes later than the first reading: one more reading fills the gap.

@@ -230,6 +230,12 @@ test('SIGHUP takes a changed configuration up; a broken one is refused and told 
   const readiness = await fetch(`${served.ready['admin']}/readyz`)
   assert.equal(readiness.status, 200)
   assert.match(await readiness.text(), /policy strict; the files on disk have 1 mistake/)
+  await reloaded(
+    JSON.stringify({ ...base, policy: 'strict', monitoring: { window: 60 } }),
+    /preflight_settings_mistakes 0/,
+  )
+  const restart = await fetch(`${served.ready['admin']}/readyz`)
+  assert.match(await restart.text(), /policy strict; changes of monitoring wait for a restart/)
   served.process.kill('SIGTERM')
   assert.equal(await served.exited, 0)
 })
