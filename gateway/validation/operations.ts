@@ -65,7 +65,7 @@ function violationsOf(stated: StatedOperation, schema: GraphQLSchema): readonly 
   const check = (rules: typeof specifiedRules): readonly GraphQLError[] =>
     validate(schema, document, rules, { maxErrors: MAX_LISTED, hideSuggestions: true })
   const found = [
-    ...check(WITHOUT_VALUES).map((error) => ({ where: placeOf(error), message: error.message })),
+    ...check(WITHOUT_VALUES).map((error) => ({ where: placeOf(error), message: error.message.replace(/\.$/, '') })),
     ...check([ValuesOfCorrectTypeRule]).map((error) => ({
       where: placeOf(error),
       message: 'is not of the type that is asked for',

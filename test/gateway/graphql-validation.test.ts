@@ -35,7 +35,7 @@ const CASES: readonly (readonly [what: string, stated: Stated, expected: RegExp 
   [
     'a field that is not there',
     ['{ user(id: 1) { secret } }'],
-    /^query:1:17 Cannot query field "secret" on type "User"\.$/,
+    /^query:1:17 Cannot query field "secret" on type "User"$/,
   ],
   [
     'an argument that is missing',

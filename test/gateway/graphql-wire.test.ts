@@ -226,6 +226,13 @@ for (const [what, path, init, status] of REFUSED) {
   })
 }
 
+test('what is wrong with a document is told with its place', async (t) => {
+  const { url } = await scene(t)
+  const answer = await fetch(url, json({ query: '{\n  a(\n}' }))
+  const expected = /^Preflight cannot judge this request: the document cannot be read: .* \(line 3, column 1\)\.$/
+  assert.match(textAt(await answer.json(), 'message'), expected)
+})
+
 test('a route that observes refuses nothing, and counts what it could not read', async (t) => {
   const { url, road, upstream } = await scene(t, { route: { mode: 'observe' } })
   await fetch(url, json({ query: '{ a' }))

@@ -229,6 +229,23 @@ test('a subscription over server-sent events streams on, and is judged before it
   }
 })
 
+test('another proxy that asks is told the same, where it sends whole bodies', async (t) => {
+  const { gateway } = await scene(t, WITHOUT_NAME)
+  const asked = (body: string): Promise<Response> =>
+    fetch(`${gateway.addresses.api}/authz/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    })
+  assert.equal((await asked(JSON.stringify({ query: ROLE }))).status, 200)
+  const stopped = await asked(JSON.stringify({ query: NAME }))
+  assert.equal(stopped.status, 403)
+  assert.match(textAt(await stopped.json(), 'errors', 0, 'message'), /Preflight stopped QUERY user/)
+  const persistedQuery = { version: 1, sha256Hash: sha256Hex('{ unknown }') }
+  assert.equal((await asked(JSON.stringify({ extensions: { persistedQuery } }))).status, 403)
+  assert.equal((await asked('')).status, 503)
+})
+
 suite('documents that clients name by id', () => {
   const manifest = { greet: ROLE, name: NAME }
   test('are judged by the manifest', async (t) => {

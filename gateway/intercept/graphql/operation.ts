@@ -5,6 +5,7 @@ import {
   readOperationDocument,
   touchOf,
   type GraphqlShape,
+  type Problem,
 } from '../../../engine/index.ts'
 import { sha256Hex } from '../../hash.ts'
 import type { Subject } from '../action.ts'
@@ -33,9 +34,9 @@ const MAX_NAME = 100
 
 export function readOperation(text: string, { operationName, variables }: GraphqlParameters): ReadOperation {
   const document = readOperationDocument(text, { maxTokens: MAX_TOKENS, maxDepth: MAX_DEPTH })
-  if (!document.ok) return { ok: false, why: document.problem.message }
+  if (!document.ok) return { ok: false, why: wordsOf(document.problem) }
   const operation = operationIn(document.value, operationName)
-  if (!operation.ok) return { ok: false, why: operation.problem.message }
+  if (!operation.ok) return { ok: false, why: wordsOf(operation.problem) }
   const { operation: kind, name } = operation.value
   return {
     ok: true,
@@ -48,6 +49,12 @@ export function readOperation(text: string, { operationName, variables }: Graphq
       text,
     },
   }
+}
+
+/** As a part of a sentence, with the place in the document. */
+function wordsOf({ message, line, column }: Problem): string {
+  const what = message.charAt(0).toLowerCase() + message.slice(1).replace(/\.$/, '')
+  return line === undefined ? what : `${what} (line ${line}, column ${column})`
 }
 
 function cut(text: string): string {
