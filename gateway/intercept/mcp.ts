@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Action, Call, Recogniser } from './action.ts'
 import { firstId, readMessage, RPC_ERROR, rpcAnswer, rpcError, type MessageId } from './json-rpc.ts'
 import { BodilessAction, JudgedMessagesAction, MessagesAction, type JudgedMessages } from './mcp-actions.ts'
+import { isClientRegistration, isTokenRequest, passingAuthorization } from './mcp-authorization.ts'
 import { mcpFault } from './mcp-fault.ts'
 import { foreignPage } from './mcp-pages.ts'
 import { overridesMethod } from './method-override.ts'
@@ -46,13 +47,17 @@ function hasBody(headers: IncomingHttpHeaders): boolean {
 
 function recognisePost(call: Call, parts: McpParts): Action {
   const mediaProblem = mediaTypeProblem(call.headers)
-  if (mediaProblem !== null) return refused(call, 415, RPC_ERROR.invalidRequest, mediaProblem)
+  if (mediaProblem !== null)
+    return isTokenRequest(call)
+      ? passingAuthorization(call)
+      : refused(call, 415, RPC_ERROR.invalidRequest, mediaProblem)
   const json = readStrictJson(call.body ?? Buffer.alloc(0))
   if (!json.ok) return refused(call, 400, RPC_ERROR.parse, json.message)
   const isBatch = Array.isArray(json.value)
   const values: readonly unknown[] = Array.isArray(json.value) ? json.value : [json.value]
   const messages = values.map(readMessage).filter((message) => message !== null)
   if (values.length === 0 || messages.length < values.length) {
+    if (isClientRegistration(json.value)) return passingAuthorization(call)
     return refused(
       call,
       400,

@@ -3,6 +3,7 @@ import type { OAuthClientProvider } from '@modelcontextprotocol/client'
 
 type Information = NonNullable<Awaited<ReturnType<OAuthClientProvider['clientInformation']>>>
 type Tokens = NonNullable<Awaited<ReturnType<OAuthClientProvider['tokens']>>>
+type Discovered = Parameters<NonNullable<OAuthClientProvider['saveDiscoveryState']>>[0]
 
 export interface AgreeingUser {
   readonly provider: OAuthClientProvider
@@ -23,6 +24,7 @@ export function agreeingUser({ registered, document }: AgreeingUserOptions = {})
   let information = registered
   let tokens: Tokens | undefined
   let verifier = ''
+  let discovered: Discovered | undefined
   let answer: URLSearchParams | null = null
   const provider: OAuthClientProvider = {
     redirectUrl: REDIRECT,
@@ -45,6 +47,10 @@ export function agreeingUser({ registered, document }: AgreeingUserOptions = {})
       verifier = given
     },
     codeVerifier: () => verifier,
+    saveDiscoveryState: (given) => {
+      discovered = given
+    },
+    discoveryState: () => discovered,
     async redirectToAuthorization(url) {
       const agreed = await fetch(url, { redirect: 'manual' })
       const back = agreed.headers.get('location')
