@@ -120,8 +120,13 @@ export function applyFileChange(prior: string | null, change: FileChange): Resul
   return change.kind === 'edit' ? applyReplacements(prior, change.replacements) : applyInsertion(prior, change)
 }
 
+/** Letters that all edits of one call may look through together: each goes over the whole file. A third of a second. */
+const MAX_WORK = 200_000_000
+
 /** The file after the edits, one after the other. A text that is not there, or there more than once, has no single reading. */
 export function applyReplacements(prior: string, replacements: readonly Replacement[]): Result<string, Reason> {
+  if (prior.length * replacements.length > MAX_WORK)
+    return unrecognised('The edits of a file of this length are too many to be followed; make them in several calls.')
   let text = prior
   for (const { before, after, isEverywhere } of replacements) {
     const parts = text.split(before)

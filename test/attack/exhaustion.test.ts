@@ -1,6 +1,7 @@
 /** A caller who makes names up, one after the other and at any length: what is kept of them in memory, metrics, ledger and log stays bounded. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { applyFileChange, readFileChanges } from '../../engine/index.ts'
 import { contractDigest } from '../../gateway/baselines/baselines.ts'
 import { createMetrics } from '../../gateway/telemetry/metrics.ts'
 import { createVerdicts, type VerdictRequest } from '../../gateway/proxy/verdicts.ts'
@@ -190,4 +191,20 @@ test('what a caller writes stays inside of its line of the log, and its credenti
   }
   const told = JSON.stringify([road.log, road.interceptions])
   assert.doesNotMatch(told, /top-secret-of-the-caller/)
+})
+
+test('edits that would be followed for long are not followed', () => {
+  const words = Array.from({ length: 10_000 }, (_, index) => `word-${index}-${'x'.repeat(30)}`)
+  const edits = words.map((word) => ({ oldText: word, newText: 'y' }))
+  const read = readFileChanges({ path: 'openapi.yaml', edits }, null)
+  assert.ok(read.kind === 'changes')
+  const [change] = read.changes
+  assert.ok(change)
+  const applied = applyFileChange(words.join('\n'), change)
+  assert.ok(!applied.ok)
+  assert.equal(applied.problem.code, 'GUARD_CALL_UNRECOGNISED')
+  assert.match(applied.problem.message, /too many/)
+  const few = readFileChanges({ path: 'openapi.yaml', edits: edits.slice(0, 100) }, null)
+  assert.ok(few.kind === 'changes' && few.changes[0])
+  assert.ok(applyFileChange(words.join('\n'), few.changes[0]).ok)
 })
