@@ -19,7 +19,7 @@ import { acceptsStream, createHeldAnswer } from './mcp-held.ts'
 import { namesIn } from './mcp-manifest-text.ts'
 import type { McpAsker } from './mcp-asking.ts'
 import type { EditQuestions, McpEdits } from './mcp-edits.ts'
-import type { McpManifests } from './mcp-manifests.ts'
+import type { ManifestNeed, McpManifests } from './mcp-manifests.ts'
 import type { McpResults } from './mcp-results.ts'
 import { isModern, judgedMethod, type McpSubject } from './mcp-subjects.ts'
 import { refusalMembers, refusalText } from './refusal.ts'
@@ -115,13 +115,7 @@ export class JudgedMessagesAction implements JudgedAction {
   gather(): readonly Question[] | Promise<readonly Question[]> {
     const { manifests, subjects } = this.#judged
     const asker = this.#asker()
-    const offered = manifests.current(asker, {
-      lists: subjects.flatMap((subject) => judgedMethod(subject).lists),
-      names: subjects.flatMap((subject) => {
-        const { mustBeListed, lists } = judgedMethod(subject)
-        return mustBeListed ? lists.map((list) => ({ list, name: subject.item })) : []
-      }),
-    })
+    const offered = manifests.current(asker, subjects.map(needOf))
     return offered instanceof Promise
       ? offered.then((listed) => this.#questions(asker, listed))
       : this.#questions(asker, offered)
@@ -230,6 +224,11 @@ export class JudgedMessagesAction implements JudgedAction {
   #isAbout({ target }: Subject, subject: McpSubject): boolean {
     return target === subject.target || this.#filesOf(subject).some((file) => file.target === target)
   }
+}
+
+function needOf(subject: McpSubject): ManifestNeed {
+  const { lists, mustBeListed } = judgedMethod(subject)
+  return { lists, name: mustBeListed ? subject.item : null }
 }
 
 function isCovered(subject: McpSubject, sides: readonly ContractText[]): boolean {

@@ -25,13 +25,13 @@ import {
 /** What a call must know of the manifest, beside what the server promises. */
 export interface ManifestNeed {
   readonly lists: readonly ListName[]
-  /** Names that the lists should hold. */
-  readonly names: readonly { readonly list: ListName; readonly name: string }[]
+  /** What one of the lists should hold; null: it may stand in none. */
+  readonly name: string | null
 }
 
 export interface McpManifests {
   /** The manifest as of at most `contract.refresh` ago; a promise where it has to be asked for. Rejects with a GatewayError or an UpstreamRefusal. */
-  current(asker: McpAsker, need: ManifestNeed): OfferedContract | Promise<OfferedContract>
+  current(asker: McpAsker, needs: readonly ManifestNeed[]): OfferedContract | Promise<OfferedContract>
   /** A page went by in an answer to this caller. A list counts once all its pages were seen. */
   observe(call: Call, page: Page): void
   /** What the server says of itself went by. @param session that begins with it; null: that of the call, or none */
@@ -142,28 +142,28 @@ export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
       view.session = facts === null ? null : { thing: facts, at: deps.now(), epoch: 0 }
     })
   /** What has to be asked for before the manifest can be told to a call. */
-  const staleLists = (view: View, need: ManifestNeed, route: RouteConfig): readonly ListName[] => {
+  const staleLists = (view: View, needs: readonly ManifestNeed[], route: RouteConfig): readonly ListName[] => {
     const promised = view.session === null ? [] : promisedLists(view.session.thing)
     return LIST_NAMES.filter(
       (list) =>
-        (promised.includes(list) || need.lists.includes(list)) &&
-        (!isListFresh(view, list, route) || lacksName(view, list, need, deps.now())),
+        (promised.includes(list) || needs.some(({ lists }) => lists.includes(list))) &&
+        (!isListFresh(view, list, route) || lacksName(view, list, needs, deps.now())),
     )
   }
-  const renew = async (asker: McpAsker, view: View, need: ManifestNeed): Promise<OfferedContract> => {
+  const renew = async (asker: McpAsker, view: View, needs: readonly ManifestNeed[]): Promise<OfferedContract> => {
     const { route } = asker.call
     if (isSessionDue(asker, view)) await renewSession(asker, view)
-    await Promise.all(staleLists(view, need, route).map((list) => relist(asker, view, list)))
+    await Promise.all(staleLists(view, needs, route).map((list) => relist(asker, view, list)))
     return compose(view, route)
   }
 
   return {
-    current(asker, need) {
+    current(asker, needs) {
       const view = viewOf(viewKey(asker.call, null))
       const isHit =
-        view.manifest !== null && !isSessionDue(asker, view) && staleLists(view, need, asker.call.route).length === 0
+        view.manifest !== null && !isSessionDue(asker, view) && staleLists(view, needs, asker.call.route).length === 0
       deps.metrics.count('preflight_cache_requests_total', { cache: 'manifest', result: isHit ? 'hit' : 'miss' })
-      return isHit && view.manifest !== null ? view.manifest : renew(asker, view, need)
+      return isHit && view.manifest !== null ? view.manifest : renew(asker, view, needs)
     },
     observe(call, { list, cursor, items, nextCursor }) {
       const view = viewOf(viewKey(call, null))
@@ -203,9 +203,11 @@ function thingsOf(lists: View['lists']): Readonly<Partial<Record<ListName, reado
 }
 
 /** Whether a list lacks a name that is asked for, and was not asked for a moment ago. */
-function lacksName({ manifest, lists }: View, list: ListName, { names }: ManifestNeed, now: number): boolean {
+function lacksName({ manifest, lists }: View, list: ListName, needs: readonly ManifestNeed[], now: number): boolean {
   if (manifest === null || now - (lists[list]?.at ?? 0) < UNKNOWN_NAME_RELIST_MS) return false
-  return names.some((asked) => asked.list === list && !namesIn(list, manifest).has(asked.name))
+  return needs.some(
+    (need) => need.name !== null && need.lists.includes(list) && !namesIn(list, manifest).has(need.name),
+  )
 }
 
 /**

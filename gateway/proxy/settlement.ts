@@ -251,11 +251,13 @@ function passing(
     return { kind: 'go', effect, verdicts: [], headers, watches, isMonitored, subjects: [] }
   }
   const { action, decisionId } = judgement.governing.verdict
-  const verdicts = judgement.verdicts.flatMap(({ verdict }) =>
-    verdict.basis !== 'demand' && directiveOf(verdict.action).proceeds ? [verdict] : [],
-  )
+  const verdicts = judgement.verdicts.map(({ verdict }) => verdict).filter(mayProceed)
   const headers = decisionHeaders(call, action, decisionId)
   return { kind: 'go', effect, verdicts, headers, watches, isMonitored, subjects: judgement.verdicts }
+}
+
+function mayProceed(verdict: CallVerdict): verdict is DecisionVerdict | ReceiptVerdict {
+  return verdict.basis !== 'demand' && directiveOf(verdict.action).proceeds
 }
 
 function plainHeaders({ correlationId }: Call): readonly string[] {
