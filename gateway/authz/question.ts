@@ -10,7 +10,7 @@ import type { Answer, Call, CallHead, JudgedAction, Refusal } from '../intercept
 import { httpRefusal, jsonAnswer } from '../intercept/refusal.ts'
 import { ANYBODY } from '../proxy/proxy-auth.ts'
 import type { RoadParts } from '../proxy/road-parts.ts'
-import { coversUpgrade, unjudgedUpgrade } from '../proxy/refusals.ts'
+import { coversUpgrade, letOn, unjudgedUpgrade } from '../proxy/refusals.ts'
 import { settleCall, type Passing } from '../proxy/settlement.ts'
 import { spellingProblem } from '../proxy/spelling.ts'
 import {
@@ -107,7 +107,8 @@ async function answerCall(
   const isNeeded = recogniser.needsBody(head)
   const isHad = body.kind === 'whole'
   const call: Call = { ...head, body: isNeeded && isHad ? body.bytes : null }
-  const action = isNeeded && !isHad ? unread(call, body.kind) : await recogniser.recognise(call)
+  const read = isNeeded && !isHad ? unread(call, body.kind) : await recogniser.recognise(call)
+  const action = read.kind === 'refuse' ? (letOn(call, read, road) ?? read) : read
   const { name: route } = match.route
   if (action.kind === 'refuse') {
     road.metrics.count('preflight_calls_total', { route, outcome: 'refused' })

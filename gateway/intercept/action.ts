@@ -208,6 +208,8 @@ export interface RefusedAction {
   readonly answer: Answer
   /** For the log; absent: it has no single reading. */
   readonly why?: string
+  /** It guards the caller, not the contract: refused where the route observes, too. Absent: such a route lets it on. */
+  readonly isGuard?: true
 }
 
 export type Action = PassingAction | JudgedAction | RefusedAction

@@ -74,7 +74,7 @@ export function createBitbucketRecogniser(deps: ScmDeps): Recogniser {
     needsBody: (head: CallHead) =>
       !isRead(head.method) && (isPush(head) ? head.route.scm.push !== 'pass' : isOfInterest(head)),
     async recognise(call: Call) {
-      if (isPush(call)) return recognisePush(call, 'bitbucket', deps)
+      if (isPush(call)) return recognisePush(call, 'bitbucket')
       const segments = segmentsOf(call.upstreamPath)
       const located = segments === null ? null : locate(segments)
       if (located !== null && !isRead(call.method) && matchSegments(['src'], located.rest) !== null)
@@ -98,7 +98,7 @@ async function recogniseSource(call: Call, { prefix, repository }: Located, deps
     const intents = () => Promise.resolve([intent])
     return new ScmAction(call, { platform: 'scm_c', createClient: createBitbucketClient, name, prefix, intents }, deps)
   } catch (error) {
-    if (error instanceof UnreadableIntent) return refused(call, name, error.message, deps)
+    if (error instanceof UnreadableIntent) return refused(call, name, error.message)
     throw error
   }
 }

@@ -3,7 +3,7 @@
  * every merge, so what becomes of it is the route's decision (`scm.push`); other branches are what merge requests are made from.
  */
 import type { Action, Call, CallHead, JudgedAction, Question, Refusal } from './action.ts'
-import { isProtected, passing, type ScmDeps } from './scm-action.ts'
+import { isProtected, passing } from './scm-action.ts'
 import { refusalText } from './refusal.ts'
 import { segmentsOf } from './scm-request.ts'
 
@@ -22,17 +22,17 @@ export function isPush(head: Pick<CallHead, 'upstreamPath'>): boolean {
 }
 
 /** @param host name of the platform in targets, e.g. `github` */
-export function recognisePush(call: Call, host: string, deps: Pick<ScmDeps, 'onObserved'>): Action {
+export function recognisePush(call: Call, host: string): Action {
   const repository = pushedTo(call) ?? ''
   const name = `push ${repository}`
   const { push } = call.route.scm
   if (push === 'pass') return passing(call, name)
   const branches = branchesOf(call)
-  if (branches === null) return stopped(call, name, 'its commands cannot be read', deps)
+  if (branches === null) return stopped(call, name, 'its commands cannot be read')
   const guarded = branches.filter((branch) => isProtected(call, branch))
   if (guarded.length === 0) return passing(call, name)
   if (push === 'deny')
-    return stopped(call, name, `${guarded.join(', ')} is reached by a merge request only (routes[].scm.push)`, deps)
+    return stopped(call, name, `${guarded.join(', ')} is reached by a merge request only (routes[].scm.push)`)
   return receiptedPush(
     name,
     guarded.map((branch) => questionOn(`${host}:${repository}`, repository, branch)),
@@ -62,17 +62,14 @@ function receiptedPush(name: string, questions: readonly Question[]): JudgedActi
   }
 }
 
-function stopped(call: Call, name: string, why: string, { onObserved }: Pick<ScmDeps, 'onObserved'>): Action {
-  if (call.route.mode === 'observe') {
-    onObserved(call, `this push: ${why}`)
-    return passing(call, name)
-  }
+function stopped(call: Call, name: string, why: string): Action {
   const { correlationId } = call
   const message = `Preflight stopped this push: ${why}.`
   return {
     kind: 'refuse',
     name,
     answer: plainAnswer({ code: 'PREFLIGHT_STOP', message, correlationId, envelope: null, subject: null }),
+    why,
   }
 }
 

@@ -193,7 +193,7 @@ export async function recogniseGraphql(call: Call, segments: readonly string[], 
     return new ScmAction(call, { platform: 'scm_a', createClient: createGithubClient, name, prefix, intents }, deps)
   } catch (error) {
     if (error instanceof UnreadableIntent || error instanceof ScmError)
-      return refused(call, `POST ${path}`, error.message, deps)
+      return refused(call, `POST ${path}`, error.message)
     throw error
   }
 }

@@ -188,7 +188,7 @@ export function createGithubRecogniser(deps: ScmDeps): Recogniser {
     needsBody: (head: CallHead) =>
       !isRead(head.method) && (isPush(head) ? head.route.scm.push !== 'pass' : isOfInterest(head)),
     async recognise(call: Call) {
-      if (isPush(call)) return recognisePush(call, 'github', deps)
+      if (isPush(call)) return recognisePush(call, 'github')
       const segments = segmentsOf(call.upstreamPath)
       if (segments !== null && isGraphqlPath(segments) && !isRead(call.method))
         return recogniseGraphql(call, segments, deps)

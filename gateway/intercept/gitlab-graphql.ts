@@ -25,7 +25,7 @@ export async function recogniseGraphql(call: Call, segments: readonly string[], 
     const intents = (): Promise<readonly ScmIntent[]> => Promise.resolve(merges)
     return new ScmAction(call, { platform: 'scm_b', createClient: createGitlabClient, name, prefix, intents }, deps)
   } catch (error) {
-    if (error instanceof UnreadableIntent) return refused(call, `POST ${path}`, error.message, deps)
+    if (error instanceof UnreadableIntent) return refused(call, `POST ${path}`, error.message)
     throw error
   }
 }

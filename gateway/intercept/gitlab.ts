@@ -192,7 +192,7 @@ export function createGitlabRecogniser(deps: ScmDeps): Recogniser {
     needsBody: (head: CallHead) =>
       !isRead(head.method) && (isPush(head) ? head.route.scm.push !== 'pass' : isOfInterest(head)),
     async recognise(call: Call) {
-      if (isPush(call)) return recognisePush(call, 'gitlab', deps)
+      if (isPush(call)) return recognisePush(call, 'gitlab')
       const segments = segmentsOf(call.upstreamPath)
       if (segments !== null && isGraphqlPath(segments) && !isRead(call.method))
         return recogniseGraphql(call, segments, deps)

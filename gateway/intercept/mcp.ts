@@ -3,7 +3,7 @@
  * passes; calls of tools, prompts and reads of resources are judged; what the server says of itself is noted as it streams by.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Action, Call, Recogniser } from './action.ts'
+import type { Action, Call, Recogniser, RefusedAction } from './action.ts'
 import { firstId, readMessage, RPC_ERROR, rpcAnswer, rpcError, type MessageId } from './json-rpc.ts'
 import { BodilessAction, JudgedMessagesAction, MessagesAction, type JudgedMessages } from './mcp-actions.ts'
 import { isClientRegistration, isTokenRequest, passingAuthorization } from './mcp-authorization.ts'
@@ -23,7 +23,7 @@ export function createMcpRecogniser(parts: McpParts): Recogniser {
     tell: mcpFault,
     recognise(call) {
       const page = foreignPage(call)
-      if (page !== null) return refused(call, 403, RPC_ERROR.invalidRequest, page)
+      if (page !== null) return { ...refused(call, 403, RPC_ERROR.invalidRequest, page), why: page, isGuard: true }
       if (overridesMethod(call))
         return refused(call, 400, RPC_ERROR.invalidRequest, 'The request states its method twice.')
       if (call.method !== 'POST' && hasBody(call.headers))
@@ -93,7 +93,7 @@ function refused(
   message: string,
   headers: Readonly<Record<string, string>> = {},
   id: MessageId | null = null,
-): Action {
+): RefusedAction {
   const answer = rpcAnswer(status, rpcError(id, code, message, { correlation_id: call.correlationId }), undefined)
   return { kind: 'refuse', name: call.method, answer: { ...answer, headers: { ...answer.headers, ...headers } } }
 }

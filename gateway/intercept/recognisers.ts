@@ -10,7 +10,7 @@ import type { Flow } from '../flow/flow.ts'
 import { bindingOf, provenAt } from '../scm/binding-of.ts'
 import type { Store } from '../store/store.ts'
 import type { Validator } from '../validation/validator.ts'
-import type { Call, Recogniser } from './action.ts'
+import type { Recogniser } from './action.ts'
 import { createApiConformance } from './api-conformance.ts'
 import { createArgocdRecogniser } from './argocd/recogniser.ts'
 import { createContractChecks } from './contract-checks.ts'
@@ -73,14 +73,7 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
   const readSource = (source: ContractSource): Promise<string> =>
     readContractSource(source, { repository: settings().config.diff.repository, texts: deps.flow })
   const checks = createContractChecks({ ...deps, window: () => settings().config.monitoring.window * 1000 })
-  const onObserved = ({ route, correlationId }: Call, message: string): void => {
-    metrics.count('preflight_observed_calls_total', { route: route.name, would: 'stopped' })
-    logger.warn(
-      { correlation_id: correlationId, route: route.name, reason: message },
-      'a request would have been denied',
-    )
-  }
-  const scm = scmDeps(deps, onObserved)
+  const scm = scmDeps(deps)
   return {
     github: createGithubRecogniser(scm),
     gitlab: createGitlabRecogniser(scm),
@@ -131,14 +124,13 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
       readSource,
     }),
     argocd: createArgocdRecogniser(),
-    mapped: createMappedRecogniser({ upstreams: deps.upstreams, onObserved }),
+    mapped: createMappedRecogniser({ upstreams: deps.upstreams }),
     llm: createLlmRecogniser({ flow: deps.flow, config: () => settings().config }),
-    mcp_registry: createMcpRegistryRecogniser({ upstreams: deps.upstreams, flow: deps.flow, onObserved }),
+    mcp_registry: createMcpRegistryRecogniser({ upstreams: deps.upstreams, flow: deps.flow }),
     npm: createNpmRecogniser({
       upstreams: deps.upstreams,
       flow: deps.flow,
       config: () => settings().config,
-      onObserved,
     }),
     kubernetes: createKubernetesRecogniser({
       cluster: createCluster(deps.upstreams),
@@ -158,10 +150,9 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
   }
 }
 
-function scmDeps({ upstreams, flow, settings, store }: RecogniserDeps, onObserved: ScmDeps['onObserved']): ScmDeps {
+function scmDeps({ upstreams, flow, settings, store }: RecogniserDeps): ScmDeps {
   return {
     upstreams,
-    onObserved,
     flow,
     config: () => settings().config,
     async provenAt(tenant, platform, repository) {

@@ -31,8 +31,6 @@ export interface ScmDeps {
   readonly upstreams: Upstreams
   readonly flow: ContractTexts & Pick<Flow, 'readJson'>
   readonly config: () => Pick<Config, 'scm' | 'limits'>
-  /** A call that was refused in words only, since its route observes. */
-  readonly onObserved: (call: Call, message: string) => void
   /** ISO 8601; null: not proven. */
   readonly provenAt: (tenant: string, platform: PlatformId, repository: string) => Promise<string | null>
 }
@@ -53,17 +51,8 @@ export function passing(call: Call, name: string): PassingAction {
   return { kind: 'pass', name, isStanding: false, watch: () => null, refuse: scmRefusal(call) }
 }
 
-/** Answered here: it has no reading, or the route does not let it do that. A route that observes lets it on, and says so. */
-export function refused(
-  call: Call,
-  name: string,
-  message: string,
-  { onObserved }: Pick<ScmDeps, 'onObserved'>,
-): Action {
-  if (call.route.mode === 'observe') {
-    onObserved(call, message)
-    return passing(call, name)
-  }
+/** Answered here: it has no reading, or the route does not let it do that. */
+export function refused(call: Call, name: string, message: string): Action {
   const answer = scmRefusal(call)({
     code: 'PREFLIGHT_STOP',
     message: `Preflight stopped this call: ${message}`,
@@ -71,7 +60,8 @@ export function refused(
     envelope: null,
     subject: null,
   })
-  return { kind: 'refuse', name, answer: { ...answer, headers: { ...answer.headers, 'Preflight-Action': 'STOP' } } }
+  const stopped = { ...answer, headers: { ...answer.headers, 'Preflight-Action': 'STOP' } }
+  return { kind: 'refuse', name, answer: stopped, why: message }
 }
 
 /** Branches that files reach by a judged merge only. */

@@ -39,10 +39,10 @@ export interface ScmTable {
 
 export async function recogniseCall(call: Call, { dialect, rows, located }: ScmTable, deps: ScmDeps): Promise<Action> {
   const name = `${call.method} ${call.upstreamPath.split('?', 1)[0] ?? ''}`
-  if (overridesMethod(call)) return refused(call, name, 'its method is stated twice.', deps)
+  if (overridesMethod(call)) return refused(call, name, 'its method is stated twice.')
   if (isRead(call.method)) return passing(call, name)
   if (segmentsOf(call.upstreamPath) === null)
-    return refused(call, name, 'an escape in its path stands for no text, so it cannot be told what it is about.', deps)
+    return refused(call, name, 'an escape in its path stands for no text, so it cannot be told what it is about.')
   if (located === null) return passing(call, name)
   try {
     const client = () =>
@@ -55,16 +55,11 @@ export async function recogniseCall(call: Call, { dialect, rows, located }: ScmT
     const unpinned =
       call.route.scm.require_head && intents.some((intent) => intent.kind === 'merge_request' && intent.head === null)
     if (unpinned)
-      return refused(
-        call,
-        name,
-        'it does not name the head commit that it means, and this route asks for it (sha).',
-        deps,
-      )
+      return refused(call, name, 'it does not name the head commit that it means, and this route asks for it (sha).')
     const { prefix } = located
     return new ScmAction(call, { ...dialect, name, prefix, intents: () => Promise.resolve(intents) }, deps)
   } catch (error) {
-    if (error instanceof UnreadableIntent || error instanceof ScmError) return refused(call, name, error.message, deps)
+    if (error instanceof UnreadableIntent || error instanceof ScmError) return refused(call, name, error.message)
     throw error
   }
 }

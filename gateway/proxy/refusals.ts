@@ -1,8 +1,10 @@
 /** Why a call does not go on, in the words of the road; each protocol then tells it in its own form (wire.md §13). */
 import type { ExecutionAction } from '../../engine/index.ts'
 import { ERRORS } from '../errors.ts'
-import type { Answer, Call, JudgedAction, PassingAction, Refusal } from '../intercept/action.ts'
-import { demandText } from '../intercept/refusal.ts'
+import type { Answer, Call, JudgedAction, PassingAction, RefusedAction, Refusal } from '../intercept/action.ts'
+import { demandText, httpRefusal } from '../intercept/refusal.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 import type { Judgement, SubjectVerdict } from './judge.ts'
 
 /** An answer instead of the call, and the gateway's own headers on it: name, value, name, value … */
@@ -45,6 +47,22 @@ export function unmonitored(call: Call, action: JudgedAction, { subject, verdict
   }
   return { answer: action.refuse(refusal), headers: decisionHeaders(call, 'STOP', verdict.decisionId) }
 }
+
+/** A route that observes stops nothing, not even what cannot be read: it goes on as it came, counted and told. Null: it is refused. */
+export function letOn(
+  { route, correlationId }: Call,
+  { name, why, isGuard }: RefusedAction,
+  { metrics, logger }: { readonly metrics: Metrics; readonly logger: Logger },
+): PassingAction | null {
+  if (route.mode !== 'observe' || isGuard === true) return null
+  metrics.count('preflight_observed_calls_total', { route: route.name, would: 'stopped' })
+  const reason = why ?? NO_READING
+  logger.warn({ correlation_id: correlationId, route: route.name, reason }, 'a request would have been denied')
+  return { kind: 'pass', name, isStanding: false, watch: () => null, refuse: httpRefusal }
+}
+
+/** Why a request is refused whose recogniser says no more. */
+export const NO_READING = 'it has no single reading'
 
 /** What follows a switch is not read, so a verdict on the request alone does not speak for it. */
 export function coversUpgrade({ route }: Call, action: JudgedAction | PassingAction): boolean {

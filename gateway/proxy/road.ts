@@ -18,7 +18,7 @@ import type { ExecutionResult } from '../telemetry/events.ts'
 import { SHORT_BODY, type ReadBody } from './body.ts'
 import type { ExchangeEnd } from './exchange.ts'
 import { forward, type ForwardDeps, type Passage } from './forward.ts'
-import { coversUpgrade, unjudgedUpgrade } from './refusals.ts'
+import { coversUpgrade, letOn, NO_READING, unjudgedUpgrade } from './refusals.ts'
 import { HeldStream } from './held-stream.ts'
 import { settleCall, type Settlement, type SettlementDeps } from './settlement.ts'
 import type { RouteMatch } from './target.ts'
@@ -36,7 +36,8 @@ export async function travel(trip: Trip, match: RouteMatch, deps: RoadDeps): Pro
   const call = await intercept(trip, match, recogniser, deps)
   if (call === null) return
   const recognised = recogniser.recognise(call)
-  const action = recognised instanceof Promise ? await recognised : recognised
+  const read = recognised instanceof Promise ? await recognised : recognised
+  const action = read.kind === 'refuse' ? (letOn(call, read, deps) ?? read) : read
   if (action.kind === 'refuse') return refuseUnread(trip, call, action, deps)
   if (trip.upgrade !== null && !coversUpgrade(call, action)) {
     if (call.route.mode === 'enforce') return refuseUpgrade(trip, call, action, trip.upgrade, deps)
@@ -112,7 +113,7 @@ function refuseUnread(trip: Trip, call: Call, { answer, why }: RefusedAction, de
   deps.metrics.count('preflight_calls_total', { route: call.route.name, outcome: 'refused' })
   deps.logger.warn(
     { correlation_id: call.correlationId, route: call.route.name },
-    `a request was refused: ${why ?? 'it has no single reading'}`,
+    `a request was refused: ${why ?? NO_READING}`,
   )
   sendAnswer(trip, answer)
 }

@@ -12,8 +12,6 @@ import { compileRules, type CompiledRule } from './rules.ts'
 
 export interface MappedDeps {
   readonly upstreams: Upstreams
-  /** A request that was denied in words only, since its route observes. */
-  readonly onObserved: (call: Call, message: string) => void
 }
 
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -72,11 +70,11 @@ function recognise(rules: readonly CompiledRule[], call: Call, deps: MappedDeps)
     if (!other.ok || other.value.index !== index)
       return new UnmappedRequest(call, `another rule would match its path as many servers read it, ${loose.path}`)
   }
-  if (rule === null) return unmatched(call, deps)
+  if (rule === null) return unmatched(call)
   const { effect } = rule
   if (effect.kind === 'pass') return { ...passing(call), coversUpgrade: true }
   if (effect.kind === 'deny')
-    return denied(call, effect.message ?? `The route "${call.route.name}" lets no such request through.`, deps)
+    return denied(call, effect.message ?? `The route "${call.route.name}" lets no such request through.`)
   return new MatchedRequest(call, { index, effect, facts: facts.value, loose }, deps.upstreams)
 }
 
@@ -90,10 +88,10 @@ function firstMatch(rules: readonly CompiledRule[], facts: RequestFacts): Result
   return ok({ index: -1, rule: null })
 }
 
-function unmatched(call: Call, deps: MappedDeps): Action {
+function unmatched(call: Call): Action {
   const isPassing = (call.route.otherwise ?? (READING.has(call.method) ? 'pass' : 'deny')) === 'pass'
   if (isPassing) return passing(call)
-  return denied(call, `No rule of the route "${call.route.name}" says what this request does.`, deps)
+  return denied(call, `No rule of the route "${call.route.name}" says what this request does.`)
 }
 
 function passing({ method, upstreamPath }: Call): PassingAction {
@@ -106,13 +104,10 @@ function passing({ method, upstreamPath }: Call): PassingAction {
   }
 }
 
-function denied(call: Call, message: string, deps: MappedDeps): Action {
-  const { name, ...action } = passing(call)
-  if (call.route.mode === 'observe') {
-    deps.onObserved(call, message)
-    return { name, ...action }
-  }
+function denied(call: Call, message: string): Action {
+  const { name } = passing(call)
   const { correlationId } = call
   const answer = httpRefusal({ code: 'PREFLIGHT_STOP', message, correlationId, envelope: null, subject: null })
-  return { kind: 'refuse', name, answer: { ...answer, headers: { ...answer.headers, 'Preflight-Action': 'STOP' } } }
+  const stopped = { ...answer, headers: { ...answer.headers, 'Preflight-Action': 'STOP' } }
+  return { kind: 'refuse', name, answer: stopped, why: message }
 }

@@ -30,8 +30,6 @@ import { readRegistryRequest, type RegistryRequest } from './request.ts'
 export interface McpRegistryDeps {
   readonly upstreams: Upstreams
   readonly flow: Pick<Flow, 'readJson'>
-  /** A request that was refused in words only, since its route observes. */
-  readonly onObserved: (call: Call, message: string) => void
 }
 
 type Server = Readonly<Record<string, unknown>>
@@ -47,15 +45,11 @@ export function createMcpRegistryRecogniser(deps: McpRegistryDeps): Recogniser {
       const request = readRegistryRequest(call)
       const { 'content-encoding': encoding = 'identity' } = call.headers
       if (!isRead(call.method) && overridesMethod(call))
-        return refused(call, 'the method is overridden, so it can be read in two ways', deps)
+        return refused(call, 'the method is overridden, so it can be read in two ways')
       if (request.kind === 'pass') return passing(call)
       if (request.kind === 'unknown')
-        return refused(
-          call,
-          `no endpoint of a registry that is known here has this method and path: ${nameOf(call)}`,
-          deps,
-        )
-      if (encoding !== 'identity') return refused(call, 'its body is encoded; send it without Content-Encoding', deps)
+        return refused(call, `no endpoint of a registry that is known here has this method and path: ${nameOf(call)}`)
+      if (encoding !== 'identity') return refused(call, 'its body is encoded; send it without Content-Encoding')
       return new RegistryAction(call, request, deps)
     },
   }
@@ -177,18 +171,15 @@ function passing(call: Call): Action {
   return { kind: 'pass', name: nameOf(call), isStanding: false, watch: () => null, refuse: registryRefusal }
 }
 
-function refused(call: Call, why: string, { onObserved }: McpRegistryDeps): Action {
+function refused(call: Call, why: string): Action {
   const message = `Preflight stopped this request: ${why}.`
-  if (call.route.mode === 'observe') {
-    onObserved(call, message)
-    return passing(call)
-  }
   const { correlationId } = call
   const answer = registryRefusal({ code: 'PREFLIGHT_STOP', message, correlationId, envelope: null, subject: null })
   return {
     kind: 'refuse',
     name: nameOf(call),
     answer: { ...answer, headers: { ...answer.headers, 'Preflight-Action': 'STOP' } },
+    why,
   }
 }
 

@@ -20,8 +20,6 @@ export interface NpmDeps {
   readonly upstreams: Upstreams
   readonly flow: ContractTexts & Pick<Flow, 'readJson'>
   readonly config: () => Pick<Config, 'scm' | 'limits'>
-  /** A request that was refused in words only, since its route observes. */
-  readonly onObserved: (call: Call, message: string) => void
 }
 
 const WITH_BODY: ReadonlySet<NpmRequest['kind']> = new Set(['document', 'stage', 'tag', 'tags'])
@@ -33,11 +31,11 @@ export function createNpmRecogniser(deps: NpmDeps): Recogniser {
     recognise(call) {
       const request = readNpmRequest(call)
       if (!isRead(call.method) && overridesMethod(call))
-        return refused(call, 'the method is overridden, so it can be read in two ways.', deps)
+        return refused(call, 'the method is overridden, so it can be read in two ways.')
       if (request.kind === 'pass') return passing(call)
-      if (request.kind === 'unknown') return refused(call, `${request.why}: ${nameOf(call)}.`, deps)
+      if (request.kind === 'unknown') return refused(call, `${request.why}: ${nameOf(call)}.`)
       const { 'content-encoding': encoding = 'identity' } = call.headers
-      if (encoding !== 'identity') return refused(call, 'its body is encoded; send it without Content-Encoding.', deps)
+      if (encoding !== 'identity') return refused(call, 'its body is encoded; send it without Content-Encoding.')
       return recognised(call, request, deps)
     },
   }
@@ -47,8 +45,7 @@ export function createNpmRecogniser(deps: NpmDeps): Recogniser {
 async function recognised(call: Call, request: NpmWrite, deps: NpmDeps): Promise<Action> {
   const look = (): Promise<readonly Question[]> => questionsOn(request, () => bodyOf(call, deps), sceneOf(call, deps))
   const [first] = await Promise.allSettled([look()])
-  if (first.status === 'rejected' && first.reason instanceof DeniedWrite)
-    return refused(call, first.reason.message, deps)
+  if (first.status === 'rejected' && first.reason instanceof DeniedWrite) return refused(call, first.reason.message)
   if (first.status === 'fulfilled' && first.value.length === 0) return passing(call)
   return new NpmAction(nameOf(call), first, look)
 }
@@ -112,17 +109,14 @@ function passing(call: Call): Action {
   return { kind: 'pass', name: nameOf(call), isStanding: false, watch: () => null, refuse: npmRefusal }
 }
 
-function refused(call: Call, why: string, { onObserved }: NpmDeps): Action {
+function refused(call: Call, why: string): Action {
   const message = `Preflight stopped this request: ${why}`
-  if (call.route.mode === 'observe') {
-    onObserved(call, message)
-    return passing(call)
-  }
   const { correlationId } = call
   const answer = npmRefusal({ code: 'PREFLIGHT_STOP', message, correlationId, envelope: null, subject: null })
   return {
     kind: 'refuse',
     name: nameOf(call),
     answer: { ...answer, headers: { ...answer.headers, 'Preflight-Action': 'STOP' } },
+    why,
   }
 }

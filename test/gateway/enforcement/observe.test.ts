@@ -3,7 +3,11 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { test } from 'node:test'
+import { startHttpUpstream } from '../../fakes/http-upstream.ts'
+import { startRoad } from '../../fakes/road.ts'
 import { breakListing, startPetRoute } from '../../fakes/pet-route.ts'
 import { at } from '../../json.ts'
 
@@ -48,4 +52,51 @@ test('a rule that observes does not stop a call; one that enforces beside it doe
   const enforcing = await startPetRoute(t, {}, { policy: pack('enforce', 'enforce.yaml') })
   enforcing.change(breakListing)
   assert.equal((await enforcing.call()).status, 403)
+})
+
+/** What each recogniser refuses for want of a reading. */
+const UNREADABLE: readonly (readonly [protocol: string, method: string, path: string, body: string])[] = [
+  ['mcp', 'POST', '/', '{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"}'],
+  ['llm', 'POST', '/v1/chat/completions', '{"model":"m","tools":[],"tools":[{}]}'],
+  ['argocd', 'POST', '/api/v1/applications', '{"metadata":{"name":"shop","Name":"other"},"spec":{}}'],
+  ['kubernetes', 'POST', '/api/v1/namespaces/shop/configmaps', '{"kind":"ConfigMap","kind":"Secret"}'],
+  ['npm', 'POST', '/-/v9/unknown', '{}'],
+  ['mcp_registry', 'POST', '/v0/unknown', '{}'],
+  ['github', 'PUT', '/repos/acme/pets/pulls/x/merge', '{}'],
+]
+
+for (const [protocol, method, path, body] of UNREADABLE) {
+  test(`what cannot be read goes on as it came where a route of ${protocol} observes`, async (t) => {
+    const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
+    t.after(() => upstream.close())
+    const send = async (mode: string) => {
+      const route = { name: 'watched', match: { path: '/' }, upstream: upstream.origin, protocol, mode }
+      const road = await startRoad({ routes: [route] })
+      t.after(() => road.close())
+      const answer = await fetch(road.url + path, { method, headers: { 'content-type': 'application/json' }, body })
+      return { road, status: answer.status }
+    }
+    assert.ok((await send('enforce')).status >= 400)
+    assert.equal(upstream.requests.length, 0)
+    const { road, status } = await send('observe')
+    assert.equal(status, 200)
+    assert.deepEqual([upstream.requests.length, upstream.requests[0]?.body], [1, body])
+    assert.match(await road.metrics.text(), /preflight_observed_calls_total\{route="watched",would="stopped"\} 1/)
+    assert.match(road.log.join(''), /a request would have been denied/)
+  })
+}
+
+test('a strange web page does not reach a server on loopback, whatever the route observes', async (t) => {
+  const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
+  t.after(() => upstream.close())
+  const route = { name: 'watched', match: { path: '/' }, upstream: upstream.origin, protocol: 'mcp', mode: 'observe' }
+  const road = await startRoad({ routes: [route] })
+  t.after(() => road.close())
+  const { hostname, port } = new URL(road.url)
+  const headers = { host: 'evil.example', origin: 'http://evil.example', 'content-length': 2 }
+  const request = httpRequest({ hostname, port, method: 'POST', headers }).end('{}')
+  const [answer]: IncomingMessage[] = await once(request, 'response')
+  answer?.resume()
+  assert.equal(answer?.statusCode, 403)
+  assert.equal(upstream.requests.length, 0)
 })
