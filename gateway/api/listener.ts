@@ -1,6 +1,7 @@
 /** The API listener: takes requests off the wire, hands them to what serves them, drains on close. */
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { serving } from '../judging.ts'
 import { listenOn } from '../listen.ts'
 import { createServer, maxHeaderSize } from '../node-http.ts'
 import type { HttpAuthz } from '../authz/http.ts'
@@ -21,16 +22,17 @@ export interface Api {
 /** @param authz answers what is asked under /authz/; null: nobody asks */
 export function createApi(deps: ApiDeps, authz: HttpAuthz | null = null): Api {
   let open = 0
-  let serving: Promise<Serve> | null = null
-  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  let loaded: Serve | null = null
+  const serve: (...asked: Parameters<Serve>) => void = (request, response) => {
     try {
-      serving ??= loadServe(deps, () => !server.listening)
-      const answer = await serving
-      await answer(request, response)
+      loaded ??= serving().createServe(deps, () => !server.listening)
     } catch (error) {
-      deps.logger.error({ err: error }, 'the routes of the API cannot be loaded')
+      // Too many open files, for one: the next request tries again.
+      deps.logger.error({ err: error }, 'the routes of the API could not be loaded')
       response.destroy()
+      return
     }
+    void loaded(request, response)
   }
   const server = createServer((request, response) => {
     open += 1
@@ -38,7 +40,7 @@ export function createApi(deps: ApiDeps, authz: HttpAuthz | null = null): Api {
       open -= 1
     })
     if (authz?.takes(request.url ?? '') === true) void authz.serve(request, response)
-    else void serve(request, response)
+    else serve(request, response)
   })
   const unused = watchUnusedConnections(server)
   // What the parser refuses never becomes a request.
@@ -48,11 +50,6 @@ export function createApi(deps: ApiDeps, authz: HttpAuthz | null = null): Api {
     openRequests: () => open,
     close: (drainMs) => close(server, unused, drainMs),
   }
-}
-
-async function loadServe(deps: ApiDeps, isClosing: () => boolean): Promise<Serve> {
-  const { createServe } = await import('./serving.ts')
-  return createServe(deps, isClosing)
 }
 
 async function close(server: Server, unused: UnusedConnections, drainMs: number): Promise<void> {
