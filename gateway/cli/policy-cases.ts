@@ -1,30 +1,12 @@
-/** Test cases of a policy pack (cases.yaml beside it): findings, or a change of a contract, and context in, decision out, judged by the real engine. */
+/** Test cases of a policy pack (cases.yaml beside it): findings, or a change of a contract, and context in, decision out; read and checked here. */
 import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import type { Static } from 'typebox'
-import {
-  ARTIFACT_TYPES,
-  compare,
-  decide,
-  DECISIONS,
-  digestJson,
-  EMPTY_CONTEXT,
-  LEVELS,
-  ok,
-  rulesetHash,
-  type ArtifactAnalysis,
-  type CompiledPolicy,
-  type FindingGroup,
-  type Release,
-  type Result,
-  type Verdict,
-  Type,
-} from '../../engine/index.ts'
+import { ARTIFACT_TYPES, DECISIONS, LEVELS, ok, Type, type Result } from '../../engine/index.ts'
 import { plainSchema } from '../config/input-schema.ts'
 import { pathOfPointer, type Mistake } from '../config/mistake.ts'
 import { mistakesOf } from '../config/schema-mistakes.ts'
 import { readSourceText } from '../config/source-text.ts'
-import { sha256Hex } from '../hash.ts'
 import { messageOf } from '../startup-error.ts'
 
 const closed = { additionalProperties: false }
@@ -39,7 +21,7 @@ const CaseFinding = Type.Object(
   },
   closed,
 )
-type CaseFinding = Static<typeof CaseFinding>
+export type CaseFinding = Static<typeof CaseFinding>
 
 const CaseChange = Type.Object(
   {
@@ -116,14 +98,6 @@ export type PolicyCase = Static<typeof PolicyCase>
 
 const CaseFile = Type.Object({ cases: Type.Array(PolicyCase, { minItems: 1 }) }, closed)
 
-type Fact = string | number | undefined
-
-export interface CaseOutcome {
-  readonly description: string
-  /** What came out otherwise than wanted; empty when the case passes. */
-  readonly differences: readonly { readonly member: string; readonly want: Fact; readonly got: Fact }[]
-}
-
 const checkCases = new Ajv({ allErrors: true, verbose: true, strict: false }).compile<Static<typeof CaseFile>>(
   plainSchema(CaseFile),
 )
@@ -151,107 +125,4 @@ export function readCases(file: string): Result<readonly PolicyCase[], readonly 
     fix,
   }))
   return { ok: false, problem: mistakes }
-}
-
-export function runCase(policy: CompiledPolicy, policyCase: PolicyCase, now: number): CaseOutcome {
-  const input = { description: policyCase.description }
-  const at = policyCase.at === undefined ? now : Math.floor(Date.parse(policyCase.at) / 1000)
-  const verdict = decide({
-    analyses: [analysisOf(policyCase)],
-    context: { ...EMPTY_CONTEXT, ...policyCase.context },
-    policy,
-    scope: null,
-    route: policyCase.route ?? null,
-    release: releaseOf(policyCase),
-    inputFingerprint: digestJson(input, sha256Hex),
-    artifactDigest: digestJson(input, sha256Hex),
-    rulesetHash: rulesetHash(sha256Hex),
-    policyPin: null,
-    consumers: (policyCase.consumers ?? []).map((name) => ({
-      name,
-      uses: [{ artifact: null, operation: null, tool: null }],
-    })),
-    history: (policyCase.history ?? [])
-      .map(({ decision, ago, same_input: isSameInput = false }) => ({ decision, at: at - ago, isSameInput }))
-      .toSorted((a, b) => b.at - a.at),
-    now: at,
-    sha256: sha256Hex,
-  })
-  const differences = Object.entries(policyCase.want).flatMap(([member, want]) => {
-    const got = OUTCOMES[member]?.(verdict)
-    return got === want ? [] : [{ member, want, got }]
-  })
-  return { description: policyCase.description, differences }
-}
-
-/** Member of `want` → what the verdict says of it. */
-const OUTCOMES: Readonly<Record<string, (verdict: Verdict) => Fact>> = {
-  decision: ({ decision }) => decision,
-  observed: ({ observed_decision }) => observed_decision,
-  rule: ({ evidence }) => evidence[0]?.source.split('/').at(-1),
-  reason: ({ blocking_reasons }) => blocking_reasons[0]?.code,
-  warning: ({ warnings }) => warnings[0]?.code,
-  ttl: ({ ttl_seconds }) => ttl_seconds,
-}
-
-function releaseOf({ release }: PolicyCase): Release | null {
-  return release === undefined ? null : { name: 'case', base: release.base ?? null, head: release.head }
-}
-
-function analysisOf({ failed, findings = [], versions, change }: PolicyCase): ArtifactAnalysis {
-  if (change !== undefined) {
-    const { type, before, after } = change
-    const compared = compare({ id: 'case', type, before, after }, {}, sha256Hex)
-    const artifact = { id: 'case', type } as const
-    return compared.ok
-      ? { ...artifact, ok: true, comparison: compared.value }
-      : { ...artifact, ok: false, problem: compared.problem }
-  }
-  const artifact = { id: 'case', type: 'openapi' } as const
-  if (failed === true) {
-    const problem = { code: 'ARTIFACT_UNREADABLE', message: 'The case says that it could not be analysed.' }
-    return { ...artifact, ok: false, problem }
-  }
-  return {
-    ...artifact,
-    ok: true,
-    comparison: {
-      groups: findings.map(groupOf),
-      stats: { operations: { base: 1, head: 1 }, schemas_compared: 0, touched: { endpoints: 0, fields: 0, params: 0 } },
-      spec_versions: { base: '3.1.0', head: '3.1.0' },
-      contract_versions: versions ?? { base: null, head: null },
-      patterns: [],
-      pattern_sources: [],
-      detected_patterns: [],
-    },
-  }
-}
-
-function groupOf({ rule, level, operation, tool }: CaseFinding, index: number): FindingGroup {
-  const [method = '', path = ''] = (operation ?? '').split(' ', 2)
-  const fingerprint = `case:${index}`
-  return {
-    id: fingerprint,
-    rule,
-    code: rule.toUpperCase().replaceAll('-', '_'),
-    level,
-    direction: 'none',
-    location: '',
-    side: 'head',
-    line: null,
-    column: null,
-    message: `${rule} in a test case`,
-    explanation: 'A test case says so.',
-    fix: 'None: this is a test case.',
-    before: null,
-    after: null,
-    occurrences: [
-      {
-        operation: operation === undefined ? null : { method, path, operation_id: null },
-        tool: tool ?? null,
-        message: `${rule} in a test case`,
-        fingerprint,
-      },
-    ],
-  }
 }

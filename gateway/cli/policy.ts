@@ -8,7 +8,7 @@ import { configSource } from './config-option.ts'
 import { EXIT, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
 import { LIST_FORMAT, show } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
-import type { CaseOutcome } from './policy-cases.ts'
+import type { CaseOutcome } from './policy-case-run.ts'
 import { REPLAY_NOTES, REPLAY_OPTIONS, runReplay } from './policy-replay.ts'
 import { simulate, SIMULATE_NOTES, SIMULATE_OPTIONS } from './policy-simulate.ts'
 
@@ -100,7 +100,7 @@ async function runReplayCommand(args: Arguments, io: CommandIo): Promise<ExitCod
 async function runTest(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const loaded = loadPolicy(packOf(args), '.')
   if (!loaded.ok) return showMistakes(loaded.problem, args, io)
-  const { readCases, runCase } = await import('./policy-cases.ts')
+  const [{ readCases }, { runCase }] = await Promise.all([import('./policy-cases.ts'), import('./policy-case-run.ts')])
   const cases = readCases(args.value('cases') ?? join(dirname(policyFile(packOf(args), '.')), 'cases.yaml'))
   if (!cases.ok) return showMistakes(cases.problem, args, io)
   const now = systemClock()
