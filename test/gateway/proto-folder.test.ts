@@ -31,10 +31,7 @@ test('a folder is its .proto files by the paths that imports have, in one order'
   const root = folder(t, { ...FILES, 'README.md': '', '.git/x.proto': '' })
   assert.deepEqual(await read(root), FILES)
   const other = folder(t, Object.fromEntries(Object.entries(FILES).toReversed()))
-  assert.equal(
-    await readContractSource({ file: root }, TERMS),
-    await readContractSource({ file: other }, TERMS),
-  )
+  assert.equal(await readContractSource({ file: root }, TERMS), await readContractSource({ file: other }, TERMS))
 })
 
 test('links to files are followed, as a ConfigMap is mounted', async (t) => {
