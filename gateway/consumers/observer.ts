@@ -25,6 +25,9 @@ export interface ConsumerObserverDeps {
   readonly now: () => number
 }
 
+/** A use that is still counted. */
+type Counted = Omit<ObservedUse, 'calls' | 'at'> & { calls: number; at: number }
+
 const FLUSH_MS = 2000
 /** Pairs of consumer and subject between two writes; what comes on top waits for its next call. */
 const MAX_PENDING = 10_000
@@ -32,7 +35,7 @@ const MAX_PENDING = 10_000
 export async function createConsumerObserver(deps: ConsumerObserverDeps): Promise<ConsumerObserver> {
   const { settings, store, logger, now } = deps
   const identity = createIdentity(await store.observationSalt(randomBytes(32).toString('hex')))
-  let pending = new Map<string, ObservedUse>()
+  let pending = new Map<string, Counted>()
 
   const flush = async (): Promise<void> => {
     if (pending.size === 0) return
@@ -54,9 +57,12 @@ export async function createConsumerObserver(deps: ConsumerObserverDeps): Promis
       const consumer = identity(caller)
       const key = `${consumer}\n${target}`
       const known = pending.get(key)
-      if (known === undefined && pending.size >= MAX_PENDING) return
-      const calls = (known?.calls ?? 0) + 1
-      pending.set(key, { ...usedBy(scope), route, target, consumer, calls, at: now() })
+      if (known !== undefined) {
+        known.calls += 1
+        known.at = now()
+      } else if (pending.size < MAX_PENDING) {
+        pending.set(key, { ...usedBy(scope), route, target, consumer, calls: 1, at: now() })
+      }
     },
     flush,
     async close() {
