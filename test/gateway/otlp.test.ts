@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { telemetryEvent } from '../../gateway/telemetry/events.ts'
+import { telemetryEvent, violationEvent } from '../../gateway/telemetry/events.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 import { createMetrics } from '../../gateway/telemetry/metrics.ts'
 import { logsUrl, otlpLogs } from '../../gateway/telemetry/sinks/otlp.ts'
@@ -60,6 +60,27 @@ const event = (outcome: string) =>
 const recordsOf = (body: unknown) => listAt(body, 'resourceLogs', 0, 'scopeLogs', 0, 'logRecords')
 const attributesOf = (holder: unknown) =>
   Object.fromEntries(listAt(holder, 'attributes').map((one) => [String(at(one, 'key')), at(one, 'value')]))
+
+test('a departure from the contract is a warning, with what departs and how often', async (t) => {
+  const { requests, sink } = await scene(t, [{ status: 200 }])
+  const violation = {
+    ...subject,
+    call: 'tools/call search',
+    effect: 'drifted',
+    pattern: 'TOOL_RESULT_SHAPE_DRIFT',
+    violations: 'structuredContent is missing',
+    occurrences: 3,
+  } as const
+  await sink.accept([violationEvent(violation, AT)], false)
+  await until(() => sink.state().queued === 0, 'the batch is acknowledged')
+  const [record] = recordsOf(requests[0]?.body)
+  assert.equal(at(record, 'severityText'), 'WARN')
+  assert.equal(at(record, 'eventName'), 'preflight.contract.violated')
+  const attributes = attributesOf(record)
+  assert.deepEqual(attributes['preflight.pattern'], { stringValue: 'TOOL_RESULT_SHAPE_DRIFT' })
+  assert.deepEqual(attributes['preflight.occurrences'], { intValue: '3' })
+  assert.deepEqual(attributes['preflight.decision_id'], { stringValue: 'dec_1' })
+})
 
 test('an event is a log record with its ids, route and outcome as attributes', async (t) => {
   const { requests, sink } = await scene(t, [{ status: 200 }])
