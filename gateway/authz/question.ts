@@ -8,6 +8,7 @@ import { readAuthority, type Scheme, DEFAULT_PORTS } from '../egress/authority.t
 import { ERRORS, GatewayError, type ErrorCode } from '../errors.ts'
 import type { Answer, Call, CallHead, JudgedAction, Refusal } from '../intercept/action.ts'
 import { httpRefusal, jsonAnswer } from '../intercept/refusal.ts'
+import { attachedTokens } from '../proxy/headers.ts'
 import { ANYBODY } from '../proxy/proxy-auth.ts'
 import type { RoadParts } from '../proxy/road-parts.ts'
 import { coversUpgrade, letOn, unjudgedUpgrade } from '../proxy/refusals.ts'
@@ -177,7 +178,7 @@ function allowed(
   const envelope = others.length === 0 ? (only?.envelopeHeader ?? null) : null
   const upstream = [
     ['X-Correlation-ID', correlationId],
-    ...attached.map(({ token }) => ['Preflight-Receipt', token]),
+    ...attachedTokens(attached).map((token) => ['Preflight-Receipt', token]),
     ...(envelope === null ? [] : [['Preflight-Decision', envelope]]),
   ].map(([name = '', value = '']) => [name, value] as const)
   const set = new Set(upstream.map(([name]) => name.toLowerCase()))

@@ -6,7 +6,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import { SHORT_BODY, type Bodies } from './body.ts'
 import { startExchange, type Exchange, type ExchangeEnd } from './exchange.ts'
 import { isGrpc } from './grpc.ts'
-import { upstreamHeaders } from './headers.ts'
+import { attachedTokens, upstreamHeaders } from './headers.ts'
 import { answerStream, inviteBody, sendFault, type Trip } from './trip.ts'
 import type { Tunnels } from './tunnel.ts'
 import { goesByHttp2, type UpstreamRoute, type Upstreams } from './upstream.ts'
@@ -84,7 +84,7 @@ function requestHeaders(trip: Trip, call: OutgoingCall, { verdicts }: Passage): 
   if (isMcp) headers.push('Accept-Encoding', 'identity')
   // Servers of gRPC ask for it: they have proxies in mind that lose trailers.
   if (isGrpc(call.headers) || (takesTrailers(call.headers) && goesByHttp2(call))) headers.push('TE', 'trailers')
-  for (const { token } of verdicts) headers.push('Preflight-Receipt', token)
+  for (const token of attachedTokens(verdicts)) headers.push('Preflight-Receipt', token)
   const [only, ...others] = verdicts
   if (only !== undefined && others.length === 0 && only.envelopeHeader !== null) {
     headers.push('Preflight-Decision', only.envelopeHeader)

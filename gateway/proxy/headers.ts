@@ -117,6 +117,24 @@ export function clientHeaders(
   return headers
 }
 
+/** Servers take heads of 16 KiB, and most of that is the caller's own. */
+const MAX_ATTACHED = 8 * 1024
+
+/**
+ * Receipts as they go with a call: each once, however many parts of a batch it stands for, and as many as a head has room for. A
+ * server that asks for one that is left out says no.
+ */
+export function attachedTokens(verdicts: readonly { readonly token: string }[]): readonly string[] {
+  const [only, ...others] = verdicts
+  if (only === undefined) return []
+  if (others.length === 0) return [only.token]
+  let length = 0
+  return [...new Set(verdicts.map(({ token }) => token))].filter((token) => {
+    length += token.length
+    return length <= MAX_ATTACHED
+  })
+}
+
 function latin1(value: Buffer | string): string {
   return typeof value === 'string' ? value : value.toString('latin1')
 }

@@ -5,6 +5,7 @@ import { createServer, request as httpRequest } from 'node:http'
 import { once } from 'node:events'
 import { test, type TestContext } from 'node:test'
 import { ECHO } from '../fakes/mcp-upstream.ts'
+import { startTestGateway } from '../fakes/gateway.ts'
 import { listening } from '../fakes/listening.ts'
 import { startRoad } from '../fakes/road.ts'
 import { at } from '../json.ts'
@@ -118,4 +119,40 @@ test('what a caller chooses to be offered by a field of its request is asked for
   await send(CALL)
   await send(CALL, { 'x-mcp-toolsets': 'all' })
   assert.equal(arrived.filter(({ body }) => body.includes('tools/list')).length, 2)
+})
+
+const callOf = (id: number, name: string) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name } })
+
+test('a batch reaches a server with a head of an ordinary size, and each receipt once', async (t) => {
+  const many = Array.from({ length: 60 }, (_, index) => ({ ...ECHO, name: `tool-${index}` }))
+  const heads: (readonly string[])[] = []
+  const upstream = await listening(
+    t,
+    createServer((request, response) => {
+      heads.push(request.rawHeaders)
+      void text(request).then((body) => {
+        const parsed: unknown = JSON.parse(body)
+        const result = at(parsed, 'method') === 'tools/list' ? { tools: many } : {}
+        return response
+          .setHeader('content-type', 'application/json')
+          .end(JSON.stringify({ jsonrpc: '2.0', id: at(parsed, 'id') ?? 0, result }))
+      })
+    }),
+  )
+  const gateway = await startTestGateway(t, {
+    routes: [{ name: 'tools', match: { path: '/' }, upstream, protocol: 'mcp' }],
+  })
+  for (const batch of [many.map(({ name }, id) => callOf(id, name)), many.map((_, id) => callOf(id, 'tool-1'))]) {
+    const answer = await fetch(gateway.addresses.proxy, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(batch),
+    })
+    assert.equal(answer.status, 200)
+  }
+  const receipts = heads.map((head) => head.filter((_, index) => /^preflight-receipt$/i.test(head[index - 1] ?? '')))
+  const [different = [], same = []] = receipts.filter(({ length }) => length > 0)
+  assert.ok(different.length > 1 && different.join('').length <= 8 * 1024)
+  assert.equal(new Set(different).size, different.length)
+  assert.equal(same.length, 1)
 })
