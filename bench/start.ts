@@ -11,6 +11,8 @@ const IDLE_MILLISECONDS = 2000
 export async function startSection(): Promise<Section> {
   const starts: number[] = []
   let idleRss = 0
+  // The first start of a checkout strips the types of every module and leaves them in the compile cache; what counts is every other.
+  await (await startGatewayProcess({})).stop()
   for (let run = 0; run < RUNS; run += 1) {
     const gateway = await startGatewayProcess({})
     starts.push(gateway.startMilliseconds)
