@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { toolTableOf } from '../../gateway/intercept/llm/tool-table.ts'
 import { startTestGateway, TEST_KEY } from '../fakes/gateway.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { startRoad } from '../fakes/road.ts'
@@ -249,4 +250,13 @@ test('the agent that the body names is the one that the header names, or the cal
     made.flow.asked.map(({ context }) => context.target_id),
     ['model/planner/tools'],
   )
+})
+
+test('where a provider is to keep what it has read is no tool, and no change of the tools', () => {
+  const spec = { toolSpec: { name: 'a', inputSchema: { json: schema() } } }
+  const mark = { cachePoint: { type: 'default' } }
+  const marked = toolTableOf({ toolConfig: { tools: [spec, mark] } })
+  assert.equal(marked.kind, 'tools')
+  assert.deepEqual(marked, toolTableOf({ toolConfig: { tools: [spec] } }))
+  assert.deepEqual(toolTableOf({ toolConfig: { tools: [mark] } }), { kind: 'none' })
 })

@@ -16,6 +16,8 @@ export interface ToolEntry {
   readonly form: ToolForm | null
   /** The name, where the document holds the tool by it. */
   readonly key: string | null
+  /** The name of what it stands in, by which it is called too. */
+  readonly namespace: string | null
 }
 
 const DECLARATIONS: ReadonlySet<string> = new Set(['functionDeclarations', 'function_declarations'])
@@ -33,6 +35,9 @@ export function toolEntries(root: unknown): readonly ToolEntry[] | null {
     if (held !== null && Array.isArray(held.value)) return listed(held)
     if (held !== null && isRecord(held.value) && isToolRecord(held.value)) return named(held)
   }
+  const config = memberOf(whole, 'toolConfig')
+  const configured = config === null ? null : memberOf(config, 'tools')
+  if (configured !== null && Array.isArray(configured.value)) return listed(configured)
   if ([...DECLARATIONS].some((member) => Array.isArray(root[member]))) return declared(whole)
   if (TOOL_FORMS.some(({ isOf, kind }) => kind === 'function' && isOf(root))) return [entryOf(whole)]
   return isToolRecord(root) ? named(whole) : null
@@ -49,7 +54,28 @@ function memberForm(value: unknown): ToolForm | null {
 }
 
 function listed(list: Located): readonly ToolEntry[] {
-  return itemsOf(list).flatMap((item) => (isGemini(item.value) ? declared(item) : [entryOf(item)]))
+  return itemsOf(list).flatMap((item) => {
+    if (isMark(item.value)) return []
+    return isGemini(item.value) ? declared(item) : entriesOf(item)
+  })
+}
+
+/** Where Bedrock is to keep what it has read: no tool. */
+function isMark(value: unknown): boolean {
+  return isRecord(value) && isRecord(value['cachePoint']) && Object.keys(value).length === 1
+}
+
+/** An item, and the tools that it holds. */
+function entriesOf(item: Located): readonly ToolEntry[] {
+  const entry = entryOf(item)
+  if (entry.form?.isNamespace !== true) return [entry]
+  const namespace = nameOf(item)
+  const held = memberOf(item, 'tools')
+  return [entry, ...(held === null ? [] : itemsOf(held).map((located) => ({ ...entryOf(located), namespace })))]
+}
+
+function nameOf({ value }: Located): string | null {
+  return isRecord(value) && typeof value['name'] === 'string' ? value['name'] : null
 }
 
 /** Gemini's tools have no name and no type of their own: they are members of an object. */
@@ -65,8 +91,8 @@ function declared(holder: Located): readonly ToolEntry[] {
     const held = memberOf(holder, key)
     if (held === null) return []
     if (DECLARATIONS.has(key))
-      return itemsOf(held).map((located) => ({ located, form: geminiFormOf(located), key: null }))
-    return GEMINI_HOSTED_MEMBER.test(key) ? [{ located: held, form: GEMINI_HOSTED_FORM, key }] : []
+      return itemsOf(held).map((located) => ({ located, form: geminiFormOf(located), key: null, namespace: null }))
+    return GEMINI_HOSTED_MEMBER.test(key) ? [{ located: held, form: GEMINI_HOSTED_FORM, key, namespace: null }] : []
   })
 }
 
@@ -78,14 +104,14 @@ function named(holder: Located): readonly ToolEntry[] {
   const names = isRecord(holder.value) ? Object.keys(holder.value) : []
   return names.flatMap((key) => {
     const located = memberOf(holder, key)
-    return located === null ? [] : [{ located, form: memberForm(located.value), key }]
+    return located === null ? [] : [{ located, form: memberForm(located.value), key, namespace: null }]
   })
 }
 
 function entryOf(located: Located): ToolEntry {
   const { value } = located
   const form = isRecord(value) ? (TOOL_FORMS.find(({ isOf }) => isOf(value)) ?? null) : null
-  return { located, form, key: null }
+  return { located, form, key: null, namespace: null }
 }
 
 function itemsOf(list: Located): readonly Located[] {

@@ -20,6 +20,8 @@ export interface ToolForm {
     readonly outputSchema?: readonly (readonly string[])[]
     /** Only the properties of the arguments, without the object around them. */
     readonly arguments?: readonly (readonly string[])[]
+    /** The arguments by name, each saying of itself whether it is required, in types of its own. */
+    readonly definitions?: readonly (readonly string[])[]
     readonly strict?: readonly (readonly string[])[]
     readonly format?: readonly (readonly string[])[]
   }
@@ -27,6 +29,8 @@ export interface ToolForm {
   readonly isGemini?: true
   /** True where the tool is a schema by itself: a document that is one such schema alone is taken for a schema. */
   readonly isSchema?: true
+  /** True where the item holds further tools, which are called by its name too. */
+  readonly isNamespace?: true
 }
 
 const NAMED = { name: [['name']], description: [['description']] } as const
@@ -40,6 +44,13 @@ const JSON_TYPES: ReadonlySet<unknown> = new Set(['object', 'array', 'string', '
 
 /** How the Vercel AI SDK marks what a provider runs, in its versions 5 and 6. */
 const VERCEL_HOSTED: ReadonlySet<unknown> = new Set(['provider-defined', 'provider'])
+
+/** Arguments by name, where a schema would say first that it is of an object. */
+function areDefinitions(value: unknown): boolean {
+  if (!isRecord(value)) return false
+  const definitions = Object.values(value)
+  return definitions.length > 0 && definitions.every((one) => isRecord(one) && isText(one['type']))
+}
 
 /** A tool as a member of a function object: OpenAI chat completions, and everyone who copied them. */
 const NESTED = { name: [['function', 'name']], description: [['function', 'description']] } as const
@@ -86,6 +97,48 @@ export const TOOL_FORMS: readonly ToolForm[] = [
     kind: 'custom',
     isOf: ({ type, name }) => type === 'custom' && isText(name),
     parts: { ...NAMED, inputSchema: [], format: [['format']] },
+  },
+  {
+    // Functions under one name, which a model sees before it sees them.
+    name: 'openai-responses',
+    kind: 'hosted',
+    isOf: ({ type, name, tools }) => type === 'namespace' && isText(name) && Array.isArray(tools),
+    parts: { ...NAMED, inputSchema: [] },
+    isNamespace: true,
+  },
+  {
+    // Amazon Bedrock, Converse: each item of the list names its kind.
+    name: 'bedrock',
+    kind: 'function',
+    isOf: ({ toolSpec }) => isRecord(toolSpec) && isText(toolSpec['name']),
+    parts: {
+      name: [['toolSpec', 'name']],
+      description: [['toolSpec', 'description']],
+      inputSchema: [
+        ['toolSpec', 'inputSchema', 'json'],
+        ['toolSpec', 'inputSchema'],
+      ],
+      strict: [['toolSpec', 'strict']],
+    },
+  },
+  {
+    name: 'bedrock',
+    kind: 'hosted',
+    isOf: ({ systemTool }) => isRecord(systemTool) && isText(systemTool['name']),
+    parts: { name: [['systemTool', 'name']], description: [], inputSchema: [] },
+  },
+  {
+    name: 'cohere',
+    kind: 'function',
+    isOf: ({ name, parameter_definitions: definitions }) => isText(name) && areDefinitions(definitions),
+    parts: { ...NAMED, inputSchema: [], definitions: [['parameter_definitions']] },
+  },
+  {
+    // The functions of an action group of Bedrock's agents.
+    name: 'bedrock-agents',
+    kind: 'function',
+    isOf: ({ type, name, parameters }) => type === undefined && isText(name) && areDefinitions(parameters),
+    parts: { ...NAMED, inputSchema: [], definitions: [['parameters']] },
   },
   {
     name: 'anthropic',

@@ -10,6 +10,7 @@ import type { Locate } from '../positions.ts'
 import { unreadable } from '../unreadable.ts'
 import { toolEntries, type ToolEntry } from './entries.ts'
 import type { ToolForm, ToolKind } from './forms.ts'
+import { schemaOfDefinitions } from './definitions.ts'
 import { plainSchema } from './gemini.ts'
 
 /** What a tool has beside what MCP knows of. */
@@ -58,7 +59,7 @@ export function readAgentTools({ root, locate }: SourceDocument): Result<AgentTo
 }
 
 const FORMS_FIX =
-  'Known are the forms of OpenAI (chat completions and responses), Anthropic, Gemini, the Vercel AI SDK and LangChain.'
+  'Known are the forms of OpenAI (chat completions and responses), Anthropic, Gemini, Amazon Bedrock, Cohere, the Vercel AI SDK and LangChain.'
 
 function fault(locate: Locate, pointer: string, what: string, fix?: string): ReturnType<typeof fail> {
   const place = { pointer, position: locate(pointer), ...(fix === undefined ? {} : { fix }) }
@@ -71,19 +72,20 @@ interface ReadTool {
   readonly form: ToolForm
 }
 
-function readTool({ located, form, key }: ToolEntry, sources: Map<string, string>): ReadTool | null {
+function readTool({ located, form, key, namespace }: ToolEntry, sources: Map<string, string>): ReadTool | null {
   if (form === null || !isRecord(located.value)) return null
   const { parts } = form
   const stated = key ?? partAt(located, parts.name)?.value
   if (typeof stated !== 'string' || stated === '') return null
+  const name = namespace === null ? `${stated}${form.isNamespace === true ? '.*' : ''}` : `${namespace}.${stated}`
   const origin = pointerOf(located.at)
-  const value: Record<string, unknown> = { name: stated }
+  const value: Record<string, unknown> = { name }
   const put = (member: string, part: Located | null, held: unknown): void => {
     if (part === null) return
     value[member] = held
     sources.set(`${origin}/${member}`, pointerOf(part.at))
   }
-  put('name', key === null ? partAt(located, parts.name) : located, stated)
+  put('name', key === null ? partAt(located, parts.name) : located, name)
   const description = partAt(located, parts.description)
   put('description', description, description?.value)
   putSchemas(located, form, put)
@@ -93,6 +95,12 @@ function readTool({ located, form, key }: ToolEntry, sources: Map<string, string
     put('inputSchema', located, { type: 'object', properties: properties.value })
     sources.set(`${origin}/inputSchema/properties`, pointerOf(properties.at))
   }
+  const definitions = partAt(located, parts.definitions ?? [])
+  if (definitions !== null && isRecord(definitions.value)) {
+    put('inputSchema', definitions, schemaOfDefinitions(definitions.value))
+    for (const member of ['properties', 'required'])
+      sources.set(`${origin}/inputSchema/${member}`, pointerOf(definitions.at))
+  }
   // A model reads examples as it reads the description.
   const examples = memberOf(located, EXAMPLES)
   put(EXAMPLES, examples, examples?.value)
@@ -100,7 +108,7 @@ function readTool({ located, form, key }: ToolEntry, sources: Map<string, string
     const format = partAt(located, parts.format ?? [])
     put('format', format, format?.value)
   }
-  return { item: { ...located, value, name: stated }, settings: settingsOf(located, form), form }
+  return { item: { ...located, value, name }, settings: settingsOf(located, form), form }
 }
 
 function putSchemas(
@@ -131,12 +139,12 @@ function partAt(tool: Located, ways: readonly (readonly string[])[]): Located | 
   return null
 }
 
-function settingsOf(tool: Located, { kind, parts }: ToolForm): ToolSettings {
+function settingsOf(tool: Located, { kind, parts, isNamespace }: ToolForm): ToolSettings {
   const owner: JsonRecord = isRecord(tool.value) ? tool.value : {}
   const type = kind === 'hosted' && typeof owner['type'] === 'string' ? owner['type'] : null
   const members = new Map<string, Located>()
   for (const name of Object.keys(owner)) {
-    if (kind === 'hosted' ? IDENTITY.has(name) : !CALLING.has(name)) continue
+    if (kind === 'hosted' ? isNamespace === true || IDENTITY.has(name) : !CALLING.has(name)) continue
     const member = memberOf(tool, name)
     // A flag that is off is one that is not set.
     if (member !== null && member.value !== false) members.set(name, member)

@@ -2,6 +2,7 @@
 import type { CompareOptions, FormatComparison } from '../../compare.ts'
 import { readAgentTools, type AgentTools, type ToolSettings } from '../../contracts/agent-tools/tools.ts'
 import { readDocument } from '../../contracts/document.ts'
+import type { McpItem } from '../../contracts/mcp-manifest.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../contracts/limits.ts'
 import { ofSide } from '../../contracts/unreadable.ts'
 import { byCodeUnit } from '../../change-set.ts'
@@ -37,8 +38,9 @@ export function compareAgentTools(
   const [old, now] = [base.value, head.value]
   const grouping = new Grouping({ levels: options.levels, sha256, locate: { base: old.locate, head: now.locate } })
   const report = new McpReport(grouping, new Set(now.items.keys()), { base: old.sourceOf, head: now.sourceOf })
-  const examined = compareTools(old.items, now.items, report)
-  compareSettings(old, now, report)
+  const examined = compareTools(old.items, now.items, report, (was, is) =>
+    compareToolSettings(was, is, old, now, report),
+  )
   return ok({
     groups: grouping.finish(),
     stats: {
@@ -70,15 +72,18 @@ interface Change {
 
 type Say = (change: Change) => void
 
-function compareSettings(before: AgentTools, after: AgentTools, report: McpReport): void {
-  for (const tool of [...after.items.keys()].sort(byCodeUnit)) {
-    const [old, now] = [before.settings.get(tool), after.settings.get(tool)]
-    const [was, is] = [before.items.get(tool) ?? null, after.items.get(tool) ?? null]
-    if (old === undefined || now === undefined) continue
-    const say: Say = (change) => sayChange(tool, change, { was, is }, report)
-    compareKind(old, now, say)
-    if (old.kind === now.kind) compareMembers(old, now, say)
-  }
+function compareToolSettings(
+  was: McpItem,
+  is: McpItem,
+  before: AgentTools,
+  after: AgentTools,
+  report: McpReport,
+): void {
+  const [old, now] = [before.settings.get(is.name), after.settings.get(is.name)]
+  if (old === undefined || now === undefined) return
+  const say: Say = (change) => sayChange(is.name, change, { was, is }, report)
+  compareKind(old, now, say)
+  if (old.kind === now.kind) compareMembers(old, now, say)
 }
 
 function sayChange(

@@ -2,12 +2,13 @@
 import type { CompareOptions, FormatComparison } from '../../compare.ts'
 import { readDocument } from '../../contracts/document.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../contracts/limits.ts'
-import { readMcpManifest, type McpItems, type McpManifest } from '../../contracts/mcp-manifest.ts'
+import { readMcpManifest, type McpItem, type McpItems, type McpManifest } from '../../contracts/mcp-manifest.ts'
 import type { Sha256 } from '../../hash.ts'
 import { fail, ok, type Result } from '../../result.ts'
 import { Grouping } from '../../rules/grouping.ts'
 import { ROOT } from '../../schema/located.ts'
 import { ofSide } from '../../contracts/unreadable.ts'
+import { compareToolMembers } from './members.ts'
 import { compareOffers, OFFER_KINDS } from './offers.ts'
 import { McpReport } from './report.ts'
 import { compareSession } from './session.ts'
@@ -63,7 +64,8 @@ function read(text: string, side: 'base' | 'head', options: CompareOptions): Res
 
 function compareLists(base: McpManifest, head: McpManifest, report: McpReport): number {
   const tools = comparable('tools', base, head)
-  const examined = tools === null ? 0 : compareTools(tools.before, tools.after, report)
+  const compareRest = (was: McpItem, is: McpItem): void => compareToolMembers(was, is, report)
+  const examined = tools === null ? 0 : compareTools(tools.before, tools.after, report, compareRest)
   for (const kind of OFFER_KINDS) {
     const lists = comparable(kind.list, base, head)
     if (lists !== null) compareOffers(kind, lists.before, lists.after, report)

@@ -3,14 +3,21 @@ import { byCodeUnit } from '../../change-set.ts'
 import type { McpItem, McpItems } from '../../contracts/mcp-manifest.ts'
 import { pointerOf } from '../../schema/located.ts'
 import { compareAnnotations, compareExecution } from './annotations.ts'
-import { compareToolMembers } from './members.ts'
 import { findRenames } from './renames.ts'
 import type { McpReport } from './report.ts'
 import { compareToolSchemas } from './schemas.ts'
 import { compareTexts, findNewSigns } from './texts.ts'
 
-/** Compares the tools of both sides; answers how many schemas were compared. */
-export function compareTools(before: McpItems, after: McpItems, report: McpReport): number {
+/**
+ * Compares the tools of both sides; answers how many schemas were compared.
+ * @param compareRest compares what the tools hold beside texts, schemas and hints
+ */
+export function compareTools(
+  before: McpItems,
+  after: McpItems,
+  report: McpReport,
+  compareRest: (before: McpItem, after: McpItem) => void,
+): number {
   const removed = inOrder(before).filter(({ name }) => !after.has(name))
   const added = inOrder(after).filter(({ name }) => !before.has(name))
   const renames = findRenames(removed, added)
@@ -19,7 +26,9 @@ export function compareTools(before: McpItems, after: McpItems, report: McpRepor
   let examined = 0
   for (const tool of inOrder(after)) {
     const old = before.get(tool.name)
-    if (old !== undefined) examined += compareTool(old, tool, report)
+    if (old === undefined) continue
+    examined += compareTool(old, tool, report)
+    compareRest(old, tool)
   }
   return examined
 }
@@ -59,7 +68,6 @@ function sayNew(tool: McpItem, report: McpReport): void {
 function compareTool(before: McpItem, after: McpItem, report: McpReport): number {
   compareAnnotations(before, after, report)
   compareExecution(before, after, report)
-  compareToolMembers(before, after, report)
   compareTexts(before, after, after.name, 'tool', report)
   return compareToolSchemas(before, after, report)
 }

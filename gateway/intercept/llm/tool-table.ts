@@ -41,7 +41,8 @@ export function toolTableOf(body: unknown): ToolTable {
   const parts: readonly unknown[] = Array.isArray(body) ? body : [body]
   const problem = firstProblem(parts, found, 0)
   if (problem !== null) return { kind: 'unreadable', why: problem }
-  const tools = [...new Set(found.map((tool) => canonicalize(plainTool(tool)) ?? 'null'))].toSorted()
+  const told = found.filter((tool) => !isMark(tool))
+  const tools = [...new Set(told.map((tool) => canonicalize(plainTool(tool)) ?? 'null'))].toSorted()
   if (tools.length === 0) return { kind: 'none' }
   const content = `{"tools":[${tools.join(',')}]}`
   return { kind: 'tools', offered: { type: 'agent_tools', content, digest: contractDigest(content) } }
@@ -86,6 +87,12 @@ function serverTool(server: unknown): unknown {
   if (!isJsonObject(server)) return server
   const { name, url, type: _type, ...rest } = server
   return { type: 'mcp', server_label: `mcp_servers/${String(name)}`, server_url: url, ...rest }
+}
+
+/** An item that only says where a provider is to keep what it has read. */
+function isMark(tool: unknown): boolean {
+  const names = isJsonObject(tool) ? Object.keys(tool) : []
+  return names.length > 0 && names.every((name) => SILENT.has(name))
 }
 
 /** Bedrock wraps a tool once more; its parts are those of the others. */

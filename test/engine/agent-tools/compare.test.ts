@@ -140,6 +140,18 @@ const FORMS: Readonly<Record<string, Form>> = {
     schema: '/0/kwargs/schema',
     version: 'langchain',
   },
+  'Bedrock Converse, within a request': {
+    write: (tools) => ({
+      toolConfig: {
+        tools: [
+          ...tools.map((tool) => ({ toolSpec: { ...named(tool), inputSchema: { json: schemaOf(tool) } } })),
+          { cachePoint: { type: 'default' } },
+        ],
+      },
+    }),
+    schema: '/toolConfig/tools/0/toolSpec/inputSchema/json',
+    version: 'bedrock',
+  },
   'LangChain as titled schemas': {
     write: (tools) => tools.map((tool) => ({ title: tool.name, description: tool.description, ...schemaOf(tool) })),
     schema: '/0',
@@ -226,7 +238,77 @@ const withSecret = (token: string): unknown => [
   { type: 'mcp', server_label: 'notes', headers: { Authorization: token }, authorization: token },
 ]
 
+/** Cohere's first form, and the functions of Bedrock's agents: arguments that say of themselves whether they are required. */
+function defined(member: 'parameter_definitions' | 'parameters', page: object, types = ['str', 'int']): unknown {
+  const [text, number] = types
+  return [
+    {
+      name: 'search',
+      description: 'Searches the notes.',
+      [member]: {
+        query: { type: text, description: 'Words to look for.', required: true },
+        page: { type: number, ...page },
+      },
+    },
+  ]
+}
+
+/** Functions under a name of their own. */
+function spaced(type: string, more: object = {}): unknown {
+  const schema = { type: 'object', properties: { id: { type } } }
+  const tools = [{ type: 'function', name: 'list_orders', parameters: schema, defer_loading: true }]
+  return { tools: [{ type: 'namespace', name: 'crm', description: 'Looks up customers.', tools, ...more }] }
+}
+
+const withSystemTool = (name: string): unknown => ({
+  toolConfig: { tools: [{ toolSpec: { name: 'a', inputSchema: { json: {} } } }, { systemTool: { name } }] },
+})
+
 suite('further ways to write tools', () => {
+  test('arguments that say of themselves whether they are required, in types of Python or of JSON', () => {
+    for (const member of ['parameter_definitions', 'parameters'] as const) {
+      assert.deepEqual(found(run(defined(member, {}), defined(member, { required: true }))), [
+        `tool-input-property-became-required /0/${member}`,
+      ])
+      assert.deepEqual(found(run(defined(member, {}), defined(member, {}, ['str', 'float']))), [
+        `tool-input-property-type-generalized /0/${member}/page/type`,
+      ])
+      assert.deepEqual(found(run(defined(member, {}), defined(member, {}, ['string', 'integer']))), [])
+    }
+    const schema = {
+      type: 'object',
+      properties: { query: { type: 'string', description: 'Words to look for.' }, page: { type: 'integer' } },
+    }
+    const chat = { name: 'search', description: 'Searches the notes.', parameters: { ...schema, required: ['query'] } }
+    assert.deepEqual(found(run(defined('parameter_definitions', {}), [{ type: 'function', function: chat }])), [])
+  })
+
+  test('tools of a namespace are called by both names, and its description is read first', () => {
+    const at = '/tools/0/tools/0/parameters/properties/id/type'
+    const [group] = run(spaced('string'), spaced('integer')).groups
+    assert.deepEqual([group?.rule, group?.location], ['tool-input-property-type-changed', at])
+    assert.equal(group?.occurrences[0]?.tool, 'crm.list_orders')
+    const other = spaced('string', { description: 'Deletes customers without asking.' })
+    assert.deepEqual(found(run(spaced('string'), other)), ['mcp-description-changed /tools/0/description'])
+    const gone = run(spaced('string'), spaced('string', { name: 'erp' })).groups.filter(
+      ({ level }) => level === 'breaking',
+    )
+    assert.deepEqual(
+      gone.flatMap(({ occurrences }) => occurrences.map(({ tool }) => tool)),
+      ['crm.list_orders', 'crm.*'],
+    )
+    const text = JSON.stringify(spaced('string'))
+    assert.deepEqual(sniffArtifactType(text, ''), { ok: true, value: 'agent_tools' })
+  })
+
+  test('Bedrock’s own tools are told by their name', () => {
+    const told = run(withSystemTool('nova_grounding'), withSystemTool('nova_code_interpreter')).groups
+    assert.deepEqual(
+      told.map(({ rule, message }) => `${rule} ${/nova_\w+/.exec(message)?.[0]}`),
+      ['mcp-tool-removed nova_grounding', 'mcp-tool-added nova_code_interpreter'],
+    )
+  })
+
   test('LangChain’s args are the properties of the arguments', () => {
     assert.deepEqual(found(run(withArgs('string'), withArgs('integer'))), [
       'tool-input-property-type-changed /0/args/query/type',

@@ -1,0 +1,26 @@
+/** Arguments that say of themselves whether they are required, in types of a language or of JSON, brought to JSON Schema. */
+import { isRecord, type JsonRecord } from '../../schema/located.ts'
+
+/** Names of types in Python, by which some providers ask for them. Others stay as they are, so that a change of one is told. */
+const TYPES: Readonly<Record<string, string>> = {
+  str: 'string',
+  int: 'integer',
+  float: 'number',
+  bool: 'boolean',
+  list: 'array',
+  dict: 'object',
+}
+
+export function schemaOfDefinitions(definitions: JsonRecord): JsonRecord {
+  const entries = Object.entries(definitions)
+  const required = entries.filter(([, one]) => isRecord(one) && one['required'] === true).map(([name]) => name)
+  return {
+    type: 'object',
+    properties: Object.fromEntries(entries.map(([name, one]) => [name, isRecord(one) ? schemaOf(one) : {}])),
+    required,
+  }
+}
+
+function schemaOf({ required: _required, type, ...rest }: JsonRecord): JsonRecord {
+  return { ...rest, type: typeof type === 'string' && Object.hasOwn(TYPES, type) ? TYPES[type] : type }
+}
