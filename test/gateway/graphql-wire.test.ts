@@ -8,6 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { loadConfig } from '../../gateway/config/load.ts'
 import { sha256Hex } from '../../gateway/hash.ts'
 import { startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
+import { exchangeBytes, requestText, statusOf } from '../fakes/raw-http.ts'
 import { startRoad, type Road, type RoadOptions } from '../fakes/road.ts'
 import { until } from '../fakes/until.ts'
 import { listAt, textAt } from '../json.ts'
@@ -117,6 +118,12 @@ const JUDGED: readonly (readonly [what: string, path: string, init: RequestInit,
     ['MUTATION c'],
   ],
   ['several root fields', '', json({ query: '{ b x: a }' }), ['QUERY a,b']],
+  [
+    'a question for what is allowed that states an operation',
+    '',
+    { ...json({ query: '{ a }' }), method: 'OPTIONS' },
+    ['QUERY a'],
+  ],
   ['a method that is no method of GraphQL', '', { ...json({ query: '{ a }' }), method: 'PUT' }, ['QUERY a']],
 ]
 
@@ -172,6 +179,8 @@ const REFUSED: readonly (readonly [what: string, path: string, init: RequestInit
   ['a form with a parameter twice', '', form(`query=${A}&query=${A}`), 400],
   ['another type of body', '', json('{"query":"{ a }"}', 'text/plain'), 415],
   ['letters of another coding', '', json({ query: '{ a }' }, 'application/json; charset=utf-7'), 415],
+  ['letters of two codings', '', json({ query: '{ a }' }, 'application/json; charset=utf-8; charset=utf-7'), 415],
+  ['letters of an encoded coding', '', json({ query: '{ a }' }, "application/json; charset*=''utf-7"), 415],
   ['no JSON', '', json('{'), 400],
   ['no object', '', json('"{ a }"'), 400],
   ['an empty batch', '', json([]), 400],
@@ -225,6 +234,13 @@ for (const [what, path, init, status] of REFUSED) {
     assert.deepEqual([road.flow.asked.length, upstream.seen.length], [0, 0])
   })
 }
+
+test('a body of two types is refused', async (t) => {
+  const { road, upstream } = await scene(t)
+  const head = 'POST /graphql HTTP/1.1\nHost: a\nContent-Type: application/json\ncontent-type: application/graphql'
+  assert.equal(statusOf(await exchangeBytes(road.url, requestText(`${head}\nContent-Length: 2`, '{}'))), 400)
+  assert.equal(upstream.seen.length, 0)
+})
 
 test('what is wrong with a document is told with its place', async (t) => {
   const { url } = await scene(t)

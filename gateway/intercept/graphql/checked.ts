@@ -3,7 +3,7 @@ import { ERRORS, GatewayError } from '../../errors.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import type { Violation } from '../../validation/message.ts'
 import type { Validator } from '../../validation/validator.ts'
-import type { PinnedText } from '../api-conformance.ts'
+import { isEnforced, type PinnedText } from '../api-conformance.ts'
 import type { Call } from '../action.ts'
 import type { ContractChecks } from '../contract-checks.ts'
 import type { AskedOperation } from './operation.ts'
@@ -31,7 +31,7 @@ export async function checkOperations(
 ): Promise<CheckedOperations> {
   const { route, correlationId } = call
   const { checks, validator, logger } = deps
-  const isEnforced = route.validate === 'enforce' && route.mode === 'enforce'
+  const mustConform = isEnforced(route)
   try {
     const contract = await pinned()
     const stated = operations.map(({ text, variables, operation }) => ({
@@ -44,12 +44,12 @@ export async function checkOperations(
     if (conformance.result !== 'violates') return GOOD
     const { violations } = conformance
     const departure = { call, operation: operations[0]?.name ?? null, contract: contract.digest, violations }
-    if (isEnforced) await checks.refused(departure)
+    if (mustConform) await checks.refused(departure)
     else checks.observed(departure)
-    return isEnforced ? { kind: 'violating', violations } : GOOD
+    return mustConform ? { kind: 'violating', violations } : GOOD
   } catch (error) {
     checks.count(route.name, 'request', 'failed')
-    if (isEnforced) return { kind: 'undecided', error: uncheckable(route.name, error) }
+    if (mustConform) return { kind: 'undecided', error: uncheckable(route.name, error) }
     logger.warn(
       { err: error, correlation_id: correlationId, route: route.name },
       'a call could not be held against the contract',
