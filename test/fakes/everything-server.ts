@@ -1,4 +1,4 @@
-/** The published MCP server that offers one of everything, as its own process on a free port. */
+/** Published MCP servers that listen themselves, as their own processes on free ports; among them the one that offers one of everything. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -9,10 +9,20 @@ import { until } from './until.ts'
 const PROGRAM = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js')
 
 /** Resolves with the address of its MCP endpoint. */
-export async function startEverythingServer(t: TestContext): Promise<string> {
+export function startEverythingServer(t: TestContext): Promise<string> {
+  return startPublishedServer(t, PROGRAM, ['streamableHttp'], 'PORT')
+}
+
+/** @param variable by which the program is told its port. Resolves with the address of its MCP endpoint. */
+export async function startPublishedServer(
+  t: TestContext,
+  program: string,
+  argv: readonly string[],
+  variable: string,
+): Promise<string> {
   const port = await freePort()
-  const server = spawn(process.execPath, [PROGRAM, 'streamableHttp'], {
-    env: { ...process.env, PORT: String(port) },
+  const server = spawn(process.execPath, [program, ...argv], {
+    env: { ...process.env, [variable]: String(port) },
     stdio: 'ignore',
   })
   t.after(async () => {

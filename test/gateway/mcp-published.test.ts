@@ -38,6 +38,16 @@ const SERVERS: Readonly<Record<string, Published>> = {
       ['read_text_file', { path: join(place, 'absent.txt') }],
     ],
   },
+  'server-sequential-thinking': {
+    start: (t) => startStdioServer(t, '@modelcontextprotocol/server-sequential-thinking/dist/index.js', []),
+    calls: () => [
+      ['sequentialthinking', { thought: 'It judges.', thoughtNumber: 1, totalThoughts: 2, nextThoughtNeeded: true }],
+      [
+        'sequentialthinking',
+        { thought: 'Then it decides.', thoughtNumber: 2, totalThoughts: 2, nextThoughtNeeded: false },
+      ],
+    ],
+  },
   'server-memory': {
     start: (t, folder) =>
       startStdioServer(t, '@modelcontextprotocol/server-memory/dist/index.js', [], {
