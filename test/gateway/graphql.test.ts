@@ -9,6 +9,7 @@ import { PersistedQueryLink } from '@apollo/client/link/persisted-queries'
 import { Client, fetchExchange } from '@urql/core'
 import { createClient } from 'graphql-sse'
 import { sha256Hex } from '../../gateway/hash.ts'
+import { run } from '../fakes/command-io.ts'
 import { startTestGateway, type TestGateway } from '../fakes/gateway.ts'
 import { startGraphqlService, type GraphqlService } from '../fakes/graphql-service.ts'
 import { at, textAt } from '../json.ts'
@@ -244,6 +245,19 @@ test('another proxy that asks is told the same, where it sends whole bodies', as
   const persistedQuery = { version: 1, sha256Hash: sha256Hex('{ unknown }') }
   assert.equal((await asked(JSON.stringify({ extensions: { persistedQuery } }))).status, 403)
   assert.equal((await asked('')).status, 503)
+})
+
+test('decisions on operations are made again from what was kept of them, by what they touched', async (t) => {
+  const { ask, gateway } = await scene(t, WITHOUT_NAME)
+  await ask({ query: NAME })
+  await ask({ query: ROLE })
+  const pack = join(import.meta.dirname, '../../policies/default/pack.yaml')
+  const replayed = async (): Promise<string> =>
+    (await run(['policy', 'replay', pack, '--ledger', '--data-dir', gateway.dataDir])).stdout
+  const expected = 'on 2 logged decisions: 2 stay'
+  let told = await replayed()
+  for (let tries = 0; tries < 20 && !told.includes(expected); tries += 1) told = await replayed()
+  assert.ok(told.includes(expected), told)
 })
 
 suite('documents that clients name by id', () => {
