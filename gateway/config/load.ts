@@ -1,7 +1,7 @@
 /** Configuration file and environment → one frozen Config, or every mistake in them with its place. */
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { Ajv, type ValidateFunction } from 'ajv'
+import { Ajv } from 'ajv'
 import { ok } from '../../engine/base.ts'
 import type { Result } from '../../engine/index.ts'
 import { messageOf } from '../startup-error.ts'
@@ -69,7 +69,7 @@ function withoutSections(value: unknown, faults: readonly Located[]): object | n
   if (typeof value !== 'object' || value === null) return null
   const faulty = new Set(faults.map(({ pointer }) => pointerSegments(pointer)[0]))
   const sound = Object.fromEntries(Object.entries(value).filter(([section]) => !faulty.has(section)))
-  return checks().input(sound) ? sound : null
+  return checkInput(sound) ? sound : null
 }
 
 function readFile(file: string | null): Result<SourceText, readonly Mistake[]> {
@@ -82,36 +82,20 @@ function readFile(file: string | null): Result<SourceText, readonly Mistake[]> {
   }
 }
 
+const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, validateSchema: false })
 const { $schema: _dialect, $id: _id, ...inputSchema } = configInputSchema
-
-interface Checks {
-  readonly input: ValidateFunction
-  readonly complete: ValidateFunction<Config>
-}
-
-let compiled: WeakRef<Checks> | null = null
-
-/** Compiled when asked for, and let go when nobody has asked for a while: most configurations are read once in the life of a process. */
-function checks(): Checks {
-  const kept = compiled?.deref()
-  if (kept !== undefined) return kept
-  const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, validateSchema: false })
-  const made = { input: ajv.compile(inputSchema), complete: ajv.compile<Config>(plainSchema(Config)) }
-  compiled = new WeakRef(made)
-  return made
-}
+const checkInput = ajv.compile(inputSchema)
+const checkComplete = ajv.compile<Config>(plainSchema(Config))
 
 function schemaMistakes(value: unknown): readonly Located[] {
-  const { input } = checks()
-  return input(value) ? [] : mistakesOf(input.errors ?? [])
+  return checkInput(value) ? [] : mistakesOf(checkInput.errors ?? [])
 }
 
 /** Throws when defaults do not complete a value that passed the check: the schema would contradict itself. */
 function completed(value: unknown): Config {
   const config = applyDefaults(plainSchema(Config), value)
-  const { complete } = checks()
-  if (complete(config)) return config
-  throw new Error(`the defaults do not complete the configuration: ${JSON.stringify(complete.errors)}`)
+  if (checkComplete(config)) return config
+  throw new Error(`the defaults do not complete the configuration: ${ajv.errorsText(checkComplete.errors)}`)
 }
 
 function placeMistake({ pointer, at, message, fix }: Located, source: SourceText, { origins }: Overridden): Mistake {
