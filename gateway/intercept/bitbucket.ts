@@ -1,21 +1,13 @@
 /** Bitbucket Cloud's API and git over HTTP: which calls land something. https://developer.atlassian.com/cloud/bitbucket/rest/ */
 import { createBitbucketClient } from '../scm/bitbucket.ts'
 import { optionalTextAt } from '../scm/members.ts'
-import type { Call, CallHead, Recogniser } from './action.ts'
-import { isPush, recognisePush } from './git-push.ts'
+import type { Call, Recogniser } from './action.ts'
 import { isProtected, passing, refused, ScmAction, type ScmDeps } from './scm-action.ts'
 import { UnreadableIntent, type FileWrite, type ScmIntent } from './scm-intent.ts'
-import {
-  bodyMembers,
-  branchOf,
-  isRead,
-  matchSegments,
-  removed,
-  requiredText,
-  segmentsOf,
-  written,
-} from './scm-request.ts'
-import { recogniseCall, type ScmRow } from './scm-table.ts'
+import { matchSegments } from './request-line.ts'
+import { bodyMembers, branchOf, removed, requiredText, written } from './scm-request.ts'
+import { createScmRecogniser } from './scm-recogniser.ts'
+import type { Located, ScmRow } from './scm-table.ts'
 
 const ROWS: readonly ScmRow[] = [
   {
@@ -48,12 +40,6 @@ const ROWS: readonly ScmRow[] = [
 /** Members of the form that are not paths of files. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(['message', 'author', 'parents', 'branch', 'files', 'access_token'])
 
-interface Located {
-  readonly prefix: string
-  readonly repository: string
-  readonly rest: readonly string[]
-}
-
 function locate(segments: readonly string[]): Located | null {
   const start = segments.findIndex(
     (segment, index) => segment.toLowerCase() === 'repositories' && segments[index - 1] === '2.0',
@@ -70,18 +56,14 @@ function locate(segments: readonly string[]): Located | null {
 
 export function createBitbucketRecogniser(deps: ScmDeps): Recogniser {
   const dialect = { platform: 'scm_c', createClient: createBitbucketClient } as const
-  return {
-    needsBody: (head: CallHead) =>
-      !isRead(head.method) && (isPush(head) ? head.route.scm.push !== 'pass' : isOfInterest(head)),
-    async recognise(call: Call) {
-      if (isPush(call)) return recognisePush(call, 'bitbucket')
-      const segments = segmentsOf(call.upstreamPath)
-      const located = segments === null ? null : locate(segments)
-      if (located !== null && !isRead(call.method) && matchSegments(['src'], located.rest) !== null)
-        return recogniseSource(call, located, deps)
-      return recogniseCall(call, { dialect, rows: ROWS, located }, deps)
-    },
-  }
+  return createScmRecogniser({ name: 'bitbucket', dialect, rows: ROWS, locate, beside }, deps)
+}
+
+function beside(segments: readonly string[]) {
+  const located = locate(segments)
+  return located !== null && matchSegments(['src'], located.rest) !== null
+    ? (call: Call, deps: ScmDeps) => recogniseSource(call, located, deps)
+    : null
 }
 
 /** A commit by form, parts of which may stand in the query: each field is a file by its path, `files` names those that are meant, and without content they go. */
@@ -126,11 +108,4 @@ function writesOf(members: readonly (readonly [string, unknown])[]): readonly Fi
     ...contents.map(([path, value]) => written(path, Buffer.isBuffer(value) ? value : Buffer.from(String(value)))),
     ...named.filter((path) => !given.has(path.replace(/^\/+/, ''))).map(removed),
   ]
-}
-
-function isOfInterest({ upstreamPath }: CallHead): boolean {
-  const segments = segmentsOf(upstreamPath)
-  const located = segments === null ? null : locate(segments)
-  if (located === null) return segments === null
-  return [...ROWS.map(({ path }) => path), ['src']].some((path) => matchSegments(path, located.rest) !== null)
 }

@@ -5,7 +5,7 @@
 import type { Action, Call, CallHead, JudgedAction, Question, Refusal } from './action.ts'
 import { isProtected, passing } from './scm-action.ts'
 import { refusalText } from './refusal.ts'
-import { segmentsOf } from './scm-request.ts'
+import { segmentsOf } from './request-line.ts'
 
 /** Of the repository that is pushed to, however the path is spelt; null: no push. */
 function pushedTo({ upstreamPath }: Pick<CallHead, 'upstreamPath'>): string | null {

@@ -1,22 +1,19 @@
 /** GitHub's API (REST and GraphQL) and git over HTTP: which calls land, ship or publish something. https://docs.github.com/rest */
 import { posix } from 'node:path'
 import { createGithubClient } from '../scm/github.ts'
-import type { Call, CallHead, Recogniser } from './action.ts'
-import { isPush, recognisePush } from './git-push.ts'
+import type { Call, Recogniser } from './action.ts'
 import { recogniseGraphql } from './github-graphql.ts'
-import { recogniseCall, sourceUpdate, type ScmCall, type ScmRow } from './scm-table.ts'
+import { createScmRecogniser } from './scm-recogniser.ts'
+import { sourceUpdate, type Located, type ScmCall, type ScmRow } from './scm-table.ts'
 import { isProtected, type ScmDeps } from './scm-action.ts'
 import { UnreadableIntent, type ScmIntent } from './scm-intent.ts'
 import {
   branchOf,
   contentOf,
   isGraphqlPath,
-  isRead,
-  matchSegments,
   isSet,
   removed,
   requiredText,
-  segmentsOf,
   text,
   written,
   type Parameters,
@@ -157,14 +154,6 @@ function number(name: string | undefined): string {
   throw new UnreadableIntent(`"${name}" is no number of a pull request.`)
 }
 
-interface Located {
-  /** At the origin: `` or `/api/v3`. */
-  readonly prefix: string
-  /** At the API: `/repos/owner/name` or `/repositories/id`. */
-  readonly repository: string
-  readonly rest: readonly string[]
-}
-
 function locate(segments: readonly string[]): Located | null {
   const start = segments.findIndex((segment) => /^(?:repos|repositories)$/i.test(segment))
   const kind = segments[start]?.toLowerCase()
@@ -184,22 +173,9 @@ function locate(segments: readonly string[]): Located | null {
 
 export function createGithubRecogniser(deps: ScmDeps): Recogniser {
   const dialect = { platform: 'scm_a', createClient: createGithubClient } as const
-  return {
-    needsBody: (head: CallHead) =>
-      !isRead(head.method) && (isPush(head) ? head.route.scm.push !== 'pass' : isOfInterest(head)),
-    async recognise(call: Call) {
-      if (isPush(call)) return recognisePush(call, 'github')
-      const segments = segmentsOf(call.upstreamPath)
-      if (segments !== null && isGraphqlPath(segments) && !isRead(call.method))
-        return recogniseGraphql(call, segments, deps)
-      return recogniseCall(call, { dialect, rows: ROWS, located: segments === null ? null : locate(segments) }, deps)
-    },
-  }
+  return createScmRecogniser({ name: 'github', dialect, rows: ROWS, locate, beside }, deps)
 }
 
-function isOfInterest({ upstreamPath }: CallHead): boolean {
-  const segments = segmentsOf(upstreamPath)
-  if (segments === null || isGraphqlPath(segments)) return true
-  const located = locate(segments)
-  return located !== null && ROWS.some(({ path }) => matchSegments(path, located.rest) !== null)
+function beside(segments: readonly string[]) {
+  return isGraphqlPath(segments) ? (call: Call, deps: ScmDeps) => recogniseGraphql(call, segments, deps) : null
 }

@@ -1,8 +1,7 @@
 /** GitLab's API and git over HTTP: which calls land, ship or publish something. https://docs.gitlab.com/api/ */
 import { createGitlabClient } from '../scm/gitlab.ts'
 import { optionalTextAt } from '../scm/members.ts'
-import type { Call, CallHead, Recogniser } from './action.ts'
-import { isPush, recognisePush } from './git-push.ts'
+import type { Call, Recogniser } from './action.ts'
 import { recogniseGraphql } from './gitlab-graphql.ts'
 import { isProtected, type ScmDeps } from './scm-action.ts'
 import { UnreadableIntent, type FileWrite, type ScmIntent } from './scm-intent.ts'
@@ -10,17 +9,15 @@ import {
   branchOf,
   contentOf,
   isGraphqlPath,
-  isRead,
   isSet,
-  matchSegments,
   removed,
   requiredText,
-  segmentsOf,
   text,
   written,
   type Parameters,
 } from './scm-request.ts'
-import { recogniseCall, sourceUpdate, type ScmCall, type ScmRow } from './scm-table.ts'
+import { createScmRecogniser } from './scm-recogniser.ts'
+import { sourceUpdate, type ScmCall, type ScmRow } from './scm-table.ts'
 
 /** By the path behind the project. Rails takes POST with a method in the body, so the path decides and not the method. */
 const ROWS: readonly ScmRow[] = [
@@ -77,8 +74,8 @@ function rebase({ call, names, client }: ScmCall): Promise<readonly ScmIntent[]>
 }
 
 /** Commands at the beginning of a line of what people write: https://docs.gitlab.com/user/project/quick_actions/ */
-const QUICK_MERGE = /^\s*\/merge(?![\w-])/im
-const QUICK_REBASE = /^\s*\/rebase(?![\w-])/im
+const QUICK_MERGE = /^[^\S\n\r\u2028\u2029]*\/merge(?![\w-])/im
+const QUICK_REBASE = /^[^\S\n\r\u2028\u2029]*\/rebase(?![\w-])/im
 
 /** A comment may merge its request, and rebase its source. */
 async function quickActions(call: ScmCall, member: 'body' | 'description'): Promise<readonly ScmIntent[]> {
@@ -188,22 +185,9 @@ function locate(segments: readonly string[]) {
 
 export function createGitlabRecogniser(deps: ScmDeps): Recogniser {
   const dialect = { platform: 'scm_b', createClient: createGitlabClient } as const
-  return {
-    needsBody: (head: CallHead) =>
-      !isRead(head.method) && (isPush(head) ? head.route.scm.push !== 'pass' : isOfInterest(head)),
-    async recognise(call: Call) {
-      if (isPush(call)) return recognisePush(call, 'gitlab')
-      const segments = segmentsOf(call.upstreamPath)
-      if (segments !== null && isGraphqlPath(segments) && !isRead(call.method))
-        return recogniseGraphql(call, segments, deps)
-      return recogniseCall(call, { dialect, rows: ROWS, located: segments === null ? null : locate(segments) }, deps)
-    },
-  }
+  return createScmRecogniser({ name: 'gitlab', dialect, rows: ROWS, locate, beside }, deps)
 }
 
-function isOfInterest({ upstreamPath }: CallHead): boolean {
-  const segments = segmentsOf(upstreamPath)
-  if (segments === null || isGraphqlPath(segments)) return true
-  const located = locate(segments)
-  return located !== null && ROWS.some(({ path }) => matchSegments(path, located.rest) !== null)
+function beside(segments: readonly string[]) {
+  return isGraphqlPath(segments) ? (call: Call, deps: ScmDeps) => recogniseGraphql(call, segments, deps) : null
 }

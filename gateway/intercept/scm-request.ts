@@ -1,46 +1,13 @@
-/** The parts of a request to a platform's API, read in one way or not at all: path segments, parameters, method. */
+/** The parts of a request to a platform's API, read in one way or not at all: parameters and what they say of files and branches. */
 import type { Call } from './action.ts'
 import { UnreadableIntent, type FileWrite } from './scm-intent.ts'
 import { isJsonObject, readStrictJson } from './strict-json.ts'
 
 export type Parameters = Readonly<Record<string, unknown>>
 
-/** Decoded segments of a path; empty ones count for nothing, as servers have it. Null: an escape stands for no text. */
-export function segmentsOf(path: string): readonly string[] | null {
-  const [plain = ''] = path.split('?', 1)
-  try {
-    return plain.split('/').filter(Boolean).map(decodeURIComponent)
-  } catch {
-    return null
-  }
-}
-
-/**
- * What a pattern's names stand for: `:name` is one segment, `*name` is the rest. Literals match in any case and with `.json`
- * behind the last of them, as some servers take them.
- */
-export function matchSegments(
-  pattern: readonly string[],
-  segments: readonly string[],
-): Readonly<Record<string, string>> | null {
-  const names: Record<string, string> = {}
-  for (const [index, part] of pattern.entries()) {
-    const segment = segments[index]
-    if (segment === undefined) return null
-    if (part.startsWith('*')) return { ...names, [part.slice(1)]: segments.slice(index).join('/') }
-    if (part.startsWith(':')) names[part.slice(1)] = segment
-    else if (segment.toLowerCase().replace(/\.json$/, '') !== part) return null
-  }
-  return pattern.length === segments.length ? names : null
-}
-
 /** The last segment says that a request is one of GraphQL; Rails takes a format behind it. */
 export function isGraphqlPath(segments: readonly string[]): boolean {
   return /^graphql(?:\.\w+)?$/i.test(segments.at(-1) ?? '')
-}
-
-export function isRead(method: string): boolean {
-  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
 }
 
 /** Members of query and body, by name. @throws UnreadableIntent where they contradict each other or have no single reading */

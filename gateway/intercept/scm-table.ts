@@ -5,7 +5,8 @@ import { ScmError } from '../scm/scm-error.ts'
 import { overridesMethod } from './method-override.ts'
 import { isProtected, passing, refused, ScmAction, transportFor, type ScmDeps, type ScmDialect } from './scm-action.ts'
 import { UnreadableIntent, type ScmIntent } from './scm-intent.ts'
-import { isRead, matchSegments, parametersOf, segmentsOf, type Parameters } from './scm-request.ts'
+import { isRead, matchSegments, segmentsOf } from './request-line.ts'
+import { parametersOf, type Parameters } from './scm-request.ts'
 
 /** A call that fits the path of a row. */
 export interface ScmCall {
@@ -26,15 +27,21 @@ export interface ScmRow {
   readonly intents: (call: ScmCall) => readonly ScmIntent[] | Promise<readonly ScmIntent[]>
 }
 
+/** Where in a path the repository stands. */
+export interface Located {
+  /** Path of the API's root, before the repository. */
+  readonly prefix: string
+  /** Path of the repository at the API. */
+  readonly repository: string
+  /** Segments behind it. */
+  readonly rest: readonly string[]
+}
+
 export interface ScmTable {
   readonly dialect: Pick<ScmDialect, 'platform' | 'createClient'>
   readonly rows: readonly ScmRow[]
   /** Null: not about a repository. */
-  readonly located: {
-    readonly prefix: string
-    readonly repository: string
-    readonly rest: readonly string[]
-  } | null
+  readonly located: Located | null
 }
 
 export async function recogniseCall(call: Call, { dialect, rows, located }: ScmTable, deps: ScmDeps): Promise<Action> {

@@ -15,14 +15,13 @@ import { httpRefusal, jsonAnswer } from '../refusal.ts'
 import type { ArgocdCall } from './call.ts'
 import { grpcMethod, grpcStatus, isGrpc, isReadingMethod, readGrpcCall } from './grpc.ts'
 import { readRestCall } from './rest.ts'
-
-const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+import { isRead } from '../request-line.ts'
 
 export function createArgocdRecogniser(): Recogniser {
   return {
     needsBody(head) {
       const named = grpcMethod(head, pathOf(head))
-      return named === null ? !READING.has(head.method) : !isReadingMethod(named)
+      return named === null ? !isRead(head.method) : !isReadingMethod(named)
     },
     recognise,
   }

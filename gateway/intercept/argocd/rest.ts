@@ -4,8 +4,8 @@ import { countingNames, otherSpelling } from '../folded-names.ts'
 import { overridesMethod } from '../method-override.ts'
 import { isJsonObject, readStrictJson } from '../strict-json.ts'
 import { revisionOf, textOrNull, unreadable, writeTo, type ArgocdCall } from './call.ts'
+import { isRead } from '../request-line.ts'
 
-const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 const API = '/api/v1'
 /** Logging in and out changes nothing that is deployed. */
 const SIGN_IN = [/^\/api\/v1\/session$/, /^\/api\/dex\//, /^\/auth\//]
@@ -35,7 +35,7 @@ const ROWS: readonly RestRow[] = [
 /** @param path at the server, without query and without the path that the server stands under */
 export function readRestCall(call: Call, path: string, ownNamespace: string): ArgocdCall {
   // The web terminal is an upgraded GET; it is a shell in a pod.
-  if (READING.has(call.method) && call.headers.upgrade === undefined) return { kind: 'read' }
+  if (isRead(call.method) && call.headers.upgrade === undefined) return { kind: 'read' }
   if (SIGN_IN.some((place) => place.test(path))) return { kind: 'read' }
   if (overridesMethod(call)) return unreadable('The call states its method twice.')
   const [root = '', name = '', ...below] = path.startsWith(`${API}/`) ? path.slice(API.length + 1).split('/') : []

@@ -8,13 +8,12 @@ import { isNamed, isReview, knownKind } from './kinds.ts'
 import { CONNECT_SUBRESOURCES, readApiPath, resourceText, type ApiPath, type ResourcePath } from './path.ts'
 import { faultStatus, statusAnswer } from './status.ts'
 import { readWrite, type Write } from './write.ts'
-
-const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+import { isRead } from '../request-line.ts'
 
 export function createKubernetesRecogniser(deps: KubernetesDeps): Recogniser {
   return {
     needsBody(head) {
-      if (READING.has(head.method)) return false
+      if (isRead(head.method)) return false
       const api = apiPathOf(head)
       return api.kind === 'resource' && !isConnect(head, api.path) && !isReview(api.path)
     },
@@ -25,7 +24,7 @@ export function createKubernetesRecogniser(deps: KubernetesDeps): Recogniser {
 
 function recognise(call: Call, deps: KubernetesDeps): Action {
   const api = apiPathOf(call)
-  const isReading = READING.has(call.method)
+  const isReading = isRead(call.method)
   if (api.kind === 'ambiguous') return refused(call, 400, api.message)
   if (api.kind === 'other') {
     if (isReading) return new PassingRequest(`${call.method} ${pathOf(call)}`, false)

@@ -2,7 +2,7 @@
 import { ERRORS } from '../../errors.ts'
 import type { Answer, CallHead, Refusal } from '../action.ts'
 import { briefMembers, httpRefusal, jsonAnswer, refusalMembers, refusalText } from '../refusal.ts'
-import { segmentsOf } from '../scm-request.ts'
+import { segmentsOf } from '../request-line.ts'
 
 export interface Provider {
   readonly name: string

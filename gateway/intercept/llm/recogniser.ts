@@ -18,7 +18,7 @@ import type {
 } from '../action.ts'
 import { unpacked } from '../encoded-body.ts'
 import { overridesMethod } from '../method-override.ts'
-import { isRead } from '../scm-request.ts'
+import { isRead } from '../request-line.ts'
 import { agentOf } from './agent.ts'
 import { OTHER, providerOf, takesTools, type Provider } from './provider.ts'
 import { toolTableOf, type ToolTable } from './tool-table.ts'

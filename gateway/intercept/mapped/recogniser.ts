@@ -9,12 +9,11 @@ import { httpRefusal } from '../refusal.ts'
 import { MatchedRequest, UnmappedRequest } from './action.ts'
 import { headFacts, looseFacts, wholeFacts } from './facts.ts'
 import { compileRules, type CompiledRule } from './rules.ts'
+import { isRead } from '../request-line.ts'
 
 export interface MappedDeps {
   readonly upstreams: Upstreams
 }
-
-const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 interface Match {
   readonly index: number
@@ -58,8 +57,8 @@ function isQueryRead(rules: readonly CompiledRule[]): boolean {
 
 function recognise(rules: readonly CompiledRule[], call: Call, deps: MappedDeps): Action {
   if (overridesMethod(call)) return new UnmappedRequest(call, 'it states its method twice')
-  const isRead = isQueryRead(rules)
-  const facts = call.body === null ? headFacts(call, isRead) : wholeFacts(call, isRead)
+  const readsQuery = isQueryRead(rules)
+  const facts = call.body === null ? headFacts(call, readsQuery) : wholeFacts(call, readsQuery)
   if (!facts.ok) return new UnmappedRequest(call, facts.problem)
   const match = firstMatch(rules, facts.value)
   if (!match.ok) return new UnmappedRequest(call, match.problem)
@@ -89,7 +88,7 @@ function firstMatch(rules: readonly CompiledRule[], facts: RequestFacts): Result
 }
 
 function unmatched(call: Call): Action {
-  const isPassing = (call.route.otherwise ?? (READING.has(call.method) ? 'pass' : 'deny')) === 'pass'
+  const isPassing = (call.route.otherwise ?? (isRead(call.method) ? 'pass' : 'deny')) === 'pass'
   if (isPassing) return passing(call)
   return denied(call, `No rule of the route "${call.route.name}" says what this request does.`)
 }

@@ -1,7 +1,7 @@
 /** What a request to an MCP registry does, by its method and path: the registry's published API, and nothing unknown passes. */
 import type { CallHead } from '../action.ts'
 import { basePath } from '../base-path.ts'
-import { isRead, matchSegments, segmentsOf } from '../scm-request.ts'
+import { isRead, matchSegments, segmentsOf } from '../request-line.ts'
 
 export type RegistryRequest =
   | { readonly kind: 'pass' }

@@ -1,7 +1,7 @@
 /** What a request to an npm registry does, by its method and path alone: a table of the registry's endpoints, and nothing unknown passes. */
 import type { CallHead } from '../action.ts'
 import { basePath } from '../base-path.ts'
-import { isRead, matchSegments, segmentsOf } from '../scm-request.ts'
+import { isRead, matchSegments, segmentsOf } from '../request-line.ts'
 
 export type NpmRequest =
   /** Reads, log-ins, tokens of the caller's own, audits: nothing that others install changes. */
