@@ -23,6 +23,11 @@ export type Analyst = Pick<Flow, 'compare' | 'digests' | 'sniff' | 'fileReferenc
 /** All cached comparisons together hold no more findings than this: one of GitHub's has as many as hundreds of small ones. */
 const CACHED_FINDINGS = 200_000
 
+/** Expressions that a caller wrote may take for ever on the shortest text: they are never run on this thread. */
+function hasPattern({ match_path: included, unmatch_path: excluded }: CompareOptions): boolean {
+  return (included ?? '') !== '' || (excluded ?? '') !== ''
+}
+
 /** The limits of the configuration in the engine's terms. */
 export function documentLimits({ limits }: Pick<Config, 'limits'>): DocumentLimits {
   return {
@@ -57,7 +62,8 @@ export function createAnalyst({ settings, metrics, logger }: AnalystDeps): Analy
 
   const compareNow = async (artifact: Artifact, options: CompareOptions, key: string): Promise<Result<Comparison>> => {
     const started = performance.now()
-    const result = await run('compare', { kind: 'compare', artifact, options }, sizeOf(artifact) + sizeOfFiles(options))
+    const size = hasPattern(options) ? Number.POSITIVE_INFINITY : sizeOf(artifact) + sizeOfFiles(options)
+    const result = await run('compare', { kind: 'compare', artifact, options }, size)
     metrics.observe('preflight_analysis_seconds', { type: artifact.type }, (performance.now() - started) / 1000)
     if (result.ok) known?.set(key, result.value)
     else metrics.count('preflight_analysis_failures_total', { type: artifact.type })

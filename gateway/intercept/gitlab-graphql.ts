@@ -9,8 +9,7 @@ import { parametersOf, requiredText, text } from './scm-request.ts'
 const MERGE = 'mergeRequestAccept'
 /** Mutations that land or publish something, by their names; queries and all others pass. */
 const LANDING = /\b(?:mergeRequestAccept|commitCreate|createBranch|projectSyncFork|releaseCreate)\b/
-/** In the source of a string: behind its quote or a line break, however they are escaped. */
-const LANDING_WORDS = /(?:^|["\n\r]|\\[nr])[\s\\]*\/(?:merge|rebase)(?![\w/-])/i
+const LANDING_WORDS = /\/(?:merge|rebase)(?![\w/-])/gi
 
 /** @param segments of the path, which ends with that of the GraphQL API */
 export async function recogniseGraphql(call: Call, segments: readonly string[], deps: ScmDeps): Promise<Action> {
@@ -73,7 +72,23 @@ function mayLand({ upstreamPath, body, headers }: Call): boolean {
   return texts
     .flatMap((source) => [source, percentDecoded(source)])
     .map(unescaped)
-    .some((plain) => LANDING.test(plain) || (/\bmutation\b/.test(plain) && LANDING_WORDS.test(plain)))
+    .some((plain) => LANDING.test(plain) || (/\bmutation\b/.test(plain) && landsByWord(plain)))
+}
+
+/** In the source of a string such a word stands behind its quote or a line break, however they are escaped, and blanks. */
+function landsByWord(plain: string): boolean {
+  for (const { index } of plain.matchAll(LANDING_WORDS)) if (beginsLine(plain, index)) return true
+  return false
+}
+
+/** Looks back over blanks and backslashes only: one expression for all of it would go over long blanks again and again. */
+function beginsLine(plain: string, index: number): boolean {
+  let start = index
+  while (start > 0 && /[\s\\]/.test(plain.charAt(start - 1))) {
+    start -= 1
+    if (/[\n\r]/.test(plain.charAt(start))) return true
+  }
+  return start === 0 || /(?:"|\\[nr])$/i.test(plain.slice(Math.max(0, start - 2), start))
 }
 
 function percentDecoded(source: string): string {

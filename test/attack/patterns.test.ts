@@ -1,0 +1,54 @@
+/** Texts and expressions that are made to be matched for ever: whoever sends them waits alone. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startApi } from '../fakes/api.ts'
+import { asked, scmScene } from '../fakes/scm-road.ts'
+
+const ENDLESS = '^/(a+)+$'
+const openapi = JSON.stringify({
+  openapi: '3.0.3',
+  info: { title: 't', version: '1' },
+  paths: { [`/${'a'.repeat(60)}!`]: { get: { responses: { 200: { description: 'ok' } } } } },
+})
+
+for (const option of ['match_path', 'unmatch_path'] as const) {
+  test(`an expression in ${option} that never ends holds up nobody else, and is ended`, async (t) => {
+    const api = await startApi({ config: { limits: { analysis: 2 } } })
+    t.after(() => api.close())
+    let isOver = false
+    const endless = api
+      .post('/api/diff', { base: openapi, head: openapi.replace('"t"', '"u"'), options: { [option]: ENDLESS } })
+      .finally(() => {
+        isOver = true
+      })
+    for (let count = 0; count < 5; count++) assert.equal((await api.get('/api/v1/integration-snippets')).status, 200)
+    assert.equal(isOver, false, 'others were answered meanwhile')
+    assert.ok((await endless).status >= 400)
+  })
+}
+
+const REQUEST = '/api/v4/projects/4711/merge_requests/7'
+
+test('comments of blanks, lines and quotes without end are read at once', { timeout: 30_000 }, async (t) => {
+  const scene = await scmScene(t, 'gitlab')
+  for (const piece of ['\n', ' ', '\r\n ', '\t', '"', '\\n', '\u2028', '/merg', '\\']) {
+    const body = piece.repeat(Math.floor(400_000 / piece.length))
+    await scene.send('POST', `${REQUEST}/notes`, { body })
+    await scene.send('POST', `${REQUEST}/draft_notes`, { note: body })
+    const query = `mutation { createNote(input: {noteableId: "gid://7", body: ${JSON.stringify(body)}}) { errors } }`
+    await scene.send('POST', '/api/graphql', { query })
+  }
+  assert.deepEqual(asked(scene), [])
+})
+
+test('a command behind any of them is found all the same', async (t) => {
+  const scene = await scmScene(t, 'gitlab', { decide: () => 'BLOCK' })
+  for (const before of ['\n'.repeat(1000), ' '.repeat(1000), 'x\r\n\t ', '\n\u00a0', '\v\f'])
+    assert.equal((await scene.send('POST', `${REQUEST}/notes`, { body: `${before}/merge` })).status, 403, before)
+  assert.equal(asked(scene).length, 5)
+  for (const before of ['', '\n', 'fine\n  ', '\r\n', '\\n '])
+    for (const word of ['/merge', '/rebase', '/MERGE']) {
+      const query = `mutation { createNote(input: {body: ${JSON.stringify(before + word)}}) { errors } }`
+      assert.equal((await scene.send('POST', '/api/graphql', { query })).status, 403, before + word)
+    }
+})
