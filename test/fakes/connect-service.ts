@@ -33,7 +33,7 @@ const registry = createFileRegistry(
       {
         name: 'Echo',
         method: [
-          { name: 'Say', inputType: NOTE, outputType: NOTE },
+          { name: 'Say', inputType: NOTE, outputType: NOTE, options: { idempotencyLevel: 'NO_SIDE_EFFECTS' } },
           { name: 'Count', inputType: NOTE, outputType: NOTE, serverStreaming: true },
         ],
       },
@@ -58,7 +58,7 @@ function isServerStreaming(method: DescMethod | undefined): method is DescMethod
 
 export interface ConnectService {
   readonly origin: string
-  /** Paths of the calls that came. */
+  /** Methods and paths of the calls that came. */
   readonly calls: string[]
   /** Nothing is there any more. */
   stop(): void
@@ -78,7 +78,7 @@ export async function startConnectService(t: TestContext): Promise<ConnectServic
     },
   })
   const server = createServer((request, response) => {
-    calls.push(request.url ?? '')
+    calls.push(`${request.method} ${(request.url ?? '').split('?', 1)[0]}`)
     handler(request, response)
   })
   return {

@@ -13,6 +13,7 @@ import { startTestGateway, type TestGateway } from '../fakes/gateway.ts'
 import { grpcClient, grpcMethod, startGrpcService, type GrpcService } from '../fakes/grpc-service.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { startRoad, type Road } from '../fakes/road.ts'
+import { until } from '../fakes/until.ts'
 import { at, textAt } from '../json.ts'
 
 const PINNED = `syntax = "proto3";
@@ -168,6 +169,8 @@ async function connectScene(t: TestContext, current: string): Promise<ConnectSer
 const TRANSPORTS: Readonly<Record<string, (baseUrl: string) => Transport>> = {
   'Connect, in bytes': (baseUrl) => createConnectTransport({ baseUrl, httpVersion: '1.1' }),
   'Connect, in JSON': (baseUrl) => createConnectTransport({ baseUrl, httpVersion: '1.1', useBinaryFormat: false }),
+  'Connect, by HTTP/2': (baseUrl) => createConnectTransport({ baseUrl, httpVersion: '2' }),
+  'Connect, with GET': (baseUrl) => createConnectTransport({ baseUrl, httpVersion: '1.1', useHttpGet: true }),
   'gRPC-Web': (baseUrl) => createGrpcWebTransport({ baseUrl, httpVersion: '1.1' }),
 }
 
@@ -182,7 +185,7 @@ for (const [name, transportTo] of Object.entries(TRANSPORTS)) {
       assert.match(error.rawMessage, /^Preflight stopped test\.echo\.v1\.Echo\/Count: /)
       return true
     })
-    assert.deepEqual(calls, ['/test.echo.v1.Echo/Say'])
+    assert.deepEqual(calls, [`${name.endsWith('GET') ? 'GET' : 'POST'} /test.echo.v1.Echo/Say`])
     const other = await connectScene(t, PINNED)
     assert.deepEqual(await countBy(transportTo(other.url), 'hello'), ['hello', 'hello'])
     other.stop()
@@ -208,6 +211,14 @@ test('another proxy that asks is told with the status of HTTP, whatever its clie
     const told: unknown = await asked.json()
     assert.deepEqual([at(told, 'error'), at(told, 'code')], ['PREFLIGHT_STOP', 'permission_denied'])
   }
+})
+
+test('a contract that is watched is pinned, and its change is a candidate, before a call comes', async (t) => {
+  const sides = contract()
+  const { gateway } = await scene(t, PINNED, { contract: { ...sides, watch: 1 } })
+  writeFileSync(sides.current.file, WITHOUT_TALLY)
+  const pending = /preflight_baseline_candidate_pending\{route="echo"\} 1/
+  await until(async () => pending.test(await gateway.metrics.text()), 'the change is a candidate')
 })
 
 async function road(t: TestContext, route: object = {}): Promise<Road> {
