@@ -1,6 +1,7 @@
 /** One request of the API from its arrival to the last byte of its answer. Loaded with the first request: it brings every route. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { correlationIdOf } from './correlation.ts'
+import { discardRest } from '../discard-rest.ts'
 import type { ApiDeps } from './deps.ts'
 import { dispatch, type Dispatched, type DispatchDeps } from './dispatch.ts'
 import { createMinuteRate } from './quota.ts'
@@ -35,7 +36,7 @@ async function serve(
       ...dispatched.headers,
       'X-Correlation-ID': answeredId(dispatched, correlationId),
     })
-    if (!request.complete) discardRest(request)
+    discardRest(request)
   } catch (error) {
     // The client went away, or the store failed in the middle of an export: the answer cannot be whole any more.
     deps.logger.warn({ err: error, correlation_id: correlationId }, 'an answer broke off')
@@ -51,16 +52,4 @@ function answeredId({ answer }: Dispatched, correlationId: string): string {
   if (answer.kind !== 'json' || !('correlation_id' in answer.body)) return correlationId
   const { correlation_id: id } = answer.body
   return typeof id === 'string' ? id : correlationId
-}
-
-/** Longest that the rest of a refused body is read for. */
-const LINGER_MS = 5_000
-
-/** A client that is still sending reads the refusal only if its bytes are taken; one that sends for ever is cut off. */
-function discardRest(request: IncomingMessage): void {
-  request.on('error', () => request.destroy())
-  const cut = setTimeout(() => request.destroy(), LINGER_MS)
-  request.once('close', () => clearTimeout(cut))
-  request.once('end', () => clearTimeout(cut))
-  request.resume()
 }

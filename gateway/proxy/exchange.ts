@@ -5,6 +5,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { PassThrough, type Duplex } from 'node:stream'
 import type { Dispatcher } from 'undici'
+import { discardRest } from '../discard-rest.ts'
 import type { AnswerWatcher } from '../intercept/action.ts'
 import type { ExecutionResult } from '../telemetry/events.ts'
 import { readGrpcStatus, type GrpcStatusReader } from './grpc-status.ts'
@@ -36,6 +37,8 @@ export interface ExchangeOptions {
   /** Added to the answer: name, value, name, value … */
   readonly ownHeaders: readonly string[]
   readonly watcher: AnswerWatcher | null
+  /** Told when a connection takes the request. */
+  readonly onSending: (() => void) | null
   /** The switch to another protocol that the request asks for. */
   readonly upgrade: Upgrade | null
   readonly tunnels: Pick<Tunnels, 'open'>
@@ -114,6 +117,7 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     if (this.#isClientGone) controller.abort(new ClientAbort('The client went away.'))
+    else this.#options.onSending?.()
   }
 
   /** From here on the connection belongs to a tunnel, and this exchange ends with it. */
@@ -245,6 +249,7 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
     this.#isEnded = true
     this.#options.response.off('close', this.#onClientClose)
     this.#upload?.destroy()
+    if (this.#upload !== null) discardRest(this.#options.request)
     this.#resolve({
       fault,
       cause,

@@ -7,7 +7,7 @@ import { SHORT_BODY, type Bodies } from './body.ts'
 import { startExchange, type Exchange, type ExchangeEnd } from './exchange.ts'
 import { isGrpc } from './grpc.ts'
 import { attachedTokens, upstreamHeaders } from './headers.ts'
-import { answerStream, inviteBody, sendFault, type Trip } from './trip.ts'
+import { answerStream, inviteBody, isWaiting, sendFault, type Trip } from './trip.ts'
 import type { Tunnels } from './tunnel.ts'
 import { goesByHttp2, type UpstreamRoute, type Upstreams } from './upstream.ts'
 import type { DecisionVerdict, ReceiptVerdict } from './verdicts.ts'
@@ -47,7 +47,6 @@ export async function forward(
   passage: Passage,
   deps: ForwardDeps,
 ): Promise<ExchangeEnd> {
-  if (call.body === null) inviteBody(trip)
   const body = call.body ?? (trip.upgrade === null ? await readShortBody(trip, deps) : null)
   const exchange = startExchange({
     dispatcher: deps.upstreams.dispatcherOf(call, trip.upgrade !== null),
@@ -58,6 +57,8 @@ export async function forward(
     body,
     ownHeaders: passage.headers,
     watcher: passage.watcher,
+    // An upstream that is away is told of before the body is asked for.
+    onSending: body === null && isWaiting(trip) ? () => inviteBody(trip) : null,
     upgrade: trip.upgrade,
     tunnels: deps.tunnels,
   })
@@ -69,9 +70,11 @@ export async function forward(
 }
 
 /** A short body of known length costs less as one piece than as a stream; null: it streams, or there is none. */
-async function readShortBody({ request }: Trip, { bodies }: ForwardDeps): Promise<Buffer | null> {
+async function readShortBody(trip: Trip, { bodies }: ForwardDeps): Promise<Buffer | null> {
+  const { request } = trip
   const length = request.headers['content-length']
   if (length === undefined || Number(length) > SHORT_BODY) return null
+  inviteBody(trip)
   const read = await bodies.read(request, SHORT_BODY)
   return read.ok ? read.body : null
 }

@@ -95,6 +95,7 @@ function takeStream(
   // A short answer arrives in one piece with its end: then it is known what it consists of.
   exchange.on('response', (answer) => process.nextTick(passAnswer, answer, stream))
   exchange.on('error', () => stream.close(http2().constants.NGHTTP2_INTERNAL_ERROR))
+  exchange.on('close', () => letGo(stream, exchange))
   // Whoever resets a stream has gone, as a client that breaks its connection off.
   stream.on('close', () => {
     exchange.destroy()
@@ -177,4 +178,16 @@ function passAnswer(answer: IncomingMessage, stream: ServerHttp2Stream): void {
   stream.on('wantTrailers', () => stream.sendTrailers(answer.trailers))
   answer.on('error', () => stream.close(http2().constants.NGHTTP2_INTERNAL_ERROR))
   answer.pipe(stream)
+}
+
+/** For an answer to arrive before the word that ends its stream. */
+const LINGER_MS = 1000
+
+/** A client that is still sending when its answer is whole is told not to go on, which is no error (RFC 9113 §8.1). */
+function letGo(stream: ServerHttp2Stream, exchange: ClientRequest): void {
+  if (stream.destroyed || stream.readableEnded) return
+  stream.unpipe(exchange)
+  stream.resume()
+  const end = setTimeout(() => stream.close(http2().constants.NGHTTP2_NO_ERROR), LINGER_MS)
+  stream.on('close', () => clearTimeout(end))
 }

@@ -1,6 +1,7 @@
 /** One request on the road: what the stages share, and the ways to answer it. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { STATUS_CODES } from '../node-http.ts'
+import { discardRest } from '../discard-rest.ts'
 import { ERRORS, type ErrorCode } from '../errors.ts'
 import type { Answer, Caller, FaultyCall, Recogniser } from '../intercept/action.ts'
 import { jsonAnswer } from '../intercept/refusal.ts'
@@ -39,10 +40,15 @@ export function sendAnswer(trip: Trip, answer: Answer, ownHeaders: readonly stri
   const headers = [...fields, ...ownHeaders]
   if (!ownHeaders.includes('X-Correlation-ID')) headers.push('X-Correlation-ID', correlationId)
   headers.push('Content-Length', String(Buffer.byteLength(body)))
-  // A body that was not read to its end would be taken for the next request.
-  if (!trip.request.complete) headers.push('Connection', 'close')
+  // Whether a body will come is not known: it would be taken for the next request, or that for it (RFC 9110 §10.1.1).
+  if (isWaiting(trip)) headers.push('Connection', 'close')
   response.writeHead(status, STATUS_CODES[status] ?? '', headers)
   response.end(body)
+  if (trip.upgrade === null && hasBody(trip.request)) discardRest(trip.request)
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 }
 
 function plainForm({ status, headers, body }: Answer): AnswerForm {
@@ -76,7 +82,16 @@ export function sendFault(
   else sendAnswer(trip, told, headers)
 }
 
+const invited = new WeakSet<IncomingMessage>()
+
+/** The client has not been told to send its body. */
+export function isWaiting({ expectsContinue, request }: Trip): boolean {
+  return expectsContinue && !invited.has(request)
+}
+
 /** Lets a waiting client send its body, now that it will be read. */
 export function inviteBody(trip: Trip): void {
-  if (trip.expectsContinue && !trip.response.headersSent) trip.response.writeContinue()
+  if (!isWaiting(trip) || trip.response.headersSent) return
+  invited.add(trip.request)
+  trip.response.writeContinue()
 }
