@@ -1,10 +1,16 @@
-/** ext_authz over HTTP, under /authz/ of the API listener: the original method, path and headers come as they are, 2xx lets the request go on. */
+/**
+ * Questions of other proxies over HTTP, on the API listener: under /authz/ the original method, path and headers come as they are
+ * (ext_authz of Envoy, auth_request of nginx); at /forward-auth they come in fields (Caddy, Traefik). 2xx lets the request go on.
+ */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { ERRORS } from '../errors.ts'
 import type { Answer } from '../intercept/action.ts'
+import { jsonAnswer } from '../intercept/refusal.ts'
 import { SHORT_BODY } from '../proxy/body.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import { FORWARDED_PATH, forwardedRequest, isForwarded, statesMethod } from './forwarded.ts'
 import { answerQuestion, type AskedBody, type AuthzDeps, type Question, type Verdict } from './question.ts'
 
 export interface HttpAuthz {
@@ -26,7 +32,7 @@ const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 export function createHttpAuthz(deps: HttpAuthzDeps): HttpAuthz {
   return {
-    takes: (target) => target.startsWith(`${PREFIX}/`),
+    takes: (target) => target.startsWith(`${PREFIX}/`) || isForwarded(target),
     async serve(request, response) {
       const correlationId = correlationIdOf(request)
       try {
@@ -35,7 +41,8 @@ export function createHttpAuthz(deps: HttpAuthzDeps): HttpAuthz {
         const { body } = read
         if (body.length > SHORT_BODY) response.once('close', () => deps.road.bodies.release(body))
         const question = questionOf(request, body, correlationId)
-        const verdict = await answerQuestion(question, waitingOf(response), deps)
+        const verdict =
+          question === null ? unclear(correlationId) : await answerQuestion(question, waitingOf(response), deps)
         deps.metrics.count('preflight_authz_checks_total', { transport: 'http', result: verdict.kind })
         send(verdict, response)
       } catch (error) {
@@ -48,20 +55,32 @@ export function createHttpAuthz(deps: HttpAuthzDeps): HttpAuthz {
   }
 }
 
-function questionOf(request: IncomingMessage, bytes: Buffer, correlationId: string): Question {
-  const { method = 'GET', headers, rawHeaders } = request
+/** Null when it cannot be told which request is meant. */
+function questionOf(request: IncomingMessage, bytes: Buffer, correlationId: string): Question | null {
+  const asked = isForwarded(request.url ?? '') ? forwardedRequest(request.headers, request.rawHeaders) : asItIs(request)
+  if (asked === null) return null
   return {
     correlationId,
-    // The one header by which Envoy and nginx tell it; what it decides is the default port only.
-    scheme: headers['x-forwarded-proto'] === 'https' ? 'https' : 'http',
-    method,
-    host: headers.host ?? '',
-    target: (request.url ?? '').slice(PREFIX.length),
-    headers,
-    rawHeaders,
+    // The one header by which all of them tell it; what it decides is the default port only.
+    scheme: request.headers['x-forwarded-proto'] === 'https' ? 'https' : 'http',
+    ...asked,
     needsStatus: true,
-    body: bodyOf(method, headers['x-envoy-auth-partial-body'], bytes),
+    body: bodyOf(asked.method, request.headers['x-envoy-auth-partial-body'], bytes),
   }
+}
+
+function asItIs({ method = 'GET', headers, rawHeaders, url = '' }: IncomingMessage) {
+  if (statesMethod(headers)) return null
+  return { method, host: headers.host ?? '', target: url.slice(PREFIX.length), headers, rawHeaders }
+}
+
+function unclear(correlationId: string): Verdict {
+  const message =
+    `Which request is meant cannot be told: ${FORWARDED_PATH} needs X-Forwarded-Method, X-Forwarded-Uri and ` +
+    `X-Forwarded-Host, each once, and ${PREFIX}/ takes no X-Forwarded-Method.`
+  const members = { error: 'INVALID_INPUT', message, correlation_id: correlationId }
+  const headers = ['Preflight-Action', 'STOP', 'X-Correlation-ID', correlationId]
+  return { kind: 'deny', answer: jsonAnswer(ERRORS.INVALID_INPUT.status, members), headers }
 }
 
 function bodyOf(method: string, partial: unknown, bytes: Buffer): AskedBody {

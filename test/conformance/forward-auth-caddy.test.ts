@@ -1,0 +1,96 @@
+/** Caddy with forward_auth, as its documentation has it: always a GET of one address, whatever the request is that is meant. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { breakListing, startPetRoute } from '../fakes/pet-route.ts'
+import { hasProgram } from '../fakes/programs.ts'
+import { until } from '../fakes/until.ts'
+
+async function startCaddy(t: TestContext, api: string, upstream: string): Promise<string> {
+  const directory = mkdtempSync(join(tmpdir(), 'preflight-caddy-'))
+  const port = await freePort()
+  const file = join(directory, 'Caddyfile')
+  writeFileSync(
+    file,
+    `{
+       admin off
+       auto_https off
+     }
+     http://127.0.0.1:${port} {
+       forward_auth ${new URL(api).host} {
+         uri /forward-auth
+         copy_headers Preflight-Receipt Preflight-Decision X-Correlation-ID
+       }
+       reverse_proxy ${new URL(upstream).host}
+     }`,
+  )
+  const { PATH = '' } = process.env
+  const child = spawn('caddy', ['run', '--config', file, '--adapter', 'caddyfile'], {
+    stdio: 'ignore',
+    env: { PATH, HOME: directory, XDG_DATA_HOME: directory, XDG_CONFIG_HOME: directory },
+  })
+  const ended = new Promise<void>((resolve) => child.on('exit', () => resolve()))
+  t.after(async () => {
+    child.kill('SIGTERM')
+    await ended
+    rmSync(directory, { recursive: true, force: true })
+  })
+  const front = `http://127.0.0.1:${port}`
+  await until(async () => (await fetch(front).catch(() => null)) !== null, 'Caddy answers')
+  return front
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer()
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
+  const address = probe.address()
+  await new Promise<void>((resolve) => probe.close(() => resolve()))
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+test('Caddy lets through what the gateway allows, with its receipt, and shows its refusals as they are', async (t) => {
+  if (!hasProgram(t, 'caddy', 'version')) return
+  const scene = await startPetRoute(t)
+  const { gateway, upstream } = scene
+  const front = await startCaddy(t, gateway.addresses.api, upstream.origin)
+  upstream.requests.length = 0
+
+  const good = await fetch(`${front}/pets?limit=1`, { headers: { 'preflight-receipt': 'forged' } })
+  assert.equal(good.status, 200)
+  const [arrived] = upstream.requests
+  assert.equal(arrived?.url, '/pets?limit=1')
+  assert.match(String(arrived?.headers['preflight-receipt']), /^[\w-]+\.[\w-]+\.[\w-]+$/)
+
+  scene.change(breakListing)
+  // What a client writes itself is replaced: the listing is what is asked for, and judged.
+  const forged = { 'x-forwarded-method': 'POST', 'x-forwarded-uri': '/pets/1', 'x-forwarded-host': 'other.example' }
+  for (const headers of [{}, forged]) {
+    const stopped = await fetch(`${front}/pets`, { headers })
+    assert.equal(stopped.status, 403)
+    assert.match(await stopped.text(), /Preflight stopped GET \/pets/)
+  }
+  // Another operation under the same path is judged as what it is.
+  assert.equal((await fetch(`${front}/pets`, { method: 'POST' })).status, 200)
+  assert.equal((await fetch(`${front}/pets/%2e%2e/x`)).ok, false)
+  assert.deepEqual(
+    upstream.requests.map(({ method }) => method),
+    ['GET', 'POST'],
+  )
+})
+
+for (const [what, path, headers, status] of [
+  ['fields of the other form under /authz/', '/authz/pets', { 'x-forwarded-method': 'GET' }, 400],
+  ['no method', '/forward-auth', { 'x-forwarded-uri': '/pets', 'x-forwarded-host': 'a' }, 400],
+  ['a target that is no path', '/forward-auth', { 'x-forwarded-method': 'GET', 'x-forwarded-uri': '*' }, 400],
+  ['neither target nor host', '/forward-auth?a=b', { 'x-forwarded-method': 'GET' }, 400],
+] as const) {
+  test(`a question that does not say which request is meant is no yes: ${what}`, async (t) => {
+    const { gateway } = await startPetRoute(t)
+    const answer = await fetch(gateway.addresses.api + path, { headers })
+    assert.equal(answer.status, status)
+  })
+}
