@@ -1,5 +1,5 @@
 /**
- * Generated contracts in pairs: schemas of 3.0 and 3.1 with formats, null, references to components and to themselves, and
+ * Generated contracts in pairs: schemas of 2.0, 3.0 and 3.1 with formats, null, references to components and to themselves, and
  * discriminators, and what they mean to a validator that knows nothing of OpenAPI.
  */
 import * as fc from 'fast-check'
@@ -112,7 +112,9 @@ const alternative: fc.Arbitrary<Schema> = fc
 
 const schemas = fc.record({ Thing: schema, One: alternative, Two: alternative })
 
-/** Both sides, each written in 3.0 or in 3.1: one component differs, a part of one, or all. */
+const version = fc.constantFrom('2.0', '3.0.3', '3.1.0')
+
+/** Both sides, each written in 2.0, 3.0 or 3.1: one component differs, a part of one, or all. */
 export const contracts: fc.Arbitrary<readonly [Contract, Contract]> = fc
   .tuple(
     fc.oneof(
@@ -124,15 +126,33 @@ export const contracts: fc.Arbitrary<readonly [Contract, Contract]> = fc
         return isBack ? ([other, old] as const) : ([old, other] as const)
       }),
     ),
-    fc.constantFrom('3.0.3', '3.1.0'),
-    fc.constantFrom('3.0.3', '3.1.0'),
+    version,
+    version,
   )
   .map(([[old, now], before, after]) => [contract(old, before), contract(now, after)])
 
 function contract(definitions: Readonly<Record<string, Schema>>, openapi: string): Contract {
-  const write = openapi.startsWith('3.0') ? (definition: Schema) => definition : modern
+  const write = WRITERS[openapi] ?? modern
   const entries = Object.entries(definitions).map(([name, definition]) => [name, write(definition)])
   return { openapi, schemas: Object.fromEntries(entries) }
+}
+
+/** What generated schemas are written in is 3.0. */
+const WRITERS: Readonly<Record<string, (definition: Schema) => Schema>> = {
+  '2.0': swagger,
+  '3.0.3': (definition) => definition,
+}
+
+/** 2.0 knows no choice, no exclusion and no null but by a custom member: of a choice the first alternative is left. */
+function swagger(definition: Schema): Schema {
+  return rewritten(
+    definition,
+    ({ oneOf, anyOf, not: _not, discriminator: _discriminator, nullable: isNullable, ...rest }) => {
+      const list: readonly unknown[] = [oneOf, anyOf].find((choice) => Array.isArray(choice)) ?? []
+      const chosen = list.length === 0 ? rest : { ...rest, allOf: [list[0]] }
+      return isNullable === undefined ? chosen : { ...chosen, 'x-nullable': isNullable }
+    },
+  )
 }
 
 /** A schema of JSON Schema 2020-12 that admits what the contract's `Thing` admits. Discriminators are a hint, not a condition. */
@@ -156,7 +176,8 @@ function rewritten(definition: Schema, change: (schema: Schema) => Schema): Sche
 /** 3.0 as 3.1 writes it: null is a type, and an exclusive bound a number. */
 function modern(definition: Schema): Schema {
   return rewritten(definition, (one) => {
-    const { nullable: isNullable, exclusiveMinimum, exclusiveMaximum, ...rest } = one
+    const { nullable, 'x-nullable': custom, exclusiveMinimum, exclusiveMaximum, ...rest } = one
+    const isNullable = nullable ?? custom
     const { minimum, maximum, ...others } = rest
     const bounded = {
       ...others,
