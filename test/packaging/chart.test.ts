@@ -8,6 +8,7 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { parseAllDocuments } from 'yaml'
 import { fetchedTool } from '../fakes/programs.ts'
+import { typeFaults } from '../fakes/kubernetes-types.ts'
 import { at, listAt, numberAt, textAt, textsAt } from '../json.ts'
 
 const run = promisify(execFile)
@@ -112,6 +113,48 @@ test('a configuration mistake fails at install, not in the pod', async (t) => {
   for (const mistake of mistakes) {
     await assert.rejects(render(helm, '--set', mistake), /schema/i, mistake)
   }
+})
+
+test('an API server would take every object, with every choice made and with none', async (t) => {
+  const helm = fetchedTool(t, 'helm')
+  if (helm === null) return
+  const choices = [
+    'ports.extAuthz=15091,ports.transparent=15001,interceptionAuthority.existingSecret=authority',
+    'networkPolicy.enabled=true,networkPolicy.lockAgents.app=agent,networkPolicy.egress[0].ports[0].port=443',
+    'networkPolicy.metricsFrom[0].podSelector.matchLabels.app=prometheus',
+    'monitoring.alerts=true,monitoring.dashboard=true,monitoring.podMonitor=true,monitoring.serviceMonitor=true',
+    'podDisruptionBudget.enabled=true,bootstrapKey.value=a-trial-key-of-enough-characters',
+    'tolerations[0].operator=Exists,nodeSelector.pool=agents,priorityClassName=high,imagePullSecrets[0].name=pull',
+    'extraVolumes[0].name=more,extraVolumes[0].secret.secretName=more,extraVolumeMounts[0].name=more',
+    'extraVolumeMounts[0].mountPath=/more,extraContainers[0].name=signer,extraContainers[0].image=example/signer',
+    'env[0].name=PREFLIGHT_LOG_LEVEL,env[0].value=debug,podAnnotations.a=b,service.annotations.a=b',
+    'topologySpreadConstraints[0].maxSkew=1,topologySpreadConstraints[0].topologyKey=zone',
+    'topologySpreadConstraints[0].whenUnsatisfiable=ScheduleAnyway,persistence.storageClass=fast',
+  ]
+  const examples = ['sidecar-pod', 'transparent-sidecar-pod'].flatMap((name) =>
+    readObjects(readFileSync(join(CHART, `examples/${name}.yaml`), 'utf8')),
+  )
+  const all = [
+    ...(await render(helm)),
+    ...(await render(helm, ...choices.flatMap((one) => ['--set', one]))),
+    ...examples,
+  ]
+  const judged = all.map(typeFaults).filter((faults) => faults !== null)
+  assert.ok(judged.length >= 20, `${judged.length} objects are of kinds that are known`)
+  assert.deepEqual(judged.flat(), [])
+})
+
+test('the types of the API tell an unknown member and a value of another type', () => {
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'p' },
+    spec: { containers: [{ name: 'c', imagee: 'x', ports: [{ containerPort: '80' }] }] },
+  }
+  assert.deepEqual(typeFaults(pod), [
+    'Pod/p.spec.containers[0].imagee: unknown',
+    'Pod/p.spec.containers[0].ports[0].containerPort: not a number',
+  ])
 })
 
 test('the values that the guide shows are values of the chart', async (t) => {

@@ -127,9 +127,12 @@ function told(read: Result<unknown, readonly Mistake[]>): readonly string[] {
   return read.ok ? [] : read.problem.map(formatMistake)
 }
 
-/** Files under absolute paths are those of the machine that it is meant for; an elided secret is no mistake of the form. */
+/** Files under absolute paths are those of the machine that it is meant for. */
+function isElsewhere({ message }: Mistake): boolean {
+  return /^\/\S+ cannot be read \(ENOENT\)$/.test(message)
+}
+
 function mistakesOfConfig(value: unknown, directory: string): readonly string[] {
-  const isElsewhere = ({ message }: Mistake): boolean => /^\/\S+ cannot be read \(ENOENT\)$/.test(message)
   const loaded = loadConfig({ value, directory, environment: {} })
   return loaded.ok ? [] : loaded.problem.filter((mistake) => !isElsewhere(mistake)).map(formatMistake)
 }

@@ -38,11 +38,14 @@ test('the calls of the README are answered as it says', async (t) => {
   assert.equal(typeof at(answer, 'chain_receipt'), 'string')
 })
 
+/** What stands at the beginning of each line of a summary. */
+function labelsOf(text: string): readonly string[] {
+  return [...text.matchAll(/^ {2}(\w+(?: \w+)?) {2,}\S/gm)].map(([, label = '']) => label)
+}
+
 test('the start summary has the lines that the README shows', async (t) => {
   const gateway = await startTestGateway(t, {})
-  const labels = (text: string): readonly string[] =>
-    [...text.matchAll(/^ {2}(\w+(?: \w+)?) {2,}\S/gm)].map(([, label = '']) => label)
   const shown = /^Preflight Gateway is ready\.\n[^]*?^```/m.exec(README)?.[0] ?? ''
-  assert.ok(labels(shown).length > 5)
-  assert.deepEqual(labels(startSummary(gateway, false)), labels(shown))
+  assert.ok(labelsOf(shown).length > 5)
+  assert.deepEqual(labelsOf(startSummary(gateway, false)), labelsOf(shown))
 })
