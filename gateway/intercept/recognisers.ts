@@ -1,5 +1,5 @@
 /** The recognisers, one for each protocol that a route can name, with what they need of the gateway. */
-import type { Baselines, BaselinesDeps } from '../baselines/baselines.ts'
+import type { Baselines, BaselinesDeps, OfferedContract } from '../baselines/baselines.ts'
 import { readContractSource } from '../baselines/source.ts'
 import type { ContractSource, RouteConfig } from '../config/route.ts'
 import type { Upstreams } from '../proxy/upstream.ts'
@@ -55,17 +55,7 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
   const manifests = createMcpManifests({
     list: (asker, list) => listAll(asker, list, deps.upstreams),
     discover: (asker) => discover(asker, deps.upstreams),
-    async onManifest(route, manifest) {
-      try {
-        await deps.baselines.baselineFor(route, manifest)
-      } catch (error) {
-        // The next call asks again, and is not forwarded while there is no baseline.
-        logger.error(
-          { err: error, route: route.name },
-          'the manifest that was seen could not be held against a baseline',
-        )
-      }
-    },
+    onManifest: (route, manifest) => void holdManifest(route, manifest, deps),
     metrics,
     logger,
     now,
@@ -147,6 +137,20 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
         )
       },
     }),
+  }
+}
+
+/** Never rejects: nobody waits for a manifest that was seen passing by. */
+async function holdManifest(
+  route: RouteConfig,
+  manifest: OfferedContract,
+  { baselines, logger }: Pick<RecogniserDeps, 'baselines' | 'logger'>,
+): Promise<void> {
+  try {
+    await baselines.baselineFor(route, manifest)
+  } catch (error) {
+    // The next call asks again, and is not forwarded while there is no baseline.
+    logger.error({ err: error, route: route.name }, 'the manifest that was seen could not be held against a baseline')
   }
 }
 
