@@ -136,8 +136,9 @@ function http1Fields(
   const crumbs: string[] = []
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const [name = '', value = ''] = [raw[index], raw[index + 1]]
-    // In HTTP/1.1 there is one such field (RFC 9113 §8.2.3).
+    // In HTTP/1.1 there is one such field (RFC 9113 §8.2.3), and a body of stated length has no trailers to announce.
     if (name === 'cookie') crumbs.push(value)
+    else if (name === 'trailer' && headers['content-length'] !== undefined) continue
     else if (!name.startsWith(':')) fields.push(name, value)
   }
   if (crumbs.length > 0) fields.push('cookie', crumbs.join('; '))
