@@ -28,6 +28,8 @@ export type DecisionScope =
       readonly path: string
       /** False of an rpc whose messages hold no `google.protobuf.Any`: types that no rpc names then cannot reach it. */
       readonly carriesAny?: boolean
+      /** Of an rpc: the files that declare it and what its messages hold; what is said of other files as a whole then cannot reach it. */
+      readonly files?: readonly string[]
     }
   /** A prompt of an MCP server, by name. */
   | { readonly prompt: string }
@@ -209,9 +211,8 @@ function touchedPart({ root, fields, touches }: TouchScope): PlacesOf {
   }
 }
 
-function isInScope({ operation, tool, offer }: Occurrence, scope: PlaceScope, { rule }: FindingGroup): boolean {
-  if (operation === null && tool === null && offer === undefined)
-    return !('path' in scope) || scope.carriesAny !== false || !isOfProtoType(rule)
+function isInScope({ operation, tool, offer }: Occurrence, scope: PlaceScope, group: FindingGroup): boolean {
+  if (operation === null && tool === null && offer === undefined) return !('path' in scope) || mayReach(scope, group)
   if ('tool' in scope) return tool === scope.tool
   if ('prompt' in scope) return offer?.list === 'prompts' && offer.name === scope.prompt
   if ('resource' in scope) return offer !== undefined && mayOffer(offer, scope.resource)
@@ -227,9 +228,17 @@ function isExchange(method: string): boolean {
   return EXCHANGES.some((exchange) => exchange === method)
 }
 
-/** What is said of a message, an enum or an extension and names no rpc is of one that no rpc reaches. */
-function isOfProtoType(rule: string): boolean {
-  return PROTO_TYPES.has(ruleOf(rule)?.area ?? '')
+/** Whether what is said of no operation can reach this one: all of it, unless it is an rpc that tells what its messages hold. */
+function mayReach(
+  { carriesAny, files }: Extract<PlaceScope, { readonly path: string }>,
+  { rule, location }: FindingGroup,
+): boolean {
+  const area = ruleOf(rule)?.area ?? ''
+  if (carriesAny !== false || files === undefined || location === '') return true
+  // What is said of a message, an enum or an extension and names no rpc is of one that no rpc reaches.
+  if (PROTO_TYPES.has(area)) return false
+  // The one file of a contract that is no set has no path.
+  return area !== 'protobuf files' || files.some((file) => file === '' || `${location}/`.startsWith(`${file}/`))
 }
 
 const PROTO_TYPES: ReadonlySet<string> = new Set([

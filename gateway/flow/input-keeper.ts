@@ -117,6 +117,10 @@ async function keptDecision(request: AuthorizeRequest, input: DecideInput): Prom
 }
 
 function scopeRow(scope: DecideInput['scope']): KeptDecision['scope'] {
+  if (scope !== null && 'path' in scope) {
+    const { files, ...place } = scope
+    return files === undefined ? place : { ...place, files: [...files] }
+  }
   if (scope === null || !('touches' in scope)) return scope
   return { ...scope, fields: [...scope.fields], touches: [...scope.touches] }
 }

@@ -41,7 +41,12 @@ export const KeptDecision = Type.Object({
   scope: orNull(
     Type.Union([
       Type.Object({ tool: Type.String() }),
-      Type.Object({ method: Type.String(), path: Type.String(), carriesAny: Type.Optional(Type.Boolean()) }),
+      Type.Object({
+        method: Type.String(),
+        path: Type.String(),
+        carriesAny: Type.Optional(Type.Boolean()),
+        files: Type.Optional(Type.Array(Type.String())),
+      }),
       Type.Object({ prompt: Type.String() }),
       Type.Object({ resource: Type.String() }),
       Type.Object({

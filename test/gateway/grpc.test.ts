@@ -243,9 +243,12 @@ async function road(t: TestContext, route: object = {}): Promise<Road> {
 }
 
 for (const [path, scope] of [
-  ['/test.echo.v1.Echo/Say', { method: 'RPC', path: '/test.echo.v1.Echo/Say', carriesAny: false }],
-  ['/test.echo.v1.Echo/Say?x=1', { method: 'RPC', path: '/test.echo.v1.Echo/Say', carriesAny: false }],
-  ['/test.echo.v1.Echo/Talk', { method: 'BIDI_STREAM', path: '/test.echo.v1.Echo/Talk', carriesAny: false }],
+  ['/test.echo.v1.Echo/Say', { method: 'RPC', path: '/test.echo.v1.Echo/Say', carriesAny: false, files: [''] }],
+  ['/test.echo.v1.Echo/Say?x=1', { method: 'RPC', path: '/test.echo.v1.Echo/Say', carriesAny: false, files: [''] }],
+  [
+    '/test.echo.v1.Echo/Talk',
+    { method: 'BIDI_STREAM', path: '/test.echo.v1.Echo/Talk', carriesAny: false, files: [''] },
+  ],
   ['/test.echo.v1.Echo/say', null],
   ['/test.echo.v1.Echo/S%61y', null],
   ['/test.echo.v1.Echo/Say/', null],

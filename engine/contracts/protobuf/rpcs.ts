@@ -1,4 +1,5 @@
 /** The rpcs of a protobuf contract as they are called: by their path alone, whatever their form of exchange. */
+import { byCodeUnit } from '../../change-set.ts'
 import { fail, ok, type Result } from '../../result.ts'
 import type { DocumentLimits } from '../limits.ts'
 import { missingImports, readProtoContract, type ProtoContract } from './contract.ts'
@@ -22,6 +23,8 @@ export interface Rpc {
   readonly exchange: Exchange
   /** Its messages can hold messages of any type: `google.protobuf.Any`, or a type whose declaration is not there. */
   readonly carriesAny: boolean
+  /** The files that declare it and all that its messages hold, as locations of findings begin; sorted. */
+  readonly files: readonly string[]
 }
 
 /** Plain data, since it may come out of a worker. */
@@ -37,11 +40,18 @@ export function readRpcs(text: string, limits: DocumentLimits): Result<RpcTable>
   if (!read.ok) return fail(read.problem)
   const contract = read.value
   const open = typesWithAny(contract)
+  const filesOf = fileClosures(contract)
   const rpcs = [...contract.services.values()].flatMap((service) =>
     service.methods.map((method): Rpc => {
       const messages = [method.input, method.output].map((written) => contract.typeOf(written, method.scope))
       const carriesAny = messages.some(({ kind, name }) => kind === 'opaque' || open.has(name))
-      return { path: rpcPath(service, method), exchange: exchangeOf(method), carriesAny }
+      const files = new Set([...fileAt(service.at, contract), ...messages.flatMap(({ name }) => [...filesOf(name)])])
+      return {
+        path: rpcPath(service, method),
+        exchange: exchangeOf(method),
+        carriesAny,
+        files: [...files].sort(byCodeUnit),
+      }
     }),
   )
   return ok({ rpcs, missing: [...new Set(missingImports(contract).map(({ path }) => path))] })
@@ -73,4 +83,39 @@ function typesWithAny(contract: ProtoContract): ReadonlySet<string> {
   // A set is walked to its end, whatever joins it on the way.
   for (const type of found) for (const holder of holders.get(type) ?? []) found.add(holder)
   return found
+}
+
+function append(lists: Map<string, string[]>, key: string, item: string): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [item])
+  else list.push(item)
+}
+
+function fileAt(at: string, { fileOf }: ProtoContract): readonly string[] {
+  const file = fileOf(at)
+  return file === undefined ? [] : [file.at]
+}
+
+/** The files that declare a type, what extends it, and everything that it holds. */
+function fileClosures(contract: ProtoContract): (type: string) => ReadonlySet<string> {
+  const held = new Map<string, string[]>()
+  for (const [type, holders] of holdersOf(contract)) for (const holder of holders) append(held, holder, type)
+  const own = new Map<string, readonly string[]>()
+  for (const type of [...contract.messages.values(), ...contract.enums.values()])
+    own.set(type.fullName, fileAt(type.at, contract))
+  for (const { at, extendee, scope } of contract.extensions.values()) {
+    const { name } = contract.typeOf(extendee ?? '', scope)
+    own.set(name, [...(own.get(name) ?? []), ...fileAt(at, contract)])
+  }
+  const closures = new Map<string, ReadonlySet<string>>()
+  return (start) => {
+    const known = closures.get(start)
+    if (known !== undefined) return known
+    const reached = new Set([start])
+    // A set is walked to its end, whatever joins it on the way.
+    for (const type of reached) for (const inner of held.get(type) ?? []) reached.add(inner)
+    const files = new Set([...reached].flatMap((type) => own.get(type) ?? []))
+    closures.set(start, files)
+    return files
+  }
 }

@@ -111,7 +111,9 @@ class RpcAction implements JudgedAction {
     const [rpc] = sides
     if (rpc === undefined) return { name: this.name, target: route.name, scope: null }
     const carriesAny = sides.some((side) => side.carriesAny)
-    return { name: path.slice(1), target: route.name + path, scope: { method: rpc.exchange, path, carriesAny } }
+    const files = [...new Set(sides.flatMap((side) => side.files))]
+    const scope = { method: rpc.exchange, path, carriesAny, files }
+    return { name: path.slice(1), target: route.name + path, scope }
   }
 
   watch(): AnswerWatcher | null {

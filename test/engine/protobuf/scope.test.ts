@@ -28,7 +28,7 @@ function deciding(path: string, edit: (text: string) => string, old = OLD): read
   const known = table.ok ? table.value.rpcs.find((rpc) => rpc.path === path) : undefined
   assert.ok(known)
   const analysis = { id: 'a', type: 'protobuf', ok: true, comparison: compared.value } as const
-  const scope = { method: known.exchange, path, carriesAny: known.carriesAny }
+  const scope = { method: known.exchange, path, carriesAny: known.carriesAny, files: known.files }
   const { artifacts } = judge([analysis], { policy: fakePolicy(), context: EMPTY_CONTEXT, scope, now: 0 })
   return artifacts.flatMap(({ groups }) => groups.map(({ rule }) => rule))
 }
@@ -94,6 +94,38 @@ message Plain { optional string text = 1; }`
   assert.deepEqual(deciding('/a.S/Other', removed, old), [])
 })
 
+const FILES = {
+  'a.proto':
+    'syntax = "proto3"; package a; import "held.proto"; OPTION service A { rpc Get(held.H) returns (held.H); }',
+  'held.proto': 'syntax = "proto3"; package held; OPTION message H { E e = 1; } enum E { ZERO = 0; }',
+  'b.proto': 'syntax = "proto3"; package b; OPTION message M {} service B { rpc Get(M) returns (M); }',
+  'b.proto2.proto': 'syntax = "proto3"; package c; OPTION message N {}',
+}
+
+/** @param changed the file that has another option than before */
+function fileSet(changed?: string): string {
+  const option = 'option java_package = "x";'
+  const texts = Object.entries(FILES).map(([name, text]) => [
+    name,
+    text.replace('OPTION', name === changed ? option : ''),
+  ])
+  return JSON.stringify(Object.fromEntries(texts))
+}
+
+/** The rules that decide on an rpc, where a file has another option. */
+const decidingIn = (path: string, file: string): readonly string[] => deciding(path, () => fileSet(file), fileSet())
+
+suite('a set of files', () => {
+  test('what is said of a file decides on the rpcs that rest on it', () => {
+    for (const file of ['a.proto', 'held.proto']) {
+      assert.deepEqual(decidingIn('/a.A/Get', file), ['proto-file-java-package-changed'])
+      assert.deepEqual(decidingIn('/b.B/Get', file), [])
+    }
+    assert.deepEqual(decidingIn('/b.B/Get', 'b.proto'), ['proto-file-java-package-changed'])
+    for (const path of ['/a.A/Get', '/b.B/Get']) assert.deepEqual(decidingIn(path, 'b.proto2.proto'), [])
+  })
+})
+
 test('the table of rpcs names their form, what may carry any type, and the files that are not there', () => {
   const text = `syntax = "proto3"; package a; import "b.proto";
 service S { rpc A(stream M) returns (M); rpc B(b.X) returns (M); rpc C(stream L) returns (stream M); } message M {} message L { repeated L more = 1; b.X x = 2; }`
@@ -101,9 +133,9 @@ service S { rpc A(stream M) returns (M); rpc B(b.X) returns (M); rpc C(stream L)
     ok: true,
     value: {
       rpcs: [
-        { path: '/a.S/A', exchange: 'CLIENT_STREAM', carriesAny: false },
-        { path: '/a.S/B', exchange: 'RPC', carriesAny: true },
-        { path: '/a.S/C', exchange: 'BIDI_STREAM', carriesAny: true },
+        { path: '/a.S/A', exchange: 'CLIENT_STREAM', carriesAny: false, files: [''] },
+        { path: '/a.S/B', exchange: 'RPC', carriesAny: true, files: [''] },
+        { path: '/a.S/C', exchange: 'BIDI_STREAM', carriesAny: true, files: [''] },
       ],
       missing: ['b.proto'],
     },
