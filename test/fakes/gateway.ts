@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import type { TestContext } from 'node:test'
+import { recognisers } from '../../gateway/judging.ts'
 import { startGateway, type Gateway } from '../../gateway/main.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 
@@ -19,6 +20,8 @@ export interface TestGateway extends Gateway {
 
 /** @param config members of the configuration besides listeners and data_dir */
 export async function startTestGateway(context: TestContext, config: object = {}): Promise<TestGateway> {
+  // Loaded before the first call: what loading costs it is not what these tests are about.
+  recognisers()
   const dataDir = mkdtempSync(join(tmpdir(), 'preflight-test-'))
   const log: Readonly<Record<string, unknown>>[] = []
   const gateway = await startGateway(

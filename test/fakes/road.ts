@@ -10,6 +10,7 @@ import { loadConfig } from '../../gateway/config/load.ts'
 import type { Config } from '../../gateway/config/schema.ts'
 import type { AuthorizeRequest, Flow } from '../../gateway/flow/flow.ts'
 import { createConsumerObserver, type ConsumerObserver } from '../../gateway/consumers/observer.ts'
+import { recognisers } from '../../gateway/judging.ts'
 import { createProxy, type Proxy } from '../../gateway/proxy/proxy.ts'
 import { createAuthorities, type Authorities } from '../../gateway/tls/authorities.ts'
 import { openStore } from '../../gateway/store/open.ts'
@@ -56,6 +57,8 @@ export interface RoadOptions {
 }
 
 export async function startRoad(options: RoadOptions): Promise<Road> {
+  // Loaded before the first call: what loading costs it is not what these tests are about.
+  recognisers()
   const directory = mkdtempSync(join(tmpdir(), 'preflight-road-'))
   const config = configOf({ data_dir: directory, routes: options.routes, ...options.config })
   const store = await openStore(config)
