@@ -44,7 +44,9 @@ export function grpcCode(status: number): number {
 }
 
 /** As a head alone ("Trailers-Only"), which is how a server of gRPC refuses. */
-export function grpcRefusal({ status, body }: Pick<Answer, 'status' | 'body'>): AnswerForm {
+export function grpcRefusal({ status, headers, body }: Answer): AnswerForm {
+  // Its protocol has said it in this form already.
+  if (headers['grpc-status'] !== undefined) return { status, fields: Object.entries(headers).flat(), body }
   const fields = [
     'content-type',
     'application/grpc',
@@ -60,9 +62,18 @@ export function grpcRefusal({ status, body }: Pick<Answer, 'status' | 'body'>): 
 /** Long enough for a sentence that says what to do; some clients take no head over 8 KiB. */
 const MAX_MESSAGE = 2000
 
-/** Every answer that is made here is JSON with a `message`. */
+/** An answer that is made here is JSON with a `message`, or plain text where its protocol has it so (git). */
 function messageIn(body: string): string {
-  const said: unknown = JSON.parse(body)
-  const message: unknown = typeof said === 'object' && said !== null ? Reflect.get(said, 'message') : null
+  const said = jsonIn(body)
+  const message: unknown = typeof said === 'object' && said !== null ? Reflect.get(said, 'message') : said
   return typeof message === 'string' ? message.slice(0, MAX_MESSAGE) : ''
+}
+
+function jsonIn(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    // Whatever a call says of its own type, the refusal of its protocol is told as it is.
+    return body
+  }
 }
