@@ -9,7 +9,7 @@ import { discardRest } from '../discard-rest.ts'
 import type { AnswerWatcher } from '../intercept/action.ts'
 import type { ExecutionResult } from '../telemetry/events.ts'
 import { readGrpcStatus, type GrpcStatusReader } from './grpc-status.ts'
-import { clientHeaders, mayTrail } from './headers.ts'
+import { clientHeaders, mayTrail, withoutField } from './headers.ts'
 import { passInformational, type Informational } from './informational.ts'
 import { brokenOutcome, faultOf, repeatableAfter, type ExchangeFault } from './outcome.ts'
 import type { Tunnels } from './tunnel.ts'
@@ -160,7 +160,9 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
     this.#status = status
     this.#grpc = readGrpcStatus(headers)
     watcher?.head(status, headers)
-    response.writeHead(status, statusMessage ?? '', clientHeaders(raw, headers.connection, ownHeaders))
+    const fields = clientHeaders(raw, headers.connection, ownHeaders)
+    const isInVain = headers.trailer !== undefined && !mayEndInTrailers(request, status, headers)
+    response.writeHead(status, plainReason(statusMessage), isInVain ? withoutField(fields, 'trailer') : fields)
     this.#length = Number(headers['content-length'] ?? -1)
     flushLater(this)
   }
@@ -282,6 +284,21 @@ function flushLater(relay: Relay): void {
 
 function flushHeads(): void {
   for (const relay of heads.splice(0)) relay.flushHead()
+}
+
+/** A reason in other letters than those of ASCII has come through two readings already, and no client looks at it. */
+function plainReason(reason = ''): string {
+  return /^[\t -~]*$/.test(reason) ? reason : ''
+}
+
+/** Trailers follow the chunks of a body: where the client gets none, they cannot be announced. */
+function mayEndInTrailers(
+  { method, httpVersion }: IncomingMessage,
+  status: number,
+  headers: IncomingHttpHeaders,
+): boolean {
+  const hasBody = method !== 'HEAD' && status !== 204 && status !== 304
+  return hasBody && httpVersion !== '1.0' && headers['content-length'] === undefined
 }
 
 function rawFields(

@@ -135,6 +135,11 @@ export function attachedTokens(verdicts: readonly { readonly token: string }[]):
   })
 }
 
+/** @param fields name, value, name, value … @param name in small letters */
+export function withoutField(fields: readonly string[], name: string): string[] {
+  return fields.filter((_, index) => fields[index - (index % 2)]?.toLowerCase() !== name)
+}
+
 function latin1(value: Buffer | string): string {
   return typeof value === 'string' ? value : value.toString('latin1')
 }

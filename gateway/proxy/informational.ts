@@ -3,7 +3,7 @@
  * come before the answer and are never one; 100 and 101 concern the connection to the upstream, and are not passed on.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { clientHeaders } from './headers.ts'
+import { clientHeaders, withoutField } from './headers.ts'
 import type { AnswerStream } from './held-stream.ts'
 
 /** More than any server has reason for: what an upstream says beyond is passed over, so that it cannot fill a client with it. */
@@ -25,12 +25,8 @@ export function passInformational(
     pass(status, raw, headers) {
       if (passed >= MAX_PASSED || OF_THE_CONNECTION.has(status) || response.headersSent || response.destroyed) return
       passed += 1
-      response.writeInformation(status, withoutLength(clientHeaders(raw, headers.connection, [])))
+      // It has no body (RFC 9110 §15.2), and whoever believes in one waits for it.
+      response.writeInformation(status, withoutField(clientHeaders(raw, headers.connection, []), 'content-length'))
     },
   }
-}
-
-/** It has no body (RFC 9110 §15.2), and whoever believes in one waits for it. */
-function withoutLength(fields: readonly string[]): string[] {
-  return fields.filter((_, index) => fields[index - (index % 2)]?.toLowerCase() !== 'content-length')
 }

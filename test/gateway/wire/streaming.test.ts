@@ -5,6 +5,8 @@ import { createServer, request as httpRequest, type IncomingMessage } from 'node
 import { connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { buffer, text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
+import { listening, saying } from '../../fakes/listening.ts'
+import { exchangeBytes, statusOf } from '../../fakes/raw-http.ts'
 import { startRoad, type Road } from '../../fakes/road.ts'
 
 async function roadTo(t: TestContext, upstream: string, route: object = {}): Promise<Road> {
@@ -107,5 +109,30 @@ for (const [status, fields, body] of [
     const answer = (await buffer(socket)).toString('latin1')
     assert.ok(answer.startsWith(`HTTP/1.1 ${status} Told\r\n${fields}`), answer)
     assert.ok(answer.endsWith(`\r\n\r\n${body}`), answer)
+  })
+}
+
+const CHUNKS = 'Transfer-Encoding: chunked\n\n4\ngood\n0\nX-Sum: 42\n\n'
+
+for (const [what, asks, answer, body] of [
+  ['trailers that it announces', 'GET / HTTP/1.1', `200 OK\nTrailer: X-Sum\n${CHUNKS}`, '4|good|0|x-sum: 42||'],
+  ['trailers for a client of HTTP/1.0', 'GET / HTTP/1.0', `200 OK\nTrailer: X-Sum\n${CHUNKS}`, 'good'],
+  [
+    'trailers that it announces beside a length',
+    'GET / HTTP/1.1',
+    '200 OK\nTrailer: X\nContent-Length: 4\n\ngood',
+    'good',
+  ],
+  ['trailers that it announces to HEAD', 'HEAD / HTTP/1.1', '200 OK\nTrailer: X\nTransfer-Encoding: chunked\n\n', ''],
+  ['trailers that it announces without a body', 'GET / HTTP/1.1', '304 Same\nTrailer: X\n\n', ''],
+  ['a reason that is no ASCII', 'GET / HTTP/1.1', '200 \xe9t\xc3\xa9\nContent-Length: 4\n\ngood', 'good'],
+] as const) {
+  test(`an answer with ${what} arrives`, async (t) => {
+    const road = await roadTo(t, await listening(t, createTcpServer(saying(`HTTP/1.1 ${answer}`))))
+    const received = await exchangeBytes(road.url, `${asks}\r\nHost: a\r\nConnection: close\r\n\r\n`)
+    assert.equal(statusOf(received), statusOf(`HTTP/1.1 ${answer}`))
+    assert.equal(received.slice(received.indexOf('\r\n\r\n') + 4).replaceAll('\r\n', '|'), body)
+    const isAnnounced = /\r\ntrailer: /i.test(received)
+    assert.equal(isAnnounced, body.includes('x-sum'))
   })
 }
