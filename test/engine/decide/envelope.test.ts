@@ -136,6 +136,73 @@ const BREACHES: readonly Breach[] = [
   },
 ]
 
+function holds(decision: string, changes: Partial<EnvelopeDraft>): boolean {
+  return envelopeViolations({ ...issued(decision), ...changes }).length === 0
+}
+
+function evidence(type: string, severity: 'HIGH' | 'CRITICAL' | 'MEDIUM'): Partial<EnvelopeDraft> {
+  return { evidence: [{ type, source: 's', finding: 'f', severity }] }
+}
+
+function action(type: 'REQUEST_APPROVAL' | 'REEVALUATE', required: boolean): Envelope['next_actions'][number] {
+  return { type, instruction: 'i', target: null, required, precondition: null }
+}
+
+suite('what a JSON Schema cannot say of an envelope', () => {
+  test('an unbound source has no slot that is filled, a declared one has any', () => {
+    for (const slot of ['repository', 'branch', 'pull_request', 'base', 'head'] as const) {
+      assert.ok(!holds('ALLOW', { srcmode: 'unbound', [slot]: 'x' }), slot)
+      assert.ok(holds('ALLOW', { srcmode: 'declared', [slot]: 'x' }), slot)
+    }
+    assert.ok(holds('ALLOW', { srcmode: 'unbound' }))
+    assert.ok(!holds('ALLOW', { srcmode: 'declared' }))
+  })
+
+  test('severe evidence of an ALLOW needs a rule, that of a BLOCK none', () => {
+    for (const severity of ['HIGH', 'CRITICAL'] as const) {
+      assert.ok(!holds('ALLOW', evidence('X', severity)), severity)
+      assert.ok(holds('ALLOW', evidence('POLICY_RULE', severity)), severity)
+      assert.ok(holds('BLOCK', evidence('X', severity)), severity)
+    }
+    assert.ok(holds('ALLOW', evidence('X', 'MEDIUM')))
+  })
+
+  test('REQUIRE_APPROVAL asks for the approval itself, and requires it', () => {
+    assert.ok(holds('REQUIRE_APPROVAL', { next_actions: [action('REQUEST_APPROVAL', true)] }))
+    assert.ok(!holds('REQUIRE_APPROVAL', { next_actions: [action('REEVALUATE', true)] }))
+    const optional = [action('REQUEST_APPROVAL', false), action('REEVALUATE', true)]
+    assert.ok(!holds('REQUIRE_APPROVAL', { next_actions: optional }))
+    assert.ok(holds('BLOCK', { next_actions: [action('REEVALUATE', true)] }))
+  })
+
+  test('a change set that the gateway listed itself says so whole: commits, binding and commitment', () => {
+    const hash = `sha256:${'a'.repeat(64)}` as const
+    const whole = {
+      completeness_mode: 'SERVER_DERIVED',
+      derivation: { source: 'scm_a_compare', base_sha: 'a', head_sha: 'b' },
+      binding: { proven: true, proven_at: '2026-11-21T04:00:00Z' },
+      authority: { audience: issued('ALLOW').audience ?? null, tenant_scope: 'bound' },
+      change_set_commitment: hash,
+    } as const
+    assert.deepEqual(envelopeViolations({ ...issued('ALLOW'), ...whole }), [])
+    for (const part of ['derivation', 'binding', 'change_set_commitment'] as const)
+      assert.ok(!holds('ALLOW', { ...whole, [part]: null }), part)
+    assert.ok(!holds('ALLOW', { ...whole, authority: { ...whole.authority, tenant_scope: 'unbound' } }))
+    assert.ok(!holds('ALLOW', { completeness_mode: 'UNBOUND', change_set_commitment: hash }))
+    assert.ok(holds('ALLOW', { completeness_mode: 'ATTESTED_UNVERIFIED', change_set_commitment: hash }))
+  })
+
+  test('a pattern source is about a pattern that is carried, and authority about the audience', () => {
+    const source = { name: 'FIELD_REMOVED', source: 'contract_diff', evidence_kind: 'measured' } as const
+    assert.ok(holds('BLOCK', { patterns: ['FIELD_REMOVED'], pattern_sources: [source] }))
+    assert.ok(!holds('BLOCK', { patterns: [], pattern_sources: [source] }))
+    assert.ok(holds('BLOCK', { patterns: null, pattern_sources: [source] }))
+    const authority = { audience: 'v:0123456789ab', tenant_scope: 'unbound' } as const
+    assert.ok(holds('ALLOW', { audience: 'v:0123456789ab', authority }))
+    assert.ok(!holds('ALLOW', { audience: null, authority }))
+  })
+})
+
 suite('what is issued meets the schemas that are published', () => {
   for (const decision of Object.keys(FINDINGS)) {
     for (const { form, published, committed } of READINGS) {

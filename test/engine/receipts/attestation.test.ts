@@ -41,8 +41,20 @@ suite('an attestation', () => {
     assert.equal(at(statement, '_type'), 'https://in-toto.io/Statement/v1')
     assert.equal(at(statement, 'predicateType'), 'https://preflight.dev/attestation/decision/v1')
     assert.deepEqual(at(statement, 'predicate', 'decision_result'), envelope)
+    assert.deepEqual(
+      [0, 1].map((index) => textAt(statement, 'subject', index, 'name')),
+      ['preflight:change-set', 'preflight:artifact-set'],
+    )
     assert.equal(`sha256:${textAt(statement, 'subject', 0, 'digest', 'sha256')}`, envelope.input_fingerprint)
     assert.equal(`sha256:${textAt(statement, 'subject', 1, 'digest', 'sha256')}`, envelope.artifact_digest)
+  })
+
+  test('of a decision without artifacts is about the change set alone', () => {
+    const { envelope } = issueOn(decideOn([]))
+    const { dsse } = attest({ ...envelope, artifact_digest: null })
+    const statement: unknown = JSON.parse(Buffer.from(dsse.payload, 'base64').toString('utf8'))
+    assert.equal(textAt(statement, 'subject', 0, 'name'), 'preflight:change-set')
+    assert.equal(at(statement, 'subject', 1), undefined)
   })
 
   test('is the same, byte for byte, each time, and carries any text', () => {

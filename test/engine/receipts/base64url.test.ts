@@ -66,3 +66,11 @@ suite('base64url of ASCII', () => {
     )
   })
 })
+
+test('every character beyond the alphabet is refused, on both sides of where ASCII ends', () => {
+  const alphabet = new Set('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_')
+  for (let unit = 0; unit < 300; unit++) {
+    const character = String.fromCharCode(unit)
+    assert.equal(decodeAscii(`AAA${character}`) === null, !alphabet.has(character) || unit > 127, `unit ${unit}`)
+  }
+})

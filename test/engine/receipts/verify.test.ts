@@ -73,6 +73,11 @@ suite('a receipt that stands', () => {
     const answer = verify(issue(), { context: INTENDED, state: 'unchecked' })
     assert.equal(answer.currently_authorized, true)
     assert.match(answer.authz_note, /not checked/)
+    const checked = verify(issue(), { context: INTENDED })
+    assert.doesNotMatch(checked.authz_note, /not checked/)
+    const refused = verify(issue(), { context: { ...INTENDED, operation: 'deploy' }, state: 'unchecked' })
+    assert.deepEqual([refused.currently_authorized, refused.authz_status], [false, 'NOT_AUTHORIZED'])
+    assert.doesNotMatch(refused.authz_note, /not checked/)
   })
 
   test('that watches authorizes like one that allows', () => {
@@ -80,6 +85,13 @@ suite('a receipt that stands', () => {
     assert.equal(watched.envelope.execution_action, 'CONTINUE_WITH_MONITORING')
     assert.equal(verify(watched, { context: INTENDED }).currently_authorized, true)
   })
+})
+
+test('a receipt covers no envelope that is none', () => {
+  for (const envelope of [null, 'text', 7, [], [issue().envelope]]) {
+    const answer = verify(issue(), { context: INTENDED, envelope })
+    assert.deepEqual([answer.valid, answer.reason], [false, 'body_hash_mismatch'], JSON.stringify(envelope))
+  }
 })
 
 suite('the context of the attempt', () => {
