@@ -1,50 +1,12 @@
-/** Argo CD through the proxy, by REST and by gRPC-Web: which calls need a receipt for which application, and which pass. */
+/** Argo CD through the proxy, by REST: which calls need a receipt for which application, and which pass. */
 import assert from 'node:assert/strict'
-import { test, type TestContext } from 'node:test'
-import protobuf from 'protobufjs'
+import { test } from 'node:test'
+import { APP, argocdScene } from '../fakes/argocd-scene.ts'
 import { issuedReceipt } from '../fakes/issued-receipt.ts'
 import { startTestGateway } from '../fakes/gateway.ts'
-import { startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
-import { startRoad, type Road } from '../fakes/road.ts'
+import { startHttpUpstream } from '../fakes/http-upstream.ts'
+import { startRoad } from '../fakes/road.ts'
 import { at } from '../json.ts'
-
-interface Scene {
-  readonly upstream: HttpUpstream
-  readonly road: Road
-  readonly send: (
-    method: string,
-    path: string,
-    body?: Body,
-    headers?: Readonly<Record<string, string>>,
-  ) => Promise<Response>
-}
-
-type Body = object | Uint8Array<ArrayBuffer> | string
-
-async function scene(t: TestContext, route: object = {}): Promise<Scene> {
-  const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
-  const road = await startRoad({
-    routes: [{ name: 'argocd', match: { path: '/' }, upstream: upstream.origin, protocol: 'argocd', ...route }],
-  })
-  t.after(async () => {
-    await road.close()
-    await upstream.close()
-  })
-  return {
-    upstream,
-    road,
-    send: (method, path, body, headers = { 'content-type': 'application/json' }) =>
-      fetch(`${road.url}${path}`, {
-        method,
-        headers,
-        ...(body === undefined
-          ? {}
-          : { body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body) }),
-      }),
-  }
-}
-
-const APP = { metadata: { name: 'shop', namespace: 'team' }, spec: {} }
 
 for (const [method, path, body, action, context] of [
   [
@@ -141,7 +103,7 @@ for (const [method, path, body, action, context] of [
   ],
 ] as const) {
   test(`${method} ${path} needs a receipt: ${action}`, async (t) => {
-    const { upstream, road, send } = await scene(t)
+    const { upstream, road, send } = await argocdScene(t)
     const answer = await send(method, path, body)
     assert.equal(answer.status, 403)
     const told: unknown = await answer.json()
@@ -153,7 +115,7 @@ for (const [method, path, body, action, context] of [
 }
 
 test('the revision that is synced is bound as the head', async (t) => {
-  const { road, send } = await scene(t)
+  const { road, send } = await argocdScene(t)
   const one: unknown = await (await send('POST', '/api/v1/applications/shop/sync', { revision: 'abc' })).json()
   assert.equal(at(one, 'receipt_required', 'context', 'head'), 'abc')
   const two: unknown = await (await send('POST', '/api/v1/applications/shop/sync', { revisions: ['a', 'b'] })).json()
@@ -169,7 +131,7 @@ for (const [method, path, body] of [
   ['POST', '/api/v1/applications/shop/rollback', { dryRun: true, id: 1 }],
 ] as const) {
   test(`${method} ${path} ${JSON.stringify(body ?? null)} passes`, async (t) => {
-    const { upstream, road, send } = await scene(t)
+    const { upstream, road, send } = await argocdScene(t)
     assert.equal((await send(method, path, body)).status, 200)
     assert.equal(upstream.requests.length, 1)
     assert.equal(road.interceptions.length, 0)
@@ -210,7 +172,7 @@ for (const [why, method, path, body, message] of [
   ['no application', 'POST', '/api/v1/applications', '{}', /no application/],
 ] as const) {
   test(`refused: ${why}`, async (t) => {
-    const { upstream, send } = await scene(t)
+    const { upstream, send } = await argocdScene(t)
     const answer = await send(method, path, body)
     assert.equal(answer.status, 400)
     assert.match(String(at(await answer.json(), 'message')), message)
@@ -227,145 +189,13 @@ for (const [why, method, path, headers] of [
   ['gRPC outside of every package', 'POST', '/api/v1/clusters/ListAll', { 'content-type': 'application/grpc-web' }],
 ] as const) {
   test(`${why} does not pass for a read`, async (t) => {
-    const { upstream, send } = await scene(t)
+    const { upstream, send } = await argocdScene(t)
     await send(method, path, new Uint8Array(5), headers)
     assert.equal(upstream.requests.length, 0)
   })
 }
 
 /** As Argo CD's own .proto file has them, of fields as many as the tests need. */
-const FORMS = protobuf.parse(`
-  syntax = "proto2";
-  message Sync { required string name = 1; optional string revision = 2; optional bool dryRun = 3; optional bool prune = 4; repeated string manifests = 8; optional string appNamespace = 12; optional string project = 13; repeated string revisions = 15; }
-  message Rollback { required string name = 1; required int64 id = 2; optional bool dryRun = 3; optional string appNamespace = 6; }
-  message Delete { required string name = 1; optional bool cascade = 2; optional string appNamespace = 4; }
-  message Patch { required string name = 1; required string patch = 2; optional string appNamespace = 5; }
-  message UpdateSpec { required string name = 1; optional bool validate = 3; optional string appNamespace = 4; }
-  message TerminateOperation { required string name = 1; optional string appNamespace = 2; }
-  message PatchResource { required string name = 1; optional string namespace = 2; required string kind = 6; required string patchType = 8; optional string appNamespace = 9; }
-  message DeleteResource { required string name = 1; optional string namespace = 2; optional bool orphan = 8; optional string appNamespace = 9; }
-  message RunResourceAction { required string name = 1; optional string namespace = 2; required string action = 7; optional string appNamespace = 8; }
-  message RunResourceActionV2 { required string name = 1; optional string namespace = 2; required string action = 7; optional string appNamespace = 8; optional string project = 9; }
-  message Create { required Application application = 1; optional bool upsert = 2; }
-  message Application { optional ObjectMeta metadata = 1; }
-  message ObjectMeta { optional string name = 1; optional string namespace = 3; }
-`).root
-
-const GRPC_WEB = { 'content-type': 'application/grpc-web+proto' }
-const SERVICE = '/application.ApplicationService'
-
-function framed(form: string, value: object, flag = 0): Uint8Array<ArrayBuffer> {
-  const message = FORMS.lookupType(form).encode(value).finish()
-  const bytes = new Uint8Array(5 + message.length)
-  new DataView(bytes.buffer).setUint32(1, message.length)
-  bytes[0] = flag
-  bytes.set(message, 5)
-  return bytes
-}
-
-for (const [method, value, action, target] of [
-  ['Sync', { name: 'shop', revision: 'abc', prune: true, project: 'p' }, 'sync argocd/shop', 'argocd:argocd/shop'],
-  ['Sync', { name: 'shop', appNamespace: 'team', manifests: ['a', 'b'] }, 'sync team/shop', 'argocd:team/shop'],
-  ['Rollback', { name: 'shop', id: 4, appNamespace: 'team' }, 'rollback team/shop', 'argocd:team/shop'],
-  ['Delete', { name: 'shop', cascade: true }, 'delete argocd/shop', 'argocd:argocd/shop'],
-  ['Patch', { name: 'shop', patch: '{}', appNamespace: 'team' }, 'patch team/shop', 'argocd:team/shop'],
-  [
-    'UpdateSpec',
-    { name: 'shop', validate: true, appNamespace: 'team' },
-    'update spec of team/shop',
-    'argocd:team/shop',
-  ],
-  [
-    'TerminateOperation',
-    { name: 'shop', appNamespace: 'team' },
-    'terminate operation of team/shop',
-    'argocd:team/shop',
-  ],
-  [
-    'PatchResource',
-    { name: 'shop', namespace: 'web', kind: 'Pod', patchType: 'json', appNamespace: 'team' },
-    'patch resource of team/shop',
-    'argocd:team/shop',
-  ],
-  [
-    'DeleteResource',
-    { name: 'shop', namespace: 'web', orphan: true, appNamespace: 'team' },
-    'delete resource of team/shop',
-    'argocd:team/shop',
-  ],
-  [
-    'RunResourceAction',
-    { name: 'shop', namespace: 'web', action: 'restart', appNamespace: 'team' },
-    'run action on team/shop',
-    'argocd:team/shop',
-  ],
-  [
-    'RunResourceActionV2',
-    { name: 'shop', action: 'restart', appNamespace: 'team', project: 'p' },
-    'run action on team/shop',
-    'argocd:team/shop',
-  ],
-  ['Create', { application: APP, upsert: true }, 'create team/shop', 'argocd:team/shop'],
-] as const) {
-  test(`${method} by gRPC-Web needs a receipt: ${action}`, async (t) => {
-    const { upstream, road, send } = await scene(t)
-    const answer = await send('POST', `${SERVICE}/${method}`, framed(method, value), GRPC_WEB)
-    assert.equal(answer.status, 200)
-    assert.equal(answer.headers.get('grpc-status'), '7')
-    assert.equal(answer.headers.get('content-type'), 'application/grpc-web+proto')
-    const message = decodeURIComponent(answer.headers.get('grpc-message') ?? '')
-    assert.match(message, new RegExp(`"target_id":"${target}"`))
-    assert.equal(road.interceptions[0]?.action, action)
-    assert.equal(upstream.requests.length, 0)
-  })
-}
-
-test('a method of another service needs a receipt for its path', async (t) => {
-  const { road, send } = await scene(t)
-  await send('POST', '/project.ProjectService/Delete', framed('Delete', { name: 'p' }), GRPC_WEB)
-  assert.equal(road.interceptions[0]?.action, 'call /project.ProjectService/Delete')
-})
-
-for (const [path, body] of [
-  [`${SERVICE}/List`, new Uint8Array(5)],
-  [`${SERVICE}/GetManifests`, new Uint8Array(5)],
-  [`${SERVICE}/PodLogs`, new Uint8Array(5)],
-  ['/session.SessionService/Create', new Uint8Array(5)],
-  [`${SERVICE}/Sync`, framed('Sync', { name: 'shop', dryRun: true })],
-  [`${SERVICE}/Rollback`, framed('Rollback', { name: 'shop', id: 1, dryRun: true })],
-] as const) {
-  test(`${path} passes by gRPC-Web: it changes nothing`, async (t) => {
-    const { upstream, road, send } = await scene(t)
-    await send('POST', path, body, GRPC_WEB)
-    assert.equal(upstream.requests.length, 1)
-    assert.equal(road.interceptions.length, 0)
-  })
-}
-
-const SYNC = framed('Sync', { name: 'shop' })
-for (const [why, body, type] of [
-  ['a compressed message', framed('Sync', { name: 'shop' }, 1), 'application/grpc-web+proto'],
-  ['two messages', new Uint8Array([...SYNC, ...SYNC]), 'application/grpc-web+proto'],
-  ['half a message', SYNC.subarray(0, 7), 'application/grpc-web+proto'],
-  ['a name twice', twice(), 'application/grpc-web+proto'],
-  ['the text form', SYNC, 'application/grpc-web-text'],
-  ['no application', framed('Sync', { name: '' }), 'application/grpc-web+proto'],
-] as const) {
-  test(`refused by gRPC-Web: ${why}`, async (t) => {
-    const { upstream, send } = await scene(t)
-    const answer = await send('POST', `${SERVICE}/Sync`, body, { 'content-type': type })
-    assert.equal(answer.headers.get('grpc-status'), '3')
-    assert.equal(upstream.requests.length, 0)
-  })
-}
-
-function twice(): Uint8Array<ArrayBuffer> {
-  const message = SYNC.subarray(5)
-  const bytes = new Uint8Array([...SYNC, ...message])
-  new DataView(bytes.buffer).setUint32(1, 2 * message.length)
-  return bytes
-}
-
 test('applications without a namespace are in that of the server, and the server may stand below a path', async (t) => {
   const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
   const route = {
