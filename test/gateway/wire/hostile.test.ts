@@ -38,6 +38,8 @@ async function startGateway(t: TestContext, upstream: string): Promise<Road> {
   }
   const road = await startRoad({ routes: [route] })
   t.after(() => road.close())
+  // The first call reads the contract; those that follow are not given the time for it.
+  assert.equal((await fetch(`${road.url}/pets`)).status, 200)
   return road
 }
 
