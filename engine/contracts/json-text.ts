@@ -28,6 +28,8 @@ export function readPlacedJson(text: string, limits: DocumentLimits): Result<Jso
   if (scan.tooDeepAt !== null) {
     return fail(overLimit(`nesting is deeper than ${limits.maxDepth} levels`, positionAt(text, scan.tooDeepAt)))
   }
+  if (limits.maxValues !== undefined && scan.commas >= limits.maxValues)
+    return fail(overLimit(`it holds more than ${limits.maxValues} values`))
   const parsed = parse(text)
   if (!parsed.ok) return parsed
   if (countMembers(parsed.value) !== scan.members) return fail(diagnoseJson(text) ?? unreadable('member names repeat'))
@@ -48,18 +50,20 @@ function parse(text: string): Result<unknown> {
 
 const QUOTE = 34
 const COLON = 58
+const COMMA = 44
 const OPEN_BRACKET = 91
 const CLOSE_BRACKET = 93
 const OPEN_BRACE = 123
 const CLOSE_BRACE = 125
 
 /**
- * Nesting and the number of members written, without parsing. In valid JSON each colon outside strings is one member, so
+ * Nesting and the numbers of members and commas written, without parsing. In valid JSON each colon outside strings is one member, so
  * fewer members in the parsed value means that names repeat: `JSON.parse` keeps the last and says nothing. On invalid
  * JSON the numbers mean nothing, and the parser refuses the text anyway.
  */
-function scanStructure(text: string, maxDepth: number): { members: number; tooDeepAt: number | null } {
+function scanStructure(text: string, maxDepth: number): { members: number; commas: number; tooDeepAt: number | null } {
   let members = 0
+  let commas = 0
   let depth = 0
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index)
@@ -67,11 +71,12 @@ function scanStructure(text: string, maxDepth: number): { members: number; tooDe
       index = endOfString(text, index)
       if (index < 0) break
     } else if (unit === COLON) members++
+    else if (unit === COMMA) commas++
     else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) {
-      if (++depth > maxDepth) return { members, tooDeepAt: index }
+      if (++depth > maxDepth) return { members, commas, tooDeepAt: index }
     } else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) depth--
   }
-  return { members, tooDeepAt: null }
+  return { members, commas, tooDeepAt: null }
 }
 
 /** Recursion is safe: the scan has bounded the nesting. */

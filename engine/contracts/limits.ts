@@ -7,6 +7,8 @@ export interface DocumentLimits {
   readonly maxAliases: number
   /** Nodes after alias expansion ÷ nodes written. */
   readonly maxExpansion: number
+  /** Values in lists and members of objects that a JSON text may hold; absent: as many as its length lets it. */
+  readonly maxValues?: number
 }
 
 export const DEFAULT_DOCUMENT_LIMITS: DocumentLimits = {

@@ -75,7 +75,7 @@ async function recogniseSource(call: Call, { prefix, repository }: Located, deps
     const branch = members.find(([field]) => field === 'branch')?.[1] ?? ''
     if (typeof branch !== 'string') throw new UnreadableIntent('"branch" is a file and no text.')
     const target = branch === '' ? null : branchOf(branch)
-    if (!isProtected(call, target)) return passing(call, name)
+    if (!isProtected(call, target)) return passing(name)
     const intent: ScmIntent = { kind: 'write_files', repository, branch: target, writes: writesOf(members) }
     const intents = () => Promise.resolve([intent])
     return new ScmAction(call, { platform: 'scm_c', createClient: createBitbucketClient, name, prefix, intents }, deps)

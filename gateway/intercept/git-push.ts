@@ -26,11 +26,11 @@ export function recognisePush(call: Call, host: string): Action {
   const repository = pushedTo(call) ?? ''
   const name = `push ${repository}`
   const { push } = call.route.scm
-  if (push === 'pass') return passing(call, name)
+  if (push === 'pass') return passing(name)
   const branches = branchesOf(call)
   if (branches === null) return stopped(call, name, 'its commands cannot be read')
   const guarded = branches.filter((branch) => isProtected(call, branch))
-  if (guarded.length === 0) return passing(call, name)
+  if (guarded.length === 0) return passing(name)
   if (push === 'deny')
     return stopped(call, name, `${guarded.join(', ')} is reached by a merge request only (routes[].scm.push)`)
   return receiptedPush(

@@ -179,7 +179,7 @@ export async function recogniseGraphql(call: Call, segments: readonly string[], 
       )
       await sourceUpdate(call, createGithubClient(transportAt(prefix), repository), number)
     }
-    if (judged.length === 0) return passing(call, name)
+    if (judged.length === 0) return passing(name)
     refuseUnpinned(call, judged)
     const intents = async (): Promise<readonly ScmIntent[]> => {
       const nodes = createNodes(transportAt(root))

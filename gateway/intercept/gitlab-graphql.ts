@@ -14,7 +14,7 @@ const LANDING_WORDS = /\/(?:merge|rebase)(?![\w/-])/gi
 /** @param segments of the path, which ends with that of the GraphQL API */
 export async function recogniseGraphql(call: Call, segments: readonly string[], deps: ScmDeps): Promise<Action> {
   const path = `/${segments.join('/')}`
-  if (!mayLand(call)) return passing(call, `POST ${path}`)
+  if (!mayLand(call)) return passing(`POST ${path}`)
   try {
     const merges = await mergesIn(call)
     const unpinned = call.route.scm.require_head && merges.some(({ head }) => head === null)

@@ -24,8 +24,8 @@ import {
 import { UnreadableIntent, type ScmIntent } from './scm-intent.ts'
 import type { ContractTexts } from '../scm/derivation.ts'
 import { derivationTerms } from '../scm/derivation-terms.ts'
+import { httpRefusal } from './refusal.ts'
 import { questionOn, type PinnedQuestion } from './scm-questions.ts'
-import { scmRefusal } from './scm-refusal.ts'
 
 export interface ScmDeps {
   readonly upstreams: Upstreams
@@ -47,13 +47,13 @@ export interface ScmDialect {
   readonly name: string
 }
 
-export function passing(call: Call, name: string): PassingAction {
-  return { kind: 'pass', name, isStanding: false, watch: () => null, refuse: scmRefusal(call) }
+export function passing(name: string): PassingAction {
+  return { kind: 'pass', name, isStanding: false, watch: () => null, refuse: httpRefusal }
 }
 
 /** Answered here: it has no reading, or the route does not let it do that. */
 export function refused(call: Call, name: string, message: string): Action {
-  const answer = scmRefusal(call)({
+  const answer = httpRefusal({
     code: 'PREFLIGHT_STOP',
     message: `Preflight stopped this call: ${message}`,
     correlationId: call.correlationId,
@@ -120,7 +120,7 @@ export class ScmAction implements JudgedAction {
   }
 
   refuse(refusal: Refusal): Answer {
-    return scmRefusal(this.#call)(refusal)
+    return httpRefusal(refusal)
   }
 
   async #telling<T>(ask: () => Promise<T>): Promise<T> {

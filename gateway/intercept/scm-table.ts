@@ -47,10 +47,10 @@ export interface ScmTable {
 export async function recogniseCall(call: Call, { dialect, rows, located }: ScmTable, deps: ScmDeps): Promise<Action> {
   const name = `${call.method} ${call.upstreamPath.split('?', 1)[0] ?? ''}`
   if (overridesMethod(call)) return refused(call, name, 'its method is stated twice.')
-  if (isRead(call.method)) return passing(call, name)
+  if (isRead(call.method)) return passing(name)
   if (segmentsOf(call.upstreamPath) === null)
     return refused(call, name, 'an escape in its path stands for no text, so it cannot be told what it is about.')
-  if (located === null) return passing(call, name)
+  if (located === null) return passing(name)
   try {
     const client = () =>
       dialect.createClient(
@@ -58,7 +58,7 @@ export async function recogniseCall(call: Call, { dialect, rows, located }: ScmT
         located.repository,
       )
     const intents = await intentsOf(call, rows, { ...located, client })
-    if (intents.length === 0) return passing(call, name)
+    if (intents.length === 0) return passing(name)
     const unpinned =
       call.route.scm.require_head && intents.some((intent) => intent.kind === 'merge_request' && intent.head === null)
     if (unpinned)

@@ -9,8 +9,11 @@ export type StrictJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string }
 
-/** Arguments of a call are not a contract: deeper nesting is legitimate, and length is bounded before this. */
-const LIMITS = { ...DEFAULT_DOCUMENT_LIMITS, maxDepth: 512 }
+/**
+ * Arguments of a call are not a contract: deeper nesting is legitimate, and length is bounded before this. What costs time is the
+ * number of values, not their length, and everybody else waits for it.
+ */
+const LIMITS = { ...DEFAULT_DOCUMENT_LIMITS, maxDepth: 512, maxValues: 200_000 }
 
 export function readStrictJson(bytes: Buffer): StrictJson {
   return isUtf8(bytes)

@@ -13,6 +13,7 @@ import { listening } from '../fakes/listening.ts'
 import { openSocket } from '../fakes/raw-http.ts'
 import { startRoad } from '../fakes/road.ts'
 import { until } from '../fakes/until.ts'
+import { readStrictJson } from '../../gateway/intercept/strict-json.ts'
 
 const MIB = 1024 * 1024
 
@@ -154,4 +155,11 @@ test('calls past the room are told to come again, and those that were there firs
   assert.equal(other.status, 200, 'short calls go on')
   for (const socket of waiting) socket.end('}')
   await until(async () => (await post()).status === 200, 'there is room again')
+})
+
+test('a body that holds very many values is refused before it is parsed: they cost time, and everybody else waits', () => {
+  const body = (values: number): Buffer => Buffer.from(`{"a":[${Array.from({ length: values }, () => '1').join(',')}]}`)
+  assert.equal(readStrictJson(body(200_000)).ok, true)
+  const refused = readStrictJson(body(200_001))
+  assert.match(refused.ok ? '' : refused.message, /it holds more than 200000 values/)
 })

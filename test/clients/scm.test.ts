@@ -55,12 +55,12 @@ async function failureOf(call: Promise<unknown>): Promise<Error> {
 
 const STOPPED = /^Preflight stopped merge acme\/pets#1: BLOCK: 1 breaking: the path and its operation were removed/
 
-test('gitbeaker merges what adds to a contract, and throws the reason when a merge breaks one', async (t) => {
+test('gitbeaker merges what adds to a contract, and throws the code when a merge breaks one', async (t) => {
   const { server, gateway } = await scene(t, startGitlab, { match: { path: '/' }, protocol: 'gitlab' })
   const gitlab = new Gitlab({ host: gateway.addresses.proxy, token: SCM_TOKEN })
   assert.equal((await gitlab.MergeRequests.merge('acme/pets', 2)).state, 'merged')
   const { message } = await failureOf(gitlab.MergeRequests.merge('acme/pets', 1))
-  assert.match(message, STOPPED)
+  assert.equal(message, 'PREFLIGHT_STOP')
   assert.deepEqual(server.effects, ['merge 2'])
 })
 
@@ -82,7 +82,7 @@ interface BitbucketModule {
   }) => BitbucketClient
 }
 
-test('the Bitbucket client merges, and its error holds the platform’s own form with the reason', async (t) => {
+test('the Bitbucket client merges, and its error holds the code and the reason', async (t) => {
   const { server, gateway } = await scene(t, startBitbucket, { match: { path: '/' }, protocol: 'bitbucket' })
   const { Bitbucket }: BitbucketModule = createRequire(import.meta.url)('bitbucket')
   const baseUrl = `${gateway.addresses.proxy}/2.0`
@@ -91,8 +91,8 @@ test('the Bitbucket client merges, and its error holds the platform’s own form
   assert.equal((await pullrequests.merge({ ...place, pull_request_id: 2 })).status, 200)
   const failure = await failureOf(pullrequests.merge({ ...place, pull_request_id: 1 }))
   assert.equal(at(failure, 'status'), 403)
-  assert.match(textAt(failure, 'error', 'error', 'message'), STOPPED)
-  assert.equal(at(failure, 'error', 'code'), 'PREFLIGHT_STOP')
+  assert.match(textAt(failure, 'error', 'message'), STOPPED)
+  assert.equal(at(failure, 'error', 'error'), 'PREFLIGHT_STOP')
   assert.deepEqual(server.effects, ['POST pullrequests/2/merge'])
 })
 
@@ -137,7 +137,7 @@ test('gh api reads and merges through CONNECT, and prints why a merge is stopped
   assert.deepEqual(server.effects, ['merge 2'])
 })
 
-test('gh pr merge, which is a mutation of GraphQL, is judged on the same change, and told in a few lines', async (t) => {
+test('gh pr merge, which is a mutation of GraphQL, is judged on the same change, and told why it is stopped', async (t) => {
   if (!hasProgram(t, 'gh')) return
   const { gh, server } = await githubScene(t)
   const merge = (id: number) => gh('pr', 'merge', String(id), '--merge', '-R', 'github.example/acme/pets')
@@ -146,7 +146,6 @@ test('gh pr merge, which is a mutation of GraphQL, is judged on the same change,
   const stopped = await merge(1)
   assert.equal(stopped.code, 1)
   assert.match(stopped.stderr, /403 Forbidden.*Preflight stopped merge acme\/pets#1: BLOCK: 1 breaking/)
-  assert.ok(stopped.stderr.length < 600, stopped.stderr)
   assert.deepEqual(server.effects, ['graphql mutation'])
 })
 
