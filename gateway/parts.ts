@@ -85,7 +85,7 @@ export async function createEntrances(
   const proxy = createProxy({ ...shared, consumers, ownPorts: () => ownPorts })
   const told = {
     receiptChanged: (decisionId: string) => proxy.receiptChanged(decisionId),
-    wordGiven: () => proxy.road.waitingRoom.look(),
+    wordGiven: () => proxy.wordGiven(),
   }
   const authz = { settings, road: proxy.road, metrics, logger }
   const scm = createScmAccess({ settings, flow, now })

@@ -37,6 +37,8 @@ export interface Proxy {
   openCalls(): number
   /** A receipt was revoked or consumed by the API: the decision behind it is not used again unchecked. */
   receiptChanged(decisionId: string): void
+  /** Somebody granted or denied what calls wait for. */
+  wordGiven(): void
   /** Takes no new connection, lets calls under way finish for `drainMs`, then breaks them off. Leaves no socket or timer. */
   close(drainMs: number): Promise<void>
 }
@@ -90,6 +92,10 @@ export function createProxy(deps: ProxyDeps): Proxy {
     road,
     openCalls: () => trips.open,
     receiptChanged: (decisionId) => road.verdicts.receiptChanged(decisionId),
+    wordGiven() {
+      road.verdicts.wordGiven()
+      road.waitingRoom.look()
+    },
     async close(drainMs) {
       trips.drain()
       const closed = Promise.all([http.drain(), transparent.close()])

@@ -66,6 +66,8 @@ export interface Verdicts {
   verdictOn(request: VerdictRequest): DecisionVerdict | Promise<DecisionVerdict>
   /** A receipt was revoked or consumed in this process: its state is looked up before the decision is used again. */
   receiptChanged(decisionId: string): void
+  /** A person gave a word in this process: decisions that wait for one are looked up before they are used again. */
+  wordGiven(): void
 }
 
 type VerdictStore = Pick<Store, 'receiptState' | 'approval'>
@@ -169,6 +171,10 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
     receiptChanged(decisionId) {
       for (const entry of entries.values())
         if (entry.made?.decisionId === decisionId) entry.checkedAt = Number.NEGATIVE_INFINITY
+    },
+    wordGiven() {
+      for (const entry of entries.values())
+        if (entry.made?.action === 'REQUEST_APPROVAL') entry.checkedAt = Number.NEGATIVE_INFINITY
     },
   }
 }

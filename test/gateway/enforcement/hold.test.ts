@@ -107,6 +107,14 @@ test('a client that goes away ends its wait, and nothing is sent for it later', 
   assert.equal(scene.upstream.requests.length, 2)
 })
 
+test('a call that is repeated goes on right after the word that it was told to wait for', async (t) => {
+  const scene = await holding(t, 0)
+  assert.equal((await scene.call()).status, 428)
+  const id = await pendingApproval(scene)
+  await scene.api('POST', `/api/v1/approvals/${id}/grant`, { comment: 'seen' })
+  assert.equal((await scene.call()).status, 200)
+})
+
 test('past the bound calls are answered at once', async (t) => {
   const scene = await holding(t, LONG, { limits: { held_calls: 1 } })
   const first = scene.call()
