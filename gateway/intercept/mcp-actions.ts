@@ -100,7 +100,7 @@ export class JudgedMessagesAction implements JudgedAction {
   readonly kind = 'judge'
   readonly #judged: JudgedMessages
   /** What the calls change in files, by the message they came with. */
-  #edits = new Map<McpSubject, EditQuestions>()
+  #edits: ReadonlyMap<McpSubject, EditQuestions> | null = null
   /** The baseline that the calls are judged by. */
   #pinned: ContractText | null = null
 
@@ -129,11 +129,12 @@ export class JudgedMessagesAction implements JudgedAction {
   }
 
   async #questionsWithEdits(asker: McpAsker, offered: OfferedContract): Promise<readonly Question[]> {
-    this.#edits = new Map()
+    const asked = new Map<McpSubject, EditQuestions>()
+    this.#edits = asked
     const questions: Question[] = []
     for (const subject of this.#judged.subjects) {
       const edits = await this.#judged.edits.questionsOn(subject, asker, offered)
-      this.#edits.set(subject, edits)
+      asked.set(subject, edits)
       questions.push(this.#contractQuestion(subject, offered), ...edits.questions)
     }
     return questions
@@ -146,11 +147,11 @@ export class JudgedMessagesAction implements JudgedAction {
 
   /** Files are still what they were when they were judged. */
   confirm(): Promise<void> | undefined {
-    return this.#edits.size === 0 ? undefined : this.#confirmEdits()
+    return this.#edits === null ? undefined : this.#confirmEdits(this.#edits)
   }
 
-  async #confirmEdits(): Promise<void> {
-    for (const { confirm } of this.#edits.values()) await confirm()
+  async #confirmEdits(edits: ReadonlyMap<McpSubject, EditQuestions>): Promise<void> {
+    for (const { confirm } of edits.values()) await confirm()
   }
 
   watch(permit: Permit | null): AnswerWatcher | null {
@@ -217,7 +218,7 @@ export class JudgedMessagesAction implements JudgedAction {
   }
 
   #filesOf(subject: McpSubject): readonly Subject[] {
-    return this.#edits.get(subject)?.questions.map((question) => question.subject) ?? []
+    return this.#edits?.get(subject)?.questions.map((question) => question.subject) ?? []
   }
 
   /** The message itself, or a file that it changes. */

@@ -41,17 +41,24 @@ const NOTICES: ReadonlyMap<unknown, readonly ListName[]> = new Map(
 
 /** What is to be learned from the answers to these messages. */
 export function wantedOf(messages: readonly Message[]): ReadonlyMap<MessageId, Wanted> {
-  const wanted = new Map<MessageId, Wanted>()
+  // Most messages call a tool, and tell nothing of this.
+  let wanted: Map<MessageId, Wanted> | null = null
   for (const message of messages) {
-    if (message.kind !== 'request') continue
-    const list = LIST_NAMES.find((name) => LISTS[name].method === message.method)
-    const { cursor } = message.params
-    if (list !== undefined)
-      wanted.set(message.id, { kind: 'page', list, cursor: typeof cursor === 'string' ? cursor : null })
-    else if (message.method === 'initialize' || message.method === 'server/discover')
-      wanted.set(message.id, { kind: 'session' })
+    const one = message.kind === 'request' ? wantedBy(message) : null
+    if (message.kind !== 'request' || one === null) continue
+    wanted ??= new Map()
+    wanted.set(message.id, one)
   }
-  return wanted
+  return wanted ?? NOTHING
+}
+
+const NOTHING: ReadonlyMap<MessageId, Wanted> = new Map()
+const LIST_ASKED_BY: ReadonlyMap<string, ListName> = new Map(LIST_NAMES.map((list) => [LISTS[list].method, list]))
+
+function wantedBy({ method, params: { cursor } }: Extract<Message, { readonly kind: 'request' }>): Wanted | null {
+  const list = LIST_ASKED_BY.get(method)
+  if (list !== undefined) return { kind: 'page', list, cursor: typeof cursor === 'string' ? cursor : null }
+  return method === 'initialize' || method === 'server/discover' ? { kind: 'session' } : null
 }
 
 export function createAnswerWatcher(options: AnswerWatcherOptions): AnswerWatcher {

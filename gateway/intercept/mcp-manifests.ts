@@ -216,15 +216,18 @@ function lacksName({ manifest, lists }: View, list: ListName, needs: readonly Ma
  */
 function viewKey({ route, origin, upstreamPath, headers }: Call, begun: string | null): string {
   const session = begun ?? headers['mcp-session-id']
-  const told = CREDENTIAL_HEADERS.map((name) => String(headers[name] ?? '')).join('\n') + choicesIn(headers)
+  const told = toldBy(headers)
   const place = `${route.name}\n${route.upstream === undefined ? origin : ''}${upstreamPath}`
-  if (session === undefined && told.length < CREDENTIAL_HEADERS.length) return place
+  if (session === undefined && told === '') return place
   return `${place}\n${sha256Hex(`${String(session ?? '')}\n${told}`)}`
 }
 
-/** Fields by which servers let a caller choose what is offered: `X-MCP-Toolsets`, `X-MCP-Readonly`. */
-function choicesIn(headers: Call['headers']): string {
-  let choices = ''
-  for (const name in headers) if (name.startsWith('x-mcp-')) choices += `\n${name}: ${String(headers[name])}`
-  return choices
+/** Who the caller says it is, and what it chooses of the offer (`X-MCP-Toolsets`, `X-MCP-Readonly`). */
+function toldBy(headers: Call['headers']): string {
+  let told = ''
+  for (const name in headers)
+    if (CREDENTIALS.has(name) || name.startsWith('x-mcp-')) told += `\n${name}: ${String(headers[name])}`
+  return told
 }
+
+const CREDENTIALS: ReadonlySet<string> = new Set(CREDENTIAL_HEADERS)

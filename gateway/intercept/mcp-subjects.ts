@@ -104,13 +104,13 @@ const MEMBERS = countingNames(['name', 'uri', 'arguments', '_meta'])
 
 /** What would let a call reach another thing than the one judged, or leave nothing to judge. */
 export function subjectProblem(messages: readonly Message[]): string | null {
-  const ids = new Set<MessageId>()
+  const ids = messages.length > 1 ? new Set<MessageId>() : null
   let judged = 0
   for (const message of messages) {
     if (message.kind === 'response') continue
     if (message.kind === 'request') {
-      if (ids.has(message.id)) return `The batch uses the id ${JSON.stringify(message.id)} twice.`
-      ids.add(message.id)
+      if (ids?.has(message.id) === true) return `The batch uses the id ${JSON.stringify(message.id)} twice.`
+      ids?.add(message.id)
     }
     if (!isJudged(message.method)) continue
     const { member, lists } = METHODS[message.method]

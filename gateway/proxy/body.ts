@@ -45,22 +45,20 @@ export function createBodies(room: () => number, silenceMs = SILENCE_MS): Bodies
   const free = (bytes: number): void => {
     held -= bytes
   }
-  const bounds: Room = { reserve, free }
   const leave = ({ at }: Reading): void => {
     const last = readings.pop()
     if (last === undefined || last.at === at) return
     last.at = at
     readings[at] = last
   }
+  const bounds: Room = { reserve, free, leave }
   return {
-    async read(request, maxBytes) {
-      if (Number(request.headers['content-length'] ?? 0) > maxBytes) return { ok: false, why: 'too_large' }
+    read(request, maxBytes) {
+      if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.resolve(TOO_LARGE)
       const reading = new Reading(request, maxBytes, bounds, readings.length)
       readings.push(reading)
       timer ??= setInterval(look, Math.min(LOOK_MS, silenceMs)).unref()
-      const result = await reading.done
-      leave(reading)
-      return result
+      return reading.done
     },
     release(body) {
       if (body.length > SHORT_BODY) free(body.length)
@@ -69,10 +67,14 @@ export function createBodies(room: () => number, silenceMs = SILENCE_MS): Bodies
   }
 }
 
+const TOO_LARGE = { ok: false, why: 'too_large' } as const
+
 interface Room {
   /** False when there is not that much left. */
   reserve(bytes: number): boolean
   free(bytes: number): void
+  /** It is over. */
+  leave(reading: Reading): void
 }
 
 class Reading {
@@ -129,6 +131,7 @@ class Reading {
   #settle(result: ReadBody): void {
     const request = this.#request
     request.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onClose).off('error', this.#onClose)
+    this.#room.leave(this)
     this.#resolve(result)
   }
 }

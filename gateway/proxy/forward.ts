@@ -3,7 +3,7 @@ import { EgressDenied, type EgressDenial } from '../egress/policy.ts'
 import type { AnswerWatcher, Call, Recogniser } from '../intercept/action.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { SHORT_BODY, type Bodies } from './body.ts'
+import { SHORT_BODY, type Bodies, type ReadBody } from './body.ts'
 import { startExchange, type Exchange, type ExchangeEnd } from './exchange.ts'
 import { isGrpc } from './grpc.ts'
 import { attachedTokens, upstreamHeaders } from './headers.ts'
@@ -47,7 +47,9 @@ export async function forward(
   passage: Passage,
   deps: ForwardDeps,
 ): Promise<ExchangeEnd> {
-  const body = call.body ?? (trip.upgrade === null ? await readShortBody(trip, deps) : null)
+  const reading = call.body === null && trip.upgrade === null ? readShortBody(trip, deps) : null
+  const read = reading === null ? null : await reading
+  const body = read?.ok === true ? read.body : call.body
   const exchange = startExchange({
     dispatcher: deps.upstreams.dispatcherOf(call, trip.upgrade !== null),
     path: call.upstreamPath,
@@ -70,13 +72,12 @@ export async function forward(
 }
 
 /** A short body of known length costs less as one piece than as a stream; null: it streams, or there is none. */
-async function readShortBody(trip: Trip, { bodies }: ForwardDeps): Promise<Buffer | null> {
+function readShortBody(trip: Trip, { bodies }: ForwardDeps): Promise<ReadBody> | null {
   const { request } = trip
   const length = request.headers['content-length']
   if (length === undefined || Number(length) > SHORT_BODY) return null
   inviteBody(trip)
-  const read = await bodies.read(request, SHORT_BODY)
-  return read.ok ? read.body : null
+  return bodies.read(request, SHORT_BODY)
 }
 
 function requestHeaders(trip: Trip, call: OutgoingCall, { verdicts }: Passage): string[] {

@@ -33,7 +33,8 @@ export interface RoadDeps extends SettlementDeps, ForwardDeps {
 /** Sends one request down the road; resolves when its answer is out and its outcome known. */
 export async function travel(trip: Trip, match: RouteMatch, deps: RoadDeps): Promise<void> {
   const recogniser = deps.recognisers[match.route.protocol]
-  const call = await intercept(trip, match, recogniser, deps)
+  const intercepted = intercept(trip, match, recogniser, deps)
+  const call = intercepted instanceof Promise ? await intercepted : intercepted
   if (call === null) return
   const recognised = recogniser.recognise(call)
   const read = recognised instanceof Promise ? await recognised : recognised
@@ -49,8 +50,8 @@ export async function travel(trip: Trip, match: RouteMatch, deps: RoadDeps): Pro
   await enforce(waiting.trip, call, action, settlement, deps)
 }
 
-/** Request → Call, with its body where the protocol needs it. Null: already answered, or the client has gone. */
-async function intercept(trip: Trip, match: RouteMatch, recogniser: Recogniser, deps: RoadDeps): Promise<Call | null> {
+/** Request → Call, with its body where the protocol needs it: a promise then. Null: already answered, or the client has gone. */
+function intercept(trip: Trip, match: RouteMatch, recogniser: Recogniser, deps: RoadDeps): Call | Promise<Call | null> {
   const { request, correlationId } = trip
   const { headers, rawHeaders, method = 'GET' } = request
   const { entrance, route, origin, upstreamPath } = match
@@ -69,10 +70,13 @@ async function intercept(trip: Trip, match: RouteMatch, recogniser: Recogniser, 
     upstreamPath,
     body,
   }
-  if (upgrade !== null || !recogniser.needsBody(call)) return call
+  return upgrade !== null || !recogniser.needsBody(call) ? call : withBody(call, trip, recogniser, deps)
+}
+
+async function withBody(call: Call, trip: Trip, recogniser: Recogniser, deps: RoadDeps): Promise<Call | null> {
   const limit = trip.settings.config.limits.proxied_body
-  if (Number(headers['content-length'] ?? 0) <= limit) inviteBody(trip)
-  const read = await deps.bodies.read(request, limit)
+  if (Number(call.headers['content-length'] ?? 0) <= limit) inviteBody(trip)
+  const read = await deps.bodies.read(trip.request, limit)
   if (!read.ok) {
     refuseBody(trip, call, read.why, recogniser, deps)
     return null

@@ -138,7 +138,8 @@ async function conclude(judgement: Judgement, settling: Settling): Promise<Passi
   const isMonitored = verdict.action === 'CONTINUE_WITH_MONITORING'
   const watches = isMonitored ? await openWindows(used, settling) : UNWATCHED
   if (watches === null) return concludeUnmonitored(used, settling)
-  const failure = await record(used, 'forwarded', null, settling)
+  const recording = record(used, 'forwarded', null, settling)
+  const failure = recording instanceof Promise ? await recording : recording
   if (failure === null) return passing('forwarded', used, watches, settling)
   await closeUnsent(watches)
   return concludeUndecided(failure, settling)
@@ -299,13 +300,13 @@ async function openWindow(decisionId: string, { call, deps }: Settling): Promise
   }
 }
 
-/** The call's own rows, before its effect. Null when they are written; what could not be written was not decided. */
-async function record(
+/** The call's own rows, before its effect. Null when they are written; what could not be written was not decided. At once where they wait for a batch. */
+function record(
   judgement: Judgement,
   effect: NonNullable<InterceptionRow['effect']>,
   breakGlassId: string | null,
   { call, action, deps }: Settling,
-): Promise<Extract<Judgement, { readonly kind: 'undecided' }> | null> {
+): Unrecorded | null | Promise<Unrecorded | null> {
   const shared = {
     correlationId: call.correlationId,
     tenant: call.caller.tenant,
@@ -316,29 +317,46 @@ async function record(
     breakGlassId,
     violations: null,
   }
+  const writings: Promise<void>[] = []
   try {
-    if (judgement.kind === 'undecided') {
-      const row = {
-        ...shared,
-        action: shortName(action.name),
-        decisionId: null,
-        executionAction: 'STOP',
-        effect,
-      } as const
-      await deps.store.recordInterception(row)
-      return null
-    }
-    for (const { subject, verdict } of judgement.verdicts) {
-      const { decisionId, action: executionAction, basis } = verdict
-      const own = effect === 'forwarded' && basis === 'receipt' ? 'receipt' : effect
-      const row = { ...shared, action: shortName(subject.name), decisionId, executionAction, effect: own }
+    for (const { name, decisionId, executionAction, isByReceipt } of recordedOf(judgement, action)) {
+      const own = effect === 'forwarded' && isByReceipt ? 'receipt' : effect
+      const row = { ...shared, action: shortName(name), decisionId, executionAction, effect: own }
       const writing = deps.store.recordInterception(row)
-      if (writing instanceof Promise) await writing
+      if (writing instanceof Promise) writings.push(writing)
     }
+  } catch (error) {
+    return undecided(error)
+  }
+  return writings.length === 0 ? null : written(writings)
+}
+
+type Unrecorded = Extract<Judgement, { readonly kind: 'undecided' }>
+
+async function written(writings: readonly Promise<void>[]): Promise<Unrecorded | null> {
+  try {
+    await Promise.all(writings)
     return null
   } catch (error) {
     return undecided(error)
   }
+}
+
+interface Recorded extends Pick<InterceptionRow, 'decisionId' | 'executionAction'> {
+  readonly name: string
+  readonly isByReceipt: boolean
+}
+
+/** One for each thing that was judged; one for all where nothing was. */
+function recordedOf(judgement: Judgement, action: JudgedAction): readonly Recorded[] {
+  if (judgement.kind === 'undecided')
+    return [{ name: action.name, decisionId: null, executionAction: 'STOP', isByReceipt: false }]
+  return judgement.verdicts.map(({ subject, verdict }) => ({
+    name: subject.name,
+    decisionId: verdict.decisionId,
+    executionAction: verdict.action,
+    isByReceipt: verdict.basis === 'receipt',
+  }))
 }
 
 /** Callers name what they ask for, at any length: the ledger and the log keep as much of it as somebody reads. */
