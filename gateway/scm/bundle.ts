@@ -7,7 +7,7 @@ import { ok } from '../../engine/base.ts'
 import type { DocumentLimits, Result } from '../../engine/index.ts'
 import type { Flow } from '../flow/flow.ts'
 import { engine } from '../judging.ts'
-import { mayReferToFiles } from './file-references.ts'
+import { decodeFile, mayReferToFiles } from './file-references.ts'
 import { referencedFiles, type FileTexts } from './referenced-files.ts'
 
 export interface Bundle {
@@ -105,15 +105,7 @@ function moved(reference: string, from: string, root: string, documents: Readonl
 function fileOf(reference: string, from: string): string | null {
   const [file = ''] = reference.split('#', 1)
   if (file === '' || file.startsWith('/') || /^[a-z][a-z0-9+.-]*:/i.test(file)) return null
-  return posix.normalize(posix.join(posix.dirname(from), decoded(file)))
-}
-
-function decoded(file: string): string {
-  try {
-    return decodeURIComponent(file)
-  } catch {
-    return file
-  }
+  return posix.normalize(posix.join(posix.dirname(from), decodeFile(file)))
 }
 
 /** A copy with other references. Parts that a YAML alias shares are copied once. */

@@ -37,7 +37,7 @@ function addFilePart(reference: string, found: Set<string>): void {
 }
 
 /** A `$ref` is a URI reference: `my%20schema.yaml` names `my schema.yaml`. */
-function decodeFile(file: string): string {
+export function decodeFile(file: string): string {
   try {
     return decodeURIComponent(file)
   } catch {
