@@ -305,24 +305,13 @@ function record(
   judgement: Judgement,
   effect: NonNullable<InterceptionRow['effect']>,
   breakGlassId: string | null,
-  { call, action, deps }: Settling,
+  settling: Settling,
 ): Unrecorded | null | Promise<Unrecorded | null> {
-  const shared = {
-    correlationId: call.correlationId,
-    tenant: call.caller.tenant,
-    route: call.route.name,
-    protocol: call.route.protocol,
-    enforced: call.route.mode === 'enforce',
-    at: deps.now(),
-    breakGlassId,
-    violations: null,
-  }
+  const { store } = settling.deps
   const writings: Promise<void>[] = []
   try {
-    for (const { name, decisionId, executionAction, isByReceipt } of recordedOf(judgement, action)) {
-      const own = effect === 'forwarded' && isByReceipt ? 'receipt' : effect
-      const row = { ...shared, action: shortName(name), decisionId, executionAction, effect: own }
-      const writing = deps.store.recordInterception(row)
+    for (const row of rowsOf(judgement, effect, breakGlassId, settling)) {
+      const writing = store.recordInterception(row)
       if (writing instanceof Promise) writings.push(writing)
     }
   } catch (error) {
@@ -342,20 +331,31 @@ async function written(writings: readonly Promise<void>[]): Promise<Unrecorded |
   }
 }
 
-interface Recorded extends Pick<InterceptionRow, 'decisionId' | 'executionAction'> {
-  readonly name: string
-  readonly isByReceipt: boolean
-}
-
 /** One for each thing that was judged; one for all where nothing was. */
-function recordedOf(judgement: Judgement, action: JudgedAction): readonly Recorded[] {
+function rowsOf(
+  judgement: Judgement,
+  effect: NonNullable<InterceptionRow['effect']>,
+  breakGlassId: string | null,
+  { call, action, deps }: Settling,
+): readonly InterceptionRow[] {
+  const shared = {
+    correlationId: call.correlationId,
+    tenant: call.caller.tenant,
+    route: call.route.name,
+    protocol: call.route.protocol,
+    enforced: call.route.mode === 'enforce',
+    at: deps.now(),
+    breakGlassId,
+    violations: null,
+  }
   if (judgement.kind === 'undecided')
-    return [{ name: action.name, decisionId: null, executionAction: 'STOP', isByReceipt: false }]
+    return [{ ...shared, action: shortName(action.name), decisionId: null, executionAction: 'STOP', effect }]
   return judgement.verdicts.map(({ subject, verdict }) => ({
-    name: subject.name,
+    ...shared,
+    action: shortName(subject.name),
     decisionId: verdict.decisionId,
     executionAction: verdict.action,
-    isByReceipt: verdict.basis === 'receipt',
+    effect: effect === 'forwarded' && verdict.basis === 'receipt' ? 'receipt' : effect,
   }))
 }
 
