@@ -2,7 +2,14 @@
  * The part of the public face that is needed before anything is judged: vocabulary, schema types, hashes, strict JSON, and the
  * verification of receipts. Whoever imports this alone has loaded neither the comparison nor the policies (docs/decisions/0019).
  */
-export { canonicalArtifactType, ARTIFACT_TYPES, artifactDigest, byCodeUnit, inputFingerprint } from './change-set.ts'
+export {
+  canonicalArtifactType,
+  ARTIFACT_TYPES,
+  artifactDigest,
+  byCodeUnit,
+  changeSetDigests,
+  inputFingerprint,
+} from './change-set.ts'
 export { readJson } from './contracts/json-text.ts'
 export { DEFAULT_DOCUMENT_LIMITS } from './contracts/limits.ts'
 export {

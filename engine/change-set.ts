@@ -20,6 +20,8 @@ const TYPE_ALIASES: Readonly<Record<string, ArtifactType>> = { grpc: 'protobuf',
 export interface Artifact {
   readonly id: string
   readonly type: ArtifactType
+  /** The name of the type as the caller wrote it, where it is an alias. */
+  readonly submittedType?: string
   readonly before: string
   readonly after: string
   /** Path in the repository it comes from, where known. */
@@ -38,18 +40,65 @@ export function inputFingerprint(artifacts: readonly Artifact[], sha256: Sha256)
   return digestJson({ profile: 'change-set.v1', artifacts: rows }, sha256)
 }
 
-/** Like the input fingerprint, over digests of the sides: for those who hold the digests only (wire.md §5). */
+/** U+001F, unit separator: cannot occur in a hex digest, so the joined text has one reading. */
+const SEPARATOR = '\u001f'
+
+/** What identifies a change set (wire.md §5). */
+export interface ChangeSetDigests {
+  readonly inputFingerprint: Digest
+  readonly artifactDigest: Digest
+  readonly submittedSetDigest: Digest
+}
+
+/** All three digests; each side is hashed once. */
+export function changeSetDigests(artifacts: readonly Artifact[], sha256: Sha256): ChangeSetDigests {
+  const hashed = artifacts.map((artifact) => hashedArtifact(artifact, sha256))
+  return {
+    inputFingerprint: inputFingerprint(artifacts, sha256),
+    artifactDigest: digestOfContents(hashed, sha256),
+    submittedSetDigest: digestOfSet(hashed, sha256),
+  }
+}
+
+/**
+ * Identity of the contents alone: neither id, type nor profile is in it, so whoever holds both sides can recompute it. The type
+ * *as submitted* decides the order, not the canonical one.
+ */
 export function artifactDigest(artifacts: readonly Artifact[], sha256: Sha256): Digest {
+  return digestOfContents(
+    artifacts.map((artifact) => hashedArtifact(artifact, sha256)),
+    sha256,
+  )
+}
+
+interface HashedArtifact extends Pick<Artifact, 'id' | 'type' | 'submittedType'> {
+  /** 64 lowercase hex digits each. */
+  readonly before: string
+  readonly after: string
+}
+
+function hashedArtifact(artifact: Artifact, sha256: Sha256): HashedArtifact {
+  return { ...artifact, before: sha256(artifact.before), after: sha256(artifact.after) }
+}
+
+function digestOfContents(artifacts: readonly HashedArtifact[], sha256: Sha256): Digest {
+  const submitted = ({ type, submittedType = type }: HashedArtifact): string => submittedType
+  const sorted = [...artifacts].sort((a, b) => byCodeUnit(submitted(a), submitted(b)) || byCodeUnit(a.id, b.id))
+  return digestText(sorted.map(({ before, after }) => before + after).join(SEPARATOR), sha256)
+}
+
+/** Of what was submitted, with ids and canonical types. */
+function digestOfSet(artifacts: readonly HashedArtifact[], sha256: Sha256): Digest {
   const rows = inCanonicalOrder(artifacts).map(({ id, type, before, after }) => ({
     id,
     type,
-    before: digestText(before, sha256),
-    after: digestText(after, sha256),
+    before: `sha256:${before}`,
+    after: `sha256:${after}`,
   }))
   return digestJson({ profile: 'artifact-set.v1', artifacts: rows }, sha256)
 }
 
-function inCanonicalOrder(artifacts: readonly Artifact[]): readonly Artifact[] {
+function inCanonicalOrder<T extends Pick<Artifact, 'id' | 'type'>>(artifacts: readonly T[]): readonly T[] {
   return [...artifacts].sort((a, b) => byCodeUnit(a.type, b.type) || byCodeUnit(a.id, b.id))
 }
 

@@ -1,6 +1,13 @@
 /** The public face of the engine: what the gateway and library users may import. Named exports only. */
-export { canonicalArtifactType, ARTIFACT_TYPES, artifactDigest, byCodeUnit, inputFingerprint } from './change-set.ts'
-export type { Artifact, ArtifactType } from './change-set.ts'
+export {
+  canonicalArtifactType,
+  ARTIFACT_TYPES,
+  artifactDigest,
+  byCodeUnit,
+  changeSetDigests,
+  inputFingerprint,
+} from './change-set.ts'
+export type { Artifact, ArtifactType, ChangeSetDigests } from './change-set.ts'
 export { mayProceed, readDecision } from './consumer.ts'
 export type { AttemptFacts, DecisionReading, Permission, ReadDecision } from './consumer.ts'
 export { compare, DEFAULT_DOCUMENT_LIMITS } from './compare.ts'

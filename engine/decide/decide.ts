@@ -1,5 +1,6 @@
 /** Findings + policy + context → verdict. Pure and total: every failure on the way ends in a reason and a decision that is not ALLOW. */
 import type { ArtifactAnalysis } from '../compare.ts'
+import type { ChangeSetDigests } from '../change-set.ts'
 import { countFindings, type FindingGroup } from '../finding.ts'
 import { digestJson, type Digest, type Sha256 } from '../hash.ts'
 import type { Approvers, ChangeSetRuling, CompiledPolicy, PolicyOccasion, Release } from '../policy/policy.ts'
@@ -35,7 +36,7 @@ import { riskFactors, riskScore, SCORER_VERSION } from './risk.ts'
 import { clip } from './text.ts'
 import type { ArtifactVerdict, SeveritySummary, Verdict } from './verdict.ts'
 
-export interface DecideInput {
+export interface DecideInput extends ChangeSetDigests {
   /** One row an artifact of the change set; a failed one makes the analysis incomplete. */
   readonly analyses: readonly ArtifactAnalysis[]
   readonly context: DecisionContext
@@ -51,8 +52,6 @@ export interface DecideInput {
   readonly observed?: readonly DeclaredConsumer[] | null
   /** Earlier decisions of the same scope, newest first, for policies that look back (`historyWindow`); absent: none. */
   readonly history?: readonly EarlierDecision[]
-  readonly inputFingerprint: Digest
-  readonly artifactDigest: Digest
   /** JCS of `[id, level]` of every rule (wire.md §5). */
   readonly rulesetHash: Digest
   /** policy_hash that the operator expects; null when none is pinned. */
@@ -132,6 +131,7 @@ export function decide(input: DecideInput): Verdict {
     fingerprint,
     input_fingerprint: input.inputFingerprint,
     artifact_digest: input.artifactDigest,
+    submitted_set_digest: input.submittedSetDigest,
     policy_hash: policy.hash,
     ruleset_hash: input.rulesetHash,
     scorer_version: SCORER_VERSION,

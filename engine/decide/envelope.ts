@@ -52,7 +52,7 @@ export function buildEnvelope(verdict: Verdict, issuance: Issuance): EnvelopeDra
     ...completenessMembers(issuance.completeness, {
       context: verdict.context,
       audience: issuance.audience,
-      submitted: verdict.artifact_digest,
+      submitted: verdict.submitted_set_digest,
     }),
     ...WITHOUT_PRODUCER,
   }

@@ -85,6 +85,7 @@ export interface Verdict {
   readonly fingerprint: Digest
   readonly input_fingerprint: Digest
   readonly artifact_digest: Digest
+  readonly submitted_set_digest: Digest
   readonly policy_hash: Digest
   readonly ruleset_hash: Digest
   readonly scorer_version: string

@@ -14,7 +14,14 @@ export function artifactsOf(requested: readonly RequestedArtifact[]): readonly A
   return requested.map(({ id, type, before, after, path }) => {
     const canonical = canonicalArtifactType(type)
     if (canonical === null) throw new GatewayError('UNSUPPORTED_ARTIFACT_TYPE')
-    return { id, type: canonical, before, after, ...(path !== undefined && { path }) }
+    return {
+      id,
+      type: canonical,
+      ...(canonical !== type && { submittedType: type }),
+      before,
+      after,
+      ...(path !== undefined && { path }),
+    }
   })
 }
 

@@ -35,6 +35,7 @@ export function runCase(policy: CompiledPolicy, policyCase: PolicyCase, now: num
     release: releaseOf(policyCase),
     inputFingerprint: digestJson(input, sha256Hex),
     artifactDigest: digestJson(input, sha256Hex),
+    submittedSetDigest: digestJson(input, sha256Hex),
     rulesetHash: rulesetHash(sha256Hex),
     policyPin: null,
     consumers: (policyCase.consumers ?? []).map((name) => ({

@@ -1,12 +1,11 @@
 /** `preflight policy simulate` and `explain`: what a pack would decide on a change in this process, and which rules say so. Never permission. */
 import {
   decide,
-  artifactDigest,
   canonicalArtifactType,
+  changeSetDigests,
   compare,
   DEFAULT_DOCUMENT_LIMITS,
   EMPTY_CONTEXT,
-  inputFingerprint,
   judge,
   rulesetHash,
   sniffArtifactType,
@@ -93,8 +92,7 @@ async function inputOf(policy: CompiledPolicy, args: Arguments, io: CommandIo): 
     policy,
     scope: null,
     route: args.value('route') ?? null,
-    inputFingerprint: inputFingerprint([artifact], sha256Hex),
-    artifactDigest: artifactDigest([artifact], sha256Hex),
+    ...changeSetDigests([artifact], sha256Hex),
     rulesetHash: rulesetHash(sha256Hex),
     policyPin: null,
     now,

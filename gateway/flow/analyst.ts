@@ -1,14 +1,21 @@
 /** Comparisons, hashes and big request bodies: on this thread when small, in a worker when large, and each comparison once (LRU by content). */
 import { LRUCache } from 'lru-cache'
 import { byCodeUnit, countFindings, DEFAULT_DOCUMENT_LIMITS, fail } from '../../engine/base.ts'
-import type { Artifact, CompareOptions, Comparison, DocumentLimits, Result } from '../../engine/index.ts'
+import type {
+  Artifact,
+  ChangeSetDigests,
+  CompareOptions,
+  Comparison,
+  DocumentLimits,
+  Result,
+} from '../../engine/index.ts'
 import type { Config } from '../config/schema.ts'
 import { GatewayError } from '../errors.ts'
 import { sha256Hex } from '../hash.ts'
 import type { CurrentSettings } from '../settings.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { ChangeSetDigests, Flow } from './flow.ts'
+import type { Flow } from './flow.ts'
 import { createPool } from './pool.ts'
 import { runTask, type TaskAnswers, type TaskKind, type TaskOf } from './task.ts'
 

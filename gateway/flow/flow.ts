@@ -6,13 +6,13 @@ import type {
   Artifact,
   ArtifactAnalysis,
   ArtifactType,
+  ChangeSetDigests,
   CompareOptions,
   CompiledPolicy,
   Comparison,
   CompletenessFacts,
   DecisionContext,
   DecisionScope,
-  Digest,
   Envelope,
   Problem,
   Release,
@@ -24,12 +24,6 @@ import type {
 export interface Caller {
   readonly tenant: string
   readonly audience: string | null
-}
-
-/** Identity of a submitted change set (wire.md §5). */
-export interface ChangeSetDigests {
-  readonly inputFingerprint: Digest
-  readonly artifactDigest: Digest
 }
 
 /** An artifact that is known to belong to the change set, and why it could not be had whole. */

@@ -6,10 +6,9 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { Static, Type } from 'typebox'
 import {
-  artifactDigest,
+  changeSetDigests,
   compare,
   decide,
-  inputFingerprint,
   ok,
   rulesetHash,
   type Artifact,
@@ -52,10 +51,7 @@ export async function replay(
   if (kept === null) return missing('its input was kept in a form that this version does not know')
   const artifacts = await artifactsOf(kept, store)
   if (!artifacts.ok) return artifacts
-  const identity = {
-    inputFingerprint: inputFingerprint(artifacts.value, sha256Hex),
-    artifactDigest: artifactDigest(artifacts.value, sha256Hex),
-  }
+  const identity = changeSetDigests(artifacts.value, sha256Hex)
   if (identity.inputFingerprint !== row.inputFingerprint)
     return missing('what was kept is not what the ledger says was judged')
   const consumers = await consumersOf(kept, store)

@@ -1,12 +1,19 @@
 /** What may be too slow for the event loop, as plain tasks: the same code runs here for small input and in a worker for large (law 7 of CONTRIBUTING.md). */
 import { engine } from '../judging.ts'
 import { isUtf8 } from 'node:buffer'
-import { artifactDigest, fail, inputFingerprint, ok, readJson } from '../../engine/base.ts'
-import type { Artifact, ArtifactType, CompareOptions, Comparison, DocumentLimits, Result } from '../../engine/index.ts'
+import { changeSetDigests, fail, ok, readJson } from '../../engine/base.ts'
+import type {
+  Artifact,
+  ArtifactType,
+  ChangeSetDigests,
+  CompareOptions,
+  Comparison,
+  DocumentLimits,
+  Result,
+} from '../../engine/index.ts'
 import { bundledText } from '../scm/bundle.ts'
 import { fileReferences } from '../scm/file-references.ts'
 import { sha256Hex } from '../hash.ts'
-import type { ChangeSetDigests } from './flow.ts'
 
 export interface CompareTask {
   readonly kind: 'compare'
@@ -67,11 +74,7 @@ const decoder = new TextDecoder()
 
 const RUNNERS: { readonly [Kind in TaskKind]: (task: TaskOf<Kind>) => Result<TaskAnswers[Kind]> } = {
   compare: ({ artifact, options }) => engine().compare(artifact, options, sha256Hex),
-  digest: ({ artifacts }) =>
-    ok({
-      inputFingerprint: inputFingerprint(artifacts, sha256Hex),
-      artifactDigest: artifactDigest(artifacts, sha256Hex),
-    }),
+  digest: ({ artifacts }) => ok(changeSetDigests(artifacts, sha256Hex)),
   // A decoder would put U+FFFD for what is not UTF-8, and the hash would be of something nobody sent.
   read: ({ bytes, limits }) =>
     isUtf8(bytes)

@@ -3,11 +3,10 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import {
-  artifactDigest,
+  changeSetDigests,
   compare,
   compilePolicy,
   decide,
-  inputFingerprint,
   rulesetHash,
   type ArtifactAnalysis,
   type CompiledPolicy,
@@ -34,8 +33,7 @@ export function decidedByEngine({
     context,
     policy: packOf(policy),
     scope,
-    inputFingerprint: inputFingerprint(artifacts, sha256),
-    artifactDigest: artifactDigest(artifacts, sha256),
+    ...changeSetDigests(artifacts, sha256),
     rulesetHash: rulesetHash(sha256),
     policyPin: null,
     now: NOW,

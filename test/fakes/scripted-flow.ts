@@ -1,9 +1,8 @@
 /** A flow that decides what the test says and remembers what it was asked; envelopes have every required member. */
 import {
-  artifactDigest,
+  changeSetDigests,
   DECISION_CLASSES,
   DEFAULT_DOCUMENT_LIMITS,
-  inputFingerprint,
   ok,
   readJson,
   type Comparison,
@@ -47,11 +46,7 @@ export function scriptedFlow(script: Script): ScriptedFlow {
     asked,
     ...INLINE_TEXTS,
     readJson: (bytes) => Promise.resolve(readJson(Buffer.from(bytes).toString('utf8'), DEFAULT_DOCUMENT_LIMITS)),
-    digests: (artifacts) =>
-      Promise.resolve({
-        inputFingerprint: inputFingerprint(artifacts, sha256Hex),
-        artifactDigest: artifactDigest(artifacts, sha256Hex),
-      }),
+    digests: (artifacts) => Promise.resolve(changeSetDigests(artifacts, sha256Hex)),
     compare: script.compare ?? (() => Promise.resolve(ok(NO_CHANGE))),
     async authorize(request) {
       asked.push(request)

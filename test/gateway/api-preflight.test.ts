@@ -119,6 +119,10 @@ describe('authorize', () => {
     const expected = inputFingerprint([{ id: 'pets', type: 'openapi', before: PETS, after: PETS_WITH_POST }], sha256)
     assert.equal(at(body, 'input_fingerprint'), expected)
     assert.equal(at(body, 'decision_result', 'input_fingerprint'), expected)
+    assert.equal(
+      at(body, 'decision_result', 'artifact_digest'),
+      `sha256:${sha256(sha256(PETS) + sha256(PETS_WITH_POST))}`,
+    )
   })
 
   it('stops a breaking change, and the receipt of a stop authorizes nothing', async () => {

@@ -66,7 +66,7 @@ for (const [name, known, mode, channel] of MODES) {
     assert.equal(envelope.change_set_commitment, commits ? ROOT.root : null)
     assert.equal(envelope.change_set_commitment_alg, commits ? 'changeset.sorted-leaf.v1' : null)
     assert.equal(envelope.completeness_count, commits ? 3 : null)
-    assert.equal(envelope.submitted_set_digest, envelope.artifact_digest)
+    assert.equal(envelope.submitted_set_digest, digest('submitted set'))
   })
 }
 
