@@ -8,14 +8,13 @@ import { join } from 'node:path'
 import { createHistogram, performance } from 'node:perf_hooks'
 import { parse } from 'yaml'
 import {
-  artifactDigest,
+  changeSetDigests,
   buildEnvelope,
   compare,
   compilePolicy,
   decide,
   digestText,
   EMPTY_CONTEXT,
-  inputFingerprint,
   issueReceipt,
   type Artifact,
   type DecideInput,
@@ -47,8 +46,7 @@ function inputOf(artifact: Artifact): DecideInput {
     context: { ...EMPTY_CONTEXT, operation: 'tool_call' },
     policy: policy.value,
     scope: { tool: TOOL.name },
-    inputFingerprint: inputFingerprint([artifact], sha256),
-    artifactDigest: artifactDigest([artifact], sha256),
+    ...changeSetDigests([artifact], sha256),
     rulesetHash: digestText('rules of the bench', sha256),
     policyPin: null,
     now: 1_800_000_000,
@@ -86,7 +84,7 @@ export function decisionSection(): Promise<Section> {
   const unchanged = inputOf({ ...manifest, after: before })
   const breaking = inputOf({ ...manifest, after: JSON.stringify({ tools: [changed] }) })
   const signer = testSigner()
-  const issue = { issuer: 'bench', previous: null }
+  const issue = { tenant: 'local', issuer: 'bench', previous: null }
   const allow = timed(() => decideOnce(unchanged))
   const rows = [
     ['contract unchanged, without signing', allow],

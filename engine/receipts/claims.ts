@@ -41,6 +41,7 @@ export const ReceiptClaims = Type.Object(
     fbe: Type.Optional(
       Type.Literal(true, { description: 'fingerprint_binding_expected; absent when it is not expected.' }),
     ),
+    tnt: Type.Optional(words('Tenant; absent from receipts of versions that did not sign it.')),
   },
   { $schema: 'https://json-schema.org/draft/2020-12/schema', $id: 'receipt-claims.json', title: 'Claims of a receipt' },
 )
@@ -51,6 +52,8 @@ export const receiptClaimsSchema: TSchema = ReceiptClaims
 export interface ReceiptIssue {
   /** `iss` claim: who signs, e.g. the public address of the gateway. */
   readonly issuer: string
+  /** `tnt` claim: whose decision it is. */
+  readonly tenant: string | null
   /** SHA-256 of the token that this one follows, `digestText(token, sha256)`; null for the first. */
   readonly previous: Digest | null
 }
@@ -58,7 +61,7 @@ export interface ReceiptIssue {
 export function receiptClaims(
   draft: EnvelopeDraft,
   bodyHash: Digest,
-  { issuer, previous }: ReceiptIssue,
+  { issuer, tenant, previous }: ReceiptIssue,
 ): ReceiptClaims {
   const issuedAt = instantSeconds(draft.evaluated_at)
   return {
@@ -71,6 +74,7 @@ export function receiptClaims(
     ifp: draft.input_fingerprint,
     bh: bodyHash,
     act: draft.execution_action,
+    tnt: tenant,
     op: draft.operation ?? null,
     env: draft.environment ?? null,
     tgt: draft.target_id ?? null,

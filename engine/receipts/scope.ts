@@ -14,6 +14,7 @@ interface ScopeMember {
 
 /** In the order of precedence of their reasons. */
 const MEMBERS: readonly ScopeMember[] = [
+  { member: 'tenant', claim: 'tnt', mismatch: 'tenant_mismatch', when_absent: 'compared' },
   { member: 'audience', claim: 'sub', mismatch: 'audience_mismatch', when_absent: 'compared', fits_null: true },
   { member: 'operation', claim: 'op', mismatch: 'operation_mismatch', when_absent: 'required' },
   { member: 'environment', claim: 'env', mismatch: 'environment_mismatch', when_absent: 'bound' },
@@ -33,9 +34,19 @@ export interface ScopeVerdict {
   readonly mismatches: readonly ReceiptMismatch[]
 }
 
-export function compareScope(claims: ReceiptClaims, context: IntendedContext): ScopeVerdict {
+/** @param tenants whose receipts are taken; absent: those of every tenant */
+export function compareScope(
+  claims: ReceiptClaims,
+  context: IntendedContext,
+  tenants?: readonly string[],
+): ScopeVerdict {
   const mismatches: ReceiptMismatch[] = []
   let mismatched: ReceiptReason | null = null
+  const tenant = claims.tnt ?? null
+  if (tenants !== undefined && (tenant === null || !tenants.includes(tenant))) {
+    mismatches.push({ member: 'tenant', expected: tenant, stated: tenants.join(', ') })
+    mismatched = 'tenant_mismatch'
+  }
   let isIncomplete = false
   for (const { member, claim, mismatch, when_absent: whenAbsent, fits_null: fitsNull } of MEMBERS) {
     const signed = claims[claim]

@@ -23,6 +23,7 @@ export interface IntendedContext {
   readonly input_fingerprint?: string | null
   readonly artifact_digest?: string | null
   readonly audience?: string | null
+  readonly tenant?: string | null
 }
 
 export type ReceiptStatus =
@@ -85,6 +86,7 @@ export const RECEIPT_REASONS = {
   revoked: { ...OURS, status: 'VERIFIED_REVOKED', note: 'The receipt was revoked.' },
   superseded: { ...OURS, status: 'VERIFIED_SUPERSEDED', note: 'A newer decision takes its place.' },
   consumed: { ...OURS, status: 'VERIFIED_CONSUMED', note: 'The receipt was for one use and has been used.' },
+  tenant_mismatch: { ...OURS, status: 'VERIFIED_SCOPE_MISMATCH', note: 'The receipt is of another tenant.' },
   audience_mismatch: {
     ...OURS,
     status: 'VERIFIED_WRONG_AUDIENCE',

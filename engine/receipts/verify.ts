@@ -26,6 +26,8 @@ export interface VerifyInput {
   readonly envelope?: unknown
   /** Absent: authenticity only. */
   readonly context?: IntendedContext
+  /** Tenants whose receipts are taken for the attempt; absent: those of every tenant. */
+  readonly tenants?: readonly string[]
   readonly state: ReceiptStanding
   readonly sha256: Sha256
 }
@@ -38,7 +40,7 @@ export function verifyReceipt(input: VerifyInput): ReceiptVerification {
   const key = input.keys.get(keyId)
   const forgery = authenticityFault(parsed.value, key, input)
   if (forgery !== null) return refused(forgery, input.context)
-  const scope = input.context ? compareScope(claims, input.context) : null
+  const scope = input.context ? compareScope(claims, input.context, input.tenants) : null
   const reason = standingFault(claims, input) ?? scope?.reason ?? decisionFault(claims)
   const answer = verified(claims, reason, scope, key?.status === 'retired')
   return answer.currently_authorized === true && input.state === 'unchecked'

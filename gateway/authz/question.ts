@@ -9,7 +9,7 @@ import { ERRORS, GatewayError, type ErrorCode } from '../errors.ts'
 import type { Answer, Call, CallHead, JudgedAction, Refusal } from '../intercept/action.ts'
 import { httpRefusal, jsonAnswer } from '../intercept/refusal.ts'
 import { attachedTokens } from '../proxy/headers.ts'
-import { ANYBODY } from '../proxy/proxy-auth.ts'
+import { ANYBODY, callerOn } from '../proxy/proxy-auth.ts'
 import type { RoadParts } from '../proxy/road-parts.ts'
 import { coversUpgrade, letOn, unjudgedUpgrade } from '../proxy/refusals.ts'
 import { settleCall, type Passing } from '../proxy/settlement.ts'
@@ -103,7 +103,14 @@ async function answerCall(
   { road, settings }: { readonly road: RoadParts; readonly settings: Settings },
 ): Promise<Verdict> {
   const { correlationId, method, headers, rawHeaders, body } = question
-  const head: CallHead = { ...match, correlationId, caller: ANYBODY, method, headers, rawHeaders }
+  const head: CallHead = {
+    ...match,
+    correlationId,
+    caller: callerOn(match.route, ANYBODY),
+    method,
+    headers,
+    rawHeaders,
+  }
   const recogniser = road.recognisers[match.route.protocol]
   const isNeeded = recogniser.needsBody(head)
   const isHad = body.kind === 'whole'

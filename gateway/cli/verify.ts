@@ -36,6 +36,7 @@ const CONTEXT_OPTIONS = [
     value: 'HASH',
     help: 'Digest of the artifacts about to be acted on.',
   },
+  { name: 'tenant', member: 'tenant', value: 'NAME', help: 'Tenant that the receipt must be of.' },
   { name: 'audience', member: 'audience', value: 'V', help: 'Who asked for the decision, v:….' },
 ] as const satisfies readonly (OptionSpec & { readonly member: keyof IntendedContext })[]
 

@@ -156,11 +156,23 @@ export const RouteConfig = Type.Object(
       default: 'closed',
       description: 'open: a call that could not be judged is forwarded, counted and logged.',
     }),
+    tenants: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+      default: ['local'],
+      minItems: 1,
+      uniqueItems: true,
+      description:
+        'Tenants that the route serves: receipts of other tenants authorize nothing here, and a key stands for receipts of its own tenant only. Calls without a key are of the tenant local, or of the first one named.',
+    }),
     receipts: strict(
       {
         attach: Type.Boolean({
           default: true,
-          description: 'Send Preflight-Receipt (and Preflight-Decision) upstream.',
+          description: 'Send Preflight-Receipt upstream.',
+        }),
+        envelope: Type.Boolean({
+          default: false,
+          description:
+            'Send the decision envelope upstream too, as Preflight-Decision (base64url), when it fits into 8 KiB. Many servers take 8 KiB of header in all; a destination can ask for the envelope by decision id instead.',
         }),
         accept: Type.Boolean({
           default: false,

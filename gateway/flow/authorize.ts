@@ -165,6 +165,7 @@ async function sign(
   const signer = signerOf(deps)
   const prepared = engine().prepareReceipt(draft, signer.keyId, sha256Hex, {
     issuer: settings.config.public_url ?? 'preflight-gateway',
+    tenant: request.caller.tenant,
     previous: request.previousReceipt === null ? null : digestText(request.previousReceipt, sha256Hex),
   })
   const issued = prepared.finish(await signatureOf(signer, prepared.signingInput))

@@ -1,5 +1,5 @@
 /** API keys: how they are made, hashed and named (wire.md §1). A key itself is shown once and kept nowhere. */
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { sha256Hex } from '../hash.ts'
 import type { ApiKey, Role } from '../store/store.ts'
 
@@ -8,6 +8,18 @@ export const LOCAL_TENANT = 'local'
 
 /** Plan of a self-hosted key unless another is named (wire.md §11). */
 export const DEFAULT_PLAN = 'enterprise'
+
+const SIGNUP = 'signup-'
+
+/** A tenant of its own for a key that was signed up: what strangers decide is nobody else's to read. */
+export function signupTenant(): string {
+  return SIGNUP + randomUUID()
+}
+
+/** True for the tenants that `signupTenant` made. */
+export function isSignupTenant(tenant: string): boolean {
+  return tenant.startsWith(SIGNUP)
+}
 
 export const ROLES = ['agent', 'approver', 'admin'] as const satisfies readonly Role[]
 

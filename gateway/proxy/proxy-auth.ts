@@ -1,6 +1,7 @@
 /** Who uses the proxy (RFC 9110 §11.7): the holder of an API key, where the configuration asks for one. */
 import type { IncomingHttpHeaders } from 'node:http'
-import { hashApiKey, LOCAL_TENANT } from '../keys/api-keys.ts'
+import { hashApiKey, isSignupTenant, LOCAL_TENANT } from '../keys/api-keys.ts'
+import type { RouteConfig } from '../config/route.ts'
 import type { Caller } from '../intercept/action.ts'
 import type { Settings } from '../settings.ts'
 import type { Store } from '../store/store.ts'
@@ -50,7 +51,15 @@ export async function proxyCaller(
   if (config.proxy_auth === 'off') return ANYBODY
   const hash = presentedHash(headers)
   const row = hash === null ? null : await store.apiKey(hash)
-  return row === null || row.revokedAt !== null ? null : { tenant: row.tenant, audience: row.audience }
+  // A key that anybody can have proves nothing about its holder.
+  if (row === null || row.revokedAt !== null || isSignupTenant(row.tenant)) return null
+  return { tenant: row.tenant, audience: row.audience }
+}
+
+/** The caller on this route: who came without a key has no tenant of their own, and is of one that the route serves. */
+export function callerOn({ tenants }: Pick<RouteConfig, 'tenants'>, caller: Caller): Caller {
+  if (caller.audience !== null || tenants.includes(caller.tenant)) return caller
+  return { tenant: tenants[0] ?? LOCAL_TENANT, audience: null }
 }
 
 /** Of the key in the request, whether it holds or not; null when there is none. */

@@ -57,13 +57,13 @@ export function createReceiptGate(call: Call, deps: ReceiptGateDeps): ReceiptGat
     const { context, artifacts, isWhole } = await attemptOf(call, subject, change, deps)
     let refused: ReceiptVerification | null = null
     for (const receipt of isWhole && presented.length <= MAX_PRESENTED ? presented : []) {
-      const question = { ...receipt, context }
+      const question = { ...receipt, context, tenants: tenantsOf(call) }
       const isClaimed = rules.consume && claims.some((claim) => claim.question.token === receipt.token)
       const verification = await verifyPresented(question, isClaimed ? { ...deps, store: USED } : deps)
       count(verification.currently_authorized === true ? 'authorized' : (verification.reason ?? 'state_unknown'))
       if (verification.currently_authorized === true && verification.payload !== null) {
         claims.push({ subject, question, artifacts })
-        return receiptVerdict(receipt, verification.payload)
+        return receiptVerdict(receipt, verification.payload, rules.envelope)
       }
       refused ??= verification
     }
@@ -151,11 +151,17 @@ function headerReceipts({ rawHeaders, headers }: Call): readonly PresentedReceip
   return presentedReceipts(tokens, headers['preflight-decision'])
 }
 
+/** Of the tenants that the route serves, a key stands for its own only. */
+function tenantsOf({ route, caller }: Call): readonly string[] {
+  return caller.audience === null ? route.tenants : route.tenants.filter((tenant) => tenant === caller.tenant)
+}
+
 function receiptVerdict(
   { token, envelope }: PresentedReceipt,
   { jti, act }: NonNullable<ReceiptVerification['payload']>,
+  sendsEnvelope: boolean,
 ): CallVerdict {
-  const envelopeHeader = envelope === undefined ? null : encodedEnvelope(envelope)
+  const envelopeHeader = envelope === undefined || !sendsEnvelope ? null : encodedEnvelope(envelope)
   return { basis: 'receipt', action: act, decisionId: jti, token, envelopeHeader }
 }
 

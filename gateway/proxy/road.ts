@@ -18,6 +18,7 @@ import type { ExecutionResult } from '../telemetry/events.ts'
 import { SHORT_BODY, type ReadBody } from './body.ts'
 import type { ExchangeEnd } from './exchange.ts'
 import { forward, type ForwardDeps, type Passage } from './forward.ts'
+import { callerOn } from './proxy-auth.ts'
 import { coversUpgrade, letOn, NO_READING, unjudgedUpgrade } from './refusals.ts'
 import { HeldStream } from './held-stream.ts'
 import { settleCall, type Settlement, type SettlementDeps } from './settlement.ts'
@@ -55,7 +56,8 @@ function intercept(trip: Trip, match: RouteMatch, recogniser: Recogniser, deps: 
   const { request, correlationId } = trip
   const { headers, rawHeaders, method = 'GET' } = request
   const { entrance, route, origin, upstreamPath } = match
-  const { caller, upgrade } = trip
+  const { upgrade } = trip
+  const caller = callerOn(route, trip.caller)
   const body = upgrade === null ? null : NO_BODY
   // Written out: what is spread here takes the slow way through the engine at every call.
   const call: Call = {

@@ -20,7 +20,7 @@ export interface DecisionVerdict {
   readonly decisionId: string
   readonly envelope: Envelope
   readonly token: string
-  /** base64url of the envelope; null when it does not fit into a header (wire.md §6). */
+  /** base64url of the envelope; null when the route does not send it, or it does not fit into a header (wire.md §6). */
   readonly envelopeHeader: string | null
   /** The request for approval that the decision waits for or rests on. */
   readonly approvalId: string | null
@@ -272,7 +272,7 @@ async function authorize(
       envelope,
       token,
       approvalId,
-      envelopeHeader: encodedEnvelope(envelope),
+      envelopeHeader: route.receipts.envelope ? encodedEnvelope(envelope) : null,
     },
   }
 }

@@ -22,6 +22,8 @@ export interface ReceiptQuestion {
   readonly envelope?: unknown
   /** The attempt; absent: only authenticity is asked. */
   readonly context?: IntendedContext
+  /** Tenants whose receipts are taken; absent: those of every tenant. */
+  readonly tenants?: readonly string[]
 }
 
 /** Never rejects: a store that cannot be asked leaves the receipt undecidable, which never authorizes. */
@@ -50,13 +52,17 @@ export async function consumePresented(question: ReceiptQuestion, deps: Presente
   }
 }
 
-function inputOf({ token, envelope, context }: ReceiptQuestion, deps: PresentedDeps): Omit<VerifyInput, 'state'> {
+function inputOf(
+  { token, envelope, context, tenants }: ReceiptQuestion,
+  deps: PresentedDeps,
+): Omit<VerifyInput, 'state'> {
   return {
     token,
     keys: deps.keys.keySet(),
     now: Math.floor(deps.now() / 1000),
     sha256: sha256Hex,
     ...(context !== undefined && { context }),
+    ...(tenants !== undefined && { tenants }),
     ...(envelope !== undefined && { envelope }),
   }
 }

@@ -60,6 +60,7 @@ export function decideOn(findings: readonly FakeFinding[], changes: Partial<Deci
     scope: null,
     inputFingerprint: digest('input'),
     artifactDigest: digest('artifacts'),
+    submittedSetDigest: digest('submitted set'),
     rulesetHash: digest('rules'),
     policyPin: null,
     now: NOW,
@@ -74,7 +75,12 @@ export interface FakeIssue {
   readonly key: FakeKey
 }
 
-export function issueOn(verdict: Verdict, key: FakeKey = fakeKey(), evaluatedAt = NOW): FakeIssue {
+export function issueOn(
+  verdict: Verdict,
+  key: FakeKey = fakeKey(),
+  evaluatedAt = NOW,
+  tenant: string | null = 'local',
+): FakeIssue {
   const draft = buildEnvelope(verdict, {
     decisionId: 'dec_1',
     correlationId: 'cor_1',
@@ -83,5 +89,8 @@ export function issueOn(verdict: Verdict, key: FakeKey = fakeKey(), evaluatedAt 
     decisionSpecVersion: '2.0',
     reportUrl: null,
   })
-  return { ...issueReceipt(draft, key.signer, sha256, { issuer: 'https://preflight.test', previous: null }), key }
+  return {
+    ...issueReceipt(draft, key.signer, sha256, { issuer: 'https://preflight.test', tenant, previous: null }),
+    key,
+  }
 }

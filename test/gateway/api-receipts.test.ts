@@ -82,6 +82,28 @@ describe('a receipt', () => {
     assert.ok(api.changed.includes(id))
   })
 
+  it('is of one tenant: a key of another can neither have it authorized nor use it up, by REST or as a tool', async () => {
+    const { token } = await issue()
+    const other = { authorization: `Bearer ${await api.newKey('admin', { tenant: 'team-b' })}` }
+    const question = { token, context: PLACE, consume: true }
+    const tool = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'verify_receipt', arguments: question },
+    }
+    const accept = { accept: 'application/json, text/event-stream' }
+    const { text } = await api.post('/mcp', tool, { ...other, ...accept })
+    assert.match(text, /tenant_mismatch/)
+    for (const consume of [true, false]) {
+      const { body } = await api.post(VERIFY, { ...question, consume }, other)
+      assert.deepEqual([at(body, 'currently_authorized'), at(body, 'reason')], [false, 'tenant_mismatch'])
+    }
+    assert.equal(at(await verify({ token, context: { ...PLACE, tenant: 'team-b' } }), 'reason'), 'tenant_mismatch')
+    assert.equal(at(await verify({ token, context: { ...PLACE, tenant: 'local' } }), 'currently_authorized'), true)
+    assert.equal(at((await api.post(VERIFY, question)).body, 'currently_authorized'), true, 'its own key may')
+  })
+
   it('is not used up by an attempt that it does not authorize', async () => {
     const { token } = await issue()
     await verify({ token, context: { ...PLACE, operation: 'merge' }, consume: true })

@@ -45,6 +45,14 @@ function toolText(manifest: string | undefined, name: string): string {
   return JSON.stringify(Array.isArray(tools) ? tools.find((item) => at(item, 'name') === name) : null)
 }
 
+test('the envelope goes upstream where the route says so', async (t) => {
+  const { upstream, agent } = await scene(t, { route: { receipts: { envelope: true } } })
+  await agent.client.callTool({ name: 'echo', arguments: { text: 'hi' } })
+  const sent = String(upstream.calls[0]?.headers['preflight-decision'])
+  const envelope: unknown = JSON.parse(Buffer.from(sent, 'base64url').toString())
+  assert.equal(at(envelope, 'decision_id'), 'dec_1')
+})
+
 for (const generation of ['sessions', 'stateless', '2026-07-28'] as const) {
   for (const json of [false, true]) {
     const form = `${generation}, ${json ? 'JSON answers' : 'event streams'}`
@@ -61,10 +69,7 @@ for (const generation of ['sessions', 'stateless', '2026-07-28'] as const) {
       assert.equal(textOf(result), 'echo: {"text":"hi"}')
       const [call] = upstream.calls
       assert.equal(call?.headers['preflight-receipt'], 'header.dec_1.signature')
-      const envelope: unknown = JSON.parse(
-        Buffer.from(String(call?.headers['preflight-decision']), 'base64url').toString(),
-      )
-      assert.equal(at(envelope, 'decision_id'), 'dec_1')
+      assert.equal(call?.headers['preflight-decision'], undefined)
       const [row] = road.interceptions
       assert.equal(row?.action, 'tools/call echo')
       assert.equal(row?.decisionId, 'dec_1')

@@ -1,10 +1,9 @@
 /** /api/signup: a key for whoever asks, where the operator allows it: by default only on a loopback listener (wire.md §11). */
-import { randomUUID } from 'node:crypto'
 import { Type } from '../../../engine/base.ts'
 import { isLoopback, parseAddress } from '../../config/addresses.ts'
 import type { Config } from '../../config/schema.ts'
 import { GatewayError } from '../../errors.ts'
-import { apiKeyRow, mintApiKey } from '../../keys/api-keys.ts'
+import { apiKeyRow, mintApiKey, signupTenant } from '../../keys/api-keys.ts'
 import { defineRoute, json } from '../route.ts'
 import { CorrelationId, nullable } from '../schemas/shapes.ts'
 
@@ -91,8 +90,7 @@ export const signup = defineRoute({
     exchange.throttle('signup', SIGNUPS_PER_MINUTE)
     const key = mintApiKey()
     const { email, name } = exchange.body
-    // A tenant of its own: what strangers decide here is nobody else's to read.
-    const row = apiKeyRow({ key, name: name ?? email, role: 'agent', at: deps.now(), tenant: `signup-${randomUUID()}` })
+    const row = apiKeyRow({ key, name: name ?? email, role: 'agent', at: deps.now(), tenant: signupTenant() })
     await deps.store.createApiKey(row)
     const { plan, role, audience } = row
     return json({ api_key: key, plan, role, audience, correlation_id: exchange.correlationId }, 201)

@@ -3,7 +3,9 @@ import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
 import type { IntendedContext } from '../../../engine/index.ts'
 import { consumePresented, verifyPresented } from '../../receipts/presented.ts'
+import { GatewayError } from '../../errors.ts'
 import type { ApiDeps } from '../deps.ts'
+import { identify } from '../identity.ts'
 import { defineRoute, json, type Answer, type Exchange, type Mistake } from '../route.ts'
 import { CorrelationId, maybe, nullable } from '../schemas/shapes.ts'
 
@@ -22,6 +24,7 @@ const INTENDED = {
   input_fingerprint: text(),
   artifact_digest: text(),
   audience: text(),
+  tenant: text(),
 }
 const MEMBERS = Object.keys(INTENDED).filter((name): name is keyof typeof INTENDED => Object.hasOwn(INTENDED, name))
 
@@ -89,16 +92,29 @@ export const verifyReceiptRoute = defineRoute({
 })
 export { VerifyRequest }
 
-/** The same for the REST route and for the tool `verify_receipt`. */
-export async function runVerify({ body, correlationId }: Exchange<Request>, deps: ApiDeps): Promise<Answer> {
+/** The same for the REST route and for the tool `verify_receipt`. A key opens and uses up receipts of its own tenant only. */
+export async function runVerify(exchange: Exchange<Request>, deps: ApiDeps): Promise<Answer> {
+  const { body, correlationId } = exchange
   const context = intendedContext(body)
+  const tenant = exchange.caller?.tenant ?? (await tenantOf(exchange, deps))
   const question = {
     token: body.token ?? body.receipt ?? '',
     ...(context !== null && { context }),
+    ...(tenant !== null && { tenants: [tenant] }),
     ...(body.decision_result !== undefined && { envelope: body.decision_result }),
   }
   const verdict = await (body.consume === true ? consumePresented(question, deps) : verifyPresented(question, deps))
   return json({ ...verdict, correlation_id: correlationId })
+}
+
+/** Of the key that came along; null: none that holds, or the store is away, and then nothing is authorized anyway. */
+async function tenantOf({ headers }: Exchange, { store }: ApiDeps): Promise<string | null> {
+  try {
+    return (await identify(headers, store))?.tenant ?? null
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'STORE_UNAVAILABLE') return null
+    throw error
+  }
 }
 
 /** Null when nothing of the attempt was said: then only authenticity is answered. */

@@ -28,6 +28,7 @@ const CLAIMS: ReceiptClaims = {
   sub: 'v:0123456789ab',
   prev: null,
   ph: 'sha256:ph',
+  tnt: 'local',
 }
 
 interface Row {
@@ -52,6 +53,7 @@ const compared = (member: keyof IntendedContext, claim: keyof ReceiptClaims, oth
 })
 
 const ROWS: readonly Row[] = [
+  compared('tenant', 'tnt', 'tenant_mismatch'),
   { ...compared('audience', 'sub', 'audience_mismatch'), unsigned: null },
   place('operation', 'op', 'operation_mismatch'),
   place('environment', 'env', 'environment_mismatch'),

@@ -57,6 +57,7 @@ suite('a token of ours', () => {
       sub: 'v:0123456789ab',
       prev: null,
       ph: envelope.policy_hash,
+      tnt: 'local',
     })
     assert.equal(reasonFor(ISSUED.token), null)
   })

@@ -37,6 +37,8 @@ interface Case {
   /** Seconds. */
   readonly now?: number
   readonly audience?: string
+  /** Of the caller. */
+  readonly tenant?: string
   readonly fingerprint?: string
 }
 
@@ -62,6 +64,7 @@ const CASES: Readonly<Record<Exclude<ReceiptReason, 'source_mismatch' | 'context
   revoked: { state: 'revoked' },
   superseded: { state: 'superseded' },
   consumed: { state: 'consumed' },
+  tenant_mismatch: { issued: issueOn(decideOn([], { context: BOUND }), KEY, NOW, 'team-a') },
   audience_mismatch: { audience: 'v:ffffffffffff' },
   operation_mismatch: { issued: issue({ operation: 'deploy' }) },
   environment_mismatch: { issued: issue({ environment: 'test' }) },
@@ -71,7 +74,7 @@ const CASES: Readonly<Record<Exclude<ReceiptReason, 'source_mismatch' | 'context
   decision_not_allow: { issued: issue({}, [{ rule: 'api-removed', level: 'breaking' }]) },
 }
 
-function gate(given: Case, receipts: object, question = QUESTION) {
+function gate(given: Case, receipts: object, question = QUESTION, tenants?: readonly string[]) {
   const {
     issued = GOOD,
     token = issued.token,
@@ -86,6 +89,7 @@ function gate(given: Case, receipts: object, question = QUESTION) {
     protocol: 'mcp',
     environment: 'prod',
     receipts,
+    ...(tenants !== undefined && { tenants }),
   }
   const loaded = loadConfig({ environment: {}, value: { routes: [route] } })
   assert.ok(loaded.ok)
@@ -95,7 +99,7 @@ function gate(given: Case, receipts: object, question = QUESTION) {
   const rawHeaders = ['Preflight-Receipt', token, ...(envelope === null ? [] : ['Preflight-Decision', envelope])]
   const call: Call = {
     correlationId: 'c',
-    caller: { tenant: 'local', audience: given.audience ?? null },
+    caller: { tenant: given.tenant ?? 'local', audience: given.audience ?? null },
     route: config,
     entrance: 'reverse',
     origin: 'http://127.0.0.1:9',
@@ -177,4 +181,39 @@ test('of many receipts none is looked at, so that a call costs no more than a fe
   const demanded = await gate({ token: Array.from({ length: 17 }, () => GOOD.token).join(', ') }, { require: true })
   assert.equal(demanded?.basis, 'demand')
   assert.match(demanded.demand.note, /More than 16/)
+})
+
+const SUB = 'v:0123456789ab'
+const ofTenant = (tenant: string | null): FakeIssue => issueOn(decideOn([], { context: BOUND }), KEY, NOW, tenant)
+
+/** Tenant of the receipt, tenants of the route, key of the caller (null: none) → may it stand for the call? */
+const TENANTS: readonly (readonly [string | null, readonly string[], string | null, boolean])[] = [
+  ['local', ['local'], null, true],
+  ['local', ['local'], 'local', true],
+  ['team-a', ['local'], null, false],
+  ['team-a', ['local'], 'team-a', false],
+  ['local', ['local'], 'team-a', false],
+  ['team-a', ['local', 'team-a'], 'team-a', true],
+  ['team-a', ['local', 'team-a'], 'local', false],
+  ['local', ['local', 'team-a'], 'team-a', false],
+  ['team-a', ['team-a'], null, true],
+  ['local', ['team-a'], null, false],
+  [null, ['local'], null, false],
+]
+for (const [receipt, route, caller, isTaken] of TENANTS)
+  test(`tenants: a receipt of ${receipt} on a route for ${route.join(' and ')}, caller ${caller ?? 'without a key'}: ${isTaken ? 'taken' : 'refused'}`, async () => {
+    const given: Case = { issued: ofTenant(receipt), ...(caller !== null && { tenant: caller, audience: SUB }) }
+    for (const rules of [{ require: true }, { require: true, consume: true }]) {
+      const verdict = await gate(given, rules, QUESTION, route)
+      assert.equal(verdict?.basis, isTaken ? 'receipt' : 'demand')
+      if (verdict.basis === 'demand') assert.equal(verdict.demand.reason, 'tenant_mismatch')
+    }
+  })
+
+test('the envelope goes with a receipt where the route says so, and costs nothing where not', async () => {
+  const silent = await gate({ envelope: GOOD.envelope }, { accept: true })
+  assert.equal(silent?.basis === 'receipt' && silent.envelopeHeader, null)
+  const sending = await gate({ envelope: GOOD.envelope }, { accept: true, envelope: true })
+  assert.ok(sending?.basis === 'receipt' && sending.envelopeHeader !== null)
+  assert.deepEqual(JSON.parse(Buffer.from(sending.envelopeHeader, 'base64url').toString()), { ...GOOD.envelope })
 })

@@ -1,7 +1,7 @@
 /** Proxy authentication: with `proxy_auth: required` who calls is the holder of an API key, and decisions are theirs. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { apiKeyRow, mintApiKey } from '../../../gateway/keys/api-keys.ts'
+import { apiKeyRow, mintApiKey, signupTenant } from '../../../gateway/keys/api-keys.ts'
 import { petContract, startHttpUpstream, type HttpUpstream } from '../../fakes/http-upstream.ts'
 import { exchangeBytes, requestText, statusOf } from '../../fakes/raw-http.ts'
 import { startRoad, type Road } from '../../fakes/road.ts'
@@ -87,6 +87,17 @@ test('decisions of one caller are not used for another', async (t) => {
     road.flow.asked.map(({ caller }) => caller.tenant),
     ['team-a', 'team-b'],
   )
+})
+
+test('a key that was signed up opens no proxy: anybody can have one', async (t) => {
+  const { road, authority, upstream } = await scene(t)
+  const own = mintApiKey()
+  const row = apiKeyRow({ key: own, name: 'x', role: 'agent', at: Date.now(), tenant: signupTenant() })
+  await road.store.createApiKey(row)
+  assert.equal(statusOf((await openConnect(road.url, authority, [basic('pod', own)])).head), 407)
+  const head = requestText(`GET http://${authority}/pets HTTP/1.1\nHost: ${authority}\n${basic('pod', own)}`)
+  assert.equal(statusOf(await exchangeBytes(road.url, head)), 407)
+  assert.equal(upstream.requests.length, 0)
 })
 
 test('a revoked key is no key', async (t) => {
