@@ -12,6 +12,8 @@ import { createFlow } from './flow/authorize.ts'
 import type { Flow } from './flow/flow.ts'
 import { createInputKeeper, type InputKeeper } from './flow/input-keeper.ts'
 import type { Listeners } from './listeners.ts'
+import { createMemoryBudget, type MemoryBudget } from './memory-budget.ts'
+import { releaseMemoryAfterBursts } from './free-memory.ts'
 import { createProxy } from './proxy/proxy.ts'
 import { createScmAccess } from './scm/access.ts'
 import type { State } from './state.ts'
@@ -51,11 +53,14 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
   const { state, live, metrics, logger, now, output, closers } = options
   const { store, keys, dataDir } = state
   const settings = live.current
-  const inputs = createInputKeeper({ settings, store, logger, now })
+  const memory = createMemoryBudget()
+  closers.push(releaseMemoryAfterBursts(memory))
+  sampleMemory(metrics, memory)
+  const inputs = createInputKeeper({ settings, store, memory, logger, now })
   closers.push(() => inputs.close())
   const consumers = await createConsumerObserver({ settings, store, logger, now })
   closers.push(() => consumers.close())
-  const flow = createFlow({ settings, store, signer: () => keys.signer(), inputs, metrics, logger, now })
+  const flow = createFlow({ settings, store, signer: () => keys.signer(), memory, inputs, metrics, logger, now })
   closers.push(() => flow.close())
   const config = settings().config.monitoring
   const monitoring = createMonitoring({ config, dataDir, store, metrics, logger, now, output })
@@ -92,6 +97,12 @@ export async function createEntrances(
   const api = createApi({ ...shared, scm, ...told }, createHttpAuthz(authz))
   const grpcAuthz = config.listen.ext_authz === undefined ? null : await openGrpc(authz)
   return { proxy, api, grpcAuthz }
+}
+
+function sampleMemory(metrics: Metrics, memory: MemoryBudget): void {
+  metrics.sample('preflight_memory_budget_bytes', () => memory.capacity)
+  metrics.sample('preflight_memory_held_bytes', () => memory.held('body') + memory.held('analysis'))
+  metrics.sample('preflight_memory_waiting', () => memory.waiting())
 }
 
 /** Loaded only where it is wanted: an idle sidecar stays small. */

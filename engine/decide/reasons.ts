@@ -37,6 +37,7 @@ export const REASON_CODES = {
   ARTIFACT_TYPE_MISMATCH: 'A contract document is not of the type that it is declared as.',
   UNSUPPORTED_ARTIFACT_TYPE: 'Contracts of this type are not compared.',
   ANALYSIS_TIMEOUT: 'Comparing an artifact took longer than the limit.',
+  ANALYSIS_MEMORY: 'Comparing an artifact takes more memory than the gateway may use for it.',
   ANALYSIS_FAULT: 'Comparing an artifact failed inside the gateway.',
   GUARD_CALL_UNRECOGNISED: 'A guarded call does not say in one reading what it would change.',
   GUARD_NO_PRIOR_CONTENT: 'A guarded call writes a whole file and there is nothing to compare it with.',

@@ -28,7 +28,8 @@ export async function readJsonBody(request: IncomingMessage, options: BodyOption
   const { code, message, line, column } = read.problem
   // A reader that crashed or ran out of time says nothing of the body.
   if (code === 'ANALYSIS_FAULT') throw new GatewayError('INTERNAL', undefined, { cause: new Error(message) })
-  if (code === 'ANALYSIS_TIMEOUT') throw new GatewayError('OVERLOADED', undefined, { headers: { 'Retry-After': '1' } })
+  if (code === 'ANALYSIS_TIMEOUT' || code === 'ANALYSIS_MEMORY')
+    throw new GatewayError('OVERLOADED', undefined, { headers: { 'Retry-After': '1' } })
   const said = message.replace(/^The document cannot be read: /, '')
   throw invalid(line === undefined ? said : `${said} (line ${line}, column ${column ?? 1})`)
 }

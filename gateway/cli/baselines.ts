@@ -5,6 +5,7 @@ import { openSettings } from '../config/live.ts'
 import { GatewayError } from '../errors.ts'
 import { createFlow } from '../flow/authorize.ts'
 import { createInputKeeper } from '../flow/input-keeper.ts'
+import { createMemoryBudget } from '../memory-budget.ts'
 import type { Flow } from '../flow/flow.ts'
 import type { Store } from '../store/store.ts'
 import { createLogger } from '../telemetry/log.ts'
@@ -118,8 +119,9 @@ function lazyFlow(args: Arguments, io: CommandIo, parts: FlowParts): BaselinesDe
   const open = async (): Promise<Flow> => {
     if (opened !== null) return opened.flow
     const keys = await openExistingRing(args, io)
-    const inputs = createInputKeeper(parts)
-    const flow = createFlow({ ...parts, signer: () => keys.signer(), inputs })
+    const memory = createMemoryBudget()
+    const inputs = createInputKeeper({ ...parts, memory })
+    const flow = createFlow({ ...parts, memory, signer: () => keys.signer(), inputs })
     opened = {
       flow,
       close: async () => {

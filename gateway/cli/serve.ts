@@ -1,6 +1,6 @@
 /** `preflight serve`: runs the gateway until a signal, and says once, to a person or to a program, that it is ready. */
 import type { Gateway } from '../main.ts'
-import { releaseStartupMemory } from '../startup-memory.ts'
+import { releaseFreeMemory } from '../free-memory.ts'
 import { EXIT, type Command, type ExitCode } from './command.ts'
 import { configSource, PLACE_OPTIONS } from './config-option.ts'
 import { wantsColour, writeLine, type CommandIo } from './io.ts'
@@ -22,7 +22,7 @@ export const serveCommand: Command = {
     const gateway = await startGateway(configSource(args, io))
     // Signals are heard before anybody is told that they may be sent.
     const stopped = untilStopped(gateway)
-    releaseStartupMemory()
+    releaseFreeMemory()
     announce(gateway, io)
     return await stopped
   },

@@ -13,6 +13,7 @@ import type { Config } from '../config/schema.ts'
 import { GatewayError } from '../errors.ts'
 import { sha256Hex } from '../hash.ts'
 import type { CurrentSettings } from '../settings.ts'
+import { createMemoryBudget, type MemoryBudget } from '../memory-budget.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Flow } from './flow.ts'
@@ -21,6 +22,8 @@ import { runTask, type TaskAnswers, type TaskKind, type TaskOf } from './task.ts
 
 export interface AnalystDeps {
   readonly settings: CurrentSettings
+  /** Shared with whatever else holds much memory; absent: one of its own. */
+  readonly memory?: MemoryBudget
   readonly metrics: Metrics
   readonly logger: Logger
 }
@@ -45,9 +48,9 @@ export function documentLimits({ limits }: Pick<Config, 'limits'>): DocumentLimi
   }
 }
 
-export function createAnalyst({ settings, metrics, logger }: AnalystDeps): Analyst {
+export function createAnalyst({ settings, memory = createMemoryBudget(), metrics, logger }: AnalystDeps): Analyst {
   const { analysis, limits } = settings().config
-  const pool = createPool({ workers: analysis.workers, queue: limits.queue, logger })
+  const pool = createPool({ workers: analysis.workers, queue: limits.queue, memory, logger })
   const known = createComparisonCache(analysis.cache)
   const running = new Map<string, Promise<Result<Comparison>>>()
 
@@ -55,9 +58,11 @@ export function createAnalyst({ settings, metrics, logger }: AnalystDeps): Analy
     kind: Kind,
     task: TaskOf<Kind>,
     size: number,
+    isHostile = false,
   ): Promise<Result<TaskAnswers[Kind]>> => {
     const { config } = settings()
-    if (size >= config.analysis.inline_below) return pool.run(kind, task, config.limits.analysis * 1000)
+    if (isHostile || size >= config.analysis.inline_below)
+      return pool.run(kind, task, size, config.limits.analysis * 1000)
     try {
       return runTask(kind, task)
     } catch (error) {
@@ -69,8 +74,8 @@ export function createAnalyst({ settings, metrics, logger }: AnalystDeps): Analy
 
   const compareNow = async (artifact: Artifact, options: CompareOptions, key: string): Promise<Result<Comparison>> => {
     const started = performance.now()
-    const size = hasPattern(options) ? Number.POSITIVE_INFINITY : sizeOf(artifact) + sizeOfFiles(options)
-    const result = await run('compare', { kind: 'compare', artifact, options }, size)
+    const size = sizeOf(artifact) + sizeOfFiles(options)
+    const result = await run('compare', { kind: 'compare', artifact, options }, size, hasPattern(options))
     metrics.observe('preflight_analysis_seconds', { type: artifact.type }, (performance.now() - started) / 1000)
     if (result.ok) known?.set(key, result.value)
     else metrics.count('preflight_analysis_failures_total', { type: artifact.type })

@@ -8,6 +8,7 @@ import { approvalFacts, approvalOpening } from '../approvals/request.ts'
 import { GatewayError } from '../errors.ts'
 import { sha256Hex } from '../hash.ts'
 import { signatureOf, type ReceiptSigner } from '../keys/receipt-signer.ts'
+import type { MemoryBudget } from '../memory-budget.ts'
 import type { CurrentSettings, Settings } from '../settings.ts'
 import type { DecisionRow, Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -23,6 +24,8 @@ export interface FlowDeps {
   readonly store: Pick<Store, 'recordDecision' | 'openApproval' | 'history' | 'usesOf'>
   /** The key that signs now; asked for each decision, so that a rotation takes effect at once. Throws SIGNER_UNAVAILABLE. */
   readonly signer: () => ReceiptSigner
+  /** What large analyses may take; absent: a budget of its own. */
+  readonly memory?: MemoryBudget
   /** Keeps what decisions were made from; null: nobody does. */
   readonly inputs: Pick<InputKeeper, 'keep'> | null
   readonly metrics: Metrics

@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { DecideInput } from '../../engine/index.ts'
 import { digestInThread } from '../hash.ts'
+import type { MemoryBudget } from '../memory-budget.ts'
 import type { CurrentSettings } from '../settings.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -15,6 +16,8 @@ import type { KeptDecision } from './kept-input.ts'
 export interface InputKeeperDeps {
   readonly settings: CurrentSettings
   readonly store: Pick<Store, 'keepInput' | 'keepContent'>
+  /** Inputs that wait to be kept are held in memory. */
+  readonly memory: Pick<MemoryBudget, 'tryTake'>
   readonly logger: Logger
   /** Milliseconds since the epoch. */
   readonly now: () => number
@@ -27,14 +30,10 @@ export interface InputKeeper {
   close(): Promise<void>
 }
 
-/** Characters that wait to be kept, at the most: beyond it inputs are not kept, rather than held in memory. */
-const MAX_WAITING = 256 * 1024 * 1024
-
 const packed = promisify(gzip)
 
-export function createInputKeeper({ settings, store, logger, now }: InputKeeperDeps): InputKeeper {
+export function createInputKeeper({ settings, store, memory, logger, now }: InputKeeperDeps): InputKeeper {
   const underWay = new Set<Promise<void>>()
-  let waiting = 0
 
   const keepNow = async (decisionId: string, request: AuthorizeRequest, input: DecideInput): Promise<void> => {
     const { decision, texts } = await keptDecision(request, input)
@@ -57,17 +56,20 @@ export function createInputKeeper({ settings, store, logger, now }: InputKeeperD
     keep(decisionId, request, input) {
       if (settings().config.ledger.inputs === 0) return
       const size = request.artifacts.reduce((sum, { before, after }) => sum + before.length + after.length, 0)
-      if (waiting + size > MAX_WAITING) {
-        logger.warn({ decision_id: decisionId }, 'the input of a decision is not kept: too much waits to be')
+      const lease = memory.tryTake('body', size)
+      if (lease === null) {
+        logger.warn(
+          { decision_id: decisionId, bytes: size },
+          'the input of a decision is not kept: no memory is free for it',
+        )
         return
       }
-      waiting += size
       const keeping = keepNow(decisionId, request, input)
         .catch((error: unknown) => {
           logger.warn({ err: error, decision_id: decisionId }, 'the input of a decision could not be kept')
         })
         .finally(() => {
-          waiting -= size
+          lease.release()
           underWay.delete(keeping)
         })
       underWay.add(keeping)

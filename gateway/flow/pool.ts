@@ -1,100 +1,136 @@
 /**
- * Worker threads for slow or hostile input: bounded in number, in what may wait for them, and in the time of one task. A task
- * over its time is ended together with its thread, since nothing else stops a busy loop.
+ * Worker threads for large or hostile input: bounded in number, in what may wait for them, in the time of one task and in memory. A
+ * task over its time or its memory is ended together with its thread, since nothing else stops a busy loop or a growing heap.
  */
-import type { Piscina } from 'piscina'
 import { fail, ok } from '../../engine/base.ts'
 import type { Result } from '../../engine/index.ts'
 import { GatewayError } from '../errors.ts'
+import type { MemoryBudget } from '../memory-budget.ts'
 import type { Logger } from '../telemetry/log.ts'
-import { isAnswerOf, type Answer, type Task, type TaskAnswers, type TaskKind, type TaskOf } from './task.ts'
+import { isAnswerOf, type Task, type TaskAnswers, type TaskKind, type TaskOf } from './task.ts'
+import { WARM_HEAP, WorkerSlot } from './worker-slot.ts'
 
 export interface PoolOptions {
   readonly workers: number
   /** Tasks that may wait; one more is OVERLOADED. */
   readonly queue: number
+  readonly memory: MemoryBudget
   readonly logger: Logger
 }
 
 export interface Pool {
   /**
-   * Timeouts and crashes are problems (ANALYSIS_TIMEOUT, ANALYSIS_FAULT); a full queue rejects with OVERLOADED.
+   * Timeouts, crashes and exhausted memory are problems (ANALYSIS_TIMEOUT, ANALYSIS_FAULT, ANALYSIS_MEMORY). Rejects with OVERLOADED
+   * when the queue is full, or when no thread or memory became free in time.
+   * @param size of the texts of the task, code units
    * @param timeoutMs from now, waiting included
    */
-  run<Kind extends TaskKind>(kind: Kind, task: TaskOf<Kind>, timeoutMs: number): Promise<Result<TaskAnswers[Kind]>>
+  run<Kind extends TaskKind>(
+    kind: Kind,
+    task: TaskOf<Kind>,
+    size: number,
+    timeoutMs: number,
+  ): Promise<Result<TaskAnswers[Kind]>>
   close(): Promise<void>
 }
 
-/** Threads go after this much idleness: an idle gateway holds no parser heaps. */
-const IDLE_MS = 30_000
+/** Bytes of heap for each code unit of ordinary input, measured with generated contracts of 10 to 50 MB and rounded up. */
+const HEAP_PER_UNIT: { readonly [Kind in TaskKind]: number } = {
+  compare: 10,
+  digest: 3,
+  read: 5,
+  sniff: 6,
+  references: 6,
+  bundle: 8,
+}
 
-const THREAD = new URL('./pool-thread.js', import.meta.url).href
-
-export function createPool({ workers, queue, logger }: PoolOptions): Pool {
-  let opened: Promise<TaskPool> | null = null
-
-  // Piscina bounds its queue for tasks without a signal only; ours all have one.
+export function createPool({ workers, queue, memory, logger }: PoolOptions): Pool {
+  const slots = Array.from({ length: slotCount(workers, memory) }, () => new WorkerSlot(memory, logger))
+  const free = [...slots]
+  const waiting: ((slot: WorkerSlot) => void)[] = []
   let underWay = 0
+  memory.onPressure(() => {
+    for (const slot of free) void slot.end()
+  })
+
+  const slotFor = (deadline: AbortSignal): Promise<WorkerSlot> | WorkerSlot => {
+    const slot = free.pop()
+    if (slot !== undefined) return slot
+    return new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        waiting.splice(waiting.indexOf(take), 1)
+        reject(overloaded())
+      }
+      const take = (given: WorkerSlot): void => {
+        deadline.removeEventListener('abort', giveUp)
+        resolve(given)
+      }
+      waiting.push(take)
+      deadline.addEventListener('abort', giveUp, { once: true })
+    })
+  }
+  const giveBack = (slot: WorkerSlot): void => {
+    const next = waiting.shift()
+    if (next === undefined) free.push(slot)
+    else next(slot)
+  }
 
   return {
-    async run<Kind extends TaskKind>(kind: Kind, task: TaskOf<Kind>, timeoutMs: number) {
-      if (underWay >= workers + queue)
-        throw new GatewayError('OVERLOADED', undefined, { headers: { 'Retry-After': '1' } })
+    async run<Kind extends TaskKind>(kind: Kind, task: TaskOf<Kind>, size: number, timeoutMs: number) {
+      if (underWay >= slots.length + queue) throw overloaded()
       underWay += 1
-      const deadline = AbortSignal.timeout(timeoutMs)
       try {
-        opened ??= openPiscina(workers, logger)
-        const piscina = await opened
-        const result = await piscina.run(task, { signal: deadline, transferList: transferable(task) })
-        if (!result.ok) return result
-        if (isAnswerOf(kind, result.value)) return ok(result.value.value)
-        throw new TypeError(`asked for ${kind}, answered ${result.value.kind}`)
-      } catch (error) {
-        if (deadline.aborted) {
-          return fail({
-            code: 'ANALYSIS_TIMEOUT',
-            message: `The ${kind} task did not end within ${timeoutMs / 1000} s. Split the contract, or raise limits.analysis.`,
-          })
+        const deadline = AbortSignal.timeout(timeoutMs)
+        const slot = await slotFor(deadline)
+        try {
+          const outcome = await slot.run(task, size * HEAP_PER_UNIT[kind], deadline)
+          if (outcome.kind === 'no_room') throw overloaded()
+          if (outcome.kind !== 'done') return failed(kind, outcome, timeoutMs, logger)
+          const { result } = outcome
+          if (!result.ok) return result
+          if (isAnswerOf(kind, result.value)) return ok(result.value.value)
+          throw new TypeError(`asked for ${kind}, answered ${result.value.kind}`)
+        } finally {
+          giveBack(slot)
         }
-        logger.error({ err: error, task: kind }, 'a worker could not finish its task')
-        return fail({
-          code: 'ANALYSIS_FAULT',
-          message: `The ${kind} task failed inside the gateway; the log says more.`,
-        })
       } finally {
         underWay -= 1
       }
     },
     async close() {
-      const piscina = await opened
-      await piscina?.destroy()
+      await Promise.all(slots.map((slot) => slot.end()))
     },
   }
 }
 
-type TaskPool = Piscina<Task, Result<Answer>>
-
-/** Loaded with the first task that is not done on the event loop. */
-async function openPiscina(workers: number, logger: Logger): Promise<TaskPool> {
-  const { Piscina } = await import('piscina')
-  const piscina = new Piscina<Task, Result<Answer>>({
-    filename: THREAD,
-    name: 'run',
-    minThreads: 0,
-    maxThreads: workers,
-    idleTimeout: IDLE_MS,
-    // A blocked wait would hold the thread's event loop, and with it the end of the process.
-    atomics: 'disabled',
-  })
-  // Errors of a thread reach the promise of its task; what comes between tasks has no other place.
-  piscina.on('error', (error) => logger.error({ err: error }, 'a worker thread failed between tasks'))
-  return piscina
+/** In a small container one warm thread is all there is room for beside a large task. */
+function slotCount(workers: number, memory: MemoryBudget): number {
+  return Math.max(1, Math.min(workers, Math.floor(memory.limitOf('analysis') / (2 * WARM_HEAP))))
 }
 
-/** The bytes of a large body change hands instead of being copied; nobody here looks at them again. */
-function transferable(task: Task): ArrayBuffer[] {
-  if (task.kind !== 'read') return []
-  const { buffer, byteLength } = task.bytes
-  // A small body is a slice of a buffer that others have slices of.
-  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : []
+function overloaded(): GatewayError {
+  return new GatewayError('OVERLOADED', undefined, { headers: { 'Retry-After': '1' } })
+}
+
+type Failure =
+  | { readonly kind: 'timeout' }
+  | { readonly kind: 'out_of_memory'; readonly bytes: number }
+  | { readonly kind: 'fault'; readonly error: unknown }
+
+function failed(task: Task['kind'], failure: Failure, timeoutMs: number, logger: Logger): Result<never> {
+  if (failure.kind === 'timeout') {
+    return fail({
+      code: 'ANALYSIS_TIMEOUT',
+      message: `The ${task} task did not end within ${timeoutMs / 1000} s. Split the contract, or raise limits.analysis.`,
+    })
+  }
+  if (failure.kind === 'out_of_memory') {
+    const megabytes = Math.floor(failure.bytes / (1024 * 1024))
+    return fail({
+      code: 'ANALYSIS_MEMORY',
+      message: `The ${task} task needs more than the ${megabytes} MiB that this gateway may use for it. Split the contract, or give the process more memory.`,
+    })
+  }
+  logger.error({ err: failure.error, task }, 'a worker could not finish its task')
+  return fail({ code: 'ANALYSIS_FAULT', message: `The ${task} task failed inside the gateway; the log says more.` })
 }

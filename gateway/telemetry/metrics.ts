@@ -92,6 +92,24 @@ export const METRICS = [
     help: 'Calls that wait for an approval now.',
   },
   {
+    name: 'preflight_memory_budget_bytes',
+    type: 'gauge',
+    labels: [],
+    help: 'Memory that request bodies and analyses may take together, derived from what the process may use.',
+  },
+  {
+    name: 'preflight_memory_held_bytes',
+    type: 'gauge',
+    labels: [],
+    help: 'Memory of the budget that request bodies and analyses hold now.',
+  },
+  {
+    name: 'preflight_memory_waiting',
+    type: 'gauge',
+    labels: [],
+    help: 'Request bodies and analyses that wait for memory of the budget now.',
+  },
+  {
     name: 'preflight_receipts_presented_total',
     type: 'counter',
     labels: ['route', 'result'],

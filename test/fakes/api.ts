@@ -11,6 +11,7 @@ import { loadConfig } from '../../gateway/config/load.ts'
 import { createFlow } from '../../gateway/flow/authorize.ts'
 import type { Flow } from '../../gateway/flow/flow.ts'
 import { createInputKeeper, type InputKeeper } from '../../gateway/flow/input-keeper.ts'
+import { createMemoryBudget } from '../../gateway/memory-budget.ts'
 import { apiKeyRow, mintApiKey } from '../../gateway/keys/api-keys.ts'
 import { openKeyRing, type KeyRing } from '../../gateway/keys/key-ring.ts'
 import { createScmAccess } from '../../gateway/scm/access.ts'
@@ -83,8 +84,9 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
   const changed: string[] = []
   const logger = createLogger('debug', { write: (line: string) => void log.push(line) })
   const now = options.now ?? Date.now
-  const inputs = createInputKeeper({ settings, store, logger, now })
-  const flow = createFlow({ settings, store, signer: () => keys.signer(), inputs, metrics, logger, now })
+  const memory = createMemoryBudget()
+  const inputs = createInputKeeper({ settings, store, memory, logger, now })
+  const flow = createFlow({ settings, store, signer: () => keys.signer(), memory, inputs, metrics, logger, now })
   const output = new Writable({ write: (_chunk, _encoding, done) => done() })
   const monitoring = createMonitoring({
     config: config.monitoring,

@@ -8,6 +8,7 @@ import { GatewayError } from '../../gateway/errors.ts'
 import { createAnalyst } from '../../gateway/flow/analyst.ts'
 import { createFlow } from '../../gateway/flow/authorize.ts'
 import type { AuthorizeRequest, Flow } from '../../gateway/flow/flow.ts'
+import { createMemoryBudget } from '../../gateway/memory-budget.ts'
 import { createPool } from '../../gateway/flow/pool.ts'
 import type { DecisionRow } from '../../gateway/store/store.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
@@ -38,20 +39,25 @@ function large(schemas: number): string {
 
 describe('the worker pool', () => {
   it('ends a task that takes too long, and runs the next one', async () => {
-    const pool = createPool({ workers: 1, queue: 4, logger })
+    const pool = createPool({ workers: 1, queue: 4, memory: createMemoryBudget(), logger })
     const slow = large(60_000)
-    const late = await pool.run('compare', { kind: 'compare', artifact: artifact(slow, slow), options: {} }, 1)
+    const late = await pool.run('compare', { kind: 'compare', artifact: artifact(slow, slow), options: {} }, 1000, 1)
     assert.equal(late.ok, false)
     assert.equal(late.ok ? '' : late.problem.code, 'ANALYSIS_TIMEOUT')
-    const next = await pool.run('compare', { kind: 'compare', artifact: artifact(PETS, PETS), options: {} }, 30_000)
+    const next = await pool.run(
+      'compare',
+      { kind: 'compare', artifact: artifact(PETS, PETS), options: {} },
+      1000,
+      30_000,
+    )
     assert.equal(next.ok, true)
     await pool.close()
   })
 
   it('refuses with OVERLOADED when too much waits, and works off what it has taken', async () => {
-    const pool = createPool({ workers: 1, queue: 1, logger })
+    const pool = createPool({ workers: 1, queue: 1, memory: createMemoryBudget(), logger })
     const ask = () =>
-      pool.run('compare', { kind: 'compare', artifact: artifact(PETS, PETS_WITH_POST), options: {} }, 30_000)
+      pool.run('compare', { kind: 'compare', artifact: artifact(PETS, PETS_WITH_POST), options: {} }, 1000, 30_000)
     const answers = await Promise.allSettled(Array.from({ length: 6 }, ask))
     const refused = answers.filter(({ status }) => status === 'rejected')
     const done = answers.filter((answer) => answer.status === 'fulfilled' && answer.value.ok)

@@ -184,6 +184,7 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   UNSUPPORTED_ARTIFACT_TYPE: 'UNSUPPORTED_ARTIFACT_TYPE',
   ANALYSIS_FAULT: 'INTERNAL',
   ANALYSIS_TIMEOUT: 'OVERLOADED',
+  ANALYSIS_MEMORY: 'OVERLOADED',
 }
 
 /** A contract that cannot be compared: what is wrong, and where in its text. */

@@ -1,0 +1,142 @@
+/**
+ * One worker thread at a time, with a heap limit that the memory budget granted. A thread for small tasks stays warm for the next
+ * ones; a large task gets a thread of its own, and its memory goes back with the thread.
+ */
+import type { Piscina } from 'piscina'
+import type { Result } from '../../engine/index.ts'
+import type { MemoryBudget, MemoryLease } from '../memory-budget.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Answer, Task } from './task.ts'
+
+export type TaskOutcome =
+  | { readonly kind: 'done'; readonly result: Result<Answer> }
+  | { readonly kind: 'timeout' }
+  /** No memory was granted before the deadline. */
+  | { readonly kind: 'no_room' }
+  /** `bytes`: the greatest heap that can be granted here, and it was not enough. */
+  | { readonly kind: 'out_of_memory'; readonly bytes: number }
+  | { readonly kind: 'fault'; readonly error: unknown }
+
+const MIB = 1024 * 1024
+/** Heap of a warm thread: the engine's code, and small contracts. */
+export const WARM_HEAP = 96 * MIB
+/** What a thread's heap holds before its task: the engine's code. */
+const CODE = 32 * MIB
+const YOUNG_MIB = 32
+/** A warm thread ends after this much idleness: an idle gateway holds no parser heaps. */
+const IDLE_MS = 30_000
+
+const FILE = new URL('./pool-thread.js', import.meta.url).href
+
+interface Thread {
+  readonly piscina: Piscina<Task, Result<Answer>>
+  readonly lease: MemoryLease
+}
+
+export class WorkerSlot {
+  readonly #memory: MemoryBudget
+  readonly #logger: Logger
+  #thread: Thread | null = null
+  #ending: Promise<void> | null = null
+  #idle: NodeJS.Timeout | null = null
+
+  constructor(memory: MemoryBudget, logger: Logger) {
+    this.#memory = memory
+    this.#logger = logger
+  }
+
+  /**
+   * Never rejects. One task at a time.
+   * @param heap bytes that the task is expected to need; hostile input may need more, and then runs once more with all there is
+   */
+  async run(task: Task, heap: number, deadline: AbortSignal): Promise<TaskOutcome> {
+    const most = this.#memory.limitOf('analysis')
+    const need = Math.min(most, Math.max(WARM_HEAP, heap + CODE))
+    const first = await this.#attempt(task, need, deadline)
+    if (first.kind !== 'out_of_memory' || need === most || !isWhole(task)) return first
+    return this.#attempt(task, most, deadline)
+  }
+
+  /** Ends the thread, if there is one, and gives its memory back. */
+  end(): Promise<void> {
+    const thread = this.#thread
+    this.#stopIdling()
+    this.#thread = null
+    if (thread === null) return this.#ending ?? Promise.resolve()
+    this.#ending = thread.piscina.destroy().finally(() => {
+      thread.lease.release()
+      this.#ending = null
+    })
+    return this.#ending
+  }
+
+  async #attempt(task: Task, heap: number, deadline: AbortSignal): Promise<TaskOutcome> {
+    this.#stopIdling()
+    const thread = await this.#threadOf(heap, deadline)
+    if (thread === null) return { kind: 'no_room' }
+    const outcome = await runIn(thread, task, deadline)
+    const isWarm = outcome.kind === 'done' && thread.lease.bytes <= WARM_HEAP && this.#memory.waiting() === 0
+    if (isWarm) this.#idle = setTimeout(() => void this.end(), IDLE_MS).unref()
+    else await this.end()
+    return outcome
+  }
+
+  async #threadOf(heap: number, deadline: AbortSignal): Promise<Thread | null> {
+    if (this.#thread !== null && this.#thread.lease.bytes >= heap) return this.#thread
+    await this.end()
+    const lease = await this.#memory.take('analysis', heap, deadline)
+    if (lease === null) return null
+    this.#thread = { piscina: await openPiscina(heap, this.#logger), lease }
+    return this.#thread
+  }
+
+  #stopIdling(): void {
+    if (this.#idle !== null) clearTimeout(this.#idle)
+    this.#idle = null
+  }
+}
+
+/** A body whose bytes changed hands is gone with the thread that had them. */
+function isWhole(task: Task): boolean {
+  return task.kind !== 'read' || task.bytes.byteLength > 0
+}
+
+async function runIn({ piscina, lease }: Thread, task: Task, deadline: AbortSignal): Promise<TaskOutcome> {
+  try {
+    return {
+      kind: 'done',
+      result: await piscina.run(task, { signal: deadline, transferList: transferable(task) }),
+    }
+  } catch (error) {
+    if (deadline.aborted) return { kind: 'timeout' }
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY')
+      return { kind: 'out_of_memory', bytes: lease.bytes }
+    return { kind: 'fault', error }
+  }
+}
+
+/** Loaded with the first task that is not done on the event loop. */
+async function openPiscina(heap: number, logger: Logger): Promise<Piscina<Task, Result<Answer>>> {
+  const { Piscina } = await import('piscina')
+  const piscina = new Piscina<Task, Result<Answer>>({
+    filename: FILE,
+    name: 'run',
+    minThreads: 0,
+    maxThreads: 1,
+    idleTimeout: Number.POSITIVE_INFINITY,
+    resourceLimits: { maxOldGenerationSizeMb: Math.floor(heap / MIB), maxYoungGenerationSizeMb: YOUNG_MIB },
+    // A blocked wait would hold the thread's event loop, and with it the end of the process.
+    atomics: 'disabled',
+  })
+  // Errors of a thread reach the promise of its task; what comes between tasks has no other place.
+  piscina.on('error', (error) => logger.error({ err: error }, 'a worker thread failed between tasks'))
+  return piscina
+}
+
+/** The bytes of a large body change hands instead of being copied; nobody here looks at them again. */
+function transferable(task: Task): ArrayBuffer[] {
+  if (task.kind !== 'read') return []
+  const { buffer, byteLength } = task.bytes
+  // A small body is a slice of a buffer that others have slices of.
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : []
+}
