@@ -5,6 +5,7 @@
  * come; recursion through references is an edge back into the graph, so recursive schemas compare coinductively: two
  * schemas differ when a difference can be reached from them. Written in place and unchanged, a schema leaves no pair.
  */
+import { byCodeUnit } from '../change-set.ts'
 import { compareKeywords } from './keywords.ts'
 import type { DeltaSeries, SchemaDelta } from './delta.ts'
 import type { JsonRecord, Located } from './located.ts'
@@ -89,8 +90,9 @@ export class SchemaComparison {
     return pair
   }
 
-  /** Marks every pair from which a change can be reached. Call it once, after the last `compare`. */
+  /** Marks every pair from which a change can be reached, and puts edges in order. Call it once, after the last `compare`. */
   settle(): void {
+    for (const { edges } of this.#all) if (edges.length > 1) edges.sort(byFirstSteps)
     const reached = this.#all.filter((pair) => pair.deltas.length > 0)
     for (const pair of reached) pair.isLive = true
     for (let pair = reached.pop(); pair !== undefined; pair = reached.pop()) {
@@ -179,6 +181,16 @@ function grown<Item>(list: Item[], item: Item): Item[] {
   if (list.length === 0) return [item]
   list.push(item)
   return list
+}
+
+/** The order of keys in a document has no meaning: paths are followed in the order of their names. */
+function byFirstSteps(a: SchemaEdge, b: SchemaEdge): number {
+  const shared = Math.min(a.steps.length, b.steps.length)
+  for (let index = 0; index < shared; index += 1) {
+    const order = byCodeUnit(a.steps[index] ?? '', b.steps[index] ?? '')
+    if (order !== 0) return order
+  }
+  return a.steps.length - b.steps.length
 }
 
 function newPair(before: ResolvedSchema, after: ResolvedSchema): OpenPair {

@@ -1,6 +1,8 @@
 /**
- * Every change that can be reached from a pair of schemas, with the way down to it. A recursive schema is entered once on
- * each way, and one pair is told at most a bounded number of times from one start, so that the answer stays in proportion.
+ * Every change that can be reached from a pair of schemas, with the path to it. A recursive schema is entered once on each
+ * path, and one pair is visited a bounded number of times for each use of its values. The bound never hides a use: a pair
+ * that is read-only on some paths and not on others is visited as both. Edges are in one order (comparison.ts), so the
+ * paths within the bound are the same for every order of keys.
  */
 import type { SchemaDelta } from './delta.ts'
 import type { SchemaEdge, SchemaPair } from './comparison.ts'
@@ -22,8 +24,8 @@ export interface Reached {
 
 interface Frame {
   readonly pair: SchemaPair
-  /** Edges that were not gone down yet. */
-  left: number
+  /** The edge that is followed next. */
+  next: number
   /** Steps of the way, last first. */
   readonly way: Way | null
   readonly isRequired: boolean | null
@@ -36,28 +38,40 @@ interface Way {
   readonly above: Way | null
 }
 
-/** Ways to one pair from one start that are told; further ways lead to the same change. */
+/** Paths to one pair in one use that are visited from one start; further paths lead to the same change in the same use. */
 export const MAX_WAYS = 512
+
+/** Uses of one pair that rules tell apart: read-only, write-only, and optional, required or no property. */
+const USES = 12
+
+function useOf({ isRequired, isReadOnly, isWriteOnly }: Frame): number {
+  const property = isRequired === null ? 0 : isRequired ? 1 : 2
+  return property * 4 + (isReadOnly ? 2 : 0) + (isWriteOnly ? 1 : 0)
+}
 
 export function reachChanges(start: SchemaPair, visit: (reached: Reached) => void, maxWays = MAX_WAYS): void {
   if (!start.isLive) return
-  const ways = new Map<SchemaPair, number>()
+  const visits = new Map<SchemaPair, Uint16Array>()
   /** Pairs on the way to the one at hand. */
   const onWay = new Set<SchemaPair>()
   const stack: Frame[] = []
   const enter = (frame: Frame): void => {
     const { pair } = frame
-    const told = ways.get(pair) ?? 0
-    if (told >= maxWays || onWay.has(pair)) return
-    ways.set(pair, told + 1)
+    if (onWay.has(pair)) return
+    const counts = visits.get(pair) ?? new Uint16Array(USES)
+    const use = useOf(frame)
+    const visited = counts[use] ?? 0
+    if (visited >= maxWays) return
+    counts[use] = visited + 1
+    visits.set(pair, counts)
     onWay.add(pair)
     stack.push(frame)
     tell(frame, visit)
   }
-  enter({ pair: start, left: start.edges.length, way: null, isRequired: null, isReadOnly: false, isWriteOnly: false })
+  enter({ pair: start, next: 0, way: null, isRequired: null, isReadOnly: false, isWriteOnly: false })
   for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
-    top.left -= 1
-    const edge = top.pair.edges[top.left]
+    const edge = top.pair.edges[top.next]
+    top.next += 1
     if (edge === undefined) {
       onWay.delete(top.pair)
       stack.pop()
@@ -81,7 +95,7 @@ function frameBelow({ way, isRequired, isReadOnly, isWriteOnly }: Frame, { to, s
   const { readOnly, writeOnly } = to.after.value
   return {
     pair: to,
-    left: to.edges.length,
+    next: 0,
     way: below,
     isRequired: isSame ? isRequired : edge.isRequired,
     isReadOnly: isReadOnly || (below !== null && readOnly === true),

@@ -1,6 +1,6 @@
 /** The step from one object to a choice of objects (`oneOf`) that it, or its properties, went into. */
 import type { Examination, SchemaSources } from './comparison.ts'
-import type { JsonRecord } from './located.ts'
+import { pointerOf, type JsonRecord } from './located.ts'
 import { itemsOf, locateItem, membersOf, textsOf, withoutTypes } from './parts.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
 
@@ -19,14 +19,22 @@ export function compareWrapping(
   if (moved === null) return [was, is]
   const alternatives = itemsOf(is, 'oneOf').map((_, index, list) => locateItem(after, list, 'oneOf', index))
   const original = alternatives.find((item) => {
-    const { reference } = resolveSchema(item, sources.after)
-    return (reference !== null && reference === before.reference) || isSameShape({ ...before, value: was }, item)
+    const resolved = resolveSchema(item, sources.after)
+    // By where it stands, not by how it is named: one schema may have several names.
+    const isNamed = resolved.reference !== null && before.reference !== null
+    const isSamePlace = isNamed && placeOf(resolved) === placeOf(before)
+    return isSamePlace || isSameShape({ ...before, value: was }, item)
   })
   const keyword = original === undefined ? 'wrappedInOneOf' : 'joinedInOneOf'
   say({ keyword, action: 'became', name: null, before: null, after: is.oneOf, steps: ['oneOf'] })
   if (original === undefined) return [withoutProperties(withoutTypes(was), moved), withoutTypes(is)]
-  descend([`oneOf[${(before.reference ?? '').split('/').at(-1) ?? ''}]`], before, original)
+  const label = before.reference === null ? '' : (placeOf(before).split('/').at(-1) ?? '')
+  descend([`oneOf[${label}]`], before, original)
   return [{}, withoutTypes(is)]
+}
+
+function placeOf({ at, document }: ResolvedSchema): string {
+  return pointerOf(at, document)
 }
 
 /** Base properties that live on in an alternative, when an object became a choice of objects; null when none did. */
