@@ -28,6 +28,11 @@ function dispatchers(): Dispatchers {
   return loaded
 }
 
+/** Loads what connects, before it is needed. */
+export function loadDispatchers(): void {
+  dispatchers()
+}
+
 /** Connections to any number of origins. */
 export function openAgent(options: UndiciAgent.Options): Agent {
   const { Agent } = dispatchers()

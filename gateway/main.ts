@@ -16,6 +16,7 @@ import { createLogger, type Logger } from './telemetry/log.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
 import { sampleProcess } from './telemetry/process-metrics.ts'
 import { authorityFile } from './tls/authority-file.ts'
+import { createWarmUp } from './warm-up.ts'
 
 export interface Gateway {
   readonly addresses: Addresses
@@ -26,6 +27,8 @@ export interface Gateway {
   readonly bootstrapKey: string | null
   readonly metrics: Metrics
   readonly logger: Logger
+  /** Loads what judges calls; /readyz answers 503 until then. Call it once, when the gateway has been announced. */
+  warmUp(): Promise<void>
   /** Reads configuration and policy again (SIGHUP). */
   reload(): void
   /** Readiness goes first, calls under way finish within `shutdown.drain`, then everything is closed. */
@@ -69,7 +72,9 @@ async function start(
   let isServing = false
   const { store, keys } = state
   const { monitoring } = deciding
-  const checks = readinessChecks({ isServing: () => isServing, live, store, keys, monitoring, now })
+  const warmUp = createWarmUp({ settings: live.current, road: entrances.proxy.road, logger })
+  const isLoading = () => warmUp.isRunning()
+  const checks = readinessChecks({ isServing: () => isServing, isLoading, live, store, keys, monitoring, now })
   const listeners = { ...entrances, admin: createAdmin({ checks, metrics, logger }) }
   const addresses = await openListeners(listeners, config, closers, ownPorts)
   const reloading = startReloading({ live, keys, dataDir: state.dataDir, metrics, logger })
@@ -83,6 +88,7 @@ async function start(
     bootstrapKey: state.bootstrap.printed,
     metrics,
     logger,
+    warmUp: () => warmUp.run(),
     reload: () => reloading.now(),
     close: once(async () => {
       isServing = false

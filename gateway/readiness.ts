@@ -8,6 +8,8 @@ import type { Monitoring } from './telemetry/monitoring.ts'
 
 export interface ReadinessDeps {
   readonly isServing: () => boolean
+  /** True while what judges calls is being loaded: a call would wait for it. */
+  readonly isLoading: () => boolean
   readonly live: LiveSettings
   readonly store: Store
   readonly keys: KeyRing
@@ -19,13 +21,13 @@ export interface ReadinessDeps {
 /** The store is really written to and the key really signs, but not more often than this: /readyz answers anyone. */
 const PROBE_INTERVAL = 1000
 
-export function readinessChecks({ isServing, live, store, keys, monitoring, now }: ReadinessDeps): Checks {
+export function readinessChecks({ isServing, isLoading, live, store, keys, monitoring, now }: ReadinessDeps): Checks {
   const probe = atMostEvery(PROBE_INTERVAL, now, () => store.probe())
   const probeSigner = atMostEvery(PROBE_INTERVAL, now, async () => {
     await signatureOf(keys.signer(), 'readiness')
   })
   return {
-    lifecycle: () => ({ ready: isServing(), detail: isServing() ? 'serving' : 'starting or stopping' }),
+    lifecycle: () => lifecycleCheck(isServing(), isLoading()),
     store: async () => {
       await probe()
       return { ready: true, detail: store.description }
@@ -40,6 +42,11 @@ export function readinessChecks({ isServing, live, store, keys, monitoring, now 
       detail: monitoring.isWired() ? 'wired' : 'nothing is wired: CONTINUE_WITH_MONITORING does not proceed',
     }),
   }
+}
+
+function lifecycleCheck(isServing: boolean, isLoading: boolean): Check {
+  if (!isServing) return { ready: false, detail: 'starting or stopping' }
+  return isLoading ? { ready: false, detail: 'loading what judges calls' } : { ready: true, detail: 'serving' }
 }
 
 function settingsCheck(live: LiveSettings): Check {

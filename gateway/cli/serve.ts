@@ -24,6 +24,7 @@ export const serveCommand: Command = {
     const stopped = untilStopped(gateway)
     releaseFreeMemory()
     announce(gateway, io)
+    void gateway.warmUp()
     return await stopped
   },
 }

@@ -1,4 +1,4 @@
-/** What judges is loaded with the first call. When that fails, as under too many open files, nothing is let through, and the next call finds it loaded. */
+/** What judges is loaded after the start, or with the first call. When both fail, as under too many open files, nothing is let through, and the next call finds it loaded. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,14 +12,14 @@ import { startHttpUpstream } from '../fakes/http-upstream.ts'
 
 const COMMAND = join(import.meta.dirname, '../../gateway/preflight.js')
 
-/** The module cannot be read the first time that it is asked for. */
-const faultIn = (module: string): string => `
+/** The module cannot be read the first times that it is asked for. */
+const faultIn = (module: string, times: number): string => `
 import { registerHooks } from 'node:module'
-let isBroken = true
+let faults = ${times}
 registerHooks({
   load(url, context, next) {
-    if (!isBroken || !url.endsWith('${module}')) return next(url, context)
-    isBroken = false
+    if (faults === 0 || !url.endsWith('${module}')) return next(url, context)
+    faults -= 1
     throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' })
   },
 })`
@@ -30,8 +30,8 @@ const CONTRACT = {
   paths: { '/orders': { post: { responses: { 200: { description: 'taken' } } } } },
 }
 
-/** @param module that fails once */
-async function startFaultyGateway(context: TestContext, module: string, upstream: string) {
+/** @param module that fails so many times */
+async function startFaultyGateway(context: TestContext, module: string, times: number, upstream: string) {
   const directory = mkdtempSync(join(tmpdir(), 'preflight-late-'))
   const contract = join(directory, 'shop.json')
   writeFileSync(contract, JSON.stringify(CONTRACT))
@@ -44,7 +44,7 @@ async function startFaultyGateway(context: TestContext, module: string, upstream
   }
   const config = join(directory, 'config.json')
   writeFileSync(config, JSON.stringify({ listen: FREE_PORTS, data_dir: join(directory, 'state'), routes: [route] }))
-  const fault = `data:text/javascript,${encodeURIComponent(faultIn(module))}`
+  const fault = `data:text/javascript,${encodeURIComponent(faultIn(module, times))}`
   const child = spawn(process.execPath, ['--import', fault, COMMAND, 'serve', '--config', config], {
     cwd: directory,
     env: { PATH: '/usr/bin:/bin', PREFLIGHT_BOOTSTRAP_KEY: TEST_KEY },
@@ -64,7 +64,7 @@ async function startFaultyGateway(context: TestContext, module: string, upstream
 test('a call for which nothing can be loaded to judge it goes nowhere, and the one after it is judged', async (t) => {
   const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
   t.after(() => upstream.close())
-  const { proxy } = await startFaultyGateway(t, '/engine/decide/decide.ts', upstream.origin)
+  const { proxy } = await startFaultyGateway(t, '/engine/decide/decide.ts', 2, upstream.origin)
   const order = () => fetch(`${proxy}/shop/orders`, { method: 'POST', body: '{}' })
 
   const refused = await order()
@@ -80,7 +80,7 @@ test('a call for which nothing can be loaded to judge it goes nowhere, and the o
 })
 
 test('a request to the API whose routes cannot be loaded breaks off, and the one after it is answered', async (t) => {
-  const { api } = await startFaultyGateway(t, '/gateway/api/routes.ts', 'http://127.0.0.1:9')
+  const { api } = await startFaultyGateway(t, '/gateway/api/routes.ts', 1, 'http://127.0.0.1:9')
   await assert.rejects(fetch(`${api}/openapi.json`))
   const answered = await fetch(`${api}/openapi.json`)
   assert.equal(answered.status, 200)
