@@ -54,7 +54,7 @@ export const GOVERNANCE_PATTERNS: readonly GovernancePattern[] = [
     severity: SERIOUS,
     consequence: 'Callers without the new credential or scope are refused.',
     matches: rules(
-      /^api-(?:global-)?security-(?:scope-)?added$|^asyncapi-security-added$|^graphql-federation-(?:authenticated|requires-scopes|policy)-added$/,
+      /^api-(?:global-)?security-(?:scope-)?added$|^api-security-tightened$|^asyncapi-security-added$|^graphql-federation-(?:authenticated|requires-scopes|policy)-added$/,
     ),
   },
   {
@@ -66,8 +66,8 @@ export const GOVERNANCE_PATTERNS: readonly GovernancePattern[] = [
   {
     name: 'AUTH_SCOPE_REDUCTION',
     severity: SERIOUS,
-    consequence: 'Tokens that carry the scope lose what it allowed: authenticate again with the scopes that are left.',
-    matches: rules(/scope-removed$/),
+    consequence: 'Tokens no longer carry the scopes that are required: authenticate again with the required scopes.',
+    matches: rules(/scope-removed$|^api-security-scope-(?:tightened|withdrawn)$/),
   },
   {
     name: 'DEFAULT_CHANGED',

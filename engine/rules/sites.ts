@@ -86,6 +86,39 @@ export const CALLBACK_RESPONSE = sitePair(
   },
 )
 
+/** What the provider sends beside the body of a callback or webhook: parameters and header fields. */
+export const CALLBACK_PARAMETER = sitePair(
+  'response',
+  'callback-parameter',
+  { prefix: 'callback-parameter', area: 'callbacks', noun: 'the callback parameter' },
+  { prefix: 'callback-parameter-property', area: 'callbacks', noun: 'the property `{path}` of the callback parameter' },
+)
+
+/** Header fields of what the client answers to a callback or webhook. */
+export const CALLBACK_RESPONSE_HEADER = sitePair(
+  'request',
+  'callback-response-header',
+  {
+    prefix: 'callback-response-header',
+    area: 'callbacks',
+    noun: 'the header of the answer to the callback',
+  },
+  {
+    prefix: 'callback-response-header-property',
+    area: 'callbacks',
+    noun: 'the property `{path}` of the header of the answer to the callback',
+  },
+)
+
+/** A webhook is a callback that no operation registers: the same rules, in its own words. */
+export function ofWebhook({ root, property }: SitePair): SitePair {
+  return { root: inWebhookWords(root), property: inWebhookWords(property) }
+}
+
+function inWebhookWords(site: SchemaSite): SchemaSite {
+  return { ...site, noun: site.noun.replace('callback', 'webhook') }
+}
+
 /** An agent tool's arguments and its structured result. */
 export const TOOL_INPUT = sitePair(
   'request',

@@ -10,8 +10,10 @@ import { protoRules } from './protobuf/rows.ts'
 import type { Rule } from './rule.ts'
 import { schemaRules } from './schema-rules.ts'
 import {
+  CALLBACK_PARAMETER,
   CALLBACK_REQUEST,
   CALLBACK_RESPONSE,
+  CALLBACK_RESPONSE_HEADER,
   CRD_OBJECT,
   RECEIVED_HEADERS,
   RECEIVED_PAYLOAD,
@@ -35,6 +37,8 @@ const SCHEMA_SITES = [
   RESPONSE_HEADER,
   CALLBACK_REQUEST,
   CALLBACK_RESPONSE,
+  CALLBACK_PARAMETER,
+  CALLBACK_RESPONSE_HEADER,
   TOOL_INPUT,
   TOOL_OUTPUT,
   SCHEMA_DOCUMENT,

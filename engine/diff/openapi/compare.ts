@@ -19,6 +19,7 @@ import { contractConsumers, type ContractConsumer } from './consumers.ts'
 import { Findings } from './findings.ts'
 import { compareInterface, versionStepOf } from './interface.ts'
 import { walkOptionsOf } from './options.ts'
+import { readSecuritySchemes } from './security-inclusion.ts'
 import type { SchemaUseSite, Walk } from './walk.ts'
 
 export interface OpenApiComparison {
@@ -61,6 +62,7 @@ export function compareOpenApi(
     options: walkOptions.value,
     schemas,
     attributes,
+    security: readSecuritySchemes(base.value.contract, head.value.contract),
     say: (delta) => findings.addDelta(delta),
     use: (site, old, now) => void uses.push({ ...site, pair: schemas.compare(old, now) }),
   }

@@ -99,23 +99,14 @@ export class Findings {
   }
 
   /** Judges a change outside of schemas. */
-  addDelta({ change, facts, operation, side, located, before, after }: ContractDelta): void {
+  addDelta(delta: ContractDelta): void {
+    const { change, facts, operation, side, located, before, after } = delta
     const row = openApiRowOf(change, facts)
     const rule = row === undefined ? undefined : ruleOf(row.id)
     if (row === undefined || rule === undefined) return
     const message = row.says.replaceAll(/\{(\w+)\}/g, (_, name: string) => nameValue(facts[name] ?? null))
     const location = pointerOf(located.at, located.document)
-    const subject = [
-      operation?.method ?? '',
-      operation?.path ?? '',
-      change,
-      facts.status ?? '',
-      facts.place ?? '',
-      facts.name ?? '',
-      facts.scope ?? '',
-    ]
-      .map(nameValue)
-      .join(' ')
+    const subject = delta.subject ?? subjectOf(delta)
     const advice = openApiAdvice(rule)
     this.#grouping.add(
       new ToldChange({ rule, subject, side, location, message, advice, before, after }),
@@ -194,4 +185,10 @@ export class Findings {
     if (parameter !== null) this.#touched.params.add(`${endpoint} ${parameter}`)
     else if (field !== null) this.#fields.add(field)
   }
+}
+
+/** One part of one operation, in names that survive reordering. */
+function subjectOf({ change, facts, operation }: ContractDelta): string {
+  const names = [facts.status, facts.place, facts.name, facts.scope]
+  return [operation?.method, operation?.path, change, ...names].map((name) => nameValue(name ?? '')).join(' ')
 }

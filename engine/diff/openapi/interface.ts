@@ -3,6 +3,7 @@ import { membersAt, pathItemsOf } from '../../contracts/openapi/contract.ts'
 import { memberOf, type Located } from '../../schema/located.ts'
 import { compareSemanticVersions, parseSemanticVersion } from '../../semantic-version.ts'
 import { matchByKey } from '../match.ts'
+import { EXCHANGES } from './exchange.ts'
 import { comparePathItems, comparePaths } from './paths.ts'
 import { compareSchemes, compareSecurity } from './security.ts'
 import { compareInterfaceServers } from './servers.ts'
@@ -30,7 +31,7 @@ function compareWebhooks(walk: Walk): void {
   for (const { path, located } of added) {
     tellAdded(walk, 'webhook-added', null, located, path, { name: path })
   }
-  for (const [old, now] of kept) comparePathItems(walk, old, now, `webhook:${now.path}`)
+  for (const [old, now] of kept) comparePathItems(walk, old, now, `webhook:${now.path}`, EXCHANGES.webhook)
 }
 
 function compareComponents(walk: Walk): void {

@@ -12,7 +12,7 @@ interface Name {
 }
 
 /** What a name says anyway: UTF-8 is what texts are in, and JSON knows nothing else (RFC 8259 §8.1). */
-const SILENT_PARAMETER = /^charset="?utf-?8"?$/
+const SILENT_PARAMETER = /^charset=(?:utf-?8|us-ascii)$/
 
 function parse(name: string): Name {
   const [essence = '', ...parameters] = name.toLowerCase().split(';')
@@ -23,19 +23,25 @@ function parse(name: string): Name {
     subtype: plus === -1 ? full : full.slice(0, plus),
     suffix: plus === -1 ? '' : full.slice(plus + 1),
     parameters: parameters
-      .map((parameter) => parameter.trim())
+      .map((parameter) => parameter.replaceAll(/[\s"]/g, ''))
       .filter((parameter) => parameter !== '')
       .sort(),
   }
 }
 
-export type Relation = 'same' | 'generalized' | 'specialized' | 'changed' | 'unrelated'
+export type Relation = 'same' | 'generalized' | 'specialized' | 'changed' | 'exchanged' | 'unrelated'
 
-/** What became of a media type that was named `before` and is named `after`; `changed` is of parameters alone. */
+/**
+ * What became of a media type that was named `before` and is named `after`. Of parameters alone it `changed` where they only
+ * say more than before, and was `exchanged` where they say something else.
+ */
 export function relationOf(before: string, after: string): Relation {
   if (before === after) return 'same'
   const [old, now] = [parse(before), parse(after)]
-  if (isSameEssence(old, now)) return old.parameters.join() === now.parameters.join() ? 'same' : 'changed'
+  if (isSameEssence(old, now)) {
+    if (old.parameters.join() === now.parameters.join()) return 'same'
+    return isWithin(now, old) ? 'changed' : isWithin(old, now) ? 'generalized' : 'exchanged'
+  }
   if (isWithin(old, now)) return 'generalized'
   return isWithin(now, old) ? 'specialized' : 'unrelated'
 }
@@ -51,16 +57,23 @@ function isSameEssence(a: Name, b: Name): boolean {
 
 /** `application/problem+json` is JSON; a range holds its members; a parameter makes a type more special. */
 function isWithin(part: Name, whole: Name): boolean {
+  const said = tellingParameters(part)
+  if (!tellingParameters(whole).every((parameter) => said.includes(parameter))) return false
   if (whole.type === '*') return true
   if (part.type !== whole.type) return false
-  if (whole.subtype === '*') return true
+  if (whole.subtype === '*') return whole.suffix === '' || whole.suffix === part.suffix
   const isSuffix = whole.suffix === '' && part.suffix === whole.subtype
-  const conditions = tellingParameters(whole)
-  return (isSameEssence(part, whole) || isSuffix) && (conditions === '' || conditions === tellingParameters(part))
+  return isSameEssence(part, whole) || isSuffix
 }
 
-function tellingParameters({ parameters }: Name): string {
-  return parameters.filter((parameter) => !SILENT_PARAMETER.test(parameter)).join()
+function tellingParameters({ parameters }: Name): readonly string[] {
+  return parameters.filter((parameter) => !SILENT_PARAMETER.test(parameter))
+}
+
+/** The most specific of several media types that admits all texts of this one (OpenAPI 3.1.0 §4.8.14); null when none does. */
+export function coveringMediaType(media: readonly MediaType[], name: string): MediaType | null {
+  const covers = media.filter((one) => one.name !== name && isMediaTypeWithin(name, one.name))
+  return covers.find((one) => covers.every((other) => isMediaTypeWithin(one.name, other.name))) ?? null
 }
 
 export function matchMediaTypes(before: readonly MediaType[], after: readonly MediaType[]): Matched<MediaType> {

@@ -1,13 +1,14 @@
 /** One operation on both sides: its identity, life, tags and security, then what it takes and what it answers. */
-import { membersAt, type Operation, type PathItem } from '../../contracts/openapi/contract.ts'
-import { readPathItem } from '../../contracts/openapi/contract.ts'
+import type { Operation, PathItem } from '../../contracts/openapi/contract.ts'
 import type { Operation as OperationName } from '../../finding.ts'
 import { judgeLifecycle } from '../../rules/lifecycle.ts'
-import { isRecord } from '../../schema/located.ts'
 import { textsOf } from '../../schema/parts.ts'
-import { changedTexts, matchByKey } from '../match.ts'
+import { changedTexts } from '../match.ts'
+import { compareCallbacks } from './callbacks.ts'
+import type { Exchange } from './exchange.ts'
 import { compareParameters } from './parameters.ts'
 import { comparePayloads } from './payloads.ts'
+import { compareAdmission, compareShownCredentials } from './security-inclusion.ts'
 import { compareSecurity } from './security.ts'
 import { compareOperationServers } from './servers.ts'
 import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
@@ -23,15 +24,19 @@ export function compareOperation(
   before: OperationSide,
   after: OperationSide,
   name: OperationName,
+  exchange: Exchange,
 ): void {
   const walk = within(contract, after.operation)
   compareIdentity(walk, before.operation, after.operation, name)
   compareLife(walk, before.operation, after.operation, name)
   compareTags(walk, before.operation, after.operation, name)
   compareSecurity(walk, before.operation.located, after.operation.located, name)
-  compareOperationServers(walk, before, after, name)
-  compareParameters(walk, before, after, name)
-  comparePayloads(walk, before, after, name, 'operation')
+  if (exchange.kind === 'operation') {
+    compareAdmission(walk, before, after, name)
+    compareOperationServers(walk, before, after, name)
+  } else compareShownCredentials(walk, before, after, name)
+  compareParameters(walk, before, after, name, exchange)
+  comparePayloads(walk, before, after, name, exchange)
   compareCallbacks(walk, before.operation, after.operation, name)
 }
 
@@ -70,51 +75,4 @@ function compareTags(walk: Walk, old: Operation, now: Operation, operation: Oper
     const facts = { action: 'added', name }
     tellAdded(walk, 'operation-tag', operation, now.located, name, facts)
   }
-}
-
-/** A callback is a call that the provider makes: its request is read by the client, its response is read by the provider. */
-function compareCallbacks(walk: Walk, old: Operation, now: Operation, operation: OperationName): void {
-  const before = membersAt(old.located, 'callbacks')
-  const after = membersAt(now.located, 'callbacks')
-  if (before.length === 0 && after.length === 0) return
-  const { added, removed, kept } = matchByKey(before, after, ([name]) => name)
-  for (const [name, located] of removed) {
-    tellRemoved(walk, 'callback-removed', operation, located, name, { name })
-  }
-  for (const [name, located] of added) {
-    tellAdded(walk, 'callback-added', operation, located, name, { name })
-  }
-  for (const [[name, one], [, other]] of kept) {
-    const oldItems = callItems(walk.base, one)
-    const nowItems = callItems(walk.head, other)
-    for (const [was, is] of matchByKey(oldItems, nowItems, ({ path }) => path).kept) {
-      for (const [method, wasOperation] of was.operations) {
-        const isOperation = is.operations.get(method)
-        if (isOperation === undefined) {
-          tellRemoved(walk, 'callback-removed', operation, wasOperation.located, method, { name: `${name} ${method}` })
-          continue
-        }
-        comparePayloads(
-          walk,
-          { item: was, operation: wasOperation },
-          { item: is, operation: isOperation },
-          operation,
-          'callback',
-        )
-      }
-    }
-  }
-}
-
-function callItems(contract: Walk['base'], callback: Parameters<typeof membersAt>[0]): readonly PathItem[] {
-  const target = contract.documents.follow(callback)
-  if (target === null || !isRecord(target.value)) return []
-  return Object.entries(target.value).flatMap(([expression, value]) => {
-    const item = readPathItem(contract, expression, {
-      value,
-      at: { parent: target.at, step: expression },
-      document: target.document,
-    })
-    return item === null ? [] : [item]
-  })
 }

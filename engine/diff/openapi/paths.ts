@@ -3,6 +3,7 @@ import { type Operation, type PathItem } from '../../contracts/openapi/contract.
 import { isStability, judgeRemoval, dayOf, STABILITY_LEVELS } from '../../rules/lifecycle.ts'
 import type { Located } from '../../schema/located.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
+import { EXCHANGES, type Exchange } from './exchange.ts'
 import { compareOperation } from './operation.ts'
 import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
 import type { Walk } from './walk.ts'
@@ -19,7 +20,7 @@ export function comparePaths(walk: Walk, before: readonly PathItem[], after: rea
     for (const operation of item.operations.values()) tellRemovedOperation(walk, key, operation, true)
   for (const { key, item } of added)
     for (const operation of item.operations.values()) tellAddedOperation(walk, key, operation)
-  for (const [old, now] of kept) comparePathItems(walk, old.item, now.item, old.key)
+  for (const [old, now] of kept) comparePathItems(walk, old.item, now.item, old.key, EXCHANGES.operation)
 }
 
 /** First as written, then with the names of path parameters set aside: `/users/{id}` is `/users/{userId}`. */
@@ -36,7 +37,7 @@ function matchPaths({ options }: Walk, before: readonly PathItem[], after: reado
 }
 
 /** Compares two path items; `path` is how findings name the place. */
-export function comparePathItems(walk: Walk, old: PathItem, now: PathItem, path: string): void {
+export function comparePathItems(walk: Walk, old: PathItem, now: PathItem, path: string, exchange: Exchange): void {
   for (const [method, before] of old.operations) {
     const after = now.operations.get(method)
     if (after === undefined) {
@@ -46,7 +47,7 @@ export function comparePathItems(walk: Walk, old: PathItem, now: PathItem, path:
     const name = { method, path, operation_id: after.operationId }
     walk.attributes.note(path, before, after)
     if (compareStability(walk, before, after, name))
-      compareOperation(walk, { item: old, operation: before }, { item: now, operation: after }, name)
+      compareOperation(walk, { item: old, operation: before }, { item: now, operation: after }, name, exchange)
   }
   for (const [method, after] of now.operations) if (!old.operations.has(method)) tellAddedOperation(walk, path, after)
 }

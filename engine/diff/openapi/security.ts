@@ -1,9 +1,10 @@
 /** Security: what each operation and the whole interface require, and how the schemes are defined. */
-import { itemsAt, membersAt, objectAt } from '../../contracts/openapi/contract.ts'
+import { itemsAt, objectAt } from '../../contracts/openapi/contract.ts'
 import type { Operation as OperationName } from '../../finding.ts'
-import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
+import { isRecord, type JsonRecord, type Located } from '../../schema/located.ts'
 import { membersOf, textsOf } from '../../schema/parts.ts'
 import { matchByKey, changedTexts } from '../match.ts'
+import { flowsOf, kindOf, requirementLabel, schemesOf } from './security-schemes.ts'
 import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
 import type { Walk } from './walk.ts'
 
@@ -49,14 +50,8 @@ function requirementsOf(owner: Located): readonly Requirement[] {
   return itemsAt(owner, 'security').flatMap((located) => {
     if (!isRecord(located.value)) return []
     const scopes = located.value
-    const names = Object.keys(scopes).sort()
-    const label = names.map((name) => labelOf(name, textsOf(scopes[name]))).join(' and ')
-    return [{ schemes: names.join(' '), label: label === '' ? 'none' : label, scopes, located }]
+    return [{ schemes: Object.keys(scopes).sort().join(' '), label: requirementLabel(scopes), scopes, located }]
   })
-}
-
-function labelOf(name: string, scopes: readonly string[]): string {
-  return scopes.length === 0 ? name : `${name}: [${scopes.join(', ')}]`
 }
 
 /** The definitions of security schemes. */
@@ -73,12 +68,6 @@ export function compareSchemes(walk: Walk): void {
     const now = objectAt(walk.head.documents, other)
     if (old !== null && now !== null) compareScheme(walk, name, old.value, now)
   }
-}
-
-function schemesOf({ root, isSwagger }: Walk['base']): readonly (readonly [string, Located])[] {
-  if (isSwagger) return membersAt(root, 'securityDefinitions')
-  const components = memberOf(root, 'components')
-  return components === null ? [] : membersAt(components, 'securitySchemes')
 }
 
 function compareScheme(
@@ -129,20 +118,6 @@ function compareFlows(
     for (const [part, member] of FLOW_ADDRESSES) tell(part, before[member], after[member])
     compareScopes(walk, name, membersOf(before, 'scopes'), membersOf(after, 'scopes'), located)
   }
-}
-
-/** What kind of credential a scheme asks for. */
-function kindOf({ type, scheme, in: place, name }: JsonRecord): string {
-  if (type === 'basic') return 'http basic'
-  if (type === 'apiKey') return `apiKey ${String(place)} ${String(name)}`
-  return type === 'http' ? `http ${String(scheme).toLowerCase()}` : String(type)
-}
-
-/** OAuth flows by name; Swagger 2.0 has one, under other names. */
-function flowsOf(scheme: JsonRecord): JsonRecord {
-  if (typeof scheme.flow !== 'string') return membersOf(scheme, 'flows')
-  const names: Readonly<Record<string, string>> = { accessCode: 'authorizationCode', application: 'clientCredentials' }
-  return { [names[scheme.flow] ?? scheme.flow]: scheme }
 }
 
 function compareScopes(walk: Walk, name: string, old: JsonRecord, now: JsonRecord, located: Located): void {

@@ -8,6 +8,7 @@ import type { SitePair } from '../../rules/sites.ts'
 import type { SchemaComparison, SchemaPair } from '../../schema/comparison.ts'
 import type { Located } from '../../schema/located.ts'
 import type { OperationAttributes } from './attributes.ts'
+import type { SecuritySchemes } from './security-inclusion.ts'
 
 /** A change of a contract outside its schemas. */
 export interface ContractDelta {
@@ -19,6 +20,8 @@ export interface ContractDelta {
   readonly located: Located
   readonly before: unknown
   readonly after: unknown
+  /** What changed, where one change reaches several operations; absent: the operation and its part. */
+  readonly subject?: string
 }
 
 /** A pair of schemas in use at a place of an operation. */
@@ -50,6 +53,7 @@ export interface Walk {
   readonly options: WalkOptions
   readonly schemas: SchemaComparison
   readonly attributes: OperationAttributes
+  readonly security: SecuritySchemes
   say(delta: ContractDelta): void
   use(site: Omit<SchemaUseSite, 'pair'>, before: Located, after: Located): void
 }

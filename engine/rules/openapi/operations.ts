@@ -35,6 +35,13 @@ export const OPERATION_RULES: readonly Section[] = [
       row('callback-added', {}, 'callback-added', 'none', 'the callback `{name}` was added'),
       row('callback-removed', {}, 'callback-removed', 'narrows', 'the callback `{name}` was removed'),
       row(
+        'callback-address',
+        {},
+        'callback-address-changed',
+        'moves',
+        'the callback `{name}` goes to {after} instead of {before}',
+      ),
+      row(
         'link',
         { action: 'removed' },
         'response-link-removed',

@@ -113,6 +113,13 @@ export const PARAMETER_RULES: readonly Section[] = [
     kind: 'type',
     rows: [
       row(
+        'parameter-moved',
+        {},
+        'request-path-parameter-moved',
+        'moves',
+        'the path parameter `{name}` stands where `{before}` stood',
+      ),
+      row(
         'parameter-style',
         {},
         'request-parameter-style-changed',

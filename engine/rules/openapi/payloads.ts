@@ -109,17 +109,38 @@ export const PAYLOAD_RULES: readonly Section[] = [
     rows: [
       row(
         'response-status',
-        { action: 'added', isSuccess: true },
+        { action: 'added', of: 'success' },
         'response-success-status-added',
         'none',
         'the success response {status} was added',
       ),
       row(
         'response-status',
-        { action: 'removed', isSuccess: true },
+        { action: 'removed', of: 'success' },
         'response-success-status-removed',
         'widens',
         'the success response {status} was removed',
+      ),
+      row(
+        'response-status',
+        { action: 'narrowed' },
+        'response-status-range-narrowed',
+        'narrows',
+        'the responses {status} are narrowed to the statuses that are listed',
+      ),
+      row(
+        'response-status',
+        { action: 'added', of: 'default' },
+        'response-default-added',
+        'narrows',
+        'the responses of all other statuses (default) are described',
+      ),
+      row(
+        'response-status',
+        { action: 'removed', of: 'default' },
+        'response-default-removed',
+        'may-widen',
+        'the responses of all other statuses (default) are no longer described',
       ),
       row(
         'response-status',
@@ -168,6 +189,13 @@ export const PAYLOAD_RULES: readonly Section[] = [
         { of: 'response', action: 'changed' },
         'response-media-type-name-changed',
         'none',
+        'the response {status} is {after} instead of {before}',
+      ),
+      row(
+        'media-type',
+        { of: 'response', action: 'exchanged' },
+        'response-media-type-parameters-exchanged',
+        'moves',
         'the response {status} is {after} instead of {before}',
       ),
       row(
@@ -232,6 +260,13 @@ export const PAYLOAD_RULES: readonly Section[] = [
         'response-header-became-required',
         'narrows',
         'the header `{name}` of the response {status} became required',
+      ),
+      row(
+        'header-writing',
+        {},
+        'response-header-writing-changed',
+        'moves',
+        'the header `{name}` of the response {status} is written as {after} instead of {before}',
       ),
     ],
   },

@@ -1,6 +1,7 @@
 /** The rules about an OpenAPI contract outside its schemas: all sections in one list, and the row that holds for a change. */
 import type { Rule } from '../rule.ts'
 import { makeRule } from '../schema-rules.ts'
+import { CALLBACK_RULES } from './callbacks.ts'
 import { INTERFACE_RULES } from './interface.ts'
 import { OPERATION_RULES } from './operations.ts'
 import { PARAMETER_RULES } from './parameters.ts'
@@ -14,6 +15,7 @@ const SECTIONS: readonly Section[] = [
   ...INTERFACE_RULES,
   ...PARAMETER_RULES,
   ...PAYLOAD_RULES,
+  ...CALLBACK_RULES,
 ]
 
 const ALL_ROWS: readonly OpenApiRow[] = SECTIONS.flatMap(({ rows }) => rows)

@@ -7,6 +7,41 @@ export const SECURITY_RULES: readonly Section[] = [
     area: 'security',
     kind: 'existence',
     rows: [
+      row(
+        'admission',
+        { action: 'tightened' },
+        'api-security-tightened',
+        'narrows',
+        'the operation requires {after} instead of {before}, so that callers are refused',
+      ),
+      row(
+        'admission',
+        { action: 'scopes' },
+        'api-security-scope-tightened',
+        'narrows',
+        'the operation requires more scopes: {after} instead of {before}',
+      ),
+      row(
+        'admission',
+        { action: 'withdrawn' },
+        'api-security-scope-withdrawn',
+        'narrows',
+        'the scheme `{scheme}` no longer offers the scope `{scope}`, so that callers that ask for it get no token',
+      ),
+      row(
+        'admission',
+        { action: 'loosened' },
+        'api-security-loosened',
+        'may-widen',
+        'the operation lets in more callers: it requires {after} instead of {before}',
+      ),
+      row(
+        'callback-security',
+        {},
+        'callback-security-changed',
+        'moves',
+        'the provider authenticates to the receiver by {after} instead of {before}',
+      ),
       ...security('operation-security', 'operation-scope', 'api-security', 'the operation'),
       ...security('global-security', 'global-scope', 'api-global-security', 'the whole interface'),
       row(

@@ -68,7 +68,7 @@ suite('a rule of the families', () => {
 
 /** Rules of parameters, headers and callbacks as such: their pairs lie in test/rules/openapi/. */
 function isOutsideSchemas(id: string): boolean {
-  return /^(?:request-parameter-(?:became-(?:required|optional)$|empty-value|style|content-type-changed|deprecated|sunset|reactivated|removed)|response-header-became-(?:optional|required)$|callback-request-body-(?:added|removed|became))|-min-items-(?:set|unset)$/.test(
+  return /^(?:request-parameter-(?:became-(?:required|optional)$|empty-value|style|content-type-changed|deprecated|sunset|reactivated|removed)|response-header-became-(?:optional|required)$|response-header-writing|request-path-parameter-moved|callback-(?:path-)?parameter-(?:became-(?:required|optional)$|empty-value|style|content-type-changed|moved)|callback-response-header-(?:became-(?:optional|required)$|writing)|callback-request-body-(?:added|removed|became))|-min-items-(?:set|unset)$/.test(
     id,
   )
 }

@@ -1,0 +1,77 @@
+/** Callbacks of one operation. A callback is a call that the provider makes: the client reads its request, the provider reads its response. */
+import { membersAt, readPathItem, type OpenApiContract, type PathItem } from '../../contracts/openapi/contract.ts'
+import type { Operation } from '../../contracts/openapi/contract.ts'
+import type { Operation as OperationName } from '../../finding.ts'
+import { isRecord, type Located } from '../../schema/located.ts'
+import { matchByKey, matchRest } from '../match.ts'
+import { EXCHANGES } from './exchange.ts'
+import { compareParameters } from './parameters.ts'
+import { comparePayloads } from './payloads.ts'
+import { compareShownCredentials } from './security-inclusion.ts'
+import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
+import type { Walk } from './walk.ts'
+
+export function compareCallbacks(walk: Walk, old: Operation, now: Operation, operation: OperationName): void {
+  const before = membersAt(old.located, 'callbacks')
+  const after = membersAt(now.located, 'callbacks')
+  if (before.length === 0 && after.length === 0) return
+  const { added, removed, kept } = matchByKey(before, after, ([name]) => name)
+  for (const [name, located] of removed) {
+    tellRemoved(walk, 'callback-removed', operation, located, name, { name })
+  }
+  for (const [name, located] of added) {
+    tellAdded(walk, 'callback-added', operation, located, name, { name })
+  }
+  for (const [[name, one], [, other]] of kept) compareCallback(walk, name, one, other, operation)
+}
+
+function compareCallback(walk: Walk, name: string, old: Located, now: Located, operation: OperationName): void {
+  const byExpression = matchByKey(callItems(walk.base, old), callItems(walk.head, now), ({ path }) => path)
+  // The only call that is left on either side is the same one, made to another address.
+  const isMoved = byExpression.added.length === 1 && byExpression.removed.length === 1
+  const { added, removed, kept } = isMoved ? matchRest(byExpression, () => '') : byExpression
+  for (const { path, located } of removed) {
+    tellRemoved(walk, 'callback-removed', operation, located, path, { name: `${name} ${path}` })
+  }
+  for (const { path, located } of added) {
+    tellAdded(walk, 'callback-added', operation, located, path, { name: `${name} ${path}` })
+  }
+  for (const [was, is] of kept) {
+    if (was.path !== is.path) {
+      tellChanged(walk, 'callback-address', operation, is.located, [was.path, is.path], { name })
+    }
+    compareCalls(walk, name, was, is, operation)
+  }
+}
+
+function compareCalls(walk: Walk, name: string, was: PathItem, is: PathItem, operation: OperationName): void {
+  for (const [method, { located }] of is.operations) {
+    if (was.operations.has(method)) continue
+    tellAdded(walk, 'callback-added', operation, located, method, { name: `${name} ${method}` })
+  }
+  for (const [method, old] of was.operations) {
+    const now = is.operations.get(method)
+    if (now === undefined) {
+      tellRemoved(walk, 'callback-removed', operation, old.located, method, { name: `${name} ${method}` })
+      continue
+    }
+    const sides = [{ item: was, operation: old }, { item: is, operation: now }, operation] as const
+    compareShownCredentials(walk, ...sides)
+    compareParameters(walk, ...sides, EXCHANGES.callback)
+    comparePayloads(walk, ...sides, EXCHANGES.callback)
+  }
+}
+
+function callItems(contract: OpenApiContract, callback: Located): readonly PathItem[] {
+  const target = contract.documents.follow(callback)
+  if (target === null || !isRecord(target.value)) return []
+  return Object.entries(target.value).flatMap(([expression, value]) => {
+    if (expression.startsWith('x-')) return []
+    const item = readPathItem(contract, expression, {
+      value,
+      at: { parent: target.at, step: expression },
+      document: target.document,
+    })
+    return item === null ? [] : [item]
+  })
+}

@@ -1,0 +1,66 @@
+/** Who calls whom: an operation is called by the client, a callback or webhook by the provider. Rules and words differ by it. */
+import {
+  CALLBACK_PARAMETER,
+  CALLBACK_REQUEST,
+  CALLBACK_RESPONSE,
+  CALLBACK_RESPONSE_HEADER,
+  ofWebhook,
+  REQUEST_BODY,
+  REQUEST_HEADER_PARAMETER,
+  REQUEST_PARAMETER,
+  RESPONSE_BODY,
+  RESPONSE_HEADER,
+  type SitePair,
+} from '../../rules/sites.ts'
+
+export type ExchangeKind = 'operation' | 'callback' | 'webhook'
+
+export interface Exchange {
+  readonly kind: ExchangeKind
+  /** Begins the names of the changes of its parts: those of the provider's calls have rows of their own. */
+  readonly prefix: '' | 'callback-'
+  /** Begins the place in words: `callback request body`. */
+  readonly lead: string
+  readonly body: SitePair
+  readonly answer: SitePair
+  readonly answerHeader: SitePair
+  readonly parameterAt: (place: string) => SitePair
+}
+
+const OPERATION: Exchange = {
+  kind: 'operation',
+  prefix: '',
+  lead: '',
+  body: REQUEST_BODY,
+  answer: RESPONSE_BODY,
+  answerHeader: RESPONSE_HEADER,
+  parameterAt: (place) => (place === 'header' ? REQUEST_HEADER_PARAMETER : REQUEST_PARAMETER),
+}
+
+const CALLBACK: Exchange = {
+  kind: 'callback',
+  prefix: 'callback-',
+  lead: 'callback ',
+  body: CALLBACK_REQUEST,
+  answer: CALLBACK_RESPONSE,
+  answerHeader: CALLBACK_RESPONSE_HEADER,
+  parameterAt: () => CALLBACK_PARAMETER,
+}
+
+const WEBHOOK_PARAMETER = ofWebhook(CALLBACK_PARAMETER)
+
+const WEBHOOK: Exchange = {
+  ...CALLBACK,
+  kind: 'webhook',
+  lead: 'webhook ',
+  body: ofWebhook(CALLBACK_REQUEST),
+  answer: ofWebhook(CALLBACK_RESPONSE),
+  answerHeader: ofWebhook(CALLBACK_RESPONSE_HEADER),
+  parameterAt: () => WEBHOOK_PARAMETER,
+}
+
+export const EXCHANGES: Readonly<Record<ExchangeKind, Exchange>> = {
+  operation: OPERATION,
+  callback: CALLBACK,
+  webhook: WEBHOOK,
+}

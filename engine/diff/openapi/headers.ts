@@ -1,0 +1,87 @@
+/** The header fields and links of one answer. */
+import { membersAt } from '../../contracts/openapi/contract.ts'
+import { contentOf, type Header, type Response } from '../../contracts/openapi/payloads.ts'
+import type { Operation as OperationName } from '../../finding.ts'
+import { isEqual } from '../../schema/equality.ts'
+import { isRecord } from '../../schema/located.ts'
+import { matchByKey, matchRest } from '../match.ts'
+import type { Exchange } from './exchange.ts'
+import { anySchema, writingChange } from './writing.ts'
+import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
+import type { Walk } from './walk.ts'
+
+export function compareHeaders(
+  walk: Walk,
+  old: Response,
+  now: Response,
+  operation: OperationName,
+  exchange: Exchange,
+): void {
+  const { status } = now
+  const { prefix } = exchange
+  const byName = matchByKey(old.headers, now.headers, ({ name }) => name)
+  const { added, removed, kept } = matchRest(byName, ({ name }) => name.toLowerCase())
+  for (const { name, isRequired, located } of removed) {
+    tellRemoved(walk, `${prefix}header-removed`, operation, located, name, { name, status, isRequired })
+  }
+  for (const { name, isRequired, located } of added) {
+    tellAdded(walk, `${prefix}header-added`, operation, located, name, { name, status, isRequired })
+  }
+  for (const [was, is] of kept) compareHeader(walk, was, is, status, operation, exchange)
+}
+
+function compareHeader(
+  walk: Walk,
+  was: Header,
+  is: Header,
+  status: string,
+  operation: OperationName,
+  { prefix, lead, answerHeader }: Exchange,
+): void {
+  const { name, located } = is
+  if (was.isRequired !== is.isRequired) {
+    const facts = { name, status, action: is.isRequired ? 'became' : 'ceased' }
+    tellChanged(walk, `${prefix}header-requiredness`, operation, located, [was.isRequired, is.isRequired], facts)
+  }
+  const writing = writingChange(walk, { ...was, place: 'header' }, { ...is, place: 'header' })
+  if (writing !== null) {
+    const { before, after } = writing
+    tellChanged(walk, `${prefix}header-writing`, operation, located, [before, after], { name, status })
+    if (writing.isOtherKind) return
+  }
+  if (was.schema === null && is.schema === null) return
+  const use = {
+    sites: answerHeader,
+    mediaType: contentOf(walk.head, located)[0]?.name ?? null,
+    operation,
+    where: `${lead}response ${status}, header ${name}`,
+    parameter: null,
+  }
+  walk.use(use, was.schema ?? anySchema(was.located), is.schema ?? anySchema(located))
+}
+
+export function compareLinks(walk: Walk, old: Response, now: Response, operation: OperationName): void {
+  const { status } = now
+  const { added, removed, kept } = matchByKey(
+    membersAt(old.located, 'links'),
+    membersAt(now.located, 'links'),
+    ([name]) => name,
+  )
+  for (const [name, located] of removed) {
+    tellRemoved(walk, 'link', operation, located, name, { name, status, action: 'removed' })
+  }
+  for (const [name, located] of added) {
+    tellAdded(walk, 'link', operation, located, name, { name, status, action: 'added' })
+  }
+  for (const [[name, one], [, other]] of kept) {
+    const [before, after] = [walk.base.documents.follow(one)?.value, walk.head.documents.follow(other)?.value]
+    if (isEqual(linkOf(before), linkOf(after))) continue
+    tellChanged(walk, 'link', operation, other, [before, after], { name, status, action: 'changed' })
+  }
+}
+
+function linkOf(value: unknown): unknown {
+  if (!isRecord(value)) return value
+  const { operationId, operationRef, parameters, requestBody, server } = value
+  return { operationId, operationRef, parameters, requestBody, server }
+}

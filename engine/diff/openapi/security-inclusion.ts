@@ -1,0 +1,221 @@
+/**
+ * Whether callers that an operation let in are still let in: the requirements in force for it, own or of the whole interface,
+ * with the definitions of their schemes, compared as sets of alternatives.
+ */
+import { itemsAt, objectAt, type OpenApiContract } from '../../contracts/openapi/contract.ts'
+import type { Operation as OperationName } from '../../finding.ts'
+import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
+import { membersOf, textsOf } from '../../schema/parts.ts'
+import {
+  addressText,
+  compareAlternatives,
+  labelOf,
+  renamedSchemes,
+  UNDEFINED_KIND,
+  type Alternative,
+  type Credential,
+} from '../security.ts'
+import type { OperationSide } from './operation.ts'
+import { flowsOf, kindOf, requirementLabel, schemesOf } from './security-schemes.ts'
+import type { ContractDelta, Walk } from './walk.ts'
+
+/** The schemes of one side, by the names that they have in the base. */
+interface SideSchemes {
+  readonly definitions: ReadonlyMap<string, JsonRecord>
+  readonly renamed: ReadonlyMap<string, string>
+  /** Requirements that were read already, by the list that holds them. */
+  readonly read: Map<unknown, readonly Alternative[]>
+}
+
+export interface SecuritySchemes {
+  readonly base: SideSchemes
+  readonly head: SideSchemes
+}
+
+export function readSecuritySchemes(base: OpenApiContract, head: OpenApiContract): SecuritySchemes {
+  const [before, after] = [definitionsOf(base), definitionsOf(head)]
+  const [kindsBefore, kindsAfter] = [kinds(before), kinds(after)]
+  return {
+    base: { definitions: withTokensOf(base, before, after), renamed: new Map(), read: new Map() },
+    head: {
+      definitions: withTokensOf(head, after, before),
+      renamed: renamedSchemes(kindsBefore, kindsAfter),
+      read: new Map(),
+    },
+  }
+}
+
+/** The requirements in force for an operation on both sides. Of a callback or webhook only its own count. */
+export function compareAdmission(
+  walk: Walk,
+  before: OperationSide,
+  after: OperationSide,
+  operation: OperationName,
+): void {
+  const [old, now] = [ownSecurity(before) ?? globalSecurity(walk.base), ownSecurity(after) ?? globalSecurity(walk.head)]
+  const [was, is] = [alternativesOf(old, walk.security.base), alternativesOf(now, walk.security.head)]
+  const { refused, isByScopes, admitted } = compareAlternatives(was, is)
+  const located = now ?? after.operation.located
+  const say = (action: string, [from, to]: readonly [string, string]): void =>
+    walk.say(admissionDelta('admission', { action }, operation, located, [from, to]))
+  if (refused.length > 0) say(isByScopes ? 'scopes' : 'tightened', labels(was, is))
+  else if (admitted.length > 0) say('loosened', labels(was, is))
+  if (refused.length > 0) return
+  for (const [scheme, scope] of withdrawnScopes(was, walk.security.head)) {
+    walk.say(admissionDelta('admission', { action: 'withdrawn', scheme, scope }, operation, located, [scope, null]))
+  }
+}
+
+/** What the provider shows to a receiver: the receiver checks it as it was described, so that nothing else may come. */
+export function compareShownCredentials(
+  walk: Walk,
+  before: OperationSide,
+  after: OperationSide,
+  operation: OperationName,
+): void {
+  const [old, now] = [ownSecurity(before), ownSecurity(after)]
+  const [was, is] = [alternativesOf(old, walk.security.base), alternativesOf(now, walk.security.head)]
+  if (compareAlternatives(is, was).refused.length === 0) return
+  walk.say(admissionDelta('callback-security', {}, operation, now ?? after.operation.located, labels(was, is)))
+}
+
+function admissionDelta(
+  change: ContractDelta['change'],
+  facts: JsonRecord,
+  operation: OperationName,
+  located: Located,
+  [before, after]: readonly [string, string | null],
+): ContractDelta {
+  // One change of a scheme or of the interface reaches many operations: it is one change at many places.
+  const subject = `${change} ${Object.values(facts).join(' ')}`
+  return { change, facts: { ...facts, before, after }, operation, side: 'head', located, before, after, subject }
+}
+
+/** Both sides in words. Where the requirements are written the same, the definitions behind them tell the difference. */
+function labels(was: readonly Alternative[], is: readonly Alternative[]): readonly [string, string] {
+  const [before, after] = [labelOf(was), labelOf(is)]
+  if (before !== after) return [before, after]
+  return [labelOf(was.map(defined)), labelOf(is.map(defined))]
+}
+
+function defined({ label, credentials }: Alternative): Alternative {
+  return { label: `${label} (${credentials.map(definitionText).join(', ')})`, credentials }
+}
+
+function definitionText({ kind, flows }: Credential): string {
+  const parts = [...flows].map(([flow, addresses]) => [flow, ...addresses.values()].join(' '))
+  return [kind, ...parts].join(', ')
+}
+
+function ownSecurity({ operation: { located } }: OperationSide): Located | null {
+  return memberOf(located, 'security')
+}
+
+function globalSecurity({ root }: OpenApiContract): Located | null {
+  return memberOf(root, 'security')
+}
+
+function alternativesOf(security: Located | null, schemes: SideSchemes): readonly Alternative[] {
+  if (security === null) return []
+  const known = schemes.read.get(security.value)
+  if (known !== undefined) return known
+  const owner = { ...security, value: { security: security.value } }
+  const alternatives = itemsAt(owner, 'security').flatMap(({ value }) =>
+    isRecord(value) ? [alternativeOf(value, schemes)] : [],
+  )
+  schemes.read.set(security.value, alternatives)
+  return alternatives
+}
+
+function alternativeOf(requirement: JsonRecord, schemes: SideSchemes): Alternative {
+  const credentials = Object.keys(requirement)
+    .sort()
+    .map((name) => credentialOf(name, textsOf(requirement[name]), schemes))
+  return { label: requirementLabel(requirement), credentials }
+}
+
+function credentialOf(name: string, scopes: readonly string[], { definitions, renamed }: SideSchemes): Credential {
+  const definition = definitions.get(name)
+  const scheme = renamed.get(name) ?? name
+  if (definition === undefined) return { scheme, kind: UNDEFINED_KIND, flows: new Map(), scopes, defined: null }
+  return { scheme, kind: kindOf(definition), flows: addressesOf(definition), scopes, defined: scopesOf(definition) }
+}
+
+const ADDRESSES = ['authorizationUrl', 'tokenUrl', 'refreshUrl', 'deviceAuthorizationUrl']
+
+function addressesOf(definition: JsonRecord): Credential['flows'] {
+  if (definition.type === 'openIdConnect') {
+    return new Map([['discovery', textMembers(definition, ['openIdConnectUrl'])]])
+  }
+  if (definition.type !== 'oauth2') return new Map()
+  const flows = flowsOf(definition)
+  return new Map(Object.keys(flows).map((flow) => [flow, textMembers(membersOf(flows, flow), ADDRESSES)]))
+}
+
+function textMembers(owner: JsonRecord, names: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(
+    names.flatMap((name): [string, string][] => {
+      const text = owner[name]
+      return typeof text === 'string' ? [[name, addressText(text)]] : []
+    }),
+  )
+}
+
+/** Scopes that some flow offers; null where none is listed, since then nothing is said of them. */
+function scopesOf(definition: JsonRecord): ReadonlySet<string> | null {
+  if (definition.type !== 'oauth2') return null
+  const flows = flowsOf(definition)
+  const scopes = Object.keys(flows).flatMap((flow) => Object.keys(membersOf(membersOf(flows, flow), 'scopes')))
+  return scopes.length === 0 ? null : new Set(scopes)
+}
+
+/** RFC 6749 §4.1.2.1: who asks for a scope that the server does not know gets no token. */
+function withdrawnScopes(
+  was: readonly Alternative[],
+  { definitions, renamed }: SideSchemes,
+): readonly (readonly [scheme: string, scope: string])[] {
+  const names = new Map([...renamed].map(([name, old]) => [old, name]))
+  const held = new Map(was.flatMap(({ credentials }) => credentials.map((one) => [one.scheme, one] as const)))
+  return [...held.values()].flatMap(({ scheme, defined: before }) => {
+    const definition = definitions.get(names.get(scheme) ?? scheme)
+    const after = definition === undefined ? null : scopesOf(definition)
+    if (before === null || after === null) return []
+    return [...before].filter((scope) => !after.has(scope)).map((scope) => [scheme, scope] as const)
+  })
+}
+
+function definitionsOf(contract: OpenApiContract): ReadonlyMap<string, JsonRecord> {
+  return new Map(
+    schemesOf(contract).flatMap(([name, located]): [string, JsonRecord][] => {
+      const scheme = objectAt(contract.documents, located)
+      return scheme === null ? [] : [[name, scheme.value]]
+    }),
+  )
+}
+
+/** What makes two schemes the same credential, whatever they are called. */
+function kinds(definitions: ReadonlyMap<string, JsonRecord>): ReadonlyMap<string, unknown> {
+  return new Map(
+    [...definitions].map(([name, definition]) => {
+      const flows = Object.fromEntries(
+        [...addressesOf(definition)].map(([flow, all]) => [flow, Object.fromEntries(all)]),
+      )
+      return [name, { kind: kindOf(definition), flows }]
+    }),
+  )
+}
+
+/** Swagger 2.0 has no word for tokens: it writes them as a key in the field `Authorization`. */
+function withTokensOf(
+  { isSwagger }: OpenApiContract,
+  definitions: ReadonlyMap<string, JsonRecord>,
+  others: ReadonlyMap<string, JsonRecord>,
+): ReadonlyMap<string, JsonRecord> {
+  if (!isSwagger) return definitions
+  return new Map(
+    [...definitions].map(([name, definition]) => {
+      const other = others.get(name)
+      return [name, kindOf(definition) === 'apiKey header authorization' && other?.type === 'http' ? other : definition]
+    }),
+  )
+}

@@ -1,0 +1,41 @@
+/** The definitions of security schemes as Swagger 2.0 and OpenAPI 3.x write them, in one form. */
+import { membersAt, type OpenApiContract } from '../../contracts/openapi/contract.ts'
+import { memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
+import { membersOf, textsOf } from '../../schema/parts.ts'
+
+export function schemesOf({ root, isSwagger }: OpenApiContract): readonly (readonly [string, Located])[] {
+  if (isSwagger) return membersAt(root, 'securityDefinitions')
+  const components = memberOf(root, 'components')
+  return components === null ? [] : membersAt(components, 'securitySchemes')
+}
+
+/** What kind of credential a scheme asks for. Names of header fields know no case (RFC 9110 §5.1), nor do schemes (§11.1). */
+export function kindOf({ type, scheme, in: place, name }: JsonRecord): string {
+  if (type === 'basic') return 'http basic'
+  if (type === 'apiKey') {
+    const field = String(name)
+    return `apiKey ${String(place)} ${place === 'header' ? field.toLowerCase() : field}`
+  }
+  return type === 'http' ? `http ${String(scheme).toLowerCase()}` : String(type)
+}
+
+const SWAGGER_FLOWS: ReadonlyMap<string, string> = new Map([
+  ['accessCode', 'authorizationCode'],
+  ['application', 'clientCredentials'],
+])
+
+/** OAuth flows by name; Swagger 2.0 has one, under other names. */
+export function flowsOf(scheme: JsonRecord): JsonRecord {
+  if (typeof scheme.flow !== 'string') return membersOf(scheme, 'flows')
+  return { [SWAGGER_FLOWS.get(scheme.flow) ?? scheme.flow]: scheme }
+}
+
+/** A requirement in words: its schemes, all of which are wanted together, with their scopes. */
+export function requirementLabel(requirement: JsonRecord): string {
+  const names = Object.keys(requirement).sort()
+  const parts = names.map((name) => {
+    const scopes = textsOf(requirement[name])
+    return scopes.length === 0 ? name : `${name}: [${scopes.join(', ')}]`
+  })
+  return parts.length === 0 ? 'none' : parts.join(' and ')
+}

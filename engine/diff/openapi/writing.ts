@@ -1,0 +1,74 @@
+/** How values of parameters and header fields are written: in a style, or as a text of some media type. */
+import { contentOf } from '../../contracts/openapi/payloads.ts'
+import { isRecord, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
+import { typesOf } from '../../schema/types.ts'
+import { relationOf } from './media-types.ts'
+import type { Walk } from './walk.ts'
+
+interface Written {
+  /** `query`, `header`, `path`, `cookie`. */
+  readonly place: string
+  readonly located: Located
+}
+
+export interface WritingChange {
+  readonly of: 'style' | 'content'
+  readonly before: string
+  readonly after: string
+  /** One went over to the other: a schema of plain values and one of a text have nothing to be compared by. */
+  readonly isOtherKind: boolean
+}
+
+/** Null when values are written as before. */
+export function writingChange(walk: Walk, old: Written, now: Written): WritingChange | null {
+  const [before, after] = [contentOf(walk.base, old.located)[0]?.name, contentOf(walk.head, now.located)[0]?.name]
+  if (before !== after && (before === undefined || after === undefined || relationOf(before, after) !== 'same')) {
+    const isOtherKind = before === undefined || after === undefined
+    return { of: 'content', before: before ?? 'plain values', after: after ?? 'plain values', isOtherKind }
+  }
+  const [was, is] = [styleOf(old), styleOf(now)]
+  const isPlain = was.isScalar || is.isScalar
+  if (was.name === is.name && (isPlain || was.isExploded === is.isExploded)) return null
+  return { of: 'style', before: nameStyle(was), after: nameStyle(is), isOtherKind: false }
+}
+
+/** What says nothing of its values admits any. */
+export function anySchema({ at, document }: Located): Located {
+  return { value: {}, at: stepInto(at, 'schema'), document }
+}
+
+/** How the values of a parameter are written. */
+export interface Style {
+  readonly name: string
+  readonly isExploded: boolean
+  /** Scalars are written the same whether exploded or not. */
+  readonly isScalar: boolean
+}
+
+/** OpenAPI's defaults: `form` in queries and cookies, `simple` elsewhere, exploded when `form`. */
+export function styleOf({ place, located }: Written): Style {
+  const value: JsonRecord = isRecord(located.value) ? located.value : {}
+  const schema = isRecord(value.schema) ? value.schema : value
+  const types = typesOf(schema)
+  const isScalar = types.length > 0 && types.every((type) => type !== 'array' && type !== 'object')
+  const fallback = place === 'query' || place === 'cookie' ? 'form' : 'simple'
+  if (value.content !== undefined) return { name: 'content', isExploded: false, isScalar }
+  if (value.schema === undefined && value.type !== undefined) return { ...swaggerStyle(value, fallback), isScalar }
+  const style = typeof value.style === 'string' ? value.style : fallback
+  const isExploded = typeof value.explode === 'boolean' ? value.explode : style === 'form'
+  const reserved = value.allowReserved === true ? ', reserved characters as they are' : ''
+  return { name: `${style}${reserved}`, isExploded, isScalar }
+}
+
+/** Swagger 2.0 names the same styles by how they separate items. */
+function swaggerStyle({ type, collectionFormat }: JsonRecord, fallback: string): Pick<Style, 'name' | 'isExploded'> {
+  if (type !== 'array') return { name: fallback, isExploded: fallback === 'form' }
+  if (collectionFormat === 'multi') return { name: 'form', isExploded: true }
+  if (collectionFormat === 'ssv') return { name: 'spaceDelimited', isExploded: false }
+  if (collectionFormat === 'pipes') return { name: 'pipeDelimited', isExploded: false }
+  return { name: fallback, isExploded: false }
+}
+
+function nameStyle({ name, isExploded }: Style): string {
+  return isExploded ? `${name}, exploded` : name
+}
