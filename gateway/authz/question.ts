@@ -8,7 +8,7 @@ import { readAuthority, type Scheme, DEFAULT_PORTS } from '../egress/authority.t
 import { ERRORS, GatewayError, type ErrorCode } from '../errors.ts'
 import type { Answer, Call, CallHead, JudgedAction, Refusal } from '../intercept/action.ts'
 import { httpRefusal, jsonAnswer } from '../intercept/refusal.ts'
-import { attachedTokens } from '../proxy/headers.ts'
+import { askedHead, attachedTokens, namedAway } from '../proxy/headers.ts'
 import { ANYBODY, callerOn } from '../proxy/proxy-auth.ts'
 import type { RoadParts } from '../proxy/road-parts.ts'
 import { coversUpgrade, letOn, unjudgedUpgrade } from '../proxy/refusals.ts'
@@ -73,12 +73,18 @@ export async function answerQuestion(question: Question, waiting: Waiting, deps:
   const { correlationId } = question
   const problem = headProblem(question.rawHeaders, question.headers) ?? targetProblem(question.target)
   if (problem !== null) return denied('INVALID_INPUT', problem, correlationId)
+  const named = namedAway(question)
+  if (named !== null) return denied('INVALID_INPUT', droppedBySome(named), correlationId)
   const { match, candidates } = matchOf(question, settings)
   const route = match?.route ?? null
   const spelling = slashProblem(question.target, route) ?? spellingProblem(question.target, route, candidates)
   if (spelling !== null) return denied('INVALID_INPUT', spelling, correlationId)
   if (match === null) return denied('NOT_FOUND', 'No route of the gateway matches this host and path.', correlationId)
   return answerCall(question, match, waiting, { ...deps, settings })
+}
+
+function droppedBySome(name: string): string {
+  return `Connection names ${name}: some proxies drop that field and some send it, so it has no single reading.`
 }
 
 /** A route that names the host, else one that names none and says itself where its calls go. */
@@ -103,14 +109,9 @@ async function answerCall(
   { road, settings }: { readonly road: RoadParts; readonly settings: Settings },
 ): Promise<Verdict> {
   const { correlationId, method, headers, rawHeaders, body } = question
-  const head: CallHead = {
-    ...match,
-    correlationId,
-    caller: callerOn(match.route, ANYBODY),
-    method,
-    headers,
-    rawHeaders,
-  }
+  const received = { headers, rawHeaders }
+  const caller = callerOn(match.route, ANYBODY)
+  const head: CallHead = { ...match, correlationId, caller, method, ...askedHead(received), received }
   const recogniser = road.recognisers[match.route.protocol]
   const isNeeded = recogniser.needsBody(head)
   const isHad = body.kind === 'whole'
@@ -143,7 +144,7 @@ async function answerCall(
 }
 
 /** The protocol that the request asks to switch to, as on the road; null: none. */
-function upgradeOf({ headers }: Call): string | null {
+function upgradeOf({ received: { headers } }: Call): string | null {
   return isUpgrade({ headers, httpVersion: '1.1' }) ? (headers.upgrade ?? null) : null
 }
 
@@ -177,7 +178,7 @@ function withStatus(action: JudgedAction): JudgedAction {
 }
 
 function allowed(
-  { route, correlationId, rawHeaders }: Call,
+  { route, correlationId, received: { rawHeaders } }: Call,
   { verdicts, headers }: Pick<Passing, 'verdicts' | 'headers'>,
 ): Verdict {
   const attached = route.receipts.attach ? verdicts : []

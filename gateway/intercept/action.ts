@@ -31,7 +31,17 @@ export interface Caller {
  */
 export type Entrance = 'reverse' | 'forward' | 'connect' | 'redirect' | 'ext_authz'
 
-/** The head of a request that has passed the wire's own checks, on its way to one upstream. */
+/** The head of a request as its client sent it. */
+export interface ReceivedHead {
+  readonly headers: IncomingHttpHeaders
+  /** Name, value, name, value … */
+  readonly rawHeaders: readonly string[]
+}
+
+/**
+ * The head of a request that has passed the wire's own checks, for one upstream. Its fields are those that are sent: what is judged
+ * is what leaves, so fields that the gateway drops are absent here, and those that it sets have the gateway's value.
+ */
 export interface CallHead {
   readonly correlationId: string
   readonly caller: Caller
@@ -40,9 +50,12 @@ export interface CallHead {
   /** Where it goes, e.g. `https://api.example`: the route's upstream, else what the request itself names. */
   readonly origin: string
   readonly method: string
+  /** As they are sent, by lower-case name. */
   readonly headers: IncomingHttpHeaders
-  /** Name, value, name, value … as they came. */
+  /** As they are sent, in their order: name, value, name, value … The receipts of the verdict are added behind them. */
   readonly rawHeaders: readonly string[]
+  /** Only for what ends at the gateway: the framing of the body, receipts, the host that a web page names. Never a fact of a rule. */
+  readonly received: ReceivedHead
   /** Path and query at the upstream, byte for byte as they are sent. */
   readonly upstreamPath: string
 }

@@ -36,8 +36,8 @@ export function createApiConformance(deps: ApiConformanceDeps): ApiConformance {
   const { validator, config, checks, logger } = deps
   return {
     needsBody(head) {
-      if (head.route.validate === 'off' || !hasBody(head.headers) || !isJson(head.headers)) return false
-      const length = Number(head.headers['content-length'] ?? Number.NaN)
+      if (head.route.validate === 'off' || !hasBody(head.received.headers) || !isJson(head.headers)) return false
+      const length = Number(head.received.headers['content-length'] ?? Number.NaN)
       // Who only observes refuses nothing for its length.
       return isEnforced(head.route) || length <= config().limits.proxied_body
     },
@@ -53,7 +53,7 @@ export function createApiConformance(deps: ApiConformanceDeps): ApiConformance {
           method,
           target,
           headers: flat(headers),
-          hasBody: hasBody(headers),
+          hasBody: hasBody(call.received.headers),
           body,
         } as const
         const conformance = await validator.check(pinned, message)

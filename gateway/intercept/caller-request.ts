@@ -5,7 +5,7 @@
 import type { Dispatcher } from 'undici'
 import { BytePieces } from '../byte-pieces.ts'
 import { errors } from '../http-client.ts'
-import { upstreamHeaders } from '../proxy/headers.ts'
+import { questionHeaders } from '../proxy/headers.ts'
 import type { Upstreams } from '../proxy/upstream.ts'
 import type { Call } from './action.ts'
 
@@ -50,7 +50,7 @@ export async function askAsCaller(
   upstreams: Upstreams,
 ): Promise<CallerAnswer> {
   const headers = [
-    ...upstreamHeaders(call, { peer: '127.0.0.1', proto: 'http' }, (name) => OF_THE_CALL.has(name)),
+    ...questionHeaders(call, (name) => OF_THE_CALL.has(name)),
     'accept',
     accept,
     ...(body === null || type === undefined ? [] : ['content-type', type]),

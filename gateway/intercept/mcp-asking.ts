@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { createParser } from 'eventsource-parser'
 import type { Dispatcher } from 'undici'
 import { errors } from '../http-client.ts'
-import { upstreamHeaders } from '../proxy/headers.ts'
+import { questionHeaders } from '../proxy/headers.ts'
 import type { Upstreams } from '../proxy/upstream.ts'
 import { UpstreamRefusal, type Call } from './action.ts'
 import { isJsonObject, readStrictJsonText } from './strict-json.ts'
@@ -94,7 +94,7 @@ export function reasonOf(error: unknown): string {
 /** The caller's header fields, but for those that belong to the message they came with. */
 function ownHeaders(call: Call, { method, name }: OwnRequest, isModern: boolean): string[] {
   return [
-    ...upstreamHeaders(call, { peer: '127.0.0.1', proto: 'http' }, belongsToTheCall),
+    ...questionHeaders(call, belongsToTheCall),
     'content-type',
     'application/json',
     'accept',

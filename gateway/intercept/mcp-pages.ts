@@ -7,7 +7,7 @@ import { isLoopback } from '../config/addresses.ts'
 import type { CallHead } from './action.ts'
 
 /** What to tell the page; null: no page, a page of this machine, or a host that the route names. Programs send no Origin. */
-export function foreignPage({ route, origin, entrance, headers }: CallHead): string | null {
+export function foreignPage({ route, origin, entrance, received: { headers } }: CallHead): string | null {
   if (headers.origin === undefined || entrance !== 'reverse' || route.match.host !== undefined) return null
   if (!isLoopback(hostnameOf(origin) ?? '')) return null
   const host = hostnameOf(`http://${headers.host ?? ''}`)

@@ -26,7 +26,7 @@ export function createMcpRecogniser(parts: McpParts): Recogniser {
       if (page !== null) return { ...refused(call, 403, RPC_ERROR.invalidRequest, page), why: page, isGuard: true }
       if (overridesMethod(call))
         return refused(call, 400, RPC_ERROR.invalidRequest, 'The request states its method twice.')
-      if (call.method !== 'POST' && hasBody(call.headers))
+      if (call.method !== 'POST' && hasBody(call.received.headers))
         return refused(call, 400, RPC_ERROR.invalidRequest, `MCP has no ${call.method} requests with a body.`)
       if (call.method === 'GET' || call.method === 'DELETE') return new BodilessAction(call, manifests)
       if (call.method === 'OPTIONS' || call.method === 'HEAD') return new BodilessAction(call, manifests)

@@ -12,7 +12,7 @@ import type { Settings } from '../settings.ts'
 import type { Store } from '../store/store.ts'
 import { destinationOf, type Arrival } from './arrival.ts'
 import { recordDenial, type EgressRecordDeps } from './egress-record.ts'
-import { forward } from './forward.ts'
+import { forward, headOf } from './forward.ts'
 import { ANYBODY, PROXY_CHALLENGE, proxyCaller, stillCaller } from './proxy-auth.ts'
 import { travel, type RoadDeps } from './road.ts'
 import { spellingProblem } from './spelling.ts'
@@ -119,9 +119,10 @@ async function passUnjudged(trip: Trip, destination: NamedDestination, deps: Adm
   const { entrance, scheme, authority, target } = destination
   const sibling = trip.settings.config.routes.find((route) => namesHost(route, authority.host))
   const origin = originOf(scheme, authority)
-  const { headers, rawHeaders, method = 'GET' } = trip.request
+  const { method = 'GET' } = trip.request
   const { caller, correlationId } = trip
   const route = unrouted(sibling)
+  const { headers, rawHeaders } = headOf(trip, { entrance, origin, route })
   deps.metrics.count('preflight_calls_total', { route: EGRESS_ROUTE, outcome: 'passed' })
   const call = {
     entrance,
@@ -133,6 +134,7 @@ async function passUnjudged(trip: Trip, destination: NamedDestination, deps: Adm
     method,
     headers,
     rawHeaders,
+    received: trip.request,
     body: null,
   }
   const own = ['X-Correlation-ID', correlationId]

@@ -6,7 +6,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import { SHORT_BODY, type Bodies, type ReadBody } from './body.ts'
 import { startExchange, type Exchange, type ExchangeEnd } from './exchange.ts'
 import { isGrpc } from './grpc.ts'
-import { attachedTokens, upstreamHeaders } from './headers.ts'
+import { attachedTokens, sentHead, takesTrailers, type SentHead } from './headers.ts'
 import { answerStream, inviteBody, isWaiting, sendFault, type Trip } from './trip.ts'
 import type { Tunnels } from './tunnel.ts'
 import { goesByHttp2, type UpstreamRoute, type Upstreams } from './upstream.ts'
@@ -55,7 +55,7 @@ export async function forward(
     path: call.upstreamPath,
     request: trip.request,
     response: answerStream(trip),
-    headers: requestHeaders(trip, call, passage),
+    headers: requestHeaders(call, passage),
     body,
     ownHeaders: passage.headers,
     watcher: passage.watcher,
@@ -80,29 +80,35 @@ function readShortBody(trip: Trip, { bodies }: ForwardDeps): Promise<ReadBody> |
   return bodies.read(request, SHORT_BODY)
 }
 
-function requestHeaders(trip: Trip, call: OutgoingCall, { verdicts }: Passage): string[] {
-  const from = { peer: trip.request.socket.remoteAddress ?? 'unknown', proto: 'http' } as const
-  const isMcp = call.route.protocol === 'mcp'
-  const headers = upstreamHeaders(call, from, isMcp ? isEncodingWish : undefined)
-  // Answers of an MCP server are read as they pass; a compressed one could not be.
-  if (isMcp) headers.push('Accept-Encoding', 'identity')
+/** The head of a request as it will leave: known before it is judged. */
+export function headOf(
+  { request, correlationId, upgrade }: Pick<Trip, 'request' | 'correlationId' | 'upgrade'>,
+  { entrance, origin, route }: Pick<OutgoingCall, 'entrance' | 'origin' | 'route'>,
+): SentHead {
+  const { headers } = request
   // Servers of gRPC ask for it: they have proxies in mind that lose trailers.
-  if (isGrpc(call.headers) || (takesTrailers(call.headers) && goesByHttp2(call))) headers.push('TE', 'trailers')
+  const carriesTrailers = isGrpc(headers) || (takesTrailers(headers) && goesByHttp2({ headers, route }))
+  return sentHead(request, {
+    entrance,
+    origin,
+    correlationId,
+    peer: request.socket.remoteAddress ?? 'unknown',
+    proto: 'http',
+    upgrade: upgrade?.protocol ?? null,
+    // Answers of an MCP server are read as they pass; a compressed one could not be.
+    readsAnswer: route.protocol === 'mcp',
+    carriesTrailers,
+  })
+}
+
+function requestHeaders({ rawHeaders }: OutgoingCall, { verdicts }: Passage): string[] {
+  const headers = [...rawHeaders]
   for (const token of attachedTokens(verdicts)) headers.push('Preflight-Receipt', token)
   const [only, ...others] = verdicts
   if (only !== undefined && others.length === 0 && only.envelopeHeader !== null) {
     headers.push('Preflight-Decision', only.envelopeHeader)
   }
   return headers
-}
-
-/** Of a client that says so; on HTTP/1.1 it speaks of its own connection only. */
-function takesTrailers({ te }: OutgoingCall['headers']): boolean {
-  return te !== undefined && /(?:^|,)\s*trailers\s*(?:,|$)/i.test(String(te))
-}
-
-function isEncodingWish(name: string): boolean {
-  return name === 'accept-encoding'
 }
 
 async function reportFault(

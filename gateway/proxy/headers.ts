@@ -1,9 +1,11 @@
 /** Header fields on their way through: hop-by-hop fields end here (RFC 9110 §7.6.1), ours are added, forged ones are dropped. */
-import type { Call } from '../intercept/action.ts'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Call, CallHead, Entrance, ReceivedHead } from '../intercept/action.ts'
 
 /** Fields of one connection, whatever `Connection` says; `te` and `trailer` too, since request trailers are not carried on. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
+  'http2-settings',
   'keep-alive',
   'proxy-connection',
   'proxy-authorization',
@@ -13,13 +15,14 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
+const PATHS_OF_CLIENTS: ReadonlySet<string> = new Set(['x-original-url', 'x-rewrite-url'])
+
 /**
  * What an agent may not say itself: the gateway says it, or answers it (`Expect`), or the upstream's own address replaces it; and
  * other paths than the one that was judged, which some frameworks take for the real one.
  */
 const REPLACED_IN_REQUESTS: ReadonlySet<string> = new Set([
-  'x-original-url',
-  'x-rewrite-url',
+  ...PATHS_OF_CLIENTS,
   'host',
   'expect',
   'x-correlation-id',
@@ -65,33 +68,113 @@ export interface ForwardedFor {
 /** What a client on its way to another server says of itself is its own, and the gateway adds nothing to it. */
 const KEPT_ON_NAMED_ROADS: ReadonlySet<string> = new Set(['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto'])
 
+/** In requests: of the connection, said to a proxy (`Proxy` itself is none, but CGI servers take it for one), or only ours to set. */
+function endsHere(name: string): boolean {
+  return HOP_BY_HOP.has(name) || name === 'proxy' || name.startsWith('proxy-') || name.startsWith(OWN_PREFIX)
+}
+
+/** What decides how the fields of a request change. */
+export interface Sending extends ForwardedFor {
+  readonly entrance: Entrance
+  readonly correlationId: string
+  /** Scheme, host and port of the upstream. */
+  readonly origin: string
+  /** The protocol that the request switches to; null: none. */
+  readonly upgrade: string | null
+  /** Set where the gateway reads the answer as it passes, so that it must not be compressed. */
+  readonly readsAnswer: boolean
+  /** The request is sent by HTTP/2, or is one of gRPC. */
+  readonly carriesTrailers: boolean
+}
+
+export type SentHead = Pick<CallHead, 'headers' | 'rawHeaders'>
+
 /**
- * The header fields for the upstream; kept apart so that the gateway's own questions carry the same. Who called is told to the
- * upstreams of the operator, and not to strangers: those see the request as if no gateway stood on its way.
+ * The header fields as they leave, once in their order and once by name. Computed before the request is recognised: rules and
+ * recognisers see what the upstream will see. Who called is told to the upstreams of the operator, and not to strangers.
  */
-export function upstreamHeaders(
-  call: Pick<Call, 'rawHeaders' | 'headers' | 'correlationId' | 'entrance'>,
-  from: ForwardedFor,
-  isDropped: (name: string) => boolean = keepAll,
-): string[] {
-  const named = connectionTokens(call.headers.connection)
-  const { rawHeaders, entrance } = call
-  const headers: string[] = []
+export function sentHead({ headers: received, rawHeaders }: ReceivedHead, sending: Sending): SentHead {
+  const { entrance, origin } = sending
+  const named = connectionTokens(received.connection)
+  const sent: string[] = []
+  const fields: IncomingHttpHeaders = Object.create(null)
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const field = rawHeaders[index] ?? ''
     const name = field.toLowerCase()
-    if (HOP_BY_HOP.has(name) || name.startsWith(OWN_PREFIX)) continue
+    if (endsHere(name)) continue
     if (REPLACED_IN_REQUESTS.has(name) && (entrance === 'reverse' || !KEPT_ON_NAMED_ROADS.has(name))) continue
-    if (named?.has(name) === true || isDropped(name)) continue
-    headers.push(field, rawHeaders[index + 1] ?? '')
+    if (named?.has(name) === true || (sending.readsAnswer && name === 'accept-encoding')) continue
+    const value = rawHeaders[index + 1] ?? ''
+    sent.push(field, value)
+    const before = fields[name]
+    fields[name] = before === undefined ? value : `${String(before)}${name === 'cookie' ? '; ' : ', '}${value}`
   }
-  headers.push('X-Correlation-ID', call.correlationId)
-  if (entrance !== 'reverse') return headers
-  const before = call.headers['x-forwarded-for']
-  headers.push('X-Forwarded-For', before === undefined ? from.peer : `${String(before)}, ${from.peer}`)
-  headers.push('X-Forwarded-Proto', from.proto)
-  if (call.headers.host !== undefined) headers.push('X-Forwarded-Host', call.headers.host)
-  return headers
+  for (const [name, value] of ownFields(received, sending)) {
+    sent.push(name, value)
+    fields[name.toLowerCase()] = value
+  }
+  // Both are written by whoever opens the connection.
+  fields.host = origin.slice(origin.indexOf('//') + 2)
+  if (sending.upgrade !== null) fields.upgrade = sending.upgrade
+  return { headers: fields, rawHeaders: sent }
+}
+
+function ownFields(received: IncomingHttpHeaders, sending: Sending): (readonly [name: string, value: string])[] {
+  const { entrance, correlationId, peer, proto } = sending
+  const own: (readonly [string, string])[] = [['X-Correlation-ID', correlationId]]
+  if (entrance === 'reverse') {
+    const before = received['x-forwarded-for']
+    own.push(['X-Forwarded-For', before === undefined ? peer : `${String(before)}, ${peer}`])
+    own.push(['X-Forwarded-Proto', proto])
+    if (received.host !== undefined) own.push(['X-Forwarded-Host', received.host])
+  }
+  if (sending.readsAnswer) own.push(['Accept-Encoding', 'identity'])
+  if (sending.carriesTrailers) own.push(['TE', 'trailers'])
+  return own
+}
+
+/** Of a client that says so; on HTTP/1.1 it speaks of its own connection only. */
+export function takesTrailers({ te }: IncomingHttpHeaders): boolean {
+  return te !== undefined && /(?:^|,)\s*trailers\s*(?:,|$)/i.test(String(te))
+}
+
+function isLeft(name: string): boolean {
+  return name !== 'upgrade' && (endsHere(name) || PATHS_OF_CLIENTS.has(name))
+}
+
+/**
+ * The fields of a request that another proxy sends itself. What that one drops of a connection is its own affair, so no rule may
+ * read such a field: it is absent here too. `Upgrade` stays, since it may switch protocols.
+ */
+export function askedHead({ headers, rawHeaders }: ReceivedHead): SentHead {
+  const left = rawHeaders.filter((_, index) => !isLeft((rawHeaders[index - (index % 2)] ?? '').toLowerCase()))
+  const fields: IncomingHttpHeaders = Object.create(null)
+  for (const name in headers) if (!isLeft(name)) fields[name] = headers[name]
+  return { headers: fields, rawHeaders: left }
+}
+
+/** What `Connection` names beside the connection's own fields: some proxies drop it and some send it on. Null: nothing. */
+export function namedAway({ headers }: ReceivedHead): string | null {
+  const named = connectionTokens(headers.connection) ?? []
+  for (const name of named) {
+    const isOwn = name === '' || name === 'close' || endsHere(name)
+    if (!isOwn && headers[name] !== undefined) return name
+  }
+  return null
+}
+
+/**
+ * Fields for a question of the gateway's own, asked as the caller of the call.
+ * @param isDropped what belongs to the message of the call alone
+ */
+export function questionHeaders(
+  { rawHeaders }: Pick<Call, 'rawHeaders'>,
+  isDropped: (name: string) => boolean,
+): string[] {
+  return rawHeaders.filter((_, index) => {
+    const name = (rawHeaders[index - (index % 2)] ?? '').toLowerCase()
+    return name !== 'te' && !isDropped(name)
+  })
 }
 
 /**
@@ -148,8 +231,4 @@ function latin1(value: Buffer | string): string {
 function connectionTokens(value: string | undefined): ReadonlySet<string> | null {
   if (value === undefined || value === 'keep-alive' || value === 'close') return null
   return new Set(value.split(',').map((token) => token.trim().toLowerCase()))
-}
-
-function keepAll(): boolean {
-  return false
 }

@@ -141,7 +141,7 @@ function isListedWhole(change: Change): boolean {
 }
 
 /** Those of the header; the envelope beside them belongs to a single one. */
-function headerReceipts({ rawHeaders, headers }: Call): readonly PresentedReceipt[] {
+function headerReceipts({ received: { rawHeaders, headers } }: Call): readonly PresentedReceipt[] {
   if (headers[RECEIPT_HEADER] === undefined) return []
   const tokens: string[] = []
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {

@@ -17,7 +17,7 @@ import type { Recognisers } from '../intercept/recognisers.ts'
 import type { ExecutionResult } from '../telemetry/events.ts'
 import { SHORT_BODY, type ReadBody } from './body.ts'
 import type { ExchangeEnd } from './exchange.ts'
-import { forward, type ForwardDeps, type Passage } from './forward.ts'
+import { forward, headOf, type ForwardDeps, type Passage } from './forward.ts'
 import { callerOn } from './proxy-auth.ts'
 import { coversUpgrade, letOn, NO_READING, unjudgedUpgrade } from './refusals.ts'
 import { HeldStream } from './held-stream.ts'
@@ -54,10 +54,11 @@ export async function travel(trip: Trip, match: RouteMatch, deps: RoadDeps): Pro
 /** Request → Call, with its body where the protocol needs it: a promise then. Null: already answered, or the client has gone. */
 function intercept(trip: Trip, match: RouteMatch, recogniser: Recogniser, deps: RoadDeps): Call | Promise<Call | null> {
   const { request, correlationId } = trip
-  const { headers, rawHeaders, method = 'GET' } = request
+  const { method = 'GET' } = request
   const { entrance, route, origin, upstreamPath } = match
   const { upgrade } = trip
   const caller = callerOn(route, trip.caller)
+  const { headers, rawHeaders } = headOf(trip, match)
   const body = upgrade === null ? null : NO_BODY
   // Written out: what is spread here takes the slow way through the engine at every call.
   const call: Call = {
@@ -69,6 +70,7 @@ function intercept(trip: Trip, match: RouteMatch, recogniser: Recogniser, deps: 
     method,
     headers,
     rawHeaders,
+    received: request,
     upstreamPath,
     body,
   }
@@ -77,7 +79,7 @@ function intercept(trip: Trip, match: RouteMatch, recogniser: Recogniser, deps: 
 
 async function withBody(call: Call, trip: Trip, recogniser: Recogniser, deps: RoadDeps): Promise<Call | null> {
   const limit = trip.settings.config.limits.proxied_body
-  if (Number(call.headers['content-length'] ?? 0) <= limit) inviteBody(trip)
+  if (Number(call.received.headers['content-length'] ?? 0) <= limit) inviteBody(trip)
   const read = await deps.bodies.read(trip.request, limit)
   if (!read.ok) {
     refuseBody(trip, call, read.why, recogniser, deps)

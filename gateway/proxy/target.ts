@@ -68,6 +68,7 @@ export function headProblem(rawHeaders: readonly string[], headers: IncomingHttp
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
     else if (name.length === 14 && name.toLowerCase() === 'content-length') lengths += 1
     else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') codings += 1
+    if (name.includes('_') && isTakenForField(name)) return `Some servers take ${name} for another field.`
   }
   if (hosts !== 1) return hosts === 0 ? 'The Host header is missing.' : 'There is more than one Host header.'
   if (lengths > 1) return 'There is more than one Content-Length header.'
@@ -79,8 +80,51 @@ export function headProblem(rawHeaders: readonly string[], headers: IncomingHttp
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') return 'The only Transfer-Encoding taken is chunked.'
   const dropped = namedFields(headers.connection).find((name) => END_TO_END.test(name.trim()))
   if (dropped !== undefined) return `${dropped.trim()} is no field of the connection: Connection may not name it.`
+  const repeated = repeatedField(rawHeaders, headers)
+  if (repeated !== null) return `There is more than one ${repeated} header.`
   return HOST.test(headers.host ?? '') ? null : 'The Host header is not a host with an optional port.'
 }
+
+/** Fields of one value: of two, some servers take the first and some the last (RFC 9110 §5.3). */
+const SINGLE = new Set([
+  'authorization',
+  'content-encoding',
+  'content-type',
+  'from',
+  'if-modified-since',
+  'if-unmodified-since',
+  'max-forwards',
+  'origin',
+  'proxy-authorization',
+  'range',
+  'referer',
+  'upgrade',
+  'user-agent',
+  'x-http-method',
+  'x-http-method-override',
+  'x-method-override',
+])
+
+/** Null in the common case of as many names as fields. */
+function repeatedField(rawHeaders: readonly string[], headers: IncomingHttpHeaders): string | null {
+  if (Object.keys(headers).length === rawHeaders.length / 2) return null
+  const seen = new Set<string>()
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] ?? '').toLowerCase()
+    if (SINGLE.has(name) && seen.has(name)) return name
+    seen.add(name)
+  }
+  return null
+}
+
+/** CGI and what is built like it has one name for `X-A` and `X_A`. */
+function isTakenForField(name: string): boolean {
+  const dashed = name.replaceAll('_', '-')
+  return END_TO_END.test(dashed) || OF_A_CONNECTION.test(dashed) || SINGLE.has(dashed.toLowerCase())
+}
+
+const OF_A_CONNECTION =
+  /^(?:connection|keep-alive|te|trailer|upgrade|proxy(?:-.*)?|http2-settings|impersonate-.*|x-original-url|x-rewrite-url|x-correlation-id)$/i
 
 /** The parser takes the letters HTTP/2.0 and HTTP/0.9 too, for a message that is in the form of neither. */
 export function versionProblem(version: string): string | null {

@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net'
 
 /** Sends the bytes and answers all that comes back until the other side closes. */
-export function exchangeBytes(url: string, bytes: string): Promise<string> {
+export function exchangeBytes(url: string, bytes: string | Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = openSocket(url)
     let received = ''

@@ -107,6 +107,7 @@ function callOf(method: string, upstreamPath: string, body: string | null, type:
     method,
     headers: { 'content-type': type },
     rawHeaders: [],
+    received: { headers: {}, rawHeaders: [] },
     upstreamPath,
     body: body === null ? null : Buffer.from(body),
   }

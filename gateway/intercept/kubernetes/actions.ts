@@ -105,7 +105,7 @@ abstract class JudgedRequest implements JudgedAction {
     given: readonly PresentedReceipt[],
     isWhole: boolean,
   ): Promise<Question> {
-    const isGiven = given.length > 0 || this.call.headers['preflight-receipt'] !== undefined
+    const isGiven = given.length > 0 || this.call.received.headers['preflight-receipt'] !== undefined
     const path = isWhole || isGiven ? null : objectPath(this.#named.path, this.#base)
     const receipts = path === null ? given : await standingReceipts(this.call, path, this.deps.cluster)
     return { subject, ground: { kind: 'receipt' }, receipts }

@@ -104,8 +104,12 @@ function gate(given: Case, receipts: object, question = QUESTION, tenants?: read
     entrance: 'reverse',
     origin: 'http://127.0.0.1:9',
     method: 'POST',
-    headers: { 'preflight-receipt': token, ...(envelope !== null && { 'preflight-decision': envelope }) },
-    rawHeaders,
+    headers: {},
+    rawHeaders: [],
+    received: {
+      headers: { 'preflight-receipt': token, ...(envelope !== null && { 'preflight-decision': envelope }) },
+      rawHeaders,
+    },
     upstreamPath: '/',
     body: null,
   }
