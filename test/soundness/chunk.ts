@@ -1,0 +1,64 @@
+/** A range of indices, judged one after another, and what is counted of it. */
+import { judgeAt } from './pairs.ts'
+import { reorderAt } from './order.ts'
+
+/** What is done with each index: pairs with a proven break, or one pair in many orders of keys. */
+export type Job = 'pairs' | 'orders'
+
+export interface Chunk {
+  readonly seed: number
+  readonly from: number
+  readonly to: number
+  readonly job: Job
+}
+
+export type Counts = Readonly<Record<string, number>>
+
+export interface Fault {
+  readonly index: number
+  /** What names faults of one kind: the surface, the effect and the level. */
+  readonly kind: string
+  readonly surface: string
+}
+
+export interface Tally {
+  readonly counts: Counts
+  readonly failures: readonly Fault[]
+}
+
+type Note = (name: string, count?: number) => void
+
+type Judge = (seed: number, index: number, note: Note) => readonly Fault[]
+
+const JUDGES: Readonly<Record<Job, Judge>> = { pairs: judgePair, orders: judgeOrder }
+
+export function tallyOf({ seed, from, to, job }: Chunk): Tally {
+  const counts: Record<string, number> = {}
+  const failures: Fault[] = []
+  const note: Note = (name, count = 1) => {
+    counts[name] = (counts[name] ?? 0) + count
+  }
+  for (let index = from; index < to; index += 1) failures.push(...JUDGES[job](seed, index, note))
+  return { counts, failures }
+}
+
+function judgePair(seed: number, index: number, note: Note): readonly Fault[] {
+  const { pair, judgement } = judgeAt(seed, index)
+  const levels = Object.entries(judgement.levels)
+  note('pairs')
+  if (levels.length === 0) return []
+  note('pairs with a proven break')
+  note(`proven: ${pair.dialect.name}`)
+  for (const change of pair.changes) note(`proven: ${change}`)
+  for (const [level, count] of levels) note(`level: ${level}`, count)
+  return judgement.failures.map(({ surface, effect, level }) => ({
+    index,
+    surface,
+    kind: `${surface}, ${effect}: ${level}`,
+  }))
+}
+
+function judgeOrder(seed: number, index: number, note: Note): readonly Fault[] {
+  note('pairs')
+  return reorderAt(seed, index).map((surface) => ({ index, surface, kind: `${surface}: the order of keys counts` }))
+}

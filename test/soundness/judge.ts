@@ -1,0 +1,180 @@
+/**
+ * The judgement of one pair: what the validator shows that its users lose, and what the comparison answers. A proven break that
+ * is info or absent is a failure.
+ */
+import { createHash } from 'node:crypto'
+import { compare, type FindingGroup, type Level } from '../../engine/index.ts'
+import type { Dialect, Validator } from './dialects.ts'
+import type { Random } from './random.ts'
+import { entriesOf, isKeywords, listOf, namesIn, schemasIn, targetOf, type Keywords, type Schema } from './schema.ts'
+import { meaningIn, rootNamed, surfacesFor, writtenAlone, type Surface } from './surfaces.ts'
+import { instancesFor, membersOf } from './values.ts'
+
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+export interface Pair {
+  readonly dialect: Dialect
+  readonly before: Schema
+  readonly after: Schema
+}
+
+export type Judged = Level | 'none' | 'refused'
+
+export interface Failure {
+  readonly surface: string
+  readonly witness: unknown
+  readonly effect: 'narrowed' | 'widened'
+  readonly level: Judged
+  readonly findings: readonly string[]
+}
+
+export interface Judgement {
+  /** Number of surfaces with a proven break, by the level that the comparison gave. */
+  readonly levels: Readonly<Partial<Record<Judged, number>>>
+  readonly failures: readonly Failure[]
+}
+
+interface Meaning {
+  readonly before: Schema
+  readonly after: Schema
+  readonly wasValid: Validator
+  readonly isValid: Validator
+}
+
+function meaningOf({ dialect, before, after }: Pair, surface: Surface): Meaning {
+  const [old, now] = [before, after].map((root) => meaningIn(surface.audience, root, dialect))
+  const [first = true, second = true] = [old, now]
+  const compile = (root: Schema): Validator =>
+    dialect.compile(dialect.meta === null ? rootNamed(root) : writtenAlone(rootNamed(root), dialect))
+  return { before: first, after: second, wasValid: compile(first), isValid: compile(second) }
+}
+
+/** Values that prove a change in what is admitted, once per effect. */
+export interface Witnesses {
+  readonly narrowed?: unknown
+  readonly widened?: unknown
+}
+
+/**
+ * Users give no member that no contract names, and pass over those that they do not know. So a value proves a break only if it
+ * still does so without them.
+ */
+function witnessesIn(meaning: Meaning, instances: readonly unknown[]): Witnesses {
+  const found: { narrowed?: unknown; widened?: unknown } = {}
+  for (const instance of instances) {
+    const [was, is] = [meaning.wasValid(instance), meaning.isValid(instance)]
+    if (was === is) continue
+    const effect = was ? 'narrowed' : 'widened'
+    if (found[effect] !== undefined) continue
+    const known = withoutUnknown(meaning.before, [meaning.before], instance, 0)
+    if (meaning.wasValid(known) !== was || meaning.isValid(known) !== is) continue
+    found[effect] = { value: known }
+  }
+  return found
+}
+
+/** The instance without the members that no schema at their place speaks of. */
+function withoutUnknown(root: Schema, schemas: readonly Schema[], instance: unknown, depth: number): unknown {
+  if (typeof instance !== 'object' || instance === null || depth > 12) return instance
+  const facets: Keywords[] = []
+  for (const schema of schemas) gatherAll(root, schema, facets, 0)
+  if (facets.some((one) => one.const !== undefined || one.enum !== undefined)) return instance
+  if (Array.isArray(instance)) {
+    return instance.map((item: unknown, index) => {
+      const inside = facets.flatMap((one) => {
+        const prefix = schemasIn(one.prefixItems)[index]
+        return [prefix, one.items, one.contains, one.unevaluatedItems].filter((each) => isKeywords(each))
+      })
+      return withoutUnknown(root, inside, item, depth + 1)
+    })
+  }
+  const kept = Object.entries(instance).flatMap(([name, member]: [string, unknown]) => {
+    const inside = facets.flatMap((one) => membersOf(one, name))
+    const isKnown = inside.length > 0 || facets.some((one) => isNamedBy(one, name))
+    return isKnown ? [[name, withoutUnknown(root, inside, member, depth + 1)] as const] : []
+  })
+  return Object.fromEntries(kept)
+}
+
+function isNamedBy(schema: Keywords, name: string): boolean {
+  if (namesIn(schema.required).includes(name) || schema.propertyNames !== undefined) return true
+  if (isKeywords(schema.dependentSchemas) && Object.hasOwn(schema.dependentSchemas, name)) return true
+  if (!isKeywords(schema.dependentRequired)) return false
+  return Object.entries(schema.dependentRequired).some(([key, others]) => key === name || listOf(others).includes(name))
+}
+
+/** Every keyword that may be applied at a place, whichever branch holds. */
+function gatherAll(root: Schema, schema: Schema, into: Keywords[], depth: number): void {
+  if (!isKeywords(schema) || depth > 10) return
+  into.push(schema)
+  const target = schema.$ref === undefined ? null : targetOf(root, schema.$ref)
+  const inside = [
+    ...(target === null ? [] : [target]),
+    ...['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => schemasIn(schema[keyword])),
+    ...['not', 'if', 'then', 'else'].flatMap((keyword) => (isKeywords(schema[keyword]) ? [schema[keyword]] : [])),
+    ...entriesOf(schema.dependentSchemas).map(([, one]) => one),
+  ]
+  for (const one of inside) gatherAll(root, one, into, depth + 1)
+}
+
+export interface Answer {
+  readonly level: Judged
+  readonly findings: readonly string[]
+}
+
+/** The worst level that the comparison gives to a pair of documents. */
+export function answerOf(surface: Surface, before: string, after: string): Answer {
+  const compared = compare({ id: 'x', type: surface.type, before, after }, {}, sha256)
+  if (!compared.ok) return { level: 'refused', findings: [`${compared.problem.code}: ${compared.problem.message}`] }
+  const groups: readonly FindingGroup[] = compared.value.groups
+  const level =
+    (['breaking', 'dangerous', 'info'] as const).find((one) => groups.some((group) => group.level === one)) ?? 'none'
+  return { level, findings: groups.map((group) => `${group.level} ${group.rule} ${group.location}`) }
+}
+
+export function documentsOf({ dialect, before, after }: Pair, surface: Surface): readonly [string, string] {
+  return [JSON.stringify(surface.write(before, dialect)), JSON.stringify(surface.write(after, dialect))]
+}
+
+/** Judges a pair at every surface of its dialect. */
+export function judge(pair: Pair, random: Random, only?: string): Judgement {
+  const levels: Partial<Record<Judged, number>> = {}
+  const failures: Failure[] = []
+  if (isBeyondValidator(pair)) return { levels, failures }
+  const instances = instancesFor(random, pair.before, pair.after, 10)
+  const isMarked = /"(?:read|write)Only"/.test(JSON.stringify([pair.before, pair.after]))
+  const byMeaning = new Map<string, Witnesses>()
+  for (const surface of surfacesFor(pair.dialect)) {
+    if (only !== undefined && surface.name !== only) continue
+    if (surface.fits && !(surface.fits(pair.before) && surface.fits(pair.after))) continue
+    const kind = isMarked ? surface.audience : 'any'
+    const witnesses = byMeaning.get(kind) ?? witnessesIn(meaningOf(pair, surface), instances)
+    byMeaning.set(kind, witnesses)
+    const effects = (['narrowed', 'widened'] as const).filter(
+      (effect) =>
+        witnesses[effect] !== undefined &&
+        (surface.audience === 'shared' || (surface.audience === 'sender') === (effect === 'narrowed')),
+    )
+    const [effect] = effects
+    if (effect === undefined) continue
+    const { level, findings } = answerOf(surface, ...documentsOf(pair, surface))
+    levels[level] = (levels[level] ?? 0) + 1
+    if (level === 'breaking' || level === 'dangerous') continue
+    failures.push({ surface: surface.name, witness: Object(witnesses[effect]).value, effect, level, findings })
+  }
+  return { levels, failures }
+}
+
+/**
+ * Where ajv itself errs (core §10.2.2.1, §10.3.1.3): it overlooks what a condition without consequences evaluates and counts
+ * what a failed one did, and an empty list satisfies its `contains` where that holds `unevaluatedItems`.
+ */
+export function isBeyondValidator({ before, after }: Pair): boolean {
+  const text = JSON.stringify([before, after])
+  if (!text.includes('"unevaluated')) return false
+  if (text.includes('"if":')) return true
+  return text
+    .split('"contains":')
+    .slice(1)
+    .some((rest) => rest.includes('"unevaluatedItems":'))
+}

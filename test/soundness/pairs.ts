@@ -1,0 +1,84 @@
+/** The pair of an index: a schema, and what a few changes or another draw made of it. */
+import { DIALECTS } from './dialects.ts'
+import { judge, type Failure, type Judgement, type Pair } from './judge.ts'
+import { mutated, smaller } from './mutations.ts'
+import { Random } from './random.ts'
+import { drawRoot } from './schemas.ts'
+import { isProper, reachedDefinitions, tidied, type Path, type Schema } from './schema.ts'
+
+export interface DrawnPair extends Pair {
+  /** The changes that made the second schema of the first. */
+  readonly changes: readonly string[]
+}
+
+export function pairAt(seed: number, index: number): DrawnPair {
+  const random = new Random(seed, index)
+  const dialect = random.pick(DIALECTS)
+  const drawn = drawRoot(random, dialect)
+  if (random.chance(0.05))
+    return { dialect, before: tidied(drawn), after: tidied(drawRoot(random, dialect)), changes: ['another schema'] }
+  const changes: string[] = []
+  let root: Schema = drawn
+  const count = random.pick([1, 1, 1, 1, 2, 3])
+  for (let step = 0; step < count; step += 1) {
+    const reached = reachedDefinitions(root)
+    const isWanted = (path: Path): boolean => path[0] !== '$defs' || reached.has(String(path[1]))
+    const changed = mutated(random, dialect, root, isWanted)
+    if (changed === null) continue
+    root = changed.schema
+    changes.push(changed.name)
+  }
+  const [before, after] = random.chance(0.3) ? [root, drawn] : [drawn, root]
+  return { dialect, before: tidied(before), after: tidied(after), changes }
+}
+
+/** The judgement of the pair of an index. */
+export function judgeAt(seed: number, index: number): { readonly pair: DrawnPair; readonly judgement: Judgement } {
+  const pair = pairAt(seed, index)
+  return { pair, judgement: judge(pair, new Random(seed ^ 0x5bd1e995, index)) }
+}
+
+export interface Shrunk {
+  readonly pair: Pair
+  readonly failure: Failure
+}
+
+/** The smallest pair found that fails in the same way; each step takes away what the failure does not need. */
+export function shrink(pair: Pair, failure: Failure, seed: number): Shrunk {
+  let best: Shrunk = { pair, failure }
+  let tries = 0
+  for (let isSmaller = true; isSmaller && tries < 3000;) {
+    isSmaller = false
+    for (const [left, right] of smaller(best.pair.before, best.pair.after)) {
+      tries += 1
+      const [before, after] = [tidied(left), tidied(right)]
+      if (!isProper(before) || !isProper(after)) continue
+      if (sizeOf(before) + sizeOf(after) >= sizeOf(best.pair.before) + sizeOf(best.pair.after)) continue
+      const candidate = { dialect: best.pair.dialect, before, after }
+      const found = failureOf(candidate, best.failure, seed)
+      if (found === null) continue
+      best = { pair: candidate, failure: found }
+      isSmaller = true
+      break
+    }
+  }
+  return best
+}
+
+function sizeOf(schema: Schema): number {
+  return JSON.stringify(schema).length
+}
+
+function failureOf(pair: Pair, like: Failure, seed: number): Failure | null {
+  try {
+    const { failures } = judge(pair, new Random(seed, 1), like.surface)
+    return (
+      failures.find(
+        ({ effect, level }) => effect === like.effect && (level === 'refused') === (like.level === 'refused'),
+      ) ?? null
+    )
+  } catch {
+    // A schema that the validator refuses to compile is no pair.
+    return null
+  }
+}

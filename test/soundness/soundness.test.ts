@@ -1,0 +1,35 @@
+/**
+ * The gate of soundness: no change that a validator proves to break users is called information or passes without a finding, and
+ * the order of keys changes no answer. The pairs are the same in each run.
+ */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { DIALECT_NAMES } from './dialects.ts'
+import { MUTATIONS } from './mutations.ts'
+import { reportOf } from './report.ts'
+import { run } from './run.ts'
+
+const SEED = 20261121
+/** Far beyond what a run takes on a busy machine: only a run that hangs ends by it. */
+const TIMEOUT_MS = 900_000
+const PAIRS = 20_000
+/** Falls with every class that the comparison learns; the aim is none. */
+const MOST_FAULTS = 650
+
+suite('generated pairs of schemas', () => {
+  test('a proven break is breaking or dangerous at every surface', { timeout: TIMEOUT_MS }, async () => {
+    const { counts, failures } = await run({ seed: SEED, count: PAIRS, job: 'pairs' })
+    const proven = counts['pairs with a proven break'] ?? 0
+    assert.ok(proven > PAIRS / 2, `only ${proven} pairs with a proven break`)
+    for (const name of [...DIALECT_NAMES, ...Object.keys(MUTATIONS)]) {
+      const shown = counts[`proven: ${name}`] ?? 0
+      assert.ok(shown >= 10, `${name}: ${shown} pairs with a proven break`)
+    }
+    assert.ok(failures.length <= MOST_FAULTS, reportOf(SEED, failures))
+  })
+
+  test('the order of keys changes no byte of the answer', { timeout: TIMEOUT_MS }, async () => {
+    const { failures } = await run({ seed: SEED, count: 1500, job: 'orders' })
+    assert.equal(failures.length, 0, reportOf(SEED, failures))
+  })
+})
