@@ -4,6 +4,7 @@
  */
 import type { Artifact, ArtifactType } from './change-set.ts'
 import type { DocumentLimits } from './contracts/limits.ts'
+import type { UnresolvedReference } from './contracts/unresolved.ts'
 import type { FindingGroup, Level } from './finding.ts'
 import type { Sha256 } from './hash.ts'
 import type { PatternReport } from './patterns/pattern.ts'
@@ -60,6 +61,8 @@ export interface FormatComparison {
   readonly contract_versions?: { readonly base: string | null; readonly head: string | null }
   /** Who the contract itself says uses it, and which operation; absent where its format has no place to say so. */
   readonly contract_consumers?: readonly { readonly name: string; readonly operation: string | null }[]
+  /** References of either side whose target was not handed in: what stands there was not compared. Empty: all of it was. */
+  readonly unresolved: readonly UnresolvedReference[]
 }
 
 export interface Comparison extends FormatComparison, PatternReport {}

@@ -28,6 +28,7 @@ import {
   degradedReasons,
   findingWarnings,
   rulingWarnings,
+  unresolvedReasons,
 } from './reason-lists.ts'
 import { problemReason, reason } from './reasons.ts'
 import { remediationTransaction } from './remediation.ts'
@@ -259,10 +260,11 @@ function evidenceQuality(artifacts: readonly JudgedArtifact[], degraded: readonl
 }
 
 function artifactVerdict(artifact: JudgedArtifact, policy: CompiledPolicy): ArtifactVerdict {
-  const { analysis, groups, judgements } = artifact
+  const { analysis, groups, judgements, unresolved } = artifact
   const { patterns } = artifact.patterns
   const { id, type } = analysis
-  const quality = analysis.ok ? 'HIGH' : 'LOW'
+  const isWhole = analysis.ok && unresolved.length === 0
+  const quality = isWhole ? 'HIGH' : 'LOW'
   const shared = {
     id,
     type,
@@ -270,7 +272,11 @@ function artifactVerdict(artifact: JudgedArtifact, policy: CompiledPolicy): Arti
     breaking_changes: countFindings(groups, 'breaking'),
     patterns,
   }
-  if (analysis.ok) return { ...shared, status: 'analyzed', decision: strictestOf(judgements, 'ALLOW') }
+  if (analysis.ok) {
+    const [gap] = unresolvedReasons(id, unresolved)
+    const decision = strictestOf(judgements, gap === undefined ? 'ALLOW' : policy.onIncomplete)
+    return { ...shared, status: 'analyzed', decision, ...(gap !== undefined && { error: gap }) }
+  }
   const { code, message } = problemReason(id, analysis.problem)
   const { line, column } = analysis.problem
   const position = line === undefined ? {} : { line, ...(column !== undefined && { column }) }

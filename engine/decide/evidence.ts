@@ -5,7 +5,7 @@ import type { Decision } from './decision.ts'
 import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
 import type { Evidence } from './envelope-parts.ts'
 import type { JudgedArtifact, Judgement } from './judgement.ts'
-import { findingWords } from './reason-lists.ts'
+import { findingWords, unresolvedReasons } from './reason-lists.ts'
 import { problemReason } from './reasons.ts'
 import { capped, clip, counted } from './text.ts'
 
@@ -38,9 +38,11 @@ export function evidenceRows(
     ...rulings.map((ruling) => rulingRow(policy, ruling)),
     ...policyRows(policy, judgements, rulings.length > 0),
     ...(approval ? [approval] : []),
-    ...artifacts.flatMap(({ analysis }) =>
+    ...artifacts.flatMap(({ analysis, unresolved }) =>
       analysis.ok
-        ? []
+        ? unresolvedReasons(analysis.id, unresolved).map(({ message }) =>
+            row('ANALYSIS_FAILURE', analysis.id, message, 'HIGH'),
+          )
         : [row('ANALYSIS_FAILURE', analysis.id, problemReason(analysis.id, analysis.problem).message, 'HIGH')],
     ),
     ...(omittedPatterns > 0

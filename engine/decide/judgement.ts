@@ -2,6 +2,7 @@
 import { byCodeUnit } from '../change-set.ts'
 import type { ArtifactAnalysis, Comparison } from '../compare.ts'
 import { EXCHANGES } from '../contracts/protobuf/rpcs.ts'
+import type { UnresolvedReference } from '../contracts/unresolved.ts'
 import type { FindingGroup, Occurrence, Offer } from '../finding.ts'
 import { detectPatterns } from '../patterns/detect.ts'
 import type { PatternReport } from '../patterns/pattern.ts'
@@ -59,6 +60,8 @@ export interface JudgedArtifact {
   /** Of the groups that decide. */
   readonly patterns: PatternReport
   readonly judgements: readonly Judgement[]
+  /** References whose target was not handed in, as far as they bear on what is judged. */
+  readonly unresolved: readonly UnresolvedReference[]
 }
 
 export interface JudgingTerms {
@@ -122,7 +125,8 @@ export function judge(analyses: readonly ArtifactAnalysis[], terms: JudgingTerms
   const evaluate = policy.evaluator(occasion)
   const artifacts = rows.map(({ analysis, groups }) => {
     const judgements = groups.flatMap((group) => judgeGroup(analysis.id, group, evaluate))
-    return { analysis, groups, patterns: patternsOf(analysis, groups), judgements }
+    const unresolved = analysis.ok ? unresolvedInScope(analysis.comparison, terms.scope) : []
+    return { analysis, groups, patterns: patternsOf(analysis, groups), judgements, unresolved }
   })
   return {
     artifacts,
@@ -184,6 +188,13 @@ function decidingGroups(comparison: Comparison, { policy, scope }: JudgingTerms)
 /** Stands for the places of a group that are not listed: as a finding of the contract as a whole it is in every scope. */
 function anywhere({ id, message }: FindingGroup): Occurrence {
   return { operation: null, tool: null, message, fingerprint: id }
+}
+
+/** The schema of one tool has no part in the call of another one; everything else may. */
+function unresolvedInScope({ unresolved }: Comparison, scope: DecisionScope | null): readonly UnresolvedReference[] {
+  if (scope === null) return unresolved
+  const called = 'tool' in scope ? scope.tool : null
+  return unresolved.filter(({ tool }) => tool === null || tool === called)
 }
 
 type PlacesOf = (group: FindingGroup) => readonly Occurrence[]

@@ -1,4 +1,5 @@
 /** Judgements → the reasons of the envelope: what blocks, what warns, what could not be looked at; each list within its bound. */
+import type { UnresolvedReference } from '../contracts/unresolved.ts'
 import type { ChangeSetRuling, PolicyEffect } from '../policy/policy.ts'
 import type { ChangeSetOrigin } from './completeness.ts'
 import { DECISION_CLASSES, type Decision } from './decision.ts'
@@ -7,7 +8,7 @@ import type { Reason } from './envelope-parts.ts'
 import type { JudgedArtifact, Judgement } from './judgement.ts'
 import type { Problem } from '../result.ts'
 import { foreignReason, problemReason, reason, type ReasonCode } from './reasons.ts'
-import { capped, counted } from './text.ts'
+import { capped, clip, counted } from './text.ts'
 
 const FALLBACK_CODES = {
   breaking: 'BREAKING_CHANGE',
@@ -72,8 +73,8 @@ export function degradedReasons(
   const isDerived = origin?.kind === 'derived'
   if (artifacts.length === 0 && !isDerived) return [reason('ANALYSIS_EMPTY', 'There is no artifact to judge.')]
   const unlisted = isDerived && origin.problem !== null ? [listingReason(origin.problem)] : []
-  const failed = artifacts.flatMap(({ analysis }) =>
-    analysis.ok ? [] : [problemReason(analysis.id, analysis.problem)],
+  const failed = artifacts.flatMap(({ analysis, unresolved }) =>
+    analysis.ok ? unresolvedReasons(analysis.id, unresolved) : [problemReason(analysis.id, analysis.problem)],
   )
   const conditions = new Map<string, Reason>()
   for (const { effect } of artifacts.flatMap(({ judgements }) => judgements)) {
@@ -84,6 +85,20 @@ export function degradedReasons(
     if (failure !== null) conditions.set(failure, reason('POLICY_CONDITION_FAILED', failure))
   }
   return capReasons([...unlisted, ...failed, ...conditions.values()], ENVELOPE_BOUNDS.degradedReasons)
+}
+
+/** One a reference, whichever sides hold it and however often. */
+export function unresolvedReasons(artifact: string, unresolved: readonly UnresolvedReference[]): readonly Reason[] {
+  const byReference = Map.groupBy(unresolved, ({ reference }) => reference)
+  return [...byReference].map(([reference, places]) => {
+    const sides = [...new Set(places.map(({ side }) => side))].sort()
+    const [first] = places
+    const message =
+      `${artifact}: the ${sides.join(' and the ')} ${sides.length === 1 ? 'refers' : 'refer'} to ` +
+      `${JSON.stringify(clip(reference, 300))} at ${clip(first?.location || '/', 300)}, and nothing of that name was handed in: ` +
+      'what it stands for was not compared. Hand it in with the contract, or correct the reference.'
+    return reason('REFERENCE_UNRESOLVED', message)
+  })
 }
 
 function listingReason({ code, message }: Problem): Reason {

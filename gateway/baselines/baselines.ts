@@ -265,7 +265,8 @@ async function isInfoOnly(
 ): Promise<boolean> {
   const comparison = await flow.compare(changeOf(baseline.route, baseline, offered), {})
   const worst = LEVELS.filter((level) => level !== 'info')
-  return comparison.ok && comparison.value.groups.every(({ level }) => !worst.some((name) => name === level))
+  if (!comparison.ok || comparison.value.unresolved.length > 0) return false
+  return comparison.value.groups.every(({ level }) => !worst.some((name) => name === level))
 }
 
 function rowOf(

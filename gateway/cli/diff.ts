@@ -13,7 +13,7 @@ import {
 import { formatMistake } from '../config/mistake.ts'
 import { sha256Hex } from '../hash.ts'
 import { packageVersion } from '../package-files.ts'
-import { diffReport, reaches } from '../report/diff-report.ts'
+import { diffReport, incompleteLine, reaches } from '../report/diff-report.ts'
 import { ignoreFindings, type IgnoreEntry } from '../report/ignore-list.ts'
 import { printable } from '../report/printable.ts'
 import { renderReport, REPORT_FORMS } from '../report/report.ts'
@@ -68,7 +68,8 @@ export const diffCommand: Command = {
     '      expires: 2027-01-31         # optional: the last day on which the entry holds',
     '      reason: nobody calls it any more, says the access log',
     '',
-    'Exit codes: 0 nothing at that level, 1 something found, 2 usage or unreadable document, 3 could not compare.',
+    'Exit codes: 0 nothing at that level, 1 something found, 2 usage or unreadable document, 3 could not compare, or a',
+    'document refers to something that is not there, so that not everything was compared.',
   ].join('\n'),
   run: runDiff,
 }
@@ -96,7 +97,11 @@ async function runDiff(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const documents = { base, head }
   const context = { report, documents, ignored, failOn, isColoured: wantsColour(io), version: packageVersion() }
   io.stdout.write(renderReport(form, context))
-  return failOn !== null && reaches(report, failOn) ? EXIT.no : EXIT.good
+  if (failOn !== null && reaches(report, failOn)) return EXIT.no
+  const incomplete = incompleteLine(report)
+  if (incomplete === null) return EXIT.good
+  writeLine(io.stderr, `preflight diff: ${printable(incomplete)}`)
+  return EXIT.undecided
 }
 
 async function ignoreEntries(args: Arguments): Promise<readonly IgnoreEntry[]> {

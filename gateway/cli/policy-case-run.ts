@@ -94,6 +94,7 @@ function analysisOf({ failed, findings = [], versions, change }: PolicyCase): Ar
       patterns: [],
       pattern_sources: [],
       detected_patterns: [],
+      unresolved: [],
     },
   }
 }

@@ -41,6 +41,17 @@ export interface ReportSummary {
   /** What the default policy would say of the worst level; never a decision. */
   readonly decision_hint: Decision
   readonly semver: 'major' | 'minor' | 'none'
+  /** False where a side refers to something that was not handed in: what is said covers the rest only. */
+  readonly analysis_complete: boolean
+}
+
+/** A reference whose target was not compared. */
+export interface ReportReference {
+  readonly side: 'base' | 'head'
+  /** As written. */
+  readonly reference: string
+  /** Pointer of the object that holds it. */
+  readonly location: string
 }
 
 export interface DiffReport {
@@ -53,14 +64,18 @@ export interface DiffReport {
   readonly detected_patterns: readonly DetectedPattern[]
   readonly stats: ComparisonStats
   readonly spec_versions: Comparison['spec_versions']
+  /** At most `MAX_REFERENCES`; `summary.analysis_complete` is false when there is any. */
+  readonly unresolved_references: readonly ReportReference[]
 }
+
+const MAX_REFERENCES = 200
 
 /** `limit` bounds `findings` (wire.md §3, default 5,000). */
 export function diffReport(comparison: Comparison, limit: number): DiffReport {
-  const { groups, patterns, detected_patterns, stats, spec_versions } = comparison
+  const { groups, patterns, detected_patterns, stats, spec_versions, unresolved } = comparison
   const findings = expandFindings(groups, limit)
   return {
-    summary: summarize(groups),
+    summary: summarize(groups, unresolved.length === 0),
     findings,
     groups: groups.map(reportGroup),
     truncated: countFindings(groups) - findings.length,
@@ -68,6 +83,9 @@ export function diffReport(comparison: Comparison, limit: number): DiffReport {
     detected_patterns,
     stats,
     spec_versions,
+    unresolved_references: unresolved
+      .slice(0, MAX_REFERENCES)
+      .map(({ side, reference, location }) => ({ side, reference, location })),
   }
 }
 
@@ -76,7 +94,7 @@ export function reaches(report: DiffReport, level: Level): boolean {
   return LEVELS.slice(0, LEVELS.indexOf(level) + 1).some((worse) => report.summary[worse] > 0)
 }
 
-function summarize(groups: readonly FindingGroup[]): ReportSummary {
+function summarize(groups: readonly FindingGroup[], isComplete: boolean): ReportSummary {
   const breaking = countFindings(groups, 'breaking')
   const dangerous = countFindings(groups, 'dangerous')
   const info = countFindings(groups, 'info')
@@ -84,9 +102,22 @@ function summarize(groups: readonly FindingGroup[]): ReportSummary {
     breaking,
     dangerous,
     info,
-    decision_hint: breaking > 0 ? 'BLOCK' : dangerous > 0 ? 'REQUIRE_APPROVAL' : 'ALLOW',
+    decision_hint: breaking > 0 || !isComplete ? 'BLOCK' : dangerous > 0 ? 'REQUIRE_APPROVAL' : 'ALLOW',
     semver: breaking > 0 ? 'major' : dangerous + info > 0 ? 'minor' : 'none',
+    analysis_complete: isComplete,
   }
+}
+
+const NAMED = 3
+
+/** That a comparison is not complete, in one sentence; null: it is. */
+export function incompleteLine({ summary, unresolved_references: references }: DiffReport): string | null {
+  if (summary.analysis_complete) return null
+  const shown = references
+    .slice(0, NAMED)
+    .map(({ side, reference, location }) => `${reference} (${side}, ${location || '/'})`)
+  const rest = references.length - shown.length
+  return `Not complete: ${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''} could not be resolved, so that what stands there was not compared.`
 }
 
 /** A group in its wire form: its operations and tools once each. */

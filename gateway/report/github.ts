@@ -2,7 +2,7 @@
 import type { Level } from '../../engine/index.ts'
 import { annotationOf } from './annotation.ts'
 import { detailLines, titleText } from './details.ts'
-import type { ReportGroup } from './diff-report.ts'
+import { incompleteLine, type ReportGroup } from './diff-report.ts'
 import { printable } from './printable.ts'
 import type { ReportContext } from './report.ts'
 
@@ -13,7 +13,9 @@ export function renderGitHub({ report, documents, ignored }: ReportContext): str
   const { breaking, dangerous, info } = report.summary
   const left = ignored.length === 0 ? '' : `; ${ignored.length} ignored`
   const summary = `${breaking} breaking, ${dangerous} dangerous, ${info} compatible${left}`
-  return `${[...report.groups.map((group) => commandOf(group, documents)), summary].join('\n')}\n`
+  const incomplete = incompleteLine(report)
+  const gaps = incomplete === null ? [] : [`::error title=incomplete::${data(printable(incomplete))}`]
+  return `${[...gaps, ...report.groups.map((group) => commandOf(group, documents)), summary].join('\n')}\n`
 }
 
 function commandOf(group: ReportGroup, documents: ReportContext['documents']): string {

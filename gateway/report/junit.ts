@@ -2,7 +2,8 @@
 import { LEVELS, type Level } from '../../engine/index.ts'
 import { annotationOf } from './annotation.ts'
 import { detailLines, titleText } from './details.ts'
-import type { ReportGroup } from './diff-report.ts'
+import { incompleteLine, type ReportGroup } from './diff-report.ts'
+import { printable } from './printable.ts'
 import type { ReportContext } from './report.ts'
 import { attributes, escaped, type Attributes } from './xml.ts'
 
@@ -14,6 +15,13 @@ export function renderJUnit(context: ReportContext): string {
       testCase(group, documents, [`<skipped${attributes({ message: `ignored: ${reason}` })}/>`]),
     ),
   ]
+  const incomplete = incompleteLine(report)
+  if (incomplete !== null) {
+    const named = attributes({ classname: 'preflight', name: 'the comparison is complete' })
+    cases.push(
+      `<testcase${named}><error${attributes({ type: 'incomplete', message: printable(incomplete) })}/></testcase>`,
+    )
+  }
   // A suite without a case is shown as an error by some servers; that nothing was found is a test that passed.
   if (cases.length === 0) {
     cases.push(`<testcase${attributes({ classname: 'preflight', name: 'no change of meaning was found' })}/>`)
@@ -21,7 +29,7 @@ export function renderJUnit(context: ReportContext): string {
   const counts: Attributes = {
     tests: cases.length,
     failures: report.groups.filter(({ level }) => fails(level, failOn)).length,
-    errors: 0,
+    errors: incomplete === null ? 0 : 1,
     skipped: ignored.length,
   }
   const name = `${documents.base.name} → ${documents.head.name}`

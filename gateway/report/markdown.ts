@@ -1,6 +1,6 @@
 /** A comparison as Markdown for a pull request or a chat: groups, worst first (wire.md §3). */
 import { LEVELS, type Level, type Operation } from '../../engine/index.ts'
-import type { DiffReport, ReportGroup } from './diff-report.ts'
+import { incompleteLine, type DiffReport, type ReportGroup } from './diff-report.ts'
 import { markdownCode, markdownText } from './printable.ts'
 
 const HEADINGS: Readonly<Record<Level, string>> = {
@@ -22,6 +22,8 @@ export function renderMarkdown(report: DiffReport): string {
       `Hint: ${markdownCode(summary.decision_hint)}, semver ${markdownCode(summary.semver)}.`,
     '',
   ]
+  const incomplete = incompleteLine(report)
+  if (incomplete !== null) lines.push(`**${markdownText(incomplete)}**`, '')
   if (report.patterns.length > 0) lines.push(`Patterns: ${report.patterns.map(markdownCode).join(', ')}`, '')
   const { shown, rest } = fitting(report.groups)
   for (const level of LEVELS) {
@@ -31,7 +33,8 @@ export function renderMarkdown(report: DiffReport): string {
     lines.push(`## ${HEADINGS[level]} (${all})`, '', ...sections.map(({ text }) => text), '')
   }
   if (rest.length > 0) lines.push(restLine(rest), '')
-  if (report.groups.length === 0) lines.push('No change of meaning was found.', '')
+  if (report.groups.length === 0)
+    lines.push(`No change of meaning was found${summary.analysis_complete ? '' : ' in what was compared'}.`, '')
   return lines.join('\n')
 }
 

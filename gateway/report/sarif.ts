@@ -2,7 +2,7 @@
 import { LEVELS, ruleOf, type Level } from '../../engine/index.ts'
 import { annotationOf } from './annotation.ts'
 import { reachedNames } from './details.ts'
-import type { ReportGroup } from './diff-report.ts'
+import { incompleteLine, type ReportGroup } from './diff-report.ts'
 import { printable } from './printable.ts'
 import type { ReportContext } from './report.ts'
 
@@ -21,6 +21,7 @@ function sarifLog({ report, documents, ignored, version }: ReportContext): objec
     ...ignored.map(({ group, reason }) => ({ group, reason })),
   ]
   const rules = [...new Map(told.map(({ group }) => [group.rule, group])).values()]
+  const incomplete = incompleteLine(report)
   const indices = new Map(rules.map(({ rule }, index) => [rule, index]))
   return {
     $schema: SCHEMA,
@@ -29,6 +30,14 @@ function sarifLog({ report, documents, ignored, version }: ReportContext): objec
       {
         tool: { driver: { name: 'Preflight Gateway', semanticVersion: version, rules: rules.map(descriptorOf) } },
         columnKind: 'utf16CodeUnits',
+        ...(incomplete !== null && {
+          invocations: [
+            {
+              executionSuccessful: false,
+              toolExecutionNotifications: [{ level: 'error', message: { text: printable(incomplete) } }],
+            },
+          ],
+        }),
         results: told.map(({ group, reason }) => ({
           ...resultOf(group, documents, indices.get(group.rule) ?? -1),
           ...(reason === null ? {} : { suppressions: [{ kind: 'external', justification: printable(reason) }] }),

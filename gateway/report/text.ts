@@ -1,7 +1,7 @@
 /** A comparison for a person at a terminal: groups, worst first, each with its place, why it breaks and how to mend it. */
 import { styleText } from 'node:util'
 import { LEVELS, type Level } from '../../engine/index.ts'
-import type { DiffReport, ReportGroup } from './diff-report.ts'
+import { incompleteLine, type DiffReport, type ReportGroup } from './diff-report.ts'
 import { printable } from './printable.ts'
 
 export interface TextOptions {
@@ -32,11 +32,14 @@ export function renderText(report: DiffReport, { isColoured, names }: TextOption
     const heading = paint(['bold', colour], `${title} (${groups.length})`)
     return [[heading, ...groups.flatMap((group) => groupLines(group, names, paint))].join('\n')]
   })
-  return `${[summaryLine(report, paint), ...blocks].join('\n\n')}\n`
+  const incomplete = incompleteLine(report)
+  const heads = incomplete === null ? [] : [paint(['bold', 'red'], printable(incomplete))]
+  return `${[...heads, summaryLine(report, paint), ...blocks].join('\n\n')}\n`
 }
 
 function summaryLine({ summary, patterns, groups }: DiffReport, paint: Paint): string {
-  if (groups.length === 0) return 'No change of meaning was found.'
+  if (groups.length === 0)
+    return `No change of meaning was found${summary.analysis_complete ? '' : ' in what was compared'}.`
   const counts = LEVELS.map((level) => {
     const text = `${summary[level]} ${LEVEL_STYLES[level].title.toLowerCase()}`
     return summary[level] > 0 ? paint([LEVEL_STYLES[level].colour], text) : text

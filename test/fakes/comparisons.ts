@@ -58,6 +58,7 @@ export function fakeComparison(findings: readonly FakeFinding[], rest: Partial<C
     patterns: [],
     pattern_sources: [],
     detected_patterns: [],
+    unresolved: [],
     ...rest,
   }
 }

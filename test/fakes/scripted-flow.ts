@@ -38,6 +38,7 @@ const NO_CHANGE: Comparison = {
   patterns: [],
   pattern_sources: [],
   detected_patterns: [],
+  unresolved: [],
 }
 
 export function scriptedFlow(script: Script): ScriptedFlow {

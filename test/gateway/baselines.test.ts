@@ -81,6 +81,7 @@ const EMPTY = {
   spec_versions: { base: null, head: null },
   patterns: [],
   pattern_sources: [],
+  unresolved: [],
   detected_patterns: [],
 }
 

@@ -92,7 +92,14 @@ test('a removed operation is found, shown with place, reason and fix, and fails 
 test('the same pair has a json and a markdown form', async () => {
   const json = await run(['diff', both, one, '--format', 'json'])
   const report: { summary: object; findings: { rule: string }[]; truncated: number } = JSON.parse(json.stdout)
-  assert.deepEqual(report.summary, { breaking: 1, dangerous: 0, info: 0, decision_hint: 'BLOCK', semver: 'major' })
+  assert.deepEqual(report.summary, {
+    breaking: 1,
+    dangerous: 0,
+    info: 0,
+    decision_hint: 'BLOCK',
+    semver: 'major',
+    analysis_complete: true,
+  })
   assert.equal(report.findings[0]?.rule, 'api-path-removed-without-deprecation')
   assert.equal(report.truncated, 0)
   const markdown = await run(['diff', both, one, '--format', 'markdown'])

@@ -5,6 +5,7 @@ import { isRecord, memberOf, pointerOf, type JsonRecord, type Located } from '..
 import { readDocument } from '../document.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../limits.ts'
 import { OpenApiDocuments } from '../openapi/documents.ts'
+import { withPlainReferences } from '../plain-references.ts'
 import type { Locate } from '../positions.ts'
 import { ofSide, unreadable } from '../unreadable.ts'
 import { readMessages, type AsyncMessage, type MessageDefaults } from './messages.ts'
@@ -82,10 +83,10 @@ export function readAsyncApi(text: string, side: 'base' | 'head', options: Compa
     return fail(ofSide(unreadable(what, { pointer: '', position: locate('') }), side))
   }
   const files = options.files?.[side] ?? {}
-  const documents = new OpenApiDocuments(root, 'json-schema-draft-7', (path) => {
+  const documents = new OpenApiDocuments(withPlainReferences(root, text), 'json-schema-draft-7', (path) => {
     const content = Object.hasOwn(files, path) ? files[path] : undefined
     const file = content === undefined ? null : readDocument(content, limits)
-    return file?.ok ? file.value.root : undefined
+    return file?.ok ? withPlainReferences(file.value.root, content ?? '') : undefined
   })
   const reader = new AsyncApiReader(documents, version, locate)
   const parts = version.startsWith('2') ? reader.readVersion2() : reader.readVersion3()

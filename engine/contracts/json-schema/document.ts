@@ -7,6 +7,7 @@ import { DEFAULT_DOCUMENT_LIMITS } from '../limits.ts'
 import type { Locate } from '../positions.ts'
 import { ofSide, unreadable } from '../unreadable.ts'
 import { draftOf, holdsKeyword } from './keywords.ts'
+import { withPlainReferences } from '../plain-references.ts'
 import { SchemaDocuments } from './references.ts'
 
 export interface JsonSchemaContract {
@@ -37,26 +38,11 @@ export function readJsonSchema(
   const openFile = (path: string): unknown => {
     const content = Object.hasOwn(files, path) ? files[path] : undefined
     const file = content === undefined ? null : readDocument(content, limits)
-    return file?.ok ? file.value.root : undefined
+    return file?.ok ? withPlainReferences(file.value.root, content ?? '') : undefined
   }
   const draft = draftOf(isRecord(root) ? root['$schema'] : null)
-  const plain = /\$(?:dynamic|recursive)Ref/.test(text) ? withPlainReferences(root) : root
-  const source = new SchemaDocuments(plain, dialectOf(draft), openFile)
+  const source = new SchemaDocuments(withPlainReferences(root, text), dialectOf(draft), openFile)
   return ok({ root: source.root, source, draft, locate })
-}
-
-/**
- * Dynamic references as the plain references that they are until another schema redefines them (JSON Schema 2020-12
- * §8.2.3.2): within one document that is what they mean.
- */
-function withPlainReferences(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withPlainReferences)
-  if (!isRecord(value)) return value
-  const members = Object.entries(value).map(([name, member]): [string, unknown] => {
-    const isDynamic = (name === '$dynamicRef' || name === '$recursiveRef') && typeof member === 'string'
-    return isDynamic && !Object.hasOwn(value, '$ref') ? ['$ref', member] : [name, withPlainReferences(member)]
-  })
-  return Object.fromEntries(members)
 }
 
 /** The empty object is the schema that admits everything. */

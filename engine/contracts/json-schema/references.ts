@@ -4,7 +4,8 @@
  */
 import { isRecord, pointerOf, ROOT, stepInto, type Located, type Place } from '../../schema/located.ts'
 import type { SchemaDialect, SchemaSource } from '../../schema/source.ts'
-import { OpenApiDocuments, type DanglingReference, type OpenFile } from '../openapi/documents.ts'
+import { OpenApiDocuments, type OpenFile } from '../openapi/documents.ts'
+import type { DanglingReference } from '../unresolved.ts'
 import { localRefPointer, parsePointer } from '../pointer.ts'
 import { NAMED_SCHEMAS, VALUES } from './keywords.ts'
 import { resolveUri } from './uri.ts'
@@ -39,25 +40,26 @@ export class SchemaDocuments implements SchemaSource {
   }
 
   resolve(reference: string, from: Located): Located | null {
-    const found = this.#find(reference, from)
+    const found = this.find(reference, from)
     if (found === null) this.#noteDangling(reference, from)
     return found
   }
 
   knows(reference: string, from: Located): boolean {
-    return this.#find(reference, from) !== null
+    return this.find(reference, from) !== null
   }
 
   /** Of several holders the first by place, whatever the order in which they were met. */
   #noteDangling(reference: string, holder: Located): void {
     const known = this.#dangling.get(reference)
     if (known !== undefined && pointerOf(known.holder.at) <= pointerOf(holder.at)) return
-    this.#dangling.set(reference, { reference, holder })
+    this.#dangling.set(reference, { reference, holder, isPart: true })
   }
 
-  #find(reference: string, from: Located): Located | null {
+  /** As `resolve`, without noting what names nothing. */
+  find(reference: string, from: Located): Located | null {
     if (from.document !== '' || this.#addressed.size === 0) return this.#files.resolve(reference, from)
-    const { uri, fragment } = resolveUri(reference, this.#baseOf(from))
+    const { uri, fragment } = resolveUri(reference, this.baseOf(from))
     const schema = this.#addressed.get(uri)
     if (schema === undefined) return this.#files.resolve(reference, from)
     const pointer = localRefPointer(`#${fragment}`)
@@ -66,7 +68,8 @@ export class SchemaDocuments implements SchemaSource {
   }
 
   /** Address of the innermost schema around a place that has one. */
-  #baseOf({ at }: Located): string {
+  baseOf({ at, document }: Located): string {
+    if (document !== '') return ''
     const [first] = this.#resources
     if (this.#resources.length === 1 && first?.pointer === '') return first.uri
     const pointer = pointerOf(at)

@@ -2,15 +2,9 @@
  * The documents that an OpenAPI contract is written in, and what references in them name. References reach the contract
  * itself and the files handed in with it; nothing is fetched.
  */
-import { isRecord, placeAt, ROOT, stepInto, type JsonRecord, type Located, type Place } from '../../schema/located.ts'
+import { isRecord, placeAt, ROOT, stepInto, type Located, type Place } from '../../schema/located.ts'
 import type { SchemaDialect, SchemaSource } from '../../schema/source.ts'
 import { localRefPointer, resolvePointer } from '../pointer.ts'
-
-/** A reference that names nothing, and the object that holds it. */
-export interface DanglingReference {
-  readonly reference: string
-  readonly holder: Located
-}
 
 /** Reads a further file; null when it was not handed in or cannot be read. */
 export type OpenFile = (path: string) => unknown
@@ -63,8 +57,7 @@ export class OpenApiDocuments implements SchemaSource {
     if (root === undefined) return null
     const pointer = localRefPointer(`#${fragment}`)
     if (pointer === null) {
-      const anchored = findAnchor(root, fragment)
-      return anchored === null ? null : { ...anchored, document }
+      return findAnchor({ value: root, at: ROOT, document }, fragment)
     }
     const target = resolvePointer(root, pointer)
     return target.found ? { value: target.value, at: placeAt(pointer), document } : null
@@ -77,14 +70,14 @@ export class OpenApiDocuments implements SchemaSource {
 }
 
 /** JSON Schema 2020-12 §8.2.2: `$anchor` names the schema that holds it, wherever it stands. */
-function findAnchor(root: unknown, anchor: string): { readonly value: JsonRecord; readonly at: Place } | null {
-  const stack: { value: unknown; at: Place }[] = [{ value: root, at: ROOT }]
+export function findAnchor({ value: root, at: start, document }: Located, anchor: string): Located | null {
+  const stack: { value: unknown; at: Place }[] = [{ value: root, at: start }]
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const { value, at } = next
     if (Array.isArray(value))
       for (const [index, item] of value.entries()) stack.push({ value: item, at: stepInto(at, String(index)) })
     if (!isRecord(value)) continue
-    if (value.$anchor === anchor || value.$dynamicAnchor === anchor) return { value, at }
+    if (value.$anchor === anchor || value.$dynamicAnchor === anchor) return { value, at, document }
     for (const name of Object.keys(value)) stack.push({ value: value[name], at: stepInto(at, name) })
   }
   return null

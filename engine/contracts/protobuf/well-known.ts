@@ -43,6 +43,27 @@ export function isWellKnownFile(path: string): boolean {
   return FILES.has(path)
 }
 
+/** Published files that contracts import for the options that they declare: types of theirs, where used, are known by name only. */
+const OPTION_FILES: ReadonlySet<string> = new Set([
+  'buf/validate/validate.proto',
+  'gogoproto/gogo.proto',
+  'google/api/annotations.proto',
+  'google/api/client.proto',
+  'google/api/field_behavior.proto',
+  'google/api/field_info.proto',
+  'google/api/launch_stage.proto',
+  'google/api/resource.proto',
+  'google/api/routing.proto',
+  'google/api/visibility.proto',
+  'protoc-gen-openapiv2/options/annotations.proto',
+  'validate/validate.proto',
+])
+
+/** True when nothing that a message carries can come from the file: what its options say is written where they are set. */
+export function declaresOptionsOnly(path: string): boolean {
+  return OPTION_FILES.has(path)
+}
+
 /** What a full name stands for, where it is one of these files’. */
 export function wellKnownKind(fullName: string): 'message' | 'enum' | null {
   if (!fullName.startsWith(PACKAGE)) return null

@@ -4,8 +4,10 @@ import { readAgentTools, type AgentTools, type ToolSettings } from '../../contra
 import { readDocument } from '../../contracts/document.ts'
 import type { McpItem } from '../../contracts/mcp-manifest.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../contracts/limits.ts'
+import { withPlainReferences } from '../../contracts/plain-references.ts'
 import { ofSide } from '../../contracts/unreadable.ts'
 import { byCodeUnit } from '../../change-set.ts'
+import { inOneOrder, type UnresolvedReference } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../hash.ts'
 import { fail, ok, type Result } from '../../result.ts'
 import { AGENT_TOOL_RULES, type AgentToolRuleId } from '../../rules/agent-tools/rows.ts'
@@ -14,6 +16,7 @@ import { isEqual } from '../../schema/equality.ts'
 import { pointerOf, type Located } from '../../schema/located.ts'
 import { nameValue } from '../../schema/values.ts'
 import { McpReport } from '../mcp/report.ts'
+import { unresolvedOfTools } from '../mcp/schemas.ts'
 import { compareTools } from '../mcp/tools.ts'
 
 const NOTHING: AgentTools = {
@@ -49,13 +52,23 @@ export function compareAgentTools(
       touched: report.touched(),
     },
     spec_versions: { base: old.form, head: now.form },
+    unresolved: inOneOrder([
+      ...unresolvedOfTools('base', old.items).map(placedBy(old)),
+      ...unresolvedOfTools('head', now.items).map(placedBy(now)),
+    ]),
   })
+}
+
+function placedBy({ sourceOf }: AgentTools): (reference: UnresolvedReference) => UnresolvedReference {
+  return (reference) => ({ ...reference, location: sourceOf(reference.location) })
 }
 
 function read(text: string, side: 'base' | 'head', options: CompareOptions): Result<AgentTools> {
   if (text === '') return ok(NOTHING)
   const document = readDocument(text, options.limits ?? DEFAULT_DOCUMENT_LIMITS)
-  const tools = document.ok ? readAgentTools(document.value) : document
+  const tools = document.ok
+    ? readAgentTools({ ...document.value, root: withPlainReferences(document.value.root, text) })
+    : document
   return tools.ok ? tools : fail(ofSide(tools.problem, side))
 }
 

@@ -9,7 +9,7 @@ import {
   type AsyncReply,
 } from '../../contracts/asyncapi/contract.ts'
 import { OpenApiDocuments } from '../../contracts/openapi/documents.ts'
-import { danglingReferences } from '../../contracts/openapi/references.ts'
+import { danglingReferences, inOneOrder, unresolvedIn } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../hash.ts'
 import { ok, type Result } from '../../result.ts'
 import { ASYNCAPI_RULES } from '../../rules/asyncapi/rows.ts'
@@ -61,6 +61,10 @@ export function compareAsyncApis(
     },
     spec_versions: { base: base.value?.version ?? null, head: head.value?.version ?? null },
     contract_versions: { base: statedVersion(old), head: statedVersion(now) },
+    unresolved: inOneOrder([
+      ...unresolvedIn('base', danglingReferences(old.documents)),
+      ...unresolvedIn('head', danglingReferences(now.documents)),
+    ]),
   })
 }
 

@@ -4,6 +4,8 @@ import { readGraphql } from '../../contracts/graphql/contract.ts'
 import { NO_SCHEMA, ROOT_KINDS, STANDARD_SCALARS, type GraphqlSchema } from '../../contracts/graphql/schema.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../contracts/limits.ts'
 import { ofSide } from '../../contracts/unreadable.ts'
+import { inOneOrder, type UnresolvedReference } from '../../contracts/unresolved.ts'
+import { composePointer } from '../../contracts/pointer.ts'
 import type { Sha256 } from '../../hash.ts'
 import { fail, ok, type Result } from '../../result.ts'
 import { compareDirectives } from './directives.ts'
@@ -38,7 +40,18 @@ export function compareGraphql(
     },
     // SDL does not say which edition of the language it is written in.
     spec_versions: { base: null, head: null },
+    unresolved: inOneOrder([...unresolvedOf('base', report), ...unresolvedOf('head', report)]),
   })
+}
+
+/** Types that something is of and nothing defines: what they hold was not compared. */
+function unresolvedOf(side: 'base' | 'head', { references }: GraphqlReport): readonly UnresolvedReference[] {
+  return [...references[side].dangling].map(([reference, { coordinate }]) => ({
+    side,
+    reference,
+    location: composePointer(pathOf(coordinate)),
+    tool: null,
+  }))
 }
 
 function read(text: string, side: 'base' | 'head', { limits }: CompareOptions): Result<GraphqlSchema> {

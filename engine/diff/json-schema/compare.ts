@@ -2,6 +2,7 @@
 import { byCodeUnit } from '../../change-set.ts'
 import type { CompareOptions, FormatComparison } from '../../compare.ts'
 import { definitionsOf, readJsonSchema, type JsonSchemaContract } from '../../contracts/json-schema/document.ts'
+import { danglingReferences, inOneOrder, unresolvedIn, type UnresolvedReference } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../hash.ts'
 import { ok, type Result } from '../../result.ts'
 import { Grouping } from '../../rules/grouping.ts'
@@ -44,7 +45,15 @@ export function compareJsonSchemas(
       touched: report.touched,
     },
     spec_versions: { base: old?.draft ?? null, head: now?.draft ?? null },
+    unresolved: inOneOrder([...unresolvedOf('base', old), ...unresolvedOf('head', now)]),
   })
+}
+
+function unresolvedOf(side: 'base' | 'head', contract: JsonSchemaContract | null): readonly UnresolvedReference[] {
+  if (contract === null) return []
+  const { root, source } = contract
+  const resolve = (reference: string, from: Located): Located | null => source.find(reference, from)
+  return unresolvedIn(side, danglingReferences({ root, resolve, baseOf: (from) => source.baseOf(from) }))
 }
 
 function sayPresence(old: JsonSchemaContract | null, now: JsonSchemaContract | null, say: Say): number {

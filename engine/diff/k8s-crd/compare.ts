@@ -6,6 +6,7 @@ import { readCrds, type Crd, type CrdBundle, type CrdVersion } from '../../contr
 import { plainCrdSchema } from '../../contracts/k8s-crd/schema.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../contracts/limits.ts'
 import { ofSide } from '../../contracts/unreadable.ts'
+import { danglingReferences, inOneOrder, unresolvedIn, type UnresolvedReference } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../hash.ts'
 import { fail, ok, type Result } from '../../result.ts'
 import { Grouping } from '../../rules/grouping.ts'
@@ -49,7 +50,16 @@ export function compareCrds(
       touched: report.touched,
     },
     spec_versions: { base: old.apiVersion, head: now.apiVersion },
+    unresolved: inOneOrder([...unresolvedOf('base', old), ...unresolvedOf('head', now)]),
   })
+}
+
+/** Kubernetes resolves no reference: whatever one names was not compared (apiextensions v1, structural schemas). */
+function unresolvedOf(side: 'base' | 'head', { crds }: CrdBundle): readonly UnresolvedReference[] {
+  const schemas = [...crds.values()].flatMap(({ versions }) => [...versions.values()].map(({ schema }) => schema))
+  return schemas.flatMap((root) =>
+    root === null ? [] : unresolvedIn(side, danglingReferences({ root, resolve: () => null })),
+  )
 }
 
 function read(text: string, side: 'base' | 'head', options: CompareOptions): Result<CrdBundle> {

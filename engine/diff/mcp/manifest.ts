@@ -3,14 +3,17 @@ import type { CompareOptions, FormatComparison } from '../../compare.ts'
 import { readDocument } from '../../contracts/document.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../contracts/limits.ts'
 import { readMcpManifest, type McpItem, type McpItems, type McpManifest } from '../../contracts/mcp-manifest.ts'
+import { inOneOrder } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../hash.ts'
 import { fail, ok, type Result } from '../../result.ts'
 import { Grouping } from '../../rules/grouping.ts'
 import { ROOT } from '../../schema/located.ts'
+import { withPlainReferences } from '../../contracts/plain-references.ts'
 import { ofSide } from '../../contracts/unreadable.ts'
 import { compareToolMembers } from './members.ts'
 import { compareOffers, OFFER_KINDS } from './offers.ts'
 import { McpReport } from './report.ts'
+import { unresolvedOfTools } from './schemas.ts'
 import { compareSession } from './session.ts'
 import { compareTools } from './tools.ts'
 
@@ -52,13 +55,19 @@ export function compareMcpManifests(
       touched: report.touched(),
     },
     spec_versions: { base: base.value.protocolVersion, head: head.value.protocolVersion },
+    unresolved: inOneOrder([
+      ...unresolvedOfTools('base', base.value.lists.tools),
+      ...unresolvedOfTools('head', head.value.lists.tools),
+    ]),
   })
 }
 
 function read(text: string, side: 'base' | 'head', options: CompareOptions): Result<McpManifest> {
   if (text === '') return ok(NOTHING)
   const document = readDocument(text, options.limits ?? DEFAULT_DOCUMENT_LIMITS)
-  const manifest = document.ok ? readMcpManifest(document.value) : document
+  const manifest = document.ok
+    ? readMcpManifest({ ...document.value, root: withPlainReferences(document.value.root, text) })
+    : document
   return manifest.ok ? manifest : fail(ofSide(manifest.problem, side))
 }
 

@@ -1,6 +1,13 @@
 /** The schemas of one tool: arguments as a request, the structured result as a response, judged by the families. */
-import type { McpItem } from '../../contracts/mcp-manifest.ts'
+import type { McpItem, McpItems } from '../../contracts/mcp-manifest.ts'
+import { findAnchor } from '../../contracts/openapi/documents.ts'
 import { localRefPointer, parsePointer } from '../../contracts/pointer.ts'
+import {
+  danglingReferences,
+  unresolvedIn,
+  type DanglingReference,
+  type UnresolvedReference,
+} from '../../contracts/unresolved.ts'
 import { adviceOf } from '../../rules/advice.ts'
 import type { LifecycleOptions } from '../../rules/lifecycle.ts'
 import { judgeSchema, type SchemaUse } from '../../rules/schema-judge.ts'
@@ -8,7 +15,7 @@ import { TOOL_INPUT, TOOL_OUTPUT, type SitePair } from '../../rules/sites.ts'
 import { ruleOf } from '../../rules/table.ts'
 import { SchemaComparison } from '../../schema/comparison.ts'
 import type { SchemaDelta } from '../../schema/delta.ts'
-import { isRecord, memberOf, pointerOf, stepInto, type Located } from '../../schema/located.ts'
+import { memberOf, pointerOf, stepInto, type Located } from '../../schema/located.ts'
 import { reachChanges } from '../../schema/reach.ts'
 import type { SchemaSource } from '../../schema/source.ts'
 import type { McpReport } from './report.ts'
@@ -100,7 +107,7 @@ function sourceOf(root: Located): SchemaSource {
 
 function resolveWithin(root: Located, reference: string): Located | null {
   const pointer = localRefPointer(reference)
-  if (pointer === null) return reference.startsWith('#') ? anchored(root, reference.slice(1)) : null
+  if (pointer === null) return reference.startsWith('#') ? findAnchor(root, reference.slice(1)) : null
   return (parsePointer(pointer) ?? ['\u0000']).reduce<Located | null>(childOf, root)
 }
 
@@ -112,41 +119,26 @@ function childOf(owner: Located | null, token: string): Located | null {
   return item === undefined ? null : { value: item, at: stepInto(owner.at, token), document: owner.document }
 }
 
-/** `#name` names the definition that carries it as `$anchor` (JSON Schema 2020-12 §8.2.2). */
-function anchored(root: Located, name: string): Located | null {
-  for (const member of ['$defs', 'definitions']) {
-    const definitions = memberOf(root, member)
-    if (definitions === null || !isRecord(definitions.value)) continue
-    for (const [key, value] of Object.entries(definitions.value)) {
-      if (isRecord(value) && value['$anchor'] === name) return memberOf(definitions, key)
-    }
-  }
-  return null
-}
-
 /** References that lead nowhere now and did not before: what they stand for is not compared, so they are told. */
 function sayNewDangling(before: Located, after: Located, subject: string, tool: string, report: McpReport): void {
-  const old = new Set(danglingIn(before).map(({ value }) => value))
-  for (const { value, at } of danglingIn(after)) {
-    if (old.has(value)) continue
-    const location = pointerOf(at)
-    report.say({ rule: 'mcp-tool-reference-unresolved', tool, subject, side: 'head', location, after: value })
+  const old = new Set(danglingIn(before).map(({ reference }) => reference))
+  for (const { reference, holder } of danglingIn(after)) {
+    if (old.has(reference)) continue
+    const location = pointerOf(stepInto(holder.at, '$ref'))
+    report.say({ rule: 'mcp-tool-reference-unresolved', tool, subject, side: 'head', location, after: reference })
   }
 }
 
-function danglingIn(root: Located): readonly Located[] {
-  const dangling: Located[] = []
-  const open: Located[] = [root]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (typeof next.value !== 'object' || next.value === null) continue
-    for (const [name, value] of Object.entries(next.value)) {
-      const isReference = name === '$ref' && typeof value === 'string'
-      // Of a list of a million values not each gets a place.
-      if (!isReference && (typeof value !== 'object' || value === null)) continue
-      const child: Located = { value, at: stepInto(next.at, name), document: '' }
-      if (!isReference) open.push(child)
-      else if (resolveWithin(root, value) === null) dangling.push(child)
-    }
-  }
-  return dangling
+function danglingIn(root: Located): readonly DanglingReference[] {
+  return danglingReferences({ root, resolve: (reference) => resolveWithin(root, reference) })
+}
+
+/** References of the schemas of one side's tools that name nothing. */
+export function unresolvedOfTools(side: 'base' | 'head', tools: McpItems | null): readonly UnresolvedReference[] {
+  return [...(tools?.values() ?? [])].flatMap((tool) =>
+    (['inputSchema', 'outputSchema'] as const).flatMap((member) => {
+      const schema = memberOf(tool, member)
+      return schema === null ? [] : unresolvedIn(side, danglingIn(schema), tool.name)
+    }),
+  )
 }

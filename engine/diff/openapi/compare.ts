@@ -5,9 +5,18 @@ import { readDocument } from '../../contracts/document.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../contracts/limits.ts'
 import { pathItemsOf, type OpenApiContract } from '../../contracts/openapi/contract.ts'
 import { OpenApiDocuments } from '../../contracts/openapi/documents.ts'
-import { danglingKey, danglingReferences, leadsOutside } from '../../contracts/openapi/references.ts'
+import { withPlainReferences } from '../../contracts/plain-references.ts'
 import type { Locate } from '../../contracts/positions.ts'
 import { ofSide } from '../../contracts/unreadable.ts'
+import {
+  danglingKey,
+  danglingReferences,
+  inOneOrder,
+  leadsOutside,
+  unresolvedIn,
+  type DanglingReference,
+  type UnresolvedReference,
+} from '../../contracts/unresolved.ts'
 import type { FindingGroup } from '../../finding.ts'
 import type { Sha256 } from '../../hash.ts'
 import { fail, ok, type Result } from '../../result.ts'
@@ -29,6 +38,8 @@ export interface OpenApiComparison {
   readonly spec_versions: { readonly base: string | null; readonly head: string | null }
   readonly contract_consumers: readonly ContractConsumer[]
   readonly contract_versions: { readonly base: string | null; readonly head: string | null }
+  /** References of either side whose target was not handed in. */
+  readonly unresolved: readonly UnresolvedReference[]
 }
 
 /**
@@ -69,7 +80,11 @@ export function compareOpenApi(
   compareInterface(walk)
   schemas.settle()
   for (const use of uses.sort(byPlace)) findings.addUse(use)
-  tellDangling(walk, findings)
+  const dangling = {
+    base: danglingReferences(walk.base.documents),
+    head: danglingReferences(walk.head.documents),
+  }
+  tellDangling(dangling, findings)
   tellVersion(walk, findings)
   return ok({
     groups: attributes.addTo(findings.finish()),
@@ -81,6 +96,7 @@ export function compareOpenApi(
     spec_versions: { base: base.value.contract.version || null, head: head.value.contract.version || null },
     contract_consumers: contractConsumers(walk.base, walk.head),
     contract_versions: { base: statedVersion(walk.base), head: statedVersion(walk.head) },
+    unresolved: inOneOrder([...unresolvedIn('base', dangling.base), ...unresolvedIn('head', dangling.head)]),
   })
 }
 
@@ -106,7 +122,7 @@ function readSide(text: string, side: 'base' | 'head', options: CompareOptions):
   const openFile = (path: string): unknown => {
     const content = Object.hasOwn(files, path) ? files[path] : undefined
     const read = content === undefined ? null : readDocument(content, limits)
-    return read?.ok ? read.value.root : undefined
+    return read?.ok ? withPlainReferences(read.value.root, content ?? '') : undefined
   }
   if (text === '') {
     const documents = new OpenApiDocuments(EMPTY_ROOT, 'json-schema', openFile)
@@ -125,7 +141,8 @@ function readSide(text: string, side: 'base' | 'head', options: CompareOptions):
   }
   const isSwagger = version.startsWith('2.')
   const dialect = isSwagger ? 'openapi-2.0' : version.startsWith('3.0') ? 'openapi-3.0' : 'json-schema'
-  const documents = new OpenApiDocuments(root, dialect, openFile)
+  const plain = dialect === 'json-schema' ? withPlainReferences(root, text) : root
+  const documents = new OpenApiDocuments(plain, dialect, openFile)
   return ok({ contract: { version, isSwagger, documents, root: documents.root }, locate })
 }
 
@@ -141,13 +158,13 @@ function versionOf(root: unknown): string | null {
  * What a contract fails to define is said of the head. What both sides fail to define within themselves is no change; what
  * both take from a file or address that was not handed in may have changed there unseen, so that it is said.
  */
-function tellDangling({ base, head }: Walk, findings: Findings): void {
-  const dangling = danglingReferences(head.documents)
-  if (dangling.length === 0) return
-  const known = new Set(
-    danglingReferences(base.documents).map(({ reference, holder }) => danglingKey(reference, holder.document)),
-  )
-  for (const { reference, holder } of dangling) {
+function tellDangling(
+  { base, head }: Readonly<Record<'base' | 'head', readonly DanglingReference[]>>,
+  findings: Findings,
+): void {
+  const known = new Set(base.map(({ reference, holder }) => danglingKey(reference, holder.document)))
+  for (const { reference, holder, isPart } of head) {
+    if (!isPart) continue
     if (known.has(danglingKey(reference, holder.document)) && !leadsOutside(reference)) continue
     findings.addDelta({
       change: 'dangling-reference',

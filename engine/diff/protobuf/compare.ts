@@ -4,13 +4,14 @@ import type { CompareOptions, FormatComparison } from '../../compare.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../contracts/limits.ts'
 import { NO_CONTRACT, readProtoContract, type ProtoContract } from '../../contracts/protobuf/contract.ts'
 import { ofSide } from '../../contracts/unreadable.ts'
+import { inOneOrder } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../hash.ts'
 import { fail, ok, type Result } from '../../result.ts'
 import { Grouping } from '../../rules/grouping.ts'
 import { compareEnum } from './enums.ts'
 import { compareExistence } from './existence.ts'
 import { compareField } from './fields.ts'
-import { compareFiles } from './files.ts'
+import { compareFiles, unresolvedOf } from './files.ts'
 import { compareMessage } from './messages.ts'
 import { ProtoReport } from './report.ts'
 import { compareService } from './services.ts'
@@ -46,6 +47,7 @@ export function compareProtobuf(
       touched: report.touched(),
     },
     spec_versions: { base: syntaxesOf(base.value), head: syntaxesOf(head.value) },
+    unresolved: inOneOrder([...unresolvedOf('base', base.value), ...unresolvedOf('head', head.value)]),
   })
 }
 

@@ -1,6 +1,8 @@
 /** Files of a set, matched by path: package, syntax, options, imports; and types that nothing declares. */
 import { missingImports, type ProtoContract } from '../../contracts/protobuf/contract.ts'
 import type { ProtoFile } from '../../contracts/protobuf/model.ts'
+import { declaresOptionsOnly } from '../../contracts/protobuf/well-known.ts'
+import type { UnresolvedReference } from '../../contracts/unresolved.ts'
 import { FILE_OPTIONS, fileOptionRule } from '../../rules/protobuf/file-option-rows.ts'
 import { operationOf } from './reach.ts'
 import { compareCommonOptions, type ProtoChange, type ProtoReport } from './report.ts'
@@ -69,6 +71,15 @@ function reportImports(report: ProtoReport): void {
   }
 }
 
+/** Imports and types of one side whose declaration was not handed in. */
+export function unresolvedOf(side: 'base' | 'head', contract: ProtoContract): readonly UnresolvedReference[] {
+  const imports = missingImports(contract)
+    .filter(({ path }) => !declaresOptionsOnly(path))
+    .map(({ file, path }) => ({ side, reference: path, location: file.at, tool: null }))
+  const types = opaqueTypesOf(contract).map(({ type, location }) => ({ side, reference: type, location, tool: null }))
+  return [...imports, ...types]
+}
+
 interface Gap {
   readonly type: string
   readonly location: string
@@ -87,12 +98,18 @@ function reportUnresolved(report: ProtoReport): void {
 /** Names that nothing declares, in files whose imports are all there: elsewhere they may come from what is missing. */
 function gapsOf(contract: ProtoContract): readonly Gap[] {
   const incomplete = new Set(missingImports(contract).map(({ file }) => file.path))
+  return opaqueTypesOf(contract).filter(({ location }) => {
+    const file = contract.fileOf(location)
+    return file !== undefined && !incomplete.has(file.path)
+  })
+}
+
+/** Each name that nothing declares, wherever it is used. */
+function opaqueTypesOf(contract: ProtoContract): readonly Gap[] {
   const gaps: Gap[] = []
   const check = (written: string, scope: string, location: string, reaches: Gap['reaches']): void => {
     const type = contract.typeOf(written, scope)
-    if (type.kind !== 'opaque') return
-    const file = contract.fileOf(location)
-    if (file !== undefined && !incomplete.has(file.path)) gaps.push({ type: type.name, location, reaches })
+    if (type.kind === 'opaque') gaps.push({ type: type.name, location, reaches })
   }
   for (const { fields, fullName } of contract.messages.values())
     for (const { type, scope, at } of fields) check(type, scope, at, fullName)

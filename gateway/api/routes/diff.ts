@@ -81,6 +81,9 @@ const DiffAnswer = Type.Object(
       info: Type.Integer({ minimum: 0 }),
       decision_hint: Decision,
       semver: Type.Enum(['major', 'minor', 'patch', 'none']),
+      analysis_complete: Type.Boolean({
+        description: 'False where a side refers to something that was not handed in: it was not compared.',
+      }),
     }),
     findings: Type.Array(Finding),
     groups: Type.Array(FindingGroup),
@@ -97,6 +100,10 @@ const DiffAnswer = Type.Object(
       }),
     }),
     spec_versions: Type.Object({ base: nullable(Type.String()), head: nullable(Type.String()) }),
+    unresolved_references: Type.Array(
+      Type.Object({ side: Type.Enum(['base', 'head']), reference: Type.String(), location: Type.String() }),
+      { description: 'References whose target was not handed in, the first 200.' },
+    ),
     correlation_id: CorrelationId,
   },
   { title: 'DiffAnswer' },

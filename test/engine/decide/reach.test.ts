@@ -15,7 +15,7 @@ function judged(id: string, findings: readonly FakeFinding[], touched: readonly 
   const stats = { ...analysis.comparison.stats, touched: { endpoints, fields, params } }
   const { groups } = analysis.comparison
   const counted = { ...analysis, comparison: { ...analysis.comparison, stats } }
-  return { analysis: counted, groups, patterns: NO_PATTERNS, judgements: [] }
+  return { analysis: counted, groups, patterns: NO_PATTERNS, judgements: [], unresolved: [] }
 }
 
 const at = (location: string, level: FakeFinding['level'], ...places: readonly string[]): FakeFinding => ({
@@ -28,7 +28,13 @@ const at = (location: string, level: FakeFinding['level'], ...places: readonly s
 suite('the blast radius', () => {
   test('without a scope is the sum of what the comparisons counted; what could not be read counts nothing', () => {
     const artifacts = [judged('a', [], [1, 2, 3]), judged('b', [], [10, 20, 30])]
-    const failed: JudgedArtifact = { analysis: failedAnalysis('c'), groups: [], patterns: NO_PATTERNS, judgements: [] }
+    const failed: JudgedArtifact = {
+      analysis: failedAnalysis('c'),
+      groups: [],
+      patterns: NO_PATTERNS,
+      judgements: [],
+      unresolved: [],
+    }
     assert.deepEqual(blastRadius([...artifacts, failed], false, NOBODY), {
       endpoints: 11,
       fields: 22,

@@ -1,0 +1,204 @@
+/**
+ * References of a contract that name nothing that was handed in: what stands there was not compared. One walk serves every format
+ * that is written in JSON or YAML; the formats with a language of their own report theirs in the same form.
+ */
+import { byCodeUnit } from '../change-set.ts'
+import { isRecord, pointerOf, stepInto, type JsonRecord, type Located } from '../schema/located.ts'
+
+/** A reference without a target, at one place of one side. */
+export interface UnresolvedReference {
+  readonly side: 'base' | 'head'
+  /** As written: `./pets.yaml#/Pet`, `common/money.proto`. */
+  readonly reference: string
+  /** Pointer of the object that holds it; for a further file its path, `#`, and the pointer. */
+  readonly location: string
+  /** The tool whose schema holds it; null: it bears on the contract as a whole. */
+  readonly tool: string | null
+}
+
+/** A reference that names nothing, and the object that holds it. */
+export interface DanglingReference {
+  readonly reference: string
+  readonly holder: Located
+  /** True where the reference stands in place of what it names; false where it only points there (a mapping, a link). */
+  readonly isPart: boolean
+}
+
+/** A document and what its references name. */
+export interface ReferringDocument {
+  readonly root: Located
+  resolve(reference: string, from: Located): Located | null
+  /** The address that references of a place are relative to, where places of one document differ in it. */
+  baseOf?(from: Located): string
+}
+
+/** Members whose values are data, not contract: what looks like a reference there is none. */
+const DATA: ReadonlySet<string> = new Set(['example', 'examples', 'default', 'enum', 'const'])
+
+/** Members that hold parts by names which the author chose: there `default` is a name like any other. */
+const NAMED_PARTS: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+  'dependencies',
+  'responses',
+  'headers',
+  'parameters',
+  'schemas',
+  'requestBodies',
+  'securitySchemes',
+  'securityDefinitions',
+  'links',
+  'callbacks',
+  'pathItems',
+  'webhooks',
+  'mediaTypes',
+  'content',
+  'encoding',
+  'channels',
+  'operations',
+  'messages',
+  'servers',
+  'serverVariables',
+  'variables',
+  'replies',
+  'replyAddresses',
+  'correlationIds',
+  'operationTraits',
+  'messageTraits',
+  'serverBindings',
+  'channelBindings',
+  'operationBindings',
+  'messageBindings',
+])
+
+/** Members of an object that are a reference by themselves: JSON Schema 2020-12 §8.2.3, OpenAPI 3.1 Link Object. */
+const REFERENCE_MEMBERS: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef', 'operationRef'])
+
+/** Each reference once for each file that holds it, at its first place by pointer; what references reach is walked too. */
+export function danglingReferences(document: ReferringDocument): readonly DanglingReference[] {
+  if (document.baseOf === undefined && isSelfContained(document)) return []
+  const found = new Map<string, DanglingReference | null>()
+  const seen = new Set<object>()
+  const open: Part[] = [{ located: document.root, isNamed: false }]
+  const refer: Refer = (reference, holder, { isPart, alternative = null }) => {
+    const key = `${isPart} ${document.baseOf?.(holder) ?? ''} ${danglingKey(reference, holder.document)}`
+    const known = found.get(key)
+    if (known === null) return
+    if (known !== undefined) {
+      if (isBefore(holder, known.holder)) found.set(key, { reference, holder, isPart })
+      return
+    }
+    const target =
+      document.resolve(reference, holder) ?? (alternative === null ? null : document.resolve(alternative, holder))
+    found.set(key, target === null ? { reference, holder, isPart } : null)
+    if (target !== null) open.push({ located: target, isNamed: false })
+  }
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value } = next.located
+    if (typeof value !== 'object' || value === null || seen.has(value)) continue
+    seen.add(value)
+    if (!next.isNamed && isRecord(value)) referencesOf(value, next.located, refer)
+    pushParts(value, next, open)
+  }
+  return [...found.values()].filter((entry) => entry !== null)
+}
+
+/** Most contracts: every reference, wherever it stands, leads to a place in the same document. Looked at without places, which cost. */
+function isSelfContained(document: ReferringDocument): boolean {
+  const { root } = document
+  const references = new Set<string>()
+  const open: unknown[] = [root.value]
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (isRecord(value)) {
+      for (const name of REFERENCE_MEMBERS) {
+        const reference = value[name]
+        if (typeof reference === 'string') references.add(reference)
+      }
+      if (isRecord(value['mapping'])) return false
+    }
+    if (typeof value !== 'object' || value === null) continue
+    for (const child of Object.values(value)) if (typeof child === 'object' && child !== null) open.push(child)
+  }
+  return [...references].every((reference) => document.resolve(reference, root)?.document === root.document)
+}
+
+interface Part {
+  readonly located: Located
+  /** Its members are parts by name, not keywords. */
+  readonly isNamed: boolean
+}
+
+type Refer = (
+  reference: string,
+  holder: Located,
+  kind: Pick<DanglingReference, 'isPart'> & { readonly alternative?: string },
+) => void
+
+function referencesOf(value: JsonRecord, holder: Located, refer: Refer): void {
+  for (const name of REFERENCE_MEMBERS) {
+    const reference = Object.hasOwn(value, name) ? value[name] : undefined
+    if (typeof reference === 'string') refer(reference, holder, { isPart: name !== 'operationRef' })
+  }
+  const { discriminator } = value
+  const mapping = isRecord(discriminator) ? discriminator['mapping'] : undefined
+  if (!isRecord(mapping)) return
+  const at = stepInto(stepInto(holder.at, 'discriminator'), 'mapping')
+  for (const target of Object.values(mapping)) {
+    // OpenAPI 3.1.1 §4.8.25: the name of a schema, or a URI reference.
+    if (typeof target !== 'string') continue
+    const alternative = `#/components/schemas/${escaped(target)}`
+    refer(target, { value: mapping, at, document: holder.document }, { isPart: false, alternative })
+  }
+}
+
+function escaped(name: string): string {
+  return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
+}
+
+function pushParts(value: object, { located, isNamed }: Part, open: Part[]): void {
+  const { at, document } = located
+  for (const [name, child] of Object.entries(value)) {
+    if (typeof child !== 'object' || child === null) continue
+    if (!isNamed && !Array.isArray(value) && (DATA.has(name) || name.startsWith('x-'))) continue
+    const isNamedChild = !isNamed && NAMED_PARTS.has(name) && isRecord(child)
+    open.push({ located: { value: child, at: stepInto(at, name), document }, isNamed: isNamedChild })
+  }
+}
+
+function isBefore(a: Located, b: Located): boolean {
+  return byCodeUnit(pointerOf(a.at, a.document), pointerOf(b.at, b.document)) < 0
+}
+
+/** What is the same reference in two versions of a contract. */
+export function danglingKey(reference: string, document: string): string {
+  return `${document} ${reference}`
+}
+
+/** True for a reference to another file or address: what stands there is not known from the text that refers to it. */
+export function leadsOutside(reference: string): boolean {
+  return !reference.startsWith('#')
+}
+
+/** The unresolved references of one side, in one order whatever the order of members. */
+export function unresolvedIn(
+  side: UnresolvedReference['side'],
+  dangling: readonly DanglingReference[],
+  tool: string | null = null,
+): readonly UnresolvedReference[] {
+  return dangling.map(({ reference, holder }) => ({
+    side,
+    reference,
+    location: pointerOf(holder.at, holder.document),
+    tool,
+  }))
+}
+
+/** Base before head, then by place and reference. */
+export function inOneOrder(references: readonly UnresolvedReference[]): readonly UnresolvedReference[] {
+  return references.toSorted(
+    (a, b) => byCodeUnit(a.side, b.side) || byCodeUnit(a.location, b.location) || byCodeUnit(a.reference, b.reference),
+  )
+}
