@@ -2,16 +2,19 @@
 import { createBitbucketClient } from '../scm/bitbucket.ts'
 import { optionalTextAt } from '../scm/members.ts'
 import type { Call, Recogniser } from './action.ts'
+import { BITBUCKET_ELSEWHERE, BITBUCKET_REPOSITORY } from './bitbucket-endpoints.ts'
 import { isProtected, passing, refused, ScmAction, type ScmDeps } from './scm-action.ts'
 import { UnreadableIntent, type FileWrite, type ScmIntent } from './scm-intent.ts'
 import { matchSegments } from './request-line.ts'
-import { bodyMembers, branchOf, removed, requiredText, written } from './scm-request.ts'
+import { bodyMembers, branchOf, removed, requiredText, statesOnly, written } from './scm-request.ts'
 import { createScmRecogniser } from './scm-recogniser.ts'
-import type { Located, ScmRow } from './scm-table.ts'
+import { createEndpointTable } from './scm-endpoints.ts'
+import type { Intents, Located, ScmCall, ScmEndpoints, ScmRow } from './scm-table.ts'
 
-const ROWS: readonly ScmRow[] = [
+export const BITBUCKET_ROWS: readonly ScmRow[] = [
   {
     path: ['pullrequests', ':id', 'merge'],
+    because: 'it merges',
     intents: ({ repository, names }) => {
       const id = names['id'] ?? ''
       if (!/^[1-9][0-9]{0,9}$/.test(id)) throw new UnreadableIntent(`"${id}" is no number of a pull request.`)
@@ -20,6 +23,7 @@ const ROWS: readonly ScmRow[] = [
   },
   {
     path: ['refs', 'branches'],
+    because: 'it may make a protected branch',
     intents: ({ call, repository, parameters }) => {
       const branch = requiredText(parameters, 'name')
       const commit = optionalTextAt(parameters['target'], 'hash')
@@ -28,14 +32,33 @@ const ROWS: readonly ScmRow[] = [
       return [{ kind: 'move_branch', repository, branch, commit }]
     },
   },
-  {
-    path: [],
-    intents: ({ parameters }) => {
-      if (parameters['mainbranch'] === undefined) return []
-      throw new UnreadableIntent('another main branch takes the place of the one that merges were judged for.')
-    },
-  },
+  { path: ['src'], because: 'it may commit to a protected branch', intents: unreachable },
+  { path: [], because: 'it may change the main branch, or who reaches the repository', intents: settings },
 ]
+
+/** Its form is read as a whole, beside the table. */
+function unreachable(): Intents {
+  throw new UnreadableIntent('a commit by form is not read here.')
+}
+
+/** Of what a repository is called and shows; everything else about it decides who reaches it. */
+const DESCRIPTIVE: ReadonlySet<string> = new Set([
+  'description',
+  'website',
+  'language',
+  'has_issues',
+  'has_wiki',
+  'scm',
+])
+
+function settings({ call, parameters }: ScmCall): Intents {
+  if (parameters['mainbranch'] !== undefined)
+    throw new UnreadableIntent('another main branch takes the place of the one that merges were judged for.')
+  // Only a repository that is not there yet is made by POST, and nobody calls it.
+  if (call.method === 'POST') return []
+  const isDescriptive = call.method !== 'DELETE' && statesOnly(parameters, DESCRIPTIVE)
+  return isDescriptive ? [] : 'administer'
+}
 
 /** Members of the form that are not paths of files. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(['message', 'author', 'parents', 'branch', 'files', 'access_token'])
@@ -54,9 +77,25 @@ function locate(segments: readonly string[]): Located | null {
   return { prefix, repository, rest: segments.slice(start + 3) }
 }
 
+export const BITBUCKET_ENDPOINTS: ScmEndpoints = {
+  repository: createEndpointTable(BITBUCKET_REPOSITORY),
+  elsewhere: createEndpointTable(BITBUCKET_ELSEWHERE),
+}
+
 export function createBitbucketRecogniser(deps: ScmDeps): Recogniser {
   const dialect = { platform: 'scm_c', createClient: createBitbucketClient } as const
-  return createScmRecogniser({ name: 'bitbucket', dialect, rows: ROWS, locate, beside }, deps)
+  return createScmRecogniser(
+    {
+      name: 'bitbucket',
+      dialect,
+      rows: BITBUCKET_ROWS,
+      endpoints: BITBUCKET_ENDPOINTS,
+      roots: ['!api', '2.0'],
+      locate,
+      beside,
+    },
+    deps,
+  )
 }
 
 function beside(segments: readonly string[]) {

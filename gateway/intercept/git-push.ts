@@ -4,8 +4,10 @@
  */
 import type { Action, Call, CallHead, JudgedAction, Question, Refusal } from './action.ts'
 import { isProtected, passing } from './scm-action.ts'
+import { quickActionsIn } from './quick-actions.ts'
 import { refusalText } from './refusal.ts'
 import { segmentsOf } from './request-line.ts'
+import { splitNames } from './name-list.ts'
 
 /** Of the repository that is pushed to, however the path is spelt; null: no push. */
 function pushedTo({ upstreamPath }: Pick<CallHead, 'upstreamPath'>): string | null {
@@ -15,6 +17,14 @@ function pushedTo({ upstreamPath }: Pick<CallHead, 'upstreamPath'>): string | nu
     .slice(0, -1)
     .join('/')
     .replace(/\.git$/, '')
+}
+
+const GIT_SERVICE =
+  /\/(?:git-upload-pack|info\/lfs\/(?:objects\/batch|locks(?:\/verify|\/[^/]+\/unlock)?)|gitlab-lfs\/objects\/[0-9a-f]{64}\/[0-9]+(?:\/authorize)?)$/
+
+/** Fetches, and files of LFS: objects that no branch reaches until a push. */
+export function isGitService({ upstreamPath }: Pick<CallHead, 'upstreamPath'>): boolean {
+  return GIT_SERVICE.test(`/${segmentsOf(upstreamPath)?.join('/') ?? ''}`)
 }
 
 export function isPush(head: Pick<CallHead, 'upstreamPath'>): boolean {
@@ -27,16 +37,24 @@ export function recognisePush(call: Call, host: string): Action {
   const name = `push ${repository}`
   const { push } = call.route.scm
   if (push === 'pass') return passing(name)
-  const branches = branchesOf(call)
-  if (branches === null) return stopped(call, name, 'its commands cannot be read')
-  const guarded = branches.filter((branch) => isProtected(call, branch))
-  if (guarded.length === 0) return passing(name)
-  if (push === 'deny')
-    return stopped(call, name, `${guarded.join(', ')} is reached by a merge request only (routes[].scm.push)`)
+  const commands = commandsOf(call)
+  if (commands === null) return stopped(call, name, 'its commands cannot be read')
+  const { branches, options } = commands
+  const landing = options.find((option) => !isHarmless(option))
+  const guarded = landing === undefined ? branches.filter((branch) => isProtected(call, branch)) : branches
+  if (guarded.length === 0 && landing === undefined) return passing(name)
+  // A receipt names a branch.
+  if (push === 'deny' || guarded.length === 0) return stopped(call, name, whyDenied(guarded, landing))
   return receiptedPush(
     name,
     guarded.map((branch) => questionOn(`${host}:${repository}`, repository, branch)),
   )
+}
+
+function whyDenied(guarded: readonly string[], landing: string | undefined): string {
+  return landing === undefined
+    ? `${guarded.join(', ')} is reached by a merge request only (routes[].scm.push)`
+    : `its push option ${JSON.stringify(landing)} may merge or is not known; leave it out and use the API (routes[].scm.push)`
 }
 
 function questionOn(target: string, repository: string, branch: string): Question {
@@ -82,24 +100,66 @@ function plainAnswer(refusal: Refusal) {
   }
 }
 
-const FLUSH = '0000'
+/** Push options that open a request or mark it, and those about its pipeline: https://docs.gitlab.com/topics/git/commit/#push-options */
+const HARMLESS: ReadonlySet<string> = new Set([
+  ...splitNames('ci.skip ci.no_pipeline ci.variable ci.input integrations.skip_ci'),
+  ...splitNames(
+    'create target target_project title description draft remove_source_branch squash milestone',
+    'label unlabel assign unassign',
+  ).flatMap((name) => [`merge_request.${name}`, `mr.${name}`]),
+])
+
+/** A description may hold commands of its own; `\n` in it stands for a line break. */
+function isHarmless(option: string): boolean {
+  const [name = '', ...value] = option.split('=')
+  if (!HARMLESS.has(name.trim())) return false
+  const text = value
+    .join('=')
+    .replaceAll('\\n', '\n')
+    .replaceAll(/(^|\n)["']/g, '$1')
+  return [...quickActionsIn(text)].every((action) => action === 'harmless' || action === 'retargets')
+}
+
 const COMMAND = /^(?:[0-9a-f]{40}|[0-9a-f]{64}) (?:[0-9a-f]{40}|[0-9a-f]{64}) refs\/heads\/([^\0\n]+)/
 
-/** Branches that the commands name, as pkt-lines before the pack (gitprotocol-pack). Null: they have no such form. */
-function branchesOf({ body, headers }: Call): readonly string[] | null {
+interface PushCommands {
+  /** That the push would move. */
+  readonly branches: readonly string[]
+  readonly options: readonly string[]
+}
+
+/** What stands before the pack (gitprotocol-pack): commands, and options behind their flush. Null: they have no such form. */
+function commandsOf({ body, headers }: Call): PushCommands | null {
   if (body === null || headers['content-encoding'] !== undefined) return null
+  // An empty body is the probe that clients send to learn who may.
+  if (body.length === 0) return { branches: [], options: [] }
+  const commands = linesFrom(body, 0)
+  if (commands === null) return null
   const branches: string[] = []
-  for (let at = 0; at < body.length;) {
-    const size = body.toString('latin1', at, at + 4)
-    if (size === FLUSH) return branches
-    const length = /^[0-9a-f]{4}$/i.test(size) ? Number.parseInt(size, 16) : 0
-    if (length < 5 || at + length > body.length) return null
-    const line = body.toString('utf8', at + 4, at + length)
+  for (const line of commands.lines) {
     const branch = COMMAND.exec(line)?.[1]
     if (branch !== undefined) branches.push(branch)
     else if (!/^(?:[0-9a-f]{40,64} [0-9a-f]{40,64} refs\/|shallow )/.test(line)) return null
+  }
+  const options = isPackOrEnd(body, commands.end) ? { lines: [], end: commands.end } : linesFrom(body, commands.end)
+  if (options === null || !isPackOrEnd(body, options.end)) return null
+  return { branches, options: options.lines.map((line) => line.replace(/\n$/, '')) }
+}
+
+function isPackOrEnd(body: Buffer, at: number): boolean {
+  return at === body.length || body.toString('latin1', at, at + 4) === 'PACK'
+}
+
+/** Lines up to a flush, and where that ends. Null: there is none. */
+function linesFrom(body: Buffer, start: number): { readonly lines: readonly string[]; readonly end: number } | null {
+  const lines: string[] = []
+  for (let at = start; at < body.length;) {
+    const size = body.toString('latin1', at, at + 4)
+    if (size === '0000') return { lines, end: at + 4 }
+    const length = /^[0-9a-f]{4}$/i.test(size) ? Number.parseInt(size, 16) : 0
+    if (length < 5 || at + length > body.length) return null
+    lines.push(body.toString('utf8', at + 4, at + length))
     at += length
   }
-  // Commands end with a flush; an empty body is the probe that clients send to learn who may.
-  return body.length === 0 ? branches : null
+  return null
 }

@@ -7,6 +7,9 @@ import type { ScmTransport } from '../scm/transport.ts'
 import type { Action, Call } from './action.ts'
 import { isProtected, passing, refused, ScmAction, transportFor, type ScmDeps } from './scm-action.ts'
 import { mutationsOf, type Called } from './scm-graphql.ts'
+import { GITHUB_MUTATIONS } from './github-mutations.ts'
+import { receiptOf, receiptQuestion } from './scm-mutations.ts'
+import { receiptAction } from './scm-receipt.ts'
 import { sourceUpdate } from './scm-table.ts'
 import { UnreadableIntent, type ScmIntent } from './scm-intent.ts'
 import {
@@ -28,7 +31,8 @@ interface Mutation {
 
 const { title } = PLATFORMS.scm_a
 
-const MUTATIONS: Readonly<Record<string, Mutation>> = {
+/** Those that are judged. */
+export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   mergePullRequest: { head: expectedHead, intent: mergeOfNode },
   enqueuePullRequest: { head: expectedHead, intent: mergeOfNode },
   enablePullRequestAutoMerge: { head: expectedHead, intent: mergeOfNode },
@@ -69,13 +73,17 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
 }
 
 /** Do the same in a form that is not read; there is another way to ask for each. */
-const UNREAD: Readonly<Record<string, string>> = {
+export const UNREAD: Readonly<Record<string, string>> = {
   updateRefs: 'updateRef',
   revertPullRequest: 'a pull request that is made by hand',
 }
 
 /** Merges the base of a pull request into its head. */
 const SOURCE_UPDATE = 'updatePullRequestBranch'
+/** Makes a branch for an issue. */
+const LINKED_BRANCH = 'createLinkedBranch'
+/** Pass unless they concern a protected branch. */
+export const CHECKED: ReadonlySet<string> = new Set([SOURCE_UPDATE, LINKED_BRANCH])
 
 function expectedHead(input: Parameters): string | null {
   return text(input, 'expectedHeadOid')
@@ -179,7 +187,16 @@ export async function recogniseGraphql(call: Call, segments: readonly string[], 
       )
       await sourceUpdate(call, createGithubClient(transportAt(prefix), repository), number)
     }
-    if (judged.length === 0) return passing(name)
+    const receipts = called.filter(({ name: one }) => !Object.hasOwn(MUTATIONS, one) && !CHECKED.has(one))
+    const questions = receipts.flatMap((one) => {
+      const operation = receiptOf(one, GITHUB_MUTATIONS)
+      return operation === null ? [] : [receiptQuestion('github', one, operation)]
+    })
+    if (judged.length === 0) return questions.length === 0 ? passing(name) : receiptAction(name, questions)
+    if (questions.length > 0)
+      throw new UnreadableIntent(
+        'one request that merges and changes other things is not read here; send them one by one.',
+      )
     refuseUnpinned(call, judged)
     const intents = async (): Promise<readonly ScmIntent[]> => {
       const nodes = createNodes(transportAt(root))
@@ -207,7 +224,7 @@ function rootsOf(segments: readonly string[]): readonly [graphql: string, rest: 
 
 /** Makes a branch for an issue, at any commit; without a name it is called by the title of the issue. */
 function refuseLinked(call: Call, called: readonly Called[]): void {
-  const linked = called.filter(({ name }) => name === 'createLinkedBranch').map(({ input }) => text(input, 'name'))
+  const linked = called.filter(({ name }) => name === LINKED_BRANCH).map(({ input }) => text(input, 'name'))
   if (linked.some((name) => name !== null && isProtected(call, branchOf(name))))
     throw new UnreadableIntent('createLinkedBranch is not read here; use createRef for a protected branch instead.')
 }

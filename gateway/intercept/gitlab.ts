@@ -2,8 +2,11 @@
 import { createGitlabClient } from '../scm/gitlab.ts'
 import { optionalTextAt } from '../scm/members.ts'
 import type { Call, Recogniser } from './action.ts'
+import { GITLAB_ELSEWHERE, GITLAB_PROJECT } from './gitlab-endpoints.ts'
 import { recogniseGraphql } from './gitlab-graphql.ts'
+import { quickActionsOf, refuseQuickActions, refuseUnknown } from './quick-actions.ts'
 import { isProtected, type ScmDeps } from './scm-action.ts'
+import { createEndpointTable } from './scm-endpoints.ts'
 import { UnreadableIntent, type FileWrite, type ScmIntent } from './scm-intent.ts'
 import {
   branchOf,
@@ -12,36 +15,49 @@ import {
   isSet,
   removed,
   requiredText,
+  statesOnly,
   text,
   written,
   type Parameters,
 } from './scm-request.ts'
 import { createScmRecogniser } from './scm-recogniser.ts'
-import { sourceUpdate, type ScmCall, type ScmRow } from './scm-table.ts'
+import { sourceUpdate, type Intents, type ScmCall, type ScmEndpoints, type ScmRow } from './scm-table.ts'
+import { splitNames } from './name-list.ts'
 
 /** By the path behind the project. Rails takes POST with a method in the body, so the path decides and not the method. */
-const ROWS: readonly ScmRow[] = [
-  { path: ['merge_requests', ':iid', 'merge'], intents: mergeRequest },
-  { path: ['merge_trains', 'merge_requests', ':iid'], intents: mergeRequest },
-  { path: ['merge_requests', ':iid', 'rebase'], intents: rebase },
-  { path: ['merge_requests', ':iid'], intents: (call) => quickActions(call, 'description') },
-  { path: ['merge_requests', ':iid', 'notes'], intents: (call) => quickActions(call, 'body') },
-  { path: ['merge_requests', ':iid', 'notes', ':note'], intents: (call) => quickActions(call, 'body') },
-  { path: ['merge_requests', ':iid', 'discussions'], intents: (call) => quickActions(call, 'body') },
-  { path: ['merge_requests', ':iid', 'discussions', '*rest'], intents: (call) => quickActions(call, 'body') },
-  { path: ['merge_requests', ':iid', 'draft_notes'], intents: draft },
-  { path: ['merge_requests', ':iid', 'draft_notes', ':note'], intents: draft },
-  { path: ['repository', 'commits'], intents: commit },
-  { path: ['repository', 'commits', ':sha', 'cherry_pick'], intents: copy },
-  { path: ['repository', 'commits', ':sha', 'revert'], intents: copy },
-  { path: ['repository', 'files', '*path'], intents: file },
-  { path: ['repository', 'submodules', '*path'], intents: copy },
-  { path: ['repository', 'changelog'], intents: changelog },
-  { path: ['repository', 'branches'], intents: branchCreation },
-  { path: ['mirror', 'pull'], intents: mirror },
-  { path: [], intents: settings },
+export const GITLAB_ROWS: readonly ScmRow[] = [
+  { path: ['merge_requests', ':iid', 'merge'], because: 'it merges', intents: mergeRequest },
+  { path: ['merge_trains', 'merge_requests', ':iid'], because: 'it merges', intents: mergeRequest },
+  { path: ['merge_requests', ':iid', 'rebase'], because: 'it brings commits to the source', intents: rebase },
+  { path: ['merge_requests'], because: 'its description may merge', intents: proposal },
+  { path: ['merge_requests', ':iid'], because: 'its description may merge', intents: quickActions },
+  { path: ['merge_requests', ':iid', 'notes'], because: 'a comment may merge', intents: quickActions },
+  { path: ['merge_requests', ':iid', 'notes', ':note'], because: 'a comment may merge', intents: quickActions },
+  { path: ['merge_requests', ':iid', 'discussions'], because: 'a comment may merge', intents: quickActions },
+  { path: ['merge_requests', ':iid', 'discussions', '*rest'], because: 'a comment may merge', intents: quickActions },
+  {
+    path: ['merge_requests', ':iid', 'draft_notes', 'bulk_publish'],
+    because: 'it publishes texts that it does not hold, and may approve',
+    intents: () => 'approve',
+  },
+  { path: ['merge_requests', ':iid', 'draft_notes'], because: 'it may merge later', intents: proposal },
+  { path: ['merge_requests', ':iid', 'draft_notes', ':note'], because: 'it may merge later', intents: proposal },
+  { path: ['repository', 'commits'], because: 'it may commit to a protected branch', intents: commit },
+  {
+    path: ['repository', 'commits', ':sha', 'cherry_pick'],
+    because: 'it may commit to a protected branch',
+    intents: copy,
+  },
+  { path: ['repository', 'commits', ':sha', 'revert'], because: 'it may commit to a protected branch', intents: copy },
+  { path: ['repository', 'files', '*path'], because: 'it may commit to a protected branch', intents: file },
+  { path: ['repository', 'submodules', '*path'], because: 'it may commit to a protected branch', intents: copy },
+  { path: ['repository', 'changelog'], because: 'it may commit to a protected branch', intents: changelog },
+  { path: ['repository', 'branches'], because: 'it may make a protected branch', intents: branchCreation },
+  { path: ['mirror', 'pull'], because: 'it may bring commits to a protected branch', intents: mirror },
+  { path: [], because: 'it may change the default branch, or who reaches the project', intents: settings },
   {
     path: ['deployments'],
+    because: 'it deploys',
     intents: ({ repository, parameters }) => {
       const environment = requiredText(parameters, 'environment')
       const ref = text(parameters, 'sha') ?? requiredText(parameters, 'ref')
@@ -51,6 +67,7 @@ const ROWS: readonly ScmRow[] = [
   },
   {
     path: ['releases'],
+    because: 'it publishes',
     intents: ({ repository, parameters }) => {
       const label = requiredText(parameters, 'tag_name')
       const ref = text(parameters, 'ref') ?? label
@@ -73,37 +90,46 @@ function rebase({ call, names, client }: ScmCall): Promise<readonly ScmIntent[]>
   return sourceUpdate(call, client(), number(names))
 }
 
-/** Commands at the beginning of a line of what people write: https://docs.gitlab.com/user/project/quick_actions/ */
-const QUICK_MERGE = /^[^\S\n\r\u2028\u2029]*\/merge(?![\w-])/im
-const QUICK_REBASE = /^[^\S\n\r\u2028\u2029]*\/rebase(?![\w-])/im
-
-/** A comment may merge its request, and rebase its source. */
-async function quickActions(call: ScmCall, member: 'body' | 'description'): Promise<readonly ScmIntent[]> {
+/** A text may merge its request, rebase its source, or approve it. */
+async function quickActions(call: ScmCall): Promise<Intents> {
   const { repository, names, parameters } = call
-  const words = text(parameters, member) ?? ''
-  if (QUICK_REBASE.test(words)) await rebase(call)
-  if (!QUICK_MERGE.test(words)) return []
+  const actions = quickActionsOf(parameters)
+  refuseUnknown(actions)
+  if (actions.has('rebases')) await rebase(call)
+  if (!actions.has('merges')) return actions.has('approves') ? 'approve' : []
+  if (actions.has('retargets') || actions.has('approves') || parameters['target_branch'] !== undefined)
+    throw new UnreadableIntent('a text that merges does nothing else to its request; do it by a request of its own.')
   const head = text(parameters, 'merge_request_diff_head_sha')
   return [{ kind: 'merge_request', repository, id: number(names), head }]
 }
 
-/** It takes effect when it is published, by a request that does not say what it says. */
-function draft({ parameters }: ScmCall): readonly ScmIntent[] {
-  const words = text(parameters, 'note') ?? ''
-  if (QUICK_MERGE.test(words) || QUICK_REBASE.test(words))
-    throw new UnreadableIntent('a draft that merges or rebases cannot be judged; do it by a request of its own.')
-  return []
+/** There is no request yet, or its text takes effect by another request that does not say what it says. */
+function proposal({ parameters }: ScmCall): Intents {
+  refuseQuickActions(parameters)
+  const waits = ['auto_merge', 'merge_when_pipeline_succeeds'].some((name) => isSet(parameters, name))
+  return waits ? 'merge' : []
 }
 
 function mirror(): readonly ScmIntent[] {
   throw new UnreadableIntent('what the mirrored repository brings to protected branches cannot be judged.')
 }
 
-function settings({ parameters }: ScmCall): readonly ScmIntent[] {
+/** Of what a project is called and shows; everything else about it decides who reaches it and how it is merged. */
+const DESCRIPTIVE: ReadonlySet<string> = new Set(
+  splitNames(
+    'description topics tag_list avatar issues_template merge_requests_template suggestion_commit_message',
+    'issues_access_level wiki_access_level snippets_access_level issues_enabled wiki_enabled',
+    'snippets_enabled',
+  ),
+)
+
+function settings({ call, parameters }: ScmCall): Intents {
   if (text(parameters, 'import_url') !== null || isSet(parameters, 'mirror'))
     throw new UnreadableIntent('what the mirrored repository brings to protected branches cannot be judged.')
-  if (text(parameters, 'default_branch') === null) return []
-  throw new UnreadableIntent('another default branch takes the place of the one that merges were judged for.')
+  if (text(parameters, 'default_branch') !== null)
+    throw new UnreadableIntent('another default branch takes the place of the one that merges were judged for.')
+  const isDescriptive = call.method !== 'DELETE' && statesOnly(parameters, DESCRIPTIVE)
+  return isDescriptive ? [] : 'administer'
 }
 
 function file({ call, repository, names, parameters }: ScmCall): readonly ScmIntent[] {
@@ -183,9 +209,17 @@ function locate(segments: readonly string[]) {
   return { prefix, repository: `/projects/${encodeURIComponent(project)}`, rest: segments.slice(start + 2) }
 }
 
+export const GITLAB_ENDPOINTS: ScmEndpoints = {
+  repository: createEndpointTable(GITLAB_PROJECT),
+  elsewhere: createEndpointTable(GITLAB_ELSEWHERE),
+}
+
 export function createGitlabRecogniser(deps: ScmDeps): Recogniser {
   const dialect = { platform: 'scm_b', createClient: createGitlabClient } as const
-  return createScmRecogniser({ name: 'gitlab', dialect, rows: ROWS, locate, beside }, deps)
+  return createScmRecogniser(
+    { name: 'gitlab', dialect, rows: GITLAB_ROWS, endpoints: GITLAB_ENDPOINTS, roots: ['api/v4'], locate, beside },
+    deps,
+  )
 }
 
 function beside(segments: readonly string[]) {

@@ -1,18 +1,20 @@
 /**
  * What the recognisers of the source-control platforms share: pushes, what a platform has beside its table of paths (GraphQL,
- * forms), and the table. What each of these means is said by the platform's own file.
+ * forms), and the tables. What each of these means is said by the platform's own files.
  */
 import type { Action, Call, CallHead, Recogniser } from './action.ts'
+import { basePath } from './base-path.ts'
 import { isPush, recognisePush } from './git-push.ts'
-import { isRead, matchSegments, segmentsOf } from './request-line.ts'
+import { isRead, segmentsOf } from './request-line.ts'
 import type { ScmDeps } from './scm-action.ts'
-import { recogniseCall, type Located, type ScmRow, type ScmTable } from './scm-table.ts'
+import { endpointFor, recogniseCall, rowFor, type Located, type ScmRow, type ScmTable } from './scm-table.ts'
 
-export interface ScmPlatform {
+export interface ScmPlatform extends Pick<ScmTable, 'dialect' | 'endpoints'> {
   /** As targets begin: `github:owner/name#7`. */
   readonly name: 'github' | 'gitlab' | 'bitbucket'
-  readonly dialect: ScmTable['dialect']
   readonly rows: readonly ScmRow[]
+  /** Where the API begins, where it does not begin at the root: `api/v3`. */
+  readonly roots: readonly string[]
   /** Null: the path is about no repository. */
   readonly locate: (segments: readonly string[]) => Located | null
   /** How a request that is no row of the table is recognised, told by its path; null: it may be a row. */
@@ -20,21 +22,36 @@ export interface ScmPlatform {
 }
 
 export function createScmRecogniser(platform: ScmPlatform, deps: ScmDeps): Recogniser {
-  const { name, dialect, rows, locate, beside } = platform
-  const isOfInterest = ({ upstreamPath }: CallHead): boolean => {
-    const segments = segmentsOf(upstreamPath)
+  const { beside, locate } = platform
+  const tableFor = (call: CallHead, segments: readonly string[] | null): ScmTable => ({
+    ...platform,
+    located: segments === null ? null : locate(segments),
+    segments: behindRoot(segments ?? [], [basePath(call.route), ...platform.roots]),
+  })
+  const isOfInterest = (head: CallHead): boolean => {
+    const segments = segmentsOf(head.upstreamPath)
     if (segments === null || beside(segments) !== null) return true
-    const located = locate(segments)
-    return located !== null && rows.some(({ path }) => matchSegments(path, located.rest) !== null)
+    const table = tableFor(head, segments)
+    return rowFor(head, table) !== null || endpointFor(head, table)?.effect.kind === 'texts'
   }
   return {
     needsBody: (head) => !isRead(head.method) && (isPush(head) ? head.route.scm.push !== 'pass' : isOfInterest(head)),
     async recognise(call) {
-      if (isPush(call)) return recognisePush(call, name)
+      if (isPush(call)) return recognisePush(call, platform.name)
       const segments = segmentsOf(call.upstreamPath)
       const recognise = segments === null || isRead(call.method) ? null : beside(segments)
       if (recognise !== null) return recognise(call, deps)
-      return recogniseCall(call, { dialect, rows, located: segments === null ? null : locate(segments) }, deps)
+      return recogniseCall(call, tableFor(call, segments), deps)
     },
   }
+}
+
+/** What is left of a path behind each of the roots that it begins with, one after the other. */
+function behindRoot(segments: readonly string[], roots: readonly string[]): readonly string[] {
+  return roots.reduce((rest, root) => {
+    const parts = root.split('/').filter(Boolean)
+    return parts.every((part, index) => rest[index]?.toLowerCase() === part.toLowerCase())
+      ? rest.slice(parts.length)
+      : rest
+  }, segments)
 }

@@ -63,6 +63,14 @@ export function requiredText(parameters: Parameters, name: string): string {
   return value
 }
 
+/** Members that say who calls. */
+const CREDENTIALS: ReadonlySet<string> = new Set(['private_token', 'job_token', 'access_token'])
+
+/** Whether a request states nothing but these, beside who calls. */
+export function statesOnly(parameters: Parameters, names: ReadonlySet<string>): boolean {
+  return Object.keys(parameters).every((name) => names.has(name) || CREDENTIALS.has(name))
+}
+
 /** True in the forms that JSON and forms have for it. */
 export function isSet(parameters: Parameters, name: string): boolean {
   const value = parameters[name]

@@ -4,8 +4,12 @@ import type { ScmClient } from '../scm/platform.ts'
 import { ScmError } from '../scm/scm-error.ts'
 import { overridesMethod } from './method-override.ts'
 import { isProtected, passing, refused, ScmAction, transportFor, type ScmDeps, type ScmDialect } from './scm-action.ts'
+import type { Endpoint, EndpointTable, ReceiptOperation } from './scm-endpoints.ts'
 import { UnreadableIntent, type ScmIntent } from './scm-intent.ts'
+import { isGitService } from './git-push.ts'
+import { refuseQuickActions } from './quick-actions.ts'
 import { isRead, matchSegments, segmentsOf } from './request-line.ts'
+import { receipted } from './scm-receipt.ts'
 import { parametersOf, type Parameters } from './scm-request.ts'
 
 /** A call that fits the path of a row. */
@@ -23,8 +27,21 @@ export interface ScmCall {
 export interface ScmRow {
   /** Behind the repository: literals, `:name` for one segment, `*name` for the rest. */
   readonly path: readonly string[]
+  /** Why it is judged, for the list of all endpoints. */
+  readonly because: string
   /** None: not judged after all. @throws UnreadableIntent */
-  readonly intents: (call: ScmCall) => readonly ScmIntent[] | Promise<readonly ScmIntent[]>
+  readonly intents: (call: ScmCall) => Intents | Promise<Intents>
+}
+
+/** What a call would do; a word: it cannot be compared, and goes on with a receipt for this operation. */
+export type Intents = readonly ScmIntent[] | ReceiptOperation
+
+/** Writes that no row of a recogniser judges. */
+export interface ScmEndpoints {
+  /** Behind the repository. */
+  readonly repository: EndpointTable
+  /** From the root of the API. */
+  readonly elsewhere: EndpointTable
 }
 
 /** Where in a path the repository stands. */
@@ -38,37 +55,87 @@ export interface Located {
 }
 
 export interface ScmTable {
+  /** As targets begin. */
+  readonly name: string
   readonly dialect: Pick<ScmDialect, 'platform' | 'createClient'>
   readonly rows: readonly ScmRow[]
+  readonly endpoints: ScmEndpoints
   /** Null: not about a repository. */
   readonly located: Located | null
+  /** Of the path, behind the root of the API. */
+  readonly segments: readonly string[]
 }
 
-export async function recogniseCall(call: Call, { dialect, rows, located }: ScmTable, deps: ScmDeps): Promise<Action> {
+export async function recogniseCall(call: Call, table: ScmTable, deps: ScmDeps): Promise<Action> {
   const name = `${call.method} ${call.upstreamPath.split('?', 1)[0] ?? ''}`
   if (overridesMethod(call)) return refused(call, name, 'its method is stated twice.')
   if (isRead(call.method)) return passing(name)
   if (segmentsOf(call.upstreamPath) === null)
     return refused(call, name, 'an escape in its path stands for no text, so it cannot be told what it is about.')
-  if (located === null) return passing(name)
   try {
-    const client = () =>
-      dialect.createClient(
-        transportFor(call, { platform: dialect.platform, prefix: located.prefix }, deps),
-        located.repository,
-      )
-    const intents = await intentsOf(call, rows, { ...located, client })
-    if (intents.length === 0) return passing(name)
-    const unpinned =
-      call.route.scm.require_head && intents.some((intent) => intent.kind === 'merge_request' && intent.head === null)
-    if (unpinned)
-      return refused(call, name, 'it does not name the head commit that it means, and this route asks for it (sha).')
-    const { prefix } = located
-    return new ScmAction(call, { ...dialect, name, prefix, intents: () => Promise.resolve(intents) }, deps)
+    const row = rowFor(call, table)
+    return row === null ? await unjudged(call, name, table) : await judged(call, name, { ...table, ...row }, deps)
   } catch (error) {
     if (error instanceof UnreadableIntent || error instanceof ScmError) return refused(call, name, error.message)
     throw error
   }
+}
+
+interface FoundRow {
+  readonly row: ScmRow
+  readonly names: ScmCall['names']
+  readonly located: Located
+}
+
+/** The row that judges a call; null: none does. */
+export function rowFor(
+  { method }: Pick<Call, 'method'>,
+  { rows, located, segments, endpoints }: Pick<ScmTable, 'rows' | 'located' | 'segments' | 'endpoints'>,
+): FoundRow | null {
+  if (located === null || endpoints.elsewhere.find(method, segments) !== null) return null
+  for (const row of rows) {
+    const names = matchSegments(row.path, located.rest)
+    if (names !== null) return { row, names, located }
+  }
+  return null
+}
+
+/** Null: unknown. */
+export function endpointFor(
+  { method }: Pick<Call, 'method'>,
+  { located, segments, endpoints }: Pick<ScmTable, 'located' | 'segments' | 'endpoints'>,
+): Endpoint | null {
+  return (
+    endpoints.elsewhere.find(method, segments) ??
+    (located === null ? null : endpoints.repository.find(method, located.rest))
+  )
+}
+
+async function unjudged(call: Call, name: string, table: ScmTable): Promise<Action> {
+  const endpoint = endpointFor(call, table)
+  if (endpoint === null)
+    return table.located === null && isGitService(call)
+      ? passing(name)
+      : receipted(call, { ...table, operation: 'administer', because: 'it is a write that is not known here' })
+  const { effect, because } = endpoint
+  if (effect.kind === 'receipt') return receipted(call, { ...table, operation: effect.operation, because })
+  if (effect.kind === 'texts') refuseQuickActions(await parametersOf(call))
+  return passing(name)
+}
+
+async function judged(call: Call, name: string, table: ScmTable & FoundRow, deps: ScmDeps): Promise<Action> {
+  const { dialect, row, names, located } = table
+  const { prefix, repository } = located
+  const client = () =>
+    dialect.createClient(transportFor(call, { platform: dialect.platform, prefix }, deps), repository)
+  const intents = await row.intents({ call, repository, names, parameters: await parametersOf(call), client })
+  if (typeof intents === 'string') return receipted(call, { ...table, operation: intents, because: row.because })
+  if (intents.length === 0) return passing(name)
+  const unpinned =
+    call.route.scm.require_head && intents.some((intent) => intent.kind === 'merge_request' && intent.head === null)
+  if (unpinned)
+    return refused(call, name, 'it does not name the head commit that it means, and this route asks for it (sha).')
+  return new ScmAction(call, { ...dialect, name, prefix, intents: () => Promise.resolve(intents) }, deps)
 }
 
 /**
@@ -81,17 +148,5 @@ export async function sourceUpdate(call: Call, client: ScmClient, id: string): P
     throw new UnreadableIntent(
       `this brings commits to ${head} unjudged; a protected branch is reached by a merge only.`,
     )
-  return []
-}
-
-async function intentsOf(
-  call: Call,
-  rows: readonly ScmRow[],
-  { repository, rest, client }: NonNullable<ScmTable['located']> & Pick<ScmCall, 'client'>,
-): Promise<readonly ScmIntent[]> {
-  for (const { path, intents } of rows) {
-    const names = matchSegments(path, rest)
-    if (names !== null) return intents({ call, repository, names, parameters: await parametersOf(call), client })
-  }
   return []
 }

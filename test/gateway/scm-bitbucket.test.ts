@@ -87,7 +87,7 @@ test('a new protected branch is judged by what it has beyond the default one', a
 
 const PASSING: readonly (readonly [method: string, path: string, body?: unknown])[] = [
   ['GET', `${REPOSITORY}/pullrequests/7`],
-  ['POST', `${REPOSITORY}/pullrequests/7/approve`, {}],
+  ['DELETE', `${REPOSITORY}/pullrequests/7/approve`],
   ['POST', `${REPOSITORY}/pullrequests`, { title: 'x' }],
 ]
 

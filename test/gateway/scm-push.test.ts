@@ -26,6 +26,11 @@ function commands(...refs: readonly string[]): string {
   return `${lines.join('')}0000PACK`
 }
 
+/** A push with options behind its commands. */
+function optioned(options: readonly string[], ...refs: readonly string[]): string {
+  return commands(...refs).replace(/PACK$/, `${options.map(line).join('')}0000PACK`)
+}
+
 async function scene(t: TestContext, push?: string, mode = 'enforce') {
   const upstream = await startHttpUpstream((_request, response) => response.end('pushed'))
   const scm = push === undefined ? {} : { push }
@@ -61,6 +66,39 @@ const CASES: readonly (readonly [push: string | undefined, name: string, body: s
   [undefined, 'nothing yet, to learn who may', '0000', 200],
   [undefined, 'commands that are none', 'zzzz', 403],
   [undefined, 'commands that do not end', commands('refs/heads/feature').slice(0, -8), 403],
+  ...['create', 'target=main', 'title=x', 'description=fine', 'label=a', 'draft'].map(
+    (option) =>
+      [
+        undefined,
+        `a request by option ${option}`,
+        optioned([`merge_request.${option}`], 'refs/heads/feature'),
+        200,
+      ] as const,
+  ),
+  ...[
+    'merge_request.merge_when_pipeline_succeeds',
+    'merge_request.auto_merge',
+    'mr.auto_merge',
+    'merge_request.auto_merge=true',
+    'merge_request.auto_merge\n',
+    'merge_request.description=/merge',
+    'merge_request.description="fine\\n/ship"',
+    'merge_request.description=/approve',
+    'submit',
+    'secret_push_protection.skip_all',
+    'MERGE_REQUEST.AUTO_MERGE',
+  ].flatMap(
+    (option) =>
+      [
+        [undefined, `the option ${option}`, optioned(['merge_request.create', option], 'refs/heads/feature'), 403],
+        ['receipt', `the option ${option}, without a receipt`, optioned([option], 'refs/heads/feature'), 403],
+        ['receipt', `the option ${option} with a tag`, optioned([option], 'refs/tags/v1'), 403],
+      ] as const,
+  ),
+  [undefined, 'no options', optioned([], 'refs/heads/feature'), 200],
+  [undefined, 'something else than options', commands('refs/heads/feature').replace('PACK', 'zzzz'), 403],
+  [undefined, 'options that do not end', commands('refs/heads/feature').replace('PACK', line('ci.skip')), 403],
+  [undefined, 'something behind the options', optioned(['ci.skip'], 'refs/heads/feature').replace('PACK', 'zzzz'), 403],
   ['pass', 'a protected branch', commands('refs/heads/main'), 200],
   ['receipt', 'a protected branch, without a receipt', commands('refs/heads/main'), 403],
   ['receipt', 'another branch', commands('refs/heads/feature'), 200],
