@@ -4,6 +4,7 @@ import { strings } from '@bufbuild/cel/ext'
 import type { Json } from '../hash.ts'
 import { ok, type Result } from '../result.ts'
 import { evaluated, readExpression, tested } from './expression.ts'
+import { foldPathTexts, memberNames } from './letter-case.ts'
 
 /** Members of the variable `request`. */
 export const REQUEST_FIELDS = ['method', 'path', 'segments', 'query', 'headers', 'body'] as const
@@ -26,8 +27,16 @@ export interface RequestFacts {
 export interface RequestExpression {
   /** Members of `request` that it reads; all of them when it reads `request` as a whole. */
   readonly reads: ReadonlySet<RequestField>
+  /** Names of members that it may read, at any depth. */
+  readonly names: ReadonlySet<string>
+  /** It goes over members, so that any of them may count. */
+  readonly hasLoops: boolean
+  /** It compares the path with a text that has capitals. */
+  readonly isCaseSensitive: boolean
   /** Never throws; a value that is not true or false is a failure like any other. */
   test(facts: RequestFacts): Result<boolean, string>
+  /** The same for a server that ignores the case of letters. @param facts with a path and segments that are folded */
+  testFolded(facts: RequestFacts): Result<boolean, string>
   /** Never throws; a value without a JSON form is a failure like any other. */
   evaluate(facts: RequestFacts): Result<Json, string>
 }
@@ -61,9 +70,17 @@ export function compileRequestExpression(source: string): Result<RequestExpressi
     },
   })
   if (!expression.ok) return expression
+  const names = memberNames(expression.value)
   const run = plan(ENVIRONMENT, expression.value)
+  const folded = readExpression(source, KNOWN)
+  const isCaseSensitive = folded.ok && foldPathTexts(folded.value)
+  const runFolded = isCaseSensitive ? plan(ENVIRONMENT, folded.value) : run
   return ok({
     reads,
+    names,
+    hasLoops: work.rounds > 0,
+    isCaseSensitive,
+    testFolded: (facts) => (isTooMuch(facts, work) ? TOO_MUCH : tested(() => runFolded({ request: { ...facts } }))),
     test: (facts) => (isTooMuch(facts, work) ? TOO_MUCH : tested(() => run({ request: { ...facts } }))),
     evaluate(facts) {
       const value = isTooMuch(facts, work) ? TOO_MUCH : evaluated(() => run({ request: { ...facts } }))
@@ -71,6 +88,9 @@ export function compileRequestExpression(source: string): Result<RequestExpressi
     },
   })
 }
+
+/** For a text that was checked before. */
+const KNOWN = { isFunction: () => true, variableFault: () => null }
 
 /** What the loops of an expression may cost: how often each goes over the request, and whether texts become lists. */
 interface Work {

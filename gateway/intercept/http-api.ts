@@ -1,6 +1,7 @@
 /**
  * Plain HTTP calls of an API that an OpenAPI contract describes. The operation called is found by method and path template, and
- * only changes that touch it, or the contract as a whole, decide. A call that the contract does not describe is judged by all.
+ * only changes that touch it, or the contract as a whole, decide. A path that several operations may be meant by is judged by each
+ * of them; a call that the contract does not describe as it is written is judged by the whole contract too.
  */
 import type { Baselines } from '../baselines/baselines.ts'
 import type { RouteConfig } from '../config/route.ts'
@@ -117,7 +118,7 @@ class ApiCallAction implements JudgedAction {
   }
 
   get name(): string {
-    return subjectOf(this.#call, null).name
+    return wholeSubject(this.#call).name
   }
 
   gather(): readonly Question[] | Promise<readonly Question[]> {
@@ -127,7 +128,7 @@ class ApiCallAction implements JudgedAction {
 
   #questions({ contract, index: matcher }: Reading<OperationMatcher>): readonly Question[] {
     const ground = { kind: 'contract', offered: contract, isCovered: () => true } as const
-    return [{ subject: subjectOf(this.#call, matcher), ground }]
+    return subjectsOf(this.#call, matcher).map((subject) => ({ subject, ground }))
   }
 
   watch(permit: Permit | null): AnswerWatcher | null {
@@ -139,12 +140,27 @@ class ApiCallAction implements JudgedAction {
   }
 }
 
-/** Without a match the whole contract decides: the stricter of the two. */
-function subjectOf(call: Call, matcher: OperationMatcher | null): Subject {
-  const [path = '/'] = call.upstreamPath.split('?', 1)
+function subjectsOf(call: Call, matcher: OperationMatcher): readonly Subject[] {
   // Which operation a method stated twice is, only the upstream knows.
-  const operation = overridesMethod(call) ? null : (matcher?.match(call.method, path) ?? null)
-  if (operation === null) return { name: `${call.method} ${path}`, target: call.route.name, scope: null }
-  const name = `${operation.method} ${operation.path}`
-  return { name, target: `${call.route.name}/${name}`, scope: operation }
+  if (overridesMethod(call)) return [wholeSubject(call)]
+  const matches = matcher.match(call.method, pathOf(call))
+  if (matches === null)
+    throw new GatewayError(
+      'PREFLIGHT_UNDECIDED',
+      'The path holds escapes of control characters or of bytes that are no text, so it cannot be told which operation it means.',
+    )
+  const subjects = matches.operations.map((operation) => {
+    const name = `${operation.method} ${operation.path}`
+    return { name, target: `${call.route.name}/${name}`, scope: operation }
+  })
+  return matches.isDescribed ? subjects : [wholeSubject(call), ...subjects]
+}
+
+/** Without a match the whole contract decides: the stricter of the two. */
+function wholeSubject(call: Call): Subject {
+  return { name: `${call.method} ${pathOf(call)}`, target: call.route.name, scope: null }
+}
+
+function pathOf({ upstreamPath }: Call): string {
+  return upstreamPath.split('?', 1)[0] ?? '/'
 }

@@ -3,6 +3,7 @@
  * of any case, empty segments and parameters dropped. Routes are matched byte for byte, so such a path would choose its own judge.
  */
 import type { RouteConfig } from '../config/route.ts'
+import { readPath, withoutFormats } from '../intercept/path-reading.ts'
 import { hasPrefix, isCloser } from './target.ts'
 
 /**
@@ -17,33 +18,32 @@ export function spellingProblem(
 ): string | null {
   const [path = ''] = target.split('?', 1)
   if (!LOOSE.test(path)) return null
-  const loose = looseReading(path)
-  const other = candidates().find(
-    (one) =>
-      one !== route &&
-      (route === null || isCloser(one, route)) &&
-      !hasPrefix(target, one.match.path) &&
-      hasPrefix(loose, looseReading(one.match.path)),
+  const closer = candidates().filter(
+    (one) => one !== route && (route === null || isCloser(one, route)) && !hasPrefix(target, one.match.path),
   )
+  if (closer.length === 0) return null
+  const loose = looseNames(path)
+  const other = loose === null ? closer[0] : closer.find((one) => isBelow(loose, looseNames(one.match.path) ?? []))
   return other === undefined
     ? null
     : `Many servers read this path as one of ${other.match.path}, which another route takes. Write it as that route does.`
 }
 
 /** What keeps a path from being its own loose reading. */
-const LOOSE = /[%;A-Z]|\/\//
+const LOOSE = /[%;A-Z.]|\/\//
 
-function looseReading(path: string): string {
-  return decoded(path.replaceAll(/;[^/]*/g, ''))
-    .replaceAll(/\/{2,}/g, '/')
-    .toLowerCase()
+/** Null: there is no reading that all servers have. */
+function looseNames(path: string): readonly string[] | null {
+  return readPath(path)?.loose.map(({ folded }) => folded) ?? null
 }
 
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    // Not UTF-8: those escapes stand for no letter of a route.
-    return path.replaceAll(/%[0-7][0-9a-f]/gi, (escape) => decodeURIComponent(escape))
-  }
+/** A format stands behind the last name of a path only. */
+function isBelow(names: readonly string[], prefix: readonly string[]): boolean {
+  return (
+    prefix.length <= names.length &&
+    prefix.every((text, index) => {
+      const name = names[index] ?? ''
+      return name === text || (index === names.length - 1 && withoutFormats(name).includes(text))
+    })
+  )
 }

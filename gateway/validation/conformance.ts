@@ -14,8 +14,11 @@ interface Found {
 
 /** Throws when a schema of the contract cannot be compiled: then there is no telling. */
 export function conformanceOf(message: HttpMessage, contract: CheckedContract): Conformance {
-  const found = operationOf(message, contract)
-  if (found === null) {
+  const [found, ...others] = operationsOf(message, contract)
+  // Which of several it was, only the upstream knows.
+  if (message.side === 'answer' && others.length > 0)
+    return { result: 'unchecked', operation: null, note: 'several operations may be meant by the path' }
+  if (found === undefined) {
     if (message.side === 'answer' || message.method === 'OPTIONS')
       return { result: 'unchecked', operation: null, note: 'the contract describes no such operation' }
     const violations = [{ where: 'path', message: 'the contract describes no such operation' }]
@@ -24,19 +27,29 @@ export function conformanceOf(message: HttpMessage, contract: CheckedContract): 
   const { violations, notes } =
     message.side === 'request' ? ofRequest(message, found, contract) : ofAnswer(message, found, contract)
   if (violations.length > 0) return { result: 'violates', operation: found.name, violations }
+  if (message.side === 'request')
+    for (const other of others) {
+      const { violations: also } = ofRequest(message, other, contract)
+      if (also.length > 0) return { result: 'violates', operation: other.name, violations: also }
+    }
   return { result: notes.length > 0 ? 'unchecked' : 'conforms', operation: found.name, note: notes[0] ?? null }
 }
 
-function operationOf({ method, target }: HttpMessage, contract: CheckedContract): Found | null {
+/** Each that some router would run; none where the contract describes none as the path is written. */
+function operationsOf({ method, target }: HttpMessage, contract: CheckedContract): readonly Found[] {
   const [path = '/'] = target.split('?', 1)
-  const match = contract.matcher.match(method, path) ?? (method === 'HEAD' ? contract.matcher.match('GET', path) : null)
-  const parts = match === null ? null : contract.operation(match.method, match.path)
-  if (match === null || parts === null) return null
-  const values = contract.basePaths
-    .filter((base) => path.startsWith(base))
-    .map((base) => pathValues(match.path, path.slice(base.length)))
-    .find((found) => found !== null)
-  return { name: `${match.method} ${match.path}`, ...parts, path: values ?? new Map() }
+  const own = contract.matcher.match(method, path)
+  const matches = own?.isDescribed !== true && method === 'HEAD' ? contract.matcher.match('GET', path) : own
+  if (matches?.isDescribed !== true) return []
+  return matches.operations.flatMap((match) => {
+    const parts = contract.operation(match.method, match.path)
+    if (parts === null) return []
+    const values = contract.basePaths
+      .filter((base) => path.startsWith(base))
+      .map((base) => pathValues(match.path, path.slice(base.length)))
+      .find((found) => found !== null)
+    return [{ name: `${match.method} ${match.path}`, ...parts, path: values ?? new Map() }]
+  })
 }
 
 interface Checked {

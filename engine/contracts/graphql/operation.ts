@@ -1,6 +1,14 @@
 /** The text of a GraphQL request → its document, within limits, and the operation in it that is asked for. */
 import { GraphQLError } from 'graphql/error'
-import { parse, type DocumentNode, type OperationDefinitionNode, type SelectionSetNode } from 'graphql/language'
+import {
+  BREAK,
+  parse,
+  visit,
+  type DirectiveNode,
+  type DocumentNode,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql/language'
 import { fail, ok, type Result } from '../../result.ts'
 import { positionAt } from '../positions.ts'
 import { overLimit, unreadable } from '../unreadable.ts'
@@ -54,8 +62,27 @@ export function isMetaField(name: string, isRoot: boolean): boolean {
   return name === '__typename' || (isRoot && (name === '__schema' || name === '__type'))
 }
 
+/** What the language itself knows in operations (GraphQL §3.13); what any other directive has a server do, only that server knows. */
+const OWN_DIRECTIVES: ReadonlySet<string> = new Set(['skip', 'include'])
+
+/** A directive that is not the language's own, anywhere in the operation or in a fragment of its document. */
+function hasForeignDirective(document: DocumentNode, operation: OperationDefinitionNode): boolean {
+  let isFound = false
+  const look = {
+    Directive({ name }: DirectiveNode) {
+      if (OWN_DIRECTIVES.has(name.value)) return undefined
+      isFound = true
+      return BREAK
+    },
+  }
+  visit(operation, look)
+  for (const one of document.definitions) if (one.kind === 'FragmentDefinition') visit(one, look)
+  return isFound
+}
+
 /** Whether nothing but the schema itself is asked for, by fragments or without. */
 export function asksForSchemaOnly(document: DocumentNode, operation: OperationDefinitionNode): boolean {
+  if (hasForeignDirective(document, operation)) return false
   const fragments = new Map(
     document.definitions.flatMap((one) =>
       one.kind === 'FragmentDefinition' ? [[one.name.value, one.selectionSet] as const] : [],

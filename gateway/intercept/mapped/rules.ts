@@ -46,6 +46,12 @@ export interface CompiledRule {
   readonly effect: CompiledEffect
   /** Members of the request that the effect reads; those of the condition are its own. */
   readonly reads: ReadonlySet<RequestField>
+  /** Names of members that condition and effect may read. */
+  readonly names: ReadonlySet<string>
+  /** They go over members, so that any name may count. */
+  readonly hasLoops: boolean
+  /** Its condition may tell a path with a slash at its end from one without. */
+  readonly countsEnd: boolean
 }
 
 /** All mistakes, or the rules in their order. */
@@ -63,7 +69,15 @@ class Compiler {
     const when = rule.when === undefined ? null : this.#expression(rule.when, pointerTo(pointer, 'when'))
     this.#expressions = []
     const effect = this.#effect(rule, pointer)
-    return { when, effect, reads: new Set(this.#expressions.flatMap(({ reads }) => [...reads])) }
+    const all = when === null ? this.#expressions : [when, ...this.#expressions]
+    return {
+      when,
+      effect,
+      reads: new Set(this.#expressions.flatMap(({ reads }) => [...reads])),
+      names: new Set(all.flatMap(({ names }) => [...names])),
+      hasLoops: all.some(({ hasLoops }) => hasLoops),
+      countsEnd: /\/['"]|matches|size/.test(rule.when ?? ''),
+    }
   }
 
   #effect(rule: MapRule, pointer: string): CompiledEffect {
@@ -126,6 +140,10 @@ class Compiler {
 
 const NOTHING: RequestExpression = {
   reads: new Set(),
+  names: new Set(),
+  hasLoops: false,
+  isCaseSensitive: false,
+  testFolded: () => ({ ok: false, problem: 'it was not compiled' }),
   test: () => ({ ok: false, problem: 'it was not compiled' }),
   evaluate: () => ({ ok: false, problem: 'it was not compiled' }),
 }

@@ -7,7 +7,18 @@ import { startRoad } from '../../fakes/road.ts'
 
 const WIPE = { when: "request.path == '/wipe'", action: 'deny' }
 
-const SPELLINGS = ['/%61dmin/users', '/ADMIN/users', '/x//%61dmin/users', '/admin;a=1/users', '/a%64min', '/x/;p/admin']
+const SPELLINGS = [
+  '/%61dmin/users',
+  '/ADMIN/users',
+  '/x//%61dmin/users',
+  '/admin;a=1/users',
+  '/a%64min',
+  '/x/;p/admin',
+  '/admin%20/x',
+  '/admin./x',
+  '/%2561dmin/x',
+  '/admin.json',
+]
 
 for (const path of SPELLINGS) {
   for (const [road_, head] of [
