@@ -47,9 +47,10 @@ class Folding {
         const isChanged = this.#all([iterRange, accuInit], isCompared, bound)
         return this.#all([loopCondition, loopStep, result], isCompared, inside) || isChanged
       }
-      default:
-        return false
+      case 'identExpr':
+      case undefined:
     }
+    return false
   }
 
   #call(
@@ -111,9 +112,10 @@ function readsPath(expression: Part, bound: ReadonlySet<string>): boolean {
       return readsPath(kind.value.iterRange, bound) || readsPath(kind.value.loopStep, bound)
     case 'structExpr':
       return kind.value.entries.some(({ value }) => readsPath(value, bound))
-    default:
-      return false
+    case 'constExpr':
+    case undefined:
   }
+  return false
 }
 
 const PATH_FIELDS: ReadonlySet<string> = new Set(['path', 'segments'])

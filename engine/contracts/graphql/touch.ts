@@ -3,16 +3,18 @@
  * values and members of inputs that it gives (by its variables too), and the types on the way. Held against both sides of a
  * contract, so that what is gone counts as much as what has come.
  */
-import type {
-  ArgumentNode,
-  DirectiveNode,
-  DocumentNode,
-  FieldNode,
-  FragmentDefinitionNode,
-  OperationDefinitionNode,
-  SelectionSetNode,
-  TypeNode,
-  ValueNode,
+import {
+  visit,
+  type ArgumentNode,
+  type ASTNode,
+  type DirectiveNode,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+  type TypeNode,
+  type ValueNode,
 } from 'graphql/language'
 import { byCodeUnit } from '../../change-set.ts'
 import { isRecord } from '../../schema/located.ts'
@@ -131,12 +133,26 @@ class Trace {
       this.#directives(selection.directives)
       if (selection.kind === 'Field') {
         if (isRoot) this.#nameRoot(selection)
-        if (!isMetaField(selection.name.value, isRoot)) this.#field(selection, type, [parent, ...possible])
+        if (isMetaField(selection.name.value, isRoot)) this.#withinMeta(selection)
+        else this.#field(selection, type, [parent, ...possible])
       } else if (selection.kind === 'InlineFragment') {
         const condition = selection.typeCondition?.name.value ?? parent
         this.#open.push({ selections: selection.selectionSet, parent: condition, isRoot })
       } else this.#spread(selection.name.value, selection, isRoot)
     }
+  }
+
+  /** What is selected of the schema itself is no part of the contract; directives there are. */
+  #withinMeta(field: FieldNode): void {
+    const open = new Set<ASTNode>([field])
+    for (const node of open)
+      visit(node, {
+        Directive: (directive) => this.#directives([directive]),
+        FragmentSpread: ({ name }) => {
+          const fragment = this.#fragments.get(name.value)
+          if (fragment !== undefined) open.add(fragment)
+        },
+      })
   }
 
   #spread(name: string, node: Part, isRoot: boolean): void {

@@ -4,6 +4,7 @@ import type { Config } from '../../config/schema.ts'
 import type { Flow } from '../../flow/flow.ts'
 import type { Call } from '../action.ts'
 import { unpacked } from '../encoded-body.ts'
+import { readUpload } from './uploads.ts'
 
 export interface BodyDeps {
   readonly flow: Pick<Flow, 'readJson'>
@@ -83,34 +84,10 @@ function withText(bytes: Buffer, read: (text: string) => ReadBody): ReadBody {
   return isUtf8(bytes) ? read(bytes.toString('utf8')) : unreadable('its body is not UTF-8 text')
 }
 
-/**
- * Files beside the operation (GraphQL multipart request specification): the part `operations` is the request, in which files
- * stand as null. Heads of parts in any but the common form are read by some parsers and not by others.
- */
 async function uploadOf(bytes: Buffer, type: string, deps: BodyDeps): Promise<ReadBody> {
-  const heads = bytes.toString('latin1').match(/^content-disposition[^\r\n]*/gim) ?? []
-  if (!heads.every((head) => PART_HEAD.test(head)))
-    return unreadable('a part of its form is not named in the common way')
-  try {
-    const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData()
-    const operations = form.getAll('operations')
-    const [text] = operations
-    if (operations.length !== 1 || typeof text !== 'string')
-      return unreadable('its form has not exactly one text "operations"')
-    // Servers without that specification take the other names for the request.
-    const other = [...form.keys()].find((name) => name !== 'operations' && UPLOAD_NAMES.has(name.toLowerCase()))
-    return other === undefined
-      ? await jsonOf(Buffer.from(text), deps)
-      : unreadable(`its form states "${other}" beside "operations"`)
-  } catch {
-    return unreadable('its form cannot be read')
-  }
+  const upload = readUpload(bytes, type)
+  return upload.ok ? jsonOf(upload.operations, deps) : unreadable(upload.why)
 }
-
-const PART_HEAD =
-  /^content-disposition:[ \t]*form-data;[ \t]*name="[\w.-]*"(?:;[ \t]*filename="[^"]*")?(?:;[ \t]*filename\*=[^\s;]*)?[ \t]*$/i
-
-const UPLOAD_NAMES: ReadonlySet<string> = new Set(['operations', 'query', 'operationname', 'variables', 'extensions'])
 
 function members(value: unknown): ReadBody {
   return { kind: 'members', value }
