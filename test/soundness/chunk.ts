@@ -1,9 +1,12 @@
 /** A range of indices, judged one after another, and what is counted of it. */
-import { judgeAt } from './pairs.ts'
+import { judgeEqual } from './judge.ts'
+import { equalPairAt, judgeAt } from './pairs.ts'
+import { isPlaceFor } from './rewrites.ts'
+import { Random } from './random.ts'
 import { reorderAt } from './order.ts'
 
-/** What is done with each index: pairs with a proven break, or one pair in many orders of keys. */
-export type Job = 'pairs' | 'orders'
+/** What is done with each index: pairs with a proven break, pairs of equal meaning, or one pair in many orders of keys. */
+export type Job = 'pairs' | 'rewrites' | 'orders'
 
 export interface Chunk {
   readonly seed: number
@@ -30,7 +33,11 @@ type Note = (name: string, count?: number) => void
 
 type Judge = (seed: number, index: number, note: Note) => readonly Fault[]
 
-const JUDGES: Readonly<Record<Job, Judge>> = { pairs: judgePair, orders: judgeOrder }
+const JUDGES: Readonly<Record<Job, Judge>> = {
+  pairs: judgePair,
+  rewrites: judgeRewrite,
+  orders: judgeOrder,
+}
 
 export function tallyOf({ seed, from, to, job }: Chunk): Tally {
   const counts: Record<string, number> = {}
@@ -56,6 +63,20 @@ function judgePair(seed: number, index: number, note: Note): readonly Fault[] {
     surface,
     kind: `${surface}, ${effect}: ${level}`,
   }))
+}
+
+function judgeRewrite(seed: number, index: number, note: Note): readonly Fault[] {
+  const pair = equalPairAt(seed, index)
+  if (pair === null) return []
+  const [change = ''] = pair.changes
+  const { differs, alarms } = judgeEqual(pair, new Random(seed, index), isPlaceFor(change))
+  if (differs !== undefined) return [{ index, surface: '', kind: `not equal: ${change}` }]
+  note('pairs')
+  note(`rewritten: ${change}`)
+  const [first] = alarms
+  if (first === undefined) return []
+  note(`alarm: ${first.level}`)
+  return [{ index, surface: first.surface, kind: `${change}: ${first.level}` }]
 }
 
 function judgeOrder(seed: number, index: number, note: Note): readonly Fault[] {

@@ -165,6 +165,41 @@ export function judge(pair: Pair, random: Random, only?: string): Judgement {
   return { levels, failures }
 }
 
+/** Other documents may refer to the definitions of a published schema: one that goes is missed, whatever this schema admits. */
+function losesDefinition({ before, after }: Pair, { type }: Surface): boolean {
+  if (type !== 'json_schema' || !isKeywords(before) || !isKeywords(after)) return false
+  const left = entriesOf(after.$defs).map(([name]) => name)
+  return entriesOf(before.$defs).some(([name]) => !left.includes(name))
+}
+
+export interface Equality {
+  /** A value that one side admits and the other refuses: then nothing was written otherwise. */
+  readonly differs?: unknown
+  /** Surfaces that call the pair breaking or dangerous. */
+  readonly alarms: readonly { readonly surface: string; readonly level: Judged; readonly findings: readonly string[] }[]
+}
+
+/** Judges a pair that is meant to be equal: by many values, then at every surface. */
+export function judgeEqual(pair: Pair, random: Random, isWanted: (surface: Surface) => boolean): Equality {
+  if (isBeyondValidator(pair)) return { alarms: [] }
+  const instances = instancesFor(random, pair.before, pair.after, 16)
+  const alarms: { surface: string; level: Judged; findings: readonly string[] }[] = []
+  const verified = new Set<string>()
+  for (const surface of surfacesFor(pair.dialect)) {
+    if (!isWanted(surface) || losesDefinition(pair, surface)) continue
+    if (surface.fits && !(surface.fits(pair.before) && surface.fits(pair.after))) continue
+    if (!verified.has(surface.audience)) {
+      verified.add(surface.audience)
+      const { wasValid, isValid } = meaningOf(pair, surface)
+      const differs = instances.find((instance) => wasValid(instance) !== isValid(instance))
+      if (differs !== undefined) return { differs: { value: differs }, alarms: [] }
+    }
+    const { level, findings } = answerOf(surface, ...documentsOf(pair, surface))
+    if (level !== 'info' && level !== 'none') alarms.push({ surface: surface.name, level, findings })
+  }
+  return { alarms }
+}
+
 /**
  * Where ajv itself errs (core §10.2.2.1, §10.3.1.3): it overlooks what a condition without consequences evaluates and counts
  * what a failed one did, and an empty list satisfies its `contains` where that holds `unevaluatedItems`.

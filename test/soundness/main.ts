@@ -1,13 +1,14 @@
 /**
  * `npm run soundness -- --pairs 1000000`: as many pairs as wanted, the counts of the run, and each kind of fault with its smallest
- * pair. `--seed` draws others, `--from` starts at an index, `--job orders` shuffles keys.
+ * pair. `--seed` draws others, `--from` starts at an index, `--job rewrites` draws pairs
+ * of equal meaning, `--job orders` shuffles keys.
  */
 import { parseArgs } from 'node:util'
 import type { Job } from './chunk.ts'
 import { reportOf } from './report.ts'
 import { run } from './run.ts'
 
-const JOBS: readonly Job[] = ['pairs', 'orders']
+const JOBS: readonly Job[] = ['pairs', 'rewrites', 'orders']
 
 const { values } = parseArgs({
   options: {
@@ -37,6 +38,6 @@ const tally = await run({
   },
 })
 for (const [name, total] of Object.entries(tally.counts)) console.log(`${String(total).padStart(9)}  ${name}`)
-if (tally.failures.length > 0) console.log(`\n${reportOf(seed, tally.failures, Number(values.examples))}`)
+if (tally.failures.length > 0) console.log(`\n${reportOf(job, seed, tally.failures, Number(values.examples))}`)
 console.log(`\n${tally.failures.length} faults in ${count} pairs`)
 process.exitCode = tally.failures.length > 0 ? 1 : 0

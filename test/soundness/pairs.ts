@@ -3,6 +3,7 @@ import { DIALECTS } from './dialects.ts'
 import { judge, type Failure, type Judgement, type Pair } from './judge.ts'
 import { mutated, smaller } from './mutations.ts'
 import { Random } from './random.ts'
+import { rewritten } from './rewrites.ts'
 import { drawRoot } from './schemas.ts'
 import { isProper, reachedDefinitions, tidied, type Path, type Schema } from './schema.ts'
 
@@ -30,6 +31,17 @@ export function pairAt(seed: number, index: number): DrawnPair {
   }
   const [before, after] = random.chance(0.3) ? [root, drawn] : [drawn, root]
   return { dialect, before: tidied(before), after: tidied(after), changes }
+}
+
+/** The pair of an index in which the second schema is the first in other words; null where no rewrite applied. */
+export function equalPairAt(seed: number, index: number): DrawnPair | null {
+  const random = new Random(seed ^ 0x2545f491, index)
+  const dialect = random.pick(DIALECTS)
+  const before = tidied(drawRoot(random, dialect))
+  const other = rewritten(random, dialect, before)
+  if (other === null) return null
+  const [left, right] = random.chance(0.5) ? [before, other.schema] : [other.schema, before]
+  return { dialect, before: left, after: right, changes: [other.name] }
 }
 
 /** The judgement of the pair of an index. */

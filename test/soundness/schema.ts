@@ -57,6 +57,11 @@ export function numberOf(value: unknown): number | null {
   return typeof value === 'number' ? value : null
 }
 
+/** The types that a schema names itself. */
+export function typesOf({ type }: Keywords): readonly string[] {
+  return typeof type === 'string' ? [type] : namesIn(type)
+}
+
 /** Every schema within, the root first, with the path to it. */
 export function* placesOf(schema: Schema, at: Path = []): Generator<readonly [Path, Schema]> {
   yield [at, schema]
