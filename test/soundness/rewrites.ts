@@ -1,4 +1,7 @@
-/** Other ways to write a schema: each row admits the same values, which the validator checks for every pair that is drawn. */
+/**
+ * Other ways to write a schema: each row admits the same values, which the validator checks for every pair that is drawn. The
+ * rows are one table and stand in one file.
+ */
 import type { Dialect, Feature } from './dialects.ts'
 import type { Random } from './random.ts'
 import type { Surface } from './surfaces.ts'
