@@ -11,6 +11,8 @@ import { isEqual } from '../../schema/equality.ts'
 import { nameValue } from '../../schema/values.ts'
 import { reachOf, type Reach } from './reach.ts'
 
+export const HTTP_OPTION = '(google.api.http)'
+
 export interface ProtoChange {
   readonly rule: ProtoRuleId
   /** What changed, in names that survive reordering and moves: a full name, a full name and a member. */
@@ -72,7 +74,12 @@ function placesOf(operations: readonly Operation[], message: string, detail: str
   )
 }
 
-/** `deprecated`, and options of the house, on whatever may carry them. */
+/** `(google.api.http)`, set as a whole or member by member. */
+export function isHttpOption(option: string): boolean {
+  return option === HTTP_OPTION || option.startsWith(`${HTTP_OPTION}.`)
+}
+
+/** `deprecated`, and options of the house, on whatever may carry them; HTTP bindings are compared for what they are. */
 export function compareCommonOptions(
   before: Declared,
   after: Declared,
@@ -85,13 +92,12 @@ export function compareCommonOptions(
     report.say({ ...place, rule: 'proto-deprecated', subject: `${after.fullName} deprecated`, after: true })
   }
   for (const option of new Set([...before.options.keys(), ...after.options.keys()])) {
-    if (option === 'deprecated' || option.startsWith('features') || judged.has(option)) continue
+    const isJudged = judged.has(option) || isHttpOption(option)
+    if (option === 'deprecated' || option.startsWith('features') || isJudged) continue
     const was = before.options.get(option) ?? null
     const is = after.options.get(option) ?? null
     if (isEqual(was, is)) continue
-    const rule = option === '(google.api.http)' ? 'proto-rpc-http-changed' : 'proto-option-changed'
-    const subject = `${after.fullName} ${option}`
-    if (rule === 'proto-rpc-http-changed') report.say({ ...place, rule, subject, before: was, after: is })
-    else report.say({ ...place, rule, subject, before: { [option]: was }, after: { [option]: is } })
+    const values = { before: { [option]: was }, after: { [option]: is } }
+    report.say({ ...place, rule: 'proto-option-changed', subject: `${after.fullName} ${option}`, ...values })
   }
 }

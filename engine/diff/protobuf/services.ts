@@ -2,6 +2,7 @@
 import type { ProtoMethod, ProtoService } from '../../contracts/protobuf/model.ts'
 import type { Operation } from '../../finding.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
+import { compareHttpBindings } from './http-bindings.ts'
 import { operationOf } from './reach.ts'
 import { compareCommonOptions, type ProtoReport } from './report.ts'
 
@@ -70,5 +71,6 @@ function compareMethod(old: ProtoMethod, now: ProtoMethod, operation: Operation,
   for (const { rule, valueOf } of TRAITS) {
     if (valueOf(old) !== valueOf(now)) say(rule, valueOf(old), valueOf(now))
   }
+  compareHttpBindings(old, now, operation, report)
   compareCommonOptions(old, now, report, JUDGED, [operation])
 }

@@ -1,0 +1,153 @@
+/**
+ * How an rpc is called by HTTP and JSON (`google.api.http`): its bindings on both sides. A binding is kept where the requests
+ * that it took are still taken, by some binding, with the same meaning.
+ */
+import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
+import type { Options, ProtoMethod } from '../../contracts/protobuf/model.ts'
+import type { Operation } from '../../finding.ts'
+import { isRecord, type JsonRecord } from '../../schema/located.ts'
+import { HTTP_OPTION as OPTION, type ProtoReport } from './report.ts'
+
+const METHODS = ['get', 'put', 'post', 'delete', 'patch']
+
+interface Binding {
+  /** As people write it: `GET /v1/notes/{id}`. */
+  readonly text: string
+  readonly method: string
+  readonly template: Template
+  readonly body: string
+  readonly responseBody: string
+}
+
+interface Template {
+  /** Literals, `*` for one segment and `**` for all that are left; the verb after the last colon included. */
+  readonly segments: readonly string[]
+  readonly verb: string
+  /** The fields that are taken from the path, each with the segments that it stands for. */
+  readonly variables: readonly Variable[]
+}
+
+interface Variable {
+  readonly field: string
+  readonly from: number
+  readonly to: number
+}
+
+export function compareHttpBindings(
+  old: ProtoMethod,
+  now: ProtoMethod,
+  operation: Operation,
+  report: ProtoReport,
+): void {
+  const [before, after] = [bindingsOf(old.options), bindingsOf(now.options)]
+  const place = { side: 'head', location: now.at, name: now.name, reaches: [operation] } as const
+  const hasField = fieldsOf(now, report.head)
+  const lost = before.filter((one) => !after.some((other) => takes(other, one, hasField)))
+  const won = after.filter((one) => !before.some((other) => takes(other, one, hasField)))
+  const successors = [...won]
+  for (const binding of lost) {
+    const successor = successors.shift()
+    const subject = `${now.fullName} ${OPTION} ${binding.text}`
+    const values = { before: binding.text, after: successor?.text ?? 'none' }
+    report.say({ ...place, rule: 'proto-rpc-http-changed', subject, ...values })
+  }
+  for (const { text } of successors) {
+    const subject = `${now.fullName} ${OPTION} ${text}`
+    report.say({ ...place, rule: 'proto-rpc-http-binding-added', subject, after: text })
+  }
+}
+
+/** Whether every request of `held` is taken by `binding` as it was taken before. */
+function takes(binding: Binding, held: Binding, hasField: (name: string) => boolean): boolean {
+  const isSame = binding.method === held.method && binding.template.verb === held.template.verb
+  const isBody = binding.body === held.body && binding.responseBody === held.responseBody
+  return isSame && isBody && isPathWithin(held.template, binding.template) && hasSameFields(held, binding, hasField)
+}
+
+function isPathWithin(part: Template, whole: Template): boolean {
+  const [segments, pattern] = [part.segments, whole.segments]
+  for (const [index, expected] of pattern.entries()) {
+    if (expected === '**') return true
+    const segment = segments[index]
+    if (segment === undefined || segment === '**') return false
+    if (expected !== '*' && segment !== expected) return false
+  }
+  return segments.length === pattern.length
+}
+
+/** The same segments fill the same fields. A name that is no field any more was renamed with its field. */
+function hasSameFields(held: Binding, binding: Binding, hasField: (name: string) => boolean): boolean {
+  const [before, after] = [held.template.variables, binding.template.variables]
+  if (before.length !== after.length) return false
+  return before.every((variable, index) => {
+    const other = after[index]
+    if (other === undefined || variable.from !== other.from || variable.to !== other.to) return false
+    const isRenamed = !hasField(variable.field) || !hasField(other.field)
+    return variable.field === other.field || isRenamed
+  })
+}
+
+/** Whether the request of an rpc has a field, by the first name of its path. */
+function fieldsOf({ input, scope }: ProtoMethod, contract: ProtoContract): (path: string) => boolean {
+  const message = contract.messages.get(contract.typeOf(input, scope).name)
+  // A request that is not there may have any field.
+  if (message === undefined) return () => true
+  const names = new Set(message.fields.map(({ name }) => name))
+  return (path) => names.has(path.split('.')[0] ?? '')
+}
+
+function bindingsOf(options: Options): readonly Binding[] {
+  const whole = options.get(OPTION)
+  const members = [...options]
+    .filter(([name]) => name.startsWith(`${OPTION}.`))
+    .map(([name, value]) => [name.slice(OPTION.length + 1), value] as const)
+  const rules: readonly unknown[] = Array.isArray(whole) ? whole : whole === undefined ? [] : [whole]
+  const set = members.length === 0 ? [] : [nested(members)]
+  return [...rules, ...set].flatMap((rule) => (isRecord(rule) ? readRule(rule) : []))
+}
+
+/** `option (google.api.http).custom.kind = "HEAD"` sets one member of the whole. */
+function nested(members: readonly (readonly [string, unknown])[]): JsonRecord {
+  const custom = members.filter(([name]) => name.startsWith('custom.')).map(([name, value]) => [name.slice(7), value])
+  const own = members.filter(([name]) => !name.includes('.'))
+  return { ...Object.fromEntries(own), ...(custom.length === 0 ? {} : { custom: Object.fromEntries(custom) }) }
+}
+
+/** A rule and its further bindings; what names no path binds nothing. */
+function readRule(rule: JsonRecord): readonly Binding[] {
+  const further: unknown = rule.additional_bindings ?? []
+  const rules: readonly unknown[] = Array.isArray(further) ? further : [further]
+  return [...ownBindings(rule), ...rules.flatMap((one) => (isRecord(one) ? ownBindings(one) : []))]
+}
+
+function ownBindings(rule: JsonRecord): readonly Binding[] {
+  const text = (name: string): string => (typeof rule[name] === 'string' ? rule[name] : '')
+  const custom = isRecord(rule.custom) ? rule.custom : {}
+  const [kind, customPath] = [custom.kind, custom.path]
+  const paths = METHODS.map((method) => [method.toUpperCase(), rule[method]] as const)
+  return [...paths, [typeof kind === 'string' ? kind : '*', customPath] as const].flatMap(([method, path]) => {
+    if (typeof path !== 'string') return []
+    const [body, responseBody] = [text('body'), text('response_body')]
+    const notes = [body === '' ? '' : ` with body ${body}`, responseBody === '' ? '' : ` answering ${responseBody}`]
+    return [{ text: `${method} ${path}${notes.join('')}`, method, template: readTemplate(path), body, responseBody }]
+  })
+}
+
+/** `/v1/{name=projects/*}/notes:archive` (google/api/http.proto, Path template syntax). */
+function readTemplate(path: string): Template {
+  const colon = path.lastIndexOf(':')
+  const isVerb = colon > path.lastIndexOf('/') && colon > path.lastIndexOf('}')
+  const [body, verb] = isVerb ? [path.slice(0, colon), path.slice(colon + 1)] : [path, '']
+  const segments: string[] = []
+  const variables: Variable[] = []
+  for (const [, field, pattern, literal] of body.matchAll(/\{([^{}=]+)(?:=([^{}]*))?\}|([^/{}]+)/g)) {
+    if (field === undefined) {
+      segments.push(literal ?? '')
+      continue
+    }
+    const from = segments.length
+    segments.push(...(pattern ?? '*').split('/').filter((segment) => segment !== ''))
+    variables.push({ field: field.trim(), from, to: segments.length })
+  }
+  return { segments, verb, variables }
+}

@@ -1,0 +1,106 @@
+/** HTTP bindings of rpcs: every part that can come, go or change, and every way to write the same. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { comparedProtobuf } from './contracts.ts'
+
+const REQUEST = 'string id = 1; string parent = 2; Note note = 3;'
+
+function contract(options: string, request = REQUEST): string {
+  return `syntax = "proto3";
+package notes.v1;
+service Notes { rpc Get(GetRequest) returns (Note) { ${options} } }
+message GetRequest { ${request} }
+message Note { string text = 1; }`
+}
+
+const rule = (members: string): string => `option (google.api.http) = { ${members} };`
+
+const GET = 'get: "/v1/{parent}/notes/{id}"'
+const POST = 'post: "/v1/notes" body: "*"'
+
+type Case = readonly [what: string, before: string, after: string, found: readonly string[]]
+
+const CHANGED = ['breaking proto-rpc-http-changed']
+const ADDED = ['info proto-rpc-http-binding-added']
+
+const CASES: readonly Case[] = [
+  ['the binding goes', rule(GET), '', CHANGED],
+  ['a binding comes', '', rule(GET), ADDED],
+  ['another path', rule(GET), rule('get: "/v2/{parent}/notes/{id}"'), CHANGED],
+  ['another verb', rule(GET), rule('post: "/v1/{parent}/notes/{id}"'), CHANGED],
+  [
+    'another custom verb',
+    rule('custom { kind: "HEAD" path: "/v1" }'),
+    rule('custom { kind: "TRACE" path: "/v1" }'),
+    CHANGED,
+  ],
+  ['a body', rule('post: "/v1/notes"'), rule(POST), CHANGED],
+  ['another body', rule(POST), rule('post: "/v1/notes" body: "note"'), CHANGED],
+  ['another response body', rule(GET), rule(`${GET} response_body: "text"`), CHANGED],
+  ['variables that change places', rule(GET), rule('get: "/v1/{id}/notes/{parent}"'), CHANGED],
+  [
+    'another custom method after the colon',
+    rule('post: "/v1/notes:archive"'),
+    rule('post: "/v1/notes:close"'),
+    CHANGED,
+  ],
+  ['a narrower pattern', rule('get: "/v1/{id}"'), rule('get: "/v1/{id=notes}"'), CHANGED],
+  ['a wider pattern', rule('get: "/v1/{id=*}"'), rule('get: "/v1/{id=**}"'), ADDED],
+  ['a further binding', rule(GET), rule(`${GET} additional_bindings { ${POST} }`), ADDED],
+  ['a further binding goes', rule(`${GET} additional_bindings { ${POST} }`), rule(GET), CHANGED],
+  [
+    'the body of a further binding',
+    rule(`${GET} additional_bindings { ${POST} }`),
+    rule(`${GET} additional_bindings { post: "/v1/notes" }`),
+    CHANGED,
+  ],
+  [
+    'one of two further bindings',
+    rule(`${GET} additional_bindings { ${POST} } additional_bindings { get: "/v1" }`),
+    rule(`${GET} additional_bindings { get: "/v1" }`),
+    CHANGED,
+  ],
+  [
+    'bindings in another order',
+    rule(`${GET} additional_bindings { ${POST} }`),
+    rule(`${POST} additional_bindings { ${GET} }`),
+    [],
+  ],
+  ['one pattern for any segment', rule('get: "/v1/{id}"'), rule('get: "/v1/{id=*}"'), []],
+  [
+    'members set one by one',
+    rule(POST),
+    'option (google.api.http).post = "/v1/notes"; option (google.api.http).body = "*";',
+    [],
+  ],
+  [
+    'a member that is set changes',
+    'option (google.api.http).get = "/v1";',
+    'option (google.api.http).get = "/v2";',
+    CHANGED,
+  ],
+]
+
+suite('the HTTP bindings of an rpc', () => {
+  for (const [what, before, after, expected] of CASES) {
+    test(what, () => {
+      const { groups } = comparedProtobuf(contract(before), contract(after))
+      assert.deepEqual(
+        groups.map(({ level, rule: id }) => `${level} ${id}`),
+        expected,
+      )
+    })
+  }
+
+  test('keep a variable whose field was renamed, since a call shows values only', () => {
+    const request = 'string note_id = 1; string parent = 2; Note note = 3;'
+    const { groups } = comparedProtobuf(
+      contract(rule(GET)),
+      contract(rule('get: "/v1/{parent}/notes/{note_id}"'), request),
+    )
+    assert.deepEqual(
+      groups.filter(({ rule: id }) => id.includes('http')),
+      [],
+    )
+  })
+})
