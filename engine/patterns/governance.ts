@@ -67,7 +67,7 @@ export const GOVERNANCE_PATTERNS: readonly GovernancePattern[] = [
     name: 'AUTH_SCOPE_REDUCTION',
     severity: SERIOUS,
     consequence: 'Tokens no longer carry the scopes that are required: authenticate again with the required scopes.',
-    matches: rules(/scope-removed$|^api-security-scope-(?:tightened|withdrawn)$/),
+    matches: rules(/scope-removed$|^(?:api|asyncapi)-security-scope-(?:tightened|withdrawn)$/),
   },
   {
     name: 'DEFAULT_CHANGED',

@@ -16,13 +16,15 @@ import { ASYNCAPI_RULES } from '../../rules/asyncapi/rows.ts'
 import { Grouping } from '../../rules/grouping.ts'
 import { SchemaComparison } from '../../schema/comparison.ts'
 import { isEqual } from '../../schema/equality.ts'
-import { isRecord, ROOT, stepInto, type Located } from '../../schema/located.ts'
+import { isRecord, memberOf, ROOT, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
 import { ContractReport } from '../contract-report.ts'
 import { walkOptionsOf } from '../openapi/options.ts'
+import { parameterNames, withBaseAddresses } from './addresses.ts'
 import { compareBindings } from './bindings.ts'
 import { compareMessages } from './messages.ts'
 import { compareChannelServers } from './server-places.ts'
-import { compareSecurity, compareServers } from './servers.ts'
+import { compareSecurity } from './security.ts'
+import { compareServers } from './servers.ts'
 import type { AsyncWalk, SayAsync } from './walk.ts'
 
 /** Compares two documents of any version 2.x or 3.x; an empty side is an application that neither sends nor receives. */
@@ -38,7 +40,8 @@ export function compareAsyncApis(
   if (!base.ok) return base
   const head = readAsyncApi(after, 'head', options)
   if (!head.ok) return head
-  const [old, now] = [base.value ?? nothing(), head.value ?? nothing()]
+  const old = base.value ?? nothing()
+  const now = withBaseAddresses(old, head.value ?? nothing())
   const grouping = new Grouping({ levels: options.levels, sha256, locate: { base: old.locate, head: now.locate } })
   const report = new ContractReport(ASYNCAPI_RULES, grouping, lifecycle.value, options.levels)
   const walk: AsyncWalk = {
@@ -104,7 +107,7 @@ function compareChannels(walk: AsyncWalk, say: SayAsync): void {
     const shared = { subject: address, name: address, endpoint: address }
     if (was !== undefined && is !== undefined) {
       const within: SayAsync = (change) => say({ ...change, where: `channel ${address}`, endpoint: address })
-      compareParameters(was.parameters, is.parameters, is.located, address, within)
+      compareParameters(was, is, within)
       compareChannelBindings(walk, was, is, within)
       compareChannelServers(walk, was, is, within)
     } else if (was !== undefined) {
@@ -123,22 +126,27 @@ function compareChannelBindings(walk: AsyncWalk, was: AsyncChannel, is: AsyncCha
 }
 
 /** What values a parameter may have: 2.x says it in a schema, 3.x in members of the parameter. */
-function compareParameters(
-  was: Located | null,
-  is: Located | null,
-  owner: Located,
-  address: string,
-  say: SayAsync,
-): void {
-  const [old, now] = [was?.value, is?.value]
-  const [left, right] = [isRecord(old) ? old : {}, isRecord(now) ? now : {}]
-  for (const name of [...new Set([...Object.keys(left), ...Object.keys(right)])].sort(byCodeUnit)) {
-    const [before, after] = [parameterOf(left[name]), parameterOf(right[name])]
-    if (isEqual(before, after)) continue
-    const located = is === null ? owner : { value: right[name], at: stepInto(is.at, name), document: is.document }
-    const subject = `${address} parameter ${name}`
-    say({ rule: 'asyncapi-parameter-changed', subject, name, side: 'head', located, before, after })
+function compareParameters(was: AsyncChannel, is: AsyncChannel, say: SayAsync): void {
+  const { address, parameters } = is
+  const [left, right] = [recordAt(was.parameters), recordAt(parameters)]
+  const [oldNames, nowNames] = [parameterNames(was.address), parameterNames(address)]
+  for (const [index, name] of nowNames.entries()) {
+    const old = oldNames[index] ?? name
+    // A document may rename a parameter in its address and forget its definition.
+    const defined = Object.hasOwn(right, name) ? name : old
+    const located = (parameters === null ? null : memberOf(parameters, defined)) ?? is.located
+    const place = { subject: `${address} parameter ${name}`, name, side: 'head', located } as const
+    // Whoever fills them in by name, in the address that it knows, names something else now.
+    if (old !== name && oldNames.includes(name)) {
+      say({ ...place, rule: 'asyncapi-parameter-moved', before: old, after: name })
+    }
+    const [before, after] = [parameterOf(left[old]), parameterOf(right[defined])]
+    if (!isEqual(before, after)) say({ ...place, rule: 'asyncapi-parameter-changed', before, after })
   }
+}
+
+function recordAt(located: Located | null): JsonRecord {
+  return isRecord(located?.value) ? located.value : {}
 }
 
 /** A parameter that is any text is the same whether it is said or not. */

@@ -5,6 +5,7 @@ import { RECEIVED_HEADERS, RECEIVED_PAYLOAD, SENT_HEADERS, SENT_PAYLOAD, type Si
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, stepInto, type Located } from '../../schema/located.ts'
 import { matchByKey, matchRest } from '../match.ts'
+import { withHeadersInMessage } from './binding-headers.ts'
 import { compareBindings } from './bindings.ts'
 import type { AsyncWalk, SayAsync } from './walk.ts'
 
@@ -42,7 +43,7 @@ export function compareMessages(
   for (const { name, located } of added) {
     say({ rule: rules.added, subject: `${where} ${name}`, name, side: 'head', located, after: name })
   }
-  for (const [was, is] of kept) compareMessage(walk, action, where, was, is, say)
+  for (const [was, is] of kept) compareMessage(walk, action, where, ...withHeadersInMessage(was, is), say)
 }
 
 function compareMessage(

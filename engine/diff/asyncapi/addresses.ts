@@ -1,0 +1,46 @@
+/** Addresses of channels that differ in the names of their parameters only: `user/{id}` is `user/{userId}` on the wire. */
+import type { AsyncApi } from '../../contracts/asyncapi/contract.ts'
+
+/** The head with its channels and operations under the addresses that the base has for them. */
+export function withBaseAddresses(base: AsyncApi, head: AsyncApi): AsyncApi {
+  const names = renamedAddresses([...base.channels.keys()], [...head.channels.keys()])
+  if (names.size === 0) return head
+  const nameOf = (address: string): string => names.get(address) ?? address
+  const operations = [...head.operations.values()].map((operation) => {
+    const { action, address, reply } = operation
+    const channel = reply === null || reply.channel === null ? null : nameOf(reply.channel)
+    return [
+      `${action} ${nameOf(address)}`,
+      { ...operation, reply: reply === null ? null : { ...reply, channel } },
+    ] as const
+  })
+  const channels = [...head.channels].map(([address, channel]) => [nameOf(address), channel] as const)
+  return { ...head, channels: new Map(channels), operations: new Map(operations) }
+}
+
+/** The names of the parameters of an address, in their order. */
+export function parameterNames(address: string): readonly string[] {
+  return [...address.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name)
+}
+
+function renamedAddresses(before: readonly string[], after: readonly string[]): ReadonlyMap<string, string> {
+  const gone = Map.groupBy(
+    before.filter((address) => !after.includes(address)),
+    shapeOf,
+  )
+  const came = Map.groupBy(
+    after.filter((address) => !before.includes(address)),
+    shapeOf,
+  )
+  const renamed = new Map<string, string>()
+  for (const [shape, [address, ...others]] of came) {
+    const [old, ...olders] = gone.get(shape) ?? []
+    // Of several that look alike none is known to be the other one.
+    if (address !== undefined && old !== undefined && others.length + olders.length === 0) renamed.set(address, old)
+  }
+  return renamed
+}
+
+function shapeOf(address: string): string {
+  return address.replaceAll(/\{[^{}]*\}/g, '{}')
+}

@@ -1,0 +1,44 @@
+/** Headers of a message that one side describes in a binding (http, jms …), and the other one in the message itself. */
+import type { AsyncMessage } from '../../contracts/asyncapi/messages.ts'
+import { isRecord, memberOf, type JsonRecord } from '../../schema/located.ts'
+
+/** Both sides with the headers where the message has them, so that they are compared as what they are. */
+export function withHeadersInMessage(
+  was: AsyncMessage,
+  is: AsyncMessage,
+): readonly [was: AsyncMessage, is: AsyncMessage] {
+  return [lifted(was, is), lifted(is, was)]
+}
+
+/** Lifts the headers of the only binding that has some, where the other side has them in the message. */
+function lifted(message: AsyncMessage, other: AsyncMessage): AsyncMessage {
+  const protocols = protocolsWithHeaders(message)
+  const [protocol] = protocols
+  if (message.headers !== null || other.headers === null || protocol === undefined || protocols.length > 1)
+    return message
+  const { bindings } = message
+  const binding = bindings === null ? null : memberOf(bindings, protocol)
+  if (bindings === null || binding === null || protocolsWithHeaders(other).includes(protocol)) return message
+  return {
+    ...message,
+    headers: memberOf(binding, 'headers'),
+    bindings: { ...bindings, value: withoutHeaders(asRecord(bindings.value), protocol) },
+  }
+}
+
+function protocolsWithHeaders({ bindings }: AsyncMessage): readonly string[] {
+  const held = asRecord(bindings?.value)
+  return Object.keys(held).filter((protocol) => isRecord(asRecord(held[protocol]).headers))
+}
+
+/** A binding of which nothing is left but the version of its language says nothing. */
+function withoutHeaders(bindings: JsonRecord, protocol: string): JsonRecord {
+  const { [protocol]: binding, ...others } = bindings
+  const { headers: _headers, ...settings } = asRecord(binding)
+  const isEmpty = Object.keys(settings).every((name) => name === 'bindingVersion')
+  return isEmpty ? others : { ...others, [protocol]: settings }
+}
+
+function asRecord(value: unknown): JsonRecord {
+  return isRecord(value) ? value : {}
+}

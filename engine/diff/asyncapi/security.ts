@@ -1,0 +1,143 @@
+/** The security that servers and operations of AsyncAPI ask for: who was let in, and who is. */
+import { byCodeUnit } from '../../change-set.ts'
+import type { AsyncApi } from '../../contracts/asyncapi/contract.ts'
+import { canonicalJson } from '../../hash.ts'
+import { isEqual } from '../../schema/equality.ts'
+import { isRecord, memberOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
+import { membersOf, textsOf } from '../../schema/parts.ts'
+import { addressText, compareAlternatives, UNDEFINED_KIND, type Alternative, type Credential } from '../security.ts'
+import type { AsyncWalk, SayAsync } from './walk.ts'
+
+interface Owners {
+  readonly was: Located
+  readonly is: Located
+}
+
+/** Each item of a list of security is one way to authenticate; none at all asks for nothing. */
+export function compareSecurity(
+  { base, head }: AsyncWalk,
+  was: Located | null,
+  is: Located | null,
+  owners: Owners,
+  of: string,
+  say: SayAsync,
+): void {
+  const [old, now] = [alternativesOf(was, base), alternativesOf(is, head)]
+  const { refused, admitted } = compareAlternatives(old, now)
+  const gone = { side: 'base', located: was ?? owners.was } as const
+  const there = { side: 'head', located: is ?? owners.is } as const
+  if (old.length === 0 && refused.length > 0) {
+    say({ ...there, rule: 'asyncapi-security-added', subject: of, after: namesOf(now) })
+    return
+  }
+  if (now.length === 0 && admitted.length > 0) {
+    say({ ...gone, rule: 'asyncapi-security-removed', subject: of, before: namesOf(old) })
+    return
+  }
+  for (const alternative of refused) {
+    const { label: name } = alternative
+    const subject = `${of} ${keyOf(alternative)}`
+    const shared = { subject, name, before: name }
+    // Told as a change of the way that is left, where only scopes or addresses stand between them.
+    const kept = now.find((other) => keyOf(other, true) === keyOf(alternative, true))
+    const [before, after] = [addressesIn(alternative), kept === undefined ? {} : addressesIn(kept)]
+    if (kept === undefined) say({ ...gone, ...shared, rule: 'asyncapi-security-alternative-removed' })
+    else if (keyOf(kept) === keyOf(alternative) && !isEqual(before, after)) {
+      say({ ...there, subject, name, rule: 'asyncapi-security-flow-changed', before, after })
+    } else say({ ...there, ...shared, rule: 'asyncapi-security-scope-tightened', after: kept.label })
+  }
+  for (const alternative of admitted) {
+    const { label: name } = alternative
+    const isTold = refused.some((other) => keyOf(other, true) === keyOf(alternative, true))
+    if (isTold) continue
+    const subject = `${of} ${keyOf(alternative)}`
+    say({ ...there, rule: 'asyncapi-security-alternative-added', subject, name, after: name })
+  }
+}
+
+function namesOf(alternatives: readonly Alternative[]): readonly string[] {
+  return alternatives.map(({ label }) => label)
+}
+
+/** What makes it another way to authenticate. */
+function keyOf({ credentials }: Alternative, isWithoutScopes = false): string {
+  const parts = credentials.map(({ kind, scopes }) => canonicalJson([kind, ...(isWithoutScopes ? [] : scopes)]))
+  return parts.sort(byCodeUnit).join(' ')
+}
+
+function addressesIn({ credentials }: Alternative): Readonly<Record<string, string>> {
+  const addresses = credentials.flatMap(({ flows }) =>
+    [...flows].flatMap(([flow, members]) => [...members].map(([member, url]) => [`${flow}.${member}`, url] as const)),
+  )
+  return Object.fromEntries(addresses)
+}
+
+/** 2.x names schemes with scopes, all of which are wanted; 3.x refers to one scheme that holds its scopes. */
+function alternativesOf(security: Located | null, api: AsyncApi): readonly Alternative[] {
+  if (security === null || !Array.isArray(security.value)) return []
+  const items: readonly unknown[] = security.value
+  return items.flatMap((value, index) => {
+    if (!isRecord(value)) return []
+    const located = { value, at: stepInto(security.at, String(index)), document: security.document }
+    const credentials = api.version.startsWith('2')
+      ? requirementOf(value, api)
+      : [credentialOf(api.documents.follow(located), null)]
+    const label = credentials.map(nameOf).join(' and ')
+    return [{ label: label === '' ? 'none' : label, credentials }]
+  })
+}
+
+function requirementOf(requirement: JsonRecord, api: AsyncApi): readonly Credential[] {
+  const components = memberOf(api.documents.root, 'components')
+  const schemes = components === null ? null : memberOf(components, 'securitySchemes')
+  return Object.keys(requirement)
+    .sort(byCodeUnit)
+    .map((name) => {
+      const held = schemes === null ? null : memberOf(schemes, name)
+      return credentialOf(held === null ? null : api.documents.follow(held), requirement[name])
+    })
+}
+
+const KIND_MEMBERS = ['type', 'scheme', 'in', 'name']
+
+/** Schemes are known by what they are: 3.x may hold them where 2.x named them. */
+function credentialOf(scheme: Located | null, scopes: unknown): Credential {
+  const value: JsonRecord = isRecord(scheme?.value) ? scheme.value : {}
+  const told = KIND_MEMBERS.flatMap((member) => (typeof value[member] === 'string' ? [value[member]] : []))
+  return {
+    scheme: '',
+    kind: told.length === 0 ? UNDEFINED_KIND : told.join(' '),
+    flows: flowsOf(value),
+    scopes: [...textsOf(scopes ?? value.scopes)].sort(byCodeUnit),
+    defined: definedScopes(value),
+  }
+}
+
+function nameOf({ kind, scopes }: Credential): string {
+  const type = kind === UNDEFINED_KIND ? 'a scheme that is not defined' : (kind.split(' ')[0] ?? '')
+  return scopes.length === 0 ? type : `${type} (${scopes.join(', ')})`
+}
+
+function flowsOf(scheme: JsonRecord): Credential['flows'] {
+  const discovery = scheme.openIdConnectUrl
+  if (typeof discovery === 'string') return new Map([['discovery', new Map([['url', addressText(discovery)]])]])
+  const flows = membersOf(scheme, 'flows')
+  return new Map(
+    Object.keys(flows).map((flow) => {
+      const addresses = Object.entries(membersOf(flows, flow)).flatMap(([member, url]): [string, string][] =>
+        typeof url === 'string' ? [[member, addressText(url)]] : [],
+      )
+      return [flow, new Map(addresses)]
+    }),
+  )
+}
+
+/** Scopes that some flow offers: `scopes` in 2.x, `availableScopes` in 3.x; null where none is listed. */
+function definedScopes(scheme: JsonRecord): ReadonlySet<string> | null {
+  const flows = membersOf(scheme, 'flows')
+  const scopes = Object.keys(flows).flatMap((flow) => {
+    const held = membersOf(flows, flow)
+    return [...Object.keys(membersOf(held, 'scopes')), ...Object.keys(membersOf(held, 'availableScopes'))]
+  })
+  return scopes.length === 0 ? null : new Set(scopes)
+}
