@@ -56,11 +56,9 @@ export const AGENT_PATTERNS: readonly AgentPattern[] = [
   },
   {
     name: 'TOOL_SAFETY_DOWNGRADED',
-    ruleId: 'agent.tool-safety-downgraded.v1',
+    ruleId: 'agent.tool-safety-downgraded.v2',
     meaning: 'A tool that may be called unattended says that it can do more harm than it did.',
     matches: ({ rule }) =>
-      /^mcp-tool-(?:read-only-lost|became-destructive|destructive-stated|idempotence-lost|became-open-world)$/.test(
-        rule,
-      ),
+      /^mcp-tool-(?:read-only-lost|became-destructive|idempotence-lost|became-open-world)$/.test(rule),
   },
 ]

@@ -22,10 +22,13 @@ interface Portrait {
 
 /** Old name → new tool. Each tool is used once; the likeliest pairs first, ties in order of names. */
 export function findRenames(removed: readonly McpItem[], added: readonly McpItem[]): ReadonlyMap<string, McpItem> {
-  const renames = new Map<string, McpItem>()
-  if (removed.length * added.length > MOST_PAIRS) return renames
-  const candidates = added.map(portray)
-  const pairs = removed
+  const renames = respelled(removed, added)
+  const left = removed.filter(({ name }) => !renames.has(name))
+  const taken = new Set([...renames.values()].map(({ name }) => name))
+  const free = added.filter(({ name }) => !taken.has(name))
+  if (left.length * free.length > MOST_PAIRS) return renames
+  const candidates = free.map(portray)
+  const pairs = left
     .map(portray)
     .flatMap((old) =>
       candidates
@@ -33,13 +36,29 @@ export function findRenames(removed: readonly McpItem[], added: readonly McpItem
         .filter(({ likeness }) => likeness >= SAME_TOOL),
     )
   pairs.sort((a, b) => b.likeness - a.likeness || byCodeUnit(a.from, b.from) || byCodeUnit(a.to.name, b.to.name))
-  const taken = new Set<string>()
   for (const { from, to } of pairs) {
     if (renames.has(from) || taken.has(to.name)) continue
     renames.set(from, to)
     taken.add(to.name)
   }
   return renames
+}
+
+/** Names that differ in separators and letter case only: `tavily-search` and `tavily_search`, whatever else changed. */
+function respelled(removed: readonly McpItem[], added: readonly McpItem[]): Map<string, McpItem> {
+  const [before, after] = [removed, added].map((items) => Map.groupBy(items, ({ name }) => spellingKey(name)))
+  const renames = new Map<string, McpItem>()
+  for (const [key, [from, ...others]] of before ?? []) {
+    const [to, ...further] = after?.get(key) ?? []
+    // Of several that are spelled alike none is known to be the other one.
+    if (key === '' || from === undefined || to === undefined || others.length + further.length > 0) continue
+    renames.set(from.name, to)
+  }
+  return renames
+}
+
+function spellingKey(name: string): string {
+  return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
 }
 
 function portray(item: McpItem): Portrait {

@@ -1,0 +1,112 @@
+/** A tool whose name is spelled in another way is told as a rename, and breaks as one; a default that is written out is no harm. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { compare } from '../../../engine/compare.ts'
+import { sha256 } from '../../fakes/keys.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+const FORMS: Readonly<Record<string, (names: readonly string[], text: string) => Json>> = {
+  mcp_manifest: (names, text) => ({
+    tools: names.map((name) => ({ name, description: text, inputSchema: { type: 'object' } })),
+  }),
+  agent_tools: (names, text) => ({
+    tools: names.map((name) => ({
+      type: 'function',
+      function: { name, description: text, parameters: { type: 'object' } },
+    })),
+  }),
+}
+
+/** Tools may be described otherwise at the same time: the name alone decides. */
+function found(type: string, before: readonly string[], after: readonly string[]): readonly string[] {
+  const make = FORMS[type]
+  assert.ok(make)
+  const [base, head] = [make(before, 'Looks things up.'), make(after, 'Finds pages on the web, with snippets.')]
+  const compared = compare(
+    { id: 't', type: type as 'mcp_manifest', before: JSON.stringify(base), after: JSON.stringify(head) },
+    {},
+    sha256,
+  )
+  assert.ok(compared.ok)
+  return compared.value.groups
+    .filter(({ rule }) => /^mcp-tool-(?:removed|renamed)$/.test(rule))
+    .map(({ level, rule, message }) => `${level} ${rule} ${message.match(/`[^`]+`/g)?.join(' ') ?? ''}`)
+}
+
+const SPELLINGS: readonly (readonly [string, string])[] = [
+  ['tavily-search', 'tavily_search'],
+  ['tavily_search', 'tavilySearch'],
+  ['tavily.search', 'tavily-search'],
+  ['TavilySearch', 'tavily_search'],
+  ['tavily/search', 'tavily search'],
+  ['search', 'Search'],
+]
+
+for (const type of Object.keys(FORMS)) {
+  suite(`a tool of ${type}`, () => {
+    for (const [before, after] of SPELLINGS) {
+      test(`that is spelled ${after} instead of ${before} is renamed, which breaks`, () => {
+        assert.deepEqual(found(type, [before, 'other'], [after, 'other']), [
+          `breaking mcp-tool-renamed \`${before}\` \`${after}\``,
+        ])
+      })
+    }
+
+    test('that may have become one of several is removed', () => {
+      const told = found(type, ['get-it'], ['get_it', 'getIt'])
+      assert.deepEqual(told, ['breaking mcp-tool-removed `get-it`'])
+    })
+  })
+}
+
+const DEFAULTS: readonly (readonly [string, Json])[] = [
+  ['readOnlyHint', { readOnlyHint: false }],
+  ['destructiveHint', { destructiveHint: true }],
+  ['idempotentHint', { idempotentHint: false }],
+  ['openWorldHint', { openWorldHint: true }],
+]
+
+suite('a default of MCP', () => {
+  for (const [name, annotations] of DEFAULTS) {
+    test(`that is written out, or no more, is information at most: ${name}`, () => {
+      const tool = { name: 'search', inputSchema: { type: 'object' } }
+      const [silent, stated] = [{ tools: [tool] }, { tools: [{ ...tool, annotations }] }].map((one) =>
+        JSON.stringify(one),
+      )
+      for (const [before, after] of [
+        [silent, stated],
+        [stated, silent],
+      ]) {
+        const compared = compare(
+          { id: 't', type: 'mcp_manifest', before: before ?? '', after: after ?? '' },
+          {},
+          sha256,
+        )
+        assert.ok(compared.ok)
+        assert.deepEqual(
+          compared.value.groups.filter(({ level }) => level !== 'info'),
+          [],
+        )
+      }
+    })
+  }
+
+  test('of an argument and of how a tool is run is information at most', () => {
+    const manifest = (argument: Json, more: Json): string =>
+      JSON.stringify({
+        tools: [{ name: 'search', inputSchema: { type: 'object' }, ...more }],
+        prompts: [{ name: 'ask', arguments: [{ name: 'topic', ...argument }] }],
+      })
+    const [silent, stated] = [
+      manifest({}, {}),
+      manifest({ required: false }, { execution: { taskSupport: 'forbidden' } }),
+    ]
+    const compared = compare({ id: 't', type: 'mcp_manifest', before: silent, after: stated }, {}, sha256)
+    assert.ok(compared.ok)
+    assert.deepEqual(
+      compared.value.groups.filter(({ level }) => level !== 'info'),
+      [],
+    )
+  })
+})
