@@ -1,5 +1,7 @@
 /** Every rule that a comparison can name, sorted by id: the source of docs/rules.md, test/pins/rules.tsv and ruleset_hash. */
+import type { ArtifactType } from '../change-set.ts'
 import { AGENT_TOOL_RULES } from './agent-tools/rows.ts'
+import type { ContractRule } from './contract-row.ts'
 import { graphqlRules } from './graphql/rows.ts'
 import { JSON_SCHEMA_RULES } from './json-schema/rows.ts'
 import { ASYNCAPI_RULES } from './asyncapi/rows.ts'
@@ -29,7 +31,7 @@ import {
   TOOL_OUTPUT,
 } from './sites.ts'
 
-const SCHEMA_SITES = [
+const OPENAPI_SITES = [
   REQUEST_BODY,
   REQUEST_PARAMETER,
   REQUEST_HEADER_PARAMETER,
@@ -39,30 +41,36 @@ const SCHEMA_SITES = [
   CALLBACK_RESPONSE,
   CALLBACK_PARAMETER,
   CALLBACK_RESPONSE_HEADER,
-  TOOL_INPUT,
-  TOOL_OUTPUT,
-  SCHEMA_DOCUMENT,
-  CRD_OBJECT,
-  SENT_PAYLOAD,
-  SENT_HEADERS,
-  RECEIVED_PAYLOAD,
-  RECEIVED_HEADERS,
+]
+const TOOL_SITES = [TOOL_INPUT, TOOL_OUTPUT]
+const MESSAGE_SITES = [SENT_PAYLOAD, SENT_HEADERS, RECEIVED_PAYLOAD, RECEIVED_HEADERS]
+
+/** The rules of each format. Agent tools have those of MCP tools, and some of their own. */
+const BY_FORMAT: readonly (readonly [format: ArtifactType, rules: readonly Rule[]])[] = [
+  ['openapi', [...openApiRules(), ...OPENAPI_SITES.flatMap(schemaRules)]],
+  ['graphql', graphqlRules()],
+  ['protobuf', protoRules()],
+  ['asyncapi', [...rulesIn(ASYNCAPI_RULES), ...MESSAGE_SITES.flatMap(schemaRules)]],
+  ['mcp_manifest', [...mcpRules(), ...TOOL_SITES.flatMap(schemaRules)]],
+  ['agent_tools', rulesIn(AGENT_TOOL_RULES)],
+  ['json_schema', [...rulesIn(JSON_SCHEMA_RULES), ...schemaRules(SCHEMA_DOCUMENT)]],
+  ['k8s_crd', [...rulesIn(CRD_RULES), ...schemaRules(CRD_OBJECT)]],
 ]
 
-const CONTRACT_RULES = [JSON_SCHEMA_RULES, AGENT_TOOL_RULES, CRD_RULES, ASYNCAPI_RULES]
-
 const RULES: ReadonlyMap<string, Rule> = new Map(
-  [
-    ...openApiRules(),
-    ...mcpRules(),
-    ...protoRules(),
-    ...graphqlRules(),
-    ...contractRules(),
-    ...SCHEMA_SITES.flatMap(schemaRules),
-  ]
+  BY_FORMAT.flatMap(([, rules]) => rules)
     .map((rule) => [rule.id, rule] as const)
     .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)),
 )
+
+const FORMATS: ReadonlyMap<string, ArtifactType> = new Map(
+  BY_FORMAT.flatMap(([format, rules]) => rules.map(({ id }) => [id, format] as const)),
+)
+
+/** The format that a rule is of, as artifact types name it; undefined: no rule has this id. */
+export function formatOf(id: string): ArtifactType | undefined {
+  return FORMATS.get(id)
+}
 
 /** Every rule of every format, by id. */
 export function ruleTable(): readonly Rule[] {
@@ -74,6 +82,6 @@ export function ruleOf(id: string): Rule | undefined {
   return RULES.get(id)
 }
 
-function contractRules(): readonly Rule[] {
-  return CONTRACT_RULES.flatMap((rules) => [...rules.values()].map(({ rule }) => rule))
+function rulesIn(rules: ReadonlyMap<string, ContractRule>): readonly Rule[] {
+  return [...rules.values()].map(({ rule }) => rule)
 }

@@ -52,8 +52,8 @@ export const diffCommand: Command = {
     ...COMPARE_OPTIONS,
   ],
   notes: [
-    'BASE and HEAD: a file, - for standard input, or <ref>:<path> in the git repository here.',
-    'Files that a document names by relative $ref are read too.',
+    'BASE and HEAD: a file, - for standard input, an http(s) address, or <ref>:<path> in the git repository here.',
+    'Files that a document names by relative $ref are read too, but not those of a document from an address.',
     '',
     'Examples:',
     '  preflight diff old.yaml new.yaml',

@@ -1,9 +1,10 @@
-/** Where a command reads contract documents from: a file, a folder of .proto files, standard input, or `<ref>:<path>` of the git repository here, with the further files that a document refers to. */
+/** Where a command reads contract documents from: a file, a folder of .proto files, standard input, an http(s) address, or `<ref>:<path>` of the git repository here, with the further files that a document refers to. */
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, relative, resolve, sep } from 'node:path'
 import { DEFAULT_DOCUMENT_LIMITS, ok } from '../../engine/index.ts'
 import { readProtoFolder } from '../baselines/proto-folder.ts'
 import { fileReferences } from '../scm/file-references.ts'
+import { fetchDocument } from '../egress/fetch.ts'
 import { readGitDocument } from '../scm/git-document.ts'
 import { referencedFiles, type FileShelf } from '../scm/referenced-files.ts'
 import { parseGitReference } from '../scm/git.ts'
@@ -23,11 +24,15 @@ export interface DocumentSource {
 }
 
 const MAX_BYTES = 256 * 1024 * 1024
+/** Of a document that is fetched. */
+const MAX_FETCHED_BYTES = 64 * 1024 * 1024
+const MAX_REDIRECTS = 5
 
 /** Throws a UsageError when it cannot be read. */
 export async function readSource(name: string, io: CommandIo, folder = '.'): Promise<DocumentSource> {
   if (name === '-')
     return { name: 'stdin', text: await readAll(io.stdin), path: null, isCheckedOut: false, readBeside: null }
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(name)) return fetchedSource(name)
   const path = resolve(folder, name)
   if (isFolder(path)) {
     // A line of one file is none of the folder: reports that annotate files mark nothing.
@@ -38,11 +43,24 @@ export async function readSource(name: string, io: CommandIo, folder = '.'): Pro
     return { name, text: readFile(path), path: shown, isCheckedOut: true, readBeside: readerBeside(path, folder) }
   }
   const reference = parseGitReference(name)
-  if (reference === null) throw new UsageError(`${name} is neither a file here nor <ref>:<path> of a git repository`)
+  if (reference === null)
+    throw new UsageError(`${name} is neither a file here nor <ref>:<path> of a git repository, nor an http(s) address`)
   const document = await readGitDocument(folder, reference, MAX_BYTES)
   if (!document.ok) throw new UsageError(`${name}: ${document.problem.message}`)
   const { text, read } = document.value
   return { name, text, path: reference.path, isCheckedOut: false, readBeside: read }
+}
+
+/** Who types an address may ask any host; how much and how long is bounded all the same. */
+async function fetchedSource(name: string): Promise<DocumentSource> {
+  const fetched = await fetchDocument(name, {
+    allowedHosts: null,
+    isPermitted: () => true,
+    maxBytes: MAX_FETCHED_BYTES,
+    maxRedirects: MAX_REDIRECTS,
+  })
+  if (!fetched.ok) throw new UsageError(`${name}: ${fetched.problem.message}`)
+  return { name, text: fetched.value, path: null, isCheckedOut: false, readBeside: null }
 }
 
 function isFolder(path: string): boolean {

@@ -12,6 +12,7 @@ type Entry = Command | CommandGroup
 const COMMANDS: Readonly<Record<string, () => Promise<Entry>>> = {
   serve: async () => (await import('./serve.ts')).serveCommand,
   diff: async () => (await import('./diff.ts')).diffCommand,
+  rules: async () => (await import('./rules.ts')).rulesCommand,
   preflight: async () => (await import('./preflight.ts')).preflightCommand,
   verify: async () => (await import('./verify.ts')).verifyCommand,
   keys: async () => (await import('./keys.ts')).keysGroup,

@@ -1,4 +1,4 @@
-/** A contract document from a URL: no redirect followed, no address reached that may not be, bounded in size and time. */
+/** A contract document from a URL: no address reached that may not be, bounded in size, time and redirects. */
 import { isIP } from 'node:net'
 import { openAgent, request, type Agent } from '../http-client.ts'
 import { fail, ok } from '../../engine/base.ts'
@@ -15,22 +15,16 @@ export interface FetchRules {
   readonly maxBytes: number
   /** Which addresses may be connected to; public ones unless told. */
   readonly isPermitted?: (address: string) => boolean
+  /** How many redirects are followed; none unless told. */
+  readonly maxRedirects?: number
 }
 
 /** @param address an http(s) URL as the caller wrote it */
 export async function fetchDocument(address: string, rules: FetchRules): Promise<Result<string>> {
   const url = URL.parse(address)
-  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
-    return unreadable('it is not an http(s) URL')
-  if (url.username !== '' || url.password !== '') return unreadable('credentials in a URL are not sent')
-  if (rules.allowedHosts?.some((host) => host.toLowerCase() === url.host) === false) {
-    return unreadable(`the host "${url.host}" is not in diff.allow_urls of the configuration`)
-  }
+  const refused = whyRefused(url, rules)
+  if (url === null || refused !== null) return unreadable(refused ?? NO_URL)
   const isPermitted = rules.isPermitted ?? isPublicAddress
-  const literal = url.hostname.replace(/^\[|\]$/g, '')
-  // A literal address is connected to without a look-up, so it is judged here.
-  if (isIP(literal) !== 0 && !isPermitted(literal))
-    return unreadable(`${literal} ${whyNotPublic(literal) ?? 'may not be asked'}`)
   const agent = openAgent({
     connect: {
       lookup: guardedLookup((address) =>
@@ -43,7 +37,7 @@ export async function fetchDocument(address: string, rules: FetchRules): Promise
     maxResponseSize: rules.maxBytes,
   })
   try {
-    return await read(url, agent)
+    return await read(url, agent, rules)
   } catch (error) {
     return unreadable(`fetching it failed: ${reasonOf(error)}`)
   } finally {
@@ -51,14 +45,43 @@ export async function fetchDocument(address: string, rules: FetchRules): Promise
   }
 }
 
-async function read(url: URL, dispatcher: Agent): Promise<Result<string>> {
-  const signal = AbortSignal.timeout(TIMEOUT_MS)
-  const { statusCode, body } = await request(url, { dispatcher, method: 'GET', signal, headers: { accept: ACCEPT } })
-  if (statusCode >= 300 && statusCode < 400)
-    return unreadable(`it answered ${statusCode}, and redirects are not followed`)
-  if (statusCode !== 200) return unreadable(`it answered ${statusCode}`)
-  return ok(await body.text())
+const NO_URL = 'it is not an http(s) URL'
+
+/** Null when the URL may be asked; each one that a redirect names is judged as the first one was. */
+function whyRefused(url: URL | null, { allowedHosts, isPermitted = isPublicAddress }: FetchRules): string | null {
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return NO_URL
+  if (url.username !== '' || url.password !== '') return 'credentials in a URL are not sent'
+  if (allowedHosts?.some((host) => host.toLowerCase() === url.host) === false) {
+    return `the host "${url.host}" is not in diff.allow_urls of the configuration`
+  }
+  const literal = url.hostname.replace(/^\[|\]$/g, '')
+  // A literal address is connected to without a look-up, so it is judged here.
+  if (isIP(literal) === 0 || isPermitted(literal)) return null
+  return `${literal} ${whyNotPublic(literal) ?? 'may not be asked'}`
 }
+
+/** One time for all redirects together. */
+async function read(start: URL, dispatcher: Agent, rules: FetchRules): Promise<Result<string>> {
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
+  const most = rules.maxRedirects ?? 0
+  let url = start
+  for (let hops = 0; hops <= most; hops += 1) {
+    const answer = await request(url, { dispatcher, method: 'GET', signal, headers: { accept: ACCEPT } })
+    const { statusCode, headers, body } = answer
+    if (statusCode === 200) return ok(await body.text())
+    await body.dump()
+    if (statusCode < 300 || statusCode > 399) return unreadable(`it answered ${statusCode}`)
+    if (most === 0) return unreadable(`it answered ${statusCode}, and redirects are not followed`)
+    const next = URL.parse(String(headers['location'] ?? ''), url.href)
+    const refused = next?.protocol === 'http:' && url.protocol === 'https:' ? LESS_SAFE : whyRefused(next, rules)
+    if (next === null || refused !== null)
+      return unreadable(`it redirects to where nothing is fetched: ${refused ?? NO_URL}`)
+    url = next
+  }
+  return unreadable(`it redirects more than ${most} times`)
+}
+
+const LESS_SAFE = 'plain http from https'
 
 function unreadable(message: string): Result<never> {
   return fail({ code: 'ARTIFACT_UNREADABLE', message: `The document cannot be fetched: ${message}.` })

@@ -13,6 +13,7 @@ import {
   type Level,
   type Operation,
 } from '../../engine/index.ts'
+import { messageWithPlaces } from './places.ts'
 
 export interface ReportGroup {
   readonly id: string
@@ -120,7 +121,14 @@ export function incompleteLine({ summary, unresolved_references: references }: D
   return `Not complete: ${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''} could not be resolved, so that what stands there was not compared.`
 }
 
-/** A group in its wire form: its operations and tools once each. */
+/** `3 breaking`; where changes reach several places each, also how many: the summary counts places, a list shows changes. */
+export function countText(groups: readonly ReportGroup[], level: Level, word: string): string {
+  const changes = groups.filter((group) => group.level === level)
+  const places = changes.reduce((sum, { count }) => sum + count, 0)
+  return `${changes.length} ${word}${places === changes.length ? '' : ` (at ${places} places)`}`
+}
+
+/** A group in its wire form: its operations and tools once each, and the places named where its own words do not. */
 export function reportGroup(whole: FindingGroup): ReportGroup {
   const { occurrences, unlisted: _unlisted, before: _before, after: _after, ...group } = whole
   const operations = new Map<string, Operation>()
@@ -129,5 +137,6 @@ export function reportGroup(whole: FindingGroup): ReportGroup {
     if (operation) operations.set(`${operation.method} ${operation.path}`, operation)
     if (tool !== null) tools.add(tool)
   }
-  return { ...group, operations: [...operations.values()], tools: [...tools], count: countPlaces(whole) }
+  const message = messageWithPlaces(whole)
+  return { ...group, message, operations: [...operations.values()], tools: [...tools], count: countPlaces(whole) }
 }

@@ -1,8 +1,8 @@
 /** A comparison as workflow commands of GitHub Actions: each finding becomes an annotation of the contract in the pull request. */
-import type { Level } from '../../engine/index.ts'
+import { LEVELS, type Level } from '../../engine/index.ts'
 import { annotationOf } from './annotation.ts'
 import { detailLines, titleText } from './details.ts'
-import { incompleteLine, type ReportGroup } from './diff-report.ts'
+import { countText, incompleteLine, type ReportGroup } from './diff-report.ts'
 import { printable } from './printable.ts'
 import type { ReportContext } from './report.ts'
 
@@ -10,9 +10,9 @@ const COMMANDS: Readonly<Record<Level, string>> = { breaking: 'error', dangerous
 
 /** Every text of a contract stands within one command, on one line: none of it can become a command of its own. */
 export function renderGitHub({ report, documents, ignored }: ReportContext): string {
-  const { breaking, dangerous, info } = report.summary
   const left = ignored.length === 0 ? '' : `; ${ignored.length} ignored`
-  const summary = `${breaking} breaking, ${dangerous} dangerous, ${info} compatible${left}`
+  const counts = LEVELS.map((level) => countText(report.groups, level, level === 'info' ? 'compatible' : level))
+  const summary = `${counts.join(', ')}${left}`
   const incomplete = incompleteLine(report)
   const gaps = incomplete === null ? [] : [`::error title=incomplete::${data(printable(incomplete))}`]
   return `${[...gaps, ...report.groups.map((group) => commandOf(group, documents)), summary].join('\n')}\n`

@@ -1,6 +1,6 @@
 /** A comparison as Markdown for a pull request or a chat: groups, worst first (wire.md §3). */
 import { LEVELS, type Level, type Operation } from '../../engine/index.ts'
-import { incompleteLine, type DiffReport, type ReportGroup } from './diff-report.ts'
+import { countText, incompleteLine, type DiffReport, type ReportGroup } from './diff-report.ts'
 import { markdownCode, markdownText } from './printable.ts'
 
 const HEADINGS: Readonly<Record<Level, string>> = {
@@ -18,7 +18,7 @@ export function renderMarkdown(report: DiffReport): string {
   const lines = [
     '# Contract comparison',
     '',
-    `**${summary.breaking}** breaking, **${summary.dangerous}** dangerous, **${summary.info}** compatible. ` +
+    `${LEVELS.map((level) => boldCount(report, level)).join(', ')}. ` +
       `Hint: ${markdownCode(summary.decision_hint)}, semver ${markdownCode(summary.semver)}.`,
     '',
   ]
@@ -36,6 +36,10 @@ export function renderMarkdown(report: DiffReport): string {
   if (report.groups.length === 0)
     lines.push(`No change of meaning was found${summary.analysis_complete ? '' : ' in what was compared'}.`, '')
   return lines.join('\n')
+}
+
+function boldCount({ groups }: DiffReport, level: Level): string {
+  return countText(groups, level, HEADINGS[level].toLowerCase()).replace(/^\d+/, '**$&**')
 }
 
 interface Section {

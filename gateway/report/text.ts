@@ -1,7 +1,7 @@
 /** A comparison for a person at a terminal: groups, worst first, each with its place, why it breaks and how to mend it. */
 import { styleText } from 'node:util'
 import { LEVELS, type Level } from '../../engine/index.ts'
-import { incompleteLine, type DiffReport, type ReportGroup } from './diff-report.ts'
+import { countText, incompleteLine, type DiffReport, type ReportGroup } from './diff-report.ts'
 import { printable } from './printable.ts'
 
 export interface TextOptions {
@@ -41,7 +41,7 @@ function summaryLine({ summary, patterns, groups }: DiffReport, paint: Paint): s
   if (groups.length === 0)
     return `No change of meaning was found${summary.analysis_complete ? '' : ' in what was compared'}.`
   const counts = LEVELS.map((level) => {
-    const text = `${summary[level]} ${LEVEL_STYLES[level].title.toLowerCase()}`
+    const text = countText(groups, level, LEVEL_STYLES[level].title.toLowerCase())
     return summary[level] > 0 ? paint([LEVEL_STYLES[level].colour], text) : text
   })
   const named = patterns.length === 0 ? '' : `\nPatterns: ${patterns.map(printable).join(', ')}`

@@ -114,7 +114,7 @@ suite('GitHub annotations', () => {
     assert.match(lines[0] ?? '', /^::error file=new\.yaml,line=3,col=5,title=api-path-removed-without-deprecation::/)
     assert.match(lines[1] ?? '', /^::warning .*::gone: 50%25, <b> & "c" \(POST \/a\)%0AAt: /)
     assert.match(lines[2] ?? '', /^::notice /)
-    assert.equal(lines[3], '2 breaking, 1 dangerous, 1 compatible')
+    assert.equal(lines[3], '1 breaking (at 2 places), 1 dangerous, 1 compatible')
   })
 
   test('keep a contract or a file name from giving commands', () => {

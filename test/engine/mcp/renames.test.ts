@@ -6,7 +6,9 @@ import { sha256 } from '../../fakes/keys.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-const FORMS: Readonly<Record<string, (names: readonly string[], text: string) => Json>> = {
+type Form = 'mcp_manifest' | 'agent_tools'
+
+const FORMS: Readonly<Record<Form, (names: readonly string[], text: string) => Json>> = {
   mcp_manifest: (names, text) => ({
     tools: names.map((name) => ({ name, description: text, inputSchema: { type: 'object' } })),
   }),
@@ -19,15 +21,10 @@ const FORMS: Readonly<Record<string, (names: readonly string[], text: string) =>
 }
 
 /** Tools may be described otherwise at the same time: the name alone decides. */
-function found(type: string, before: readonly string[], after: readonly string[]): readonly string[] {
+function found(type: Form, before: readonly string[], after: readonly string[]): readonly string[] {
   const make = FORMS[type]
-  assert.ok(make)
   const [base, head] = [make(before, 'Looks things up.'), make(after, 'Finds pages on the web, with snippets.')]
-  const compared = compare(
-    { id: 't', type: type as 'mcp_manifest', before: JSON.stringify(base), after: JSON.stringify(head) },
-    {},
-    sha256,
-  )
+  const compared = compare({ id: 't', type, before: JSON.stringify(base), after: JSON.stringify(head) }, {}, sha256)
   assert.ok(compared.ok)
   return compared.value.groups
     .filter(({ rule }) => /^mcp-tool-(?:removed|renamed)$/.test(rule))
@@ -43,7 +40,7 @@ const SPELLINGS: readonly (readonly [string, string])[] = [
   ['search', 'Search'],
 ]
 
-for (const type of Object.keys(FORMS)) {
+for (const type of ['mcp_manifest', 'agent_tools'] as const) {
   suite(`a tool of ${type}`, () => {
     for (const [before, after] of SPELLINGS) {
       test(`that is spelled ${after} instead of ${before} is renamed, which breaks`, () => {
@@ -66,6 +63,12 @@ const DEFAULTS: readonly (readonly [string, Json])[] = [
   ['idempotentHint', { idempotentHint: false }],
   ['openWorldHint', { openWorldHint: true }],
 ]
+
+const manifest = (argument: Json, more: Json): string =>
+  JSON.stringify({
+    tools: [{ name: 'search', inputSchema: { type: 'object' }, ...more }],
+    prompts: [{ name: 'ask', arguments: [{ name: 'topic', ...argument }] }],
+  })
 
 suite('a default of MCP', () => {
   for (const [name, annotations] of DEFAULTS) {
@@ -93,11 +96,6 @@ suite('a default of MCP', () => {
   }
 
   test('of an argument and of how a tool is run is information at most', () => {
-    const manifest = (argument: Json, more: Json): string =>
-      JSON.stringify({
-        tools: [{ name: 'search', inputSchema: { type: 'object' }, ...more }],
-        prompts: [{ name: 'ask', arguments: [{ name: 'topic', ...argument }] }],
-      })
     const [silent, stated] = [
       manifest({}, {}),
       manifest({ required: false }, { execution: { taskSupport: 'forbidden' } }),

@@ -1,0 +1,95 @@
+/** `preflight rules`: every rule with its coordinates and its level, for policies, ignore lists and `--level`. */
+import { ARTIFACT_TYPES, formatOf, LEVELS, ruleTable } from '../../engine/index.ts'
+import { markdownText, printable } from '../report/printable.ts'
+import { EXIT, UsageError, type Arguments, type Command, type ExitCode } from './command.ts'
+import type { CommandIo } from './io.ts'
+
+const FORMS = ['text', 'json', 'markdown'] as const
+
+/** The columns of a rule: what policies and reports know it by. */
+const COLUMNS = ['rule', 'level', 'format', 'area', 'kind', 'action', 'effect', 'direction', 'description'] as const
+
+type Row = Readonly<Record<(typeof COLUMNS)[number], string>>
+
+export const rulesCommand: Command = {
+  name: 'rules',
+  summary: 'List the rules of a comparison with their coordinates and levels.',
+  operands: '[PATTERN]',
+  operandCount: [0, 1],
+  options: [
+    { name: 'format', value: 'FORMAT', allowed: FORMS, help: 'How to write the list; text unless told.' },
+    { name: 'type', value: 'TYPE', allowed: ARTIFACT_TYPES, help: 'Only rules of this kind of contract.' },
+    { name: 'level', value: 'LEVEL', allowed: LEVELS, help: 'Only rules of this level.' },
+  ],
+  notes: [
+    'PATTERN: part of an id, * for any characters.',
+    '',
+    'Examples:',
+    '  preflight rules --type openapi --level breaking',
+    "  preflight rules 'api-security-*' --format json",
+    '',
+    'Exit codes: 0 listed, 2 usage, or no rule matches.',
+  ].join('\n'),
+  run: runRules,
+}
+
+function runRules(args: Arguments, io: CommandIo): Promise<ExitCode> {
+  const rows = selectedRows(args)
+  if (rows.length === 0) throw new UsageError('no rule matches; preflight rules lists all of them')
+  const form = FORMS.find((known) => known === args.value('format')) ?? 'text'
+  io.stdout.write(RENDERERS[form](rows))
+  return Promise.resolve(EXIT.good)
+}
+
+function selectedRows(args: Arguments): readonly Row[] {
+  const pattern = args.operands[0] ?? ''
+  const [type, level] = [args.value('type'), args.value('level')]
+  return ruleTable()
+    .filter((rule) => matches(rule.id, pattern) && (level === undefined || rule.level === level))
+    .map(({ id, level: own, area, kind, action, effect, direction, description }) => {
+      const format = formatOf(id) ?? ''
+      return { rule: id, level: own, format, area, kind, action, effect, direction, description }
+    })
+    .filter(({ format }) => type === undefined || format === type)
+}
+
+/** Without `*` any part of the id; the parts between stars in their order, so that no pattern can be slow. */
+function matches(id: string, pattern: string): boolean {
+  if (!pattern.includes('*')) return id.includes(pattern)
+  const parts = pattern.split('*')
+  const [first = '', last = ''] = [parts[0], parts.at(-1)]
+  if (!id.startsWith(first) || !id.endsWith(last) || id.length < first.length + last.length) return false
+  let from = first.length
+  for (const part of parts.slice(1, -1)) {
+    const at = id.indexOf(part, from)
+    if (at === -1) return false
+    from = at + part.length
+  }
+  return from <= id.length - last.length
+}
+
+const RENDERERS: Readonly<Record<(typeof FORMS)[number], (rows: readonly Row[]) => string>> = {
+  text: textOf,
+  json: (rows) => `${JSON.stringify({ rules: rows }, null, 2)}\n`,
+  markdown: markdownOf,
+}
+
+function textOf(rows: readonly Row[]): string {
+  const names = COLUMNS.filter((name) => name !== 'description')
+  const widths = names.map((name) => Math.max(name.length, ...rows.map((row) => row[name].length)))
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+      .join('  ')
+      .trimEnd()
+  return `${[line(names), ...rows.map((row) => line(names.map((name) => printable(row[name]))))].join('\n')}\n`
+}
+
+function markdownOf(rows: readonly Row[]): string {
+  const heading = [tableLine(COLUMNS), tableLine(COLUMNS.map(() => '---'))]
+  return `${[...heading, ...rows.map((row) => tableLine(COLUMNS.map((name) => markdownText(row[name]))))].join('\n')}\n`
+}
+
+function tableLine(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`
+}
