@@ -75,7 +75,8 @@ async function start(
   const warmUp = createWarmUp({ settings: live.current, road: entrances.proxy.road, logger })
   const isLoading = () => warmUp.isRunning()
   const checks = readinessChecks({ isServing: () => isServing, isLoading, live, store, keys, monitoring, now })
-  const listeners = { ...entrances, admin: createAdmin({ checks, metrics, logger }) }
+  const headTimeoutMs = config.limits.head_timeout * 1000
+  const listeners = { ...entrances, admin: createAdmin({ checks, metrics, logger, headTimeoutMs }) }
   const addresses = await openListeners(listeners, config, closers, ownPorts)
   const reloading = startReloading({ live, keys, dataDir: state.dataDir, metrics, logger })
   warn(live, state, logger)

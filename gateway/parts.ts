@@ -5,6 +5,7 @@ import type { GrpcAuthz, GrpcAuthzDeps } from './authz/grpc.ts'
 import { createHttpAuthz } from './authz/http.ts'
 import { createBaselines, type Baselines } from './baselines/baselines.ts'
 import { startWatcher, type Watcher } from './baselines/watcher.ts'
+import { bodyPace, createBodies } from './bodies.ts'
 import { createBreakGlass, type BreakGlass } from './break-glass/break-glass.ts'
 import type { LiveSettings } from './config/live.ts'
 import { createConsumerObserver, type ConsumerObserver } from './consumers/observer.ts'
@@ -37,6 +38,7 @@ export interface PartsOptions {
 
 /** What decides and watches, whatever the road a call or question came by. */
 export interface Deciding {
+  readonly memory: MemoryBudget
   readonly inputs: InputKeeper
   readonly consumers: ConsumerObserver
   readonly flow: Flow
@@ -72,7 +74,7 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
   const breakGlass = createBreakGlass({ store, metrics, logger, now })
   closers.push(() => breakGlass.close())
   await breakGlass.start()
-  return { inputs, consumers, flow, monitoring, baselines, watcher, breakGlass }
+  return { memory, inputs, consumers, flow, monitoring, baselines, watcher, breakGlass }
 }
 
 /** @param ownPorts ports of this gateway's own listeners, which are never a destination */
@@ -84,9 +86,11 @@ export async function createEntrances(
   const { store, keys, dataDir } = state
   const settings = live.current
   const { config } = settings()
-  const { flow, baselines, consumers, monitoring, breakGlass } = deciding
+  const { memory, flow, baselines, consumers, monitoring, breakGlass } = deciding
   const authorities = createAuthorities({ dataDir, ca: config.tls.ca, now })
-  const shared = { settings, flow, store, keys, baselines, monitoring, breakGlass, authorities, metrics, logger, now }
+  const bodies = createBodies(memory, () => bodyPace(settings().config.limits))
+  const judging = { settings, flow, store, keys, baselines, monitoring, breakGlass, bodies }
+  const shared = { ...judging, authorities, metrics, logger, now }
   const proxy = createProxy({ ...shared, consumers, ownPorts: () => ownPorts })
   const told = {
     receiptChanged: (decisionId: string) => proxy.receiptChanged(decisionId),

@@ -1,6 +1,8 @@
 /** Answers on connections whose bytes the HTTP parser does not take for a request: what is wrong, in the form of every other error. */
 import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { discardRest } from './discard-rest.ts'
 import { ERRORS, type ErrorCode } from './errors.ts'
 import { STATUS_CODES } from './node-http.ts'
 
@@ -51,19 +53,36 @@ export function refuseUnreadable(
   return fault
 }
 
-/** By the code of the error; the others are told as no valid HTTP. */
-const FAULTS: Readonly<Record<string, (error: ParserError, maxHeadBytes: number) => Fault>> = {
-  HPE_HEADER_OVERFLOW: ({ rawPacket }, maxHeadBytes) =>
-    plain(isWithinTarget(rawPacket, maxHeadBytes) ? 'URI_TOO_LONG' : 'HEADERS_TOO_LARGE'),
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: () => ({
-    code: 'PAYLOAD_TOO_LARGE',
-    message: 'The extensions of a chunk are larger than the limit.',
-  }),
-  ERR_HTTP_REQUEST_TIMEOUT: () => plain('REQUEST_TIMEOUT'),
+/** Answers a request that the parser could read and the listener does not take; its connection is closed after the answer. */
+export function refuseRequest(request: IncomingMessage, response: ServerResponse, fault: Fault): void {
+  const correlationId = randomUUID()
+  const body = faultBody(fault, correlationId)
+  response.writeHead(ERRORS[fault.code].status, {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    'X-Correlation-ID': correlationId,
+    Connection: 'close',
+  })
+  response.end(body)
+  discardRest(request)
 }
 
+/** By the code of the error; the others are told as no valid HTTP. */
+const FAULTS: ReadonlyMap<string, (error: ParserError, maxHeadBytes: number) => Fault> = new Map([
+  [
+    'HPE_HEADER_OVERFLOW',
+    ({ rawPacket }: ParserError, maxHeadBytes: number) =>
+      plain(isWithinTarget(rawPacket, maxHeadBytes) ? 'URI_TOO_LONG' : 'HEADERS_TOO_LARGE'),
+  ],
+  [
+    'HPE_CHUNK_EXTENSIONS_OVERFLOW',
+    (): Fault => ({ code: 'PAYLOAD_TOO_LARGE', message: 'The extensions of a chunk are larger than the limit.' }),
+  ],
+  ['ERR_HTTP_REQUEST_TIMEOUT', () => plain('REQUEST_TIMEOUT')],
+])
+
 function faultOf(error: ParserError, maxHeadBytes: number): Fault {
-  const known = FAULTS[error.code ?? '']
+  const known = FAULTS.get(error.code ?? '')
   if (known !== undefined) return known(error, maxHeadBytes)
   return { code: 'INVALID_INPUT', message: `The request is not valid HTTP/1.1${inWords(error.reason)}.` }
 }
@@ -88,10 +107,14 @@ function inWords(reason: string | undefined): string {
   return reason === undefined ? ', or it broke off' : `: ${reason.charAt(0).toLowerCase()}${reason.slice(1)}`
 }
 
-function answerText({ code, message }: Fault): string {
-  const { status } = ERRORS[code]
+function faultBody({ code, message }: Fault, correlationId: string): string {
+  return JSON.stringify({ error: code, message, correlation_id: correlationId })
+}
+
+function answerText(fault: Fault): string {
+  const { status } = ERRORS[fault.code]
   const correlationId = randomUUID()
-  const body = JSON.stringify({ error: code, message, correlation_id: correlationId })
+  const body = faultBody(fault, correlationId)
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     'Content-Type: application/json; charset=utf-8',

@@ -6,7 +6,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 
 export interface UnusedConnections {
-  /** For requests that reach their taker by another way than `request`. */
+  /** For requests that reach their handler by another event than `request`. */
   use(request: Pick<IncomingMessage, 'socket'>): void
   /** Breaks them off; nothing is under way on them. */
   close(): void
@@ -22,7 +22,6 @@ export function watchUnusedConnections(server: Server): UnusedConnections {
     socket.once('close', () => unused.delete(socket))
   })
   server.on('request', use)
-  server.on('checkContinue', use)
   return {
     use,
     close: () => {

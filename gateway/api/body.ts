@@ -1,6 +1,6 @@
 /** The body of a request: bytes up to the limit, then JSON with one reading only. Whatever else comes is a clear refusal. */
 import type { IncomingMessage } from 'node:http'
-import { BytePieces } from '../byte-pieces.ts'
+import type { Bodies, BodyFault } from '../bodies.ts'
 import { GatewayError } from '../errors.ts'
 import type { Flow } from '../flow/flow.ts'
 
@@ -11,15 +11,18 @@ export interface BodyOptions {
   /** No body at all is as good as `{}`. */
   readonly optional: boolean
   readonly readJson: Flow['readJson']
+  readonly bodies: Bodies
+  /** The answer is out, or the client has disconnected: the body is needed no more. */
+  readonly signal: AbortSignal
 }
 
-/** @throws GatewayError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or INVALID_INPUT with line and column. */
+/** @throws GatewayError UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, OVERLOADED or INVALID_INPUT with line and column. */
 export async function readJsonBody(request: IncomingMessage, options: BodyOptions): Promise<unknown> {
   const hasBody =
     request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0
   if (!hasBody && options.optional) return {}
   if (hasBody) requireJson(request)
-  const bytes = hasBody ? await readBytes(request, options.limit) : Buffer.alloc(0)
+  const bytes = hasBody ? await readBytes(request, options) : Buffer.alloc(0)
   if (bytes.length === 0) {
     throw invalid('The body is empty; a JSON object is expected.')
   }
@@ -52,26 +55,22 @@ function requireJson({ headers }: IncomingMessage): void {
   }
 }
 
-async function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
-  const tooLarge = () => new GatewayError('PAYLOAD_TOO_LARGE', `The body is larger than the limit of ${limit} bytes.`)
-  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge()
-  const pieces = new BytePieces()
-  let size = 0
-  // Not `for await`: leaving that loop destroys the request, and with it the answer's connection.
-  await new Promise<void>((resolve, reject) => {
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      if (size <= limit) pieces.add(chunk)
-      else {
-        request.removeAllListeners('data')
-        reject(tooLarge())
-      }
-    })
-    request.on('end', resolve)
-    request.on('error', (error) => reject(new GatewayError('INVALID_INPUT', 'The body broke off.', { cause: error })))
-    request.on('close', () => {
-      if (!request.complete) reject(new GatewayError('INVALID_INPUT', 'The body broke off.'))
-    })
-  })
-  return pieces.whole()
+const FAULTS: Readonly<Record<BodyFault, (limit: number) => GatewayError>> = {
+  too_large: (limit) => new GatewayError('PAYLOAD_TOO_LARGE', `The body is larger than the limit of ${limit} bytes.`),
+  too_slow: () =>
+    new GatewayError('REQUEST_TIMEOUT', 'The body did not come in time.', { headers: { Connection: 'close' } }),
+  overloaded: () =>
+    new GatewayError('OVERLOADED', 'The bodies of other requests take all the memory there is for them.', {
+      headers: { 'Retry-After': '1' },
+    }),
+  aborted: () => new GatewayError('INVALID_INPUT', 'The body broke off.'),
+}
+
+async function readBytes(request: IncomingMessage, { limit, bodies, signal }: BodyOptions): Promise<Buffer> {
+  const read = await bodies.read(request, limit)
+  if (!read.ok) throw FAULTS[read.why](limit)
+  const { body } = read
+  if (signal.aborted) bodies.release(body)
+  else signal.addEventListener('abort', () => bodies.release(body), { once: true })
+  return body
 }

@@ -1,5 +1,6 @@
 /** What the API listener is built from: everything with a life of its own is handed in, so that tests can hand in fakes. */
 import type { Baselines } from '../baselines/baselines.ts'
+import type { Bodies } from '../bodies.ts'
 import type { BreakGlass } from '../break-glass/break-glass.ts'
 import type { Flow } from '../flow/flow.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
@@ -21,6 +22,7 @@ export interface ApiDeps {
   readonly baselines: Pick<Baselines, 'list' | 'view' | 'promote' | 'registered'>
   readonly authorities: Pick<Authorities, 'bundle'>
   readonly scm: ScmAccess
+  readonly bodies: Bodies
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */

@@ -68,7 +68,7 @@ async function run({ route, params, url }: RouteMatch, inbound: Inbound, deps: D
   }
   if (route.counted === true && caller !== null) throttle(caller.hash, settings.config.rate.per_minute)
   const query = checkQuery(route.query, url.searchParams)
-  const body = await readBody(request, route, caller, deps)
+  const body = await readBody(inbound, route, caller, deps)
   checkBody(route, body, settings)
   const exchange: Exchange = {
     settings,
@@ -91,10 +91,10 @@ async function run({ route, params, url }: RouteMatch, inbound: Inbound, deps: D
 const STRANGERS_BODY = 4 * 1024 * 1024
 
 async function readBody(
-  request: IncomingMessage,
+  { request, signal }: Inbound,
   route: Route,
   caller: ApiKey | null,
-  { settings, flow }: DispatchDeps,
+  { settings, flow, bodies }: DispatchDeps,
 ): Promise<unknown> {
   if (route.body === undefined) return undefined
   const { request_body: limit } = settings().config.limits
@@ -102,6 +102,8 @@ async function readBody(
     limit: caller === null ? Math.min(limit, STRANGERS_BODY) : limit,
     optional: route.bodyOptional === true,
     readJson: (bytes) => flow.readJson(bytes),
+    bodies,
+    signal,
   })
 }
 

@@ -1,11 +1,10 @@
 /** The API listener: takes requests off the wire, hands them to what serves them, drains on close. */
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createHttpListener } from '../http-listener.ts'
 import { serving } from '../judging.ts'
 import { listenOn } from '../listen.ts'
-import { createServer, maxHeaderSize } from '../node-http.ts'
 import type { HttpAuthz } from '../authz/http.ts'
-import { refuseUnreadable } from '../unreadable-request.ts'
 import { watchUnusedConnections, type UnusedConnections } from '../unused-connections.ts'
 import type { ApiDeps } from './deps.ts'
 import type { Serve } from './serving.ts'
@@ -34,7 +33,8 @@ export function createApi(deps: ApiDeps, authz: HttpAuthz | null = null): Api {
     }
     void loaded(request, response)
   }
-  const server = createServer((request, response) => {
+  const headTimeoutMs = deps.settings().config.limits.head_timeout * 1000
+  const server = createHttpListener({ headTimeoutMs }, (request, response) => {
     open += 1
     response.once('close', () => {
       open -= 1
@@ -43,8 +43,6 @@ export function createApi(deps: ApiDeps, authz: HttpAuthz | null = null): Api {
     else serve(request, response)
   })
   const unused = watchUnusedConnections(server)
-  // What the parser refuses never becomes a request.
-  server.on('clientError', (error, socket) => void refuseUnreadable(error, socket, maxHeaderSize, false))
   return {
     listen: (host, port) => listenOn(server, host, port),
     openRequests: () => open,

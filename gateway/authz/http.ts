@@ -4,10 +4,10 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { ERRORS } from '../errors.ts'
+import { ERRORS, type ErrorCode } from '../errors.ts'
 import type { Answer } from '../intercept/action.ts'
 import { jsonAnswer } from '../intercept/refusal.ts'
-import { SHORT_BODY } from '../proxy/body.ts'
+import { SHORT_BODY, type BodyFault } from '../bodies.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { FORWARDED_PATH, forwardedRequest, isForwarded, statesMethod } from './forwarded.ts'
@@ -37,7 +37,7 @@ export function createHttpAuthz(deps: HttpAuthzDeps): HttpAuthz {
       const correlationId = correlationIdOf(request)
       try {
         const read = await deps.road.bodies.read(request, deps.settings().config.limits.proxied_body)
-        if (!read.ok) return unread(read.why === 'overloaded' ? 503 : 413, response, correlationId)
+        if (!read.ok) return unread(UNREAD[read.why], response, correlationId)
         const { body } = read
         if (body.length > SHORT_BODY) response.once('close', () => deps.road.bodies.release(body))
         const question = questionOf(request, body, correlationId)
@@ -111,8 +111,17 @@ function sendDenial({ status, headers, body }: Answer, own: readonly string[], r
   response.end(body)
 }
 
-function unread(status: 413 | 503, response: ServerResponse, correlationId: string): void {
-  response.writeHead(status, { 'X-Correlation-ID': correlationId, 'Content-Length': '0', Connection: 'close' }).end()
+const UNREAD = {
+  too_large: 'PAYLOAD_TOO_LARGE',
+  too_slow: 'REQUEST_TIMEOUT',
+  aborted: 'REQUEST_TIMEOUT',
+  overloaded: 'OVERLOADED',
+} as const satisfies Readonly<Record<BodyFault, ErrorCode>>
+
+function unread(code: ErrorCode, response: ServerResponse, correlationId: string): void {
+  const { status, message } = ERRORS[code]
+  const answer = jsonAnswer(status, { error: code, message, correlation_id: correlationId })
+  sendDenial(answer, ['Preflight-Action', 'STOP', 'X-Correlation-ID', correlationId, 'Connection', 'close'], response)
 }
 
 function waitingOf(response: ServerResponse) {

@@ -37,8 +37,8 @@ export const RESTART_SECTIONS = [
   'tls',
 ] as const
 
-/** Built once too, in sections that otherwise change live. */
-export const RESTART_LEAF = 'limits.queue'
+/** Members of `limits` that are built in once too, while the rest of the section changes live. */
+export const RESTART_LIMITS = ['queue', 'head_timeout'] as const
 
 export const CONFIG_LEAVES: readonly ConfigLeaf[] = leavesOf(configInputSchema, '', false)
 
@@ -72,7 +72,8 @@ function leaf(schema: JsonSchema, path: string, isInList: boolean): ConfigLeaf {
     default: schema.default,
     description: schema.description ?? '',
     restart:
-      path === RESTART_LEAF || RESTART_SECTIONS.some((section) => path === section || path.startsWith(`${section}.`)),
+      RESTART_LIMITS.some((name) => path === `limits.${name}`) ||
+      RESTART_SECTIONS.some((section) => path === section || path.startsWith(`${section}.`)),
     schema,
   }
 }

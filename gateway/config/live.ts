@@ -8,7 +8,7 @@ import { ok } from '../../engine/base.ts'
 import type { CompiledPolicy, Result } from '../../engine/index.ts'
 import type { CurrentSettings, Settings } from '../settings.ts'
 import { consumersFile, readConsumersFile } from './consumers.ts'
-import { RESTART_LEAF, RESTART_SECTIONS } from './leaves.ts'
+import { RESTART_LIMITS, RESTART_SECTIONS } from './leaves.ts'
 import { loadConfig, type ConfigSource, type LoadedConfig } from './load.ts'
 import { ConfigError, type Mistake } from './mistake.ts'
 import { loadPolicy } from './policy.ts'
@@ -165,9 +165,10 @@ function filesOf({ configuration, policyFile, consumersFile: further }: Loaded):
 /** The new configuration with the old value of everything that takes a restart. */
 function keepFixed(old: Config, next: Config): { readonly config: Config; readonly restart: readonly string[] } {
   const sections = RESTART_SECTIONS.filter((section) => !isDeepStrictEqual(old[section], next[section]))
-  const restart = old.limits.queue === next.limits.queue ? sections : [...sections, RESTART_LEAF]
+  const fixed = RESTART_LIMITS.filter((name) => old.limits[name] !== next.limits[name])
+  const restart = [...sections, ...fixed.map((name) => `limits.${name}`)]
   const { data_dir, listen, store, ledger, monitoring, analysis, tls } = old
-  const limits = Object.freeze({ ...next.limits, queue: old.limits.queue })
+  const limits = Object.freeze({ ...next.limits, queue: old.limits.queue, head_timeout: old.limits.head_timeout })
   return {
     config: Object.freeze({ ...next, data_dir, listen, store, ledger, monitoring, analysis, tls, limits }),
     restart,

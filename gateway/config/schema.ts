@@ -111,6 +111,13 @@ export const Config = Type.Object(
         aliases: integer(1000, 'YAML aliases in a document'),
         expansion: integer(20, 'Growth of a document by its aliases'),
         proxied_body: integer(8 * 1024 * 1024, 'Body of an intercepted call that must be read, bytes'),
+        head_timeout: seconds(30, 'The head of a request arrives within this, on every listener', 0.05),
+        body_timeout: seconds(300, 'A body that must be read arrives whole within this, on every listener', 0.05),
+        body_rate: integer(
+          1024,
+          'Least average rate of a body that must be read, bytes a second; counts after the first 10 seconds',
+          0,
+        ),
         analysis: seconds(60, 'Comparing one artifact'),
         held_calls: integer(100, 'Calls held for an approval at the same time; further ones are answered at once', 0),
         connections: integer(

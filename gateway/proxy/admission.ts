@@ -7,6 +7,7 @@ import { EGRESS_ROUTE } from '../config/egress-checks.ts'
 import type { RouteConfig } from '../config/route.ts'
 import type { Egress } from '../egress/policy.ts'
 import { originOf } from '../egress/authority.ts'
+import { expectationProblem } from '../http-listener.ts'
 import type { Caller, Recogniser } from '../intercept/action.ts'
 import type { Settings } from '../settings.ts'
 import type { Store } from '../store/store.ts'
@@ -42,7 +43,10 @@ export function admit(trip: Trip, arrival: Arrival, deps: AdmissionDeps): Promis
   const { request } = trip
   const excess = sizeProblem(request.url ?? '', request.rawHeaders)
   if (excess !== null) return sendError(trip, excess)
-  const problem = versionProblem(request.httpVersion) ?? headProblem(request.rawHeaders, request.headers)
+  const problem =
+    versionProblem(request.httpVersion) ??
+    headProblem(request.rawHeaders, request.headers) ??
+    expectationProblem(request)
   if (problem !== null) return sendError(trip, 'INVALID_INPUT', problem)
   const destination = destinationOf(request, arrival)
   if (destination.kind === 'refused') return sendError(trip, destination.code, destination.message)

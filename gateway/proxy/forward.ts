@@ -3,7 +3,7 @@ import { EgressDenied, type EgressDenial } from '../egress/policy.ts'
 import type { AnswerWatcher, Call, Recogniser } from '../intercept/action.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { SHORT_BODY, type Bodies, type ReadBody } from './body.ts'
+import { SHORT_BODY, type Bodies, type ReadBody } from '../bodies.ts'
 import { startExchange, type Exchange, type ExchangeEnd } from './exchange.ts'
 import { isGrpc } from './grpc.ts'
 import { attachedTokens, sentHead, takesTrailers, type SentHead } from './headers.ts'
@@ -49,6 +49,8 @@ export async function forward(
 ): Promise<ExchangeEnd> {
   const reading = call.body === null && trip.upgrade === null ? readShortBody(trip, deps) : null
   const read = reading === null ? null : await reading
+  // Nothing of the call has gone out: the exchange finds the client disconnected.
+  if (read?.ok === false) trip.request.destroy()
   const body = read?.ok === true ? read.body : call.body
   const exchange = startExchange({
     dispatcher: deps.upstreams.dispatcherOf(call, trip.upgrade !== null),

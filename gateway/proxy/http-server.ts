@@ -5,8 +5,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { createBoundedServer } from '../http-listener.ts'
 import { listenOn } from '../listen.ts'
-import { createServer } from '../node-http.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { refuseUnreadable, type ParserError } from '../unreadable-request.ts'
 import { watchUnusedConnections } from '../unused-connections.ts'
@@ -41,26 +41,24 @@ export interface HttpServer {
 
 /** Longer than the usual client's, so that the client is the one to close an idle connection. */
 const KEEP_ALIVE_MS = 75_000
-const HEAD_TIMEOUT_MS = 30_000
 /** A receipt and its envelope in header fields take up to 16 KiB together, beside all that a request has to say. */
 const MAX_HEAD_BYTES = 32 * 1024
 
 const IN_THE_OPEN: Arrival = { kind: 'listener' }
 const PLAIN: Asks = { expectsContinue: false, upgrade: null }
 
-export function createHttpServer(taker: RequestTaker, logger: Logger): HttpServer {
-  const server = createServer({
+/** @param headTimeoutMs longest time for the head of a request */
+export function createHttpServer(taker: RequestTaker, headTimeoutMs: number, logger: Logger): HttpServer {
+  const server = createBoundedServer({
     keepAliveTimeout: KEEP_ALIVE_MS,
-    headersTimeout: HEAD_TIMEOUT_MS,
-    // A large upload may take as long as it takes.
-    requestTimeout: 0,
+    headTimeoutMs,
     maxHeaderSize: MAX_HEAD_BYTES,
     insecureHTTPParser: false,
     shouldUpgradeCallback: isUpgrade,
   })
   // One more than are taken, so that what is too much is seen: beyond it fields would be dropped in silence.
   server.maxHeadersCount = MAX_FIELDS + 1
-  const http2 = createHttp2Front()
+  const http2 = createHttp2Front(headTimeoutMs)
   /** Connections reach the server of HTTP/1 once they are known to speak it. */
   const takers = server.rawListeners('connection')
   server.removeAllListeners('connection')
@@ -80,7 +78,7 @@ export function createHttpServer(taker: RequestTaker, logger: Logger): HttpServe
   const takeConnection = async (socket: Socket): Promise<void> => {
     const broken = (): void => void socket.destroy()
     socket.on('error', broken)
-    const version = await readPreface(socket, HEAD_TIMEOUT_MS)
+    const version = await readPreface(socket, headTimeoutMs)
     socket.off('error', broken)
     if (version === null || socket.destroyed) return broken()
     if (version === 'http2') return speakHttp2(socket)
@@ -96,9 +94,15 @@ export function createHttpServer(taker: RequestTaker, logger: Logger): HttpServe
     taker.request(request, response, arrivalOf(request.socket), asks)
   }
   server.on('request', (request, response) => take(request, response, PLAIN))
-  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) =>
-    take(request, response, { ...PLAIN, expectsContinue: true }),
-  )
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    unused.use(request)
+    take(request, response, { ...PLAIN, expectsContinue: true })
+  })
+  // Admission refuses it, in the form of every other refusal.
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    unused.use(request)
+    take(request, response, PLAIN)
+  })
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     unused.use(request)
     const upgrade = takeUpgrade(request, socket, head)

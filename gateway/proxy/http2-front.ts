@@ -3,7 +3,13 @@
  * every request passes the same parser, the same checks and the same road. Frames and flow control stay here.
  */
 import type { ClientRequest, IncomingMessage } from 'node:http'
-import type { Http2Session, IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2'
+import type {
+  Http2Session,
+  IncomingHttpHeaders,
+  OutgoingHttpHeaders,
+  ServerHttp2Session,
+  ServerHttp2Stream,
+} from 'node:http2'
 import { duplexPair, type Duplex } from 'node:stream'
 import type { Socket } from 'node:net'
 import { request as http1Request } from '../node-http.ts'
@@ -23,10 +29,13 @@ export interface Http2Front {
 /** As for connections of HTTP/1.1. */
 const IDLE_MS = 75_000
 const MAX_STREAMS = 100
+/** For a client to take in that its session is closed. */
+const CLOSE_MS = 1000
 /** Beyond what HTTP/1.1 takes, so that the refusal is made there, in the same form. */
 const MAX_FIELD_LINES = 2 * MAX_FIELDS
 
-export function createHttp2Front(): Http2Front {
+/** @param headTimeoutMs longest time until the head of the first request */
+export function createHttp2Front(headTimeoutMs: number): Http2Front {
   const sessions = new Set<Http2Session>()
   return {
     take(connection, serve) {
@@ -40,10 +49,11 @@ export function createHttp2Front(): Http2Front {
       // A client that breaks the rules or the connection ends its own session, and nothing else.
       session.on('error', () => session.destroy())
       session.on('close', () => sessions.delete(session))
-      session.setTimeout(IDLE_MS, () => session.close())
+      const idle = watchIdle(session, headTimeoutMs)
       // There is no half of a connection in HTTP/2: a client that ends its side has gone, and its calls with it.
       connection.on('end', () => session.destroy())
       session.on('stream', (stream, headers, _flags, raw) => {
+        idle.begin(stream)
         const passage = { peer: connection.remoteAddress, serve }
         takeStream(stream, headers, rawFields(raw), passage)
       })
@@ -55,6 +65,31 @@ export function createHttp2Front(): Http2Front {
     },
     close() {
       for (const session of sessions) session.destroy()
+    },
+  }
+}
+
+/**
+ * Closes a session without requests. Counts from the last request, whatever arrives meanwhile: pings, or the frames of a head
+ * that never ends, must not keep a connection open.
+ */
+function watchIdle(session: ServerHttp2Session, firstMs: number): { begin(stream: ServerHttp2Stream): void } {
+  let open = 0
+  let timer: NodeJS.Timeout
+  const end = (): void => {
+    session.close()
+    timer = setTimeout(() => session.destroy(), CLOSE_MS).unref()
+  }
+  timer = setTimeout(end, firstMs).unref()
+  session.once('close', () => clearTimeout(timer))
+  return {
+    begin(stream) {
+      open += 1
+      clearTimeout(timer)
+      stream.once('close', () => {
+        open -= 1
+        if (open === 0 && !session.closed) timer = setTimeout(end, IDLE_MS).unref()
+      })
     },
   }
 }

@@ -79,6 +79,7 @@ export function createProxy(deps: ProxyDeps): Proxy {
         void takeConnect(request, socket, head, { ...connections, isNested }).finally(() => pending.delete(socket))
       },
     },
+    settings().config.limits.head_timeout * 1000,
     deps.logger,
   )
   const breakOff = (): void => {

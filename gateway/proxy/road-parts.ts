@@ -1,6 +1,7 @@
 /** What the road is made of, put together once: shared by every listener that calls come in by, and by the listeners of ext_authz. */
 import { LRUCache } from 'lru-cache'
 import type { Baselines, BaselinesDeps } from '../baselines/baselines.ts'
+import type { Bodies } from '../bodies.ts'
 import type { BreakGlass } from '../break-glass/break-glass.ts'
 import type { ConsumerObserver } from '../consumers/observer.ts'
 import type { Flow } from '../flow/flow.ts'
@@ -12,7 +13,6 @@ import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Monitoring } from '../telemetry/monitoring.ts'
 import { createValidator, type Validator } from '../validation/validator.ts'
-import { createBodies } from './body.ts'
 import { recordCallDenial } from './egress-record.ts'
 import type { Exchange } from './exchange.ts'
 import type { ReceiptGateDeps } from './receipt-gate.ts'
@@ -33,6 +33,8 @@ export interface RoadPartsDeps {
   readonly consumers: Pick<ConsumerObserver, 'note'>
   readonly breakGlass: Pick<BreakGlass, 'use' | 'isOpen'>
   readonly monitoring: Pick<Monitoring, 'open' | 'tell'>
+  /** Shared with the other listeners. */
+  readonly bodies: Bodies
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */
@@ -69,7 +71,7 @@ export function buildRoad(deps: RoadPartsDeps, upstreams: Upstreams, tunnels: Tu
     store: deps.store,
     monitoring: deps.monitoring,
     upstreams,
-    bodies: createBodies(() => settings().config.limits.proxied_body * BODIES_AT_ONCE),
+    bodies: deps.bodies,
     tunnels,
     standing: new Set<Exchange>(),
     egressDenied: (call, denial) => recordCallDenial(call, denial, deps),
@@ -78,9 +80,6 @@ export function buildRoad(deps: RoadPartsDeps, upstreams: Upstreams, tunnels: Tu
     now,
   }
 }
-
-/** Of the greatest length that is taken; of shorter ones there may be more. */
-const BODIES_AT_ONCE = 32
 
 const MAX_FINGERPRINTS = 1000
 

@@ -15,7 +15,7 @@ import type {
 } from '../intercept/action.ts'
 import type { Recognisers } from '../intercept/recognisers.ts'
 import type { ExecutionResult } from '../telemetry/events.ts'
-import { SHORT_BODY, type ReadBody } from './body.ts'
+import { SHORT_BODY, type BodyFault } from '../bodies.ts'
 import type { ExchangeEnd } from './exchange.ts'
 import { forward, headOf, type ForwardDeps, type Passage } from './forward.ts'
 import { callerOn } from './proxy-auth.ts'
@@ -89,25 +89,23 @@ async function withBody(call: Call, trip: Trip, recogniser: Recogniser, deps: Ro
   return { ...call, body: read.body }
 }
 
-function refuseBody(
-  trip: Trip,
-  head: CallHead,
-  why: Extract<ReadBody, { readonly ok: false }>['why'],
-  recogniser: Recogniser,
-  { metrics }: RoadDeps,
-): void {
+function refuseBody(trip: Trip, head: CallHead, why: BodyFault, recogniser: Recogniser, { metrics }: RoadDeps): void {
   const { name: route } = head.route
   if (why === 'aborted') return metrics.count('preflight_client_aborts_total', { route })
   metrics.count('preflight_calls_total', { route, outcome: 'refused' })
-  const limit = trip.settings.config.limits.proxied_body
-  const tooLarge = `A call on this route must be read to be judged, and is refused past ${limit} bytes.`
-  const fault =
-    why === 'overloaded'
-      ? ({ code: 'OVERLOADED', message: NO_ROOM, headers: ['Retry-After', '1'] } as const)
-      : ({ code: 'PAYLOAD_TOO_LARGE', message: tooLarge } as const)
-  sendFault(trip, fault, recogniser, { headers: head.headers, body: null })
+  sendFault(trip, bodyFault(why, trip), recogniser, { headers: head.headers, body: null })
 }
 
+function bodyFault(why: Exclude<BodyFault, 'aborted'>, { settings }: Trip) {
+  if (why === 'overloaded') return { code: 'OVERLOADED', message: NO_ROOM, headers: ['Retry-After', '1'] } as const
+  if (why === 'too_slow')
+    return { code: 'REQUEST_TIMEOUT', message: TOO_SLOW, headers: ['Connection', 'close'] } as const
+  const limit = settings.config.limits.proxied_body
+  const message = `A call on this route must be read to be judged, and is refused past ${limit} bytes.`
+  return { code: 'PAYLOAD_TOO_LARGE', message } as const
+}
+
+const TOO_SLOW = 'The body did not come in time.'
 const NO_ROOM = 'The bodies of the calls under way take all the memory there is for them; send it again in a moment.'
 
 function keepUntilAnswered(body: Buffer, { response }: Trip, { bodies }: RoadDeps): void {

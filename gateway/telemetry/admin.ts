@@ -1,8 +1,9 @@
 /** The admin listener: /livez, /readyz (each check by name), /metrics. It answers without a key, so it says nothing a caller could use. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { discardRest } from '../discard-rest.ts'
+import { createHttpListener } from '../http-listener.ts'
 import { listenOn } from '../listen.ts'
-import { createServer } from '../node-http.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -23,6 +24,8 @@ export function createAdmin(deps: {
   readonly checks: Checks
   readonly metrics: Metrics
   readonly logger: Logger
+  /** Longest time for the head of a request, milliseconds. */
+  readonly headTimeoutMs: number
 }): Admin {
   const pages: Readonly<Record<string, () => Promise<Answer>>> = {
     '/livez': () => Promise.resolve(json(200, { status: 'live' })),
@@ -33,7 +36,7 @@ export function createAdmin(deps: {
       body: await deps.metrics.text(),
     }),
   }
-  const server = createServer((request, response) => {
+  const server = createHttpListener({ headTimeoutMs: deps.headTimeoutMs }, (request, response) => {
     void answer(pages, request, response, deps.logger)
   })
   return {
@@ -64,6 +67,7 @@ async function answer(
       'content-length': Buffer.byteLength(body),
     })
     response.end(request.method === 'HEAD' ? undefined : body)
+    discardRest(request)
   } catch (error) {
     logger.error({ err: error, path }, 'the admin listener could not answer')
     if (!response.headersSent) response.writeHead(500)

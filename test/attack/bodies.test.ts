@@ -7,7 +7,8 @@ import type { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { createBodies, type ReadBody } from '../../gateway/proxy/body.ts'
+import { createBodies, type BodyPace, type ReadBody } from '../../gateway/bodies.ts'
+import type { MemoryBudget } from '../../gateway/memory-budget.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { listening } from '../fakes/listening.ts'
 import { openSocket } from '../fakes/raw-http.ts'
@@ -17,14 +18,27 @@ import { readStrictJson } from '../../gateway/intercept/strict-json.ts'
 
 const MIB = 1024 * 1024
 
+/** Memory for bodies alone. */
+function memoryOf(room: number): Pick<MemoryBudget, 'tryTake'> {
+  let held = 0
+  return {
+    tryTake(_use, bytes) {
+      if (held + bytes > room) return null
+      held += bytes
+      return { bytes, release: () => void (held -= bytes) }
+    },
+  }
+}
+
 /** A server that reads every body with bodies of the test's own. */
-async function reader(t: TestContext, room: number, silenceMs?: number) {
-  const bodies = createBodies(() => room, silenceMs)
+async function reader(t: TestContext, room: number, pace: Partial<BodyPace> = {}) {
+  const wanted = { totalMs: 300_000, leastRate: 1024, graceMs: 10_000, silenceMs: 30_000, ...pace }
+  const bodies = createBodies(memoryOf(room), () => wanted)
   const results: ReadBody[] = []
   const server = createServer((request: IncomingMessage, response) => {
     void bodies.read(request, 8 * MIB).then((result) => {
       results.push(result)
-      return response.end()
+      return response.writeHead(result.ok ? 200 : 408, { Connection: 'close' }).end()
     })
   })
   return { bodies, results, origin: await listening(t, server) }
@@ -89,7 +103,7 @@ test('a body that breaks off, or grows too long, gives its room back', async (t)
 })
 
 test('a client that falls silent in the middle of a body is cut off; one that goes on is not', async (t) => {
-  const { results, origin } = await reader(t, 100 * MIB, 400)
+  const { results, origin } = await reader(t, 100 * MIB, { silenceMs: 400, leastRate: 0 })
   const [silent, slow] = [send(origin, 'Content-Length: 1000'), send(origin, 'Content-Length: 1000')]
   silent.write('x')
   let sent = 0
@@ -105,6 +119,20 @@ test('a client that falls silent in the middle of a body is cut off; one that go
     results.map(({ ok }) => ok),
     [false, true],
   )
+})
+
+test('a body is refused that is slower than the least rate, or takes longer than the total time', async (t) => {
+  const paces: readonly Partial<BodyPace>[] = [{ leastRate: 100_000, graceMs: 200 }, { totalMs: 400 }]
+  for (const pace of paces) {
+    const { bodies, results, origin } = await reader(t, 100 * MIB, pace)
+    const slow = send(origin, 'Content-Length: 1000000')
+    slow.write(Buffer.alloc(70_000))
+    const drip = setInterval(() => slow.writable && slow.write('x'), 20)
+    await until(() => Promise.resolve(results.length === 1), 'it is given up')
+    clearInterval(drip)
+    assert.deepEqual(results, [{ ok: false, why: 'too_slow' }])
+    assert.equal(bodies.held(), 0, 'its room is free again')
+  }
 })
 
 /** Bytes in use, without what nobody needs any more. */
@@ -135,6 +163,8 @@ test('calls past the room are told to come again, and those that were there firs
   const road = await startRoad({
     routes: [{ name: 'tools', match: { path: '/' }, upstream: upstream.origin, protocol: 'mcp' }],
     config: { limits: { proxied_body: 200_000 } },
+    // Room for 32 of them, in steps of 64 KiB.
+    memory: memoryOf(32 * 4 * 64 * 1024),
   })
   t.after(async () => {
     await road.close()

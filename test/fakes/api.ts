@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import type { CompiledPolicy } from '../../engine/index.ts'
 import { createApi } from '../../gateway/api/listener.ts'
+import { bodyPace, createBodies } from '../../gateway/bodies.ts'
 import { createBaselines, type Baselines } from '../../gateway/baselines/baselines.ts'
 import { createBreakGlass } from '../../gateway/break-glass/break-glass.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
@@ -108,6 +109,7 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
     monitoring,
     baselines,
     scm: createScmAccess({ settings, flow, now }),
+    bodies: createBodies(memory, () => bodyPace(config.limits)),
     breakGlass,
     authorities: createAuthorities({ dataDir: directory, ca: config.tls.ca, now }),
     metrics,

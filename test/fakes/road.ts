@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import type { Decision } from '../../engine/index.ts'
+import { bodyPace, createBodies } from '../../gateway/bodies.ts'
+import { createMemoryBudget, type MemoryBudget } from '../../gateway/memory-budget.ts'
 import { createBaselines, type Baselines } from '../../gateway/baselines/baselines.ts'
 import { createBreakGlass } from '../../gateway/break-glass/break-glass.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
@@ -54,6 +56,7 @@ export interface RoadOptions {
   readonly wrapStore?: (store: Store) => Store
   readonly now?: () => number
   readonly output?: Writable
+  readonly memory?: Pick<MemoryBudget, 'tryTake'>
 }
 
 export async function startRoad(options: RoadOptions): Promise<Road> {
@@ -116,6 +119,7 @@ export async function startRoad(options: RoadOptions): Promise<Road> {
     consumers,
     breakGlass,
     monitoring,
+    bodies: createBodies(options.memory ?? createMemoryBudget(), () => bodyPace(settings().config.limits)),
     metrics,
     logger,
     now,

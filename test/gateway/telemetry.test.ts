@@ -77,7 +77,12 @@ test('an operation that a caller made up is one label value', () => {
 })
 
 async function admin(t: TestContext, checks: Checks): Promise<string> {
-  const listener = createAdmin({ checks, metrics: createMetrics(), logger: createLogger('silent') })
+  const listener = createAdmin({
+    checks,
+    metrics: createMetrics(),
+    logger: createLogger('silent'),
+    headTimeoutMs: 30_000,
+  })
   const { port } = await listener.listen('127.0.0.1', 0)
   t.after(() => listener.close())
   return `http://127.0.0.1:${port}`
