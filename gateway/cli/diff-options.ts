@@ -1,5 +1,12 @@
 /** The options of a comparison (wire.md §3) on the command line: one row each, and what they become. */
-import { LEVELS, ruleOf, type CompareOptions, type Level } from '../../engine/index.ts'
+import {
+  compileLinearPattern,
+  LEVELS,
+  MAX_CALLER_PATTERN,
+  ruleOf,
+  type CompareOptions,
+  type Level,
+} from '../../engine/index.ts'
 import { unknownRule } from '../report/unknown-rule.ts'
 import { UsageError, type Arguments, type OptionSpec } from './command.ts'
 
@@ -95,12 +102,9 @@ function levelOf(override: string): readonly [rule: string, level: Level | 'off'
 function pattern(args: Arguments, name: string): string | undefined {
   const text = args.value(name)
   if (text === undefined) return undefined
-  try {
-    return new RegExp(text, 'u').source
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    throw new UsageError(`--${name} is no regular expression: ${error.message}`)
-  }
+  const compiled = compileLinearPattern(text, MAX_CALLER_PATTERN)
+  if (!compiled.ok) throw new UsageError(`--${name}: ${compiled.problem.message}`)
+  return text
 }
 
 function days(args: Arguments, name: string): number | undefined {

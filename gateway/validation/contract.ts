@@ -2,7 +2,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../engine/base.ts'
-import { readDocument } from '../../engine/index.ts'
+import { compileLinearPattern, readDocument, type LinearPattern } from '../../engine/index.ts'
 import { createOperationMatcher, readOperations, type OperationMatcher } from '../intercept/operations.ts'
 import { isJsonObject } from '../intercept/strict-json.ts'
 
@@ -48,6 +48,7 @@ export function openContract(text: string): CheckedContract {
       validateSchema: false,
       logger: false,
       coerceTypes: isText,
+      code: { regExp: linear },
     })
     addFormats.default(made)
     made.addSchema({ ...Object(plain(whole.value, side)), $id: ROOT }, ROOT, undefined, false)
@@ -94,6 +95,16 @@ export function openContract(text: string): CheckedContract {
     },
   }
 }
+
+/** Patterns are the contract's, values a stranger's. @throws for a pattern that has no linear form: then there is no telling */
+const linear = Object.assign(
+  (pattern: string): LinearPattern => {
+    const compiled = compileLinearPattern(pattern)
+    if (compiled.ok) return compiled.value
+    throw new Error(`${compiled.problem.message} The pattern is ${JSON.stringify(pattern.slice(0, 200))}.`)
+  },
+  { code: 'linear' },
+)
 
 const MAX_HOPS = 32
 

@@ -1,11 +1,9 @@
 /** Options of a comparison, checked once and in the form that the walkers use. */
 import type { CompareOptions } from '../../compare.ts'
+import { compileLinearPattern, MAX_CALLER_PATTERN, type LinearPattern } from '../../linear-pattern.ts'
 import { fail, ok, type Result } from '../../result.ts'
 import { dayOf } from '../../rules/lifecycle.ts'
 import type { WalkOptions } from './walk.ts'
-
-/** Longer patterns are refused: they are written by callers and run on every path. */
-const MAX_PATTERN = 512
 
 export function walkOptionsOf(options: CompareOptions): Result<WalkOptions> {
   const match = compile('match_path', options.match_path)
@@ -40,18 +38,9 @@ export function walkOptionsOf(options: CompareOptions): Result<WalkOptions> {
   })
 }
 
-function compile(option: string, pattern: string | undefined): Result<RegExp | null> {
+function compile(option: string, pattern: string | undefined): Result<LinearPattern | null> {
   if (pattern === undefined || pattern === '') return ok(null)
-  if (pattern.length > MAX_PATTERN) {
-    return fail({
-      code: 'INVALID_INPUT',
-      message: `The option ${option} has ${pattern.length} characters, more than ${MAX_PATTERN}.`,
-    })
-  }
-  try {
-    return ok(new RegExp(pattern, 'u'))
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    return fail({ code: 'INVALID_INPUT', message: `The option ${option} is no regular expression: ${error.message}.` })
-  }
+  const compiled = compileLinearPattern(pattern, MAX_CALLER_PATTERN)
+  if (compiled.ok) return compiled
+  return fail({ ...compiled.problem, message: `The option ${option} is refused. ${compiled.problem.message}` })
 }

@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import { canonicalArtifactType, LEVELS, Type } from '../../../engine/base.ts'
 import type { CompareOptions, Problem } from '../../../engine/index.ts'
 import { GatewayError, type ErrorCode, type ErrorDetail } from '../../errors.ts'
+import { engine } from '../../judging.ts'
 import { diffReport } from '../../report/diff-report.ts'
 import { renderMarkdown } from '../../report/markdown.ts'
 import type { ApiDeps } from '../deps.ts'
@@ -27,10 +28,8 @@ const Options = Type.Object(
     levels: Type.Optional(
       Type.Record(Type.String(), Type.Enum([...LEVELS, 'off']), { description: 'Level of a rule instead of its own.' }),
     ),
-    match_path: Type.Optional(Type.String({ maxLength: 1000, description: 'Only paths that match this pattern.' })),
-    unmatch_path: Type.Optional(
-      Type.String({ maxLength: 1000, description: 'Not the paths that match this pattern.' }),
-    ),
+    match_path: Type.Optional(Type.String({ description: 'Only paths that match this pattern (RE2).' })),
+    unmatch_path: Type.Optional(Type.String({ description: 'Not the paths that match this pattern (RE2).' })),
     strip_prefix_base: Type.Optional(Type.String({ maxLength: 1000 })),
     strip_prefix_head: Type.Optional(Type.String({ maxLength: 1000 })),
     include_path_params: Type.Optional(Type.Boolean()),
@@ -42,7 +41,7 @@ const Options = Type.Object(
       }),
     ),
   },
-  { title: 'DiffOptions' },
+  { title: 'DiffOptions', additionalProperties: false },
 )
 
 const side = (description: string) => Type.Optional(Type.String({ description }))
@@ -204,6 +203,21 @@ function unreadable(problem: Problem): GatewayError {
 }
 
 function diffMistakes(body: Request): readonly Mistake[] {
+  return [...sideMistakes(body), ...patternMistakes(body)]
+}
+
+function patternMistakes({ options }: Request): readonly Mistake[] {
+  return (['match_path', 'unmatch_path'] as const).flatMap((name) => {
+    const pattern = options?.[name]
+    if (pattern === undefined || pattern === '') return []
+    const { compileLinearPattern, MAX_CALLER_PATTERN } = engine()
+    const compiled = compileLinearPattern(pattern, MAX_CALLER_PATTERN)
+    const pointer = `/options/${name}`
+    return compiled.ok ? [] : [{ code: 'INVALID_INPUT', pointer, message: compiled.problem.message }]
+  })
+}
+
+function sideMistakes(body: Request): readonly Mistake[] {
   return (['base', 'head'] as const).flatMap((side) => {
     const given = NAMES[side].filter((name) => body[name] !== undefined)
     if (given.length < 2) return []
