@@ -9,7 +9,7 @@ import { errorAnswer } from './error-answer.ts'
 import { identify, requireAccess } from './identity.ts'
 import { refuseForeignPages } from './origin.ts'
 import { takeMonthly, type MinuteRate } from './quota.ts'
-import { producedBy, type Answer, type Exchange, type Route, type RouteDeps } from './route.ts'
+import { producedBy, withIgnored, type Answer, type Exchange, type Route, type RouteDeps } from './route.ts'
 import type { RouteMatch, RouteTable } from './route-table.ts'
 import { checkBody, checkQuery } from './validation.ts'
 
@@ -69,7 +69,7 @@ async function run({ route, params, url }: RouteMatch, inbound: Inbound, deps: D
   if (route.counted === true && caller !== null) throttle(caller.hash, settings.config.rate.per_minute)
   const query = checkQuery(route.query, url.searchParams)
   const body = await readBody(inbound, route, caller, deps)
-  checkBody(route, body, settings)
+  const ignored = checkBody(route, body, settings)
   const exchange: Exchange = {
     settings,
     correlationId,
@@ -84,7 +84,7 @@ async function run({ route, params, url }: RouteMatch, inbound: Inbound, deps: D
     throttle,
     spend: () => spend(caller, headers, deps),
   }
-  return route.handle(exchange, deps)
+  return withIgnored(await route.handle(exchange, deps), route, ignored)
 }
 
 /** A stranger's body is held in memory before anything is known of it: room for a receipt with its envelope, not for contracts. */

@@ -87,6 +87,8 @@ export interface RouteSpec<Body extends TSchema, Query extends TSchema> {
   /** Counts towards the rate of the minute; the month's quota is taken by `spend`. */
   readonly counted?: boolean
   readonly body?: Body
+  /** True: members that the schema does not know are listed in the answer, `ignored`; else they are mistakes (wire.md §1). */
+  readonly toleratesUnknown?: boolean
   /** True: no body at all is as good as `{}`. */
   readonly bodyOptional?: boolean
   /** Media types of the body besides application/json. */
@@ -128,6 +130,15 @@ export function defineRoute<Body extends TSchema = TUnknown, Query extends TSche
 
 export function json(body: object, status = 200, headers: Readonly<Record<string, string>> = {}): Answer {
   return { kind: 'json', status, body, headers }
+}
+
+/** The answer with the members of the request that were not read, where the route tolerates such. */
+export function withIgnored(
+  answer: Answer,
+  { toleratesUnknown }: Pick<Route, 'toleratesUnknown'>,
+  ignored: readonly string[],
+): Answer {
+  return toleratesUnknown === true && answer.kind === 'json' ? { ...answer, body: { ...answer.body, ignored } } : answer
 }
 
 /** The caller of a route that the dispatcher has authenticated. */

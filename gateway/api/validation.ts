@@ -2,9 +2,12 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { TSchema } from 'typebox'
+import { misspelled } from '../config/suggestion.ts'
 import { GatewayError, type ErrorCode } from '../errors.ts'
+import { isJsonObject } from '../intercept/strict-json.ts'
 import type { Settings } from '../settings.ts'
 import type { Mistake, Route } from './route.ts'
+import { unknownMembers } from './unknown-members.ts'
 
 /** More than these are counted, not listed: a hostile body must not make a large answer. */
 const LISTED_MISTAKES = 50
@@ -35,19 +38,23 @@ function validator(ajv: Ajv2020, schema: TSchema): ValidateFunction {
   return made
 }
 
-/** @throws GatewayError with every mistake in `details`. */
-export function checkBody(
-  route: Pick<Route, 'body' | 'codes' | 'mistakes' | 'mistakesUnder' | 'mistakesUnread'>,
-  body: unknown,
-  settings: Settings,
-): void {
-  if (route.body === undefined) return
+type CheckedRoute = Pick<Route, 'body' | 'codes' | 'mistakes' | 'mistakesUnder' | 'mistakesUnread' | 'toleratesUnknown'>
+
+/**
+ * Answers the JSON Pointers of members that are tolerated and not read.
+ * @throws GatewayError with every mistake in `details`.
+ */
+export function checkBody(route: CheckedRoute, body: unknown, settings: Settings): readonly string[] {
+  if (route.body === undefined) return []
+  const unknown = unknownMembers(route.body, body, route.toleratesUnknown === true)
   const check = validator(bodies, route.body)
   const violations = check(body) ? [] : telling(check.errors ?? []).map((error) => mistakeOf(error, route))
   const { mistakesUnder = '', mistakesUnread } = route
   const isFit = violations.every(({ pointer }) => mistakesUnread?.test(pointer) || !isUnder(pointer, mistakesUnder))
   const mistakes = isFit && isJsonObjectOrList(body) ? (route.mistakes?.(body, settings) ?? []) : []
-  if (violations.length + mistakes.length > 0) throw refusal([...violations, ...mistakes])
+  const all = [...violations, ...mistakes, ...unknown.mistakes]
+  if (all.length > 0) throw refusal(all)
+  return unknown.ignored
 }
 
 function isUnder(pointer: string, parent: string): boolean {
@@ -61,21 +68,39 @@ function isJsonObjectOrList(body: unknown): boolean {
 /** Query parameters as plain values; a repeated or unfit one is a mistake. */
 export function checkQuery(schema: TSchema | undefined, search: URLSearchParams): unknown {
   const query: Record<string, unknown> = {}
-  if (schema === undefined) return query
+  const known = isJsonObject(schema) ? schema['properties'] : undefined
+  const names = isJsonObject(known) ? Object.keys(known) : []
   const mistakes: Mistake[] = []
   for (const name of new Set(search.keys())) {
     const values = search.getAll(name)
+    if (!names.includes(name)) {
+      mistakes.push({
+        code: 'INVALID_INPUT',
+        pointer: name.slice(0, LONGEST_NAME),
+        message: unknownParameter(name, names),
+      })
+      continue
+    }
     if (values.length > 1) mistakes.push({ code: 'INVALID_INPUT', pointer: name, message: 'is given more than once' })
     Object.defineProperty(query, name, { value: values[0], enumerable: true, writable: true, configurable: true })
   }
-  const check = validator(queries, schema)
-  if (!check(query)) {
+  const check = schema === undefined ? null : validator(queries, schema)
+  if (check !== null && !check(query)) {
     for (const error of telling(check.errors ?? [])) {
       mistakes.push({ code: 'INVALID_INPUT', pointer: error.instancePath.slice(1), message: say(error) })
     }
   }
   if (mistakes.length > 0) throw refusal(mistakes)
   return query
+}
+
+/** Longest name that is repeated to the client, UTF-16 code units. */
+const LONGEST_NAME = 200
+
+function unknownParameter(name: string, known: readonly string[]): string {
+  if (known.length === 0) return 'is not known; this path takes no query parameters'
+  const meant = misspelled(name, known)
+  return `is not known; ${meant === null ? `known here: ${known.join(', ')}` : `did you mean "${meant}"?`}`
 }
 
 /**
@@ -85,7 +110,8 @@ export function checkQuery(schema: TSchema | undefined, search: URLSearchParams)
 function telling(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const unions = new Set(errors.flatMap(({ keyword, instancePath }) => (keyword === 'anyOf' ? [instancePath] : [])))
   const isNoise = ({ keyword, instancePath, params, schemaPath }: ErrorObject): boolean => {
-    if (keyword === 'if') return true
+    // Unknown members are reported by name.
+    if (keyword === 'if' || keyword === 'additionalProperties') return true
     // Of members that may stand for each other the first is asked for.
     if (keyword === 'required' && /\/anyOf\/[1-9]\d*\/required$/.test(schemaPath)) return true
     if (!unions.has(instancePath)) return false

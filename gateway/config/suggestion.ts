@@ -11,6 +11,32 @@ export function nearest(name: string, known: Iterable<string>): string | null {
   return best?.name ?? null
 }
 
+/**
+ * The known name that is meant by one in other letters, with other separators or with a slip of the finger. Null when the name
+ * may well be another one: names up to three letters differ by any letter.
+ */
+export function misspelled(name: string, known: Iterable<string>): string | null {
+  const plain = bare(name)
+  for (const candidate of known) {
+    const wanted = bare(candidate)
+    if (plain === wanted) return candidate
+    const shorter = Math.min(plain.length, wanted.length)
+    const slips = shorter <= 3 ? 0 : shorter <= 5 ? 1 : 2
+    if (Math.abs(plain.length - wanted.length) <= slips && editDistance(plain, wanted) <= slips) return candidate
+  }
+  return null
+}
+
+/** Longer names are no misspelling of any. */
+const LONGEST_NAME = 100
+
+function bare(name: string): string {
+  return name
+    .slice(0, LONGEST_NAME)
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]/gu, '')
+}
+
 /** Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
 function editDistance(a: string, b: string): number {
   let beforeLast: readonly number[] = []

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { assertEnvelopes } from '../api/envelope-guard.ts'
 import { errorBody } from '../api/error-answer.ts'
 import { requireAccess } from '../api/identity.ts'
-import type { Exchange, RouteDeps } from '../api/route.ts'
+import { withIgnored, type Exchange, type RouteDeps } from '../api/route.ts'
 import { checkBody } from '../api/validation.ts'
 import { GatewayError } from '../errors.ts'
 import { packageVersion } from '../package-files.ts'
@@ -67,8 +67,8 @@ async function runTool({ route }: Tool, args: unknown, exchange: Exchange, deps:
   if (route.counted === true && exchange.caller !== null) {
     exchange.throttle(exchange.caller.hash, exchange.settings.config.rate.per_minute)
   }
-  checkBody(route, args, exchange.settings)
-  const answer = await route.handle({ ...exchange, body: args }, deps)
+  const ignored = checkBody(route, args, exchange.settings)
+  const answer = withIgnored(await route.handle({ ...exchange, body: args }, deps), route, ignored)
   if (answer.kind !== 'json') throw new TypeError(`the tool's route answered ${answer.kind}`)
   assertEnvelopes(answer)
   return answer.body

@@ -15,6 +15,7 @@ import {
   DetectedPattern,
   Finding,
   FindingGroup,
+  Ignored,
   nullable,
 } from '../schemas/shapes.ts'
 import { contractText, type ContractSide } from '../sources/contract-text.ts'
@@ -103,6 +104,7 @@ const DiffAnswer = Type.Object(
       Type.Object({ side: Type.Enum(['base', 'head']), reference: Type.String(), location: Type.String() }),
       { description: 'References whose target was not handed in, the first 200.' },
     ),
+    ignored: Ignored,
     correlation_id: CorrelationId,
   },
   { title: 'DiffAnswer' },
@@ -121,6 +123,7 @@ export const diff = defineRoute({
   access: 'key',
   counted: true,
   body: DiffRequest,
+  toleratesUnknown: true,
   codes: [{ code: 'UNSUPPORTED_ARTIFACT_TYPE', pointer: /^\/type$/, keywords: ['enum'] }],
   mistakes: diffMistakes,
   answers: {

@@ -26,6 +26,7 @@ export const preflight = defineRoute({
   counted: true,
   headers: SCM_TOKEN_HEADER,
   body: PreflightRequest,
+  toleratesUnknown: true,
   codes: [
     { code: 'PREFLIGHT_MODE_REQUIRED', pointer: /^\/preflight_mode$/, keywords: ['required'] },
     { code: 'OPERATION_REQUIRED', pointer: /^\/context$/, keywords: ['required'] },

@@ -17,22 +17,31 @@ const ExecutionEvent = Type.Object(
     subject: Type.Optional(Type.String({ pattern: ID_PATTERN, description: 'The correlation id of the decision.' })),
     time: Type.Optional(Type.String({ format: 'date-time' })),
     data: Type.Optional(
-      Type.Object({
-        correlation_id: Type.Optional(Type.String({ pattern: ID_PATTERN, description: 'Instead of subject.' })),
-        decision_id: Type.Optional(
-          Type.String({
-            pattern: ID_PATTERN,
-            description: 'Which of several executions under one correlation id; else the one that is open longest.',
-          }),
-        ),
-        outcome: Type.Optional(Type.Enum(OUTCOMES)),
-        status: maybe(Type.Integer({ minimum: 0, maximum: 999 })),
-        duration_ms: Type.Optional(Type.Number({ minimum: 0 })),
-        bytes: Type.Optional(Type.Integer({ minimum: 0 })),
-      }),
+      Type.Object(
+        {
+          correlation_id: Type.Optional(Type.String({ pattern: ID_PATTERN, description: 'Instead of subject.' })),
+          decision_id: Type.Optional(
+            Type.String({
+              pattern: ID_PATTERN,
+              description: 'Which of several executions under one correlation id; else the one that is open longest.',
+            }),
+          ),
+          outcome: Type.Optional(Type.Enum(OUTCOMES)),
+          status: maybe(Type.Integer({ minimum: 0, maximum: 999 })),
+          duration_ms: Type.Optional(Type.Number({ minimum: 0 })),
+          bytes: Type.Optional(Type.Integer({ minimum: 0 })),
+        },
+        // The same events as the gateway's own, which say more.
+        { additionalProperties: true },
+      ),
     ),
   },
-  { title: 'ExecutionEvent', description: 'A CloudEvents 1.0 event in structured mode.' },
+  {
+    title: 'ExecutionEvent',
+    description: 'A CloudEvents 1.0 event in structured mode.',
+    // CloudEvents 1.0 §3.1: extension attributes.
+    additionalProperties: true,
+  },
 )
 type Event = Static<typeof ExecutionEvent>
 

@@ -7,7 +7,7 @@ import { GatewayError } from '../../errors.ts'
 import type { ApiDeps } from '../deps.ts'
 import { identify } from '../identity.ts'
 import { defineRoute, json, type Answer, type Exchange, type Mistake } from '../route.ts'
-import { CorrelationId, maybe, nullable } from '../schemas/shapes.ts'
+import { CorrelationId, Ignored, maybe, nullable } from '../schemas/shapes.ts'
 
 const text = () => maybe(Type.String({ maxLength: 2000 }))
 
@@ -71,6 +71,7 @@ const VerifyAnswer = Type.Object(
         stated: nullable(Type.String()),
       }),
     ),
+    ignored: Ignored,
     correlation_id: CorrelationId,
   },
   { title: 'VerifyAnswer' },
@@ -84,6 +85,7 @@ export const verifyReceiptRoute = defineRoute({
   summary: 'Verify a receipt, and learn whether it authorizes an attempt',
   access: 'public',
   body: VerifyRequest,
+  toleratesUnknown: true,
   mistakes: verifyMistakes,
   answers: {
     200: { description: 'The verdict on the token.', content: { 'application/json': VerifyAnswer } },

@@ -13,6 +13,7 @@ import {
   Evidence,
   ExecutionAction,
   Finding,
+  Ignored,
   nullable,
   PatternSource,
 } from './shapes.ts'
@@ -120,6 +121,7 @@ const shared = (artifact: Record<string, TSchema>) => ({
     suggestions: Type.Array(Type.String()),
     next_steps: Type.Array(Type.String()),
   }),
+  ignored: Ignored,
   correlation_id: CorrelationId,
   timestamp: Type.String({ format: 'date-time' }),
   scorer_version: Type.String(),

@@ -14,6 +14,9 @@ const CLAIM_PATTERN = '^[^\\u0000-\\u001f\\u007f]*$'
 
 export const Digest = Type.String({ pattern: DIGEST_PATTERN, description: '`sha256:` and 64 lowercase hex digits.' })
 export const CorrelationId = Type.String({ pattern: ID_PATTERN, description: 'Equal to the X-Correlation-ID header.' })
+export const Ignored = Type.Array(Type.String(), {
+  description: 'JSON Pointers of members of the request that are not known and were not read.',
+})
 export const Decision = Type.Enum(DECISIONS)
 export const ExecutionAction = Type.Enum(EXECUTION_ACTIONS, {
   description: 'The one directive to branch on. A value you do not know is STOP.',
@@ -189,5 +192,5 @@ export const DecisionContext = Type.Object(
     target_id: maybe(claimText(200, 'What the operation acts on.')),
     target_uri: maybe(claimText(2000, 'Address of the target.')),
   },
-  { title: 'DecisionContext', description: 'What the caller says of the change. Unknown members are ignored.' },
+  { title: 'DecisionContext', description: 'What the caller says of the change.' },
 )

@@ -1,0 +1,79 @@
+/**
+ * Members of a request that its schema does not know (wire.md §1). Some requests tolerate them, because clients send more than a
+ * server knows: then they are listed, but a misspelling of a known member is still a mistake. All others take no unknown member.
+ */
+import type { TSchema } from 'typebox'
+import { misspelled } from '../config/suggestion.ts'
+import { isJsonObject } from '../intercept/strict-json.ts'
+import type { Mistake } from './route.ts'
+
+export interface UnknownMembers {
+  /** JSON Pointers of tolerated members. */
+  readonly ignored: readonly string[]
+  readonly mistakes: readonly Mistake[]
+}
+
+/** More are not listed: a hostile body must not make a large answer. */
+const LISTED = 100
+/** Longest name that is repeated to the client, UTF-16 code units. */
+const LONGEST_NAME = 200
+
+/** What of a schema is looked at. */
+type Shape = Readonly<Record<string, unknown>>
+
+/** @param isTolerant whether objects that say nothing of further members tolerate them */
+export function unknownMembers(schema: TSchema, value: unknown, isTolerant: boolean): UnknownMembers {
+  const ignored: string[] = []
+  const mistakes: Mistake[] = []
+  const takeUnknown = (name: string, pointer: string, known: readonly string[], isClosed: boolean): void => {
+    const meant = misspelled(name, known)
+    if (meant === null && !isClosed) {
+      if (ignored.length < LISTED) ignored.push(pointer)
+      return
+    }
+    const message =
+      meant === null ? `is not known; known here: ${known.join(', ')}` : `is not known; did you mean "${meant}"?`
+    mistakes.push({ code: 'INVALID_INPUT', pointer, message })
+  }
+  const walk = (shapes: readonly Shape[], part: unknown, at: string): void => {
+    if (Array.isArray(part)) {
+      const items = shapes.flatMap(({ items: item }) => (isJsonObject(item) ? variantsOf(item) : []))
+      if (items.length > 0) for (const [index, one] of part.entries()) walk(items, one, `${at}/${index}`)
+      return
+    }
+    const objects = shapes.filter(({ properties }) => isJsonObject(properties))
+    if (!isJsonObject(part) || objects.length === 0) return
+    const members = membersOf(objects)
+    // A schema that says of itself what further members are is open.
+    const isOpen = objects.some(({ additionalProperties: more }) => more === true || isJsonObject(more))
+    const isClosed = !isTolerant || objects.every(({ additionalProperties: more }) => more === false)
+    for (const [name, inner] of Object.entries(part)) {
+      const pointer = `${at}/${escaped(name.slice(0, LONGEST_NAME))}`
+      const known = members.get(name)
+      if (known !== undefined) walk(known, inner, pointer)
+      else if (!isOpen) takeUnknown(name, pointer, [...members.keys()], isClosed)
+    }
+  }
+  walk(isJsonObject(schema) ? variantsOf(schema) : [], value, '')
+  return { ignored, mistakes }
+}
+
+/** The alternatives of a union, or the schema alone. */
+function variantsOf(schema: Shape): readonly Shape[] {
+  const { anyOf } = schema
+  const alternatives = Array.isArray(anyOf) ? anyOf.filter(isJsonObject) : []
+  // `anyOf` beside `properties` says which members are required.
+  return schema['properties'] !== undefined || alternatives.length === 0 ? [schema] : alternatives.flatMap(variantsOf)
+}
+
+function membersOf(objects: readonly Shape[]): ReadonlyMap<string, readonly Shape[]> {
+  const members = new Map<string, readonly Shape[]>()
+  for (const { properties } of objects)
+    for (const [name, schema] of Object.entries(isJsonObject(properties) ? properties : {}))
+      members.set(name, [...(members.get(name) ?? []), ...(isJsonObject(schema) ? variantsOf(schema) : [])])
+  return members
+}
+
+function escaped(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
+}
