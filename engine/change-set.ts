@@ -1,4 +1,5 @@
 /** What is judged: artifacts with both sides, their canonical names and order, and the digests that identify them (wire.md §4, §5). */
+import { lookupTable } from './lookup-table.ts'
 import { digestJson, digestText, type Digest, type Sha256 } from './hash.ts'
 
 export const ARTIFACT_TYPES = [
@@ -14,7 +15,7 @@ export const ARTIFACT_TYPES = [
 
 export type ArtifactType = (typeof ARTIFACT_TYPES)[number]
 
-const TYPE_ALIASES: Readonly<Record<string, ArtifactType>> = { grpc: 'protobuf', mcp: 'mcp_manifest' }
+const TYPE_ALIASES: Readonly<Record<string, ArtifactType>> = lookupTable({ grpc: 'protobuf', mcp: 'mcp_manifest' })
 
 /** One contract, before and after. An empty side means that the artifact is created (`before`) or deleted (`after`). */
 export interface Artifact {

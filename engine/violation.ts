@@ -1,4 +1,5 @@
 /** Violations of a schema, as ajv names them → Problems with a JSON Pointer to the member at fault and words to mend it by. */
+import { lookupTable } from './lookup-table.ts'
 import type { Problem, Result } from './result.ts'
 
 /** The part of an ajv error that is read here. */
@@ -16,7 +17,7 @@ export type Checked<T> = Result<T, readonly SchemaViolation[]>
 type Wording = (params: Readonly<Record<string, unknown>>) => string
 
 /** Keyword → what is wrong, after the name of the member. Keywords without a row say what ajv says. */
-const WORDINGS: Readonly<Record<string, Wording>> = {
+const WORDINGS: Readonly<Record<string, Wording>> = lookupTable({
   additionalProperties: ({ additionalProperty }) => `may not have the member ${JSON.stringify(additionalProperty)}`,
   required: ({ missingProperty }) => `needs the member ${JSON.stringify(missingProperty)}`,
   enum: ({ allowedValues }) =>
@@ -31,10 +32,10 @@ const WORDINGS: Readonly<Record<string, Wording>> = {
   minimum: ({ limit }) => `must be ${String(limit)} at the least`,
   maximum: ({ limit }) => `may be ${String(limit)} at the most`,
   pattern: ({ pattern }) => formOf(String(pattern)),
-}
+})
 
 /** What a text has to look like, by the pattern of its schema. */
-const FORMS: Readonly<Record<string, string>> = {
+const FORMS: Readonly<Record<string, string>> = lookupTable({
   '^[a-z0-9][a-z0-9_.-]{0,62}$':
     'be small letters, digits, _, . or -, beginning with a letter or digit, 63 at the most',
   '^[A-Z][A-Z0-9_]{2,63}$': 'be a code: capitals, digits and _, beginning with a letter, 3 to 64',
@@ -42,7 +43,7 @@ const FORMS: Readonly<Record<string, string>> = {
   '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$': 'be an instant in UTC: 2027-01-31T12:00:00Z',
   '^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)?$':
     'be a day or an instant in UTC: 2027-01-31 or 2027-01-31T12:00:00Z',
-}
+})
 
 function formOf(pattern: string): string {
   return `must ${Object.hasOwn(FORMS, pattern) ? FORMS[pattern] : `match ${pattern}`}`

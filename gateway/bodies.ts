@@ -128,7 +128,7 @@ class LongBody {
   /** False when there is not that much left. */
   growTo(size: number): boolean {
     if (size > this.#granted) {
-      const bytes = Math.max(STEP, size - this.#granted)
+      const bytes = Math.ceil((size - this.#granted) / STEP) * STEP
       const lease = this.#memory.tryTake('body', bytes)
       if (lease === null) return false
       this.#leases.push(lease)

@@ -1,4 +1,5 @@
 /** Opens the listeners, and says which one could not be opened, why, and what to change. */
+import { lookupTable } from '../engine/base.ts'
 import type { Admin } from './telemetry/admin.ts'
 import type { Api } from './api/listener.ts'
 import type { GrpcAuthz } from './authz/grpc.ts'
@@ -61,12 +62,12 @@ export async function openListeners(
 }
 
 /** Why `listen` failed, by the code of the system. */
-const LISTEN_FAILURES: Readonly<Record<string, string>> = {
+const LISTEN_FAILURES: Readonly<Record<string, string>> = lookupTable({
   EADDRINUSE: 'another program (or another gateway) has it',
   EACCES: 'this user may not open it; ports under 1024 usually need a privilege',
   EADDRNOTAVAIL: 'this machine has no such address',
   ENOTFOUND: 'the host name is not known',
-}
+})
 
 function cannotListen(name: keyof Addresses, address: string, cause: unknown): StartupError {
   const code = errorCode(cause) ?? ''

@@ -1,4 +1,5 @@
 /** A policy document → CompiledPolicy, or every mistake in it with its JSON Pointer. A pack with one mistake does not load at all. */
+import { lookupTable } from '../lookup-table.ts'
 import type { Decision } from '../decide/decision.ts'
 import type { Level } from '../finding.ts'
 import { digestJson, type Sha256 } from '../hash.ts'
@@ -19,7 +20,11 @@ const CODE = 'POLICY_INVALID'
 const RESERVED: ReadonlySet<string> = new Set(DEMAND_IDS)
 
 /** Validity by operation (interface.md, Limits); a pack may set its own. */
-export const DEFAULT_TTL_SECONDS: Readonly<Record<string, number>> = { merge: 14_400, deploy: 14_400, publish: 14_400 }
+export const DEFAULT_TTL_SECONDS: Readonly<Record<string, number>> = lookupTable({
+  merge: 14_400,
+  deploy: 14_400,
+  publish: 14_400,
+})
 export const FALLBACK_TTL_SECONDS = 900
 
 /** A rule ready to be asked. */

@@ -2,6 +2,7 @@
  * Conditions of policy rules: CEL, parsed and planned once, with caps on length and nesting. A condition is checked for names
  * that do not exist when the pack loads, since a misspelt field would otherwise fail only when a change is at stake.
  */
+import { lookupTable } from '../lookup-table.ts'
 import { CelScalar, celEnv, listType, mapType, plan } from '@bufbuild/cel'
 import { readExpression, tested, type Expression } from './expression.ts'
 import type { DecisionContext } from '../decide/decision.ts'
@@ -27,7 +28,7 @@ const CONTEXT_FIELDS = [
 ] as const satisfies readonly (keyof DecisionContext)[]
 
 /** Variables of a condition, and the fields of each; null: a value without fields. */
-const VARIABLES: Readonly<Record<string, readonly string[] | null>> = {
+const VARIABLES: Readonly<Record<string, readonly string[] | null>> = lookupTable({
   finding: FINDING_FIELDS,
   context: CONTEXT_FIELDS,
   operation: OPERATION_FIELDS,
@@ -37,7 +38,7 @@ const VARIABLES: Readonly<Record<string, readonly string[] | null>> = {
   route: null,
   time: ['date', 'weekday', 'hour', 'minute', 'unix'],
   history: HISTORY_FIELDS,
-}
+})
 
 /** Among the variables of a condition: it reads who is reached. */
 export const CONSUMERS = 'change_set.consumers'

@@ -1,4 +1,5 @@
 /** The rules that the families make at a site, each once: the rows of the rule table for schemas. */
+import { lookupTable } from '../lookup-table.ts'
 import type { Level } from '../finding.ts'
 import { exceptionOf } from './exceptions.ts'
 import { FAMILIES, TYPE_FAMILIES, type Family } from './families.ts'
@@ -7,9 +8,9 @@ import { directionOf, levelOf, type Effect, type Rule, type Variance } from './r
 import type { SchemaSite, SitePair } from './sites.ts'
 
 /** Ids that were given before the families named them. */
-const NAMED: Readonly<Record<string, string>> = {
+const NAMED: Readonly<Record<string, string>> = lookupTable({
   'response-body-enum-value-removed': 'response-mediatype-enum-value-removed',
-}
+})
 
 export function schemaRuleId(site: SchemaSite, family: Family): string {
   const id = `${site.prefix}-${family.stem}`

@@ -1,16 +1,17 @@
 /** Whether a change of type or format widens, narrows, moves, or makes no difference to how a value is written. */
+import { lookupTable } from '../lookup-table.ts'
 import type { TypeFacts } from '../schema/delta.ts'
 import { TYPE_FAMILIES, type Family } from './families.ts'
 import type { SchemaSite } from './sites.ts'
 
 /** Formats whose values are a part of another format's values. */
-const WIDER_FORMATS: Readonly<Record<string, readonly string[]>> = {
+const WIDER_FORMATS: Readonly<Record<string, readonly string[]>> = lookupTable({
   float: ['double'],
   int32: ['int64', 'bigint'],
   int64: ['bigint'],
   date: ['date-time'],
   time: ['date-time'],
-}
+})
 
 /** In JSON a number is not a string; in a query, a form or plain text all values are text. */
 export function tellsTypesApart(mediaType: string | null): boolean {

@@ -1,4 +1,5 @@
 /** `allOf` merged into the schema that holds it, where every keyword involved has a merge; null where one has none. */
+import { lookupTable } from '../lookup-table.ts'
 import { isEqual } from './equality.ts'
 import { isRecord, type JsonRecord } from './located.ts'
 import { itemsOf, locateItem, textsOf } from './parts.ts'
@@ -10,7 +11,7 @@ const MAX_DEPTH = 16
 /** How two values of one keyword become one that admits what both admit; undefined where that cannot be written. */
 type Merge = (a: unknown, b: unknown) => unknown
 
-const MERGES: Readonly<Record<string, Merge>> = {
+const MERGES: Readonly<Record<string, Merge>> = lookupTable({
   properties: mergeProperties,
   required: (a, b) => [...new Set([...textsOf(a), ...textsOf(b)])],
   type: mergeTypes,
@@ -24,7 +25,7 @@ const MERGES: Readonly<Record<string, Merge>> = {
   minLength: higher,
   minItems: higher,
   minProperties: higher,
-}
+})
 
 export function flatten(schema: JsonRecord, owner: ResolvedSchema, source: SchemaSource, depth = 0): JsonRecord | null {
   const items = itemsOf(schema, 'allOf')

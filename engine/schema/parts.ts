@@ -1,4 +1,5 @@
 /** The parts of a schema object: its members read without trust in their form, and where they stand. */
+import { lookupTable } from '../lookup-table.ts'
 import type { Examination } from './comparison.ts'
 import { isRecord, stepInto, type JsonRecord, type Located } from './located.ts'
 import type { ResolvedSchema } from './source.ts'
@@ -40,7 +41,10 @@ export function locateItem(owner: ResolvedSchema, list: readonly unknown[], keyw
 }
 
 /** Types without which a keyword is of no consequence; the unevaluated ones follow what other keywords evaluated. */
-const CONSTRAINED_TYPE: Readonly<Record<string, string>> = { items: 'array', additionalProperties: 'object' }
+const CONSTRAINED_TYPE: Readonly<Record<string, string>> = lookupTable({
+  items: 'array',
+  additionalProperties: 'object',
+})
 
 type Allowance = 'additionalProperties' | 'unevaluatedProperties' | 'unevaluatedItems' | 'items'
 

@@ -2,6 +2,7 @@
  * `unevaluatedProperties` and `unevaluatedItems` hold for what no other keyword has looked at (JSON Schema 2020-12 core §11):
  * what a condition looks at they let in, so that such a condition widens by coming and narrows by going.
  */
+import { lookupTable } from '../lookup-table.ts'
 import type { Examination } from './comparison.ts'
 import { isRecord, type JsonRecord } from './located.ts'
 import { allowanceOf, compareAllowance, itemsOf, locate, locateItem, membersOf } from './parts.ts'
@@ -12,10 +13,10 @@ const KEYWORDS = ['unevaluatedProperties', 'unevaluatedItems'] as const
 type Keyword = (typeof KEYWORDS)[number]
 
 /** The keyword of the same schema that looks at all that is left, so that nothing stays unevaluated. */
-const EXHAUSTING: Readonly<Record<Keyword, string>> = {
+const EXHAUSTING: Readonly<Record<Keyword, string>> = lookupTable({
   unevaluatedProperties: 'additionalProperties',
   unevaluatedItems: 'items',
-}
+})
 
 /** Schemas at the same place of the value, whose looking counts. */
 const LISTS = ['allOf', 'anyOf', 'oneOf'] as const

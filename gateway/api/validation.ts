@@ -1,4 +1,5 @@
 /** Holds a body or a query against its schema and says every mistake with its JSON Pointer (wire.md §1, `details`). */
+import { lookupTable } from '../../engine/base.ts'
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { TSchema } from 'typebox'
@@ -151,14 +152,14 @@ function pointerOf({ instancePath, keyword, params }: ErrorObject): string {
   return `${instancePath}/${params['missingProperty'].replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
-const SAYINGS: Readonly<Record<string, (params: Readonly<Record<string, unknown>>) => string>> = {
+const SAYINGS: Readonly<Record<string, (params: Readonly<Record<string, unknown>>) => string>> = lookupTable({
   required: () => 'is required',
   enum: ({ allowedValues }) => `must be one of ${Array.isArray(allowedValues) ? allowedValues.join(', ') : ''}`,
   const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
   minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${String(limit)} characters`),
   oneOf: () => 'exactly one of the alternatives must be given',
   type: ({ type }) => `must be ${Array.isArray(type) ? type.join(' or ') : String(type)}`,
-}
+})
 
 function say({ keyword, params, message }: ErrorObject): string {
   return SAYINGS[keyword]?.(params) ?? message ?? 'is not valid'

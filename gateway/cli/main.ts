@@ -1,4 +1,5 @@
 /** Entry of the command line: finds the command, runs it, turns what it throws into a message and an exit code. */
+import { lookupTable } from '../../engine/base.ts'
 import { ConfigError } from '../config/mistake.ts'
 import { nearest } from '../config/suggestion.ts'
 import { packageVersion } from '../package-files.ts'
@@ -9,7 +10,7 @@ import { processIo, writeLine, type CommandIo } from './io.ts'
 type Entry = Command | CommandGroup
 
 /** Each by its name, loaded when it is called: what one command needs is most of the program, and another's is in its way. */
-const COMMANDS: Readonly<Record<string, () => Promise<Entry>>> = {
+const COMMANDS: Readonly<Record<string, () => Promise<Entry>>> = lookupTable({
   serve: async () => (await import('./serve.ts')).serveCommand,
   diff: async () => (await import('./diff.ts')).diffCommand,
   rules: async () => (await import('./rules.ts')).rulesCommand,
@@ -22,7 +23,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Entry>>> = {
   baselines: async () => (await import('./baselines.ts')).baselinesGroup,
   'break-glass': async () => (await import('./break-glass.ts')).breakGlassGroup,
   policy: async () => (await import('./policy.ts')).policyGroup,
-}
+})
 
 /** The command that is called; all of them when it is none, since then they are listed. */
 async function calledOf([word]: readonly string[]): Promise<readonly Entry[]> {

@@ -1,4 +1,5 @@
 /** One test case of a policy pack, judged by the real engine: what it states is made into the analysis that would state it. */
+import { lookupTable } from '../../engine/base.ts'
 import {
   compare,
   decide,
@@ -56,14 +57,14 @@ export function runCase(policy: CompiledPolicy, policyCase: PolicyCase, now: num
 }
 
 /** Member of `want` → what the verdict says of it. */
-const OUTCOMES: Readonly<Record<string, (verdict: Verdict) => Fact>> = {
+const OUTCOMES: Readonly<Record<string, (verdict: Verdict) => Fact>> = lookupTable({
   decision: ({ decision }) => decision,
   observed: ({ observed_decision }) => observed_decision,
   rule: ({ evidence }) => evidence[0]?.source.split('/').at(-1),
   reason: ({ blocking_reasons }) => blocking_reasons[0]?.code,
   warning: ({ warnings }) => warnings[0]?.code,
   ttl: ({ ttl_seconds }) => ttl_seconds,
-}
+})
 
 function releaseOf({ release }: PolicyCase): Release | null {
   return release === undefined ? null : { name: 'case', base: release.base ?? null, head: release.head }

@@ -1,4 +1,5 @@
 /** `preflight preflight`: asks for a risk analysis, or for a decision with a receipt, on a change read from files. */
+import { lookupTable } from '../../engine/base.ts'
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -141,14 +142,14 @@ async function analyzeHere(artifacts: readonly unknown[], args: Arguments, io: C
   return analyzeLocally({ artifacts, context, correlationId: randomUUID() }, args, io)
 }
 
-const EXITS: Readonly<Record<string, ExitCode>> = {
+const EXITS: Readonly<Record<string, ExitCode>> = lookupTable({
   NO_BREAK_DETECTED: EXIT.good,
   BREAKS_DETECTED: EXIT.no,
   CONTINUE: EXIT.good,
   CONTINUE_WITH_MONITORING: EXIT.good,
   REQUEST_APPROVAL: EXIT.no,
   STOP: EXIT.no,
-}
+})
 
 /** An outcome that is not known is not a yes. */
 function exitCode(answer: Readonly<Record<string, unknown>>): ExitCode {

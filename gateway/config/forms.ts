@@ -1,6 +1,7 @@
 /** What a text of the configuration has to look like, in words, by the pattern of its schema: a mistake then says what to write. */
+import { lookupTable } from '../../engine/base.ts'
 
-const FORMS: Readonly<Record<string, string>> = {
+const FORMS: Readonly<Record<string, string>> = lookupTable({
   '^(\\[[0-9a-fA-F:.]+\\]|[^:\\s]+):[0-9]{1,5}$': 'HOST:PORT, e.g. 127.0.0.1:15080 or [::1]:15080',
   '^https?://': 'an address that begins with http:// or https://',
   '^https?://[^?#]+$': 'an address that begins with http:// or https://, without ? and #',
@@ -17,7 +18,7 @@ const FORMS: Readonly<Record<string, string>> = {
   '^[A-Za-z_]\\w*(?:\\.[A-Za-z_]\\w*)*$': 'a full name of a service or method: package.Service',
   '^[A-Za-z0-9][A-Za-z0-9._:@-]{0,99}$': 'letters, digits and any of . _ : @ -, beginning with a letter or digit',
   "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$": 'the name of a header, without colon',
-}
+})
 
 /** Null for a pattern that has no words. */
 export function formOf(pattern: string): string | null {

@@ -1,4 +1,5 @@
 /** Every setting as one row: docs/config.md, the chart and the environment overrides are made from this table. */
+import { lookupTable } from '../../engine/base.ts'
 import { configInputSchema, type JsonSchema } from './input-schema.ts'
 
 export interface ConfigLeaf {
@@ -19,11 +20,11 @@ export interface ConfigLeaf {
 }
 
 /** Names promised by wire.md §14 that differ from the generated ones. */
-const ALIASES: Readonly<Record<string, readonly string[]>> = {
+const ALIASES: Readonly<Record<string, readonly string[]>> = lookupTable({
   'listen.proxy': ['PREFLIGHT_PROXY_LISTEN'],
   'listen.api': ['PREFLIGHT_API_LISTEN'],
   'listen.admin': ['PREFLIGHT_ADMIN_LISTEN'],
-}
+})
 
 /** What is built once at the start: sockets, files, threads, sinks. */
 export const RESTART_SECTIONS = [

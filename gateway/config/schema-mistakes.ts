@@ -1,4 +1,5 @@
 /** What ajv says of a configuration, in words: every mistake once, with its member, what is allowed there and how to mend it. */
+import { lookupTable } from '../../engine/base.ts'
 import type { ErrorObject } from 'ajv'
 import { isRecord } from './defaults.ts'
 import { formOf } from './forms.ts'
@@ -28,7 +29,7 @@ function explain(error: ErrorObject, all: readonly ErrorObject[]): readonly Loca
 
 type Wording = (error: ErrorObject) => Located
 
-const WORDINGS: Readonly<Record<string, Wording>> = {
+const WORDINGS: Readonly<Record<string, Wording>> = lookupTable({
   additionalProperties: ({ instancePath, params, parentSchema }) => {
     const name = String(params['additionalProperty'])
     const known = Object.keys(schemaOf(parentSchema).properties ?? {})
@@ -58,7 +59,7 @@ const WORDINGS: Readonly<Record<string, Wording>> = {
   },
   minimum: (error) => value(error, `must be at least ${String(error.params['limit'])}, not ${shown(error.data)}`),
   minLength: (error) => value(error, 'must not be empty'),
-}
+})
 
 function explainOne(error: ErrorObject): Located {
   const wording = Object.hasOwn(WORDINGS, error.keyword) ? WORDINGS[error.keyword] : undefined

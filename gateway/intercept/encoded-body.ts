@@ -1,17 +1,18 @@
 /** A compressed body as what it says, within a bound: it is judged unpacked and sent as it came. */
+import { lookupTable } from '../../engine/base.ts'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib'
 
 type Unpack = (bytes: Buffer, options: { readonly maxOutputLength: number }) => Promise<Buffer>
 
-const CODINGS: Readonly<Record<string, Unpack>> = {
+const CODINGS: Readonly<Record<string, Unpack>> = lookupTable({
   gzip: promisify(gunzip),
   'x-gzip': promisify(gunzip),
   deflate: promisify(inflate),
   br: promisify(brotliDecompress),
   zstd: promisify(zstdDecompress),
   identity: (bytes) => Promise.resolve(bytes),
-}
+})
 
 export type Unpacked = { readonly ok: true; readonly bytes: Buffer } | { readonly ok: false; readonly why: string }
 

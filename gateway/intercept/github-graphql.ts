@@ -1,4 +1,5 @@
 /** GitHub's GraphQL API: which mutations of a request land, deploy or set something. https://docs.github.com/graphql */
+import { lookupTable } from '../../engine/base.ts'
 import { createGithubClient } from '../scm/github.ts'
 import { at, optionalTextAt, textAt } from '../scm/members.ts'
 import { PLATFORMS } from '../scm/platform.ts'
@@ -32,7 +33,7 @@ interface Mutation {
 const { title } = PLATFORMS.scm_a
 
 /** Those that are judged. */
-export const MUTATIONS: Readonly<Record<string, Mutation>> = {
+export const MUTATIONS: Readonly<Record<string, Mutation>> = lookupTable({
   mergePullRequest: { head: expectedHead, intent: mergeOfNode },
   enqueuePullRequest: { head: expectedHead, intent: mergeOfNode },
   enablePullRequestAutoMerge: { head: expectedHead, intent: mergeOfNode },
@@ -70,13 +71,13 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
       return { kind: 'ship', operation: 'deploy', repository, ref: branch, since, label: environment }
     },
   },
-}
+})
 
 /** Do the same in a form that is not read; there is another way to ask for each. */
-export const UNREAD: Readonly<Record<string, string>> = {
+export const UNREAD: Readonly<Record<string, string>> = lookupTable({
   updateRefs: 'updateRef',
   revertPullRequest: 'a pull request that is made by hand',
-}
+})
 
 /** Merges the base of a pull request into its head. */
 const SOURCE_UPDATE = 'updatePullRequestBranch'

@@ -1,4 +1,5 @@
 /** What came of an exchange: why it broke off, and what is certain of the execution then. Looks at errors and heads, sends nothing. */
+import { lookupTable } from '../../engine/base.ts'
 import { errors } from '../http-client.ts'
 import { EgressDenied } from '../egress/policy.ts'
 import type { Outcome } from '../telemetry/events.ts'
@@ -16,12 +17,12 @@ export type ExchangeFault =
   | null
 
 /** By the code of the error; any other is UPSTREAM_UNREACHABLE before the head of the answer, and UPSTREAM_RESET after it. */
-const BEFORE_THE_HEAD: Readonly<Record<string, ExchangeFault>> = {
+const BEFORE_THE_HEAD: Readonly<Record<string, ExchangeFault>> = lookupTable({
   UND_ERR_HEADERS_TIMEOUT: 'UPSTREAM_TIMEOUT',
   UND_ERR_CONNECT_TIMEOUT: 'UPSTREAM_TIMEOUT',
   ETIMEDOUT: 'UPSTREAM_TIMEOUT',
-}
-const AFTER_THE_HEAD: Readonly<Record<string, ExchangeFault>> = { UND_ERR_BODY_TIMEOUT: 'UPSTREAM_SILENT' }
+})
+const AFTER_THE_HEAD: Readonly<Record<string, ExchangeFault>> = lookupTable({ UND_ERR_BODY_TIMEOUT: 'UPSTREAM_SILENT' })
 
 /** @param hasBegun the head of the answer has come */
 export function faultOf(error: Error, hasBegun: boolean): Exclude<ExchangeFault, null> {

@@ -1,4 +1,5 @@
 /** Texts of strangers inside XML: whatever they hold, they end neither an attribute nor an element, and the document stays well-formed. */
+import { lookupTable } from '../../engine/base.ts'
 import { printable } from './printable.ts'
 
 export type Attributes = Readonly<Record<string, string | number>>
@@ -9,13 +10,13 @@ export function attributes(values: Attributes): string {
     .join('')
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
+const ENTITIES: Readonly<Record<string, string>> = lookupTable({
   '&': '&amp;',
   '<': '&lt;',
   '>': '&gt;',
   '"': '&quot;',
   "'": '&apos;',
-}
+})
 
 /** Characters that XML 1.0 §2.2 has no place for are shown as U+FFFD; controls are escaped before (printable). */
 export function escaped(text: string): string {

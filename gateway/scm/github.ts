@@ -1,4 +1,5 @@
 /** GitHub's REST API, version 2022-11-28, github.com or GitHub Enterprise Server. https://docs.github.com/rest */
+import { lookupTable } from '../../engine/base.ts'
 import { encodePath, inOrder, renamed, treeChanges } from './files.ts'
 import { at, commitAt, isCommitId, listAt, optionalTextAt, textAt, type JsonObject } from './members.ts'
 import {
@@ -121,13 +122,13 @@ function changes(file: JsonObject): readonly ChangedFile[] {
   throw new ScmError('unexpected', `${title} says of ${path} that it is "${status}"`)
 }
 
-const STATUSES: Readonly<Record<string, ChangedFile['change'] | null>> = {
+const STATUSES: Readonly<Record<string, ChangedFile['change'] | null>> = lookupTable({
   added: 'added',
   modified: 'modified',
   changed: 'modified',
   removed: 'removed',
   unchanged: null,
-}
+})
 
 function pullRequest(answer: unknown, id: string): MergeRequest {
   return {

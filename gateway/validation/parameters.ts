@@ -1,4 +1,5 @@
 /** The values that a request gives to the parameters of an operation, read off path, query, header and cookie as their style says. */
+import { lookupTable } from '../../engine/base.ts'
 import type { CheckedContract, Part } from './contract.ts'
 
 export type Place = 'path' | 'query' | 'header' | 'cookie'
@@ -30,12 +31,12 @@ const PLACES: ReadonlySet<unknown> = new Set<Place>(['path', 'query', 'header', 
 const NOT_PARAMETERS: ReadonlySet<string> = new Set(['accept', 'content-type', 'authorization'])
 const STYLES: Readonly<Record<Place, string>> = { path: 'simple', query: 'form', header: 'simple', cookie: 'form' }
 /** Swagger 2.0: `collectionFormat`. */
-const COLLECTIONS: Readonly<Record<string, readonly [style: string, isExploded: boolean]>> = {
+const COLLECTIONS: Readonly<Record<string, readonly [style: string, isExploded: boolean]>> = lookupTable({
   multi: ['form', true],
   csv: ['form', false],
   ssv: ['spaceDelimited', false],
   pipes: ['pipeDelimited', false],
-}
+})
 
 function readParameter(contract: CheckedContract, part: Part): Parameter | null {
   const { name, in: place, required, style, explode, collectionFormat, type } = part.value
@@ -99,7 +100,7 @@ export function valueOf(parameter: Parameter, values: RequestValues): GivenValue
   return { given: isArray ? text.split(',') : text, isRead: true }
 }
 
-const SEPARATORS: Readonly<Record<string, string>> = { form: ',', spaceDelimited: ' ', pipeDelimited: '|' }
+const SEPARATORS: Readonly<Record<string, string>> = lookupTable({ form: ',', spaceDelimited: ' ', pipeDelimited: '|' })
 
 function queryValue({ name, isArray, isObject, isExploded, style }: Parameter, query: URLSearchParams): GivenValue {
   if (style === 'deepObject') {

@@ -164,7 +164,7 @@ test('calls past the room are told to come again, and those that were there firs
     routes: [{ name: 'tools', match: { path: '/' }, upstream: upstream.origin, protocol: 'mcp' }],
     config: { limits: { proxied_body: 200_000 } },
     // Room for 32 of them, in steps of 64 KiB.
-    memory: memoryOf(32 * 4 * 64 * 1024),
+    memory: memoryOf(32 * 3 * 64 * 1024),
   })
   t.after(async () => {
     await road.close()

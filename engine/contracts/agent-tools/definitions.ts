@@ -1,15 +1,16 @@
 /** Arguments that say of themselves whether they are required, in types of a language or of JSON, brought to JSON Schema. */
+import { lookupTable } from '../../lookup-table.ts'
 import { isRecord, type JsonRecord } from '../../schema/located.ts'
 
 /** Names of types in Python, by which some providers ask for them. Others stay as they are, so that a change of one is told. */
-const TYPES: Readonly<Record<string, string>> = {
+const TYPES: Readonly<Record<string, string>> = lookupTable({
   str: 'string',
   int: 'integer',
   float: 'number',
   bool: 'boolean',
   list: 'array',
   dict: 'object',
-}
+})
 
 export function schemaOfDefinitions(definitions: JsonRecord): JsonRecord {
   const entries = Object.entries(definitions)

@@ -2,6 +2,7 @@
  * The JSON of an introspection query → schema. Which directives are applied is not told there, but for what introspection
  * has members of its own for: deprecation, scalar specifications and @oneOf inputs.
  */
+import { lookupTable } from '../../lookup-table.ts'
 import { GraphQLError } from 'graphql/error'
 import { parseConstValue } from 'graphql/language'
 import { fail, ok, type Result } from '../../result.ts'
@@ -28,14 +29,14 @@ import {
   type TypeKind,
 } from './schema.ts'
 
-const KINDS: Readonly<Record<string, TypeKind>> = {
+const KINDS: Readonly<Record<string, TypeKind>> = lookupTable({
   SCALAR: 'scalar',
   OBJECT: 'object',
   INTERFACE: 'interface',
   UNION: 'union',
   ENUM: 'enum',
   INPUT_OBJECT: 'input',
-}
+})
 
 /** Whether a JSON document is an answer to an introspection query by its form. */
 export function isIntrospection(root: unknown): boolean {

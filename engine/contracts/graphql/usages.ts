@@ -2,6 +2,7 @@
  * Directives as they are applied in SDL. Those of the language become members of what they stand on; those of federation
  * are told by their own names, however a subgraph imports them, and selections in their arguments have one text each.
  */
+import { lookupTable } from '../../lookup-table.ts'
 import { parse, type ConstDirectiveNode, type SelectionSetNode } from 'graphql/language'
 import { byCodeUnit } from '../../change-set.ts'
 import { literalOf } from './literals.ts'
@@ -46,7 +47,11 @@ function textArgument({ arguments: given }: ConstDirectiveNode, name: string): s
 }
 
 /** Arguments of federation that hold a selection of fields. */
-const SELECTIONS: Readonly<Record<string, string>> = { key: 'fields', requires: 'fields', provides: 'fields' }
+const SELECTIONS: Readonly<Record<string, string>> = lookupTable({
+  key: 'fields',
+  requires: 'fields',
+  provides: 'fields',
+})
 
 function usageOf(directive: ConstDirectiveNode, imports: Imports): Usage {
   const name = ownName(directive.name.value, imports)

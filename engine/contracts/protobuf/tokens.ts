@@ -2,6 +2,7 @@
  * The tokens of a .proto text with their offsets, and a cursor over them. Lexical rules only (protobuf language
  * specification, “Lexical elements”); what the tokens mean together is not known here.
  */
+import { lookupTable } from '../../lookup-table.ts'
 import type { Problem } from '../../result.ts'
 import { positionAt } from '../positions.ts'
 import { overLimit, unreadable } from '../unreadable.ts'
@@ -165,7 +166,7 @@ export class Cursor {
 }
 
 const ESCAPE = /\\(?:([abfnrtv\\'"?])|([0-7]{1,3})|[xX]([\dA-Fa-f]{1,2})|(u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8})|[^])/g
-const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {
+const SIMPLE_ESCAPES: Readonly<Record<string, string>> = lookupTable({
   a: '\x07',
   b: '\b',
   f: '\f',
@@ -173,7 +174,7 @@ const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {
   r: '\r',
   t: '\t',
   v: '\v',
-}
+})
 
 /** The value of a literal in any of the three notations; null where it is no whole number or larger than 64 bits. */
 export function integerOf(text: string): bigint | null {

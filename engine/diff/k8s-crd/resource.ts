@@ -1,4 +1,5 @@
 /** One resource on both sides, outside its schemas: scope, names, versions, conversion, subresources, columns, selectable fields. */
+import { lookupTable } from '../../lookup-table.ts'
 import { byCodeUnit } from '../../change-set.ts'
 import { itemsOf, type Crd, type CrdVersion } from '../../contracts/k8s-crd/contract.ts'
 import type { CrdRuleId } from '../../rules/k8s-crd/rows.ts'
@@ -41,10 +42,10 @@ function comparePruning({ spec: old }: Crd, { spec: now }: Crd, say: SayCrd): vo
 }
 
 /** What an absent name is, as the API server fills it in. */
-const IMPLIED: Readonly<Record<string, (kind: string) => string>> = {
+const IMPLIED: Readonly<Record<string, (kind: string) => string>> = lookupTable({
   singular: (kind) => kind.toLowerCase(),
   listKind: (kind) => `${kind}List`,
-}
+})
 
 function compareNames({ spec: old }: Crd, { spec: now }: Crd, say: SayCrd): void {
   const [was, is] = [memberOf(old, 'names'), memberOf(now, 'names')]

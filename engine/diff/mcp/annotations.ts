@@ -1,4 +1,5 @@
 /** What a tool says of its own harm (MCP ToolAnnotations) and of how it is run. Absent hints have the defaults of the protocol. */
+import { lookupTable } from '../../lookup-table.ts'
 import type { McpItem } from '../../contracts/mcp-manifest.ts'
 import { composePointer } from '../../contracts/pointer.ts'
 import type { McpRuleId } from '../../rules/mcp/rows.ts'
@@ -70,11 +71,11 @@ function readOnly(annotations: JsonRecord): boolean {
   return annotations['readOnlyHint'] === true
 }
 
-const TASK_RULES: Readonly<Record<string, McpRuleId>> = {
+const TASK_RULES: Readonly<Record<string, McpRuleId>> = lookupTable({
   required: 'mcp-tool-task-required',
   forbidden: 'mcp-tool-task-forbidden',
   optional: 'mcp-tool-task-optional',
-}
+})
 
 /** Whether a tool is called as a task or plainly; silence means that it is not called as a task (MCP 2025-11-25). */
 export function compareExecution(before: McpItem, after: McpItem, report: McpReport): void {

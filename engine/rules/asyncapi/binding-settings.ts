@@ -2,6 +2,7 @@
  * What the settings of bindings decide, by protocol, as the published binding specifications have them
  * (https://github.com/asyncapi/bindings). What is not listed is only known to have changed.
  */
+import { lookupTable } from '../../lookup-table.ts'
 
 /**
  * `destination`: where messages go or are asked for, and how. `declaration`: what both sides declare alike or are refused.
@@ -20,7 +21,7 @@ export interface Setting {
 type Rows = Readonly<Partial<Record<SettingKind, readonly string[]>>>
 
 /** Names of settings below the binding; `*` stands for every item of a list, and a name at the end for all below it. */
-const ROWS: Readonly<Record<string, Rows>> = {
+const ROWS: Readonly<Record<string, Rows>> = lookupTable({
   amqp: {
     destination: ['is', 'exchange.name', 'exchange.vhost', 'queue.name', 'queue.vhost', 'cc', 'bcc', 'replyTo'],
     // AMQP 0-9-1 §1.7.2.1: declaring what exists otherwise fails with precondition-failed.
@@ -138,10 +139,10 @@ const ROWS: Readonly<Record<string, Rows>> = {
     ],
   },
   ws: { destination: ['method'], schema: ['query', 'headers'] },
-}
+})
 
 /** Protocols that have the bindings of another one. */
-const SAME_AS: Readonly<Record<string, string>> = {
+const SAME_AS: Readonly<Record<string, string>> = lookupTable({
   'kafka-secure': 'kafka',
   'secure-mqtt': 'mqtt',
   amqps: 'amqp',
@@ -149,9 +150,9 @@ const SAME_AS: Readonly<Record<string, string>> = {
   mqtt5: 'mqtt',
   mqtts: 'mqtt',
   wss: 'ws',
-}
+})
 
-const FALLBACKS: Readonly<Record<string, unknown>> = {
+const FALLBACKS: Readonly<Record<string, unknown>> = lookupTable({
   'amqp is': 'routingKey',
   'amqp exchange.vhost': '/',
   'amqp queue.vhost': '/',
@@ -159,7 +160,7 @@ const FALLBACKS: Readonly<Record<string, unknown>> = {
   'sqs queue.fifoQueue': false,
   'sqs queue.messageRetentionPeriod': 345_600,
   'sqs queue.visibilityTimeout': 30,
-}
+})
 
 const SETTINGS: ReadonlyMap<string, SettingKind> = new Map(
   Object.entries(ROWS).flatMap(([protocol, rows]) =>

@@ -2,6 +2,7 @@
  * How people tell a model to set its instructions aside, or to keep something from the user, in the languages that most
  * descriptions outside English are written in. A modest list: what it does not know is still told as a changed text.
  */
+import { lookupTable } from '../../lookup-table.ts'
 
 /** Within one sentence, in any script. */
 const NEAR = String.raw`[^.!?。！？]{0,60}?`
@@ -27,7 +28,7 @@ function hidden(negations: string, verbs: string, users: string): string {
 }
 
 /** By the code of the language (BCP 47). English is among the signs themselves. */
-export const OVERRIDE_LANGUAGES: Readonly<Record<string, Language>> = {
+export const OVERRIDE_LANGUAGES: Readonly<Record<string, Language>> = lookupTable({
   de: {
     setAside: worded(
       String.raw`ignorier(?:e|en|t)|vergiss|vergessen|missachten?|missachte|überge(?:he|hen)`,
@@ -130,7 +131,7 @@ export const OVERRIDE_LANGUAGES: Readonly<Record<string, Language>> = {
     setAside: String.raw`(?:忽略|无视|無視|忽视|忽視|忘记|忘記|忘掉|不要理会|不用理会|绕过).{0,12}(?:之前|以前|先前|此前|上述|以上|前面|所有|全部|系统|系統|任何|你的).{0,12}(?:指令|指示|说明|說明|规则|規則|提示|要求|限制)`,
     conceal: String.raw`(?:不要|不得|不可|切勿|请勿|請勿|别|勿).{0,4}(?:告诉|告訴|告知|通知|透露|提及|提示|让|讓).{0,8}(?:用户|用戶|使用者)|(?:瞒着|不经|未经|無需告知|无需告知).{0,4}(?:用户|用戶|使用者)`,
   },
-}
+})
 
 /** One pattern for each language and sense; all are bounded, and none backtracks over more than a sentence. */
 export const FOREIGN_OVERRIDES: readonly RegExp[] = Object.values(OVERRIDE_LANGUAGES).flatMap(

@@ -1,6 +1,6 @@
 /** POST /api/diff: two contracts compared, as JSON or as Markdown for people (wire.md §3). Counts, never decides. */
 import type { Static } from 'typebox'
-import { canonicalArtifactType, LEVELS, Type } from '../../../engine/base.ts'
+import { canonicalArtifactType, LEVELS, Type, lookupTable } from '../../../engine/base.ts'
 import type { CompareOptions, Problem } from '../../../engine/index.ts'
 import { GatewayError, type ErrorCode, type ErrorDetail } from '../../errors.ts'
 import { engine } from '../../judging.ts'
@@ -189,12 +189,12 @@ async function typeOf(body: Request, before: string, after: string, deps: ApiDep
   throw unreadable(sniffed.problem)
 }
 
-const CODES: Readonly<Record<string, ErrorCode>> = {
+const CODES: Readonly<Record<string, ErrorCode>> = lookupTable({
   UNSUPPORTED_ARTIFACT_TYPE: 'UNSUPPORTED_ARTIFACT_TYPE',
   ANALYSIS_FAULT: 'INTERNAL',
   ANALYSIS_TIMEOUT: 'OVERLOADED',
   ANALYSIS_MEMORY: 'OVERLOADED',
-}
+})
 
 /** A contract that cannot be compared: what is wrong, and where in its text. */
 function unreadable(problem: Problem): GatewayError {

@@ -1,4 +1,5 @@
 /** Calls to Argo CD by gRPC and gRPC-Web, which its own command line uses: the method by the path, the application by its message. */
+import { lookupTable } from '../../../engine/base.ts'
 import type { Call } from '../action.ts'
 import { createMessageReader, type MessageTable, type MessageValue } from '../protobuf-message.ts'
 import { isJsonObject } from '../strict-json.ts'
@@ -30,7 +31,7 @@ const MESSAGES: MessageTable = {
 const read = createMessageReader(MESSAGES)
 
 const APPLICATIONS = 'application.ApplicationService'
-const VERBS: Readonly<Record<string, string>> = {
+const VERBS: Readonly<Record<string, string>> = lookupTable({
   Sync: 'sync',
   Rollback: 'rollback',
   Patch: 'patch',
@@ -43,7 +44,7 @@ const VERBS: Readonly<Record<string, string>> = {
   RunResourceActionV2: 'run action on',
   Create: 'create',
   Update: 'update',
-}
+})
 /** Methods that only answer, beside those that begin with Get, List or Watch. */
 const READING: ReadonlySet<string> = new Set([
   'CanI',

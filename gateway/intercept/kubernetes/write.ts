@@ -3,7 +3,7 @@
  * whether it is a dry run. What cannot be read so is told why; nothing is guessed.
  */
 import { isUtf8 } from 'node:buffer'
-import { DEFAULT_DOCUMENT_LIMITS } from '../../../engine/base.ts'
+import { DEFAULT_DOCUMENT_LIMITS, lookupTable } from '../../../engine/base.ts'
 import { readDocument } from '../../../engine/index.ts'
 import type { Call, PresentedReceipt } from '../action.ts'
 import { isJsonObject, readStrictJson } from '../strict-json.ts'
@@ -39,12 +39,13 @@ const PATCH_TYPES = [
   'application/strategic-merge-patch+json',
   'application/apply-patch+yaml',
 ]
-const VERBS: Readonly<Record<string, { readonly verb: WriteVerb; readonly types: readonly string[] } | undefined>> = {
-  POST: { verb: 'create', types: OBJECT_TYPES },
-  PUT: { verb: 'update', types: OBJECT_TYPES },
-  PATCH: { verb: 'patch', types: PATCH_TYPES },
-  DELETE: { verb: 'delete', types: OBJECT_TYPES },
-}
+const VERBS: Readonly<Record<string, { readonly verb: WriteVerb; readonly types: readonly string[] } | undefined>> =
+  lookupTable({
+    POST: { verb: 'create', types: OBJECT_TYPES },
+    PUT: { verb: 'update', types: OBJECT_TYPES },
+    PATCH: { verb: 'patch', types: PATCH_TYPES },
+    DELETE: { verb: 'delete', types: OBJECT_TYPES },
+  })
 
 /** Reads a request with its body; `path` is what its target names. */
 export function readWrite(call: Call, path: ResourcePath): ReadWrite {

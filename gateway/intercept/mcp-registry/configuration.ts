@@ -2,6 +2,7 @@
  * A server.json as the contract that its users have with it: the schema of what a client supplies to run or reach the server. A
  * package or address that goes, a variable that becomes required, a choice that is taken away: a configuration that worked fails.
  */
+import { lookupTable } from '../../../engine/base.ts'
 import { isJsonObject } from '../strict-json.ts'
 import { packageIdentity } from './package-identity.ts'
 
@@ -16,7 +17,7 @@ const INPUTS: readonly (readonly [property: string, members: readonly string[]])
   ['package arguments', ['packageArguments', 'package_arguments']],
 ]
 
-const TYPES: Readonly<Record<string, string>> = { number: 'number', boolean: 'boolean' }
+const TYPES: Readonly<Record<string, string>> = lookupTable({ number: 'number', boolean: 'boolean' })
 
 /** JSON Schema (2020-12) of the configuration. Texts of the publisher stay in it as descriptions. */
 export function configurationSchema(server: Members): string {

@@ -1,11 +1,13 @@
 /** Which package a server.json names, whatever its version: some registries have no member for the version, and write it into the identifier. */
+import { lookupTable } from '../../../engine/base.ts'
 
 /** Identifier without its version, by the kind of registry. Kinds without a row keep the version in a member of its own. */
-const WITHOUT_VERSION: Readonly<Record<string, (identifier: string, versions: readonly string[]) => string>> = {
-  oci: imageName,
-  docker: imageName,
-  mcpb: releaseAddress,
-}
+const WITHOUT_VERSION: Readonly<Record<string, (identifier: string, versions: readonly string[]) => string>> =
+  lookupTable({
+    oci: imageName,
+    docker: imageName,
+    mcpb: releaseAddress,
+  })
 
 /**
  * @param registryType as server.json has it (`npm`, `oci`, `mcpb` …)
