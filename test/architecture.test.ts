@@ -351,3 +351,25 @@ for (const [parent, design] of Object.entries(FOLDERS)) {
     )
   })
 }
+
+const products = sources.filter(({ path }) => /^(?:engine|gateway)\//.test(path))
+
+test('a table that is asked by text has no rows of Object.prototype', () => {
+  const plain = products.flatMap(({ path, code }) =>
+    [...code.matchAll(/^(?:export )?const (\w+): [^=]*?Record<\s*(?:string|Keyword)\b[^=]*? = \{/gm)].map(
+      ([, name]) => `${path}: ${name}`,
+    ),
+  )
+  assert.deepEqual(plain, [], 'use lookupTable, a Map or a closed union of names')
+})
+
+test('no member is looked for with `in` by a name that is not written there', () => {
+  const asked = products.flatMap(({ path, code }) =>
+    [...code.matchAll(/^.*[\w\])] in [a-z_]\w*.*$/gm)]
+      // Prose within quotes, and `for (const name in …)`, which asks for nothing.
+      .map(([line]) => line.replaceAll(/'[^']*'|`[^`]*`|"[^"]*"|\/[^/\n]+\/[a-z]*/g, "''"))
+      .filter((line) => /[\w\])] in (?!keyof)[a-z_]\w*/.test(line) && !/for \((?:const|let) \w+ in /.test(line))
+      .map((line) => `${path}: ${line.trim()}`),
+  )
+  assert.deepEqual(asked, [], 'use Object.hasOwn')
+})

@@ -155,5 +155,5 @@ function decodedHeader(value: string): string {
 /** Whether a request speaks 2026-07-28: such requests name their version themselves. */
 export function isModern(params: Params): boolean {
   const meta = params['_meta']
-  return isJsonObject(meta) && VERSION_CLAIM in meta
+  return isJsonObject(meta) && Object.hasOwn(meta, VERSION_CLAIM)
 }

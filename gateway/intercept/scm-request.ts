@@ -15,7 +15,7 @@ export async function parametersOf(call: Call): Promise<Parameters> {
   const query = new URLSearchParams(call.upstreamPath.split('?').slice(1).join('?'))
   const parameters: Record<string, unknown> = Object.create(null)
   const add = (name: string, value: unknown): void => {
-    if (name in parameters && parameters[name] !== value)
+    if (Object.hasOwn(parameters, name) && parameters[name] !== value)
       throw new UnreadableIntent(`The request states "${name}" twice, and not the same.`)
     parameters[name] = value
   }

@@ -26,7 +26,7 @@ export type ReadMembers =
 export function formMembers(text: string): ReadMembers {
   const members: Record<string, string> = Object.create(null)
   for (const [name, value] of new URLSearchParams(text)) {
-    if (name in members) return { ok: false, why: `"${name.slice(0, 40)}" is stated more than once` }
+    if (Object.hasOwn(members, name)) return { ok: false, why: `"${name.slice(0, 40)}" is stated more than once` }
     members[name] = value
   }
   return { ok: true, members }

@@ -90,5 +90,7 @@ function isSame(a: unknown, b: unknown): boolean {
     return a.length === b.length && a.every((item, index) => isSame(item, b[index]))
   if (!isJsonObject(a) || !isJsonObject(b)) return a === b
   const names = Object.keys(a)
-  return names.length === Object.keys(b).length && names.every((name) => name in b && isSame(a[name], b[name]))
+  return (
+    names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && isSame(a[name], b[name]))
+  )
 }
