@@ -26,7 +26,7 @@ function contractsOf(type: ArtifactType): readonly string[] {
 }
 
 /** One more text for each string of the document: that key, or that value, is the name. */
-function* replaced(root: unknown, name: string, seen: Set<string>): Generator<unknown> {
+function* replaced(root: unknown, name: string, seen: Set<string>): Generator {
   for (const { path, isKey } of positions(root, [])) {
     const place = `${isKey ? 'key' : 'value'} ${path
       .filter((step) => typeof step === 'string')

@@ -76,12 +76,12 @@ async function api(t: { after(close: () => Promise<void>): void }): Promise<ApiF
 }
 
 test('unknown members of preflight, diff and verify requests are tolerated and listed', async (t) => {
-  const { post } = await api(t)
+  const started = await api(t)
   for (const { path, body, at } of TOLERANT) {
-    assert.deepEqual(member((await post(path, body)).body, 'ignored'), [], path)
+    assert.deepEqual(member((await started.post(path, body)).body, 'ignored'), [], path)
     for (const place of at)
       for (const name of STRANGE) {
-        const answer = await post(path, withMember(body, place, name))
+        const answer = await started.post(path, withMember(body, place, name))
         assert.equal(answer.status, 200, `${path} ${place} ${name}: ${answer.text}`)
         assert.deepEqual(member(answer.body, 'ignored'), [pointerOf(place, name)], `${path} ${place} ${name}`)
       }
@@ -89,11 +89,11 @@ test('unknown members of preflight, diff and verify requests are tolerated and l
 })
 
 test('a member that is a misspelling of a known one is refused with the known name', async (t) => {
-  const { post } = await api(t)
+  const started = await api(t)
   for (const [path, at, known, spellings] of MISSPELLED)
     for (const spelling of spellings) {
       const body = TOLERANT.find((row) => row.path === path)?.body ?? {}
-      const answer = await post(path, withMember(body, at, spelling))
+      const answer = await started.post(path, withMember(body, at, spelling))
       assert.equal(answer.status, 400, `${path} ${at} ${spelling}`)
       const [mistake] = mistakesOf(answer)
       assert.equal(mistake?.['pointer'], pointerOf(at, spelling))
@@ -102,25 +102,25 @@ test('a member that is a misspelling of a known one is refused with the known na
 })
 
 test('unknown options of a diff are refused', async (t) => {
-  const { post } = await api(t)
+  const started = await api(t)
   for (const name of ['match_paths', 'matchPath', 'unknown', 'today', 'files', '__proto__', 'constructor']) {
-    const answer = await post('/api/diff', withMember(DIFF, '/options', name))
+    const answer = await started.post('/api/diff', withMember(DIFF, '/options', name))
     assert.equal(answer.status, 400, name)
     assert.equal(mistakesOf(answer)[0]?.['pointer'], `/options/${name}`)
   }
 })
 
 test('a pattern that cannot be used is refused at its pointer, and one that is slow elsewhere is answered', async (t) => {
-  const { post } = await api(t)
+  const started = await api(t)
   for (const option of ['match_path', 'unmatch_path']) {
     for (const pattern of ['(', '(?=a)', 'x'.repeat(600), 'x{1000}'.repeat(60)]) {
-      const answer = await post('/api/diff', { ...DIFF, options: { [option]: pattern } })
+      const answer = await started.post('/api/diff', { ...DIFF, options: { [option]: pattern } })
       assert.equal(answer.status, 400, pattern)
       assert.equal(mistakesOf(answer)[0]?.['pointer'], `/options/${option}`)
     }
     const paths = { [`/${'a'.repeat(20_000)}!`]: { get: { responses: { 200: { description: 'ok' } } } } }
     const spec = JSON.stringify({ openapi: '3.0.0', info: { title: 'a', version: '1' }, paths })
-    const answer = await post('/api/diff', { base: spec, head: spec, options: { [option]: '(a+)+$' } })
+    const answer = await started.post('/api/diff', { base: spec, head: spec, options: { [option]: '(a+)+$' } })
     assert.equal(answer.status, 200)
   }
 })
@@ -142,8 +142,9 @@ const BODIES: Readonly<Record<string, object>> = {
 }
 
 test('every other request takes no unknown member, and no request takes an unknown query parameter', async (t) => {
-  const { url, newKey } = await api(t)
-  const admin = await newKey('admin')
+  const started = await api(t)
+  const { url } = started
+  const admin = await started.newKey('admin')
   for (const route of ROUTES) {
     const path = route.paths[0].replaceAll(/\{[a-z_]+\}/g, 'x')
     const ask = (query: string, body: object | null) =>
