@@ -6,7 +6,7 @@ import { fail, ok, type Result } from '../result.ts'
 import { isRecord, memberOf, pointerOf, ROOT, stepInto, type JsonRecord, type Located } from '../schema/located.ts'
 import type { SourceDocument } from './document.ts'
 import type { Locate } from './positions.ts'
-import { unreadable } from './unreadable.ts'
+import { firstAt, unreadable } from './unreadable.ts'
 
 /** The lists of a manifest, and the member of their items that names one; MCP has each name once within its list. */
 export const MCP_LISTS = {
@@ -121,7 +121,11 @@ function readList(list: McpList, found: Located, locate: Locate): Result<McpItem
     const name = isRecord(value) ? value[key] : undefined
     if (!isRecord(value) || typeof name !== 'string') return fault(locate, item, `an item of ${list} has no ${key}`)
     // The later of the two would be compared and the earlier one called, or the other way round.
-    if (items.has(name)) return fault(locate, item, `${list} holds ${JSON.stringify(name)} twice`)
+    const first = items.get(name)
+    if (first !== undefined) {
+      const place = firstAt(locate(pointerOf(first.at)), pointerOf(first.at))
+      return fault(locate, item, `${list} holds ${JSON.stringify(name)} twice${place}`)
+    }
     const schema = list === 'tools' ? value['inputSchema'] : undefined
     if (schema !== undefined && !isRecord(schema)) return fault(locate, item, 'the inputSchema of a tool is no object')
     items.set(name, { ...item, value, name })

@@ -33,3 +33,9 @@ function problem(code: string, lead: string, what: string, { position, pointer, 
     ...(position ? { line: position.line, column: position.column } : {}),
   }
 }
+
+/** Where the first of two stands, for a message about the second one; empty where that is not known. */
+export function firstAt(position: Position | null, pointer?: string): string {
+  if (position !== null) return `, first at line ${position.line}, column ${position.column}`
+  return pointer === undefined ? '' : `, first at ${pointer}`
+}

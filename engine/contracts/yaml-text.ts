@@ -6,9 +6,9 @@ import { constructFromEvents, CORE_SCHEMA, defineMappingTag, EVENT_ID, mapTag, m
 import { fail, ok, type Problem, type Result } from '../result.ts'
 import { measureGraph } from './graph.ts'
 import type { DocumentLimits } from './limits.ts'
-import { locator, positionAt, type Locate } from './positions.ts'
+import { locator, positionAt, type Locate, type Position } from './positions.ts'
 import { findUnrepresentable, mayHoldLoneSurrogates } from './representable.ts'
-import { overLimit, unreadable } from './unreadable.ts'
+import { firstAt, overLimit, unreadable } from './unreadable.ts'
 import { parseYaml, type ParsedYaml } from './yaml-layout.ts'
 import { placeYaml, placeYamlStream } from './yaml-positions.ts'
 
@@ -152,7 +152,33 @@ function describe(
   const limit = LIMITS_PASSED.find((row) => row.reason.test(reason))
   if (limit) return overLimit(limit.say(limits), position)
   const fix = FIXES.find((row) => row.reason.test(reason))?.fix
-  return unreadable(`it is not valid YAML: ${reason}`, { position, ...(fix === undefined ? {} : { fix }) })
+  const first = reason.startsWith('duplicated mapping key') && position !== null ? firstOfKey(text, position) : null
+  return unreadable(`it is not valid YAML: ${reason}${firstAt(first)}`, {
+    position,
+    ...(fix === undefined ? {} : { fix }),
+  })
+}
+
+/** The line above at which the same key stands in the same block mapping; null in a mapping written on one line. */
+function firstOfKey(text: string, { line, column }: Position): Position | null {
+  const lines = text.split('\n', line)
+  const keyAt = (number: number): string | null => {
+    const content = lines[number - 1] ?? ''
+    const key = /^(?:"[^"]*"|'[^']*'|[^:#]+?)(?=\s*:(?:\s|$))/.exec(content.slice(column - 1))?.[0] ?? null
+    // What stands before it on the line is indentation, or the mark of the item that the mapping begins.
+    return /^[\s-]*$/.test(content.slice(0, column - 1)) ? key : null
+  }
+  const key = keyAt(line)
+  if (key === null) return null
+  for (let above = line - 1; above > 0; above -= 1) {
+    const content = lines[above - 1] ?? ''
+    if (keyAt(above) === key) return { line: above, column }
+    if (/^(?:---|\.\.\.)(?:\s|$)/.test(content)) return null
+    const isOutside =
+      content.trim() !== '' && !content.trimStart().startsWith('#') && /\S/.test(content.slice(0, column - 1))
+    if (isOutside) return null
+  }
+  return null
 }
 
 function findGraphFault({ root, locate }: YamlReading, limits: DocumentLimits): Problem | null {

@@ -7,7 +7,7 @@ import { isRecord, memberOf, pointerOf, type JsonRecord, type Located } from '..
 import type { SourceDocument } from '../document.ts'
 import type { McpItem, McpItems } from '../mcp-manifest.ts'
 import type { Locate } from '../positions.ts'
-import { unreadable } from '../unreadable.ts'
+import { firstAt, unreadable } from '../unreadable.ts'
 import { toolEntries, type ToolEntry } from './entries.ts'
 import type { ToolForm, ToolKind } from './forms.ts'
 import { schemaOfDefinitions } from './definitions.ts'
@@ -43,13 +43,18 @@ export function readAgentTools({ root, locate }: SourceDocument): Result<AgentTo
   const settings = new Map<string, ToolSettings>()
   const sources = new Map<string, string>()
   const forms = new Set<string>()
+  const places = new Map<string, string>()
   for (const entry of entries) {
     const read = readTool(entry, sources)
     const pointer = pointerOf(entry.located.at)
     if (read === null) return fault(locate, pointer, 'the tool is in no form that is known', FORMS_FIX)
     const { item } = read
-    if (items.has(item.name))
-      return fault(locate, pointer, `there are two tools of the name ${JSON.stringify(item.name)}`)
+    const first = places.get(item.name)
+    if (first !== undefined) {
+      const place = firstAt(locate(first), first)
+      return fault(locate, pointer, `there are two tools of the name ${JSON.stringify(item.name)}${place}`)
+    }
+    places.set(item.name, pointer)
     items.set(item.name, item)
     settings.set(item.name, read.settings)
     forms.add(read.form.name)

@@ -1,6 +1,6 @@
 /** The first fault that reading a schema meets. Reading goes on to its end, and what was read is then not used. */
 import type { Problem } from '../../result.ts'
-import { unreadable } from '../unreadable.ts'
+import { firstAt, unreadable } from '../unreadable.ts'
 import type { Position } from '../positions.ts'
 import type { Mark } from './schema.ts'
 
@@ -25,8 +25,9 @@ export class Faults {
     })
   }
 
-  /** Two elements of one name have two readings. */
-  sayTwice(what: string, mark: Mark): void {
-    this.say(`${what} is defined twice`, mark, 'Keep one of the two.')
+  /** Two elements of one name have two readings: both are named. */
+  sayTwice(what: string, mark: Mark, first: Mark): void {
+    const place = firstAt(this.#positionOf(first), typeof first === 'string' ? first : undefined)
+    this.say(`${what} is defined twice${place}`, mark, 'Keep one of the two.')
   }
 }

@@ -169,6 +169,7 @@ class IntrospectionReader {
   ): ReadonlyMap<string, T> {
     const list = memberOf(owner, member)
     const items = new Map<string, T>()
+    const places = new Map<string, string>()
     if (list === null || !Array.isArray(list.value)) {
       if (presence === 'required') this.#faults.say(`\`${member}\` is no list`, pointerOf((list ?? owner).at))
       return items
@@ -178,7 +179,9 @@ class IntrospectionReader {
       const item: Located = { value, at: stepInto(list.at, String(index)), document: '' }
       const name = nameOf(item)
       if (name === '') this.#faults.say(`an item of \`${member}\` has no name`, pointerOf(item.at))
-      if (items.has(name)) this.#faults.sayTwice(`${name} in \`${member}\``, pointerOf(item.at))
+      const first = places.get(name)
+      if (first !== undefined) this.#faults.sayTwice(`${name} in \`${member}\``, pointerOf(item.at), first)
+      else places.set(name, pointerOf(item.at))
       items.set(name, read(item))
     }
     return items

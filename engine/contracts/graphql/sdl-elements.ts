@@ -108,9 +108,12 @@ export class SdlElements {
     read: (node: N) => T,
   ): ReadonlyMap<string, T> {
     const items = new Map<string, T>()
+    const places = new Map<string, number>()
     for (const node of nodes) {
       const name = node.name.value
-      if (items.has(name)) this.#faults.sayTwice(`${name} of ${owner}`, startOf(node.name))
+      const [place, first] = [startOf(node.name), places.get(name)]
+      if (first !== undefined) this.#faults.sayTwice(`${name} of ${owner}`, place, first)
+      else places.set(name, place)
       items.set(name, read(node))
     }
     return items

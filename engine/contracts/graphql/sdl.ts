@@ -142,8 +142,10 @@ class SdlReader {
   }
 
   #gatherSchema(node: SchemaNode): void {
-    const isSecond = this.#schemas.some(({ kind }) => kind === 'SchemaDefinition')
-    if (node.kind === 'SchemaDefinition' && isSecond) this.#faults.sayTwice('the schema', startOf(node))
+    const first = this.#schemas.find(({ kind }) => kind === 'SchemaDefinition')
+    if (node.kind === 'SchemaDefinition' && first !== undefined) {
+      this.#faults.sayTwice('the schema', startOf(node), startOf(first))
+    }
     this.#schemas.push(node)
   }
 
@@ -153,8 +155,9 @@ class SdlReader {
     const open = this.#directives.get(name) ?? { definition: null, extensions: [] }
     this.#directives.set(name, open)
     if (node.kind === 'DirectiveExtension') open.extensions.push(node)
-    else if (open.definition !== null) this.#faults.sayTwice(`the directive @${name}`, startOf(node.name))
-    else open.definition = node
+    else if (open.definition !== null) {
+      this.#faults.sayTwice(`the directive @${name}`, startOf(node.name), startOf(open.definition.name))
+    } else open.definition = node
   }
 
   #gatherType(node: TypePart): void {
@@ -170,7 +173,10 @@ class SdlReader {
     if (open.kind !== kind) {
       this.#faults.say(`the type ${name} is both ${open.kind} and ${kind}`, startOf(node.name))
     }
-    if (isDefinition && open.isDefined) this.#faults.sayTwice(`the type ${name}`, startOf(node.name))
+    const [first = node] = open.parts
+    if (isDefinition && open.isDefined) {
+      this.#faults.sayTwice(`the type ${name}`, startOf(node.name), startOf(first.name))
+    }
     // The definition leads: its place is the place of the type.
     if (isDefinition) open.parts.unshift(node)
     else open.parts.push(node)
@@ -182,7 +188,10 @@ class SdlReader {
     const roots = new Map<RootKind, Reference>()
     for (const { operationTypes = [] } of this.#schemas) {
       for (const { operation, type } of operationTypes) {
-        if (roots.has(operation)) this.#faults.sayTwice(`the root of ${operation} operations`, startOf(type))
+        const first = roots.get(operation)
+        if (first !== undefined) {
+          this.#faults.sayTwice(`the root of ${operation} operations`, startOf(type), first.mark)
+        }
         roots.set(operation, { name: type.name.value, mark: startOf(type) })
       }
     }

@@ -3,7 +3,7 @@ import { fail, ok, type Result } from '../../result.ts'
 import { isRecord, memberOf, pointerOf, ROOT, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
 import type { SourceDocument } from '../document.ts'
 import type { Locate } from '../positions.ts'
-import { unreadable } from '../unreadable.ts'
+import { firstAt, unreadable } from '../unreadable.ts'
 
 /** One version of a resource. */
 export interface CrdVersion {
@@ -57,7 +57,11 @@ export function readCrds({ root, locate }: SourceDocument): Result<CrdBundle> {
     const read = readCrd(object, locate)
     if (!read.ok) return read
     const { name } = read.value
-    if (crds.has(name)) return fault(locate, object, `there are two definitions of the name ${JSON.stringify(name)}`)
+    const first = crds.get(name)
+    if (first !== undefined) {
+      const place = firstAt(locate(pointerOf(first.located.at)), pointerOf(first.located.at))
+      return fault(locate, object, `there are two definitions of the name ${JSON.stringify(name)}${place}`)
+    }
     crds.set(name, read.value)
     const stated = isRecord(object.value) ? object.value['apiVersion'] : null
     if (typeof stated === 'string') apiVersion ??= stated
@@ -104,7 +108,11 @@ function readVersions(spec: Located, locate: Locate): Result<ReadonlyMap<string,
   for (const item of itemsOf(list)) {
     const name = isRecord(item.value) ? item.value['name'] : undefined
     if (!isRecord(item.value) || typeof name !== 'string') return fault(locate, item, 'a version has no name')
-    if (versions.has(name)) return fault(locate, item, `the version ${name} is there twice`)
+    const first = versions.get(name)
+    if (first !== undefined) {
+      const place = firstAt(locate(pointerOf(first.located.at)), pointerOf(first.located.at))
+      return fault(locate, item, `the version ${name} is there twice${place}`)
+    }
     versions.set(name, versionOf(name, item, spec, item.value))
   }
   // v1beta1 could name its one version beside the list.

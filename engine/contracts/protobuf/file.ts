@@ -79,7 +79,8 @@ function readDeclarations(
     const { offset } = cursor.ahead
     if (cursor.take(';')) continue
     if (cursor.take('package')) {
-      if (packageName !== null) cursor.fault('the package is declared twice', offset)
+      const first = places.get(`${at}/package`)
+      if (packageName !== null) cursor.faultTwice('the package', offset, first ?? 0)
       if (scope.isUsed) cursor.fault('the package is declared after what belongs to it', offset)
       packageName = cursor.reference('the name of a package').text
       places.set(`${at}/package`, offset)

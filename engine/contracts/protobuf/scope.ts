@@ -17,7 +17,7 @@ export class Scope {
   readonly fullName: string
   readonly at: string
   readonly features: FeatureScope
-  readonly #names = new Set<string>()
+  readonly #names = new Map<string, number>()
 
   constructor(reading: Reading, place: { readonly fullName: string; readonly at: string }, features: FeatureScope) {
     this.reading = reading
@@ -33,8 +33,9 @@ export class Scope {
 
   /** A name that nothing else in the scope has: of two, one would be compared and the other one used. */
   declare(name: Token, start: Token = name): Omit<Declared, 'options'> {
-    if (this.#names.has(name.text)) this.reading.cursor.fault(`${name.text} is declared twice`, name.offset)
-    this.#names.add(name.text)
+    const first = this.#names.get(name.text)
+    if (first !== undefined) this.reading.cursor.faultTwice(name.text, name.offset, first)
+    this.#names.set(name.text, name.offset)
     const at = appendPointer(this.at, name.text)
     this.reading.places.set(at, start.offset)
     return { name: name.text, fullName: this.fullName === '' ? name.text : `${this.fullName}.${name.text}`, at }

@@ -5,7 +5,7 @@
 import { lookupTable } from '../../lookup-table.ts'
 import type { Problem } from '../../result.ts'
 import { positionAt } from '../positions.ts'
-import { overLimit, unreadable } from '../unreadable.ts'
+import { firstAt, overLimit, unreadable } from '../unreadable.ts'
 
 export type TokenKind = 'name' | 'number' | 'string' | 'symbol' | 'end'
 
@@ -122,6 +122,11 @@ export class Cursor {
     const { kind, text, offset } = this.#ahead
     const found = kind === 'end' ? 'the text ends' : `there is ${JSON.stringify(text.slice(0, 60).toWellFormed())}`
     return this.fault(`${found} where ${wanted} belongs`, offset)
+  }
+
+  /** Two of one name have two readings: both are named. */
+  faultTwice(what: string, offset: number, first: number): never {
+    return this.fault(`${what} is declared twice${firstAt(positionAt(this.#text, first))}`, offset)
   }
 
   fault(what: string, offset: number): never {
