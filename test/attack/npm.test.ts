@@ -9,7 +9,8 @@ import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { readDocument } from '../../gateway/intercept/npm/document.ts'
-import { readTarball, TarballError } from '../../gateway/intercept/npm/tarball.ts'
+import { TarballError } from '../../gateway/intercept/npm/archive.ts'
+import { readTarball } from '../../gateway/intercept/npm/tarball.ts'
 
 const BLOCK = 512
 

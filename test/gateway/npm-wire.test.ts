@@ -3,26 +3,22 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { pack } from 'tar-stream'
-import { readTarball, TarballError } from '../../gateway/intercept/npm/tarball.ts'
+import { TarballError } from '../../gateway/intercept/npm/archive.ts'
+import { readTarball } from '../../gateway/intercept/npm/tarball.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { startRoad } from '../fakes/road.ts'
 import { openapi } from '../fakes/scm-client.ts'
+import { tarball as packed, tarFile, tarHeader } from '../fakes/tar-archive.ts'
 import { at } from '../json.ts'
 
 type Files = readonly (readonly [path: string, text: string])[]
 
-async function tarball(files: Files): Promise<Buffer> {
-  const packing = pack()
-  for (const [name, text] of files) packing.entry({ name }, text)
-  packing.finalize()
-  const chunks: Buffer[] = []
-  for await (const chunk of packing) if (Buffer.isBuffer(chunk)) chunks.push(chunk)
-  return gzipSync(Buffer.concat(chunks))
+function tarball(files: Files): Buffer {
+  return packed(...files.map(([name, text]) => tarFile(name, text)))
 }
 
-const OLD = await tarball([['package/openapi.yaml', openapi('/pets', '/toys')]])
-const NEW = await tarball([['package/openapi.yaml', openapi('/pets')]])
+const OLD = tarball([['package/openapi.yaml', openapi('/pets', '/toys')]])
+const NEW = tarball([['package/openapi.yaml', openapi('/pets')]])
 
 function document(version: string, data: string, edit: object = {}): Readonly<Record<string, unknown>> {
   return {
@@ -110,7 +106,7 @@ test('a publication is asked about with both sides of its contracts, and forward
 })
 
 const GOOD = NEW.toString('base64')
-const TWICE = await tarball([
+const TWICE = tarball([
   ['package/openapi.yaml', openapi('/pets', '/toys')],
   ['other/openapi.yaml', openapi('/pets')],
 ])
@@ -241,18 +237,13 @@ test('an archive that unpacks beyond all bounds is given up', async () => {
 })
 
 test('links and paths out of the package that could be no contract are skipped; files that are too long are said', async () => {
-  const packing = pack()
-  packing.entry({ name: 'package/../readme.md' }, 'a')
-  packing.entry({ name: 'package/link.md', type: 'symlink', linkname: '/etc/passwd' })
-  packing.entry({ name: 'package/long.yaml' }, 'x'.repeat(2000))
-  packing.entry({ name: 'package/skipped.js' }, 'x')
-  packing.finalize()
-  const chunks: Buffer[] = []
-  for await (const chunk of packing) if (Buffer.isBuffer(chunk)) chunks.push(chunk)
-  const tree = await readTarball(gzipSync(Buffer.concat(chunks)), {
-    isSelected: (path) => path.endsWith('.yaml'),
-    maxFile: 1024,
-  })
+  const bytes = packed(
+    tarFile('package/../readme.md', 'a'),
+    tarHeader({ name: 'package/link.md', flag: '2', linkname: '/etc/passwd' }),
+    tarFile('package/long.yaml', 'x'.repeat(2000)),
+    tarFile('package/skipped.js', 'x'),
+  )
+  const tree = await readTarball(bytes, { isSelected: (path) => path.endsWith('.yaml'), maxFile: 1024 })
   assert.deepEqual(
     [...tree].map(([path, { kind }]) => [path, kind]),
     [['long.yaml', 'unreadable']],

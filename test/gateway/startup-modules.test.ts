@@ -34,7 +34,6 @@ const HEAVY: Readonly<Record<string, string>> = {
   'js-yaml': 'the first comparison',
   diff: 'the first comparison',
   '@opentelemetry/api': 'default metrics of prom-client, never',
-  'tar-stream': 'routes of protocol npm',
   '@modelcontextprotocol/server': 'a request to /mcp',
 }
 

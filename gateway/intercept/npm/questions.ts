@@ -8,7 +8,8 @@ import { readDocument, unread, type Publication, type Revision } from './documen
 import { NEW_PACKAGE, packumentChange, predecessorOf, readPackument, type Packument } from './packument.ts'
 import type { RegistryClient } from './registry.ts'
 import type { NpmRequest } from './request.ts'
-import { readTarball, TarballError, type PackageTree } from './tarball.ts'
+import { TarballError } from './archive.ts'
+import { readTarball, type PackageTree } from './tarball.ts'
 
 export interface NpmScene {
   readonly rules: RouteConfig['npm']

@@ -1,10 +1,9 @@
 /** The files of a package's tarball that may hold contracts, read within bounds and in memory: no path in it is ever a path on a disk. */
 import { createHash } from 'node:crypto'
-import { pipeline } from 'node:stream/promises'
-import { createGunzip } from 'node:zlib'
 import type { FileAtCommit } from '../../scm/platform.ts'
 import { textFile } from '../../scm/files.ts'
 import { ARTIFACT_PROBLEMS } from '../../scm/problems.ts'
+import { readArchive, TarballError, type ArchiveEntry } from './archive.ts'
 
 export type PackageTree = ReadonlyMap<string, FileAtCommit>
 
@@ -14,29 +13,26 @@ export interface TarballTerms {
   readonly maxFile: number
 }
 
-/** A tarball that has no single reading, or more in it than is read; in words for whoever sent it. */
-export class TarballError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'TarballError'
-  }
-}
-
-const MAX_ENTRIES = 50_000
-/** Everything unpacked, selected or not: some MiB of zeros pack a thousandfold. */
-const MAX_EXPANDED = 512 * 1024 * 1024
+/** Everything unpacked counts, selected or not. */
+const BOUNDS = { entries: 50_000, expanded: 512 * 1024 * 1024 } as const
 
 /** @throws TarballError */
-export async function readTarball(bytes: Buffer, terms: TarballTerms): Promise<PackageTree> {
-  const { extract } = await import('tar-stream')
+export async function readTarball(bytes: Buffer, { isSelected, maxFile }: TarballTerms): Promise<PackageTree> {
   const files = new Map<string, FileAtCommit>()
-  const unpacking = extract()
-  const bound = { entries: 0, bytes: 0 }
-  const packing = pipeline([bytes], createGunzip(), counted(bound), unpacking)
+  const seen = new SeenPaths(isSelected)
+  const take = (entry: ArchiveEntry): boolean => {
+    const path = installedPath(entry, isSelected)
+    return path !== null && isSelected(path) && entry.type === 'file' && entry.size <= maxFile
+  }
   try {
-    const [read] = await Promise.allSettled([readEntries(unpacking, files, bound, terms), packing])
-    if (read.status === 'rejected') throw read.reason
-    await packing
+    for await (const [entry, content] of readArchive(bytes, take, BOUNDS)) {
+      const path = installedPath(entry, isSelected)
+      if (path === null) continue
+      seen.add(path)
+      if (content !== null) files.set(path, textFile(path, content))
+      else if (isSelected(path) && entry.type === 'file')
+        files.set(path, { kind: 'unreadable', problem: ARTIFACT_PROBLEMS.tooLarge(path, maxFile) })
+    }
   } catch (error) {
     if (error instanceof TarballError) throw error
     throw new TarballError(
@@ -44,50 +40,6 @@ export async function readTarball(bytes: Buffer, terms: TarballTerms): Promise<P
     )
   }
   return files
-}
-
-interface Bound {
-  entries: number
-  bytes: number
-}
-
-function counted(bound: Bound) {
-  return async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    for await (const chunk of source) {
-      bound.bytes += chunk.length
-      if (bound.bytes > MAX_EXPANDED) throw new TarballError(`it holds more than ${MAX_EXPANDED} bytes unpacked`)
-      yield chunk
-    }
-  }
-}
-
-interface Entry extends AsyncIterable<unknown> {
-  readonly header: { readonly name: string; readonly type: string; readonly size: number }
-  resume(): unknown
-}
-
-async function readEntries(
-  entries: AsyncIterable<Entry>,
-  files: Map<string, FileAtCommit>,
-  bound: Bound,
-  { isSelected, maxFile }: TarballTerms,
-): Promise<void> {
-  const seen = new SeenPaths(isSelected)
-  for await (const entry of entries) {
-    bound.entries += 1
-    if (bound.entries > MAX_ENTRIES) throw new TarballError(`it holds more than ${MAX_ENTRIES} entries`)
-    const path = installedPath(entry.header, isSelected)
-    if (path === null) {
-      entry.resume()
-      continue
-    }
-    seen.add(path)
-    if (!isSelected(path) || entry.header.type === 'directory') entry.resume()
-    else if (entry.header.size > maxFile) {
-      files.set(path, { kind: 'unreadable', problem: ARTIFACT_PROBLEMS.tooLarge(path, maxFile) })
-      entry.resume()
-    } else files.set(path, textFile(path, await whole(entry)))
-  }
 }
 
 /** What was unpacked so far: of two entries at one path the later one stays, on some disks also when it is written in other letters. */
@@ -110,26 +62,18 @@ class SeenPaths {
   }
 }
 
-async function whole(entry: Entry): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  for await (const chunk of entry) if (Buffer.isBuffer(chunk)) chunks.push(chunk)
-  return Buffer.concat(chunks)
-}
-
-const FILES: ReadonlySet<string> = new Set(['file', 'contiguous-file'])
-
 /**
  * Behind the top folder, which clients take off whatever its name is. Null: nothing that they unpack, or a folder of no interest.
  * Of a name that is no plain path in a folder (`/openapi.json`, `./openapi.json`, `..`, a backslash) they make different files, and
  * of a link some make one: where any of these could be a file that is read, the archive has no single reading.
  * @throws TarballError
  */
-function installedPath({ name, type }: Entry['header'], isSelected: TarballTerms['isSelected']): string | null {
+function installedPath({ name, type }: ArchiveEntry, isSelected: TarballTerms['isSelected']): string | null {
   const isDirectory = type === 'directory'
   const parts = (isDirectory ? name.replace(/\/$/, '') : name).split('/')
   const inside = parts.slice(1).join('/')
   const isPlain = inside !== '' && !parts.some((part) => ODD_PARTS.has(part) || UNUSUAL.test(part))
-  if (isPlain && FILES.has(type)) return inside
+  if (isPlain && type === 'file') return inside
   if (isPlain && isDirectory) return isSelected(inside) ? inside : null
   const possible = isPlain ? [inside] : possiblePaths(name)
   if (!(isDirectory && parts.length === 1) && possible.some(isSelected))
@@ -138,14 +82,14 @@ function installedPath({ name, type }: Entry['header'], isSelected: TarballTerms
 }
 
 const ODD_PARTS: ReadonlySet<string> = new Set(['', '.', '..'])
-/** Backslash: a slash to Windows. Control characters: the end of a name to some. */
-const UNUSUAL = /[\\\p{Cc}]/u
+/** Backslash: a slash to Windows. Colon: a drive, which npm takes off everywhere. Control characters: the end of a name to some. */
+const UNUSUAL = /[\\:\p{Cc}]/u
 
 /** Every path that a client could make of a name: without any number of parts at its beginning. */
 function possiblePaths(name: string): readonly string[] {
   const readings = [name, name.split('\0', 1)[0] ?? '']
   return readings.flatMap((reading) => {
-    const parts = reading.split(/[/\\]/).filter((part) => part !== '' && part !== '.')
+    const parts = reading.split(/[/\\:]/).filter((part) => part !== '' && part !== '.')
     return parts.map((_, index) => parts.slice(index).join('/'))
   })
 }
