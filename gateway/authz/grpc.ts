@@ -15,7 +15,7 @@ import {
   type CheckResponse,
   type HeaderOption,
 } from './protocol.ts'
-import { answerQuestion, type AskedBody, type AuthzDeps, type Question, type Verdict } from './question.ts'
+import { answerQuestion, isPartial, type AskedBody, type AuthzDeps, type Question, type Verdict } from './question.ts'
 
 export interface GrpcAuthz {
   /** Resolves with the bound address. Rejects when it cannot be bound. */
@@ -107,6 +107,7 @@ function questionOf(http: AskedHttpRequest): Question {
     rawHeaders: fields.flat(),
     body: bodyOf(http, headers),
     needsStatus: false,
+    takesFieldsOff: true,
   }
 }
 
@@ -134,7 +135,7 @@ function mergedFields(fields: readonly Field[]): IncomingHttpHeaders {
 }
 
 function bodyOf(http: AskedHttpRequest, headers: IncomingHttpHeaders): AskedBody {
-  if (headers['x-envoy-auth-partial-body'] === 'true') return { kind: 'partial' }
+  if (isPartial(headers)) return { kind: 'partial' }
   const { body, raw_body: raw, size } = http
   const bytes = raw.length > 0 ? raw : Buffer.from(body, 'utf8')
   if (bytes.length === 0) return isBodiless(http, headers) ? { kind: 'whole', bytes } : { kind: 'absent' }

@@ -11,7 +11,15 @@ import { SHORT_BODY, type BodyFault } from '../bodies.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { FORWARDED_PATH, forwardedRequest, isForwarded, statesMethod } from './forwarded.ts'
-import { answerQuestion, type AskedBody, type AuthzDeps, type Question, type Verdict } from './question.ts'
+import {
+  answerQuestion,
+  isPartial,
+  ORIGINAL_BODY,
+  type AskedBody,
+  type AuthzDeps,
+  type Question,
+  type Verdict,
+} from './question.ts'
 
 export interface HttpAuthz {
   /** True for the paths that are questions. */
@@ -29,6 +37,11 @@ const PREFIX = '/authz'
 const ID_GRAMMAR = /^[A-Za-z0-9_.:-]{1,200}$/
 /** All other requests may have a body, which may decide (DeleteOptions): one that comes without was not told whole. */
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+/**
+ * What nginx says of a body that it leaves out of its question: `$http_content_length/$http_transfer_encoding`. The server gets
+ * that body whatever the method is, so a GET has none only where this says so or nothing is said of it.
+ */
+const NO_BODY = /^0*\/$/
 
 export function createHttpAuthz(deps: HttpAuthzDeps): HttpAuthz {
   return {
@@ -65,7 +78,8 @@ function questionOf(request: IncomingMessage, bytes: Buffer, correlationId: stri
     scheme: request.headers['x-forwarded-proto'] === 'https' ? 'https' : 'http',
     ...asked,
     needsStatus: true,
-    body: bodyOf(asked.method, request.headers['x-envoy-auth-partial-body'], bytes),
+    takesFieldsOff: false,
+    body: bodyOf(asked.method, request.headers, bytes),
   }
 }
 
@@ -83,8 +97,13 @@ function unclear(correlationId: string): Verdict {
   return { kind: 'deny', answer: jsonAnswer(ERRORS.INVALID_INPUT.status, members), headers }
 }
 
-function bodyOf(method: string, partial: unknown, bytes: Buffer): AskedBody {
-  if (partial === 'true') return { kind: 'partial' }
+function bodyOf(method: string, headers: IncomingMessage['headers'], bytes: Buffer): AskedBody {
+  if (isPartial(headers)) return { kind: 'partial' }
+  const leftOut = headers[ORIGINAL_BODY]
+  if (bytes.length === 0 && leftOut !== undefined) {
+    if (NO_BODY.test(String(leftOut))) return { kind: 'whole', bytes }
+    return { kind: WITHOUT_BODY.has(method) ? 'unexpected' : 'absent' }
+  }
   return bytes.length === 0 && !WITHOUT_BODY.has(method) ? { kind: 'absent' } : { kind: 'whole', bytes }
 }
 

@@ -39,12 +39,27 @@ export interface Question {
   readonly headers: IncomingHttpHeaders
   readonly rawHeaders: readonly string[]
   readonly body: AskedBody
+  /** Whether the proxy that asks takes the fields off the request that it is told to. Only Envoy does; others send what a client wrote. */
+  readonly takesFieldsOff: boolean
   /** A refusal told with a good HTTP status, as MCP has it, would be read as a yes: then it is told in plain HTTP. */
   readonly needsStatus: boolean
 }
 
-/** `absent`: none came, and nothing says that the request has none. `partial`: the other proxy cut it off. */
-export type AskedBody = { readonly kind: 'whole'; readonly bytes: Buffer } | { readonly kind: 'absent' | 'partial' }
+/**
+ * `absent`: none came, and nothing says that the request has none. `partial`: the other proxy cut it off. `unexpected`: the request
+ * has one, and its method gives it no meaning.
+ */
+export type AskedBody =
+  | { readonly kind: 'whole'; readonly bytes: Buffer }
+  | { readonly kind: 'absent' | 'partial' | 'unexpected' }
+
+/** Envoy says `false` of a body that it sends whole; whatever else stands there is no promise. */
+export function isPartial({ 'x-envoy-auth-partial-body': partial }: IncomingHttpHeaders): boolean {
+  return partial !== undefined && partial !== 'false'
+}
+
+/** RFC 9110 §9.1: methods are in capitals everywhere that matters. */
+const METHOD = /^[A-Z][A-Z-]{0,19}$/
 
 export type Verdict =
   | {
@@ -73,6 +88,8 @@ export async function answerQuestion(question: Question, waiting: Waiting, deps:
   const { correlationId } = question
   const problem = headProblem(question.rawHeaders, question.headers) ?? targetProblem(question.target)
   if (problem !== null) return denied('INVALID_INPUT', problem, correlationId)
+  if (!METHOD.test(question.method)) return denied('INVALID_INPUT', 'The method is none.', correlationId)
+  if (question.body.kind === 'unexpected') return denied('INVALID_INPUT', UNEXPECTED_BODY, correlationId)
   const named = namedAway(question)
   if (named !== null) return denied('INVALID_INPUT', droppedBySome(named), correlationId)
   const { match, candidates } = matchOf(question, settings)
@@ -80,8 +97,25 @@ export async function answerQuestion(question: Question, waiting: Waiting, deps:
   const spelling = slashProblem(question.target, route) ?? spellingProblem(question.target, route, candidates)
   if (spelling !== null) return denied('INVALID_INPUT', spelling, correlationId)
   if (match === null) return denied('NOT_FOUND', 'No route of the gateway matches this host and path.', correlationId)
-  return answerCall(question, match, waiting, { ...deps, settings })
+  const verdict = await answerCall(question, match, waiting, { ...deps, settings })
+  return question.takesFieldsOff ? verdict : withoutForged(verdict, question)
 }
+
+const UNEXPECTED_BODY = 'The method gives a body no meaning, and some servers read it all the same.'
+
+/** A proxy that takes no field off would send what the client wrote in the name of the gateway. */
+function withoutForged(verdict: Verdict, { headers, correlationId }: Question): Verdict {
+  if (verdict.kind !== 'allow') return verdict
+  const forged = verdict.remove.find((name) => headers[name] !== undefined && !HARMLESS.has(name))
+  if (forged === undefined) return verdict
+  const message = `${forged} is not the client's to send. Let the proxy that asks take it off (docs/enforcement.md).`
+  return denied('INVALID_INPUT', message, correlationId)
+}
+
+/** Written by the proxy that asks, into its question only. */
+export const ORIGINAL_BODY = 'preflight-original-body'
+/** A receipt is worth what its signature says, whoever sends it. */
+const HARMLESS: ReadonlySet<string> = new Set([ORIGINAL_BODY, 'preflight-receipt'])
 
 function droppedBySome(name: string): string {
   return `Connection names ${name}: some proxies drop that field and some send it, so it has no single reading.`
@@ -116,7 +150,8 @@ async function answerCall(
   const isNeeded = recogniser.needsBody(head)
   const isHad = body.kind === 'whole'
   const call: Call = { ...head, body: isNeeded && isHad ? body.bytes : null }
-  const read = isNeeded && !isHad ? unread(call, body.kind) : await recogniser.recognise(call)
+  const read =
+    isNeeded && !isHad ? unread(call, body.kind === 'partial' ? 'partial' : 'absent') : await recogniser.recognise(call)
   const action = read.kind === 'refuse' ? (letOn(call, read, road) ?? read) : read
   const { name: route } = match.route
   if (action.kind === 'refuse') {

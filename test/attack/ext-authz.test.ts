@@ -33,9 +33,44 @@ test('fields that only the gateway says, and other paths, are taken off the requ
     [],
   )
   assert.ok(!removed.includes('x-plain'))
-  const http = await fetch(`${api}/authz/pets`, { headers: { ...FORGED, 'Preflight-ACTION': 'CONTINUE' } })
-  const told = (http.headers.get('x-envoy-auth-headers-to-remove') ?? '').split(',')
-  for (const name of Object.keys(FORGED)) assert.ok(told.includes(name), name)
+  // Over HTTP most proxies take nothing off: such a request is no yes.
+  assert.equal((await fetch(`${api}/authz/pets`)).status, 200)
+  for (const [name, value] of Object.entries(FORGED))
+    assert.equal((await fetch(`${api}/authz/pets`, { headers: { [name]: value } })).status, 400, name)
+  const receipt = { 'preflight-receipt': 'of.another.call' }
+  assert.equal((await fetch(`${api}/authz/pets`, { headers: receipt })).status, 200, 'a receipt proves itself')
+})
+
+test('a method over gRPC is one that HTTP knows, in capitals', async (t) => {
+  const { grpc } = await scene(t)
+  for (const method of ['', 'get', 'Get', 'GET ', 'GE T', 'GET\r\nX: y', 'DELETE /x', 'G\u00c9T', 'X'.repeat(30), '*'])
+    assert.equal(at(await grpc.check({ ...PETS, method }), 'status', 'code'), 7, JSON.stringify(method))
+})
+
+test('a body that was cut off is not judged, in whatever letters Envoy says so', async (t) => {
+  const { grpc, api } = await scene(t, { validate: 'enforce' })
+  const post = { ...PETS, method: 'POST', size: 2, body: '{}' }
+  for (const partial of ['true', 'True', 'TRUE', '1', 'yes', ' true', 'true, false', '']) {
+    const headers = { 'content-type': 'application/json', 'content-length': '2', 'x-envoy-auth-partial-body': partial }
+    assert.equal(at(await grpc.check({ ...post, headers }), 'status', 'code'), 7, JSON.stringify(partial))
+    const asked = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-envoy-auth-partial-body': partial },
+    }
+    assert.equal((await fetch(`${api}/authz/pets`, { ...asked, body: '{}' })).ok, false, JSON.stringify(partial))
+  }
+})
+
+test('a body that the proxy says it left out counts, whatever the method is', async (t) => {
+  const { api } = await scene(t)
+  for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+    const ask = (said: string) =>
+      fetch(`${api}/authz/pets`, { method, headers: { 'preflight-original-body': said } }).then(({ status }) => status)
+    const without = await ask('/')
+    assert.equal(await ask('0/'), without)
+    for (const said of ['2/', '/chunked', '0/chunked', '2/chunked', '/gzip, chunked', ''])
+      assert.equal(await ask(said), 400, `${method} ${said}`)
+  }
 })
 
 for (const [what, http] of [

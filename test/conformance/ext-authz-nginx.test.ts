@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { breakListing, startPetRoute } from '../fakes/pet-route.ts'
+import { exchangeBytes, statusOf } from '../fakes/raw-http.ts'
 import { until } from '../fakes/until.ts'
 
 const NGINX = ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/usr/bin/nginx'].find((path) => existsSync(path))
@@ -28,6 +29,21 @@ test('nginx lets through what the gateway allows, with its receipt, and nothing 
   assert.equal(arrived?.url, '/pets?limit=1')
   assert.match(String(arrived?.headers['preflight-receipt']), /^[\w-]+\.[\w-]+\.[\w-]+$/)
 
+  // What a client writes in the name of the gateway, or to choose another path, does not arrive.
+  const disguised = await fetch(`${front}/pets?limit=2`, { headers: FORGED })
+  assert.equal(disguised.status, 200)
+  const [, plain] = scene.upstream.requests
+  for (const name of Object.keys(FORGED)) assert.equal(plain?.headers[name], undefined, name)
+  // A body that nginx leaves out of its question is known all the same, framed either way.
+  for (const framed of ['Content-Length: 2\r\n\r\nhi', 'Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n'])
+    for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+      const bytes = `${method} /pets?limit=3 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${framed}`
+      assert.notEqual(statusOf(await exchangeBytes(front, bytes)), 200, `${method} ${framed}`)
+    }
+  const other = await fetch(`${front}/pets?limit=4`, { headers: { 'preflight-action': 'CONTINUE' } })
+  assert.equal(other.ok, false, 'a field that nginx does not take off is refused')
+  scene.upstream.requests.splice(1)
+
   scene.change(breakListing)
   assert.equal((await fetch(`${front}/pets`)).status, 403)
   // Whatever else is no 2xx is an error to nginx, and no yes.
@@ -37,6 +53,8 @@ test('nginx lets through what the gateway allows, with its receipt, and nothing 
   assert.equal((await fetch(`${front}/pets`)).ok, false)
   assert.equal(scene.upstream.requests.length, 1)
 })
+
+const FORGED = { 'preflight-decision': 'forged', 'x-original-url': '/admin', 'x-rewrite-url': '/admin' }
 
 async function startNginx(t: TestContext, nginx: string, api: string, upstream: string): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'preflight-nginx-'))
@@ -55,6 +73,9 @@ async function startNginx(t: TestContext, nginx: string, api: string, upstream: 
            auth_request /_preflight;
            auth_request_set $receipt $upstream_http_preflight_receipt;
            proxy_set_header Preflight-Receipt $receipt;
+           proxy_set_header Preflight-Decision "";
+           proxy_set_header X-Original-URL "";
+           proxy_set_header X-Rewrite-URL "";
            proxy_pass ${upstream};
          }
          location = /_preflight {
@@ -64,6 +85,10 @@ async function startNginx(t: TestContext, nginx: string, api: string, upstream: 
            proxy_pass_request_body off;
            proxy_buffer_size 16k; proxy_buffers 8 16k;
            proxy_set_header Content-Length "";
+           proxy_set_header Preflight-Original-Body "$http_content_length/$http_transfer_encoding";
+           proxy_set_header Preflight-Decision "";
+           proxy_set_header X-Original-URL "";
+           proxy_set_header X-Rewrite-URL "";
            proxy_set_header Host $host;
          }
        }

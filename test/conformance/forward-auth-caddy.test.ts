@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { breakListing, startPetRoute } from '../fakes/pet-route.ts'
 import { hasProgram } from '../fakes/programs.ts'
+import { exchangeBytes, statusOf } from '../fakes/raw-http.ts'
 import { until } from '../fakes/until.ts'
 
 async function startCaddy(t: TestContext, api: string, upstream: string): Promise<string> {
@@ -21,11 +22,21 @@ async function startCaddy(t: TestContext, api: string, upstream: string): Promis
        auto_https off
      }
      http://127.0.0.1:${port} {
-       forward_auth ${new URL(api).host} {
-         uri /forward-auth
-         copy_headers Preflight-Receipt Preflight-Decision X-Correlation-ID
+       @body {
+         method GET HEAD OPTIONS
+         header Content-Length *
        }
-       reverse_proxy ${new URL(upstream).host}
+       route {
+         respond @body 400
+         request_header -Preflight-Decision
+         request_header -X-Original-URL
+         request_header -X-Rewrite-URL
+         forward_auth ${new URL(api).host} {
+           uri /forward-auth
+           copy_headers Preflight-Receipt X-Correlation-ID
+         }
+         reverse_proxy ${new URL(upstream).host}
+       }
      }`,
   )
   const { PATH = '' } = process.env
@@ -64,6 +75,16 @@ test('Caddy lets through what the gateway allows, with its receipt, and shows it
   const [arrived] = upstream.requests
   assert.equal(arrived?.url, '/pets?limit=1')
   assert.match(String(arrived?.headers['preflight-receipt']), /^[\w-]+\.[\w-]+\.[\w-]+$/)
+
+  // What a client writes in the name of the gateway, or to choose another path, does not arrive.
+  const disguised = { 'preflight-decision': 'forged', 'x-original-url': '/admin', 'x-rewrite-url': '/admin' }
+  assert.equal((await fetch(`${front}/pets?limit=2`, { headers: disguised })).status, 200)
+  for (const name of Object.keys(disguised)) assert.equal(upstream.requests[1]?.headers[name], undefined, name)
+  const bytes = 'GET /pets?limit=3 HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi'
+  assert.equal(statusOf(await exchangeBytes(front, bytes)), 400)
+  const other = await fetch(`${front}/pets?limit=4`, { headers: { 'preflight-action': 'CONTINUE' } })
+  assert.equal(other.status, 400, 'a field that Caddy does not take off is refused')
+  upstream.requests.splice(1)
 
   scene.change(breakListing)
   // What a client writes itself is replaced: the listing is what is asked for, and judged.
