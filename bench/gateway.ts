@@ -14,6 +14,8 @@ export interface GatewayProcess {
   /** From spawn to the ready line, milliseconds. */
   readonly startMilliseconds: number
   readonly apiKey: string
+  /** Holds its configuration, and its state in `state/`. */
+  readonly folder: string
   /** SIGTERM, the exit code, and the data directory is gone. */
   stop(): Promise<number | null>
 }
@@ -34,20 +36,28 @@ function readReady(line: string): GatewayProcess['addresses'] | null {
   return { proxy: address('proxy'), api: address('api'), admin: address('admin') }
 }
 
+export interface ProcessOptions {
+  /** Another build of the program than the sources here. */
+  readonly entry?: string
+  /** Options of Node before the program. */
+  readonly nodeOptions?: readonly string[]
+  /** Gets each line of its log. */
+  readonly onLog?: (line: string) => void
+}
+
 /**
  * Starts it with a configuration (an object; JSON is YAML) and files beside it; throws with its log when it will not start.
- * `entry` names another build of the program than the sources here.
  */
 export async function startGatewayProcess(
   config: unknown,
   files: Readonly<Record<string, string>> = {},
-  entry: string = ENTRY,
+  { entry = ENTRY, nodeOptions = [], onLog = () => {} }: ProcessOptions = {},
 ): Promise<GatewayProcess> {
   const folder = await mkdtemp(join(tmpdir(), 'preflight-'))
   await writeFile(join(folder, 'preflight.yaml'), JSON.stringify(config))
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
   const started = performance.now()
-  const child = spawn(process.execPath, [entry, 'serve', '--config', join(folder, 'preflight.yaml')], {
+  const child = spawn(process.execPath, [...nodeOptions, entry, 'serve', '--config', join(folder, 'preflight.yaml')], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
@@ -65,6 +75,7 @@ export async function startGatewayProcess(
   const log: string[] = []
   createInterface({ input: child.stderr }).on('line', (line) => {
     if (log.length < 200) log.push(line)
+    onLog(line)
   })
   const ready = new Promise<GatewayProcess['addresses']>((resolve, reject) => {
     createInterface({ input: child.stdout }).on('line', (line) => {
@@ -81,5 +92,5 @@ export async function startGatewayProcess(
     return child.exitCode
   }
   const { pid = 0 } = child
-  return { pid, addresses, apiKey: API_KEY, startMilliseconds: performance.now() - started, stop }
+  return { pid, addresses, apiKey: API_KEY, folder, startMilliseconds: performance.now() - started, stop }
 }

@@ -115,7 +115,7 @@ test('what the image holds starts, is healthy by its own check, and stops in goo
     await run('sh', ['-c', link.replaceAll(/\/app|\/usr\/local\/bin/g, app)], { cwd: app })
     const { stdout } = await run(join(app, 'preflight'), ['--version'], { cwd: tmpdir() })
     assert.equal(stdout.trim(), packageManifest.version, 'commands are run in the pod by their name')
-    const gateway = await startGatewayProcess({}, {}, join(app, 'gateway/preflight.js'))
+    const gateway = await startGatewayProcess({}, {}, { entry: join(app, 'gateway/preflight.js') })
     try {
       const [command] = /\[.*\]/.exec(texts(final, 'HEALTHCHECK')[0] ?? '') ?? []
       const check: unknown = JSON.parse(command ?? '[]')
