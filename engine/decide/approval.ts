@@ -3,7 +3,7 @@ import type { Evidence, Reason } from './envelope-parts.ts'
 import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
 import { instantText } from './instant.ts'
 import { reason } from './reasons.ts'
-import { clip } from './text.ts'
+import { clip, counted } from './text.ts'
 
 /** Nobody has approved (yet); the request says where it can be. */
 export interface ApprovalRequested {
@@ -20,6 +20,8 @@ export interface ApprovalGranted {
   readonly approver: string
   /** Seconds since the epoch; the decision is valid no longer than this. */
   readonly until: number
+  /** Why, in their words; absent or empty: they gave no reason. */
+  readonly comment?: string
 }
 
 export type ApprovalFacts = ApprovalRequested | ApprovalGranted
@@ -28,6 +30,15 @@ export function approvedException(grant: ApprovalGranted): Reason {
   return reason(
     'APPROVED_EXCEPTION',
     `${grant.approver} approved this as an exception until ${instantText(grant.until)} (${grant.id}).`,
+  )
+}
+
+/** A breaking contract that somebody else owns was accepted as a baseline. @param breaking how many changes break */
+export function acceptedBreak({ approver, id, comment = '' }: ApprovalGranted, breaking: number): Reason {
+  const why = comment === '' ? '' : `: ${comment}`
+  return reason(
+    'BREAK_ACCEPTED',
+    `${approver} accepted ${counted(breaking, 'breaking change')} as the new baseline (${id})${why}`,
   )
 }
 

@@ -5,7 +5,7 @@ import { countFindings, type FindingGroup } from '../finding.ts'
 import { digestJson, type Digest, type Sha256 } from '../hash.ts'
 import type { Approvers, ChangeSetRuling, CompiledPolicy, PolicyOccasion, Release } from '../policy/policy.ts'
 import type { EarlierDecision } from '../policy/history.ts'
-import { approvalRow, approvedException, type ApprovalFacts, type ApprovalGranted } from './approval.ts'
+import { acceptedBreak, approvalRow, approvedException, type ApprovalFacts, type ApprovalGranted } from './approval.ts'
 import type { CompletenessFacts } from './completeness.ts'
 import type { DeclaredConsumer } from './consumers.ts'
 import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from './decision.ts'
@@ -78,7 +78,7 @@ export function decide(input: DecideInput): Verdict {
   const grant = approval?.state === 'granted' ? approval : null
   const approvers = called === 'REQUIRE_APPROVAL' ? approversOf(judgements, rulings) : []
   const decision = grant ? 'WARN' : called
-  const reasons = reasonsOf({ decision, judgements, rulings, degraded, pin, grant })
+  const reasons = reasonsOf({ decision, judgements, rulings, degraded, pin, grant, operation: context.operation })
   const groups = artifacts.flatMap((artifact) => artifact.groups)
   const counts = severitySummary(groups)
   const quality = evidenceQuality(artifacts, degraded)
@@ -189,6 +189,7 @@ function leadingRunbook(judgements: readonly Judgement[], rulings: readonly Chan
 interface ReasonFacts extends DecidingFacts {
   readonly decision: Decision
   readonly grant: ApprovalGranted | null
+  readonly operation: DecisionContext['operation']
 }
 
 interface Reasons {
@@ -196,18 +197,20 @@ interface Reasons {
   readonly warnings: readonly Reason[]
 }
 
-function reasonsOf({ decision, judgements, rulings, degraded, pin, grant }: ReasonFacts): Reasons {
+function reasonsOf({ decision, judgements, rulings, degraded, pin, grant, operation }: ReasonFacts): Reasons {
   const incomplete =
     degraded.length > 0
       ? [reason('ANALYSIS_INCOMPLETE', `Not everything could be judged: ${degraded[0]?.message}`)]
       : []
   const isHeldUp = !DECISION_CLASSES[decision].safeForAgent
+  const breaks = operation === 'register' ? brokenBy(judgements) : 0
   const drift = pin.match === false ? [reason('POLICY_PIN_DRIFT', pin.note)] : []
   return {
     blocking: isHeldUp ? capReasons([...blockingRulings(rulings), ...blockingReasons(judgements), ...incomplete]) : [],
     // What a person approved stays in sight, as a warning.
     warnings: capReasons([
       ...(grant ? [approvedException(grant)] : []),
+      ...(grant && breaks > 0 ? [acceptedBreak(grant, breaks)] : []),
       ...drift,
       ...(isHeldUp ? [] : incomplete),
       ...(grant ? [...blockingRulings(rulings), ...blockingReasons(judgements)] : []),
@@ -215,6 +218,12 @@ function reasonsOf({ decision, judgements, rulings, degraded, pin, grant }: Reas
       ...findingWarnings(judgements),
     ]),
   }
+}
+
+/** Breaking changes that wait for a person. */
+function brokenBy(judgements: readonly Judgement[]): number {
+  return judgements.filter(({ group, effect }) => group.level === 'breaking' && effect.decision === 'REQUIRE_APPROVAL')
+    .length
 }
 
 function observedDecision(

@@ -84,7 +84,13 @@ export function approvalFacts(
 ): ApprovalFacts {
   const { approvalId: id, settlement } = row
   if (settlement?.validUntil && isGrantInForce(row, now) && mayGrant(asked, settlement.groups))
-    return { state: 'granted', id, approver: settlement.by, until: settlement.validUntil / 1000 }
+    return {
+      state: 'granted',
+      id,
+      approver: settlement.by,
+      until: settlement.validUntil / 1000,
+      comment: settlement.comment,
+    }
   return { state: 'requested', id, address: approvalAddress(id, config) }
 }
 

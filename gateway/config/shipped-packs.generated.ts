@@ -3,35 +3,35 @@ import type { PolicyFacts } from './deferred-policy.ts'
 
 export const SHIPPED_POLICIES: ReadonlyMap<string, PolicyFacts> = new Map<string, PolicyFacts>([
   [
-    '470fe6a3a2e5a918f8c3642af9e8c77f281f1df27f83a0648a04d10d55e9dee7',
+    '3d8a5674fea9cc39b826d0ea80c07331351425af48c16868ddf18cf231f52b54',
     {
       name: 'agent-tools',
       mode: 'enforce',
-      hash: 'sha256:3fb32c5b7bd487fa77865210aef8312619588dc98aaba0aec2b0f7f8d16fbbbe',
+      hash: 'sha256:e1caa0db7eaf1692c5001a29a8c0841b5d2e65728b119fbddcac8cd0c9eee4d5',
     },
   ],
   [
-    '4bcb4484936cf4e87b60574870c51712a3f167f7e36952427c9dc3745f69baa5',
+    '6613c2321be529e69cb623fa98bde12183f3a4fc6cb33ae81be6e6de182c6e4e',
     {
       name: 'ci',
       mode: 'enforce',
-      hash: 'sha256:0fdb1ab72c623d8cf8e69dfa83f5b6842a4524af8a1b2ba4dceca6eaa3e8670a',
+      hash: 'sha256:924a7adb421d7fb0f18872210494eaef0bf99f9c8733056a48bd2c332e044e14',
     },
   ],
   [
-    'c2d89701e04dc94f045ead3c4d74fd30bdd4a5b83c52cae406e527f19c7f5aed',
+    '1d797f81ab368cf3b53a7581cf1fdcfaccae4973605246726f7f24baffa970e6',
     {
       name: 'default',
       mode: 'enforce',
-      hash: 'sha256:2d2b3f4be592404fef4460163465911ef6c27020d310ac2dbaaf231d9f452436',
+      hash: 'sha256:5b77423c760ce9f5e5ba1562941266e4e7cab73ad0a672d3003c5798b26b23f9',
     },
   ],
   [
-    'a6199072b5ec3d75de070d7837a7d9dd43526df6d3f99bf45746d6f996cd7c0b',
+    'ffb3b8014a7bf662b0c78b359905546e01da9771d753cb4e6276c7f611ef01fb',
     {
       name: 'observe',
       mode: 'observe',
-      hash: 'sha256:e0a004a20e9ede804aef0ab1070e7f57122903af426e218de11cc8f76de25ede',
+      hash: 'sha256:0fb8ec76e2c0c6c67b25d9582940b92c737390ba600cc0342c8f232cb3ad8aa6',
     },
   ],
   [
