@@ -18,6 +18,7 @@ import { releaseMemoryAfterBursts } from './free-memory.ts'
 import { createProxy } from './proxy/proxy.ts'
 import { createScmAccess } from './scm/access.ts'
 import type { State } from './state.ts'
+import type { CandidateAnnouncement } from './telemetry/events.ts'
 import type { Logger } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import { createMonitoring, type Monitoring } from './telemetry/monitoring.ts'
@@ -68,7 +69,8 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
   const monitoring = createMonitoring({ config, dataDir, store, metrics, logger, now, output })
   closers.push(() => monitoring.close())
   await monitoring.start()
-  const baselines = createBaselines({ settings, flow, store, metrics, logger, now })
+  const announce = (candidate: CandidateAnnouncement) => monitoring.announce(candidate)
+  const baselines = createBaselines({ settings, flow, store, metrics, logger, now, announce })
   const watcher = startWatcher({ settings, baselines, flow, metrics, logger, now })
   closers.push(() => watcher.close())
   const breakGlass = createBreakGlass({ store, metrics, logger, now })

@@ -10,10 +10,12 @@ import type { Authorization, AuthorizeRequest, Flow } from '../flow/flow.ts'
 import { sha256Hex } from '../hash.ts'
 import type { Settings } from '../settings.ts'
 import type { BaselineRow, CandidateRow, Store } from '../store/store.ts'
+import type { CandidateAnnouncement } from '../telemetry/events.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { assertFresh, isExpired } from './age.ts'
-import { changeOf, promotable, refuseBlocked, registeredRoute, type RegisteredChange } from './promotion.ts'
+import { accept, mayPromoteItself, type Acceptance, type AcceptanceDeps, type Acceptor } from './acceptance.ts'
+import { changeOf, promotable, registeredRoute, type RegisteredChange } from './promotion.ts'
 import { isNewer, readContractSource, sourceKind } from './source.ts'
 
 /** A contract by its text. */
@@ -55,10 +57,10 @@ export interface Baselines {
   view(route: string): Promise<BaselineView | null>
   /**
    * Makes the candidate the baseline; where the route has a maximum age, the baseline's own digest confirms it, and its age counts from now.
+   * Where the policy asks for an approval of the difference, this is one (acceptance.ts).
    * @param digest of the contract that was reviewed: another one offered meanwhile is refused
-   * @param by who promotes, for the record
    */
-  promote(route: string, digest: string, by: string): Promise<BaselineRow>
+  promote(route: string, digest: string, acceptor: Acceptor): Promise<BaselineRow>
   /** A decision was made: when it allows to register exactly what a route's upstream offers, that becomes the baseline. */
   registered(change: RegisteredChange): Promise<BaselineRow | null>
 }
@@ -68,7 +70,8 @@ export type IssuedDecision = Pick<Authorization, 'envelope' | 'token' | 'expires
 
 export interface BaselinesDeps {
   readonly settings: () => Pick<Settings, 'config' | 'generation'>
-  readonly flow: Pick<Flow, 'compare' | 'fileReferences' | 'bundle'> & {
+  readonly flow: Pick<Flow, 'compare' | 'digests' | 'fileReferences' | 'bundle'> & {
+    analyze: AcceptanceDeps['flow']['analyze']
     authorize(request: AuthorizeRequest): Promise<IssuedDecision>
   }
   readonly store: Pick<
@@ -81,11 +84,15 @@ export interface BaselinesDeps {
     | 'baselineCandidates'
     | 'setBaselineCandidate'
     | 'dropBaselineCandidate'
-  >
+    | 'announceCandidate'
+  > &
+    AcceptanceDeps['store']
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */
   readonly now: () => number
+  /** Notifies of a candidate that was seen for the first time; absent: nobody is notified (the command line sees no offers). */
+  readonly announce?: (candidate: CandidateAnnouncement) => Promise<void>
 }
 
 /** Digest of a contract as baselines and verdicts name it. */
@@ -121,12 +128,12 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
   const keep = async (row: BaselineRow): Promise<BaselineRow> => {
     await store.setBaseline(row)
     remember(row)
-    await note(row.route, null)
+    await note(row.route, null, row.digest)
     logger.info({ route: row.route, digest: row.digest, source: row.source, set_by: row.setBy }, 'a baseline was set')
     return row
   }
   /** The candidate is for reviewers: a fault in keeping it changes no verdict. */
-  const note = async (route: string, candidate: CandidateRow | null): Promise<void> => {
+  const note = async (route: string, candidate: CandidateRow | null, baseline: string): Promise<void> => {
     const digest = candidate?.digest ?? null
     if (offeredNow.get(route) === digest) return
     // Callers whom the upstream offers different contracts take turns: one of them is kept, not each at every call.
@@ -136,6 +143,7 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
     metrics.set('preflight_baseline_candidate_pending', { route }, candidate === null ? 0 : 1)
     try {
       await (candidate === null ? store.dropBaselineCandidate(route) : store.setBaselineCandidate(candidate))
+      if (candidate !== null) await announceOnce(candidate, baseline, deps)
     } catch (error) {
       offeredNow.delete(route)
       logger.error({ err: error, route }, 'the candidate of a route could not be kept')
@@ -186,8 +194,13 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
     const offered = comparedWith(baseline, whole)
     const candidate = baseline.digest === offered.digest ? null : candidateOf(route.name, offered, now())
     const isNew = candidate !== null && offeredNow.get(route.name) !== candidate.digest
-    await note(route.name, candidate)
-    if (isNew && route.contract?.auto_promote === 'info' && (await isInfoOnly(baseline, offered, deps.flow)))
+    await note(route.name, candidate, baseline.digest)
+    const promotesItself = isNew && route.contract?.auto_promote === 'info'
+    if (
+      promotesItself &&
+      (await isInfoOnly(baseline, offered, deps.flow)) &&
+      (await mayPromoteItself(acceptanceOf(route, baseline, offered), deps))
+    )
       return keep(rowOf(route.name, offered, 'promotion', 'auto_promote: info', now()))
     assertFresh(route, baseline, now())
     return baseline
@@ -208,11 +221,12 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
       const baseline = await store.baseline(route, route)
       return baseline === null ? null : viewOf(baseline, (await store.baselineCandidate(route)) ?? undefined)
     },
-    async promote(routeName, digest, by) {
+    async promote(routeName, digest, acceptor) {
       const found = await this.view(routeName)
       const { route, baseline, candidate } = promotable(routeName, digest, found, deps.settings())
+      const { by } = acceptor
       if (candidate === null) return keep({ ...baseline, setBy: by, setAt: now() })
-      await refuseBlocked(route, baseline, candidate, deps.flow)
+      await accept(acceptanceOf(route, baseline, candidate), acceptor, deps)
       return keep(rowOf(routeName, candidate, 'promotion', by, now()))
     },
     async registered(change) {
@@ -223,9 +237,34 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
       const { baseline, candidate } = found
       const isReviewed = contractDigest(artifact.before) === baseline.digest && artifact.type === candidate.type
       if (!isReviewed || contractDigest(artifact.after) !== candidate.digest) return null
+      const { by, groups } = change
+      // The caller chose what its preflight said of the place: this is decided anew for the route.
+      await accept(acceptanceOf(route, baseline, candidate), { by, groups, comment: '' }, deps)
       return keep(rowOf(route.name, candidate, 'promotion', `decision:${change.decisionId}`, now()))
     },
   }
+}
+
+/** Log, metric and notification, once for each candidate, whichever gateway on the store saw it first. */
+async function announceOnce(
+  { route, digest, type }: CandidateRow,
+  baseline: string,
+  { store, metrics, logger, now, announce }: BaselinesDeps,
+): Promise<void> {
+  if (!(await store.announceCandidate(route, digest, now()))) return
+  metrics.count('preflight_baseline_candidates_total', { route })
+  const event = 'baseline.candidate_seen'
+  logger.warn({ event, route, digest, baseline }, 'the upstream offers another contract than the baseline')
+  await announce?.({ route, digest, baseline, type })
+}
+
+/** The whole of what is offered. */
+function acceptanceOf(
+  route: RouteConfig,
+  before: BaselineRow,
+  offered: Pick<BaselineRow, 'type' | 'content'>,
+): Acceptance {
+  return { route, before, after: offered, offered, isAccepted: () => true }
 }
 
 function viewOf(baseline: BaselineRow, candidate: CandidateRow | undefined): BaselineView {

@@ -1,19 +1,24 @@
 /** From candidate to baseline: by a person who names the digest that was reviewed, or by a decision that allows to register it (wire.md §9). */
-import { canonicalArtifactType, EMPTY_CONTEXT } from '../../engine/base.ts'
+import { canonicalArtifactType } from '../../engine/base.ts'
 import type { Artifact, DecisionContext, Envelope } from '../../engine/index.ts'
 import type { RouteConfig } from '../config/route.ts'
 import { GatewayError } from '../errors.ts'
-import type { AuthorizeRequest } from '../flow/flow.ts'
 import { LOCAL_TENANT } from '../keys/api-keys.ts'
 import type { Settings } from '../settings.ts'
 import type { BaselineRow, CandidateRow } from '../store/store.ts'
 
 /** The operation whose permission makes a candidate the baseline. */
-const REGISTER = 'register'
+export const REGISTER = 'register'
 
 /** What was asked of an authorize preflight, and what came of it. */
 export interface RegisteredChange {
   readonly tenant: string
+  /** Only an approver makes a contract the baseline. */
+  readonly isApprover: boolean
+  /** Audience of the caller. */
+  readonly by: string
+  /** Groups that the caller is in. */
+  readonly groups: readonly string[]
   readonly artifacts: readonly Artifact[]
   readonly context: Pick<DecisionContext, 'operation' | 'target_id'>
   readonly decision: Envelope['decision']
@@ -51,49 +56,12 @@ export function promotable(
   return { route, baseline, candidate }
 }
 
-/** Promotion is itself the review that a REQUIRE_APPROVAL asks for; a BLOCK can only be lifted by a waiver in the policy. */
-export async function refuseBlocked(
-  route: RouteConfig,
-  baseline: BaselineRow,
-  candidate: CandidateRow,
-  flow: { authorize(request: AuthorizeRequest): Promise<{ readonly envelope: Envelope }> },
-): Promise<void> {
-  const { envelope } = await flow.authorize({
-    artifacts: [changeOf(route.name, baseline, candidate)],
-    context: {
-      ...EMPTY_CONTEXT,
-      operation: REGISTER,
-      environment: route.environment ?? null,
-      target_id: route.name,
-    },
-    caller: { tenant: LOCAL_TENANT, audience: null },
-    correlationId: `promote:${route.name.replace('/', ':')}:${candidate.digest.slice(-12)}`,
-    route: ownerOf(route.name),
-    decisionSpecVersion: '2.0',
-    previousReceipt: null,
-    scope: null,
-    idempotency: null,
-    response: null,
-  })
-  if (envelope.execution_action !== 'STOP') return
-  throw new GatewayError(
-    'FORBIDDEN',
-    `The candidate is blocked and does not become the baseline (${envelope.summary}): waive the finding in the policy, or change the contract.`,
-    {
-      details: envelope.blocking_reasons.map(({ code, message }) => ({
-        pointer: '/digest',
-        message: `${code}: ${message}`,
-      })),
-    },
-  )
-}
-
 /** The route that an ALLOW to register speaks of; null when it is none. A warning, or an exception that was approved, is no plain yes. */
 export function registeredRoute(
-  { tenant, artifacts, context, decision }: RegisteredChange,
+  { tenant, isApprover, artifacts, context, decision }: RegisteredChange,
   routes: readonly RouteConfig[],
 ): RouteConfig | null {
-  if (decision !== 'ALLOW' || context.operation !== REGISTER || tenant !== LOCAL_TENANT) return null
+  if (decision !== 'ALLOW' || !isApprover || context.operation !== REGISTER || tenant !== LOCAL_TENANT) return null
   const [artifact, ...others] = artifacts
   if (artifact === undefined || others.length > 0) return null
   return artifact.id === context.target_id ? routeOfBaseline(artifact.id, routes) : null
@@ -105,7 +73,8 @@ function routeOfBaseline(baseline: string, routes: readonly RouteConfig[]): Rout
   return route === undefined ? null : { ...route, name: baseline }
 }
 
-function ownerOf(baseline: string): string {
+/** Name of the route that a baseline belongs to. */
+export function ownerOf(baseline: string): string {
   return baseline.split('/', 1)[0] ?? baseline
 }
 

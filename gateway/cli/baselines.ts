@@ -15,6 +15,7 @@ import { configSource, PLACE_OPTIONS } from './config-option.ts'
 import { instant, LIST_FORMAT, show, table } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import { openExistingRing, withStore } from './data-directory.ts'
+import { groupsOf } from './keys.ts'
 
 const list: Command = {
   name: 'list',
@@ -60,12 +61,21 @@ const promote: Command = {
   summary: 'Make the reviewed candidate of a route its baseline, or confirm the baseline.',
   operands: 'ROUTE DIGEST',
   operandCount: [2, 2],
-  options: [...PLACE_OPTIONS],
+  options: [
+    { name: 'comment', value: 'TEXT', help: 'Why; required where the policy asks for an approval of the difference.' },
+    {
+      name: 'groups',
+      value: 'NAMES',
+      help: 'Groups that you speak for, e.g. payments; recorded. Needed where the policy names who may approve.',
+    },
+    ...PLACE_OPTIONS,
+  ],
   notes:
     'ROUTE is one of the configuration (--config, or PREFLIGHT_CONFIG).\n' +
     'DIGEST is that of the contract that was reviewed (preflight baselines list): another one offered meanwhile is refused. The\n' +
-    'digest of the baseline itself confirms it, where contract.max_age asks for that. A candidate that the policy blocks is not\n' +
-    'promoted: waive the finding. Recorded as cli:USER.\nExit codes: 0 done, 1 refused.',
+    'digest of the baseline itself confirms it, where contract.max_age asks for that. The difference is\n' +
+    'judged as operation register: what the policy blocks is not promoted; what needs an approval is accepted as one, by whom\n' +
+    'the policy names, and settles the requests about the same change. Recorded as cli:USER.\nExit codes: 0 done, 1 refused.',
   run: (args, io) => promoteCandidate(args, io),
 }
 
@@ -78,9 +88,12 @@ export const baselinesGroup: CommandGroup = {
 async function promoteCandidate(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const [route = '', digest = ''] = args.operands
   try {
-    const row = await withBaselines(args, io, (baselines) =>
-      baselines.promote(route, digest, `cli:${userInfo().username}`),
-    )
+    const acceptor = {
+      by: `cli:${userInfo().username}`,
+      groups: groupsOf(args),
+      comment: args.value('comment') ?? '',
+    }
+    const row = await withBaselines(args, io, (baselines) => baselines.promote(route, digest, acceptor))
     writeLine(io.stdout, `the baseline of ${route} is ${row.digest}`)
     return EXIT.good
   } catch (error) {
@@ -90,7 +103,7 @@ async function promoteCandidate(args: Arguments, io: CommandIo): Promise<ExitCod
   }
 }
 
-const REFUSED: ReadonlySet<string> = new Set(['NOT_FOUND', 'APPROVAL_CONFLICT', 'FORBIDDEN'])
+const REFUSED: ReadonlySet<string> = new Set(['NOT_FOUND', 'APPROVAL_CONFLICT', 'FORBIDDEN', 'INVALID_INPUT'])
 
 /** With the policy and the receipt key of the configuration: a promotion is a decision like any other. */
 function withBaselines<T>(args: Arguments, io: CommandIo, work: (baselines: Baselines) => Promise<T>): Promise<T> {
@@ -135,6 +148,8 @@ function lazyFlow(args: Arguments, io: CommandIo, parts: FlowParts): BaselinesDe
     compare: async (artifact, options) => (await open()).compare(artifact, options),
     fileReferences: async (text) => (await open()).fileReferences(text),
     bundle: async (root, texts) => (await open()).bundle(root, texts),
+    analyze: async (request) => (await open()).analyze(request),
+    digests: async (artifacts) => (await open()).digests(artifacts),
     authorize: async (request) => (await open()).authorize(request),
     close: async () => opened?.close(),
   }

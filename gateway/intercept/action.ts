@@ -16,6 +16,7 @@ import type { OfferedContract } from '../baselines/baselines.ts'
 import type { RouteConfig } from '../config/route.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { UnreadableArtifact } from '../flow/flow.ts'
+import type { CandidateNotice } from './candidate.ts'
 import type { BaselineRow } from '../store/store.ts'
 
 /** Who calls: the holder of the API key that authenticated at the proxy, else everybody in `local`. */
@@ -131,6 +132,8 @@ export interface Refusal {
   readonly subject: Subject | null
   /** Set when it lacks a receipt: which one it takes. */
   readonly demand?: ReceiptDemand
+  /** Set when a changed contract of the upstream stopped it. */
+  readonly candidate?: CandidateNotice
 }
 
 /** The receipt without which a thing does not go on. */

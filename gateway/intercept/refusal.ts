@@ -10,6 +10,7 @@ export function refusalMembers(refusal: Refusal): Readonly<Record<string, unknow
     correlation_id: refusal.correlationId,
     ...(refusal.envelope === null ? {} : { decision_result: refusal.envelope }),
     ...(refusal.demand === undefined ? {} : { receipt_required: refusal.demand }),
+    ...(refusal.candidate === undefined ? {} : { candidate: refusal.candidate }),
   }
 }
 
@@ -20,6 +21,7 @@ export function briefMembers({
   correlationId,
   envelope,
   demand,
+  candidate,
 }: Refusal): Readonly<Record<string, unknown>> {
   return {
     error: code,
@@ -27,6 +29,7 @@ export function briefMembers({
     correlation_id: correlationId,
     ...(envelope === null ? {} : { decision_id: envelope.decision_id, execution_action: envelope.execution_action }),
     ...(demand === undefined ? {} : { receipt_required: demand }),
+    ...(candidate === undefined ? {} : { candidate }),
   }
 }
 

@@ -2,6 +2,7 @@
 import type { ExecutionAction } from '../../engine/index.ts'
 import { ERRORS } from '../errors.ts'
 import type { Answer, Call, JudgedAction, PassingAction, RefusedAction, Refusal } from '../intercept/action.ts'
+import { candidateNotice, candidateText } from '../intercept/candidate.ts'
 import { demandText, httpRefusal } from '../intercept/refusal.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -30,9 +31,12 @@ export function stopped(
   const isHeld = verdict.action === 'REQUEST_APPROVAL'
   const code = isHeld ? 'PREFLIGHT_APPROVAL_REQUIRED' : 'PREFLIGHT_STOP'
   const envelope = verdict.basis === 'decision' ? verdict.envelope : null
-  const message = `Preflight ${isHeld ? 'holds' : 'stopped'} ${subject.name}: ${envelope?.summary ?? ERRORS[code].message}`
+  const about = `Preflight ${isHeld ? 'holds' : 'stopped'} ${subject.name}: ${envelope?.summary ?? ERRORS[code].message}`
+  const offered = verdict.basis === 'decision' ? verdict.candidate : null
+  const candidate = offered === null || envelope === null ? null : candidateNotice(offered, envelope)
+  const message = candidate === null ? about : `${about} ${candidateText(candidate)}`
   return {
-    answer: action.refuse({ ...refused, code, message, envelope }),
+    answer: action.refuse({ ...refused, code, message, envelope, ...(candidate !== null && { candidate }) }),
     headers: approvalAt === null ? headers : [...headers, 'Location', approvalAt],
   }
 }

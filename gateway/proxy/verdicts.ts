@@ -9,6 +9,7 @@ import type { BaselinesDeps, OfferedContract } from '../baselines/baselines.ts'
 import { approvalState } from '../approvals/request.ts'
 import type { RouteConfig } from '../config/route.ts'
 import type { AuthorizeRequest } from '../flow/flow.ts'
+import type { OfferedCandidate } from '../intercept/candidate.ts'
 import type { Caller, Ground, ReceiptDemand, Subject } from '../intercept/action.ts'
 import type { BaselineRow, Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -24,6 +25,8 @@ export interface DecisionVerdict {
   readonly envelopeHeader: string | null
   /** The request for approval that the decision waits for or rests on. */
   readonly approvalId: string | null
+  /** The changed contract that it is about; null: what is offered is the baseline, or the change is the call's own. */
+  readonly candidate: OfferedCandidate | null
 }
 
 /** An earlier decision whose receipt came with the call and authorizes it. */
@@ -247,6 +250,11 @@ export function encodedEnvelope(envelope: unknown): string | null {
   return encoded.length <= MAX_ENVELOPE_HEADER ? encoded : null
 }
 
+function candidateOf(change: Change): OfferedCandidate | null {
+  if (change.kind !== 'contract' || change.offered.digest === change.baseline.digest) return null
+  return { baseline: change.baseline.route, digest: change.offered.digest }
+}
+
 async function authorize(
   { route, caller, subject, change, correlationId }: VerdictRequest,
   flow: Pick<BaselinesDeps['flow'], 'authorize'>,
@@ -272,6 +280,7 @@ async function authorize(
       envelope,
       token,
       approvalId,
+      candidate: candidateOf(change),
       envelopeHeader: route.receipts.envelope ? encodedEnvelope(envelope) : null,
     },
   }

@@ -329,6 +329,8 @@ export interface Store {
   /** The first sight of the same content stays. */
   setBaselineCandidate(row: CandidateRow): Promise<void>
   dropBaselineCandidate(route: string): Promise<void>
+  /** True for exactly one caller, ever: the one that may announce this candidate of a route. */
+  announceCandidate(route: string, digest: string, at: number): Promise<boolean>
   baselines(): Promise<readonly BaselineRow[]>
   setBaseline(row: BaselineRow): Promise<void>
   openWindow(row: MonitoringWindowRow): Promise<void>

@@ -12,7 +12,9 @@ export const EVENT_TYPES = [
 ] as const
 /** Of a call or an answer that departs from the pinned contract; the gateway's own to tell, with a window or without. */
 export const VIOLATION_EVENT = 'preflight.contract.violated'
-export type EventType = (typeof EVENT_TYPES)[number] | typeof VIOLATION_EVENT
+/** An upstream offers another contract than the baseline of its route, seen for the first time. */
+export const CANDIDATE_EVENT = 'preflight.baseline.candidate'
+export type EventType = (typeof EVENT_TYPES)[number] | typeof VIOLATION_EVENT | typeof CANDIDATE_EVENT
 
 /** What an execution came to, as observed on the wire or as a direct caller tells. */
 export interface ExecutionResult {
@@ -100,4 +102,22 @@ export function resultMembers(result: ExecutionResult): Readonly<Record<string, 
     bytes: result.bytes,
     ...(typeof result.fault === 'string' && { fault: result.fault }),
   }
+}
+
+/** A changed contract of an upstream, as it is announced. */
+export interface CandidateAnnouncement {
+  /** The baseline: a route, or `ROUTE/NAME`. */
+  readonly route: string
+  readonly digest: string
+  /** Digest of the baseline that it differs from. */
+  readonly baseline: string
+  /** Kind of contract. */
+  readonly type: string
+}
+
+/** @param at milliseconds since the epoch */
+export function candidateEvent({ route, digest, baseline, type }: CandidateAnnouncement, at: number): TelemetryEvent {
+  const subject = { correlationId: `candidate:${digest}`, decisionId: null, route }
+  // Receivers drop repeats by the id.
+  return telemetryEvent(CANDIDATE_EVENT, subject, at, { digest, baseline, contract_type: type }, `${route} ${digest}`)
 }

@@ -206,6 +206,12 @@ export const METRICS = [
     help: '1 while the upstream of a route offers another contract than the baseline; 0 when it offers the baseline.',
   },
   {
+    name: 'preflight_baseline_candidates_total',
+    type: 'counter',
+    labels: ['route'],
+    help: 'Changed contracts of the upstream of a route, each counted once, when it was first seen.',
+  },
+  {
     name: 'preflight_baseline_set_timestamp_seconds',
     type: 'gauge',
     labels: ['route'],

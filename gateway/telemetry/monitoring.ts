@@ -8,9 +8,11 @@ import type { Config } from '../config/schema.ts'
 import { packageVersion } from '../package-files.ts'
 import type { Store } from '../store/store.ts'
 import {
+  candidateEvent,
   resultMembers,
   telemetryEvent,
   violationEvent,
+  type CandidateAnnouncement,
   type ContractViolation,
   type ExecutionResult,
   type Outcome,
@@ -46,6 +48,8 @@ export interface Monitoring {
   report(name: WindowName, report: ExecutionReport): Promise<Reported>
   /** For whichever sinks take it: nothing waits for it, and nothing stops without it. Never rejects. */
   tell(violation: ContractViolation): Promise<void>
+  /** A changed contract, for whichever sinks take it. Never rejects. */
+  announce(candidate: CandidateAnnouncement): Promise<void>
   close(): Promise<void>
 }
 
@@ -145,6 +149,10 @@ class WindowMonitoring implements Monitoring {
 
   async tell(violation: ContractViolation): Promise<void> {
     await this.#takers(violationEvent(violation, this.#deps.now()))
+  }
+
+  async announce(candidate: CandidateAnnouncement): Promise<void> {
+    await this.#takers(candidateEvent(candidate, this.#deps.now()))
   }
 
   async close(): Promise<void> {

@@ -49,6 +49,20 @@ export function scriptedFlow(script: Script): ScriptedFlow {
     readJson: (bytes) => Promise.resolve(readJson(Buffer.from(bytes).toString('utf8'), DEFAULT_DOCUMENT_LIMITS)),
     digests: (artifacts) => Promise.resolve(changeSetDigests(artifacts, sha256Hex)),
     compare: script.compare ?? (() => Promise.resolve(ok(NO_CHANGE))),
+    analyze(request) {
+      const decision = script.decide({
+        caller: { tenant: 'local', audience: null },
+        correlationId: 'analysis',
+        decisionSpecVersion: '2.0',
+        previousReceipt: null,
+        idempotency: null,
+        response: null,
+        ...request,
+        route: request.route ?? null,
+      })
+      const { safeForAgent } = DECISION_CLASSES[decision]
+      return Promise.resolve({ verdict: { decision, safe_for_agent: safeForAgent, approver_groups: [] } })
+    },
     async authorize(request) {
       asked.push(request)
       const decision = script.decide(request)

@@ -109,6 +109,8 @@ function contract(content: string): OfferedContract {
   return { type: 'mcp_manifest', content, digest: contractDigest(content) }
 }
 
+const acceptor = (by: string) => ({ by, groups: [], comment: 'reviewed' })
+
 const V1 = contract('{"tools":[]}')
 const V2 = contract('{"tools":[{"name":"new"}]}')
 
@@ -133,7 +135,7 @@ test('a candidate is listed beside the baseline until it is promoted by its dige
   assert.equal(view?.baseline.digest, V1.digest)
   assert.equal(view?.candidate?.digest, V2.digest)
 
-  const promoted = await baselines.promote('tools', V2.digest, 'alice')
+  const promoted = await baselines.promote('tools', V2.digest, acceptor('alice'))
   assert.equal(promoted.setBy, 'alice')
   assert.equal(flow.asked[0]?.context.operation, 'register')
   assert.equal((await baselines.baselineFor(route, V2)).digest, V2.digest)
@@ -149,26 +151,19 @@ for (const [what, decision, digest, code] of [
     await baselines.baselineFor(route, V1)
     await baselines.baselineFor(route, V2)
     await assert.rejects(
-      baselines.promote('tools', digest, 'alice'),
+      baselines.promote('tools', digest, acceptor('alice')),
       (error) => error instanceof GatewayError && error.code === code,
     )
     assert.equal((await baselines.baselineFor(route, V2)).digest, V1.digest)
   })
 }
 
-test('an approver may promote what needs an approval: the promotion is the review', async (t) => {
-  const { baselines, route } = await start(t, { decide: () => 'REQUIRE_APPROVAL' })
-  await baselines.baselineFor(route, V1)
-  await baselines.baselineFor(route, V2)
-  assert.equal((await baselines.promote('tools', V2.digest, 'alice')).digest, V2.digest)
-})
-
 test('promoting on an unknown route, or without a candidate, is not found', async (t) => {
   const { baselines, route } = await start(t)
   await baselines.baselineFor(route, V1)
   for (const name of ['nowhere', 'tools']) {
     await assert.rejects(
-      baselines.promote(name, V1.digest, 'alice'),
+      baselines.promote(name, V1.digest, acceptor('alice')),
       (error) => error instanceof GatewayError && error.code === 'NOT_FOUND',
     )
   }
@@ -193,7 +188,7 @@ test('a baseline file replaces what was pinned, unless a promotion is newer than
   const { baselines, route, again } = await start(t, { contract: { baseline: { file } } })
   assert.equal((await baselines.baselineFor(route, V2)).digest, V1.digest)
   utimesSync(file, new Date(0), new Date(0))
-  await baselines.promote('tools', V2.digest, 'alice')
+  await baselines.promote('tools', V2.digest, acceptor('alice'))
   assert.equal((await again().baselineFor(route, V2)).digest, V2.digest)
   const later = new Date(Date.now() + 60_000)
   utimesSync(file, later, later)
@@ -216,7 +211,7 @@ test('what another process promotes is seen by the calls of this one', async (t)
   const { baselines, route, again } = await start(t, { now: () => clock })
   await baselines.baselineFor(route, V1)
   await baselines.baselineFor(route, V2)
-  await again().promote('tools', V2.digest, 'bob')
+  await again().promote('tools', V2.digest, acceptor('bob'))
   clock += 1001
   assert.equal((await baselines.baselineFor(route, V2)).digest, V2.digest)
 })
@@ -232,7 +227,7 @@ test('a baseline past its maximum age serves no call until somebody confirms it 
       (error) => error instanceof GatewayError && error.code === 'PREFLIGHT_UNDECIDED' && /max_age/.test(error.message),
     )
   }
-  const confirmed = await baselines.promote('tools', V1.digest, 'alice')
+  const confirmed = await baselines.promote('tools', V1.digest, acceptor('alice'))
   assert.deepEqual([confirmed.digest, confirmed.setBy, confirmed.source], [V1.digest, 'alice', 'first_use'])
   assert.equal((await baselines.baselineFor(route, V1)).digest, V1.digest)
 })
@@ -253,6 +248,9 @@ test('a baseline of a named source is read again when it is past its age, and se
 
 const REGISTERED = {
   tenant: 'local',
+  isApprover: true,
+  by: 'v:approver',
+  groups: [],
   context: { operation: 'register', target_id: 'tools' },
   artifacts: [{ id: 'tools', type: 'mcp_manifest', before: V1.content, after: V2.content }],
   decision: 'ALLOW',
@@ -268,6 +266,7 @@ test('an ALLOW to register exactly what is offered makes it the baseline', async
     { decision: 'WARN' },
     { decision: 'BLOCK' },
     { tenant: 'elsewhere' },
+    { isApprover: false },
     { context: { operation: 'merge', target_id: 'tools' } },
     { context: { operation: 'register', target_id: 'others' } },
     { artifacts: [artifact, artifact] },
@@ -311,7 +310,7 @@ test('a baseline at a ref of the repository is pinned, kept against a promotion,
   })
   const pinned = await baselines.baselineFor(route, V2)
   assert.deepEqual([pinned.digest, pinned.source], [V1.digest, 'git'])
-  await baselines.promote('tools', V2.digest, 'alice')
+  await baselines.promote('tools', V2.digest, acceptor('alice'))
   assert.equal((await again().baselineFor(route, V2)).digest, V2.digest)
   const V3 = contract('{"tools":[{"name":"newest"}]}')
   commit(V3.content, Math.floor(Date.now() / 1000) + 60)

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { test, type TestContext } from 'node:test'
 import { EFFECTS } from '../../gateway/store/call.ts'
-import { EVENT_TYPES, VIOLATION_EVENT } from '../../gateway/telemetry/events.ts'
+import { EVENT_TYPES, CANDIDATE_EVENT, VIOLATION_EVENT } from '../../gateway/telemetry/events.ts'
 import { createAdmin, type Checks } from '../../gateway/telemetry/admin.ts'
 import { createLogger, redactText } from '../../gateway/telemetry/log.ts'
 import { sampleProcess } from '../../gateway/telemetry/process-metrics.ts'
@@ -29,7 +29,7 @@ const pinnedLines = (name: string): readonly string[] =>
 
 test('the effects of call records and the types of events are pinned', () => {
   assert.deepEqual(EFFECTS, pinnedLines('call-effects'))
-  assert.deepEqual([...EVENT_TYPES, VIOLATION_EVENT], pinnedLines('event-types'))
+  assert.deepEqual([...EVENT_TYPES, VIOLATION_EVENT, CANDIDATE_EVENT], pinnedLines('event-types'))
 })
 
 test('every metric is exposed under its name with its help', async () => {

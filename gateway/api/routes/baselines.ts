@@ -2,9 +2,11 @@
 import { countFindings, Type } from '../../../engine/base.ts'
 import type { Level } from '../../../engine/index.ts'
 import type { BaselineView } from '../../baselines/baselines.ts'
-import { changeOf } from '../../baselines/promotion.ts'
+import { changeOf, ownerOf } from '../../baselines/promotion.ts'
+import type { Config } from '../../config/schema.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Flow } from '../../flow/flow.ts'
+import { LOCAL_TENANT } from '../../keys/api-keys.ts'
 import type { BaselineRow, CandidateRow } from '../../store/store.ts'
 import type { ApiDeps } from '../deps.ts'
 import { callerOf, defineRoute, json } from '../route.ts'
@@ -122,6 +124,12 @@ export const promoteBaseline = defineRoute({
         description:
           'Of the contract that was reviewed; when another one is offered by now, nothing is promoted. Where the route has a contract.max_age, the digest of the baseline confirms it: its age counts from now.',
       }),
+      comment: Type.Optional(
+        Type.String({
+          maxLength: 1000,
+          description: 'Why it is accepted; required where the policy asks for an approval of the difference.',
+        }),
+      ),
     },
     { title: 'PromoteRequest' },
   ),
@@ -133,16 +141,29 @@ export const promoteBaseline = defineRoute({
       },
     },
   },
-  errors: ['NOT_FOUND', 'APPROVAL_CONFLICT'],
+  errors: ['NOT_FOUND', 'APPROVAL_CONFLICT', 'FORBIDDEN'],
   async handle(exchange, deps) {
-    const row = await deps.baselines.promote(
-      exchange.params['route'] ?? '',
-      exchange.body.digest,
-      callerOf(exchange).audience,
+    const { params, body, correlationId } = exchange
+    const { tenant, audience: by, groups } = callerOf(exchange)
+    const name = params['route'] ?? ''
+    assertServed(name, tenant, exchange.settings.config)
+    const acceptor = { by, groups, comment: body.comment ?? '' }
+    const row = await deps.baselines.promote(name, body.digest, acceptor)
+    deps.wordGiven()
+    deps.logger.info(
+      { event: 'baseline.promoted', route: name, digest: row.digest, by, correlation_id: correlationId },
+      'a reviewed contract became the baseline',
     )
-    return json({ baseline: baselineOf(row), correlation_id: exchange.correlationId })
+    return json({ baseline: baselineOf(row), correlation_id: correlationId })
   },
 })
+
+/** A baseline is of the route: an approver of a tenant that the route does not serve has no say in it. */
+function assertServed(baseline: string, tenant: string, { routes }: Pick<Config, 'routes'>): void {
+  const route = routes.find(({ name }) => name === ownerOf(baseline))
+  if (route === undefined || tenant === LOCAL_TENANT || route.tenants.includes(tenant)) return
+  throw new GatewayError('FORBIDDEN', `The route "${route.name}" does not serve the tenant of this key.`)
+}
 
 async function viewOf({ baseline, candidate }: BaselineView, { flow }: Pick<ApiDeps, 'flow'>) {
   if (candidate === null) return { baseline: baselineOf(baseline), candidate: null }

@@ -4,6 +4,7 @@
  */
 import type { Static } from 'typebox'
 import { DECISIONS, Type } from '../../../engine/base.ts'
+import { isRecord } from '../../config/defaults.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Store, StoredDecision } from '../../store/store.ts'
 import { CallRecord, callEntry, Effect } from '../call-view.ts'
@@ -53,6 +54,9 @@ const LedgerEntry = Type.Object(
     evaluated_at: Type.String({ format: 'date-time' }),
     expires_at: Type.String({ format: 'date-time' }),
     receipt_state: Type.String(),
+    warnings: Type.Array(Type.String(), {
+      description: 'Codes of the warnings of the decision, each once: `APPROVED_EXCEPTION`, `BREAK_ACCEPTED` …',
+    }),
     previous_hash: Type.String(),
     hash: Type.String({ description: 'Covers the row and the hash before it.' }),
   },
@@ -184,7 +188,19 @@ function entryOf(row: StoredDecision): object {
     evaluated_at: new Date(row.evaluatedAt).toISOString(),
     expires_at: new Date(row.expiresAt).toISOString(),
     receipt_state: row.receiptState,
+    warnings: warningCodes(row.envelope),
     previous_hash: row.previousHash,
     hash: row.hash,
   }
+}
+
+/** @param envelope as it was issued, JSON text */
+function warningCodes(envelope: string): readonly string[] {
+  const parsed: unknown = JSON.parse(envelope)
+  const warnings: unknown = isRecord(parsed) ? parsed['warnings'] : null
+  const listed: readonly unknown[] = Array.isArray(warnings) ? warnings : []
+  const codes = listed.flatMap((warning) =>
+    isRecord(warning) && typeof warning['code'] === 'string' ? [warning['code']] : [],
+  )
+  return [...new Set(codes)]
 }

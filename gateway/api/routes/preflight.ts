@@ -133,9 +133,11 @@ async function register(
   { baselines, logger }: ApiDeps,
 ): Promise<void> {
   const { decision, decision_id: decisionId } = envelope
-  const { tenant } = callerOf(exchange)
+  const { tenant, audience: by, groups, role } = callerOf(exchange)
+  const context = contextOf(exchange.body.context)
+  const isApprover = role !== 'agent'
   try {
-    await baselines.registered({ tenant, artifacts, context: contextOf(exchange.body.context), decision, decisionId })
+    await baselines.registered({ tenant, isApprover, by, groups, artifacts, context, decision, decisionId })
   } catch (error) {
     logger.error({ err: error, decision_id: decisionId }, 'what may be registered could not be made the baseline')
   }

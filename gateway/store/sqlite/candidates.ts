@@ -2,6 +2,9 @@
 import type { CandidateRow } from '../store.ts'
 import { integer, text, type Row, type Statements } from './statements.ts'
 
+/** Candidates of one route that are known to have been announced. */
+const MAX_ANNOUNCED = 1000
+
 export const candidateReads = {
   /** Without the content, which can be large. */
   baselineStamp: (sql: Statements, args: { readonly route: string; readonly artifactId: string }) => {
@@ -33,6 +36,27 @@ export const candidateWrites = {
       row.seenAt,
     )
     return null
+  },
+  announceCandidate: (
+    sql: Statements,
+    { route, digest, at }: { readonly route: string; readonly digest: string; readonly at: number },
+  ): boolean => {
+    const added = sql.run(
+      'INSERT OR IGNORE INTO announced_candidates (route, digest, at) VALUES (?, ?, ?)',
+      route,
+      digest,
+      at,
+    )
+    if (added === 0) return false
+    // An upstream that offers another contract to each caller must not fill the disk.
+    sql.run(
+      `DELETE FROM announced_candidates WHERE route = ? AND digest NOT IN
+         (SELECT digest FROM announced_candidates WHERE route = ? ORDER BY at DESC LIMIT ?)`,
+      route,
+      route,
+      MAX_ANNOUNCED,
+    )
+    return true
   },
   dropBaselineCandidate: (sql: Statements, route: string): null => {
     sql.run('DELETE FROM baseline_candidates WHERE route = ?', route)

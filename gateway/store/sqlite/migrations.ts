@@ -261,4 +261,13 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE interceptions ADD COLUMN violations TEXT;
   CREATE INDEX interceptions_with_violations ON interceptions (effect, sequence) WHERE violations IS NOT NULL;
   `,
+  // A candidate is announced once, whichever process sees it first and however often it comes and goes.
+  `
+  CREATE TABLE announced_candidates (
+    route  TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    at     INTEGER NOT NULL,
+    PRIMARY KEY (route, digest)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]

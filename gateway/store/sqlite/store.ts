@@ -82,6 +82,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     dropBaselineCandidate: async (route) => {
       await client.call('dropBaselineCandidate', route)
     },
+    announceCandidate: (route, digest, at) => client.call('announceCandidate', { route, digest, at }),
     baselines: () => client.call('baselines', null),
     setBaseline: async (row) => {
       await client.call('setBaseline', row)

@@ -60,20 +60,20 @@ test('an ALLOW to register what is offered makes it the baseline; the texts to a
 })
 
 test('a blocked candidate becomes the baseline by no way: not by API, command line, or a decision to register', async (t) => {
-  const { api, call, change, gateway } = await startPetRoute(t)
+  const { api, call, change, gateway } = await startPetRoute(t, {}, { policy: 'strict' })
   await call()
   change(breakListing)
   assert.equal((await call()).status, 403)
   const { body } = await api('GET', '/api/v1/baselines/pets')
   const digest = textAt(body, 'candidate', 'digest')
-  assert.equal((await api('POST', '/api/v1/baselines/pets/promote', { digest })).status, 403)
+  assert.equal((await api('POST', '/api/v1/baselines/pets/promote', { digest, comment: 'please' })).status, 403)
   const directory = mkdtempSync(join(tmpdir(), 'preflight-promote-'))
   const config = join(directory, 'preflight.json')
   const { routes } = gateway.settings().config
-  writeFileSync(config, JSON.stringify({ data_dir: gateway.dataDir, routes }))
-  const cli = await run(['baselines', 'promote', 'pets', digest, '--config', config])
+  writeFileSync(config, JSON.stringify({ data_dir: gateway.dataDir, policy: 'strict', routes }))
+  const cli = await run(['baselines', 'promote', 'pets', digest, '--comment', 'please', '--config', config])
   assert.equal(cli.code, 1)
-  assert.match(cli.stderr, /is blocked/)
+  assert.match(cli.stderr, /does not let the candidate become the baseline/)
   const before = textAt(body, 'baseline', 'content')
   const artifacts = [{ id: 'pets', type: 'openapi', before, after: textAt(body, 'candidate', 'content') }]
   const context = { operation: 'register', environment: 'prod', target_id: 'pets' }

@@ -1,0 +1,220 @@
+/**
+ * The decision that lets a contract become a baseline (wire.md §7, §9): operation `register`, under the policy, about the difference
+ * that was reviewed. A difference that calls for an approval, here or at the calls that wait for one, is accepted as an approval
+ * is given: by role, group and four eyes, with a reason; the requests about the same change are settled by it.
+ */
+import { EMPTY_CONTEXT } from '../../engine/base.ts'
+import type { Approvers, Envelope, Verdict } from '../../engine/index.ts'
+import { approvalState } from '../approvals/request.ts'
+import { approverWords, mayGrant } from '../approvals/approvers.ts'
+import { settle } from '../approvals/settle.ts'
+import type { RouteConfig } from '../config/route.ts'
+import { GatewayError } from '../errors.ts'
+import type { AnalyzeRequest, AuthorizeRequest, Flow } from '../flow/flow.ts'
+import { LOCAL_TENANT } from '../keys/api-keys.ts'
+import type { Settings } from '../settings.ts'
+import type { ApprovalRow, BaselineRow, Store } from '../store/store.ts'
+import { changeOf, ownerOf, REGISTER } from './promotion.ts'
+
+/** A person who accepts a contract. */
+export interface Acceptor {
+  /** Audience of the key, or `cli:USER`. */
+  readonly by: string
+  readonly groups: readonly string[]
+  /** Why; kept with the request and the decision. */
+  readonly comment: string
+}
+
+type Side = Pick<BaselineRow, 'type' | 'content'>
+
+/** A contract on its way to the baseline of a route. */
+export interface Acceptance {
+  /** Under the name of the baseline, which is the route's or `ROUTE/NAME`. */
+  readonly route: RouteConfig
+  readonly before: Side
+  /** What becomes the baseline. */
+  readonly after: Side
+  /** What the upstream offers: the calls that wait are about this. It differs from `after` where parts are accepted. */
+  readonly offered: Side
+  /** Whether a call of this target is about what is accepted. */
+  readonly isAccepted: (target: string) => boolean
+}
+
+/** What a decision about the calls says, as far as acceptance depends on it. */
+export type CallVerdict = Pick<Verdict, 'decision' | 'safe_for_agent' | 'approver_groups'>
+
+export interface AcceptanceDeps {
+  readonly settings: () => Pick<Settings, 'config'>
+  readonly flow: Pick<Flow, 'digests'> & {
+    analyze(request: AnalyzeRequest): Promise<{ readonly verdict: CallVerdict }>
+    authorize(request: AuthorizeRequest): Promise<{ readonly envelope: Envelope; readonly approvalId: string | null }>
+  }
+  readonly store: Pick<Store, 'approval' | 'approvals' | 'settleApproval'>
+  readonly now: () => number
+}
+
+/** Decides, and settles what waited. Resolves when the contract may become the baseline. @throws GatewayError FORBIDDEN, INVALID_INPUT or APPROVAL_CONFLICT */
+export async function accept(acceptance: Acceptance, acceptor: Acceptor, deps: AcceptanceDeps): Promise<void> {
+  const waiting = await requestsAbout(acceptance, deps)
+  const called = await callVerdict(acceptance, deps)
+  const first = await deps.flow.authorize(registration(acceptance))
+  if (first.envelope.execution_action === 'STOP') throw blocked(first.envelope)
+  const isApproval = first.envelope.execution_action === 'REQUEST_APPROVAL'
+  const groups = [...called, ...waiting.flatMap(({ approvers }) => approvers)]
+  if (isApproval || waiting.length > 0 || called.length > 0) assertReason(acceptor)
+  assertMay(acceptor, groups, waiting, deps.settings())
+  if (isApproval) await grant(first.approvalId, LOCAL_TENANT, acceptor, deps)
+  // The exception is a decision of its own: it names who accepted what, and stands in the ledger.
+  const decided = isApproval ? await deps.flow.authorize(registration(acceptance)) : first
+  if (!decided.envelope.safe_for_agent) throw blocked(decided.envelope)
+  for (const { approvalId, tenant } of waiting) await grantOthers(approvalId, tenant, acceptor, deps)
+}
+
+/** True when nobody has to be asked: neither to register the difference nor to make calls under it. */
+export async function mayPromoteItself(acceptance: Acceptance, deps: AcceptanceDeps): Promise<boolean> {
+  for (const request of [registration(acceptance), calling(acceptance)]) {
+    const { verdict } = await deps.flow.analyze(request)
+    if (!verdict.safe_for_agent) return false
+  }
+  return (await deps.flow.authorize(registration(acceptance))).envelope.safe_for_agent
+}
+
+/** The groups that calls under the difference ask for, whether or not one was made yet. */
+async function callVerdict(acceptance: Acceptance, { flow }: AcceptanceDeps): Promise<Approvers> {
+  const { verdict } = await flow.analyze(calling(acceptance))
+  return verdict.decision === 'REQUIRE_APPROVAL' ? verdict.approver_groups : []
+}
+
+function calling(acceptance: Acceptance): AuthorizeRequest {
+  const request = registration(acceptance)
+  return { ...request, context: { ...request.context, operation: acceptance.route.operation } }
+}
+
+function registration({ route, before, after }: Acceptance): AuthorizeRequest {
+  const artifact = changeOf(route.name, before, after)
+  return {
+    artifacts: [artifact],
+    context: {
+      ...EMPTY_CONTEXT,
+      operation: REGISTER,
+      environment: route.environment ?? null,
+      target_id: route.name,
+    },
+    caller: { tenant: LOCAL_TENANT, audience: null },
+    correlationId: `promote:${route.name.replace(/[^\w.:-]/g, ':')}`,
+    route: ownerOf(route.name),
+    decisionSpecVersion: '2.0',
+    previousReceipt: null,
+    scope: null,
+    idempotency: null,
+    response: null,
+  }
+}
+
+const PAGE = 200
+
+/** Requests that wait, or were denied and still stand, for calls of the same route about the same two contracts. */
+async function requestsAbout(acceptance: Acceptance, deps: AcceptanceDeps): Promise<readonly ApprovalRow[]> {
+  const { route, isAccepted } = acceptance
+  const tenants = new Set([LOCAL_TENANT, ...route.tenants])
+  const found: ApprovalRow[] = []
+  const fingerprints = new Map<string, string>()
+  for (const tenant of tenants)
+    for (const state of ['pending', 'denied'] as const)
+      for await (const row of approvalsOf(tenant, state, deps)) {
+        const isOver = row.expiresAt <= deps.now()
+        if (isOver || row.route !== ownerOf(route.name) || row.targetId === null || !isAccepted(row.targetId)) continue
+        const known = fingerprints.get(row.targetId) ?? (await fingerprintAt(row.targetId, acceptance, deps))
+        fingerprints.set(row.targetId, known)
+        if (known === row.inputFingerprint) found.push(row)
+      }
+  return found
+}
+
+async function* approvalsOf(
+  tenant: string,
+  state: 'pending' | 'denied',
+  { store, now }: AcceptanceDeps,
+): AsyncGenerator<ApprovalRow> {
+  let before: string | undefined
+  for (;;) {
+    const rows = await store.approvals({
+      tenant,
+      state,
+      limit: PAGE,
+      now: now(),
+      ...(before !== undefined && { before }),
+    })
+    yield* rows
+    before = rows.at(-1)?.approvalId
+    if (rows.length < PAGE || before === undefined) return
+  }
+}
+
+async function fingerprintAt(target: string, { before, offered }: Acceptance, deps: AcceptanceDeps): Promise<string> {
+  return (await deps.flow.digests([changeOf(target, before, offered)])).inputFingerprint
+}
+
+function assertReason({ comment }: Acceptor): void {
+  if (comment.trim() !== '') return
+  const message = 'The policy asks for an approval of this difference: say why you accept it.'
+  throw new GatewayError('INVALID_INPUT', message, { details: [{ pointer: '/comment', message: 'is required' }] })
+}
+
+function assertMay(
+  { by, groups }: Acceptor,
+  asked: Approvers,
+  waiting: readonly ApprovalRow[],
+  { config }: Pick<Settings, 'config'>,
+): void {
+  const denied = waiting.find((row) => row.settlement?.state === 'denied')
+  if (denied !== undefined) {
+    const { approvalId, settlement } = denied
+    const message = `${settlement?.by ?? 'An approver'} denied calls under this change (${approvalId}); the denial stands until ${new Date(denied.expiresAt).toISOString()}.`
+    throw new GatewayError('APPROVAL_CONFLICT', message)
+  }
+  const own = config.approvals.four_eyes ? waiting.find(({ requesters }) => requesters.includes(by)) : undefined
+  if (own !== undefined) {
+    const message = `This key asked for the approval ${own.approvalId} of the same change; another approver has to accept it (four eyes).`
+    throw new GatewayError('FORBIDDEN', message)
+  }
+  if (mayGrant(asked, groups)) return
+  const message = `The policy asks for an approver of the group ${approverWords(asked)}; this one is not.`
+  throw new GatewayError('FORBIDDEN', message)
+}
+
+async function grant(
+  approvalId: string | null,
+  tenant: string,
+  { by, groups, comment }: Acceptor,
+  { settings, store, now }: AcceptanceDeps,
+): Promise<void> {
+  if (approvalId === null) throw new TypeError('a decision that needs an approval opened no request for it')
+  const word = { state: 'granted', tenant, approvalId, by, groups, comment, validity: null, at: now() } as const
+  await settle(word, settings().config, store)
+}
+
+/** One that was settled meanwhile by somebody else stays as it was settled, unless that was a no. */
+async function grantOthers(
+  approvalId: string,
+  tenant: string,
+  acceptor: Acceptor,
+  deps: AcceptanceDeps,
+): Promise<void> {
+  try {
+    await grant(approvalId, tenant, acceptor, deps)
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.code !== 'APPROVAL_CONFLICT') throw error
+    const row = await deps.store.approval(tenant, approvalId)
+    if (row !== null && approvalState(row, deps.now()) === 'denied') throw error
+  }
+}
+
+function blocked(envelope: Envelope): GatewayError {
+  const reasons = [...envelope.blocking_reasons, ...(envelope.degraded_reasons ?? [])]
+  return new GatewayError(
+    'FORBIDDEN',
+    `The policy does not let the candidate become the baseline (${envelope.summary}).`,
+    { details: reasons.map(({ code, message }) => ({ pointer: '/digest', message: `${code}: ${message}` })) },
+  )
+}
