@@ -13,6 +13,7 @@ export type { AttemptFacts, DecisionReading, Permission, ReadDecision } from './
 export { compare, DEFAULT_DOCUMENT_LIMITS } from './compare.ts'
 export type { ArtifactAnalysis, CompareOptions, Comparison, ComparisonStats, DocumentLimits } from './compare.ts'
 export { readDocument } from './contracts/document.ts'
+export { yamlObjectProblem } from './contracts/yaml-text.ts'
 export { readJson } from './contracts/json-text.ts'
 export { asksForSchemaOnly, operationIn, readOperationDocument } from './contracts/graphql/operation.ts'
 export { readGraphqlShape } from './contracts/graphql/shape.ts'

@@ -9,6 +9,7 @@ import type { DocumentLimits } from './limits.ts'
 import { locator, positionAt, type Locate, type Position } from './positions.ts'
 import { findUnrepresentable, mayHoldLoneSurrogates } from './representable.ts'
 import { firstAt, overLimit, unreadable } from './unreadable.ts'
+import { contractAmbiguity, objectAmbiguity } from './yaml-ambiguity.ts'
 import { parseYaml, type ParsedYaml } from './yaml-layout.ts'
 import { placeYaml, placeYamlStream } from './yaml-positions.ts'
 
@@ -47,11 +48,32 @@ export function readYamlStream(text: string, limits: DocumentLimits): Result<Yam
   return readParsed(text, parsed.value, limits, documents > 1)
 }
 
+/**
+ * What an object of YAML says to some readers and not to others; null: nothing. For what another program stores, where nothing may
+ * differ at all.
+ */
+export function yamlObjectProblem(text: string, limits: DocumentLimits): string | null {
+  const parsed = parse(text, limits)
+  if (!parsed.ok) return parsed.problem.message
+  const ambiguity = objectAmbiguity(parsed.value)
+  if (ambiguity === null) return null
+  const { line, column } = positionAt(text, ambiguity.offset)
+  return `${ambiguity.what} (line ${line}, column ${column})`
+}
+
 function countDocuments({ events }: ParsedYaml): number {
   return events.filter((event) => event.type === EVENT_ID.DOCUMENT).length
 }
 
 function readParsed(text: string, parsed: ParsedYaml, limits: DocumentLimits, isStream: boolean): Result<YamlReading> {
+  const ambiguity = contractAmbiguity(parsed)
+  if (ambiguity !== null)
+    return fail(
+      unreadable(ambiguity.what, {
+        position: positionAt(text, ambiguity.offset),
+        fix: 'Write true, false, a plain number or a text in quotes, and merge keys before all others.',
+      }),
+    )
   const constructed = construct(text, parsed, limits)
   if (!constructed.ok) return constructed
   const root: unknown = isStream ? constructed.value : constructed.value[0]

@@ -121,3 +121,37 @@ test('a definition that the API server takes for another one is not judged for t
   assert.match(String(at(await answer.json(), 'message')), /gadgets\.example\.com/)
   assert.deepEqual(arrived, [`POST ${CRDS}?dryRun=All`])
 })
+
+for (const field of [
+  'Impersonate-User',
+  'impersonate-group',
+  'Impersonate-Uid',
+  'Impersonate-Extra-Scopes',
+  'X-Remote-User',
+  'X-Remote-Group',
+  'X-Remote-Extra-Role',
+])
+  test(`a receipt is worth nothing for a request that acts as another by ${field}`, async (t) => {
+    const { send, cluster } = await scene(t)
+    const headers = { [field]: 'root', 'preflight-receipt': 'any' }
+    for (const [method, path, body] of [
+      ['POST', DEPLOYMENTS, deployment()],
+      ['DELETE', `${DEPLOYMENTS}/web`, {}],
+      ['POST', CRDS, widgetCrd()],
+      ['POST', '/api/v1/namespaces/shop/pods/web-1/exec?command=id', {}],
+    ] as const) {
+      const answer = await send(method, path, body, headers)
+      assert.equal(answer.status, 403, `${method} ${path}`)
+      assert.match(String(at(answer.body, 'message')), /acts as another user/)
+    }
+    assert.deepEqual(cluster.requests, [])
+  })
+
+test('an object whose YAML merges is refused', async (t) => {
+  const { send, cluster } = await scene(t)
+  const body = 'kind: DeleteOptions\ndryRun: [All]\n<<: {dryRun: []}\n'
+  assert.equal((await send('DELETE', `${DEPLOYMENTS}/web`, body, YAML)).status, 400)
+  const object = 'kind: Deployment\nmetadata: {name: web, <<: {name: other}}\n'
+  assert.equal((await send('POST', DEPLOYMENTS, object, YAML)).status, 400)
+  assert.deepEqual(written(cluster.requests), [])
+})

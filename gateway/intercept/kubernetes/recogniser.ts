@@ -66,6 +66,8 @@ function connect(call: Call, path: ResourcePath, deps: KubernetesDeps): Action {
   // An observing route denies nothing; it records what it would have stopped.
   const streams = kubernetes.streams === 'deny' && mode === 'observe' ? 'receipt' : kubernetes.streams
   if (streams === 'pass') return new PassingRequest(name, false, true)
+  const other = actingAs(call)
+  if (other !== null) return refused(call, 403, asAnother(other), path)
   if (streams === 'deny')
     return refused(call, 403, `Preflight lets no ${path.subresource ?? 'connection'} through on this route.`, path)
   return new ConnectRequest(call, path, knownKind(path), basePathOf(call.route.upstream), deps)
@@ -84,9 +86,28 @@ function writing(call: Call, write: Write, deps: KubernetesDeps): Action {
   if (write.isDryRun) return new PassingRequest(`${named} (dry run)`, false)
   const ground = groundOf(path, receipts, contracts)
   if (ground === null) return new PassingRequest(named, false)
+  const other = restsOnReceipt(call, write, ground) ? actingAs(call) : null
+  if (other !== null) return refused(call, 403, asAnother(other), path)
   if (verb === 'deletecollection' && ground.kind !== 'receipt')
     return refused(call, 405, `Delete ${path.resource} one by one: each is judged by what is lost with it.`, path)
   return new WriteRequest(call, { write, ground, base: basePathOf(call.route.upstream) }, knownKind(path), deps)
+}
+
+/** Fields by which the API server takes a request for another one's: a receipt does not say for whom it is. */
+const ACTING_AS = /^(?:impersonate-|x-remote-(?:user|group|uid|extra-))/
+
+function actingAs({ headers }: Call): string | null {
+  return Object.keys(headers).find((name) => ACTING_AS.test(name)) ?? null
+}
+
+/** A definition or contract is judged by what changes, whoever changes it, unless a receipt stands for that. */
+function restsOnReceipt({ received }: Call, { receipts }: Write, ground: WriteGround): boolean {
+  const isDue = ground.kind === 'receipt' || (ground.kind === 'contracts' && ground.needsReceipt)
+  return isDue || receipts.length > 0 || received.headers['preflight-receipt'] !== undefined
+}
+
+function asAnother(field: string): string {
+  return `Preflight judges no request that acts as another user (${field}): send it with credentials of its own.`
 }
 
 /** Null: the route asks nothing of it. A subresource (status, scale) holds no contract of the object. */

@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { DEFAULT_DOCUMENT_LIMITS, lookupTable } from '../../../engine/base.ts'
-import { readDocument } from '../../../engine/index.ts'
+import { readDocument, yamlObjectProblem } from '../../../engine/index.ts'
 import type { Call, PresentedReceipt } from '../action.ts'
 import { isJsonObject, readStrictJson } from '../strict-json.ts'
 import { knownKind } from './kinds.ts'
@@ -103,7 +103,12 @@ function readYaml(bytes: Buffer): ReturnType<typeof readStrictJson> {
       message: 'The body holds a line break that YAML 1.1 has and YAML 1.2 has not (U+0085, U+2028, U+2029).',
     }
   const read = readDocument(text, DEFAULT_DOCUMENT_LIMITS)
-  return read.ok ? { ok: true, value: read.value.root } : { ok: false, message: read.problem.message }
+  if (!read.ok) return { ok: false, message: read.problem.message }
+  // The API server reads YAML 1.1, and lets a merge key replace what stands before it.
+  const problem = read.value.format === 'yaml' ? yamlObjectProblem(text, DEFAULT_DOCUMENT_LIMITS) : null
+  return problem === null
+    ? { ok: true, value: read.value.root }
+    : { ok: false, message: `The body cannot be read: ${problem}.` }
 }
 
 /** The API server reads YAML 1.1: what is a comment to the end of the line here would be another member there. */

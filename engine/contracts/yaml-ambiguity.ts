@@ -1,0 +1,172 @@
+/**
+ * What readers of YAML 1.1 (Go, Python, Ruby) and of YAML 1.2 take for different values: `yes` is true to the one and a text to the
+ * other, `010` is eight or ten, and a merge key behind another key takes its place or does not. What is judged must be what others read.
+ */
+import { EVENT_ID, getScalarValue, SCALAR_STYLE_PLAIN } from 'js-yaml'
+import type { ParsedYaml, YamlEvents } from './yaml-layout.ts'
+
+export interface Ambiguity {
+  /** As a part of a sentence. */
+  readonly what: string
+  /** Offset in the text as it was given. */
+  readonly offset: number
+}
+
+const WORD = /^(?:y|Y|yes|Yes|YES|n|N|no|No|NO|on|On|ON|off|Off|OFF)$/
+/** Octals, binaries, underscores, sexagesimals. */
+const NUMBER =
+  /^[-+]?(?:0[0-9_]+|0o[0-7]+|0[bB][01_]+|0[xX][0-9a-fA-F_]+|[0-9][0-9_]*_[0-9_]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?|[1-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?)$/
+/** Numbers that JSON writes otherwise, so that not every reader has them for numbers. */
+const UNUSUAL =
+  /^\+[0-9.][0-9.eE+-]*$|^-?\.[0-9]+(?:[eE][-+]?[0-9]+)?$|^-?[0-9]+\.(?:[eE][-+]?[0-9]+)?$|^[-+]?\.(?:inf|Inf|INF)$|^\.(?:nan|NaN|NAN)$/
+const JSON_NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$/
+const KEYWORD = /^(?:true|True|TRUE|false|False|FALSE|null|Null|NULL|~|)$/
+/** Members of contracts that are true, false or a number; elsewhere a plain word is a text to whoever reads the contract. */
+const TYPED_MEMBERS: ReadonlySet<string> = new Set([
+  'ack',
+  'additionalItems',
+  'additionalProperties',
+  'allowEmptyValue',
+  'allowReserved',
+  'attribute',
+  'autoDelete',
+  'cleanSession',
+  'deprecated',
+  'destructiveHint',
+  'durable',
+  'exclusive',
+  'exclusiveMaximum',
+  'exclusiveMinimum',
+  'expiration',
+  'explode',
+  'idempotentHint',
+  'items',
+  'mandatory',
+  'maxContains',
+  'maximum',
+  'maxItems',
+  'maxLength',
+  'maxProperties',
+  'minContains',
+  'minimum',
+  'minItems',
+  'minLength',
+  'minProperties',
+  'multipleOf',
+  'not',
+  'nullable',
+  'openWorldHint',
+  'partitions',
+  'preserveUnknownFields',
+  'priority',
+  'qos',
+  'readOnly',
+  'readOnlyHint',
+  'replicas',
+  'required',
+  'retain',
+  'served',
+  'storage',
+  'strict',
+  'timeout',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+  'uniqueItems',
+  'wrapped',
+  'writeOnly',
+  'x-kubernetes-embedded-resource',
+  'x-kubernetes-int-or-string',
+  'x-kubernetes-preserve-unknown-fields',
+])
+
+type Scalar = Extract<YamlEvents[number], { readonly type: typeof EVENT_ID.SCALAR }>
+
+/** A node as it stands in its container. */
+interface Place {
+  readonly event: YamlEvents[number]
+  readonly isKey: boolean
+  /** Key of the value; null for items and keys. */
+  readonly key: string | null
+  /** Keys before it in its mapping. */
+  readonly before: number
+}
+
+/** The first place of a contract where editions differ in what counts; null: none. */
+export function contractAmbiguity(parsed: ParsedYaml): Ambiguity | null {
+  return firstPlace(parsed, ({ event, isKey, key, before }) => {
+    if (event.type !== EVENT_ID.SCALAR || !isPlain(event)) return null
+    const text = textOf(parsed, event)
+    if (isKey) return text === '<<' && before > 0 ? MERGE_BEHIND : null
+    if (key === null || !TYPED_MEMBERS.has(key) || !(WORD.test(text) || NUMBER.test(text))) return null
+    return `the plain ${text} of ${key} is read in two ways, by YAML 1.1 and by YAML 1.2`
+  })
+}
+
+const MERGE_BEHIND = 'a merge key (<<) stands behind another key, and some readers let it replace that one'
+
+/** The same for an object that another program will store: no merge keys, no tags, no key or value of two readings at all. */
+export function objectAmbiguity(parsed: ParsedYaml): Ambiguity | null {
+  return firstPlace(parsed, ({ event, isKey }) => {
+    if ('tagStart' in event && event.tagStart !== -1) return 'it has a tag (!)'
+    if (event.type === EVENT_ID.ALIAS) return isKey ? 'an alias stands for a key' : null
+    if (isKey && event.type !== EVENT_ID.SCALAR) return 'a key is no text'
+    if (event.type !== EVENT_ID.SCALAR || !isPlain(event)) return null
+    const text = textOf(parsed, event)
+    if (isKey && text === '<<') return 'it has a merge key (<<)'
+    if (isKey && (KEYWORD.test(text) || JSON_NUMBER.test(text)))
+      return `the plain key ${text || '(empty)'} is no text to all readers`
+    const isTwofold = WORD.test(text) || text === '=' || NUMBER.test(text) || UNUSUAL.test(text)
+    return isTwofold ? `the plain ${text} is read in two ways, by YAML 1.1 and by YAML 1.2` : null
+  })
+}
+
+function isPlain({ style, tagStart }: Scalar): boolean {
+  return style === SCALAR_STYLE_PLAIN && tagStart === -1
+}
+
+/** Longer texts are none of these. */
+const LONGEST = 64
+
+function textOf({ source }: ParsedYaml, event: Scalar): string {
+  if (event.valueStart === -1) return ''
+  return event.valueEnd - event.valueStart > LONGEST ? 'text' : getScalarValue(source, event)
+}
+
+interface Open {
+  readonly isMapping: boolean
+  isKeyNext: boolean
+  key: string | null
+  keys: number
+}
+
+function firstPlace(parsed: ParsedYaml, problemAt: (place: Place) => string | null): Ambiguity | null {
+  const open: Open[] = []
+  for (const event of parsed.events) {
+    if (event.type === EVENT_ID.POP) {
+      open.pop()
+      continue
+    }
+    const around = open.at(-1)
+    const isKey = around?.isMapping === true && around.isKeyNext
+    const key = around?.isMapping === true && !isKey ? around.key : null
+    const what = event.type === EVENT_ID.DOCUMENT ? null : problemAt({ event, isKey, key, before: around?.keys ?? 0 })
+    if (what !== null) return { what, offset: parsed.toOriginal(offsetOf(event)) }
+    if (around?.isMapping === true) {
+      if (isKey) {
+        around.key = event.type === EVENT_ID.SCALAR ? getScalarValue(parsed.source, event) : null
+        around.keys += 1
+      }
+      around.isKeyNext = !isKey
+    }
+    if (event.type !== EVENT_ID.SCALAR && event.type !== EVENT_ID.ALIAS)
+      open.push({ isMapping: event.type === EVENT_ID.MAPPING, isKeyNext: true, key: null, keys: 0 })
+  }
+  return null
+}
+
+function offsetOf(event: YamlEvents[number]): number {
+  if ('valueStart' in event && event.valueStart >= 0) return event.valueStart
+  if ('tagStart' in event && event.tagStart >= 0) return event.tagStart
+  if ('start' in event) return event.start
+  return 'anchorStart' in event && event.anchorStart >= 0 ? event.anchorStart : 0
+}
