@@ -9,6 +9,9 @@ import { parsePatch } from 'diff/lib/patch/parse.js'
 import type { Reason } from './decide/envelope-parts.ts'
 import { reason } from './decide/reasons.ts'
 import { fail, ok, type Result } from './result.ts'
+import { readJson } from './contracts/json-text.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from './contracts/limits.ts'
+import { isSameFile } from './file-path.ts'
 import { isRecord } from './schema/located.ts'
 
 /** One replacement, in both sides. */
@@ -31,7 +34,13 @@ export type FileChanges =
   | { readonly kind: 'unclear'; readonly paths: readonly string[] }
   | { readonly kind: 'changes'; readonly changes: readonly FileChange[] }
 
-export const FILE_ARGUMENTS = ['path', 'file_path', 'filePath', 'filename', 'file'] as const
+export const FILE_ARGUMENTS = [
+  ...(['path', 'file_path', 'filePath', 'filename', 'file', 'filepath', 'file_name', 'fileName'] as const),
+  ...(['relative_path', 'relativePath', 'absolute_path', 'absolutePath', 'target_file', 'targetFile', 'uri'] as const),
+  ...(['paths', 'file_paths', 'filePaths'] as const),
+] as const
+/** Members around the arguments themselves, which some frameworks take off. */
+const WRAPPERS = ['args', 'arguments', 'input', 'parameters', 'params', 'kwargs'] as const
 const CONTENTS = ['content', 'contents', 'new_content', 'newContent', 'text', 'file_text'] as const
 const PATCHES = ['patch', 'diff'] as const
 const INSERTED = ['insert_text', 'new_str', 'text'] as const
@@ -69,14 +78,43 @@ export function readFileChange(args: unknown): FileChange | null {
  * All files that one call changes: `files[]` with a change each, a patch of several files, or one file.
  * @param declared members that the tool takes; one beside them could turn the reading away from what the tool does. Null: unknown
  */
-export function readFileChanges(args: unknown, declared: ReadonlySet<string> | null): FileChanges {
-  if (!isRecord(args)) return { kind: 'none' }
-  const given = Object.keys(args).filter((name) => (PLACES.has(name) || CHANGING.has(name)) && isGiven(args[name]))
-  const isChange = given.some((name) => PLACES.has(name)) && given.some((name) => CHANGING.has(name))
+export function readFileChanges(given: unknown, declared: ReadonlySet<string> | null): FileChanges {
+  const layers = layersOf(given)
+  const concerned = layers.filter((layer) => namesGiven(layer).length > 0)
+  const [args, ...others] = concerned
+  if (args === undefined) return { kind: 'none' }
+  const names = concerned.flatMap(namesGiven)
+  const isChange = names.some((name) => PLACES.has(name)) && names.some((name) => CHANGING.has(name))
   if (!isChange) return { kind: 'none' }
-  const isDeclared = declared === null || given.every((name) => declared.has(name))
-  const changes = isDeclared ? readChanges(args) : null
-  return changes === null ? { kind: 'unclear', paths: mentionedPaths(args) } : { kind: 'changes', changes }
+  // A tool may take what stands around its arguments, or what stands in them.
+  const isDeclared = declared === null || names.every((name) => declared.has(name))
+  const changes = isDeclared && others.length === 0 ? readChanges(args) : null
+  return changes === null ? { kind: 'unclear', paths: concerned.flatMap(mentionedPaths) } : { kind: 'changes', changes }
+}
+
+function namesGiven(args: Members): readonly string[] {
+  return Object.keys(args).filter((name) => (PLACES.has(name) || CHANGING.has(name)) && isGiven(args[name]))
+}
+
+const MAX_LAYERS = 256
+
+/** The arguments, and what is wrapped in them, also as JSON text. */
+function layersOf(given: unknown): readonly Members[] {
+  const layers: Members[] = []
+  const open: unknown[] = [given]
+  while (open.length > 0 && layers.length < MAX_LAYERS) {
+    const next = open.pop()
+    const value = typeof next === 'string' ? jsonIn(next) : next
+    if (!isRecord(value)) continue
+    layers.push(value)
+    open.push(...WRAPPERS.map((name) => value[name]))
+  }
+  return layers
+}
+
+function jsonIn(text: string): unknown {
+  const read = text.trimStart().startsWith('{') ? readJson(text, DEFAULT_DOCUMENT_LIMITS) : null
+  return read?.ok === true ? read.value : null
 }
 
 /** Clients send null for what they leave out. */
@@ -99,17 +137,32 @@ function readChanges(args: Members): readonly FileChange[] | null {
 /** Every word that may be the path of a file which is changed. */
 function mentionedPaths(args: Members): readonly string[] {
   const files: readonly unknown[] = Array.isArray(args['files']) ? args['files'] : []
-  const places = [args, ...files.filter(isRecord)].flatMap((place) => FILE_ARGUMENTS.map((name) => place[name]))
-  const patches = PATCHES.map((name) => args[name]).flatMap((patch) =>
-    typeof patch === 'string' ? patch.split(/\s+/) : [],
+  const places = [args, ...files.filter(isRecord)].flatMap((place) =>
+    FILE_ARGUMENTS.flatMap((name) => textsWithin(place[name])),
   )
-  return [...new Set([...places, ...patches].filter((text) => typeof text === 'string'))]
+  const patches = PATCHES.flatMap((name) => textsWithin(args[name])).flatMap((patch) => patch.split(/\s+/))
+  const named = files.flatMap((file) => (isRecord(file) ? [] : textsWithin(file)))
+  return [...new Set([...places, ...named, ...patches.flatMap(suffixesOf)])]
 }
 
-/** The path that arguments name; null when there is none, or more than one. */
+function textsWithin(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value]
+  if (Array.isArray(value)) return value.flatMap(textsWithin)
+  return isRecord(value) ? Object.values(value).flatMap(textsWithin) : []
+}
+
+/** Tools take any number of folders off the names in a patch. */
+function suffixesOf(path: string): readonly string[] {
+  const parts = path.split('/')
+  return parts.map((_, index) => parts.slice(index).join('/'))
+}
+
+/** The path that arguments name, by however many members; null when there is none, or they differ. */
 function readPath(args: Members): string | null {
-  const path = firstText(args, FILE_ARGUMENTS)
-  return path === '' ? null : path
+  const given = FILE_ARGUMENTS.map((name) => args[name]).filter(isGiven)
+  const [path, ...others] = given
+  if (typeof path !== 'string' || path === '') return null
+  return others.every((other) => other === path) ? path : null
 }
 
 /** The file after the change. @param prior the file as it is now; null: there is none */
@@ -187,17 +240,27 @@ function readInsertion(args: Members, path: string): FileChange | null {
   return text === null ? null : { kind: 'insert', path, line, text }
 }
 
-/** A path beside a patch says where its one file lies; the heads of a patch are as `diff -u` and git write them. */
+/** A path beside a patch says where its one file lies, and the heads of the patch name the same; they are as `diff -u` and git write them. */
 function readPatch(patch: string, path: string | null): readonly FileChange[] | null {
   const files = parsed(patch)
-  if (files === null || files.length === 0 || (path !== null && files.length > 1)) return null
+  if (files === null || files.length === 0 || (path !== null && files.length > 1) || MOVES.test(patch)) return null
   const changes: FileChange[] = []
   for (const file of files) {
-    const changed = path ?? patchedPath(file)
-    if (changed === null || file.hunks.length === 0) return null
+    const named = patchedPath(file)
+    if (file.hunks.length === 0 || (named === null && !isUnnamed(file))) return null
+    if (path !== null && named !== null && !isSameFile(path, named)) return null
+    const changed = path ?? named
+    if (changed === null) return null
     changes.push({ kind: 'patch', path: changed, patch: file })
   }
   return changes
+}
+
+/** Lines of a head that name another file than `---` and `+++` do, to those who read them. */
+const MOVES = /^(?:Index:|rename (?:from|to) |copy (?:from|to) )/m
+
+function isUnnamed({ oldFileName, newFileName }: StructuredPatch): boolean {
+  return oldFileName === undefined && newFileName === undefined
 }
 
 function parsed(patch: string): readonly StructuredPatch[] | null {
@@ -208,12 +271,21 @@ function parsed(patch: string): readonly StructuredPatch[] | null {
   }
 }
 
-/** A file that moves as it changes is two files, which no reading of one change tells. */
+/**
+ * A file that moves as it changes is two files, which no reading of one change tells. Nor is one whose head is not as git writes it in a
+ * folder: tools take the folder off, or leave it.
+ */
 function patchedPath({ oldFileName, newFileName }: StructuredPatch): string | null {
-  const [from, to] = [oldFileName, newFileName].map((name) => name?.replace(/^[ab]\//, '') ?? '/dev/null')
+  const isGit = [oldFileName, newFileName].every(
+    (name) => name === undefined || name === '/dev/null' || /^[ab]\//.test(name),
+  )
+  const [from, to] = [oldFileName, newFileName].map((name) =>
+    name === undefined ? '/dev/null' : isGit ? name.replace(/^[ab]\//, '') : name,
+  )
   if (to === undefined || from === undefined) return null
-  if (from === '/dev/null') return to === '/dev/null' ? null : to
-  return to === '/dev/null' || to === from ? from : null
+  const path = from === '/dev/null' ? to : to === '/dev/null' || to === from ? from : null
+  if (path === null || path === '/dev/null') return null
+  return isGit || !path.replace(/^\/+/, '').includes('/') ? path : null
 }
 
 function readReplacements(args: Members): readonly Replacement[] | null {

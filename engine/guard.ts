@@ -10,6 +10,7 @@ import type { Reason } from './decide/envelope-parts.ts'
 import { reason } from './decide/reasons.ts'
 import { applyFileChange, readFileChange, type FileChange } from './guard-edits.ts'
 import { guardedClient, guardedTool, type Guard, type Run, type Runner } from './guard-shapes.ts'
+import { filePathReadings, normalFilePath } from './file-path.ts'
 import type { Sha256 } from './hash.ts'
 import { isRecord } from './schema/located.ts'
 
@@ -42,7 +43,12 @@ export interface GuardOptions extends GuardService {
   readonly readFile?: (path: string) => Promise<string | null>
   /** Tools that change nothing: they run unjudged. Every other tool must be seen to change one file, or it does not run. */
   readonly reads?: readonly string[]
-  /** What kind of contract a file is; `none`: it is no contract and may be changed unjudged; null: look at its text. */
+  /** Absolute path of the folder that relative paths start from: `typeOf` then gets absolute paths from there, too. */
+  readonly root?: string
+  /**
+   * What kind of contract a file is; `none`: it is no contract and may be changed unjudged; null: look at its text. The path comes
+   * resolved, with slashes and without `.` and `..`.
+   */
   readonly typeOf?: (path: string) => ArtifactType | 'none' | null
   readonly sha256: Sha256
   /** Milliseconds since the epoch. */
@@ -89,7 +95,9 @@ export type GuardedClient<Client> = {
 export function guardTools<Tools extends ToolTable>(tools: Tools, options: GuardOptions): GuardedTools<Tools>
 export function guardTools(tools: ToolTable, options: GuardOptions): Readonly<Record<string, unknown>> {
   const guard = guardOf(options)
-  return Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, guardedTool(name, tool, guard)]))
+  return Object.freeze(
+    Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, guardedTool(name, tool, guard)])),
+  )
 }
 
 /**
@@ -117,7 +125,7 @@ async function guardedCall(run: Run, args: unknown, options: GuardOptions): Prom
   const change = readFileChange(args)
   if (change === null)
     return refused(reason('GUARD_CALL_UNRECOGNISED', 'What this call would change cannot be told from its arguments.'))
-  if (options.typeOf?.(change.path) === 'none') return unjudged(run)
+  if (isNoContract(change.path, options)) return unjudged(run)
   const judged = await judge(change, options)
   if (!('artifacts' in judged)) return judged
   const { permission, decisionId } = judged
@@ -128,6 +136,19 @@ async function guardedCall(run: Run, args: unknown, options: GuardOptions): Prom
   } as const
   if (!permission.monitor) return { executed: true, result: await run(), verdict }
   return monitored(run, verdict, options)
+}
+
+/** Every file that the path may name has to be none: `./contracts/x` and `docs/../contracts/x` are `contracts/x`. */
+function isNoContract(path: string, { typeOf: declared, root }: GuardOptions): boolean {
+  return (
+    declared !== undefined && filePathReadings(path).every((reading) => declared(fromRoot(reading, root)) === 'none')
+  )
+}
+
+/** As it is seen from the root; what lies elsewhere stays as it is. */
+function fromRoot(path: string, root: string | undefined): string {
+  const folder = root === undefined ? null : normalFilePath(root)
+  return folder !== null && path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path
 }
 
 interface Judged {
@@ -225,7 +246,7 @@ function typed(untyped: readonly Omit<Artifact, 'type'>[], options: GuardOptions
 
 /** An edit may break a contract beyond recognition: then it is what it was before. */
 function typeOf({ path = '', before, after }: Omit<Artifact, 'type'>, options: GuardOptions): ArtifactType | null {
-  const declared = options.typeOf?.(path) ?? null
+  const declared = options.typeOf?.(fromRoot(normalFilePath(path), options.root)) ?? null
   if (declared !== null && declared !== 'none') return declared
   const both = sniffArtifactType(before, after)
   if (both.ok) return both.value

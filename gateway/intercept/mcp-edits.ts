@@ -1,6 +1,7 @@
 /** Calls of tools that change contract files: what each changes, as questions of their own beside the one about the tool. */
 import {
   applyFileChange,
+  filePathReadings,
   readFileChanges,
   type ArtifactType,
   type FileChange,
@@ -155,9 +156,11 @@ async function confirmUnchanged(paths: readonly string[], reading: FileReading):
   }
 }
 
-/** Globs are of paths within a repository; servers also take absolute ones, and those of Windows. */
+/** Globs are of paths within a repository; servers also take absolute ones, those of Windows, and some of them names in other letters. */
 function isLookedAt(path: string, selector: ContractSelector): boolean {
-  return selector.isSelected(path.replaceAll('\\', '/').replace(/^(?:file:\/\/)?(?:[A-Za-z]:)?\/*(?:\.\/)*/, ''))
+  return filePathReadings(path)
+    .map((reading) => reading.replace(/^(?:\/|\.\.\/)+/, ''))
+    .some((reading) => selector.isSelected(reading) || selector.isSelected(reading.toLowerCase()))
 }
 
 /** The tool says itself that it changes nothing, and its word is part of the baseline. */

@@ -1,0 +1,198 @@
+/** Calls that name a contract in another way than plainly: the guard and the proxy judge or refuse them, and never let them run unjudged. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { filePathReadings, guardTools, readFileChanges, type GuardOptions } from '../../engine/index.ts'
+
+const SPELLINGS = [
+  'contracts/openapi.yaml',
+  './contracts/openapi.yaml',
+  'docs/../contracts/openapi.yaml',
+  'contracts//openapi.yaml',
+  'contracts/./openapi.yaml',
+  'node_modules/../contracts/openapi.yaml',
+  '/repo/contracts/openapi.yaml',
+  '/repo/node_modules/../contracts/openapi.yaml',
+  'file:///repo/contracts/openapi.yaml',
+  'FILE:///repo/contracts/openapi.yaml',
+  'File://localhost/repo/contracts/openapi.yaml',
+  'contracts\\openapi.yaml',
+  'docs\\..\\contracts\\openapi.yaml',
+  'contracts/%6fpenapi.yaml',
+  'docs/%2e%2e/contracts/openapi.yaml',
+  'contracts/openapi.yaml ',
+  'contracts/openapi.yaml.',
+  'contracts/openapi.yaml::$DATA',
+] as const
+
+type Call = (path: string) => object
+const CALLS: Readonly<Record<string, Call>> = {
+  'a content': (path) => ({ path, content: 'x' }),
+  'an edit': (path) => ({ path, old_string: 'a', new_string: 'b' }),
+  'an insertion': (path) => ({ path, insert_line: 0, insert_text: 'x' }),
+  'one of several files': (path) => ({
+    files: [
+      { path: 'README.md', content: '' },
+      { path, content: 'x' },
+    ],
+  }),
+  'a patch beside a path': (path) => ({ path, patch: '@@ -1 +1 @@\n-a\n+b\n' }),
+  'a path in a list': (path) => ({ path: [path], content: 'x' }),
+  'a list of paths': (path) => ({ paths: [path], content: 'x' }),
+  'a second member': (path) => ({ path: 'README.md', file_path: path, content: 'x' }),
+  'arguments around harmless ones': (path) => ({ args: { query: 'x' }, path, content: 'x' }),
+  'arguments around those of another file': (path) => ({
+    args: { path: 'README.md', content: '' },
+    path,
+    content: 'x',
+  }),
+  'arguments within harmless ones': (path) => ({ path: 'README.md', content: '', args: { path, content: 'x' } }),
+  'a path within and a content around': (path) => ({ input: { path }, content: 'x' }),
+  'arguments in a text': (path) => ({
+    path: 'README.md',
+    content: '',
+    arguments: JSON.stringify({ path, content: 'x' }),
+  }),
+  'a patch that names another file': (path) => ({
+    path: 'README.md',
+    patch: `--- a/${path}\n+++ b/${path}\n@@ -1 +1 @@\n-a\n+b\n`,
+  }),
+  'a call around another one': (path) => ({
+    type: 'tool_call',
+    args: { path: 'README.md', content: '' },
+    path,
+    content: 'x',
+  }),
+}
+
+const isContract = (path: string) => filePathReadings(path).some((one) => /(?:^|\/)contracts\/openapi\.yaml$/.test(one))
+
+/** As the example of docs/guard.md has it. */
+function options(judged: string[]): GuardOptions {
+  return {
+    operation: 'merge',
+    root: '/repo',
+    typeOf: (path) => (path.startsWith('contracts/') ? null : 'none'),
+    readFile: (path) => {
+      judged.push(path)
+      return Promise.resolve('openapi: 3.0.0')
+    },
+    preflight: () => Promise.reject(new Error('asked')),
+    verify: () => Promise.reject(new Error('asked')),
+    sha256: () => '',
+    now: () => 0,
+  }
+}
+
+for (const [what, call] of Object.entries(CALLS))
+  describe(`a call with ${what}`, () => {
+    for (const path of SPELLINGS) {
+      it(`does not run for ${path} in the guard`, async () => {
+        const { write } = guardTools({ write: (_args: object) => 'ran' }, options([]))
+        assert.equal((await write(call(path))).executed, false)
+      })
+
+      it(`is looked at for ${path} by the proxy`, () => {
+        const read = readFileChanges(call(path), null)
+        const named =
+          read.kind === 'none' ? [] : read.kind === 'unclear' ? read.paths : read.changes.map((one) => one.path)
+        assert.ok(named.some(isContract), JSON.stringify(read))
+      })
+    }
+  })
+
+const PATCHES: Readonly<Record<string, string>> = {
+  'a folder that a tool takes off':
+    '--- vendor/contracts/openapi.yaml\n+++ vendor/contracts/openapi.yaml\n@@ -1 +1 @@\n-a\n+b\n',
+  'an index line': 'Index: contracts/openapi.yaml\n--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-a\n+b\n',
+  'a move': 'rename to contracts/openapi.yaml\n--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-a\n+b\n',
+}
+
+describe('a patch', () => {
+  for (const [what, patch] of Object.entries(PATCHES))
+    it(`with ${what} has no single reading, and names the contract`, () => {
+      const read = readFileChanges({ patch }, null)
+      assert.equal(read.kind, 'unclear')
+      assert.ok(read.kind === 'unclear' && read.paths.some(isContract))
+    })
+})
+
+function rawTool() {
+  const ran: unknown[] = []
+  const run = (args: unknown) => ran.push(args)
+  return {
+    ran,
+    tool: {
+      name: 'write',
+      execute: run,
+      lc_kwargs: { func: run },
+      inner: { deep: { invoke: run } },
+      list: [{ run }],
+    },
+  }
+}
+
+describe('a guarded tool', () => {
+  const bad = { path: 'contracts/openapi.yaml', content: 'x' }
+
+  it('shows what runs it in no other way', async () => {
+    const { ran, tool } = rawTool()
+    const { write } = guardTools({ write: tool }, options([]))
+    const ways: readonly unknown[] = [
+      Object.getOwnPropertyDescriptor(write, 'execute')?.value,
+      Object.values(write)[1],
+      { ...write }.execute,
+      write.lc_kwargs.func,
+      Object.getOwnPropertyDescriptor(write.lc_kwargs, 'func')?.value,
+      write.inner.deep.invoke,
+      write.list[0]?.run,
+    ]
+    for (const way of ways) {
+      assert.equal(typeof way, 'function')
+      if (typeof way === 'function') await Reflect.apply(way, write, [bad])
+    }
+    assert.deepEqual(ran, [])
+  })
+
+  it('takes no other member in its place', () => {
+    const { tool } = rawTool()
+    const tools = guardTools({ write: tool }, options([]))
+    assert.ok(Object.isFrozen(tools))
+    for (const change of [
+      () => Reflect.set(tools.write, 'execute', () => 'ran'),
+      () => Reflect.defineProperty(tools.write, 'execute', { value: () => 'ran' }),
+      () => Reflect.deleteProperty(tools.write, 'execute'),
+      () => Reflect.setPrototypeOf(tools.write, null),
+    ])
+      assert.equal(change(), false)
+  })
+
+  it('runs with a copy of what was judged', async () => {
+    const ran: unknown[] = []
+    const given = { path: 'README.md', content: 'x' }
+    const { write } = guardTools({ write: (args: object) => ran.push(args) }, options([]))
+    const running = write(given)
+    given.path = 'contracts/openapi.yaml'
+    await running
+    assert.deepEqual(ran, [{ path: 'README.md', content: 'x' }])
+  })
+
+  it('reads each member once, and takes nothing but plain data', async () => {
+    const ran: unknown[] = []
+    const { write } = guardTools({ write: (args: object) => ran.push(args) }, options([]))
+    let reads = 0
+    const turning = {
+      content: 'x',
+      get path() {
+        reads += 1
+        return reads === 1 ? 'README.md' : 'contracts/openapi.yaml'
+      },
+    }
+    await write(turning)
+    assert.deepEqual(ran, [{ content: 'x', path: 'README.md' }])
+    class Odd {
+      readonly path = 'README.md'
+      readonly content = 'x'
+    }
+    assert.equal((await write(new Odd())).executed, false)
+  })
+})
