@@ -1,7 +1,8 @@
 /** Files that hold secrets: written whole or not at all, durable, readable by this user only; read with a word on what is wrong. */
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { errorCode, messageOf, StartupError } from './startup-error.ts'
+import { readRegularFile } from './regular-file.ts'
 
 /** A crash leaves the old file or the new one. Throws the error of the file system. */
 export function writePrivateFile(file: string, text: string): void {
@@ -32,7 +33,7 @@ export interface PrivateFileKind {
 /** The text; null when there is no such file. Throws a StartupError when it cannot be read. */
 export function readPrivateFile(file: string, kind: PrivateFileKind): string | null {
   try {
-    return readFileSync(file, 'utf8')
+    return readRegularFile(file, 'utf8')
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return null
     const isForbidden = ['EACCES', 'EPERM'].includes(errorCode(error) ?? '')

@@ -1,5 +1,5 @@
 /** A contract file together with the files that its `$ref`s name, as one text: on disk below one folder, or in a repository at one state. */
-import { readFile, realpath, stat } from 'node:fs/promises'
+import { realpath, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { fail, ok } from '../../engine/base.ts'
 import type { Result } from '../../engine/index.ts'
@@ -7,6 +7,7 @@ import { bundle, type Bundle, type BundleTerms } from '../scm/bundle.ts'
 import { readGitFile, readGitFiles, resolveGitTree, type GitReference } from '../scm/git.ts'
 import type { FileTexts } from '../scm/referenced-files.ts'
 import { errorCode } from '../startup-error.ts'
+import { loadRegularFile } from '../regular-file.ts'
 
 export type FileTerms = Pick<BundleTerms, 'texts' | 'maxBytes'>
 
@@ -22,7 +23,7 @@ export async function contractOnDisk({ file, root }: FileOnDisk, terms: FileTerm
   const folder = rootOf({ file, ...(root !== undefined && { root }) })
   const path = relative(folder, file).split(sep).join('/')
   if ((await stat(file)).size > terms.maxBytes) return overLimit(file, terms.maxBytes)
-  return bundle(path, await readFile(file, 'utf8'), {
+  return bundle(path, (await loadRegularFile(file)).toString('utf8'), {
     ...terms,
     read: (paths, maxBytes) => readBelow({ folder, file, maxBytes }, paths),
   })
@@ -74,7 +75,7 @@ async function readBelow(
     if (real === null) continue
     left -= (await stat(real)).size
     if (left < 0) return overLimit(file, maxBytes)
-    texts.set(path, await readFile(real, 'utf8'))
+    texts.set(path, (await loadRegularFile(real)).toString('utf8'))
   }
   return ok(texts)
 }

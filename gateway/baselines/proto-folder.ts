@@ -1,7 +1,8 @@
 /** A folder of .proto files as the one text that they are compared as: a JSON object of path → text, with paths as imports have them. */
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { byCodeUnit } from '../../engine/base.ts'
+import { loadRegularFile } from '../regular-file.ts'
 
 /** Files that one contract may consist of. */
 const MAX_FILES = 5000
@@ -19,7 +20,7 @@ export async function readProtoFolder(folder: string, maxBytes: number): Promise
   if (files.reduce((sum, { bytes }) => sum + bytes, 0) > maxBytes)
     throw new Error(`the .proto files in ${folder} are more than ${maxBytes} bytes`)
   const texts = await Promise.all(
-    files.map(async ({ path }) => [path, await readFile(join(folder, path), 'utf8')] as const),
+    files.map(async ({ path }) => [path, (await loadRegularFile(join(folder, path))).toString('utf8')] as const),
   )
   return protoSet(folder, texts)
 }

@@ -1,5 +1,5 @@
 /** Where a command reads contract documents from: a file, a folder of .proto files, standard input, an http(s) address, or `<ref>:<path>` of the git repository here, with the further files that a document refers to. */
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname, relative, resolve, sep } from 'node:path'
 import { DEFAULT_DOCUMENT_LIMITS, ok } from '../../engine/index.ts'
 import { readProtoFolder } from '../baselines/proto-folder.ts'
@@ -11,6 +11,7 @@ import { parseGitReference } from '../scm/git.ts'
 import { messageOf } from '../startup-error.ts'
 import { UsageError } from './command.ts'
 import { readAll, type CommandIo } from './io.ts'
+import { readRegularFile } from '../regular-file.ts'
 
 export interface DocumentSource {
   /** As the user wrote it. */
@@ -84,7 +85,7 @@ function reportedPath(path: string, folder: string): string {
 function readFile(path: string): string {
   try {
     if (statSync(path).isDirectory()) throw new UsageError(`${path} is a directory; name a file in it`)
-    return readFileSync(path, 'utf8')
+    return readRegularFile(path, 'utf8')
   } catch (error) {
     throw error instanceof UsageError ? error : new UsageError(`${path} cannot be read: ${messageOf(error)}`)
   }

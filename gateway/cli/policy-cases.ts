@@ -1,5 +1,4 @@
 /** Test cases of a policy pack (cases.yaml beside it): findings, or a change of a contract, and context in, decision out; read and checked here. */
-import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import type { Static } from 'typebox'
 import { ARTIFACT_TYPES, DECISIONS, LEVELS, ok, Type, type Result } from '../../engine/index.ts'
@@ -8,6 +7,7 @@ import { pathOfPointer, type Mistake } from '../config/mistake.ts'
 import { mistakesOf } from '../config/schema-mistakes.ts'
 import { readSourceText } from '../config/source-text.ts'
 import { messageOf } from '../startup-error.ts'
+import { readRegularFile } from '../regular-file.ts'
 
 const closed = { additionalProperties: false }
 const optionalText = (description: string) => Type.Optional(Type.String({ description }))
@@ -106,7 +106,7 @@ const checkCases = new Ajv({ allErrors: true, verbose: true, strict: false }).co
 export function readCases(file: string): Result<readonly PolicyCase[], readonly Mistake[]> {
   let text: string
   try {
-    text = readFileSync(file, 'utf8')
+    text = readRegularFile(file, 'utf8')
   } catch (error) {
     return {
       ok: false,

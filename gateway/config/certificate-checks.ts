@@ -1,11 +1,11 @@
 /** What the schema cannot say of certificates and keys: files that are not there, hold something else, or do not fit each other. */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { messageOf } from '../startup-error.ts'
 import { readGivenAuthority } from '../tls/given-authority.ts'
 import type { Config } from './schema.ts'
 import type { Located } from './schema-mistakes.ts'
 import { at, unreadable } from './located.ts'
+import { readRegularFile } from '../regular-file.ts'
 
 /** Said at the start, and not by the first agent whose connection cannot be intercepted, or first call that is not forwarded. */
 export function checkCertificateFiles({ tls, routes }: Config): readonly Located[] {
@@ -43,7 +43,7 @@ function checkBundle(pointer: string, file: string | undefined): readonly Locate
   const missing = checkFile(pointer, file)
   if (missing.length > 0) return missing
   const fix = 'name a PEM file of the authorities that may have signed the certificate of the upstream'
-  const certificates = readFileSync(file, 'utf8').match(CERTIFICATE) ?? []
+  const certificates = readRegularFile(file, 'utf8').match(CERTIFICATE) ?? []
   if (certificates.length === 0) return [at(pointer, `${file} holds no certificate in PEM`, fix)]
   return certificates.flatMap((pem, index) => {
     const fault = faultOf(() => new X509Certificate(pem))
@@ -56,7 +56,7 @@ export function checkRsaKey(pointer: string, file: string): readonly Located[] {
   const missing = checkFile(pointer, file)
   if (missing.length > 0) return missing
   const fault = faultOf(() => {
-    const { asymmetricKeyType } = createPrivateKey(readFileSync(file))
+    const { asymmetricKeyType } = createPrivateKey(readRegularFile(file))
     if (asymmetricKeyType !== 'rsa') throw new Error(`its type is ${asymmetricKeyType}`)
   })
   const fix = 'name the file that the platform gave out for the app'

@@ -1,5 +1,4 @@
 /** Declared consumers: how they are written, in the configuration or in a file of their own that other teams keep. */
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { Static } from 'typebox'
@@ -9,6 +8,7 @@ import { messageOf } from '../startup-error.ts'
 import { pathOfPointer, type Mistake } from './mistake.ts'
 import { mistakesOf } from './schema-mistakes.ts'
 import { readSourceText } from './source-text.ts'
+import { readRegularFile } from '../regular-file.ts'
 
 const closed = { additionalProperties: false }
 
@@ -58,7 +58,7 @@ export function consumersFile(
 export function readConsumersFile(file: string): Result<readonly Consumer[], readonly Mistake[]> {
   let text: string
   try {
-    text = readFileSync(file, 'utf8')
+    text = readRegularFile(file, 'utf8')
   } catch (error) {
     const message = 'the consumers file cannot be read'
     return { ok: false, problem: [{ place: file, path: 'consumers_file', message, fix: messageOf(error) }] }

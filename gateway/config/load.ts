@@ -1,5 +1,4 @@
 /** Configuration file and environment → one frozen Config, or every mistake in them with its place. */
-import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { Ajv } from 'ajv'
 import { ok } from '../../engine/base.ts'
@@ -15,6 +14,7 @@ import { withPaths } from './paths.ts'
 import { Config } from './schema.ts'
 import { mistakesOf, type Located } from './schema-mistakes.ts'
 import { inlineSource, readSourceText, type SourceText } from './source-text.ts'
+import { readRegularFile } from '../regular-file.ts'
 
 /** Where configuration comes from: a file (or none), or a value at hand; the environment goes over both. */
 export type ConfigSource = { readonly environment: Environment } & (
@@ -75,7 +75,7 @@ function withoutSections(value: unknown, faults: readonly Located[]): object | n
 function readFile(file: string | null): Result<SourceText, readonly Mistake[]> {
   if (file === null) return ok(inlineSource({}))
   try {
-    return readSourceText(file, readFileSync(file, 'utf8'))
+    return readSourceText(file, readRegularFile(file, 'utf8'))
   } catch (error) {
     const mistake = { place: file, path: '', message: 'the configuration cannot be read', fix: messageOf(error) }
     return { ok: false, problem: [mistake] }

@@ -2,7 +2,6 @@
  * Finds and compiles the policy pack that the configuration names; every mistake has its line and column. A pack that ships, and
  * is on disk as it shipped, is compiled when something is first judged by it.
  */
-import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { ok } from '../../engine/base.ts'
 import type { CompiledPolicy, Result } from '../../engine/index.ts'
@@ -15,6 +14,7 @@ import { pathOfPointer, type Mistake } from './mistake.ts'
 import { SHIPPED_POLICIES } from './shipped-packs.generated.ts'
 import { readSourceText } from './source-text.ts'
 import { nearest } from './suggestion.ts'
+import { readRegularFile } from '../regular-file.ts'
 
 /** Packs that ship with the program: policies/<name>/pack.yaml. */
 export const SHIPPED_PACKS = ['agent-tools', 'ci', 'default', 'observe', 'strict'] as const
@@ -29,7 +29,7 @@ export function loadPolicy(name: string, directory: string): Result<LoadedPolicy
   const file = policyFile(name, directory)
   let text: string
   try {
-    text = readFileSync(file, 'utf8')
+    text = readRegularFile(file, 'utf8')
   } catch (error) {
     return { ok: false, problem: [missing(name, file, messageOf(error))] }
   }

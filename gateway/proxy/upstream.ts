@@ -1,5 +1,4 @@
 /** Connections towards the upstreams: one undici pool for each origin and way to connect, opened when first used. */
-import { readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { LRUCache } from 'lru-cache'
 import type { Dispatcher } from 'undici'
@@ -11,6 +10,7 @@ import type { Call } from '../intercept/action.ts'
 import { isGrpc } from './grpc.ts'
 import { createHttp2Origin, type Http2Origin } from './http2-origin.ts'
 import { signsAuthority } from './signed-authority.ts'
+import { readRegularFile } from '../regular-file.ts'
 
 /** What of a route says how its upstream is reached. */
 export type UpstreamRoute = Pick<
@@ -157,7 +157,7 @@ function openHttp2(origin: string, { timeout, tls }: UpstreamRoute, guard: Guard
     headersMs: timeout.headers * 1000,
     idleMs: timeout.idle * 1000,
     ...guard,
-    ...(tls.upstream_ca === undefined ? {} : { ca: readFileSync(tls.upstream_ca, 'utf8') }),
+    ...(tls.upstream_ca === undefined ? {} : { ca: readRegularFile(tls.upstream_ca, 'utf8') }),
   })
 }
 
@@ -167,7 +167,7 @@ function openPoolFor(origin: string, { timeout, tls }: UpstreamRoute, guard: Gua
     connect: {
       timeout: timeout.connect * 1000,
       ...guard,
-      ...(tls.upstream_ca === undefined ? {} : { ca: readFileSync(tls.upstream_ca, 'utf8') }),
+      ...(tls.upstream_ca === undefined ? {} : { ca: readRegularFile(tls.upstream_ca, 'utf8') }),
     },
     headersTimeout: timeout.headers * 1000,
     bodyTimeout: timeout.idle * 1000,

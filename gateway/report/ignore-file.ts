@@ -1,5 +1,4 @@
 /** The file of an ignore list: YAML, checked against its schema, every mistake with its line and column. */
-import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import type { Static } from 'typebox'
 import { ok, ruleOf, type Result, Type } from '../../engine/index.ts'
@@ -10,6 +9,7 @@ import { readSourceText, type SourceText } from '../config/source-text.ts'
 import { messageOf } from '../startup-error.ts'
 import type { IgnoreEntry } from './ignore-list.ts'
 import { unknownRule } from './unknown-rule.ts'
+import { readRegularFile } from '../regular-file.ts'
 
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }))
 
@@ -39,7 +39,7 @@ const check = new Ajv({ allErrors: true, verbose: true, strict: false }).compile
 export function readIgnoreFile(file: string): Result<readonly IgnoreEntry[], readonly Mistake[]> {
   let content: string
   try {
-    content = readFileSync(file, 'utf8')
+    content = readRegularFile(file, 'utf8')
   } catch (error) {
     const mistake = { place: file, path: '', message: 'the ignore list cannot be read', fix: messageOf(error) }
     return { ok: false, problem: [mistake] }

@@ -1,10 +1,10 @@
 /** Tokens of an installed GitHub App: short-lived, for one repository, to read. https://docs.github.com/apps */
 import { createPrivateKey } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { LRUCache } from 'lru-cache'
 import { GatewayError } from '../errors.ts'
 import { at, textAt } from './members.ts'
 import type { ScmTransport } from './transport.ts'
+import { loadRegularFile } from '../regular-file.ts'
 
 /** Configuration `scm.github.app`. */
 export interface GithubApp {
@@ -55,7 +55,7 @@ async function appJwt({ id, key_file: file }: GithubApp, now: number): Promise<s
       .setIssuer(id)
       .setIssuedAt(now - CLOCK_SECONDS)
       .setExpirationTime(now + JWT_SECONDS)
-      .sign(createPrivateKey(await readFile(file)))
+      .sign(createPrivateKey((await loadRegularFile(file)).toString('utf8')))
   } catch (error) {
     throw new GatewayError(
       'REPOSITORY_INACCESSIBLE',

@@ -1,8 +1,8 @@
 /** The authority that the configuration gives (`tls.ca`), read and checked whole: what it may do, and that certificate and key fit. */
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import type { Result } from '../../engine/index.ts'
 import { messageOf } from '../startup-error.ts'
+import { readRegularFile } from '../regular-file.ts'
 
 export interface AuthorityFiles {
   readonly certificate: string
@@ -45,7 +45,7 @@ function parsed<T>(
   parse: (pem: string) => T,
 ): Result<T, AuthorityFault> {
   try {
-    return { ok: true, value: parse(readFileSync(files[file], 'utf8')) }
+    return { ok: true, value: parse(readRegularFile(files[file], 'utf8')) }
   } catch (error) {
     return fault(file, `it holds no ${file === 'key' ? 'private key' : 'certificate'} in PEM (${messageOf(error)})`)
   }

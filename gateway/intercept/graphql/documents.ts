@@ -2,13 +2,14 @@
  * Documents that a request names instead of stating them: automatically persisted ones by their hash, which the gateway knows once it
  * has seen them stated, and those of a manifest that the operator gives to both the server and the gateway.
  */
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { LRUCache } from 'lru-cache'
 import type { RouteConfig } from '../../config/route.ts'
 import { GatewayError } from '../../errors.ts'
 import { sha256Hex } from '../../hash.ts'
 import { isJsonObject, readStrictJson } from '../strict-json.ts'
 import type { GraphqlParameters } from './parameters.ts'
+import { loadRegularFile } from '../../regular-file.ts'
 
 export type FoundDocument =
   | { readonly kind: 'text'; readonly text: string }
@@ -50,7 +51,7 @@ export function createGraphqlDocuments(now: () => number): GraphqlDocuments {
     if (known !== undefined && now() - known.lookedAt < RECHECK_MS) return known.manifest
     const { mtimeMs: modifiedAt, size } = await stat(path)
     if (size > MAX_MANIFEST_BYTES) throw new Error(`it is longer than ${MAX_MANIFEST_BYTES} bytes`)
-    const manifest = known?.modifiedAt === modifiedAt ? known.manifest : manifestIn(await readFile(path))
+    const manifest = known?.modifiedAt === modifiedAt ? known.manifest : manifestIn(await loadRegularFile(path))
     views.set(path, { path, modifiedAt, lookedAt: now(), manifest })
     return manifest
   }

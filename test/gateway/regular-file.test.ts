@@ -1,0 +1,54 @@
+/** What is named as a file and is none is an error at once: a FIFO that nobody writes to, a device. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { readPrivateFile } from '../../gateway/private-file.ts'
+import { loadRegularFile, readRegularFile } from '../../gateway/regular-file.ts'
+
+describe('a file that is read', () => {
+  let folder = ''
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'preflight-fifo-'))
+    execFileSync('mkfifo', [join(folder, 'fifo')])
+    writeFileSync(join(folder, 'file'), 'text')
+  })
+  after(() => rmSync(folder, { recursive: true, force: true }))
+
+  for (const [what, path] of [
+    ['a FIFO', () => join(folder, 'fifo')],
+    ['a device', () => '/dev/zero'],
+  ] as const)
+    it(`is not ${what}`, async () => {
+      assert.throws(() => readRegularFile(path()), /no regular file/)
+      await assert.rejects(loadRegularFile(path()), /no regular file/)
+      const kind = { subject: 'The keys', remedy: 'Restore them.' }
+      assert.throws(() => readPrivateFile(path(), kind), /The keys .* no regular file.*Restore them/)
+    })
+
+  it('comes whole when it is one', async () => {
+    assert.equal(readRegularFile(join(folder, 'file'), 'utf8'), 'text')
+    assert.equal((await loadRegularFile(join(folder, 'file'))).toString('utf8'), 'text')
+    assert.throws(() => readRegularFile(folder), /EISDIR/)
+    assert.throws(() => readRegularFile(join(folder, 'none')), /ENOENT/)
+  })
+})
+
+/** Files of the gateway's own: its package and its data directory. */
+const OWN: ReadonlySet<string> = new Set(['package-files.ts', 'regular-file.ts', 'telemetry/sinks/spool.ts'])
+
+describe('the sources', () => {
+  it('open what somebody named in one place only', () => {
+    const root = join(import.meta.dirname, '../../gateway')
+    const opening = readdirSync(root, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts') && !OWN.has(path))
+      .filter((path) =>
+        /\breadFileSync\(|\bcreateReadStream\(|import \{[^}]*\breadFile\b[^}]*\} from 'node:fs\/promises'/.test(
+          readFileSync(join(root, path), 'utf8'),
+        ),
+      )
+    assert.deepEqual(opening, [])
+  })
+})
