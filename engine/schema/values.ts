@@ -1,7 +1,7 @@
 /** Keywords that name values: enum, const, default, pattern and the extensible enum. */
 import type { Examination } from './comparison.ts'
 import type { DeltaSeries, SchemaDelta } from './delta.ts'
-import { isEqual, ValueSet } from './equality.ts'
+import { isEqual, valueKey, ValueSet } from './equality.ts'
 import { isNullTold } from './types.ts'
 import type { JsonRecord } from './located.ts'
 
@@ -134,7 +134,8 @@ function listOf(schema: JsonRecord, keyword: string): readonly unknown[] | null 
   return Array.isArray(value) ? value : null
 }
 
-/** A value as people write it. */
+/** A value as people write it; the members of an object in one order, whatever order the document has. */
 export function nameValue(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined')
+  if (value === undefined) return 'undefined'
+  return typeof value === 'string' ? value : valueKey(value)
 }
