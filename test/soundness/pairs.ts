@@ -6,6 +6,7 @@ import { Random } from './random.ts'
 import { rewritten } from './rewrites.ts'
 import { drawRoot } from './schemas.ts'
 import { isProper, reachedDefinitions, tidied, type Path, type Schema } from './schema.ts'
+import { instancesFor } from './values.ts'
 
 export interface DrawnPair extends Pair {
   /** The changes that made the second schema of the first. */
@@ -44,10 +45,14 @@ export function equalPairAt(seed: number, index: number): DrawnPair | null {
   return { dialect, before: left, after: right, changes: [other.name] }
 }
 
+function instancesAt(seed: number, index: number, { before, after }: Pair): readonly unknown[] {
+  return instancesFor(new Random(seed ^ 0x5bd1e995, index), before, after, 10)
+}
+
 /** The judgement of the pair of an index. */
 export function judgeAt(seed: number, index: number): { readonly pair: DrawnPair; readonly judgement: Judgement } {
   const pair = pairAt(seed, index)
-  return { pair, judgement: judge(pair, new Random(seed ^ 0x5bd1e995, index)) }
+  return { pair, judgement: judge(pair, instancesAt(seed, index, pair)) }
 }
 
 export interface Shrunk {
@@ -83,7 +88,7 @@ function sizeOf(schema: Schema): number {
 
 function failureOf(pair: Pair, like: Failure, seed: number): Failure | null {
   try {
-    const { failures } = judge(pair, new Random(seed, 1), like.surface)
+    const { failures } = judge(pair, instancesAt(seed, 1, pair), like.surface)
     return (
       failures.find(
         ({ effect, level }) => effect === like.effect && (level === 'refused') === (like.level === 'refused'),

@@ -106,7 +106,7 @@ export const KEYWORDS: Readonly<Record<string, KeywordRow>> = {
 }
 
 const CONSTANTS = ['a', 'ab', 'b', 1, 2, 0, true, false, null] as const
-const RICH_CONSTANTS = [...CONSTANTS, [], ['a'], {}, { a: 1 }] as const
+const RICH_CONSTANTS = [...CONSTANTS, [], ['a'], {}, { a: 1 }, { a: 1, b: { d: 1, c: 2 } }] as const
 
 function constantsFor({ random, dialect }: Drawing): readonly unknown[] {
   const list: readonly unknown[] = random.chance(0.1) ? RICH_CONSTANTS : CONSTANTS
