@@ -7,12 +7,21 @@ import { tls } from '../node-tls.ts'
 /** First byte of a TLS record that holds a handshake (RFC 8446 §5.1). */
 const HANDSHAKE_RECORD = 0x16
 
-export type Greeting = 'tls' | 'http' | 'other'
+/** Content types of all TLS records: change_cipher_spec, alert, handshake, application_data, heartbeat. */
+const RECORDS = { first: 0x14, last: 0x18 } as const
+const SSL2_HELLO = { first: 0x80, type: 0x01 } as const
 
-/** By one byte: HTTP/1 begins with a method, which is upper case letters everywhere that matters (RFC 9110 §9.1). */
+/** `not_a_hello`: TLS that begins with something else than a readable hello. */
+export type Greeting = 'tls' | 'not_a_hello' | 'http' | 'other'
+
+/** Mostly by one byte: HTTP/1 begins with a method, which is upper case letters everywhere that matters (RFC 9110 §9.1). */
 export function greetingOf(bytes: Buffer): Greeting {
   const first = bytes[0] ?? 0
   if (first === HANDSHAKE_RECORD) return 'tls'
+  // Some servers skip such a record, and read the hello behind it.
+  if (first >= RECORDS.first && first <= RECORDS.last) return 'not_a_hello'
+  // A hello in the form of SSL 2 (RFC 5246 §E.2), which names no server.
+  if (first >= SSL2_HELLO.first && (bytes[2] ?? SSL2_HELLO.type) === SSL2_HELLO.type) return 'not_a_hello'
   return first >= 0x41 && first <= 0x5a ? 'http' : 'other'
 }
 

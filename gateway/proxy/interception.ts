@@ -46,6 +46,8 @@ export async function endTls(
         done(new Error(`the connection was opened to ${host}, and TLS asks for ${name}`))
       },
     })
+    // A second handshake could ask for another server; its connection is closed.
+    secure.disableRenegotiation()
     const timer = setTimeout(() => {
       fault = 'timed_out'
       secure.destroy()

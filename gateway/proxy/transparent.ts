@@ -64,7 +64,7 @@ async function take(socket: Socket, deps: TransparentDeps): Promise<Outcome> {
     deps.serve(socket, { kind: 'redirect', scheme: 'http', port: transparent.http_port, serverName: null })
     return 'intercepted'
   }
-  if (greeting === 'other') {
+  if (greeting !== 'tls') {
     deps.logger.warn(
       'a redirected connection was closed: it is neither TLS nor HTTP, so nobody can tell where it was going',
     )

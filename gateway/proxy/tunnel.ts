@@ -88,13 +88,15 @@ function passBeginning(client: Socket, destination: Socket, ask: AskDoorkeeper, 
   let timer: NodeJS.Timeout | undefined
   const goOn = (): void => {
     clearTimeout(timer)
-    client.off('data', onData).off('end', goOn).off('close', stop)
+    client.off('data', onData).off('end', onEnd).off('close', stop)
     for (const bytes of held) destination.write(bytes)
     // A client that ended meanwhile will not say so again.
     if (client.readableEnded) destination.end()
     else client.pipe(destination)
   }
   const stop = (): void => clearTimeout(timer)
+  // A beginning that will not be whole any more says nothing of where it was going.
+  const onEnd = (): void => (keeper === null ? goOn() : end())
   const onData = (bytes: Buffer): void => {
     const isFirst = held.length === 0
     held.push(bytes)
@@ -108,7 +110,7 @@ function passBeginning(client: Socket, destination: Socket, ask: AskDoorkeeper, 
   }
   // The end of a socket comes whether anybody listens or not: it may have come while the far side was connected to.
   if (client.readableEnded) return goOn()
-  client.on('data', onData).on('end', goOn).on('close', stop)
+  client.on('data', onData).on('end', onEnd).on('close', stop)
   // It waits since its first bytes were looked at.
   client.resume()
 }

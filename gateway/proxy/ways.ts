@@ -12,7 +12,7 @@ import { recordDenial, recordTunnel, type EgressRecordDeps, type EgressRequest }
 import { firstBytes, greetingOf, readHello } from './first-bytes.ts'
 import { endTls, type InterceptionDeps } from './interception.ts'
 import { namesHost } from './target.ts'
-import { dial, type Tunnels } from './tunnel.ts'
+import { dial, type Doorkeeper, type Tunnels } from './tunnel.ts'
 
 export interface WaysDeps extends EgressRecordDeps, InterceptionDeps {
   readonly egressOf: (settings: Pick<Settings, 'config'>) => Egress
@@ -85,7 +85,9 @@ function dialFault(error: unknown): ErrorCode {
 export function joinTunnel(asking: Asking, destination: Socket, deps: WaysDeps): void {
   const { socket, authority, settings, correlationId } = asking
   deps.tunnels.open(socket, destination, settings.config.egress.idle * 1000, (bytes) => {
-    if (greetingOf(bytes) !== 'tls') return null
+    const greeting = greetingOf(bytes)
+    if (greeting === 'not_a_hello') return closed(asking, deps)
+    if (greeting !== 'tls') return null
     const hello = readHello()
     let size = 0
     return {
@@ -110,6 +112,16 @@ export function joinTunnel(asking: Asking, destination: Socket, deps: WaysDeps):
   })
 }
 
+/** TLS that does not begin with a hello hides which server it asks for. */
+function closed({ authority, correlationId }: Asking, deps: WaysDeps): Doorkeeper {
+  deps.metrics.count('preflight_tls_handshakes_total', { result: 'wrong_name' })
+  deps.logger.warn(
+    { correlation_id: correlationId, host: authority.host },
+    'a tunnel was closed: TLS on it does not begin with a ClientHello',
+  )
+  return { feed: () => {}, verdict: Promise.resolve(false) }
+}
+
 /** Ends TLS, or takes plain HTTP, and hands the connection to the HTTP server. */
 export async function intercept(asking: Asking, arrivalOf: ArrivalOf, deps: WaysDeps): Promise<Outcome> {
   const { socket, authority, settings, correlationId } = asking
@@ -124,7 +136,7 @@ export async function intercept(asking: Asking, arrivalOf: ArrivalOf, deps: Ways
     deps.serve(socket, arrivalOf('http'))
     return 'intercepted'
   }
-  if (greeting === 'other') {
+  if (greeting !== 'tls') {
     deps.logger.warn(
       { correlation_id: correlationId, host: authority.host },
       'neither TLS nor HTTP on a host of a route',

@@ -97,6 +97,58 @@ test('TLS to an address has no name to tell, and passes', async (t) => {
   socket.destroy()
 })
 
+/** What servers are known to skip, or to read as a hello of another form. */
+const BEFORE_THE_HELLO: readonly (readonly [string, readonly number[]])[] = [
+  ['an empty handshake record', [0x16, 3, 1, 0, 0]],
+  ['ten empty handshake records', Array.from({ length: 10 }, () => [0x16, 3, 1, 0, 0]).flat()],
+  ['an empty change of ciphers', [0x14, 3, 3, 0, 0]],
+  ['a change of ciphers', [0x14, 3, 3, 0, 1, 1]],
+  ['a warning', [0x15, 3, 1, 0, 2, 1, 0]],
+  ['an empty alert', [0x15, 3, 1, 0, 0]],
+  ['empty application data', [0x17, 3, 3, 0, 0]],
+  ['a heartbeat', [0x18, 3, 3, 0, 3, 1, 0, 0]],
+  ['a hello of SSL 2', [0x80, 0x2e, 1, 3, 1, 0, 0x15, 0, 0, 0, 0x10]],
+]
+
+for (const [what, before] of BEFORE_THE_HELLO)
+  for (const isTogether of [true, false])
+    test(`${what} before a hello (${isTogether ? 'in one piece' : 'in two'}) does not hide whom it asks for`, async (t) => {
+      const { tunnel, received } = await scene(t)
+      const hello = await clientHello(OTHER)
+      const socket = await tunnel('localhost')
+      socket.on('error', () => socket.destroy())
+      const closed = new Promise((resolve) => socket.once('close', resolve))
+      socket.resume()
+      if (isTogether) socket.write(Buffer.concat([Buffer.from(before), hello]))
+      else {
+        socket.write(Buffer.from(before))
+        setTimeout(() => socket.write(hello), 20)
+      }
+      await closed
+      assert.equal(received().length, 0)
+    })
+
+test('half a hello and an end of the connection go nowhere', async (t) => {
+  const { tunnel, received } = await scene(t)
+  const hello = await clientHello({ servername: 'localhost' })
+  for (const length of [1, 4, 5, 6, 60, hello.length - 1]) {
+    const socket = await tunnel('localhost')
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    socket.resume().end(hello.subarray(0, length))
+    await closed
+    assert.equal(received().length, 0, `${length} bytes`)
+  }
+})
+
+test('other protocols than TLS pass as before', async (t) => {
+  const { tunnel, received } = await scene(t)
+  const socket = await tunnel('localhost')
+  const bytes = Buffer.from('SSH-2.0-client\r\n')
+  socket.write(bytes)
+  await until(() => Promise.resolve(received().equals(bytes)), 'they arrive')
+  socket.destroy()
+})
+
 test('a hello that never ends is cut off', async (t) => {
   const { tunnel, received } = await scene(t)
   const socket = (await tunnel('localhost')).resume()
