@@ -5,6 +5,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { toolTableOf } from '../../gateway/intercept/llm/tool-table.ts'
 import { startTestGateway, TEST_KEY } from '../fakes/gateway.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
+import { exchangeBytes, requestText, statusOf } from '../fakes/raw-http.ts'
 import { startRoad } from '../fakes/road.ts'
 import { at, textAt } from '../json.ts'
 
@@ -259,4 +260,88 @@ test('where a provider is to keep what it has read is no tool, and no change of 
   assert.equal(marked.kind, 'tools')
   assert.deepEqual(marked, toolTableOf({ toolConfig: { tools: [spec] } }))
   assert.deepEqual(toolTableOf({ toolConfig: { tools: [mark] } }), { kind: 'none' })
+})
+
+const OTHER_SPELLINGS = [
+  '/v1/chat/completions',
+  '/v1/Chat/Completions',
+  '/v1/chat/completions/',
+  '/v1/chat//completions',
+  '/v1/chat/completions;x=1',
+  '/v1/chat;x/completions',
+  '/v1/chat/completions.json',
+  '/v1/chat/completions.',
+  '/v1/chat/completions%20',
+  '/v1/chat/completion%73',
+  '/v1/chat/completion%2573',
+  '/v1/chat%252fcompletions',
+  '/v1/chat/completions%3fx',
+  '/v1/messages;beta',
+  '/v1beta/models/m:generateContent;x',
+  '/v1beta/models/m:GenerateContent%20',
+  '/model/arn%3aaws%3am/converse.json',
+  '/api/chat;x',
+  '/invocations',
+  '/unknown/path',
+]
+const OTHER_TYPES = [
+  'application/json',
+  'text/plain',
+  'text/json; charset=utf-8',
+  'application/x-www-form-urlencoded',
+  'application/x-ndjson',
+  'application/jsonl',
+  'application/octet',
+  'x',
+  '',
+]
+
+test('no path and no type hides the tools of a call', async (t) => {
+  const { road: made, upstream } = await road(t)
+  const hidden: string[] = []
+  for (const path of OTHER_SPELLINGS)
+    for (const type of OTHER_TYPES) {
+      const before = made.interceptions.length
+      const body = JSON.stringify(chat(tool()))
+      const head = `POST ${path} HTTP/1.1\nHost: a\nContent-Length: ${Buffer.byteLength(body)}${type === '' ? '' : `\nContent-Type: ${type}`}`
+      const status = statusOf(await exchangeBytes(made.url, requestText(head, body)))
+      if (status < 400 && made.interceptions.length === before) hidden.push(`${path} ${type}`)
+    }
+  assert.deepEqual(hidden, [])
+  assert.ok(upstream.requests.length > 0)
+})
+
+test('a call of a model is read whatever its media type is said to be', async (t) => {
+  const { road: made, send } = await road(t)
+  for (const path of OTHER_SPELLINGS.slice(0, -1).filter((one) => !one.includes(' ')))
+    for (const type of ['audio/wav', 'application/octet-stream', 'image/png']) {
+      const before = made.interceptions.length
+      const { status } = await send(path, chat(tool()), { 'content-type': type })
+      assert.ok(status >= 400 || made.interceptions.length > before, `${path} ${type}`)
+    }
+})
+
+test('what a lenient server may read as JSON, and other letters, are refused', async (t) => {
+  const { send, upstream } = await road(t)
+  const body = JSON.stringify(chat(tool()))
+  for (const [text, type] of [
+    [`${body},`, 'text/plain'],
+    [`\ufeff${body}x`, 'text/plain'],
+    [`// note\n${body}`, 'text/plain'],
+    [body.replaceAll('"', "'"), 'text/plain'],
+    [body, 'application/json; charset=utf-7'],
+    [body, 'text/plain; charset=utf-16'],
+  ] as const)
+    assert.ok((await send('/unknown/path', text, { 'content-type': type })).status >= 400, `${text} ${type}`)
+  const utf16 = Buffer.from(body, 'utf16le')
+  assert.ok((await send('/unknown/path', utf16, { 'content-type': 'text/plain' })).status >= 400)
+  assert.equal(upstream.requests.length, 0)
+  assert.equal((await send('/unknown/path', 'hello', { 'content-type': 'text/plain' })).status, 200)
+})
+
+test('a method stated twice is refused, reads included', async (t) => {
+  const { road: made, upstream } = await road(t)
+  const headers = { 'x-http-method-override': 'POST' }
+  assert.ok((await fetch(`${made.url}/v1/chat/completions`, { headers })).status >= 400)
+  assert.equal(upstream.requests.length, 0)
 })

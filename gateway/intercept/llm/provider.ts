@@ -2,7 +2,7 @@
 import { ERRORS } from '../../errors.ts'
 import type { Answer, CallHead, Refusal } from '../action.ts'
 import { briefMembers, httpRefusal, jsonAnswer, refusalMembers, refusalText } from '../refusal.ts'
-import { segmentsOf } from '../request-line.ts'
+import { readPath, withoutFormats } from '../path-reading.ts'
 
 export interface Provider {
   readonly name: string
@@ -15,7 +15,7 @@ export interface Provider {
 const PROVIDERS: readonly Provider[] = [
   {
     name: 'openai',
-    path: /\/(?:chat\/completions|responses|assistants(?:\/[^/]+)?|threads\/runs|threads\/[^/]+\/runs|realtime\/(?:sessions|client_secrets|calls))$/,
+    path: /\/(?:chat\/completions|responses|assistants(?:\/[^/]+)?|threads\/runs|threads\/[^/]+\/runs|realtime\/(?:sessions|client_secrets|calls)|invocations)$/,
     refuse: openaiRefusal,
   },
   { name: 'anthropic', path: /\/messages(?:\/batches)?$|:(?:stream)?rawpredict$/, refuse: anthropicRefusal },
@@ -26,7 +26,7 @@ const PROVIDERS: readonly Provider[] = [
   },
   {
     name: 'bedrock',
-    path: /\/model\/[^/]+\/(?:converse|converse-stream|invoke|invoke-with-response-stream)$/,
+    path: /\/model\/.+\/(?:converse|converse-stream|invoke|invoke-with-response-stream)$/,
     refuse: bedrockRefusal,
   },
   { name: 'ollama', path: /\/api\/chat$|\/v2\/chat$/, refuse: ollamaRefusal },
@@ -35,12 +35,14 @@ const PROVIDERS: readonly Provider[] = [
 /** For requests of no known path that carry tools all the same. */
 export const OTHER: Provider = { name: 'other', path: /$^/, refuse: httpRefusal }
 
-/** Null when the path cannot be decoded. */
+/** By any reading that servers have of the path. Null when it has none. */
 export function providerOf({ upstreamPath }: Pick<CallHead, 'upstreamPath'>): Provider | null {
-  const segments = segmentsOf(upstreamPath)
-  if (segments === null) return null
-  const path = `/${segments.join('/').toLowerCase()}`
-  return PROVIDERS.find((provider) => provider.path.test(path)) ?? OTHER
+  const names = readPath(upstreamPath.split('?', 1)[0] ?? '')?.loose.map(({ folded }) => folded)
+  if (names === undefined) return null
+  const [last = '', ...before] = names.toReversed()
+  const begin = before.toReversed()
+  const paths = withoutFormats(last).map((name) => `/${[...begin, name].join('/')}`)
+  return PROVIDERS.find((provider) => paths.some((path) => provider.path.test(path))) ?? OTHER
 }
 
 /** True where a path is known to take tools: then the body is read as what such a server reads, whatever its type is said to be. */

@@ -33,27 +33,50 @@ export function createLlmRecogniser(deps: LlmDeps): Recogniser {
     needsBody: (head) => needsBody(head),
     async recognise(call) {
       const provider = providerOf(call)
+      if (overridesMethod(call)) return refused(call, provider, 'its path or method can be read in two ways')
       if (isRead(call.method) || (call.body === null && provider !== null)) return passing(call, provider)
-      if (provider === null || overridesMethod(call))
-        return refused(call, provider, 'its path or method can be read in two ways')
+      if (provider === null) return refused(call, provider, 'its path or method can be read in two ways')
       const read = await bodyOf(call, deps)
       if (!read.ok)
-        return takesTools(provider) || isJson(call) ? refused(call, provider, read.why) : passing(call, provider)
+        return takesTools(provider) || isJson(call) || looksLikeJson(call)
+          ? refused(call, provider, read.why)
+          : passing(call, provider)
       const table = toolTableOf(read.value)
       return table.kind === 'none' ? passing(call, provider) : judged(call, provider, table, read.value)
     },
   }
 }
 
-/** Uploads stream by, unless they go to where a model is called: some servers read JSON whatever it is called. */
+/** Uploads and media stream by, unless they go to where a model is called: some servers read JSON whatever it is called. */
 function needsBody(head: CallHead): boolean {
   if (isRead(head.method)) return false
   const provider = providerOf(head)
-  return provider === null || takesTools(provider) || isJson(head)
+  return provider === null || takesTools(provider) || !isMedia(head)
 }
 
 function isJson({ headers }: Pick<CallHead, 'headers'>): boolean {
   return /^[^;]*[/+]json\b/i.test(headers['content-type'] ?? 'application/json')
+}
+
+/** What is known to be no JSON; every other type, and none, may be read as such. */
+function isMedia({ headers }: Pick<CallHead, 'headers'>): boolean {
+  return /^\s*(?:multipart\/form-data|(?:audio|image|video)\/[\w.+-]+|application\/(?:octet-stream|pdf|zip|gzip))\s*(?:;|$)/i.test(
+    headers['content-type'] ?? '',
+  )
+}
+
+/** Text of another type that has no single reading as JSON, and may have one to a lenient server. */
+function looksLikeJson({ body, headers }: Call): boolean {
+  if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity') return true
+  return body !== null && /^[\s\0\p{Cc}\u00ef\u00bb\u00bf\u00fe\u00ff]*[[{/]/u.test(body.toString('latin1', 0, 1024))
+}
+
+/** Letters of another coding can be other JSON (UTF-7, UTF-16). */
+function charsetProblem({ headers }: Pick<CallHead, 'headers'>): string | null {
+  const charsets = (headers['content-type'] ?? '').match(/charset[^;]*/gi) ?? []
+  const isPlain =
+    charsets.length <= 1 && charsets.every((one) => /^charset\s*=\s*"?(?:utf-?8|us-ascii)"?\s*$/i.test(one))
+  return isPlain ? null : 'the body is in other letters than UTF-8'
 }
 
 type FoundTable = Exclude<ToolTable, { readonly kind: 'none' }>
@@ -62,6 +85,8 @@ type ReadBody = { readonly ok: true; readonly value: unknown } | { readonly ok: 
 
 async function bodyOf({ body, headers }: Call, { flow, config }: LlmDeps): Promise<ReadBody> {
   if (body === null || body.length === 0) return { ok: true, value: null }
+  const charset = charsetProblem({ headers })
+  if (charset !== null) return { ok: false, why: charset }
   const { limits } = config()
   const plain = await unpacked(body, headers['content-encoding'], limits.proxied_body)
   if (!plain.ok) return plain
