@@ -87,22 +87,22 @@ interface Place {
   readonly isKey: boolean
   /** Key of the value; null for items and keys. */
   readonly key: string | null
-  /** Keys before it in its mapping. */
-  readonly before: number
+  /** A key, or an alias of keys, that would take the place of one before the merge key around it. */
+  readonly replaces: boolean
 }
 
 /** The first place of a contract where editions differ in what counts; null: none. */
 export function contractAmbiguity(parsed: ParsedYaml): Ambiguity | null {
-  return firstPlace(parsed, ({ event, isKey, key, before }) => {
+  return firstPlace(parsed, ({ event, isKey, key, replaces }) => {
+    if (replaces) return MERGE_BEHIND
     if (event.type !== EVENT_ID.SCALAR || !isPlain(event)) return null
     const text = textOf(parsed, event)
-    if (isKey) return text === '<<' && before > 0 ? MERGE_BEHIND : null
-    if (key === null || !TYPED_MEMBERS.has(key) || !(WORD.test(text) || NUMBER.test(text))) return null
+    if (isKey || key === null || !TYPED_MEMBERS.has(key) || !(WORD.test(text) || NUMBER.test(text))) return null
     return `the plain ${text} of ${key} is read in two ways, by YAML 1.1 and by YAML 1.2`
   })
 }
 
-const MERGE_BEHIND = 'a merge key (<<) stands behind another key, and some readers let it replace that one'
+const MERGE_BEHIND = 'a merge key (<<) stands behind a key that it holds too, and some readers let it replace that one'
 
 /** The same for an object that another program will store: no merge keys, no tags, no key or value of two readings at all. */
 export function objectAmbiguity(parsed: ParsedYaml): Ambiguity | null {
@@ -136,11 +136,26 @@ interface Open {
   readonly isMapping: boolean
   isKeyNext: boolean
   key: string | null
-  keys: number
+  readonly keys: Set<string>
+  /** Keys before the merge key whose value this is, or stands in; null: it is merged into nothing. */
+  readonly merged: ReadonlySet<string> | null
+}
+
+/** Of the value that comes next: what it must not hold when it is merged. */
+function mergedInto(around: Open | undefined): ReadonlySet<string> | null {
+  if (around === undefined) return null
+  if (!around.isMapping) return around.merged
+  return around.key === '<<' && !around.isKeyNext ? around.keys : null
+}
+
+function overlaps(keys: ReadonlySet<string>, merged: ReadonlySet<string>): boolean {
+  // What is merged there in turn is not followed.
+  return (keys.has('<<') && merged.size > 1) || [...keys].some((key) => key !== '<<' && merged.has(key))
 }
 
 function firstPlace(parsed: ParsedYaml, problemAt: (place: Place) => string | null): Ambiguity | null {
   const open: Open[] = []
+  const anchors = new Map<string, ReadonlySet<string>>()
   for (const event of parsed.events) {
     if (event.type === EVENT_ID.POP) {
       open.pop()
@@ -149,19 +164,45 @@ function firstPlace(parsed: ParsedYaml, problemAt: (place: Place) => string | nu
     const around = open.at(-1)
     const isKey = around?.isMapping === true && around.isKeyNext
     const key = around?.isMapping === true && !isKey ? around.key : null
-    const what = event.type === EVENT_ID.DOCUMENT ? null : problemAt({ event, isKey, key, before: around?.keys ?? 0 })
+    const replaces = isReplacing(parsed, event, { around, isKey, anchors })
+    const what = event.type === EVENT_ID.DOCUMENT ? null : problemAt({ event, isKey, key, replaces })
     if (what !== null) return { what, offset: parsed.toOriginal(offsetOf(event)) }
+    const merged = mergedInto(around)
     if (around?.isMapping === true) {
       if (isKey) {
         around.key = event.type === EVENT_ID.SCALAR ? getScalarValue(parsed.source, event) : null
-        around.keys += 1
+        if (around.key !== null) around.keys.add(around.key)
       }
       around.isKeyNext = !isKey
     }
-    if (event.type !== EVENT_ID.SCALAR && event.type !== EVENT_ID.ALIAS)
-      open.push({ isMapping: event.type === EVENT_ID.MAPPING, isKeyNext: true, key: null, keys: 0 })
+    if (event.type === EVENT_ID.SCALAR || event.type === EVENT_ID.ALIAS) continue
+    const keys = new Set<string>()
+    if ('anchorStart' in event && event.anchorStart >= 0)
+      anchors.set(parsed.source.slice(event.anchorStart, event.anchorEnd), keys)
+    open.push({ isMapping: event.type === EVENT_ID.MAPPING, isKeyNext: true, key: null, keys, merged })
   }
   return null
+}
+
+function isReplacing(
+  { source }: ParsedYaml,
+  event: YamlEvents[number],
+  {
+    around,
+    isKey,
+    anchors,
+  }: {
+    readonly around: Open | undefined
+    readonly isKey: boolean
+    readonly anchors: ReadonlyMap<string, ReadonlySet<string>>
+  },
+): boolean {
+  if (isKey && event.type === EVENT_ID.SCALAR && around?.merged !== null && around !== undefined)
+    return overlaps(new Set([getScalarValue(source, event)]), around.merged)
+  const merged = isKey ? null : mergedInto(around)
+  if (merged === null || event.type !== EVENT_ID.ALIAS) return false
+  const keys = anchors.get(source.slice(event.anchorStart, event.anchorEnd))
+  return keys !== undefined && overlaps(keys, merged)
 }
 
 function offsetOf(event: YamlEvents[number]): number {

@@ -57,6 +57,9 @@ test('plain objects are read', () => {
 
 for (const [what, text] of [
   ['a merge key behind a key', 'base: &b {type: string}\nschema:\n  type: integer\n  <<: *b'],
+  ['a merge key of several behind a key', 'b: &b {x: 1}\nc: &c {type: string}\ns:\n  type: integer\n  <<: [*b, *c]'],
+  ['a merge key with members behind a key', 's:\n  type: integer\n  <<: {type: string}'],
+  ['a merge key that merges in turn', 'b: &b {type: string}\nc: &c {<<: *b}\ns:\n  type: integer\n  <<: *c'],
   ['required: yes', 'openapi: 3.0.3\nparameters:\n  - name: a\n    required: yes'],
   ['deprecated: on', 'a:\n  deprecated: on'],
   ['nullable: No', 'a: {nullable: No}'],
@@ -76,6 +79,8 @@ test('plain words and merge keys that everybody reads alike stay readable in con
   for (const text of [
     'a:\n  enum: [on, off, NO]',
     'base: &b {type: string}\nschema:\n  <<: *b\n  type: integer',
+    'base: &b {type: string}\nschema:\n  format: a\n  <<: *b',
+    'schema:\n  format: a\n  <<: {type: {format: b}}',
     'a:\n  required: true\n  description: no\n  minLength: 10\n  required2: [a]',
     "a:\n  required: 'yes'",
     'a:\n  properties:\n    required: {type: string}',
