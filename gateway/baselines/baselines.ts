@@ -5,7 +5,7 @@
  */
 import { digestText, LEVELS } from '../../engine/base.ts'
 import type { ArtifactType, Digest } from '../../engine/index.ts'
-import type { RouteConfig } from '../config/route.ts'
+import type { ContractSource, RouteConfig } from '../config/route.ts'
 import type { Authorization, AuthorizeRequest, Flow } from '../flow/flow.ts'
 import { sha256Hex } from '../hash.ts'
 import type { Settings } from '../settings.ts'
@@ -293,8 +293,24 @@ async function pin(
   const digest = contractDigest(content)
   const isConfirmed = stored?.digest === digest
   if (stored !== null && isConfirmed && !isExpired(route, stored, deps.now())) return stored
+  const setBy = configuredBy(source)
+  // What an address answers is not the operator's: another text there is a candidate, also after a restart.
+  if (stored?.source === 'url' && 'url' in source && !isConfirmed && isSetBy(stored, setBy)) return stored
   const type = isConfirmed ? stored.type : offered.type
-  return keep(rowOf(route.name, { type, content, digest }, sourceKind(source), 'configuration', deps.now()))
+  return keep(rowOf(route.name, { type, content, digest }, sourceKind(source), setBy, deps.now()))
+}
+
+/** Who set a baseline that the configuration names. An address is told, so that another one in the configuration counts. */
+function configuredBy(source: ContractSource): string {
+  if (!('url' in source)) return BY_CONFIGURATION
+  const { origin, pathname } = new URL(source.url)
+  return `${BY_CONFIGURATION} (${origin}${pathname})`
+}
+
+const BY_CONFIGURATION = 'configuration'
+
+function isSetBy(row: BaselineRow, setBy: string): boolean {
+  return row.setBy === setBy || row.setBy === BY_CONFIGURATION
 }
 
 async function isInfoOnly(

@@ -8,6 +8,7 @@ import { GatewayError } from '../errors.ts'
 import type { Bundle } from '../scm/bundle.ts'
 import { readGitFolder } from '../scm/git-document.ts'
 import { gitFilesChangedAt, parseGitReference } from '../scm/git.ts'
+import { contractAtAddress } from './contract-addresses.ts'
 import { contractInGit, contractOnDisk, filesChangedAt, type FileTerms } from './contract-files.ts'
 import { protoFolderChangedAt, protoSet, readProtoFolder } from './proto-folder.ts'
 
@@ -24,7 +25,11 @@ export interface SourceTerms {
 
 /** The whole text of the contract. Rejects with PREFLIGHT_UNDECIDED: a call that rests on it cannot be judged. */
 export async function readContractSource(source: ContractSource, terms: SourceTerms): Promise<string> {
-  if ('url' in source) return readContractAddress(source.url)
+  if ('url' in source)
+    return told(
+      source,
+      async () => valueOf(await contractAtAddress(source.url, { ...filesOf(terms), fetch: fetchContract })).text,
+    )
   return told(source, async () => {
     if ('git' in source) return (await gitContract(source.git, terms)).text
     return (await isFolder(source.file))
@@ -103,9 +108,13 @@ function placeInGit(text: string, { repository }: SourceTerms) {
 }
 
 async function download(url: string): Promise<string> {
-  const read = await fetchDocument(url, { allowedHosts: null, maxBytes: MAX_BYTES, isPermitted: isNoMetadata })
+  const read = await fetchContract(url, MAX_BYTES)
   if (read.ok) return read.value
   throw new Error(read.problem.message)
+}
+
+function fetchContract(url: string, maxBytes: number): Promise<Result<string>> {
+  return fetchDocument(url, { allowedHosts: null, maxBytes, isPermitted: isNoMetadata })
 }
 
 /** Contracts may lie anywhere inside; no contract lies where a cloud hands out credentials. */

@@ -19,6 +19,7 @@ import { openStore } from '../../gateway/store/open.ts'
 import type { Store } from '../../gateway/store/store.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 import { createMetrics } from '../../gateway/telemetry/metrics.ts'
+import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { scriptedFlow, type ScriptedFlow } from '../fakes/scripted-flow.ts'
 
 interface Bench {
@@ -328,4 +329,16 @@ test('callers who are offered different contracts in turns do not write a candid
   clock += 1000
   await baselines.baselineFor(route, V3)
   assert.equal(await kept(), V3.digest)
+})
+
+test('another text at the URL of a baseline is a candidate after a restart, and no new baseline', async (t) => {
+  let offered = V1.content
+  const upstream = await startHttpUpstream((_request, response) => void response.end(offered))
+  t.after(() => upstream.close())
+  const { baselines, route, again } = await start(t, { contract: { baseline: { url: `${upstream.origin}/tools` } } })
+  assert.equal((await baselines.baselineFor(route, V1)).source, 'url')
+  offered = V2.content
+  const restarted = again()
+  assert.equal((await restarted.baselineFor(route, V2)).digest, V1.digest)
+  assert.equal((await restarted.view('tools'))?.candidate?.digest, V2.digest)
 })
