@@ -15,7 +15,8 @@ import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { assertFresh, isExpired } from './age.ts'
 import { accept, mayPromoteItself, type Acceptance, type AcceptanceDeps, type Acceptor } from './acceptance.ts'
-import { changeOf, promotable, registeredRoute, type RegisteredChange } from './promotion.ts'
+import { partialContract } from './parts.ts'
+import { changeOf, ownerOf, promotable, registeredRoute, type RegisteredChange } from './promotion.ts'
 import { isNewer, readContractSource, sourceKind } from './source.ts'
 
 /** A contract by its text. */
@@ -59,8 +60,9 @@ export interface Baselines {
    * Makes the candidate the baseline; where the route has a maximum age, the baseline's own digest confirms it, and its age counts from now.
    * Where the policy asks for an approval of the difference, this is one (acceptance.ts).
    * @param digest of the contract that was reviewed: another one offered meanwhile is refused
+   * @param only parts to accept (`tool:search`), while the rest of the baseline stays as it was; empty: all of it
    */
-  promote(route: string, digest: string, acceptor: Acceptor): Promise<BaselineRow>
+  promote(route: string, digest: string, acceptor: Acceptor, only?: readonly string[]): Promise<BaselineRow>
   /** A decision was made: when it allows to register exactly what a route's upstream offers, that becomes the baseline. */
   registered(change: RegisteredChange): Promise<BaselineRow | null>
 }
@@ -128,6 +130,8 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
   const keep = async (row: BaselineRow): Promise<BaselineRow> => {
     await store.setBaseline(row)
     remember(row)
+    // What is left of an offer after a part of it was accepted is a candidate at once.
+    candidateSetAt.delete(row.route)
     await note(row.route, null, row.digest)
     logger.info({ route: row.route, digest: row.digest, source: row.source, set_by: row.setBy }, 'a baseline was set')
     return row
@@ -221,13 +225,16 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
       const baseline = await store.baseline(route, route)
       return baseline === null ? null : viewOf(baseline, (await store.baselineCandidate(route)) ?? undefined)
     },
-    async promote(routeName, digest, acceptor) {
+    async promote(routeName, digest, acceptor, only = []) {
       const found = await this.view(routeName)
       const { route, baseline, candidate } = promotable(routeName, digest, found, deps.settings())
       const { by } = acceptor
       if (candidate === null) return keep({ ...baseline, setBy: by, setAt: now() })
-      await accept(acceptanceOf(route, baseline, candidate), acceptor, deps)
-      return keep(rowOf(routeName, candidate, 'promotion', by, now()))
+      const whole = acceptanceOf(route, baseline, candidate)
+      const acceptance = only.length === 0 ? whole : partOf(whole, only)
+      await accept(acceptance, acceptor, deps)
+      const { type, content } = acceptance.after
+      return keep(rowOf(routeName, { type, content, digest: contractDigest(content) }, 'promotion', by, now()))
     },
     async registered(change) {
       const route = registeredRoute(change, deps.settings().config.routes)
@@ -256,6 +263,13 @@ async function announceOnce(
   const event = 'baseline.candidate_seen'
   logger.warn({ event, route, digest, baseline }, 'the upstream offers another contract than the baseline')
   await announce?.({ route, digest, baseline, type })
+}
+
+/** Parts of what is offered; calls of other parts wait on. */
+function partOf(whole: Acceptance, only: readonly string[]): Acceptance {
+  const { route, before, offered } = whole
+  const { content, isAccepted } = partialContract(before, offered, only)
+  return { ...whole, after: { type: before.type, content }, isAccepted: isAccepted(ownerOf(route.name)) }
 }
 
 /** The whole of what is offered. */

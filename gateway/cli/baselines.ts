@@ -64,6 +64,11 @@ const promote: Command = {
   options: [
     { name: 'comment', value: 'TEXT', help: 'Why; required where the policy asks for an approval of the difference.' },
     {
+      name: 'only',
+      value: 'PARTS',
+      help: 'Accept these parts of an MCP manifest only, joined by commas: tool:NAME, prompt:NAME, resource:URI, template:URI.',
+    },
+    {
       name: 'groups',
       value: 'NAMES',
       help: 'Groups that you speak for, e.g. payments; recorded. Needed where the policy names who may approve.',
@@ -88,12 +93,13 @@ export const baselinesGroup: CommandGroup = {
 async function promoteCandidate(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const [route = '', digest = ''] = args.operands
   try {
+    const only = (args.value('only') ?? '').split(',').filter((part) => part !== '')
     const acceptor = {
       by: `cli:${userInfo().username}`,
       groups: groupsOf(args),
       comment: args.value('comment') ?? '',
     }
-    const row = await withBaselines(args, io, (baselines) => baselines.promote(route, digest, acceptor))
+    const row = await withBaselines(args, io, (baselines) => baselines.promote(route, digest, acceptor, only))
     writeLine(io.stdout, `the baseline of ${route} is ${row.digest}`)
     return EXIT.good
   } catch (error) {

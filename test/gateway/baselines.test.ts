@@ -342,3 +342,45 @@ test('another text at the URL of a baseline is a candidate after a restart, and 
   assert.equal((await restarted.baselineFor(route, V2)).digest, V1.digest)
   assert.equal((await restarted.view('tools'))?.candidate?.digest, V2.digest)
 })
+
+const tool = (name: string, rest: object = {}): object => ({ name, inputSchema: { type: 'object' }, ...rest })
+const manifestOf = (...tools: readonly object[]): OfferedContract => contract(JSON.stringify({ tools }))
+
+for (const [part, tools] of [
+  ['tool:changed', [tool('changed', { description: 'new' }), tool('gone'), tool('kept')]],
+  ['tool:gone', [tool('changed'), tool('kept')]],
+  ['tool:added', [tool('added'), tool('changed'), tool('gone'), tool('kept')]],
+] as const) {
+  test(`of a candidate ${part} alone is accepted: the rest of the baseline stays, kept whole`, async (t) => {
+    const { baselines, route, flow } = await start(t)
+    const before = manifestOf(tool('changed'), tool('gone'), tool('kept'))
+    const offered = manifestOf(tool('added'), tool('changed', { description: 'new' }), tool('kept'))
+    await baselines.baselineFor(route, before)
+    await baselines.baselineFor(route, offered)
+    const promoted = await baselines.promote('tools', offered.digest, acceptor('alice'), [part])
+    assert.deepEqual(JSON.parse(promoted.content), { tools })
+    assert.equal(promoted.digest, contractDigest(promoted.content))
+    assert.deepEqual(
+      flow.asked[0]?.artifacts.map(({ after }) => after),
+      [promoted.content],
+    )
+    await baselines.baselineFor(route, offered)
+    assert.equal((await baselines.view('tools'))?.candidate?.digest, offered.digest)
+  })
+}
+
+test('parts that nobody has, or of no known kind, are refused by their place in the request', async (t) => {
+  const { baselines, route } = await start(t)
+  const [before, offered] = [manifestOf(tool('a')), manifestOf(tool('b'))]
+  await baselines.baselineFor(route, before)
+  await baselines.baselineFor(route, offered)
+  for (const part of ['tool:c', 'tool:', 'thing:a', 'a', '__proto__:a']) {
+    await assert.rejects(
+      baselines.promote('tools', offered.digest, acceptor('alice'), ['tool:b', part]),
+      (error) =>
+        error instanceof GatewayError && error.code === 'INVALID_INPUT' && error.details[0]?.pointer === '/only/1',
+      part,
+    )
+  }
+  assert.equal((await baselines.view('tools'))?.baseline.digest, before.digest)
+})

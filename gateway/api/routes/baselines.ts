@@ -130,6 +130,14 @@ export const promoteBaseline = defineRoute({
           description: 'Why it is accepted; required where the policy asks for an approval of the difference.',
         }),
       ),
+      only: Type.Optional(
+        Type.Array(Type.String({ minLength: 1, maxLength: 1000 }), {
+          minItems: 1,
+          maxItems: 1000,
+          description:
+            'Parts to accept: `tool:NAME`, `prompt:NAME`, `resource:URI`, `template:URI` of an MCP manifest. The rest of the baseline stays as it was. Absent: all of it.',
+        }),
+      ),
     },
     { title: 'PromoteRequest' },
   ),
@@ -148,7 +156,7 @@ export const promoteBaseline = defineRoute({
     const name = params['route'] ?? ''
     assertServed(name, tenant, exchange.settings.config)
     const acceptor = { by, groups, comment: body.comment ?? '' }
-    const row = await deps.baselines.promote(name, body.digest, acceptor)
+    const row = await deps.baselines.promote(name, body.digest, acceptor, body.only ?? [])
     deps.wordGiven()
     deps.logger.info(
       { event: 'baseline.promoted', route: name, digest: row.digest, by, correlation_id: correlationId },
