@@ -70,11 +70,11 @@ async function start(
   const ownPorts = new Set<number>()
   const entrances = await createEntrances(options, deciding, ownPorts)
   let isServing = false
-  const { store, keys } = state
+  const { store, keys, health } = state
   const { monitoring } = deciding
   const warmUp = createWarmUp({ settings: live.current, road: entrances.proxy.road, logger })
   const isLoading = () => warmUp.isRunning()
-  const checks = readinessChecks({ isServing: () => isServing, isLoading, live, store, keys, monitoring, now })
+  const checks = readinessChecks({ isServing: () => isServing, isLoading, live, store, health, keys, monitoring, now })
   const headTimeoutMs = config.limits.head_timeout * 1000
   const listeners = { ...entrances, admin: createAdmin({ checks, metrics, logger, headTimeoutMs }) }
   const addresses = await openListeners(listeners, config, closers, ownPorts)

@@ -122,7 +122,7 @@ async function openGrpc(deps: GrpcAuthzDeps): Promise<GrpcAuthz> {
  * @param budget milliseconds that calls under way have
  */
 export async function drain(
-  { store, external }: State,
+  { store, external, checkpoints }: State,
   { inputs, consumers, flow, monitoring, watcher, breakGlass }: Deciding,
   { proxy, api, grpcAuthz, admin }: Listeners,
   budget: number,
@@ -131,9 +131,10 @@ export async function drain(
   await watcher.close()
   await flow.close()
   await Promise.all([inputs.close(), consumers.close()])
-  await external?.close()
   await monitoring.close()
   breakGlass.close()
+  await checkpoints.close()
+  await external?.close()
   await store.close()
   await admin.close()
 }

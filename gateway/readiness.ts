@@ -12,6 +12,7 @@ export interface ReadinessDeps {
   readonly isLoading: () => boolean
   readonly live: LiveSettings
   readonly store: Store
+  readonly health: { readonly isWritable: boolean }
   readonly keys: KeyRing
   readonly monitoring: Monitoring
   /** Milliseconds since the epoch. */
@@ -21,17 +22,14 @@ export interface ReadinessDeps {
 /** The store is really written to and the key really signs, but not more often than this: /readyz answers anyone. */
 const PROBE_INTERVAL = 1000
 
-export function readinessChecks({ isServing, isLoading, live, store, keys, monitoring, now }: ReadinessDeps): Checks {
-  const probe = atMostEvery(PROBE_INTERVAL, now, () => store.probe())
+export function readinessChecks(deps: ReadinessDeps): Checks {
+  const { isServing, isLoading, live, store, health, keys, monitoring, now } = deps
   const probeSigner = atMostEvery(PROBE_INTERVAL, now, async () => {
     await signatureOf(keys.signer(), 'readiness')
   })
   return {
     lifecycle: () => lifecycleCheck(isServing(), isLoading()),
-    store: async () => {
-      await probe()
-      return { ready: true, detail: store.description }
-    },
+    store: storeCheck({ store, health, now }),
     signer: async () => {
       await probeSigner()
       return { ready: true, detail: `key ${keys.signer().keyId}` }
@@ -47,6 +45,24 @@ export function readinessChecks({ isServing, isLoading, live, store, keys, monit
 function lifecycleCheck(isServing: boolean, isLoading: boolean): Check {
   if (!isServing) return { ready: false, detail: 'starting or stopping' }
   return isLoading ? { ready: false, detail: 'loading what judges calls' } : { ready: true, detail: 'serving' }
+}
+
+/** Not ready from the first write that failed until one succeeds, the probe's own or any other. */
+export function storeCheck({
+  store,
+  health,
+  now,
+}: Pick<ReadinessDeps, 'health' | 'now'> & {
+  readonly store: Pick<Store, 'probe' | 'description'>
+}): () => Promise<Check> {
+  const probe = atMostEvery(PROBE_INTERVAL, now, () => store.probe())
+  return async () => {
+    await probe()
+    // A write may have failed since that probe.
+    return health.isWritable
+      ? { ready: true, detail: store.description }
+      : { ready: false, detail: 'the last write failed; ready again once one succeeds' }
+  }
 }
 
 function settingsCheck(live: LiveSettings): Check {

@@ -6,6 +6,8 @@ import type { Config } from './config/schema.ts'
 import { bootstrapKey } from './keys/bootstrap.ts'
 import { openExternalSigner, type ExternalSigner } from './keys/external-signer.ts'
 import { openKeyRing, systemClock, type KeyRing } from './keys/key-ring.ts'
+import { checkpointFile, startCheckpoints, type Checkpoints } from './ledger/checkpoints.ts'
+import { requireContinuity, requireKnownLedger } from './ledger/continuity.ts'
 import { messageOf, StartupError } from './startup-error.ts'
 import { openStoreToServe } from './store/open.ts'
 import type { Store } from './store/store.ts'
@@ -19,6 +21,9 @@ export interface State {
   readonly external: ExternalSigner | null
   readonly keys: KeyRing
   readonly keyId: string
+  readonly checkpoints: Checkpoints
+  /** False from the first write that failed until one succeeds. */
+  readonly health: { readonly isWritable: boolean }
   readonly bootstrap: Awaited<ReturnType<typeof bootstrapKey>>
 }
 
@@ -37,14 +42,21 @@ export interface StateOptions {
 export async function openState(options: StateOptions): Promise<State> {
   const { config, environment, metrics, logger, now, closers } = options
   const dataDir = makeDataDirectory(config.data_dir)
-  const store = await openStoreToServe(config, storeEvents(metrics, logger))
+  requireKnownLedger(config)
+  const health = { isWritable: true }
+  const store = await openStoreToServe(config, storeEvents(metrics, logger, health))
   closers.push(() => store.close())
   const external = await openExternalSigner(config.signer)
   if (external !== null) closers.push(() => external.close())
   const keys = await openKeyRing(dataDir, systemClock, external)
   const keyId = signingKeyId(keys)
+  await requireContinuity(config, store, keys)
   const bootstrap = await bootstrapKey(store, variable(environment, 'PREFLIGHT_BOOTSTRAP_KEY'), now())
-  return { dataDir, store, external, keys, keyId, bootstrap }
+  const file = checkpointFile(dataDir)
+  const interval = config.ledger.checkpoint * 1000
+  const checkpoints = startCheckpoints({ store, keys, file, interval, metrics, logger, now })
+  closers.push(() => checkpoints.close())
+  return { dataDir, store, external, keys, keyId, bootstrap, checkpoints, health }
 }
 
 /** A gateway that cannot sign cannot decide: better said at the start than at every call. */
@@ -73,8 +85,18 @@ function makeDataDirectory(configured: string): string {
   }
 }
 
-function storeEvents(metrics: Metrics, logger: Logger) {
+function storeEvents(metrics: Metrics, logger: Logger, health: { isWritable: boolean }) {
   return {
+    onWritable: (isWritable: boolean): void => {
+      if (isWritable !== health.isWritable)
+        logger[isWritable ? 'info' : 'error'](
+          { event: isWritable ? 'store.writable' : 'store.unwritable' },
+          isWritable
+            ? 'the store takes writes again'
+            : 'the store could not be written: not ready until a write succeeds',
+        )
+      health.isWritable = isWritable
+    },
     onCall: (operation: string, seconds: number, isGood: boolean): void => {
       metrics.observe('preflight_store_seconds', { operation }, seconds)
       if (!isGood) metrics.count('preflight_store_failures_total', { operation })

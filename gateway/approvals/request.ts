@@ -63,12 +63,13 @@ export function approvalOpening(
   }
 }
 
-export function approvalState({ settlement, expiresAt }: ApprovalRow, now: number): ApprovalState {
-  return settlement?.state ?? (now < expiresAt ? 'pending' : 'expired')
+export function approvalState({ settlement, expiresAt, endedAt }: ApprovalRow, now: number): ApprovalState {
+  return settlement?.state ?? (endedAt === null && now < expiresAt ? 'pending' : 'expired')
 }
 
 /** True while the next decision of the same key may rest on it. */
-export function isGrantInForce({ settlement }: ApprovalRow, now: number): boolean {
+export function isGrantInForce({ settlement, endedAt }: ApprovalRow, now: number): boolean {
+  if (endedAt !== null) return false
   return settlement?.state === 'granted' && settlement.validUntil !== null && now < settlement.validUntil
 }
 

@@ -30,7 +30,7 @@ export interface BreakGlass {
 }
 
 export interface BreakGlassDeps {
-  readonly store: Pick<Store, 'useBreakGlass' | 'breakGlasses'>
+  readonly store: Pick<Store, 'useBreakGlass' | 'breakGlasses' | 'endExpired'>
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */
@@ -45,13 +45,17 @@ export function createBreakGlass(deps: BreakGlassDeps): BreakGlass {
   const { store, metrics, logger, now } = deps
   let open: readonly BreakGlassRow[] = []
   let timer: NodeJS.Timeout | null = null
+  let seen = Number.NEGATIVE_INFINITY
+  /** The latest moment that the clock has shown: what ended by it stays ended while its end is not recorded yet. */
+  const latest = (): number => (seen = Math.max(seen, now()))
   // Counted at the scrape: an exception ends by itself.
-  metrics.sample('preflight_break_glass_open', () => open.filter((row) => isInForce(row, now())).length)
+  metrics.sample('preflight_break_glass_open', () => open.filter((row) => isInForce(row, latest())).length)
 
   const refresh = async (): Promise<void> => {
     try {
       const before = new Set(open.map(({ id }) => id))
-      open = await store.breakGlasses({ openAt: now(), limit: LONGEST_LIST })
+      await store.endExpired(latest())
+      open = await store.breakGlasses({ openAt: latest(), limit: LONGEST_LIST })
       for (const row of open) if (!before.has(row.id)) announce(row, logger)
     } catch (error) {
       logger.warn({ err: error }, 'the open break-glass exceptions could not be read')
@@ -60,7 +64,7 @@ export function createBreakGlass(deps: BreakGlassDeps): BreakGlass {
   return {
     async use(route) {
       try {
-        return await store.useBreakGlass(route, now())
+        return await store.useBreakGlass(route, latest())
       } catch (error) {
         logger.error({ err: error, route }, 'the use of break-glass could not be recorded, so it has no effect')
         return null
@@ -68,7 +72,7 @@ export function createBreakGlass(deps: BreakGlassDeps): BreakGlass {
     },
     async isOpen(route) {
       try {
-        const rows = await store.breakGlasses({ openAt: now(), route, limit: 1 })
+        const rows = await store.breakGlasses({ openAt: latest(), route, limit: 1 })
         return rows.length > 0
       } catch {
         // Whoever asks goes on as if there were none.
@@ -87,8 +91,8 @@ export function createBreakGlass(deps: BreakGlassDeps): BreakGlass {
   }
 }
 
-export function isInForce({ closedAt, expiresAt }: BreakGlassRow, now: number): boolean {
-  return closedAt === null && now < expiresAt
+export function isInForce({ closedAt, endedAt, expiresAt }: BreakGlassRow, now: number): boolean {
+  return closedAt === null && endedAt === null && now < expiresAt
 }
 
 /**
@@ -115,6 +119,7 @@ export async function openBreakGlass(
     expiresAt: now + duration * 1000,
     closedBy: null,
     closedAt: null,
+    endedAt: null,
     calls: 0,
   }
   await store.openBreakGlass(row)

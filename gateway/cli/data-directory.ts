@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { keyFile } from '../keys/key-file.ts'
+import { requireKnownLedger } from '../ledger/continuity.ts'
 import { openKeyRing, type KeyRing } from '../keys/key-ring.ts'
 import { ledgerFile, openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
@@ -30,7 +31,13 @@ export function withStore<T>(args: Arguments, io: CommandIo, work: (store: Store
 }
 
 /** The same, and makes the store when there is none: keys can be made before the first start. */
-export async function withNewStore<T>(args: Arguments, io: CommandIo, work: (store: Store) => Promise<T>): Promise<T> {
+export function withNewStore<T>(args: Arguments, io: CommandIo, work: (store: Store) => Promise<T>): Promise<T> {
+  requireKnownLedger(configOf(args, io))
+  return withAnyStore(args, io, work)
+}
+
+/** The same, whatever became of the ledger that was there. */
+export async function withAnyStore<T>(args: Arguments, io: CommandIo, work: (store: Store) => Promise<T>): Promise<T> {
   const store = await openStore(configOf(args, io))
   try {
     return await work(store)

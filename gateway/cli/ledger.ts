@@ -4,6 +4,7 @@ import { callEntry } from '../api/call-view.ts'
 import { LOCAL_TENANT } from '../keys/api-keys.ts'
 import { EFFECTS, type CallFilter, type StoredCall } from '../store/call.ts'
 import type { LedgerFilter, Store, StoredDecision } from '../store/store.ts'
+import { acceptLedger, verifyLedger } from './ledger-check.ts'
 import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type OptionSpec } from './command.ts'
 import { PLACE_OPTIONS } from './config-option.ts'
 import { DEFAULT_LIMIT, LIMIT, positiveInteger } from './number-options.ts'
@@ -73,7 +74,7 @@ const calls: Command = {
 
 const verifyChain: Command = {
   name: 'verify-chain',
-  summary: 'Recompute the hash chain of the ledger.',
+  summary: 'Recompute the hash chain of the decisions only; see verify.',
   operands: '',
   operandCount: [0, 0],
   options: PLACE_OPTIONS,
@@ -93,7 +94,7 @@ const verifyChain: Command = {
 export const ledgerGroup: CommandGroup = {
   name: 'ledger',
   summary: 'Read and check the record of decisions and calls.',
-  commands: [list, calls, verifyChain],
+  commands: [list, calls, verifyLedger, verifyChain, acceptLedger],
 }
 
 const TEXT_FILTERS = ['operation', 'environment', 'repository', 'route'] as const

@@ -85,6 +85,11 @@ export const Config = Type.Object(
             'Records of single calls: written in batches, or durable before each call is forwarded. Decisions are always durable first.',
         }),
         flush: seconds(0.05, 'Longest wait before a batch of call records is written', 0.001),
+        checkpoint: seconds(
+          60,
+          'The head of the ledger is signed this often, when it has moved: into the ledger, a file in data_dir, the log and a metric',
+          1,
+        ),
         inputs: integer(
           256 * 1024 * 1024,
           'Bytes of contracts (compressed, each once) kept so that decisions can be replayed under another policy; the least recently used go first. 0 keeps none',

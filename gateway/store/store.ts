@@ -4,6 +4,7 @@
  */
 import type { Approvers, Decision, ExecutionAction } from '../../engine/index.ts'
 import type { CallFilter, CallPage, InterceptionRow } from './call.ts'
+import type { CheckpointRow, LedgerHead, LedgerReport } from './ledger.ts'
 
 export type Role = 'agent' | 'approver' | 'admin'
 
@@ -69,6 +70,8 @@ export interface BreakGlassRow {
   /** Set when it was closed before its time. */
   readonly closedBy: string | null
   readonly closedAt: number | null
+  /** Set once its time was seen to be over; from then on no clock brings it back. */
+  readonly endedAt: number | null
   /** Calls that went on because of it. */
   readonly calls: number
 }
@@ -175,6 +178,8 @@ export interface ApprovalRow extends Omit<ApprovalOpening, 'requester'> {
   /** Everybody who asked, in no order; callers of the road without a key are not among them. */
   readonly requesters: readonly string[]
   readonly settlement: ApprovalSettlement | null
+  /** Set once its time, or that of its grant, was seen to be over; from then on no clock brings it back. */
+  readonly endedAt: number | null
 }
 
 export interface ApprovalFilter {
@@ -342,11 +347,24 @@ export interface Store {
   apiKeys(): Promise<readonly ApiKey[]>
   createApiKey(key: ApiKey): Promise<void>
   revokeApiKey(hash: string, at: number): Promise<boolean>
+  /** @param mail digest of the address; false, and no key, when it has one already */
+  createSignup(key: ApiKey, mail: string): Promise<boolean>
   /** Adds one to the tenant's count of the month (`YYYY-MM`) unless it has reached `limit`; answers the new count, or null when full. */
   countUse(tenant: string, month: string, limit: number): Promise<number | null>
   /** Throws STORE_UNAVAILABLE unless a write reaches the disk now. */
   probe(): Promise<void>
-  /** Recomputes the hash chain; the first sequence that does not fit, or null. */
+  /** Records the end of exceptions and approvals whose time is over at this moment (milliseconds since the epoch). */
+  endExpired(at: number): Promise<void>
+  /** Recomputes the hash chain of the decisions; the first sequence that does not fit, or null. */
   verifyChain(): Promise<number | null>
+  /** Checks everything that is under the chain. Takes long, and holds up this store's writes: for the command line. */
+  inspectLedger(): Promise<LedgerReport>
+  /** Null: the chain was removed. */
+  ledgerHead(): Promise<LedgerHead | null>
+  /** Hash of one entry; null when the chain has none there. */
+  journalHash(chain: string, sequence: number): Promise<string | null>
+  recordCheckpoint(row: CheckpointRow): Promise<void>
+  /** A person takes this ledger in place of the one that the last checkpoint is about. */
+  acceptLedger(by: string, reason: string): Promise<void>
   close(): Promise<void>
 }

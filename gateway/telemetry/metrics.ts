@@ -345,6 +345,24 @@ export const METRICS = [
     labels: [],
     help: 'Resident memory of the process.',
   },
+  {
+    name: 'preflight_ledger_checkpoints_total',
+    type: 'counter',
+    labels: ['result'],
+    help: 'Signed heads of the ledger: written, failed.',
+  },
+  {
+    name: 'preflight_ledger_checkpoint_sequence',
+    type: 'gauge',
+    labels: [],
+    help: 'Entry of the ledger that was signed last. It never falls: a ledger that was cut or replaced shows here.',
+  },
+  {
+    name: 'preflight_ledger_checkpoint_hash',
+    type: 'gauge',
+    labels: [],
+    help: 'The first 12 hex digits of the hash of that entry, as a number: with the history of this metric a changed ledger shows.',
+  },
 ] as const satisfies readonly MetricSpec[]
 
 type MetricRow = (typeof METRICS)[number]

@@ -38,6 +38,6 @@ export async function startTestGateway(context: TestContext, config: object = {}
   return { ...gateway, dataDir, log }
 }
 
-function devNull(): Writable {
+export function devNull(): Writable {
   return new Writable({ write: (_chunk, _encoding, done) => done() })
 }

@@ -37,12 +37,15 @@ test('while the disk is full nothing is allowed, and when there is space again t
   const authorize = (target: string) => post(`${api}/api/v1/preflight`, authorizeBody(target))
   const limit = (bytes: string) => execFileSync('prlimit', ['--pid', String(child.pid), `--fsize=${bytes}:`])
 
+  assert.equal((await fetch(`${admin}/readyz`)).status, 200)
   const before = await authorize('before')
   assert.equal(before.status, 200)
   assert.equal(before.body['execution_action'], 'CONTINUE')
 
   // Less than one page: no write of the ledger fits, wherever in its files it goes.
   limit('1024')
+  assert.equal((await authorize('full-0')).status, 503)
+  assert.equal((await fetch(`${admin}/readyz`)).status, 503, 'from the first write that failed')
   for (const target of ['full-1', 'full-2', 'full-3']) {
     const { status, body } = await authorize(target)
     assert.equal(status, 503)
@@ -58,7 +61,7 @@ test('while the disk is full nothing is allowed, and when there is space again t
   assert.equal(again.body['execution_action'], 'CONTINUE')
   child.kill('SIGTERM')
   await once(child, 'exit')
-  const chain = execFileSync(process.execPath, [COMMAND, 'ledger', 'verify-chain'], { cwd: directory })
+  const chain = execFileSync(process.execPath, [COMMAND, 'ledger', 'verify'], { cwd: directory })
   assert.match(String(chain), /whole/)
   const listed: { readonly sequence: number }[] = JSON.parse(
     String(execFileSync(process.execPath, [COMMAND, 'ledger', 'list', '--format', 'json'], { cwd: directory })),

@@ -212,9 +212,24 @@ describe('sign-up', () => {
     assert.equal(status, 201)
     const key = textAt(body, 'api_key')
     assert.match(key, /^pf_live_/)
-    assert.equal(at(body, 'plan'), 'enterprise')
+    assert.equal(at(body, 'plan'), 'free')
     assert.equal((await api.post(PREFLIGHT, analysis, { authorization: `Bearer ${key}` })).status, 200)
     assert.ok(!JSON.stringify(await api.store.apiKeys()).includes(key))
+    await api.close()
+  })
+
+  it('gives one key a mail address, in whatever letters it is written, also to many who ask at once', async () => {
+    const api = await startApi()
+    const ask = (email: string) => api.post('/api/signup', { email }, { authorization: '' })
+    const answers = await Promise.all(['dev@example.org', 'Dev@Example.org', 'DEV@EXAMPLE.ORG'].map(ask))
+    assert.deepEqual(
+      answers.map(({ status }) => status).sort((a, b) => a - b),
+      [201, 409, 409],
+    )
+    const refused = answers.find(({ status }) => status === 409)
+    assert.equal(at(refused?.body, 'error'), 'ALREADY_SIGNED_UP')
+    assert.equal((await ask('other@example.org')).status, 201)
+    assert.equal((await api.store.apiKeys()).filter(({ plan }) => plan === 'free').length, 2)
     await api.close()
   })
 

@@ -3,6 +3,7 @@ import { Type } from '../../../engine/base.ts'
 import { isLoopback, parseAddress } from '../../config/addresses.ts'
 import type { Config } from '../../config/schema.ts'
 import { GatewayError } from '../../errors.ts'
+import { sha256Hex } from '../../hash.ts'
 import { apiKeyRow, mintApiKey, signupTenant } from '../../keys/api-keys.ts'
 import { defineRoute, json } from '../route.ts'
 import { CorrelationId, nullable } from '../schemas/shapes.ts'
@@ -48,6 +49,9 @@ export const describeSignup = defineRoute({
   },
 })
 
+/** What strangers get (wire.md §11). */
+const SIGNUP_PLAN = 'free'
+
 /** Keys that may be made in a minute, by all who ask together. */
 const SIGNUPS_PER_MINUTE = 30
 
@@ -82,7 +86,7 @@ export const signup = defineRoute({
       },
     },
   },
-  errors: ['FORBIDDEN', 'RATE_LIMITED'],
+  errors: ['FORBIDDEN', 'ALREADY_SIGNED_UP', 'RATE_LIMITED'],
   async handle(exchange, deps) {
     if (!isSignupEnabled(exchange.settings.config)) {
       throw new GatewayError('FORBIDDEN', 'Sign-up is off here; ask the operator for a key (preflight keys create).')
@@ -90,12 +94,18 @@ export const signup = defineRoute({
     exchange.throttle('signup', SIGNUPS_PER_MINUTE)
     const key = mintApiKey()
     const { email, name } = exchange.body
-    const row = apiKeyRow({ key, name: name ?? email, role: 'agent', at: deps.now(), tenant: signupTenant() })
-    await deps.store.createApiKey(row)
+    const at = deps.now()
+    const row = apiKeyRow({ key, name: name ?? email, role: 'agent', at, tenant: signupTenant(), plan: SIGNUP_PLAN })
+    if (!(await deps.store.createSignup(row, mailDigest(email)))) throw new GatewayError('ALREADY_SIGNED_UP')
     const { plan, role, audience } = row
     return json({ api_key: key, plan, role, audience, correlation_id: exchange.correlationId }, 201)
   },
 })
+
+/** One address has one key, in whatever letters it is written. */
+function mailDigest(email: string): string {
+  return sha256Hex(`signup\n${email.toLowerCase()}`)
+}
 
 function isSignupEnabled({ signup: { enabled }, listen }: Config): boolean {
   return enabled ?? isLoopback(parseAddress(listen.api).host)

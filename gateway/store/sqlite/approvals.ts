@@ -8,6 +8,8 @@ import type {
   Settling,
   SettlingResult,
 } from '../store.ts'
+import { endBreakGlasses } from './break-glass.ts'
+import { journal } from './journal.ts'
 import { mayGrant } from '../../approvals/approvers.ts'
 import {
   integer,
@@ -30,14 +32,17 @@ const SELECT = `
 
 /** State → condition on the row and the moment; a literal of this program, never a caller's text. */
 const STATE_CONDITIONS: Readonly<Record<ApprovalState, string>> = {
-  pending: 'a.settled_state IS NULL AND a.expires_at > ?',
-  expired: 'a.settled_state IS NULL AND a.expires_at <= ?',
+  pending: 'a.settled_state IS NULL AND a.ended_at IS NULL AND a.expires_at > ?',
+  expired: 'a.settled_state IS NULL AND (a.ended_at IS NOT NULL OR a.expires_at <= ?)',
   granted: `a.settled_state = 'granted' AND ? IS NOT NULL`,
   denied: `a.settled_state = 'denied' AND ? IS NOT NULL`,
 }
 
+/** Its time is over at this moment: of a request that nobody answered or that was denied, or of the grant. */
+const OVER = `(CASE a.settled_state WHEN 'granted' THEN a.valid_until ELSE a.expires_at END) <= ?`
+
 /** A request stands while its answer is open, while its grant is valid, and after a denial to its end: asking again is no way around a no. */
-const STANDING = `(CASE a.settled_state WHEN 'granted' THEN a.valid_until ELSE a.expires_at END) > ?`
+const STANDING = `a.ended_at IS NULL AND NOT ${OVER}`
 
 export const approvalReads = {
   approval: (sql: Statements, args: { readonly tenant: string; readonly approvalId: string }): ApprovalRow | null =>
@@ -61,6 +66,7 @@ export const approvalReads = {
 
 export const approvalWrites = {
   openApproval: (sql: Statements, opening: ApprovalOpening): ApprovalRow => {
+    endApprovals(sql, opening.openedAt)
     const standing = sql.get(
       `SELECT a.approval_id, a.settled_state FROM approvals a
        WHERE a.key = ? AND ${STANDING} ORDER BY a.sequence DESC LIMIT 1`,
@@ -75,6 +81,7 @@ export const approvalWrites = {
         approvalId,
         opening.requester,
       )
+    journal(sql, 'approval', approvalId)
     const row = rowOrNull(sql.get(`${SELECT} WHERE a.approval_id = ?`, approvalId))
     if (row === null) throw new TypeError(`approval ${approvalId} is not there`)
     return row
@@ -82,9 +89,10 @@ export const approvalWrites = {
 
   settleApproval: (sql: Statements, settling: Settling): SettlingResult => {
     const { approvalId, tenant, state, by, groups, comment, at, validUntil, isFourEyes } = settling
+    endApprovals(sql, at)
     const row = rowOrNull(sql.get(`${SELECT} WHERE a.approval_id = ? AND a.tenant = ?`, approvalId, tenant))
     if (row === null) return 'missing'
-    if (row.settlement !== null || row.expiresAt <= at) return 'conflict'
+    if (row.settlement !== null || row.endedAt !== null || row.expiresAt <= at) return 'conflict'
     if (isFourEyes && row.requesters.includes(by)) return 'own'
     // A no is everybody's to say.
     if (state === 'granted' && !mayGrant(row.approvers, groups)) return 'group'
@@ -100,9 +108,27 @@ export const approvalWrites = {
       validUntil,
       approvalId,
     )
+    journal(sql, 'approval', approvalId)
     return 'settled'
   },
+
+  endExpired: (sql: Statements, at: number): null => {
+    endBreakGlasses(sql, at)
+    endApprovals(sql, at)
+    return null
+  },
 } as const
+
+/** Records the end of requests and grants whose time is over: whoever sets the clock back does not bring them back. */
+function endApprovals(sql: Statements, at: number): void {
+  for (const row of sql.all(
+    `SELECT a.approval_id FROM approvals a INDEXED BY approvals_not_ended WHERE a.ended_at IS NULL AND ${OVER}`,
+    at,
+  )) {
+    sql.run('UPDATE approvals SET ended_at = ? WHERE approval_id = ?', at, text(row, 'approval_id'))
+    journal(sql, 'approval', text(row, 'approval_id'))
+  }
+}
 
 function insert(sql: Statements, opening: ApprovalOpening): string {
   const values = {
@@ -162,6 +188,7 @@ function approvalRow(row: Row): ApprovalRow {
     approvers: approversOf(row),
     requesters: requesters === null ? [] : requesters.split(','),
     settlement: settlementOf(row),
+    endedAt: integerOrNull(row, 'ended_at'),
   }
 }
 

@@ -1,5 +1,6 @@
 /** Operations on bindings of tenants to repositories, and on the challenges that prove them (wire.md §10). */
 import type { BindingRow, ChallengeRow } from '../store.ts'
+import { journal } from './journal.ts'
 import { integer, oneOf, text, type Row, type Statements } from './statements.ts'
 
 const PLATFORMS = ['scm_a', 'scm_b', 'scm_c'] as const satisfies readonly BindingRow['platform'][]
@@ -49,6 +50,7 @@ export const bindingWrites = {
       row.provenAt,
       row.provenBy,
     )
+    journal(sql, 'binding', row.tenant, row.platform, row.repository)
     return null
   },
 } as const

@@ -1,8 +1,9 @@
 /** Operations on break-glass exceptions. A row is closed once, and counts its calls while it is open. */
 import type { BreakGlassFilter, BreakGlassRow } from '../store.ts'
+import { journal } from './journal.ts'
 import { integer, integerOrNull, text, textOrNull, type Row, type Statements } from './statements.ts'
 
-const IN_FORCE = 'closed_at IS NULL AND expires_at > ?'
+const IN_FORCE = 'closed_at IS NULL AND ended_at IS NULL AND expires_at > ?'
 
 export const breakGlassReads = {
   breakGlasses: (sql: Statements, { openAt, route, limit }: BreakGlassFilter): readonly BreakGlassRow[] => {
@@ -35,6 +36,7 @@ export const breakGlassWrites = {
       row.openedAt,
       row.expiresAt,
     )
+    journal(sql, 'break_glass', row.id)
     return null
   },
 
@@ -43,7 +45,11 @@ export const breakGlassWrites = {
     sql: Statements,
     { id, by, at }: { readonly id: string; readonly by: string; readonly at: number },
   ): BreakGlassRow | null => {
-    sql.run(`UPDATE break_glass SET closed_by = ?, closed_at = ? WHERE id = ? AND ${IN_FORCE}`, by, at, id, at)
+    endBreakGlasses(sql, at)
+    if (
+      sql.run(`UPDATE break_glass SET closed_by = ?, closed_at = ? WHERE id = ? AND ${IN_FORCE}`, by, at, id, at) === 1
+    )
+      journal(sql, 'break_glass', id)
     const row = sql.get('SELECT * FROM break_glass WHERE id = ?', id)
     return row === undefined ? null : breakGlass(row)
   },
@@ -53,6 +59,7 @@ export const breakGlassWrites = {
     sql: Statements,
     { route, at }: { readonly route: string; readonly at: number },
   ): BreakGlassRow | null => {
+    endBreakGlasses(sql, at)
     const row = sql.get(
       `UPDATE break_glass SET calls = calls + 1 WHERE id =
          (SELECT id FROM break_glass WHERE route = ? AND ${IN_FORCE} ORDER BY expires_at DESC, id LIMIT 1)
@@ -64,6 +71,18 @@ export const breakGlassWrites = {
   },
 } as const
 
+/** Records the end of those whose time is over: whoever sets the clock back does not bring them back. */
+export function endBreakGlasses(sql: Statements, at: number): void {
+  const ended = sql.all(
+    'SELECT id FROM break_glass WHERE closed_at IS NULL AND ended_at IS NULL AND expires_at <= ?',
+    at,
+  )
+  for (const row of ended) {
+    sql.run('UPDATE break_glass SET ended_at = ? WHERE id = ?', at, text(row, 'id'))
+    journal(sql, 'break_glass', text(row, 'id'))
+  }
+}
+
 function breakGlass(row: Row): BreakGlassRow {
   return {
     id: text(row, 'id'),
@@ -74,6 +93,7 @@ function breakGlass(row: Row): BreakGlassRow {
     expiresAt: integer(row, 'expires_at'),
     closedBy: textOrNull(row, 'closed_by'),
     closedAt: integerOrNull(row, 'closed_at'),
+    endedAt: integerOrNull(row, 'ended_at'),
     calls: integer(row, 'calls'),
   }
 }

@@ -3,6 +3,7 @@ import type { SQLInputValue } from 'node:sqlite'
 import type { Violation } from '../../validation/message.ts'
 import { EFFECTS, type CallFilter, type CallPage, type Effect, type InterceptionRow, type StoredCall } from '../call.ts'
 import { ACTIONS } from './decisions.ts'
+import { journalCalls, newestCall } from './journal.ts'
 import { integer, oneOf, text, textOrNull, type Row, type Statements } from './statements.ts'
 
 /** Rows that one page looks at: reading must not keep writes waiting, and nearly all calls may be of another tenant or route. */
@@ -14,7 +15,7 @@ const VIOLATING: ReadonlySet<Effect | undefined> = new Set<Effect>(['refused', '
 export const callReads = {
   calls: (sql: Statements, filter: CallFilter): CallPage => {
     const isIndexed = VIOLATING.has(filter.effect)
-    const before = filter.before ?? newest(sql) + 1
+    const before = filter.before ?? newestCall(sql) + 1
     const floor = isIndexed ? 0 : Math.max(0, before - SCANNED_ROWS)
     const { where, values } = conditionsOf({ ...filter, before })
     const rows = sql
@@ -35,6 +36,7 @@ export const callWrites = {
   /** @param json of the rows */
   recordInterceptions: (sql: Statements, json: string): null => {
     const rows: readonly InterceptionRow[] = JSON.parse(json)
+    const last = newestCall(sql)
     for (const row of rows)
       sql.run(
         `INSERT INTO interceptions
@@ -54,14 +56,10 @@ export const callWrites = {
         row.violations === null ? null : JSON.stringify(row.violations),
         row.at,
       )
+    if (rows.length > 0) journalCalls(sql, last + 1, last + rows.length)
     return null
   },
 } as const
-
-function newest(sql: Statements): number {
-  const row = sql.get('SELECT max(sequence) AS newest FROM interceptions')
-  return row === undefined || row['newest'] === null ? 0 : integer(row, 'newest')
-}
 
 /** Which filter member narrows by which condition; the column names are ours, the values are bound. */
 const CONDITIONS = [

@@ -7,6 +7,8 @@ import type { Answer, Argument, Failure, OperationName, Order, Reply } from './o
 export interface StoreEvents {
   /** @param seconds until the answer */
   readonly onCall?: (operation: OperationName, seconds: number, isGood: boolean) => void
+  /** False at a call that the store could not carry out; true at a write that is on the disk. */
+  readonly onWritable?: (isWritable: boolean) => void
   /** Something was lost or broke outside a call. */
   readonly onFault?: (error: Error) => void
 }
@@ -59,14 +61,20 @@ export async function startClient(
     if (thread === null) return
     thread = null
     diedAt = performance.now()
+    if (isOpened && !isClosed) events.onWritable?.(false)
     if (isOpened && !isClosed) events.onFault?.(new Error('the store thread ended', { cause }))
     for (const id of pending.keys()) settle(id, false)?.reject(unavailable(cause.message, cause))
   }
   const start = (): Worker => {
     const worker = new Worker(THREAD, { workerData: { module: module.href, file, locks }, name: 'preflight-store' })
     worker.on('message', (reply: Reply<never>) => {
-      if (reply.type === 'answer') settle(reply.id, true)?.resolve(reply.value)
-      else if (reply.type === 'failure') settle(reply.id, false)?.reject(errorOf(reply.failure))
+      if (reply.type === 'answer') {
+        if (reply.isDurable === true) events.onWritable?.(true)
+        settle(reply.id, true)?.resolve(reply.value)
+      } else if (reply.type === 'failure') {
+        if (reply.failure.kind === 'unavailable') events.onWritable?.(false)
+        settle(reply.id, false)?.reject(errorOf(reply.failure))
+      }
     })
     worker.on('error', (error) => onDeath(error instanceof Error ? error : new Error(String(error))))
     worker.on('exit', (code) => onDeath(new Error(`it exited with code ${code}`)))

@@ -2,7 +2,9 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { MIGRATIONS } from './migrations.ts'
+import { openChain } from './journal.ts'
+import { CHAINED_VERSION, MIGRATIONS } from './migrations.ts'
+import { createStatements } from './statements.ts'
 
 // synchronous=FULL: a commit in WAL mode returns after its fsync, so a promise that resolved survives a power cut.
 // busy_timeout: the command line may write to the same file while the gateway runs.
@@ -42,6 +44,7 @@ function migrate(database: DatabaseSync, file: string): void {
           'run that version, or name another data_dir',
       )
     for (const migration of MIGRATIONS.slice(version)) database.exec(migration)
+    if (version < CHAINED_VERSION) openChain(createStatements(database), Date.now())
     database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`)
     database.exec('COMMIT')
   } catch (error) {

@@ -2,6 +2,7 @@
 import type { SQLInputValue } from 'node:sqlite'
 import { chainHash, GENESIS_HASH } from '../chain.ts'
 import type { DecisionRow, HistoryFilter, HistoryRow, LedgerFilter, ReceiptState, StoredDecision } from '../store.ts'
+import { journal } from './journal.ts'
 import { integer, oneOf, text, textOrNull, type Row, type Statements } from './statements.ts'
 
 const DECISIONS = ['ALLOW', 'WARN', 'REQUIRE_APPROVAL', 'BLOCK'] as const satisfies readonly DecisionRow['decision'][]
@@ -113,19 +114,24 @@ export const decisionWrites = {
       previousHash,
       chainHash(previousHash, sequence, row),
     )
+    journal(sql, 'decision', row.decisionId)
     supersede(sql, row)
     return null
   },
 
   /** True for exactly one caller, and only while nothing else has ended the receipt. */
-  consumeReceipt: (sql: Statements, args: { readonly decisionId: string; readonly at: number }): boolean =>
-    sql.run(
-      `INSERT OR IGNORE INTO receipt_events (decision_id, state, at, by, reason)
+  consumeReceipt: (sql: Statements, args: { readonly decisionId: string; readonly at: number }): boolean => {
+    const isConsumed =
+      sql.run(
+        `INSERT OR IGNORE INTO receipt_events (decision_id, state, at, by, reason)
        SELECT decision_id, 'consumed', ?, '', '' FROM decisions d
        WHERE decision_id = ? AND NOT EXISTS (SELECT 1 FROM receipt_events e WHERE e.decision_id = d.decision_id)`,
-      args.at,
-      args.decisionId,
-    ) === 1,
+        args.at,
+        args.decisionId,
+      ) === 1
+    if (isConsumed) journal(sql, 'receipt_event', args.decisionId, 'consumed')
+    return isConsumed
+  },
 
   revokeReceipt: (
     sql: Statements,
@@ -169,14 +175,16 @@ function addEvent(
   by: string,
   reason: string,
 ): void {
-  sql.run(
-    'INSERT OR IGNORE INTO receipt_events (decision_id, state, at, by, reason) VALUES (?, ?, ?, ?, ?)',
-    decisionId,
-    state,
-    at,
-    by,
-    reason,
-  )
+  const isNew =
+    sql.run(
+      'INSERT OR IGNORE INTO receipt_events (decision_id, state, at, by, reason) VALUES (?, ?, ?, ?, ?)',
+      decisionId,
+      state,
+      at,
+      by,
+      reason,
+    ) === 1
+  if (isNew) journal(sql, 'receipt_event', decisionId, state)
 }
 
 function columnsOf(row: DecisionRow): Readonly<Record<string, SQLInputValue>> {

@@ -2,6 +2,32 @@
  * The schema of the SQLite ledger, as a list that is only appended to: entry n brings a file from version n to n + 1.
  * `decisions` is append-only, held by triggers; what happens to a receipt later stands in `receipt_events`.
  */
+/** A chain a writer. The chain itself, and entries for rows that are there already, are made by the program (openChain). */
+const JOURNAL = `
+  CREATE TABLE ledger_chains (chain TEXT NOT NULL PRIMARY KEY, opened_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE ledger_journal (
+    chain    TEXT NOT NULL,
+    sequence INTEGER NOT NULL,
+    kind     TEXT NOT NULL,
+    key      TEXT NOT NULL,
+    digest   TEXT NOT NULL,
+    hash     TEXT NOT NULL,
+    PRIMARY KEY (chain, sequence)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER ledger_journal_is_final BEFORE UPDATE ON ledger_journal
+    BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
+  CREATE TRIGGER ledger_journal_stays BEFORE DELETE ON ledger_journal
+    BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
+  CREATE TABLE ledger_checkpoints (
+    chain    TEXT NOT NULL,
+    sequence INTEGER NOT NULL,
+    hash     TEXT NOT NULL,
+    at       INTEGER NOT NULL,
+    token    TEXT NOT NULL,
+    PRIMARY KEY (chain, sequence)
+  ) STRICT, WITHOUT ROWID;
+  `
+
 export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE decisions (
@@ -270,4 +296,27 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (route, digest)
   ) STRICT, WITHOUT ROWID;
   `,
+  // An end is recorded: a clock that is set back does not undo it.
+  `
+  ALTER TABLE break_glass ADD COLUMN ended_at INTEGER;
+  ALTER TABLE approvals ADD COLUMN ended_at INTEGER;
+  DROP TRIGGER approvals_are_settled_once;
+  CREATE TRIGGER approvals_are_settled_once
+    BEFORE UPDATE OF settled_state, settled_by, settled_groups, settled_comment, settled_at, valid_until ON approvals
+    WHEN OLD.settled_state IS NOT NULL
+    BEGIN SELECT RAISE(ABORT, 'a settled approval is final'); END;
+  CREATE TRIGGER approvals_end_once BEFORE UPDATE OF ended_at ON approvals WHEN OLD.ended_at IS NOT NULL
+    BEGIN SELECT RAISE(ABORT, 'an approval ends once'); END;
+  CREATE INDEX approvals_not_ended ON approvals (expires_at) WHERE ended_at IS NULL;
+  CREATE TRIGGER break_glass_ends_once BEFORE UPDATE OF ended_at ON break_glass WHEN OLD.ended_at IS NOT NULL
+    BEGIN SELECT RAISE(ABORT, 'an exception ends once'); END;
+  `,
+  JOURNAL,
+  // One key a mail address; only a digest of the address is kept.
+  `
+  CREATE TABLE signups (mail TEXT NOT NULL PRIMARY KEY, audience TEXT NOT NULL, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  `,
 ]
+
+/** The first version whose ledger has a chain. */
+export const CHAINED_VERSION = MIGRATIONS.indexOf(JOURNAL) + 1

@@ -5,6 +5,7 @@ import { breakGlassReads, breakGlassWrites } from './break-glass.ts'
 import { callReads, callWrites } from './calls.ts'
 import { candidateReads, candidateWrites } from './candidates.ts'
 import { decisionReads, decisionWrites } from './decisions.ts'
+import { journalReads, journalWrites } from './inspection.ts'
 import { inputReads, inputWrites } from './inputs.ts'
 import { recordReads, recordWrites } from './records.ts'
 import { useReads, useWrites } from './uses.ts'
@@ -17,6 +18,7 @@ export const READS = {
   ...candidateReads,
   ...decisionReads,
   ...inputReads,
+  ...journalReads,
   ...recordReads,
   ...useReads,
 } as const
@@ -28,6 +30,7 @@ export const WRITES = {
   ...candidateWrites,
   ...decisionWrites,
   ...inputWrites,
+  ...journalWrites,
   ...recordWrites,
   ...useWrites,
 } as const
@@ -57,7 +60,8 @@ export interface Failure {
 export type Reply<Payload> =
   | { readonly type: 'opened' }
   | { readonly type: 'closed' }
-  | { readonly type: 'answer'; readonly id: number; readonly value: Payload }
+  /** `isDurable`: something was written, and it is on the disk. */
+  | { readonly type: 'answer'; readonly id: number; readonly value: Payload; readonly isDurable?: boolean }
   | { readonly type: 'failure'; readonly id: number; readonly failure: Failure }
 
 export type Order<Payload> = { readonly type: 'call'; readonly call: Call<Payload> } | { readonly type: 'close' }

@@ -1,6 +1,7 @@
 /** Operations on all that is kept beside decisions and calls: baselines, monitoring windows, API keys, monthly counts. */
 import { existsSync } from 'node:fs'
 import type { ApiKey, BaselineRow, MonitoringWindowRow, Role } from '../store.ts'
+import { journal } from './journal.ts'
 import { integer, integerOrNull, oneOf, text, textList, textOrNull, type Row, type Statements } from './statements.ts'
 
 const ROLES = ['agent', 'approver', 'admin'] as const satisfies readonly Role[]
@@ -46,6 +47,7 @@ export const recordWrites = {
       row.setBy,
       row.setAt,
     )
+    journal(sql, 'baseline', row.route, row.artifactId)
     return null
   },
 
@@ -92,12 +94,31 @@ export const recordWrites = {
       key.createdAt,
       key.revokedAt,
     )
+    journal(sql, 'api_key', key.hash)
     return null
   },
 
   /** True when the key exists; the time of the first revocation stays. */
-  revokeApiKey: (sql: Statements, args: { readonly hash: string; readonly at: number }): boolean =>
-    sql.run('UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?) WHERE hash = ?', args.at, args.hash) === 1,
+  revokeApiKey: (sql: Statements, args: { readonly hash: string; readonly at: number }): boolean => {
+    const isKnown =
+      sql.run('UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?) WHERE hash = ?', args.at, args.hash) === 1
+    if (isKnown) journal(sql, 'api_key', args.hash)
+    return isKnown
+  },
+
+  /** False when the address has a key already. */
+  createSignup: (sql: Statements, args: { readonly key: ApiKey; readonly mail: string }): boolean => {
+    const { key, mail } = args
+    const isFirst =
+      sql.run(
+        'INSERT OR IGNORE INTO signups (mail, audience, at) VALUES (?, ?, ?)',
+        mail,
+        key.audience,
+        key.createdAt,
+      ) === 1
+    if (isFirst) recordWrites.createApiKey(sql, key)
+    return isFirst
+  },
 
   countUse: (
     sql: Statements,

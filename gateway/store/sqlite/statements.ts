@@ -9,10 +9,13 @@ export interface Statements {
   all(sql: string, ...values: readonly SQLInputValue[]): readonly Row[]
   /** Rows changed. */
   run(sql: string, ...values: readonly SQLInputValue[]): number
+  /** Rows changed by all runs so far. */
+  readonly changed: number
 }
 
 export function createStatements(database: DatabaseSync): Statements {
   const prepared = new Map<string, StatementSync>()
+  let changed = 0
   const prepare = (sql: string): StatementSync => {
     const known = prepared.get(sql)
     if (known !== undefined) return known
@@ -23,7 +26,14 @@ export function createStatements(database: DatabaseSync): Statements {
   return {
     get: (sql, ...values) => prepare(sql).get(...values),
     all: (sql, ...values) => prepare(sql).all(...values),
-    run: (sql, ...values) => Number(prepare(sql).run(...values).changes),
+    run: (sql, ...values) => {
+      const changes = Number(prepare(sql).run(...values).changes)
+      changed += changes
+      return changes
+    },
+    get changed() {
+      return changed
+    },
   }
 }
 

@@ -98,11 +98,24 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       await client.call('createApiKey', key)
     },
     revokeApiKey: (hash, at) => client.call('revokeApiKey', { hash, at }),
+    createSignup: (key, mail) => client.call('createSignup', { key, mail }),
     countUse: (tenant, month, limit) => client.call('countUse', { tenant, month, limit }),
     probe: async () => {
       await client.call('probe', file)
     },
+    endExpired: async (at) => {
+      await client.call('endExpired', at)
+    },
     verifyChain: () => verifyChain(client),
+    inspectLedger: () => client.call('inspectLedger', null),
+    ledgerHead: () => client.call('ledgerHead', null),
+    journalHash: (chain, sequence) => client.call('journalHash', { chain, sequence }),
+    recordCheckpoint: async (row) => {
+      await client.call('recordCheckpoint', row)
+    },
+    acceptLedger: async (by, reason) => {
+      await client.call('acceptLedger', { by, reason })
+    },
     close: async () => {
       const lost = await records.close()
       if (lost > 0)

@@ -116,11 +116,13 @@ function commitGroup(
 function writeOne(database: DatabaseSync, statements: Statements, { id, name, argument }: Call<never>): Reply<unknown> {
   const run = writes.get(name)
   if (run === undefined) throw new Error(`unknown operation ${name}`)
+  const before = statements.changed
   database.exec('SAVEPOINT one')
   try {
     const value = run(statements, argument)
     database.exec('RELEASE one')
-    return { type: 'answer', id, value }
+    // What changed nothing did not reach the disk, and says nothing about it.
+    return { type: 'answer', id, value, ...(statements.changed > before && { isDurable: true }) }
   } catch (error) {
     const failure = failureOf(error)
     if (failure.kind === 'unavailable' || !database.isTransaction) throw error

@@ -119,6 +119,7 @@ const OPENED = {
   openedBy: 'v:000000000000',
   closedBy: null,
   closedAt: null,
+  endedAt: null,
   calls: 0,
 }
 

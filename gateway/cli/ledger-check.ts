@@ -1,0 +1,151 @@
+/** `preflight ledger verify` and `accept`: is the ledger whole, and taking one in place of another. */
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import type { KeySet } from '../../engine/index.ts'
+import { keyFile, readKeyFile } from '../keys/key-file.ts'
+import { systemClock } from '../keys/key-ring.ts'
+import { verificationKeys } from '../keys/jwks.ts'
+import { readCheckpoint } from '../ledger/checkpoint-token.ts'
+import { checkpointFile } from '../ledger/checkpoints.ts'
+import { isFreshLedger } from '../ledger/continuity.ts'
+import { ledgerFile } from '../store/open.ts'
+import type { CheckpointRow } from '../store/ledger.ts'
+import type { Store } from '../store/store.ts'
+import { EXIT, UsageError, type Arguments, type Command } from './command.ts'
+import { configOf, PLACE_OPTIONS } from './config-option.ts'
+import { requirePath, withAnyStore, withStore } from './data-directory.ts'
+import { textFile } from './documents.ts'
+import { LIST_FORMAT } from './format.ts'
+import { writeLine, type CommandIo } from './io.ts'
+
+interface LedgerCheck {
+  readonly whole: boolean
+  readonly chains: readonly { readonly chain: string; readonly entries: number; readonly hash: string }[]
+  readonly checkpoints: number
+  readonly faults: readonly string[]
+}
+
+export const verifyLedger: Command = {
+  name: 'verify',
+  summary: 'Check the whole ledger: decisions, receipts, calls, approvals, baselines, keys, and signed checkpoints.',
+  operands: '',
+  operandCount: [0, 0],
+  options: [
+    {
+      name: 'checkpoint',
+      value: 'TOKEN|FILE',
+      isRepeatable: true,
+      help: 'A checkpoint kept elsewhere (a token of the log, or a file of tokens); the ledger must hold it.',
+    },
+    LIST_FORMAT,
+    ...PLACE_OPTIONS,
+  ],
+  notes: [
+    'Finds rows that were changed, removed, added or moved, a chain whose end was cut off, and a ledger that was replaced.',
+    'What was written after the last checkpoint can be cut off without a trace; keep checkpoints of the log elsewhere.',
+    '',
+    'Exit codes: 0 whole, 1 not, 2 usage, 3 it could not be read.',
+  ].join('\n'),
+  run: async (args, io) => {
+    const check = await checkLedger(args, io)
+    if (args.value('format') === 'json') writeLine(io.stdout, JSON.stringify(check, null, 2))
+    else report(check, io)
+    return check.whole ? EXIT.good : EXIT.no
+  },
+}
+
+export const acceptLedger: Command = {
+  name: 'accept',
+  summary: 'Go on with a ledger that is new, or is not the one that was signed last.',
+  operands: '',
+  operandCount: [0, 0],
+  options: [
+    { name: 'reason', value: 'TEXT', isRequired: true, help: 'Why; a digest of it is kept in the ledger.' },
+    ...PLACE_OPTIONS,
+  ],
+  notes:
+    'Receipts that were used or revoked may be current again: rotate and revoke the receipt key first where that matters.',
+  run: async (args, io) => {
+    const reason = args.value('reason') ?? ''
+    if (reason.trim() === '') throw new UsageError('--reason is empty; say why')
+    await withAnyStore(args, io, (store) => store.acceptLedger(`cli:${userInfo().username}`, reason))
+    rmSync(checkpointFile(configOf(args, io).data_dir), { force: true })
+    writeLine(io.stdout, `accepted ${ledgerFile(configOf(args, io))}`)
+    return EXIT.good
+  },
+}
+
+async function checkLedger(args: Arguments, io: CommandIo): Promise<LedgerCheck> {
+  const config = configOf(args, io)
+  const file = ledgerFile(config)
+  requirePath(file, `there are no records at ${file}`)
+  const tokens = [...keptElsewhere(args), ...newestOf(checkpointFile(config.data_dir))]
+  if (isFreshLedger(config))
+    return { whole: false, chains: [], checkpoints: 0, faults: [`The ledger ${file} is empty (0 bytes).`] }
+  const keys = verificationKeys(readKeyFile(keyFile(config.data_dir)) ?? [], systemClock())
+  return withStore(args, io, async (store) => {
+    const { heads, faults, checkpoints } = await store.inspectLedger()
+    const broken = await store.verifyChain()
+    const all = [
+      ...(broken === null
+        ? []
+        : [`The decision at row ${broken}, or the one before it, was changed, removed or moved.`]),
+      ...faults,
+      ...checkpoints.flatMap((row) => signatureFaults(row, keys)),
+      ...(await Promise.all(tokens.map((token) => tokenFault(token, keys, store)))).flat(),
+    ]
+    return {
+      whole: all.length === 0,
+      chains: heads.map(({ chain, sequence, hash }) => ({ chain, entries: sequence, hash })),
+      checkpoints: checkpoints.length,
+      faults: all,
+    }
+  })
+}
+
+/** The row and what was signed are the same. Keys of another directory say nothing about it. */
+function signatureFaults({ token, chain, sequence, hash }: CheckpointRow, keys: KeySet): readonly string[] {
+  const read = readCheckpoint(token, keys)
+  if (!read.ok) return read.isForged ? [`The checkpoint of entry ${sequence} is forged: ${read.problem}.`] : []
+  const { checkpoint } = read
+  const isSame = checkpoint.chain === chain && checkpoint.sequence === sequence && checkpoint.hash === hash
+  return isSame
+    ? []
+    : [`The checkpoint of entry ${sequence} was changed: it was signed for entry ${checkpoint.sequence}.`]
+}
+
+async function tokenFault(token: string, keys: KeySet, store: Pick<Store, 'journalHash'>): Promise<readonly string[]> {
+  const read = readCheckpoint(token, keys)
+  if (!read.ok) return [`A checkpoint that was kept cannot be checked: ${read.problem}.`]
+  const { chain, sequence, hash, issuedAt } = read.checkpoint
+  const found = await store.journalHash(chain, sequence)
+  if (found === hash) return []
+  const at = new Date(issuedAt * 1000).toISOString()
+  return [
+    found === null
+      ? `The ledger does not hold entry ${sequence} of the chain ${chain}, which was signed at ${at}: its end was cut off, or it was replaced.`
+      : `Entry ${sequence} of the chain ${chain} is not the one that was signed at ${at}.`,
+  ]
+}
+
+function keptElsewhere(args: Arguments): readonly string[] {
+  return args.values('checkpoint').flatMap((value) => (existsSync(value) ? tokensOf(textFile(value)) : [value]))
+}
+
+function newestOf(file: string): readonly string[] {
+  return existsSync(file) ? tokensOf(readFileSync(file, 'utf8')) : []
+}
+
+/** One a line; of log lines the token in them. */
+function tokensOf(text: string): readonly string[] {
+  return text.match(/[\w-]+\.[\w-]+\.[\w-]{86}/g) ?? []
+}
+
+function report({ whole, chains, checkpoints, faults }: LedgerCheck, io: CommandIo): void {
+  for (const { chain, entries, hash } of chains)
+    writeLine(io.stdout, `chain ${chain}: ${entries} entries, head ${hash}`)
+  writeLine(io.stdout, `${checkpoints} checkpoints`)
+  for (const fault of faults) writeLine(io.stderr, fault)
+  if (whole) writeLine(io.stdout, 'The ledger is whole.')
+  else writeLine(io.stderr, 'The ledger is not whole.')
+}

@@ -1,0 +1,84 @@
+/**
+ * Checkpoints of the ledger: its head is signed from time to time and kept in the store, in a file beside the keys, in the log and
+ * as a metric. A ledger that was cut or replaced does not hold what was signed, wherever that was kept.
+ */
+import { dirname, join, resolve } from 'node:path'
+import { mkdirSync } from 'node:fs'
+import type { KeyRing } from '../keys/key-ring.ts'
+import { writePrivateFile } from '../private-file.ts'
+import type { Store } from '../store/store.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { signCheckpoint } from './checkpoint-token.ts'
+
+export interface Checkpoints {
+  /** Signs the head now, unless it is signed already. Never rejects. */
+  write(): Promise<void>
+  /** Signs the head once more and stops. */
+  close(): Promise<void>
+}
+
+export interface CheckpointsDeps {
+  readonly store: Pick<Store, 'ledgerHead' | 'recordCheckpoint'>
+  readonly keys: Pick<KeyRing, 'signer'>
+  readonly file: string
+  /** Milliseconds between two looks at the head. */
+  readonly interval: number
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+/** The newest checkpoint of the ledger that this data directory serves. */
+export function checkpointFile(dataDirectory: string): string {
+  return join(resolve(dataDirectory), 'ledger-checkpoint.jwt')
+}
+
+export function startCheckpoints(deps: CheckpointsDeps): Checkpoints {
+  let signed: string | null = null
+  let running: Promise<void> = Promise.resolve()
+  const write = async (): Promise<void> => {
+    try {
+      signed = await signHead(signed, deps)
+    } catch (error) {
+      deps.metrics.count('preflight_ledger_checkpoints_total', { result: 'failed' })
+      deps.logger.error({ event: 'ledger.checkpoint_failed', err: error }, 'the head of the ledger could not be signed')
+    }
+  }
+  // One at a time: a slow signer must not sign the same head twice.
+  const enqueue = (): Promise<void> => (running = running.then(write))
+  const timer = setInterval(() => void enqueue(), deps.interval)
+  timer.unref()
+  void enqueue()
+  return {
+    write: enqueue,
+    close: () => {
+      clearInterval(timer)
+      return enqueue()
+    },
+  }
+}
+
+/** @returns the hash of the head that is signed now */
+async function signHead(signed: string | null, deps: CheckpointsDeps): Promise<string | null> {
+  const { store, keys, file, metrics, logger, now } = deps
+  const head = await store.ledgerHead()
+  if (head === null) throw new Error('the chain of the ledger is gone')
+  if (head.hash === signed) return signed
+  const at = now()
+  const token = await signCheckpoint({ ...head, issuedAt: Math.floor(at / 1000) }, keys.signer())
+  await store.recordCheckpoint({ ...head, at, token })
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  writePrivateFile(file, `${token}\n`)
+  metrics.count('preflight_ledger_checkpoints_total', { result: 'written' })
+  metrics.set('preflight_ledger_checkpoint_sequence', {}, head.sequence)
+  metrics.set('preflight_ledger_checkpoint_hash', {}, hashPrefix(head.hash))
+  logger.info({ event: 'ledger.checkpoint', ...head, checkpoint: token }, 'the head of the ledger was signed')
+  return head.hash
+}
+
+/** The first 12 hex digits as a number: what a metric can hold exactly. */
+function hashPrefix(hash: string): number {
+  return Number.parseInt(hash.slice('sha256:'.length, 'sha256:'.length + 12), 16)
+}

@@ -1,0 +1,220 @@
+/** The check of a whole ledger: every chain recomputed, every protected row against its entry, every entry against its row. Writes nothing. */
+import { MOST_FAULTS, type CheckpointRow, type LedgerHead, type LedgerReport } from '../ledger.ts'
+import {
+  digestOfCalls,
+  entryHash,
+  genesisOf,
+  headOf,
+  headOfChain,
+  journalAcceptance,
+  PROTECTED,
+  protectedRow,
+  type JournalEntry,
+  type ProtectedTable,
+} from './journal.ts'
+import { integer, text, textsOf, type Row, type Statements } from './statements.ts'
+
+const PAGE = 1000
+
+/** Signed heads that are kept: each is one row, and the newest says the most. */
+const KEPT_CHECKPOINTS = 10_000
+
+export const journalReads = {
+  ledgerHead: (sql: Statements): LedgerHead | null => headOf(sql),
+
+  /** Null when the chain has no such entry. */
+  journalHash: (sql: Statements, args: { readonly chain: string; readonly sequence: number }): string | null => {
+    const row = sql.get('SELECT hash FROM ledger_journal WHERE chain = ? AND sequence = ?', args.chain, args.sequence)
+    return row === undefined ? null : text(row, 'hash')
+  },
+
+  /** In one read transaction, so that a gateway that writes meanwhile is no fault. Long: for the command line. */
+  inspectLedger: (sql: Statements): LedgerReport => {
+    sql.run('BEGIN')
+    try {
+      return new Inspection(sql).report()
+    } finally {
+      sql.run('COMMIT')
+    }
+  },
+} as const
+
+export const journalWrites = {
+  recordCheckpoint: (sql: Statements, row: CheckpointRow): null => {
+    sql.run(
+      'INSERT OR IGNORE INTO ledger_checkpoints (chain, sequence, hash, at, token) VALUES (?, ?, ?, ?, ?)',
+      row.chain,
+      row.sequence,
+      row.hash,
+      row.at,
+      row.token,
+    )
+    sql.run(
+      `DELETE FROM ledger_checkpoints WHERE chain = ? AND sequence <
+         (SELECT sequence FROM ledger_checkpoints WHERE chain = ? ORDER BY sequence DESC LIMIT 1 OFFSET ?)`,
+      row.chain,
+      row.chain,
+      KEPT_CHECKPOINTS,
+    )
+    return null
+  },
+
+  acceptLedger: (sql: Statements, args: { readonly by: string; readonly reason: string }): null => {
+    journalAcceptance(sql, args.by, args.reason)
+    return null
+  },
+} as const
+
+/** Entries per table, as far as they were walked. */
+interface Walked {
+  readonly table: ProtectedTable
+  entries: number
+  /** Of rows that may change: key → newest digest. */
+  readonly newest: Map<string, string>
+}
+
+class Inspection {
+  readonly #sql: Statements
+  readonly #faults: string[] = []
+  readonly #walked = new Map<string, Walked>(
+    PROTECTED.map((table) => [table.kind, { table, entries: 0, newest: new Map<string, string>() }]),
+  )
+  #calls = 0
+
+  constructor(sql: Statements) {
+    this.#sql = sql
+  }
+
+  report(): LedgerReport {
+    const chains = this.#sql.all('SELECT chain FROM ledger_chains ORDER BY opened_at, chain')
+    if (chains.length === 0) this.#fault('The ledger has no chain: it was removed.')
+    const heads = chains.map((row) => this.#walk(text(row, 'chain')))
+    const stray = this.#sql.get(
+      'SELECT chain FROM ledger_journal WHERE chain NOT IN (SELECT chain FROM ledger_chains) LIMIT 1',
+    )
+    if (stray !== undefined) this.#fault(`The chain ${text(stray, 'chain')} has entries and is not registered.`)
+    for (const walked of this.#walked.values()) this.#compare(walked)
+    this.#compareCalls()
+    this.#compareHeads()
+    const checkpoints = this.#checkpoints()
+    return { heads, faults: this.#faults, checkpoints }
+  }
+
+  #fault(message: string): void {
+    if (this.#faults.length < MOST_FAULTS) this.#faults.push(message)
+  }
+
+  #walk(chain: string): LedgerHead {
+    let hash = genesisOf(chain)
+    let sequence = 0
+    for (;;) {
+      const rows = this.#sql.all(
+        'SELECT * FROM ledger_journal WHERE chain = ? AND sequence > ? ORDER BY sequence LIMIT ?',
+        chain,
+        sequence,
+        PAGE,
+      )
+      for (const row of rows) {
+        const entry = entryOf(row)
+        const isWhole = entry.sequence === sequence + 1 && text(row, 'hash') === entryHash(hash, entry)
+        if (!isWhole) {
+          this.#fault(`The chain ${chain} is broken at entry ${sequence + 1}: it was changed, removed or moved.`)
+          return headOfChain(this.#sql, chain)
+        }
+        this.#take(entry)
+        hash = text(row, 'hash')
+        sequence = entry.sequence
+      }
+      if (rows.length < PAGE) return { chain, sequence, hash }
+    }
+  }
+
+  #take({ kind, key, digest }: JournalEntry): void {
+    const names = textsOf(JSON.parse(key))
+    if (kind === 'calls') return this.#takeCalls(Number(names[0]), Number(names[1]), digest)
+    const walked = this.#walked.get(kind)
+    if (walked === undefined) return
+    walked.entries += 1
+    if (!walked.table.isFinal) walked.newest.set(key, digest)
+    else this.#compareRow(walked.table, names, digest)
+  }
+
+  #takeCalls(from: number, to: number, digest: string): void {
+    this.#calls += to - from + 1
+    if (digestOfCalls(this.#sql, from, to) !== digest)
+      this.#fault(`Of the call records ${from} to ${to} at least one was changed, removed or added.`)
+  }
+
+  #compareRow(table: ProtectedTable, key: readonly string[], digest: string): void {
+    const row = protectedRow(this.#sql, table, key)
+    if (row === undefined) this.#fault(`The ${wordsOf(table)} ${key.join(' ')} is missing: it was removed.`)
+    else if (row.digest !== digest) this.#fault(`The ${wordsOf(table)} ${key.join(' ')} was changed.`)
+  }
+
+  /** Every entry has its row, and every row its entry. */
+  #compare({ table, entries, newest }: Walked): void {
+    for (const [key, digest] of newest) this.#compareRow(table, textsOf(JSON.parse(key)), digest)
+    const rows = integer(this.#sql.get(`SELECT count(*) AS n FROM ${table.table}`) ?? {}, 'n')
+    const known = table.isFinal ? entries : newest.size
+    if (rows > known)
+      this.#fault(`${rows - known} rows of ${table.table} have no entry: they were added by other hands.`)
+    else if (rows < known) this.#fault(`${known - rows} rows of ${table.table} are missing: they were removed.`)
+  }
+
+  #compareCalls(): void {
+    const rows = integer(this.#sql.get('SELECT count(*) AS n FROM interceptions') ?? {}, 'n')
+    if (rows === this.#calls) return
+    const difference =
+      rows < this.#calls ? 'missing: they were removed' : 'without an entry: they were added by other hands'
+    this.#fault(`${Math.abs(rows - this.#calls)} call records are ${difference}.`)
+  }
+
+  /** Which decision stands for its scope follows from the decisions; a pointer elsewhere would leave an old receipt in force. */
+  #compareHeads(): void {
+    const rows = this.#sql.all(
+      `SELECT d.decision_id FROM
+         (SELECT max(sequence) AS newest FROM decisions GROUP BY tenant, supersession_key) m
+         JOIN decisions d ON d.sequence = m.newest
+         LEFT JOIN supersession_heads h ON h.tenant = d.tenant AND h.supersession_key = d.supersession_key
+       WHERE h.decision_id IS NOT d.decision_id LIMIT ?`,
+      MOST_FAULTS,
+    )
+    for (const row of rows)
+      this.#fault(`The decision ${text(row, 'decision_id')} is the newest of its scope and is not recorded as such.`)
+  }
+
+  #checkpoints(): readonly CheckpointRow[] {
+    const rows = this.#sql.all('SELECT * FROM ledger_checkpoints ORDER BY chain, sequence').map(checkpointOf)
+    for (const { chain, sequence, hash } of rows) {
+      const found = journalReads.journalHash(this.#sql, { chain, sequence })
+      if (found === null)
+        this.#fault(`The checkpoint at entry ${sequence} is past the end of the chain ${chain}: the end was cut off.`)
+      else if (found !== hash) this.#fault(`Entry ${sequence} of the chain ${chain} is not the one that was signed.`)
+    }
+    return rows
+  }
+}
+
+function wordsOf({ kind }: ProtectedTable): string {
+  return kind.replaceAll('_', ' ')
+}
+
+function entryOf(row: Row): JournalEntry {
+  return {
+    chain: text(row, 'chain'),
+    sequence: integer(row, 'sequence'),
+    kind: text(row, 'kind'),
+    key: text(row, 'key'),
+    digest: text(row, 'digest'),
+  }
+}
+
+function checkpointOf(row: Row): CheckpointRow {
+  return {
+    chain: text(row, 'chain'),
+    sequence: integer(row, 'sequence'),
+    hash: text(row, 'hash'),
+    at: integer(row, 'at'),
+    token: text(row, 'token'),
+  }
+}

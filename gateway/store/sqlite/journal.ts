@@ -1,0 +1,228 @@
+/**
+ * The journal: one hash chain over everything that changes what a receipt is worth. Each write of a protected row adds an entry
+ * with the digest of that row in the same transaction, so a row that is changed, removed or added by other hands shows, wherever
+ * in the table it stands. Calls are many: one entry covers all rows that were written together.
+ */
+import { randomUUID } from 'node:crypto'
+import type { SQLInputValue } from 'node:sqlite'
+import { sha256Hex } from '../../hash.ts'
+import type { LedgerHead } from '../ledger.ts'
+import { integer, text, type Row, type Statements } from './statements.ts'
+
+export type JournalKind =
+  | 'opened'
+  | 'accepted'
+  | 'calls'
+  | 'decision'
+  | 'receipt_event'
+  | 'approval'
+  | 'baseline'
+  | 'api_key'
+  | 'break_glass'
+  | 'binding'
+
+/** A table under the chain. Names are literals of this program. */
+export interface ProtectedTable {
+  readonly kind: JournalKind
+  readonly table: string
+  /** Columns that name a row, all of them texts. */
+  readonly key: readonly string[]
+  /** What the digest covers: columns and expressions. */
+  readonly covered: readonly string[]
+  /** Rows are written once. */
+  readonly isFinal: boolean
+}
+
+export const PROTECTED: readonly ProtectedTable[] = [
+  // The hash of a decision covers its columns (chain.ts).
+  { kind: 'decision', table: 'decisions', key: ['decision_id'], covered: ['sequence', 'hash'], isFinal: true },
+  {
+    kind: 'receipt_event',
+    table: 'receipt_events',
+    key: ['decision_id', 'state'],
+    covered: ['at', 'by', 'reason'],
+    isFinal: true,
+  },
+  {
+    kind: 'approval',
+    table: 'approvals',
+    key: ['approval_id'],
+    covered: [
+      'key',
+      'tenant',
+      'decision_id',
+      'route',
+      'operation',
+      'environment',
+      'repository',
+      'branch',
+      'pull_request',
+      'target_id',
+      'input_fingerprint',
+      'policy_hash',
+      'summary',
+      'risk_score',
+      'reasons',
+      'opened_at',
+      'expires_at',
+      'approvers',
+      'settled_state',
+      'settled_by',
+      'settled_groups',
+      'settled_comment',
+      'settled_at',
+      'valid_until',
+      'ended_at',
+      `(SELECT group_concat(audience) FROM
+         (SELECT audience FROM approval_requesters r WHERE r.approval_id = approvals.approval_id ORDER BY audience))`,
+    ],
+    isFinal: false,
+  },
+  {
+    kind: 'baseline',
+    table: 'baselines',
+    key: ['route', 'artifact_id'],
+    covered: ['type', 'content', 'digest', 'source', 'set_by', 'set_at'],
+    isFinal: false,
+  },
+  {
+    kind: 'api_key',
+    table: 'api_keys',
+    key: ['hash'],
+    covered: ['audience', 'tenant', 'name', 'role', 'plan', 'groups_of_key', 'created_at', 'revoked_at'],
+    isFinal: false,
+  },
+  {
+    // The count of calls is left out: each of those calls is a record of its own.
+    kind: 'break_glass',
+    table: 'break_glass',
+    key: ['id'],
+    covered: ['route', 'reason', 'opened_by', 'opened_at', 'expires_at', 'closed_by', 'closed_at', 'ended_at'],
+    isFinal: false,
+  },
+  {
+    kind: 'binding',
+    table: 'bindings',
+    key: ['tenant', 'platform', 'repository'],
+    covered: ['proven_at', 'proven_by'],
+    isFinal: false,
+  },
+]
+
+const BY_KIND: ReadonlyMap<JournalKind, ProtectedTable> = new Map(PROTECTED.map((table) => [table.kind, table]))
+
+/** Rows of one entry when calls of an older ledger are taken over. */
+const ADOPTED_CALLS = 10_000
+
+/** Adds the entry of a row that was just written. Runs inside the transaction of that write. */
+export function journal(sql: Statements, kind: JournalKind, ...key: readonly string[]): void {
+  const table = BY_KIND.get(kind)
+  if (table === undefined) throw new TypeError(`the journal knows no table of the kind ${kind}`)
+  const row = protectedRow(sql, table, key)
+  if (row === undefined) throw new TypeError(`the journal finds no ${kind} ${key.join(' ')}`)
+  append(sql, kind, row.key, row.digest)
+}
+
+/** Adds one entry for the calls from one sequence to another, both included. */
+export function journalCalls(sql: Statements, from: number, to: number): void {
+  append(sql, 'calls', [String(from), String(to)], digestOfCalls(sql, from, to))
+}
+
+/** Somebody accepted this ledger in place of another one. */
+export function journalAcceptance(sql: Statements, by: string, reason: string): void {
+  append(sql, 'accepted', [by], sha256Hex(reason))
+}
+
+/** Opens the chain of a ledger that has none, and takes over the rows that are there: those of a version without a journal. */
+export function openChain(sql: Statements, now: number): void {
+  const chain = `chn_${randomUUID().replaceAll('-', '')}`
+  sql.run('INSERT INTO ledger_chains (chain, opened_at) VALUES (?, ?)', chain, now)
+  append(sql, 'opened', [chain], sha256Hex(String(now)))
+  for (const table of PROTECTED)
+    for (const key of sql.all(`SELECT ${table.key.join(', ')} FROM ${table.table} ORDER BY ${table.key.join(', ')}`))
+      journal(sql, table.kind, ...table.key.map((column) => text(key, column)))
+  const newest = newestCall(sql)
+  for (let from = 1; from <= newest; from += ADOPTED_CALLS)
+    journalCalls(sql, from, Math.min(newest, from + ADOPTED_CALLS - 1))
+}
+
+/** Sequence of the newest call record; 0: there is none. */
+export function newestCall(sql: Statements): number {
+  const row = sql.get('SELECT coalesce(max(sequence), 0) AS newest FROM interceptions')
+  return row === undefined ? 0 : integer(row, 'newest')
+}
+
+/** Null: the chain is gone. */
+export function headOf(sql: Statements): LedgerHead | null {
+  const row = sql.get('SELECT chain FROM ledger_chains ORDER BY opened_at, chain LIMIT 1')
+  return row === undefined ? null : headOfChain(sql, text(row, 'chain'))
+}
+
+export function headOfChain(sql: Statements, chain: string): LedgerHead {
+  const row = sql.get('SELECT sequence, hash FROM ledger_journal WHERE chain = ? ORDER BY sequence DESC LIMIT 1', chain)
+  return row === undefined
+    ? { chain, sequence: 0, hash: genesisOf(chain) }
+    : { chain, sequence: integer(row, 'sequence'), hash: text(row, 'hash') }
+}
+
+/** What the first entry of a chain points back to: no two chains have the same entry. */
+export function genesisOf(chain: string): string {
+  return `sha256:${sha256Hex(`preflight ledger chain\n${chain}`)}`
+}
+
+export interface JournalEntry {
+  readonly chain: string
+  readonly sequence: number
+  readonly kind: string
+  /** JSON list of texts. */
+  readonly key: string
+  readonly digest: string
+}
+
+/** An array of strings and integers has one JSON form only, so anyone can recompute it. */
+export function entryHash(previousHash: string, { chain, sequence, kind, key, digest }: JournalEntry): string {
+  return `sha256:${sha256Hex(JSON.stringify([previousHash, chain, sequence, kind, key, digest]))}`
+}
+
+interface ProtectedRow {
+  /** As the row spells it: some keys are found in any letters. */
+  readonly key: readonly string[]
+  readonly digest: string
+}
+
+export function protectedRow(sql: Statements, table: ProtectedTable, key: readonly string[]): ProtectedRow | undefined {
+  const condition = table.key.map((column) => `${column} = ?`).join(' AND ')
+  const row = sql.get(
+    `SELECT ${[...table.key, ...table.covered].join(', ')} FROM ${table.table} WHERE ${condition}`,
+    ...key,
+  )
+  return row === undefined ? undefined : { key: table.key.map((column) => text(row, column)), digest: digestOfRow(row) }
+}
+
+function digestOfRow(row: Row): string {
+  return sha256Hex(JSON.stringify(Object.values(row)))
+}
+
+/** Of all calls between two sequences; rows that are not there are not in it. */
+export function digestOfCalls(sql: Statements, from: number, to: number): string {
+  const rows = sql.all(
+    `SELECT sequence, correlation_id, tenant, decision_id, route, protocol, action, execution_action, enforced, effect,
+       break_glass_id, violations, at
+     FROM interceptions WHERE sequence BETWEEN ? AND ? ORDER BY sequence`,
+    from,
+    to,
+  )
+  return sha256Hex(JSON.stringify(rows.map((row) => Object.values(row))))
+}
+
+function append(sql: Statements, kind: JournalKind, key: readonly string[], digest: string): void {
+  const head = headOf(sql)
+  if (head === null) throw new TypeError('the chain of the ledger is gone: run `preflight ledger verify`')
+  const entry = { chain: head.chain, sequence: head.sequence + 1, kind, key: JSON.stringify(key), digest }
+  const values: readonly SQLInputValue[] = [entry.chain, entry.sequence, kind, entry.key, digest]
+  sql.run(
+    'INSERT INTO ledger_journal (chain, sequence, kind, key, digest, hash) VALUES (?, ?, ?, ?, ?, ?)',
+    ...values,
+    entryHash(head.hash, entry),
+  )
+}
