@@ -48,6 +48,10 @@ export const ERRORS = {
     status: 403,
     message: 'The call needs a receipt for exactly this operation, and came without a valid one.',
   },
+  MONITORING_UNWIRED: {
+    status: 503,
+    message: 'The call may only go on under monitoring, and no telemetry sink takes events now.',
+  },
   PREFLIGHT_UNDECIDED: { status: 503, message: 'The call could not be judged, so it was not forwarded.' },
 } as const satisfies Readonly<Record<string, { readonly status: number; readonly message: string }>>
 

@@ -2,6 +2,7 @@
  * `git push` over HTTP (gitprotocol-http, receive-pack): which branches it would move. A push to a protected branch goes around
  * every merge, so what becomes of it is the route's decision (`scm.push`); other branches are what merge requests are made from.
  */
+import { ERRORS } from '../errors.ts'
 import type { Action, Call, CallHead, JudgedAction, Question, Refusal } from './action.ts'
 import { isProtected, passing } from './scm-action.ts'
 import { quickActionsIn } from './quick-actions.ts'
@@ -94,7 +95,7 @@ function stopped(call: Call, name: string, why: string): Action {
 /** git shows its user a refusal that is plain text, line by line. */
 function plainAnswer(refusal: Refusal) {
   return {
-    status: refusal.code === 'PREFLIGHT_UNDECIDED' ? 503 : 403,
+    status: ERRORS[refusal.code].status >= 500 ? 503 : 403,
     headers: { 'content-type': 'text/plain; charset=utf-8', 'Preflight-Action': 'STOP' },
     body: `${refusalText(refusal)}\n`,
   }

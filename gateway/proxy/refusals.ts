@@ -43,10 +43,11 @@ export function stopped(
 
 export function unmonitored(call: Call, action: JudgedAction, { subject, verdict }: SubjectVerdict): Halt {
   const refusal: Refusal = {
-    code: 'PREFLIGHT_STOP',
+    code: 'MONITORING_UNWIRED',
     message: `MONITORING_UNWIRED: ${subject.name} may only go on under monitoring, and no telemetry sink takes events now.`,
     correlationId: call.correlationId,
-    envelope: verdict.basis === 'decision' ? verdict.envelope : null,
+    // The envelope says "go on" and holds a receipt that would authorize it (wire.md §8).
+    envelope: null,
     subject,
   }
   return { answer: action.refuse(refusal), headers: decisionHeaders(call, 'STOP', verdict.decisionId) }

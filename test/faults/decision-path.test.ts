@@ -106,7 +106,7 @@ test('when the monitoring window cannot be made durable, a call that needs one i
     decide: () => 'WARN',
     storeFaults: { openWindow: () => Promise.reject(new GatewayError('STORE_UNAVAILABLE')) },
   })
-  assert.equal((await fetch(`${road.url}/pets`)).status, 403)
+  assert.equal((await fetch(`${road.url}/pets`)).status, 503)
   assert.equal(upstream.requests.length, 0)
   assert.equal(road.monitoring.openCount(), 0)
 })
@@ -119,8 +119,13 @@ test('when no sink takes telemetry, a call that needs monitoring is stopped with
   await fetch(`${road.url}/pets`)
   const sent = upstream.requests.length
   const stopped = await fetch(`${road.url}/pets`)
-  assert.equal(stopped.status, 403)
-  assert.match(String(at(await stopped.json(), 'message')), /^MONITORING_UNWIRED/)
+  assert.equal(stopped.status, 503)
+  assert.equal(stopped.headers.get('preflight-action'), 'STOP')
+  const body: unknown = await stopped.json()
+  assert.equal(at(body, 'error'), 'MONITORING_UNWIRED')
+  assert.match(String(at(body, 'message')), /^MONITORING_UNWIRED/)
+  assert.equal(at(body, 'decision_result') ?? null, null)
+  assert.doesNotMatch(JSON.stringify(body), /CONTINUE|dec_1\.signature/)
   assert.equal(upstream.requests.length, sent)
   decision = 'ALLOW'
   road.nextGeneration()

@@ -117,12 +117,13 @@ for (const status of [429, 502, 503, 504, 400, 401]) {
   })
 }
 
-test('a receiver that asks to be left alone is', async (t) => {
-  const { requests, sink } = await scene(t, [{ status: 503, headers: { 'retry-after': '600' } }])
+test('a receiver that asks to be left alone is, and is asked again within five seconds all the same', async (t) => {
+  const { requests, sink } = await scene(t, [{ status: 503, headers: { 'retry-after': '600' } }, { status: 200 }])
   await sink.accept([event('SUCCEEDED')], false)
   await until(() => sink.state().detail.includes('503'), 'the refusal is told')
   await new Promise((resolve) => setTimeout(resolve, 500))
   assert.equal(requests.length, 1)
+  await until(() => sink.state().queued === 0, 'it is asked again, and takes the batch')
 })
 
 test('a batch that is too large is sent in smaller ones', async (t) => {

@@ -33,9 +33,11 @@ export interface Delivery {
 }
 
 const FIRST_BACKOFF_MS = 200
-const LONGEST_BACKOFF_MS = 30_000
-/** A receiver that asks for more than this is asked again all the same. */
-const LONGEST_WAIT_MS = 600_000
+/**
+ * Calls may wait for the receiver (MONITORING_UNWIRED), so one that is back is found within five seconds, whatever it asked for
+ * before: one batch at a time every few seconds hammers nobody.
+ */
+const LONGEST_BACKOFF_MS = 4000
 
 export function startDelivery(deps: DeliveryDeps): Delivery {
   const pump = new Pump(deps)
@@ -93,7 +95,7 @@ class Pump implements Delivery {
     if (this.#failures === 0) return spool.length >= this.#limit ? 0 : config.interval * 1000
     const isWorthATry = this.#failures <= config.retries
     const pause = isWorthATry ? FIRST_BACKOFF_MS * 2 ** (this.#failures - 1) : LONGEST_BACKOFF_MS
-    return Math.max(Math.min(pause, LONGEST_BACKOFF_MS), Math.min(this.#wait ?? 0, LONGEST_WAIT_MS))
+    return Math.min(Math.max(pause, this.#wait ?? 0), LONGEST_BACKOFF_MS)
   }
 
   async #send(): Promise<void> {

@@ -39,12 +39,15 @@ export interface Receiver {
 
 const compress = promisify(gzip)
 const PAYLOAD_TOO_LARGE = 413
+/** A receiver that is back must not be kept waiting by a connection that was begun while it was away. */
+const LONGEST_CONNECT_MS = 1000
 /** An answer says little; one longer than this is not read to its end. */
 const LONGEST_ANSWER = 64 * 1024
 
 /** @param timeout milliseconds for one delivery */
 export function createReceiver(protocol: Protocol, timeout: number): Receiver {
-  const agent = openAgent({ connections: 1, headersTimeout: timeout, bodyTimeout: timeout })
+  const connect = { timeout: Math.min(timeout, LONGEST_CONNECT_MS) }
+  const agent = openAgent({ connections: 1, headersTimeout: timeout, bodyTimeout: timeout, connect })
   return {
     async deliver(batch, signal) {
       try {
