@@ -5,7 +5,7 @@ import { isJsonObject } from '../intercept/strict-json.ts'
 import type { StoredDecision } from '../store/store.ts'
 import type { ApiDeps } from './deps.ts'
 import { controlFor } from './preflight-answer.ts'
-import { json, type Answer, type Exchange } from './route.ts'
+import { callerOf, json, type Answer, type Exchange } from './route.ts'
 
 const REPLAYED_FOR_MS = 24 * 3600 * 1000
 
@@ -34,13 +34,18 @@ export async function replayed(
   exchange: Exchange,
   deps: ApiDeps,
 ): Promise<Answer | null> {
-  const row = await deps.store.decisionByIdempotencyKey(tenant, idempotency.key, deps.now() - REPLAYED_FOR_MS)
+  const since = deps.now() - REPLAYED_FOR_MS
+  const { audience } = callerOf(exchange)
+  const own = await deps.store.decisionByIdempotencyKey(tenant, idempotency.key, since, audience)
+  const row = own ?? (await deps.store.decisionByIdempotencyKey(tenant, idempotency.key, since))
   if (row === null) return null
   if (row.idempotency?.bodyDigest !== idempotency.bodyDigest) {
     throw new GatewayError('IDEMPOTENCY_CONFLICT', undefined, {
       details: [{ pointer: '/idempotency_key', message: 'was used with another body in the last 24 hours' }],
     })
   }
+  // The stored answer holds the token of somebody else: whoever asks under another key gets a decision of their own.
+  if (own === null) return null
   return json(currentAnswer(row, exchange, deps), 200, { 'Idempotency-Replayed': 'true' })
 }
 

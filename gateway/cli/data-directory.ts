@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { keyFile } from '../keys/key-file.ts'
-import { requireKnownLedger } from '../ledger/continuity.ts'
+import { requireKnownLedger } from '../store/continuity.ts'
 import { openKeyRing, type KeyRing } from '../keys/key-ring.ts'
 import { ledgerFile, openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'

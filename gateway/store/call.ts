@@ -48,6 +48,8 @@ export interface StoredCall extends Omit<InterceptionRow, 'effect'> {
 
 export interface CallFilter {
   readonly tenant: string
+  /** Only calls under decisions of this audience. */
+  readonly audience?: string
   readonly route?: string
   readonly effect?: Effect
   readonly correlationId?: string

@@ -85,6 +85,8 @@ export interface BreakGlassFilter {
 
 export interface LedgerFilter {
   readonly tenant: string
+  /** Only decisions that were issued to this audience. */
+  readonly audience?: string
   readonly repository?: string
   readonly decision?: Decision
   readonly operation?: string
@@ -184,6 +186,8 @@ export interface ApprovalRow extends Omit<ApprovalOpening, 'requester'> {
 
 export interface ApprovalFilter {
   readonly tenant: string
+  /** Only those that this audience asked for. */
+  readonly requester?: string
   readonly state?: ApprovalState
   readonly limit: number
   /** Only those opened before this one. */
@@ -278,10 +282,16 @@ export interface Store {
   recordDecision(row: DecisionRow): Promise<void>
   /** Many calls share a commit. `durable` resolves after it, `batched` is done at once (the rows follow within `ledger.flush_ms`). */
   recordInterception(row: InterceptionRow): Promise<void> | void
-  decisionById(tenant: string, decisionId: string): Promise<StoredDecision | null>
+  /** @param audience issued to it only; null or absent: to anybody of the tenant */
+  decisionById(tenant: string, decisionId: string, audience?: string | null): Promise<StoredDecision | null>
   /** The newest with this fingerprint. */
-  decisionByFingerprint(tenant: string, fingerprint: string): Promise<StoredDecision | null>
-  decisionByIdempotencyKey(tenant: string, key: string, since: number): Promise<StoredDecision | null>
+  decisionByFingerprint(tenant: string, fingerprint: string, audience?: string | null): Promise<StoredDecision | null>
+  decisionByIdempotencyKey(
+    tenant: string,
+    key: string,
+    since: number,
+    audience?: string | null,
+  ): Promise<StoredDecision | null>
   /** Newest first. */
   history(filter: HistoryFilter): Promise<readonly HistoryRow[]>
   /** Keeps what a decision was made from; answers the digests of the texts that are not kept (any more). */

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, suite, test } from 'node:test'
 import { apiKeyRow, mintApiKey } from '../../gateway/keys/api-keys.ts'
 import { openKeyRing } from '../../gateway/keys/key-ring.ts'
-import { checkpointFile, startCheckpoints } from '../../gateway/ledger/checkpoints.ts'
+import { checkpointFile, startCheckpoints } from '../../gateway/store/checkpoints.ts'
 import { startGateway } from '../../gateway/main.ts'
 import { MIGRATIONS } from '../../gateway/store/sqlite/migrations.ts'
 import { openSqliteStore } from '../../gateway/store/sqlite/store.ts'
@@ -141,6 +141,32 @@ function tamper(data: string, statements: string): void {
   intruder.close()
 }
 
+const DECISION_COLUMNS =
+  'sequence, decision_id, tenant, route, decision, execution_action, operation, environment, repository, fingerprint, ' +
+  'input_fingerprint, evaluated_at, expires_at, supersession_key, envelope, response, idempotency_key, body_digest, ' +
+  'previous_hash, hash'
+
+/** Table → a copy of one of its rows under another key. */
+const COPIES: Readonly<Record<string, string>> = {
+  decisions: copyOf('decisions', "decision_id = 'zz', sequence = 900"),
+  receipt_events: copyOf('receipt_events', "decision_id = 'dec_d'"),
+  interceptions: copyOf('interceptions', 'sequence = 900'),
+  approvals: copyOf('approvals', "approval_id = 'zz', sequence = 900"),
+  approval_requesters: copyOf('approval_requesters', "audience = 'zz'"),
+  baselines: copyOf('baselines', "route = 'zz'"),
+  api_keys: copyOf('api_keys', "hash = 'zz'"),
+  break_glass: copyOf('break_glass', "id = 'zz'"),
+  bindings: copyOf('bindings', "tenant = 'zz'"),
+}
+
+/** Columns that are computed cannot be written. */
+function copyOf(table: string, change: string): string {
+  const drop = table === 'decisions' ? 'ALTER TABLE extra DROP COLUMN audience;' : ''
+  const columns = table === 'decisions' ? `(${DECISION_COLUMNS})` : ''
+  return `CREATE TEMP TABLE extra AS SELECT * FROM ${table} LIMIT 1; ${drop}
+    UPDATE extra SET ${change}; INSERT INTO ${table} ${columns} SELECT * FROM extra`
+}
+
 suite('preflight ledger verify', () => {
   test('a ledger that nobody touched is whole, also while a gateway writes to it', async () => {
     const data = await written()
@@ -168,10 +194,7 @@ suite('preflight ledger verify', () => {
       'the last row removed': `DELETE FROM ${table} WHERE ${key} = (${lastRow})`,
       'all rows removed': `DELETE FROM ${table}`,
       ...(table !== 'supersession_heads' && {
-        'a row added': `CREATE TEMP TABLE extra AS SELECT * FROM ${table} LIMIT 1;
-           UPDATE extra SET ${key} = ${table === 'interceptions' ? '900' : "CASE '" + table + "' WHEN 'receipt_events' THEN 'superseded' ELSE 'zz' END"};
-           ${table === 'decisions' ? 'UPDATE extra SET sequence = 900;' : table === 'receipt_events' ? "UPDATE extra SET decision_id = 'dec_d';" : table === 'approvals' ? 'UPDATE extra SET sequence = 900;' : ''}
-           INSERT INTO ${table} SELECT * FROM extra`,
+        'a row added': COPIES[table] ?? '',
       }),
     }
     for (const [what, statements] of Object.entries(attacks))
@@ -242,6 +265,7 @@ test('a ledger of a version without a chain is taken over with all that is in it
   const old = new DatabaseSync(file)
   const version = MIGRATIONS.findIndex((text) => text.includes('ledger_chains'))
   old.exec(`DROP TABLE ledger_chains; DROP TABLE ledger_journal; DROP TABLE ledger_checkpoints; DROP TABLE signups;
+    DROP INDEX decisions_by_audience; ALTER TABLE decisions DROP COLUMN audience;
     PRAGMA user_version = ${version}`)
   old.close()
   rmSync(checkpointFile(data))

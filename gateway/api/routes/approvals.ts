@@ -4,9 +4,10 @@ import { Type } from '../../../engine/base.ts'
 import { settle } from '../../approvals/settle.ts'
 import { approvalView } from '../../approvals/view.ts'
 import { GatewayError } from '../../errors.ts'
-import type { ApprovalSettlement } from '../../store/store.ts'
+import type { ApiKey, ApprovalRow, ApprovalSettlement } from '../../store/store.ts'
 import type { ApiDeps } from '../deps.ts'
 import { callerOf, defineRoute, json, type Answer, type Exchange } from '../route.ts'
+import { ownAudience } from '../visibility.ts'
 import { CorrelationId, ID_PATTERN, nullable } from '../schemas/shapes.ts'
 
 const LONGEST_PAGE = 200
@@ -76,15 +77,18 @@ export const listApprovals = defineRoute({
   async handle(exchange, deps) {
     const { state, limit = 50, cursor } = exchange.query
     const now = deps.now()
+    const caller = callerOf(exchange)
+    const requester = ownAudience(caller)
     const rows = await deps.store.approvals({
-      tenant: callerOf(exchange).tenant,
+      tenant: caller.tenant,
+      ...(requester !== null && { requester }),
       limit,
       now,
       ...(state !== undefined && { state }),
       ...(cursor !== undefined && { before: cursor }),
     })
     return json({
-      approvals: rows.map((row) => approvalView(row, now)),
+      approvals: rows.map((row) => approvalView(seenBy(caller, row), now)),
       next_cursor: rows.length === limit ? (rows.at(-1)?.approvalId ?? null) : null,
       correlation_id: exchange.correlationId,
     })
@@ -102,11 +106,19 @@ export const getApproval = defineRoute({
   answers: one,
   errors: ['NOT_FOUND'],
   async handle(exchange, deps) {
-    const row = await deps.store.approval(callerOf(exchange).tenant, exchange.params['id'] ?? '')
-    if (row === null) throw new GatewayError('NOT_FOUND')
-    return json({ approval: approvalView(row, deps.now()), correlation_id: exchange.correlationId })
+    const caller = callerOf(exchange)
+    const row = await deps.store.approval(caller.tenant, exchange.params['id'] ?? '')
+    const own = ownAudience(caller)
+    if (row === null || (own !== null && !row.requesters.includes(own))) throw new GatewayError('NOT_FOUND')
+    return json({ approval: approvalView(seenBy(caller, row), deps.now()), correlation_id: exchange.correlationId })
   },
 })
+
+/** Who else asked is nobody's business but the approvers'. */
+function seenBy(caller: ApiKey, row: ApprovalRow): ApprovalRow {
+  const own = ownAudience(caller)
+  return own === null ? row : { ...row, requesters: row.requesters.filter((audience) => audience === own) }
+}
 
 const Comment = Type.Optional(Type.String({ maxLength: 1000, description: 'Why; kept with the request.' }))
 const Denial = Type.Object({ comment: Comment }, { title: 'ApprovalDenial' })

@@ -4,6 +4,7 @@ import { checkProducerForm, prepareAttestation } from '../../../engine/index.ts'
 import { GatewayError } from '../../errors.ts'
 import { signatureOf } from '../../keys/receipt-signer.ts'
 import { callerOf, defineRoute, json } from '../route.ts'
+import { envelopeFor, ownAudience } from '../visibility.ts'
 
 const Attestation = Type.Object(
   {
@@ -32,7 +33,8 @@ export const getAttestation = defineRoute({
   },
   errors: ['NOT_FOUND', 'SIGNER_UNAVAILABLE'],
   async handle(exchange, { store, keys }) {
-    const row = await store.decisionById(callerOf(exchange).tenant, exchange.params['decision_id'] ?? '')
+    const caller = callerOf(exchange)
+    const row = await store.decisionById(caller.tenant, exchange.params['decision_id'] ?? '', ownAudience(caller))
     if (row === null) throw new GatewayError('NOT_FOUND')
     const checked = checkProducerForm(JSON.parse(row.envelope))
     if (!checked.ok) {
@@ -40,7 +42,7 @@ export const getAttestation = defineRoute({
       throw new GatewayError('INTERNAL', undefined, { cause })
     }
     const signer = keys.signer()
-    const prepared = prepareAttestation(checked.value, signer.keyId)
+    const prepared = prepareAttestation(envelopeFor(checked.value, caller), signer.keyId)
     return json(prepared.finish(await signatureOf(signer, prepared.signingInput)))
   },
 })

@@ -9,7 +9,8 @@ import type { Flow } from '../../flow/flow.ts'
 import { LOCAL_TENANT } from '../../keys/api-keys.ts'
 import type { BaselineRow, CandidateRow } from '../../store/store.ts'
 import type { ApiDeps } from '../deps.ts'
-import { callerOf, defineRoute, json } from '../route.ts'
+import { callerOf, defineRoute, json, type Exchange } from '../route.ts'
+import { seesRoute } from '../visibility.ts'
 import { CorrelationId, DIGEST_PATTERN, nullable } from '../schemas/shapes.ts'
 
 const count = () => Type.Integer({ minimum: 0 })
@@ -62,8 +63,9 @@ export const listBaselines = defineRoute({
       },
     },
   },
-  async handle({ correlationId }, deps) {
-    const views = await deps.baselines.list()
+  async handle(exchange, deps) {
+    const { correlationId } = exchange
+    const views = (await deps.baselines.list()).filter(({ baseline }) => isSeen(baseline.route, exchange))
     const baselines = await Promise.all(views.map((view) => viewOf(view, deps)))
     return json({ baselines, correlation_id: correlationId })
   },
@@ -97,8 +99,10 @@ export const getBaseline = defineRoute({
     },
   },
   errors: ['NOT_FOUND'],
-  async handle({ params, correlationId }, deps) {
-    const view = await deps.baselines.view(params['route'] ?? '')
+  async handle(exchange, deps) {
+    const { params, correlationId } = exchange
+    const name = params['route'] ?? ''
+    const view = isSeen(name, exchange) ? await deps.baselines.view(name) : null
     if (view === null) throw new GatewayError('NOT_FOUND', 'This route has no baseline yet.')
     const { baseline, candidate } = await viewOf(view, deps)
     return json({
@@ -171,6 +175,11 @@ function assertServed(baseline: string, tenant: string, { routes }: Pick<Config,
   const route = routes.find(({ name }) => name === ownerOf(baseline))
   if (route === undefined || tenant === LOCAL_TENANT || route.tenants.includes(tenant)) return
   throw new GatewayError('FORBIDDEN', `The route "${route.name}" does not serve the tenant of this key.`)
+}
+
+/** Routes of other tenants are not there. */
+function isSeen(route: string, exchange: Exchange): boolean {
+  return seesRoute(route, callerOf(exchange), exchange.settings.config.routes)
 }
 
 async function viewOf({ baseline, candidate }: BaselineView, { flow }: Pick<ApiDeps, 'flow'>) {

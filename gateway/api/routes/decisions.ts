@@ -7,6 +7,7 @@ import type { StoredDecision } from '../../store/store.ts'
 import type { ApiDeps } from '../deps.ts'
 import { controlFor } from '../preflight-answer.ts'
 import { callerOf, defineRoute, json, type Answer, type Exchange } from '../route.ts'
+import { envelopeFor, ownAudience } from '../visibility.ts'
 import { ControlEnvelope, DecisionResult } from '../schemas/preflight.ts'
 import { CorrelationId, Decision, DIGEST_PATTERN, ExecutionAction, ID_PATTERN } from '../schemas/shapes.ts'
 
@@ -70,23 +71,27 @@ export const getDecision = defineRoute({
   answers,
   errors: ['NOT_FOUND'],
   async handle(exchange, deps) {
-    const row = await deps.store.decisionById(callerOf(exchange).tenant, exchange.params['decision_id'] ?? '')
+    const caller = callerOf(exchange)
+    const row = await deps.store.decisionById(caller.tenant, exchange.params['decision_id'] ?? '', ownAudience(caller))
     return decisionAnswer(row, exchange, deps)
   },
 })
 
 /** The same for the REST route and for the tool `get_decision_details`. */
 export async function runLookup(exchange: Exchange<Request>, deps: ApiDeps): Promise<Answer> {
-  const { tenant } = callerOf(exchange)
+  const caller = callerOf(exchange)
+  const { tenant } = caller
   const { decision_id: id, fingerprint } = exchange.body
+  const audience = ownAudience(caller)
   const row =
     id === undefined
-      ? await deps.store.decisionByFingerprint(tenant, fingerprint ?? '')
-      : await deps.store.decisionById(tenant, id)
+      ? await deps.store.decisionByFingerprint(tenant, fingerprint ?? '', audience)
+      : await deps.store.decisionById(tenant, id, audience)
   return decisionAnswer(row, exchange, deps)
 }
 
-function decisionAnswer(row: StoredDecision | null, { settings, correlationId }: Exchange, deps: ApiDeps): Answer {
+function decisionAnswer(row: StoredDecision | null, exchange: Exchange, deps: ApiDeps): Answer {
+  const { settings, correlationId } = exchange
   if (row === null) throw new GatewayError('NOT_FOUND')
   const checked = checkProducerForm(JSON.parse(row.envelope))
   if (!checked.ok) {
@@ -96,7 +101,7 @@ function decisionAnswer(row: StoredDecision | null, { settings, correlationId }:
   return json({
     decision: row.decision,
     execution_action: row.executionAction,
-    decision_result: checked.value,
+    decision_result: envelopeFor(checked.value, callerOf(exchange)),
     control_envelope: controlFor(checked.value, row.receiptState, { settings, now: deps.now() }),
     meta: {
       decision_id: row.decisionId,

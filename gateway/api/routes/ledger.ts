@@ -6,10 +6,11 @@ import type { Static } from 'typebox'
 import { DECISIONS, Type } from '../../../engine/base.ts'
 import { isRecord } from '../../config/defaults.ts'
 import { GatewayError } from '../../errors.ts'
-import type { Store, StoredDecision } from '../../store/store.ts'
+import type { ApiKey, Store, StoredDecision } from '../../store/store.ts'
 import { CallRecord, callEntry, Effect } from '../call-view.ts'
 import type { ApiDeps } from '../deps.ts'
 import { callerOf, defineRoute, json, type Answer, type Exchange } from '../route.ts'
+import { ownAudience } from '../visibility.ts'
 import { CorrelationId, Decision, ExecutionAction, ID_PATTERN, nullable } from '../schemas/shapes.ts'
 
 const LONGEST_PAGE = 500
@@ -96,7 +97,7 @@ export const ledger = defineRoute({
 
 async function runLedger(exchange: Exchange<unknown, Query>, deps: ApiDeps): Promise<Answer> {
   const { query, mediaType, correlationId } = exchange
-  const page = pagesOf(query, callerOf(exchange).tenant, deps.store)
+  const page = pagesOf(query, callerOf(exchange), deps.store)
   const before = query.cursor === undefined ? undefined : Number(query.cursor)
   if (mediaType === NDJSON) return { kind: 'lines', mediaType: NDJSON, lines: exportLines(page, before) }
   const { entries, next } = await page(query.limit ?? 50, before)
@@ -127,14 +128,16 @@ const FILTERS = {
   calls: ['effect', 'correlation_id'],
 } as const
 
-function pagesOf(query: Query, tenant: string, store: Pick<Store, 'ledger' | 'calls'>): Pages {
+function pagesOf(query: Query, caller: ApiKey, store: Pick<Store, 'ledger' | 'calls'>): Pages {
+  const audience = ownAudience(caller)
   const { records = 'decisions', from, to } = query
   const foreign = FILTERS[records === 'calls' ? 'decisions' : 'calls'].find((name) => query[name] !== undefined)
   if (foreign !== undefined) throw invalid(foreign, `is no filter of ${records}; see records`)
   if (from !== undefined && to !== undefined && Date.parse(from) >= Date.parse(to))
     throw invalid('from', 'must be before to')
   const common = {
-    tenant,
+    tenant: caller.tenant,
+    ...(audience !== null && { audience }),
     ...stated(query, ['route']),
     ...(from !== undefined && { from: Date.parse(from) }),
     ...(to !== undefined && { to: Date.parse(to) }),

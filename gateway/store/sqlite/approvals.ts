@@ -48,12 +48,21 @@ export const approvalReads = {
   approval: (sql: Statements, args: { readonly tenant: string; readonly approvalId: string }): ApprovalRow | null =>
     rowOrNull(sql.get(`${SELECT} WHERE a.approval_id = ? AND a.tenant = ?`, args.approvalId, args.tenant)),
 
-  approvals: (sql: Statements, { tenant, state, limit, before, now }: ApprovalFilter): readonly ApprovalRow[] => {
+  approvals: (
+    sql: Statements,
+    { tenant, requester, state, limit, before, now }: ApprovalFilter,
+  ): readonly ApprovalRow[] => {
     const conditions = ['a.tenant = ?']
     const values: (string | number)[] = [tenant]
     if (state !== undefined) {
       conditions.push(STATE_CONDITIONS[state])
       values.push(now)
+    }
+    if (requester !== undefined) {
+      conditions.push(
+        'EXISTS (SELECT 1 FROM approval_requesters o WHERE o.approval_id = a.approval_id AND o.audience = ?)',
+      )
+      values.push(requester)
     }
     if (before !== undefined) {
       conditions.push('a.sequence < (SELECT sequence FROM approvals WHERE approval_id = ? AND tenant = ?)')

@@ -67,6 +67,10 @@ const CONDITIONS = [
   ['route', 'route = ?'],
   ['effect', 'effect = ?'],
   ['correlationId', 'correlation_id = ?'],
+  [
+    'audience',
+    'decision_id IN (SELECT d.decision_id FROM decisions d WHERE d.decision_id = interceptions.decision_id AND d.audience = ?)',
+  ],
   ['from', 'at >= ?'],
   ['to', 'at < ?'],
   ['before', 'sequence < ?'],

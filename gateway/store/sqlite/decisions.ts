@@ -21,29 +21,47 @@ const SELECT = `
   SELECT d.*, (SELECT group_concat(e.state) FROM receipt_events e WHERE e.decision_id = d.decision_id) AS states
   FROM decisions d`
 
-export const decisionReads = {
-  decisionById: (sql: Statements, args: { readonly tenant: string; readonly decisionId: string }) =>
-    storedOrNull(sql.get(`${SELECT} WHERE d.decision_id = ? AND d.tenant = ?`, args.decisionId, args.tenant)),
+/** Whose decisions: those of a tenant, or of one audience in it. */
+interface Owner {
+  readonly tenant: string
+  readonly audience: string | null
+}
 
-  decisionByFingerprint: (sql: Statements, args: { readonly tenant: string; readonly fingerprint: string }) =>
+const OWNED = '(? IS NULL OR d.audience = ?)'
+
+export const decisionReads = {
+  decisionById: (sql: Statements, args: Owner & { readonly decisionId: string }) =>
     storedOrNull(
       sql.get(
-        `${SELECT} WHERE d.tenant = ? AND d.fingerprint = ? ORDER BY d.sequence DESC LIMIT 1`,
+        `${SELECT} WHERE d.decision_id = ? AND d.tenant = ? AND ${OWNED}`,
+        args.decisionId,
         args.tenant,
-        args.fingerprint,
+        args.audience,
+        args.audience,
       ),
     ),
 
-  decisionByIdempotencyKey: (
-    sql: Statements,
-    args: { readonly tenant: string; readonly key: string; readonly since: number },
-  ) =>
+  decisionByFingerprint: (sql: Statements, args: Owner & { readonly fingerprint: string }) =>
     storedOrNull(
       sql.get(
-        `${SELECT} WHERE d.tenant = ? AND d.idempotency_key = ? AND d.evaluated_at >= ? ORDER BY d.sequence DESC LIMIT 1`,
+        `${SELECT} WHERE d.tenant = ? AND d.fingerprint = ? AND ${OWNED} ORDER BY d.sequence DESC LIMIT 1`,
+        args.tenant,
+        args.fingerprint,
+        args.audience,
+        args.audience,
+      ),
+    ),
+
+  decisionByIdempotencyKey: (sql: Statements, args: Owner & { readonly key: string; readonly since: number }) =>
+    storedOrNull(
+      sql.get(
+        `${SELECT} WHERE d.tenant = ? AND d.idempotency_key = ? AND d.evaluated_at >= ? AND ${OWNED}
+         ORDER BY d.sequence DESC LIMIT 1`,
         args.tenant,
         args.key,
         args.since,
+        args.audience,
+        args.audience,
       ),
     ),
 
@@ -216,6 +234,7 @@ const CONDITIONS = [
   ['operation', 'd.operation = ?'],
   ['environment', 'd.environment = ?'],
   ['route', 'd.route = ?'],
+  ['audience', 'd.audience = ?'],
   ['from', 'd.evaluated_at >= ?'],
   ['to', 'd.evaluated_at < ?'],
   ['before', 'd.sequence < ?'],

@@ -316,6 +316,11 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE signups (mail TEXT NOT NULL PRIMARY KEY, audience TEXT NOT NULL, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   `,
+  // Whose decision it is, as the envelope says: agents see their own only.
+  `
+  ALTER TABLE decisions ADD COLUMN audience TEXT GENERATED ALWAYS AS (json_extract(envelope, '$.audience')) VIRTUAL;
+  CREATE INDEX decisions_by_audience ON decisions (tenant, audience, sequence);
+  `,
 ]
 
 /** The first version whose ledger has a chain. */

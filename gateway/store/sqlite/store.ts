@@ -33,9 +33,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       await client.call('recordDecision', row)
     },
     recordInterception: (row) => records.add(row),
-    decisionById: (tenant, decisionId) => client.call('decisionById', { tenant, decisionId }),
-    decisionByFingerprint: (tenant, fingerprint) => client.call('decisionByFingerprint', { tenant, fingerprint }),
-    decisionByIdempotencyKey: (tenant, key, since) => client.call('decisionByIdempotencyKey', { tenant, key, since }),
+    decisionById: (tenant, decisionId, audience = null) =>
+      client.call('decisionById', { tenant, decisionId, audience }),
+    decisionByFingerprint: (tenant, fingerprint, audience = null) =>
+      client.call('decisionByFingerprint', { tenant, fingerprint, audience }),
+    decisionByIdempotencyKey: (tenant, key, since, audience = null) =>
+      client.call('decisionByIdempotencyKey', { tenant, key, since, audience }),
     history: (filter) => client.call('history', filter),
     keepInput: (input) => client.call('keepInput', input),
     keepContent: async (content, at, bound) => {

@@ -4,7 +4,7 @@
  */
 import type { KeySet } from '../../engine/index.ts'
 import { signatureOf, type ReceiptSigner } from '../keys/receipt-signer.ts'
-import type { LedgerHead } from '../store/ledger.ts'
+import type { LedgerHead } from './ledger.ts'
 
 export const CHECKPOINT_TYPE = 'preflight-checkpoint+jwt'
 
