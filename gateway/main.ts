@@ -78,7 +78,14 @@ async function start(
   const headTimeoutMs = config.limits.head_timeout * 1000
   const listeners = { ...entrances, admin: createAdmin({ checks, metrics, logger, headTimeoutMs }) }
   const addresses = await openListeners(listeners, config, closers, ownPorts)
-  const reloading = startReloading({ live, keys, dataDir: state.dataDir, metrics, logger })
+  const reloading = startReloading({
+    live,
+    keys,
+    keysChanged: () => entrances.proxy.keysChanged(),
+    dataDir: state.dataDir,
+    metrics,
+    logger,
+  })
   warn(live, state, logger)
   isServing = true
   return {

@@ -1,7 +1,7 @@
 /** What /readyz asks: each part that a decision needs, by name. A refused reload is told and does not take the gateway out. */
 import type { LiveSettings } from './config/live.ts'
 import type { KeyRing } from './keys/key-ring.ts'
-import { signatureOf } from './keys/receipt-signer.ts'
+import { signingProblem } from './keys/self-test.ts'
 import type { Store } from './store/store.ts'
 import type { Check, Checks } from './telemetry/admin.ts'
 import type { Monitoring } from './telemetry/monitoring.ts'
@@ -25,7 +25,8 @@ const PROBE_INTERVAL = 1000
 export function readinessChecks(deps: ReadinessDeps): Checks {
   const { isServing, isLoading, live, store, health, keys, monitoring, now } = deps
   const probeSigner = atMostEvery(PROBE_INTERVAL, now, async () => {
-    await signatureOf(keys.signer(), 'readiness')
+    const problem = await signingProblem(keys, Math.floor(now() / 1000))
+    if (problem !== null) throw new Error(problem)
   })
   return {
     lifecycle: () => lifecycleCheck(isServing(), isLoading()),

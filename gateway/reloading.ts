@@ -3,7 +3,8 @@ import { unwatchFile, watchFile } from 'node:fs'
 import type { LiveSettings, Reload } from './config/live.ts'
 import { formatMistake } from './config/mistake.ts'
 import { keyFile } from './keys/key-file.ts'
-import type { KeyRing } from './keys/key-ring.ts'
+import { systemClock, type KeyRing } from './keys/key-ring.ts'
+import { signingProblem } from './keys/self-test.ts'
 import { packageVersion } from './package-files.ts'
 import { startAlertedCounters } from './telemetry/alerted-counters.ts'
 import type { Logger } from './telemetry/log.ts'
@@ -12,6 +13,8 @@ import type { Metrics } from './telemetry/metrics.ts'
 export interface ReloadingDeps {
   readonly live: LiveSettings
   readonly keys: KeyRing
+  /** Decisions in use may have been signed with a key that is revoked now. */
+  readonly keysChanged: () => void
   readonly dataDir: string
   readonly metrics: Metrics
   readonly logger: Logger
@@ -26,11 +29,13 @@ export interface Reloading {
 const KEY_WATCH_INTERVAL = 1000
 
 /** The command line rotates keys while the gateway runs, so their file is followed too. */
-export function startReloading({ live, keys, dataDir, metrics, logger }: ReloadingDeps): Reloading {
+export function startReloading({ live, keys, keysChanged, dataDir, metrics, logger }: ReloadingDeps): Reloading {
   const reloadKeys = (): void => {
     try {
       keys.reload()
+      keysChanged()
       logger.info({ key_id: keys.signer().keyId }, 'the receipt keys were read again')
+      void reportSelfTest(keys, logger)
     } catch (error) {
       logger.error({ err: error }, 'the receipt keys on disk are not usable')
     }
@@ -49,6 +54,15 @@ export function startReloading({ live, keys, dataDir, metrics, logger }: Reloadi
       live.close()
       unwatchFile(file, reloadKeys)
     },
+  }
+}
+
+async function reportSelfTest(keys: KeyRing, logger: Logger): Promise<void> {
+  try {
+    const problem = await signingProblem(keys, systemClock())
+    if (problem !== null) logger.error({ event: 'keys.self_test_failed', problem }, 'receipts would not verify')
+  } catch (error) {
+    logger.error({ event: 'keys.self_test_failed', err: error }, 'receipts cannot be signed')
   }
 }
 

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { variable, type Environment } from './config/environment.ts'
 import type { Config } from './config/schema.ts'
 import { bootstrapKey } from './keys/bootstrap.ts'
+import { signingProblem } from './keys/self-test.ts'
 import { openExternalSigner, type ExternalSigner } from './keys/external-signer.ts'
 import { openKeyRing, systemClock, type KeyRing } from './keys/key-ring.ts'
 import { checkpointFile, startCheckpoints, type Checkpoints } from './store/checkpoints.ts'
@@ -50,6 +51,7 @@ export async function openState(options: StateOptions): Promise<State> {
   if (external !== null) closers.push(() => external.close())
   const keys = await openKeyRing(dataDir, systemClock, external)
   const keyId = signingKeyId(keys)
+  await requireSigning(keys)
   await requireContinuity(config, store, keys)
   const bootstrap = await bootstrapKey(store, variable(environment, 'PREFLIGHT_BOOTSTRAP_KEY'), now())
   const file = checkpointFile(dataDir)
@@ -64,11 +66,23 @@ function signingKeyId(keys: KeyRing): string {
   try {
     return keys.signer().keyId
   } catch (error) {
+    const reason = error instanceof Error ? messageOf(error.cause) : ''
     throw new StartupError(
-      'No receipt key is in force: all are retired or revoked. Make one with: preflight keys rotate --overlap 0',
+      `No receipt key is in force: ${reason}. If all are retired or revoked, make one with: preflight keys rotate --overlap 0`,
       { cause: error },
     )
   }
+}
+
+/** A signer that is elsewhere may be away at the start, and is asked by readiness; one that signs what nobody can verify may not. */
+async function requireSigning(keys: KeyRing): Promise<void> {
+  let problem: string | null
+  try {
+    problem = await signingProblem(keys, systemClock())
+  } catch {
+    return
+  }
+  if (problem !== null) throw new StartupError(`Receipts would not verify. ${problem}`)
 }
 
 function makeDataDirectory(configured: string): string {

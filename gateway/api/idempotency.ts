@@ -58,5 +58,8 @@ function currentAnswer(row: StoredDecision, { settings }: Exchange, deps: ApiDep
       cause: new Error(`the stored answer of ${row.decisionId} is not whole`),
     })
   }
-  return { ...stored, control_envelope: controlFor(checked.value, row.receiptState, { settings, now: deps.now() }) }
+  return {
+    ...stored,
+    control_envelope: controlFor(checked.value, row.receiptState, { settings, now: deps.now(), keys: deps.keys }),
+  }
 }

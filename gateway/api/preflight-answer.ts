@@ -1,5 +1,5 @@
 /** The answers of the preflight (wire.md §4), made from what the flow came to. */
-import { countFindings, expandFindings } from '../../engine/base.ts'
+import { countFindings, expandFindings, verifyReceipt } from '../../engine/base.ts'
 import {
   controlEnvelope,
   type ControlEnvelope,
@@ -8,6 +8,8 @@ import {
   type Verdict,
 } from '../../engine/index.ts'
 import type { Assessment, Authorization } from '../flow/flow.ts'
+import { sha256Hex } from '../hash.ts'
+import type { KeyRing } from '../keys/key-ring.ts'
 import type { Settings } from '../settings.ts'
 
 export interface AnswerFacts {
@@ -15,10 +17,12 @@ export interface AnswerFacts {
   readonly correlationId: string
   /** Milliseconds since the epoch. */
   readonly now: number
+  /** What is published: the receipt is held against it, not against what signed it. */
+  readonly keys: Pick<KeyRing, 'keySet'>
 }
 
 /** Risk only: none of the members that a consumer could take for permission. */
-export function analyzeAnswer({ verdict }: Assessment, facts: AnswerFacts): object {
+export function analyzeAnswer({ verdict }: Assessment, facts: Omit<AnswerFacts, 'keys'>): object {
   return {
     preflight_mode: 'analyze',
     analysis_outcome: outcomeOf(verdict),
@@ -52,15 +56,21 @@ export function authorizeAnswer(authorization: Authorization, version: '1.0' | '
 export function controlFor(
   envelope: Envelope,
   state: ReceiptStanding,
-  { settings, now }: Pick<AnswerFacts, 'settings' | 'now'>,
+  { settings, now, keys }: Pick<AnswerFacts, 'settings' | 'now' | 'keys'>,
 ): ControlEnvelope {
+  const seconds = Math.floor(now / 1000)
   return controlEnvelope(envelope, {
-    // The token was signed here, and what the store holds is what was signed.
-    verified: true,
+    verified: isVerified(envelope, keys, seconds),
     state,
-    now: Math.floor(now / 1000),
+    now: seconds,
     enforcement: { mode: settings.policy.mode, tier: settings.config.tier },
   })
+}
+
+/** A real verification of the token and of the body that it covers: of a key that is revoked since, or does not fit, it fails. */
+function isVerified(envelope: Envelope, keys: Pick<KeyRing, 'keySet'>, now: number): boolean {
+  const { token } = envelope.receipt
+  return verifyReceipt({ token, envelope, keys: keys.keySet(), now, state: 'unchecked', sha256: sha256Hex }).valid
 }
 
 function outcomeOf(verdict: Verdict): string {
@@ -68,7 +78,7 @@ function outcomeOf(verdict: Verdict): string {
   return verdict.severity_summary.breaking > 0 ? 'BREAKS_DETECTED' : 'NO_BREAK_DETECTED'
 }
 
-function sharedMembers(verdict: Verdict, { settings, correlationId, now }: AnswerFacts): object {
+function sharedMembers(verdict: Verdict, { settings, correlationId, now }: Omit<AnswerFacts, 'keys'>): object {
   const breaking = verdict.groups.filter(({ level }) => level === 'breaking')
   const details = expandFindings(breaking, settings.config.diff.findings)
   return {

@@ -1,4 +1,6 @@
 /** `preflight keys`: API keys in the store, receipt keys in the data directory; both while the gateway runs or while it does not. */
+import { GatewayError } from '../errors.ts'
+import type { KeyRing } from '../keys/key-ring.ts'
 import { readGroups } from '../approvals/approvers.ts'
 import { ROLES, apiKeyRow, mintApiKey } from '../keys/api-keys.ts'
 import type { ApiKey } from '../store/store.ts'
@@ -167,9 +169,25 @@ async function revokeApiKey(audience: string, args: Arguments, io: CommandIo): P
 async function endReceiptKey(end: 'retire' | 'revoke', args: Arguments, io: CommandIo): Promise<ExitCode> {
   const [keyId = ''] = args.operands
   const ring = await openExistingRing(args, io)
+  const before = signingKey(ring)
   const done = ring[end](keyId)
   const missing = `there is no receipt key ${keyId}${end === 'retire' ? ' in force' : ''}; see: preflight keys show`
-  return told(done, `${end}d ${keyId}`, missing, io)
+  const next = done ? signingKey(ring) : before
+  // The one that takes over was published before; another one stands by from now on.
+  if (done) await ring.replenish()
+  const successor =
+    next === before ? '' : next === null ? '; no receipt key signs now' : `; ${next} signs now (published before)`
+  return told(done, `${end}d ${keyId}${successor}`, missing, io)
+}
+
+/** Null: none is in force. */
+function signingKey(ring: KeyRing): string | null {
+  try {
+    return ring.signer().keyId
+  } catch (error) {
+    if (error instanceof GatewayError) return null
+    throw error
+  }
 }
 
 function told(done: boolean, yes: string, no: string, io: CommandIo): ExitCode {

@@ -21,7 +21,8 @@ type SignerConfig = Config['signer']
 /** Connections to the signer; what comes on top waits within the timeout. */
 const CONNECTIONS = 8
 const LONGEST_ANSWER = 4096
-const SIGNATURE = /^[A-Za-z0-9_-]{86}$/
+/** 64 bytes in 86 characters; the four bits that the last one has over are zero, or one signature would have several spellings. */
+const SIGNATURE = /^[A-Za-z0-9_-]{85}[AQgw]$/
 
 /** Null when the configuration names none. Throws a StartupError on a public key that is none. */
 export async function openExternalSigner(config: SignerConfig): Promise<ExternalSigner | null> {

@@ -110,8 +110,17 @@ function verificationKey(key: KeyObject, life: Omit<VerificationKey, 'verify'>):
   }
 }
 
+/** Keys are few and asked for at every verification. */
+const known = new Map<string, KeyObject>()
+const MOST_KNOWN = 100
+
 function publicKey(x: string): KeyObject {
-  return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
+  const found = known.get(x)
+  if (found !== undefined) return found
+  const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
+  if (known.size >= MOST_KNOWN) known.clear()
+  known.set(x, key)
+  return key
 }
 
 function instant(seconds: number): string {

@@ -1,4 +1,5 @@
 /** The file that holds the receipt keys: read and checked whole, written whole (a crash leaves the old file or the new one). */
+import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { readPrivateFile, unusableFile, writePrivateFile, type PrivateFileKind } from '../private-file.ts'
 import { messageOf } from '../startup-error.ts'
@@ -19,6 +20,8 @@ export interface StoredKey {
   readonly valid_from: number
   readonly retired_at: number | null
   readonly revoked_at: number | null
+  /** Signs only when no other key may: published beforehand, so that a revocation needs no new one. */
+  readonly standby?: true
 }
 
 export function keyFile(dataDirectory: string): string {
@@ -31,7 +34,11 @@ export function readKeyFile(file: string): readonly StoredKey[] | null {
   if (text === null) return null
   try {
     const value: unknown = JSON.parse(text)
-    if (isKeyFile(value)) return value.keys
+    if (isKeyFile(value)) {
+      const broken = value.keys.find((key) => !hasFittingParts(key))
+      if (broken === undefined) return value.keys
+      throw new Error(`the private and the public part of the key ${broken.kid} do not fit`)
+    }
   } catch (error) {
     throw unusableFile(file, RECEIPT_KEYS, messageOf(error), error)
   }
@@ -41,6 +48,13 @@ export function readKeyFile(file: string): readonly StoredKey[] | null {
 /** Atomic and durable, readable by this user only. */
 export function writeKeyFile(file: string, keys: readonly StoredKey[]): void {
   writePrivateFile(file, `${JSON.stringify({ version: 1, keys }, null, 2)}\n`)
+}
+
+/** What the private part signs verifies with the public part. Key libraries take either by itself. */
+function hasFittingParts({ x, d }: StoredKey): boolean {
+  if (d === null) return true
+  const own = createPrivateKey({ key: { kty: 'OKP', crv: 'Ed25519', x, d }, format: 'jwk' })
+  return createPublicKey(own).export({ format: 'jwk' }).x === x
 }
 
 function isKeyFile(value: unknown): value is { readonly keys: readonly StoredKey[] } {
@@ -56,7 +70,8 @@ function isStoredKey(value: unknown): value is StoredKey {
     (value['d'] === null || typeof value['d'] === 'string') &&
     Number.isSafeInteger(value['valid_from']) &&
     isTime(value['retired_at']) &&
-    isTime(value['revoked_at'])
+    isTime(value['revoked_at']) &&
+    (value['standby'] === undefined || value['standby'] === true)
   )
 }
 

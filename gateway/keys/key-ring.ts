@@ -30,8 +30,10 @@ export interface KeyRing {
   rotate(overlap: number): Promise<string>
   /** The key signs no more; its earlier receipts stay valid. False when there is no such key in force. */
   retire(keyId: string): boolean
-  /** Nothing signed by the key is valid any more. False when there is no such key. */
+  /** Nothing signed by the key is valid any more; the next one signs at once. False when there is no such key. */
   revoke(keyId: string): boolean
+  /** Makes a key that is ready to take over when there is none; it is published from then on. */
+  replenish(): Promise<void>
 }
 
 /**
@@ -53,12 +55,18 @@ export async function openKeyRing(
     keys = next
     signing = signerAt(clock())
   }
+  const replenish = async (): Promise<void> => {
+    if (external !== null || hasSpare(keys, clock())) return
+    replace([...keys, { ...(await newKey(clock())), standby: true }])
+  }
+  await replenish()
   const find = (keyId: string): StoredKey | undefined => keys.find(({ kid }) => kid === keyId)
   return {
     signer: () => {
       const now = clock()
       if (signing === null || now >= signing.until) signing = signerAt(now)
-      if (signing === null) throw new GatewayError('SIGNER_UNAVAILABLE', undefined, { cause: new Error(NO_KEY) })
+      if (signing === null)
+        throw new GatewayError('SIGNER_UNAVAILABLE', undefined, { cause: new Error(whyNone(keys, now)) })
       return signing.signer
     },
     keySet: () => verificationKeys(keys, clock()),
@@ -70,7 +78,7 @@ export async function openKeyRing(
     rotate: async (overlap) => {
       const startsAt = clock() + overlap
       const key = await newKey(startsAt)
-      replace([...keys.map((old) => retiredAt(old, startsAt)), key])
+      replace([...keys.map((old) => (old.standby === true ? old : retiredAt(old, startsAt))), key])
       return key.kid
     },
     retire: (keyId) => {
@@ -87,10 +95,16 @@ export async function openKeyRing(
       replace(keys.map((other) => (other === key ? revoked : other)))
       return true
     },
+    replenish,
   }
 }
 
-const NO_KEY = 'no receipt key is in force; make one with `preflight keys rotate --overlap 0`'
+function whyNone(keys: readonly StoredKey[], now: number): string {
+  const begins = keys.find((key) => key.d !== null && key.valid_from > now && keyStatus(key, now) === 'active')
+  if (begins === undefined) return 'no receipt key is in force; make one with `preflight keys rotate --overlap 0`'
+  const at = new Date(begins.valid_from * 1000).toISOString()
+  return `the clock of this machine is before the first receipt key begins (${at}): set the clock`
+}
 
 interface Signing {
   readonly signer: ReceiptSigner
@@ -98,15 +112,35 @@ interface Signing {
   readonly until: number
 }
 
-/** The youngest key that has begun, has not ended, and still has its private part. */
+/** Keys that may sign now: begun, not ended, with their private part. */
+function usableKeys(keys: readonly StoredKey[], now: number): readonly StoredKey[] {
+  return keys.filter((key) => key.d !== null && key.valid_from <= now && keyStatus(key, now) === 'active')
+}
+
+/** The youngest that may sign; the oldest of those that stand by when there is no other. */
+function currentKey(keys: readonly StoredKey[], now: number): StoredKey | null {
+  const usable = usableKeys(keys, now)
+  const youngest = usable
+    .filter(({ standby }) => standby === undefined)
+    .reduce<StoredKey | null>(
+      (found, next) => (found === null || next.valid_from >= found.valid_from ? next : found),
+      null,
+    )
+  return youngest ?? usable[0] ?? null
+}
+
+/** True when a key takes over at once when the one that signs is revoked. */
+function hasSpare(keys: readonly StoredKey[], now: number): boolean {
+  const current = currentKey(keys, now)
+  return current === null || usableKeys(keys, now).some((key) => key !== current)
+}
+
 function currentSigner(keys: readonly StoredKey[], now: number): Signing | null {
-  const usable = keys.filter((key) => key.d !== null && key.valid_from <= now && keyStatus(key, now) === 'active')
-  const key = usable.reduce<StoredKey | null>(
-    (youngest, next) => (youngest === null || next.valid_from >= youngest.valid_from ? next : youngest),
-    null,
-  )
+  const key = currentKey(keys, now)
   if (key === null || key.d === null) return null
-  const starts = keys.filter(({ valid_from, d }) => d !== null && valid_from > now).map(({ valid_from }) => valid_from)
+  const starts = keys
+    .filter(({ valid_from, d, standby }) => d !== null && standby === undefined && valid_from > now)
+    .map(({ valid_from }) => valid_from)
   return {
     signer: createSigner(key.kid, privateKey(key.x, key.d)),
     until: Math.min(...starts, key.retired_at ?? Infinity),

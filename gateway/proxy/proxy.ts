@@ -39,6 +39,8 @@ export interface Proxy {
   receiptChanged(decisionId: string): void
   /** Somebody granted or denied what calls wait for. */
   wordGiven(): void
+  /** Receipt keys were revoked or replaced: no decision in use goes on under an old one. */
+  keysChanged(): void
   /** Takes no new connection, lets calls under way finish for `drainMs`, then breaks them off. Leaves no socket or timer. */
   close(drainMs: number): Promise<void>
 }
@@ -93,6 +95,7 @@ export function createProxy(deps: ProxyDeps): Proxy {
     road,
     openCalls: () => trips.open,
     receiptChanged: (decisionId) => road.verdicts.receiptChanged(decisionId),
+    keysChanged: () => road.verdicts.keysChanged(),
     wordGiven() {
       road.verdicts.wordGiven()
       road.waitingRoom.look()

@@ -69,6 +69,8 @@ export interface Verdicts {
   verdictOn(request: VerdictRequest): DecisionVerdict | Promise<DecisionVerdict>
   /** A receipt was revoked or consumed in this process: its state is looked up before the decision is used again. */
   receiptChanged(decisionId: string): void
+  /** Keys were revoked or replaced: every decision is made and signed anew. */
+  keysChanged(): void
   /** A person gave a word in this process: decisions that wait for one are looked up before they are used again. */
   wordGiven(): void
 }
@@ -175,6 +177,7 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
       for (const entry of entries.values())
         if (entry.made?.decisionId === decisionId) entry.checkedAt = Number.NEGATIVE_INFINITY
     },
+    keysChanged: () => entries.clear(),
     wordGiven() {
       for (const entry of entries.values())
         if (entry.made?.action === 'REQUEST_APPROVAL') entry.checkedAt = Number.NEGATIVE_INFINITY

@@ -94,6 +94,7 @@ test('receipts of the key before verify on, and it signs no more when the gatewa
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const own = await openKeyRing(directory, () => 1_000)
   const { keyId } = own.signer()
+  const standby = own.published().keys[1]?.kid
   const external = {
     keyId: 'external',
     x: own.published().keys[0]?.x ?? '',
@@ -106,6 +107,7 @@ test('receipts of the key before verify on, and it signs no more when the gatewa
     ring.published().keys.map(({ kid, status }) => [kid, status]),
     [
       [keyId, 'retired'],
+      [standby, 'retired'],
       ['external', 'active'],
     ],
   )

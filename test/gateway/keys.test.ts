@@ -9,6 +9,7 @@ import { bootstrapKey } from '../../gateway/keys/bootstrap.ts'
 import { parseKeySet } from '../../gateway/keys/jwks.ts'
 import { keyFile } from '../../gateway/keys/key-file.ts'
 import { newKey, openKeyRing } from '../../gateway/keys/key-ring.ts'
+import { signingProblem } from '../../gateway/keys/self-test.ts'
 import { openSqliteStore } from '../../gateway/store/sqlite/store.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'preflight-keys-'))
@@ -86,11 +87,8 @@ test('a rotated key is published at once, signs after the overlap, and the old o
   const old = ring.signer().keyId
   const next = await ring.rotate(300)
   assert.deepEqual(
-    ring.published().keys.map(({ kid, status }) => [kid, status]),
-    [
-      [old, 'active'],
-      [next, 'active'],
-    ],
+    [old, next].map((id) => ring.published().keys.find(({ kid }) => kid === id)?.status),
+    ['active', 'active'],
   )
   assert.equal(ring.signer().keyId, old)
   now = 1_299
@@ -106,12 +104,43 @@ test('a revoked or retired key signs no more and its private part leaves the fil
     const directory = newDirectory()
     const ring = await openKeyRing(directory, () => 5)
     const { keyId } = ring.signer()
+    const standby = ring.published().keys.find(({ kid }) => kid !== keyId)
+    assert.equal(standby?.status, 'active', 'published before it is needed')
     assert.equal(ring[end](keyId), true)
-    assert.throws(() => ring.signer(), { code: 'SIGNER_UNAVAILABLE' })
+    assert.equal(ring.signer().keyId, standby.kid, 'it signs at once')
     assert.equal(ring.published().keys[0]?.status, end === 'retire' ? 'retired' : 'revoked')
+    await ring.replenish()
+    assert.equal(ring.signer().keyId, standby.kid)
+    assert.equal(ring.published().keys.filter(({ status }) => status === 'active').length, 2, 'the next one stands by')
+    for (const { kid } of ring.published().keys) ring[end](kid)
+    assert.throws(() => ring.signer(), { code: 'SIGNER_UNAVAILABLE' })
     assert.match(readFileSync(keyFile(directory), 'utf8'), /"d": null/)
     assert.equal(ring[end]('unknown'), false)
   }
+})
+
+test('a file whose parts do not fit, and a clock before the key begins, are told', async () => {
+  const directory = newDirectory()
+  const ring = await openKeyRing(directory, () => 1_000)
+  assert.equal(await signingProblem(ring, 1_000), null)
+  assert.match(String(await signingProblem(ring, 900)), /clock/)
+  const early = await openKeyRing(directory, () => 900)
+  assert.throws(
+    () => early.signer(),
+    (error: Error) => /clock/.test(String(error.cause)),
+  )
+  const file: { keys: { x: string }[] } = JSON.parse(readFileSync(keyFile(directory), 'utf8'))
+  const other = await newKey(0)
+  for (const key of file.keys) key.x = other.x
+  writeFileSync(keyFile(directory), JSON.stringify(file))
+  await assert.rejects(openKeyRing(directory), /do not fit/)
+  assert.throws(() => ring.reload(), /do not fit/)
+  assert.equal(await signingProblem(ring, 1_000), null, 'the keys at hand stay')
+  const misfit = {
+    signer: () => ring.signer(),
+    keySet: () => new Map([...ring.keySet()].map(([id, key]) => [id, { ...key, verify: () => false }])),
+  }
+  assert.match(String(await signingProblem(misfit, 1_000)), /do not fit/)
 })
 
 test('another process that rotates is seen after a reload', async () => {

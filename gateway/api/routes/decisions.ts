@@ -102,7 +102,7 @@ function decisionAnswer(row: StoredDecision | null, exchange: Exchange, deps: Ap
     decision: row.decision,
     execution_action: row.executionAction,
     decision_result: envelopeFor(checked.value, callerOf(exchange)),
-    control_envelope: controlFor(checked.value, row.receiptState, { settings, now: deps.now() }),
+    control_envelope: controlFor(checked.value, row.receiptState, { settings, now: deps.now(), keys: deps.keys }),
     meta: {
       decision_id: row.decisionId,
       created_at: new Date(row.evaluatedAt).toISOString(),

@@ -102,7 +102,7 @@ async function decideNow(
   const version = body.decision_spec_version ?? '2.0'
   // Made once: what is stored for a replay is what is sent now.
   const answerOf = once((authorization: Authorization) =>
-    authorizeAnswer(authorization, version, { settings, correlationId, now: deps.now() }),
+    authorizeAnswer(authorization, version, { settings, correlationId, now: deps.now(), keys: deps.keys }),
   )
   const authorization = await deps.flow.authorize({
     ...changeSet,
