@@ -11,11 +11,10 @@ import type { LifecycleOptions } from '../rules/lifecycle.ts'
 import { ToldChange, ToldPlace } from '../rules/judged-change.ts'
 import type { NameCount } from '../rules/name-count.ts'
 import type { Rule } from '../rules/rule.ts'
-import { judgeSchema, type SchemaUse } from '../rules/schema-judge.ts'
-import { ruleOf } from '../rules/table.ts'
+import type { SchemaUse } from '../rules/schema-judge.ts'
+import { judgeUse, type JudgedUse, type SchemaProofs } from '../rules/schema-use.ts'
 import type { SchemaPair } from '../schema/comparison.ts'
 import { pointerOf, stepInto, type Located, type Place } from '../schema/located.ts'
-import { reachChanges, type Reached } from '../schema/reach.ts'
 import { nameValue } from '../schema/values.ts'
 
 /** A change that a row judges. */
@@ -97,32 +96,29 @@ export class ContractReport {
   }
 
   /** Judges every change that a schema in use can reach. */
-  tellSchema({ pair, use, where, lead, endpoint, identity, skips }: SchemaInUse): void {
-    const visit = (reached: Reached): void => {
-      if (skips?.(reached.pair) === true) return
-      const placed = lead.length === 0 ? reached : { ...reached, path: [...lead, ...reached.path] }
-      const judgement = judgeSchema(placed, { ...use, parameter: null, lifecycle: this.#lifecycle })
-      const rule = judgement === null ? undefined : ruleOf(judgement.rule)
-      if (judgement === null || rule === undefined) return
+  tellSchema({ pair, use, where, lead, endpoint, identity, skips }: SchemaInUse, proofs: SchemaProofs): void {
+    const visit = ({ reached, ruleRow: rule, message, level }: JudgedUse): void => {
       const { delta } = reached
       const isGone = delta.after === null && delta.before !== null
       const owner = isGone ? reached.pair.before : reached.pair.after
       const at = delta.steps.reduce<Place>(stepInto, owner.at)
-      const path = placed.path.join('/')
+      const path = reached.path.join('/')
       const root = identity.by === 'way' ? `${identity.of} ${path}` : pointerOf(owner.at, owner.document)
       this.#add(rule, adviceOf(rule, use.sites.root.direction), {
         subject: `${root} ${delta.keyword} ${delta.name ?? ''}`,
         side: isGone ? 'base' : 'head',
         located: { value: null, at, document: owner.document },
-        message: judgement.message,
-        inPlace: where === '' ? judgement.message : `${judgement.message} (${where})`,
+        message,
+        inPlace: where === '' ? message : `${message} (${where})`,
         before: delta.before,
         after: delta.after,
         detail: `${where} ${path}`,
+        ...(level !== undefined && { level }),
       })
-      this.#touch(rule, endpoint, `${where} ${path}/${delta.property ? (delta.name ?? '') : ''}`)
+      this.#touch(rule, endpoint, `${where} ${path}/${delta.property ? (delta.name ?? '') : ''}`, level)
     }
-    reachChanges(pair, visit)
+    const whole: SchemaUse = { ...use, parameter: null, lifecycle: this.#lifecycle }
+    judgeUse({ pair, use: whole, proofs, lead, ...(skips && { skips }) }, visit)
   }
 
   finish(): readonly FindingGroup[] {
@@ -146,6 +142,7 @@ export class ContractReport {
       before,
       after,
       detail,
+      level,
     }: {
       readonly subject: string
       readonly side: 'base' | 'head'
@@ -155,17 +152,18 @@ export class ContractReport {
       readonly before: unknown
       readonly after: unknown
       readonly detail: string
+      readonly level?: Level
     },
   ): void {
     const location = pointerOf(located.at, located.document)
     this.#grouping.add(
-      new ToldChange({ rule, subject, side, location, message, advice, before, after }),
+      new ToldChange({ rule, subject, side, location, message, advice, before, after, ...(level && { level }) }),
       new ToldPlace({ operation: null, tool: null, message: inPlace, detail }),
     )
   }
 
-  #touch(rule: Rule, endpoint: string, field: string): void {
-    const level = (Object.hasOwn(this.#levels, rule.id) ? this.#levels[rule.id] : undefined) ?? rule.level
+  #touch(rule: Rule, endpoint: string, field: string, proved: Level = rule.level): void {
+    const level = (Object.hasOwn(this.#levels, rule.id) ? this.#levels[rule.id] : undefined) ?? proved
     if (level === 'info' || level === 'off') return
     if (endpoint !== '') this.#touched.endpoints.add(endpoint)
     this.#touched.fields.add(`${endpoint} ${field}`)

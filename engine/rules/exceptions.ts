@@ -41,11 +41,6 @@ const EXCEPTIONS: readonly RuleException[] = [
     because: 'How a parameter is serialised decides whether its property types are told apart at all.',
   },
   {
-    rules: ['response-body-any-of-added', 'response-property-any-of-added'],
-    level: 'info',
-    because: 'Readers of anyOf already expect values that match any mix of the alternatives.',
-  },
-  {
     rules: [
       'response-body-enum-value-added',
       'response-property-enum-value-added',
@@ -63,14 +58,49 @@ const EXCEPTIONS: readonly RuleException[] = [
   },
   {
     rules: [
-      'response-body-pattern-removed',
-      'response-property-pattern-removed',
-      'response-header-pattern-removed',
-      'response-header-property-pattern-removed',
+      'response-body-pattern-changed',
+      'response-property-pattern-changed',
+      'response-header-pattern-changed',
+      'response-header-property-pattern-changed',
+      'callback-request-body-pattern-changed',
+      'callback-request-property-pattern-changed',
+      'tool-output-pattern-changed',
+      'tool-output-property-pattern-changed',
+      'sent-payload-pattern-changed',
+      'sent-message-property-pattern-changed',
+      'sent-headers-pattern-changed',
+      'sent-header-property-pattern-changed',
     ],
-    level: 'info',
-    because:
-      'Readers seldom rest on the pattern of what they read, and a removed pattern does not say that values change.',
+    level: 'dangerous',
+    because: 'Another pattern admits texts that the old one refused, unless it is proved that it does not.',
+  },
+  {
+    rules: [
+      'response-body-all-of-removed',
+      'response-property-all-of-removed',
+      'response-header-all-of-removed',
+      'response-header-property-all-of-removed',
+      'callback-request-body-all-of-removed',
+      'callback-request-property-all-of-removed',
+      'tool-output-all-of-removed',
+      'tool-output-property-all-of-removed',
+      'sent-payload-all-of-removed',
+      'sent-message-property-all-of-removed',
+      'sent-headers-all-of-removed',
+      'sent-header-property-all-of-removed',
+    ],
+    level: 'breaking',
+    because: 'What every value met until now it need not meet any more: readers get values without it.',
+  },
+  {
+    rules: ['response-required-property-became-write-only', 'callback-request-required-property-became-write-only'],
+    level: 'breaking',
+    because: 'A write-only property is not in answers: readers miss what was always there.',
+  },
+  {
+    rules: ['request-required-property-became-not-read-only'],
+    level: 'breaking',
+    because: 'Callers did not send the property and must from now on.',
   },
   {
     rules: ['response-required-property-became-not-write-only'],

@@ -73,6 +73,25 @@ function allowance(keyword: string, stem: string): readonly Family[] {
 }
 
 export const FAMILIES: readonly Family[] = [
+  // Of all values of a schema: where no keyword alone says what its keywords do together.
+  ...rows('values', [
+    ['values', 'narrowed', 'values-refused', 'narrows', 'refuses values that it admitted, such as {after}'],
+    ['values', 'widened', 'values-admitted', 'widens', 'admits values that it did not admit, such as {after}'],
+    [
+      'values-unproved',
+      'narrowed',
+      'values-perhaps-refused',
+      'may-narrow',
+      'may refuse values that it admitted: {after}',
+    ],
+    [
+      'values-unproved',
+      'widened',
+      'values-perhaps-admitted',
+      'may-widen',
+      'may admit values that it did not admit: {after}',
+    ],
+  ]),
   ...rows('values', [
     ['enum', 'added', 'enum-value-added', 'widens', 'got the enum value `{name}`'],
     ['enum', 'removed', 'enum-value-removed', 'narrows', 'lost the enum value `{name}`'],

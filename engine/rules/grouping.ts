@@ -52,7 +52,7 @@ export class Grouping {
 
   /** The same change at one more place joins its group. */
   add(change: JudgedChange, place: ReachedPlace): void {
-    const level = this.#levelOf(change.rule.id, change.rule.level)
+    const level = this.#levelOf(change.rule.id, change.level ?? change.rule.level)
     if (level === 'off') return
     const known = this.#groups.get(change)
     const key = known?.key ?? keyOf(change)

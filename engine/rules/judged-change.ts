@@ -9,6 +9,8 @@ import type { Rule } from './rule.ts'
 /** One change of a contract with its verdict. */
 export interface JudgedChange {
   readonly rule: Rule
+  /** The level where it is not that of the rule: all values of the schema are proved to be admitted still. */
+  readonly level?: Level
   /**
    * What changed, in names that survive unrelated edits and reordering: a component and the way down from it, a tool and
    * its argument. Rule, subject, before and after are the identity of the change; positions and indices are not.
@@ -42,6 +44,7 @@ export interface ReachedPlace {
  */
 export class ToldChange implements JudgedChange {
   readonly rule: Rule
+  readonly level?: Level
   readonly subject: string
   readonly side: 'base' | 'head'
   readonly location: string
@@ -50,8 +53,9 @@ export class ToldChange implements JudgedChange {
   readonly before: unknown
   readonly after: unknown
 
-  constructor({ rule, subject, side, location, message, advice, before, after }: JudgedChange) {
+  constructor({ rule, level, subject, side, location, message, advice, before, after }: JudgedChange) {
     this.rule = rule
+    if (level !== undefined) this.level = level
     this.subject = subject
     this.side = side
     this.location = location
@@ -98,8 +102,9 @@ export class OpenGroup {
 }
 
 /** The identity of a change. */
-export function keyOf({ rule, side, subject, before, after }: JudgedChange): string {
-  return canonicalJson([rule.id, side, subject, toJson(before), toJson(after)])
+export function keyOf({ rule, level, side, subject, before, after }: JudgedChange): string {
+  const change = [rule.id, side, subject, toJson(before), toJson(after)]
+  return canonicalJson(level === undefined ? change : [...change, level])
 }
 
 /** The identity of a place. */

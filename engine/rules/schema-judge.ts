@@ -115,10 +115,15 @@ function conditionsOf(schema: JsonRecord): JsonRecord {
 
 const TYPE_KEYWORDS: ReadonlySet<string> = new Set(['type', 'format', 'nullable', 'x-nullable'])
 
-function writingAt({ mediaType, sites }: SchemaUse, site: SchemaSite): Writing {
+function writingAt({ mediaType, sites }: Pick<SchemaUse, 'sites' | 'mediaType'>, site: SchemaSite): Writing {
   if (mediaType !== null) return tellsTypesApart(mediaType) ? 'typed' : 'text'
   if (sites.root.area === 'parameters') return site.isProperty ? 'unknown' : 'plain'
   return sites.root.area === 'tools' ? 'typed' : 'text'
+}
+
+/** Whether the values at a site are told apart by type, as JSON tells them. */
+export function isTyped({ sites, mediaType }: Pick<SchemaUse, 'sites' | 'mediaType'>, site: SchemaSite): boolean {
+  return site.direction === 'shared' || writingAt({ sites, mediaType }, site) === 'typed'
 }
 
 function ruleIdOf(site: SchemaSite, family: Family, isUnused: boolean): string | null {

@@ -22,7 +22,9 @@ export function schemaRuleId(site: SchemaSite, family: Family): string {
 /** Every rule about schemas at these sites. */
 export function schemaRules(sites: SitePair): readonly Rule[] {
   const rules = [sites.root, sites.property].flatMap((site) =>
-    [...FAMILIES, ...typeFamiliesAt(site)].map((family) => familyRule(site, family)),
+    [...FAMILIES, ...typeFamiliesAt(site)]
+      .filter((family) => isToldAt(site, family))
+      .map((family) => familyRule(site, family)),
   )
   const { scope, direction, area } = sites.property
   const ofProperties = PROPERTY_RULES.filter((rule) => rule.direction === direction).map((rule) =>
@@ -37,6 +39,12 @@ export function schemaRules(sites: SitePair): readonly Rule[] {
     ),
   )
   return [...rules, ...ofProperties, ...unusedRules(sites.property), ...lifecycleRules(sites.property)]
+}
+
+/** Of all values of a schema it is told what breaks those who stand there, and nothing else. */
+export function isToldAt({ direction }: Pick<SchemaSite, 'direction'>, { keyword, action }: Family): boolean {
+  if (keyword !== 'values' && keyword !== 'values-unproved') return true
+  return direction === 'shared' || action === (direction === 'request' ? 'narrowed' : 'widened')
 }
 
 /** Which outcomes a change of type can have at a site. */

@@ -10,6 +10,7 @@ import { compareKeywords } from './keywords.ts'
 import type { DeltaSeries, SchemaDelta } from './delta.ts'
 import type { JsonRecord, Located } from './located.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
+import { InclusionProver } from './inclusion/inclusion.ts'
 import { isSameShape } from './shape.ts'
 
 export interface SchemaEdge {
@@ -71,6 +72,7 @@ export class SchemaComparison {
   readonly #all: OpenPair[] = []
   readonly #queue: OpenPair[] = []
   #examined = 0
+  #prover: InclusionProver | null = null
   /** Changes that came in series. */
   #held = 0
 
@@ -81,6 +83,12 @@ export class SchemaComparison {
   /** Schemas compared so far. */
   get examined(): number {
     return this.#examined
+  }
+
+  /** Decides which values of these schemas are admitted by the other side; made when it is first asked. */
+  get prover(): InclusionProver {
+    this.#prover ??= new InclusionProver(this.sources)
+    return this.#prover
   }
 
   /** Compares two schemas and all that they reach. The answer is complete once `settle` was called. */
@@ -102,6 +110,20 @@ export class SchemaComparison {
         reached.push(parent)
       }
     }
+  }
+
+  /** The pairs from which a pair with such a change can be reached. */
+  reaching(isMeant: (told: SchemaDelta | DeltaSeries) => boolean): ReadonlySet<SchemaPair> {
+    const open = this.#all.filter(({ deltas }) => deltas.some(isMeant))
+    const found = new Set<OpenPair>(open)
+    for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
+      for (const parent of parentsOf(pair)) {
+        if (found.has(parent)) continue
+        found.add(parent)
+        open.push(parent)
+      }
+    }
+    return found
   }
 
   #sharedPair(before: ResolvedSchema, after: ResolvedSchema): OpenPair {

@@ -20,7 +20,20 @@ export interface Reached {
   /** True when the pair or one above it (below the start) is read-only, or write-only, after the change. */
   readonly isReadOnly: boolean
   readonly isWriteOnly: boolean
+  /** What is proved of the pair or of one above it. */
+  readonly proved: Proved
 }
+
+/** Proofs about all values of a schema: every value of before is admitted after, every value of after was before. */
+export interface Proved {
+  readonly keepsAll: boolean
+  readonly addsNone: boolean
+}
+
+export const NOTHING_PROVED: Proved = { keepsAll: false, addsNone: false }
+
+/** What is proved of a pair on a path, where something of the pairs above it is. */
+export type Prove = (pair: SchemaPair, above: Proved, use: Pick<Reached, 'isReadOnly' | 'isWriteOnly'>) => Proved
 
 interface Frame {
   readonly pair: SchemaPair
@@ -31,6 +44,7 @@ interface Frame {
   readonly isRequired: boolean | null
   readonly isReadOnly: boolean
   readonly isWriteOnly: boolean
+  readonly proved: Proved
 }
 
 interface Way {
@@ -41,15 +55,21 @@ interface Way {
 /** Paths to one pair in one use that are visited from one start; further paths lead to the same change in the same use. */
 export const MAX_WAYS = 512
 
-/** Uses of one pair that rules tell apart: read-only, write-only, and optional, required or no property. */
-const USES = 12
+/** Uses of one pair that rules tell apart: what is proved, read-only, write-only, and optional, required or no property. */
+const USES = 48
 
-function useOf({ isRequired, isReadOnly, isWriteOnly }: Frame): number {
+function useOf({ isRequired, isReadOnly, isWriteOnly, proved }: Frame): number {
   const property = isRequired === null ? 0 : isRequired ? 1 : 2
-  return property * 4 + (isReadOnly ? 2 : 0) + (isWriteOnly ? 1 : 0)
+  const flags = [isReadOnly, isWriteOnly, proved.keepsAll, proved.addsNone]
+  return flags.reduce((bits, flag, index) => (flag ? bits + 2 ** index : bits), property * 16)
 }
 
-export function reachChanges(start: SchemaPair, visit: (reached: Reached) => void, maxWays = MAX_WAYS): void {
+export function reachChanges(
+  start: SchemaPair,
+  visit: (reached: Reached) => void,
+  maxWays = MAX_WAYS,
+  prove: Prove = (_, above) => above,
+): void {
   if (!start.isLive) return
   const visits = new Map<SchemaPair, Uint16Array>()
   /** Pairs on the way to the one at hand. */
@@ -68,39 +88,43 @@ export function reachChanges(start: SchemaPair, visit: (reached: Reached) => voi
     stack.push(frame)
     tell(frame, visit)
   }
-  enter({ pair: start, next: 0, way: null, isRequired: null, isReadOnly: false, isWriteOnly: false })
+  const unused = { isReadOnly: false, isWriteOnly: false }
+  const proved = prove(start, NOTHING_PROVED, unused)
+  enter({ pair: start, next: 0, way: null, isRequired: null, ...unused, proved })
   for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
     const edge = top.pair.edges[top.next]
     top.next += 1
     if (edge === undefined) {
       onWay.delete(top.pair)
       stack.pop()
-    } else if (edge.to.isLive) enter(frameBelow(top, edge))
+    } else if (edge.to.isLive) enter(frameBelow(top, edge, prove))
   }
 }
 
-function tell({ pair, way, isRequired, isReadOnly, isWriteOnly }: Frame, visit: (reached: Reached) => void): void {
+function tell(
+  { pair, way, isRequired, isReadOnly, isWriteOnly, proved }: Frame,
+  visit: (reached: Reached) => void,
+): void {
   if (pair.deltas.length === 0) return
   const path = pathOf(way)
-  const facts = { pair, path, isRequired, isReadOnly, isWriteOnly }
+  const facts = { pair, path, isRequired, isReadOnly, isWriteOnly, proved }
   for (const told of pair.deltas) {
     if (!('each' in told)) visit({ delta: told, isHeld: true, ...facts })
     else for (const delta of told.each()) visit({ delta, isHeld: false, ...facts })
   }
 }
 
-function frameBelow({ way, isRequired, isReadOnly, isWriteOnly }: Frame, { to, steps, ...edge }: SchemaEdge): Frame {
+function frameBelow(from: Frame, { to, steps, ...edge }: SchemaEdge, prove: Prove): Frame {
   const isSame = steps.length === 0
-  const below = isSame ? way : { steps, above: way }
+  const way = isSame ? from.way : { steps, above: from.way }
   const { readOnly, writeOnly } = to.after.value
-  return {
-    pair: to,
-    next: 0,
-    way: below,
-    isRequired: isSame ? isRequired : edge.isRequired,
-    isReadOnly: isReadOnly || (below !== null && readOnly === true),
-    isWriteOnly: isWriteOnly || (below !== null && writeOnly === true),
-  }
+  const isReadOnly = from.isReadOnly || (way !== null && readOnly === true)
+  const isWriteOnly = from.isWriteOnly || (way !== null && writeOnly === true)
+  const isRequired = isSame ? from.isRequired : edge.isRequired
+  // What a text holds is no part of what is proved of the text.
+  const above = steps[0] === 'contentSchema' ? NOTHING_PROVED : from.proved
+  const proved = prove(to, above, { isReadOnly, isWriteOnly })
+  return { pair: to, next: 0, way, isRequired, isReadOnly, isWriteOnly, proved }
 }
 
 function pathOf(way: Way | null): readonly string[] {

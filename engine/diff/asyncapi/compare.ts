@@ -14,6 +14,7 @@ import type { Sha256 } from '../../hash.ts'
 import { ok, type Result } from '../../result.ts'
 import { ASYNCAPI_RULES } from '../../rules/asyncapi/rows.ts'
 import { Grouping } from '../../rules/grouping.ts'
+import { SchemaProofs } from '../../rules/schema-use.ts'
 import { SchemaComparison } from '../../schema/comparison.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, memberOf, ROOT, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
@@ -53,7 +54,8 @@ export function compareAsyncApis(
   }
   compareDocuments(walk)
   walk.schemas.settle()
-  for (const use of walk.uses) report.tellSchema(use)
+  const proofs = new SchemaProofs(walk.schemas)
+  for (const use of walk.uses) report.tellSchema(use, proofs)
   tellNewDangling(walk)
   return ok({
     groups: report.finish(),

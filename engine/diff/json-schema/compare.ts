@@ -8,6 +8,7 @@ import { ok, type Result } from '../../result.ts'
 import { Grouping } from '../../rules/grouping.ts'
 import { JSON_SCHEMA_RULES, type JsonSchemaRuleId } from '../../rules/json-schema/rows.ts'
 import { SCHEMA_DOCUMENT } from '../../rules/sites.ts'
+import { SchemaProofs } from '../../rules/schema-use.ts'
 import { SchemaComparison, type SchemaPair } from '../../schema/comparison.ts'
 import { isRecord, ROOT, stepInto, type Located } from '../../schema/located.ts'
 import { ContractReport, type RowChange } from '../contract-report.ts'
@@ -78,27 +79,37 @@ function compareBoth(old: JsonSchemaContract, now: JsonSchemaContract, report: C
   })
   comparison.settle()
   const told = new Set<SchemaPair>()
-  tell(report, root, [], told)
-  for (const [name, pair] of definitions) tell(report, pair, ['$defs', name], told)
+  const proofs = new SchemaProofs(comparison)
+  tell(report, root, [], told, proofs)
+  for (const [name, pair] of definitions) tell(report, pair, ['$defs', name], told, proofs)
   sayNewDangling(old, now, say)
   return comparison.examined
 }
 
 /** What the root reaches is told there; a definition tells what nothing before it told. */
-function tell(report: ContractReport, pair: SchemaPair, lead: readonly string[], told: Set<SchemaPair>): void {
+function tell(
+  report: ContractReport,
+  pair: SchemaPair,
+  lead: readonly string[],
+  told: Set<SchemaPair>,
+  proofs: SchemaProofs,
+): void {
   const reached: SchemaPair[] = []
-  report.tellSchema({
-    pair,
-    use: { sites: SCHEMA_DOCUMENT, mediaType: null },
-    where: '',
-    lead,
-    endpoint: '',
-    identity: { by: 'place' },
-    skips: (one) => {
-      reached.push(one)
-      return told.has(one)
+  report.tellSchema(
+    {
+      pair,
+      use: { sites: SCHEMA_DOCUMENT, mediaType: null },
+      where: '',
+      lead,
+      endpoint: '',
+      identity: { by: 'place' },
+      skips: (one) => {
+        reached.push(one)
+        return told.has(one)
+      },
     },
-  })
+    proofs,
+  )
   for (const one of reached) told.add(one)
 }
 

@@ -12,6 +12,7 @@ import { fail, ok, type Result } from '../../result.ts'
 import { Grouping } from '../../rules/grouping.ts'
 import { CRD_RULES } from '../../rules/k8s-crd/rows.ts'
 import { CRD_OBJECT } from '../../rules/sites.ts'
+import { SchemaProofs } from '../../rules/schema-use.ts'
 import { SchemaComparison } from '../../schema/comparison.ts'
 import type { Located } from '../../schema/located.ts'
 import type { SchemaSource } from '../../schema/source.ts'
@@ -143,13 +144,16 @@ function compareSchemas(was: Located, is: Located, name: string, where: string, 
     { ...is, value: plainCrdSchema(is.value) },
   )
   comparison.settle()
-  report.tellSchema({
-    pair,
-    use: { sites: CRD_OBJECT, mediaType: null },
-    where,
-    lead: [],
-    endpoint: where,
-    identity: { by: 'way', of: name },
-  })
+  report.tellSchema(
+    {
+      pair,
+      use: { sites: CRD_OBJECT, mediaType: null },
+      where,
+      lead: [],
+      endpoint: where,
+      identity: { by: 'way', of: name },
+    },
+    new SchemaProofs(comparison),
+  )
   return comparison.examined
 }

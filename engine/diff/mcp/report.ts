@@ -1,6 +1,6 @@
 /** Changes of a manifest on their way to groups: words are filled in, and what agents touch is counted. */
 import type { ComparisonStats } from '../../compare.ts'
-import type { Direction, Offer } from '../../finding.ts'
+import type { Direction, Level, Offer } from '../../finding.ts'
 import type { Advice } from '../../rules/advice.ts'
 import { brief, type Grouping } from '../../rules/grouping.ts'
 import { ToldChange, ToldPlace } from '../../rules/judged-change.ts'
@@ -31,6 +31,8 @@ export interface McpChange extends McpPlace {
 
 export interface SchemaChange extends McpPlace {
   readonly rule: Rule
+  /** The level where it is not that of the rule. */
+  readonly level?: Level
   readonly advice: Advice
   readonly message: string
   readonly before: unknown
@@ -99,7 +101,7 @@ export class McpReport {
   }
 
   /** Says a change of a tool's schema, judged by the families. */
-  saySchema({ tool, subject, side, location, rule, advice, message, before, after }: SchemaChange): void {
+  saySchema({ tool, subject, side, location, rule, level, advice, message, before, after }: SchemaChange): void {
     const inPlace = tool === null || NAMING_RULES.has(rule.id) ? message : `tool \`${tool}\`: ${message}`
     this.#grouping.add(
       new ToldChange({
@@ -111,6 +113,7 @@ export class McpReport {
         advice,
         before,
         after,
+        ...(level && { level }),
       }),
       new ToldPlace({
         operation: null,
@@ -120,7 +123,7 @@ export class McpReport {
         detail: subject,
       }),
     )
-    if (rule.level === 'info') return
+    if ((level ?? rule.level) === 'info') return
     if (tool !== null) this.#touched.tools.add(tool)
     this.#touched.changes[rule.direction].add(`${tool ?? ''} ${subject}`)
   }

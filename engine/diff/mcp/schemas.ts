@@ -10,13 +10,12 @@ import {
 } from '../../contracts/unresolved.ts'
 import { adviceOf } from '../../rules/advice.ts'
 import type { LifecycleOptions } from '../../rules/lifecycle.ts'
-import { judgeSchema, type SchemaUse } from '../../rules/schema-judge.ts'
+import type { SchemaUse } from '../../rules/schema-judge.ts'
+import { judgeUse, SchemaProofs } from '../../rules/schema-use.ts'
 import { TOOL_INPUT, TOOL_OUTPUT, type SitePair } from '../../rules/sites.ts'
-import { ruleOf } from '../../rules/table.ts'
 import { SchemaComparison } from '../../schema/comparison.ts'
 import type { SchemaDelta } from '../../schema/delta.ts'
 import { memberOf, pointerOf, stepInto, type Located } from '../../schema/located.ts'
-import { reachChanges } from '../../schema/reach.ts'
 import type { SchemaSource } from '../../schema/source.ts'
 import type { McpReport } from './report.ts'
 
@@ -71,11 +70,7 @@ function compareSchema(before: Located, after: Located, sites: SitePair, tool: s
   const pair = comparison.compare(before, after)
   comparison.settle()
   const use: SchemaUse = { sites, mediaType: null, parameter: null, lifecycle: LIFECYCLE }
-  reachChanges(pair, (reached) => {
-    const judgement = judgeSchema(reached, use)
-    if (judgement === null) return
-    const rule = ruleOf(judgement.rule)
-    if (rule === undefined) throw new Error(`the rule ${judgement.rule} is not in the rule table`)
+  judgeUse({ pair, use, proofs: new SchemaProofs(comparison) }, ({ reached, ruleRow: rule, message, level }) => {
     const { delta, path } = reached
     const side = isGone(delta) ? 'base' : 'head'
     const schema = side === 'base' ? reached.pair.before : reached.pair.after
@@ -87,9 +82,10 @@ function compareSchema(before: Located, after: Located, sites: SitePair, tool: s
       subject: [sites.root.prefix, ...path, delta.keyword, delta.name ?? ''].join('/'),
       side,
       location: pointerOf(at),
-      message: judgement.message,
+      message,
       before: delta.before,
       after: delta.after,
+      ...(level && { level }),
     })
   })
   sayNewDangling(before, after, sites.root.prefix, tool, report)

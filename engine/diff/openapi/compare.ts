@@ -21,6 +21,7 @@ import type { FindingGroup } from '../../finding.ts'
 import type { Sha256 } from '../../hash.ts'
 import { fail, ok, type Result } from '../../result.ts'
 import { Grouping } from '../../rules/grouping.ts'
+import { SchemaProofs } from '../../rules/schema-use.ts'
 import { SchemaComparison } from '../../schema/comparison.ts'
 import { isRecord, type Located } from '../../schema/located.ts'
 import { OperationAttributes } from './attributes.ts'
@@ -79,7 +80,8 @@ export function compareOpenApi(
   }
   compareInterface(walk)
   schemas.settle()
-  for (const use of uses.sort(byPlace)) findings.addUse(use)
+  const proofs = new SchemaProofs(schemas)
+  for (const use of uses.sort(byPlace)) findings.addUse(use, proofs)
   const dangling = {
     base: danglingReferences(walk.base.documents),
     head: danglingReferences(walk.head.documents),

@@ -9,13 +9,13 @@ import type { LifecycleOptions } from '../../rules/lifecycle.ts'
 import { openApiAdvice } from '../../rules/openapi/advice.ts'
 import { openApiRowOf } from '../../rules/openapi/rules.ts'
 import type { Rule } from '../../rules/rule.ts'
-import { judgeSchema } from '../../rules/schema-judge.ts'
+import { judgeUse, type JudgedUse, type SchemaProofs } from '../../rules/schema-use.ts'
 import { ruleOf } from '../../rules/table.ts'
 import type { SchemaPair } from '../../schema/comparison.ts'
 import type { ResolvedSchema } from '../../schema/source.ts'
 import type { SchemaDelta } from '../../schema/delta.ts'
 import { pointerOf, stepInto, type Place } from '../../schema/located.ts'
-import { MAX_WAYS, reachChanges, type Reached } from '../../schema/reach.ts'
+import { MAX_WAYS, type Reached } from '../../schema/reach.ts'
 import { nameValue } from '../../schema/values.ts'
 import type { ContractDelta, SchemaUseSite } from './walk.ts'
 
@@ -27,17 +27,19 @@ const MAX_KNOWN = 20_000
 /** A change of a schema, whose wording is still being chosen. */
 class WordedChange implements JudgedChange {
   readonly rule: Rule
+  readonly level?: Level
   readonly subject: string
   readonly side: 'base' | 'head'
   message: string
   readonly #delta: SchemaDelta
   readonly #owner: ResolvedSchema
 
-  constructor(delta: SchemaDelta, pair: SchemaPair, rule: Rule, message: string) {
+  constructor(delta: SchemaDelta, pair: SchemaPair, rule: Rule, message: string, level?: Level) {
     const isGone = delta.after === null && delta.before !== null
     this.#delta = delta
     this.#owner = isGone ? pair.before : pair.after
     this.rule = rule
+    if (level !== undefined) this.level = level
     this.subject = `${pointerOf(this.#owner.at, this.#owner.document)} ${delta.keyword} ${delta.name ?? ''}`
     this.side = isGone ? 'base' : 'head'
     this.message = message
@@ -121,25 +123,21 @@ export class Findings {
   }
 
   /** Judges every change that a schema in use can reach. Uses at one place follow each other. */
-  addUse(use: SchemaUseSite): void {
+  addUse(use: SchemaUseSite, proofs: SchemaProofs): void {
     const { sites, mediaType, parameter } = use
     this.#goTo(use)
     const maxWays = this.#told < MANY ? MAX_WAYS : 1
     const lifecycle = { ...this.#lifecycle, impliedStability: use.stability }
-    const visit = (reached: Reached): void => {
+    const { operation, where } = use
+    const visit = ({ reached, ruleRow, message, level }: JudgedUse): void => {
       this.#told += 1
-      const judgement = judgeSchema(reached, { sites, mediaType, parameter, lifecycle })
-      const rule = judgement === null ? undefined : ruleOf(judgement.rule)
-      if (judgement === null || rule === undefined) return
-      const { operation, where } = use
-      const message = `${judgement.message} (${where})`
-      const change = this.#changeOf(reached, rule, judgement.message)
+      const change = this.#changeOf(reached, ruleRow, message, level)
       const detail = `${where} ${reached.path.join('/')} ${reached.delta.name ?? ''}`
-      this.#grouping.add(change, new ToldPlace({ operation, tool: null, message, detail }))
+      this.#grouping.add(change, new ToldPlace({ operation, tool: null, message: `${message} (${where})`, detail }))
       const field = [...reached.path, reached.delta.property ? (reached.delta.name ?? '') : ''].join('/')
-      this.#touch(rule, operation, `${where} ${field}`, parameter === null ? null : where)
+      this.#touch(ruleRow, operation, `${where} ${field}`, parameter === null ? null : where, level)
     }
-    reachChanges(use.pair, visit, maxWays)
+    judgeUse({ pair: use.pair, use: { sites, mediaType, parameter, lifecycle }, proofs, maxWays }, visit)
   }
 
   #goTo({ operation, where }: SchemaUseSite): void {
@@ -152,8 +150,8 @@ export class Findings {
   }
 
   /** One change under one rule is one object, so that its identity is worked out once. */
-  #changeOf({ delta, isHeld, pair }: Reached, rule: Rule, message: string): JudgedChange {
-    if (!isHeld) return new WordedChange(delta, pair, rule, message)
+  #changeOf({ delta, isHeld, pair }: Reached, rule: Rule, message: string, level?: Level): JudgedChange {
+    if (!isHeld || level !== undefined) return new WordedChange(delta, pair, rule, message, level)
     const known = this.#changes.get(delta)
     const change = known instanceof Map ? known.get(rule.id) : known?.rule === rule ? known : undefined
     if (change !== undefined) {
@@ -176,8 +174,14 @@ export class Findings {
     return made
   }
 
-  #touch(rule: Rule, operation: Operation | null, field: string | null, parameter: string | null): void {
-    const level = (Object.hasOwn(this.#levels, rule.id) ? this.#levels[rule.id] : undefined) ?? rule.level
+  #touch(
+    rule: Rule,
+    operation: Operation | null,
+    field: string | null,
+    parameter: string | null,
+    proved: Level = rule.level,
+  ): void {
+    const level = (Object.hasOwn(this.#levels, rule.id) ? this.#levels[rule.id] : undefined) ?? proved
     if (level === 'breaking') this.#hasBreaking = true
     if (level === 'info' || level === 'off') return
     const endpoint = operation === null ? '' : `${operation.method} ${operation.path}`

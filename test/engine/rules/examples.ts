@@ -4,6 +4,7 @@
  */
 import type { ArtifactType, CompareOptions } from '../../../engine/index.ts'
 import { FAMILIES } from '../../../engine/rules/families.ts'
+import { isToldAt } from '../../../engine/rules/schema-rules.ts'
 import { PROPERTY_RULES } from '../../../engine/rules/properties.ts'
 import { SITES, type Schema, type Site } from './sites.ts'
 
@@ -57,6 +58,15 @@ function allowancePairs(schema: Schema, keyword: string): Readonly<Record<string
   }
 }
 
+/** Alternatives of which exactly one must match: one that grows into another, or joins them, refuses what both admit. */
+const oneOf = (...alternatives: Schema[]): Schema => ({ oneOf: alternatives })
+const upTo = (maximum: number): Schema => ({ type: 'number', maximum })
+const FROM_10: Schema = { type: 'number', minimum: 10 }
+const having = (name: string): Schema => ({ type: 'object', title: name, required: [name] })
+
+const SHORT: Schema = { maxLength: 3 }
+const STARTS_WITH_A: Schema = { pattern: '^a' }
+
 const EXTENSIBLE = 'x-extensible-enum'
 const contains: Schema = { type: 'array', contains: STRING }
 const discriminated = (mapping: Schema, propertyName = 'kind'): Schema => ({
@@ -70,6 +80,10 @@ export const FRAGMENTS: Readonly<Record<string, Pair>> = {
     { ...STRING, enum: ['a'] },
     { ...STRING, enum: ['a', 'b'] },
   ]),
+  'values narrowed': [oneOf(upTo(3), FROM_10), oneOf(upTo(20), FROM_10)],
+  'values widened': [oneOf(upTo(20), FROM_10), oneOf(upTo(3), FROM_10)],
+  'values-unproved narrowed': [oneOf(having('a'), having('b')), oneOf(having('a'), having('b'), having('c'))],
+  'values-unproved widened': [oneOf(having('a'), having('b'), having('c')), oneOf(having('a'), having('b'))],
   'enum became': added(STRING, 'enum', ['a']),
   'enum ceased': [{ ...STRING, enum: ['a'] }, STRING],
   ...presencePairs(EXTENSIBLE, [
@@ -157,11 +171,11 @@ export const FRAGMENTS: Readonly<Record<string, Pair>> = {
   ...presencePairs('oneOf', [{ oneOf: [CAT] }, { oneOf: [CAT, DOG] }]),
   'wrappedInOneOf became': [CAT, { oneOf: [{ ...CAT, required: ['purrs'] }, DOG] }],
   ...presencePairs('prefixItems', [
-    { ...LIST, prefixItems: [STRING] },
-    { ...LIST, prefixItems: [STRING, STRING] },
+    { ...LIST, prefixItems: [NUMBER] },
+    { ...LIST, prefixItems: [NUMBER, NUMBER] },
   ]),
-  'prefixItems narrowed': added(LIST, 'prefixItems', [STRING]),
-  'prefixItems widened': [{ ...LIST, prefixItems: [STRING] }, LIST],
+  'prefixItems narrowed': added(LIST, 'prefixItems', [NUMBER]),
+  'prefixItems widened': [{ ...LIST, prefixItems: [NUMBER] }, LIST],
   ...presencePairs('discriminator', [CAT, discriminated({})]),
   'discriminator-property-name changed': [discriminated({}), discriminated({}, 'sort')],
   ...presencePairs('discriminator-mapping', [discriminated({ a: 'A' }), discriminated({ a: 'A', b: 'B' })]),
@@ -171,13 +185,16 @@ export const FRAGMENTS: Readonly<Record<string, Pair>> = {
     { ...STRING, not: { const: 'a' } },
     { ...STRING, not: { const: 'b' } },
   ],
-  ...presencePairs('if', added(STRING, 'if', { const: 'a' })),
+  ...presencePairs('if', [
+    { ...STRING, then: SHORT },
+    { ...STRING, then: SHORT, if: STARTS_WITH_A },
+  ]),
   'if changed': [
-    { ...STRING, if: { const: 'a' } },
-    { ...STRING, if: { const: 'b' } },
+    { ...STRING, then: SHORT, if: STARTS_WITH_A },
+    { ...STRING, then: SHORT, if: { pattern: '^b' } },
   ],
-  ...presencePairs('then', added(STRING, 'then', { const: 'a' })),
-  ...presencePairs('else', added(STRING, 'else', { const: 'a' })),
+  ...presencePairs('then', added({ ...STRING, if: STARTS_WITH_A }, 'then', SHORT)),
+  ...presencePairs('else', added({ ...STRING, if: STARTS_WITH_A }, 'else', SHORT)),
   ...presencePairs('dependentRequired', added(OBJECT, 'dependentRequired', { a: ['b'] })),
   'dependentRequired changed': [
     { ...OBJECT, dependentRequired: { a: ['b'] } },
@@ -235,7 +252,7 @@ function namedId(site: Site, id: string): string {
 }
 
 function familyExamples(site: Site, at: At): readonly Example[] {
-  return FAMILIES.flatMap(({ keyword, action, stem, effect, kind }) => {
+  return FAMILIES.filter((family) => isToldAt(site, family)).flatMap(({ keyword, action, stem, effect, kind }) => {
     const pair = FRAGMENTS[`${keyword} ${action}`]
     if (pair === undefined) throw new Error(`no fragment for ${keyword} ${action}`)
     const [before, after] = pair

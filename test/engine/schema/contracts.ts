@@ -195,11 +195,8 @@ function bound(stem: 'inimum' | 'aximum', limit: unknown, isExclusive: unknown):
   return isExclusive === true ? { [`exclusiveM${stem}`]: limit } : { [`m${stem}`]: limit }
 }
 
-/** The alternatives of `oneOf` are taken to exclude each other, as authors mean them to. */
 function plain(definition: Schema): Schema {
   const text = JSON.stringify(rewritten(definition, ({ discriminator: _discriminator, ...rest }) => rest))
-  const read: Schema = JSON.parse(
-    text.replaceAll('"oneOf":', '"anyOf":').replaceAll('#/components/schemas/', '#/$defs/'),
-  )
+  const read: Schema = JSON.parse(text.replaceAll('#/components/schemas/', '#/$defs/'))
   return read
 }

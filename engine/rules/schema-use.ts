@@ -1,0 +1,345 @@
+/**
+ * All that is to be said of a schema in use: each change by its rule, with the level that the proofs about its values leave
+ * it, and a general finding wherever values are refused, or new, that no change of a keyword accounts for.
+ */
+import type { Level } from '../finding.ts'
+import type { SchemaComparison, SchemaPair } from '../schema/comparison.ts'
+import type { DeltaSeries, SchemaDelta } from '../schema/delta.ts'
+import type { Inclusion, InclusionProver, ProofDirection, Question } from '../schema/inclusion/inclusion.ts'
+import { isRecord } from '../schema/located.ts'
+import { MAX_WAYS, NOTHING_PROVED, reachChanges, type Proved, type Reached } from '../schema/reach.ts'
+import { levelOf, type Effect, type Rule, type Variance } from './rule.ts'
+import { isTyped, judgeSchema, type Judgement, type SchemaUse } from './schema-judge.ts'
+import { ruleOf } from './table.ts'
+
+/** A change with its rule at a place. */
+export interface JudgedUse extends Judgement {
+  readonly reached: Reached
+  readonly ruleRow: Rule
+  /** Only where it is not that of the rule. */
+  readonly level?: Level
+}
+
+/** The proofs about the schemas of one comparison. Make it when all of them are compared. */
+export class SchemaProofs {
+  readonly prover: InclusionProver
+  readonly #comparison: SchemaComparison
+  #alarming: ReadonlySet<SchemaPair> | null = null
+
+  constructor(comparison: SchemaComparison) {
+    this.#comparison = comparison
+    this.prover = comparison.prover
+  }
+
+  /** Whether a change can be reached from a pair that a proof may call harmless. */
+  isAlarming(pair: SchemaPair): boolean {
+    this.#alarming ??= this.#comparison.reaching(mayAlarm)
+    return this.#alarming.has(pair)
+  }
+}
+
+/** Series are of values and properties that come or go. */
+function mayAlarm(told: SchemaDelta | DeltaSeries): boolean {
+  return 'each' in told || (PROVABLE.has(told.keyword) && !isInFormatOnly(told)) || isNewlyRequired(told)
+}
+
+function isNewlyRequired({ keyword, action, property }: SchemaDelta): boolean {
+  return keyword === 'properties' && action === 'added' && property?.required === true
+}
+
+export interface UsedSchema {
+  readonly pair: SchemaPair
+  readonly use: SchemaUse
+  readonly proofs: SchemaProofs
+  /** Steps that come before those of the schema. */
+  readonly lead?: readonly string[]
+  readonly maxWays?: number
+  readonly skips?: (pair: SchemaPair) => boolean
+}
+
+type Direction = Exclude<Variance, 'none'>
+
+/** Which inclusions matter to those who stand at a schema. */
+const QUESTIONS: Readonly<Record<Direction, readonly ProofDirection[]>> = {
+  request: ['narrowing'],
+  response: ['widening'],
+  shared: ['narrowing', 'widening'],
+}
+
+const LOSES: ReadonlySet<Effect> = new Set(['narrows', 'may-narrow', 'moves'])
+const GAINS: ReadonlySet<Effect> = new Set(['widens', 'may-widen', 'moves'])
+
+/**
+ * Keywords whose changes are about which values are admitted, and about nothing else. Conditions and positions are not among
+ * them: one that comes without a part that it needs is a change under way.
+ */
+const PROVABLE: ReadonlySet<string> = new Set([
+  'type',
+  'nullable',
+  'listOfTypes',
+  'enum',
+  'const',
+  'pattern',
+  'multipleOf',
+  'uniqueItems',
+  'maximum',
+  'minimum',
+  'exclusiveMaximum',
+  'exclusiveMinimum',
+  'maxLength',
+  'minLength',
+  'maxItems',
+  'minItems',
+  'maxProperties',
+  'minProperties',
+  'propertyNames',
+  'required',
+  'not',
+  'items',
+  'patternProperties',
+  'additionalProperties',
+  'unevaluatedProperties',
+  'unevaluatedItems',
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'anyOf-list',
+  'oneOf-list',
+  'wrappedInOneOf',
+  'joinedInOneOf',
+])
+
+export function judgeUse(
+  { pair, use, proofs: all, lead = [], maxWays, skips }: UsedSchema,
+  visit: (judged: JudgedUse) => void,
+): void {
+  const { prover } = all
+  const { direction } = use.sites.root
+  if (!pair.isLive && prover.isSame(pair.before, pair.after)) return
+  const proofs = new Proofs(prover, direction, isTyped(use, use.sites.root))
+  const alarms = new Map<SchemaPair, Alarm>()
+  const tell = (found: Reached): void => {
+    const reached = lead.length === 0 ? found : { ...found, path: [...lead, ...found.path] }
+    const judgement = judgeSchema(reached, use)
+    const ruleRow = judgement === null ? undefined : ruleOf(judgement.rule)
+    if (judgement === null || ruleRow === undefined) return
+    const level = provedLevel(reached, ruleRow, direction)
+    note(alarms, reached, ruleRow, level)
+    if (skips?.(reached.pair) === true) return
+    if (level === ruleRow.level) visit({ ...judgement, reached, ruleRow })
+    else visit({ ...judgement, message: `${judgement.message}; ${PROVED_WORDS[direction]}`, reached, ruleRow, level })
+  }
+  reachChanges(pair, tell, maxWays ?? MAX_WAYS, (one, above) => (all.isAlarming(one) ? proofs.of(one, above) : above))
+  if (hasValues(use)) for (const reached of uncovered(pair, proofs, alarms, direction)) tell(reached)
+}
+
+/** Of bytes, documents and parts a schema says little: their values are not those of JSON. */
+function hasValues({ mediaType, sites }: SchemaUse): boolean {
+  return (
+    isTyped({ mediaType, sites }, sites.root) ||
+    mediaType === null ||
+    /^application\/x-www-form-urlencoded/i.test(mediaType)
+  )
+}
+
+const PROVED_WORDS: Readonly<Record<Direction, string>> = {
+  request: 'every value that was admitted still is',
+  response: 'no value is admitted that was not',
+  shared: 'the other keywords leave no more to it',
+}
+
+/** What the findings at a pair account for. */
+interface Alarm {
+  loses: boolean
+  gains: boolean
+  isBreaking: boolean
+}
+
+/** Whether readers may meet values that they did not: some rules are named after what happens to those who write. */
+function mayGain({ keyword, action }: SchemaDelta, { effect }: Rule): boolean {
+  return (
+    GAINS.has(effect) ||
+    (keyword === 'allOf' && action === 'removed') ||
+    (keyword === 'pattern' && action === 'changed')
+  )
+}
+
+/** What is said of a property that goes stands for whatever its name may hold now. */
+function isGone({ keyword, action }: SchemaDelta): boolean {
+  return keyword === 'properties' && action === 'removed'
+}
+
+function note(alarms: Map<SchemaPair, Alarm>, { pair, delta }: Reached, rule: Rule, level: Level): void {
+  if (level === 'info') return
+  const alarm = alarms.get(pair) ?? { loses: false, gains: false, isBreaking: false }
+  const isUsage = delta.keyword === 'readOnly' || delta.keyword === 'writeOnly' || isGone(delta)
+  alarm.loses ||= LOSES.has(rule.effect) || isUsage
+  alarm.gains ||= mayGain(delta, rule) || isUsage
+  alarm.isBreaking ||= level === 'breaking'
+  alarms.set(pair, alarm)
+}
+
+/** A change that takes nothing from the values as a whole, or adds nothing to them, is judged as what is left of it. */
+function provedLevel({ delta, proved }: Reached, rule: Rule, direction: Direction): Level {
+  if (rule.level === 'info' || !isProvable(delta, rule)) return rule.level
+  const loses = LOSES.has(rule.effect) && !proved.keepsAll
+  const gains = mayGain(delta, rule) && !proved.addsNone
+  if (direction === 'request') return loses || !LOSES.has(rule.effect) ? rule.level : 'info'
+  if (direction === 'response') return gains || !mayGain(delta, rule) ? rule.level : 'info'
+  if (loses) return rule.level
+  if (!gains) return LOSES.has(rule.effect) || mayGain(delta, rule) ? 'info' : rule.level
+  return LOSES.has(rule.effect) ? levelOf('shared', 'widens') : rule.level
+}
+
+/** What goes is warned of for other reasons than the values: a property may be passed over without a word. */
+function isProvable(delta: SchemaDelta, rule: Rule): boolean {
+  const { keyword, action } = delta
+  if (isInFormatOnly(delta)) return false
+  if (keyword === 'properties') return action === 'added'
+  if (keyword === 'allOf' && action === 'removed') return rule.direction !== 'request'
+  return PROVABLE.has(keyword)
+}
+
+/** Of formats it is not known what their values are. */
+function isInFormatOnly({ types }: SchemaDelta): boolean {
+  return types !== undefined && types.before.join() === types.after.join()
+}
+
+/** The answers about one use. */
+class Proofs {
+  readonly #prover: InclusionProver
+  readonly #direction: Direction
+  readonly #isTyped: boolean
+
+  constructor(prover: InclusionProver, direction: Direction, typed: boolean) {
+    this.#prover = prover
+    this.#direction = direction
+    this.#isTyped = typed
+  }
+
+  /** What is proved of a pair without any convention, so that a finding may rest on it. */
+  of(pair: SchemaPair, above: Proved): Proved {
+    const isProved = (direction: ProofDirection): boolean =>
+      QUESTIONS[this.#direction].includes(direction) && this.#isIncluded(pair, direction)
+    const keepsAll = above.keepsAll || isProved('narrowing')
+    const addsNone = above.addsNone || isProved('widening')
+    return keepsAll === above.keepsAll && addsNone === above.addsNone ? above : { keepsAll, addsNone }
+  }
+
+  #isIncluded({ before, after }: SchemaPair, direction: ProofDirection): boolean {
+    const question = this.#question(direction, false)
+    // Of a schema that admits nothing it says nothing that all of it is admitted.
+    return (
+      this.#prover.ask(before, after, question).kind === 'included' && this.#prover.hasValue(before, after, question)
+    )
+  }
+
+  ask({ before, after }: SchemaPair, direction: ProofDirection): Inclusion {
+    return this.#prover.ask(before, after, this.#question(direction, direction === 'narrowing'))
+  }
+
+  /**
+   * Whether a value that shows a difference does so by the letter only: to readers who pass over names that they do not
+   * know nothing is new; or an object is of two alternatives of `oneOf`, which authors mean to exclude each other.
+   */
+  isByLetterOnly({ before, after }: SchemaPair, direction: ProofDirection, value: unknown): boolean {
+    const question = this.#question(direction, true)
+    if (direction === 'widening' && this.#prover.ask(before, after, question).kind === 'included') return true
+    if (!isRecord(value)) return false
+    return this.#prover.ask(before, after, { ...question, isExclusive: false }).kind === 'included'
+  }
+
+  #question(direction: ProofDirection, isByConvention: boolean): Question {
+    const convention = direction === 'narrowing' ? 'described-by-super' : 'described-by-sub'
+    return {
+      direction,
+      usage: this.#direction,
+      convention: isByConvention ? convention : 'none',
+      isExclusive: true,
+      isText: !this.#isTyped,
+    }
+  }
+
+  get directions(): readonly ProofDirection[] {
+    return QUESTIONS[this.#direction]
+  }
+
+  /** In text types are not told apart: a search without an answer says nothing. */
+  get isText(): boolean {
+    return !this.#isTyped
+  }
+}
+
+/** General findings at the smallest pairs whose values are not all kept, or not all known, and that nothing accounts for. */
+function uncovered(
+  start: SchemaPair,
+  proofs: Proofs,
+  alarms: ReadonlyMap<SchemaPair, Alarm>,
+  direction: Direction,
+): readonly Reached[] {
+  return proofs.directions.flatMap((proof) => {
+    // The payload has its breaking finding: a second one would say the same of all of it.
+    if ([...alarms.values()].some((alarm) => alarm.isBreaking && (proof === 'narrowing' ? alarm.loses : alarm.gains)))
+      return []
+    const covers = (pair: SchemaPair): boolean =>
+      (proof === 'narrowing' ? alarms.get(pair)?.loses : alarms.get(pair)?.gains) ?? false
+    const broken = brokenFrom(start, proofs, proof, direction)
+    const isSmallest = (pair: SchemaPair): boolean =>
+      !pair.edges.some(({ to }) => to !== pair && broken.has(to) && !isUnused(to, direction))
+    return [...broken].flatMap(([pair, { path, answer }]) =>
+      isSmallest(pair) && !covers(pair) ? [generalOf(pair, path, answer, proof, proofs)] : [],
+    )
+  })
+}
+
+interface Broken {
+  readonly path: readonly string[]
+  readonly answer: Exclude<Inclusion, { kind: 'included' }>
+}
+
+/** The pairs that are reached by pairs whose values are not all kept, or not all known, with the shortest path to each. */
+function brokenFrom(
+  start: SchemaPair,
+  proofs: Proofs,
+  proof: ProofDirection,
+  direction: Direction,
+): ReadonlyMap<SchemaPair, Broken> {
+  const broken = new Map<SchemaPair, Broken>()
+  const open: { readonly pair: SchemaPair; readonly path: readonly string[] }[] = [{ pair: start, path: [] }]
+  // Grows while it is gone through.
+  for (const { pair, path } of open) {
+    if (broken.has(pair)) continue
+    const answer = proofs.ask(pair, proof)
+    if (answer.kind === 'included' || (answer.kind === 'unknown' && proofs.isText)) continue
+    broken.set(pair, { path, answer })
+    for (const { to, steps } of pair.edges)
+      if (!isUnused(to, direction)) open.push({ pair: to, path: [...path, ...steps] })
+  }
+  return broken
+}
+
+function isUnused({ after }: SchemaPair, direction: Direction): boolean {
+  if (direction === 'request') return after.value.readOnly === true
+  return direction === 'response' && after.value.writeOnly === true
+}
+
+function generalOf(
+  pair: SchemaPair,
+  path: readonly string[],
+  answer: Exclude<Inclusion, { kind: 'included' }>,
+  proof: ProofDirection,
+  proofs: Proofs,
+): Reached {
+  const isProved = answer.kind === 'refuted' && !proofs.isByLetterOnly(pair, proof, answer.value)
+  const after = answer.kind === 'refuted' ? answer.value : `cannot tell, ${answer.why}`
+  const delta: SchemaDelta = {
+    keyword: isProved ? 'values' : 'values-unproved',
+    action: proof === 'narrowing' ? 'narrowed' : 'widened',
+    name: null,
+    before: null,
+    after,
+    steps: [],
+  }
+  const use = { isRequired: null, isReadOnly: false, isWriteOnly: false, proved: NOTHING_PROVED }
+  return { delta, isHeld: false, pair, path, ...use }
+}

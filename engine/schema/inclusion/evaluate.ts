@@ -1,0 +1,299 @@
+/** Whether a schema admits a value: true, false, or null where that is not known. Used to check every counterexample. */
+import { ValueSet } from '../equality.ts'
+import { isRecord, type JsonRecord } from '../located.ts'
+import { isOfFormat } from './formats.ts'
+import { jsonTypeOf, typeOf, type Bound, type Constraint, type Items, type SchemaNode, type Shape } from './model.ts'
+import { isMember, languageOf } from './patterns.ts'
+
+export type Verdict = boolean | null
+
+const MAX_DEPTH = 100
+
+export interface Evaluation {
+  /** Counts a step; false when there are none left. */
+  readonly spend: () => boolean
+  /** Texts: a value that is written as text is of every type that its text can be read as. */
+  readonly isText: boolean
+}
+
+/** The conjunction of verdicts, evaluated until one is false. */
+function every<Item>(items: Iterable<Item>, verdict: (item: Item) => Verdict): Verdict {
+  let result: Verdict = true
+  for (const item of items) {
+    const one = verdict(item)
+    if (one === false) return false
+    if (one === null) result = null
+  }
+  return result
+}
+
+function not(verdict: Verdict): Verdict {
+  return verdict === null ? null : !verdict
+}
+
+export function admits(node: SchemaNode, value: unknown, by: Evaluation, depth = 0): Verdict {
+  if (depth > MAX_DEPTH || !by.spend()) return null
+  if (by.isText && isReadable(value)) {
+    const verdicts = readingsOf(value).map((one) => meets(node, one, by, depth))
+    return verdicts.includes(true) ? true : verdicts.includes(null) ? null : false
+  }
+  return meets(node, value, by, depth)
+}
+
+function meets(node: SchemaNode, value: unknown, by: Evaluation, depth: number): Verdict {
+  return every(node.constraints, (constraint) => holds(constraint, value, by, depth + 1))
+}
+
+function isReadable(value: unknown): value is string | number | boolean | null {
+  return value === null || typeof value !== 'object'
+}
+
+/** What the text of a scalar may be read as. */
+function readingsOf(value: string | number | boolean | null): readonly unknown[] {
+  const text = String(value)
+  const readings: unknown[] = [text]
+  const number = text.trim() === '' ? Number.NaN : Number(text)
+  if (Number.isFinite(number)) readings.push(number)
+  if (text === 'true' || text === 'false') readings.push(text === 'true')
+  if (text === '' || text === 'null') readings.push(null)
+  // A list of one is written as its item.
+  readings.push([text])
+  return readings
+}
+
+export function holds(constraint: Constraint, value: unknown, by: Evaluation, depth = 0): Verdict {
+  const type = typeOf(constraint)
+  if (type !== null && type !== jsonTypeOf(value)) return true
+  const test = (node: SchemaNode): Verdict => admits(node, value, by, depth)
+  if (constraint.kind === 'never') {
+    return false
+  }
+  if (constraint.kind === 'types') {
+    return constraint.types.has(jsonTypeOf(value))
+  }
+  if (constraint.kind === 'values') {
+    return constraint.set.has(value)
+  }
+  if (constraint.kind === 'opaque') {
+    return null
+  }
+  if (constraint.kind === 'all') {
+    return every(constraint.nodes, test)
+  }
+  if (constraint.kind === 'any') {
+    return not(every(constraint.nodes, (node) => not(test(node))))
+  }
+  if (constraint.kind === 'one') {
+    return isOne(constraint.nodes.map(test))
+  }
+  if (constraint.kind === 'not') {
+    return not(test(constraint.node))
+  }
+  if (constraint.kind === 'condition') {
+    const met = test(constraint.test)
+    if (met === null) return null
+    const part = met ? constraint.then : constraint.otherwise
+    return part === null ? true : test(part)
+  }
+  return holdsOfType(constraint, value, by, depth)
+}
+
+function isOne(verdicts: readonly Verdict[]): Verdict {
+  const met = verdicts.filter((verdict) => verdict === true).length
+  if (met > 1) return false
+  return verdicts.includes(null) ? null : met === 1
+}
+
+function holdsOfType(constraint: Constraint, value: unknown, by: Evaluation, depth: number): Verdict {
+  if (typeof value === 'number') return holdsOfNumber(constraint, value)
+  if (typeof value === 'string') return holdsOfText(constraint, value)
+  if (Array.isArray(value)) return holdsOfArray(constraint, value, by, depth)
+  return isRecord(value) ? holdsOfObject(constraint, value, by, depth) : true
+}
+
+export function isWithin({ end, limit, isExclusive }: Bound, value: number): boolean {
+  if (value === limit) return !isExclusive
+  return end === 'min' ? value > limit : value < limit
+}
+
+/** Division of decimal fractions is not exact: 0.3 is a multiple of 0.1. */
+export function isMultiple(value: number, of: number): boolean {
+  const quotient = value / of
+  return Number.isInteger(quotient) || Math.abs(quotient - Math.round(quotient)) < 1e-9
+}
+
+function holdsOfNumber(constraint: Constraint, value: number): Verdict {
+  if (constraint.kind === 'bound') return isWithin(constraint, value)
+  if (constraint.kind === 'multiple') return isMultiple(value, constraint.of)
+  return constraint.kind === 'format' ? isOfFormat(constraint.name, value) : null
+}
+
+function holdsOfText(constraint: Constraint, value: string): Verdict {
+  if (constraint.kind === 'bound') return isWithin(constraint, lengthOf(value))
+  if (constraint.kind === 'format') return isOfFormat(constraint.name, value)
+  return constraint.kind === 'pattern' ? isMatch(constraint.source, value) : null
+}
+
+/** Lengths count characters (RFC 8259 §1), not their halves in UTF-16. */
+export function lengthOf(text: string): number {
+  let length = 0
+  for (const _ of text) length += 1
+  return length
+}
+
+export function isMatch(pattern: string, text: string): Verdict {
+  const language = languageOf(pattern)
+  return language === null ? null : isMember(language, text)
+}
+
+function holdsOfArray(constraint: Constraint, value: readonly unknown[], by: Evaluation, depth: number): Verdict {
+  if (constraint.kind === 'bound') {
+    return isWithin(constraint, value.length)
+  }
+  if (constraint.kind === 'unique') {
+    return new ValueSet(value).size === value.length
+  }
+  if (constraint.kind === 'items') {
+    return every(value.entries(), ([index, item]) => {
+      const node = itemNode(constraint, index)
+      return node === null ? true : admits(node, item, by, depth)
+    })
+  }
+  if (constraint.kind === 'contains') {
+    const verdicts = value.map((item) => admits(constraint.node, item, by, depth))
+    const sure = verdicts.filter((verdict) => verdict === true).length
+    const most = sure + verdicts.filter((verdict) => verdict === null).length
+    const max = constraint.max ?? Infinity
+    if (most < constraint.min || sure > max) return false
+    return sure >= constraint.min && most <= max ? true : null
+  }
+  if (constraint.kind === 'unevaluated') {
+    const seen = new Set<unknown>()
+    const known = lookItems(constraint.owner, value, seen, by, depth)
+    if (!known) return null
+    return every(value.entries(), ([index, item]) =>
+      seen.has(index) ? true : admits(constraint.node, item, by, depth),
+    )
+  }
+  return null
+}
+
+export function itemNode({ prefix, rest }: Items, index: number): SchemaNode | null {
+  return prefix[index] ?? rest
+}
+
+function holdsOfObject(constraint: Constraint, value: JsonRecord, by: Evaluation, depth: number): Verdict {
+  if (constraint.kind === 'bound') {
+    return isWithin(constraint, Object.keys(value).length)
+  }
+  if (constraint.kind === 'required') {
+    return Object.hasOwn(value, constraint.name)
+  }
+  if (constraint.kind === 'names') {
+    return every(Object.keys(value), (name) => admits(constraint.node, name, { ...by, isText: false }, depth))
+  }
+  if (constraint.kind === 'dependent') {
+    return Object.hasOwn(value, constraint.name) ? admits(constraint.node, value, by, depth) : true
+  }
+  if (constraint.kind === 'shape') {
+    return every(Object.keys(value), (name) => {
+      const nodes = shapeNodes(constraint, name)
+      return nodes === null ? null : every(nodes, (node) => admits(node, value[name], by, depth))
+    })
+  }
+  if (constraint.kind === 'unevaluated') {
+    const seen = new Set<unknown>()
+    const known = lookNames(constraint.owner, value, seen, by, depth)
+    if (!known) return null
+    return every(Object.keys(value), (name) =>
+      seen.has(name) ? true : admits(constraint.node, value[name], by, depth),
+    )
+  }
+  return null
+}
+
+/** The schemas that a shape has for the value of a name; null where a pattern is not known. */
+export function shapeNodes({ properties, patterns, others }: Shape, name: string): readonly SchemaNode[] | null {
+  const nodes: SchemaNode[] = []
+  const own = properties.get(name)
+  if (own !== undefined) nodes.push(own)
+  let isMatched = own !== undefined
+  for (const [pattern, node] of patterns) {
+    const match = isMatch(pattern, name)
+    if (match === null) return null
+    if (!match) continue
+    isMatched = true
+    nodes.push(node)
+  }
+  if (!isMatched && others !== null) nodes.push(others)
+  return nodes
+}
+
+/** Schemas at the same place of the value that hold for it; null: one of them is not known. */
+function partsThatHold(
+  constraint: Constraint,
+  value: unknown,
+  by: Evaluation,
+  depth: number,
+): readonly SchemaNode[] | null {
+  const held = (nodes: readonly SchemaNode[]): readonly SchemaNode[] | null => {
+    const verdicts = nodes.map((node) => admits(node, value, by, depth))
+    return verdicts.includes(null) ? null : nodes.filter((_, index) => verdicts[index] === true)
+  }
+  if (constraint.kind === 'all' || constraint.kind === 'any' || constraint.kind === 'one') return held(constraint.nodes)
+  if (constraint.kind === 'dependent')
+    return isRecord(value) && Object.hasOwn(value, constraint.name) ? held([constraint.node]) : []
+  if (constraint.kind !== 'condition') return []
+  const test = held([constraint.test])
+  if (test === null) return null
+  const part = test.length > 0 ? constraint.then : constraint.otherwise
+  const consequence = part === null ? [] : held([part])
+  return consequence === null ? null : [...test, ...consequence]
+}
+
+/** Gathers the names that a schema looks at; false where that is not known. */
+function lookNames(node: SchemaNode, value: JsonRecord, seen: Set<unknown>, by: Evaluation, depth: number): boolean {
+  if (depth > MAX_DEPTH) return false
+  return node.constraints.every((constraint) => {
+    if (constraint.kind === 'unevaluated') {
+      for (const name of Object.keys(value)) seen.add(name)
+      return true
+    }
+    if (constraint.kind === 'shape') {
+      for (const name of Object.keys(value)) {
+        const nodes = shapeNodes(constraint, name)
+        if (nodes === null) return false
+        if (nodes.length > 0) seen.add(name)
+      }
+      return true
+    }
+    const parts = partsThatHold(constraint, value, by, depth)
+    return parts !== null && parts.every((part) => lookNames(part, value, seen, by, depth + 1))
+  })
+}
+
+function lookItems(
+  node: SchemaNode,
+  value: readonly unknown[],
+  seen: Set<unknown>,
+  by: Evaluation,
+  depth: number,
+): boolean {
+  if (depth > MAX_DEPTH) return false
+  return node.constraints.every((constraint) => {
+    if (constraint.kind === 'unevaluated') for (const index of value.keys()) seen.add(index)
+    else if (constraint.kind === 'items') {
+      for (const index of value.keys()) if (itemNode(constraint, index) !== null) seen.add(index)
+    } else if (constraint.kind === 'contains') {
+      for (const [index, item] of value.entries()) {
+        const verdict = admits(constraint.node, item, by, depth)
+        if (verdict === null) return false
+        if (verdict) seen.add(index)
+      }
+    } else {
+      const parts = partsThatHold(constraint, value, by, depth)
+      return parts !== null && parts.every((part) => lookItems(part, value, seen, by, depth + 1))
+    }
+    return true
+  })
+}

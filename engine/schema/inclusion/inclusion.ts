@@ -1,0 +1,125 @@
+/**
+ * Whether every value that one schema admits is admitted by another: `included`, `refuted` by a value, or `unknown` with
+ * what stopped the search. Steps bound the search, not time: the answer is the same on every machine and for every order
+ * of keys.
+ */
+import type { SchemaSources } from '../comparison.ts'
+import type { Located } from '../located.ts'
+import type { SchemaSource } from '../source.ts'
+import { admits } from './evaluate.ts'
+import { met, unmet } from './literals.ts'
+import type { SchemaNode } from './model.ts'
+import { SchemaNodes, type Numbering, type Usage } from './nodes.ts'
+import { Sameness } from './sameness.ts'
+import { Search, type Convention } from './search.ts'
+
+export type Inclusion =
+  | { readonly kind: 'included' }
+  | { readonly kind: 'refuted'; readonly value: unknown }
+  | { readonly kind: 'unknown'; readonly why: string }
+
+/** `narrowing`: are the values from before still admitted? `widening`: were the values of now admitted before? */
+export type ProofDirection = 'narrowing' | 'widening'
+
+export interface Question {
+  readonly direction: ProofDirection
+  readonly usage: Usage
+  readonly convention: Convention
+  /** Whether `oneOf` refuses what several alternatives admit; else it is read as `anyOf`, as authors often mean it. */
+  readonly isExclusive: boolean
+  /** The values are written as text, in which types are not told apart. */
+  readonly isText: boolean
+}
+
+/** Steps for one question, and for all questions about two documents. */
+const STEPS = 2_500
+const ALL_STEPS = 1_000_000
+
+interface Proof {
+  readonly sub: SchemaNodes
+  readonly super: SchemaNodes
+  readonly search: Search
+}
+
+/** Answers questions about schemas of two documents. */
+export class InclusionProver {
+  readonly #sources: SchemaSources
+  readonly #sameness: Sameness
+  readonly #proofs = new Map<string, Proof>()
+  readonly #answers = new Map<string, Inclusion>()
+  readonly #steps = { left: ALL_STEPS }
+
+  constructor(sources: SchemaSources) {
+    this.#sources = sources
+    this.#sameness = new Sameness(sources)
+  }
+
+  /** Whether two schemas are written the same, but for annotations. */
+  isSame(before: Located, after: Located): boolean {
+    return this.#sameness.isSame(before, after)
+  }
+
+  ask(before: Located, after: Located, question: Question): Inclusion {
+    const { direction, isText } = question
+    const proof = this.#proofOf(question)
+    const [sub, other] = direction === 'narrowing' ? [before, after] : [after, before]
+    const [left, right] = [proof.sub.at(sub), proof.super.at(other)]
+    const answerKey = `${keyOf(question)} ${isText} ${left.id} ${right.id}`
+    const known = this.#answers.get(answerKey)
+    if (known !== undefined) return known
+    const answer = decide(left, right, proof.search, isText)
+    this.#answers.set(answerKey, answer)
+    return answer
+  }
+
+  /** Whether the schema whose values are looked for admits any value; true where it is not known. */
+  hasValue(before: Located, after: Located, question: Question): boolean {
+    const proof = this.#proofOf(question)
+    const sub = proof.sub.at(question.direction === 'narrowing' ? before : after)
+    return proof.search.ask([met(sub)], STEPS).kind !== 'unsat'
+  }
+
+  #proofOf(question: Question): Proof {
+    const key = keyOf(question)
+    const proof = this.#proofs.get(key) ?? this.#prepare(question)
+    this.#proofs.set(key, proof)
+    return proof
+  }
+
+  #prepare({ direction, usage, convention, isExclusive }: Question): Proof {
+    const { before, after } = this.#sources
+    const [sub, other]: readonly [SchemaSource, SchemaSource] =
+      direction === 'narrowing' ? [before, after] : [after, before]
+    const numbering: Numbering = { next: 1 }
+    const subNodes = new SchemaNodes('sub', usage, isExclusive, sub, numbering)
+    const superNodes = new SchemaNodes('super', usage, isExclusive, other, numbering)
+    const search = new Search(subNodes, {
+      convention,
+      isSame: (one, two) => this.#isSameNode(one, two, direction),
+      steps: this.#steps,
+    })
+    return { sub: subNodes, super: superNodes, search }
+  }
+
+  #isSameNode(one: SchemaNode, two: SchemaNode, direction: ProofDirection): boolean {
+    if (one.source === null || two.source === null) return false
+    if (one.side === two.side) return false
+    const [sub, other] = one.side === 'sub' ? [one.source, two.source] : [two.source, one.source]
+    const [before, after] = direction === 'narrowing' ? [sub, other] : [other, sub]
+    return this.#sameness.isSame(before, after)
+  }
+}
+
+/** Questions that the same nodes answer. */
+function keyOf({ direction, usage, convention, isExclusive }: Question): string {
+  return `${direction} ${usage} ${convention} ${isExclusive}`
+}
+
+function decide(sub: SchemaNode, other: SchemaNode, search: Search, isText: boolean): Inclusion {
+  const answer = search.ask([met(sub), unmet(other)], STEPS)
+  if (answer.kind === 'unsat') return { kind: 'included' }
+  if (answer.kind === 'open') return { kind: 'unknown', why: answer.why }
+  if (!isText) return { kind: 'refuted', value: answer.value }
+  const isRefused = admits(other, answer.value, { ...search.evaluation, isText: true }) === false
+  return isRefused ? { kind: 'refuted', value: answer.value } : { kind: 'unknown', why: 'values written as text' }
+}

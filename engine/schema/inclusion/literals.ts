@@ -1,0 +1,322 @@
+/** Conditions that are being met together, for values of one type: what is sure of them, and which choices they leave. */
+
+import {
+  typeOf,
+  type Bound,
+  type Constraint,
+  type Items,
+  type JsonType,
+  type Literal,
+  type SchemaNode,
+  type Shape,
+} from './model.ts'
+
+/** Which name a demanded member has. */
+export type Where =
+  | { readonly kind: 'name'; readonly name: string }
+  | { readonly kind: 'pattern'; readonly pattern: string }
+  /** Neither described nor matched by a shape. */
+  | { readonly kind: 'beyond'; readonly shape: Shape }
+  | { readonly kind: 'any' }
+
+/** What follows from literals for values of one type. */
+export type Atom =
+  | { readonly kind: 'keep'; readonly constraint: Constraint; readonly isMet: boolean }
+  | { readonly kind: 'presence'; readonly name: string; readonly isPresent: boolean }
+  /** There is a member at such a name, with such a name, whose value is such. */
+  | {
+      readonly kind: 'member'
+      readonly where: Where
+      readonly named: readonly Literal[]
+      readonly value: readonly Literal[]
+    }
+  /** There are items, as many as said, at different positions of those from `from` on, or at `from` only. */
+  | {
+      readonly kind: 'item'
+      readonly from: number
+      readonly isOnly: boolean
+      readonly count: number
+      readonly value: readonly Literal[]
+    }
+
+export type Pending = Literal | Atom
+/** All of it together. */
+export type Alternative = readonly Pending[]
+
+export const met = (node: SchemaNode): Literal => ({ node, isMet: true })
+export const unmet = (node: SchemaNode): Literal => ({ node, isMet: false })
+
+/** Pairs of more alternatives of `oneOf` than these are not looked at. */
+const MAX_PAIRED = 24
+
+export interface Negating {
+  readonly type: JsonType
+  readonly isDisjoint: (a: SchemaNode, b: SchemaNode) => boolean
+  readonly negationOf: (node: SchemaNode) => SchemaNode
+  /** Whether two schemas of different sides are written the same. */
+  readonly isSame: (a: SchemaNode, b: SchemaNode) => boolean
+}
+
+/** The ways in which a schema is not met by a value of a type. */
+export function waysNotToMeet(
+  node: SchemaNode,
+  by: Negating,
+  within: ReadonlySet<number> = new Set(),
+): readonly Alternative[] {
+  // A schema that holds itself is not met where the rest of it is not.
+  if (within.has(node.id)) return []
+  const inside = new Set(within).add(node.id)
+  return node.constraints.flatMap((constraint) => waysToBreak(constraint, by, inside))
+}
+
+/** A condition that no value of the type can break has no way; one that every value breaks has a way without conditions. */
+function waysToBreak(constraint: Constraint, by: Negating, within: ReadonlySet<number>): readonly Alternative[] {
+  const type = typeOf(constraint)
+  if (type !== null && type !== by.type) return []
+  if (constraint.kind === 'never') {
+    return [[]]
+  }
+  if (constraint.kind === 'types') {
+    return constraint.types.has(by.type) ? [] : [[]]
+  }
+  if (constraint.kind === 'bound') {
+    return [[{ kind: 'keep', constraint: opposite(constraint), isMet: true }]]
+  }
+  if (constraint.kind === 'all') {
+    return constraint.nodes.flatMap((node) => waysNotToMeet(node, by, within))
+  }
+  if (constraint.kind === 'any') {
+    return [constraint.nodes.map(unmet)]
+  }
+  if (constraint.kind === 'one') {
+    return waysToMissOne(constraint.nodes, by)
+  }
+  if (constraint.kind === 'not') {
+    return [[met(constraint.node)]]
+  }
+  if (constraint.kind === 'condition') {
+    const { test, then, otherwise } = constraint
+    return [
+      ...(then === null ? [] : [[met(test), unmet(then)]]),
+      ...(otherwise === null ? [] : [[unmet(test), unmet(otherwise)]]),
+    ]
+  }
+  if (constraint.kind === 'unevaluated') {
+    return waysToBreak(constraint.narrowest, by, within)
+  }
+  return waysToBreakOfType(constraint, by)
+}
+
+function waysToBreakOfType(constraint: Constraint, by: Negating): readonly Alternative[] {
+  if (constraint.kind === 'shape') {
+    return waysToBreakShape(constraint)
+  }
+  if (constraint.kind === 'required') {
+    return [[{ kind: 'presence', name: constraint.name, isPresent: false }]]
+  }
+  if (constraint.kind === 'names') {
+    return [[{ kind: 'member', where: { kind: 'any' }, named: [unmet(constraint.node)], value: [] }]]
+  }
+  if (constraint.kind === 'dependent') {
+    return [[{ kind: 'presence', name: constraint.name, isPresent: true }, unmet(constraint.node)]]
+  }
+  if (constraint.kind === 'items') {
+    return waysToBreakItems(constraint)
+  }
+  if (constraint.kind === 'contains') {
+    return waysToBreakContains(constraint, by)
+  }
+  return [[{ kind: 'keep', constraint, isMet: false }]]
+}
+
+function opposite({ kind, of, end, limit, isExclusive }: Bound): Bound {
+  return { kind, of, end: end === 'min' ? 'max' : 'min', limit, isExclusive: !isExclusive }
+}
+
+function waysToMissOne(nodes: readonly SchemaNode[], by: Negating): readonly Alternative[] {
+  const ways: Alternative[] = [nodes.map(unmet)]
+  if (nodes.length > MAX_PAIRED) return [...ways, [{ kind: 'keep', constraint: OPAQUE, isMet: true }]]
+  for (const [index, one] of nodes.entries())
+    for (const other of nodes.slice(index + 1)) if (!by.isDisjoint(one, other)) ways.push([met(one), met(other)])
+  return ways
+}
+
+/** A way that is not looked into: it is open. */
+const OPAQUE: Constraint = { kind: 'opaque', why: 'many alternatives that exclude each other' }
+
+function hasConditions(node: SchemaNode): boolean {
+  return node.constraints.length > 0
+}
+
+function member(where: Where, node: SchemaNode): Alternative {
+  return [{ kind: 'member', where, named: [], value: [unmet(node)] }]
+}
+
+function waysToBreakShape(shape: Shape): readonly Alternative[] {
+  const ways: Alternative[] = []
+  for (const [name, node] of shape.properties) if (hasConditions(node)) ways.push(member({ kind: 'name', name }, node))
+  for (const [pattern, node] of shape.patterns)
+    if (hasConditions(node)) ways.push(member({ kind: 'pattern', pattern }, node))
+  if (shape.others !== null && hasConditions(shape.others)) ways.push(member({ kind: 'beyond', shape }, shape.others))
+  return ways
+}
+
+function item(from: number, isOnly: boolean, node: SchemaNode): Alternative {
+  return [{ kind: 'item', from, isOnly, count: 1, value: [unmet(node)] }]
+}
+
+function waysToBreakItems({ prefix, rest }: Items): readonly Alternative[] {
+  const ways = prefix.flatMap((node, index) => (hasConditions(node) ? [item(index, true, node)] : []))
+  return rest !== null && hasConditions(rest) ? [...ways, item(prefix.length, false, rest)] : ways
+}
+
+function waysToBreakContains(
+  { node, min, max }: Extract<Constraint, { kind: 'contains' }>,
+  by: Negating,
+): readonly Alternative[] {
+  const ways: Alternative[] = []
+  if (min === 1) {
+    const items: Items = { kind: 'items', prefix: [], rest: by.negationOf(node) }
+    ways.push([{ kind: 'keep', constraint: items, isMet: true }])
+  } else if (min > 1) ways.push([{ kind: 'keep', constraint: OPAQUE, isMet: true }])
+  if (max !== null) ways.push([{ kind: 'item', from: 0, isOnly: false, count: max + 1, value: [met(node)] }])
+  return ways
+}
+
+/** What is sure, and what is left to choose. */
+export class Goal {
+  readonly type: JsonType
+  readonly #by: Negating
+  readonly kept: { readonly constraint: Constraint; readonly isMet: boolean }[]
+  readonly presence: Map<string, boolean>
+  readonly members: Extract<Atom, { kind: 'member' }>[]
+  readonly items: Extract<Atom, { kind: 'item' }>[]
+  choices: (readonly Alternative[])[]
+  /** Literals that were added: a schema that holds itself adds nothing more. */
+  readonly #added: Map<string, Literal>
+
+  constructor(type: JsonType, by: Negating, from?: Goal) {
+    this.type = type
+    this.#by = by
+    this.kept = [...(from?.kept ?? [])]
+    this.presence = new Map(from?.presence)
+    this.members = [...(from?.members ?? [])]
+    this.items = [...(from?.items ?? [])]
+    this.choices = [...(from?.choices ?? [])]
+    this.#added = new Map(from === undefined ? [] : from.#added)
+  }
+
+  copy(): Goal {
+    return new Goal(this.type, this.#by, this)
+  }
+
+  /** Adds conditions; false when they contradict what is sure already. */
+  add(pending: Alternative): boolean {
+    return pending.every((one) => ('node' in one ? this.#addLiteral(one) : this.#addAtom(one)))
+  }
+
+  #addLiteral({ node, isMet }: Literal): boolean {
+    const key = `${isMet ? '' : '-'}${node.id}`
+    if (this.#added.has(key)) return true
+    for (const other of this.#added.values())
+      if (other.isMet !== isMet && this.#by.isSame(other.node, node)) return false
+    this.#added.set(key, { node, isMet })
+    if (isMet) return node.constraints.every((constraint) => this.#addMet(constraint))
+    return this.#choose(waysNotToMeet(node, this.#by))
+  }
+
+  #choose(ways: readonly Alternative[]): boolean {
+    const [only, more] = ways
+    if (only === undefined) return false
+    if (more === undefined) return this.add(only)
+    if (!ways.some((way) => way.length === 0)) this.choices.push(ways)
+    return true
+  }
+
+  #addMet(constraint: Constraint): boolean {
+    const type = typeOf(constraint)
+    if (type !== null && type !== this.type) return true
+    const { isDisjoint } = this.#by
+    if (constraint.kind === 'never') {
+      return false
+    }
+    if (constraint.kind === 'types') {
+      return constraint.types.has(this.type)
+    }
+    if (constraint.kind === 'all') {
+      return this.add(constraint.nodes.map(met))
+    }
+    if (constraint.kind === 'any') {
+      return this.#choose(constraint.nodes.filter((node) => this.#isPossible(node)).map((node) => [met(node)]))
+    }
+    if (constraint.kind === 'one') {
+      const nodes = constraint.nodes.filter((node) => this.#isPossible(node))
+      return this.#choose(
+        nodes.map((node) => [
+          met(node),
+          ...nodes.filter((other) => other !== node && !isDisjoint(node, other)).map(unmet),
+        ]),
+      )
+    }
+    if (constraint.kind === 'not') {
+      return this.add([unmet(constraint.node)])
+    }
+    if (constraint.kind === 'condition') {
+      const { test, then, otherwise } = constraint
+      return this.#choose([
+        [met(test), ...(then === null ? [] : [met(then)])],
+        [unmet(test), ...(otherwise === null ? [] : [met(otherwise)])],
+      ])
+    }
+    if (constraint.kind === 'dependent') {
+      return this.#choose([[{ kind: 'presence', name: constraint.name, isPresent: false }], [met(constraint.node)]])
+    }
+    if (constraint.kind === 'required') {
+      return this.#addAtom({ kind: 'presence', name: constraint.name, isPresent: true })
+    }
+    if (constraint.kind === 'unevaluated') {
+      return constraint.widest === null || this.#addMet(constraint.widest)
+    }
+    if (constraint.kind === 'contains') {
+      const { node, min, max } = constraint
+      if (max === 0)
+        this.kept.push({ constraint: { kind: 'items', prefix: [], rest: this.#by.negationOf(node) }, isMet: true })
+      else this.kept.push({ constraint, isMet: true })
+      if (max !== null && max < min) return false
+      return min === 0 || this.#addAtom({ kind: 'item', from: 0, isOnly: false, count: min, value: [met(node)] })
+    }
+    this.kept.push({ constraint, isMet: true })
+    return true
+  }
+
+  /** A schema that names other types only is met by no value of this one. */
+  #isPossible(node: SchemaNode): boolean {
+    return node.constraints.every(
+      (constraint) => constraint.kind !== 'never' && (constraint.kind !== 'types' || constraint.types.has(this.type)),
+    )
+  }
+
+  #addAtom(atom: Atom): boolean {
+    if (atom.kind === 'member') this.members.push(atom)
+    else if (atom.kind === 'item') this.items.push(atom)
+    else if (atom.kind === 'presence') {
+      const known = this.presence.get(atom.name)
+      this.presence.set(atom.name, atom.isPresent)
+      return known === undefined || known === atom.isPresent
+    } else this.kept.push(atom)
+    return !isContradicted(atom, this.kept)
+  }
+}
+
+/** A condition that is not looked into contradicts its own negation. */
+function isContradicted(atom: Atom, kept: Goal['kept']): boolean {
+  if (atom.kind !== 'keep') return false
+  const { constraint, isMet } = atom
+  return kept.some((other) => other.isMet !== isMet && isSameCondition(other.constraint, constraint))
+}
+
+function isSameCondition(a: Constraint, b: Constraint): boolean {
+  if (a.kind === 'opaque' && b.kind === 'opaque') return a.why === b.why
+  if (a.kind === 'pattern' && b.kind === 'pattern') return a.source === b.source
+  return a.kind === 'unique' && b.kind === 'unique'
+}

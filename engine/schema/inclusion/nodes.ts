@@ -1,0 +1,318 @@
+/** Schemas as nodes of a proof: every dialect, and every way to write the same condition, becomes one form. */
+import { byCodeUnit } from '../../change-set.ts'
+import { ValueSet, valueKey } from '../equality.ts'
+import { isRecord, stepInto, type JsonRecord, type Located } from '../located.ts'
+import { itemsOf, membersOf, textsOf } from '../parts.ts'
+import { resolveSchema, type ResolvedSchema, type SchemaSource } from '../source.ts'
+import { exampleOf } from './formats.ts'
+import { JSON_TYPES, type Bound, type Constraint, type JsonType, type ProofSide, type SchemaNode } from './model.ts'
+import { unevaluatedBounds } from './unevaluated.ts'
+
+/** Whose values are compared: what callers send, what they get, or what both write and read. */
+export type Usage = 'request' | 'response' | 'shared'
+
+/** Numbers the nodes of one proof. */
+export interface Numbering {
+  next: number
+}
+
+class MadeNode implements SchemaNode {
+  readonly id: number
+  readonly side: ProofSide
+  readonly source: ResolvedSchema | null
+  readonly isUnused: boolean
+  #constraints: readonly Constraint[] | null = null
+  readonly #make: () => readonly Constraint[]
+
+  constructor(
+    id: number,
+    side: ProofSide,
+    source: ResolvedSchema | null,
+    isUnused: boolean,
+    make: () => readonly Constraint[],
+  ) {
+    this.id = id
+    this.side = side
+    this.source = source
+    this.isUnused = isUnused
+    this.#make = make
+  }
+
+  get constraints(): readonly Constraint[] {
+    this.#constraints ??= this.#make()
+    return this.#constraints
+  }
+}
+
+const TYPE_NAMES: ReadonlySet<string> = new Set([...JSON_TYPES, 'integer', 'file'])
+const NUMBER_FORMATS: ReadonlySet<string> = new Set(['int32', 'int64', 'bigint', 'float', 'double', 'decimal'])
+
+const BOUNDS: readonly (readonly [keyword: string, of: Bound['of'], end: Bound['end'], isExclusive: boolean])[] = [
+  ['minimum', 'number', 'min', false],
+  ['maximum', 'number', 'max', false],
+  ['exclusiveMinimum', 'number', 'min', true],
+  ['exclusiveMaximum', 'number', 'max', true],
+  ['minLength', 'string', 'min', false],
+  ['maxLength', 'string', 'max', false],
+  ['minItems', 'array', 'min', false],
+  ['maxItems', 'array', 'max', false],
+  ['minProperties', 'object', 'min', false],
+  ['maxProperties', 'object', 'max', false],
+]
+
+const MAX_NESTED_USAGE = 8
+
+/** Makes the nodes of one side of a proof, one for each schema object. */
+export class SchemaNodes {
+  readonly side: ProofSide
+  readonly usage: Usage
+  readonly source: SchemaSource
+  /** Whether `oneOf` refuses what several alternatives admit; else it is read as `anyOf`. */
+  readonly #isExclusive: boolean
+  readonly #numbering: Numbering
+  readonly #nodes = new WeakMap<JsonRecord, SchemaNode>()
+  readonly #negations = new Map<number, SchemaNode>()
+  readonly anything: SchemaNode
+  readonly nothing: SchemaNode
+
+  constructor(side: ProofSide, usage: Usage, isExclusive: boolean, source: SchemaSource, numbering: Numbering) {
+    this.side = side
+    this.usage = usage
+    this.#isExclusive = isExclusive
+    this.source = source
+    this.#numbering = numbering
+    this.anything = this.made([])
+    this.nothing = this.made([{ kind: 'never' }])
+  }
+
+  /** The node of a schema, with its references followed. */
+  at(schema: Located): SchemaNode {
+    if (schema.value === false) return this.nothing
+    const resolved = resolveSchema(schema, this.source)
+    const known = this.#nodes.get(resolved.value)
+    if (known !== undefined) return known
+    const { next } = this.#numbering
+    this.#numbering.next += 1
+    const node = new MadeNode(next, this.side, resolved, this.#isUnused(resolved), () => this.#read(resolved))
+    this.#nodes.set(resolved.value, node)
+    return node
+  }
+
+  /** A node of constraints that no schema object holds. */
+  made(constraints: readonly Constraint[]): SchemaNode {
+    const { next } = this.#numbering
+    this.#numbering.next += 1
+    return new MadeNode(next, this.side, null, false, () => constraints)
+  }
+
+  negationOf(node: SchemaNode): SchemaNode {
+    const known = this.#negations.get(node.id) ?? this.made([{ kind: 'not', node }])
+    this.#negations.set(node.id, known)
+    return known
+  }
+
+  oneOfValues(values: readonly unknown[]): SchemaNode {
+    return this.made([valuesOf(values)])
+  }
+
+  /** A property that is read-only is not sent in requests, one that is write-only not in responses. */
+  #isUnused(schema: ResolvedSchema, depth = 0): boolean {
+    if (this.usage === 'shared' || depth > MAX_NESTED_USAGE) return false
+    const keyword = this.usage === 'request' ? 'readOnly' : 'writeOnly'
+    if (schema.value[keyword] === true) return true
+    return this.#list(schema, 'allOf').some((item) => this.#isUnused(resolveSchema(item, this.source), depth + 1))
+  }
+
+  #list(owner: ResolvedSchema, keyword: string): readonly Located[] {
+    const at = stepInto(owner.at, keyword)
+    return itemsOf(owner.value, keyword).map((value, index) => ({
+      value,
+      at: stepInto(at, String(index)),
+      document: owner.document,
+    }))
+  }
+
+  #child(owner: ResolvedSchema, keyword: string): SchemaNode {
+    return this.at({ value: owner.value[keyword], at: stepInto(owner.at, keyword), document: owner.document })
+  }
+
+  #named(owner: ResolvedSchema, keyword: string, members = membersOf(owner.value, keyword)): [string, SchemaNode][] {
+    const at = stepInto(owner.at, keyword)
+    return Object.keys(members)
+      .sort(byCodeUnit)
+      .map((name) => [name, this.at({ value: members[name], at: stepInto(at, name), document: owner.document })])
+  }
+
+  #read(owner: ResolvedSchema): readonly Constraint[] {
+    const { value } = owner
+    const constraints: Constraint[] = []
+    const isNullable = this.#isNullable(value)
+    this.#readTypes(value, isNullable, constraints)
+    readValues(value, constraints)
+    readScalars(value, constraints)
+    this.#readObject(owner, constraints)
+    this.#readArray(owner, constraints)
+    this.#readCombined(owner, constraints)
+    for (const keyword of ['$dynamicRef', '$recursiveRef'])
+      if (value[keyword] !== undefined)
+        constraints.push({ kind: 'opaque', why: `${keyword} ${valueKey(value[keyword])}` })
+    this.#readUnevaluated(owner, constraints)
+    const isPlain = value.enum === undefined && value.const === undefined && !hasCombined(value)
+    if (!isNullable || (isPlain && value.type !== undefined)) return constraints
+    // What is said beside it does not take null away again: it stands for the whole (OpenAPI 3.0.3 §4.7.24.1).
+    if (isPlain) return constraints
+    return [{ kind: 'any', nodes: [this.made([{ kind: 'types', types: new Set(['null']) }]), this.made(constraints)] }]
+  }
+
+  #isNullable(value: JsonRecord): boolean {
+    const { dialect } = this.source
+    if (dialect !== 'openapi-3.0' && dialect !== 'openapi-2.0') return false
+    return value.nullable === true || value['x-nullable'] === true
+  }
+
+  #readTypes(value: JsonRecord, isNullable: boolean, into: Constraint[]): void {
+    const { type } = value
+    if (type === undefined) return
+    const listed: readonly unknown[] = Array.isArray(type) ? type : [type]
+    const names = listed.filter((name): name is string => typeof name === 'string' && TYPE_NAMES.has(name))
+    if (names.length !== listed.length) {
+      into.push({ kind: 'opaque', why: `type ${valueKey(type)}` })
+      return
+    }
+    const types = new Set<JsonType>(isNullable ? ['null'] : [])
+    for (const name of JSON_TYPES) if (names.includes(name)) types.add(name)
+    if (names.includes('file')) types.add('string')
+    if (names.includes('integer') && !types.has('number')) {
+      types.add('number')
+      into.push({ kind: 'multiple', of: 1 })
+    }
+    into.push({ kind: 'types', types })
+  }
+
+  #readObject(owner: ResolvedSchema, into: Constraint[]): void {
+    const { value } = owner
+    const properties = this.#named(owner, 'properties')
+    const patterns = this.#named(owner, 'patternProperties')
+    const others = this.#allowance(owner, 'additionalProperties')
+    const unused = new Set(properties.filter(([, node]) => node.isUnused).map(([name]) => name))
+    const isShaped = properties.length > 0 || patterns.length > 0 || others !== null
+    if (isShaped) {
+      // What is not sent is absent from what is given, and refused by nobody who takes it.
+      const stand = this.side === 'sub' ? this.nothing : this.anything
+      const named = properties.map(([name, node]) => [name, unused.has(name) ? stand : node] as const)
+      into.push({ kind: 'shape', side: this.side, properties: new Map(named), patterns, others })
+    }
+    const described = new Set(properties.map(([name]) => name))
+    for (const name of [...new Set(textsOf(value.required))].sort(byCodeUnit)) {
+      // An empty name that names no property is a slip of a generator.
+      if (!unused.has(name) && (name !== '' || described.has(name))) into.push({ kind: 'required', name })
+    }
+    if (value.propertyNames !== undefined) into.push({ kind: 'names', node: this.#child(owner, 'propertyNames') })
+    this.#readDependencies(owner, into)
+  }
+
+  #readDependencies(owner: ResolvedSchema, into: Constraint[]): void {
+    for (const keyword of ['dependentRequired', 'dependencies', 'dependentSchemas']) {
+      const members = membersOf(owner.value, keyword)
+      const schemas = Object.entries(members).filter(([, member]) => !Array.isArray(member))
+      for (const name of Object.keys(members).sort(byCodeUnit)) {
+        if (!Array.isArray(members[name])) continue
+        const needed = [...textsOf(members[name])].sort(byCodeUnit)
+        const node = this.made(needed.map((one) => ({ kind: 'required', name: one }) as const))
+        into.push({ kind: 'dependent', name, node })
+      }
+      for (const [name, node] of this.#named(owner, keyword, Object.fromEntries(schemas)))
+        into.push({ kind: 'dependent', name, node })
+    }
+  }
+
+  /** The schema of all that is not named: null where the keyword is absent. */
+  #allowance(owner: ResolvedSchema, keyword: string): SchemaNode | null {
+    const value = owner.value[keyword]
+    if (value === false) return this.nothing
+    if (value === true) return this.anything
+    if (!isRecord(value)) return null
+    for (const _ in value) return this.#child(owner, keyword)
+    return this.anything
+  }
+
+  #readArray(owner: ResolvedSchema, into: Constraint[]): void {
+    const { value } = owner
+    const isTuple = Array.isArray(value.items)
+    const prefix = this.#list(owner, isTuple ? 'items' : 'prefixItems').map((item) => this.at(item))
+    const rest = this.#allowance(owner, isTuple ? 'additionalItems' : 'items')
+    if (prefix.length > 0 || rest !== null) into.push({ kind: 'items', prefix, rest })
+    if (value.uniqueItems === true) into.push({ kind: 'unique' })
+    if (value.contains === undefined) return
+    const min = typeof value.minContains === 'number' ? value.minContains : 1
+    const max = typeof value.maxContains === 'number' ? value.maxContains : null
+    if (min > 0 || max !== null) into.push({ kind: 'contains', node: this.#child(owner, 'contains'), min, max })
+  }
+
+  #readCombined(owner: ResolvedSchema, into: Constraint[]): void {
+    const { value } = owner
+    for (const [keyword, kind] of [
+      ['allOf', 'all'],
+      ['anyOf', 'any'],
+      ['oneOf', this.#isExclusive ? 'one' : 'any'],
+    ] as const) {
+      const nodes = this.#list(owner, keyword).map((item) => this.at(item))
+      const isSingle = nodes.length === 1
+      if (nodes.length > 0) into.push({ kind: isSingle ? 'all' : kind, nodes })
+    }
+    if (value.not !== undefined) into.push({ kind: 'not', node: this.#child(owner, 'not') })
+    if (value.if === undefined || (value.then === undefined && value.else === undefined)) return
+    const part = (keyword: string): SchemaNode | null =>
+      value[keyword] === undefined ? null : this.#child(owner, keyword)
+    into.push({ kind: 'condition', test: this.#child(owner, 'if'), then: part('then'), otherwise: part('else') })
+  }
+
+  #readUnevaluated(owner: ResolvedSchema, into: Constraint[]): void {
+    for (const [keyword, of] of [
+      ['unevaluatedProperties', 'object'],
+      ['unevaluatedItems', 'array'],
+    ] as const) {
+      const node = this.#allowance(owner, keyword)
+      if (node === null) continue
+      const bounds = unevaluatedBounds(of, into, node, this)
+      if (bounds !== null) into.push({ kind: 'unevaluated', of, node, owner: this.made([...into]), ...bounds })
+    }
+  }
+}
+
+function hasCombined(value: JsonRecord): boolean {
+  return value.allOf !== undefined || value.anyOf !== undefined || value.oneOf !== undefined
+}
+
+export function valuesOf(values: readonly unknown[]): Constraint {
+  const keyed = new Map(values.map((value) => [valueKey(value), value]))
+  // The order of a list of values has no meaning.
+  const sorted = [...keyed].sort(([a], [b]) => byCodeUnit(a, b)).map(([, value]) => value)
+  return { kind: 'values', values: sorted, set: new ValueSet(sorted) }
+}
+
+function readValues(value: JsonRecord, into: Constraint[]): void {
+  if (Array.isArray(value.enum)) into.push(valuesOf(value.enum))
+  if (value.const !== undefined) into.push(valuesOf([value.const]))
+}
+
+/** A format that is not known may be of numbers or of texts. */
+function typesOfFormat(format: string): readonly ('number' | 'string')[] {
+  if (NUMBER_FORMATS.has(format)) return ['number']
+  return exampleOf(format) === null ? ['number', 'string'] : ['string']
+}
+
+function readScalars(value: JsonRecord, into: Constraint[]): void {
+  for (const [keyword, of, end, isExclusive] of BOUNDS) {
+    const limit = value[keyword]
+    if (typeof limit !== 'number') continue
+    // Drafts up to 4 mark a bound as exclusive by a keyword beside it.
+    const isMarked = value[end === 'min' ? 'exclusiveMinimum' : 'exclusiveMaximum'] === true && of === 'number'
+    into.push({ kind: 'bound', of, end, limit, isExclusive: isExclusive || isMarked })
+  }
+  if (typeof value.multipleOf === 'number' && value.multipleOf > 0)
+    into.push({ kind: 'multiple', of: value.multipleOf })
+  if (typeof value.pattern === 'string' && value.pattern !== '') into.push({ kind: 'pattern', source: value.pattern })
+  if (typeof value.format === 'string' && value.format !== '')
+    for (const of of typesOfFormat(value.format)) into.push({ kind: 'format', name: value.format, of })
+}

@@ -1,0 +1,203 @@
+/**
+ * Patterns as regular languages: membership, emptiness and an example. A pattern outside of the regular languages
+ * (lookaround, references to groups), or with an automaton above the bounds, has no language here.
+ */
+import { combineTransformers, DFA, ENFA, JS, NFA, transform, Transformers, CharSet, Words } from 'refa'
+import type { Concatenation, Element, Expression, NoParent } from 'refa'
+
+const MAX_AST = 2000
+const MAX_NFA = 1500
+const MAX_DFA = 1500
+const MAX_CHARACTER = 0x10ffff
+
+/** Two code points without a character stand for the start and the end of the text while a pattern is read. */
+const START = CharSet.fromRange(MAX_CHARACTER, { min: 0x10fffe, max: 0x10fffe })
+const END = CharSet.fromRange(MAX_CHARACTER, { min: 0x10ffff, max: 0x10ffff })
+const TEXT = START.union(END).negate()
+
+export type Language = DFA
+
+const known = new Map<string, Language | null>()
+/** Languages that are kept: of a hostile contract's patterns not all are. */
+const MAX_KNOWN = 500
+
+/** The texts in which a pattern finds a match; null where that is not known. */
+export function languageOf(pattern: string): Language | null {
+  const kept = known.get(pattern)
+  if (kept !== undefined) return kept
+  const language = bounded(() => read(pattern))
+  if (known.size >= MAX_KNOWN) known.clear()
+  known.set(pattern, language)
+  return language
+}
+
+/** Texts with a number of characters within bounds; null where there are too many. */
+export function lengthsBetween(min: number, max: number | null): Language | null {
+  const [most, least] = [max ?? min, min]
+  if (most > MAX_LENGTH || least > MAX_LENGTH) return null
+  const quantifier = `{${least},${max ?? ''}}`
+  return languageOf(`^[^]${quantifier}$`)
+}
+
+const MAX_LENGTH = 300
+
+export function both(a: Language, b: Language): Language | null {
+  return bounded(() => {
+    const result = DFA.fromIntersection(a, b, new DFA.LimitedNodeFactory(MAX_DFA))
+    result.minimize()
+    return result
+  })
+}
+
+export function complement(language: Language): Language | null {
+  return bounded(() => {
+    const result = language.copy(new DFA.LimitedNodeFactory(MAX_DFA))
+    result.complement(new DFA.LimitedNodeFactory(MAX_DFA))
+    result.removeUnreachable()
+    // The two code points are no text.
+    return both(result, texts())
+  })
+}
+
+export function texts(): Language {
+  const language = languageOf('')
+  if (language === null) throw new Error('the language of all texts is known')
+  return language
+}
+
+export function isMember(language: Language, text: string): boolean {
+  return language.test(Words.fromStringToUnicode(text))
+}
+
+/** The first texts of a language in the order of their length. Plain characters are preferred. */
+export function* textsOf(language: Language, most: number): Generator<string> {
+  let count = 0
+  for (const sets of language.wordSets()) {
+    if (count >= most) return
+    count += 1
+    yield String.fromCodePoint(...sets.map(plainest))
+  }
+}
+
+const PREFERRED: readonly (readonly [number, number])[] = [
+  [0x61, 0x7a],
+  [0x41, 0x5a],
+  [0x30, 0x39],
+  [0x21, 0x7e],
+]
+
+function plainest(set: CharSet): number {
+  for (const [min, max] of PREFERRED) {
+    const [range] = set.intersect({ min, max }).ranges
+    if (range !== undefined) return range.min
+  }
+  return set.ranges[0]?.min ?? 0x20
+}
+
+/** The library throws when a bound is reached, or when the pattern has no regular language. */
+function bounded<Result>(make: () => Result): Result | null {
+  try {
+    return make()
+  } catch (error) {
+    if (error instanceof Error) return null
+    throw error
+  }
+}
+
+function read(pattern: string): Language {
+  const parser = JS.Parser.fromLiteral({ source: pattern, flags: 'u' })
+  const { expression } = parser.parse({ maxNodes: MAX_AST, backreferences: 'throw', assertions: 'parse' })
+  const simple = transform(
+    combineTransformers([Transformers.removeUnnecessaryAssertions(), Transformers.inline()]),
+    expression,
+  )
+  if (isEndBeforeStart(simple)) throw new Error('an end of the text before its start')
+  const core = withMarks(simple)
+  const around: NoParent<Concatenation> = {
+    type: 'Concatenation',
+    elements: [many(TEXT.union(START)), { type: 'Alternation', alternatives: core }, many(TEXT.union(END))],
+  }
+  const marked: NoParent<Concatenation> = {
+    type: 'Concatenation',
+    elements: [many(START), many(TEXT), many(END)],
+  }
+  const options = { maxCharacter: MAX_CHARACTER }
+  const found = NFA.fromRegex(around, options, { assertions: 'throw' }, factory())
+  const plain = NFA.fromRegex(marked, options, { assertions: 'throw' }, factory())
+  const unmarked = withoutMarks(NFA.fromIntersection(found, plain, factory()))
+  const language = DFA.fromFA(unmarked, new DFA.LimitedNodeFactory(MAX_DFA))
+  language.minimize()
+  return language
+}
+
+function factory(): NFA.LimitedNodeFactory {
+  return new NFA.LimitedNodeFactory(MAX_NFA)
+}
+
+function many(characters: CharSet): NoParent<Element> {
+  const alternatives: NoParent<Concatenation>[] = [
+    { type: 'Concatenation', elements: [{ type: 'CharacterClass', characters }] },
+  ]
+  return { type: 'Quantifier', min: 0, max: Infinity, lazy: false, alternatives }
+}
+
+/** `^` and `$` as the two code points; no other character is one of them. */
+function withMarks({ alternatives }: NoParent<Expression>): NoParent<Concatenation>[] {
+  return alternatives.map(markedConcatenation)
+}
+
+function markedConcatenation({ elements }: NoParent<Concatenation>): NoParent<Concatenation> {
+  return { type: 'Concatenation', elements: elements.map(markedElement) }
+}
+
+function markedElement(element: NoParent<Element>): NoParent<Element> {
+  if (element.type === 'CharacterClass') {
+    return { type: 'CharacterClass', characters: element.characters.intersect(TEXT) }
+  }
+  if (element.type === 'Alternation' || element.type === 'Quantifier') {
+    return { ...element, alternatives: element.alternatives.map(markedConcatenation) }
+  }
+  if (element.type === 'Assertion') {
+    const edge = edgeOf(element)
+    if (edge === null) throw new Error('an assertion inside of the text')
+    return { type: 'CharacterClass', characters: edge === 'start' ? START : END }
+  }
+  throw new Error(`no regular language: ${element.type}`)
+}
+
+/** `^` is no character before, `$` no character after. */
+function edgeOf(element: NoParent<Element>): 'start' | 'end' | null {
+  if (element.type !== 'Assertion' || !element.negate || element.alternatives.length !== 1) return null
+  const [only, more] = element.alternatives[0]?.elements ?? []
+  if (more !== undefined || only?.type !== 'CharacterClass' || !only.characters.isAll) return null
+  return element.kind === 'behind' ? 'start' : 'end'
+}
+
+/** `$` before `^` in one sequence matches the empty text only; the marks cannot show that. */
+function isEndBeforeStart({ alternatives }: { readonly alternatives: readonly NoParent<Concatenation>[] }): boolean {
+  return alternatives.some(({ elements }) => {
+    const ends = elements.findIndex((element) => holdsEdge(element, 'end'))
+    const starts = elements.findLastIndex((element) => holdsEdge(element, 'start'))
+    const isCrossed = ends !== -1 && (starts > ends || (starts === ends && elements[ends]?.type === 'Quantifier'))
+    return isCrossed || elements.some((element) => 'alternatives' in element && isEndBeforeStart(element))
+  })
+}
+
+function holdsEdge(element: NoParent<Element>, edge: 'start' | 'end'): boolean {
+  if (edgeOf(element) === edge) return true
+  if (!('alternatives' in element)) return false
+  return element.alternatives.some(({ elements }) => elements.some((one) => holdsEdge(one, edge)))
+}
+
+/** A step over a mark reads nothing. */
+function withoutMarks(marked: NFA): NFA {
+  const automaton = ENFA.fromFA(marked, new ENFA.LimitedNodeFactory(MAX_NFA * 2))
+  for (const node of automaton.nodes()) {
+    for (const [next, characters] of node.out) {
+      if (characters === null || !characters.isDisjointWith(TEXT)) continue
+      node.out.set(next, null)
+      next.in.set(node, null)
+    }
+  }
+  return NFA.fromFA(automaton, new NFA.LimitedNodeFactory(MAX_NFA * 2))
+}

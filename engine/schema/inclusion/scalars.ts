@@ -1,0 +1,246 @@
+/** Numbers and texts that meet a conjunction of conditions: an example, a proof that there is none, or neither. */
+import { ValueSet } from '../equality.ts'
+import { isMatch, isMultiple, isWithin, lengthOf } from './evaluate.ts'
+import { exampleOf, isFormatWithin, isOfFormat } from './formats.ts'
+import type { Bound } from './model.ts'
+import { both, complement, languageOf, lengthsBetween, textsOf, type Language } from './patterns.ts'
+
+/** `found`: a value; `none`: proof that there is none; `open`: neither, with what stopped the search. */
+export type Found =
+  | { readonly kind: 'found'; readonly value: unknown }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'open'; readonly why: string }
+
+/** The conditions on a number or a text, in one of which it meets each of the first and none of the second. */
+export interface ScalarConditions {
+  readonly bounds: readonly Bound[]
+  readonly multiples: Conditions<number>
+  readonly patterns: Conditions<string>
+  readonly formats: Conditions<string>
+  readonly excluded: readonly unknown[]
+}
+
+export interface Conditions<Value> {
+  readonly met: readonly Value[]
+  readonly unmet: readonly Value[]
+}
+
+const NONE: Found = { kind: 'none' }
+const open = (why: string): Found => ({ kind: 'open', why })
+
+/** A format that is asked for and refused. */
+function contradicts({ met, unmet }: Conditions<string>): boolean {
+  return met.some((name) => unmet.some((other) => isFormatWithin(name, other)))
+}
+
+function fitsFormats({ met, unmet }: Conditions<string>, value: unknown): boolean {
+  return (
+    met.every((name) => isOfFormat(name, value) === true) && unmet.every((name) => isOfFormat(name, value) === false)
+  )
+}
+
+interface Range {
+  readonly min: number
+  readonly max: number
+  readonly isMinExclusive: boolean
+  readonly isMaxExclusive: boolean
+}
+
+function rangeOf(bounds: readonly Bound[], least: number): Range {
+  let [min, max, isMinExclusive, isMaxExclusive] = [least, Infinity, false, false]
+  for (const { end, limit, isExclusive } of bounds) {
+    if (end === 'min' && (limit > min || (limit === min && isExclusive))) [min, isMinExclusive] = [limit, isExclusive]
+    if (end === 'max' && (limit < max || (limit === max && isExclusive))) [max, isMaxExclusive] = [limit, isExclusive]
+  }
+  return { min, max, isMinExclusive, isMaxExclusive }
+}
+
+/** Whole numbers within bounds of a length or a count; null: there is none. */
+export function countsOf(bounds: readonly Bound[]): { readonly min: number; readonly max: number } | null {
+  const range = rangeOf(bounds, 0)
+  const min = range.isMinExclusive ? Math.floor(range.min) + 1 : Math.ceil(range.min)
+  const max = range.isMaxExclusive ? Math.ceil(range.max) - 1 : Math.floor(range.max)
+  return min > max ? null : { min, max }
+}
+
+/** Multiples that are looked at one by one. */
+const MAX_TRIED = 1000
+
+export function findNumber(conditions: ScalarConditions): Found {
+  const { bounds, multiples, formats, excluded } = conditions
+  if (contradicts(formats)) return NONE
+  const range = rangeOf(bounds, -Infinity)
+  if (range.min > range.max) return NONE
+  if (range.min === range.max && (range.isMinExclusive || range.isMaxExclusive)) return NONE
+  const out = new ValueSet(excluded)
+  const fits = (value: number): boolean =>
+    Number.isFinite(value) &&
+    bounds.every((bound) => isWithin(bound, value)) &&
+    multiples.met.every((of) => isMultiple(value, of)) &&
+    !multiples.unmet.some((of) => isMultiple(value, of)) &&
+    !out.has(value)
+  const choose = (value: number): Found | null =>
+    fits(value) && fitsFormats(formats, value) ? { kind: 'found', value } : null
+  if (multiples.met.length > 0) return findMultiple(range, multiples, fits, choose)
+  if (range.min === range.max && !fits(range.min)) return NONE
+  for (const value of numbersIn(range)) {
+    const found = choose(value)
+    if (found !== null) return found
+  }
+  return open('no number was found')
+}
+
+function* numbersIn({ min, max }: Range): Generator<number> {
+  const low = Number.isFinite(min) ? min : Math.min(max, 0) - 1
+  const high = Number.isFinite(max) ? max : Math.max(min, 0) + 1
+  yield* [low, Math.floor(low) + 1, high, Math.ceil(high) - 1, 0, 1, low - 1, high + 1, 3e9, -3e9]
+  for (let parts = 2; parts < 12; parts += 1) yield low + ((high - low) * (parts - 1)) / parts
+  for (let step = 0.5; step < 40; step += 0.5) yield* [low + step, high - step]
+}
+
+function findMultiple(
+  range: Range,
+  { met, unmet }: Conditions<number>,
+  fits: (value: number) => boolean,
+  choose: (value: number) => Found | null,
+): Found {
+  const step = commonMultiple(met)
+  if (step === null) return open('no common multiple of the numbers')
+  if (unmet.some((of) => isMultiple(step, of))) return NONE
+  const first = Number.isFinite(range.min) ? Math.ceil(range.min / step - 1e-9) : null
+  const last = Number.isFinite(range.max) ? Math.floor(range.max / step + 1e-9) : null
+  if (first !== null && last !== null && first > last) return NONE
+  const isListed = first !== null && last !== null && last - first < MAX_TRIED
+  let isKnown = true
+  for (const factor of factors(first, last)) {
+    const value = rounded(factor * step)
+    const found = choose(value)
+    if (found !== null) return found
+    if (fits(value)) isKnown = false
+  }
+  return isListed && isKnown ? NONE : open('no multiple was found')
+}
+
+function* factors(first: number | null, last: number | null): Generator<number> {
+  if (first !== null) {
+    const end = Math.min(last ?? Infinity, first + MAX_TRIED)
+    for (let factor = first; factor <= end; factor += 1) yield factor
+    if (last === null) yield first + 5e9
+  } else if (last !== null) {
+    for (let factor = last; factor > last - MAX_TRIED; factor -= 1) yield factor
+    yield last - 5e9
+  } else {
+    for (let factor = 0; factor < MAX_TRIED / 2; factor += 1) yield* [factor, -factor]
+    yield 3e9
+  }
+}
+
+/** A product of decimal fractions as it would be written. */
+function rounded(value: number): number {
+  return Number(value.toPrecision(15))
+}
+
+const MAX_SCALE = 1e9
+
+function commonMultiple(numbers: readonly number[]): number | null {
+  let scale = 1
+  while (scale <= MAX_SCALE && !numbers.every((number) => isWhole(number * scale))) scale *= 10
+  if (scale > MAX_SCALE) return null
+  let result = 1n
+  for (const number of numbers) {
+    const whole = BigInt(Math.round(number * scale))
+    result = (result * whole) / divisor(result, whole)
+  }
+  return result > BigInt(Number.MAX_SAFE_INTEGER) ? null : Number(result) / scale
+}
+
+function isWhole(value: number): boolean {
+  return Math.abs(value - Math.round(value)) < 1e-9 && Math.round(value) !== 0
+}
+
+function divisor(a: bigint, b: bigint): bigint {
+  return b === 0n ? a : divisor(b, a % b)
+}
+
+/** Texts that are tried as an example. */
+const MAX_EXAMPLES = 40
+const MAX_TEXT = 5000
+
+export function findText(conditions: ScalarConditions): Found {
+  const { bounds, patterns, formats, excluded } = conditions
+  if (contradicts(formats)) return NONE
+  const counts = countsOf(bounds)
+  if (counts === null) return NONE
+  const out = new ValueSet(excluded)
+  const fits = (text: string): boolean => {
+    const length = lengthOf(text)
+    return length >= counts.min && length <= counts.max && !out.has(text) && fitsFormats(formats, text)
+  }
+  const isMatched = (text: string): boolean =>
+    patterns.met.every((pattern) => isMatch(pattern, text) === true) &&
+    patterns.unmet.every((pattern) => isMatch(pattern, text) === false)
+  for (const text of plainTexts(counts, conditions))
+    if (fits(text) && isMatched(text)) return { kind: 'found', value: text }
+  if (patterns.met.length + patterns.unmet.length > 0) return findMatch(conditions, counts, fits)
+  if (counts.max === 0 && out.has('')) return NONE
+  return open(formats.met.length + formats.unmet.length > 0 ? 'a format' : 'no text was found')
+}
+
+interface Counts {
+  readonly min: number
+  readonly max: number
+}
+
+function* plainTexts({ min, max }: Counts, { formats, excluded }: ScalarConditions): Generator<string> {
+  for (const name of formats.met) {
+    const example = exampleOf(name)
+    if (example !== null) yield example
+  }
+  if (min > MAX_TEXT) return
+  if (formats.unmet.length > 0) yield '%'.repeat(Math.max(1, min))
+  if (min === 0) yield ''
+  const least = Math.max(1, min)
+  const most = Math.min(max, least + 1)
+  for (let index = 0; index <= excluded.length + 1; index += 1)
+    for (let length = least; length <= most; length += 1) yield letter(index).repeat(length)
+}
+
+const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
+
+function letter(index: number): string {
+  return LETTERS[index] ?? String.fromCodePoint(0x4e00 + index)
+}
+
+function findMatch({ patterns, excluded }: ScalarConditions, counts: Counts, fits: (text: string) => boolean): Found {
+  let language: Language | null = languageOf('')
+  for (const [list, isMet] of [
+    [patterns.met, true],
+    [patterns.unmet, false],
+  ] as const) {
+    for (const pattern of list) {
+      const read = languageOf(pattern)
+      const one = read === null || isMet ? read : complement(read)
+      if (one === null) return unless(patterns, `the pattern ${pattern}`)
+      language = language === null ? null : both(language, one)
+      if (language === null) return open('patterns that are too large together')
+      if (language.isEmpty) return NONE
+    }
+  }
+  if (language === null) return open('patterns that are too large together')
+  const bounded = counts.min === 0 && counts.max === Infinity ? language : withLengths(language, counts)
+  if (bounded?.isEmpty === true) return NONE
+  const texts = bounded ?? language
+  for (const text of textsOf(texts, excluded.length + MAX_EXAMPLES))
+    if (fits(text)) return { kind: 'found', value: text }
+  return open(bounded === null ? 'a pattern with long texts' : 'no text was found for the patterns')
+}
+
+/** A pattern that is not read may still be both asked for and refused. */
+function unless({ met, unmet }: Conditions<string>, why: string): Found {
+  return met.some((pattern) => unmet.includes(pattern)) ? NONE : open(why)
+}
+
+function withLengths(language: Language, { min, max }: Counts): Language | null {
+  const lengths = lengthsBetween(min, max === Infinity ? null : max)
+  return lengths === null ? null : both(language, lengths)
+}

@@ -1,0 +1,325 @@
+/**
+ * The search for a value that meets some schemas and misses others. It splits by JSON type and by the alternatives of
+ * schemas, and looks for one value in each part; a value that it finds is checked by evaluation. Recursive schemas are
+ * unfolded; a search within the same search ends, since a value that needs itself is not finite.
+ */
+import { byCodeUnit } from '../../change-set.ts'
+import { Alternatives, openFor, UNSAT, type Answer } from './answer.ts'
+import { findArray } from './arrays.ts'
+import { admits, type Evaluation, type Verdict } from './evaluate.ts'
+import { Goal, type Alternative, type Negating } from './literals.ts'
+import { Mentions } from './mentions.ts'
+import { JSON_TYPES, type Constraint, type JsonType, type Literal, type SchemaNode } from './model.ts'
+import { valuesOf, type SchemaNodes } from './nodes.ts'
+import { ObjectGoal, type ObjectSearch } from './objects.ts'
+import { findNumber, findText, type ScalarConditions } from './scalars.ts'
+
+/**
+ * Names that a value does not hold, though the schemas admit them: those that only the narrower side gets to describe.
+ * `described-by-super`: callers do not send what no contract names. `described-by-sub`: readers pass over names that they
+ * do not know.
+ */
+export type Convention = 'none' | 'described-by-super' | 'described-by-sub'
+
+export interface SearchOptions {
+  readonly convention: Convention
+  readonly isSame: (sub: SchemaNode, other: SchemaNode) => boolean
+  /** Steps for one question and the steps of all together. */
+  readonly steps: { left: number }
+}
+
+const MAX_STACK = 120
+
+export class Search {
+  readonly #nodes: SchemaNodes
+  readonly #options: SearchOptions
+  readonly #known = new Map<string, Answer>()
+  readonly #open = new Map<string, number>()
+  readonly #mentions = new Mentions()
+  readonly #disjoint = new Map<string, boolean>()
+  readonly #made = new Map<string, SchemaNode>()
+  /** Steps of the question at hand. */
+  #left = 0
+  readonly evaluation: Evaluation
+
+  constructor(nodes: SchemaNodes, options: SearchOptions) {
+    this.#nodes = nodes
+    this.#options = options
+    this.evaluation = { spend: () => this.#spend(), isText: false }
+  }
+
+  /** Whether the steps of the question at hand, or of all questions, are used up. */
+  get isExhausted(): boolean {
+    return this.#left <= 0 || this.#options.steps.left <= 0
+  }
+
+  ask(literals: readonly Literal[], steps: number): Answer {
+    this.#left = steps
+    return this.solve(literals)
+  }
+
+  solve(given: readonly Literal[]): Answer {
+    if (!this.#spend()) return openFor('the bound of steps')
+    const literals = this.#simplified(given)
+    if (literals === null) return UNSAT
+    const key = literals.map(({ node, isMet }) => `${isMet ? '' : '-'}${node.id}`).join(' ')
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    const depth = this.#open.get(key)
+    if (depth !== undefined) return { kind: 'unsat', depth }
+    if (this.#open.size >= MAX_STACK) return openFor('deep nesting')
+    const own = this.#open.size
+    this.#open.set(key, own)
+    const answer = this.#search(literals)
+    this.#open.delete(key)
+    if (answer.kind === 'unsat' && answer.depth >= own) {
+      this.#known.set(key, UNSAT)
+      return UNSAT
+    }
+    if (answer.kind === 'sat' || (answer.kind === 'open' && !this.isExhausted && own === 0))
+      this.#known.set(key, answer)
+    return answer
+  }
+
+  #spend(): boolean {
+    if (this.isExhausted) return false
+    this.#left -= 1
+    this.#options.steps.left -= 1
+    return true
+  }
+
+  /** Each literal once and in order; null when two of them contradict each other. */
+  #simplified(given: readonly Literal[]): readonly Literal[] | null {
+    const met = new Map<number, SchemaNode>()
+    const unmet = new Map<number, SchemaNode>()
+    for (const { node, isMet } of given) {
+      if (node.constraints.length > 0) (isMet ? met : unmet).set(node.id, node)
+      else if (!isMet) return null
+    }
+    for (const [id, node] of unmet) {
+      if (met.has(id)) return null
+      for (const other of met.values()) if (this.#options.isSame(other, node)) return null
+    }
+    return [
+      ...[...met.values()].sort(byId).map((node) => ({ node, isMet: true })),
+      ...[...unmet.values()].sort(byId).map((node) => ({ node, isMet: false })),
+    ]
+  }
+
+  #search(literals: readonly Literal[]): Answer {
+    const values = shortestList(literals)
+    if (values !== null) return this.#tryEach(values, literals)
+    const alternatives = new Alternatives()
+    for (const type of JSON_TYPES) {
+      const answer = this.#searchType(type, literals)
+      if (alternatives.take(answer)) return answer
+    }
+    return alternatives.answer
+  }
+
+  #tryEach(values: readonly unknown[], literals: readonly Literal[]): Answer {
+    let isKnown = true
+    for (const value of values) {
+      const verdict = this.#areMet(literals, value)
+      if (verdict === true) return { kind: 'sat', value }
+      if (verdict === null) isKnown = false
+    }
+    return isKnown ? UNSAT : openFor('a listed value')
+  }
+
+  #areMet(literals: readonly Literal[], value: unknown): Verdict {
+    let result: Verdict = true
+    for (const { node, isMet } of literals) {
+      const verdict = admits(node, value, this.evaluation)
+      if (verdict === null) result = null
+      else if (verdict !== isMet) return false
+    }
+    return result
+  }
+
+  #searchType(type: JsonType, literals: readonly Literal[]): Answer {
+    if (type === 'null') return this.#tryEach([null], literals)
+    if (type === 'boolean') return this.#tryEach([true, false], literals)
+    const goal = new Goal(type, this.#negating(type))
+    return goal.add(literals) ? this.#searchGoal(goal, literals) : UNSAT
+  }
+
+  #negating(type: JsonType): Negating {
+    return {
+      type,
+      isDisjoint: (a, b) => this.#isDisjoint(a, b),
+      negationOf: (node) => this.#nodes.negationOf(node),
+      isSame: (a, b) => a.id === b.id || this.#options.isSame(a, b),
+    }
+  }
+
+  #searchGoal(start: Goal, literals: readonly Literal[]): Answer {
+    if (!this.#spend()) return openFor('the bound of steps')
+    const closed = this.#closeWays(start, literals)
+    if (closed !== null) return closed
+    const answer = this.#example(start, literals)
+    if (answer.kind === 'unsat') return answer
+    if (answer.kind === 'sat' && this.#areMet(literals, answer.value) === true) return answer
+    if (start.choices.length === 0) return answer.kind === 'open' ? answer : openFor('an example that may not be one')
+    const goal = start.choices.length === 1 ? start : this.#narrowed(start, literals)
+    if ('kind' in goal) return goal
+    const choices = [...goal.choices].sort((a, b) => a.length - b.length)
+    const [choice, ...rest] = choices
+    if (choice === undefined) return this.#searchGoal(goal, literals)
+    const alternatives = new Alternatives()
+    for (const way of choice) {
+      const next = goal.copy()
+      next.choices = [...rest]
+      if (!next.add(way)) continue
+      const found = this.#searchGoal(next, literals)
+      if (alternatives.take(found)) return found
+    }
+    return alternatives.answer
+  }
+
+  /**
+   * Takes the ways away whose one member has no value; a proof when none is left. Comes before any example: of schemas
+   * that differ little most ways end here.
+   */
+  #closeWays(goal: Goal, literals: readonly Literal[]): Answer | null {
+    const [choice, more] = goal.choices
+    if (choice === undefined || more !== undefined || goal.type !== 'object') return null
+    const members = new ObjectGoal(goal, this.#objectSearch(literals))
+    let depth = Infinity
+    const left = choice.filter((way) => {
+      const answer = memberOf(way, members)
+      if (answer?.kind !== 'unsat') return true
+      depth = Math.min(depth, answer.depth)
+      return false
+    })
+    if (left.length === 0) return { kind: 'unsat', depth }
+    goal.choices = [left]
+    // The proof of the rest would rest on what closed the others.
+    if (depth < Infinity) goal.choices = [choice]
+    return null
+  }
+
+  /** The goal without the ways that contradict what is sure; a proof when one of the choices has none left. */
+  #narrowed(start: Goal, literals: readonly Literal[]): Goal | Extract<Answer, { kind: 'unsat' }> {
+    const goal = start.copy()
+    const members = new ObjectGoal(start, this.#objectSearch(literals))
+    goal.choices = []
+    let depth = Infinity
+    for (const choice of start.choices) {
+      const ways: Alternative[] = []
+      for (const way of choice) {
+        const answer = this.#wayOf(start, way, members, literals)
+        if (answer === null) continue
+        if (answer.kind !== 'unsat') ways.push(way)
+        else depth = Math.min(depth, answer.depth)
+      }
+      if (ways.length === 0) return { kind: 'unsat', depth }
+      goal.choices.push(ways)
+    }
+    return goal
+  }
+
+  /** A value for what is sure and one way; null when they contradict each other. */
+  #wayOf(start: Goal, way: Alternative, members: ObjectGoal, literals: readonly Literal[]): Answer | null {
+    const member = memberOf(way, members)
+    if (member?.kind === 'unsat') return member
+    const next = start.copy()
+    next.choices = []
+    return next.add(way) ? this.#example(next, literals) : null
+  }
+
+  /** A value for what is sure, whatever is chosen. */
+  #example(goal: Goal, literals: readonly Literal[]): Answer {
+    const listed = goal.kept.find(({ constraint, isMet }) => isMet && constraint.kind === 'values')
+    if (listed?.constraint.kind === 'values') return this.#listed(goal, listed.constraint.values)
+    if (goal.type === 'object') return new ObjectGoal(goal, this.#objectSearch(literals)).find()
+    if (goal.type === 'array') {
+      const valuesNode = (values: readonly unknown[]): SchemaNode =>
+        this.#node([valuesOf(values)], JSON.stringify(values))
+      return findArray(goal, { solve: (one) => this.solve(one), valuesNode })
+    }
+    const found = goal.type === 'number' ? findNumber(conditionsOf(goal)) : findText(conditionsOf(goal))
+    if (found.kind === 'found') return { kind: 'sat', value: found.value }
+    return found.kind === 'none' ? UNSAT : openFor(found.why)
+  }
+
+  /** Of listed values the first that fits what is sure of it. */
+  #listed(goal: Goal, values: readonly unknown[]): Answer {
+    const literals = goal.kept.map(({ constraint, isMet }) => ({ node: this.#nodes.made([constraint]), isMet }))
+    return this.#tryEach(values, literals)
+  }
+
+  #objectSearch(literals: readonly Literal[]): ObjectSearch {
+    const { convention } = this.#options
+    return {
+      solve: (one) => this.solve(one),
+      evaluation: this.evaluation,
+      isLeftOut: convention === 'none' ? () => false : this.#mentions.leftOut(literals, convention),
+      nameNode: (constraints) => this.#node(constraints, JSON.stringify(constraints)),
+      exclude: valuesOf,
+    }
+  }
+
+  #node(constraints: readonly Constraint[], text: string): SchemaNode {
+    const key = `${constraints[0]?.kind ?? ''} ${text}`
+    const known = this.#made.get(key) ?? this.#nodes.made(constraints)
+    this.#made.set(key, known)
+    return known
+  }
+
+  /** Whether two schemas are sure to have no value in common; looked into as far as types and constants go. */
+  #isDisjoint(a: SchemaNode, b: SchemaNode): boolean {
+    const key = a.id < b.id ? `${a.id} ${b.id}` : `${b.id} ${a.id}`
+    const known = this.#disjoint.get(key)
+    if (known !== undefined) return known
+    // Until it is known, so that recursion ends.
+    this.#disjoint.set(key, false)
+    const isDisjoint = this.solve([
+      { node: a, isMet: true },
+      { node: b, isMet: true },
+    ])
+    const answer = isDisjoint.kind === 'unsat' && isDisjoint.depth === Infinity
+    this.#disjoint.set(key, answer)
+    return answer
+  }
+}
+
+/** The value of the one member that a way demands; null for ways that demand anything else. */
+function memberOf(way: Alternative, members: ObjectGoal): Answer | null {
+  const [only, more] = way
+  if (only === undefined || more !== undefined || 'node' in only || only.kind !== 'member') return null
+  return only.where.kind === 'name' ? members.valueOf(only.where.name, only.value) : null
+}
+
+function byId(a: SchemaNode, b: SchemaNode): number {
+  return a.id - b.id
+}
+
+/** The values that a literal lists, if one does: then they are all that can be found. */
+function shortestList(literals: readonly Literal[]): readonly unknown[] | null {
+  const lists = literals.flatMap(({ node, isMet }) =>
+    isMet ? node.constraints.flatMap((one) => (one.kind === 'values' ? [one.values] : [])) : [],
+  )
+  return lists.sort((a, b) => a.length - b.length)[0] ?? null
+}
+
+function conditionsOf({ type, kept }: Goal): ScalarConditions {
+  const conditions = {
+    bounds: [] as ScalarConditions['bounds'][number][],
+    multiples: { met: [] as number[], unmet: [] as number[] },
+    patterns: { met: [] as string[], unmet: [] as string[] },
+    formats: { met: [] as string[], unmet: [] as string[] },
+    excluded: [] as unknown[],
+  }
+  for (const { constraint, isMet } of kept) {
+    const list = isMet ? 'met' : 'unmet'
+    if (constraint.kind === 'bound' && constraint.of === type) conditions.bounds.push(constraint)
+    else if (constraint.kind === 'multiple') conditions.multiples[list].push(constraint.of)
+    else if (constraint.kind === 'pattern') conditions.patterns[list].push(constraint.source)
+    else if (constraint.kind === 'format') conditions.formats[list].push(constraint.name)
+    else if (constraint.kind === 'values' && !isMet) conditions.excluded.push(...constraint.values)
+  }
+  conditions.patterns.met.sort(byCodeUnit)
+  conditions.patterns.unmet.sort(byCodeUnit)
+  return conditions
+}

@@ -1,0 +1,267 @@
+/**
+ * Inclusion of admitted values: a table of pairs in both directions, and generated pairs. ajv knows nothing of the proof: it
+ * accepts every counterexample on one side and refuses it on the other, and has none against a proof.
+ */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import * as fc from 'fast-check'
+import { InclusionProver, type Inclusion, type Question } from '../../../engine/schema/inclusion/inclusion.ts'
+import { ROOT, type Located } from '../../../engine/schema/located.ts'
+import type { SchemaSource } from '../../../engine/schema/source.ts'
+import { shuffledKeys } from '../../shuffle.ts'
+import { pair, value, type Schema } from './arbitraries.ts'
+
+const ajv = new Ajv2020({ strict: false })
+addFormats.default(ajv)
+
+const QUESTION: Question = {
+  direction: 'narrowing',
+  usage: 'shared',
+  convention: 'none',
+  isExclusive: true,
+  isText: false,
+}
+
+/** References lead to the definitions of the schema that holds them. */
+function sourceOf(root: Schema): SchemaSource {
+  const definitions: Schema = Object(root['$defs'])
+  const resolve = (reference: string): Located | null => {
+    const name = reference.replace('#/$defs/', '')
+    return Object.hasOwn(definitions, name) ? { value: definitions[name], at: ROOT, document: '' } : null
+  }
+  return { dialect: 'json-schema', resolve }
+}
+
+function at(schema: Schema): Located {
+  return { value: schema, at: ROOT, document: '' }
+}
+
+function decide(sub: Schema, other: Schema, question: Partial<Question> = {}): Inclusion {
+  const prover = new InclusionProver({ before: sourceOf(sub), after: sourceOf(other) })
+  return prover.ask(at(sub), at(other), { ...QUESTION, ...question })
+}
+
+const string = { type: 'string' }
+const number = { type: 'number' }
+const integer = { type: 'integer' }
+const object = (properties: Schema, ...required: string[]): Schema => ({ type: 'object', properties, required })
+const tree = (leaf: Schema): Schema => ({
+  $defs: { T: object({ leaf, below: { type: 'array', items: { $ref: '#/$defs/T' } } }, 'leaf') },
+  $ref: '#/$defs/T',
+})
+
+/** Both admit the same values. */
+const EQUAL: Readonly<Record<string, readonly [Schema, Schema]>> = {
+  'allOf merged': [
+    { allOf: [object({ a: string }, 'a'), object({ b: number })] },
+    object({ a: string, b: number }, 'a'),
+  ],
+  'null three ways': [{ type: ['string', 'null'] }, { oneOf: [{ type: 'null' }, string] }],
+  'null in anyOf': [{ anyOf: [string, { type: 'null' }] }, { type: ['null', 'string'] }],
+  'const and enum': [{ const: 1 }, { enum: [1] }],
+  'constants and enum': [{ oneOf: [{ const: 'a' }, { const: 'b' }] }, { enum: ['b', 'a'] }],
+  'not not': [{ not: { not: string } }, string],
+  'an exclusive bound of integers': [
+    { type: 'integer', minimum: 1 },
+    { type: 'integer', exclusiveMinimum: 0 },
+  ],
+  'a bound that an enum leaves nothing to': [{ enum: ['a', 'b'], maxLength: 5 }, { enum: ['a', 'b'] }],
+  'one reference in a wrapper': [
+    { $defs: { A: string }, $ref: '#/$defs/A' },
+    { $defs: { A: string }, oneOf: [{ $ref: '#/$defs/A' }] },
+  ],
+  'a condition written out': [
+    { type: 'string', if: { maxLength: 2 }, then: { const: 'a' } },
+    { type: 'string', anyOf: [{ const: 'a' }, { minLength: 3 }] },
+  ],
+  'recursion under other names': [
+    tree(string),
+    {
+      $defs: { S: object({ leaf: string, below: { type: 'array', items: { $ref: '#/$defs/S' } } }, 'leaf') },
+      $ref: '#/$defs/S',
+    },
+  ],
+  'patterns of one language': [
+    { type: 'string', pattern: '^a+$' },
+    { type: 'string', pattern: '^aa*$' },
+  ],
+  'a tuple in both forms': [
+    { type: 'array', items: [string], additionalItems: false },
+    { type: 'array', prefixItems: [string], items: false },
+  ],
+  'what cannot be evaluated': [
+    { allOf: [object({ a: string })], unevaluatedProperties: false },
+    { type: 'object', properties: { a: string }, additionalProperties: false },
+  ],
+}
+
+/** Every value of the first is one of the second, and not the other way round. */
+const NARROWER: Readonly<Record<string, readonly [Schema, Schema]>> = {
+  type: [integer, number],
+  enum: [{ enum: ['a'] }, { enum: ['a', 'b'] }],
+  maximum: [
+    { type: 'number', maximum: 3 },
+    { type: 'number', maximum: 4 },
+  ],
+  multipleOf: [
+    { type: 'number', multipleOf: 4 },
+    { type: 'number', multipleOf: 2 },
+  ],
+  maxLength: [{ type: 'string', maxLength: 2 }, string],
+  pattern: [
+    { type: 'string', pattern: '^[a-z]{3}$' },
+    { type: 'string', pattern: '^\\w+$' },
+  ],
+  format: [{ type: 'string', format: 'date' }, string],
+  required: [object({ a: string }, 'a'), object({ a: string })],
+  properties: [object({ a: string }), { type: 'object' }],
+  additionalProperties: [
+    { type: 'object', additionalProperties: false },
+    { type: 'object', additionalProperties: string },
+  ],
+  patternProperties: [
+    { type: 'object', patternProperties: { '^x': string } },
+    { type: 'object', patternProperties: { '^xx': string } },
+  ],
+  propertyNames: [
+    { type: 'object', propertyNames: { maxLength: 1 } },
+    { type: 'object', propertyNames: { maxLength: 3 } },
+  ],
+  minProperties: [
+    { type: 'object', minProperties: 2 },
+    { type: 'object', minProperties: 1 },
+  ],
+  dependentRequired: [
+    { type: 'object', dependentRequired: { a: ['b', 'c'] } },
+    { type: 'object', dependentRequired: { a: ['b'] } },
+  ],
+  dependentSchemas: [
+    { type: 'object', dependentSchemas: { a: { maxProperties: 2 } } },
+    { type: 'object', dependentSchemas: { a: { maxProperties: 3 } } },
+  ],
+  items: [
+    { type: 'array', items: integer },
+    { type: 'array', items: number },
+  ],
+  prefixItems: [
+    { type: 'array', prefixItems: [string, string] },
+    { type: 'array', prefixItems: [string] },
+  ],
+  contains: [
+    { type: 'array', contains: integer },
+    { type: 'array', contains: number },
+  ],
+  maxContains: [
+    { type: 'array', contains: string, maxContains: 1 },
+    { type: 'array', contains: string, maxContains: 2 },
+  ],
+  uniqueItems: [{ type: 'array', uniqueItems: true }, { type: 'array' }],
+  minItems: [
+    { type: 'array', minItems: 3 },
+    { type: 'array', minItems: 1 },
+  ],
+  allOf: [{ allOf: [object({}, 'a'), object({}, 'b')] }, object({}, 'b')],
+  anyOf: [{ anyOf: [string] }, { anyOf: [string, number] }],
+  oneOf: [{ oneOf: [string, { type: 'boolean' }] }, { oneOf: [string, { type: 'boolean' }, number] }],
+  'oneOf that overlaps': [
+    {
+      oneOf: [
+        { type: 'number', maximum: 20 },
+        { type: 'number', minimum: 10 },
+      ],
+    },
+    number,
+  ],
+  'oneOf for anyOf': [{ oneOf: [integer, number] }, { anyOf: [integer, number] }],
+  not: [
+    { type: 'string', not: { maxLength: 3 } },
+    { type: 'string', not: { maxLength: 2 } },
+  ],
+  if: [
+    { if: string, then: { maxLength: 1 } },
+    { if: string, then: { maxLength: 2 } },
+  ],
+  unevaluatedProperties: [
+    { anyOf: [object({ a: string })], unevaluatedProperties: false },
+    { type: 'object', properties: { a: string } },
+  ],
+  recursion: [tree({ type: 'string', maxLength: 1 }), tree(string)],
+  'a closed object beside allOf': [
+    { allOf: [object({ a: string })], properties: { b: string }, additionalProperties: false },
+    object({ a: string }),
+  ],
+}
+
+suite('inclusion of admitted values', () => {
+  for (const [name, [one, other]] of Object.entries(EQUAL)) {
+    test(`${name}: each includes the other`, () => {
+      assert.deepEqual([decide(one, other).kind, decide(other, one).kind], ['included', 'included'])
+    })
+  }
+
+  for (const [name, [narrow, wide]] of Object.entries(NARROWER)) {
+    test(`${name}: the narrower is included, and an example shows that the wider is not`, () => {
+      assert.equal(decide(narrow, wide).kind, 'included')
+      const answer = decide(wide, narrow)
+      assert.ok(answer.kind === 'refuted', JSON.stringify(answer))
+      assert.ok(ajv.validate(wide, answer.value) && !ajv.validate(narrow, answer.value), JSON.stringify(answer.value))
+    })
+  }
+
+  test('cannot tell where a pattern looks around, and says so', () => {
+    const [one, other] = ['^(?=.*\\d).{8}$', '^(?=.*[a-z]).{8}$'].map((pattern) => ({ type: 'string', pattern }))
+    const answer = decide(one ?? {}, other ?? {})
+    assert.ok(answer.kind === 'unknown' && answer.why.includes('pattern'), JSON.stringify(answer))
+  })
+
+  test('leaves out names that only the later contract describes, but for those that were constrained before', () => {
+    const after = object({ a: { type: 'integer' } })
+    for (const [before, kind] of [
+      [{ type: 'object' }, 'included'],
+      [{ type: 'object', required: ['a'] }, 'refuted'],
+      [{ type: 'object', additionalProperties: string }, 'refuted'],
+      [{ type: 'object', patternProperties: { '^a': string } }, 'refuted'],
+      [{ type: 'object', dependentRequired: { a: ['b'] } }, 'refuted'],
+    ] as const) {
+      assert.equal(decide(before, after, { convention: 'described-by-super' }).kind, kind, JSON.stringify(before))
+    }
+  })
+})
+
+/** Where ajv itself errs: what a condition evaluates, and `contains` beside positions (core §10.2.2.1, §10.3.1.3). */
+function isBeyondJudge(schemas: readonly Schema[]): boolean {
+  const text = JSON.stringify(schemas)
+  return text.includes('"unevaluated') || text.includes('"contains"')
+}
+
+suite('generated pairs', () => {
+  const pairs = fc.tuple(pair, fc.array(value, { minLength: 8, maxLength: 24 }), fc.nat())
+
+  test('have no instance against a proof, and every example is one', () => {
+    let [proved, refuted] = [0, 0]
+    const property = fc.property(pairs, ([[before, after], drawn]) => {
+      if (isBeyondJudge([before, after])) return
+      const [old, now] = [ajv.compile(structuredClone(before)), ajv.compile(structuredClone(after))]
+      const answer = decide(before, after)
+      const shown = drawn.find((one) => old(one) && !now(one))
+      if (answer.kind === 'included') assert.ok(shown === undefined, `against a proof: ${JSON.stringify(shown)}`)
+      if (answer.kind === 'refuted') assert.ok(old(answer.value) && !now(answer.value), JSON.stringify(answer.value))
+      if (answer.kind === 'included') proved += 1
+      else if (answer.kind === 'refuted') refuted += 1
+    })
+    fc.assert(property, { numRuns: 2000, seed: 20261122 })
+    assert.ok(proved > 300 && refuted > 300, `${proved} proved, ${refuted} refuted`)
+  })
+
+  test('have the same answer in every order of keys', () => {
+    const property = fc.property(pairs, ([[before, after], , seed]) => {
+      const [one, other]: readonly Schema[] = [before, after].map((schema, index) =>
+        Object(shuffledKeys(schema, seed + index)),
+      )
+      assert.deepEqual(decide(one ?? {}, other ?? {}), decide(before, after))
+    })
+    fc.assert(property, { numRuns: 600, seed: 20261123 })
+  })
+})
