@@ -228,10 +228,11 @@ class Proofs {
 
   #isIncluded({ before, after }: SchemaPair, direction: ProofDirection): boolean {
     const question = this.#question(direction, false)
-    // Of a schema that admits nothing it says nothing that all of it is admitted.
-    return (
-      this.#prover.ask(before, after, question).kind === 'included' && this.#prover.hasValue(before, after, question)
-    )
+    if (this.#prover.ask(before, after, question).kind !== 'included') return false
+    // Of a schema that admits nothing it says nothing that all of it is admitted, unless both admit nothing.
+    if (this.#prover.hasValue(before, after, question)) return true
+    const other = direction === 'narrowing' ? 'widening' : 'narrowing'
+    return this.#prover.ask(before, after, { ...question, direction: other }).kind === 'included'
   }
 
   ask({ before, after }: SchemaPair, direction: ProofDirection): Inclusion {

@@ -1,6 +1,7 @@
 /** Conditions that are being met together, for values of one type: what is sure of them, and which choices they leave. */
 
 import {
+  jsonTypeOf,
   typeOf,
   type Bound,
   type Constraint,
@@ -289,10 +290,13 @@ export class Goal {
     return true
   }
 
-  /** A schema that names other types only is met by no value of this one. */
+  /** A schema that names other types only, or values of other types, is met by no value of this one. */
   #isPossible(node: SchemaNode): boolean {
     return node.constraints.every(
-      (constraint) => constraint.kind !== 'never' && (constraint.kind !== 'types' || constraint.types.has(this.type)),
+      (constraint) =>
+        constraint.kind !== 'never' &&
+        (constraint.kind !== 'types' || constraint.types.has(this.type)) &&
+        (constraint.kind !== 'values' || constraint.values.some((value) => jsonTypeOf(value) === this.type)),
     )
   }
 

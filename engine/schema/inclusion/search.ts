@@ -9,7 +9,7 @@ import { findArray } from './arrays.ts'
 import { admits, type Evaluation, type Verdict } from './evaluate.ts'
 import { Goal, type Alternative, type Negating } from './literals.ts'
 import { Mentions } from './mentions.ts'
-import { JSON_TYPES, type Constraint, type JsonType, type Literal, type SchemaNode } from './model.ts'
+import { JSON_TYPES, jsonTypeOf, type Constraint, type JsonType, type Literal, type SchemaNode } from './model.ts'
 import { valuesOf, type SchemaNodes } from './nodes.ts'
 import { ObjectGoal, type ObjectSearch } from './objects.ts'
 import { findNumber, findText, type ScalarConditions } from './scalars.ts'
@@ -246,7 +246,8 @@ export class Search {
   /** Of listed values the first that fits what is sure of it. */
   #listed(goal: Goal, values: readonly unknown[]): Answer {
     const literals = goal.kept.map(({ constraint, isMet }) => ({ node: this.#nodes.made([constraint]), isMet }))
-    return this.#tryEach(values, literals)
+    const ofType = values.filter((value) => jsonTypeOf(value) === goal.type)
+    return this.#tryEach(ofType, literals)
   }
 
   #objectSearch(literals: readonly Literal[]): ObjectSearch {
