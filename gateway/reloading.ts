@@ -69,6 +69,13 @@ async function reportSelfTest(keys: KeyRing, logger: Logger): Promise<void> {
 function reportReload(reload: Reload, live: LiveSettings, metrics: Metrics, logger: Logger): void {
   metrics.set('preflight_settings_mistakes', {}, live.pendingMistakes().length)
   if (reload.result === 'unchanged') return
+  if (reload.weaker.length > 0) {
+    metrics.count('preflight_reloads_weaker_total', { result: reload.result })
+    logger.warn(
+      { event: 'settings.weaker', result: reload.result, weaker: reload.weaker },
+      'the changed settings enforce less',
+    )
+  }
   metrics.count('preflight_reloads_total', { what: 'settings', result: reload.result })
   if (reload.result === 'refused') {
     logger.error(

@@ -40,7 +40,9 @@ export function startSummary(gateway: Gateway, isColoured: boolean): string {
 }
 
 function nextStep({ addresses, bootstrapKey }: Gateway, strong: (text: string) => string): readonly string[] {
-  const key = bootstrapKey ?? '$PREFLIGHT_API_KEY'
+  // The shell puts the variable in between double quotes only.
+  const authorization =
+    bootstrapKey === null ? '"Authorization: Bearer $PREFLIGHT_API_KEY"' : `'Authorization: Bearer ${bootstrapKey}'`
   const body = JSON.stringify({
     base: '{"openapi":"3.0.3","info":{"title":"t","version":"1"},"paths":{"/orders":{"get":{"responses":{"200":{"description":"ok"}}}}}}',
     head: '{"openapi":"3.0.3","info":{"title":"t","version":"2"},"paths":{}}',
@@ -50,7 +52,7 @@ function nextStep({ addresses, bootstrapKey }: Gateway, strong: (text: string) =
     ...(bootstrapKey === null ? [] : [`${strong('Admin API key, shown once:')} ${bootstrapKey}`, '']),
     'Try it: compare two contracts, one of which lost an operation.',
     '',
-    `  curl -s ${addresses.api}/api/diff -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${body}'`,
+    `  curl -s ${addresses.api}/api/diff -H ${authorization} -H 'Content-Type: application/json' -d '${body}'`,
     '',
     'Ctrl-C stops it.',
   ]

@@ -13,6 +13,7 @@ import { loadConfig, type ConfigSource, type LoadedConfig } from './load.ts'
 import { ConfigError, type Mistake } from './mistake.ts'
 import { loadPolicy } from './policy.ts'
 import type { Config } from './schema.ts'
+import { weakerSettings, type Weaker } from './weaker.ts'
 
 /** What became of one attempt to reload. */
 export type Reload =
@@ -23,9 +24,11 @@ export type Reload =
       readonly generation: number
       readonly restart: readonly string[]
       readonly warnings: readonly Mistake[]
+      /** What enforces less than before. */
+      readonly weaker: readonly Weaker[]
     }
   /** The old settings stay. */
-  | { readonly result: 'refused'; readonly mistakes: readonly Mistake[] }
+  | { readonly result: 'refused'; readonly mistakes: readonly Mistake[]; readonly weaker: readonly Weaker[] }
 
 export interface LiveSettings {
   readonly current: CurrentSettings
@@ -89,15 +92,20 @@ export function openSettings(source: ConfigSource): LiveSettings {
   const reload = (): Reload => {
     const next = load(source)
     mistakes = next.ok ? [] : next.problem
-    if (!next.ok) return { result: 'refused', mistakes }
+    if (!next.ok) return { result: 'refused', mistakes, weaker: [] }
     const { config, restart } = keepFixed(settings.config, next.value.configuration.config)
+    const weaker = weakerSettings(settings, { config, policy: next.value.policy })
+    if (settings.config.reload === 'refuse_weaker' && weaker.length > 0) {
+      mistakes = weaker.map(weakerMistake)
+      return { result: 'refused', mistakes, weaker }
+    }
     loaded = next.value
     waiting = restart
     follow()
     const isSame = isDeepStrictEqual(config, settings.config) && loaded.policy.hash === settings.policy.hash
     if (isSame && restart.length === 0) return { result: 'unchanged' }
     settings = { config, policy: loaded.policy, generation: settings.generation + 1 }
-    return { result: 'applied', generation: settings.generation, restart, warnings: loaded.warnings }
+    return { result: 'applied', generation: settings.generation, restart, warnings: loaded.warnings, weaker }
   }
 
   return {
@@ -142,6 +150,11 @@ function load(source: ConfigSource): Result<Loaded, readonly Mistake[]> {
     policyFile: policy.value.file,
     warnings: [...configuration.value.warnings, ...pinWarnings(config, policy.value.policy)],
   })
+}
+
+function weakerMistake({ path, before, after }: Weaker): Mistake {
+  const message = `enforces less than what is in force: ${before} before, ${after} now`
+  return { place: path, path, message, fix: 'restore it, or restart the gateway to put it in force' }
 }
 
 function policyMistakes({ policy }: Config, directory: string): readonly Mistake[] {

@@ -75,10 +75,23 @@ function withoutSections(value: unknown, faults: readonly Located[]): object | n
 function readFile(file: string | null): Result<SourceText, readonly Mistake[]> {
   if (file === null) return ok(inlineSource({}))
   try {
-    return readSourceText(file, readRegularFile(file, 'utf8'))
+    const read = readSourceText(file, readRegularFile(file, 'utf8'))
+    return read.ok && (read.value.value === null || read.value.value === undefined)
+      ? { ok: false, problem: [empty(file)] }
+      : read
   } catch (error) {
     const mistake = { place: file, path: '', message: 'the configuration cannot be read', fix: messageOf(error) }
     return { ok: false, problem: [mistake] }
+  }
+}
+
+/** A file that is named says something: an empty one was cut off, or its mount went away. */
+function empty(file: string): Mistake {
+  return {
+    place: file,
+    path: '',
+    message: 'the configuration is empty',
+    fix: 'write at least one member; to run with defaults alone, name no file, or write {}',
   }
 }
 

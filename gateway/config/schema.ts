@@ -255,6 +255,11 @@ export const Config = Type.Object(
           'Further consumers, in a YAML or JSON file with the one member `consumers`; relative to this file, and read again when it changes.',
       }),
     ),
+    reload: Type.Union([Type.Literal('apply'), Type.Literal('refuse_weaker')], {
+      default: 'apply',
+      description:
+        'A changed configuration or policy that enforces less (a route gone or observing, authentication off, wider egress, a weaker policy): apply takes it over with a warning, refuse_weaker keeps the settings in force until a restart.',
+    }),
     shutdown: strict({ drain: seconds(20, 'Calls under way may finish within this', 0) }, 'SIGTERM.'),
     routes: Type.Array(RouteConfig, {
       default: [],

@@ -279,6 +279,12 @@ export const METRICS = [
     help: 'Hot reloads of config and policy: applied, refused (mistakes; the old one stays).',
   },
   {
+    name: 'preflight_reloads_weaker_total',
+    type: 'counter',
+    labels: ['result'],
+    help: 'Hot reloads that enforce less than what is in force: applied with a warning, refused with reload: refuse_weaker.',
+  },
+  {
     name: 'preflight_settings_generation',
     type: 'gauge',
     labels: [],

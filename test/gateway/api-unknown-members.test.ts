@@ -203,3 +203,17 @@ test('the MCP tools hold the same rules', async (t) => {
   assert.equal(member(misspelled, 'error'), 'INVALID_INPUT')
   assert.match(JSON.stringify(misspelled), /did you mean \\"environment\\"/)
 })
+
+test('a text of the context that is blank is no text: there is no receipt for no operation', async (t) => {
+  const started = await api(t)
+  for (const blank of ['', ' ', '   ', '\u00a0', '\u3000 ', '\u2028']) {
+    const operation = await started.post('/api/v1/preflight', { ...PREFLIGHT, context: { operation: blank } })
+    assert.equal(operation.status, 400, JSON.stringify(blank))
+    assert.equal(member(operation.body, 'error'), 'OPERATION_REQUIRED', JSON.stringify(blank))
+    for (const name of ['environment', 'repository', 'branch', 'target_id'])
+      assert.equal(
+        (await started.post('/api/v1/preflight', { ...PREFLIGHT, context: { ...CONTEXT, [name]: blank } })).status,
+        400,
+      )
+  }
+})

@@ -235,13 +235,16 @@ test('each leaf is overridden by its variable, and the promised names work besid
 })
 
 test('a bad value of a variable names the variable', () => {
-  assert.match(mistakes('', { PREFLIGHT_LIMITS_DEPTH: 'deep' })[0] ?? '', /^PREFLIGHT_LIMITS_DEPTH: must be an integer/)
-  assert.match(mistakes('', { PREFLIGHT_PLANS: '{' })[0] ?? '', /^PREFLIGHT_PLANS: the value is not readable/)
   assert.match(
-    mistakes('', { PREFLIGHT_API_LISTEN: 'a:1', PREFLIGHT_LISTEN_API: 'a:2' })[0] ?? '',
+    mistakes('{}', { PREFLIGHT_LIMITS_DEPTH: 'deep' })[0] ?? '',
+    /^PREFLIGHT_LIMITS_DEPTH: must be an integer/,
+  )
+  assert.match(mistakes('{}', { PREFLIGHT_PLANS: '{' })[0] ?? '', /^PREFLIGHT_PLANS: the value is not readable/)
+  assert.match(
+    mistakes('{}', { PREFLIGHT_API_LISTEN: 'a:1', PREFLIGHT_LISTEN_API: 'a:2' })[0] ?? '',
     /set the same thing to different values/,
   )
-  assert.match(mistakes('', { PREFLIGHT_POLICY: 'x', PREFLIGHT_TIER: 'y' })[0] ?? '', /^PREFLIGHT_TIER/)
+  assert.match(mistakes('{}', { PREFLIGHT_POLICY: 'x', PREFLIGHT_TIER: 'y' })[0] ?? '', /^PREFLIGHT_TIER/)
 })
 
 test('a variable that looks like ours and is not is a warning with a suggestion; those of Kubernetes Services are not', () => {

@@ -30,7 +30,11 @@ export const preflight = defineRoute({
   codes: [
     { code: 'PREFLIGHT_MODE_REQUIRED', pointer: /^\/preflight_mode$/, keywords: ['required'] },
     { code: 'OPERATION_REQUIRED', pointer: /^\/context$/, keywords: ['required'] },
-    { code: 'OPERATION_REQUIRED', pointer: /^\/context\/operation$/, keywords: ['required', 'type', 'minLength'] },
+    {
+      code: 'OPERATION_REQUIRED',
+      pointer: /^\/context\/operation$/,
+      keywords: ['required', 'type', 'minLength', 'pattern'],
+    },
     { code: 'UNSUPPORTED_ARTIFACT_TYPE', pointer: /^\/artifacts\/\d+\/type$/, keywords: ['enum'] },
   ],
   mistakes: preflightMistakes,

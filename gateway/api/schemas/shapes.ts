@@ -11,6 +11,8 @@ export const DIGEST_PATTERN = '^sha256:[0-9a-f]{64}$'
 export const ID_PATTERN = '^[A-Za-z0-9_.:-]{1,200}$'
 /** Texts that end up in a receipt: bounded, so that the token stays under 8,192 characters, and without control characters. */
 const CLAIM_PATTERN = '^[^\\u0000-\\u001f\\u007f]*$'
+/** One letter at least that is seen. */
+const NOT_BLANK = '\\S'
 
 export const Digest = Type.String({ pattern: DIGEST_PATTERN, description: '`sha256:` and 64 lowercase hex digits.' })
 export const CorrelationId = Type.String({ pattern: ID_PATTERN, description: 'Equal to the X-Correlation-ID header.' })
@@ -23,7 +25,7 @@ export const ExecutionAction = Type.Enum(EXECUTION_ACTIONS, {
 })
 export const Level = Type.Enum(LEVELS)
 export const claimText = (maxLength: number, description: string) =>
-  Type.String({ minLength: 1, maxLength, pattern: CLAIM_PATTERN, description })
+  Type.String({ minLength: 1, maxLength, pattern: CLAIM_PATTERN, allOf: [{ pattern: NOT_BLANK }], description })
 
 export const Problem = Type.Object(
   {
