@@ -31,15 +31,32 @@ const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Sc
 interface Sign {
   readonly rule: Suspicion['rule']
   readonly pattern: RegExp
+  /** True for an instruction that means the opposite, or leaves the choice, behind `UNASKED`. */
+  readonly isDemand?: boolean
 }
 
+/**
+ * What stands before a verb that forbids it, or states an option. The verb follows at once or as the last of a list: behind
+ * “do not forget to”, “never just” or “do not ask, but” it is demanded.
+ */
+const UNASKED =
+  /\b(?:(?:do|does|must|should|shall|may|can|could|will|need)(?: not|n['’]?t)|cannot|never|not (?:allowed |permitted |supposed )?to|forbidden to|whether to)(?: (?:ever|also|please))?(?:(?: \p{L}{1,20},){0,4} \p{L}{1,20},? or)? $/iu
+/** Characters before a verb in which such words stand. */
+const UNASKED_LENGTH = 160
+
 const INSTRUCTIONS = String.raw`(?:instructions?|prompts?|rules?|guidelines?|directives?|polic(?:y|ies)|restrictions?)`
-const SECRETS = String.raw`(?:secrets?|passwords?|credentials?|api[ _-]?keys?|access tokens?|private keys?|environment variables?|conversation|chat history|system prompt)`
+const SECRETS = String.raw`(?:secrets?|passwords?|credentials?|api[ _-]?keys?|access tokens?|private keys?|environment variables?)`
+/**
+ * What the model was told and has answered, as a whole. A conversation is also a thing that tools work with: “a conversation”,
+ * its id, or a message to it are not meant.
+ */
+const CONTEXT = String.raw`(?:(?<!\b(?:to|into|onto|in|on|within|inside) )\b(?:the|this|that|our|your|my|all)(?: of (?:the|this|our|your|my))?(?: (?!(?:to|in|of|for|a|an)\b)\p{L}{1,20}){0,2} (?:conversation|chat|dialogue)\b(?! (?:ids?|identifiers?|names?|titles?|types?|objects?|keys?|parts?|threads?|records?|members?|list|model)\b)|\b(?:chat|conversation|message) (?:history|transcript)\b|(?<!\b(?:an?|custom|optional|new|initial|another) )\bsystem prompt\b)`
+const GIVE = String.raw`(?:send|post|upload|forward|transmit|exfiltrate|leak|bcc|copy|append|include|pass|put)`
 /** Within one sentence; a dot inside a name ends none. */
 const WITHIN = String.raw`(?:[^.!?]|\.(?=\S)){0,60}?`
 
 const SIGNS: readonly Sign[] = [
-  sign(
+  demand(
     'mcp-text-override-phrase',
     String.raw`\b(?:ignore|disregard|forget|override|bypass|set aside)\b${WITHIN}\b(?:previous|prior|earlier|above|all|any|other|system|safety|your)\b${WITHIN}\b${INSTRUCTIONS}\b`,
   ),
@@ -59,16 +76,14 @@ const SIGNS: readonly Sign[] = [
     'mcp-text-override-phrase',
     String.raw`\byou are now\b|\b(?:this|these)\s+(?:${INSTRUCTIONS}|message|tool)\s+(?:overrides?|supersedes?|takes? precedence)\b`,
   ),
-  sign('mcp-text-override-phrase', String.raw`\b(?:reveal|print|repeat|output|leak)\b${WITHIN}\bsystem prompt\b`),
+  demand('mcp-text-override-phrase', String.raw`\b(?:reveal|print|repeat|output|leak)\b${WITHIN}\bsystem prompt\b`),
   ...FOREIGN_OVERRIDES.map((pattern): Sign => ({ rule: 'mcp-text-override-phrase', pattern })),
-  sign(
+  demand(
     'mcp-text-exfiltration-target',
     String.raw`\b(?:read|include|pass|send|cat|copy|upload|provide|open|attach|append|access)\b${WITHIN}(?:\.(?:ssh|aws|gnupg|kube|netrc|npmrc)\b|\bid_(?:rsa|ed25519|ecdsa)\b|\bmcp\.json\b|/etc/(?:passwd|shadow)\b|\.env\b)`,
   ),
-  sign(
-    'mcp-text-exfiltration-target',
-    String.raw`\b(?:send|post|upload|forward|transmit|exfiltrate|leak|bcc|copy|append|include|pass|put)\b${WITHIN}\b${SECRETS}\b`,
-  ),
+  demand('mcp-text-exfiltration-target', String.raw`\b${GIVE}\b${WITHIN}\b${SECRETS}\b`),
+  demand('mcp-text-exfiltration-target', String.raw`\b${GIVE}\b${WITHIN}${CONTEXT}`),
   sign('mcp-text-exfiltration-target', String.raw`!\[[^\]]{0,100}\]\(https?://[^)\s]{0,300}[?&][^)\s]{0,300}[={]`),
   // Base64 long enough for a sentence: padded; without a slash, which paths have; or of any make past what ids need. Hexadecimal
   // past the digests that people quote.
@@ -102,6 +117,23 @@ function sign(rule: Sign['rule'], source: string, flags = 'i'): Sign {
   return { rule, pattern: new RegExp(source, flags) }
 }
 
+function demand(rule: Sign['rule'], source: string): Sign {
+  return { rule, pattern: new RegExp(source, 'giu'), isDemand: true }
+}
+
+/** The first place of a sign in a text; of a demand, the first that is one. */
+function placeOf({ pattern, isDemand }: Sign, text: string): string | undefined {
+  if (isDemand !== true) return pattern.exec(text)?.[0]
+  pattern.lastIndex = 0
+  for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
+    const lead = text.slice(Math.max(0, found.index - UNASKED_LENGTH), found.index)
+    if (!UNASKED.test(lead)) return found[0]
+    // What follows in the same sentence may be demanded after all.
+    pattern.lastIndex = found.index + 1
+  }
+  return undefined
+}
+
 /** Whose text it is: the names of all tools of the server, and its own. */
 export interface TextOwner {
   readonly tools: ReadonlySet<string>
@@ -117,9 +149,9 @@ export function findSuspicions(text: string, owner: TextOwner = NOBODY): readonl
   return [
     ...hiddenIn(text),
     ...lookalikesIn(shown),
-    ...SIGNS.flatMap(({ rule, pattern }): Suspicion[] => {
-      const found = pattern.exec(plain)?.[0]
-      return found === undefined ? [] : [{ rule, evidence: quote(found) }]
+    ...SIGNS.flatMap((one): Suspicion[] => {
+      const found = placeOf(one, plain)
+      return found === undefined ? [] : [{ rule: one.rule, evidence: quote(found) }]
     }),
     ...steeringReferences(plain, owner.tools, owner.own)
       .slice(0, 1)

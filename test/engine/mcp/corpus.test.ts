@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { compare, type Comparison } from '../../../engine/compare.ts'
 import type { FindingGroup } from '../../../engine/finding.ts'
+import { findSuspicions } from '../../../engine/rules/mcp/suspicion.ts'
 import { sha256Hex } from '../../../gateway/hash.ts'
 import { at, listAt, textAt } from '../../json.ts'
 import { shuffledKeys } from '../../shuffle.ts'
@@ -39,6 +40,29 @@ const pairs = absent === false ? listAt(JSON.parse(readFileSync(new URL('INDEX.j
 
 test('the recorded manifests are there', { skip: absent }, () => {
   assert.ok(pairs.length >= 8)
+})
+
+/** Every text that a model reads in a value of JSON. */
+function textsIn(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(textsIn)
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, member]: [string, unknown]) =>
+    typeof member === 'string' && TEXTS.has(name) ? [member] : textsIn(member),
+  )
+}
+
+const TEXTS: ReadonlySet<string> = new Set(['description', 'title', 'instructions'])
+
+test('no text of a recorded manifest looks written to take a model over', { skip: absent }, () => {
+  const recorded = pairs.flatMap((pair) =>
+    (['before', 'after'] as const).flatMap((side) => textsIn(JSON.parse(read(textAt(pair, 'name'), side)))),
+  )
+  const texts = [...new Set(recorded)]
+  assert.ok(texts.length > 400)
+  assert.deepEqual(
+    texts.flatMap((text) => findSuspicions(text)),
+    [],
+  )
 })
 
 for (const pair of pairs) {
