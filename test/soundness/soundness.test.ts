@@ -35,7 +35,8 @@ suite('generated pairs of schemas', () => {
     const { counts, failures } = await run({ seed: SEED, count: 10_000, job: 'rewrites' })
     const unequal = failures.filter(({ kind }) => kind.startsWith('not equal'))
     assert.equal(unequal.length, 0, reportOf('rewrites', SEED, unequal))
-    for (const name of Object.keys(REWRITES)) assert.ok((counts[`rewritten: ${name}`] ?? 0) > 0, name)
+    const kinds = Object.keys(REWRITES).filter((name) => (counts[`rewritten: ${name}`] ?? 0) >= 10)
+    assert.ok(kinds.length >= 40, `only ${kinds.length} kinds of rewrites in ten pairs or more`)
     const pairs = counts.pairs ?? 0
     assert.ok(failures.length <= pairs * MOST_ALARMS, reportOf('rewrites', SEED, failures))
   })
