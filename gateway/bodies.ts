@@ -27,8 +27,12 @@ export interface BodyPace {
 }
 
 export interface Bodies {
-  /** Never rejects. */
-  read(request: IncomingMessage, maxBytes: number): Promise<ReadBody>
+  /**
+   * Never rejects.
+   * @param admission `whole`: room for the stated length is taken first, in the order of asking, so that of many large bodies some
+   * arrive instead of none. Only for callers that are known: a stranger could take room and send nothing.
+   */
+  read(request: IncomingMessage, maxBytes: number, admission?: 'as_it_comes' | 'whole'): Promise<ReadBody>
   /** A body that was read is needed no more; its room is free again. */
   release(body: Buffer): void
   /** Bytes of long bodies that are held now. */
@@ -40,6 +44,8 @@ export const SHORT_BODY = 64 * 1024
 /** Room is taken in steps, so that a body in crumbs does not take a lease for each. */
 const STEP = 64 * 1024
 const LOOK_MS = 1000
+/** Longest wait for the memory of a body of stated length; its sender is not read meanwhile. */
+const ADMISSION_MS = 10_000
 const GRACE_MS = 10_000
 const SILENCE_MS = 30_000
 
@@ -54,11 +60,13 @@ export function bodyPace(limits: { readonly body_timeout: number; readonly body_
   }
 }
 
+export type BodyMemory = Pick<MemoryBudget, 'tryTake' | 'take' | 'limitOf'>
+
 /**
  * @param memory what all long bodies share with everything else that is held in memory
  * @param pace read once a body: the configuration can change
  */
-export function createBodies(memory: Pick<MemoryBudget, 'tryTake'>, pace: () => BodyPace): Bodies {
+export function createBodies(memory: BodyMemory, pace: () => BodyPace): Bodies {
   /** No set: one that calls come to and go from all the time keeps the collector from those that are over. */
   const readings: Reading[] = []
   let held = 0
@@ -79,19 +87,32 @@ export function createBodies(memory: Pick<MemoryBudget, 'tryTake'>, pace: () => 
     last.at = at
     readings[at] = last
   }
-  const bounds: Room = {
-    leave,
-    open: () => new LongBody(memory, (bytes) => (held += bytes)),
-    keep: (body, room) => void leases.set(body, room),
+  const open = (granted: MemoryLease | null): LongBody => new LongBody(memory, granted, (bytes) => (held += bytes))
+  const bounds: Room = { leave, open: () => open(null), keep: (body, room) => void leases.set(body, room) }
+  const start = (request: IncomingMessage, maxBytes: number, room: LongBody | null): Promise<ReadBody> => {
+    const wanted = pace()
+    const reading = new Reading(request, { maxBytes, pace: wanted, bounds, room }, readings.length)
+    readings.push(reading)
+    timer ??= setInterval(look, Math.max(1, Math.min(LOOK_MS, wanted.silenceMs / 4, wanted.totalMs / 4))).unref()
+    return reading.done
+  }
+  const admit = async (request: IncomingMessage, maxBytes: number, length: number): Promise<ReadBody> => {
+    const gone = new AbortController()
+    const leave = (): void => gone.abort()
+    request.once('close', leave)
+    const lease = await memory.take('body', length, AbortSignal.any([gone.signal, AbortSignal.timeout(ADMISSION_MS)]))
+    request.off('close', leave)
+    if (lease === null) return gone.signal.aborted ? ABORTED : OVERLOADED
+    return start(request, maxBytes, open(lease))
   }
   return {
-    read(request, maxBytes) {
-      if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.resolve(TOO_LARGE)
-      const wanted = pace()
-      const reading = new Reading(request, maxBytes, wanted, bounds, readings.length)
-      readings.push(reading)
-      timer ??= setInterval(look, Math.max(1, Math.min(LOOK_MS, wanted.silenceMs / 4, wanted.totalMs / 4))).unref()
-      return reading.done
+    read(request, maxBytes, admission = 'as_it_comes') {
+      const length = Number(request.headers['content-length'] ?? 0)
+      if (length > maxBytes) return Promise.resolve(TOO_LARGE)
+      if (admission === 'as_it_comes' || length <= SHORT_BODY) return start(request, maxBytes, null)
+      if (length > memory.limitOf('body')) return Promise.resolve(TOO_LARGE)
+      const lease = memory.tryTake('body', length)
+      return lease === null ? admit(request, maxBytes, length) : start(request, maxBytes, open(lease))
     },
     release(body) {
       leases.get(body)?.release()
@@ -102,6 +123,8 @@ export function createBodies(memory: Pick<MemoryBudget, 'tryTake'>, pace: () => 
 }
 
 const TOO_LARGE = { ok: false, why: 'too_large' } as const
+const ABORTED = { ok: false, why: 'aborted' } as const
+const OVERLOADED = { ok: false, why: 'overloaded' } as const
 
 interface Room {
   /** It is over. */
@@ -116,13 +139,16 @@ interface Room {
 class LongBody {
   readonly #memory: Pick<MemoryBudget, 'tryTake'>
   readonly #count: (bytes: number) => void
-  readonly #leases: MemoryLease[] = []
-  #granted = 0
+  readonly #leases: MemoryLease[]
+  #granted: number
   #size = 0
 
-  constructor(memory: Pick<MemoryBudget, 'tryTake'>, count: (bytes: number) => void) {
+  /** @param granted room for all of it, where its length was stated */
+  constructor(memory: Pick<MemoryBudget, 'tryTake'>, granted: MemoryLease | null, count: (bytes: number) => void) {
     this.#memory = memory
     this.#count = count
+    this.#leases = granted === null ? [] : [granted]
+    this.#granted = granted?.bytes ?? 0
   }
 
   /** False when there is not that much left. */
@@ -147,6 +173,14 @@ class LongBody {
   }
 }
 
+interface ReadingOptions {
+  readonly maxBytes: number
+  readonly pace: BodyPace
+  readonly bounds: Room
+  /** Granted beforehand for a body of stated length. */
+  readonly room: LongBody | null
+}
+
 class Reading {
   readonly done: Promise<ReadBody>
   /** Its place among those in progress. */
@@ -159,16 +193,17 @@ class Reading {
   readonly #startedAt = performance.now()
   #size = 0
   /** Null while the body is short. */
-  #long: LongBody | null = null
+  #long: LongBody | null
   #heardAt = this.#startedAt
   #resolve: (result: ReadBody) => void = () => {}
 
-  constructor(request: IncomingMessage, maxBytes: number, pace: BodyPace, room: Room, at: number) {
+  constructor(request: IncomingMessage, { maxBytes, pace, bounds, room }: ReadingOptions, at: number) {
     this.at = at
     this.#request = request
     this.#maxBytes = maxBytes
     this.#pace = pace
-    this.#room = room
+    this.#room = bounds
+    this.#long = room
     this.done = new Promise((resolve) => {
       this.#resolve = resolve
     })

@@ -36,15 +36,15 @@ export interface MemoryBudget {
 }
 
 const MIB = 1024 * 1024
-/** What the process takes without any request: the binary, loaded modules, the store's thread, pages of the ledger. */
-const BASE = 160 * MIB
-/** Left free: the kernel's buffers, page cache, growth that nobody accounts for. */
-const SLACK = 0.05
+/** What the process takes beside what it grants: the binary, loaded modules, the store's thread, caches. */
+const BASE = 200 * MIB
+/** Left free: copies of texts on their way between threads, the kernel's buffers, page cache. */
+const SLACK = 0.1
 /** A gateway with less than this could do nothing; it works on one small thing at a time then. */
 const LEAST = 48 * MIB
 /** Without a limit from outside, one process of a shared machine still takes no more than this. */
 const MOST = 4096 * MIB
-const BODIES = 0.3
+const BODIES = 0.15
 /** Texts of requests are on the main thread's heap, among everything else that is there. */
 const HEAP_FOR_BODIES = 0.5
 

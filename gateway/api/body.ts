@@ -8,6 +8,8 @@ const JSON_MEDIA_TYPE = /^application\/(?:json|[a-z0-9!#$&^_.+-]+\+json)$/
 
 export interface BodyOptions {
   readonly limit: number
+  /** The caller has shown a key. */
+  readonly isKnown: boolean
   /** No body at all is as good as `{}`. */
   readonly optional: boolean
   readonly readJson: Flow['readJson']
@@ -66,8 +68,8 @@ const FAULTS: Readonly<Record<BodyFault, (limit: number) => GatewayError>> = {
   aborted: () => new GatewayError('INVALID_INPUT', 'The body broke off.'),
 }
 
-async function readBytes(request: IncomingMessage, { limit, bodies, signal }: BodyOptions): Promise<Buffer> {
-  const read = await bodies.read(request, limit)
+async function readBytes(request: IncomingMessage, { limit, isKnown, bodies, signal }: BodyOptions): Promise<Buffer> {
+  const read = await bodies.read(request, limit, isKnown ? 'whole' : 'as_it_comes')
   if (!read.ok) throw FAULTS[read.why](limit)
   const { body } = read
   if (signal.aborted) bodies.release(body)

@@ -100,6 +100,7 @@ async function readBody(
   const { request_body: limit } = settings().config.limits
   return readJsonBody(request, {
     limit: caller === null ? Math.min(limit, STRANGERS_BODY) : limit,
+    isKnown: caller !== null,
     optional: route.bodyOptional === true,
     readJson: (bytes) => flow.readJson(bytes),
     bodies,

@@ -100,6 +100,8 @@ export function createAnalyst({ settings, memory = createMemoryBudget(), metrics
       const digests = await run('digest', { kind: 'digest', artifacts }, size)
       if (digests.ok) return digests.value
       // Without its identity a change set cannot be decided at all.
+      if (digests.problem.code !== 'ANALYSIS_FAULT')
+        throw new GatewayError('OVERLOADED', digests.problem.message, { headers: { 'Retry-After': '1' } })
       throw new GatewayError('INTERNAL', undefined, { cause: new Error(digests.problem.message) })
     },
     sniff: (before, after) => {

@@ -44,6 +44,9 @@ const HEAP_PER_UNIT: { readonly [Kind in TaskKind]: number } = {
   bundle: 8,
 }
 
+/** A text is written out for the thread once, and once more where the answer holds it. */
+const COPIES = 2
+
 export function createPool({ workers, queue, memory, logger }: PoolOptions): Pool {
   const slots = Array.from({ length: slotCount(workers, memory) }, () => new WorkerSlot(memory, logger))
   const free = [...slots]
@@ -83,7 +86,7 @@ export function createPool({ workers, queue, memory, logger }: PoolOptions): Poo
         const deadline = AbortSignal.timeout(timeoutMs)
         const slot = await slotFor(deadline)
         try {
-          const outcome = await slot.run(task, size * HEAP_PER_UNIT[kind], deadline)
+          const outcome = await slot.run(task, { heap: size * HEAP_PER_UNIT[kind], copies: size * COPIES }, deadline)
           if (outcome.kind === 'no_room') throw overloaded()
           if (outcome.kind !== 'done') return failed(kind, outcome, timeoutMs, logger)
           const { result } = outcome

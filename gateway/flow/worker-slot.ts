@@ -28,6 +28,20 @@ const IDLE_MS = 30_000
 
 const FILE = new URL('./pool-thread.js', import.meta.url).href
 
+/** Bytes that a task is expected to need. */
+export interface TaskNeed {
+  /** On the heap of its thread. */
+  readonly heap: number
+  /** Beside it, while texts are handed over. */
+  readonly copies: number
+}
+
+interface Room {
+  /** Heap and copies together. */
+  readonly bytes: number
+  readonly copies: number
+}
+
 interface Thread {
   readonly piscina: Piscina<Task, Result<Answer>>
   readonly lease: MemoryLease
@@ -47,14 +61,14 @@ export class WorkerSlot {
 
   /**
    * Never rejects. One task at a time.
-   * @param heap bytes that the task is expected to need; hostile input may need more, and then runs once more with all there is
+   * @param need hostile input may need more, and then runs once more with all there is
    */
-  async run(task: Task, heap: number, deadline: AbortSignal): Promise<TaskOutcome> {
+  async run(task: Task, { heap, copies }: TaskNeed, deadline: AbortSignal): Promise<TaskOutcome> {
     const most = this.#memory.limitOf('analysis')
-    const need = Math.min(most, Math.max(WARM_HEAP, heap + CODE))
-    const first = await this.#attempt(task, need, deadline)
-    if (first.kind !== 'out_of_memory' || need === most || !isWhole(task)) return first
-    return this.#attempt(task, most, deadline)
+    const bytes = Math.min(most, Math.max(WARM_HEAP, heap + copies + CODE))
+    const first = await this.#attempt(task, { bytes, copies }, deadline)
+    if (first.kind !== 'out_of_memory' || bytes === most || !isWhole(task)) return first
+    return this.#attempt(task, { bytes: most, copies }, deadline)
   }
 
   /** Ends the thread, if there is one, and gives its memory back. */
@@ -70,9 +84,9 @@ export class WorkerSlot {
     return this.#ending
   }
 
-  async #attempt(task: Task, heap: number, deadline: AbortSignal): Promise<TaskOutcome> {
+  async #attempt(task: Task, room: Room, deadline: AbortSignal): Promise<TaskOutcome> {
     this.#stopIdling()
-    const thread = await this.#threadOf(heap, deadline)
+    const thread = await this.#threadOf(room, deadline)
     if (thread === null) return { kind: 'no_room' }
     const outcome = await runIn(thread, task, deadline)
     const isWarm = outcome.kind === 'done' && thread.lease.bytes <= WARM_HEAP && this.#memory.waiting() === 0
@@ -81,11 +95,13 @@ export class WorkerSlot {
     return outcome
   }
 
-  async #threadOf(heap: number, deadline: AbortSignal): Promise<Thread | null> {
-    if (this.#thread !== null && this.#thread.lease.bytes >= heap) return this.#thread
+  async #threadOf({ bytes, copies }: Room, deadline: AbortSignal): Promise<Thread | null> {
+    if (this.#thread !== null && this.#thread.lease.bytes >= bytes) return this.#thread
     await this.end()
-    const lease = await this.#memory.take('analysis', heap, deadline)
+    const lease = await this.#memory.take('analysis', bytes, deadline)
     if (lease === null) return null
+    // The texts of small tasks are within the rounding; those of large ones stand outside the heap while they are handed over.
+    const heap = bytes <= WARM_HEAP ? bytes : Math.max(WARM_HEAP, bytes - copies)
     this.#thread = { piscina: await openPiscina(heap, this.#logger), lease }
     return this.#thread
   }

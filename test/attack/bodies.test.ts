@@ -8,7 +8,7 @@ import { test, type TestContext } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createBodies, type BodyPace, type ReadBody } from '../../gateway/bodies.ts'
-import type { MemoryBudget } from '../../gateway/memory-budget.ts'
+import { createMemoryBudget, type MemoryBudget } from '../../gateway/memory-budget.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { listening } from '../fakes/listening.ts'
 import { openSocket } from '../fakes/raw-http.ts'
@@ -19,15 +19,14 @@ import { readStrictJson } from '../../gateway/intercept/strict-json.ts'
 const MIB = 1024 * 1024
 
 /** Memory for bodies alone. */
-function memoryOf(room: number): Pick<MemoryBudget, 'tryTake'> {
+function memoryOf(room: number): Pick<MemoryBudget, 'tryTake' | 'take' | 'limitOf'> {
   let held = 0
-  return {
-    tryTake(_use, bytes) {
-      if (held + bytes > room) return null
-      held += bytes
-      return { bytes, release: () => void (held -= bytes) }
-    },
+  const tryTake: MemoryBudget['tryTake'] = (_use, bytes) => {
+    if (held + bytes > room) return null
+    held += bytes
+    return { bytes, release: () => void (held -= bytes) }
   }
+  return { tryTake, take: (use, bytes) => Promise.resolve(tryTake(use, bytes)), limitOf: () => room }
 }
 
 /** A server that reads every body with bodies of the test's own. */
@@ -193,4 +192,37 @@ test('a body that holds very many values is refused before it is parsed: they co
   assert.equal(readStrictJson(listOf(200_000)).ok, true)
   const refused = readStrictJson(listOf(200_001))
   assert.match(refused.ok ? '' : refused.message, /it holds more than 200000 values/)
+})
+
+test('of large bodies of known callers some arrive, the others wait in order, and one whose client leaves frees its place', async (t) => {
+  const memory = createMemoryBudget(512 * MIB)
+  const most = memory.limitOf('body')
+  const wanted = { totalMs: 300_000, leastRate: 1024, graceMs: 10_000, silenceMs: 30_000 }
+  const bodies = createBodies(memory, () => wanted)
+  const done: Buffer[] = []
+  const server = createServer((request: IncomingMessage, response) => {
+    void bodies.read(request, most, 'whole').then((read) => {
+      if (read.ok) done.push(read.body)
+      return response.writeHead(read.ok ? 200 : 503, { Connection: 'close' }).end()
+    })
+  })
+  const origin = await listening(t, server)
+  const size = Math.floor(most / 2) + 1
+  const body = Buffer.alloc(size, 0x61)
+  const head = `Content-Type: text/plain\r\nContent-Length: ${size}`
+  const first = send(origin, head)
+  first.write(body)
+  await until(() => done.length === 1, 'the first body is whole')
+  const second = send(origin, head)
+  second.write('a')
+  await until(() => memory.waiting() === 1, 'the second one waits')
+  const third = send(origin, head)
+  third.write(body)
+  await until(() => memory.waiting() === 2, 'the third one waits behind it')
+  second.destroy()
+  await until(() => memory.waiting() === 1, 'who leaves waits no more')
+  const [held] = done
+  if (held !== undefined) bodies.release(held)
+  await until(() => done.length === 2, 'the third body is whole')
+  assert.equal(done[1]?.length, size)
 })

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import type { Decision } from '../../engine/index.ts'
-import { bodyPace, createBodies } from '../../gateway/bodies.ts'
-import { createMemoryBudget, type MemoryBudget } from '../../gateway/memory-budget.ts'
+import { bodyPace, createBodies, type BodyMemory } from '../../gateway/bodies.ts'
+import { createMemoryBudget } from '../../gateway/memory-budget.ts'
 import { createBaselines, type Baselines } from '../../gateway/baselines/baselines.ts'
 import { createBreakGlass } from '../../gateway/break-glass/break-glass.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
@@ -56,7 +56,7 @@ export interface RoadOptions {
   readonly wrapStore?: (store: Store) => Store
   readonly now?: () => number
   readonly output?: Writable
-  readonly memory?: Pick<MemoryBudget, 'tryTake'>
+  readonly memory?: BodyMemory
 }
 
 export async function startRoad(options: RoadOptions): Promise<Road> {
