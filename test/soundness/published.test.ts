@@ -22,8 +22,8 @@ const SUITE = join(dirname(createRequire(import.meta.url).resolve('json-schema-t
 const LANGUAGES = ['draft-04', 'draft-07', '2020-12', 'openapi-3.0', 'openapi-3.1'] as const
 
 /** Fall with every class that the comparison learns; the aim is none. */
-const MOST_MISSED = { suite: 48, table: 36 }
-const MOST_ALARMS = 435
+const MOST_MISSED = { suite: 0, table: 0 }
+const MOST_ALARMS = 106
 
 interface Chapter {
   readonly name: string
