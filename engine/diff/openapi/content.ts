@@ -4,7 +4,7 @@ import type { Operation as OperationName } from '../../finding.ts'
 import type { SitePair } from '../../rules/sites.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isBinary } from '../../schema/languages.ts'
-import { isRecord, type Located } from '../../schema/located.ts'
+import { isRecord, type JsonRecord, type Located } from '../../schema/located.ts'
 import { coveringMediaType, isMediaTypeWithin, matchMediaTypes, relationOf } from './media-types.ts'
 import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
 import type { Walk } from './walk.ts'
@@ -123,7 +123,7 @@ function compareEncodings(
   operation: OperationName,
 ): void {
   for (const field of new Set([...Object.keys(old.encoding), ...Object.keys(now.encoding)])) {
-    const [before, after] = [encodingOf(old.encoding[field]), encodingOf(now.encoding[field])]
+    const [before, after] = [encodingOf(old, field), encodingOf(now, field)]
     if (isEqual(before, after)) continue
     const facts = {
       of: place.of,
@@ -137,11 +137,17 @@ function compareEncodings(
   }
 }
 
-function encodingOf(value: unknown): Readonly<Record<string, unknown>> {
-  if (!isRecord(value)) return {}
-  const { contentType, style, explode, allowReserved } = value
-  return { contentType, style, explode, allowReserved }
+function encodingOf({ name, encoding }: MediaType, field: string): Readonly<Record<string, unknown>> {
+  const stated = encoding[field]
+  const { contentType, style, explode, allowReserved } = isRecord(stated) ? stated : NOTHING
+  // Elsewhere a style that is stated, though it be the default, takes the place of the content type.
+  if (!isMediaTypeWithin(name, FORM)) return { contentType, style, explode, allowReserved }
+  const kind = style ?? 'form'
+  return { contentType, style: kind, explode: explode ?? kind === 'form', allowReserved: allowReserved ?? false }
 }
+
+const NOTHING: JsonRecord = {}
+const FORM = 'application/x-www-form-urlencoded'
 
 function wordsOf(encoding: Readonly<Record<string, unknown>>): string {
   const said = Object.entries(encoding).filter(([, value]) => value !== undefined)

@@ -3,7 +3,7 @@ import { itemsAt, membersAt, textAt } from '../../contracts/openapi/contract.ts'
 import type { Operation as OperationName } from '../../finding.ts'
 import { isRecord, memberOf, type Located } from '../../schema/located.ts'
 import { textsOf } from '../../schema/parts.ts'
-import { changedTexts, matchByKey } from '../match.ts'
+import { changedTexts, matchByKey, matchRest } from '../match.ts'
 import type { OperationSide } from './operation.ts'
 import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
 import type { Walk } from './walk.ts'
@@ -49,11 +49,20 @@ function ownServers({ item, operation: { located: owner } }: OperationSide): Ser
   return servers.length > 0 ? { owner, servers } : null
 }
 
-function compareServers(walk: Walk, before: ServerList, after: ServerList, operation: OperationName | null): void {
-  if (before.servers.length === 0 || after.servers.length === 0) return
+/** What holds where no server is named (OpenAPI 3.1.0 §4.8.1): the place where the contract was found. */
+const DEFAULT_SERVER: Server = { url: '/', located: null }
+
+function compareServers(walk: Walk, before: ServerList, now: ServerList, operation: OperationName | null): void {
+  // That servers are named for the first time takes the place of nothing that callers were told.
+  if (before.servers.length === 0) return
+  const after = now.servers.length === 0 ? { ...now, servers: [DEFAULT_SERVER] } : now
   const change = operation === null ? 'server' : 'operation-server'
   const isSchemeOpen = [...before.servers, ...after.servers].some(({ url }) => url.startsWith('//'))
-  const { added, removed, kept } = matchByKey(before.servers, after.servers, ({ url }) => addressOf(url, isSchemeOpen))
+  const exact = matchByKey(before.servers, after.servers, ({ url }) => addressOf(url, isSchemeOpen))
+  // The names of variables are no part of an address.
+  const { added, removed, kept } = matchRest(exact, ({ url }) =>
+    addressOf(url, isSchemeOpen).replaceAll(/\{[^{}]*\}/g, '{}'),
+  )
   for (const { url: name } of removed) {
     tellRemoved(walk, change, operation, before.owner, name, { name, action: 'removed' })
   }
@@ -61,26 +70,37 @@ function compareServers(walk: Walk, before: ServerList, after: ServerList, opera
     tellAdded(walk, change, operation, after.owner, name, { name, action: 'added' })
   }
   for (const [old, now] of kept) {
-    if (old.located !== null && now.located !== null) compareVariables(walk, old.located, now.located, operation)
+    compareVariables(walk, old, now, operation)
   }
 }
 
 /** A caller fills in an address what the variables take, or leaves them at their defaults. */
-function compareVariables(walk: Walk, old: Located, now: Located, operation: OperationName | null): void {
-  const { kept } = matchByKey(membersAt(old, 'variables'), membersAt(now, 'variables'), ([name]) => name)
-  for (const [[name, { value: was }], [, located]] of kept) {
+function compareVariables(walk: Walk, before: Server, after: Server, operation: OperationName | null): void {
+  if (before.located === null || after.located === null) return
+  const old = new Map(membersAt(before.located, 'variables'))
+  const now = new Map(membersAt(after.located, 'variables'))
+  const names = variableNames(after.url)
+  for (const [index, oldName] of variableNames(before.url).entries()) {
+    const name = names[index] ?? oldName
+    const [was, located] = [old.get(oldName)?.value, now.get(name)]
+    if (located === undefined) continue
     const { value: is } = located
     if (!isRecord(was) || !isRecord(is)) continue
-    const tell = (part: string, before: unknown, after: unknown): void =>
-      tellChanged(walk, 'server-variable', operation, located, [before, after], { name, part })
+    const tell = (part: string, from: unknown, to: unknown): void =>
+      tellChanged(walk, 'server-variable', operation, located, [from, to], { name, part })
     if (was.default !== is.default) tell('default', was.default, is.default)
-    const [before, after] = [textsOf(was.enum), textsOf(is.enum)]
-    const { added, removed } = changedTexts(before, after)
-    const isOpened = before.length > 0 && after.length === 0
-    const isClosed = before.length === 0 && after.length > 0
-    if (isClosed || (removed.length > 0 && !isOpened)) tell('narrowed', listed(before), listed(after))
-    if (isOpened || (added.length > 0 && !isClosed)) tell('widened', listed(before), listed(after))
+    const [values, nowValues] = [textsOf(was.enum), textsOf(is.enum)]
+    const { added, removed } = changedTexts(values, nowValues)
+    const isOpened = values.length > 0 && nowValues.length === 0
+    const isClosed = values.length === 0 && nowValues.length > 0
+    if (isClosed || (removed.length > 0 && !isOpened)) tell('narrowed', listed(values), listed(nowValues))
+    if (isOpened || (added.length > 0 && !isClosed)) tell('widened', listed(values), listed(nowValues))
   }
+}
+
+/** A variable may stand in an address more than once. */
+function variableNames(url: string): readonly string[] {
+  return [...new Set([...url.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name))]
 }
 
 function listed(values: readonly string[]): string {
