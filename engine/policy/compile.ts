@@ -6,6 +6,7 @@ import { digestJson, type Sha256 } from '../hash.ts'
 import { ok, type Problem, type Result } from '../result.ts'
 import { ruleOf } from '../rules/table.ts'
 import { problemsOf } from '../violation.ts'
+import { timeEdge } from './time-edges.ts'
 import { changeSetRulings, compileFreezes, freezeEdge, type ChangeSetRule } from './change-set-rules.ts'
 import { compileCondition, CONSUMERS, isAboutFinding, type Condition } from './condition.ts'
 import { compileDemands, DEMAND_IDS } from './demands.ts'
@@ -58,6 +59,7 @@ export function compilePolicy(source: unknown, sha256: Sha256): Result<CompiledP
     ...unknownRules(effective),
   ]
   if (faults.length > 0) return { ok: false, problem: faults }
+  const times = new Set([...rules, ...wholeRules].flatMap(({ condition }) => [...condition.times]))
   const reads = (name: string) => [...rules, ...wholeRules].some(({ condition }) => condition.variables.has(name))
   return ok({
     name: effective.metadata.name,
@@ -78,9 +80,19 @@ export function compilePolicy(source: unknown, sha256: Sha256): Result<CompiledP
     observes: effective.rules.some(({ mode }) => mode === 'observe') || effective.mode === 'observe',
     evaluator: policyEvaluator(rules, waivers.waivers, effective.on_incomplete),
     trace: policyTrace(rules),
-    nextFreezeEdge: freezeEdge(freezes.freezes),
+    nextFreezeEdge: earliest(freezeEdge(freezes.freezes), ({ now }) => timeEdge(times, now)),
     changeSetRulings: changeSetRulings(wholeRules, freezes.freezes, compileDemands(effective), effective.on_incomplete),
   })
+}
+
+type Edge = CompiledPolicy['nextFreezeEdge']
+
+/** Whichever of the two moments comes first. */
+function earliest(one: Edge, other: Edge): Edge {
+  return (occasion) => {
+    const edges = [one(occasion), other(occasion)].filter((edge) => edge !== null)
+    return edges.length === 0 ? null : Math.min(...edges)
+  }
 }
 
 type EffectivePolicy = ReturnType<typeof withDefaults>

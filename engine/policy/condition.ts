@@ -72,6 +72,8 @@ export interface Condition {
   readonly reads: ReadonlySet<string>
   /** Variables that it names at all. */
   readonly variables: ReadonlySet<string>
+  /** Members of `time` that it reads; null: the whole of it. */
+  readonly times: ReadonlySet<string | null>
   /** Never throws; a value that is not true or false is a failure like any other. */
   test(facts: ConditionFacts | OccasionFacts): Result<boolean, string>
 }
@@ -80,10 +82,12 @@ export interface Condition {
 export function compileCondition(source: string): Result<Condition, string> {
   const reads = new Set<string>()
   const variables = new Set<string>()
+  const times = new Set<string | null>()
   const expression = readExpression(source, {
     isFunction: (name) => ENVIRONMENT.funcs.find(name) !== undefined,
     variableFault(name, field, loops) {
       variables.add(name)
+      if (name === 'time') times.add(field)
       if (name === 'change_set' && (field === null || field === 'consumers')) variables.add(CONSUMERS)
       for (const read of readsOf(name, field)) reads.add(read)
       return faultOf(name, field, loops)
@@ -91,7 +95,7 @@ export function compileCondition(source: string): Result<Condition, string> {
   })
   if (!expression.ok) return expression
   const run = planned(expression.value)
-  return ok({ reads, variables, test: (facts) => tested(() => run({ ...NO_FINDING, ...facts })) })
+  return ok({ reads, variables, times, test: (facts) => tested(() => run({ ...NO_FINDING, ...facts })) })
 }
 
 /** True when the answer may differ from finding to finding. */
