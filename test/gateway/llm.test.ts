@@ -109,8 +109,13 @@ test('each agent has tools of its own, reviewed under its own name', async (t) =
   const view = await api('GET', `/api/v1/baselines/${encodeURIComponent('model/coder')}`)
   assert.equal(at(view, 'baseline', 'route'), 'model/coder')
   const digest = textAt(view, 'candidate', 'digest')
-  const promoted = await api('POST', `/api/v1/baselines/${encodeURIComponent('model/coder')}/promote`, { digest })
-  assert.match(JSON.stringify(promoted), /blocked|FORBIDDEN/)
+  const path = `/api/v1/baselines/${encodeURIComponent('model/coder')}/promote`
+  const unexplained = await api('POST', path, { digest })
+  assert.equal(at(unexplained, 'details', 0, 'pointer'), '/comment')
+  assert.equal((await send('/v1/chat/completions', narrowed, { 'x-agent': 'coder' })).status, 403)
+  await api('POST', path, { digest, comment: 'The coder passes a mode now.' })
+  assert.equal((await send('/v1/chat/completions', narrowed, { 'x-agent': 'coder' })).status, 200)
+  assert.equal((await send('/v1/chat/completions', narrowed, { 'x-agent': 'planner' })).status, 403)
 })
 
 const PROVIDERS = [
