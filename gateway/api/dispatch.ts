@@ -8,7 +8,7 @@ import { assertEnvelopes } from './envelope-guard.ts'
 import { errorAnswer } from './error-answer.ts'
 import { identify, requireAccess } from './identity.ts'
 import { refuseForeignPages } from './origin.ts'
-import { takeMonthly, type MinuteRate } from './quota.ts'
+import { showMonthly, takeMonthly, type MinuteRate } from './quota.ts'
 import { producedBy, withIgnored, type Answer, type Exchange, type Route, type RouteDeps } from './route.ts'
 import type { RouteMatch, RouteTable } from './route-table.ts'
 import { checkBody, checkQuery } from './validation.ts'
@@ -55,18 +55,35 @@ interface Inbound {
   readonly headers: Record<string, string>
 }
 
-async function run({ route, params, url }: RouteMatch, inbound: Inbound, deps: DispatchDeps): Promise<Answer> {
-  const { request, headers, correlationId, signal } = inbound
+async function run(match: RouteMatch, inbound: Inbound, deps: DispatchDeps): Promise<Answer> {
+  const { route } = match
+  const { request, headers } = inbound
   const settings = deps.settings()
   const mediaType = negotiate(request, route)
   // Public routes do without the store: a verifier gets its answer, if only UNDECIDABLE, while the store is out of reach.
   const isAsked = route.access !== 'public' || route.keyOptional === true
   const caller = isAsked ? await identify(request.headers, deps.store) : null
   requireAccess(caller, route.access)
+  if (route.counted !== true || caller === null) return handled(match, { ...inbound, caller, mediaType }, deps)
+  Object.assign(headers, deps.rate.take(caller.hash, settings.config.rate.per_minute, deps.now()))
+  try {
+    return await handled(match, { ...inbound, caller, mediaType }, deps)
+  } finally {
+    await showMonth(caller, headers, deps)
+  }
+}
+
+interface Admitted extends Inbound {
+  readonly caller: ApiKey | null
+  readonly mediaType: string
+}
+
+async function handled({ route, params, url }: RouteMatch, inbound: Admitted, deps: DispatchDeps): Promise<Answer> {
+  const { request, headers, correlationId, signal, caller, mediaType } = inbound
+  const settings = deps.settings()
   const throttle = (name: string, limit: number): void => {
     Object.assign(headers, deps.rate.take(name, limit, deps.now()))
   }
-  if (route.counted === true && caller !== null) throttle(caller.hash, settings.config.rate.per_minute)
   const query = checkQuery(route.query, url.searchParams)
   const body = await readBody(inbound, route, caller, deps)
   const ignored = checkBody(route, body, settings)
@@ -111,6 +128,17 @@ async function readBody(
 async function spend(caller: ApiKey | null, headers: Record<string, string>, deps: DispatchDeps): Promise<void> {
   if (caller === null) return
   Object.assign(headers, await takeMonthly(caller, deps.settings().config.plans, deps.store, deps.now()))
+}
+
+/** A replay and a refused request use up nothing; their answers show the month all the same (wire.md §1). */
+async function showMonth(caller: ApiKey, headers: Record<string, string>, deps: DispatchDeps): Promise<void> {
+  if (headers['X-RateLimit-Limit-Monthly'] !== undefined) return
+  try {
+    Object.assign(headers, await showMonthly(caller, deps.settings().config.plans, deps.store, deps.now()))
+  } catch (error) {
+    // The answer stands without these headers: the store is out of reach, or the plan of the key is gone.
+    if (!(error instanceof GatewayError)) throw error
+  }
 }
 
 /** RFC 9110 §12.5.1: what the client likes best of what the route can make. */

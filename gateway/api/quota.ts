@@ -43,20 +43,42 @@ export async function takeMonthly(
   store: Pick<Store, 'countUse'>,
   now: number,
 ): Promise<Readonly<Record<string, string>>> {
-  const plan = plans[caller.plan]
-  if (plan === undefined) {
-    throw new GatewayError('FORBIDDEN', `The plan "${caller.plan}" of this key is not in the configuration (plans).`)
-  }
-  const limit = plan.monthly
+  const limit = monthlyLimit(caller, plans)
   // An unlimited plan needs no count, and so no write: an analysis works while the store does not.
   if (limit === null) return monthlyHeaders('unlimited', 'unlimited')
-  const count = await store.countUse(caller.tenant, new Date(now).toISOString().slice(0, 7), limit)
+  const count = await store.countUse(caller.tenant, monthOf(now), limit)
   if (count === null) {
     throw new GatewayError('QUOTA_EXCEEDED', `The plan "${caller.plan}" has ${limit} requests a month; all are used.`, {
       headers: { ...monthlyHeaders(String(limit), '0'), 'Retry-After': String(secondsToNextMonth(now)) },
     })
   }
   return monthlyHeaders(String(limit), String(limit - count))
+}
+
+/** The rate headers of an answer that uses up no request of the month: a replay, or a refused request. */
+export async function showMonthly(
+  caller: ApiKey,
+  plans: Config['plans'],
+  store: Pick<Store, 'usesInMonth'>,
+  now: number,
+): Promise<Readonly<Record<string, string>>> {
+  const limit = monthlyLimit(caller, plans)
+  if (limit === null) return monthlyHeaders('unlimited', 'unlimited')
+  const used = await store.usesInMonth(caller.tenant, monthOf(now))
+  return monthlyHeaders(String(limit), String(Math.max(0, limit - used)))
+}
+
+/** @throws GatewayError FORBIDDEN for a plan that is not configured. */
+function monthlyLimit(caller: ApiKey, plans: Config['plans']): number | null {
+  const plan = plans[caller.plan]
+  if (plan === undefined) {
+    throw new GatewayError('FORBIDDEN', `The plan "${caller.plan}" of this key is not in the configuration (plans).`)
+  }
+  return plan.monthly
+}
+
+function monthOf(now: number): string {
+  return new Date(now).toISOString().slice(0, 7)
 }
 
 function monthlyHeaders(limit: string, remaining: string): Readonly<Record<string, string>> {

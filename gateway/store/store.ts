@@ -361,6 +361,8 @@ export interface Store {
   createSignup(key: ApiKey, mail: string): Promise<boolean>
   /** Adds one to the tenant's count of the month (`YYYY-MM`) unless it has reached `limit`; answers the new count, or null when full. */
   countUse(tenant: string, month: string, limit: number): Promise<number | null>
+  /** The tenant's count of the month so far. */
+  usesInMonth(tenant: string, month: string): Promise<number>
   /** Throws STORE_UNAVAILABLE unless a write reaches the disk now. */
   probe(): Promise<void>
   /** Records the end of exceptions and approvals whose time is over at this moment (milliseconds since the epoch). */

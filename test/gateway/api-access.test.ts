@@ -77,6 +77,30 @@ describe('limits of a key', () => {
     await api.close()
   })
 
+  it('are in every answer of a counted request: good, replayed, in conflict, malformed', async () => {
+    const config = { plans: { free: { monthly: 5 }, enterprise: { monthly: null } } }
+    const api = await startApi({ config, now: () => Date.parse('2026-11-21T10:00:00Z') })
+    const authorization = `Bearer ${await api.newKey('agent', { tenant: 'small', plan: 'free' })}`
+    const request = { ...analysis, preflight_mode: 'authorize', context: { operation: 'merge' }, idempotency_key: 'k' }
+    const answers = [
+      [request, 200, '4'],
+      [request, 200, '4'],
+      [{ ...request, context: { operation: 'deploy' } }, 409, '4'],
+      [{}, 400, '4'],
+      [analysis, 200, '3'],
+    ] as const
+    let minute = Infinity
+    for (const [body, status, remaining] of answers) {
+      const answer = await api.post(PREFLIGHT, body, { authorization })
+      const rate = (name: string) => answer.headers.get(`x-ratelimit-${name}`)
+      assert.equal(answer.status, status)
+      assert.deepEqual([rate('limit-monthly'), rate('remaining-monthly')], ['5', remaining])
+      assert.ok(rate('limit-minute') !== null && Number(rate('remaining-minute')) < minute)
+      minute = Number(rate('remaining-minute'))
+    }
+    await api.close()
+  })
+
   it('end with 429 when the month of the plan is used up; what is refused costs nothing', async () => {
     let time = Date.parse('2026-11-21T10:00:00Z')
     const api = await startApi({

@@ -252,6 +252,8 @@ test('uses are counted up to the limit of the month, and not past it under concu
     counts.filter((count) => count !== null),
     [1, 2, 3, 4, 5],
   )
+  assert.equal(await store.usesInMonth('local', '2026-01'), 5)
+  assert.equal(await store.usesInMonth('local', '2026-02'), 0)
   assert.equal(await store.countUse('local', '2026-02', 5), 1)
   assert.equal(await store.countUse('other', '2026-01', 0), null)
   assert.equal(await store.countUse('local', '2026-03', Number.POSITIVE_INFINITY), 1)

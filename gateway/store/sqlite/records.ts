@@ -21,6 +21,10 @@ export const recordReads = {
   },
   baselines: (sql: Statements): readonly BaselineRow[] =>
     sql.all('SELECT * FROM baselines ORDER BY route, artifact_id').map(baseline),
+  usesInMonth: (sql: Statements, args: { readonly tenant: string; readonly month: string }): number => {
+    const row = sql.get('SELECT count FROM monthly_uses WHERE tenant = ? AND month = ?', args.tenant, args.month)
+    return row === undefined ? 0 : integer(row, 'count')
+  },
   openWindows: (sql: Statements): readonly MonitoringWindowRow[] =>
     sql.all('SELECT * FROM monitoring_windows WHERE closed_at IS NULL ORDER BY opened_at').map(window),
   apiKey: (sql: Statements, hash: string): ApiKey | null => {

@@ -103,6 +103,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     revokeApiKey: (hash, at) => client.call('revokeApiKey', { hash, at }),
     createSignup: (key, mail) => client.call('createSignup', { key, mail }),
     countUse: (tenant, month, limit) => client.call('countUse', { tenant, month, limit }),
+    usesInMonth: (tenant, month) => client.call('usesInMonth', { tenant, month }),
     probe: async () => {
       await client.call('probe', file)
     },
