@@ -1,7 +1,8 @@
 /**
- * YAML text → parser events, forgiving one fault that real contracts have and widespread tools accept: a line inside a
- * quoted text or a flow collection that is indented less than the mapping around it (YAML 1.2.2 §7.4). Leading blanks of
- * such a line carry no meaning, so it is indented and parsed again; everything else stays a fault.
+ * YAML text → parser events. One layout fault that YAML 1.2.2 §7.4 forbids is accepted, because published contracts have it and
+ * widespread tools read it: within a nested mapping or list, a later line of a quoted text or a flow collection that is not indented
+ * further than the mapping. Leading blanks of such a line carry no meaning, so it is indented and the text is parsed again. Every
+ * other layout fault is refused, also the same one at column 1, where the members of the document itself begin.
  */
 import { parseEvents, YAMLException } from 'js-yaml'
 
@@ -23,15 +24,18 @@ interface Repair {
 }
 
 const LAYOUT_FAULT = /^deficient indentation/
-/** Lines whose start carries a meaning: a document marker ends the document, a tab is no indentation (YAML 1.2.2 §6.1). */
-const UNTOUCHABLE = /^(?:---|\.\.\.| *\t)/
+/** Which lines may be indented. `any`: at column 1 too, as readers of YAML 1.1 read quoted texts. */
+export type Continuation = 'nested' | 'any'
+
+/** A line at column 1 begins a member of the document or is a document marker; a tab is no indentation (YAML 1.2.2 §6.1). */
+const UNTOUCHABLE: Readonly<Record<Continuation, RegExp>> = { nested: /^(?:[^ ]| *\t)/, any: /^(?:---|\.\.\.| *\t)/ }
 const WIDEST_REPAIR = 512
 
 /** Characters that may be parsed again for the sake of layout: past that the text is refused for its first fault. */
 const REPAIR_BUDGET = 2 ** 26
 
 /** Parses one text. Throws js-yaml's `YAMLException`, with a position in the given text. */
-export function parseYaml(text: string, maxDepth: number): ParsedYaml {
+export function parseYaml(text: string, maxDepth: number, continuation: Continuation = 'nested'): ParsedYaml {
   const repairs: Repair[] = []
   const toOriginal = (offset: number): number =>
     repairs.reduceRight((place, { at, width }) => (place < at ? place : Math.max(at, place - width)), offset)
@@ -42,7 +46,8 @@ export function parseYaml(text: string, maxDepth: number): ParsedYaml {
     } catch (error) {
       if (!(error instanceof YAMLException) || error.mark === undefined) throw error
       const isAffordable = (repairs.length + 1) * source.length <= REPAIR_BUDGET
-      const repair = isAffordable && LAYOUT_FAULT.test(error.reason) ? repairOf(source, error.mark.position) : null
+      const isRepairable = isAffordable && LAYOUT_FAULT.test(error.reason)
+      const repair = isRepairable ? repairOf(source, error.mark.position, UNTOUCHABLE[continuation]) : null
       if (repair === null) YAMLException.throwAt(text, toOriginal(error.mark.position), error.reason)
       repairs.push(repair)
       source = source.slice(0, repair.at) + ' '.repeat(repair.width) + source.slice(repair.at)
@@ -51,9 +56,9 @@ export function parseYaml(text: string, maxDepth: number): ParsedYaml {
 }
 
 /** Enough blanks to pass the mapping around: its key stands somewhere within the line before, or that line is deep enough. */
-function repairOf(source: string, position: number): Repair | null {
+function repairOf(source: string, position: number, untouchable: RegExp): Repair | null {
   const at = source.lastIndexOf('\n', position - 1) + 1
-  if (at === 0 || UNTOUCHABLE.test(source.slice(at, position + 3))) return null
+  if (at === 0 || untouchable.test(source.slice(at, position + 3))) return null
   const before = source.slice(0, at).trimEnd()
   const lengthBefore = before.length - (before.lastIndexOf('\n') + 1)
   return { at, width: Math.min(Math.max(lengthBefore, 1), WIDEST_REPAIR) }

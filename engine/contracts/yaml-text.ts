@@ -10,7 +10,7 @@ import { locator, positionAt, type Locate, type Position } from './positions.ts'
 import { findUnrepresentable, mayHoldLoneSurrogates } from './representable.ts'
 import { firstAt, overLimit, unreadable } from './unreadable.ts'
 import { contractAmbiguity, objectAmbiguity } from './yaml-ambiguity.ts'
-import { parseYaml, type ParsedYaml } from './yaml-layout.ts'
+import { parseYaml, type Continuation, type ParsedYaml } from './yaml-layout.ts'
 import { placeYaml, placeYamlStream } from './yaml-positions.ts'
 
 export interface YamlReading {
@@ -40,8 +40,8 @@ export function readYaml(text: string, limits: DocumentLimits): Result<YamlReadi
 }
 
 /** Reads a stream of YAML documents: one is itself, several are the list of them. */
-export function readYamlStream(text: string, limits: DocumentLimits): Result<YamlReading> {
-  const parsed = parse(text, limits)
+export function readYamlStream(text: string, limits: DocumentLimits, continuation?: Continuation): Result<YamlReading> {
+  const parsed = parse(text, limits, continuation)
   if (!parsed.ok) return parsed
   const documents = countDocuments(parsed.value)
   if (documents === 0) return fail(notOneDocument(documents))
@@ -91,7 +91,7 @@ const ANY_BLANKS = /[\s\u0085]+/g
 /** Where one stands in a comment or between tokens, readers of YAML 1.1 see other members than these; within a text, a blank. */
 function findOldBreaks({ root }: YamlReading, text: string, limits: DocumentLimits): Problem | null {
   if (!OLD_BREAKS.test(text)) return null
-  const other = readYamlStream(text.replaceAll(new RegExp(OLD_BREAKS, 'g'), '\n'), limits)
+  const other = readYamlStream(text.replaceAll(new RegExp(OLD_BREAKS, 'g'), '\n'), limits, 'any')
   if (other.ok && sameButBlanks(root) === sameButBlanks(other.value.root)) return null
   return unreadable('it holds a line break that YAML 1.1 has and YAML 1.2 has not (U+0085, U+2028 or U+2029)', {
     fix: 'Write a plain line break, or the escape in a quoted text: readers disagree on what follows it.',
@@ -104,10 +104,10 @@ function sameButBlanks(root: unknown): string {
   )
 }
 
-function parse(text: string, limits: DocumentLimits): Result<ParsedYaml> {
+function parse(text: string, limits: DocumentLimits, continuation?: Continuation): Result<ParsedYaml> {
   try {
     // The parser counts scalars as levels too: it only bounds the stack here. The graph is measured afterwards, aliases followed.
-    return ok(withoutBlankEnd(parseYaml(text, limits.maxDepth + 2)))
+    return ok(withoutBlankEnd(parseYaml(text, limits.maxDepth + 2, continuation)))
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error
     return fail(describe(error, text, limits, (offset) => offset))
