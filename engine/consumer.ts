@@ -5,6 +5,7 @@
 import { directiveOf, type ExecutionAction } from './decide/decision.ts'
 import { checkConsumerForm } from './decide/envelope-check.generated.js'
 import type { Reason } from './decide/envelope-parts.ts'
+import type { ConsumedEnvelope } from './decide/envelope-schema.ts'
 import { instantSeconds } from './decide/instant.ts'
 import { reason } from './decide/reasons.ts'
 import { RECEIPT_FORMAT_VERSION } from './receipts/claims.ts'
@@ -60,9 +61,36 @@ export function readDecision(value: unknown): DecisionReading {
     }
   if (!(instantSeconds(expires_at) > instantSeconds(evaluated_at)))
     return { ok: false, reason: reason('DECISION_MALFORMED', 'expires_at is not later than evaluated_at.') }
+  const broken = AGREEMENTS.find(({ holds }) => !holds(checked.value))
+  if (broken) return { ok: false, reason: reason('DECISION_MALFORMED', broken.says) }
   const { token } = receipt
   return { ok: true, decision: { decision_id, correlation_id, execution_action, expires_at, input_fingerprint, token } }
 }
+
+/** What members have to say of each other and a JSON Schema cannot: each rule, for an envelope that carries both. */
+const AGREEMENTS: readonly { readonly says: string; readonly holds: (envelope: ConsumedEnvelope) => boolean }[] = [
+  {
+    says: 'pattern_sources names a pattern that patterns does not carry.',
+    holds: ({ patterns, pattern_sources: sources }) =>
+      !patterns || !sources || sources.every(({ name }) => patterns.includes(name)),
+  },
+  {
+    says: 'pattern_sources points to a row that detected_patterns does not carry.',
+    holds: ({ detected_patterns: rows, pattern_sources: sources }) =>
+      !rows || !sources || sources.every(({ detected_pattern_indices: at = [] }) => at.every((i) => i < rows.length)),
+  },
+  {
+    says: 'basis_code_labels of pattern_sources is not parallel to basis_codes.',
+    holds: ({ pattern_sources: sources }) =>
+      (sources ?? []).every(
+        ({ basis_codes: codes = [], basis_code_labels: labels }) => !labels || labels.length === codes.length,
+      ),
+  },
+  {
+    says: 'authority names another audience than the envelope.',
+    holds: ({ audience, authority }) => !authority || authority.audience === (audience ?? null),
+  },
+]
 
 /** May this attempt proceed, now? Everything but the two permitting directives, with all that they ask for, is a stop. */
 export function mayProceed(reading: DecisionReading, attempt: AttemptFacts): Permission {

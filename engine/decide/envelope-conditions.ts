@@ -16,7 +16,7 @@ const requiredAction = (type?: string) => ({
 })
 
 /** The triple has one right form a class; everything else is rejected, not resolved (interface.md, States, rule 1). */
-export const CLASS_RULES = DECISIONS.map((decision) => {
+const DIRECTIVE_RULES = DECISIONS.map((decision) => {
   const { action, safeForAgent } = DECISION_CLASSES[decision]
   return when(
     { decision: { const: decision } },
@@ -24,13 +24,13 @@ export const CLASS_RULES = DECISIONS.map((decision) => {
   )
 })
 
-export const CONFIDENCE_RULE = {
+const CONFIDENCE_RULE = {
   if: holds({ confidence: { type: 'number' } }),
   then: holds({ calibration_version: { type: 'string', minLength: 1 } }),
   else: { properties: { calibration_version: { type: 'null' } } },
 }
 
-export const COMPLETENESS_RULES = [
+const COMPLETENESS_RULES = [
   when(
     { analysis_complete: { const: false } },
     holds({ degraded_reasons: SOME, decision: { enum: DECISIONS.filter((decision) => decision !== 'ALLOW') } }),
@@ -38,7 +38,8 @@ export const COMPLETENESS_RULES = [
   when({ analysis_complete: { const: true } }, { properties: { degraded_reasons: NONE } }),
 ]
 
-export const PRODUCER_RULES = [
+/** What each decision class carries, and what it must not (interface.md, States). */
+const CLASS_RULES = [
   when(
     { decision: { const: 'ALLOW' } },
     {
@@ -75,11 +76,64 @@ export const PRODUCER_RULES = [
     { properties: { next_agent_step: { type: 'null' } } },
   ),
   when(
+    { decision: { enum: DECISIONS.filter((decision) => decision !== 'ALLOW') } },
+    { properties: { required_action_core: { properties: { type: { not: { const: 'none' } } } } } },
+  ),
+]
+
+const SOURCE_SLOTS = ['repository', 'branch', 'pull_request', 'base', 'head'] as const
+const NO_TEXT = { type: 'null' }
+
+/** Null or absent is no source: an envelope says "declared" of what it names, and "unbound" only when it names nothing. */
+const SOURCE_RULES = [
+  when(
     { srcmode: { const: 'unbound' } },
-    {
-      properties: Object.fromEntries(
-        ['repository', 'branch', 'pull_request', 'base', 'head'].map((slot) => [slot, { type: 'null' }]),
-      ),
+    { properties: Object.fromEntries(SOURCE_SLOTS.map((slot) => [slot, NO_TEXT])) },
+  ),
+  when(
+    { srcmode: { const: 'declared' } },
+    { anyOf: SOURCE_SLOTS.map((slot) => holds({ [slot]: { type: 'string' } })) },
+  ),
+  when(
+    { completeness_mode: { const: 'UNBOUND' } },
+    { properties: { change_set_commitment: NO_TEXT, change_set_commitment_alg: NO_TEXT } },
+  ),
+  when(
+    { authority: holds({ tenant_scope: { const: 'unbound' } }) },
+    { properties: { authority: { properties: { binding_proven_at: NO_TEXT } } } },
+  ),
+]
+
+const NO_MEMBER = { not: {} }
+
+/** Which members a record of one kind of evidence may have. */
+const PATTERN_RULES = [
+  {
+    kind: 'measured',
+    properties: { basis_codes: NO_MEMBER, basis_code_labels: NO_MEMBER, basis_rule_id: NO_MEMBER, rule_id: NO_MEMBER },
+  },
+  { kind: 'derived', properties: { detected_pattern_indices: NONE } },
+].map(({ kind, properties }) => ({
+  properties: { pattern_sources: { items: when({ evidence_kind: { const: kind } }, { properties }) } },
+}))
+
+/** They bind those who issue an envelope and those who read one. */
+export const CROSS_FIELD_RULES: readonly Condition[] = [
+  ...DIRECTIVE_RULES,
+  CONFIDENCE_RULE,
+  ...COMPLETENESS_RULES,
+  ...CLASS_RULES,
+  ...SOURCE_RULES,
+  ...PATTERN_RULES,
+  {
+    properties: {
+      detected_patterns: {
+        items: { if: { required: ['side'] }, then: { properties: { name: { const: 'ENUM_NARROWING' } } } },
+      },
     },
+  },
+  when(
+    { required_action_core: holds({ type: { not: { const: 'none' } } }) },
+    { properties: { required_action_core: { properties: { choices: SOME } } } },
   ),
 ]

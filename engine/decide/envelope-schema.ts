@@ -5,7 +5,7 @@
  */
 import type { Static, TObject, TSchema } from 'typebox'
 import { DECISIONS, EXECUTION_ACTIONS } from './decision.ts'
-import { CLASS_RULES, COMPLETENESS_RULES, CONFIDENCE_RULE, PRODUCER_RULES } from './envelope-conditions.ts'
+import { CROSS_FIELD_RULES } from './envelope-conditions.ts'
 import { anyText, count, digest, instant, nullable, optional, text } from './envelope-forms.ts'
 import {
   Authority,
@@ -23,7 +23,7 @@ import {
   RemediationTransaction,
   RequiredActionCore,
 } from './envelope-parts.ts'
-import { COMPLETENESS_MODES, ENVELOPE_BOUNDS, EVIDENCE_QUALITIES } from './envelope-vocabulary.ts'
+import { COMPLETENESS_MODES, ENVELOPE_BOUNDS, EVIDENCE_QUALITIES, PRECONDITIONS } from './envelope-vocabulary.ts'
 import { Type } from '../type-builder.ts'
 
 const IDENTIFIER = '^[A-Za-z0-9_.:-]{1,200}$'
@@ -101,6 +101,17 @@ const OPTIONAL_MEMBERS = {
   blast_radius: Type.Optional(BlastRadius),
 }
 
+/** Texts that the interface leaves open, though this version issues them in one form. */
+const CONSUMED_AS_TEXT = {
+  receipt_type: optional(anyText()),
+  artifact_digest: optional(anyText()),
+  policy_hash: optional(anyText()),
+  ruleset_hash: optional(anyText()),
+  decision_spec_version: optional(anyText()),
+  contract_selector_hash: optional(anyText()),
+  submitted_set_digest: optional(anyText()),
+}
+
 /** Every member of an envelope that this version issues. */
 export const Envelope = Type.Object(
   { ...REQUIRED_MEMBERS, ...OPTIONAL_MEMBERS },
@@ -109,7 +120,7 @@ export const Envelope = Type.Object(
     $id: 'decision-result.v1.producer.json',
     title: 'Decision result, producer form',
     additionalProperties: false,
-    allOf: [...CLASS_RULES, CONFIDENCE_RULE, ...COMPLETENESS_RULES, ...PRODUCER_RULES],
+    allOf: CROSS_FIELD_RULES,
   },
 )
 export type Envelope = Static<typeof Envelope>
@@ -118,8 +129,9 @@ export type Envelope = Static<typeof Envelope>
 export const decisionResultProducerSchema: TSchema = Envelope
 
 /**
- * What a consumer may rely on. Open at every object that may grow; values of open vocabularies are any text. The enums that
- * are branched on stay closed: an unknown value is not permission.
+ * What a consumer may rely on. The root and every object that may grow are open; values of open vocabularies are any text.
+ * Closed enums, the objects without additional properties and the cross-field rules are those of the producer: a value that
+ * is not known is not permission (interface.md, States, rule 4).
  */
 export const ConsumedEnvelope = Type.Object(
   {
@@ -128,7 +140,7 @@ export const ConsumedEnvelope = Type.Object(
       open(NextAction, {
         type: anyText(),
         target: optional(text(ENVELOPE_BOUNDS.target, 0)),
-        precondition: optional(anyText()),
+        precondition: optional(Type.Enum(PRECONDITIONS)),
       }),
       { maxItems: ENVELOPE_BOUNDS.nextActions },
     ),
@@ -136,14 +148,30 @@ export const ConsumedEnvelope = Type.Object(
     evidence: Type.Array(open(Evidence, { severity: anyText() }), { maxItems: ENVELOPE_BOUNDS.evidence }),
     blocking_reasons: Type.Array(open(Reason, {}), { maxItems: ENVELOPE_BOUNDS.reasons }),
     warnings: Type.Array(open(Reason, {}), { maxItems: ENVELOPE_BOUNDS.reasons }),
-    calibration_version: OPTIONAL_MEMBERS.calibration_version,
+    ...OPTIONAL_MEMBERS,
+    ...CONSUMED_AS_TEXT,
     degraded_reasons: Type.Optional(Type.Array(open(Reason, {}), { maxItems: ENVELOPE_BOUNDS.degradedReasons })),
+    detected_patterns: optional(Type.Array(open(DetectedPatternRow, { severity: anyText() }, false))),
+    authority: optional(open(Authority, { binding_proven_at: optional(anyText()) })),
+    remediation_transaction: optional(
+      open(
+        RemediationTransaction,
+        {
+          required_changes: Type.Array(Type.Object({})),
+          resubmission: open(RemediationTransaction.properties.resubmission, {}),
+          recheck_scope: Type.Object({}),
+          escalation: open(RemediationTransaction.properties.escalation, {}),
+        },
+        false,
+      ),
+    ),
+    policy_pin_status: optional(open(PolicyPinStatus, { pinned: optional(anyText()) }, false)),
   },
   {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: 'decision-result.v1.consumer.json',
     title: 'Decision result, consumer form',
-    allOf: [...CLASS_RULES, CONFIDENCE_RULE, ...COMPLETENESS_RULES],
+    allOf: CROSS_FIELD_RULES,
   },
 )
 export type ConsumedEnvelope = Static<typeof ConsumedEnvelope>
@@ -151,6 +179,10 @@ export type ConsumedEnvelope = Static<typeof ConsumedEnvelope>
 /** JSON Schema for those who read envelopes (served as `/schemas/decision-result.v1.consumer.json`). */
 export const decisionResultConsumerSchema: TSchema = ConsumedEnvelope
 
-function open<T extends Record<string, TSchema>, L extends Record<string, TSchema>>(schema: TObject<T>, loosened: L) {
-  return Type.Object({ ...schema.properties, ...loosened })
+function open<T extends Record<string, TSchema>, L extends Record<string, TSchema>>(
+  schema: TObject<T>,
+  loosened: L,
+  additionalProperties = true,
+) {
+  return Type.Object({ ...schema.properties, ...loosened }, additionalProperties ? {} : { additionalProperties })
 }

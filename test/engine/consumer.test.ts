@@ -28,6 +28,8 @@ const FINDINGS: Readonly<Record<string, readonly FakeFinding[]>> = {
 const envelopeOf = (decision: string) => issueOn(decideOn(FINDINGS[decision] ?? [])).envelope
 const ALLOWED = envelopeOf('ALLOW')
 
+const SOURCE = { name: 'X', source: 'contract_diff', evidence_kind: 'measured' }
+
 function codeOf(permission: Permission): string {
   return permission.proceed ? 'proceed' : `${permission.directive} ${permission.reason.code}`
 }
@@ -82,6 +84,28 @@ suite('a decision that is not to be believed is a stop', () => {
     ['whose legacy flag does not fit', { ...ALLOWED, safe_for_agent: false }, 'DECISION_MALFORMED'],
     ['that allows without a whole analysis', { ...ALLOWED, analysis_complete: false }, 'DECISION_MALFORMED'],
     ['with a confidence that nobody calibrated', { ...ALLOWED, confidence: 0.9 }, 'DECISION_MALFORMED'],
+    ['that allows and warns', { ...ALLOWED, warnings: [{ code: 'X_X', message: 'm' }] }, 'DECISION_MALFORMED'],
+    ['that is unbound and has a branch', { ...ALLOWED, branch: 'main' }, 'DECISION_MALFORMED'],
+    [
+      'with a source of an unknown pattern',
+      { ...ALLOWED, patterns: [], pattern_sources: [SOURCE] },
+      'DECISION_MALFORMED',
+    ],
+    [
+      'with a source of a row that is not there',
+      { ...ALLOWED, detected_patterns: [], pattern_sources: [{ ...SOURCE, detected_pattern_indices: [0] }] },
+      'DECISION_MALFORMED',
+    ],
+    [
+      'with labels of codes that are not there',
+      { ...ALLOWED, pattern_sources: [{ ...SOURCE, evidence_kind: 'derived', basis_code_labels: ['x'] }] },
+      'DECISION_MALFORMED',
+    ],
+    [
+      'with the authority of somebody else',
+      { ...ALLOWED, authority: { audience: 'v:ffffffffffff', tenant_scope: 'unbound' } },
+      'DECISION_MALFORMED',
+    ],
     ['that ends before it begins', { ...ALLOWED, expires_at: ALLOWED.evaluated_at }, 'DECISION_MALFORMED'],
     ['without a receipt', { ...ALLOWED, receipt: undefined }, 'DECISION_MALFORMED'],
     [

@@ -13,25 +13,9 @@ import {
 } from '../../../engine/index.ts'
 import { checkConsumerForm, checkProducerForm } from '../../../engine/decide/envelope-check.generated.js'
 import { envelopeViolations } from '../../../engine/decide/envelope-rules.ts'
-import type { FakeFinding } from '../../fakes/comparisons.ts'
 import { decideOn, issueOn, NOW } from '../../fakes/decisions.ts'
 import { listAt } from '../../json.ts'
-
-const FINDINGS: Readonly<Record<string, readonly FakeFinding[]>> = {
-  ALLOW: [],
-  WARN: [{ rule: 'x-deprecated', level: 'info' }],
-  REQUIRE_APPROVAL: [{ rule: 'x', level: 'dangerous' }],
-  BLOCK: [{ rule: 'x', level: 'breaking' }],
-}
-const ISSUED = new Map(
-  Object.entries(FINDINGS).map(([decision, findings]) => [decision, issueOn(decideOn(findings)).envelope]),
-)
-
-function issued(decision: string): Envelope {
-  const envelope = ISSUED.get(decision)
-  assert.ok(envelope)
-  return envelope
-}
+import { BREACHES, FINDINGS, issued, reason } from './breaches.ts'
 
 /** The published schemas, compiled here and now: an independent reading of what the committed code checks. */
 const ajv = new Ajv2020({ strictTypes: false, strictRequired: false, allErrors: true })
@@ -39,102 +23,6 @@ const READINGS = [
   { form: 'producer', published: ajv.compile(decisionResultProducerSchema), committed: checkProducerForm },
   { form: 'consumer', published: ajv.compile(decisionResultConsumerSchema), committed: checkConsumerForm },
 ] as const
-
-interface Breach {
-  readonly what: string
-  readonly decision: string
-  readonly changes: Readonly<Record<string, unknown>>
-  /** Consumers take it: they are told to tolerate what may grow. */
-  readonly tolerated?: true
-}
-
-const reason = { code: 'X_CHANGED', message: 'm' }
-const long = (length: number) => 'x'.repeat(length)
-const approval = issued('REQUIRE_APPROVAL')
-
-const BREACHES: readonly Breach[] = [
-  { what: 'another major version', decision: 'ALLOW', changes: { spec_version: 'decision-result.v2' } },
-  { what: 'an unknown decision', decision: 'ALLOW', changes: { decision: 'PASS' } },
-  { what: 'an unknown directive', decision: 'ALLOW', changes: { execution_action: 'GO' } },
-  { what: 'a directive of another class', decision: 'ALLOW', changes: { execution_action: 'STOP' } },
-  { what: 'a flag of another class', decision: 'BLOCK', changes: { safe_for_agent: true } },
-  { what: 'an id with a blank', decision: 'ALLOW', changes: { decision_id: 'a b' } },
-  { what: 'an id of 201 characters', decision: 'ALLOW', changes: { correlation_id: long(201) } },
-  { what: 'a time with a fraction', decision: 'ALLOW', changes: { evaluated_at: '2026-11-21T04:00:00.5Z' } },
-  { what: 'no summary', decision: 'ALLOW', changes: { summary: '' } },
-  { what: 'a summary of 501 characters', decision: 'ALLOW', changes: { summary: long(501) } },
-  {
-    what: 'a lower-case reason code',
-    decision: 'BLOCK',
-    changes: { blocking_reasons: [{ ...reason, code: 'changed' }] },
-  },
-  {
-    what: 'a message of 301 characters',
-    decision: 'BLOCK',
-    changes: { blocking_reasons: [{ ...reason, message: long(301) }] },
-  },
-  { what: '51 reasons', decision: 'BLOCK', changes: { blocking_reasons: Array.from({ length: 51 }, () => reason) } },
-  { what: 'a hash in upper case', decision: 'ALLOW', changes: { fingerprint: `sha256:${'A'.repeat(64)}` } },
-  { what: 'a plain-text report address', decision: 'ALLOW', changes: { report_url: 'http://x' } },
-  { what: 'a confidence without calibration', decision: 'ALLOW', changes: { confidence: 0.5 } },
-  { what: 'a calibration without confidence', decision: 'ALLOW', changes: { calibration_version: 'c1' } },
-  { what: 'a confidence over one', decision: 'ALLOW', changes: { confidence: 1.1, calibration_version: 'c1' } },
-  {
-    what: 'an ALLOW of an incomplete analysis',
-    decision: 'ALLOW',
-    changes: { analysis_complete: false, degraded_reasons: [reason] },
-  },
-  { what: 'an incomplete analysis without a reason', decision: 'BLOCK', changes: { analysis_complete: false } },
-  { what: 'a complete analysis with a degraded reason', decision: 'BLOCK', changes: { degraded_reasons: [reason] } },
-  { what: 'a receipt without a key id', decision: 'ALLOW', changes: { receipt: { ...approval.receipt, key_id: '' } } },
-  { what: 'an unknown evidence quality', decision: 'ALLOW', changes: { evidence_quality: 'SUPERB' } },
-  { what: 'an ALLOW that blocks', decision: 'ALLOW', changes: { blocking_reasons: [reason] }, tolerated: true },
-  { what: 'an ALLOW that warns', decision: 'ALLOW', changes: { warnings: [reason] }, tolerated: true },
-  { what: 'an ALLOW that requires something', decision: 'ALLOW', changes: { required_action: 'x' }, tolerated: true },
-  {
-    what: 'an ALLOW with severe evidence and no rule',
-    decision: 'ALLOW',
-    changes: { evidence: [{ type: 'X', source: 's', finding: 'f', severity: 'CRITICAL' }] },
-    tolerated: true,
-  },
-  { what: 'a WARN without a warning', decision: 'WARN', changes: { warnings: [] }, tolerated: true },
-  {
-    what: 'a WARN with a required action',
-    decision: 'WARN',
-    changes: { next_actions: approval.next_actions },
-    tolerated: true,
-  },
-  {
-    what: 'an approval that nobody is asked for',
-    decision: 'REQUIRE_APPROVAL',
-    changes: { next_actions: [] },
-    tolerated: true,
-  },
-  { what: 'a BLOCK without a reason', decision: 'BLOCK', changes: { blocking_reasons: [] }, tolerated: true },
-  { what: 'a BLOCK without evidence', decision: 'BLOCK', changes: { evidence: [] }, tolerated: true },
-  { what: 'a BLOCK that requires nothing', decision: 'BLOCK', changes: { next_actions: [] }, tolerated: true },
-  {
-    what: 'a remediation of what is not blocked',
-    decision: 'WARN',
-    changes: { remediation_transaction: issued('BLOCK').remediation_transaction },
-    tolerated: true,
-  },
-  {
-    what: 'a next step of what may proceed',
-    decision: 'ALLOW',
-    changes: { next_agent_step: approval.next_agent_step },
-    tolerated: true,
-  },
-  { what: 'an unbound source with a branch', decision: 'ALLOW', changes: { branch: 'main' }, tolerated: true },
-  { what: 'a member that is not in the interface', decision: 'ALLOW', changes: { extra: 1 }, tolerated: true },
-  { what: 'a risk over a hundred', decision: 'ALLOW', changes: { risk_score: 101 }, tolerated: true },
-  {
-    what: 'an unknown completeness mode',
-    decision: 'ALLOW',
-    changes: { completeness_mode: 'TRUST_ME' },
-    tolerated: true,
-  },
-]
 
 function holds(decision: string, changes: Partial<EnvelopeDraft>): boolean {
   return envelopeViolations({ ...issued(decision), ...changes }).length === 0
@@ -283,9 +171,7 @@ suite('an envelope that breaks a cross-field rule is never built', () => {
     test(what, () => assert.deepEqual(envelopeViolations(envelope), [rule]))
   }
 
-  for (const { what, decision, changes } of BREACHES.filter((breach) => breach.tolerated)) {
-    const members = Object.keys(changes)
-    if (members.some((member) => ['extra', 'risk_score', 'completeness_mode'].includes(member))) continue
+  for (const { what, decision, changes } of BREACHES.filter((breach) => breach.crossField)) {
     test(what, () => assert.notDeepEqual(envelopeViolations({ ...issued(decision), ...changes }), []))
   }
 
