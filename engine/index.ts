@@ -1,4 +1,5 @@
 /** The public face of the engine: what the gateway and library users may import. Named exports only. */
+export { lookupTable } from './lookup-table.ts'
 export {
   canonicalArtifactType,
   ARTIFACT_TYPES,

@@ -37,7 +37,8 @@ const KINDS: ReadonlyMap<string, QuickAction> = new Map(
   ),
 )
 
-const COMMAND = /^[^\S\n\r\u2028\u2029]*\/([a-z][\w-]*)(.?)/gim
+// A line that is written as an escape may be unescaped once more behind the gateway.
+const COMMAND = /(?:^|\\[nr])[^\S\n\r\u2028\u2029]*\/([a-z][\w-]*)(.?)/gim
 
 /** What the commands in a text do; a line with the path of a file in it holds none. */
 export function quickActionsIn(text: string): ReadonlySet<QuickAction> {

@@ -40,6 +40,8 @@ const ATTEMPTS: readonly Attempt[] = [
     '/graphql',
     linked(`issueId: "I", oid: "${SHA}", name: "refs/heads/main"`),
   ],
+  // The settings of a project hold its merge checks and its default branch: a change of any needs a receipt.
+  ['gitlab', 'another description of a project', 'PUT', PROJECT, { description: 'Pets.', mirror: false }],
 ]
 
 for (const [platform, what, method, path, body] of ATTEMPTS) {
@@ -55,7 +57,6 @@ for (const [platform, what, method, path, body] of ATTEMPTS) {
 const HARMLESS: readonly Attempt[] = [
   ['gitlab', 'a submodule', 'PUT', `${PROJECT}/repository/submodules/api`, { branch: 'feature', commit_sha: SHA }],
   ['gitlab', 'a changelog', 'POST', `${PROJECT}/repository/changelog`, { version: '1', branch: 'feature' }],
-  ['gitlab', 'another description', 'PUT', PROJECT, { description: 'Pets.', mirror: false }],
   [
     'github',
     'the fix of an alert',
