@@ -14,6 +14,8 @@ export type { AttemptFacts, DecisionReading, Permission, ReadDecision } from './
 export { compare, DEFAULT_DOCUMENT_LIMITS } from './compare.ts'
 export type { ArtifactAnalysis, CompareOptions, Comparison, ComparisonStats, DocumentLimits } from './compare.ts'
 export { readDocument } from './contracts/document.ts'
+export { acceptOperations } from './contracts/openapi/accepted-operations.ts'
+export type { AcceptedOperations } from './contracts/openapi/accepted-operations.ts'
 export { yamlObjectProblem } from './contracts/yaml-text.ts'
 export { readJson } from './contracts/json-text.ts'
 export { asksForSchemaOnly, operationIn, readOperationDocument } from './contracts/graphql/operation.ts'

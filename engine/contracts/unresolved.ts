@@ -33,10 +33,10 @@ export interface ReferringDocument {
 }
 
 /** Members whose values are data, not contract: what looks like a reference there is none. */
-const DATA: ReadonlySet<string> = new Set(['example', 'examples', 'default', 'enum', 'const'])
+export const DATA: ReadonlySet<string> = new Set(['example', 'examples', 'default', 'enum', 'const'])
 
 /** Members that hold parts by names which the author chose: there `default` is a name like any other. */
-const NAMED_PARTS: ReadonlySet<string> = new Set([
+export const NAMED_PARTS: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',
   '$defs',

@@ -72,7 +72,7 @@ export type IssuedDecision = Pick<Authorization, 'envelope' | 'token' | 'expires
 
 export interface BaselinesDeps {
   readonly settings: () => Pick<Settings, 'config' | 'generation'>
-  readonly flow: Pick<Flow, 'compare' | 'digests' | 'fileReferences' | 'bundle'> & {
+  readonly flow: Pick<Flow, 'compare' | 'digests' | 'fileReferences' | 'bundle' | 'compose'> & {
     analyze: AcceptanceDeps['flow']['analyze']
     authorize(request: AuthorizeRequest): Promise<IssuedDecision>
   }
@@ -179,7 +179,12 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
     if (now() - known.checkedAt < RECHECK_MS) return known.row
     const stamp = await store.baselineStamp(route.name, route.name)
     const isSame = stamp !== null && stamp.digest === known.row.digest && stamp.setAt === known.row.setAt
-    if (!isSame) return pinNow(route, offered)
+    if (!isSame) {
+      // Another process that accepted a part dropped the candidate: what is left of the offer is one still.
+      offeredNow.delete(route.name)
+      candidateSetAt.delete(route.name)
+      return pinNow(route, offered)
+    }
     known.checkedAt = now()
     return known.row
   }
@@ -231,7 +236,7 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
       const { by } = acceptor
       if (candidate === null) return keep({ ...baseline, setBy: by, setAt: now() })
       const whole = acceptanceOf(route, baseline, candidate)
-      const acceptance = only.length === 0 ? whole : partOf(whole, only)
+      const acceptance = only.length === 0 ? whole : await partOf(whole, only, deps.flow)
       await accept(acceptance, acceptor, deps)
       const { type, content } = acceptance.after
       return keep(rowOf(routeName, { type, content, digest: contractDigest(content) }, 'promotion', by, now()))
@@ -266,9 +271,9 @@ async function announceOnce(
 }
 
 /** Parts of what is offered; calls of other parts wait on. */
-function partOf(whole: Acceptance, only: readonly string[]): Acceptance {
+async function partOf(whole: Acceptance, only: readonly string[], flow: BaselinesDeps['flow']): Promise<Acceptance> {
   const { route, before, offered } = whole
-  const { content, isAccepted } = partialContract(before, offered, only)
+  const { content, isAccepted } = await partialContract(before, offered, only, flow)
   return { ...whole, after: { type: before.type, content }, isAccepted: isAccepted(ownerOf(route.name)) }
 }
 

@@ -1,10 +1,11 @@
 /**
  * Parts of a candidate that are accepted while the rest of the baseline stays as it was (wire.md §9): tools, prompts, resources and
- * templates of an MCP manifest, composed into a new baseline that is kept whole.
+ * templates of an MCP manifest, operations of an OpenAPI contract, composed into a new baseline that is kept whole.
  */
 import { byCodeUnit } from '../../engine/base.ts'
 import { isRecord } from '../config/defaults.ts'
 import { GatewayError } from '../errors.ts'
+import type { Flow } from '../flow/flow.ts'
 import type { BaselineRow } from '../store/store.ts'
 
 type Contract = Pick<BaselineRow, 'type' | 'content'>
@@ -30,12 +31,55 @@ interface Part extends Kind {
   readonly name: string
 }
 
-/** @param only e.g. `tool:search`. @throws GatewayError INVALID_INPUT */
-export function partialContract(
+interface PartialContract {
+  readonly content: string
+  /** Whether a call of this target is about what is accepted. */
+  readonly isAccepted: (route: string) => (target: string) => boolean
+}
+
+/** @param only e.g. `tool:search`, `operation:getOrder`. @throws GatewayError INVALID_INPUT */
+export async function partialContract(
   baseline: Contract,
   candidate: Contract,
   only: readonly string[],
-): { readonly content: string; readonly isAccepted: (route: string) => (target: string) => boolean } {
+  flow: Pick<Flow, 'compose'>,
+): Promise<PartialContract> {
+  return baseline.type === 'openapi' && candidate.type === 'openapi'
+    ? partialInterface(baseline, candidate, only, flow)
+    : partialManifest(baseline, candidate, only)
+}
+
+const OPERATION = 'operation:'
+
+async function partialInterface(
+  baseline: Contract,
+  candidate: Contract,
+  only: readonly string[],
+  flow: Pick<Flow, 'compose'>,
+): Promise<PartialContract> {
+  const names = only.map((written, index) => {
+    if (written.startsWith(OPERATION) && written.length > OPERATION.length) return written.slice(OPERATION.length)
+    const ways = 'operation:ID, operation:METHOD /path'
+    throw invalid(index, `${JSON.stringify(written)} names no part; parts of an OpenAPI contract are ${ways}`)
+  })
+  const composed = await flow.compose(baseline.content, candidate.content, names)
+  if (!composed.ok) {
+    const { message, pointer = '' } = composed.problem
+    throw new GatewayError('INVALID_INPUT', 'These parts cannot be accepted alone.', {
+      details: [{ pointer: /^\/\d+$/.test(pointer) ? `/only${pointer}` : '/only', message }],
+    })
+  }
+  const { content, operations } = composed.value
+  return {
+    content,
+    isAccepted: (route) => {
+      const targets = new Set(operations.map((operation) => `${route}/${operation}`))
+      return (target) => targets.has(target)
+    },
+  }
+}
+
+function partialManifest(baseline: Contract, candidate: Contract, only: readonly string[]): PartialContract {
   const before = manifestOf(baseline)
   const after = manifestOf(candidate)
   const parts = only.map(partOf)
@@ -67,7 +111,7 @@ function manifestOf({ type, content }: Contract): Manifest {
   const parsed = type === 'mcp_manifest' ? parse(content) : null
   const value = Array.isArray(parsed) ? { tools: parsed } : parsed
   if (!isRecord(value)) {
-    const message = `Contracts of the type ${type} are accepted as a whole only; parts can be accepted of MCP manifests in JSON.`
+    const message = `Contracts of the type ${type} are accepted as a whole only; parts can be accepted of MCP manifests in JSON and of OpenAPI contracts.`
     throw new GatewayError('INVALID_INPUT', message, {
       details: [{ pointer: '/only', message: 'cannot be used here' }],
     })

@@ -66,7 +66,7 @@ const promote: Command = {
     {
       name: 'only',
       value: 'PARTS',
-      help: 'Accept these parts of an MCP manifest only, joined by commas: tool:NAME, prompt:NAME, resource:URI, template:URI.',
+      help: 'Accept these parts only, joined by commas: tool:NAME, prompt:NAME, resource:URI, template:URI of an MCP manifest, operation:ID or "operation:METHOD /path" of an OpenAPI contract.',
     },
     {
       name: 'groups',
@@ -154,6 +154,7 @@ function lazyFlow(args: Arguments, io: CommandIo, parts: FlowParts): BaselinesDe
     compare: async (artifact, options) => (await open()).compare(artifact, options),
     fileReferences: async (text) => (await open()).fileReferences(text),
     bundle: async (root, texts) => (await open()).bundle(root, texts),
+    compose: async (baseline, candidate, operations) => (await open()).compose(baseline, candidate, operations),
     analyze: async (request) => (await open()).analyze(request),
     digests: async (artifacts) => (await open()).digests(artifacts),
     authorize: async (request) => (await open()).authorize(request),

@@ -28,7 +28,10 @@ export interface AnalystDeps {
   readonly logger: Logger
 }
 
-export type Analyst = Pick<Flow, 'compare' | 'digests' | 'sniff' | 'fileReferences' | 'bundle' | 'readJson' | 'close'>
+export type Analyst = Pick<
+  Flow,
+  'compare' | 'digests' | 'sniff' | 'fileReferences' | 'bundle' | 'compose' | 'readJson' | 'close'
+>
 
 /** All cached comparisons together hold no more findings than this: one of GitHub's has as many as hundreds of small ones. */
 const CACHED_FINDINGS = 200_000
@@ -113,6 +116,11 @@ export function createAnalyst({ settings, memory = createMemoryBudget(), metrics
     bundle: (root, texts) => {
       const size = Object.values(texts).reduce((sum, text) => sum + text.length, 0)
       return run('bundle', { kind: 'bundle', root, texts, limits: documentLimits(settings().config) }, size)
+    },
+    compose: (baseline, candidate, operations) => {
+      const limits = documentLimits(settings().config)
+      const size = baseline.length + candidate.length
+      return run('compose', { kind: 'compose', baseline, candidate, operations, limits }, size)
     },
     readJson: (bytes) =>
       run('read', { kind: 'read', bytes, limits: requestLimits(settings().config) }, bytes.byteLength),

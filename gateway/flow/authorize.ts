@@ -43,6 +43,7 @@ export function createFlow(deps: FlowDeps): Flow {
     sniff: (before, after) => analyst.sniff(before, after),
     fileReferences: (text) => analyst.fileReferences(text),
     bundle: (root, texts) => analyst.bundle(root, texts),
+    compose: (baseline, candidate, operations) => analyst.compose(baseline, candidate, operations),
     readJson: (bytes) => analyst.readJson(bytes),
     analyze: async (request) => {
       const input = await gather(request, deps.settings(), { ...deps, analyst }, deps.now())

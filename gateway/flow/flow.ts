@@ -3,6 +3,7 @@
  * what they do with the answer (respond, enforce, observe) is theirs.
  */
 import type {
+  AcceptedOperations,
   Artifact,
   ArtifactAnalysis,
   ArtifactType,
@@ -95,6 +96,8 @@ export interface Flow {
   fileReferences(text: string): Promise<Result<readonly string[]>>
   /** Contract files that name each other by relative `$ref` as one text, in a worker when they are large. @param texts by path, that of `root` among them */
   bundle(root: string, texts: Readonly<Record<string, string>>): Promise<Result<string>>
+  /** An OpenAPI baseline with single operations as the candidate has them, in a worker when they are large. @param operations operationId or `METHOD /path` each */
+  compose(baseline: string, candidate: string, operations: readonly string[]): Promise<Result<AcceptedOperations>>
   /** The bytes of a request body as JSON with one reading only, in a worker when they are many: then they are handed over, and empty here. */
   readJson(bytes: Uint8Array): Promise<Result<unknown>>
   /** Risk only: nothing is recorded or signed. */

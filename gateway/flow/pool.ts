@@ -42,6 +42,7 @@ const HEAP_PER_UNIT: { readonly [Kind in TaskKind]: number } = {
   sniff: 6,
   references: 6,
   bundle: 8,
+  compose: 10,
 }
 
 /** A text is written out for the thread once, and once more where the answer holds it. */

@@ -3,6 +3,7 @@ import { engine } from '../judging.ts'
 import { isUtf8 } from 'node:buffer'
 import { changeSetDigests, fail, ok, readJson } from '../../engine/base.ts'
 import type {
+  AcceptedOperations,
   Artifact,
   ArtifactType,
   ChangeSetDigests,
@@ -56,7 +57,17 @@ export interface BundleTask {
   readonly limits: DocumentLimits
 }
 
-export type Task = CompareTask | DigestTask | ReadTask | SniffTask | ReferencesTask | BundleTask
+/** A baseline with single operations as the candidate has them. */
+export interface ComposeTask {
+  readonly kind: 'compose'
+  readonly baseline: string
+  readonly candidate: string
+  /** operationId or `METHOD /path` each. */
+  readonly operations: readonly string[]
+  readonly limits: DocumentLimits
+}
+
+export type Task = CompareTask | DigestTask | ReadTask | SniffTask | ReferencesTask | BundleTask | ComposeTask
 
 /** What each kind of task answers. */
 export interface TaskAnswers {
@@ -66,6 +77,7 @@ export interface TaskAnswers {
   readonly sniff: ArtifactType
   readonly references: readonly string[]
   readonly bundle: string
+  readonly compose: AcceptedOperations
 }
 export type TaskKind = keyof TaskAnswers
 export type TaskOf<Kind extends TaskKind> = Extract<Task, { readonly kind: Kind }>
@@ -83,6 +95,8 @@ const RUNNERS: { readonly [Kind in TaskKind]: (task: TaskOf<Kind>) => Result<Tas
   sniff: ({ before, after, limits }) => engine().sniffArtifactType(before, after, limits),
   references: ({ text, limits }) => ok(fileReferences(text, limits)),
   bundle: ({ root, texts, limits }) => bundledText(root, texts, limits),
+  compose: ({ baseline, candidate, operations, limits }) =>
+    engine().acceptOperations(baseline, candidate, operations, limits),
 }
 
 export function runTask<Kind extends TaskKind>(kind: Kind, task: TaskOf<Kind>): Result<TaskAnswers[Kind]> {

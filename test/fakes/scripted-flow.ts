@@ -1,5 +1,6 @@
 /** A flow that decides what the test says and remembers what it was asked; envelopes have every required member. */
 import {
+  acceptOperations,
   changeSetDigests,
   DECISION_CLASSES,
   DEFAULT_DOCUMENT_LIMITS,
@@ -46,6 +47,8 @@ export function scriptedFlow(script: Script): ScriptedFlow {
   return {
     asked,
     ...INLINE_TEXTS,
+    compose: (baseline, candidate, operations) =>
+      Promise.resolve(acceptOperations(baseline, candidate, operations, DEFAULT_DOCUMENT_LIMITS)),
     readJson: (bytes) => Promise.resolve(readJson(Buffer.from(bytes).toString('utf8'), DEFAULT_DOCUMENT_LIMITS)),
     digests: (artifacts) => Promise.resolve(changeSetDigests(artifacts, sha256Hex)),
     compare: script.compare ?? (() => Promise.resolve(ok(NO_CHANGE))),

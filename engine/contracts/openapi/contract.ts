@@ -15,7 +15,7 @@ export interface OpenApiContract {
 }
 
 /** Methods of a path item, in the order in which they are listed. `query` is of OpenAPI 3.2. */
-const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'] as const
+export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'] as const
 
 export interface PathItem {
   readonly path: string

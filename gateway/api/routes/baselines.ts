@@ -139,7 +139,7 @@ export const promoteBaseline = defineRoute({
           minItems: 1,
           maxItems: 1000,
           description:
-            'Parts to accept: `tool:NAME`, `prompt:NAME`, `resource:URI`, `template:URI` of an MCP manifest. The rest of the baseline stays as it was. Absent: all of it.',
+            'Parts to accept: `tool:NAME`, `prompt:NAME`, `resource:URI`, `template:URI` of an MCP manifest, `operation:ID` or `operation:METHOD /path` of an OpenAPI contract. The rest of the baseline stays as it was. Absent: all of it.',
         }),
       ),
     },

@@ -232,3 +232,50 @@ suite('who may accept', () => {
     })
   }
 })
+
+function breakBoth(paths: Record<string, unknown>): void {
+  breakListing(paths)
+  const parameters = [
+    { name: 'petId', in: 'path', required: true, schema: { type: 'string' } },
+    { name: 'shop', in: 'query', required: true, schema: { type: 'string' } },
+  ]
+  paths['/pets/{petId}'] = { get: { ...Object(at(paths['/pets/{petId}'], 'get')), parameters } }
+}
+
+suite('of a candidate that breaks two operations, one is accepted', () => {
+  for (const way of ['operation:listPets', 'operation:GET /pets'])
+    for (const through of ['api', 'command line'] as const)
+      test(`${way} by ${through}: it is called again, the other one stays refused`, async (t) => {
+        const { call, change, api, cli, gateway, digest } = await broken(t)
+        change(breakBoth)
+        assert.equal((await call()).status, 403)
+        const other = () => fetch(`${gateway.addresses.proxy}/pets/7`)
+        const candidate = async () => textAt((await api('GET', '/api/v1/baselines/pets')).body, 'candidate', 'digest')
+        await until(async () => {
+          assert.equal((await other()).status, 403)
+          return (await candidate()) !== digest
+        }, 'the second change is seen')
+        const offered = await candidate()
+        if (through === 'api') {
+          const unknown = await api('POST', '/api/v1/baselines/pets/promote', {
+            digest: offered,
+            comment: 'adapted',
+            only: [way, 'operation:none'],
+          })
+          assert.equal(unknown.status, 400)
+          assert.equal(at(unknown.body, 'details', 0, 'pointer'), '/only/1')
+          const body = { digest: offered, comment: 'adapted', only: [way] }
+          const done = await api('POST', '/api/v1/baselines/pets/promote', body)
+          assert.equal(done.status, 200, JSON.stringify(done.body))
+        } else {
+          const done = await cli('baselines', 'promote', 'pets', offered, '--only', way, '--comment', 'adapted')
+          assert.equal(done.code, 0, done.stderr)
+          await new Promise((resolve) => setTimeout(resolve, 1100))
+        }
+        assert.equal((await call()).status, 200)
+        assert.equal((await other()).status, 403)
+        const { body } = await api('GET', '/api/v1/baselines/pets')
+        assert.equal(at(body, 'candidate', 'digest'), offered)
+        assert.notEqual(at(body, 'baseline', 'digest'), offered)
+      })
+})

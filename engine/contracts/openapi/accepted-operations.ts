@@ -1,0 +1,339 @@
+/**
+ * Single operations of a changed OpenAPI contract, put into the contract before: everything that bears on them comes from
+ * the candidate, and the rest of the baseline keeps its own versions of what both use.
+ */
+import { canonicalJson } from '../../hash.ts'
+import { fail, ok, type Result } from '../../result.ts'
+import { isRecord, type JsonRecord } from '../../schema/located.ts'
+import { readDocument } from '../document.ts'
+import type { DocumentLimits } from '../limits.ts'
+import { composePointer, parsePointer, resolvePointer } from '../pointer.ts'
+import {
+  followed,
+  itemAt,
+  listOf,
+  membersOf,
+  operationsOf,
+  withMember,
+  withOperation,
+  type FoundOperation,
+} from './path-operations.ts'
+import { ACCEPTED, partOf, reachedParts, referredParts, targetOf, UnmovableError } from './reached-parts.ts'
+import { rewriteReferences } from './rewritten-references.ts'
+
+export interface AcceptedOperations {
+  /** The new contract, as JSON. */
+  readonly content: string
+  /** `METHOD /path` of what was accepted, as either side writes it. */
+  readonly operations: readonly string[]
+}
+
+/**
+ * The baseline with these operations as the candidate has them: changed, added, or gone.
+ * @param names operationId or `METHOD /path` each; a problem has the pointer `/INDEX` of the one at fault, or none
+ */
+export function acceptOperations(
+  baseline: string,
+  candidate: string,
+  names: readonly string[],
+  limits: DocumentLimits,
+): Result<AcceptedOperations> {
+  const before = readDocument(baseline, limits)
+  if (!before.ok) return before
+  const after = readDocument(candidate, limits)
+  if (!after.ok) return after
+  const [base, head] = [before.value.root, after.value.root]
+  if (!isRecord(base) || !isRecord(head)) return problem('Both contracts have to be objects.')
+  const difference = wholeDifference(base, head)
+  if (difference !== null)
+    return problem(`The two contracts differ in ${difference}, which bears on every operation: accept all of it.`)
+  const chosen: Choice[] = []
+  for (const [index, name] of names.entries()) {
+    const choice = chooseOperation(base, head, name)
+    if (!choice.ok) return fail({ ...choice.problem, pointer: `/${index}` })
+    chosen.push(choice.value)
+  }
+  try {
+    const content = JSON.stringify(composed(base, head, chosen))
+    return ok({ content, operations: chosen.flatMap((choice) => [choice.was, choice.is].flatMap(labelOf)) })
+  } catch (error) {
+    if (error instanceof UnmovableError) return problem(error.message)
+    throw error
+  }
+}
+
+/** Members of the root that mean something for each operation and cannot be stated with one. */
+function wholeDifference(base: JsonRecord, head: JsonRecord): string | null {
+  const version = versionOf(base)
+  if (version === '' || version !== versionOf(head)) return 'the version of OpenAPI'
+  const names = ['$self', 'jsonSchemaDialect', 'host', 'basePath']
+  return names.find((name) => !isSame(base[name], head[name])) ?? null
+}
+
+/** Major and minor number; YAML may have read `2.0` as a number. */
+function versionOf({ openapi, swagger }: JsonRecord): string {
+  const stated = openapi ?? swagger
+  const version = typeof stated === 'number' ? stated.toFixed(1) : stated
+  return typeof version === 'string' ? (/^\d+\.\d+/.exec(version)?.[0] ?? '') : ''
+}
+
+interface Choice {
+  readonly was: FoundOperation | null
+  readonly is: FoundOperation | null
+}
+
+function chooseOperation(base: JsonRecord, head: JsonRecord, name: string): Result<Choice> {
+  const [method = '', path] = name.split(/ (.*)/s, 2)
+  const isNamed = (found: FoundOperation): boolean =>
+    path === undefined
+      ? found.operation.operationId === name
+      : found.method === method.toUpperCase() && templateOf(found.path) === templateOf(path)
+  const [was, is] = [operationsOf(base).filter(isNamed), operationsOf(head).filter(isNamed)]
+  const quoted = JSON.stringify(name)
+  if (was.length > 1 || is.length > 1) return problem(`${quoted} names several operations; name one as METHOD /path`)
+  if (was.length + is.length === 0)
+    return problem(
+      `neither the baseline nor the candidate has the operation ${quoted}; name it by operationId or METHOD /path`,
+    )
+  return ok({ was: was[0] ?? null, is: is[0] ?? null })
+}
+
+/** Paths that differ in the names of their parameters only are one path. */
+function templateOf(path: string): string {
+  return path.replace(/\{[^{}]*\}/g, '{}')
+}
+
+function labelOf(found: FoundOperation | null): readonly string[] {
+  return found === null ? [] : [`${found.method} ${found.path}`]
+}
+
+function composed(base: JsonRecord, head: JsonRecord, chosen: readonly Choice[]): JsonRecord {
+  let rest = base
+  for (const { was } of chosen) if (was !== null) rest = withOperation(withOwnParameters(rest, was.path), was, null)
+  const coming = chosen.flatMap(({ is }) => (is === null ? [] : [is]))
+  for (const found of coming) assertFree(rest, found)
+  const operations = coming.map((found) => ({ found, operation: selfContained(base, head, found) }))
+  const schemes = operations.flatMap(({ operation }) => schemesOf(operation))
+  const moved = moveParts(rest, head, [
+    ...operations.map(({ operation }) => operation),
+    ...schemes.map((name) => ({ $ref: `#${schemePointer(head, name)}` })),
+  ])
+  let whole = moved.root
+  for (const { found, operation } of operations)
+    whole = withOperation(withOwnParameters(whole, found.path), found, moved.rewrite(operation))
+  return withoutUnused(whole)
+}
+
+/** Another operation of the rest may have neither the same name nor the same path in another writing. */
+function assertFree(rest: JsonRecord, { path, operation }: FoundOperation): void {
+  for (const other of operationsOf(rest)) {
+    const label = `${other.method} ${other.path}`
+    if (other.path !== path && templateOf(other.path) === templateOf(path))
+      throw new UnmovableError(`The candidate writes ${other.path} as ${path}: accept ${label} too.`)
+    if (operation.operationId !== undefined && other.operation.operationId === operation.operationId)
+      throw new UnmovableError(`${label} of the baseline has the same operationId: accept it too.`)
+  }
+}
+
+/** Members of a path item that bear on its operations, stated by each of them instead. */
+function withOwnParameters(root: JsonRecord, path: string): JsonRecord {
+  const item = itemAt(root, path)
+  if (item.parameters === undefined && item.servers === undefined) return root
+  let whole = root
+  for (const found of operationsOf(root).filter((other) => other.path === path)) {
+    const servers = listOf(found.operation, 'servers') ?? listOf(item, 'servers')
+    const parameters = allParameters(root, found)
+    const operation = {
+      ...found.operation,
+      ...(parameters.length > 0 && { parameters }),
+      ...(servers !== null && { servers }),
+    }
+    whole = withOperation(whole, found, operation)
+  }
+  const paths = membersOf(whole, 'paths')
+  if (!Object.hasOwn(paths, path)) return whole
+  const bare = withMember(withMember(itemAt(whole, path), 'parameters', null), 'servers', null)
+  return { ...whole, paths: { ...paths, [path]: bare } }
+}
+
+/** Those of the path item that the operation does not override, and its own. */
+function allParameters(root: JsonRecord, { item, operation }: FoundOperation): readonly unknown[] {
+  const own = listOf(operation, 'parameters') ?? []
+  const keyOf = (parameter: unknown): string => {
+    const { in: place, name } = followed(root, parameter) ?? {}
+    return canonicalJson([place ?? null, name ?? null])
+  }
+  const overridden = new Set(own.map(keyOf))
+  return [...(listOf(item, 'parameters') ?? []).filter((parameter) => !overridden.has(keyOf(parameter))), ...own]
+}
+
+/** The operation with what it takes over from its path item and its document, where the baseline says otherwise. */
+function selfContained(base: JsonRecord, head: JsonRecord, found: FoundOperation): JsonRecord {
+  const { item } = found
+  const parameters = allParameters(head, found)
+  let operation: JsonRecord = parameters.length > 0 ? { ...found.operation, parameters } : found.operation
+  const servers = listOf(item, 'servers')
+  if (servers !== null && operation.servers === undefined) operation = { ...operation, servers }
+  for (const [name, absent] of INHERITED) {
+    if (operation[name] !== undefined || isSame(base[name], head[name])) continue
+    operation = { ...operation, [name]: head[name] ?? absent }
+  }
+  // What the operation is secured with is stated, so that its schemes are known.
+  const { security } = head
+  return operation.security === undefined && security !== undefined ? { ...operation, security } : operation
+}
+
+/** Members of the root that operations take over, and what their absence means. */
+const INHERITED: readonly (readonly [name: string, absent: readonly unknown[]])[] = [
+  ['servers', [{ url: '/' }]],
+  ['security', []],
+  ['consumes', []],
+  ['produces', []],
+  ['schemes', []],
+]
+
+function schemesOf(operation: JsonRecord): readonly string[] {
+  return (listOf(operation, 'security') ?? []).flatMap((requirement) =>
+    isRecord(requirement) ? Object.keys(requirement) : [],
+  )
+}
+
+function schemePointer(root: JsonRecord, name: string): string {
+  return composePointer(
+    root.swagger === undefined ? ['components', 'securitySchemes', name] : ['securityDefinitions', name],
+  )
+}
+
+interface MovedParts {
+  /** The rest of the baseline, with the parts that came. */
+  readonly root: JsonRecord
+  readonly rewrite: (value: JsonRecord) => JsonRecord
+}
+
+/** Sections that hold parts, which count only where something leads to them. */
+const HOLDERS: ReadonlySet<string> = new Set([
+  'components',
+  'definitions',
+  'parameters',
+  'responses',
+  'securityDefinitions',
+  'x-preflight-files',
+  ACCEPTED,
+])
+
+/** Brings the parts that values reach from the candidate: to their own place, or beside the version that the rest needs. */
+function moveParts(rest: JsonRecord, head: JsonRecord, values: readonly JsonRecord[]): MovedParts {
+  const changed = changedParts(rest, head, reachedParts(values, head))
+  const needed = neededParts(rest)
+  const generation = nextGeneration(rest)
+  const placeOf = (part: string): string => {
+    if (!changed.has(part) || !needed.has(part)) return part
+    if (isScheme(part))
+      throw new UnmovableError(
+        `The candidate changes ${part}, which other operations are secured with: accept all of it.`,
+      )
+    return composePointer([ACCEPTED, generation]) + part
+  }
+  const rewrite = (value: unknown): unknown => rewriteReferences(value, movesTo(head, placeOf))
+  let root = rest
+  for (const part of changed) {
+    const target = resolvePointer(head, part)
+    if (target.found) root = withValue(root, parsePointer(placeOf(part)) ?? [], rewrite(target.value))
+  }
+  return {
+    root,
+    rewrite: (value) => {
+      const copy = rewrite(value)
+      return isRecord(copy) ? copy : value
+    },
+  }
+}
+
+function movesTo(head: JsonRecord, placeOf: (part: string) => string) {
+  const moved = (reference: string, isMapping: boolean): string => {
+    const target = targetOf(reference, head, isMapping)
+    const part = target === null ? null : partOf(target)
+    if (target === null || part === null || !resolvePointer(head, target).found)
+      throw new UnmovableError(
+        `The reference ${JSON.stringify(reference)} names no part of the candidate: accept all of it.`,
+      )
+    const place = placeOf(part)
+    if (place === part) return reference
+    if (isMapping)
+      throw new UnmovableError(`A discriminator maps to ${part}, which differs for other operations: accept all of it.`)
+    return `#${encodedPointer(place + target.slice(part.length))}`
+  }
+  return {
+    ref: (reference: string) => moved(reference, false),
+    mapping: (target: string) => moved(target, true),
+    fixed: (keyword: string) => {
+      throw new UnmovableError(`A part of the operation uses ${keyword}, which depends on its place: accept all of it.`)
+    },
+  }
+}
+
+/** Parts that differ between the two, or that lead to such. */
+function changedParts(rest: JsonRecord, head: JsonRecord, parts: ReadonlySet<string>): ReadonlySet<string> {
+  const changed = new Set([...parts].filter((part) => !isSame(valueAt(rest, part), valueAt(head, part))))
+  for (let size = -1; size !== changed.size;) {
+    size = changed.size
+    for (const part of parts)
+      if (referredParts(valueAt(head, part), head).some((other) => changed.has(other))) changed.add(part)
+  }
+  return changed
+}
+
+function neededParts(rest: JsonRecord): ReadonlySet<string> {
+  const own = Object.entries(rest).filter(([name]) => !HOLDERS.has(name))
+  const schemes = new Set([...schemesOf(rest), ...operationsOf(rest).flatMap(({ operation }) => schemesOf(operation))])
+  const roots = [...schemes].map((name) => ({ $ref: `#${encodedPointer(schemePointer(rest, name))}` }))
+  return reachedParts([...own.map(([name, value]) => ({ [name]: value })), ...roots], rest)
+}
+
+function isScheme(part: string): boolean {
+  return /^\/(?:components\/securitySchemes|securityDefinitions)\//.test(part)
+}
+
+function nextGeneration(root: JsonRecord): string {
+  const used = membersOf(root, ACCEPTED)
+  let number = 1
+  while (Object.hasOwn(used, String(number))) number += 1
+  return String(number)
+}
+
+/** Versions that were accepted before and that nothing leads to any more are left out. */
+function withoutUnused(root: JsonRecord): JsonRecord {
+  const accepted = membersOf(root, ACCEPTED)
+  const used = new Set(
+    [...neededParts(root)]
+      .map((part) => parsePointer(part))
+      .flatMap((tokens) => (tokens?.[0] === ACCEPTED ? [tokens[1]] : [])),
+  )
+  const kept = Object.entries(accepted).filter(([number]) => used.has(number))
+  if (kept.length === Object.keys(accepted).length) return root
+  return withMember(root, ACCEPTED, kept.length === 0 ? null : Object.fromEntries(kept))
+}
+
+function withValue(holder: JsonRecord, [step, ...steps]: readonly string[], value: unknown): JsonRecord {
+  if (step === undefined) return holder
+  return { ...holder, [step]: steps.length === 0 ? value : withValue(membersOf(holder, step), steps, value) }
+}
+
+function valueAt(root: unknown, pointer: string): unknown {
+  const target = resolvePointer(root, pointer)
+  return target.found ? target.value : undefined
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  if (one === undefined || other === undefined) return one === other
+  return canonicalJson(one) === canonicalJson(other)
+}
+
+/** RFC 6901 §6: a pointer as a URI fragment. */
+function encodedPointer(pointer: string): string {
+  return pointer.split('/').map(encodeURIComponent).join('/')
+}
+
+function problem(message: string): Result<never> {
+  return fail({ code: 'INVALID_INPUT', message })
+}

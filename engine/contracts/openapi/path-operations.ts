@@ -1,0 +1,77 @@
+/** Operations in the plain document of an OpenAPI contract: where they stand, and a document with another one there. */
+import { isRecord, type JsonRecord } from '../../schema/located.ts'
+import { resolveRef } from '../pointer.ts'
+import { METHODS } from './contract.ts'
+
+export interface FoundOperation {
+  readonly path: string
+  /** Upper case. */
+  readonly method: string
+  readonly operation: JsonRecord
+  /** The path item, references followed. */
+  readonly item: JsonRecord
+}
+
+/** All operations below `paths`. */
+export function operationsOf(root: JsonRecord): readonly FoundOperation[] {
+  return Object.keys(membersOf(root, 'paths')).flatMap((path) => {
+    const item = itemAt(root, path)
+    const standard = METHODS.map((method) => [method, item[method]] as const)
+    const additional = Object.entries(membersOf(item, 'additionalOperations'))
+    return [...standard, ...additional].flatMap(([method, value]) => {
+      const operation = followed(root, value)
+      return operation === null ? [] : [{ path, method: method.toUpperCase(), operation, item }]
+    })
+  })
+}
+
+/** The path item; what stands beside a reference comes before what it names. */
+export function itemAt(root: JsonRecord, path: string): JsonRecord {
+  const paths = membersOf(root, 'paths')
+  const own = Object.hasOwn(paths, path) ? paths[path] : undefined
+  if (!isRecord(own)) return {}
+  const { $ref: _, ...rest } = own
+  return typeof own.$ref === 'string' ? { ...followed(root, own), ...rest } : own
+}
+
+/** The document with this operation in place; null takes it away, and a path without operations with it. */
+export function withOperation(
+  root: JsonRecord,
+  { path, method }: Pick<FoundOperation, 'path' | 'method'>,
+  operation: JsonRecord | null,
+): JsonRecord {
+  const item = itemAt(root, path)
+  const member = METHODS.find((name) => name.toUpperCase() === method)
+  const changed =
+    member === undefined
+      ? { ...item, additionalOperations: withMember(membersOf(item, 'additionalOperations'), method, operation) }
+      : withMember(item, member, operation)
+  const whole = { ...root, paths: { ...membersOf(root, 'paths'), [path]: changed } }
+  const isEmpty = !operationsOf(whole).some((other) => other.path === path)
+  return isEmpty ? { ...whole, paths: withMember(whole.paths, path, null) } : whole
+}
+
+/** A copy with the member, or without it. */
+export function withMember(holder: JsonRecord, name: string, value: unknown): JsonRecord {
+  if (value !== null) return { ...holder, [name]: value }
+  return Object.fromEntries(Object.entries(holder).filter(([other]) => other !== name))
+}
+
+/** The object under a name; an empty one when there is none. */
+export function membersOf(holder: JsonRecord, name: string): JsonRecord {
+  const value = Object.hasOwn(holder, name) ? holder[name] : undefined
+  return isRecord(value) ? value : {}
+}
+
+/** The items of the list under a name; null when there is none. */
+export function listOf(holder: JsonRecord, name: string): readonly unknown[] | null {
+  const value = Object.hasOwn(holder, name) ? holder[name] : undefined
+  return Array.isArray(value) ? value : null
+}
+
+/** What a value or its `$ref` names; null when that is no object of this document. */
+export function followed(root: JsonRecord, value: unknown): JsonRecord | null {
+  if (!isRecord(value) || typeof value.$ref !== 'string') return isRecord(value) ? value : null
+  const target = resolveRef(root, value.$ref)
+  return target.kind === 'resolved' && isRecord(target.value) ? target.value : null
+}

@@ -1,0 +1,47 @@
+/** A copy of a part of an OpenAPI document in which references lead elsewhere. */
+import { isRecord, type JsonRecord } from '../../schema/located.ts'
+import { DATA, NAMED_PARTS } from '../unresolved.ts'
+
+export interface ReferenceMoves {
+  /** A `$ref` as written → as it is to be. */
+  readonly ref: (reference: string) => string
+  /** A value of a discriminator's mapping, or its default: the name of a schema or a reference. */
+  readonly mapping: (target: string) => string
+  /** A keyword that names a place by other means than a pointer, so that its meaning depends on where it stands. */
+  readonly fixed: (keyword: string) => void
+}
+
+/** JSON Schema 2020-12 §8.2: identifiers and dynamic references. */
+const FIXED: ReadonlySet<string> = new Set(['$id', '$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveRef'])
+
+/** The part, copied. Data such as examples stays as it is. */
+export function rewriteReferences(part: unknown, moves: ReferenceMoves): unknown {
+  return rewritten(part, false, moves)
+}
+
+/** @param isNamed the members are parts by name, not keywords */
+function rewritten(value: unknown, isNamed: boolean, moves: ReferenceMoves): unknown {
+  if (Array.isArray(value)) return value.map((item) => rewritten(item, false, moves))
+  if (!isRecord(value)) return value
+  const members = Object.entries(value).map(([name, child]): [string, unknown] => {
+    if (isNamed) return [name, rewritten(child, false, moves)]
+    if (DATA.has(name) || name.startsWith('x-')) return [name, child]
+    if (FIXED.has(name) && typeof child === 'string') moves.fixed(name)
+    if (name === '$ref' && typeof child === 'string') return [name, moves.ref(child)]
+    if (name === 'discriminator' && isRecord(child)) return [name, discriminator(child, moves)]
+    return [name, rewritten(child, NAMED_PARTS.has(name) && isRecord(child), moves)]
+  })
+  return Object.fromEntries(members)
+}
+
+function discriminator(value: JsonRecord, { mapping }: ReferenceMoves): JsonRecord {
+  const moved = (target: unknown): unknown => (typeof target === 'string' ? mapping(target) : target)
+  const { mapping: targets, defaultMapping } = value
+  return {
+    ...value,
+    ...(isRecord(targets) && {
+      mapping: Object.fromEntries(Object.entries(targets).map(([name, target]) => [name, moved(target)])),
+    }),
+    ...(defaultMapping !== undefined && { defaultMapping: moved(defaultMapping) }),
+  }
+}
