@@ -14,6 +14,7 @@ import { policyEvaluator, policyTrace } from './evaluate.ts'
 import { DEFAULT_HISTORY_SECONDS } from './history.ts'
 import { checkPolicy } from './policy-check.generated.js'
 import type { CompiledPolicy, PolicyMode } from './policy.ts'
+import { readableParts, type MeaningfulParts } from './readable-parts.ts'
 import type { PolicyDocument } from './schema.ts'
 import { compileWaivers } from './waiver.ts'
 
@@ -46,18 +47,15 @@ export interface CompiledRule {
 /** @param source the parsed YAML or JSON of a pack; plain values, as a reader of untrusted text gives them. */
 export function compilePolicy(source: unknown, sha256: Sha256): Result<CompiledPolicy, readonly Problem[]> {
   const checked = checkPolicy(source)
-  if (!checked.ok) return { ok: false, problem: problemsOf(checked.problem, CODE) }
+  if (!checked.ok) {
+    const { faults } = compileParts(readableParts(source, checked.problem), 'enforce')
+    return { ok: false, problem: [...problemsOf(checked.problem, CODE), ...faults] }
+  }
   const effective = withDefaults(checked.value)
-  const { rules, wholeRules, problems } = compileRules(effective)
-  const waivers = compileWaivers(effective.waivers, CODE)
-  const freezes = compileFreezes(effective.freezes ?? [], CODE)
-  const faults = [
-    ...problems,
-    ...waivers.problems,
-    ...freezes.problems,
-    ...repeatedFreezes(effective),
-    ...unknownRules(effective),
-  ]
+  const { rules, wholeRules, waivers, freezes, faults } = compileParts(
+    { ...effective, freezes: effective.freezes ?? [] },
+    effective.mode,
+  )
   if (faults.length > 0) return { ok: false, problem: faults }
   const times = new Set([...rules, ...wholeRules].flatMap(({ condition }) => [...condition.times]))
   const reads = (name: string) => [...rules, ...wholeRules].some(({ condition }) => condition.variables.has(name))
@@ -78,10 +76,10 @@ export function compilePolicy(source: unknown, sha256: Sha256): Result<CompiledP
     readsRelease: effective.minimum_bump !== undefined,
     historyWindow: reads('history') ? (effective.history?.window ?? DEFAULT_HISTORY_SECONDS) : null,
     observes: effective.rules.some(({ mode }) => mode === 'observe') || effective.mode === 'observe',
-    evaluator: policyEvaluator(rules, waivers.waivers, effective.on_incomplete),
+    evaluator: policyEvaluator(rules, waivers, effective.on_incomplete),
     trace: policyTrace(rules),
-    nextFreezeEdge: earliest(freezeEdge(freezes.freezes), ({ now }) => timeEdge(times, now)),
-    changeSetRulings: changeSetRulings(wholeRules, freezes.freezes, compileDemands(effective), effective.on_incomplete),
+    nextFreezeEdge: earliest(freezeEdge(freezes), ({ now }) => timeEdge(times, now)),
+    changeSetRulings: changeSetRulings(wholeRules, freezes, compileDemands(effective), effective.on_incomplete),
   })
 }
 
@@ -121,13 +119,23 @@ interface CompiledRules {
   readonly problems: readonly Problem[]
 }
 
-function compileRules(policy: EffectivePolicy): CompiledRules {
+/** Everything of a pack that has a meaning beyond its form; `faults` are the mistakes in it. */
+function compileParts(parts: MeaningfulParts, packMode: PolicyMode) {
+  const { rules, wholeRules, problems } = compileRules(parts.rules, packMode)
+  const waivers = compileWaivers(parts.waivers, CODE)
+  const freezes = compileFreezes(parts.freezes, CODE)
+  const repeated = repeatedFreezes(parts)
+  const faults = [...problems, ...waivers.problems, ...freezes.problems, ...repeated, ...unknownRules(parts)]
+  return { rules, wholeRules, waivers: waivers.waivers, freezes: freezes.freezes, faults }
+}
+
+function compileRules(entries: MeaningfulParts['rules'], packMode: PolicyMode): CompiledRules {
   const rules: CompiledRule[] = []
   const wholeRules: ChangeSetRule[] = []
   const problems: Problem[] = []
   const seen = new Set<string>()
-  policy.rules.forEach((entry, index) => {
-    const { id, when, then, mode, reason = null, runbook = null } = entry
+  entries.forEach((entry, index) => {
+    const { id, when, then, mode = packMode, reason = null, runbook = null } = entry
     const { environments = null, operations = null, approvers = null } = entry
     const pointer = `/rules/${index}`
     if (seen.has(id)) problems.push({ code: CODE, message: `rule id ${id} is used twice`, pointer: `${pointer}/id` })
@@ -156,7 +164,7 @@ function compileRules(policy: EffectivePolicy): CompiledRules {
 }
 
 /** Windows and rules stand in evidence under one kind of name. */
-function repeatedFreezes({ rules, freezes = [] }: EffectivePolicy): readonly Problem[] {
+function repeatedFreezes({ rules, freezes }: MeaningfulParts): readonly Problem[] {
   const seen = new Set<string>([...rules.map(({ id }) => id), ...DEMAND_IDS])
   return freezes.flatMap(({ id }, index) => {
     const isRepeated = seen.has(id)
@@ -167,7 +175,7 @@ function repeatedFreezes({ rules, freezes = [] }: EffectivePolicy): readonly Pro
 }
 
 /** A misspelt rule id would leave a level unchanged, or a waiver without effect, in silence. */
-function unknownRules({ levels, waivers }: EffectivePolicy): readonly Problem[] {
+function unknownRules({ levels, waivers }: MeaningfulParts): readonly Problem[] {
   const named = [
     ...Object.keys(levels).map((rule) => ({ rule, pointer: `/levels/${rule}` })),
     ...waivers.map(({ rule }, index) => ({ rule, pointer: `/waivers/${index}/rule` })),

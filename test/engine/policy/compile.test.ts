@@ -9,6 +9,9 @@ import { sha256 } from '../../fakes/keys.ts'
 const RULE = { id: 'a', when: "finding.level == 'breaking'", then: 'BLOCK' }
 const PACK = { apiVersion: 'preflight.dev/v1', kind: 'Policy', metadata: { name: 'test' }, rules: [RULE] }
 
+/** Places of mistakes that only a look at the meaning of a pack finds. */
+const MEANT = ['/rules/1/when', '/rules/2/when', '/waivers/0/expires', '/freezes/0/from', '/levels/endpoint-aded']
+
 function problemsOf(source: unknown): readonly Problem[] {
   const compiled = compilePolicy(source, sha256)
   return compiled.ok ? [] : compiled.problem
@@ -19,6 +22,63 @@ function problemOfCondition(when: string): string {
   assert.equal(problem?.pointer, '/rules/0/when')
   return problem.message
 }
+
+suite('mistakes in the form of a pack', () => {
+  const bad = { ...RULE, id: 'b', when: 'findin.level ==' }
+  const waiver = { id: 'w', rule: 'endpoint-added', reason: 'r', owner: 'o', expires: '2027-13-01' }
+  const freeze = {
+    id: 'f',
+    from: '2027-02-31T00:00:00Z',
+    until: '2027-03-01T00:00:00Z',
+    operations: ['merge'],
+    reason: 'r',
+  }
+  const meant = {
+    ...PACK,
+    rules: [RULE, bad, { ...RULE, id: 'c', when: 'finding.level == 1', for: 'change_set' }],
+    waivers: [waiver],
+    freezes: [freeze],
+    levels: { 'endpoint-aded': 'info' },
+  }
+  const [first, second, third] = meant.rules
+  const inMeaning = problemsOf(meant).map(({ pointer }) => pointer)
+
+  test('do not hide mistakes in its meaning, wherever they are', () => {
+    assert.deepEqual(new Set(inMeaning), new Set(MEANT))
+    const malformed: readonly (readonly [object, string])[] = [
+      [{ extra: 1 }, '/extra'],
+      [{ kind: 'Polic' }, '/kind'],
+      [{ metadata: {} }, '/metadata'],
+      [{ mode: 'off' }, '/mode'],
+      [{ on_incomplete: 'ALLOW' }, '/on_incomplete'],
+      [{ ttl: { default: 0 } }, '/ttl/default'],
+      [{ rules: [{ ...first, then: 'DENY' }, second, third] }, '/rules/0/then'],
+      [{ rules: ['rule', second, third] }, '/rules/0'],
+      [{ rules: [first, { ...second, extra: 1 }, third] }, '/rules/1/extra'],
+      [{ rules: [first, { when: bad.when }, third] }, '/rules/1'],
+      [{ waivers: [waiver, {}] }, '/waivers/1'],
+      [{ freezes: [freeze, null] }, '/freezes/1'],
+    ]
+    for (const [changes, pointer] of malformed) {
+      const found = problemsOf({ ...meant, ...changes }).map((problem) => problem.pointer)
+      assert.deepEqual(new Set(found), new Set([pointer, ...MEANT]), JSON.stringify(changes))
+    }
+  })
+
+  test('of a condition or a list itself leave no second mistake about the same place', () => {
+    for (const [changes, pointer] of [
+      [{ rules: [{ ...RULE, when: 1 }] }, '/rules/0/when'],
+      [{ rules: [{ ...RULE, when: '' }] }, '/rules/0/when'],
+      [{ rules: 'all' }, '/rules'],
+      [{ rules: Array.from({ length: 201 }, () => bad) }, '/rules'],
+      [{ levels: 'low' }, '/levels'],
+    ] as const)
+      assert.deepEqual(
+        problemsOf({ ...PACK, ...changes }).map((problem) => problem.pointer),
+        [pointer],
+      )
+  })
+})
 
 suite('a policy that does not load', () => {
   for (const [what, source, pointer] of [
