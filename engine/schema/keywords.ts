@@ -99,6 +99,11 @@ function groupBits(): ReadonlyMap<string, number> {
   return bits
 }
 
+/** Whether any comparison looks at a keyword. One that is not known is an annotation (JSON Schema 2020-12 core, section 4.3.1). */
+export function isCompared(keyword: string): boolean {
+  return GROUP_BITS.has(keyword)
+}
+
 /** Says what changed between two schemas and descends into the schemas they hold. */
 export function compareKeywords(
   before: ResolvedSchema,

@@ -1,12 +1,13 @@
 /** Whether two schemas, each on its side, are written the same, references followed: then they admit the same. */
 import { isEqual, ValueSet } from '../equality.ts'
+import { isCompared } from '../keywords.ts'
 import { isRecord, stepInto, type Located } from '../located.ts'
 import { itemsOf, locateItem } from '../parts.ts'
 import { bareWrapperOf, isAnnotation } from '../shape.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from '../source.ts'
 
 /** Keywords that hold values: what looks like a schema in them is none. */
-const VALUES: ReadonlySet<string> = new Set(['const', 'default', 'example', 'examples'])
+const VALUES: ReadonlySet<string> = new Set(['const', 'default', 'discriminator'])
 /** Lists whose order has no meaning. */
 const SETS: ReadonlySet<string> = new Set(['enum', 'required', 'type'])
 /** Keywords that hold schemas by name: their names are no keywords. */
@@ -66,7 +67,7 @@ export class Sameness {
   ): boolean {
     const [left, right] = [old.value, now.value]
     if (!isRecord(left) || !isRecord(right)) return isEqual(left, right)
-    const isSilent = (name: string): boolean => !isNamed && (isAnnotation(name) || USAGE.has(name))
+    const isSilent = (name: string): boolean => !isNamed && !isCondition(name)
     for (const name in right) if (!isSilent(name) && !Object.hasOwn(left, name)) return false
     for (const name in left) {
       if (isSilent(name)) continue
@@ -88,6 +89,8 @@ export class Sameness {
     const [left, right] = [old.value, now.value]
     if (!isNamed && SETS.has(name)) return isSameSet(left, right)
     if (!isNamed && VALUES.has(name)) return isEqual(left, right)
+    // Only lists of names are held by name.
+    if (isNamed && Array.isArray(left)) return isSameSet(left, right)
     if (Array.isArray(left)) {
       if (!Array.isArray(right) || left.length !== right.length) return false
       return left.every((item, index) =>
@@ -97,6 +100,12 @@ export class Sameness {
     if (!isNamed && NAMED.has(name)) return this.#members(old, now, true, assumed, depth + 1)
     return this.#compare(old, now, assumed, depth)
   }
+}
+
+/** Whether a keyword may have a part in which values are admitted. A reference may lead to what is no schema at all. */
+function isCondition(name: string): boolean {
+  if (isAnnotation(name) || USAGE.has(name)) return false
+  return isCompared(name) || name.startsWith('$')
 }
 
 function isSameSet(left: unknown, right: unknown): boolean {
