@@ -4,10 +4,11 @@
  */
 import type { Level } from '../finding.ts'
 import type { SchemaComparison, SchemaPair } from '../schema/comparison.ts'
-import type { DeltaSeries, SchemaDelta } from '../schema/delta.ts'
+import type { SchemaDelta } from '../schema/delta.ts'
 import type { Inclusion, InclusionProver, ProofDirection, Question } from '../schema/inclusion/inclusion.ts'
 import { isRecord } from '../schema/located.ts'
 import { MAX_WAYS, NOTHING_PROVED, reachChanges, type Proved, type Reached } from '../schema/reach.ts'
+import { isGone, isProvable, isWhole, mayAlarm, needsEquality } from './provable.ts'
 import { levelOf, type Effect, type Rule, type Variance } from './rule.ts'
 import { isTyped, judgeSchema, type Judgement, type SchemaUse } from './schema-judge.ts'
 import { ruleOf } from './table.ts'
@@ -25,6 +26,7 @@ export class SchemaProofs {
   readonly prover: InclusionProver
   readonly #comparison: SchemaComparison
   #alarming: ReadonlySet<SchemaPair> | null = null
+  #formal: ReadonlySet<SchemaPair> | null = null
 
   constructor(comparison: SchemaComparison) {
     this.#comparison = comparison
@@ -36,15 +38,12 @@ export class SchemaProofs {
     this.#alarming ??= this.#comparison.reaching(mayAlarm)
     return this.#alarming.has(pair)
   }
-}
 
-/** Series are of values and properties that come or go. */
-function mayAlarm(told: SchemaDelta | DeltaSeries): boolean {
-  return 'each' in told || (PROVABLE.has(told.keyword) && !isInFormatOnly(told)) || isNewlyRequired(told)
-}
-
-function isNewlyRequired({ keyword, action, property }: SchemaDelta): boolean {
-  return keyword === 'properties' && action === 'added' && property?.required === true
+  /** Whether a change can be reached from a pair that only a proof of equality may call harmless. */
+  isFormal(pair: SchemaPair): boolean {
+    this.#formal ??= this.#comparison.reaching((told) => 'each' in told || needsEquality(told))
+    return this.#formal.has(pair)
+  }
 }
 
 export interface UsedSchema {
@@ -69,46 +68,6 @@ const QUESTIONS: Readonly<Record<Direction, readonly ProofDirection[]>> = {
 const LOSES: ReadonlySet<Effect> = new Set(['narrows', 'may-narrow', 'moves'])
 const GAINS: ReadonlySet<Effect> = new Set(['widens', 'may-widen', 'moves'])
 
-/**
- * Keywords whose changes are about which values are admitted, and about nothing else. Conditions and positions are not among
- * them: one that comes without a part that it needs is a change under way.
- */
-const PROVABLE: ReadonlySet<string> = new Set([
-  'type',
-  'nullable',
-  'listOfTypes',
-  'enum',
-  'const',
-  'pattern',
-  'multipleOf',
-  'uniqueItems',
-  'maximum',
-  'minimum',
-  'exclusiveMaximum',
-  'exclusiveMinimum',
-  'maxLength',
-  'minLength',
-  'maxItems',
-  'minItems',
-  'maxProperties',
-  'minProperties',
-  'propertyNames',
-  'required',
-  'not',
-  'items',
-  'patternProperties',
-  'additionalProperties',
-  'unevaluatedProperties',
-  'unevaluatedItems',
-  'allOf',
-  'anyOf',
-  'oneOf',
-  'anyOf-list',
-  'oneOf-list',
-  'wrappedInOneOf',
-  'joinedInOneOf',
-])
-
 export function judgeUse(
   { pair, use, proofs: all, lead = [], maxWays, skips }: UsedSchema,
   visit: (judged: JudgedUse) => void,
@@ -116,14 +75,14 @@ export function judgeUse(
   const { prover } = all
   const { direction } = use.sites.root
   if (!pair.isLive && prover.isSame(pair.before, pair.after)) return
-  const proofs = new Proofs(prover, direction, isTyped(use, use.sites.root))
+  const proofs = new Proofs(all, direction, isTyped(use, use.sites.root))
   const alarms = new Map<SchemaPair, Alarm>()
   const tell = (found: Reached): void => {
     const reached = lead.length === 0 ? found : { ...found, path: [...lead, ...found.path] }
     const judgement = judgeSchema(reached, use)
     const ruleRow = judgement === null ? undefined : ruleOf(judgement.rule)
     if (judgement === null || ruleRow === undefined) return
-    const level = provedLevel(reached, ruleRow, direction)
+    const level = provedLevel(reached, ruleRow, direction, proofs)
     note(alarms, reached, ruleRow, level)
     if (skips?.(reached.pair) === true) return
     if (level === ruleRow.level) visit({ ...judgement, reached, ruleRow })
@@ -164,11 +123,6 @@ function mayGain({ keyword, action }: SchemaDelta, { effect }: Rule): boolean {
   )
 }
 
-/** What is said of a property that goes stands for whatever its name may hold now. */
-function isGone({ keyword, action }: SchemaDelta): boolean {
-  return keyword === 'properties' && action === 'removed'
-}
-
 function note(alarms: Map<SchemaPair, Alarm>, { pair, delta }: Reached, rule: Rule, level: Level): void {
   if (level === 'info') return
   const alarm = alarms.get(pair) ?? { loses: false, gains: false, isBreaking: false }
@@ -180,8 +134,11 @@ function note(alarms: Map<SchemaPair, Alarm>, { pair, delta }: Reached, rule: Ru
 }
 
 /** A change that takes nothing from the values as a whole, or adds nothing to them, is judged as what is left of it. */
-function provedLevel({ delta, proved }: Reached, rule: Rule, direction: Direction): Level {
-  if (rule.level === 'info' || !isProvable(delta, rule)) return rule.level
+function provedLevel({ delta, pair, proved }: Reached, rule: Rule, direction: Direction, proofs: Proofs): Level {
+  if (rule.level === 'info') return rule.level
+  if (proved.keepsAll && proved.addsNone && needsEquality(delta) && isWhole(pair) && proofs.hasValue(pair))
+    return isGone(delta) && !proofs.describes(pair, delta.name) ? rule.level : 'info'
+  if (!isProvable(delta, rule)) return rule.level
   const loses = LOSES.has(rule.effect) && !proved.keepsAll
   const gains = mayGain(delta, rule) && !proved.addsNone
   if (direction === 'request') return loses || !LOSES.has(rule.effect) ? rule.level : 'info'
@@ -191,38 +148,30 @@ function provedLevel({ delta, proved }: Reached, rule: Rule, direction: Directio
   return LOSES.has(rule.effect) ? levelOf('shared', 'widens') : rule.level
 }
 
-/** What goes is warned of for other reasons than the values: a property may be passed over without a word. */
-function isProvable(delta: SchemaDelta, rule: Rule): boolean {
-  const { keyword, action } = delta
-  if (isInFormatOnly(delta)) return false
-  if (keyword === 'properties') return action === 'added'
-  if (keyword === 'allOf' && action === 'removed') return rule.direction !== 'request'
-  return PROVABLE.has(keyword)
-}
-
-/** Of formats it is not known what their values are. */
-function isInFormatOnly({ types }: SchemaDelta): boolean {
-  return types !== undefined && types.before.join() === types.after.join()
-}
-
 /** The answers about one use. */
 class Proofs {
+  readonly #all: SchemaProofs
   readonly #prover: InclusionProver
   readonly #direction: Direction
   readonly #isTyped: boolean
 
-  constructor(prover: InclusionProver, direction: Direction, typed: boolean) {
-    this.#prover = prover
+  constructor(all: SchemaProofs, direction: Direction, typed: boolean) {
+    this.#all = all
+    this.#prover = all.prover
     this.#direction = direction
     this.#isTyped = typed
   }
 
   /** What is proved of a pair without any convention, so that a finding may rest on it. */
   of(pair: SchemaPair, above: Proved): Proved {
-    const isProved = (direction: ProofDirection): boolean =>
-      QUESTIONS[this.#direction].includes(direction) && this.#isIncluded(pair, direction)
-    const keepsAll = above.keepsAll || isProved('narrowing')
-    const addsNone = above.addsNone || isProved('widening')
+    const [first = 'narrowing', second] = QUESTIONS[this.#direction]
+    const isKnown = { narrowing: above.keepsAll, widening: above.addsNone }
+    isKnown[first] ||= this.#isIncluded(pair, first)
+    const other = first === 'narrowing' ? 'widening' : 'narrowing'
+    // What matters to nobody by itself is asked for where only equality helps.
+    if (second !== undefined || (isKnown[first] && this.#all.isFormal(pair)))
+      isKnown[other] ||= this.#isIncluded(pair, other)
+    const { narrowing: keepsAll, widening: addsNone } = isKnown
     return keepsAll === above.keepsAll && addsNone === above.addsNone ? above : { keepsAll, addsNone }
   }
 
@@ -233,6 +182,16 @@ class Proofs {
     if (this.#prover.hasValue(before, after, question)) return true
     const other = direction === 'narrowing' ? 'widening' : 'narrowing'
     return this.#prover.ask(before, after, { ...question, direction: other }).kind === 'included'
+  }
+
+  /** Whether the schema before admits any value: of two that admit none, equality says nothing of what was meant. */
+  hasValue({ before, after }: SchemaPair): boolean {
+    return this.#prover.hasValue(before, after, this.#question('narrowing', false))
+  }
+
+  /** Whether a schema still describes a name, be it within another schema that it holds in place. */
+  describes({ after }: SchemaPair, name: string | null): boolean {
+    return name !== null && this.#prover.describes(after, this.#question('narrowing', false), name)
   }
 
   ask({ before, after }: SchemaPair, direction: ProofDirection): Inclusion {

@@ -72,6 +72,12 @@ export class InclusionProver {
     return answer
   }
 
+  /** Whether the schema after has a schema of its own for the name of a member, on any branch. */
+  describes(after: Located, question: Question, name: string): boolean {
+    const proof = this.#proofOf(question)
+    return proof.search.describes((question.direction === 'narrowing' ? proof.super : proof.sub).at(after), name)
+  }
+
   /** Whether the schema whose values are looked for admits any value; true where it is not known. */
   hasValue(before: Located, after: Located, question: Question): boolean {
     const proof = this.#proofOf(question)

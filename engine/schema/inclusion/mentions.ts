@@ -26,6 +26,11 @@ export class Mentions {
     return (name) => described.some((one) => one.described.has(name)) && !knowing.some((one) => isMentioned(one, name))
   }
 
+  /** Whether a schema has a schema of its own for a name, in place or within one that it holds in place. */
+  describes(node: SchemaNode, name: string): boolean {
+    return this.#of(node).described.has(name)
+  }
+
   #of(node: SchemaNode): Mentioned {
     const known = this.#known.get(node.id)
     if (known !== undefined) return known

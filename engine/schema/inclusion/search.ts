@@ -58,6 +58,10 @@ export class Search {
     return this.solve(literals)
   }
 
+  describes(node: SchemaNode, name: string): boolean {
+    return this.#mentions.describes(node, name)
+  }
+
   solve(given: readonly Literal[]): Answer {
     if (!this.#spend()) return openFor('the bound of steps')
     const literals = this.#simplified(given)

@@ -136,7 +136,9 @@ suite('manifests of any make', () => {
         const { groups, patterns, pattern_sources: sources, detected_patterns: rows } = compared(before, after)
         assert.equal(new Set(groups.map(({ id }) => id)).size, groups.length)
         for (const group of groups) {
-          assert.equal(ruleOf(group.rule)?.level, group.level)
+          // A proof about the values leaves a finding as information; nothing else changes the level of a rule.
+          const { level } = ruleOf(group.rule) ?? {}
+          assert.ok(level !== undefined && (group.level === level || group.level === 'info'), group.rule)
           assert.notEqual(group.line, null)
           assert.ok(group.occurrences.length > 0)
         }
