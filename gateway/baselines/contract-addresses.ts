@@ -14,7 +14,7 @@ export interface AddressTerms extends FileTerms {
 const MAX_FILES = 200
 
 /**
- * References are resolved as URLs (RFC 3986 §5.2) and followed within the origin of the document. One that cannot be fetched stays
+ * References, relative and absolute ones, are resolved as URLs (RFC 3986 §5.2) and followed within the origin of the document. One that cannot be fetched stays
  * unresolved, so that the comparison is not complete and names it.
  */
 export async function contractAtAddress(address: string, terms: AddressTerms): Promise<Result<Bundle>> {
@@ -24,6 +24,7 @@ export async function contractAtAddress(address: string, terms: AddressTerms): P
   let fetched = 0
   return bundle(pathOf(url), text.value, {
     ...terms,
+    origin: url.origin,
     async read(paths, maxBytes): Promise<Result<FileTexts>> {
       fetched += paths.length
       if (fetched > MAX_FILES) return tooMany(address)

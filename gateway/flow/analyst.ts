@@ -111,11 +111,11 @@ export function createAnalyst({ settings, memory = createMemoryBudget(), metrics
       const limits = documentLimits(settings().config)
       return run('sniff', { kind: 'sniff', before, after, limits }, before.length + after.length)
     },
-    fileReferences: (text) =>
-      run('references', { kind: 'references', text, limits: documentLimits(settings().config) }, text.length),
-    bundle: (root, texts) => {
+    fileReferences: (text, site = null) =>
+      run('references', { kind: 'references', text, site, limits: documentLimits(settings().config) }, text.length),
+    bundle: (root, texts, site = null) => {
       const size = Object.values(texts).reduce((sum, text) => sum + text.length, 0)
-      return run('bundle', { kind: 'bundle', root, texts, limits: documentLimits(settings().config) }, size)
+      return run('bundle', { kind: 'bundle', root, texts, site, limits: documentLimits(settings().config) }, size)
     },
     compose: (baseline, candidate, operations) => {
       const limits = documentLimits(settings().config)

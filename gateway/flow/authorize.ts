@@ -41,8 +41,8 @@ export function createFlow(deps: FlowDeps): Flow {
     compare: (artifact, options) => analyst.compare(artifact, options),
     digests: (artifacts) => analyst.digests(artifacts),
     sniff: (before, after) => analyst.sniff(before, after),
-    fileReferences: (text) => analyst.fileReferences(text),
-    bundle: (root, texts) => analyst.bundle(root, texts),
+    fileReferences: (text, site) => analyst.fileReferences(text, site),
+    bundle: (root, texts, site) => analyst.bundle(root, texts, site),
     compose: (baseline, candidate, operations) => analyst.compose(baseline, candidate, operations),
     readJson: (bytes) => analyst.readJson(bytes),
     analyze: async (request) => {

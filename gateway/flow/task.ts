@@ -13,7 +13,7 @@ import type {
   Result,
 } from '../../engine/index.ts'
 import { bundledText } from '../scm/bundle.ts'
-import { fileReferences } from '../scm/file-references.ts'
+import { fileReferences, type FileSite } from '../scm/file-references.ts'
 import { sha256Hex } from '../hash.ts'
 
 export interface CompareTask {
@@ -45,6 +45,7 @@ export interface SniffTask {
 export interface ReferencesTask {
   readonly kind: 'references'
   readonly text: string
+  readonly site: FileSite | null
   readonly limits: DocumentLimits
 }
 
@@ -54,6 +55,7 @@ export interface BundleTask {
   readonly root: string
   /** By path. */
   readonly texts: Readonly<Record<string, string>>
+  readonly site: FileSite | null
   readonly limits: DocumentLimits
 }
 
@@ -93,8 +95,8 @@ const RUNNERS: { readonly [Kind in TaskKind]: (task: TaskOf<Kind>) => Result<Tas
       ? readJson(decoder.decode(bytes), limits)
       : fail({ code: 'ARTIFACT_UNREADABLE', message: 'The body is not UTF-8 text.' }),
   sniff: ({ before, after, limits }) => engine().sniffArtifactType(before, after, limits),
-  references: ({ text, limits }) => ok(fileReferences(text, limits)),
-  bundle: ({ root, texts, limits }) => bundledText(root, texts, limits),
+  references: ({ text, site, limits }) => ok(fileReferences(text, limits, site)),
+  bundle: ({ root, texts, site, limits }) => bundledText(root, texts, limits, site),
   compose: ({ baseline, candidate, operations, limits }) =>
     engine().acceptOperations(baseline, candidate, operations, limits),
 }

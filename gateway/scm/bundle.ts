@@ -7,7 +7,7 @@ import { ok } from '../../engine/base.ts'
 import type { DocumentLimits, Result } from '../../engine/index.ts'
 import type { Flow } from '../flow/flow.ts'
 import { engine } from '../judging.ts'
-import { decodeFile, mayReferToFiles } from './file-references.ts'
+import { filePath, mayReferToFiles, type FileSite } from './file-references.ts'
 import { referencedFiles, type FileTexts } from './referenced-files.ts'
 
 export interface Bundle {
@@ -21,6 +21,8 @@ export interface BundleTerms {
   readonly texts: Pick<Flow, 'fileReferences' | 'bundle'>
   /** Reads files by their paths from the root of the tree; one that is not there is left out. */
   readonly read: (paths: readonly string[], maxBytes: number) => Promise<Result<FileTexts>>
+  /** Origin that the document was fetched from: absolute references to it are files too. */
+  readonly origin?: string
   /** Of all files together. */
   readonly maxBytes: number
 }
@@ -31,13 +33,15 @@ export const BUNDLED_FILES = 'x-preflight-files'
 export async function bundle(
   path: string,
   text: string,
-  { texts, read, maxBytes }: BundleTerms,
+  { texts, read, origin, maxBytes }: BundleTerms,
 ): Promise<Result<Bundle>> {
   if (!mayReferToFiles(text)) return ok({ text, files: [path] })
   const folder = posix.dirname(path)
+  const site = origin === undefined ? null : { origin, folder: folder === '.' ? '' : folder }
   const fromRoot = (relative: string): string => posix.normalize(posix.join(folder, relative))
   const found = await referencedFiles(text, {
-    referencesOf: (content) => texts.fileReferences(content),
+    referencesOf: (content) => texts.fileReferences(content, site),
+    folder: site?.folder ?? '',
     maxBytes,
     async read(relatives, most) {
       const byRelative = new Map(relatives.map((relative) => [relative, fromRoot(relative)]))
@@ -55,7 +59,7 @@ export async function bundle(
   // Named from the document on, so that the same files are the same text wherever they lie.
   const name = posix.basename(path)
   const all = { ...found.value, [name]: text }
-  const whole = await texts.bundle(name, all)
+  const whole = await texts.bundle(name, all, site)
   const parts = Object.keys(all).filter((relative) => relative !== name)
   return whole.ok ? ok({ text: whole.value, files: [path, ...parts.map(fromRoot)] }) : whole
 }
@@ -68,6 +72,7 @@ export function bundledText(
   root: string,
   texts: Readonly<Record<string, string>>,
   limits: DocumentLimits,
+  site: FileSite | null = null,
 ): Result<string> {
   const documents = new Map<string, unknown>()
   for (const [file, text] of Object.entries(texts)) {
@@ -76,12 +81,14 @@ export function bundledText(
     else if (file === root) return ok(text)
     else return { ok: false, problem: { ...document.problem, message: `${file}: ${document.problem.message}` } }
   }
-  return ok(joined(root, documents))
+  return ok(joined(root, documents, site))
 }
 
-function joined(root: string, documents: ReadonlyMap<string, unknown>): string {
+function joined(root: string, documents: ReadonlyMap<string, unknown>, site: FileSite | null): string {
   const rewritten = (file: string) =>
-    rewrite(documents.get(file), (reference) => moved(reference, file, root, documents))
+    rewrite(documents.get(file), (reference) =>
+      moved(reference, filePath(reference, file, site) ?? file, root, documents),
+    )
   const parts = [...documents.keys()].filter((file) => file !== root)
   const whole = rewritten(root)
   const embedded = Object.fromEntries(parts.toSorted().map((file) => [file, rewritten(file)]))
@@ -89,8 +96,7 @@ function joined(root: string, documents: ReadonlyMap<string, unknown>): string {
 }
 
 /** Where a reference leads within the bundle; what is not in it keeps its reference. */
-function moved(reference: string, from: string, root: string, documents: ReadonlyMap<string, unknown>): string {
-  const file = fileOf(reference, from) ?? from
+function moved(reference: string, file: string, root: string, documents: ReadonlyMap<string, unknown>): string {
   if (!documents.has(file)) return reference
   const hash = reference.indexOf('#')
   const fragment = hash === -1 ? '' : reference.slice(hash + 1)
@@ -99,13 +105,6 @@ function moved(reference: string, from: string, root: string, documents: Readonl
   if (fragment !== '' && !fragment.startsWith('/')) return reference
   const name = encodeURIComponent(file.replaceAll('~', '~0').replaceAll('/', '~1'))
   return `#/${BUNDLED_FILES}/${name}${fragment}`
-}
-
-/** Path, from the root document on, of the file that a reference names; null: its own, or an absolute address. */
-function fileOf(reference: string, from: string): string | null {
-  const [file = ''] = reference.split('#', 1)
-  if (file === '' || file.startsWith('/') || /^[a-z][a-z0-9+.-]*:/i.test(file)) return null
-  return posix.normalize(posix.join(posix.dirname(from), decodeFile(file)))
 }
 
 /** A copy with other references. Parts that a YAML alias shares are copied once. */

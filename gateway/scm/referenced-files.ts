@@ -1,7 +1,7 @@
 /** The files that a contract document draws in by `$ref`, directly or through each other: one way to gather them for every place that documents are read from. */
-import { posix } from 'node:path'
 import { fail, ok } from '../../engine/base.ts'
 import type { Result } from '../../engine/index.ts'
+import { pathFrom } from './file-references.ts'
 
 /** Texts by path relative to the document; a file that does not exist is left out, and the comparison tells its reference as dangling. */
 export type FileTexts = ReadonlyMap<string, string>
@@ -11,6 +11,8 @@ export interface FileShelf {
   readonly read: (paths: readonly string[], maxBytes: number) => Promise<Result<FileTexts>>
   /** The files that a text names, as it names them. */
   readonly referencesOf: (text: string) => Promise<Result<readonly string[]>>
+  /** Folder of the document from the root of its site on; absent: absolute references name no files. */
+  readonly folder?: string
   /** Of all files together. */
   readonly maxBytes: number
 }
@@ -21,7 +23,7 @@ const MAX_FILES = 1000
 /** @param document text of the document that the paths are relative to */
 export async function referencedFiles(
   document: string,
-  { read, referencesOf, maxBytes }: FileShelf,
+  { read, referencesOf, folder = '', maxBytes }: FileShelf,
 ): Promise<Result<Readonly<Record<string, string>>>> {
   const files = new Map<string, string>()
   const known = new Set<string>()
@@ -29,7 +31,7 @@ export async function referencedFiles(
   let texts: FileTexts = new Map([['', document]])
   // By rounds, so that the files of one round are read together.
   while (texts.size > 0) {
-    const named = await namedIn(texts, referencesOf)
+    const named = await namedIn(texts, folder, referencesOf)
     if (!named.ok) return named
     const missing = named.value.filter((path) => !known.has(path))
     for (const path of missing) known.add(path)
@@ -47,12 +49,16 @@ export async function referencedFiles(
 }
 
 /** Paths relative to the document, each once. */
-async function namedIn(texts: FileTexts, referencesOf: FileShelf['referencesOf']): Promise<Result<readonly string[]>> {
+async function namedIn(
+  texts: FileTexts,
+  folder: string,
+  referencesOf: FileShelf['referencesOf'],
+): Promise<Result<readonly string[]>> {
   const paths = new Set<string>()
   for (const [from, text] of texts) {
     const references = await referencesOf(text)
     if (!references.ok) return references
-    for (const reference of references.value) paths.add(posix.normalize(posix.join(posix.dirname(from), reference)))
+    for (const reference of references.value) paths.add(pathFrom(reference, from, folder))
   }
   return ok([...paths])
 }

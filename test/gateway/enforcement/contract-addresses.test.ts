@@ -72,3 +72,32 @@ test('a file of another origin is not fetched', async (t) => {
   assert.equal((await call()).status, 403)
   assert.deepEqual(other.asked, [])
 })
+
+for (const [spelling, refer] of Object.entries({
+  'a whole address': (origin: string, path: string) => `${origin}${path}`,
+  'a path from the root': (_origin: string, path: string) => path,
+  'an address without a scheme': (origin: string, path: string) => `${origin.replace('http:', '')}${path}`,
+}))
+  test(`${spelling} of the same origin names a file of the contract`, async (t) => {
+    const files: Record<string, object | undefined> = {}
+    const { origin } = await startFiles(t, files)
+    const item = (rest: object = {}): object => ({
+      get: { operationId: 'listPets', responses: { 200: { $ref: refer(origin, '/shared/a%20b.json#/ok') } }, ...rest },
+    })
+    const paths = { '/pets': { $ref: refer(origin, '/parts/pets.json') } }
+    files['/api/openapi.json'] = { ...ROOT, paths }
+    files['/parts/pets.json'] = item()
+    files['/shared/a%20b.json'] = { ok: { $ref: refer(origin, '/api/openapi.json#/components/responses/ok') } }
+    Object.assign(files['/api/openapi.json'], { components: { responses: { ok: { description: 'ok' } } } })
+    const contract = { current: { url: `${origin}/api/openapi.json` }, refresh: 0 }
+    const { call, api } = await startPetRoute(t, { contract })
+    assert.equal((await call()).status, 200)
+    const required = { name: 'shop', in: 'query', required: true, schema: { type: 'string' } }
+    files['/parts/pets.json'] = item({ parameters: [required] })
+    const refused = await call()
+    assert.equal(refused.status, 403)
+    const body: unknown = await refused.json()
+    assert.equal(at(body, 'decision_result', 'analysis_complete'), true)
+    const digest = textAt(body, 'candidate', 'digest')
+    assert.equal(at((await api('GET', '/api/v1/baselines/pets')).body, 'candidate', 'digest'), digest)
+  })
