@@ -58,9 +58,49 @@ const curl = async (url: string): Promise<string> => {
   )
   return ran.stdout
 }
+/** Neighbours that never answer, on a link of this namespace: what iptables lets pass is sent, and lost. */
+const [OUTSIDE, OUTSIDE_6] = ['10.98.0.7', 'fd98::7']
+for (const command of [
+  'link add out0 type veth peer name out1',
+  'link set out0 up',
+  'link set out1 up',
+  'address add 10.98.0.1/24 dev out0',
+  'address add fd98::1/64 dev out0 nodad',
+  `neighbour add ${OUTSIDE} lladdr 02:00:00:00:00:07 dev out0`,
+  `neighbour add ${OUTSIDE_6} lladdr 02:00:00:00:00:07 dev out0`,
+  'route add default dev out0',
+])
+  execFileSync('ip', command.split(' '))
+
+/** What a user gets who connects or sends: `passed` also for a packet that nobody answers. */
+const probe = async (uid: number, protocol: 'tcp' | 'udp', host: string, to: number): Promise<string> => {
+  const argv = ['-c', `echo x > /dev/${protocol}/${host}/${to}`]
+  try {
+    await promisify(execFile)('bash', argv, { uid, timeout: 3000 })
+    return 'passed'
+  } catch (error) {
+    // Killed when the time was over: the packet was lost, not rejected.
+    return error instanceof Error && 'killed' in error && error.killed === true ? 'passed' : 'rejected'
+  }
+}
+const [, resolver = OUTSIDE] = /^nameserver\s+([\d.]+)$/m.exec(readFileSync('/etc/resolv.conf', 'utf8')) ?? []
+const GATEWAY = process.getuid?.() ?? 0
+const reached = {
+  'tcp to another port': await probe(AGENT, 'tcp', OUTSIDE, 8443),
+  'udp to 443': await probe(AGENT, 'udp', OUTSIDE, 443),
+  'udp to another resolver': await probe(AGENT, 'udp', OUTSIDE, 53),
+  'tcp over IPv6 to 443': await probe(AGENT, 'tcp', OUTSIDE_6, 443),
+  'tcp over IPv6 to another port': await probe(AGENT, 'tcp', OUTSIDE_6, 8443),
+  'udp over IPv6 to 443': await probe(AGENT, 'udp', OUTSIDE_6, 443),
+  'name resolution': resolver === OUTSIDE ? 'passed' : await probe(AGENT, 'udp', resolver, 53),
+  loopback: await probe(AGENT, 'tcp', '127.0.0.1', port),
+  'udp of the gateway': await probe(GATEWAY, 'udp', OUTSIDE, 443),
+  'tcp of the gateway': await probe(GATEWAY, 'tcp', OUTSIDE, 8443),
+  'udp over IPv6 of the gateway': await probe(GATEWAY, 'udp', OUTSIDE_6, 443),
+}
 const judged = await curl('https://localhost/v1/pets')
 const denied = await curl('https://localhost/elsewhere')
-process.stdout.write(`${JSON.stringify({ judged, denied, seen })}\n`)
+process.stdout.write(`${JSON.stringify({ judged, denied, seen, reached })}\n`)
 await road.close()
 server.closeAllConnections()
 server.close()

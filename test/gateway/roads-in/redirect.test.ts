@@ -13,7 +13,7 @@ function run(command: string, ...argv: string[]): boolean {
 }
 
 test('an agent whose connections iptables turns to the gateway is judged without knowing of it', async (t) => {
-  for (const tool of ['ip', 'iptables', 'curl']) {
+  for (const tool of ['ip', 'iptables', 'ip6tables', 'curl']) {
     if (spawnSync(tool, ['-V']).error === undefined) continue
     assert.notEqual(process.env['CI'], 'true', `${tool} is missing; .ci/run installs it`)
     return t.skip(`${tool} is not installed`)
@@ -28,8 +28,21 @@ test('an agent whose connections iptables turns to the gateway is judged without
     [...inside, process.execPath, '--disable-warning=ExperimentalWarning', CHILD],
     { timeout: 60_000 },
   )
-  const { judged, denied, seen } = JSON.parse(stdout)
+  const { judged, denied, seen, reached } = JSON.parse(stdout)
   assert.match(judged, /^HTTP\/[\d.]+ 200[^]*preflight-action: CONTINUE[^]*good$/i)
   assert.match(denied, /^HTTP\/[\d.]+ 403[^]*EGRESS_DENIED/)
   assert.deepEqual(seen, ['/v1/pets'])
+  assert.deepEqual(reached, {
+    'tcp to another port': 'rejected',
+    'udp to 443': 'rejected',
+    'udp to another resolver': 'rejected',
+    'tcp over IPv6 to 443': 'rejected',
+    'tcp over IPv6 to another port': 'rejected',
+    'udp over IPv6 to 443': 'rejected',
+    'name resolution': 'passed',
+    loopback: 'passed',
+    'udp of the gateway': 'passed',
+    'tcp of the gateway': 'passed',
+    'udp over IPv6 of the gateway': 'passed',
+  })
 })
