@@ -15,6 +15,7 @@ import {
   checkValidation,
 } from './protocol-checks.ts'
 import type { RouteConfig } from './route.ts'
+import { checkPrograms } from './program-checks.ts'
 import type { Config } from './schema.ts'
 import type { Located } from './schema-mistakes.ts'
 import { checkScm, pushWarnings } from './scm-checks.ts'
@@ -46,6 +47,7 @@ const CHECKS: readonly Check[] = [
   checkRouteHosts,
   checkReservedName,
   checkCertificateFiles,
+  checkPrograms,
   checkScm,
 ]
 
