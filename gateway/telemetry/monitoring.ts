@@ -44,8 +44,12 @@ export interface Monitoring {
   openCount(): number
   /** Null when nothing is wired: then no window is open and the execution must not happen. Rejects when the store fails. */
   open(window: WindowRequest): Promise<Watch | null>
-  /** What a caller tells of an execution that the gateway does not see. */
-  report(name: WindowName, report: ExecutionReport): Promise<Reported>
+  /** What a caller reports of an execution that the gateway does not see. @param mayReport whether the decision is the caller's */
+  report(
+    name: WindowName,
+    report: ExecutionReport,
+    mayReport?: (decisionId: string) => Promise<boolean>,
+  ): Promise<Reported>
   /** For whichever sinks take it: nothing waits for it, and nothing stops without it. Never rejects. */
   tell(violation: ContractViolation): Promise<void>
   /** A changed contract, for whichever sinks take it. Never rejects. */
@@ -135,8 +139,12 @@ class WindowMonitoring implements Monitoring {
     return null
   }
 
-  async report(name: WindowName, report: ExecutionReport): Promise<Reported> {
-    const window = this.#windows.reportable(name)
+  async report(
+    name: WindowName,
+    report: ExecutionReport,
+    mayReport?: (decisionId: string) => Promise<boolean>,
+  ): Promise<Reported> {
+    const window = await firstAllowed(this.#windows.reportable(name), mayReport)
     if (window === null) return 'unknown'
     const isTaken =
       report.type === 'started'
@@ -222,4 +230,12 @@ function createSinks(deps: MonitoringDeps): readonly Sink[] {
     const protocol = sink.type === 'http' ? cloudEvents(sink) : otlpLogs(sink, packageVersion())
     return createSpooledSink(sink.type, protocol, sink, shared)
   })
+}
+
+async function firstAllowed(
+  windows: readonly OpenWindow[],
+  mayReport: (decisionId: string) => Promise<boolean> = () => Promise.resolve(true),
+): Promise<OpenWindow | null> {
+  for (const window of windows) if (await mayReport(window.decisionId)) return window
+  return null
 }

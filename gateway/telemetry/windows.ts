@@ -31,8 +31,8 @@ export interface OpenWindows {
   add(window: OpenWindow): void
   /** False when it was not open any more: a window is closed by the first who takes it. */
   take(window: OpenWindow): boolean
-  /** The oldest that a caller may report on by this name; windows that the gateway itself observes are nobody else's to end. */
-  reportable(name: WindowName): OpenWindow | null
+  /** Those that a caller may report on by this name, oldest first; windows that the gateway itself observes are nobody else's to end. */
+  reportable(name: WindowName): readonly OpenWindow[]
   /** Those opened at or before `at`, oldest first. */
   openedBefore(at: number): readonly OpenWindow[]
 }
@@ -59,11 +59,10 @@ export function createOpenWindows(): OpenWindows {
       return all.delete(window)
     },
     reportable(name) {
-      for (const window of named.get(keyOf(name)) ?? []) {
-        const isMeant = name.decisionId === null || window.decisionId === name.decisionId
-        if (isMeant && window.observer === 'caller') return window
-      }
-      return null
+      return [...(named.get(keyOf(name)) ?? [])].filter(
+        ({ decisionId, observer }) =>
+          observer === 'caller' && (name.decisionId === null || decisionId === name.decisionId),
+      )
     },
     openedBefore(at) {
       const due: OpenWindow[] = []

@@ -154,6 +154,18 @@ describe('execution telemetry', () => {
     assert.ok((await open()).includes(id))
   })
 
+  it('is reported by the agent that the decision was issued to, and by approvers and admins of its tenant', async () => {
+    for (const role of ['agent', 'approver', 'admin'] as const) {
+      const id = await decide()
+      const authorization = `Bearer ${await api.newKey(role)}`
+      for (const type of ['preflight.execution.started', 'preflight.execution.finished']) {
+        const { status } = await api.post('/api/v1/telemetry', event(id, { type }), { authorization })
+        assert.equal(status, role === 'agent' ? 404 : 202, role)
+      }
+      assert.equal((await open()).includes(id), role === 'agent')
+    }
+  })
+
   it('needs a correlation id, an outcome and a known type', async () => {
     for (const wrong of [
       event('a', { data: { outcome: 'SUCCEEDED' } }),

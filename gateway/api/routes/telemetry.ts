@@ -6,6 +6,7 @@ import { EVENT_TYPES, OUTCOMES } from '../../telemetry/events.ts'
 import type { ExecutionReport } from '../../telemetry/monitoring.ts'
 import { callerOf, defineRoute, json, type Answer, type Exchange, type Mistake } from '../route.ts'
 import type { ApiDeps } from '../deps.ts'
+import { ownAudience } from '../visibility.ts'
 import { CorrelationId, ID_PATTERN, maybe } from '../schemas/shapes.ts'
 
 const ExecutionEvent = Type.Object(
@@ -80,14 +81,18 @@ export const telemetry = defineRoute({
 })
 
 async function runTelemetry(exchange: Exchange<Event | readonly Event[]>, deps: ApiDeps): Promise<Answer> {
-  const { tenant } = callerOf(exchange)
+  const caller = callerOf(exchange)
+  const { tenant } = caller
+  const audience = ownAudience(caller)
+  const mayReport = async (decisionId: string): Promise<boolean> =>
+    audience === null || (await deps.store.decisionById(tenant, decisionId, audience)) !== null
   const events = listOf(exchange.body)
   const unknown: string[] = []
   // One after the other: `started` and `finished` of one execution may come in one batch.
   for (const event of events) {
     const id = subjectOf(event) ?? ''
     const name = { tenant, correlationId: id, decisionId: event.data?.decision_id ?? null }
-    const reported = await deps.monitoring.report(name, reportOf(event))
+    const reported = await deps.monitoring.report(name, reportOf(event), mayReport)
     if (reported === 'unwired') throw new GatewayError('NOT_READY', UNWIRED)
     if (reported === 'unknown') unknown.push(id)
   }
