@@ -54,6 +54,8 @@ function differingRules({ missing, surplus }: CaseOutcome): ReadonlySet<string> 
 }
 
 suite('real contracts', () => {
+  const page = readFileSync(new URL('../../docs/rules-deviations.md', import.meta.url), 'utf8')
+
   test('are judged as the reference judges them, but for what is listed with a reason', async (t) => {
     if (!hasCorpus) return t.skip(absent)
     const names = readdirSync(CORPUS).filter((name) => existsSync(new URL(`${name}/reference.json`, CORPUS)))
@@ -77,11 +79,12 @@ suite('real contracts', () => {
       deviations.flatMap((row) => staleParts(row, differing)),
       [],
     )
-    assert.ok([...differing.values()].filter(({ size }) => size === 0).length >= 12)
+    const same = [...differing.values()].filter(({ size }) => size === 0).length
+    assert.ok(page.includes(`On ${same} of them the lists are the same`), String(same))
+    assert.ok(same >= 11)
   })
 
   test('deviate for reasons that the documentation names, pair by pair', () => {
-    const page = readFileSync(new URL('../../docs/rules-deviations.md', import.meta.url), 'utf8')
     for (const { pairs, reason } of deviations) {
       assert.ok(reason.length > 40)
       for (const name of pairs) assert.ok(page.includes(name), `${name} is not in docs/rules-deviations.md`)
