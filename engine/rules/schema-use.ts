@@ -136,7 +136,8 @@ function note(alarms: Map<SchemaPair, Alarm>, { pair, delta }: Reached, rule: Ru
 /** A change that takes nothing from the values as a whole, or adds nothing to them, is judged as what is left of it. */
 function provedLevel({ delta, pair, proved }: Reached, rule: Rule, direction: Direction, proofs: Proofs): Level {
   if (rule.level === 'info') return rule.level
-  if (proved.keepsAll && proved.addsNone && needsEquality(delta) && isWhole(pair) && proofs.hasValue(pair))
+  const isEqual = proved.keepsAll && proved.addsNone && needsEquality(delta)
+  if (isEqual && (delta.keyword === 'allOf' || (isWhole(pair) && proofs.hasValue(pair))))
     return isGone(delta) && !proofs.describes(pair, delta.name) ? rule.level : 'info'
   if (!isProvable(delta, rule)) return rule.level
   const loses = LOSES.has(rule.effect) && !proved.keepsAll

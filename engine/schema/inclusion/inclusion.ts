@@ -7,6 +7,7 @@ import type { SchemaSources } from '../comparison.ts'
 import type { Located } from '../located.ts'
 import type { SchemaSource } from '../source.ts'
 import { admits } from './evaluate.ts'
+import { Likeness } from './likeness.ts'
 import { met, unmet } from './literals.ts'
 import type { SchemaNode } from './model.ts'
 import { SchemaNodes, type Numbering, type Usage } from './nodes.ts'
@@ -99,9 +100,11 @@ export class InclusionProver {
     const numbering: Numbering = { next: 1 }
     const subNodes = new SchemaNodes('sub', usage, isExclusive, sub, numbering)
     const superNodes = new SchemaNodes('super', usage, isExclusive, other, numbering)
+    const likeness = new Likeness()
     const search = new Search(subNodes, {
       convention,
-      isSame: (one, two) => this.#isSameNode(one, two, direction),
+      isSame: (one, two) =>
+        one.side !== two.side && (this.#isSameNode(one, two, direction) || likeness.isAlike(one, two)),
       steps: this.#steps,
     })
     return { sub: subNodes, super: superNodes, search }
@@ -109,7 +112,6 @@ export class InclusionProver {
 
   #isSameNode(one: SchemaNode, two: SchemaNode, direction: ProofDirection): boolean {
     if (one.source === null || two.source === null) return false
-    if (one.side === two.side) return false
     const [sub, other] = one.side === 'sub' ? [one.source, two.source] : [two.source, one.source]
     const [before, after] = direction === 'narrowing' ? [sub, other] : [other, sub]
     return this.#sameness.isSame(before, after)

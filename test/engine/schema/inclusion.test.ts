@@ -54,6 +54,33 @@ const tree = (leaf: Schema): Schema => ({
 
 /** Both admit the same values. */
 const EQUAL: Readonly<Record<string, readonly [Schema, Schema]>> = {
+  ...Object.fromEntries(
+    // What is left unevaluated beside a condition is not searched: only the same conditions are known to be equal.
+    Object.entries<readonly [Schema, Schema]>({
+      'constants as a list': [{ enum: ['a', 'b'] }, { oneOf: [{ const: 'a' }, { const: 'b' }] }],
+      'types as alternatives': [
+        { type: ['string', 'null'], maxLength: 3 },
+        { anyOf: [{ type: 'string', maxLength: 3 }, { type: 'null' }] },
+      ],
+      'a bound of another type': [{ type: 'string', minItems: 2 }, string],
+      'a bound that another one hides': [{ maxLength: 3 }, { allOf: [{ maxLength: 5 }, { maxLength: 3 }] }],
+      'members of allOf in place': [
+        object({ a: string }),
+        { allOf: [{ type: 'object' }, { properties: { a: string } }] },
+      ],
+      'alternatives in another order': [
+        { anyOf: [string, object({ a: string })] },
+        { anyOf: [object({ a: string }), string] },
+      ],
+    }).map(([name, sides]) => {
+      const [one, other] = sides.map((side) => ({
+        if: side,
+        then: object({ b: string }),
+        unevaluatedProperties: number,
+      }))
+      return [`${name} in a condition`, [one ?? {}, other ?? {}] as const]
+    }),
+  ),
   'allOf merged': [
     { allOf: [object({ a: string }, 'a'), object({ b: number })] },
     object({ a: string, b: number }, 'a'),

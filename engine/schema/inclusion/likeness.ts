@@ -1,0 +1,219 @@
+/**
+ * Whether two nodes are the same conditions, however they were written: members of `allOf` in place, lists of constants, not
+ * of not, bounds of other types. Recursive schemas are compared coinductively.
+ */
+import { byCodeUnit } from '../../change-set.ts'
+import { valueKey } from '../equality.ts'
+import { JSON_TYPES, typeOf, type Constraint, type JsonType, type SchemaNode } from './model.ts'
+import { valuesOf } from './nodes.ts'
+
+/** Comparisons of two nodes, for all questions of one proof. */
+const MAX_COMPARED = 200_000
+const MAX_DEPTH = 200
+/** Choices within choices that are read as one list: so deep, and so wide each. */
+const MAX_NESTED = 3
+const MAX_WIDE = 16
+
+/** `admitted`: which values; `looked`: also what `unevaluated*` sees of them, to which nested negations are blind. */
+type Sense = 'admitted' | 'looked'
+
+interface Form {
+  readonly signature: string
+  readonly parts: readonly { readonly constraint: Constraint; readonly signature: string }[]
+}
+
+export class Likeness {
+  readonly #forms = new Map<string, Form>()
+  readonly #known = new Map<string, boolean>()
+  /** Pairs that are taken for alike until all that they hold was compared. */
+  readonly #assumed: string[] = []
+  #left = MAX_COMPARED
+
+  isAlike(one: SchemaNode, other: SchemaNode): boolean {
+    const isAlike = this.#compare(one, other, 'admitted', 0)
+    this.#assumed.length = 0
+    return isAlike
+  }
+
+  #compare(one: SchemaNode, other: SchemaNode, sense: Sense, depth: number): boolean {
+    if (one.id === other.id) return true
+    const [a, b] = [this.#formOf(one, sense), this.#formOf(other, sense)]
+    if (a.signature !== b.signature) return false
+    const key = `${sense} ${one.id} ${other.id}`
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    if (depth > MAX_DEPTH || this.#left <= 0) return false
+    this.#left -= 1
+    const start = this.#assumed.push(key) - 1
+    this.#known.set(key, true)
+    const isAlike = this.#areAlike(a, b, sense, depth + 1)
+    if (isAlike) return true
+    // What was found alike on the way may rest on this pair.
+    for (const assumed of this.#assumed.splice(start)) this.#known.delete(assumed)
+    this.#known.set(key, false)
+    return false
+  }
+
+  #areAlike(a: Form, b: Form, sense: Sense, depth: number): boolean {
+    const isIn = ({ constraint, signature }: Form['parts'][number], { parts }: Form): boolean =>
+      parts.some((part) => part.signature === signature && this.#isSame(constraint, part.constraint, sense, depth))
+    return a.parts.every((part) => isIn(part, b)) && b.parts.every((part) => isIn(part, a))
+  }
+
+  /** Of two constraints with one signature: whether the schemas in them are alike. */
+  #isSame(a: Constraint, b: Constraint, sense: Sense, depth: number): boolean {
+    const same = (one: SchemaNode | null, other: SchemaNode | null, within: Sense): boolean =>
+      one === null || other === null ? one === other : this.#compare(one, other, within, depth)
+    if (a.kind === 'items' && b.kind === 'items')
+      return (
+        same(a.rest, b.rest, 'admitted') && a.prefix.every((one, at) => same(one, b.prefix[at] ?? null, 'admitted'))
+      )
+    if (a.kind === 'shape' && b.kind === 'shape') {
+      return (
+        same(a.others, b.others, 'admitted') &&
+        [...a.properties].every(([name, one]) => same(one, b.properties.get(name) ?? null, 'admitted')) &&
+        a.patterns.every(([, one], at) => same(one, b.patterns[at]?.[1] ?? null, 'admitted'))
+      )
+    }
+    if ((a.kind === 'contains' && b.kind === 'contains') || (a.kind === 'names' && b.kind === 'names'))
+      return same(a.node, b.node, 'admitted')
+    if ((a.kind === 'dependent' && b.kind === 'dependent') || (a.kind === 'not' && b.kind === 'not'))
+      return same(a.node, b.node, sense)
+    if (a.kind === 'condition' && b.kind === 'condition')
+      return same(a.test, b.test, sense) && same(a.then, b.then, sense) && same(a.otherwise, b.otherwise, sense)
+    if (a.kind === 'unevaluated' && b.kind === 'unevaluated')
+      return same(a.node, b.node, 'admitted') && same(a.owner, b.owner, 'looked')
+    if ((a.kind === 'any' || a.kind === 'one') && a.kind === b.kind)
+      return this.#isSameChoice(a.nodes, b.nodes, sense, depth)
+    // What is not looked into may differ behind the same words.
+    return a.kind !== 'opaque'
+  }
+
+  /** Each alternative with one of the other side, each of them once. */
+  #isSameChoice(a: readonly SchemaNode[], b: readonly SchemaNode[], sense: Sense, depth: number): boolean {
+    const left = [...b]
+    return a.every((one) => {
+      const at = left.findIndex((other) => this.#compare(one, other, sense, depth))
+      if (at >= 0) left.splice(at, 1)
+      return at >= 0
+    })
+  }
+
+  #formOf(node: SchemaNode, sense: Sense): Form {
+    const key = `${sense} ${node.id}`
+    const known = this.#forms.get(key)
+    if (known !== undefined) return known
+    const parts = formed(inPlace(node, sense)).map((constraint) => ({ constraint, signature: signatureOf(constraint) }))
+    const signature = [...new Set(parts.map((part) => part.signature))].sort(byCodeUnit).join(' ')
+    const form = { signature, parts }
+    this.#forms.set(key, form)
+    return form
+  }
+}
+
+/** The constraints of a node and of those that it holds in place. */
+function inPlace(start: SchemaNode, sense: Sense, depth = 0): readonly Constraint[] {
+  const found: Constraint[] = []
+  const visited = new Set<number>()
+  const open = [start]
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (visited.has(node.id)) continue
+    visited.add(node.id)
+    for (const constraint of node.constraints) {
+      const held = heldInPlace(constraint, sense)
+      if (held === null) found.push(constraint)
+      else open.push(...held)
+    }
+  }
+  return found.flatMap((constraint) => merged(constraint, sense, depth))
+}
+
+function heldInPlace(constraint: Constraint, sense: Sense): readonly SchemaNode[] | null {
+  if (constraint.kind === 'all') return constraint.nodes
+  if ((constraint.kind === 'any' || constraint.kind === 'one') && constraint.nodes.length === 1) return constraint.nodes
+  if (constraint.kind !== 'not' || sense === 'looked') return null
+  const [inner, more] = constraint.node.constraints
+  return inner?.kind === 'not' && more === undefined ? [inner.node] : null
+}
+
+/** A choice of listed values, or of schemas of different types, is one list of conditions. */
+function merged(constraint: Constraint, sense: Sense, depth: number): readonly Constraint[] {
+  if (constraint.kind !== 'any' && constraint.kind !== 'one') return [constraint]
+  if (depth > 0 && (depth > MAX_NESTED || constraint.nodes.length > MAX_WIDE)) return [constraint]
+  const values: unknown[] = []
+  const types: JsonType[] = []
+  const others: Constraint[] = []
+  for (const node of constraint.nodes) {
+    const parts = formed(inPlace(node, sense, depth + 1))
+    const [only, more] = parts
+    const own = only?.kind === 'types' ? only.types : null
+    if (only?.kind === 'values' && more === undefined) values.push(...only.values)
+    else if (own !== null && parts.every((part) => part === only || isOfTypes(part, own))) {
+      types.push(...own)
+      others.push(...parts.slice(1))
+    } else return [constraint]
+  }
+  const isValues = values.length > 0
+  if (isValues && types.length > 0) return [constraint]
+  const isDistinct =
+    new Set([...values.map((value) => valueKey(value)), ...types]).size === values.length + types.length
+  if (!isDistinct && (constraint.kind === 'one' || others.length > 0)) return [constraint]
+  return isValues ? [valuesOf(values)] : [{ kind: 'types', types: new Set(types) }, ...others]
+}
+
+function isOfTypes(constraint: Constraint, types: ReadonlySet<JsonType>): boolean {
+  const type = typeOf(constraint)
+  return type !== null && types.has(type)
+}
+
+/** Without the constraints on types that the schema does not admit; types and bounds as one each. */
+function formed(constraints: readonly Constraint[]): readonly Constraint[] {
+  const lists = constraints.flatMap((one) => (one.kind === 'types' ? [one.types] : []))
+  const admits = (type: JsonType): boolean => lists.every((types) => types.has(type))
+  const others = constraints.filter((one) => {
+    const type = typeOf(one)
+    return one.kind !== 'types' && (type === null || admits(type)) && !isIdle(one, constraints)
+  })
+  if (lists.length === 0) return others
+  return [{ kind: 'types', types: new Set(JSON_TYPES.filter(admits)) }, ...others]
+}
+
+/** A bound that another one hides, or that nothing can miss. */
+function isIdle(constraint: Constraint, all: readonly Constraint[]): boolean {
+  if (constraint.kind !== 'bound') return false
+  const { of, end, limit, isExclusive } = constraint
+  if (of !== 'number' && end === 'min' && limit <= 0) return true
+  return all.some((other) => {
+    if (other.kind !== 'bound' || other.of !== of || other.end !== end) return false
+    if (other.limit === limit) return other.isExclusive && !isExclusive
+    return end === 'min' ? other.limit > limit : other.limit < limit
+  })
+}
+
+/** All of a constraint but the schemas in it. */
+function signatureOf(constraint: Constraint): string {
+  return `${constraint.kind}${valueKey(factsOf(constraint))}`
+}
+
+function factsOf(constraint: Constraint): unknown {
+  const { kind } = constraint
+  if (kind === 'types') return [...constraint.types].sort(byCodeUnit)
+  if (kind === 'values') return constraint.values
+  if (kind === 'bound') return [constraint.of, constraint.end, constraint.limit, constraint.isExclusive]
+  if (kind === 'multiple') return constraint.of
+  if (kind === 'pattern') return constraint.source
+  if (kind === 'format') return [constraint.name, constraint.of]
+  if (kind === 'items') return [constraint.prefix.length, constraint.rest === null]
+  if (kind === 'contains') return [constraint.min, constraint.max]
+  if (kind === 'shape')
+    return [
+      [...constraint.properties.keys()].sort(byCodeUnit),
+      constraint.patterns.map(([pattern]) => pattern),
+      constraint.others === null,
+    ]
+  if (kind === 'required' || kind === 'dependent') return constraint.name
+  if (kind === 'any' || kind === 'one' || kind === 'all') return constraint.nodes.length
+  if (kind === 'condition') return [constraint.then === null, constraint.otherwise === null]
+  if (kind === 'unevaluated') return constraint.of
+  return kind === 'opaque' ? constraint.why : null
+}
