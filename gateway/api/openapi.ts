@@ -64,10 +64,10 @@ function operationOf(route: Route, alias: number, hoist: (schema: unknown) => un
   }
 }
 
-function securityOf({ access, keyOptional, readsKey }: Route): readonly Json[] {
+function securityOf({ access, keyOptional }: Route): readonly Json[] {
   const keys = [{ bearer: [] }, { apiKey: [] }]
   if (access !== 'public') return keys
-  return keyOptional === true || readsKey === true ? [{}, ...keys] : []
+  return keyOptional === true ? [{}, ...keys] : []
 }
 
 const CORRELATION_PARAMETER = {

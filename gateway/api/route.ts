@@ -84,8 +84,6 @@ export interface RouteSpec<Body extends TSchema, Query extends TSchema> {
   readonly access: Access
   /** A key is looked at where one is given, though the route needs none. */
   readonly keyOptional?: boolean
-  /** The handler itself looks at a key, so that the route answers without one, and while the store is out of reach. */
-  readonly readsKey?: boolean
   /** Counts towards the rate of the minute; the month's quota is taken by `spend`. */
   readonly counted?: boolean
   readonly body?: Body

@@ -49,7 +49,9 @@ const HEAP_PER_UNIT: { readonly [Kind in TaskKind]: number } = {
 const COPIES = 2
 
 export function createPool({ workers, queue, memory, logger }: PoolOptions): Pool {
-  const slots = Array.from({ length: slotCount(workers, memory) }, () => new WorkerSlot(memory, logger))
+  const count = slotCount(workers, memory)
+  const share = Math.floor(memory.limitOf('analysis') / count)
+  const slots = Array.from({ length: count }, () => new WorkerSlot(memory, share, logger))
   const free = [...slots]
   const waiting: ((slot: WorkerSlot) => void)[] = []
   let underWay = 0

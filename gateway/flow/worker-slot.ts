@@ -49,13 +49,16 @@ interface Thread {
 
 export class WorkerSlot {
   readonly #memory: MemoryBudget
+  readonly #share: number
   readonly #logger: Logger
   #thread: Thread | null = null
   #ending: Promise<void> | null = null
   #idle: NodeJS.Timeout | null = null
 
-  constructor(memory: MemoryBudget, logger: Logger) {
+  /** @param share part of the memory that large tasks may have from the start, bytes */
+  constructor(memory: MemoryBudget, share: number, logger: Logger) {
     this.#memory = memory
+    this.#share = share
     this.#logger = logger
   }
 
@@ -65,7 +68,9 @@ export class WorkerSlot {
    */
   async run(task: Task, { heap, copies }: TaskNeed, deadline: AbortSignal): Promise<TaskOutcome> {
     const most = this.#memory.limitOf('analysis')
-    const bytes = Math.min(most, Math.max(WARM_HEAP, heap + copies + CODE))
+    const expected = Math.max(WARM_HEAP, heap + copies + CODE)
+    // Nothing is gained by a tight limit while there is room: a task that outgrows it runs twice.
+    const bytes = Math.min(most, expected > WARM_HEAP ? Math.max(this.#share, expected) : expected)
     const first = await this.#attempt(task, { bytes, copies }, deadline)
     if (first.kind !== 'out_of_memory' || bytes === most || !isWhole(task)) return first
     return this.#attempt(task, { bytes: most, copies }, deadline)

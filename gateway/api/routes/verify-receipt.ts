@@ -1,15 +1,11 @@
-/**
- * POST /api/v1/verify-receipt: is a token ours, and does it authorize this very attempt (wire.md §6)? Anybody who holds a token may
- * ask; consuming it needs a key of its tenant.
- */
+/** POST /api/v1/verify-receipt: is a token ours, and does it authorize this very attempt (wire.md §6)? Anybody who holds a token may ask. */
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
 import type { IntendedContext } from '../../../engine/index.ts'
 import { consumePresented, verifyPresented } from '../../receipts/presented.ts'
 import { GatewayError } from '../../errors.ts'
 import type { ApiDeps } from '../deps.ts'
-import type { ApiKey } from '../../store/store.ts'
-import { identify, requireAccess } from '../identity.ts'
+import { identify } from '../identity.ts'
 import { defineRoute, json, type Answer, type Exchange, type Mistake } from '../route.ts'
 import { CorrelationId, Ignored, maybe, nullable } from '../schemas/shapes.ts'
 
@@ -46,10 +42,7 @@ const VerifyRequest = Type.Object(
     ),
     context: maybe(Intended),
     consume: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description: 'Marks an authorized receipt used: once, atomically. Needs an API key of its tenant.',
-      }),
+      Type.Boolean({ default: false, description: 'Marks an authorized receipt used: once, atomically.' }),
     ),
     ...INTENDED,
   },
@@ -91,14 +84,12 @@ export const verifyReceiptRoute = defineRoute({
   tag: 'receipts',
   summary: 'Verify a receipt, and learn whether it authorizes an attempt',
   access: 'public',
-  readsKey: true,
   body: VerifyRequest,
   toleratesUnknown: true,
   mistakes: verifyMistakes,
   answers: {
     200: { description: 'The verdict on the token.', content: { 'application/json': VerifyAnswer } },
   },
-  errors: ['UNAUTHENTICATED', 'STORE_UNAVAILABLE'],
   handle: runVerify,
 })
 export { VerifyRequest }
@@ -106,26 +97,22 @@ export { VerifyRequest }
 /** The same for the REST route and for the tool `verify_receipt`. A key opens and uses up receipts of its own tenant only. */
 export async function runVerify(exchange: Exchange<Request>, deps: ApiDeps): Promise<Answer> {
   const { body, correlationId } = exchange
-  const isConsumed = body.consume === true
-  const caller =
-    exchange.caller ?? (await (isConsumed ? identify(exchange.headers, deps.store) : callerIfKnown(exchange, deps)))
-  // Whoever has seen a token could use it up before its holder does.
-  if (isConsumed) requireAccess(caller, 'key')
   const context = intendedContext(body)
+  const tenant = exchange.caller?.tenant ?? (await tenantOf(exchange, deps))
   const question = {
     token: body.token ?? body.receipt ?? '',
     ...(context !== null && { context }),
-    ...(caller !== null && { tenants: [caller.tenant] }),
+    ...(tenant !== null && { tenants: [tenant] }),
     ...(body.decision_result !== undefined && { envelope: body.decision_result }),
   }
-  const verdict = await (isConsumed ? consumePresented(question, deps) : verifyPresented(question, deps))
+  const verdict = await (body.consume === true ? consumePresented(question, deps) : verifyPresented(question, deps))
   return json({ ...verdict, correlation_id: correlationId })
 }
 
-/** The holder of the key that came along; null: no valid one, or the store is away, and then nothing is authorized anyway. */
-async function callerIfKnown({ headers }: Exchange, { store }: ApiDeps): Promise<ApiKey | null> {
+/** Of the key that came along; null: none that holds, or the store is away, and then nothing is authorized anyway. */
+async function tenantOf({ headers }: Exchange, { store }: ApiDeps): Promise<string | null> {
   try {
-    return await identify(headers, store)
+    return (await identify(headers, store))?.tenant ?? null
   } catch (error) {
     if (error instanceof GatewayError && error.code === 'STORE_UNAVAILABLE') return null
     throw error

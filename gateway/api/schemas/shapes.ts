@@ -25,7 +25,7 @@ export const ExecutionAction = Type.Enum(EXECUTION_ACTIONS, {
 })
 export const Level = Type.Enum(LEVELS)
 export const claimText = (maxLength: number, description: string) =>
-  Type.String({ minLength: 1, maxLength, pattern: CLAIM_PATTERN, allOf: [{ pattern: NOT_BLANK }], description })
+  Type.String({ maxLength, pattern: CLAIM_PATTERN, allOf: [{ pattern: NOT_BLANK }], description })
 
 export const Problem = Type.Object(
   {
