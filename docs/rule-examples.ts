@@ -1,59 +1,44 @@
-/** The example of each rule, taken from the pairs that the tests run: what is different between before and after, and where. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+/** The example of each rule, taken from the cases that the tests run: what is different between before and after, and where. */
 import { isDeepStrictEqual } from 'node:util'
 import { parse } from 'yaml'
 import { examples } from '../test/engine/rules/examples.ts'
 import { crdExamples, sharedExamples } from '../test/engine/rules/shared-examples.ts'
-import { at } from '../test/json.ts'
+import { caseFormats, ruleCases, type RuleCase } from '../test/rules/cases.ts'
 
 export interface RuleExample {
   /** JSON Pointer of what changed; empty: the document as a whole. */
   readonly where: string
   readonly before: string
   readonly after: string
-  /** Folder of the pair from the root; null for a pair that the families make. */
-  readonly folder: string | null
+  /** File of the case from the root; null for an example that the families make. */
+  readonly file: string | null
   /** Options that the rule needs, as JSON; null for none. */
   readonly options: string | null
 }
 
-const PAIRS = join(import.meta.dirname, '../test/rules')
-
-/** Longest side that is shown; the pair itself is whole. */
+/** Longest side that is shown; the case itself is whole. */
 const SHOWN_LENGTH = 240
 
 export function ruleExamples(): ReadonlyMap<string, RuleExample> {
   const found = new Map<string, RuleExample>()
   for (const { rule, before, after, options } of examples()) {
-    found.set(rule, exampleOf(before, after, { folder: null, options: optionsText(options) }))
+    found.set(rule, exampleOf(before, after, { file: null, options: optionsText(options) }))
   }
   for (const [rule, before, after] of [...sharedExamples(), ...crdExamples()]) {
-    found.set(rule, exampleOf(before, after, { folder: null, options: null }))
+    found.set(rule, exampleOf(before, after, { file: null, options: null }))
   }
-  for (const format of readdirSync(PAIRS)) {
-    for (const rule of readdirSync(join(PAIRS, format))) {
-      const example = pairExample(format, rule)
-      if (example !== null) found.set(rule, example)
-    }
-  }
+  for (const format of caseFormats())
+    for (const shownCase of ruleCases(format)) found.set(shownCase.rule, exampleOfCase(shownCase))
   return found
 }
 
-type Source = Pick<RuleExample, 'folder' | 'options'>
+type Source = Pick<RuleExample, 'file' | 'options'>
 
-function pairExample(format: string, rule: string): RuleExample | null {
-  const folder = join(PAIRS, format, rule)
-  const files = readdirSync(folder)
-  const [before, after] = ['before', 'after'].map((side) => files.find((name) => name.startsWith(`${side}.`)))
-  if (before === undefined || after === undefined) return null
-  const expected = join(folder, 'expect.yaml')
-  const options = existsSync(expected) ? at(parse(readFileSync(expected, 'utf8')), 'options') : undefined
-  const source: Source = { folder: `test/rules/${format}/${rule}`, options: optionsText(options) }
-  const [old, now] = [readFileSync(join(folder, before), 'utf8'), readFileSync(join(folder, after), 'utf8')]
-  return /\.(?:json|ya?ml)$/.test(before)
-    ? exampleOf(parse(old), parse(now), source)
-    : { where: '', ...differentLines(old, now), ...source }
+function exampleOfCase({ before, after, syntax, file, options }: RuleCase): RuleExample {
+  const source: Source = { file, options: optionsText(options) }
+  return syntax === 'text'
+    ? { where: '', ...differentLines(before, after), ...source }
+    : exampleOf(parse(before), parse(after), source)
 }
 
 function optionsText(options: unknown): string | null {

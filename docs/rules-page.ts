@@ -1,4 +1,4 @@
-/** docs/rules.md, the index of all rules, and docs/rules/, a page for each area that shows every rule with its example: made from the rule table and from the pairs that the tests run. */
+/** docs/rules.md, the index of all rules, and docs/rules/, a page for each area that shows every rule with its example: made from the rule table and from the cases that the tests run. */
 import { LEVELS } from '../engine/index.ts'
 import type { Rule } from '../engine/rules/rule.ts'
 import { ruleTable } from '../engine/rules/table.ts'
@@ -73,9 +73,9 @@ function ruleCells({ id, level, direction, effect, description, because }: Rule)
 
 function exampleCells(example: RuleExample | undefined): readonly string[] {
   if (example === undefined) return ['', '', '']
-  const { where, before, after, folder, options } = example
+  const { where, before, after, file, options } = example
   const place = code(where === '' ? '/' : where)
-  const linked = folder === null ? place : `[${place}](../../${folder})`
+  const linked = file === null ? place : `[${place}](../../${file})`
   return [options === null ? linked : `${linked} with ${code(options)}`, code(before), code(after)]
 }
 

@@ -1,15 +1,16 @@
 /** Runs recorded and live verdicts of the references against ours, and says where they differ, by kind of change. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { diff } from '@graphql-inspector/core'
 import { load } from 'js-yaml'
 import { BreakingChangeType, buildSchema, DangerousChangeType, findSchemaChanges, type GraphQLSchema } from 'graphql'
+import { byCodeUnit } from '../../engine/change-set.ts'
 import type { FindingGroup, Level } from '../../engine/finding.ts'
 import { at, listAt, textAt } from '../json.ts'
 import { compared } from '../engine/graphql/compared.ts'
+import { ruleCases } from '../rules/cases.ts'
 import { Findings, type Coverage, type ReferenceEntry } from './graphql-references.ts'
 
 const CORPUS = new URL('../../../shared/corpus/graphql/', import.meta.url)
-const PAIRS = new URL('../rules/graphql/', import.meta.url)
 
 export const hasCorpus = existsSync(CORPUS)
 
@@ -56,10 +57,7 @@ export function readCorpus(): readonly GraphqlCase[] {
 /** The pairs of our rules with what the installed references say of them now: every kind of change they know is met. */
 export async function readPairs(): Promise<readonly GraphqlCase[]> {
   const cases: GraphqlCase[] = []
-  for (const id of readdirSync(PAIRS).sort()) {
-    const [before = '', after = ''] = ['before', 'after'].map((side) =>
-      readFileSync(new URL(`${id}/${side}.graphql`, PAIRS), 'utf8'),
-    )
+  for (const { rule: id, before, after } of ruleCases('graphql').toSorted((a, b) => byCodeUnit(a.rule, b.rule))) {
     const entries = await askReferences(before, after)
     if (entries !== null) cases.push({ id, before, after, entries })
   }

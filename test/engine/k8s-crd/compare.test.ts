@@ -1,6 +1,5 @@
 /** Custom resource definitions: one or several in a text, both API versions, schemas with their extensions, faults with their place. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { dump, load } from 'js-yaml'
 import { compare } from '../../../engine/compare.ts'
@@ -9,8 +8,9 @@ import type { FindingGroup } from '../../../engine/finding.ts'
 import type { Problem } from '../../../engine/result.ts'
 import { sha256Hex } from '../../../gateway/hash.ts'
 import { shuffledKeys } from '../../shuffle.ts'
+import { ruleCase } from '../../rules/cases.ts'
 
-const BASE = readFileSync(new URL('../../rules/k8s_crd/crd-added/after.yaml', import.meta.url), 'utf8')
+const BASE = ruleCase('k8s_crd', 'crd-added').after
 const OTHER = BASE.replaceAll('widgets', 'gadgets').replaceAll('Widget', 'Gadget')
 
 function run(before: string, after: string): readonly FindingGroup[] {

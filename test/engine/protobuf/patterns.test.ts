@@ -1,14 +1,12 @@
 /** Changes of protobuf contracts are named by the same patterns as those of other formats. */
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { ruleCase } from '../../rules/cases.ts'
 import { comparedProtobuf } from './contracts.ts'
 
-const CASES = new URL('../../rules/protobuf/', import.meta.url)
-
-function text(rule: string, side: 'before' | 'after'): string {
-  const alone = new URL(`${rule}/${side}.proto`, CASES)
-  return readFileSync(existsSync(alone) ? alone : new URL(`${rule}/${side}.json`, CASES), 'utf8')
+function patternsOf(rule: string): readonly string[] {
+  const { before, after } = ruleCase('protobuf', rule)
+  return comparedProtobuf(before, after).patterns
 }
 
 const NAMED: readonly (readonly [rule: string, pattern: string])[] = [
@@ -31,12 +29,12 @@ const NAMED: readonly (readonly [rule: string, pattern: string])[] = [
 
 for (const [rule, pattern] of NAMED) {
   test(`${rule} is named ${pattern}`, () => {
-    assert.ok(comparedProtobuf(text(rule, 'before'), text(rule, 'after')).patterns.includes(pattern))
+    assert.ok(patternsOf(rule).includes(pattern))
   })
 }
 
 test('what is only added has no name', () => {
   for (const rule of ['proto-field-added', 'proto-rpc-added', 'proto-service-added', 'proto-enum-value-added']) {
-    assert.deepEqual(comparedProtobuf(text(rule, 'before'), text(rule, 'after')).patterns, [])
+    assert.deepEqual(patternsOf(rule), [])
   }
 })
