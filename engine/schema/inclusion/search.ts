@@ -63,12 +63,13 @@ export class Search {
   }
 
   solve(given: readonly Literal[]): Answer {
-    if (!this.#spend()) return openFor('the bound of steps')
+    if (!this.#look()) return openFor('the bound of steps')
     const literals = this.#simplified(given)
     if (literals === null) return UNSAT
     const key = literals.map(({ node, isMet }) => `${isMet ? '' : '-'}${node.id}`).join(' ')
     const known = this.#known.get(key)
     if (known !== undefined) return known
+    if (!this.#spend()) return openFor('the bound of steps')
     const depth = this.#open.get(key)
     if (depth !== undefined) return { kind: 'unsat', depth }
     if (this.#open.size >= MAX_STACK) return openFor('deep nesting')
@@ -88,6 +89,13 @@ export class Search {
   #spend(): boolean {
     if (this.isExhausted) return false
     this.#left -= 1
+    this.#options.steps.left -= 1
+    return true
+  }
+
+  /** Of a wide object most members are the same on both sides: they count for all questions together, not for this one. */
+  #look(): boolean {
+    if (this.isExhausted) return false
     this.#options.steps.left -= 1
     return true
   }
