@@ -29,7 +29,8 @@ export function briefMembers({
     correlation_id: correlationId,
     ...(envelope === null ? {} : { decision_id: envelope.decision_id, execution_action: envelope.execution_action }),
     ...(demand === undefined ? {} : { receipt_required: demand }),
-    ...(candidate === undefined ? {} : { candidate }),
+    // How it is accepted stands in the message.
+    ...(candidate === undefined ? {} : { candidate: { baseline: candidate.baseline, digest: candidate.digest } }),
   }
 }
 

@@ -3,26 +3,21 @@
  * findings or in a problem, never in a fault. The contracts are those of the cases of every rule.
  */
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { ARTIFACT_TYPES, type ArtifactType } from '../../engine/change-set.ts'
 import { compare } from '../../engine/compare.ts'
 import { readDocument } from '../../engine/index.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../engine/contracts/limits.ts'
 import { sha256Hex } from '../../gateway/hash.ts'
+import { ruleCases } from '../rules/cases.ts'
 
 const NAMES = ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf', '__defineGetter__', 'isPrototypeOf']
 
-const CASES = join(import.meta.dirname, '..', 'rules')
 const FOLDERS: Readonly<Partial<Record<ArtifactType, string>>> = { mcp_manifest: 'mcp' }
 
 /** All contracts in the cases of a format. */
 function contractsOf(type: ArtifactType): readonly string[] {
-  const folder = join(CASES, FOLDERS[type] ?? type)
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  const texts = files.filter((name) => /(?:before|after)\.(?!.*\/)/.test(name)).toSorted()
-  return texts.map((name) => readFileSync(join(folder, name), 'utf8'))
+  return ruleCases(FOLDERS[type] ?? type).flatMap(({ before, after }) => [before, after])
 }
 
 /** One more text for each string of the document: that key, or that value, is the name. */

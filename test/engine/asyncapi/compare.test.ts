@@ -8,10 +8,9 @@ import { sniffArtifactType } from '../../../engine/contracts/sniff.ts'
 import type { FindingGroup } from '../../../engine/finding.ts'
 import type { Problem } from '../../../engine/result.ts'
 import { sha256Hex } from '../../../gateway/hash.ts'
-import { ruleCase } from '../../rules/cases.ts'
 import { shuffledKeys } from '../../shuffle.ts'
 
-const BASE = ruleCase('asyncapi', 'asyncapi-version-changed').before
+const BASE = readFileSync(new URL('base.yaml', import.meta.url), 'utf8')
 const CORPUS = new URL('../../../../shared/corpus/asyncapi/', import.meta.url)
 
 function run(before: string, after: string): readonly FindingGroup[] {

@@ -8,9 +8,9 @@ import type { FindingGroup } from '../../../engine/finding.ts'
 import type { Problem } from '../../../engine/result.ts'
 import { sha256Hex } from '../../../gateway/hash.ts'
 import { shuffledKeys } from '../../shuffle.ts'
-import { ruleCase } from '../../rules/cases.ts'
+import { readFileSync } from 'node:fs'
 
-const BASE = ruleCase('k8s_crd', 'crd-added').after
+const BASE = readFileSync(new URL('base.yaml', import.meta.url), 'utf8')
 const OTHER = BASE.replaceAll('widgets', 'gadgets').replaceAll('Widget', 'Gadget')
 
 function run(before: string, after: string): readonly FindingGroup[] {
