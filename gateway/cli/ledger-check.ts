@@ -1,10 +1,11 @@
 /** `preflight ledger verify` and `accept`: is the ledger whole, and taking one in place of another. */
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import type { KeySet } from '../../engine/index.ts'
 import { keyFile, readKeyFile } from '../keys/key-file.ts'
 import { systemClock } from '../keys/key-ring.ts'
 import { verificationKeys } from '../keys/jwks.ts'
+import { readRegularFile } from '../regular-file.ts'
 import { readCheckpoint } from '../store/checkpoint-token.ts'
 import { checkpointFile } from '../store/checkpoints.ts'
 import { isFreshLedger } from '../store/continuity.ts'
@@ -133,7 +134,7 @@ function keptElsewhere(args: Arguments): readonly string[] {
 }
 
 function newestOf(file: string): readonly string[] {
-  return existsSync(file) ? tokensOf(readFileSync(file, 'utf8')) : []
+  return existsSync(file) ? tokensOf(readRegularFile(file, 'utf8')) : []
 }
 
 /** One a line; of log lines the token in them. */

@@ -331,7 +331,7 @@ suite('the options of a comparison', () => {
       [['--level', removed], /not RULE=LEVEL with one of breaking, dangerous, info, off/],
       [['--level', `${removed}=severe`], /not RULE=LEVEL/],
       [['--level', 'api-path-removed-without-deprecatio=off'], /did you mean "api-path-removed-without-deprecation"/],
-      [['--match-path', '('], /--match-path is no regular expression/],
+      [['--match-path', '('], /--match-path: The regular expression cannot be used/],
       [['--attribute', 'summary'], /is no extension member/],
       [['--deprecation-days-stable', '1.5'], /whole number of days/],
       [['--attribute', 'owner'], /no extension member: their names start with x-/],

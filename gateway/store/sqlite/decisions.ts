@@ -22,7 +22,7 @@ const SELECT = `
   FROM decisions d`
 
 /** Whose decisions: those of a tenant, or of one audience in it. */
-interface Owner {
+export interface Owner {
   readonly tenant: string
   readonly audience: string | null
 }
