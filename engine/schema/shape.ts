@@ -73,7 +73,7 @@ function same(before: Located, after: Located, search: Search): boolean {
 }
 
 /** The schema that a chain of references and of wrappers around one schema leads to. */
-function bare(schema: Located, source: SchemaSource): ResolvedSchema {
+export function bare(schema: Located, source: SchemaSource): ResolvedSchema {
   let current = resolveSchema(schema, source)
   for (let hops = 0; hops < MAX_WRAPPERS; hops += 1) {
     const keyword = bareWrapperOf(current.value)

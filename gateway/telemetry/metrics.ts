@@ -1,6 +1,6 @@
 /**
  * Every metric of the gateway, as one table: names, kinds, labels and help (docs/metrics.md is made from it). Label values
- * are bounded: routes and sinks come from the configuration, all else from closed sets; tools, paths and ids never label.
+ * are bounded: routes and sinks come from the configuration, all else from closed sets; tools, paths and ids never label. Longer than other files: one row a metric, in one place.
  */
 import { Counter, Gauge, Histogram, Registry } from './prometheus.ts'
 

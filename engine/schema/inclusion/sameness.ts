@@ -2,9 +2,8 @@
 import { isEqual, ValueSet } from '../equality.ts'
 import { isCompared } from '../keywords.ts'
 import { isRecord, stepInto, type Located } from '../located.ts'
-import { itemsOf, locateItem } from '../parts.ts'
-import { bareWrapperOf, isAnnotation } from '../shape.ts'
-import { resolveSchema, type ResolvedSchema, type SchemaSource } from '../source.ts'
+import { bare, isAnnotation } from '../shape.ts'
+import type { SchemaSource } from '../source.ts'
 
 /** Keywords that hold values: what looks like a schema in them is none. */
 const VALUES: ReadonlySet<string> = new Set(['const', 'default', 'discriminator'])
@@ -114,19 +113,6 @@ function isSameSet(left: unknown, right: unknown): boolean {
   const [old, now] = [new ValueSet(was), new ValueSet(is)]
   return old.size === now.size && was.every((value) => now.has(value))
 }
-
-/** The schema within wrappers that hold one schema and say nothing themselves. */
-function bare(schema: Located, source: SchemaSource): ResolvedSchema {
-  let current = resolveSchema(schema, source)
-  for (let hops = 0; hops < MAX_WRAPPERS; hops += 1) {
-    const keyword = bareWrapperOf(current.value)
-    if (keyword === null) break
-    current = resolveSchema(locateItem(current, itemsOf(current.value, keyword), keyword, 0), source)
-  }
-  return current
-}
-
-const MAX_WRAPPERS = 64
 
 function within(owner: Located, step: string, value: unknown): Located {
   return { value, at: stepInto(owner.at, step), document: owner.document }
