@@ -5,6 +5,7 @@ import type { Call, Recogniser } from './action.ts'
 import { BITBUCKET_ELSEWHERE, BITBUCKET_REPOSITORY } from './bitbucket-endpoints.ts'
 import { isProtected, passing, refused, ScmAction, type ScmDeps } from './scm-action.ts'
 import { UnreadableIntent, type FileWrite, type ScmIntent } from './scm-intent.ts'
+import { fold } from './path-reading.ts'
 import { matchSegments } from './request-line.ts'
 import { bodyMembers, branchOf, removed, requiredText, statesOnly, written } from './scm-request.ts'
 import { createScmRecogniser } from './scm-recogniser.ts'
@@ -65,7 +66,7 @@ const OWN_FIELDS: ReadonlySet<string> = new Set(['message', 'author', 'parents',
 
 function locate(segments: readonly string[]): Located | null {
   const start = segments.findIndex(
-    (segment, index) => segment.toLowerCase() === 'repositories' && segments[index - 1] === '2.0',
+    (segment, index) => fold(segment) === 'repositories' && fold(segments[index - 1] ?? '') === '2.0',
   )
   const [workspace, slug] = segments.slice(start + 1, start + 3)
   if (start === -1 || workspace === undefined || slug === undefined) return null

@@ -6,14 +6,14 @@ import { ERRORS } from '../errors.ts'
 import type { Action, Call, CallHead, JudgedAction, Question, Refusal } from './action.ts'
 import { isProtected, passing } from './scm-action.ts'
 import { quickActionsIn } from './quick-actions.ts'
+import { literalReadings, singleSegments, splitSegments } from './path-reading.ts'
 import { refusalText } from './refusal.ts'
-import { segmentsOf } from './request-line.ts'
 import { splitNames } from './name-list.ts'
 
 /** Of the repository that is pushed to, however the path is spelt; null: no push. */
 function pushedTo({ upstreamPath }: Pick<CallHead, 'upstreamPath'>): string | null {
-  const segments = segmentsOf(upstreamPath) ?? []
-  if (segments.at(-1)?.toLowerCase() !== 'git-receive-pack') return null
+  const segments = splitSegments(singleSegments(upstreamPath) ?? [])
+  if (!literalReadings(segments.at(-1) ?? '').includes('git-receive-pack')) return null
   return segments
     .slice(0, -1)
     .join('/')
@@ -25,7 +25,7 @@ const GIT_SERVICE =
 
 /** Fetches, and files of LFS: objects that no branch reaches until a push. */
 export function isGitService({ upstreamPath }: Pick<CallHead, 'upstreamPath'>): boolean {
-  return GIT_SERVICE.test(`/${segmentsOf(upstreamPath)?.join('/') ?? ''}`)
+  return GIT_SERVICE.test(`/${singleSegments(upstreamPath)?.join('/') ?? ''}`)
 }
 
 export function isPush(head: Pick<CallHead, 'upstreamPath'>): boolean {
@@ -121,7 +121,8 @@ function isHarmless(option: string): boolean {
   return [...quickActionsIn(text)].every((action) => action === 'harmless' || action === 'retargets')
 }
 
-const COMMAND = /^(?:[0-9a-f]{40}|[0-9a-f]{64}) (?:[0-9a-f]{40}|[0-9a-f]{64}) refs\/heads\/([^\0\n]+)/
+/** Letters of any case: `refs/Heads/main` is `refs/heads/main` on a file system that ignores case. */
+const COMMAND = /^(?:[0-9a-f]{40}|[0-9a-f]{64}) (?:[0-9a-f]{40}|[0-9a-f]{64}) refs\/heads\/([^\0\n]+)/i
 
 interface PushCommands {
   /** That the push would move. */

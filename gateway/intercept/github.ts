@@ -6,6 +6,7 @@ import { GITHUB_ELSEWHERE, GITHUB_REPOSITORY } from './github-endpoints.ts'
 import { recogniseGraphql } from './github-graphql.ts'
 import { createScmRecogniser } from './scm-recogniser.ts'
 import { sourceUpdate, type Intents, type Located, type ScmCall, type ScmEndpoints, type ScmRow } from './scm-table.ts'
+import { fold } from './path-reading.ts'
 import { isProtected, type ScmDeps } from './scm-action.ts'
 import { createEndpointTable } from './scm-endpoints.ts'
 import { UnreadableIntent, type ScmIntent } from './scm-intent.ts'
@@ -202,9 +203,9 @@ function number(name: string | undefined): string {
 }
 
 function locate(segments: readonly string[]): Located | null {
-  const start = segments.findIndex((segment) => /^(?:repos|repositories)$/i.test(segment))
-  const kind = segments[start]?.toLowerCase()
-  if (kind === undefined) return null
+  const start = segments.findIndex((segment) => /^(?:repos|repositories)$/.test(fold(segment)))
+  if (start === -1) return null
+  const kind = fold(segments[start] ?? '')
   const length = kind === 'repos' ? 3 : 2
   const repository = segments.slice(start, start + length)
   if (repository.length < length) return null

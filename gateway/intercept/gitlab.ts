@@ -4,6 +4,7 @@ import { optionalTextAt } from '../scm/members.ts'
 import type { Call, Recogniser } from './action.ts'
 import { GITLAB_ELSEWHERE, GITLAB_PROJECT } from './gitlab-endpoints.ts'
 import { recogniseGraphql } from './gitlab-graphql.ts'
+import { fold } from './path-reading.ts'
 import { quickActionsOf, refuseQuickActions, refuseUnknown } from './quick-actions.ts'
 import { isProtected, type ScmDeps } from './scm-action.ts'
 import { createEndpointTable } from './scm-endpoints.ts'
@@ -196,12 +197,15 @@ function branchIn(parameters: Parameters): string | null {
   return branch === null ? null : branchOf(branch)
 }
 
+/** By number or by path; a path has a group before the name. */
+const PROJECT = /^[0-9]+$|\//
+
 function locate(segments: readonly string[]) {
   const start = segments.findIndex(
-    (segment, index) => segment.toLowerCase() === 'projects' && /^v[0-9]+$/i.test(segments[index - 1] ?? ''),
+    (segment, index) => fold(segment) === 'projects' && /^v[0-9]+$/.test(fold(segments[index - 1] ?? '')),
   )
   const project = segments[start + 1]
-  if (start === -1 || project === undefined) return null
+  if (start === -1 || project === undefined || !PROJECT.test(project)) return null
   const prefix = segments
     .slice(0, start)
     .map((segment) => `/${segment}`)

@@ -100,3 +100,36 @@ export function withoutFormats(text: string): readonly string[] {
   for (let dot = text.lastIndexOf('.'); dot > 0; dot = text.lastIndexOf('.', dot - 1)) readings.push(text.slice(0, dot))
   return readings
 }
+
+/**
+ * Decoded segments of a path of a table of endpoints; empty ones count for nothing, and an encoded slash is a letter. Null: some
+ * router reads one of them as another text (parameters, blanks and dots at an end, escapes within escapes), so no row may judge it.
+ * @param path with or without query
+ */
+export function singleSegments(path: string): readonly string[] | null {
+  const [plain = ''] = path.split('?', 1)
+  const raw = plain.split('/').filter(Boolean)
+  const segments = raw.map(decodedOnce).filter((text) => text !== null)
+  const isSingle = segments.every((text, index) => !AMBIGUOUS.test(text) && decodedFully(raw[index] ?? '') === text)
+  return segments.length === raw.length && isSingle ? segments : null
+}
+
+/** Controls, separators of Windows, parameters; blanks at an end and dots behind; segments that are dots alone. */
+const AMBIGUOUS = /[\p{Cc}\\;]|^[\s\p{Z}]|[\s\p{Z}.]$|(?:^|\/)\.{1,2}(?:\/|$)/u
+
+/** As servers read segments that decode escapes before they look for slashes and for the end of the path. */
+export function splitSegments(segments: readonly string[]): readonly string[] {
+  const [path = ''] = segments.join('/').split(/[?#]/, 1)
+  return path.split('/').filter(Boolean)
+}
+
+/** What a segment may be to a server that looks for a literal: letters folded, with and without formats behind it. */
+export function literalReadings(segment: string): readonly string[] {
+  const folded = fold(segment)
+  return folded.includes('.') ? withoutFormats(folded) : [folded]
+}
+
+/** Without the format of an answer, as Rails and Grape take it off a path. */
+export function withoutExtension(text: string): string {
+  return text.replace(/\.(?:json|xml)$/i, '')
+}

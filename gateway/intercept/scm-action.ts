@@ -24,6 +24,7 @@ import {
 import { UnreadableIntent, type ScmIntent } from './scm-intent.ts'
 import type { ContractTexts } from '../scm/derivation.ts'
 import { derivationTerms } from '../scm/derivation-terms.ts'
+import { fold } from './path-reading.ts'
 import { httpRefusal } from './refusal.ts'
 import { questionOn, type PinnedQuestion } from './scm-questions.ts'
 
@@ -64,12 +65,18 @@ export function refused(call: Call, name: string, message: string): Action {
   return { kind: 'refuse', name, answer: stopped, why: message }
 }
 
-/** Branches that files reach by a judged merge only. */
+/**
+ * Branches that files reach by a judged merge only. Letters of the other case count as the same branch: on a file system that
+ * ignores case, both names are one ref.
+ */
 export function isProtected({ route }: Pick<Call, 'route'>, branch: string | null): boolean {
   // What git takes for no name of a branch is some revision: which branch the platform makes of it is not known.
   if (branch === null || NO_BRANCH_NAME.test(branch)) return true
-  const short = branch.replace(/^(?:refs\/)?heads\//, '')
-  return route.scm.protected_branches.some((glob) => posix.matchesGlob(branch, glob) || posix.matchesGlob(short, glob))
+  const short = branch.replace(/^(?:refs\/)?heads\//i, '')
+  const names = new Set([branch, short, fold(branch), fold(short)])
+  return route.scm.protected_branches.some((glob) =>
+    [...names].some((name) => posix.matchesGlob(name, glob) || posix.matchesGlob(name, fold(glob))),
+  )
 }
 
 /** git-check-ref-format, and the names by which git means another one. */

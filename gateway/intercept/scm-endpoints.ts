@@ -2,6 +2,7 @@
  * What becomes of each write endpoint of a platform, as data: rows of patterns with one effect and one reason. What no row names is
  * unknown, and unknown is not harmless.
  */
+import { literalReadings } from './path-reading.ts'
 
 /** Operations of the receipts that such calls take. */
 export type ReceiptOperation = 'merge' | 'approve' | 'deploy' | 'publish' | 'administer'
@@ -85,6 +86,7 @@ function newNode(): Node {
   return { literals: new Map(), name: null, here: new Map(), rest: new Map() }
 }
 
+/** All that a server may take the path for; the strictest of them counts. */
 function find(node: Node, method: string, segments: readonly string[], index: number): Endpoint | null {
   const segment = segments[index]
   const own = segment === undefined ? rowIn(node.here, method) : deeper(node, method, segments, index, segment)
@@ -98,11 +100,25 @@ function deeper(
   index: number,
   segment: string,
 ): Endpoint | null {
-  // Some servers take letters of either case, and a format behind the last segment.
-  const plain = segment.toLowerCase().replace(/\.json$/, '')
-  const literal = node.literals.get(plain)
-  const found = literal === undefined ? null : find(literal, method, segments, index + 1)
-  return found ?? (node.name === null ? null : find(node.name, method, segments, index + 1))
+  const below = (child: Node): Endpoint | null => find(child, method, segments, index + 1)
+  const exact = node.literals.get(segment)
+  const plain = exact === undefined ? null : below(exact)
+  if (plain !== null) return plain
+  const loose = literalReadings(segment).flatMap((text) => node.literals.get(text) ?? [])
+  const children = node.name === null ? loose : [...loose, node.name]
+  return children.map(below).reduce(stricter, null)
+}
+
+/** From the mildest to the strictest. */
+const RANKS = ['passes', 'texts', 'publish', 'deploy', 'approve', 'merge', 'administer'] as const
+
+function rankOf({ effect }: Endpoint): number {
+  return RANKS.indexOf(effect.kind === 'receipt' ? effect.operation : effect.kind)
+}
+
+function stricter(one: Endpoint | null, other: Endpoint | null): Endpoint | null {
+  if (one === null || other === null) return one ?? other
+  return rankOf(other) > rankOf(one) ? other : one
 }
 
 function rowIn(rows: ReadonlyMap<string, Endpoint>, method: string): Endpoint | null {

@@ -5,18 +5,17 @@
 import type { Action, Call, CallHead, Recogniser } from './action.ts'
 import { basePath } from './base-path.ts'
 import { isPush, recognisePush } from './git-push.ts'
-import { isRead, segmentsOf } from './request-line.ts'
+import { fold, singleSegments } from './path-reading.ts'
+import { isRead } from './request-line.ts'
 import type { ScmDeps } from './scm-action.ts'
-import { endpointFor, recogniseCall, rowFor, type Located, type ScmRow, type ScmTable } from './scm-table.ts'
+import { endpointFor, recogniseCall, rowFor, type ScmRow, type ScmTable } from './scm-table.ts'
 
-export interface ScmPlatform extends Pick<ScmTable, 'dialect' | 'endpoints'> {
+export interface ScmPlatform extends Pick<ScmTable, 'dialect' | 'endpoints' | 'locate'> {
   /** As targets begin: `github:owner/name#7`. */
   readonly name: 'github' | 'gitlab' | 'bitbucket'
   readonly rows: readonly ScmRow[]
   /** Where the API begins, where it does not begin at the root: `api/v3`. */
   readonly roots: readonly string[]
-  /** Null: the path is about no repository. */
-  readonly locate: (segments: readonly string[]) => Located | null
   /** How a request that is no row of the table is recognised, told by its path; null: it may be a row. */
   readonly beside: (segments: readonly string[]) => ((call: Call, deps: ScmDeps) => Action | Promise<Action>) | null
 }
@@ -26,10 +25,11 @@ export function createScmRecogniser(platform: ScmPlatform, deps: ScmDeps): Recog
   const tableFor = (call: CallHead, segments: readonly string[] | null): ScmTable => ({
     ...platform,
     located: segments === null ? null : locate(segments),
+    path: segments ?? [],
     segments: behindRoot(segments ?? [], [basePath(call.route), ...platform.roots]),
   })
   const isOfInterest = (head: CallHead): boolean => {
-    const segments = segmentsOf(head.upstreamPath)
+    const segments = singleSegments(head.upstreamPath)
     if (segments === null || beside(segments) !== null) return true
     const table = tableFor(head, segments)
     return rowFor(head, table) !== null || endpointFor(head, table)?.effect.kind === 'texts'
@@ -38,7 +38,7 @@ export function createScmRecogniser(platform: ScmPlatform, deps: ScmDeps): Recog
     needsBody: (head) => !isRead(head.method) && (isPush(head) ? head.route.scm.push !== 'pass' : isOfInterest(head)),
     async recognise(call) {
       if (isPush(call)) return recognisePush(call, platform.name)
-      const segments = segmentsOf(call.upstreamPath)
+      const segments = singleSegments(call.upstreamPath)
       const recognise = segments === null || isRead(call.method) ? null : beside(segments)
       if (recognise !== null) return recognise(call, deps)
       return recogniseCall(call, tableFor(call, segments), deps)
@@ -50,8 +50,6 @@ export function createScmRecogniser(platform: ScmPlatform, deps: ScmDeps): Recog
 function behindRoot(segments: readonly string[], roots: readonly string[]): readonly string[] {
   return roots.reduce((rest, root) => {
     const parts = root.split('/').filter(Boolean)
-    return parts.every((part, index) => rest[index]?.toLowerCase() === part.toLowerCase())
-      ? rest.slice(parts.length)
-      : rest
+    return parts.every((part, index) => fold(rest[index] ?? '') === fold(part)) ? rest.slice(parts.length) : rest
   }, segments)
 }

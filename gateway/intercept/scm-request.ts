@@ -1,5 +1,6 @@
 /** The parts of a request to a platform's API, read in one way or not at all: parameters and what they say of files and branches. */
 import type { Call } from './action.ts'
+import { fold, literalReadings, splitSegments } from './path-reading.ts'
 import { UnreadableIntent, type FileWrite } from './scm-intent.ts'
 import { isJsonObject, readStrictJson } from './strict-json.ts'
 
@@ -7,7 +8,7 @@ export type Parameters = Readonly<Record<string, unknown>>
 
 /** The last segment says that a request is one of GraphQL; Rails takes a format behind it. */
 export function isGraphqlPath(segments: readonly string[]): boolean {
-  return /^graphql(?:\.\w+)?$/i.test(segments.at(-1) ?? '')
+  return literalReadings(splitSegments(segments).at(-1) ?? '').includes('graphql')
 }
 
 /** Members of query and body, by name. @throws UnreadableIntent where they contradict each other or have no single reading */
@@ -77,10 +78,11 @@ export function isSet(parameters: Parameters, name: string): boolean {
   return value === true || value === 'true' || value === '1' || value === 1
 }
 
-/** A branch without `refs/heads/`; null for another ref. */
+/** A branch without `refs/heads/`, in letters of any case; null for another ref. */
 export function branchOf(ref: string): string | null {
-  if (!ref.startsWith('refs/')) return ref
-  return ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : null
+  const [root = '', kind = ''] = ref.split('/').map(fold)
+  if (root !== 'refs') return ref
+  return kind === 'heads' ? ref.split('/').slice(2).join('/') : null
 }
 
 /** The content of a write, as both platforms encode it. @throws UnreadableIntent for base64 that decoders read differently (RFC 4648 §3) */

@@ -7,8 +7,9 @@ import { isProtected, passing, refused, ScmAction, transportFor, type ScmDeps, t
 import type { Endpoint, EndpointTable, ReceiptOperation } from './scm-endpoints.ts'
 import { UnreadableIntent, type ScmIntent } from './scm-intent.ts'
 import { isGitService } from './git-push.ts'
+import { singleSegments, splitSegments, withoutExtension } from './path-reading.ts'
 import { refuseQuickActions } from './quick-actions.ts'
-import { isRead, matchSegments, segmentsOf } from './request-line.ts'
+import { isRead, matchSegments } from './request-line.ts'
 import { receipted } from './scm-receipt.ts'
 import { parametersOf, type Parameters } from './scm-request.ts'
 
@@ -62,6 +63,10 @@ export interface ScmTable {
   readonly endpoints: ScmEndpoints
   /** Null: not about a repository. */
   readonly located: Located | null
+  /** Null: the path is about no repository. */
+  readonly locate: (segments: readonly string[]) => Located | null
+  /** All segments of the path. */
+  readonly path: readonly string[]
   /** Of the path, behind the root of the API. */
   readonly segments: readonly string[]
 }
@@ -70,8 +75,14 @@ export async function recogniseCall(call: Call, table: ScmTable, deps: ScmDeps):
   const name = `${call.method} ${call.upstreamPath.split('?', 1)[0] ?? ''}`
   if (overridesMethod(call)) return refused(call, name, 'its method is stated twice.')
   if (isRead(call.method)) return passing(name)
-  if (segmentsOf(call.upstreamPath) === null)
-    return refused(call, name, 'an escape in its path stands for no text, so it cannot be told what it is about.')
+  if (singleSegments(call.upstreamPath) === null)
+    return refused(
+      call,
+      name,
+      'servers read its path in different ways; write it without parameters (;), controls, escapes within escapes, and blanks or dots at the end of a name.',
+    )
+  if (isOtherCall(call, table))
+    return refused(call, name, 'its path is another call where an encoded slash, ? or # is taken for the sign itself.')
   try {
     const row = rowFor(call, table)
     return row === null ? await unjudged(call, name, table) : await judged(call, name, { ...table, ...row }, deps)
@@ -85,6 +96,42 @@ interface FoundRow {
   readonly row: ScmRow
   readonly names: ScmCall['names']
   readonly located: Located
+}
+
+/** Whether a server that decodes the path before it takes it apart finds another row or endpoint that does more than pass. */
+function isOtherCall(call: Call, table: ScmTable): boolean {
+  return [splitTable(table), movedTable(table)].some((split) => {
+    const row = rowFor(call, split)?.row ?? null
+    if (row !== null) return row !== rowFor(call, table)?.row
+    const endpoint = endpointFor(call, split)
+    return endpoint !== null && endpoint.effect.kind !== 'passes' && endpoint !== endpointFor(call, table)
+  })
+}
+
+/** The repository as it was found, and what is behind it taken apart. */
+function splitTable(table: ScmTable): ScmTable {
+  const { located, segments } = table
+  const rest = located === null ? [] : splitSegments(located.rest)
+  return {
+    ...table,
+    located: located === null ? null : { ...located, rest },
+    segments: splitSegments(segments),
+  }
+}
+
+/** All taken apart, so that the repository ends where the first slash does. */
+function movedTable(table: ScmTable): ScmTable {
+  const segments = splitSegments(table.segments)
+  return { ...table, segments, located: table.locate(splitSegments(table.path)) }
+}
+
+/** The names of a call as its path has them, then as servers that decode first, or take a format off the last of them, do. */
+function nameReadings(call: Call, { names, row }: FoundRow, table: ScmTable): readonly ScmCall['names'][] {
+  const split = rowFor(call, splitTable(table))?.names ?? names
+  const last = row.path.at(-1) ?? ''
+  if (!/^[:*]/.test(last)) return [names, split]
+  const key = last.slice(1)
+  return [names, split, { ...names, [key]: withoutExtension(names[key] ?? '') }]
 }
 
 /** The row that judges a call; null: none does. */
@@ -124,11 +171,14 @@ async function unjudged(call: Call, name: string, table: ScmTable): Promise<Acti
 }
 
 async function judged(call: Call, name: string, table: ScmTable & FoundRow, deps: ScmDeps): Promise<Action> {
-  const { dialect, row, names, located } = table
+  const { dialect, row, located } = table
   const { prefix, repository } = located
   const client = () =>
     dialect.createClient(transportFor(call, { platform: dialect.platform, prefix }, deps), repository)
-  const intents = await row.intents({ call, repository, names, parameters: await parametersOf(call), client })
+  const parameters = await parametersOf(call)
+  const intents = await allIntents(nameReadings(call, table, table), (one) =>
+    row.intents({ call, repository, names: one, parameters, client }),
+  )
   if (typeof intents === 'string') return receipted(call, { ...table, operation: intents, because: row.because })
   if (intents.length === 0) return passing(name)
   const unpinned =
@@ -136,6 +186,21 @@ async function judged(call: Call, name: string, table: ScmTable & FoundRow, deps
   if (unpinned)
     return refused(call, name, 'it does not name the head commit that it means, and this route asks for it (sha).')
   return new ScmAction(call, { ...dialect, name, prefix, intents: () => Promise.resolve(intents) }, deps)
+}
+
+/** What the call would do by any of its readings. */
+async function allIntents(
+  readings: readonly ScmCall['names'][],
+  intentsOf: (names: ScmCall['names']) => Intents | Promise<Intents>,
+): Promise<Intents> {
+  const distinct = new Map(readings.map((names) => [JSON.stringify(names), names]))
+  const found = new Map<string, ScmIntent>()
+  for (const names of distinct.values()) {
+    const intents = await intentsOf(names)
+    if (typeof intents === 'string') return intents
+    for (const intent of intents) found.set(JSON.stringify(intent), intent)
+  }
+  return [...found.values()]
 }
 
 /**

@@ -34,8 +34,17 @@ function pathProblem(path: string): string | null {
   return BROKEN_ESCAPE.test(path) ? 'The path holds a broken percent-escape.' : null
 }
 
-/** Whose paths name things that hold slashes themselves: `/projects/group%2Fname`, `/@scope%2fname`. Their recognisers read segments, not prefixes. */
-const SLASHES_IN_SEGMENTS: ReadonlySet<RouteConfig['protocol']> = new Set(['gitlab', 'npm', 'mcp_registry'])
+/**
+ * Whose paths name things that hold slashes themselves: `/projects/group%2Fname`, `/@scope%2fname`, `/git/refs/heads%2Fmain` (as
+ * Octokit writes it). Their recognisers read segments, not prefixes, and judge both readings.
+ */
+const SLASHES_IN_SEGMENTS: ReadonlySet<RouteConfig['protocol']> = new Set([
+  'github',
+  'gitlab',
+  'bitbucket',
+  'npm',
+  'mcp_registry',
+])
 
 /** An encoded slash is a slash to some servers and a letter to others: null where the protocol has it as a letter. */
 export function slashProblem(target: string, route: Pick<RouteConfig, 'protocol'> | null): string | null {

@@ -4,6 +4,7 @@ import { countingNames, otherSpelling } from '../folded-names.ts'
 import { overridesMethod } from '../method-override.ts'
 import { isJsonObject, readStrictJson } from '../strict-json.ts'
 import { revisionOf, textOrNull, unreadable, writeTo, type ArgocdCall } from './call.ts'
+import { literalReadings, singleSegments } from '../path-reading.ts'
 import { isRead } from '../request-line.ts'
 
 const API = '/api/v1'
@@ -32,10 +33,22 @@ const ROWS: readonly RestRow[] = [
   { method: 'POST', below: 'resource/actions/v2', verb: 'run action on', namespaceIn: 'body' },
 ]
 
+/** Of paths that are known here, the longest first; `*` for a name. */
+const LITERALS: readonly (readonly [method: string | null, segments: readonly string[]])[] = [
+  ...ROWS.toSorted((one, other) => other.below.length - one.below.length).map(
+    ({ method, below }) => [method, ['api', 'v1', 'applications', '*', ...below.split('/').filter(Boolean)]] as const,
+  ),
+  [null, ['api', 'v1', 'applications']],
+  [null, ['api', 'v1', 'session']],
+  [null, ['api']],
+]
+
 /** @param path at the server, without query and without the path that the server stands under */
 export function readRestCall(call: Call, path: string, ownNamespace: string): ArgocdCall {
   // The web terminal is an upgraded GET; it is a shell in a pod.
   if (isRead(call.method) && call.headers.upgrade === undefined) return { kind: 'read' }
+  const problem = pathProblem(call.method, path)
+  if (problem !== null) return unreadable(problem)
   if (SIGN_IN.some((place) => place.test(path))) return { kind: 'read' }
   if (overridesMethod(call)) return unreadable('The call states its method twice.')
   const [root = '', name = '', ...below] = path.startsWith(`${API}/`) ? path.slice(API.length + 1).split('/') : []
@@ -45,6 +58,22 @@ export function readRestCall(call: Call, path: string, ownNamespace: string): Ar
   if (call.method === 'PUT' && below.length === 0) return readWhole(call, decoded(name), 'update', ownNamespace)
   const row = ROWS.find((one) => one.method === call.method && one.below === below.join('/'))
   return row === undefined ? other : readRow(call, row, decoded(name), ownNamespace)
+}
+
+/** Only the name of an application may be in letters of its own: a literal in others is the same to some servers in front. */
+function pathProblem(method: string, path: string): string | null {
+  const segments = singleSegments(path)
+  if (segments === null || path.slice(1).split('/').slice(0, -1).includes(''))
+    return 'Servers read this path in different ways: write it without parameters, empty segments, and blanks or dots at the end of a name.'
+  if (segments.some((text) => /[/?#]/.test(text))) return 'The path holds an encoded slash, ? or #.'
+  const named = LITERALS.find(
+    ([of, literals]) =>
+      (of === null || of === method) &&
+      literals.length <= segments.length &&
+      literals.every((text, index) => text === '*' || literalReadings(segments[index] ?? '').includes(text)),
+  )
+  const isOther = named?.[1].some((text, index) => text !== '*' && segments[index] !== text) === true
+  return isOther ? 'The path is written in other letters than Argo CD has it, or with a format behind it.' : null
 }
 
 /** The body is the application itself. */

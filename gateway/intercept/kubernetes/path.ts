@@ -2,6 +2,7 @@
  * The paths of the Kubernetes API, read as the API server reads them: group, version, namespace, resource, name, subresource.
  * Says what a path names, not what may be done to it.
  */
+import { fold, singleSegments } from '../path-reading.ts'
 
 export interface ResourcePath {
   /** Empty for the core group (`/api/v1`). */
@@ -37,7 +38,40 @@ export function readApiPath(path: string, base: string): ApiPath {
   const root = base.endsWith('/') ? base.slice(0, -1) : base
   if (!whole.startsWith(`${root}/`) && whole !== root) return { kind: 'other' }
   const raw = trimSlashes(whole.slice(root.length)).split('/')
-  const segments = raw.map(decoded)
+  const read = readSegments(raw.map(decoded))
+  if (read.kind === 'ambiguous') return read
+  const own = raw.slice(0, ownLength(read, raw.length))
+  const segments = singleSegments(own.join('/'))
+  return segments !== null && !segments.some((text) => /[/?#]/.test(text)) && isSameKind(read, looseReading(own))
+    ? read
+    : ambiguous('Servers and proxies read this path in different ways; write it as the API has it.')
+}
+
+/** What follows `proxy` is the path at another server. */
+function ownLength(read: ApiPath, length: number): number {
+  if (read.kind !== 'resource' || read.path.subresource !== 'proxy') return length
+  const { group, namespace } = read.path
+  return (group === '' ? 2 : 3) + (read.isWatch ? 1 : 0) + (namespace === null ? 0 : 2) + 3
+}
+
+/** As a proxy has it that folds letters, drops empty segments and takes formats off: kinds and subresources have no dot. */
+function looseReading(raw: readonly string[]): ApiPath {
+  const segments = raw.map((segment) => fold(decoded(segment))).filter(Boolean)
+  const read = readSegments(segments)
+  if (read.kind !== 'resource') return read
+  const { resource, subresource } = read.path
+  const [plainResource = '', plainSubresource = null] = [resource, subresource].map((name) => name?.split('.', 1)[0])
+  return { ...read, path: { ...read.path, resource: plainResource, subresource: plainSubresource } }
+}
+
+function isSameKind(read: ApiPath, loose: ApiPath): boolean {
+  if (read.kind !== 'resource' || loose.kind !== 'resource') return read.kind === loose.kind
+  const kindOf = ({ path: { group, version, resource, subresource } }: typeof read): string =>
+    JSON.stringify([group, version, resource, subresource])
+  return kindOf(read) === kindOf(loose)
+}
+
+function readSegments(segments: readonly string[]): ApiPath {
   const parts = locate(segments)
   if (parts === null) return { kind: 'other' }
   const { group, version } = parts

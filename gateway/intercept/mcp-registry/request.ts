@@ -1,7 +1,8 @@
 /** What a request to an MCP registry does, by its method and path: the registry's published API, and nothing unknown passes. */
 import type { CallHead } from '../action.ts'
 import { basePath } from '../base-path.ts'
-import { isRead, matchSegments, segmentsOf } from '../request-line.ts'
+import { singleSegments, splitSegments } from '../path-reading.ts'
+import { isRead, matchSegments } from '../request-line.ts'
 
 export type RegistryRequest =
   | { readonly kind: 'pass' }
@@ -44,12 +45,21 @@ export function readRegistryRequest({
 }: Pick<CallHead, 'method' | 'upstreamPath' | 'route'>): RegistryRequest {
   if (isRead(method)) return { kind: 'pass' }
   const base = basePath(route)
-  const segments = upstreamPath.startsWith(`${base}/`) ? segmentsOf(upstreamPath.slice(base.length)) : null
+  const segments = upstreamPath.startsWith(`${base}/`) ? singleSegments(upstreamPath.slice(base.length)) : null
   const [version, ...rest] = segments ?? []
   if (version === undefined || !/^v[0-9]+(?:\.[0-9]+)?$/i.test(version)) return { kind: 'unknown' }
+  const root = `${base}/${version}`
+  const request = requestOf(method, rest, root)
+  const split = requestOf(method, splitSegments(rest), root)
+  // To a server that decodes first, an encoded slash parts two segments.
+  return split.kind === 'unknown' || JSON.stringify(split) === JSON.stringify(request) ? request : { kind: 'unknown' }
+}
+
+function requestOf(method: string, segments: readonly string[], root: string): RegistryRequest {
   for (const row of ROWS) {
-    const names = row.method === method ? matchSegments(row.path.split('/'), rest) : null
-    if (names !== null) return row.make(names, `${base}/${version}`)
+    const names = row.method === method ? matchSegments(row.path.split('/'), segments) : null
+    if (names !== null && (names['name'] ?? '').split('/').length <= 2 && !names['version']?.includes('/'))
+      return row.make(names, root)
   }
   return { kind: 'unknown' }
 }

@@ -1,7 +1,8 @@
 /** What a request to an npm registry does, by its method and path alone: a table of the registry's endpoints, and nothing unknown passes. */
 import type { CallHead } from '../action.ts'
 import { basePath } from '../base-path.ts'
-import { isRead, matchSegments, segmentsOf } from '../request-line.ts'
+import { singleSegments, splitSegments } from '../path-reading.ts'
+import { isRead, matchSegments } from '../request-line.ts'
 
 export type NpmRequest =
   /** Reads, log-ins, tokens of the caller's own, audits: nothing that others install changes. */
@@ -102,7 +103,16 @@ export function readNpmRequest({
 }: Pick<CallHead, 'method' | 'upstreamPath' | 'route'>): NpmRequest {
   if (isRead(method)) return { kind: 'pass' }
   const segments = withinRegistry(upstreamPath, basePath(route))
-  if (segments === null) return { kind: 'unknown', why: 'the path is not one of the registry' }
+  if (segments === null)
+    return { kind: 'unknown', why: 'the path is not one of the registry, or servers read it differently' }
+  const request = requestOf(method, scoped(segments))
+  const split = requestOf(method, scoped(splitSegments(segments)))
+  // To a server that decodes first, an encoded slash parts two segments.
+  if (split.kind === 'unknown' || JSON.stringify(split) === JSON.stringify(request)) return request
+  return { kind: 'unknown', why: 'the path is another request where its encoded slash is taken for a slash' }
+}
+
+function requestOf(method: string, segments: readonly string[]): NpmRequest {
   for (const row of ROWS) {
     if (row.methods !== '*' && !row.methods.split(' ').includes(method)) continue
     const names = matchSegments(row.path.split('/'), segments)
@@ -112,11 +122,14 @@ export function readNpmRequest({
   return { kind: 'unknown', why: 'no endpoint of a registry that is known here has this method and path' }
 }
 
-/** Segments behind the root, with `@scope/name` as one of them however its slash is written. */
+/** Segments behind the root. */
 function withinRegistry(path: string, base: string): readonly string[] | null {
   if (base !== '' && !path.startsWith(`${base}/`)) return null
-  const segments = segmentsOf(path.slice(base.length))
-  if (segments === null) return null
+  return singleSegments(path.slice(base.length))
+}
+
+/** With `@scope/name` as one of them however its slash is written. */
+function scoped(segments: readonly string[]): readonly string[] {
   const joined: string[] = []
   for (const segment of segments) {
     const last = joined.at(-1)
