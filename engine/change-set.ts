@@ -1,4 +1,5 @@
 /** What is judged: artifacts with both sides, their canonical names and order, and the digests that identify them (wire.md §4, §5). */
+import { hasFiles, sideDigest, type ArtifactFiles } from './artifact-files.ts'
 import { lookupTable } from './lookup-table.ts'
 import { digestJson, digestText, type Digest, type Sha256 } from './hash.ts'
 
@@ -27,6 +28,8 @@ export interface Artifact {
   readonly after: string
   /** Path in the repository it comes from, where known. */
   readonly path?: string
+  /** Further files that its document refers to, by path. */
+  readonly files?: ArtifactFiles
 }
 
 /** The canonical name of an artifact type or alias; null when it is neither. */
@@ -37,7 +40,14 @@ export function canonicalArtifactType(name: string): ArtifactType | null {
 
 /** Identity of the judged input; a consumer recomputes it from its own request (wire.md §5). */
 export function inputFingerprint(artifacts: readonly Artifact[], sha256: Sha256): Digest {
-  const rows = inCanonicalOrder(artifacts).map(({ id, type, before, after }) => ({ id, type, before, after }))
+  // Files are named from the path of the document: with them it is part of what is judged.
+  const rows = inCanonicalOrder(artifacts).map(({ id, type, before, after, path = null, files = {} }) => ({
+    id,
+    type,
+    before,
+    after,
+    ...(hasFiles({ files }) && { path, files }),
+  }))
   return digestJson({ profile: 'change-set.v1', artifacts: rows }, sha256)
 }
 
@@ -79,7 +89,7 @@ interface HashedArtifact extends Pick<Artifact, 'id' | 'type' | 'submittedType'>
 }
 
 function hashedArtifact(artifact: Artifact, sha256: Sha256): HashedArtifact {
-  return { ...artifact, before: sha256(artifact.before), after: sha256(artifact.after) }
+  return { ...artifact, before: sideDigest(artifact, 'before', sha256), after: sideDigest(artifact, 'after', sha256) }
 }
 
 function digestOfContents(artifacts: readonly HashedArtifact[], sha256: Sha256): Digest {

@@ -2,8 +2,9 @@
  * The comparison of two texts of one contract: text → Contract → Delta[] → FindingGroup[] → patterns.
  * Pure and synchronous; may be slow on large input, so the gateway runs it in a worker (law 7 of CONTRIBUTING.md).
  */
+import { fileMistakes, filesOfSide, hasFiles, lengthOfSide, documentName } from './artifact-files.ts'
 import type { Artifact, ArtifactType } from './change-set.ts'
-import type { DocumentLimits } from './contracts/limits.ts'
+import { DEFAULT_DOCUMENT_LIMITS, type DocumentLimits } from './contracts/limits.ts'
 import type { UnresolvedReference } from './contracts/unresolved.ts'
 import type { FindingGroup, Level } from './finding.ts'
 import type { Sha256 } from './hash.ts'
@@ -39,8 +40,16 @@ export interface CompareOptions {
   readonly include_path_params?: boolean
   readonly case_insensitive_headers?: boolean
   readonly attributes?: readonly string[]
-  /** Texts of further files that `$ref`s of the documents may name, by path relative to the document. */
-  readonly files?: { readonly base: Readonly<Record<string, string>>; readonly head: Readonly<Record<string, string>> }
+  /** Texts of further files that `$ref`s of the documents may name. */
+  readonly files?: FurtherFiles
+}
+
+/** By path, from where the path of the document starts. */
+export interface FurtherFiles {
+  readonly base: Readonly<Record<string, string>>
+  readonly head: Readonly<Record<string, string>>
+  /** Path of the document itself; absent: its folder is where paths start, and no reference names it. */
+  readonly document?: string
 }
 
 export interface ComparisonStats {
@@ -105,9 +114,51 @@ export function compare(artifact: Artifact, options: CompareOptions, sha256: Sha
       message: 'Both sides are empty: there is nothing to compare. Give the contract’s text on one side at least.',
     })
   }
-  const compared = FORMATS[type](before, after, options, sha256)
+  const carried = withFiles(artifact, options)
+  if (!carried.ok) return carried
+  const compared = FORMATS[type](carried.value.before, carried.value.after, carried.value.options, sha256)
   if (!compared.ok) return mismatchOf(artifact, compared.problem, options) ?? compared
   return ok({ ...compared.value, ...detectPatterns(compared.value.groups) })
+}
+
+interface Carried {
+  readonly before: string
+  readonly after: string
+  readonly options: CompareOptions
+}
+
+/** Both sides with the files that the artifact carries, in the form that its format reads them in. */
+function withFiles(artifact: Artifact, options: CompareOptions): Result<Carried> {
+  const { type, before, after } = artifact
+  if (!hasFiles(artifact)) return ok({ before, after, options })
+  const [mistake] = fileMistakes(artifact)
+  if (mistake !== undefined) {
+    const what = mistake.path === null ? 'Files of the artifact' : `The file ${JSON.stringify(mistake.path)}`
+    return fail({ code: 'ARTIFACT_UNREADABLE', message: `${what} ${mistake.message}.` })
+  }
+  const { maxLength } = options.limits ?? DEFAULT_DOCUMENT_LIMITS
+  for (const side of ['before', 'after'] as const) {
+    const length = lengthOfSide(artifact, side)
+    if (length <= maxLength) continue
+    const message = `The artifact is over a limit: ${side} and its files have ${length} code units together, and ${maxLength} are read.`
+    return fail({ code: 'ARTIFACT_OVER_LIMIT', message })
+  }
+  const files = { base: filesOfSide(artifact, 'before'), head: filesOfSide(artifact, 'after') }
+  const document = documentName(artifact)
+  if (type !== 'protobuf')
+    return ok({ before, after, options: { ...options, files: { ...bothFiles(files, options.files), document } } })
+  if ([before, after].some((text) => /^\uFEFF?\s*\{/.test(text))) {
+    const message = 'The document is a set of protobuf files already: put the further files into it.'
+    return fail({ code: 'ARTIFACT_UNREADABLE', message })
+  }
+  const setOf = (text: string, further: Readonly<Record<string, string>>): string =>
+    text === '' ? '' : JSON.stringify({ ...further, [document]: text })
+  return ok({ before: setOf(before, files.base), after: setOf(after, files.head), options })
+}
+
+/** What the artifact carries comes before what was found for it elsewhere. */
+function bothFiles(own: FurtherFiles, found: FurtherFiles | undefined): FurtherFiles {
+  return { base: { ...found?.base, ...own.base }, head: { ...found?.head, ...own.head } }
 }
 
 /** A document that was refused may be a good one of another type: then that is what to say. */

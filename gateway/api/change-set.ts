@@ -1,5 +1,5 @@
 /** A checked request's artifacts and context in the engine's terms, and the mistakes that its schema cannot say. */
-import { canonicalArtifactType, EMPTY_CONTEXT } from '../../engine/base.ts'
+import { canonicalArtifactType, EMPTY_CONTEXT, fileMistakes, hasFiles } from '../../engine/base.ts'
 import type { Artifact, DecisionContext } from '../../engine/index.ts'
 import type { Static } from 'typebox'
 import { GatewayError } from '../errors.ts'
@@ -11,7 +11,7 @@ type RequestedArtifact = Static<typeof ArtifactShape>
 type RequestedContext = Static<typeof ContextShape>
 
 export function artifactsOf(requested: readonly RequestedArtifact[]): readonly Artifact[] {
-  return requested.map(({ id, type, before, after, path }) => {
+  return requested.map(({ id, type, before, after, path, files = {} }) => {
     const canonical = canonicalArtifactType(type)
     if (canonical === null) throw new GatewayError('UNSUPPORTED_ARTIFACT_TYPE')
     return {
@@ -21,6 +21,7 @@ export function artifactsOf(requested: readonly RequestedArtifact[]): readonly A
       before,
       after,
       ...(path !== undefined && { path }),
+      ...(hasFiles({ files }) && { files }),
     }
   })
 }
@@ -42,7 +43,7 @@ export function contextOf(requested: RequestedContext | undefined): DecisionCont
 }
 
 /** What `artifactMistakes` does not look at. */
-export const UNREAD_ARTIFACT_MEMBERS = /^\/artifacts\/\d+\/(type|path)$/
+export const UNREAD_ARTIFACT_MEMBERS = /^\/artifacts\/\d+\/(?:type|path)$/
 
 /** Too many, the same id twice, neither side. An unreadable or oversized side is no mistake here: that is a decision (wire.md §4). */
 export function artifactMistakes(artifacts: readonly RequestedArtifact[], { config }: Settings): readonly Mistake[] {
@@ -52,13 +53,33 @@ export function artifactMistakes(artifacts: readonly RequestedArtifact[], { conf
     say('/artifacts', `has ${artifacts.length} artifacts; at most ${config.limits.artifacts} are judged together`)
   }
   const first = new Map<string, number>()
-  for (const [index, { id, before, after }] of artifacts.entries()) {
+  for (const [index, artifact] of artifacts.entries()) {
+    const { id, before, after } = artifact
     const earlier = first.get(id)
     if (earlier === undefined) first.set(id, index)
     else say(`/artifacts/${index}/id`, `repeats the id of /artifacts/${earlier}; ids are unique in a change set`)
     if (before === '' && after === '') {
       say(`/artifacts/${index}`, 'has two empty sides; give the contract before, after, or both')
     }
+    for (const { pointer, message } of mistakesOfFiles(artifact)) say(`/artifacts/${index}/files${pointer}`, message)
   }
   return mistakes
 }
+
+/** Pointers start at `files`. */
+export function mistakesOfFiles({
+  type,
+  path,
+  files,
+}: Pick<RequestedArtifact, 'type' | 'path' | 'files'>): readonly Omit<Mistake, 'code'>[] {
+  const canonical = canonicalArtifactType(type)
+  if (canonical === null || files === undefined) return []
+  const artifact = { type: canonical, files, ...(path !== undefined && { path }) }
+  return fileMistakes(artifact).map(({ path: name, message }) => ({
+    pointer: name === null ? '' : `/${name.slice(0, LONGEST_NAME).replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    message,
+  }))
+}
+
+/** Longest name that is repeated to the client, UTF-16 code units. */
+const LONGEST_NAME = 200

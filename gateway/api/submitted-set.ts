@@ -1,5 +1,6 @@
 /** The change set of a preflight: what the caller submitted, or what the gateway lists itself; and how complete either is known to be. */
 import type { Static } from 'typebox'
+import { textOn } from '../../engine/base.ts'
 import type { Artifact, CompletenessFacts, DecisionContext } from '../../engine/index.ts'
 import { GatewayError } from '../errors.ts'
 import type { AnalyzeRequest } from '../flow/flow.ts'
@@ -31,7 +32,7 @@ export async function submittedSet(
   const context = contextOf(exchange.body.context)
   if (context.repository === null) return { artifacts }
   const binding = await bindingOf(store, callerOf(exchange).tenant, context.repository, platformOf(exchange.body))
-  const files = await Promise.all(artifacts.map(committed))
+  const files = (await Promise.all(artifacts.map(committed))).flat()
   const completeness: CompletenessFacts = {
     origin: { kind: 'submitted', attested: { root: changeSetCommitment(files), count: files.length } },
     bindingProvenAt: binding === null ? null : provenAt(binding),
@@ -40,7 +41,16 @@ export async function submittedSet(
   return { artifacts, completeness }
 }
 
-async function committed({ id, path = id, before, after }: Artifact): Promise<CommittedFile> {
+/** The document, and each file of it that is not the same on both sides. */
+function committed({ id, path = id, before, after, files = {} }: Artifact): Promise<readonly CommittedFile[]> {
+  const changed = Object.entries(files).flatMap(([name, file]) => {
+    const [old = '', young = ''] = [textOn(file, 'before'), textOn(file, 'after')]
+    return old === young ? [] : [committedFile(name, old, young)]
+  })
+  return Promise.all([committedFile(path, before, after), ...changed])
+}
+
+async function committedFile(path: string, before: string, after: string): Promise<CommittedFile> {
   const change = before === '' ? 'added' : after === '' ? 'removed' : 'modified'
   const [old, young] = await Promise.all([hexDigest(before), hexDigest(after)])
   return { path, change, before: old, after: young }

@@ -42,7 +42,13 @@ export function unknownMembers(schema: TSchema, value: unknown, isTolerant: bool
       return
     }
     const objects = shapes.filter(({ properties }) => isJsonObject(properties))
-    if (!isJsonObject(part) || objects.length === 0) return
+    if (!isJsonObject(part)) return
+    const named = shapes.flatMap(({ properties, additionalProperties: more }) =>
+      properties === undefined && isJsonObject(more) ? variantsOf(more) : [],
+    )
+    if (named.length > 0)
+      for (const [name, one] of Object.entries(part)) walk(named, one, `${at}/${escaped(name.slice(0, LONGEST_NAME))}`)
+    if (objects.length === 0) return
     const members = membersOf(objects)
     // A schema that says of itself what further members are is open.
     const isOpen = objects.some(({ additionalProperties: more }) => more === true || isJsonObject(more))

@@ -308,7 +308,7 @@ async function pin(
   // A named source is the operator's word: it replaces what was pinned before, but not a promotion made since.
   const isPromoted = stored?.source === 'promotion'
   if (stored !== null && isPromoted && !(await isNewer(source, stored.setAt, terms))) return stored
-  const content = await readContractSource(source, terms)
+  const content = await readContractSource(source, terms, route.contract?.origins)
   const digest = contractDigest(content)
   const isConfirmed = stored?.digest === digest
   if (stored !== null && isConfirmed && !isExpired(route, stored, deps.now())) return stored

@@ -1,28 +1,32 @@
-/** A contract at a URL together with the files of the same origin that its `$ref`s name, as one text. */
+/** A contract at a URL together with the files that its `$ref`s name, of the same origin or a listed one, as one text. */
 import { fail, ok } from '../../engine/base.ts'
 import type { Result } from '../../engine/index.ts'
+import type { FetchedDocument } from '../egress/fetch.ts'
 import { bundle, type Bundle } from '../scm/bundle.ts'
+import { isAddress } from '../scm/file-references.ts'
 import type { FileTexts } from '../scm/referenced-files.ts'
 import type { FileTerms } from './contract-files.ts'
 
 export interface AddressTerms extends FileTerms {
   /** Reads one document, of at most so many bytes, from addresses that may be asked only. */
-  readonly fetch: (url: string, maxBytes: number) => Promise<Result<string>>
+  readonly fetch: (url: string, maxBytes: number) => Promise<Result<FetchedDocument>>
+  /** Further origins that files may be fetched from; absent: the document's own only. */
+  readonly origins?: readonly string[]
 }
 
 /** Files that one contract may be fetched in. */
 const MAX_FILES = 200
 
 /**
- * References, relative and absolute ones, are resolved as URLs (RFC 3986 §5.2) and followed within the origin of the document. One that cannot be fetched stays
- * unresolved, so that the comparison is not complete and names it.
+ * References, relative and absolute ones, are resolved as URLs (RFC 3986 §5.2) and followed within the origin of the document and the origins
+ * that are listed. One that cannot be fetched stays unresolved, so that the comparison is not complete and names it.
  */
 export async function contractAtAddress(address: string, terms: AddressTerms): Promise<Result<Bundle>> {
-  const url = new URL(address)
-  const text = await terms.fetch(address, terms.maxBytes)
-  if (!text.ok) return text
+  const first = await terms.fetch(address, terms.maxBytes)
+  if (!first.ok) return first
+  const url = new URL(first.value.address)
   let fetched = 0
-  return bundle(pathOf(url), text.value, {
+  return bundle(pathOf(url), first.value.text, {
     ...terms,
     origin: url.origin,
     async read(paths, maxBytes): Promise<Result<FileTexts>> {
@@ -33,13 +37,21 @@ export async function contractAtAddress(address: string, terms: AddressTerms): P
       for (const path of paths) {
         const found = path.startsWith('../') ? null : await terms.fetch(addressOf(path, url), left)
         if (found === null || !found.ok) continue
-        texts.set(path, found.value)
-        left -= Buffer.byteLength(found.value)
+        const { text, address: answered } = found.value
+        // Its own references would start elsewhere than its name says.
+        if (!isOfOrigin(answered, url, terms.origins)) continue
+        texts.set(path, text)
+        left -= Buffer.byteLength(text)
         if (left <= 0) return tooLong(address, terms.maxBytes)
       }
       return ok(texts)
     },
   })
+}
+
+function isOfOrigin(address: string, { origin }: URL, origins: readonly string[] = []): boolean {
+  const answered = new URL(address).origin
+  return answered === origin || origins.includes(answered)
 }
 
 /** From the root of the origin; an address that ends with a slash is a document in that folder. */
@@ -49,7 +61,7 @@ function pathOf({ pathname }: URL): string {
 }
 
 function addressOf(path: string, { origin }: URL): string {
-  return `${origin}/${path.split('/').map(encodeURIComponent).join('/')}`
+  return isAddress(path) ? path : `${origin}/${path.split('/').map(encodeURIComponent).join('/')}`
 }
 
 function tooMany(address: string): Result<never> {

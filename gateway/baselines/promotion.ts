@@ -1,5 +1,5 @@
 /** From candidate to baseline: by a person who names the digest that was reviewed, or by a decision that allows to register it (wire.md §9). */
-import { canonicalArtifactType } from '../../engine/base.ts'
+import { canonicalArtifactType, hasFiles } from '../../engine/base.ts'
 import type { Artifact, DecisionContext, Envelope } from '../../engine/index.ts'
 import type { RouteConfig } from '../config/route.ts'
 import { GatewayError } from '../errors.ts'
@@ -64,6 +64,8 @@ export function registeredRoute(
   if (decision !== 'ALLOW' || !isApprover || context.operation !== REGISTER || tenant !== LOCAL_TENANT) return null
   const [artifact, ...others] = artifacts
   if (artifact === undefined || others.length > 0) return null
+  // A baseline is one text: files beside the document would not be part of it.
+  if (hasFiles(artifact)) return null
   return artifact.id === context.target_id ? routeOfBaseline(artifact.id, routes) : null
 }
 

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import type { Result } from '../../engine/index.ts'
 import type { ContractSource } from '../config/route.ts'
 import { canonicalAddress, specialRange } from '../egress/address.ts'
-import { fetchDocument } from '../egress/fetch.ts'
+import { fetchLocated, type FetchedDocument } from '../egress/fetch.ts'
 import { GatewayError } from '../errors.ts'
 import type { Bundle } from '../scm/bundle.ts'
 import { readGitFolder } from '../scm/git-document.ts'
@@ -23,24 +23,29 @@ export interface SourceTerms {
   readonly texts: FileTerms['texts']
 }
 
-/** The whole text of the contract. Rejects with PREFLIGHT_UNDECIDED: a call that rests on it cannot be judged. */
-export async function readContractSource(source: ContractSource, terms: SourceTerms): Promise<string> {
-  if ('url' in source)
-    return told(
-      source,
-      async () => valueOf(await contractAtAddress(source.url, { ...filesOf(terms), fetch: fetchContract })).text,
-    )
+/**
+ * The whole text of the contract, with the files that it refers to. Rejects with PREFLIGHT_UNDECIDED: a call that rests on it cannot be judged.
+ * @param origins further origins that files of a document at a URL may be fetched from (`contract.origins`)
+ */
+export async function readContractSource(
+  source: ContractSource,
+  terms: SourceTerms,
+  origins: readonly string[] = [],
+): Promise<string> {
+  if ('url' in source) {
+    const address = {
+      ...filesOf(terms),
+      fetch: fetchContract,
+      origins: origins.map((origin) => new URL(origin).origin),
+    }
+    return told(source, async () => valueOf(await contractAtAddress(source.url, address)).text)
+  }
   return told(source, async () => {
     if ('git' in source) return (await gitContract(source.git, terms)).text
     return (await isFolder(source.file))
       ? readProtoFolder(source.file, MAX_BYTES)
       : valueOf(await contractOnDisk(source, filesOf(terms))).text
   })
-}
-
-/** The same of what an address answers. */
-export function readContractAddress(url: string): Promise<string> {
-  return told({ url }, () => download(url))
 }
 
 export function sourceKind(source: ContractSource): SourceKind {
@@ -107,14 +112,8 @@ function placeInGit(text: string, { repository }: SourceTerms) {
   return { repository, reference }
 }
 
-async function download(url: string): Promise<string> {
-  const read = await fetchContract(url, MAX_BYTES)
-  if (read.ok) return read.value
-  throw new Error(read.problem.message)
-}
-
-function fetchContract(url: string, maxBytes: number): Promise<Result<string>> {
-  return fetchDocument(url, { allowedHosts: null, maxBytes, isPermitted: isNoMetadata })
+function fetchContract(url: string, maxBytes: number): Promise<Result<FetchedDocument>> {
+  return fetchLocated(url, { allowedHosts: null, maxBytes, isPermitted: isNoMetadata })
 }
 
 /** Contracts may lie anywhere inside; no contract lies where a cloud hands out credentials. */

@@ -67,7 +67,8 @@ async function lookAt(route: RouteConfig, digests: Map<string, string>, deps: Wa
   if (source === undefined || type === undefined) return
   const { name } = route
   try {
-    const content = await readContractSource(source, { repository: settings().config.diff.repository, texts: flow })
+    const terms = { repository: settings().config.diff.repository, texts: flow }
+    const content = await readContractSource(source, terms, route.contract?.origins)
     const digest = contractDigest(content)
     const before = digests.get(name)
     digests.set(name, digest)

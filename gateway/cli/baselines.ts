@@ -152,7 +152,7 @@ function lazyFlow(args: Arguments, io: CommandIo, parts: FlowParts): BaselinesDe
   }
   return {
     compare: async (artifact, options) => (await open()).compare(artifact, options),
-    fileReferences: async (text, site) => (await open()).fileReferences(text, site),
+    fileReferences: async (text) => (await open()).fileReferences(text),
     bundle: async (root, texts, site) => (await open()).bundle(root, texts, site),
     compose: async (baseline, candidate, operations) => (await open()).compose(baseline, candidate, operations),
     analyze: async (request) => (await open()).analyze(request),

@@ -53,7 +53,7 @@ export const diffCommand: Command = {
   ],
   notes: [
     'BASE and HEAD: a file, - for standard input, an http(s) address, or <ref>:<path> in the git repository here.',
-    'Files that a document names by relative $ref are read too, but not those of a document from an address.',
+    'Files that a document names by $ref are read too: beside a file or at the same ref, and from the origin of an address.',
     '',
     'Examples:',
     '  preflight diff old.yaml new.yaml',

@@ -4,7 +4,9 @@ import { dirname, relative, resolve, sep } from 'node:path'
 import { DEFAULT_DOCUMENT_LIMITS, ok } from '../../engine/index.ts'
 import { readProtoFolder } from '../baselines/proto-folder.ts'
 import { fileReferences } from '../scm/file-references.ts'
-import { fetchDocument } from '../egress/fetch.ts'
+import { contractAtAddress } from '../baselines/contract-addresses.ts'
+import { bundledText, type BundleTerms } from '../scm/bundle.ts'
+import { fetchLocated } from '../egress/fetch.ts'
 import { readGitDocument } from '../scm/git-document.ts'
 import { referencedFiles, type FileShelf } from '../scm/referenced-files.ts'
 import { parseGitReference } from '../scm/git.ts'
@@ -52,16 +54,22 @@ export async function readSource(name: string, io: CommandIo, folder = '.'): Pro
   return { name, text, path: reference.path, isCheckedOut: false, readBeside: read }
 }
 
-/** Who types an address may ask any host; how much and how long is bounded all the same. */
+/** Who types an address may ask any host; how much and how long is bounded all the same. Files come from the origin that answered. */
 async function fetchedSource(name: string): Promise<DocumentSource> {
-  const fetched = await fetchDocument(name, {
-    allowedHosts: null,
-    isPermitted: () => true,
+  const whole = await contractAtAddress(name, {
+    texts: TEXTS_HERE,
     maxBytes: MAX_FETCHED_BYTES,
-    maxRedirects: MAX_REDIRECTS,
+    fetch: (url, maxBytes) =>
+      fetchLocated(url, { allowedHosts: null, isPermitted: () => true, maxBytes, maxRedirects: MAX_REDIRECTS }),
   })
-  if (!fetched.ok) throw new UsageError(`${name}: ${fetched.problem.message}`)
-  return { name, text: fetched.value, path: null, isCheckedOut: false, readBeside: null }
+  if (!whole.ok) throw new UsageError(`${name}: ${whole.problem.message}`)
+  return { name, text: whole.value.text, path: null, isCheckedOut: false, readBeside: null }
+}
+
+/** A command has no event loop to keep free. */
+const TEXTS_HERE: BundleTerms['texts'] = {
+  fileReferences: (text) => Promise.resolve(ok(fileReferences(text, DEFAULT_DOCUMENT_LIMITS))),
+  bundle: (root, texts, site) => Promise.resolve(bundledText(root, texts, DEFAULT_DOCUMENT_LIMITS, site)),
 }
 
 function isFolder(path: string): boolean {
@@ -114,7 +122,7 @@ export async function filesOf({ name, text, readBeside }: DocumentSource): Promi
   if (readBeside === null) return {}
   const files = await referencedFiles(text, {
     read: readBeside,
-    referencesOf: (content) => Promise.resolve(ok(fileReferences(content, DEFAULT_DOCUMENT_LIMITS))),
+    referencesOf: (content) => TEXTS_HERE.fileReferences(content),
     maxBytes: MAX_BYTES,
   })
   if (!files.ok) throw new UsageError(`${name}: ${files.problem.message}`)

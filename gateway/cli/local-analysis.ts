@@ -1,5 +1,6 @@
 /** An analysis in this process: the flow of the gateway without store and key, so that the answer is the API's own. */
-import { canonicalArtifactType, type Artifact, type DecisionContext } from '../../engine/index.ts'
+import { fileMistakes } from '../../engine/base.ts'
+import { canonicalArtifactType, type Artifact, type ArtifactFiles, type DecisionContext } from '../../engine/index.ts'
 import { analyzeAnswer } from '../api/preflight-answer.ts'
 import { isRecord } from '../config/defaults.ts'
 import { openSettings } from '../config/live.ts'
@@ -50,9 +51,31 @@ export async function analyzeLocally(request: LocalRequest, args: Arguments, io:
 const NOTHING_IS_DECIDED = 'a local analysis decides nothing'
 
 function artifactOf(value: unknown, index: number): Artifact {
-  const { id, type, before, after } = isRecord(value) ? value : {}
+  const { id, type, before, after, path, files } = isRecord(value) ? value : {}
   const named = typeof type === 'string' ? canonicalArtifactType(type) : null
   if (typeof id !== 'string' || named === null || typeof before !== 'string' || typeof after !== 'string')
     throw new UsageError(`artifacts[${index}] needs id, type, before and after; type is one that the gateway knows`)
-  return { id, type: named, before, after }
+  if (path !== undefined && typeof path !== 'string') throw new UsageError(`artifacts[${index}].path is no text`)
+  if (!isFiles(files))
+    throw new UsageError(`artifacts[${index}].files holds texts by path, or {before, after} where they differ`)
+  const artifact = { id, type: named, before, after, ...(path !== undefined && { path }), ...(files && { files }) }
+  const [mistake] = fileMistakes(artifact)
+  if (mistake === undefined) return artifact
+  const place = mistake.path === null ? '' : `[${JSON.stringify(mistake.path)}]`
+  throw new UsageError(`artifacts[${index}].files${place} ${mistake.message}`)
+}
+
+function isFiles(files: unknown): files is ArtifactFiles | undefined {
+  if (files === undefined) return true
+  return (
+    isRecord(files) &&
+    Object.values(files).every(
+      (file) =>
+        typeof file === 'string' || (isRecord(file) && isTextOrAbsent(file['before']) && isTextOrAbsent(file['after'])),
+    )
+  )
+}
+
+function isTextOrAbsent(text: unknown): boolean {
+  return text === undefined || typeof text === 'string'
 }

@@ -3,7 +3,13 @@ import { lookupTable } from '../../engine/base.ts'
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import { canonicalArtifactType, EMPTY_CONTEXT, sniffArtifactType, type Artifact } from '../../engine/index.ts'
+import {
+  canonicalArtifactType,
+  EMPTY_CONTEXT,
+  sniffArtifactType,
+  type Artifact,
+  type ArtifactFiles,
+} from '../../engine/index.ts'
 import { isRecord } from '../config/defaults.ts'
 import { variable } from '../config/environment.ts'
 import { printable } from '../report/printable.ts'
@@ -12,7 +18,7 @@ import { columns, EXIT, UsageError, type Arguments, type Command, type ExitCode 
 import { CONTEXT_OPTIONS } from './context-options.ts'
 import { CONFIG_OPTION } from './config-option.ts'
 import { TYPE_NAMES } from './diff.ts'
-import { readSource, textFile } from './documents.ts'
+import { filesOf, readSource, textFile } from './documents.ts'
 import { LIST_FORMAT, show } from './format.ts'
 import type { CommandIo } from './io.ts'
 
@@ -34,7 +40,7 @@ export const preflightCommand: Command = {
     {
       name: 'change-set',
       value: 'FILE',
-      help: 'JSON file with "artifacts": [{ id, type, before, after }], instead of BEFORE AFTER.',
+      help: 'JSON file with "artifacts": [{ id, type, before, after, path?, files? }], instead of BEFORE AFTER.',
     },
     {
       name: 'type',
@@ -55,7 +61,8 @@ export const preflightCommand: Command = {
     CONFIG_OPTION,
   ],
   notes: [
-    'BEFORE and AFTER: a file, - for standard input, or <ref>:<path> in the git repository here.',
+    'BEFORE and AFTER: a file, - for standard input, an http(s) address, or <ref>:<path> in the git repository here.',
+    'Files that a document names by $ref are sent with it.',
     'Exit codes: 0 no break found, or the operation may proceed; 1 breaks found, or it may not; 2 usage; 3 could not decide.',
   ].join('\n'),
   run: runPreflight,
@@ -95,7 +102,29 @@ async function readArtifact(args: Arguments, io: CommandIo): Promise<Artifact> {
   const named = canonicalArtifactType(args.value('type') ?? '')
   const type = named === null ? sniffArtifactType(base.text, head.text) : { ok: true as const, value: named }
   if (!type.ok) throw new UsageError(`${type.problem.message} Name the kind with --type`)
-  return { id: args.value('id') ?? basename(head.name), type: type.value, before: base.text, after: head.text }
+  const files = bothSides(await filesOf(base), await filesOf(head))
+  return {
+    id: args.value('id') ?? basename(head.name),
+    type: type.value,
+    before: base.text,
+    after: head.text,
+    ...(Object.keys(files).length > 0 && { files }),
+  }
+}
+
+function textAt(files: Readonly<Record<string, string>>, path: string): string | undefined {
+  return Object.hasOwn(files, path) ? files[path] : undefined
+}
+
+/** By path from the document: a file that only one side refers to is not there on the other. */
+function bothSides(base: Readonly<Record<string, string>>, head: Readonly<Record<string, string>>): ArtifactFiles {
+  const paths = [...new Set([...Object.keys(base), ...Object.keys(head)])].toSorted()
+  return Object.fromEntries(
+    paths.map((path) => {
+      const [before, after] = [textAt(base, path), textAt(head, path)]
+      return [path, { ...(before !== undefined && { before }), ...(after !== undefined && { after }) }] as const
+    }),
+  )
 }
 
 function contextOf(args: Arguments): Readonly<Record<string, string>> {

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isLoopback, isWildcard, parseAddress, type Address } from './addresses.ts'
 import { authorityWarnings, checkCertificateFiles } from './certificate-checks.ts'
-import { checkContractFiles, checkContractSources } from './contract-checks.ts'
+import { checkContractFiles, checkContractOrigins, checkContractSources } from './contract-checks.ts'
 import { checkEgressLists, checkReservedName, checkRouteHosts } from './egress-checks.ts'
 import { at } from './located.ts'
 import {
@@ -38,6 +38,7 @@ const CHECKS: readonly Check[] = [
   checkRequestMaps,
   checkAgents,
   checkContractFiles,
+  checkContractOrigins,
   checkDocuments,
   checkContractSources,
   checkOwnUpstreams,

@@ -55,6 +55,23 @@ export function unreadableSource(source: ContractSource | undefined, protocol: R
   }
 }
 
+export function checkContractOrigins({ routes }: Config): readonly Located[] {
+  return routes.flatMap(({ contract, protocol }, index) => {
+    const { origins = [], baseline, current } = contract ?? {}
+    const place = `/routes/${index}/contract/origins`
+    const unfit = origins.flatMap((origin, position) =>
+      URL.canParse(origin)
+        ? []
+        : [at(`${place}/${position}`, `${JSON.stringify(origin)} is no origin`, 'write https://HOST')],
+    )
+    const hasAddress = [baseline, current].some((source) => source !== undefined && 'url' in source)
+    // Rules of a map name addresses of their own.
+    if (origins.length === 0 || hasAddress || protocol === 'mapped') return unfit
+    const what = 'the contract is not fetched from an address, so no origin is asked'
+    return [...unfit, at(place, what, 'name contract.current or contract.baseline by url, or leave origins out')]
+  })
+}
+
 /** References may lead into a folder; the file itself has to be in it. */
 function notAround(source: ContractSource | undefined): string | null {
   if (source === undefined || !('file' in source) || source.root === undefined) return null

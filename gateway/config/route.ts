@@ -111,6 +111,13 @@ export const RouteConfig = Type.Object(
                 'What the upstream offers now (required for http and grpc, and for graphql unless graphql.introspect says so; an mcp route observes tools/list).',
             }),
           ),
+          origins: Type.Optional(
+            Type.Array(Type.String({ pattern: '^https?://[^/?#@\\s]+/?$' }), {
+              maxItems: 100,
+              description:
+                'Further origins (https://HOST, https://HOST:PORT) from which files may be fetched that a contract at a url refers to. Its own origin is always allowed; redirects are not followed, and addresses where a cloud hands out credentials are not asked.',
+            }),
+          ),
           refresh: seconds(
             60,
             'Greatest age of what is known of the contract offered now: `current`, or the tools of an MCP server, is read again before a call is judged by anything older. 0: before every call',

@@ -19,8 +19,20 @@ export interface FetchRules {
   readonly maxRedirects?: number
 }
 
+export interface FetchedDocument {
+  readonly text: string
+  /** The address that answered it, after redirects: relative references start there (RFC 3986 §5.1.3). */
+  readonly address: string
+}
+
 /** @param address an http(s) URL as the caller wrote it */
 export async function fetchDocument(address: string, rules: FetchRules): Promise<Result<string>> {
+  const fetched = await fetchLocated(address, rules)
+  return fetched.ok ? ok(fetched.value.text) : fetched
+}
+
+/** The same, with the address that it came from. */
+export async function fetchLocated(address: string, rules: FetchRules): Promise<Result<FetchedDocument>> {
   const url = URL.parse(address)
   const refused = whyRefused(url, rules)
   if (url === null || refused !== null) return unreadable(refused ?? NO_URL)
@@ -61,14 +73,14 @@ function whyRefused(url: URL | null, { allowedHosts, isPermitted = isPublicAddre
 }
 
 /** One time for all redirects together. */
-async function read(start: URL, dispatcher: Agent, rules: FetchRules): Promise<Result<string>> {
+async function read(start: URL, dispatcher: Agent, rules: FetchRules): Promise<Result<FetchedDocument>> {
   const signal = AbortSignal.timeout(TIMEOUT_MS)
   const most = rules.maxRedirects ?? 0
   let url = start
   for (let hops = 0; hops <= most; hops += 1) {
     const answer = await request(url, { dispatcher, method: 'GET', signal, headers: { accept: ACCEPT } })
     const { statusCode, headers, body } = answer
-    if (statusCode === 200) return ok(await body.text())
+    if (statusCode === 200) return ok({ text: await body.text(), address: url.href })
     await body.dump()
     if (statusCode < 300 || statusCode > 399) return unreadable(`it answered ${statusCode}`)
     if (most === 0) return unreadable(`it answered ${statusCode}, and redirects are not followed`)

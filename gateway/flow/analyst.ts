@@ -1,6 +1,14 @@
 /** Comparisons, hashes and big request bodies: on this thread when small, in a worker when large, and each comparison once (LRU by content). */
 import { LRUCache } from 'lru-cache'
-import { byCodeUnit, countFindings, DEFAULT_DOCUMENT_LIMITS, fail } from '../../engine/base.ts'
+import {
+  byCodeUnit,
+  canonicalJson,
+  countFindings,
+  DEFAULT_DOCUMENT_LIMITS,
+  fail,
+  hasFiles,
+  lengthOf,
+} from '../../engine/base.ts'
 import type {
   Artifact,
   ChangeSetDigests,
@@ -77,7 +85,7 @@ export function createAnalyst({ settings, memory = createMemoryBudget(), metrics
 
   const compareNow = async (artifact: Artifact, options: CompareOptions, key: string): Promise<Result<Comparison>> => {
     const started = performance.now()
-    const size = sizeOf(artifact) + sizeOfFiles(options)
+    const size = lengthOf(artifact) + sizeOfFiles(options)
     const result = await run('compare', { kind: 'compare', artifact, options }, size, hasPattern(options))
     metrics.observe('preflight_analysis_seconds', { type: artifact.type }, (performance.now() - started) / 1000)
     if (result.ok) known?.set(key, result.value)
@@ -99,7 +107,7 @@ export function createAnalyst({ settings, memory = createMemoryBudget(), metrics
       return comparison
     },
     async digests(artifacts): Promise<ChangeSetDigests> {
-      const size = artifacts.reduce((sum, artifact) => sum + sizeOf(artifact), 0)
+      const size = artifacts.reduce((sum, artifact) => sum + lengthOf(artifact), 0)
       const digests = await run('digest', { kind: 'digest', artifacts }, size)
       if (digests.ok) return digests.value
       // Without its identity a change set cannot be decided at all.
@@ -111,8 +119,8 @@ export function createAnalyst({ settings, memory = createMemoryBudget(), metrics
       const limits = documentLimits(settings().config)
       return run('sniff', { kind: 'sniff', before, after, limits }, before.length + after.length)
     },
-    fileReferences: (text, site = null) =>
-      run('references', { kind: 'references', text, site, limits: documentLimits(settings().config) }, text.length),
+    fileReferences: (text) =>
+      run('references', { kind: 'references', text, limits: documentLimits(settings().config) }, text.length),
     bundle: (root, texts, site = null) => {
       const size = Object.values(texts).reduce((sum, text) => sum + text.length, 0)
       return run('bundle', { kind: 'bundle', root, texts, site, limits: documentLimits(settings().config) }, size)
@@ -133,15 +141,16 @@ function requestLimits({ limits }: Config): DocumentLimits {
   return { ...DEFAULT_DOCUMENT_LIMITS, maxLength: limits.request_body, maxDepth: limits.depth }
 }
 
-function sizeOf({ before, after }: Artifact): number {
-  return before.length + after.length
-}
-
 /** The id of an artifact is not part of it: the same pair under another name is the same comparison. */
-function comparisonKey({ type, before, after, path }: Artifact, options: CompareOptions): string {
+function comparisonKey(artifact: Artifact, options: CompareOptions): string {
+  const { type, before, after, path, files: own } = artifact
+  const carried = hasFiles(artifact) ? sha256Hex(canonicalJson(own)) : ''
   const { files, ...rest } = options
-  const further = files === undefined ? '' : sha256Hex(JSON.stringify([sorted(files.base), sorted(files.head)]))
-  return [type, sha256Hex(before), sha256Hex(after), path ?? '', JSON.stringify(rest), further].join('\0')
+  const further =
+    files === undefined
+      ? ''
+      : sha256Hex(JSON.stringify([files.document ?? null, sorted(files.base), sorted(files.head)]))
+  return [type, sha256Hex(before), sha256Hex(after), path ?? '', JSON.stringify(rest), further, carried].join('\0')
 }
 
 function sorted(files: Readonly<Record<string, string>>): readonly (readonly [path: string, text: string])[] {

@@ -41,7 +41,7 @@ export function createFlow(deps: FlowDeps): Flow {
     compare: (artifact, options) => analyst.compare(artifact, options),
     digests: (artifacts) => analyst.digests(artifacts),
     sniff: (before, after) => analyst.sniff(before, after),
-    fileReferences: (text, site) => analyst.fileReferences(text, site),
+    fileReferences: (text) => analyst.fileReferences(text),
     bundle: (root, texts, site) => analyst.bundle(root, texts, site),
     compose: (baseline, candidate, operations) => analyst.compose(baseline, candidate, operations),
     readJson: (bytes) => analyst.readJson(bytes),

@@ -93,8 +93,8 @@ export interface Flow {
   digests(artifacts: readonly Artifact[]): Promise<ChangeSetDigests>
   /** The type that both texts show, where nobody has declared it; an empty text shows none. */
   sniff(before: string, after: string): Promise<Result<ArtifactType>>
-  /** The further files that a contract document names by `$ref`, in a worker when it is large. @param site where it was fetched from; null: relative references only */
-  fileReferences(text: string, site?: FileSite | null): Promise<Result<readonly string[]>>
+  /** The further files that a contract document names by `$ref`, as written, in a worker when it is large. */
+  fileReferences(text: string): Promise<Result<readonly string[]>>
   /** Contract files that name each other by relative `$ref` as one text, in a worker when they are large. @param texts by path, that of `root` among them */
   bundle(root: string, texts: Readonly<Record<string, string>>, site?: FileSite | null): Promise<Result<string>>
   /** An OpenAPI baseline with single operations as the candidate has them, in a worker when they are large. @param operations operationId or `METHOD /path` each */

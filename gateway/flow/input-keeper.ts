@@ -4,7 +4,8 @@
  */
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import type { DecideInput } from '../../engine/index.ts'
+import { lengthOf } from '../../engine/base.ts'
+import type { ArtifactFiles, DecideInput } from '../../engine/index.ts'
 import { digestInThread } from '../hash.ts'
 import type { MemoryBudget } from '../memory-budget.ts'
 import type { CurrentSettings } from '../settings.ts'
@@ -55,7 +56,7 @@ export function createInputKeeper({ settings, store, memory, logger, now }: Inpu
   return {
     keep(decisionId, request, input) {
       if (settings().config.ledger.inputs === 0) return
-      const size = request.artifacts.reduce((sum, { before, after }) => sum + before.length + after.length, 0)
+      const size = request.artifacts.reduce((sum, artifact) => sum + lengthOf(artifact), 0)
       const lease = memory.tryTake('body', size)
       if (lease === null) {
         logger.warn(
@@ -94,9 +95,10 @@ async function keptDecision(request: AuthorizeRequest, input: DecideInput): Prom
     return digest
   }
   const artifacts: KeptDecision['artifacts'] = []
-  for (const { id, type, path, before, after } of request.artifacts) {
+  for (const { id, type, path, before, after, files } of request.artifacts) {
     const sides = { before: await named(before), after: await named(after) }
-    artifacts.push({ id, type, ...(path !== undefined && { path }), ...sides })
+    const further = files === undefined ? {} : { files: await eachFile(files, named) }
+    artifacts.push({ id, type, ...(path !== undefined && { path }), ...sides, ...further })
   }
   const { consumers = [], history = [], approval, completeness, release = null } = input
   const decision: KeptDecision = {
@@ -116,6 +118,25 @@ async function keptDecision(request: AuthorizeRequest, input: DecideInput): Prom
     now: input.now,
   }
   return { decision, texts }
+}
+
+/** The same files with what `change` makes of each text. */
+export async function eachFile(
+  files: ArtifactFiles,
+  change: (text: string) => Promise<string>,
+): Promise<ArtifactFiles> {
+  const changed = await Promise.all(
+    Object.entries(files).map(async ([path, file]) => {
+      if (typeof file === 'string') return [path, await change(file)] as const
+      const { before, after } = file
+      const sides = {
+        ...(before !== undefined && { before: await change(before) }),
+        ...(after !== undefined && { after: await change(after) }),
+      }
+      return [path, sides] as const
+    }),
+  )
+  return Object.fromEntries(changed)
 }
 
 function scopeRow(scope: DecideInput['scope']): KeptDecision['scope'] {

@@ -23,6 +23,16 @@ export const KeptDecision = Type.Object({
       /** Digests. */
       before: Type.String(),
       after: Type.String(),
+      /** Digests by path; absent: the artifact carries no files. */
+      files: Type.Optional(
+        Type.Unsafe<Readonly<Record<string, string | { readonly before?: string; readonly after?: string }>>>({
+          type: 'object',
+          additionalProperties: Type.Union([
+            Type.String(),
+            Type.Object({ before: Type.Optional(Type.String()), after: Type.Optional(Type.String()) }),
+          ]),
+        }),
+      ),
     }),
   ),
   /** Not analysed then, whatever the reason: a replay does not know better. */

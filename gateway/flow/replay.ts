@@ -25,6 +25,7 @@ import {
 import { digestInThread, sha256Hex } from '../hash.ts'
 import type { Store, StoredDecision } from '../store/store.ts'
 import { compareOptions } from './compare-options.ts'
+import { eachFile } from './input-keeper.ts'
 import { KeptConsumers, KeptDecision } from './kept-input.ts'
 
 export interface Replaying {
@@ -103,11 +104,17 @@ async function artifactsOf(
   store: Replaying['store'],
 ): Promise<Result<readonly Artifact[], string>> {
   const found: Artifact[] = []
-  for (const { before, after, ...artifact } of artifacts) {
-    const [old, now] = [await contentOf(before, store), await contentOf(after, store)]
-    if (old === null || now === null)
-      return missing(`the contract of ${artifact.id} is no longer kept (raise ledger.inputs to keep more)`)
-    found.push({ ...artifact, before: old, after: now })
+  for (const { before, after, files, ...artifact } of artifacts) {
+    let isWhole = true
+    const textOf = async (digest: string): Promise<string> => {
+      const text = await contentOf(digest, store)
+      isWhole &&= text !== null
+      return text ?? ''
+    }
+    const sides = { before: await textOf(before), after: await textOf(after) }
+    const further = files === undefined ? {} : { files: await eachFile(files, textOf) }
+    if (!isWhole) return missing(`the contract of ${artifact.id} is no longer kept (raise ledger.inputs to keep more)`)
+    found.push({ ...artifact, ...sides, ...further })
   }
   return ok(found)
 }

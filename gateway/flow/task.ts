@@ -45,7 +45,6 @@ export interface SniffTask {
 export interface ReferencesTask {
   readonly kind: 'references'
   readonly text: string
-  readonly site: FileSite | null
   readonly limits: DocumentLimits
 }
 
@@ -95,7 +94,7 @@ const RUNNERS: { readonly [Kind in TaskKind]: (task: TaskOf<Kind>) => Result<Tas
       ? readJson(decoder.decode(bytes), limits)
       : fail({ code: 'ARTIFACT_UNREADABLE', message: 'The body is not UTF-8 text.' }),
   sniff: ({ before, after, limits }) => engine().sniffArtifactType(before, after, limits),
-  references: ({ text, site, limits }) => ok(fileReferences(text, limits, site)),
+  references: ({ text, limits }) => ok(fileReferences(text, limits)),
   bundle: ({ root, texts, site, limits }) => bundledText(root, texts, limits, site),
   compose: ({ baseline, candidate, operations, limits }) =>
     engine().acceptOperations(baseline, candidate, operations, limits),

@@ -36,8 +36,8 @@ export interface CurrentContractDeps {
   readonly metrics: Metrics
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** The whole text of what the configuration names. */
-  readonly readSource: (source: ContractSource) => Promise<string>
+  /** The whole text of what the configuration names, with files of the route's `contract.origins`. */
+  readonly readSource: (source: ContractSource, route: RouteConfig) => Promise<string>
 }
 
 interface View<Index> {
@@ -84,7 +84,7 @@ export function createCurrentContracts<Index extends object>(
         'PREFLIGHT_UNDECIDED',
         `Route "${route.name}" names no contract.current to judge its calls by.`,
       )
-    const content = await readSource(source)
+    const content = await readSource(source, route)
     return readingOf(route, textOf(content))
   }
   const refresh = (

@@ -60,8 +60,10 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
     logger,
     now,
   })
-  const readSource = (source: ContractSource): Promise<string> =>
-    readContractSource(source, { repository: settings().config.diff.repository, texts: deps.flow })
+  const readSource = (source: ContractSource, { contract }: RouteConfig): Promise<string> => {
+    const terms = { repository: settings().config.diff.repository, texts: deps.flow }
+    return readContractSource(source, terms, contract?.origins)
+  }
   const checks = createContractChecks({ ...deps, window: () => settings().config.monitoring.window * 1000 })
   const scm = scmDeps(deps)
   return {
@@ -114,7 +116,7 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
       readSource,
     }),
     argocd: createArgocdRecogniser(),
-    mapped: createMappedRecogniser({ upstreams: deps.upstreams }),
+    mapped: createMappedRecogniser({ upstreams: deps.upstreams, readSource }),
     llm: createLlmRecogniser({ flow: deps.flow, config: () => settings().config }),
     mcp_registry: createMcpRegistryRecogniser({ upstreams: deps.upstreams, flow: deps.flow }),
     npm: createNpmRecogniser({

@@ -7,7 +7,7 @@ import { ok } from '../../engine/base.ts'
 import type { DocumentLimits, Result } from '../../engine/index.ts'
 import type { Flow } from '../flow/flow.ts'
 import { engine } from '../judging.ts'
-import { filePath, mayReferToFiles, type FileSite } from './file-references.ts'
+import { filePath, isAddress, mayReferToFiles, type FileSite } from './file-references.ts'
 import { referencedFiles, type FileTexts } from './referenced-files.ts'
 
 export interface Bundle {
@@ -23,6 +23,8 @@ export interface BundleTerms {
   readonly read: (paths: readonly string[], maxBytes: number) => Promise<Result<FileTexts>>
   /** Origin that the document was fetched from: absolute references to it are files too. */
   readonly origin?: string
+  /** Further origins that files may come from; `read` gets their addresses. */
+  readonly origins?: readonly string[]
   /** Of all files together. */
   readonly maxBytes: number
 }
@@ -33,15 +35,15 @@ export const BUNDLED_FILES = 'x-preflight-files'
 export async function bundle(
   path: string,
   text: string,
-  { texts, read, origin, maxBytes }: BundleTerms,
+  { texts, read, origin, origins = [], maxBytes }: BundleTerms,
 ): Promise<Result<Bundle>> {
   if (!mayReferToFiles(text)) return ok({ text, files: [path] })
   const folder = posix.dirname(path)
-  const site = origin === undefined ? null : { origin, folder: folder === '.' ? '' : folder }
-  const fromRoot = (relative: string): string => posix.normalize(posix.join(folder, relative))
+  const site = origin === undefined ? null : { origin, folder: folder === '.' ? '' : folder, origins }
+  const fromRoot = (name: string): string => (isAddress(name) ? name : posix.normalize(posix.join(folder, name)))
   const found = await referencedFiles(text, {
-    referencesOf: (content) => texts.fileReferences(content, site),
-    folder: site?.folder ?? '',
+    referencesOf: (content) => texts.fileReferences(content),
+    site,
     maxBytes,
     async read(relatives, most) {
       const byRelative = new Map(relatives.map((relative) => [relative, fromRoot(relative)]))

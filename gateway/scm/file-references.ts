@@ -11,18 +11,17 @@ export function mayReferToFiles(text: string): boolean {
   return FOREIGN_REFERENCE.test(text)
 }
 
-/** Where a contract was fetched from: references may name further files by absolute addresses of the same origin. */
+/** Where a contract was fetched from: references may name further files by absolute addresses of its origin, and of origins that are listed. */
 export interface FileSite {
   readonly origin: string
   /** Folder of the contract from the root of the origin on, without a slash at either end; `''` is the root. */
   readonly folder: string
+  /** Further origins that files may be fetched from; absent: none. */
+  readonly origins?: readonly string[]
 }
 
-/**
- * File parts of the `$ref`s in a text, each once: relative ones, and for a site those of its origin, from `/` on. A text that is no
- * JSON or YAML has none (the comparison reports it).
- */
-export function fileReferences(text: string, limits: DocumentLimits, site: FileSite | null = null): readonly string[] {
+/** File parts of the `$ref`s in a text, as written, each once. A text that is no JSON or YAML has none (the comparison reports it). */
+export function fileReferences(text: string, limits: DocumentLimits): readonly string[] {
   const found = new Set<string>()
   if (!mayReferToFiles(text)) return []
   const document = engine().readDocument(text, limits)
@@ -33,39 +32,45 @@ export function fileReferences(text: string, limits: DocumentLimits, site: FileS
     if (typeof value !== 'object' || value === null || seen.has(value)) continue
     seen.add(value)
     for (const [member, child] of Object.entries(value)) {
-      if (member === '$ref' && typeof child === 'string') addFilePart(child, site, found)
-      else waiting.push(child ?? null)
+      if (member === '$ref' && typeof child === 'string') {
+        const part = partOf(child)
+        if (part !== '') found.add(part)
+      } else waiting.push(child ?? null)
     }
   }
   return [...found]
 }
 
-function addFilePart(reference: string, site: FileSite | null, found: Set<string>): void {
-  const file = filePart(reference, site)
-  if (file !== null) found.add(file)
+/** What stands before the fragment; empty: the document that holds the reference. */
+function partOf(reference: string): string {
+  return reference.split('#', 1)[0] ?? ''
 }
 
-/** Absolute paths and URLs are files only on the site of the document; null: no file beside it. */
-function filePart(reference: string, site: FileSite | null): string | null {
-  const [file = ''] = reference.split('#', 1)
-  if (file === '') return null
-  if (!file.startsWith('/') && !/^[a-z][a-z0-9+.-]*:/i.test(file)) return decodeFile(file)
-  const url = site === null ? null : URL.parse(file, site.origin)
-  const isOfSite = url?.origin === site?.origin && url?.search === '' && url.username === '' && url.password === ''
-  return url !== null && isOfSite ? decodeFile(url.pathname) : null
-}
-
-/** Path, relative to the folder of the contract, of the file that a reference in `from` names; null: its own document, or elsewhere. */
+/** Path of the file that a reference in `from` names, as `pathFrom` has it; null: its own document, or none that may be read. */
 export function filePath(reference: string, from: string, site: FileSite | null): string | null {
-  const file = filePart(reference, site)
-  return file === null ? null : pathFrom(file, from, site?.folder ?? '')
+  const part = partOf(reference)
+  return part === '' ? null : pathFrom(part, from, site)
 }
 
-/** The same of a part that `fileReferences` found. */
-export function pathFrom(file: string, from: string, folder: string): string {
-  return file.startsWith('/')
-    ? posix.relative(`/${folder}`, file)
-    : posix.normalize(posix.join(posix.dirname(from), file))
+const ADDRESS = /^[a-z][a-z0-9+.-]*:/i
+
+export function isAddress(path: string): boolean {
+  return ADDRESS.test(path)
+}
+
+/**
+ * Path, relative to the folder of the contract, of the file that a reference names; a file of a listed origin has its address for a path.
+ * Absolute paths and addresses name files only where the document has a site. Null: no file that may be read.
+ * @param from path of the file that holds the reference, in the same form
+ */
+export function pathFrom(part: string, from: string, site: FileSite | null): string | null {
+  if (!isAddress(from) && !isAddress(part) && !part.startsWith('/'))
+    return posix.normalize(posix.join(posix.dirname(from), decodeFile(part)))
+  if (site === null) return null
+  const url = URL.parse(part, isAddress(from) ? from : site.origin)
+  if (url === null || url.search !== '' || url.username !== '' || url.password !== '') return null
+  if (url.origin === site.origin) return posix.relative(`/${site.folder}`, decodeFile(url.pathname))
+  return site.origins?.includes(url.origin) === true ? `${url.origin}${url.pathname}` : null
 }
 
 /** A `$ref` is a URI reference: `my%20schema.yaml` names `my schema.yaml`. */

@@ -1,7 +1,7 @@
 /** The files that a contract document draws in by `$ref`, directly or through each other: one way to gather them for every place that documents are read from. */
 import { fail, ok } from '../../engine/base.ts'
 import type { Result } from '../../engine/index.ts'
-import { pathFrom } from './file-references.ts'
+import { pathFrom, type FileSite } from './file-references.ts'
 
 /** Texts by path relative to the document; a file that does not exist is left out, and the comparison tells its reference as dangling. */
 export type FileTexts = ReadonlyMap<string, string>
@@ -11,8 +11,8 @@ export interface FileShelf {
   readonly read: (paths: readonly string[], maxBytes: number) => Promise<Result<FileTexts>>
   /** The files that a text names, as it names them. */
   readonly referencesOf: (text: string) => Promise<Result<readonly string[]>>
-  /** Folder of the document from the root of its site on; absent: absolute references name no files. */
-  readonly folder?: string
+  /** Where the document was fetched from; absent: absolute references name no files. */
+  readonly site?: FileSite | null
   /** Of all files together. */
   readonly maxBytes: number
 }
@@ -20,21 +20,27 @@ export interface FileShelf {
 /** Files that one document may draw in. */
 const MAX_FILES = 1000
 
+/** References from the document on: a chain that is longer is made by a machine, to hold up what follows it. */
+const MAX_DEPTH = 32
+
 /** @param document text of the document that the paths are relative to */
 export async function referencedFiles(
   document: string,
-  { read, referencesOf, folder = '', maxBytes }: FileShelf,
+  { read, referencesOf, site = null, maxBytes }: FileShelf,
 ): Promise<Result<Readonly<Record<string, string>>>> {
   const files = new Map<string, string>()
   const known = new Set<string>()
   let bytes = 0
+  let depth = 0
   let texts: FileTexts = new Map([['', document]])
   // By rounds, so that the files of one round are read together.
   while (texts.size > 0) {
-    const named = await namedIn(texts, folder, referencesOf)
+    const named = await namedIn(texts, site, referencesOf)
     if (!named.ok) return named
     const missing = named.value.filter((path) => !known.has(path))
     for (const path of missing) known.add(path)
+    if (missing.length > 0) depth += 1
+    if (depth > MAX_DEPTH) return overLimit(`refers to files that refer to files, more than ${MAX_DEPTH} deep`)
     if (known.size > MAX_FILES) return overLimit(`refers to more than ${MAX_FILES} files`)
     const found: Result<FileTexts> = missing.length === 0 ? ok(new Map()) : await read(missing, maxBytes - bytes)
     if (!found.ok) return found
@@ -48,17 +54,20 @@ export async function referencedFiles(
   return ok(Object.fromEntries(files))
 }
 
-/** Paths relative to the document, each once. */
+/** Paths as files are known by, each once. */
 async function namedIn(
   texts: FileTexts,
-  folder: string,
+  site: FileSite | null,
   referencesOf: FileShelf['referencesOf'],
 ): Promise<Result<readonly string[]>> {
   const paths = new Set<string>()
   for (const [from, text] of texts) {
     const references = await referencesOf(text)
     if (!references.ok) return references
-    for (const reference of references.value) paths.add(pathFrom(reference, from, folder))
+    for (const reference of references.value) {
+      const path = pathFrom(reference, from, site)
+      if (path !== null) paths.add(path)
+    }
   }
   return ok([...paths])
 }

@@ -6,6 +6,6 @@ import { fileReferences } from '../../gateway/scm/file-references.ts'
 
 export const INLINE_TEXTS: ContractTexts = {
   sniff: (before, after) => Promise.resolve(sniffArtifactType(before, after)),
-  fileReferences: (text, site) => Promise.resolve(ok(fileReferences(text, DEFAULT_DOCUMENT_LIMITS, site))),
+  fileReferences: (text) => Promise.resolve(ok(fileReferences(text, DEFAULT_DOCUMENT_LIMITS))),
   bundle: (root, texts, site) => Promise.resolve(bundledText(root, texts, DEFAULT_DOCUMENT_LIMITS, site)),
 }

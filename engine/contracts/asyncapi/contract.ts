@@ -3,6 +3,7 @@ import type { CompareOptions } from '../../compare.ts'
 import { fail, ok, type Result } from '../../result.ts'
 import { isRecord, memberOf, pointerOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import { readDocument } from '../document.ts'
+import { filesHandedIn } from '../further-files.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../limits.ts'
 import { OpenApiDocuments } from '../openapi/documents.ts'
 import { withPlainReferences } from '../plain-references.ts'
@@ -82,12 +83,8 @@ export function readAsyncApi(text: string, side: 'base' | 'head', options: Compa
     const what = 'as AsyncAPI: its root needs a member `asyncapi` with a version 2.x or 3.x'
     return fail(ofSide(unreadable(what, { pointer: '', position: locate('') }), side))
   }
-  const files = options.files?.[side] ?? {}
-  const documents = new OpenApiDocuments(withPlainReferences(root, text), 'json-schema-draft-7', (path) => {
-    const content = Object.hasOwn(files, path) ? files[path] : undefined
-    const file = content === undefined ? null : readDocument(content, limits)
-    return file?.ok ? withPlainReferences(file.value.root, content ?? '') : undefined
-  })
+  const openFile = filesHandedIn(text, side, options)
+  const documents = new OpenApiDocuments(withPlainReferences(root, text), 'json-schema-draft-7', openFile)
   const reader = new AsyncApiReader(documents, version, locate)
   const parts = version.startsWith('2') ? reader.readVersion2() : reader.readVersion3()
   if (reader.fault !== null) return fail(ofSide(reader.fault, side))

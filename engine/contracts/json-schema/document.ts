@@ -3,6 +3,7 @@ import type { CompareOptions } from '../../compare.ts'
 import { fail, ok, type Result } from '../../result.ts'
 import { isRecord, memberOf, type Located } from '../../schema/located.ts'
 import { readDocument } from '../document.ts'
+import { filesHandedIn } from '../further-files.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../limits.ts'
 import type { Locate } from '../positions.ts'
 import { ofSide, unreadable } from '../unreadable.ts'
@@ -34,12 +35,7 @@ export function readJsonSchema(
     const problem = unreadable('as a JSON Schema: it holds no keyword', { pointer: '', position: locate(''), fix })
     return fail(ofSide(problem, side))
   }
-  const files = options.files?.[side] ?? {}
-  const openFile = (path: string): unknown => {
-    const content = Object.hasOwn(files, path) ? files[path] : undefined
-    const file = content === undefined ? null : readDocument(content, limits)
-    return file?.ok ? withPlainReferences(file.value.root, content ?? '') : undefined
-  }
+  const openFile = filesHandedIn(text, side, options)
   const draft = draftOf(isRecord(root) ? root['$schema'] : null)
   const source = new SchemaDocuments(withPlainReferences(root, text), dialectOf(draft), openFile)
   return ok({ root: source.root, source, draft, locate })

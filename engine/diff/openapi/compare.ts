@@ -2,6 +2,7 @@
 import { byCodeUnit } from '../../change-set.ts'
 import type { CompareOptions, ComparisonStats } from '../../compare.ts'
 import { readDocument } from '../../contracts/document.ts'
+import { filesHandedIn } from '../../contracts/further-files.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../contracts/limits.ts'
 import { pathItemsOf, type OpenApiContract } from '../../contracts/openapi/contract.ts'
 import { OpenApiDocuments } from '../../contracts/openapi/documents.ts'
@@ -120,12 +121,7 @@ const EMPTY_ROOT = {}
 
 function readSide(text: string, side: 'base' | 'head', options: CompareOptions): Result<Side> {
   const limits = options.limits ?? DEFAULT_DOCUMENT_LIMITS
-  const files = options.files?.[side] ?? {}
-  const openFile = (path: string): unknown => {
-    const content = Object.hasOwn(files, path) ? files[path] : undefined
-    const read = content === undefined ? null : readDocument(content, limits)
-    return read?.ok ? withPlainReferences(read.value.root, content ?? '') : undefined
-  }
+  const openFile = filesHandedIn(text, side, options)
   if (text === '') {
     const documents = new OpenApiDocuments(EMPTY_ROOT, 'json-schema', openFile)
     return ok({ contract: { version: '', isSwagger: false, documents, root: documents.root }, locate: () => null })

@@ -1,14 +1,16 @@
 /** POST /api/diff: two contracts compared, as JSON or as Markdown for people (wire.md §3). Counts, never decides. */
 import type { Static } from 'typebox'
-import { canonicalArtifactType, LEVELS, Type, lookupTable } from '../../../engine/base.ts'
-import type { CompareOptions, Problem } from '../../../engine/index.ts'
+import { canonicalArtifactType, LEVELS, textOn, Type, lookupTable } from '../../../engine/base.ts'
+import type { Artifact, ArtifactFiles, CompareOptions, Problem } from '../../../engine/index.ts'
 import { GatewayError, type ErrorCode, type ErrorDetail } from '../../errors.ts'
 import { engine } from '../../judging.ts'
 import { diffReport } from '../../report/diff-report.ts'
 import { renderMarkdown } from '../../report/markdown.ts'
+import { mistakesOfFiles } from '../change-set.ts'
 import type { ApiDeps } from '../deps.ts'
 import { defineRoute, json, type Answer, type Exchange, type Mistake } from '../route.ts'
 import {
+  ArtifactFiles as Files,
   ArtifactTypeName,
   CorrelationId,
   Decision,
@@ -57,6 +59,13 @@ const DiffRequest = Type.Object(
     after: side('Alias of head.'),
     old_spec: side('Alias of base.'),
     new_spec: side('Alias of head.'),
+    files: Type.Optional(
+      Type.Unsafe<ArtifactFiles>({
+        ...Files,
+        description:
+          'Files that inline documents refer to, by path from the document: text, or {before, after}. They count to the length of each side.',
+      }),
+    ),
     format: Type.Optional(Type.Enum(['json', 'markdown'])),
     type: Type.Optional(ArtifactTypeName),
     options: Type.Optional(Options),
@@ -142,9 +151,16 @@ async function runDiff(exchange: Exchange<Request>, deps: ApiDeps): Promise<Answ
   const [before, after] = [base.text, head.text]
   const files = { base: base.files, head: head.files }
   const type = await typeOf(body, before, after, deps)
+  const inline = inlineFiles(body, { base, head })
+  const details = mistakesOfFiles({ type, files: inline }).map(({ pointer, message }) => ({
+    pointer: `/files${pointer}`,
+    message,
+  }))
+  if (details.length > 0) throw new GatewayError('INVALID_INPUT', undefined, { details })
   await exchange.spend()
   const { limit, ...options } = body.options ?? {}
-  const comparison = await deps.flow.compare({ id: 'diff', type, before, after }, { ...options, ...clock(deps), files })
+  const artifact: Artifact = { id: 'diff', type, before, after, files: inline }
+  const comparison = await deps.flow.compare(artifact, { ...options, ...clock(deps), files })
   if (!comparison.ok) throw unreadable(comparison.problem)
   const most = Math.min(limit ?? settings.config.diff.findings, settings.config.diff.findings)
   const report = diffReport(comparison.value, most)
@@ -154,6 +170,18 @@ async function runDiff(exchange: Exchange<Request>, deps: ApiDeps): Promise<Answ
     return { kind: 'text', status: 200, mediaType, text: renderMarkdown(report) }
   }
   return json({ ...report, correlation_id: correlationId })
+}
+
+/** The files of the request, on the sides whose documents stand in the request: the others come with their own. */
+function inlineFiles({ files = {} }: Request, { base, head }: Record<'base' | 'head', ContractSide>): ArtifactFiles {
+  const kept = Object.entries(files).flatMap(([path, file]) => {
+    const before = base.isInline ? textOn(file, 'before') : undefined
+    const after = head.isInline ? textOn(file, 'after') : undefined
+    const sides = { ...(before !== undefined && { before }), ...(after !== undefined && { after }) }
+    // A file without any text is a mistake, and named as one.
+    return before === undefined && after === undefined && (!base.isInline || !head.isInline) ? [] : [[path, sides]]
+  })
+  return Object.fromEntries(kept)
 }
 
 function clock(deps: ApiDeps): Pick<CompareOptions, 'today'> {
@@ -171,7 +199,7 @@ async function readSide(
   { flow }: ApiDeps,
 ): Promise<ContractSide> {
   const member = memberOf(side, body)
-  const read = await contractText(body[member] ?? '', settings.config, (text) => flow.fileReferences(text))
+  const read = await contractText(body[member] ?? '', settings.config, flow)
   if (read.ok) return read.side
   const details = [{ pointer: `/${member}`, message: read.message }]
   throw new GatewayError(read.because === 'not_configured' ? 'INVALID_INPUT' : 'ARTIFACT_UNREADABLE', undefined, {

@@ -1,6 +1,7 @@
 /** Shapes that several routes share, named by their `title`: openapi.json holds each once under components. Answers are open: clients tolerate what they do not know. */
 import type { TSchema } from 'typebox'
-import { ARTIFACT_TYPES, DECISIONS, EXECUTION_ACTIONS, LEVELS, Type } from '../../../engine/base.ts'
+import type { ArtifactFiles as Files } from '../../../engine/index.ts'
+import { MAX_ARTIFACT_FILES, ARTIFACT_TYPES, DECISIONS, EXECUTION_ACTIONS, LEVELS, Type } from '../../../engine/base.ts'
 import { ERRORS, type ErrorCode } from '../../errors.ts'
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
@@ -159,6 +160,23 @@ export const ArtifactTypeName = Type.Enum([...ARTIFACT_TYPES, 'grpc', 'mcp'], {
   description: '`grpc` means `protobuf`, `mcp` means `mcp_manifest`.',
 })
 
+const FileText = Type.Union([
+  Type.String({ description: 'The text on both sides.' }),
+  Type.Object({
+    before: Type.Optional(Type.String({ description: 'Left out where the file is created.' })),
+    after: Type.Optional(Type.String({ description: 'Left out where the file is deleted.' })),
+  }),
+])
+
+/** Not a record by pattern: a name with a line break would not match it, and its value would go unchecked. */
+export const ArtifactFiles = Type.Unsafe<Files>({
+  type: 'object',
+  maxProperties: MAX_ARTIFACT_FILES,
+  additionalProperties: FileText,
+  description:
+    'Further files that the document refers to, by path: text, or {before, after}. A path starts where `path` starts, or with ./ or ../ at the document. They count to the length of each side.',
+})
+
 export const Artifact = Type.Object(
   {
     id: Type.String({ minLength: 1, maxLength: 300, description: 'Unique in the change set.' }),
@@ -166,6 +184,7 @@ export const Artifact = Type.Object(
     before: Type.String({ description: 'The whole contract before the change; empty when it is created.' }),
     after: Type.String({ description: 'The whole contract after the change; empty when it is deleted.' }),
     path: Type.Optional(Type.String({ minLength: 1, maxLength: 1000, description: 'Path in the repository.' })),
+    files: Type.Optional(ArtifactFiles),
   },
   { title: 'Artifact', description: 'One contract, before and after.' },
 )

@@ -5,7 +5,9 @@ import type { Config } from '../../config/schema.ts'
 import { readGitDocument } from '../../scm/git-document.ts'
 import { referencedFiles, type FileShelf } from '../../scm/referenced-files.ts'
 import { parseGitReference, type GitReference } from '../../scm/git.ts'
-import { fetchDocument } from '../../egress/fetch.ts'
+import { contractAtAddress } from '../../baselines/contract-addresses.ts'
+import { fetchLocated } from '../../egress/fetch.ts'
+import type { BundleTerms } from '../../scm/bundle.ts'
 
 /** UTF-8 needs at most this many bytes for one UTF-16 code unit. */
 const BYTES_PER_UNIT = 3
@@ -14,30 +16,32 @@ export interface ContractSide {
   readonly text: string
   /** Texts of further files by path relative to the document. */
   readonly files: Readonly<Record<string, string>>
+  /** The caller gave the document itself, and has to give its files too. */
+  readonly isInline: boolean
 }
 
 export type ContractText =
   | { readonly ok: true; readonly side: ContractSide }
   | { readonly ok: false; readonly because: 'not_configured' | 'unreadable'; readonly message: string }
 
-/** @param referencesOf the files that a text names, found where a large text holds up nobody */
+/** @param texts looks into texts where a large one holds up nobody */
 export async function contractText(
   given: string,
   { diff, limits }: Pick<Config, 'diff' | 'limits'>,
-  referencesOf: FileShelf['referencesOf'],
+  texts: BundleTerms['texts'],
 ): Promise<ContractText> {
   const maxBytes = limits.artifact_side * BYTES_PER_UNIT
-  if (/^https?:\/\/\S+$/i.test(given)) {
-    return outcome(alone(await fetchDocument(given, { allowedHosts: diff.allow_urls, maxBytes })))
-  }
+  if (/^https?:\/\/\S+$/i.test(given)) return outcome(await addressSide(given, diff.allow_urls, { texts, maxBytes }))
   const reference = parseGitReference(given)
-  if (reference === null) return outcome(alone(ok(given)))
+  if (reference === null) return { ok: true, side: { text: given, files: {}, isInline: true } }
   if (diff.repository === undefined) {
     const message =
       'looks like <ref>:<path>, and no repository is configured (diff.repository); else give the document itself'
     return { ok: false, because: 'not_configured', message }
   }
-  return outcome(await gitSide(diff.repository, reference, { maxBytes, referencesOf }))
+  return outcome(
+    await gitSide(diff.repository, reference, { maxBytes, referencesOf: (text) => texts.fileReferences(text) }),
+  )
 }
 
 async function gitSide(
@@ -49,11 +53,22 @@ async function gitSide(
   if (!document.ok) return document
   const { text, read } = document.value
   const files = await referencedFiles(text, { read, referencesOf, maxBytes })
-  return files.ok ? ok({ text, files: files.value }) : files
+  return files.ok ? ok({ text, files: files.value, isInline: false }) : files
 }
 
-function alone(read: Result<string>): Result<ContractSide> {
-  return read.ok ? ok({ text: read.value, files: {} }) : read
+/** Files come from the document's own origin, or from another host that the configuration lists; never from plain http for https. */
+async function addressSide(
+  address: string,
+  hosts: readonly string[],
+  terms: Pick<BundleTerms, 'texts' | 'maxBytes'>,
+): Promise<Result<ContractSide>> {
+  const schemes = address.toLowerCase().startsWith('https:') ? ['https'] : ['https', 'http']
+  const whole = await contractAtAddress(address, {
+    ...terms,
+    fetch: (url, maxBytes) => fetchLocated(url, { allowedHosts: hosts, maxBytes }),
+    origins: hosts.flatMap((host) => schemes.flatMap((scheme) => URL.parse(`${scheme}://${host}`)?.origin ?? [])),
+  })
+  return whole.ok ? ok({ text: whole.value.text, files: {}, isInline: false }) : whole
 }
 
 function outcome(read: Result<ContractSide>): ContractText {

@@ -1,6 +1,6 @@
 /** A request that a rule of the route's map has judged, or let on only with a receipt. */
 import { GatewayError } from '../../errors.ts'
-import { readContractAddress } from '../../baselines/source.ts'
+import type { CurrentContractDeps } from '../current-contract.ts'
 import type { Json, RequestFacts, RequestExpression } from '../../../engine/index.ts'
 import type { Upstreams } from '../../proxy/upstream.ts'
 import { targetProblem } from '../../proxy/target.ts'
@@ -26,6 +26,9 @@ export interface Matched {
   /** With the path as many servers read it; null when that is no other one. */
   readonly loose: RequestFacts | null
 }
+
+/** Reads a document at an address of the configuration, with the files that it refers to. */
+export type ContractReader = Pick<CurrentContractDeps, 'readSource'>
 
 abstract class MappedRequest implements JudgedAction {
   readonly kind = 'judge'
@@ -68,12 +71,18 @@ export class MatchedRequest extends MappedRequest {
   readonly #call: Call
   readonly #matched: Matched
   readonly #upstreams: Upstreams
+  readonly #readSource: ContractReader['readSource']
 
-  constructor(call: Call, matched: Matched, upstreams: Upstreams) {
+  constructor(
+    call: Call,
+    matched: Matched,
+    { upstreams, readSource }: ContractReader & { readonly upstreams: Upstreams },
+  ) {
     super(call)
     this.#call = call
     this.#matched = matched
     this.#upstreams = upstreams
+    this.#readSource = readSource
   }
 
   async gather(): Promise<readonly Question[]> {
@@ -108,7 +117,7 @@ export class MatchedRequest extends MappedRequest {
   }
 
   async #text(source: TextSource, member: string): Promise<string> {
-    if (source.kind === 'url') return readContractAddress(source.url)
+    if (source.kind === 'url') return this.#readSource({ url: source.url }, this.#call.route)
     const value = this.#evaluate(source.kind === 'value' ? source.value : source.path, member)
     if (source.kind === 'value') return textOf(value)
     if (typeof value !== 'string' || targetProblem(value) !== null) throw this.#fault(member, 'it is no path')

@@ -6,7 +6,7 @@ import type { Upstreams } from '../../proxy/upstream.ts'
 import type { Action, Call, CallHead, PassingAction, Recogniser } from '../action.ts'
 import { overridesMethod } from '../method-override.ts'
 import { httpRefusal } from '../refusal.ts'
-import { MatchedRequest, UnmappedRequest } from './action.ts'
+import { MatchedRequest, UnmappedRequest, type ContractReader } from './action.ts'
 import {
   canonicalName,
   furtherFacts,
@@ -20,7 +20,7 @@ import { compileRules, type CompiledRule } from './rules.ts'
 import { countingNames } from '../folded-names.ts'
 import { isRead } from '../request-line.ts'
 
-export interface MappedDeps {
+export interface MappedDeps extends ContractReader {
   readonly upstreams: Upstreams
 }
 
@@ -105,7 +105,7 @@ function recognise(set: RuleSet, call: Call, deps: MappedDeps): Action {
   const { effect } = rule
   if (effect.kind === 'pass') return { ...passing(call), coversUpgrade: true }
   if (effect.kind === 'deny') return deniedBy(call, effect.message)
-  return new MatchedRequest(call, { index, effect, facts, loose }, deps.upstreams)
+  return new MatchedRequest(call, { index, effect, facts, loose }, deps)
 }
 
 function deniedBy(call: Call, message: string | null): Action {

@@ -1,8 +1,12 @@
 /** Contracts by URL of the configuration: anywhere inside, and never from where a cloud hands out credentials. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readContractAddress } from '../../../gateway/baselines/source.ts'
+import { readContractSource } from '../../../gateway/baselines/source.ts'
+import { INLINE_TEXTS } from '../../fakes/contract-texts.ts'
 import { startHttpUpstream } from '../../fakes/http-upstream.ts'
+
+const readContractAddress = (url: string): Promise<string> =>
+  readContractSource({ url }, { repository: undefined, texts: INLINE_TEXTS })
 
 test('a contract is read from an address inside, since the operator wrote it', async (t) => {
   const upstream = await startHttpUpstream((_request, response) => void response.end('openapi: 3.1.0\n'))

@@ -1,0 +1,21 @@
+/** The further files that references of a JSON or YAML document lead to, out of those that were handed in with it. Nothing is fetched. */
+import type { CompareOptions } from '../compare.ts'
+import { normalFilePath } from '../file-path.ts'
+import { readDocument } from './document.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from './limits.ts'
+import type { OpenFile } from './openapi/documents.ts'
+import { withPlainReferences } from './plain-references.ts'
+
+/** @param text of the document itself, which files may refer to by its name */
+export function filesHandedIn(text: string, side: 'base' | 'head', { files, limits }: CompareOptions): OpenFile {
+  const texts = files?.[side] ?? {}
+  const document = files?.document ?? ''
+  const folder = document.slice(0, document.lastIndexOf('/') + 1)
+  return (path) => {
+    const name = folder === '' ? path : normalFilePath(folder + path)
+    const own = Object.hasOwn(texts, name) ? texts[name] : undefined
+    const content = own ?? (name !== '' && name === document ? text : undefined)
+    const read = content === undefined ? null : readDocument(content, limits ?? DEFAULT_DOCUMENT_LIMITS)
+    return read?.ok ? withPlainReferences(read.value.root, content ?? '') : undefined
+  }
+}
