@@ -3,7 +3,7 @@ import type { SQLInputValue } from 'node:sqlite'
 import type { Violation } from '../../validation/message.ts'
 import { EFFECTS, type CallFilter, type CallPage, type Effect, type InterceptionRow, type StoredCall } from '../call.ts'
 import { ACTIONS } from './decisions.ts'
-import { journalCalls, newestCall } from './journal.ts'
+import { CALL_COLUMNS, journalInsertedCalls, newestCall } from './journal.ts'
 import { integer, oneOf, text, textOrNull, type Row, type Statements } from './statements.ts'
 
 /** Rows that one page looks at: reading must not keep writes waiting, and nearly all calls may be of another tenant or route. */
@@ -32,31 +32,34 @@ export const callReads = {
   },
 } as const
 
+const INSERT_CALL = `INSERT INTO interceptions (${CALL_COLUMNS.join(', ')}) VALUES (${CALL_COLUMNS.map(() => '?').join(', ')})`
+
+function columnsOf(row: InterceptionRow, sequence: number): readonly SQLInputValue[] {
+  return [
+    sequence,
+    row.correlationId,
+    row.tenant,
+    row.decisionId,
+    row.route,
+    row.protocol,
+    row.action,
+    row.executionAction,
+    row.enforced ? 1 : 0,
+    row.effect,
+    row.breakGlassId,
+    row.violations === null ? null : JSON.stringify(row.violations),
+    row.at,
+  ]
+}
+
 export const callWrites = {
   /** @param json of the rows */
   recordInterceptions: (sql: Statements, json: string): null => {
     const rows: readonly InterceptionRow[] = JSON.parse(json)
-    const last = newestCall(sql)
-    for (const row of rows)
-      sql.run(
-        `INSERT INTO interceptions
-           (correlation_id, tenant, decision_id, route, protocol, action, execution_action, enforced, effect, break_glass_id,
-            violations, at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        row.correlationId,
-        row.tenant,
-        row.decisionId,
-        row.route,
-        row.protocol,
-        row.action,
-        row.executionAction,
-        row.enforced ? 1 : 0,
-        row.effect,
-        row.breakGlassId,
-        row.violations === null ? null : JSON.stringify(row.violations),
-        row.at,
-      )
-    if (rows.length > 0) journalCalls(sql, last + 1, last + rows.length)
+    const newest = newestCall(sql)
+    const calls = rows.map((row, index) => columnsOf(row, newest + 1 + index))
+    for (const call of calls) sql.run(INSERT_CALL, ...call)
+    journalInsertedCalls(sql, calls)
     return null
   },
 } as const

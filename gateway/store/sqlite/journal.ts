@@ -128,6 +128,18 @@ export function journalCalls(sql: Statements, from: number, to: number): void {
   append(sql, 'calls', [String(from), String(to)], digestOfCalls(sql, from, to))
 }
 
+/**
+ * Adds one entry for calls that were just inserted, from their values: reading thousands of rows back costs more than writing them.
+ *
+ * @param calls the column values of each row, in the order of `CALL_COLUMNS`; the first column is its sequence
+ */
+export function journalInsertedCalls(sql: Statements, calls: readonly (readonly SQLInputValue[])[]): void {
+  const from = calls[0]?.[0]
+  const to = calls.at(-1)?.[0]
+  if (from === undefined || to === undefined) return
+  append(sql, 'calls', [String(from), String(to)], digestOfRows(calls))
+}
+
 /** Somebody accepted this ledger in place of another one. */
 export function journalAcceptance(sql: Statements, by: string, reason: string): void {
   append(sql, 'accepted', [by], sha256Hex(reason))
@@ -203,16 +215,35 @@ function digestOfRow(row: Row): string {
   return sha256Hex(JSON.stringify(Object.values(row)))
 }
 
+/** The columns of a call record, in the order in which the digest has them. */
+export const CALL_COLUMNS = [
+  'sequence',
+  'correlation_id',
+  'tenant',
+  'decision_id',
+  'route',
+  'protocol',
+  'action',
+  'execution_action',
+  'enforced',
+  'effect',
+  'break_glass_id',
+  'violations',
+  'at',
+] as const
+
 /** Of all calls between two sequences; rows that are not there are not in it. */
 export function digestOfCalls(sql: Statements, from: number, to: number): string {
   const rows = sql.all(
-    `SELECT sequence, correlation_id, tenant, decision_id, route, protocol, action, execution_action, enforced, effect,
-       break_glass_id, violations, at
-     FROM interceptions WHERE sequence BETWEEN ? AND ? ORDER BY sequence`,
+    `SELECT ${CALL_COLUMNS.join(', ')} FROM interceptions WHERE sequence BETWEEN ? AND ? ORDER BY sequence`,
     from,
     to,
   )
-  return sha256Hex(JSON.stringify(rows.map((row) => Object.values(row))))
+  return digestOfRows(rows.map((row) => Object.values(row)))
+}
+
+function digestOfRows(rows: readonly (readonly SQLInputValue[])[]): string {
+  return sha256Hex(JSON.stringify(rows))
 }
 
 function append(sql: Statements, kind: JournalKind, key: readonly string[], digest: string): void {
