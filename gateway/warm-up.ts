@@ -3,6 +3,7 @@
  * the outbound connections. Done in steps, between which the event loop serves whatever has come.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { releaseFreeMemory } from './free-memory.ts'
 import { loadDispatchers } from './http-client.ts'
 import { engine, recognisers } from './judging.ts'
 import type { CurrentSettings } from './settings.ts'
@@ -31,6 +32,8 @@ export function createWarmUp({ settings, road, logger }: WarmUpDeps): WarmUp {
     recognisers,
     () => road.recognisers,
     loadDispatchers,
+    // Loading grew the heap; /readyz still waits, so the pause of a collection delays nobody's call.
+    releaseFreeMemory,
   ]
   return {
     isRunning: () => running,
