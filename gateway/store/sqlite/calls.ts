@@ -56,10 +56,10 @@ export const callWrites = {
   /** @param json of the rows */
   recordInterceptions: (sql: Statements, json: string): null => {
     const rows: readonly InterceptionRow[] = JSON.parse(json)
-    const newest = newestCall(sql)
-    const calls = rows.map((row, index) => columnsOf(row, newest + 1 + index))
+    const first = newestCall(sql) + 1
+    const calls = rows.map((row, index) => columnsOf(row, first + index))
     for (const call of calls) sql.run(INSERT_CALL, ...call)
-    journalInsertedCalls(sql, calls)
+    if (calls.length > 0) journalInsertedCalls(sql, first, calls)
     return null
   },
 } as const

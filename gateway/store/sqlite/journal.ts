@@ -131,13 +131,15 @@ export function journalCalls(sql: Statements, from: number, to: number): void {
 /**
  * Adds one entry for calls that were just inserted, from their values: reading thousands of rows back costs more than writing them.
  *
- * @param calls the column values of each row, in the order of `CALL_COLUMNS`; the first column is its sequence
+ * @param from sequence of the first one; the others follow without a gap
+ * @param calls the column values of each row, in the order of `CALL_COLUMNS`
  */
-export function journalInsertedCalls(sql: Statements, calls: readonly (readonly SQLInputValue[])[]): void {
-  const from = calls[0]?.[0]
-  const to = calls.at(-1)?.[0]
-  if (from === undefined || to === undefined) return
-  append(sql, 'calls', [String(from), String(to)], digestOfRows(calls))
+export function journalInsertedCalls(
+  sql: Statements,
+  from: number,
+  calls: readonly (readonly SQLInputValue[])[],
+): void {
+  append(sql, 'calls', [String(from), String(from + calls.length - 1)], digestOfRows(calls))
 }
 
 /** Somebody accepted this ledger in place of another one. */
