@@ -8,7 +8,7 @@ import { isIntrospection } from './graphql/introspection.ts'
 import { DEFAULT_DOCUMENT_LIMITS, type DocumentLimits } from './limits.ts'
 import { isAsyncApi } from './asyncapi/contract.ts'
 import { isAgentTools } from './agent-tools/entries.ts'
-import { isPlainlyJsonSchema } from './json-schema/keywords.ts'
+import { holdsKeywordsOnly, isPlainlyJsonSchema } from './json-schema/keywords.ts'
 import { holdsCrds } from './k8s-crd/contract.ts'
 import { isMcpManifest } from './mcp-manifest.ts'
 import { isProtoSet } from './protobuf/contract.ts'
@@ -38,13 +38,37 @@ export function sniffArtifactType(
 ): Result<ArtifactType> {
   if (before === '' && after === '')
     return fail(unreadable('both sides are empty', { fix: 'Give a contract on one side at least.' }))
-  const base = before === '' ? null : typeOf(before, 'base', limits)
+  const [base, head] = withBareSchemas(
+    { text: before, type: before === '' ? null : typeOf(before, 'base', limits) },
+    { text: after, type: after === '' ? null : typeOf(after, 'head', limits) },
+    limits,
+  )
   if (base?.ok === false) return base
-  const head = after === '' ? null : typeOf(after, 'head', limits)
   if (head === null || !head.ok) return head ?? base ?? fail(unrecognised('base'))
   if (base === null || base.value === head.value) return head
   const message = `The base is of the type ${base.value} and the head is of the type ${head.value}: they cannot be compared.`
   return fail({ code: 'ARTIFACT_TYPE_MISMATCH', message })
+}
+
+interface Sniffed {
+  readonly text: string
+  /** Null: the side is empty. */
+  readonly type: Result<ArtifactType> | null
+}
+
+/** `true`, `{}` and a schema that only describes show no type by themselves; beside a JSON Schema they are one. */
+function withBareSchemas(
+  base: Sniffed,
+  head: Sniffed,
+  limits: DocumentLimits,
+): readonly [Result<ArtifactType> | null, Result<ArtifactType> | null] {
+  const beside = (one: Sniffed, other: Sniffed): Result<ArtifactType> | null => {
+    const isCandidate = one.type?.ok === false && other.type?.ok === true && other.type.value === 'json_schema'
+    if (!isCandidate) return one.type
+    const read = readDocument(one.text, limits)
+    return read.ok && holdsKeywordsOnly(read.value.root) ? other.type : one.type
+  }
+  return [beside(base, head), beside(head, base)]
 }
 
 function typeOf(text: string, side: 'base' | 'head', limits: DocumentLimits): Result<ArtifactType> {

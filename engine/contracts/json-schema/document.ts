@@ -7,7 +7,7 @@ import { filesHandedIn } from '../further-files.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../limits.ts'
 import type { Locate } from '../positions.ts'
 import { ofSide, unreadable } from '../unreadable.ts'
-import { draftOf, holdsKeyword } from './keywords.ts'
+import { draftOf, holdsKeyword, holdsKeywordsOnly } from './keywords.ts'
 import { withPlainReferences } from '../plain-references.ts'
 import { SchemaDocuments } from './references.ts'
 
@@ -41,10 +41,9 @@ export function readJsonSchema(
   return ok({ root: source.root, source, draft, locate })
 }
 
-/** The empty object is the schema that admits everything. */
+/** The empty object is the schema that admits everything, and so is one that only describes. */
 function isJsonSchema(root: unknown): boolean {
-  if (typeof root === 'boolean') return true
-  return isRecord(root) && (Object.keys(root).length === 0 || holdsKeyword(root))
+  return isRecord(root) && holdsKeyword(root) ? true : holdsKeywordsOnly(root)
 }
 
 /** Up to draft 7 a reference hides what stands beside it (draft-handrews-json-schema-01 §8.3). */

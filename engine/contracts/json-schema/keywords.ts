@@ -1,6 +1,6 @@
 /** The keywords of JSON Schema by which a document shows that it is one, and the names of its drafts. */
 
-import { isRecord } from '../../schema/located.ts'
+import { isRecord, type JsonRecord } from '../../schema/located.ts'
 
 /** Members that hold schemas by name: a property may be called `$id` or `enum`. */
 export const NAMED_SCHEMAS: ReadonlySet<string> = new Set([
@@ -15,48 +15,101 @@ export const NAMED_SCHEMAS: ReadonlySet<string> = new Set([
 /** Members that hold values, however what is in them is called. */
 export const VALUES: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', 'example'])
 
-/** Any of these at the root makes a schema; `title` and `description` are members of too much else. */
-const TELLING: ReadonlySet<string> = new Set([
-  '$schema',
-  '$ref',
-  '$defs',
-  'definitions',
-  'type',
-  'properties',
-  'patternProperties',
-  'additionalProperties',
-  'required',
-  'items',
-  'prefixItems',
-  'enum',
-  'const',
-  'allOf',
-  'anyOf',
-  'oneOf',
-  'not',
-  'if',
-  'format',
-  'pattern',
-  'minimum',
-  'maximum',
-  'minLength',
-  'maxLength',
-  '$dynamicRef',
-  'unevaluatedProperties',
-  'propertyNames',
-  'minProperties',
-  'maxProperties',
-  'minItems',
-  'maxItems',
-  'multipleOf',
-  'contains',
-  'dependentRequired',
-  'dependentSchemas',
-  'dependencies',
+type Form =
+  | 'schema'
+  | 'schemas'
+  | 'schema or schemas'
+  | 'named schemas'
+  | 'text'
+  | 'number'
+  | 'boolean'
+  | 'number or boolean'
+  | 'names'
+  | 'types'
+  | 'named names'
+  | 'dependencies'
+  | 'vocabularies'
+  | 'list'
+  | 'any'
+
+/** The form of each keyword's value, drafts 4 to 2020-12. */
+const KEYWORDS: ReadonlyMap<string, Form> = new Map<string, Form>([
+  ...keywords('text', '$schema', '$id', '$anchor', '$dynamicAnchor', '$ref', '$dynamicRef', '$recursiveRef'),
+  ...keywords('boolean', '$recursiveAnchor', 'uniqueItems'),
+  ...keywords('vocabularies', '$vocabulary'),
+  ...keywords('named schemas', '$defs', 'definitions', 'properties', 'patternProperties', 'dependentSchemas'),
+  ...keywords('types', 'type'),
+  ...keywords('list', 'enum'),
+  ...keywords('any', 'const'),
+  ...keywords('number', 'multipleOf', 'maximum', 'minimum', 'maxLength', 'minLength', 'maxItems', 'minItems'),
+  ...keywords('number', 'maxContains', 'minContains', 'maxProperties', 'minProperties'),
+  ...keywords('number or boolean', 'exclusiveMaximum', 'exclusiveMinimum'),
+  ...keywords('text', 'pattern', 'format', 'contentEncoding', 'contentMediaType'),
+  ...keywords('names', 'required'),
+  ...keywords('named names', 'dependentRequired'),
+  ...keywords('dependencies', 'dependencies'),
+  ...keywords('schemas', 'prefixItems', 'allOf', 'anyOf', 'oneOf'),
+  ...keywords('schema or schemas', 'items'),
+  ...keywords('schema', 'additionalItems', 'unevaluatedItems', 'contains', 'propertyNames', 'contentSchema'),
+  ...keywords('schema', 'additionalProperties', 'unevaluatedProperties', 'not', 'if', 'then', 'else'),
 ])
 
-export function holdsKeyword(schema: Readonly<Record<string, unknown>>): boolean {
-  return Object.keys(schema).some((name) => TELLING.has(name))
+/** Keywords that admit and refuse nothing; many of them are members of much else. */
+const ANNOTATIONS: ReadonlyMap<string, Form> = new Map<string, Form>([
+  ...keywords('text', 'id', '$comment', 'title', 'description'),
+  ...keywords('boolean', 'readOnly', 'writeOnly', 'deprecated'),
+  ...keywords('list', 'examples'),
+  ...keywords('any', 'default'),
+])
+
+function keywords(form: Form, ...names: readonly string[]): readonly (readonly [string, Form])[] {
+  return names.map((name) => [name, form])
+}
+
+/** Whether any member is a keyword that says which values are admitted. */
+export function holdsKeyword(schema: JsonRecord): boolean {
+  return Object.keys(schema).some((name) => KEYWORDS.has(name))
+}
+
+/** Whether a value is a schema of which every member, at every depth, is a keyword of JSON Schema with a value of its form. */
+export function holdsKeywordsOnly(value: unknown): boolean {
+  if (typeof value === 'boolean') return true
+  if (!isRecord(value)) return false
+  return Object.entries(value).every(([name, member]) => {
+    const form = KEYWORDS.get(name) ?? ANNOTATIONS.get(name)
+    return form === undefined ? name.startsWith('x-') : hasForm(member, form)
+  })
+}
+
+const FORMS: Readonly<Record<Form, (value: unknown) => boolean>> = {
+  schema: holdsKeywordsOnly,
+  schemas: (value) => Array.isArray(value) && value.every(holdsKeywordsOnly),
+  'schema or schemas': (value) => (Array.isArray(value) ? value.every(holdsKeywordsOnly) : holdsKeywordsOnly(value)),
+  'named schemas': (value) => isRecord(value) && Object.values(value).every(holdsKeywordsOnly),
+  text: isText,
+  number: (value) => typeof value === 'number',
+  boolean: (value) => typeof value === 'boolean',
+  'number or boolean': (value) => typeof value === 'number' || typeof value === 'boolean',
+  names: isNames,
+  types: (value) => TYPES.has(value) || (Array.isArray(value) && value.every((type) => TYPES.has(type))),
+  'named names': (value) => isRecord(value) && Object.values(value).every(isNames),
+  dependencies: (value) =>
+    isRecord(value) && Object.values(value).every((one) => isNames(one) || holdsKeywordsOnly(one)),
+  vocabularies: (value) => isRecord(value) && Object.values(value).every((one) => typeof one === 'boolean'),
+  list: (value) => Array.isArray(value),
+  any: () => true,
+}
+
+function hasForm(value: unknown, form: Form): boolean {
+  return FORMS[form](value)
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string'
+}
+
+function isNames(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isText)
 }
 
 const DRAFTS: readonly { readonly pattern: RegExp; readonly name: string }[] = [
@@ -76,11 +129,15 @@ export function draftOf(stated: unknown): string | null {
 
 const TYPES: ReadonlySet<unknown> = new Set(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'])
 
-/** Whether a document is a JSON Schema beyond doubt: it names a draft, or it has the form that nothing else has. */
+/**
+ * Whether a document is a JSON Schema beyond doubt: it names a draft, it has the form that nothing else has, or all of its
+ * members are keywords.
+ */
 export function isPlainlyJsonSchema(root: unknown): boolean {
   if (!isRecord(root)) return false
   const { $schema, $defs, type, properties } = root
   if (typeof $schema === 'string') return DRAFTS.some(({ pattern }) => pattern.test($schema))
   const { $schema: _schema, type: _type, ...rest } = root
-  return isRecord($defs) || (TYPES.has(type) && (isRecord(properties) || holdsKeyword(rest)))
+  if (isRecord($defs) || (TYPES.has(type) && (isRecord(properties) || holdsKeyword(rest)))) return true
+  return holdsKeyword(root) && holdsKeywordsOnly(root)
 }

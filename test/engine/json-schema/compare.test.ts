@@ -242,3 +242,103 @@ test('a property that became required is named as the pattern that it is, though
   const result = compare({ id: 'schema', type: 'json_schema', ...sides }, {}, sha256Hex)
   assert.deepEqual(result.ok && result.value.patterns, ['REQUIRED_FIELD_ADDED'])
 })
+
+/** One document for each keyword of drafts 4 to 2020-12, which holds nothing else. */
+const ALONE: readonly Readonly<Record<string, unknown>>[] = [
+  { $id: 'https://schemas.example/a' },
+  { $anchor: 'a' },
+  { $dynamicAnchor: 'a' },
+  { $recursiveAnchor: true },
+  { $vocabulary: { 'https://json-schema.org/draft/2020-12/vocab/core': true } },
+  { $ref: '#' },
+  { $dynamicRef: '#a', $dynamicAnchor: 'a' },
+  { $recursiveRef: '#' },
+  { $defs: { a: {} } },
+  { definitions: { a: {} } },
+  { type: 'string' },
+  { type: ['string', 'null'] },
+  { enum: [1] },
+  { const: { a: 1 } },
+  { multipleOf: 2 },
+  { maximum: 2 },
+  { minimum: 2 },
+  { exclusiveMaximum: 2 },
+  { exclusiveMinimum: 2 },
+  { maxLength: 2 },
+  { minLength: 2 },
+  { pattern: '^a' },
+  { format: 'email' },
+  { contentEncoding: 'base64' },
+  { contentMediaType: 'application/json' },
+  { contentSchema: { type: 'object' } },
+  { items: { type: 'string' } },
+  { items: [{ type: 'string' }, true] },
+  { prefixItems: [{ type: 'string' }] },
+  { additionalItems: false },
+  { unevaluatedItems: false },
+  { contains: { const: 1 } },
+  { maxContains: 2 },
+  { minContains: 2 },
+  { maxItems: 2 },
+  { minItems: 2 },
+  { uniqueItems: true },
+  { properties: { kind: { const: 'a' } } },
+  { patternProperties: { '^x': false } },
+  { additionalProperties: false },
+  { unevaluatedProperties: false },
+  { propertyNames: { maxLength: 3 } },
+  { required: ['a'] },
+  { dependentRequired: { a: ['b'] } },
+  { dependentSchemas: { a: { required: ['b'] } } },
+  { dependencies: { a: ['b'], c: { required: ['d'] } } },
+  { maxProperties: 2 },
+  { minProperties: 2 },
+  { allOf: [{ type: 'string' }] },
+  { anyOf: [{ type: 'string' }] },
+  { oneOf: [{ type: 'string' }] },
+  { not: { type: 'string' } },
+  { if: {} },
+  { then: {} },
+  { else: {} },
+]
+
+/** Documents of something else, or of nothing that can be named. */
+const NO_SCHEMAS: readonly unknown[] = [
+  {},
+  true,
+  { title: 'a', description: 'b' },
+  { dependencies: { lodash: '^4.0.0' } },
+  { items: [{ id: 1, colour: 'red' }] },
+  { properties: 'a' },
+  { type: 'module', main: 'index.js' },
+  { required: true },
+  { format: 'json', output: 'file' },
+  { contains: 'milk' },
+]
+
+suite('a document without $schema', () => {
+  for (const schema of ALONE) {
+    const text = JSON.stringify(schema)
+    test(`is a JSON Schema where all members are keywords: ${text}`, () => {
+      for (const more of [{}, { title: 't', description: 'd', 'x-owner': 'us' }]) {
+        const whole = JSON.stringify({ ...more, ...schema })
+        const sniffed = sniffArtifactType(whole, whole)
+        assert.deepEqual(sniffed, { ok: true, value: 'json_schema' })
+        assert.deepEqual(run(whole, whole), [])
+      }
+      for (const bare of ['{}', 'true', '{"description":"anything"}']) {
+        assert.deepEqual(sniffArtifactType(bare, text), { ok: true, value: 'json_schema' })
+        assert.deepEqual(sniffArtifactType(text, bare), { ok: true, value: 'json_schema' })
+        run(bare, text)
+      }
+    })
+  }
+
+  for (const document of NO_SCHEMAS) {
+    const text = JSON.stringify(document)
+    test(`is not recognised as one by ${text}`, () => {
+      const sniffed = sniffArtifactType(text, text)
+      assert.equal(sniffed.ok ? sniffed.value : sniffed.problem.code, 'UNSUPPORTED_ARTIFACT_TYPE')
+    })
+  }
+})
