@@ -7,6 +7,7 @@ import type { Examination, SchemaSources } from './comparison.ts'
 import { alignConstants, constantsAsEnum, typedAs, withoutImplied } from './constants.ts'
 import { COMPOSITIONS } from './composition.ts'
 import { flatten } from './flatten.ts'
+import { withoutIdle } from './idle.ts'
 import { alignLanguages } from './languages.ts'
 import { isRecord, type JsonRecord } from './located.ts'
 import { itemsOf } from './parts.ts'
@@ -31,7 +32,7 @@ export function align(
   report: Report,
 ): Aligned | null {
   const isMoved = sources.before.dialect !== sources.after.dialect
-  const modern = [modernise(before.value), modernise(after.value)] as const
+  const modern = withoutIdle(modernise(before.value), modernise(after.value))
   const [was, is] = isMoved ? alignLanguages(...modern) : modern
   if (mayBeRewritten(was, is) && report.isSameShape(before, after)) return null
   if (unwrap(before, after, was, is, sources, report)) return null

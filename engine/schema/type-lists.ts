@@ -92,12 +92,17 @@ function sameTypes(left: TypeList, right: TypeList): boolean {
 }
 
 function tellTypes(left: TypeList, right: TypeList, say: Examination['say']): void {
-  const gone = left.types.filter((type) => !right.types.includes(type))
-  const come = right.types.filter((type) => !left.types.includes(type))
+  const gone = left.types.filter((type) => !covers(right, type))
+  const come = right.types.filter((type) => !covers(left, type))
   const [keyword, before, after] = ['listOfTypes', left.types.join(' | '), right.types.join(' | ')]
   const steps = [right.keyword]
   if (come.length > 0) say({ keyword, action: 'widened', name: come.join(', '), before, after, steps })
   if (gone.length > 0) say({ keyword, action: 'narrowed', name: gone.join(', '), before, after, steps })
+}
+
+/** Every integer is a number. */
+function covers({ types }: TypeList, type: string): boolean {
+  return types.includes(type) || (type === 'integer' && types.includes('number'))
 }
 
 interface TypeList {

@@ -71,7 +71,9 @@ export function typesOf(schema: JsonRecord): readonly string[] {
   if (typeof type === 'string') return SINGLE.get(type) ?? [type]
   if (!Array.isArray(type)) return []
   const named = type.filter((item): item is string => typeof item === 'string')
-  const others = named.filter((item) => item !== 'null').sort()
+  // Every integer is a number.
+  const isImplied = (item: string): boolean => item === 'null' || (item === 'integer' && named.includes('number'))
+  const others = named.filter((item) => !isImplied(item)).sort()
   return others.length === 0 ? named.slice(0, 1) : others
 }
 

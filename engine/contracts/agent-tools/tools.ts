@@ -106,6 +106,9 @@ function readTool({ located, form, key, namespace }: ToolEntry, sources: Map<str
     for (const member of ['properties', 'required'])
       sources.set(`${origin}/inputSchema/${member}`, pointerOf(definitions.at))
   }
+  // Without parameters a function takes none; a custom or hosted tool takes what is no object.
+  if (form.kind === 'function' && value['inputSchema'] === undefined)
+    put('inputSchema', located, { type: 'object', properties: {} })
   // A model reads examples as it reads the description.
   const examples = memberOf(located, EXAMPLES)
   put(EXAMPLES, examples, examples?.value)

@@ -111,11 +111,16 @@ function compareRules({ was, is, steps }: Part, say: Say): void {
   for (const [expression, located] of now) {
     const known = old.get(expression)
     if (known === undefined) say({ rule: 'crd-validation-rule-added', steps, located, side: 'head', after: expression })
-    else if (!isEqual(known.value, located.value)) {
+    else if (!isEqual(withRuleDefaults(known), withRuleDefaults(located))) {
       const [before, after] = [known.value, located.value]
       say({ rule: 'crd-validation-rule-reworded', steps, located, side: 'head', name: expression, before, after })
     }
   }
+}
+
+/** ValidationRule of apiextensions.k8s.io/v1. */
+function withRuleDefaults({ value }: Located): unknown {
+  return isRecord(value) ? { reason: 'FieldValueInvalid', optionalOldSelf: false, ...value } : value
 }
 
 function rulesOf(schema: Located): ReadonlyMap<string, Located> {

@@ -96,10 +96,27 @@ function compareConversion({ spec: old }: Crd, { spec: now }: Crd, say: SayCrd):
   const place =
     is === null ? ({ side: 'base', located: was ?? old } as const) : ({ side: 'head', located: is } as const)
   if (before !== after) say({ ...place, rule: 'crd-conversion-changed', subject: 'conversion', before, after })
-  else if (after === 'Webhook' && !isEqual(was?.value, is?.value)) {
+  else if (after === 'Webhook' && !isEqual(withWebhookDefaults(was), withWebhookDefaults(is))) {
     const [one, other] = [was?.value, is?.value]
     say({ ...place, rule: 'crd-conversion-webhook-changed', subject: 'conversion', before: one, after: other })
   }
+}
+
+/** The port of a ServiceReference of apiextensions.k8s.io/v1 that states none. */
+const HTTPS_PORT = 443
+
+function withWebhookDefaults(conversion: Located | null): unknown {
+  const config = conversion && stepsInto(conversion, ['webhook', 'clientConfig', 'service'])
+  if (conversion === null || !isRecord(conversion.value) || !isRecord(config?.value)) return conversion?.value
+  const { webhook } = conversion.value
+  const client = isRecord(webhook) ? webhook['clientConfig'] : null
+  if (!isRecord(webhook) || !isRecord(client)) return conversion.value
+  const service = { port: HTTPS_PORT, ...config.value }
+  return { ...conversion.value, webhook: { ...webhook, clientConfig: { ...client, service } } }
+}
+
+function stepsInto(owner: Located, steps: readonly string[]): Located | null {
+  return steps.reduce<Located | null>((held, step) => (held === null ? null : memberOf(held, step)), owner)
 }
 
 /** How objects become those of another version: `None` changes their apiVersion only. */
@@ -200,7 +217,7 @@ function keyed(list: Located | null, key: string): ReadonlyMap<string, Located> 
   for (const item of itemsOf(list)) {
     if (!isRecord(item.value)) continue
     const { JSONPath, ...rest } = item.value
-    const value: JsonRecord = JSONPath === undefined ? item.value : { ...rest, jsonPath: JSONPath }
+    const value: JsonRecord = { priority: 0, ...rest, ...(JSONPath === undefined ? {} : { jsonPath: JSONPath }) }
     const name = value[key]
     if (typeof name === 'string') found.set(name, { ...item, value })
   }

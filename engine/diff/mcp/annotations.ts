@@ -14,7 +14,7 @@ interface Hint {
   /** The value that promises less harm. */
   readonly safe: boolean
   readonly worse: McpRuleId
-  /** When the hint is spoken out and only says what silence meant. */
+  /** When the hint is stated where the tool ceases to be one that only reads. */
   readonly stated?: McpRuleId
 }
 
@@ -59,7 +59,8 @@ function judgeHint(hint: Hint, old: JsonRecord, now: JsonRecord): McpRuleId | nu
     if (readOnly(old)) return hint.stated !== undefined && now[hint.name] === !hint.safe ? hint.stated : null
   }
   if (was !== is) return is === hint.safe ? 'mcp-tool-annotation-safer' : hint.worse
-  return hint.stated !== undefined && now[hint.name] === !hint.safe ? hint.stated : null
+  // What silence meant, written out.
+  return null
 }
 
 function readHint({ name, fallback }: Hint, annotations: JsonRecord): boolean {

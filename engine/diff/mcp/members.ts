@@ -57,11 +57,15 @@ function compareShared(holder: Holder): void {
 /** A client loads icons from where they are said to be; one of another place learns who looks, and may look like another. */
 export function compareIcons(holder: Holder): void {
   const [was, is] = [holder.before.value['icons'] ?? null, holder.after.value['icons'] ?? null]
-  if (isEqual(was, is)) return
+  if (isEqual(was, is) || (isNoIcon(was) && isNoIcon(is))) return
   const known = new Set(originsOf(was))
   const news = originsOf(is).filter((origin) => !known.has(origin))
   if (news.length > 0) sayMember(holder, 'mcp-icon-origin-changed', ['icons'], news.join(', '))
   else sayMember(holder, 'mcp-icons-changed', ['icons'])
+}
+
+function isNoIcon(icons: unknown): boolean {
+  return icons === null || (Array.isArray(icons) && icons.length === 0)
 }
 
 /** Scheme and authority (RFC 3986 §3); data within the manifest comes from nowhere. */

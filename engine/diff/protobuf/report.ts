@@ -94,10 +94,16 @@ export function compareCommonOptions(
   for (const option of new Set([...before.options.keys(), ...after.options.keys()])) {
     const isJudged = judged.has(option) || isHttpOption(option)
     if (option === 'deprecated' || option.startsWith('features') || isJudged) continue
-    const was = before.options.get(option) ?? null
-    const is = after.options.get(option) ?? null
+    const was = statedOption(before, option)
+    const is = statedOption(after, option)
     if (isEqual(was, is)) continue
     const values = { before: { [option]: was }, after: { [option]: is } }
     report.say({ ...place, rule: 'proto-option-changed', subject: `${after.fullName} ${option}`, ...values })
   }
+}
+
+/** Flags of descriptor.proto that messages, fields and rpcs carry are all off by default; of further options nothing is known. */
+function statedOption({ options }: Declared, option: string): unknown {
+  const value = options.get(option) ?? null
+  return value === false && !option.startsWith('(') ? null : value
 }

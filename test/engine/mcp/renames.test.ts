@@ -1,4 +1,4 @@
-/** A tool whose name is spelled in another way is told as a rename, and breaks as one; a default that is written out is no harm. */
+/** A tool whose name is spelled in another way is told as a rename, and breaks as one. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compare } from '../../../engine/compare.ts'
@@ -56,55 +56,3 @@ for (const type of ['mcp_manifest', 'agent_tools'] as const) {
     })
   })
 }
-
-const DEFAULTS: readonly (readonly [string, Json])[] = [
-  ['readOnlyHint', { readOnlyHint: false }],
-  ['destructiveHint', { destructiveHint: true }],
-  ['idempotentHint', { idempotentHint: false }],
-  ['openWorldHint', { openWorldHint: true }],
-]
-
-const manifest = (argument: Json, more: Json): string =>
-  JSON.stringify({
-    tools: [{ name: 'search', inputSchema: { type: 'object' }, ...more }],
-    prompts: [{ name: 'ask', arguments: [{ name: 'topic', ...argument }] }],
-  })
-
-suite('a default of MCP', () => {
-  for (const [name, annotations] of DEFAULTS) {
-    test(`that is written out, or no more, is information at most: ${name}`, () => {
-      const tool = { name: 'search', inputSchema: { type: 'object' } }
-      const [silent, stated] = [{ tools: [tool] }, { tools: [{ ...tool, annotations }] }].map((one) =>
-        JSON.stringify(one),
-      )
-      for (const [before, after] of [
-        [silent, stated],
-        [stated, silent],
-      ]) {
-        const compared = compare(
-          { id: 't', type: 'mcp_manifest', before: before ?? '', after: after ?? '' },
-          {},
-          sha256,
-        )
-        assert.ok(compared.ok)
-        assert.deepEqual(
-          compared.value.groups.filter(({ level }) => level !== 'info'),
-          [],
-        )
-      }
-    })
-  }
-
-  test('of an argument and of how a tool is run is information at most', () => {
-    const [silent, stated] = [
-      manifest({}, {}),
-      manifest({ required: false }, { execution: { taskSupport: 'forbidden' } }),
-    ]
-    const compared = compare({ id: 't', type: 'mcp_manifest', before: silent, after: stated }, {}, sha256)
-    assert.ok(compared.ok)
-    assert.deepEqual(
-      compared.value.groups.filter(({ level }) => level !== 'info'),
-      [],
-    )
-  })
-})

@@ -1,0 +1,60 @@
+/**
+ * Keywords that admit and refuse nothing where they stand: their value is the one that silence has, or the keyword that
+ * they belong to is missing. They are left out before schemas are compared, so that writing them out is no change.
+ * A sub-schema may still count as an annotation (`unevaluatedProperties`): the comparison of admitted values covers that.
+ */
+import { isRecord, type JsonRecord } from './located.ts'
+
+/** JSON Schema 2020-12 validation §6.1.1; `number` includes `integer`. */
+const EVERY_TYPE = ['array', 'boolean', 'null', 'number', 'object', 'string'] as const
+
+type IsIdle = (value: unknown, schema: JsonRecord) => boolean
+
+/** Keywords, and whether one has no effect in its schema. */
+const IDLE: readonly (readonly [keyword: string, isIdle: IsIdle])[] = [
+  ['type', (value) => Array.isArray(value) && EVERY_TYPE.every((type) => value.includes(type))],
+  ['not', (value) => value === false],
+  ['propertyNames', admitsAll],
+  ['contentSchema', admitsAll],
+  // Validation §6.4.4 and §6.4.5. `minContains: 0` stays: draft 7 does not know it.
+  ['minContains', (value, { contains }) => contains === undefined || value === 1],
+  ['maxContains', (_value, { contains }) => contains === undefined],
+  // Draft 2019-09 core §9.3.1.2: it belongs to a list in `items`.
+  ['additionalItems', (_value, { items }) => !Array.isArray(items)],
+  ['dependentRequired', (value) => isRecord(value) && Object.values(value).every(isEmptyList)],
+  ['dependentSchemas', (value) => isRecord(value) && Object.values(value).every(admitsAll)],
+]
+
+const CONDITION = ['if', 'then', 'else'] as const
+
+/** Both sides without what has no effect on either; a side that loses nothing is the same object. */
+export function withoutIdle(was: JsonRecord, is: JsonRecord): readonly [JsonRecord, JsonRecord] {
+  const idle = IDLE.filter(([name, isIdle]) => isIdleOnBoth(name, isIdle, was, is)).map(([name]) => name)
+  if (hasNoCondition(was) && hasNoCondition(is)) idle.push(...CONDITION)
+  return [without(was, idle), without(is, idle)]
+}
+
+function isIdleOnBoth(name: string, isIdle: IsIdle, was: JsonRecord, is: JsonRecord): boolean {
+  const [before, after] = [was[name], is[name]]
+  if (before === undefined && after === undefined) return false
+  return (before === undefined || isIdle(before, was)) && (after === undefined || isIdle(after, is))
+}
+
+/** Core §10.2.2: without `if` the others are ignored, and alone `if` asserts nothing. */
+function hasNoCondition(schema: JsonRecord): boolean {
+  return schema.if === undefined || (admitsAll(schema.then) && admitsAll(schema.else))
+}
+
+function without(schema: JsonRecord, names: readonly string[]): JsonRecord {
+  if (names.every((name) => schema[name] === undefined)) return schema
+  return Object.fromEntries(Object.entries(schema).filter(([name]) => !names.includes(name)))
+}
+
+/** Absent, `true` and `{}` admit every value. */
+function admitsAll(schema: unknown): boolean {
+  return schema === undefined || schema === true || (isRecord(schema) && Object.keys(schema).length === 0)
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
+}
