@@ -198,16 +198,22 @@ class Proofs {
   }
 
   ask({ before, after }: SchemaPair, direction: ProofDirection): Inclusion {
-    return this.#prover.ask(before, after, this.#question(direction, direction === 'narrowing'))
+    const question = this.#question(direction, false)
+    return this.#prover.ask(
+      before,
+      after,
+      direction === 'narrowing' ? { ...question, convention: 'unnamed-by-sub' } : question,
+    )
   }
 
   /**
-   * Whether a value that shows a difference does so by the letter only: to readers who pass over names that they do not
-   * know nothing is new; or an object is of two alternatives of `oneOf`, which authors mean to exclude each other.
+   * Whether a value that shows a difference does so by the letter only: callers may send names that the contract does not
+   * list, but allows; to readers who pass over names that they do not know nothing is new; or an object is of two
+   * alternatives of `oneOf`, which authors mean to exclude each other.
    */
   isByLetterOnly({ before, after }: SchemaPair, direction: ProofDirection, value: unknown): boolean {
     const question = this.#question(direction, true)
-    if (direction === 'widening' && this.#prover.ask(before, after, question).kind === 'included') return true
+    if (this.#prover.ask(before, after, question).kind === 'included') return true
     if (!isRecord(value)) return false
     return this.#prover.ask(before, after, { ...question, isExclusive: false }).kind === 'included'
   }
@@ -249,8 +255,11 @@ function uncovered(
     const broken = brokenFrom(start, proofs, proof, direction)
     const isSmallest = (pair: SchemaPair): boolean =>
       !pair.edges.some(({ to }) => to !== pair && broken.has(to) && !isUnused(to, direction))
-    return [...broken].flatMap(([pair, { path, answer }]) =>
-      isSmallest(pair) && !covers(pair) ? [generalOf(pair, path, answer, proof, proofs)] : [],
+    const smallest = [...broken].filter(([pair]) => isSmallest(pair) && !covers(pair))
+    // Of schemas that hold each other none is the smallest: then the whole has the finding.
+    const whole = [...broken.keys()].some(covers) ? [] : [...broken].slice(0, 1)
+    return (smallest.length > 0 ? smallest : whole).map(([pair, { path, answer }]) =>
+      generalOf(pair, path, answer, proof, proofs),
     )
   })
 }

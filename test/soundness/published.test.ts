@@ -9,12 +9,12 @@ import { dirname, join } from 'node:path'
 import { suite, test } from 'node:test'
 import { load } from 'js-yaml'
 import { at, listAt } from '../json.ts'
-import { dialectOf, type Dialect } from './dialects.ts'
+import { dialectOf } from './dialects.ts'
 import { readDraft4 } from './draft4.ts'
 import { answerOf, documentsOf, judge, type Failure, type Judged, type Pair } from './judge.ts'
 import { Random } from './random.ts'
-import { KEYWORDS } from './schemas.ts'
-import { isKeywords, isSchema, placesOf, type Schema } from './schema.ts'
+import { isIn } from './schemas.ts'
+import { isKeywords, isSchema, type Schema } from './schema.ts'
 import { rootNamed, surfacesFor } from './surfaces.ts'
 import { instancesFor } from './values.ts'
 
@@ -41,20 +41,6 @@ function chapterOf(file: string): Chapter {
   })
   const instances = cases.flatMap((one) => listAt(one, 'tests').map((each) => at(each, 'data')))
   return { name: file.replace('.json', ''), schemas, instances }
-}
-
-/** Whether a dialect has every keyword of a schema. */
-function isIn({ has }: Dialect, root: Schema): boolean {
-  return [...placesOf(root)].every(([, one]) => {
-    if (!isKeywords(one)) return true
-    if (!has.has('type list') && Array.isArray(one.type) && !(one.type.length === 2 && one.type.includes('null')))
-      return false
-    if (one.$ref === '#' && !has.has('root reference')) return false
-    return Object.keys(one).every((keyword) => {
-      const needs = KEYWORDS[keyword]?.needs
-      return needs === undefined || has.has(needs)
-    })
-  })
 }
 
 function textOf({ before, after, dialect }: Pair, { surface, effect, level, witness, findings }: Failure): string {

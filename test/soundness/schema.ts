@@ -160,3 +160,16 @@ export function tidied(root: Schema): Schema {
   const kept = entriesOf(root.$defs).filter(([name]) => reached.has(name))
   return kept.length === 0 ? without(root, '$defs') : { ...root, $defs: Object.fromEntries(kept) }
 }
+
+/** Every schema that may be applied at the place of one, whichever branch holds. */
+export function inPlaceOf(root: Schema, schema: Schema, depth = 0): readonly Keywords[] {
+  if (!isKeywords(schema) || depth > 10) return []
+  const target = schema.$ref === undefined ? null : targetOf(root, schema.$ref)
+  const inside = [
+    ...(target === null ? [] : [target]),
+    ...['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => schemasIn(schema[keyword])),
+    ...['not', 'if', 'then', 'else'].flatMap((keyword) => (isKeywords(schema[keyword]) ? [schema[keyword]] : [])),
+    ...entriesOf(schema.dependentSchemas).map(([, one]) => one),
+  ]
+  return [schema, ...inside.flatMap((one) => inPlaceOf(root, one, depth + 1))]
+}

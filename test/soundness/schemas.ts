@@ -1,7 +1,7 @@
 /** Generated schemas: every keyword that a dialect has, in every nesting, with definitions that name each other and themselves. */
 import type { Dialect, Feature } from './dialects.ts'
 import type { Random } from './random.ts'
-import { isKeywords, without, type Keywords, type Schema } from './schema.ts'
+import { isKeywords, placesOf, without, type Keywords, type Schema } from './schema.ts'
 import { NAMES } from './values.ts'
 
 export interface Drawing {
@@ -360,4 +360,19 @@ export function drawRoot(random: Random, dialect: Dialect): Schema {
   if (!dialect.has.has('reference')) return root
   const definitions = mapOf(DEFINITIONS, (name) => drawSchema(drawingFor(random, dialect, name), random.between(1, 2)))
   return isKeywords(root) ? { ...root, $defs: definitions } : { allOf: [root], $defs: definitions }
+}
+
+/** Whether a dialect has every keyword of a schema. */
+export function isIn({ has }: Dialect, root: Schema): boolean {
+  return [...placesOf(root)].every(([, one]) => {
+    if (!isKeywords(one)) return true
+    if (!has.has('type list') && Array.isArray(one.type) && !(one.type.length === 2 && one.type.includes('null')))
+      return false
+    if (one.$ref !== undefined && !has.has('reference')) return false
+    if (one.$ref === '#' && !has.has('root reference')) return false
+    return Object.keys(one).every((keyword) => {
+      const needs = KEYWORDS[keyword]?.needs
+      return needs === undefined || has.has(needs)
+    })
+  })
 }

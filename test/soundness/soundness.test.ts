@@ -15,9 +15,9 @@ const SEED = 20261121
 const TIMEOUT_MS = 900_000
 const PAIRS = 20_000
 /** Falls with every class that the comparison learns; the aim is none. */
-const MOST_FAULTS = 100
+const MOST_FAULTS = 0
 /** Of all pairs of equal meaning, those that are called breaking or dangerous; falls likewise, to 0.002. */
-const MOST_ALARMS = 0.04
+const MOST_ALARMS = 0.003
 
 suite('generated pairs of schemas', () => {
   test('a proven break is breaking or dangerous at every surface', { timeout: TIMEOUT_MS }, async () => {

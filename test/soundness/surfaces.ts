@@ -282,13 +282,18 @@ export function surfacesFor(dialect: Dialect): readonly Surface[] {
   return SURFACES.filter(({ dialects }) => dialects.includes(dialect.name))
 }
 
+/** The mark of members that are not sent to an audience, or by it. */
+export function markOf(audience: Audience): 'readOnly' | 'writeOnly' | null {
+  return audience === 'sender' ? 'readOnly' : audience === 'reader' ? 'writeOnly' : null
+}
+
 /**
  * What a contract that is no JSON Schema admits, in 2020-12. In one direction, members that are marked for the other one are not
  * spoken of. Up to OpenAPI 3.0, a reference hides what stands beside it.
  */
 export function meaningIn(audience: Audience, root: Schema, dialect: Dialect): Schema {
   if (dialect.meta !== null) return root
-  const mark = audience === 'sender' ? 'readOnly' : audience === 'reader' ? 'writeOnly' : null
+  const mark = markOf(audience)
   return mapped(root, (one) => withoutMarked(mark, withoutHidden(one, dialect)))
 }
 

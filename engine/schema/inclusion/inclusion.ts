@@ -9,10 +9,11 @@ import type { SchemaSource } from '../source.ts'
 import { admits } from './evaluate.ts'
 import { Likeness } from './likeness.ts'
 import { met, unmet } from './literals.ts'
+import type { Convention } from './mentions.ts'
 import type { SchemaNode } from './model.ts'
 import { SchemaNodes, type Numbering, type Usage } from './nodes.ts'
 import { Sameness } from './sameness.ts'
-import { Search, type Convention } from './search.ts'
+import { Search, type Steps } from './search.ts'
 
 export type Inclusion =
   | { readonly kind: 'included' }
@@ -39,6 +40,7 @@ const ALL_STEPS = 1_000_000
 interface Proof {
   readonly sub: SchemaNodes
   readonly super: SchemaNodes
+  readonly isSame: (one: SchemaNode, two: SchemaNode) => boolean
   readonly search: Search
 }
 
@@ -48,7 +50,7 @@ export class InclusionProver {
   readonly #sameness: Sameness
   readonly #proofs = new Map<string, Proof>()
   readonly #answers = new Map<string, Inclusion>()
-  readonly #steps = { left: ALL_STEPS }
+  readonly #steps: Steps = { own: 0, all: ALL_STEPS }
 
   constructor(sources: SchemaSources) {
     this.#sources = sources
@@ -93,7 +95,16 @@ export class InclusionProver {
     return proof
   }
 
-  #prepare({ direction, usage, convention, isExclusive }: Question): Proof {
+  /** Questions that differ by convention only are about the same nodes. */
+  #prepare(question: Question): Proof {
+    const { convention } = question
+    if (convention === 'none') return this.#prepareNodes(question)
+    const { sub, super: other, isSame, search: plain } = this.#proofOf({ ...question, convention: 'none' })
+    const search = new Search(sub, { convention, isSame, plain, steps: this.#steps })
+    return { sub, super: other, isSame, search }
+  }
+
+  #prepareNodes({ direction, usage, isExclusive }: Question): Proof {
     const { before, after } = this.#sources
     const [sub, other]: readonly [SchemaSource, SchemaSource] =
       direction === 'narrowing' ? [before, after] : [after, before]
@@ -101,13 +112,10 @@ export class InclusionProver {
     const subNodes = new SchemaNodes('sub', usage, isExclusive, sub, numbering)
     const superNodes = new SchemaNodes('super', usage, isExclusive, other, numbering)
     const likeness = new Likeness()
-    const search = new Search(subNodes, {
-      convention,
-      isSame: (one, two) =>
-        one.side !== two.side && (this.#isSameNode(one, two, direction) || likeness.isAlike(one, two)),
-      steps: this.#steps,
-    })
-    return { sub: subNodes, super: superNodes, search }
+    const isSame = (one: SchemaNode, two: SchemaNode): boolean =>
+      one.side !== two.side && (this.#isSameNode(one, two, direction) || likeness.isAlike(one, two))
+    const search = new Search(subNodes, { convention: 'none', isSame, plain: null, steps: this.#steps })
+    return { sub: subNodes, super: superNodes, isSame, search }
   }
 
   #isSameNode(one: SchemaNode, two: SchemaNode, direction: ProofDirection): boolean {

@@ -2,28 +2,36 @@
 import { isMatch } from './evaluate.ts'
 import type { Constraint, Literal, ProofSide, SchemaNode } from './model.ts'
 
+/**
+ * Names that a value does not hold, though the schemas admit them: those that only one side gets to describe.
+ * `described-by-super`: callers do not send what no contract names or constrains. `unnamed-by-sub`: they may where the
+ * contract allows other names expressly. `described-by-sub`: readers pass over names that they do not know.
+ */
+export type Convention = 'none' | 'described-by-super' | 'unnamed-by-sub' | 'described-by-sub'
+
+/** What schemas say of names that they do not list: nothing, that they are allowed, or a condition on them. */
+type Beyond = 'nothing' | 'allowed' | 'constrained'
+
 interface Mentioned {
   /** Names with a schema of their own. */
   readonly described: ReadonlySet<string>
   /** Names that anything else constrains. */
   readonly needed: ReadonlySet<string>
   readonly patterns: readonly string[]
-  /** Every name has a condition. */
-  readonly isAll: boolean
+  readonly beyond: Beyond
 }
 
 export class Mentions {
   readonly #known = new Map<number, Mentioned>()
 
   /** By the schemas of a goal, the names that a convention leaves out. */
-  leftOut(
-    literals: readonly Literal[],
-    convention: 'described-by-super' | 'described-by-sub',
-  ): (name: string) => boolean {
-    const describing: ProofSide = convention === 'described-by-super' ? 'super' : 'sub'
+  leftOut(literals: readonly Literal[], convention: Exclude<Convention, 'none'>): (name: string) => boolean {
+    const describing: ProofSide = convention === 'described-by-sub' ? 'sub' : 'super'
+    const isAllowed = convention === 'unnamed-by-sub'
     const [described, knowing]: [Mentioned[], Mentioned[]] = [[], []]
     for (const { node } of literals) (node.side === describing ? described : knowing).push(this.#of(node))
-    return (name) => described.some((one) => one.described.has(name)) && !knowing.some((one) => isMentioned(one, name))
+    return (name) =>
+      described.some((one) => one.described.has(name)) && !knowing.some((one) => isMentioned(one, name, isAllowed))
   }
 
   /** Whether a schema has a schema of its own for a name, in place or within one that it holds in place. */
@@ -40,8 +48,9 @@ export class Mentions {
   }
 }
 
-function isMentioned({ described, needed, patterns, isAll }: Mentioned, name: string): boolean {
-  if (isAll || described.has(name) || needed.has(name)) return true
+function isMentioned({ described, needed, patterns, beyond }: Mentioned, name: string, isAllowed: boolean): boolean {
+  if (beyond === 'constrained' || (isAllowed && beyond === 'allowed')) return true
+  if (described.has(name) || needed.has(name)) return true
   return patterns.some((pattern) => isMatch(pattern, name) !== false)
 }
 
@@ -49,18 +58,22 @@ function gather(start: SchemaNode): Mentioned {
   const described = new Set<string>()
   const needed = new Set<string>()
   const patterns: string[] = []
-  let isAll = false
+  let beyond: Beyond = 'nothing'
+  const widen = (node: SchemaNode | null): void => {
+    const found = beyondOf(node)
+    if (found === 'constrained' || beyond === 'nothing') beyond = found === 'nothing' ? beyond : found
+  }
   const visited = new Set<number>()
   const open = [start]
   const look = (constraint: Constraint): void => {
     if (constraint.kind === 'shape') {
       for (const name of constraint.properties.keys()) described.add(name)
       for (const [pattern] of constraint.patterns) patterns.push(pattern)
-      isAll ||= isCondition(constraint.others)
+      widen(constraint.others)
       return
     }
-    if (constraint.kind === 'unevaluated') {
-      isAll ||= isCondition(constraint.node)
+    if (constraint.kind === 'unevaluated' || constraint.kind === 'names') {
+      widen(constraint.node)
       return
     }
     if (constraint.kind === 'required') {
@@ -73,7 +86,7 @@ function gather(start: SchemaNode): Mentioned {
       return
     }
     if (constraint.kind === 'values') {
-      isAll = true
+      beyond = 'constrained'
       return
     }
     if (constraint.kind === 'all' || constraint.kind === 'any' || constraint.kind === 'one') {
@@ -93,11 +106,11 @@ function gather(start: SchemaNode): Mentioned {
     visited.add(node.id)
     node.constraints.forEach(look)
   }
-  return { described, needed, patterns, isAll }
+  return { described, needed, patterns, beyond }
 }
 
-/** Neither absent, nor admitting everything, nor admitting nothing: a closed object has no condition on values. */
-function isCondition(node: SchemaNode | null): boolean {
-  if (node === null || node.constraints.length === 0) return false
-  return !node.constraints.some(({ kind }) => kind === 'never')
+/** A closed object has no condition on values: nothing is sent beside its names. */
+function beyondOf(node: SchemaNode | null): Beyond {
+  if (node === null || node.constraints.some(({ kind }) => kind === 'never')) return 'nothing'
+  return node.constraints.length === 0 ? 'allowed' : 'constrained'
 }

@@ -8,24 +8,24 @@ import { Alternatives, openFor, UNSAT, type Answer } from './answer.ts'
 import { findArray } from './arrays.ts'
 import { admits, type Evaluation, type Verdict } from './evaluate.ts'
 import { Goal, type Alternative, type Negating } from './literals.ts'
-import { Mentions } from './mentions.ts'
+import { Mentions, type Convention } from './mentions.ts'
 import { JSON_TYPES, jsonTypeOf, type Constraint, type JsonType, type Literal, type SchemaNode } from './model.ts'
 import { valuesOf, type SchemaNodes } from './nodes.ts'
 import { ObjectGoal, type ObjectSearch } from './objects.ts'
 import { findNumber, findText, type ScalarConditions } from './scalars.ts'
 
-/**
- * Names that a value does not hold, though the schemas admit them: those that only the narrower side gets to describe.
- * `described-by-super`: callers do not send what no contract names. `described-by-sub`: readers pass over names that they
- * do not know.
- */
-export type Convention = 'none' | 'described-by-super' | 'described-by-sub'
-
 export interface SearchOptions {
   readonly convention: Convention
   readonly isSame: (sub: SchemaNode, other: SchemaNode) => boolean
-  /** Steps for one question and the steps of all together. */
-  readonly steps: { left: number }
+  /** The same without any convention; null for one that has none. */
+  readonly plain: Search | null
+  readonly steps: Steps
+}
+
+/** Steps of the question at hand, and of all questions together. */
+export interface Steps {
+  own: number
+  all: number
 }
 
 const MAX_STACK = 120
@@ -38,8 +38,6 @@ export class Search {
   readonly #mentions = new Mentions()
   readonly #disjoint = new Map<string, boolean>()
   readonly #made = new Map<string, SchemaNode>()
-  /** Steps of the question at hand. */
-  #left = 0
   readonly evaluation: Evaluation
 
   constructor(nodes: SchemaNodes, options: SearchOptions) {
@@ -50,11 +48,12 @@ export class Search {
 
   /** Whether the steps of the question at hand, or of all questions, are used up. */
   get isExhausted(): boolean {
-    return this.#left <= 0 || this.#options.steps.left <= 0
+    const { own, all } = this.#options.steps
+    return own <= 0 || all <= 0
   }
 
   ask(literals: readonly Literal[], steps: number): Answer {
-    this.#left = steps
+    this.#options.steps.own = steps
     return this.solve(literals)
   }
 
@@ -88,15 +87,15 @@ export class Search {
 
   #spend(): boolean {
     if (this.isExhausted) return false
-    this.#left -= 1
-    this.#options.steps.left -= 1
+    this.#options.steps.own -= 1
+    this.#options.steps.all -= 1
     return true
   }
 
   /** Of a wide object most members are the same on both sides: they count for all questions together, not for this one. */
   #look(): boolean {
     if (this.isExhausted) return false
-    this.#options.steps.left -= 1
+    this.#options.steps.all -= 1
     return true
   }
 
@@ -280,8 +279,13 @@ export class Search {
     return known
   }
 
-  /** Whether two schemas are sure to have no value in common; looked into as far as types and constants go. */
+  /** Whether two schemas are sure to have no value in common. What a value may hold by convention is no part of that. */
   #isDisjoint(a: SchemaNode, b: SchemaNode): boolean {
+    const { plain } = this.#options
+    return plain === null ? this.#haveNothingInCommon(a, b) : plain.#haveNothingInCommon(a, b)
+  }
+
+  #haveNothingInCommon(a: SchemaNode, b: SchemaNode): boolean {
     const key = a.id < b.id ? `${a.id} ${b.id}` : `${b.id} ${a.id}`
     const known = this.#disjoint.get(key)
     if (known !== undefined) return known

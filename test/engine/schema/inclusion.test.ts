@@ -251,9 +251,37 @@ suite('inclusion of admitted values', () => {
       [{ type: 'object', additionalProperties: string }, 'refuted'],
       [{ type: 'object', patternProperties: { '^a': string } }, 'refuted'],
       [{ type: 'object', dependentRequired: { a: ['b'] } }, 'refuted'],
+      [{ type: 'object', dependentSchemas: { a: { required: ['b'] } } }, 'refuted'],
+      [{ type: 'object', propertyNames: { maxLength: 1 } }, 'refuted'],
+      [{ type: 'object', unevaluatedProperties: string }, 'refuted'],
+      [{ type: 'object', not: { required: ['a', 'b'] } }, 'refuted'],
+      [{ type: 'object', if: { required: ['a'] }, then: { required: ['b'] } }, 'refuted'],
     ] as const) {
-      assert.equal(decide(before, after, { convention: 'described-by-super' }).kind, kind, JSON.stringify(before))
+      for (const convention of ['described-by-super', 'unnamed-by-sub'] as const)
+        assert.equal(decide(before, after, { convention }).kind, kind, JSON.stringify(before))
     }
+  })
+
+  test('tells apart names that a contract allows expressly from those that it only does not refuse', () => {
+    const after = object({ a: integer })
+    for (const before of [
+      { type: 'object', additionalProperties: true },
+      { type: 'object', additionalProperties: {} },
+      { type: 'object', propertyNames: {} },
+      { type: 'object', unevaluatedProperties: true },
+    ]) {
+      assert.equal(decide(before, after, { convention: 'unnamed-by-sub' }).kind, 'refuted', JSON.stringify(before))
+      assert.equal(decide(before, after, { convention: 'described-by-super' }).kind, 'included', JSON.stringify(before))
+    }
+  })
+
+  test('a name that nobody sends by convention does not keep alternatives apart', () => {
+    const required = object({ d: {} }, 'd')
+    const before = { oneOf: [{ allOf: [string, required] }, {}] }
+    const after = { oneOf: [{ allOf: [{}, required] }, {}] }
+    const described = { oneOf: [object({ d: {} }), { type: 'string' }] }
+    assert.equal(decide(before, after, { convention: 'unnamed-by-sub' }).kind, 'refuted')
+    assert.equal(decide(described, after, { convention: 'unnamed-by-sub' }).kind, 'refuted')
   })
 })
 

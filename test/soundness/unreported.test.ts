@@ -1,0 +1,116 @@
+/**
+ * Breaks that no keyword reports by itself: names that were constrained before they got a schema of their own, alternatives that
+ * come to overlap, schemas that hold each other. Each at every surface that has its keywords, directly and within other schemas.
+ */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { DIALECTS } from './dialects.ts'
+import { answerOf, documentsOf, type Pair } from './judge.ts'
+import type { Keywords, Schema } from './schema.ts'
+import { isIn } from './schemas.ts'
+import { surfacesFor } from './surfaces.ts'
+
+const string = { type: 'string' }
+const number = { type: 'number' }
+
+/** What constrains, or allows, the name `a` without a schema of its own. */
+const CONSTRAINED: Readonly<Record<string, Keywords>> = {
+  required: { required: ['a'] },
+  additionalProperties: { additionalProperties: string },
+  'additionalProperties of anything': { additionalProperties: {} },
+  'additionalProperties: true': { additionalProperties: true },
+  patternProperties: { patternProperties: { '^a$': string } },
+  propertyNames: { propertyNames: { maxLength: 5 } },
+  unevaluatedProperties: { unevaluatedProperties: string },
+  'dependentRequired of it': { dependentRequired: { a: ['b'] } },
+  'dependentRequired on it': { dependentRequired: { b: ['a'] } },
+  dependentSchemas: { dependentSchemas: { a: { minProperties: 2 } } },
+  not: { not: { required: ['a', 'b'] } },
+  'a branch of anyOf': { anyOf: [{ properties: { a: string } }, { minProperties: 1 }] },
+  'a condition': { if: { required: ['a'] }, then: { minProperties: 2 } },
+  'a required name in allOf': { allOf: [{ required: ['a'] }] },
+}
+
+const named = (keywords: Keywords): readonly [Schema, Schema] => {
+  const before = { type: 'object', ...keywords }
+  return [before, { ...before, properties: { a: number } }]
+}
+
+const object = (properties: Keywords): Keywords => ({ type: 'object', properties, required: Object.keys(properties) })
+
+/** Every pair refuses values that were admitted. */
+const NARROWED: Readonly<Record<string, readonly [Schema, Schema]>> = {
+  ...Object.fromEntries(Object.entries(CONSTRAINED).map(([name, keywords]) => [name, named(keywords)])),
+  'oneOf that overlaps': [
+    {
+      oneOf: [
+        { ...number, maximum: 3 },
+        { ...number, minimum: 10 },
+      ],
+    },
+    {
+      oneOf: [
+        { ...number, maximum: 20 },
+        { ...number, minimum: 10 },
+      ],
+    },
+  ],
+  'oneOf that overlaps by a member': [
+    { oneOf: [{ allOf: [string, object({ d: {} })] }, object({ d: string })] },
+    { oneOf: [{ allOf: [{}, object({ d: {} })] }, object({ d: string })] },
+  ],
+}
+
+/** Places of a schema within another one. */
+const WITHIN: Readonly<Record<string, (one: Schema) => Schema>> = {
+  directly: (one) => one,
+  'as a member': (one) => object({ held: one }),
+  'as an item': (one) => ({ type: 'array', items: one }),
+  'in allOf': (one) => ({ allOf: [one] }),
+  'in anyOf': (one) => ({ anyOf: [one, { type: 'boolean' }] }),
+  'by reference': (one) => ({ $ref: '#/$defs/A', $defs: { A: one } }),
+  'in a schema that holds itself': (one) => ({
+    $ref: '#/$defs/A',
+    $defs: { A: { type: 'object', properties: { held: one, below: { $ref: '#/$defs/A' } } } },
+  }),
+}
+
+/** The surfaces that call a pair information, or say nothing of it. */
+function missedAt(name: string, before: Schema, after: Schema, isSender: boolean): readonly string[] {
+  return DIALECTS.flatMap((dialect) => {
+    if (!isIn(dialect, before) || !isIn(dialect, after)) return []
+    const pair: Pair = { dialect, before, after }
+    return surfacesFor(dialect).flatMap((surface) => {
+      if (surface.audience === (isSender ? 'reader' : 'sender')) return []
+      const { level, findings } = answerOf(surface, ...documentsOf(pair, surface))
+      const isReported = level === 'breaking' || level === 'dangerous'
+      return isReported ? [] : [`${name}, ${surface.name}, ${dialect.name}: ${level} ${findings.join('; ')}`]
+    })
+  })
+}
+
+/** Two schemas that hold each other, one of them a choice. */
+const mutual = (alternatives: readonly Schema[]): Schema => ({
+  $ref: '#/$defs/A',
+  $defs: {
+    A: { oneOf: [{ $ref: '#/$defs/B' }] },
+    B: { type: 'array', oneOf: alternatives, items: { $ref: '#/$defs/A' } },
+  },
+})
+
+suite('breaks that no keyword reports', () => {
+  for (const [place, within] of Object.entries(WITHIN)) {
+    test(`are reported ${place}`, () => {
+      const missed = Object.entries(NARROWED).flatMap(([name, [before, after]]) => [
+        ...missedAt(name, within(before), within(after), true),
+        ...missedAt(name, within(after), within(before), false),
+      ])
+      assert.deepEqual(missed, [])
+    })
+  }
+
+  test('are reported of schemas that hold each other', () => {
+    const [none, all] = [mutual([{}, {}]), mutual([{}])]
+    assert.deepEqual([...missedAt('widened', none, all, false), ...missedAt('narrowed', all, none, true)], [])
+  })
+})
