@@ -34,6 +34,16 @@ export function checkJudgedRoutes({ routes }: Config): readonly Located[] {
   })
 }
 
+/** Other protocols are judged by a contract that is named, or by what the call itself carries. */
+export function checkListingHeaders({ routes }: Config): readonly Located[] {
+  return routes.flatMap(({ protocol, contract, graphql }, index) => {
+    const isAsked = protocol === 'mcp' || (protocol === 'graphql' && graphql.introspect)
+    if (contract?.listing_headers === undefined || isAsked) return []
+    const what = 'the upstream of this route is not asked what it offers'
+    return [at(`/routes/${index}/contract/listing_headers`, what, 'remove it')]
+  })
+}
+
 /** Whose calls can be held against their contract before they go on. */
 const CHECKED: ReadonlySet<RouteConfig['protocol']> = new Set(['http', 'graphql'])
 

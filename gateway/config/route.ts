@@ -123,6 +123,12 @@ export const RouteConfig = Type.Object(
             'Greatest age of what is known of the contract offered now: `current`, or the tools of an MCP server, is read again before a call is judged by anything older. 0: before every call',
             0,
           ),
+          listing_headers: Type.Optional(
+            Type.Array(Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" }), {
+              description:
+                'protocol mcp, and graphql with graphql.introspect: the request headers by which the upstream offers other things, beside credentials and X-MCP-*. Without it every header counts that is not of one message or one trace, so a header with another value in each call costs a listing for each call.',
+            }),
+          ),
           max_age: Type.Optional(
             Type.Number({
               minimum: 1,

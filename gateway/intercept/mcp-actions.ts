@@ -43,7 +43,8 @@ export class BodilessAction implements PassingAction {
 
   watch(): AnswerWatcher | null {
     if (!this.isStanding) return null
-    return createAnswerWatcher({ call: this.#call, manifests: this.#manifests, wanted: new Map() })
+    const asker = askerOf(this.#call, [])
+    return createAnswerWatcher({ asker, manifests: this.#manifests, wanted: new Map() })
   }
 
   refuse(refusal: Refusal): Answer {
@@ -72,7 +73,7 @@ export class MessagesAction implements PassingAction {
 
   watch(): AnswerWatcher | null {
     const wanted = wantedOf(this.#messages)
-    return createAnswerWatcher({ call: this.#call, manifests: this.#manifests, wanted })
+    return createAnswerWatcher({ asker: askerOf(this.#call, this.#messages), manifests: this.#manifests, wanted })
   }
 
   refuse(refusal: Refusal): Answer {
@@ -113,8 +114,8 @@ export class JudgedMessagesAction implements JudgedAction {
   }
 
   gather(): readonly Question[] | Promise<readonly Question[]> {
-    const { manifests, subjects } = this.#judged
-    const asker = this.#asker()
+    const { call, manifests, messages, subjects } = this.#judged
+    const asker = askerOf(call, messages)
     const offered = manifests.current(asker, subjects.map(needOf))
     return offered instanceof Promise
       ? offered.then((listed) => this.#questions(asker, listed))
@@ -158,7 +159,13 @@ export class JudgedMessagesAction implements JudgedAction {
     const { call, manifests, messages } = this.#judged
     const onResult = call.route.validate === 'off' ? undefined : this.#checkResult(permit)
     const asked = permit?.isMonitored === true ? this.#asked() : undefined
-    return createAnswerWatcher({ call, manifests, wanted: wantedOf(messages), asked, onResult })
+    return createAnswerWatcher({
+      asker: askerOf(call, messages),
+      manifests,
+      wanted: wantedOf(messages),
+      asked,
+      onResult,
+    })
   }
 
   heldAnswer(): HeldAnswer | null {
@@ -175,14 +182,6 @@ export class JudgedMessagesAction implements JudgedAction {
     )
     if (answers.length === 0) return { status: 202, headers: {}, body: '' }
     return rpcAnswer(200, isBatch ? answers : answers[0], call.headers.accept)
-  }
-
-  #asker(): McpAsker {
-    const { call, messages } = this.#judged
-    const first = messages.find((message) => message.kind !== 'response')
-    const params = first?.params ?? {}
-    const meta = params['_meta']
-    return { call, meta: isJsonObject(meta) ? meta : {}, isModern: isModern(params) }
   }
 
   #answerTo(message: Extract<Message, { readonly kind: 'request' }>, refusal: Refusal): unknown {
@@ -225,6 +224,13 @@ export class JudgedMessagesAction implements JudgedAction {
   #isAbout({ target }: Subject, subject: McpSubject): boolean {
     return target === subject.target || this.#filesOf(subject).some((file) => file.target === target)
   }
+}
+
+function askerOf(call: Call, messages: readonly Message[]): McpAsker {
+  const first = messages.find((message) => message.kind !== 'response')
+  const params = first?.params ?? {}
+  const meta = params['_meta']
+  return { call, meta: isJsonObject(meta) ? meta : {}, isModern: isModern(params) }
 }
 
 function needOf(subject: McpSubject): ManifestNeed {

@@ -1,9 +1,9 @@
 /** Reads what an MCP answer says while it streams by: pages of lists, the start of a session, notices of changes, failed executions. */
 import { createParser } from 'eventsource-parser'
 import { BytePieces } from '../byte-pieces.ts'
-import type { AnswerWatcher, Call, Subject } from './action.ts'
+import type { AnswerWatcher, Subject } from './action.ts'
 import { isMessageId, type Message, type MessageId } from './json-rpc.ts'
-import { isEventStream } from './mcp-asking.ts'
+import { isEventStream, type McpAsker } from './mcp-asking.ts'
 import { readPage, readSession } from './mcp-listing.ts'
 import { LIST_NAMES, LISTS, type ListName } from './mcp-manifest-text.ts'
 import type { McpManifests } from './mcp-manifests.ts'
@@ -15,7 +15,8 @@ export type Wanted =
   { readonly kind: 'page'; readonly list: ListName; readonly cursor: string | null } | { readonly kind: 'session' }
 
 export interface AnswerWatcherOptions {
-  readonly call: Call
+  /** Whose request is answered. */
+  readonly asker: McpAsker
   readonly manifests: Pick<McpManifests, 'observe' | 'observeSession' | 'invalidate'>
   readonly wanted: ReadonlyMap<MessageId, Wanted>
   /** Set where outcomes are wanted: results and errors are read too, and told of each thing by the message that asked for it. */
@@ -86,7 +87,7 @@ class NoticeWatcher implements AnswerWatcher {
     // The notice may be cut by a chunk border.
     const text = this.#tail.length === 0 ? bytes : Buffer.concat([this.#tail, bytes])
     if (text.includes(CHANGE_NOTICE)) {
-      this.#options.manifests.invalidate(this.#options.call.route.name)
+      this.#options.manifests.invalidate(this.#options.asker.call.route.name)
       this.#tail = Buffer.alloc(0)
       return
     }
@@ -163,7 +164,7 @@ class ReadingWatcher implements AnswerWatcher {
     this.#pieces = new BytePieces()
     // A list whose answer was not understood may have told the agent of other things than the ones noted.
     const unread = [...this.#unanswered.values()].flatMap((wanted) => (wanted.kind === 'page' ? [wanted.list] : []))
-    if (unread.length > 0) this.#options.manifests.invalidate(this.#options.call.route.name, unread)
+    if (unread.length > 0) this.#options.manifests.invalidate(this.#options.asker.call.route.name, unread)
   }
 
   #read(text: string): void {
@@ -174,10 +175,10 @@ class ReadingWatcher implements AnswerWatcher {
   }
 
   #note(message: Readonly<Record<string, unknown>>): void {
-    const { call, manifests } = this.#options
+    const { asker, manifests } = this.#options
     const { id, method, result, error } = message
     const changed = NOTICES.get(method)
-    if (changed !== undefined) manifests.invalidate(call.route.name, changed)
+    if (changed !== undefined) manifests.invalidate(asker.call.route.name, changed)
     if (method !== undefined || !isMessageId(id)) return
     const hasFailed = error !== undefined || (isJsonObject(result) && result['isError'] === true)
     if (this.#askedIds.has(id)) this.#outcomes.set(id, hasFailed ? 'FAILED' : 'SUCCEEDED')
@@ -188,10 +189,10 @@ class ReadingWatcher implements AnswerWatcher {
     this.#unanswered.delete(id)
     if (wanted.kind === 'session') {
       const facts = readSession(result)
-      if (facts !== null) manifests.observeSession(call, facts, this.#session)
+      if (facts !== null) manifests.observeSession(asker, facts, this.#session)
       return
     }
     const page = readPage(wanted.list, wanted.cursor, result)
-    if (page !== null) manifests.observe(call, page)
+    if (page !== null) manifests.observe(asker, page)
   }
 }

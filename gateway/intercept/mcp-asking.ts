@@ -113,8 +113,10 @@ function belongsToTheCall(name: string): boolean {
 }
 
 /** Version, client and capabilities as the caller declared them; progress tokens and the like belong to its own request. */
-function protocolMembers(meta: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(meta).filter(([name]) => name.startsWith('io.modelcontextprotocol/')))
+export function protocolMembers(meta: McpAsker['meta']): McpAsker['meta'] {
+  return Object.fromEntries(
+    Object.entries(meta).filter(([name]) => /^io\.modelcontextprotocol\/(?!related-task$)/.test(name)),
+  )
 }
 
 function relayedHeaders(headers: Dispatcher.ResponseData['headers']): Readonly<Record<string, string>> {

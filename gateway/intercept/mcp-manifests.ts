@@ -10,8 +10,8 @@ import { sha256Hex } from '../hash.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Call } from './action.ts'
-import { CREDENTIAL_HEADERS } from './credentials-key.ts'
-import type { McpAsker } from './mcp-asking.ts'
+import { callerKey, offerKey } from './offer-key.ts'
+import { protocolMembers, type McpAsker } from './mcp-asking.ts'
 import type { Page } from './mcp-listing.ts'
 import {
   LIST_NAMES,
@@ -33,9 +33,9 @@ export interface McpManifests {
   /** The manifest as of at most `contract.refresh` ago; a promise where it has to be asked for. Rejects with a GatewayError or an UpstreamRefusal. */
   current(asker: McpAsker, needs: readonly ManifestNeed[]): OfferedContract | Promise<OfferedContract>
   /** A page went by in an answer to this caller. A list counts once all its pages were seen. */
-  observe(call: Call, page: Page): void
+  observe(asker: McpAsker, page: Page): void
   /** What the server says of itself went by. @param session that begins with it; null: that of the call, or none */
-  observeSession(call: Call, facts: SessionFacts, session: string | null): void
+  observeSession(asker: McpAsker, facts: SessionFacts, session: string | null): void
   /** The server said that its lists changed, or an answer could not be read: what was seen of this route is out of date. */
   invalidate(route: string, lists?: readonly ListName[]): void
   /** The caller's session ends. */
@@ -62,7 +62,14 @@ interface Seen<Thing> {
   readonly epoch: number
 }
 
-/** What one caller is known to be offered. */
+/** One caller: what the server said at the start of its session, and what it is offered by the fields of its requests. */
+interface Caller {
+  session: Seen<SessionFacts> | null
+  /** By what listings may depend on; the oldest first. */
+  readonly views: Map<string, View>
+}
+
+/** What one caller is known to be offered for requests with the same fields. */
 interface View {
   session: Seen<SessionFacts> | null
   readonly lists: Partial<Record<ListName, Seen<readonly unknown[]>>>
@@ -74,23 +81,35 @@ interface View {
 }
 
 const DEFAULT_REFRESH_SECONDS = 60
-const MAX_VIEWS = 10_000
+const MAX_CALLERS = 10_000
+/** A field that is another one in each request would have a listing for each: the oldest give way. */
+const MAX_VIEWS_OF_CALLER = 32
 /** A name that the manifest does not hold may be new: ask again, but not for every call of an agent that guesses names. */
 const UNKNOWN_NAME_RELIST_MS = 1000
 
 export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
-  const views = new LRUCache<string, View>({ max: MAX_VIEWS })
+  const callers = new LRUCache<string, Caller>({ max: MAX_CALLERS })
   /** How often each list of a route was said to have changed. */
   const epochs = new Map<string, Partial<Record<ListName, number>>>()
   /** One copy of a manifest for all sessions that see it. */
   const shared = new LRUCache<string, OfferedContract>({ max: 256 })
 
   const epochOf = (route: string, list: ListName): number => epochs.get(route)?.[list] ?? 0
-  const viewOf = (key: string): View => {
-    const known = views.get(key)
+  const callerOf = (key: string): Caller => {
+    const known = callers.get(key)
     if (known !== undefined) return known
-    const view: View = { session: null, lists: {}, manifest: null, asking: new Map(), pages: {} }
-    views.set(key, view)
+    const caller: Caller = { session: null, views: new Map() }
+    callers.set(key, caller)
+    return caller
+  }
+  const viewOf = (asker: McpAsker): View => {
+    const caller = callerOf(callerAt(asker.call, null))
+    const view = viewIn(caller.views, variantOf(asker))
+    // The answer to `initialize` stands for the session, whatever the fields of that one request were.
+    if (!asker.isModern && view.session !== caller.session) {
+      view.session = caller.session
+      view.manifest = null
+    }
     return view
   }
   const isFresh = (seen: Seen<unknown>, { contract }: RouteConfig): boolean =>
@@ -159,14 +178,15 @@ export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
 
   return {
     current(asker, needs) {
-      const view = viewOf(viewKey(asker.call, null))
+      const view = viewOf(asker)
       const isHit =
         view.manifest !== null && !isSessionDue(asker, view) && staleLists(view, needs, asker.call.route).length === 0
       deps.metrics.count('preflight_cache_requests_total', { cache: 'manifest', result: isHit ? 'hit' : 'miss' })
       return isHit && view.manifest !== null ? view.manifest : renew(asker, view, needs)
     },
-    observe(call, { list, cursor, items, nextCursor }) {
-      const view = viewOf(viewKey(call, null))
+    observe(asker, { list, cursor, items, nextCursor }) {
+      const { call } = asker
+      const view = viewOf(asker)
       const epoch = epochOf(call.route.name, list)
       const before = view.pages[list]
       if (cursor !== null && before?.nextCursor !== cursor) return
@@ -179,10 +199,10 @@ export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
       view.lists[list] = { thing: all, at: deps.now(), epoch }
       compose(view, call.route)
     },
-    observeSession(call, facts, session) {
-      const view = viewOf(viewKey(call, session))
-      view.session = { thing: facts, at: deps.now(), epoch: 0 }
-      view.manifest = null
+    observeSession(asker, facts, session) {
+      const seen = { thing: facts, at: deps.now(), epoch: 0 }
+      if (asker.isModern) Object.assign(viewOf(asker), { session: seen, manifest: null })
+      else callerOf(callerAt(asker.call, session)).session = seen
     },
     invalidate(route, lists = LIST_NAMES) {
       const counted = Object.fromEntries(lists.map((list) => [list, epochOf(route, list) + 1]))
@@ -193,9 +213,19 @@ export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
       )
     },
     forget(call) {
-      views.delete(viewKey(call, null))
+      callers.delete(callerAt(call, null))
     },
   }
+}
+
+function viewIn(views: Map<string, View>, key: string): View {
+  const known = views.get(key)
+  if (known !== undefined) return known
+  const [oldest] = views.keys()
+  if (oldest !== undefined && views.size >= MAX_VIEWS_OF_CALLER) views.delete(oldest)
+  const view: View = { session: null, lists: {}, manifest: null, asking: new Map(), pages: {} }
+  views.set(key, view)
+  return view
 }
 
 function thingsOf(lists: View['lists']): Readonly<Partial<Record<ListName, readonly unknown[]>>> {
@@ -212,22 +242,19 @@ function lacksName({ manifest, lists }: View, list: ListName, needs: readonly Ma
 
 /**
  * An endpoint (several servers may stand below one route, and the query may choose among them), and on it a session, or a set of
- * credentials where there are no sessions. These are kept as a hash: credentials stay out of the key.
+ * credentials where there are no sessions.
  */
-function viewKey({ route, origin, upstreamPath, headers }: Call, begun: string | null): string {
+function callerAt({ route, origin, upstreamPath, headers }: Call, begun: string | null): string {
   const session = begun ?? headers['mcp-session-id']
-  const told = toldBy(headers)
   const place = `${route.name}\n${route.upstream === undefined ? origin : ''}${upstreamPath}`
-  if (session === undefined && told === '') return place
-  return `${place}\n${sha256Hex(`${String(session ?? '')}\n${told}`)}`
+  const caller = callerKey(headers)
+  return session === undefined && caller === ''
+    ? place
+    : `${place}\n${sha256Hex(`${String(session ?? '')}\n${caller}`)}`
 }
 
-/** Who the caller says it is, and what it chooses of the offer (`X-MCP-Toolsets`, `X-MCP-Readonly`). */
-function toldBy(headers: Call['headers']): string {
-  let told = ''
-  for (const name in headers)
-    if (CREDENTIALS.has(name) || name.startsWith('x-mcp-')) told += `\n${name}: ${String(headers[name])}`
-  return told
+/** What a listing may depend on beside the caller: other fields, and what a request of 2026-07-28 says of its client. */
+function variantOf({ call, meta, isModern }: McpAsker): string {
+  const fields = offerKey(call.headers, call.route)
+  return isModern ? `${fields}\n${JSON.stringify(protocolMembers(meta))}` : fields
 }
-
-const CREDENTIALS: ReadonlySet<string> = new Set(CREDENTIAL_HEADERS)

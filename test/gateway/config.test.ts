@@ -359,6 +359,18 @@ function validating(protocol: string, validate: string): string {
   return `routes: [{ name: a, match: {}, upstream: 'http://up', protocol: ${protocol}, validate: ${validate} }]`
 }
 
+function listing(protocol: string): string {
+  return `routes: [{ name: a, match: {}, upstream: 'http://up', protocol: ${protocol}, contract: { listing_headers: [X-Tenant] } }]`
+}
+
+test('fields of a listing are refused where no upstream is asked for one', () => {
+  const asked = { name: 'a', match: {}, upstream: 'http://up', contract: { listing_headers: ['X-Tenant'] } }
+  config({ routes: [{ ...asked, protocol: 'mcp' }] })
+  config({ routes: [{ ...asked, protocol: 'graphql', graphql: { introspect: true } }] })
+  for (const protocol of ['llm', 'npm', 'mapped', 'kubernetes'])
+    assert.match(mistakes(listing(protocol)).join(), /routes\[0\]\.contract\.listing_headers.*remove it/)
+})
+
 test('validate is refused where nothing could be refused by it', () => {
   assert.match(mistakes(validating('mcp', 'enforce')).join(), /has gone on.*routes\[0\]\.validate.*use observe/)
   assert.match(mistakes(validating('llm', 'observe')).join(), /not described by schemas.*remove it/)

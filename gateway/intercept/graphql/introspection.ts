@@ -38,7 +38,7 @@ export async function introspect(call: Call, deps: IntrospectionDeps): Promise<s
 
 /** Null: the server answers with errors. */
 async function ask(call: Call, query: string, { upstreams, flow }: IntrospectionDeps): Promise<Schema | null> {
-  const [path = '/'] = call.upstreamPath.split('?', 1)
+  const path = introspectionPath(call.upstreamPath)
   let answer: CallerAnswer
   try {
     const body = Buffer.from(JSON.stringify({ query }))
@@ -54,6 +54,18 @@ async function ask(call: Call, query: string, { upstreams, flow }: Introspection
   const data = isJsonObject(value['data']) ? value['data']['__schema'] : null
   return isSchema(data) && value['errors'] === undefined ? data : null
 }
+
+/** The endpoint, with what its query says beside the operation: a server may choose a schema by it. */
+export function introspectionPath(upstreamPath: string): string {
+  const [path = '/', ...query] = upstreamPath.split('?')
+  const others = query
+    .join('?')
+    .split('&')
+    .filter((parameter) => parameter !== '' && !OF_AN_OPERATION.test(parameter))
+  return others.length === 0 ? path : `${path}?${others.join('&')}`
+}
+
+const OF_AN_OPERATION = /^(?:query|variables|operationName|extensions|id|documentId)(?:=|$)/
 
 function isSchema(value: unknown): value is Schema {
   return isJsonObject(value) && Array.isArray(value['types'])

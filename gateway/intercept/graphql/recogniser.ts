@@ -23,7 +23,7 @@ import type {
   Subject,
 } from '../action.ts'
 import { readContract } from '../contract-reader.ts'
-import { credentialsKey } from '../credentials-key.ts'
+import { offerKey } from '../offer-key.ts'
 import {
   createCurrentContracts,
   type CurrentContractDeps,
@@ -32,7 +32,7 @@ import {
 } from '../current-contract.ts'
 import { checkOperations, violationMessage, type OperationChecks } from './checked.ts'
 import { createGraphqlDocuments, type FoundDocument, type GraphqlDocuments } from './documents.ts'
-import { introspect } from './introspection.ts'
+import { introspect, introspectionPath } from './introspection.ts'
 import { readOperation, subjectOf, type AskedOperation } from './operation.ts'
 import { readParameters, type GraphqlParameters } from './parameters.ts'
 import { graphqlFault, graphqlRefusal, persistedQueryNotFound } from './refusal.ts'
@@ -221,7 +221,6 @@ class GraphqlAction implements JudgedAction {
 function currentOf(call: Call, { contracts, deps }: Parts): Reading<GraphqlShape> | Promise<Reading<GraphqlShape>> {
   const { route, origin, upstreamPath, headers } = call
   if (!route.graphql.introspect) return contracts.of(route)
-  const [path = ''] = upstreamPath.split('?', 1)
-  const key = `${origin}${path}\n${credentialsKey(headers)}`
+  const key = `${origin}${introspectionPath(upstreamPath)}\n${offerKey(headers, route)}`
   return contracts.of(route, { key, ask: () => introspect(call, deps) })
 }
