@@ -13,7 +13,7 @@ import { compileDemands, DEMAND_IDS } from './demands.ts'
 import { policyEvaluator, policyTrace } from './evaluate.ts'
 import { DEFAULT_HISTORY_SECONDS } from './history.ts'
 import { checkPolicy } from './policy-check.generated.js'
-import type { CompiledPolicy, PolicyMode } from './policy.ts'
+import type { CompiledPolicy, EffectivePolicy, PolicyMode } from './policy.ts'
 import { readableParts, type MeaningfulParts } from './readable-parts.ts'
 import type { PolicyDocument } from './schema.ts'
 import { compileWaivers } from './waiver.ts'
@@ -63,6 +63,7 @@ export function compilePolicy(source: unknown, sha256: Sha256): Result<CompiledP
     name: effective.metadata.name,
     mode: effective.mode,
     hash: digestJson(effective, sha256),
+    document: effective,
     onIncomplete: effective.on_incomplete,
     levels: new Map<string, Level | 'off'>(Object.entries(effective.levels)),
     ttlSeconds: (operation) => ttlOf(effective.ttl, operation),
@@ -93,9 +94,7 @@ function earliest(one: Edge, other: Edge): Edge {
   }
 }
 
-type EffectivePolicy = ReturnType<typeof withDefaults>
-
-function withDefaults(document: PolicyDocument) {
+function withDefaults(document: PolicyDocument): EffectivePolicy {
   const mode: PolicyMode = document.mode ?? 'enforce'
   return {
     ...document,

@@ -3,11 +3,22 @@ import type { Decision, DecisionContext } from '../decide/decision.ts'
 import type { FindingGroup, Level, Occurrence } from '../finding.ts'
 import type { Digest } from '../hash.ts'
 import type { Past } from './history.ts'
+import type { PolicyDocument } from './schema.ts'
 
 /** Groups of which an approver has to be in one, for each rule that asks for an approval and names some; empty: any approver. */
 export type Approvers = readonly (readonly string[])[]
 
 export type PolicyMode = 'enforce' | 'observe'
+
+/** A pack with every default written out. */
+export interface EffectivePolicy extends PolicyDocument {
+  readonly mode: PolicyMode
+  readonly on_incomplete: Exclude<Decision, 'ALLOW'>
+  readonly rules: (PolicyDocument['rules'][number] & { readonly mode: PolicyMode })[]
+  readonly levels: NonNullable<PolicyDocument['levels']>
+  readonly waivers: NonNullable<PolicyDocument['waivers']>
+  readonly ttl: { readonly default: number; readonly operations: Record<string, number> }
+}
 
 export interface CompiledPolicy {
   /** metadata.name of the pack. */
@@ -16,6 +27,8 @@ export interface CompiledPolicy {
   readonly mode: PolicyMode
   /** JCS of the effective policy after defaults (wire.md §5). */
   readonly hash: Digest
+  /** What it was compiled from. */
+  readonly document: EffectivePolicy
   /** Decision when the analysis is not complete; never ALLOW. */
   readonly onIncomplete: Exclude<Decision, 'ALLOW'>
   /** Levels that the policy gives rules instead of their own; `off` drops the findings. */

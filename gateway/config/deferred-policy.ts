@@ -29,6 +29,9 @@ class DeferredPolicy implements CompiledPolicy {
     return (this.#compiled ??= this.#compile())
   }
 
+  get document() {
+    return this.#policy.document
+  }
   get onIncomplete() {
     return this.#policy.onIncomplete
   }

@@ -180,10 +180,16 @@ function keepFixed(old: Config, next: Config): { readonly config: Config; readon
   const sections = RESTART_SECTIONS.filter((section) => !isDeepStrictEqual(old[section], next[section]))
   const fixed = RESTART_LIMITS.filter((name) => old.limits[name] !== next.limits[name])
   const restart = [...sections, ...fixed.map((name) => `limits.${name}`)]
-  const { data_dir, listen, store, ledger, monitoring, analysis, tls } = old
-  const limits = Object.freeze({ ...next.limits, queue: old.limits.queue, head_timeout: old.limits.head_timeout })
+  const limits = Object.freeze({
+    ...next.limits,
+    ...Object.fromEntries(RESTART_LIMITS.map((name) => [name, old.limits[name]])),
+  })
   return {
-    config: Object.freeze({ ...next, data_dir, listen, store, ledger, monitoring, analysis, tls, limits }),
+    config: Object.freeze({
+      ...next,
+      ...Object.fromEntries(RESTART_SECTIONS.map((section) => [section, old[section]])),
+      limits,
+    }),
     restart,
   }
 }

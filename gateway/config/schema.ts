@@ -258,7 +258,7 @@ export const Config = Type.Object(
     reload: Type.Union([Type.Literal('apply'), Type.Literal('refuse_weaker')], {
       default: 'apply',
       description:
-        'A changed configuration or policy that enforces less (a route gone or observing, authentication off, wider egress, a weaker policy): apply takes it over with a warning, refuse_weaker keeps the settings in force until a restart.',
+        'A changed configuration or policy that enforces less (a route gone or observing, authentication off, wider egress, a weaker policy; of what cannot be ranked, such as the rules of a map or a condition of a pack, every change): apply takes it over with a warning, refuse_weaker keeps the settings in force until a restart.',
     }),
     shutdown: strict({ drain: seconds(20, 'Calls under way may finish within this', 0) }, 'SIGTERM.'),
     routes: Type.Array(RouteConfig, {

@@ -1,10 +1,14 @@
 /**
- * What a new configuration enforces less than the one in force, as a table of settings with the direction that is weaker. A
+ * What a new configuration enforces less than the one in force, by the table of weakening.ts and by what the policy and the routes are. A
  * configuration that was cut off, or whose mount went away for a moment, must not pass for a wish.
  */
+import { isDeepStrictEqual } from 'node:util'
 import type { CompiledPolicy } from '../../engine/index.ts'
+import { isRecord } from './defaults.ts'
 import type { RouteConfig } from './route.ts'
 import type { Config } from './schema.ts'
+import { WEAKENING, type Weakening } from './weakening.ts'
+import { weakerPolicy } from './weaker-policy.ts'
 
 /** One setting that would enforce less. */
 export interface Weaker {
@@ -17,70 +21,23 @@ export interface Weaker {
 /** What is compared: a configuration and its policy. */
 export interface Enforced {
   readonly config: Config
-  readonly policy: Pick<CompiledPolicy, 'name' | 'mode' | 'hash'>
+  readonly policy: Pick<CompiledPolicy, 'name' | 'mode' | 'hash' | 'document'>
 }
 
-/** From the strictest to the weakest; a value that is not listed is not ranked. */
-interface Ranked<Whole> {
-  readonly path: string
-  readonly value: (whole: Whole) => string | undefined
-  readonly strictestFirst: readonly string[]
-}
-
-/** A list in which more, or less, is weaker. */
-interface Listed<Whole> {
-  readonly path: string
-  readonly values: (whole: Whole) => readonly string[]
-  readonly weakerBy: 'more' | 'less'
-}
-
-const YES_FIRST = ['true', 'false'] as const
-const NO_FIRST = ['false', 'true'] as const
-
-const RANKED: readonly Ranked<Enforced>[] = [
-  { path: 'policy', value: ({ policy }) => policy.name, strictestFirst: ['strict', 'default', 'observe'] },
-  { path: 'policy.mode', value: ({ policy }) => policy.mode, strictestFirst: ['enforce', 'observe'] },
-  { path: 'proxy_auth', value: ({ config }) => config.proxy_auth, strictestFirst: ['required', 'off'] },
-  { path: 'egress.default', value: ({ config }) => config.egress.default, strictestFirst: ['deny', 'allow'] },
-  { path: 'tier', value: ({ config }) => config.tier, strictestFirst: ['verifier', 'gateway', 'sidecar'] },
-  {
-    path: 'approvals.four_eyes',
-    value: ({ config }) => String(config.approvals.four_eyes),
-    strictestFirst: YES_FIRST,
-  },
-  { path: 'signup.enabled', value: ({ config }) => String(config.signup.enabled ?? false), strictestFirst: NO_FIRST },
-  { path: 'reload', value: ({ config }) => config.reload, strictestFirst: ['refuse_weaker', 'apply'] },
-  {
-    path: 'policy_pin',
-    value: ({ config }) => (config.policy_pin === undefined ? 'none' : 'pinned'),
-    strictestFirst: ['pinned', 'none'],
-  },
-]
-
-const LISTED: readonly Listed<Enforced>[] = [
-  { path: 'egress.allow', values: ({ config }) => config.egress.allow, weakerBy: 'more' },
-  { path: 'egress.tunnel', values: ({ config }) => config.egress.tunnel, weakerBy: 'more' },
-  { path: 'egress.deny', values: ({ config }) => config.egress.deny, weakerBy: 'less' },
-  { path: 'diff.allow_urls', values: ({ config }) => config.diff.allow_urls, weakerBy: 'more' },
-  { path: 'break_glass.roles', values: ({ config }) => config.break_glass.roles, weakerBy: 'more' },
-]
-
-const OF_ROUTES: readonly Ranked<RouteConfig>[] = [
-  { path: 'mode', value: ({ mode }) => mode, strictestFirst: ['enforce', 'observe'] },
-  { path: 'failure', value: ({ failure }) => failure, strictestFirst: ['closed', 'open'] },
-  { path: 'validate', value: ({ validate }) => validate, strictestFirst: ['enforce', 'observe', 'off'] },
-  { path: 'receipts.require', value: ({ receipts }) => String(receipts.require), strictestFirst: YES_FIRST },
-  { path: 'receipts.accept', value: ({ receipts }) => String(receipts.accept), strictestFirst: NO_FIRST },
-  { path: 'upgrade', value: ({ upgrade }) => upgrade, strictestFirst: ['judged', 'allow'] },
-  { path: 'otherwise', value: ({ otherwise }) => otherwise ?? 'default', strictestFirst: ['deny', 'default', 'pass'] },
-]
+const OF_ROUTES = 'routes[].'
+const ROWS = Object.entries(WEAKENING)
+const CONFIG_ROWS = ROWS.filter(([path]) => !path.includes('[]'))
+const ROUTE_ROWS = ROWS.flatMap(([path, row]): [string, Weakening][] =>
+  path.startsWith(OF_ROUTES) ? [[path.slice(OF_ROUTES.length), row]] : [],
+)
 
 /** Empty when the new settings enforce at least what those in force do. */
 export function weakerSettings(before: Enforced, after: Enforced): readonly Weaker[] {
   return [
-    ...RANKED.flatMap((row) => rankedLower(row, before, after)),
-    ...LISTED.flatMap((row) => listedWeaker(row, before, after)),
+    ...weakerPolicy(before, after),
+    ...CONFIG_ROWS.flatMap(([path, row]) => weakerLeaf(row, path, before.config, after.config)),
     ...before.config.routes.flatMap((route) => weakerRoute(route, after.config)),
+    ...after.config.routes.flatMap((route) => weakerAddition(route, before.config)),
   ]
 }
 
@@ -88,24 +45,97 @@ function weakerRoute(route: RouteConfig, { routes }: Config): readonly Weaker[] 
   const path = `routes.${route.name}`
   const next = routes.find(({ name }) => name === route.name)
   if (next === undefined) return [{ path, before: route.mode, after: 'gone' }]
-  return OF_ROUTES.flatMap((row) => rankedLower({ ...row, path: `${path}.${row.path}` }, route, next))
+  return ROUTE_ROWS.flatMap(([member, row]) => weakerLeaf(row, member, route, next, `${path}.${member}`))
 }
 
-function rankedLower<Whole>(row: Ranked<Whole>, before: Whole, after: Whole): readonly Weaker[] {
-  const [was, is] = [row.value(before) ?? '', row.value(after) ?? '']
-  const [rankBefore, rankAfter] = [row.strictestFirst.indexOf(was), row.strictestFirst.indexOf(is)]
-  // A value of no rank says nothing: another policy pack of one's own, for one.
-  return rankBefore === -1 || rankAfter <= rankBefore ? [] : [{ path: row.path, before: was, after: is }]
+/** A route that is new enforces less where it takes calls of another one, or lets through what it does not judge. */
+function weakerAddition(route: RouteConfig, { routes }: Config): readonly Weaker[] {
+  if (routes.some(({ name }) => name === route.name)) return []
+  const path = `routes.${route.name}`
+  const lax = [route.mode === 'observe' ? 'observe' : '', route.failure === 'open' ? 'failure: open' : '']
+  const other = routes.find((known) => mayTakeFrom(route, known))
+  return [
+    ...lax.filter((what) => what !== '').map((after) => ({ path, before: 'no route', after })),
+    ...(other === undefined ? [] : [{ path, before: `calls of ${other.name}`, after: 'may go by this route' }]),
+  ]
 }
 
-function listedWeaker<Whole>(row: Listed<Whole>, before: Whole, after: Whole): readonly Weaker[] {
-  const [was, is] = [row.values(before), row.values(after)]
-  const differing = row.weakerBy === 'more' ? missing(is, was) : missing(was, is)
-  const [had, has] = row.weakerBy === 'more' ? ['not listed', 'listed'] : ['listed', 'not listed']
-  return differing.map((entry) => ({ path: `${row.path}: ${entry}`, before: had, after: has }))
+/** A named host wins over a suffix and that over none, then the longer prefix wins. */
+function mayTakeFrom({ match }: RouteConfig, { match: other }: RouteConfig): boolean {
+  const [own, theirs] = [folderOf(match.path), folderOf(other.path)]
+  if (!sharesHost(match.host, other.host) || hostRank(match.host) < hostRank(other.host)) return false
+  if (own.startsWith(theirs)) return true
+  return hostRank(match.host) > hostRank(other.host) && theirs.startsWith(own)
 }
 
-/** Entries of `list` that are not in `other`. */
-function missing(list: readonly string[], other: readonly string[]): readonly string[] {
-  return list.filter((entry) => !other.includes(entry))
+function folderOf(path: string): string {
+  return path.endsWith('/') ? path : `${path}/`
+}
+
+function hostRank(host: string | undefined): number {
+  if (host === undefined) return 0
+  return host.startsWith('*.') ? 1 : 2
+}
+
+function sharesHost(one: string | undefined, other: string | undefined): boolean {
+  if (one === undefined || other === undefined) return true
+  const [a, b] = [one.toLowerCase(), other.toLowerCase()]
+  return a === b || isBelow(a, b) || isBelow(b, a)
+}
+
+function isBelow(host: string, suffix: string): boolean {
+  return suffix.startsWith('*.') && host.endsWith(suffix.slice(1))
+}
+
+function weakerLeaf(row: Weakening, member: string, before: object, after: object, path = member): readonly Weaker[] {
+  const [was, is] = [valueAt(before, member), valueAt(after, member)]
+  if (isDeepStrictEqual(was, is)) return []
+  if (row.kind === 'list') return listedWeaker(row, path, listOf(was), listOf(is))
+  return isWeaker(row, was, is) ? [{ path, before: textOf(was), after: textOf(is) }] : []
+}
+
+function isWeaker(row: Exclude<Weakening, { readonly kind: 'list' }>, was: unknown, is: unknown): boolean {
+  if (row.kind === 'ranked') return rankOf(is, row.strictestFirst) > rankOf(was, row.strictestFirst)
+  if (row.kind === 'changed') return row.isSet !== true || was !== undefined
+  if (row.kind !== 'number') return false
+  return row.weakerWhen === 'higher' ? bound(is, Infinity) > bound(was, Infinity) : bound(is, 0) < bound(was, 0)
+}
+
+function bound(value: unknown, absent: number): number {
+  return typeof value === 'number' ? value : absent
+}
+
+/** A value that nobody ranked counts as the weakest. */
+function rankOf(value: unknown, strictestFirst: readonly (string | readonly string[])[]): number {
+  const text = textOf(value)
+  const rank = strictestFirst.findIndex((entry) => (typeof entry === 'string' ? entry === text : entry.includes(text)))
+  return rank === -1 ? strictestFirst.length : rank
+}
+
+function listedWeaker(
+  { weakerBy, all }: Extract<Weakening, { readonly kind: 'list' }>,
+  path: string,
+  was: readonly string[],
+  is: readonly string[],
+): readonly Weaker[] {
+  const [smaller, larger] = weakerBy === 'more' ? [was, is] : [is, was]
+  const differing = all !== undefined && smaller.includes(all) ? [] : larger.filter((entry) => !smaller.includes(entry))
+  const [had, has] = weakerBy === 'more' ? ['not listed', 'listed'] : ['listed', 'not listed']
+  return differing.map((entry) => ({ path: `${path}: ${entry}`, before: had, after: has }))
+}
+
+function listOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(textOf) : []
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined) return 'absent'
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** @param path in dots */
+function valueAt(root: unknown, path: string): unknown {
+  return path
+    .split('.')
+    .reduce<unknown>((value, name) => (isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined), root)
 }

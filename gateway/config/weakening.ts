@@ -1,0 +1,174 @@
+/**
+ * Every setting with the direction in which it enforces less, or why it cannot: one row for each leaf of the configuration that a reload
+ * changes. Settings that take a restart have none. What cannot be ranked counts as weaker when it changes.
+ */
+import { lookupTable } from '../../engine/base.ts'
+
+export type Weakening =
+  /** A later value of the list enforces less; values of one inner list the same. An absent member is `absent`. */
+  | { readonly kind: 'ranked'; readonly strictestFirst: readonly (string | readonly string[])[] }
+  /** A number that enforces less when it is higher, or lower; absent is no bound. */
+  | { readonly kind: 'number'; readonly weakerWhen: 'higher' | 'lower' }
+  /** Entries that are added, or taken away, enforce less. `all` is the entry that stands for every other one. */
+  | { readonly kind: 'list'; readonly weakerBy: 'more' | 'less'; readonly all?: string }
+  /** Nobody can rank two values: what was set and is another now counts. `isSet`: only a value that was set before. */
+  | { readonly kind: 'changed'; readonly because: string; readonly isSet?: true }
+  /** Compared with the leaf that it is a part of, or by a comparison of its own. */
+  | { readonly kind: 'within'; readonly path: string }
+  | { readonly kind: 'never'; readonly because: string }
+
+const ranked = (...strictestFirst: readonly (string | readonly string[])[]): Weakening => ({
+  kind: 'ranked',
+  strictestFirst,
+})
+const HIGHER: Weakening = { kind: 'number', weakerWhen: 'higher' }
+const LOWER: Weakening = { kind: 'number', weakerWhen: 'lower' }
+const MORE: Weakening = { kind: 'list', weakerBy: 'more' }
+const LESS: Weakening = { kind: 'list', weakerBy: 'less' }
+const changed = (because: string): Weakening => ({ kind: 'changed', because })
+const within = (path: string): Weakening => ({ kind: 'within', path })
+const never = (because: string): Weakening => ({ kind: 'never', because })
+
+const TRUE_FIRST = ranked('true', 'false')
+const FALSE_FIRST = ranked('false', 'true')
+const BY_RECEIPT = ranked('deny', 'receipt', 'pass')
+const MATCHES = changed('calls may go by another route, or by none')
+const JUDGED_BY = changed('calls are judged by another contract')
+const NAMED_IN_RECEIPTS = changed('rules of the policy and receipts may be about the value before')
+const WAITS = never('how long is waited; nothing goes on unjudged meanwhile')
+const REFUSED_PAST_IT = never('past it a change set is incomplete, and that is never allowed')
+
+const RULE_OF_MAP = within('routes[].map')
+
+/** By path, as `CONFIG_LEAVES` has it. */
+export const WEAKENING: Readonly<Record<string, Weakening>> = lookupTable({
+  public_url: never('an address for people and the issuer of receipts'),
+  tier: ranked('verifier', 'gateway', 'sidecar'),
+  policy: within('policy'),
+  policy_pin: { kind: 'changed', because: 'drift from the pin before is no longer reported', isSet: true },
+  'log.level': ranked(['trace', 'debug', 'info', 'warn'], 'error', 'fatal', 'silent'),
+  'limits.artifacts': HIGHER,
+  'limits.request_body': HIGHER,
+  'limits.artifact_side': HIGHER,
+  'limits.depth': HIGHER,
+  'limits.aliases': HIGHER,
+  'limits.expansion': HIGHER,
+  'limits.proxied_body': HIGHER,
+  'limits.body_timeout': HIGHER,
+  'limits.body_rate': LOWER,
+  'limits.analysis': HIGHER,
+  'limits.held_calls': never('further calls are answered at once, not forwarded'),
+  'limits.connections': HIGHER,
+  'diff.allow_urls': MORE,
+  'diff.repository': changed('callers can read another repository, and git sources are of another one'),
+  'diff.findings': never('how many are listed; all are counted'),
+  'signup.enabled': ranked('false', 'absent', 'true'),
+  'rate.per_minute': HIGHER,
+  plans: changed('a plan may allow more requests, or a key may have another plan'),
+  'approvals.four_eyes': TRUE_FIRST,
+  'approvals.validity': HIGHER,
+  'approvals.pending': LOWER,
+  'break_glass.roles': MORE,
+  'break_glass.maximum': HIGHER,
+  consumers: LESS,
+  'consumers[].name': within('consumers'),
+  'consumers[].uses': within('consumers'),
+  'consumers[].uses[].artifact': within('consumers'),
+  'consumers[].uses[].operation': within('consumers'),
+  'consumers[].uses[].tool': within('consumers'),
+  'egress.default': ranked('deny', 'allow'),
+  'egress.allow': MORE,
+  'egress.deny': LESS,
+  'egress.tunnel': MORE,
+  'egress.idle': HIGHER,
+  proxy_auth: ranked('required', 'off'),
+  'transparent.http_port': changed('redirected calls may go by another route'),
+  'transparent.https_port': changed('redirected calls may go by another route'),
+  'observed_consumers.window': LOWER,
+  'observed_consumers.limit': LOWER,
+  'scm.github.api': changed('another server says what a change is'),
+  'scm.github.app.id': never('without these credentials a change set cannot be derived, and that is never allowed'),
+  'scm.github.app.key_file': never(
+    'without these credentials a change set cannot be derived, and that is never allowed',
+  ),
+  'scm.gitlab.api': changed('another server says what a change is'),
+  'scm.bitbucket.api': changed('another server says what a change is'),
+  'scm.contracts.types': LESS,
+  'scm.contracts.globs': changed('entries exclude what others include, and their order counts'),
+  'scm.max_contracts': REFUSED_PAST_IT,
+  'scm.max_requests': REFUSED_PAST_IT,
+  'scm.timeout': WAITS,
+  'scm.challenge': HIGHER,
+  consumers_file: within('consumers'),
+  reload: ranked('refuse_weaker', 'apply'),
+  'shutdown.drain': WAITS,
+  routes: within('routes'),
+  'routes[].name': within('routes'),
+  'routes[].match.host': MATCHES,
+  'routes[].match.path': MATCHES,
+  'routes[].upstream': never('the same judgement stands before every upstream'),
+  'routes[].protocol': changed('calls are read in another way'),
+  'routes[].contract.baseline': JUDGED_BY,
+  'routes[].contract.current': JUDGED_BY,
+  'routes[].contract.origins': MORE,
+  'routes[].contract.refresh': HIGHER,
+  'routes[].contract.max_age': HIGHER,
+  'routes[].contract.watch': never('calls are judged by contract.refresh whether somebody watches or not'),
+  'routes[].contract.auto_promote': ranked('none', 'info'),
+  'routes[].operation': NAMED_IN_RECEIPTS,
+  'routes[].environment': NAMED_IN_RECEIPTS,
+  'routes[].mode': ranked('enforce', 'observe'),
+  'routes[].failure': ranked('closed', 'open'),
+  'routes[].tenants': MORE,
+  'routes[].receipts.attach': never('a destination that asks for receipts refuses calls without one'),
+  'routes[].receipts.envelope': never('the receipt is what a destination verifies'),
+  'routes[].receipts.accept': FALSE_FIRST,
+  'routes[].receipts.require': TRUE_FIRST,
+  'routes[].receipts.consume': TRUE_FIRST,
+  'routes[].hold': WAITS,
+  'routes[].kubernetes.receipts': { kind: 'list', weakerBy: 'less', all: '*' },
+  'routes[].kubernetes.contracts': LESS,
+  'routes[].kubernetes.streams': BY_RECEIPT,
+  'routes[].edits.judge': TRUE_FIRST,
+  'routes[].edits.read': changed('another tool says what a file was'),
+  'routes[].edits.write': LESS,
+  'routes[].edits.ignore': MORE,
+  'routes[].edits.operation': NAMED_IN_RECEIPTS,
+  'routes[].argocd.namespace': changed('receipts name applications of another namespace'),
+  'routes[].validate': ranked('enforce', 'observe', 'off'),
+  'routes[].npm.unpublish': BY_RECEIPT,
+  'routes[].npm.deprecate': BY_RECEIPT,
+  'routes[].npm.owners': BY_RECEIPT,
+  'routes[].grpc.pass': MORE,
+  'routes[].graphql.introspect': JUDGED_BY,
+  'routes[].graphql.documents': changed('ids may stand for other documents'),
+  'routes[].llm.agents': changed('calls of an agent are judged by another baseline, or accepted at all'),
+  'routes[].llm.agent_header': changed('calls may be those of another agent'),
+  'routes[].llm.agent_field': changed('calls may be those of another agent'),
+  'routes[].map': changed('the first rule that matches decides, so every rule and their order count'),
+  'routes[].map[].when': RULE_OF_MAP,
+  'routes[].map[].action': RULE_OF_MAP,
+  'routes[].map[].operation': RULE_OF_MAP,
+  'routes[].map[].target': RULE_OF_MAP,
+  'routes[].map[].repository': RULE_OF_MAP,
+  'routes[].map[].branch': RULE_OF_MAP,
+  'routes[].map[].pull_request': RULE_OF_MAP,
+  'routes[].map[].base': RULE_OF_MAP,
+  'routes[].map[].head': RULE_OF_MAP,
+  'routes[].map[].artifact.type': RULE_OF_MAP,
+  'routes[].map[].artifact.before': RULE_OF_MAP,
+  'routes[].map[].artifact.after': RULE_OF_MAP,
+  'routes[].map[].message': RULE_OF_MAP,
+  'routes[].otherwise': ranked('deny', 'absent', 'pass'),
+  'routes[].upgrade': ranked('judged', 'allow'),
+  'routes[].upstream_protocol': never('how the same call is sent'),
+  'routes[].timeout.connect': WAITS,
+  'routes[].timeout.headers': WAITS,
+  'routes[].timeout.idle': WAITS,
+  'routes[].scm.protected_branches': LESS,
+  'routes[].scm.push': BY_RECEIPT,
+  'routes[].scm.auto_merge': ranked('deny', 'judge'),
+  'routes[].scm.require_head': TRUE_FIRST,
+  'routes[].scm.workflows': LESS,
+  'routes[].tls.upstream_ca': changed('other authorities vouch for the upstream'),
+})
