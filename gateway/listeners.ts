@@ -2,7 +2,7 @@
 import { lookupTable } from '../engine/base.ts'
 import type { Admin } from './telemetry/admin.ts'
 import type { Api } from './api/listener.ts'
-import type { GrpcAuthz } from './authz/grpc.ts'
+import type { GrpcListener } from './authz/grpc-listener.ts'
 import { formatAddress, parseAddress } from './config/addresses.ts'
 import { CONFIG_LEAVES } from './config/leaves.ts'
 import type { Config } from './config/schema.ts'
@@ -21,7 +21,7 @@ export interface Listeners {
   readonly api: Api
   readonly proxy: Proxy
   /** Null: nobody is to ask over gRPC. */
-  readonly grpcAuthz: GrpcAuthz | null
+  readonly grpcAuthz: GrpcListener | null
 }
 
 /**

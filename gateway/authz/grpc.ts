@@ -1,8 +1,7 @@
-/** ext_authz over gRPC, on a listener of its own that is off unless named; the gRPC library is loaded only then. */
+/** ext_authz over gRPC, on a listener of its own that is off unless named; the reader of protobuf is loaded only then. */
 import { randomUUID } from 'node:crypto'
-import type { IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import type { sendUnaryData, ServerUnaryCall, UntypedServiceImplementation } from '@grpc/grpc-js'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import type { Config } from '../config/schema.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import {
@@ -15,74 +14,51 @@ import {
   type CheckResponse,
   type HeaderOption,
 } from './protocol.ts'
+import { createGrpcListener, type GrpcListener, type UnaryMethod } from './grpc-listener.ts'
 import { answerQuestion, isPartial, type AskedBody, type AuthzDeps, type Question, type Verdict } from './question.ts'
-
-export interface GrpcAuthz {
-  /** Resolves with the bound address. Rejects when it cannot be bound. */
-  listen(host: string, port: number): Promise<AddressInfo>
-  /** Takes no new question, lets those under way finish for `drainMs`, then breaks them off. */
-  close(drainMs: number): Promise<void>
-}
 
 export interface GrpcAuthzDeps extends AuthzDeps {
   readonly metrics: Metrics
   readonly logger: Logger
 }
 
-type Call = ServerUnaryCall<CheckRequest, CheckResponse>
-
 /** Room for headers and the rest of a question beside the body. */
 const ENVELOPE_BYTES = 1024 * 1024
 const ID_GRAMMAR = /^[A-Za-z0-9_.:-]{1,200}$/
 
-/** The library puts the error of the system (`EADDRINUSE` …) into its words only. */
-function withCode(error: Error): Error {
-  return Object.assign(error, { code: /\bE[A-Z]{3,}\b/.exec(error.message)?.[0] })
-}
-
-export async function openGrpcAuthz(deps: GrpcAuthzDeps): Promise<GrpcAuthz> {
-  const [grpc, { fromJSON }] = await Promise.all([import('@grpc/grpc-js'), import('@grpc/proto-loader')])
+export async function openGrpcAuthz(deps: GrpcAuthzDeps): Promise<GrpcListener> {
+  const { fromJSON } = await import('@grpc/proto-loader')
   const definition = fromJSON(EXT_AUTHZ, { keepCase: true, defaults: true, longs: String, bytes: Buffer })
   const service = definition[AUTHORIZATION_SERVICE]
-  if (service === undefined || 'format' in service) throw new Error('the authorization service is not defined')
-  const limit = deps.settings().config.limits.proxied_body + ENVELOPE_BYTES
-  const server = new grpc.Server({ 'grpc.max_receive_message_length': limit })
-  const check = async (call: Call, callback: sendUnaryData<CheckResponse>): Promise<void> => {
-    try {
-      callback(null, await answer(call, deps))
-    } catch (error) {
-      // Whatever went wrong here, the proxy that asks must not take it for a yes.
+  if (service === undefined || 'format' in service || service['Check'] === undefined)
+    throw new Error('the authorization service is not defined')
+  const { requestDeserialize, responseSerialize, path } = service['Check']
+  const check: UnaryMethod = async (message, response) => {
+    const asked = requestDeserialize(message)
+    if (!isCheckRequest(asked)) throw new Error('the message is no CheckRequest')
+    return responseSerialize(await answer(asked, response, deps))
+  }
+  const limits = (): Config['limits'] => deps.settings().config.limits
+  return createGrpcListener({
+    headTimeoutMs: limits().head_timeout * 1000,
+    bodies: deps.road.bodies,
+    maxBytes: () => limits().proxied_body + ENVELOPE_BYTES,
+    methods: new Map([[path, check]]),
+    onFailure(error) {
+      deps.metrics.count('preflight_authz_checks_total', { transport: 'grpc', result: 'deny' })
       deps.logger.error({ err: error }, 'a question of another proxy failed')
-      callback({ code: grpc.status.INTERNAL, details: 'The question could not be answered.' })
-    }
-  }
-  const implementation: UntypedServiceImplementation = {
-    Check: (call: Call, callback: sendUnaryData<CheckResponse>) => void check(call, callback),
-  }
-  server.addService(service, implementation)
-  return {
-    async listen(host, port) {
-      const credentials = grpc.ServerCredentials.createInsecure()
-      const address = host.includes(':') ? `[${host}]` : host
-      const bound = await new Promise<number>((resolve, reject) => {
-        server.bindAsync(`${address}:${port}`, credentials, (error, known) => {
-          if (error === null) resolve(known)
-          else reject(withCode(error))
-        })
-      })
-      return { address: host, family: host.includes(':') ? 'IPv6' : 'IPv4', port: bound }
     },
-    async close(drainMs) {
-      const force = setTimeout(() => server.forceShutdown(), drainMs)
-      await new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
-      clearTimeout(force)
-    },
-  }
+  })
 }
 
-async function answer(call: Call, deps: GrpcAuthzDeps): Promise<CheckResponse> {
-  const http = call.request.attributes?.request?.http ?? null
-  const verdict = http === null ? NO_REQUEST : await answerQuestion(questionOf(http), waitingOf(call), deps)
+/** Defaults are filled in, so that the member is there in every message. */
+function isCheckRequest(message: object): message is CheckRequest {
+  return 'attributes' in message
+}
+
+async function answer(asked: CheckRequest, response: ServerResponse, deps: GrpcAuthzDeps): Promise<CheckResponse> {
+  const http = asked.attributes?.request?.http ?? null
+  const verdict = http === null ? NO_REQUEST : await answerQuestion(questionOf(http), waitingOf(response), deps)
   deps.metrics.count('preflight_authz_checks_total', { transport: 'grpc', result: verdict.kind })
   return responseOf(verdict)
 }
@@ -194,14 +170,14 @@ function pairs(flat: readonly string[]): readonly Field[] {
   return flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? ''] as const] : []))
 }
 
-function waitingOf(call: Call) {
+function waitingOf(response: ServerResponse) {
   return {
     get isGone() {
-      return call.cancelled
+      return response.closed || response.destroyed
     },
     onGone(listener: () => void) {
-      call.on('cancelled', listener)
-      return () => call.off('cancelled', listener)
+      response.on('close', listener)
+      return () => response.off('close', listener)
     },
     begin: () => {},
     keepAlive: () => {},

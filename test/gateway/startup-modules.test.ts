@@ -26,7 +26,7 @@ const HEAVY: Readonly<Record<string, string>> = {
   typebox: 'policy replay',
   'http-proxy': 'upgrades',
   '@peculiar/x509': 'intercepted connections',
-  '@grpc/grpc-js': 'listen.ext_authz',
+  '@grpc/grpc-js': 'tests, never',
   '@grpc/proto-loader': 'listen.ext_authz',
   protobufjs: 'listen.ext_authz',
   '@bufbuild/cel': 'the first decision',

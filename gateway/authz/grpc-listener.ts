@@ -1,0 +1,127 @@
+/**
+ * Unary gRPC over HTTP/2 without a library of its own: each stream becomes one HTTP/1.1 exchange in memory, as on the proxy's
+ * listener, so that heads, bodies, idle sessions and memory have the same bounds here. One message in, one message out.
+ */
+import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { SHORT_BODY, type Bodies, type BodyFault } from '../bodies.ts'
+import { createHttpListener } from '../http-listener.ts'
+import { listenOn } from '../listen.ts'
+import { createHttp2Front } from '../proxy/http2-front.ts'
+
+export interface GrpcListener {
+  /** Resolves with the bound address. Rejects when it cannot be bound. */
+  listen(host: string, port: number): Promise<AddressInfo>
+  /** Takes no new call, lets those in flight finish for `drainMs`, then closes their connections. */
+  close(drainMs: number): Promise<void>
+}
+
+export interface GrpcListenerOptions {
+  /** Longest time until the head of the first request of a connection, milliseconds. */
+  readonly headTimeoutMs: number
+  readonly bodies: Bodies
+  /** Longest message, bytes. Read for each call: the configuration can change. */
+  readonly maxBytes: () => number
+  /** By path: `/package.Service/Method`. Answers one message with one; never rejects with what a client may read. */
+  readonly methods: ReadonlyMap<string, UnaryMethod>
+  readonly onFailure: (error: unknown) => void
+}
+
+/** @param response closes when the client has gone */
+export type UnaryMethod = (message: Buffer, response: ServerResponse) => Promise<Buffer>
+
+/** google.rpc.Code, as far as it is used here. */
+const STATUS = { ok: 0, deadline: 4, exhausted: 8, unimplemented: 12, internal: 13, unavailable: 14 } as const
+
+interface Outcome {
+  readonly status: number
+  readonly message: string
+}
+
+const FAULTS: Readonly<Record<Exclude<BodyFault, 'aborted'>, Outcome>> = {
+  too_large: { status: STATUS.exhausted, message: 'The message is longer than this listener takes.' },
+  too_slow: { status: STATUS.deadline, message: 'The message did not arrive in time.' },
+  overloaded: { status: STATUS.unavailable, message: 'There is no memory for the message now.' },
+}
+
+/** A compression flag and a length before each message. */
+const PREFIX_BYTES = 5
+const GRPC = /^application\/grpc(?:\+proto)?\s*(?:;|$)/i
+
+export function createGrpcListener(options: GrpcListenerOptions): GrpcListener {
+  const { headTimeoutMs } = options
+  const http = createHttpListener(
+    { headTimeoutMs, keepAliveTimeout: 0 },
+    (request, response) => void serve(request, response, options),
+  )
+  const front = createHttp2Front(headTimeoutMs)
+  const server = createTcpServer({ noDelay: true }, (socket: Socket) => {
+    socket.on('error', () => socket.destroy())
+    front.take(socket, (exchange) => void http.emit('connection', exchange))
+  })
+  return {
+    listen: (host, port) => listenOn(server, host, port),
+    async close(drainMs) {
+      const force = setTimeout(() => front.close(), drainMs)
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      front.drain()
+      await closed
+      clearTimeout(force)
+    },
+  }
+}
+
+async function serve(request: IncomingMessage, response: ServerResponse, options: GrpcListenerOptions): Promise<void> {
+  try {
+    const found = await call(request, response, options)
+    if (found === null) response.destroy()
+    else if (Buffer.isBuffer(found)) sendMessage(found, response)
+    else sendStatus(found, response)
+  } catch (error) {
+    // Whatever failed here, the proxy that asks must not take it for a yes.
+    options.onFailure(error)
+    sendStatus({ status: STATUS.internal, message: 'The question could not be answered.' }, response)
+  }
+}
+
+/** Null: the client has gone. */
+async function call(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { bodies, maxBytes, methods }: GrpcListenerOptions,
+): Promise<Buffer | Outcome | null> {
+  const method = methods.get(request.url ?? '')
+  if (request.method !== 'POST' || !GRPC.test(request.headers['content-type'] ?? ''))
+    return { status: STATUS.internal, message: 'This listener takes unary calls of gRPC only.' }
+  if (method === undefined) return { status: STATUS.unimplemented, message: 'There is no such method here.' }
+  const read = await bodies.read(request, maxBytes() + PREFIX_BYTES)
+  if (!read.ok) return read.why === 'aborted' ? null : FAULTS[read.why]
+  const { body } = read
+  if (body.length > SHORT_BODY) response.once('close', () => bodies.release(body))
+  const message = messageIn(body)
+  return Buffer.isBuffer(message) ? method(message, response) : message
+}
+
+function messageIn(body: Buffer): Buffer | Outcome {
+  if (body.length < PREFIX_BYTES || body.readUInt32BE(1) !== body.length - PREFIX_BYTES)
+    return { status: STATUS.internal, message: 'The call does not hold exactly one message.' }
+  return body[0] === 0
+    ? body.subarray(PREFIX_BYTES)
+    : { status: STATUS.unimplemented, message: 'Compressed messages are not taken.' }
+}
+
+const HEAD = { 'content-type': 'application/grpc', 'grpc-accept-encoding': 'identity' }
+
+function sendMessage(message: Buffer, response: ServerResponse): void {
+  const prefix = Buffer.alloc(PREFIX_BYTES)
+  prefix.writeUInt32BE(message.length, 1)
+  response.writeHead(200, { ...HEAD, trailer: 'grpc-status' })
+  response.addTrailers({ 'grpc-status': String(STATUS.ok) })
+  response.end(Buffer.concat([prefix, message]))
+}
+
+/** An answer of a head alone (Trailers-Only). */
+function sendStatus({ status, message }: Outcome, response: ServerResponse): void {
+  if (response.headersSent) return void response.destroy()
+  response.writeHead(200, { ...HEAD, 'grpc-status': String(status), 'grpc-message': message }).end()
+}
