@@ -1,4 +1,5 @@
 /** An AsyncAPI document, 2.x or 3.x, as what an application sends and receives where: one model for both, read with its structure checked. */
+import { byCodeUnit } from '../../change-set.ts'
 import type { CompareOptions } from '../../compare.ts'
 import { fail, ok, type Result } from '../../result.ts'
 import { isRecord, memberOf, pointerOf, type JsonRecord, type Located } from '../../schema/located.ts'
@@ -20,6 +21,8 @@ export interface AsyncChannel {
   readonly located: Located
   readonly parameters: Located | null
   readonly bindings: Located | null
+  /** What is on it, whichever operation sends or receives it; 3.x only. */
+  readonly messages: readonly AsyncMessage[]
   /** Names of the servers that it is on, where each is named; null where it is on all of them. */
   readonly servers: ReadonlyMap<string, Located> | null
 }
@@ -28,7 +31,15 @@ export interface AsyncOperation {
   readonly action: AsyncAction
   readonly address: string
   readonly located: Located
+  /** Of all parts. */
   readonly messages: readonly AsyncMessage[]
+  /** Operations of 3.x with this action and address, by id; 2.x has one. */
+  readonly parts: readonly AsyncOperationPart[]
+}
+
+export interface AsyncOperationPart {
+  readonly id: string
+  readonly located: Located
   readonly bindings: Located | null
   readonly security: Located | null
   /** What answers it; null where nothing does. */
@@ -123,11 +134,8 @@ class AsyncApiReader {
         const operation = this.#follow(memberOf(channel, member))
         if (operation === null) continue
         const messages = readMessages(memberOf(operation, 'message'), this.#documents, this.#defaults)
-        const parts = {
-          bindings: this.#ofTraits(operation, 'bindings'),
-          security: this.#ofTraits(operation, 'security'),
-        }
-        operations.set(`${action} ${address}`, { action, address, located: operation, messages, reply: null, ...parts })
+        const parts = [this.#partOf('', operation, null)]
+        operations.set(`${action} ${address}`, { action, address, located: operation, messages, parts })
       }
     }
     return { channels, operations, servers: this.#servers() }
@@ -136,14 +144,16 @@ class AsyncApiReader {
   readVersion3(): Parts {
     const channels = new Map<string, AsyncChannel>()
     const addresses = new Map<unknown, string>()
-    for (const [id, channel] of this.#members(this.#root, 'channels', false)) {
+    for (const [id, channel] of this.#inOrder('channels')) {
       const stated = memberOf(channel, 'address')?.value
       const address = typeof stated === 'string' ? stated : `(${id})`
-      channels.set(address, this.#channel(address, channel))
-      addresses.set(channel.value, address)
+      // The same address may be one of several channels, on other servers.
+      const key = channels.has(address) ? `${address} (${id})` : address
+      channels.set(key, this.#channel(key, channel))
+      addresses.set(channel.value, key)
     }
     const operations = new Map<string, AsyncOperation>()
-    for (const [, operation] of this.#members(this.#root, 'operations', false)) {
+    for (const [id, operation] of this.#inOrder('operations')) {
       const action = memberOf(operation, 'action')?.value
       if (action !== 'send' && action !== 'receive') {
         this.#note(operation, 'the action of an operation is neither send nor receive')
@@ -155,8 +165,8 @@ class AsyncApiReader {
         this.#note(operation, 'the channel of an operation is none of the document')
         continue
       }
-      const reply = this.#replyOf(operation, addresses)
       const key = `${action} ${address}`
+      const part = this.#partOf(id, operation, this.#replyOf(operation, addresses))
       const messages = this.#messagesOf(operation, channel)
       const known = operations.get(key)
       operations.set(key, {
@@ -164,12 +174,20 @@ class AsyncApiReader {
         address,
         located: known?.located ?? operation,
         messages: known === undefined ? messages : [...known.messages, ...messages],
-        reply: reply ?? known?.reply ?? null,
-        bindings: known?.bindings ?? this.#ofTraits(operation, 'bindings'),
-        security: known?.security ?? this.#ofTraits(operation, 'security'),
+        parts: [...(known?.parts ?? []), part],
       })
     }
     return { channels, operations, servers: this.#servers() }
+  }
+
+  /** By id, so that the order in the document decides nothing. */
+  #inOrder(member: string): readonly (readonly [string, Located])[] {
+    return this.#members(this.#root, member, false).toSorted(([one], [other]) => byCodeUnit(one, other))
+  }
+
+  #partOf(id: string, operation: Located, reply: AsyncReply | null): AsyncOperationPart {
+    const bindings = this.#ofTraits(operation, 'bindings')
+    return { id, located: operation, bindings, security: this.#ofTraits(operation, 'security'), reply }
   }
 
   #replyOf(operation: Located, addresses: ReadonlyMap<unknown, string>): AsyncReply | null {
@@ -199,6 +217,7 @@ class AsyncApiReader {
       located: channel,
       parameters: memberOf(channel, 'parameters'),
       bindings: this.#part(channel, 'bindings'),
+      messages: readMessages(memberOf(channel, 'messages'), this.#documents, this.#defaults),
       servers: serverNames(memberOf(channel, 'servers')),
     }
   }

@@ -1,5 +1,5 @@
 /** Addresses of channels that differ in the names of their parameters only: `user/{id}` is `user/{userId}` on the wire. */
-import type { AsyncApi } from '../../contracts/asyncapi/contract.ts'
+import type { AsyncApi, AsyncReply } from '../../contracts/asyncapi/contract.ts'
 
 /** The head with its channels and operations under the addresses that the base has for them. */
 export function withBaseAddresses(base: AsyncApi, head: AsyncApi): AsyncApi {
@@ -7,15 +7,16 @@ export function withBaseAddresses(base: AsyncApi, head: AsyncApi): AsyncApi {
   if (names.size === 0) return head
   const nameOf = (address: string): string => names.get(address) ?? address
   const operations = [...head.operations.values()].map((operation) => {
-    const { action, address, reply } = operation
-    const channel = reply === null || reply.channel === null ? null : nameOf(reply.channel)
-    return [
-      `${action} ${nameOf(address)}`,
-      { ...operation, reply: reply === null ? null : { ...reply, channel } },
-    ] as const
+    const { action, address } = operation
+    const parts = operation.parts.map((part) => ({ ...part, reply: repliedAt(part.reply, nameOf) }))
+    return [`${action} ${nameOf(address)}`, { ...operation, parts }] as const
   })
   const channels = [...head.channels].map(([address, channel]) => [nameOf(address), channel] as const)
   return { ...head, channels: new Map(channels), operations: new Map(operations) }
+}
+
+function repliedAt(reply: AsyncReply | null, nameOf: (address: string) => string): AsyncReply | null {
+  return reply === null || reply.channel === null ? reply : { ...reply, channel: nameOf(reply.channel) }
 }
 
 /** The names of the parameters of an address, in their order. */
@@ -41,6 +42,7 @@ function renamedAddresses(before: readonly string[], after: readonly string[]): 
   return renamed
 }
 
-function shapeOf(address: string): string {
+/** The address without the names of its parameters or variables. */
+export function shapeOf(address: string): string {
   return address.replaceAll(/\{[^{}]*\}/g, '{}')
 }

@@ -6,6 +6,7 @@ import {
   type AsyncApi,
   type AsyncChannel,
   type AsyncOperation,
+  type AsyncOperationPart,
   type AsyncReply,
 } from '../../contracts/asyncapi/contract.ts'
 import { OpenApiDocuments } from '../../contracts/openapi/documents.ts'
@@ -19,6 +20,7 @@ import { SchemaComparison } from '../../schema/comparison.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, memberOf, ROOT, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
 import { ContractReport } from '../contract-report.ts'
+import { matchByKey } from '../match.ts'
 import { walkOptionsOf } from '../openapi/options.ts'
 import { parameterNames, withBaseAddresses } from './addresses.ts'
 import { compareBindings } from './bindings.ts'
@@ -112,12 +114,32 @@ function compareChannels(walk: AsyncWalk, say: SayAsync): void {
       compareParameters(was, is, within)
       compareChannelBindings(walk, was, is, within)
       compareChannelServers(walk, was, is, within)
+      compareUnusedMessages(walk, was, is, within)
     } else if (was !== undefined) {
       say({ ...shared, rule: 'asyncapi-channel-removed', side: 'base', located: was.located, before: address })
     } else if (is !== undefined) {
       say({ ...shared, rule: 'asyncapi-channel-added', side: 'head', located: is.located, after: address })
     }
   }
+}
+
+const ACTIONS = ['receive', 'send'] as const
+
+/** Messages of a channel that no operation of the base sends or receives: whoever uses it may do either. */
+function compareUnusedMessages(walk: AsyncWalk, was: AsyncChannel, is: AsyncChannel, say: SayAsync): void {
+  const { address } = is
+  const isUsed = ({ operations }: AsyncApi): readonly boolean[] =>
+    ACTIONS.map((action) => operations.has(`${action} ${address}`))
+  if (isUsed(walk.base).includes(true) || isReplyChannel(walk.base, address)) return
+  const used = isUsed(walk.head)
+  for (const [index, action] of ACTIONS.entries()) {
+    if (used[index] !== true && used.includes(true)) continue
+    compareMessages(walk, action, `channel ${address}`, was.messages, is.messages, say)
+  }
+}
+
+function isReplyChannel({ operations }: AsyncApi, address: string): boolean {
+  return [...operations.values()].some(({ parts }) => parts.some(({ reply }) => reply?.channel === address))
 }
 
 /** What a channel asks for, those bring who connect to it. */
@@ -142,22 +164,50 @@ function compareParameters(was: AsyncChannel, is: AsyncChannel, say: SayAsync): 
     if (old !== name && oldNames.includes(name)) {
       say({ ...place, rule: 'asyncapi-parameter-moved', before: old, after: name })
     }
-    const [before, after] = [parameterOf(left[old]), parameterOf(right[defined])]
-    if (!isEqual(before, after)) say({ ...place, rule: 'asyncapi-parameter-changed', before, after })
+    const isSchema = hasSchema(left[old]) && hasSchema(right[defined])
+    const [before, after] = [parameterOf(left[old], isSchema), parameterOf(right[defined], isSchema)]
+    if (isEqual(before, after)) continue
+    const [values, remaining] = [valuesOf(before), valuesOf(after)]
+    const isNarrowed = remaining !== null && (values === null || values.some((value) => !remaining.includes(value)))
+    if (isNarrowed) {
+      say({ ...place, rule: 'asyncapi-parameter-narrowed', before: values, after: remaining })
+    } else say({ ...place, rule: 'asyncapi-parameter-changed', before, after })
   }
+}
+
+/** Null: any text. */
+function valuesOf(parameter: unknown): readonly unknown[] | null {
+  const values = isRecord(parameter) ? parameter['enum'] : undefined
+  return Array.isArray(values) ? values : null
 }
 
 function recordAt(located: Located | null): JsonRecord {
   return isRecord(located?.value) ? located.value : {}
 }
 
-/** A parameter that is any text is the same whether it is said or not. */
-function parameterOf(parameter: unknown): unknown {
+function hasSchema(parameter: unknown): boolean {
+  return isRecord(parameter) && isRecord(parameter['schema'])
+}
+
+/** A parameter that is any text is the same whether it is said or not. What only a schema can say, 3.x has no place for. */
+function parameterOf(parameter: unknown, isSchema: boolean): unknown {
   if (!isRecord(parameter)) return {}
-  const { description: _, examples: _examples, schema, $ref, ...rest } = parameter
-  const told = isRecord(schema) ? { enum: schema['enum'], default: schema['default'], $ref: schema['$ref'] } : { $ref }
-  const members = Object.entries({ ...told, ...rest }).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(members)
+  const { description: _, examples: _examples, schema, ...rest } = parameter
+  const members = Object.entries({ ...(isRecord(schema) ? conditionsOf(schema, isSchema) : {}), ...rest })
+  return Object.fromEntries(members.map(([name, value]) => [name, name === 'enum' ? sortedValues(value) : value]))
+}
+
+/** The members of a schema of a text that say which texts it may be. */
+function conditionsOf(schema: JsonRecord, isSchema: boolean): JsonRecord {
+  const { title: _title, description: _description, examples: _examples, ...rest } = schema
+  const ofBoth: ReadonlySet<string> = new Set(['enum', 'default', '$ref'])
+  if (!isSchema) return Object.fromEntries(Object.entries(rest).filter(([name]) => ofBoth.has(name)))
+  return Object.fromEntries(Object.entries(rest).filter(([name, value]) => name !== 'type' || value !== 'string'))
+}
+
+function sortedValues(values: unknown): unknown {
+  if (!Array.isArray(values)) return values
+  return values.filter((value) => typeof value === 'string').toSorted(byCodeUnit)
 }
 
 /** How the two directions are told. */
@@ -184,16 +234,36 @@ function compareOperation(
   const where = `${action} ${address}`
   const within: SayAsync = (change) => say({ ...change, where, endpoint: where })
   compareMessages(walk, action, where, was.messages, is.messages, within)
-  compareBindings(walk, { was: was.bindings, is: is.bindings, of: where, action, endpoint: where }, within)
-  compareSecurity(walk, was.security, is.security, { was: was.located, is: is.located }, where, within)
-  compareReply(walk, was, is, within)
+  for (const [old, now] of matchedParts(was.parts, is.parts)) {
+    compareBindings(walk, { was: old.bindings, is: now.bindings, of: where, action, endpoint: where }, within)
+    compareSecurity(walk, old.security, now.security, { was: old.located, is: now.located }, where, within)
+    compareReply(walk, is, old, now, within)
+  }
+}
+
+type PartPair = readonly [AsyncOperationPart, AsyncOperationPart]
+
+/** Operations of one action and address: by id, and what is left in its order. One that comes or goes is told by its messages. */
+function matchedParts(old: readonly AsyncOperationPart[], now: readonly AsyncOperationPart[]): readonly PartPair[] {
+  const { added, removed, kept } = matchByKey(old, now, ({ id }) => id)
+  const left = removed.flatMap((part, index): readonly PartPair[] => {
+    const other = added[index]
+    return other === undefined ? [] : [[part, other]]
+  })
+  return [...kept, ...left]
 }
 
 /** A reply goes the other way. */
-function compareReply(walk: AsyncWalk, was: AsyncOperation, is: AsyncOperation, say: SayAsync): void {
-  const where = `reply to ${is.action} ${is.address}`
+function compareReply(
+  walk: AsyncWalk,
+  operation: AsyncOperation,
+  was: AsyncOperationPart,
+  is: AsyncOperationPart,
+  say: SayAsync,
+): void {
+  const where = `reply to ${operation.action} ${operation.address}`
   if (was.reply !== null && is.reply !== null) {
-    const action = is.action === 'send' ? 'receive' : 'send'
+    const action = operation.action === 'send' ? 'receive' : 'send'
     const within: SayAsync = (change) => say({ ...change, where })
     compareReplyPlace(was.reply, is.reply, where, within)
     compareMessages(walk, action, where, was.reply.messages, is.reply.messages, within)

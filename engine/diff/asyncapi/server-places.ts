@@ -1,16 +1,18 @@
 /** Where servers are found, and what is found on them: the variables of their addresses, and the servers that channels are on. */
 import { byCodeUnit } from '../../change-set.ts'
-import type { AsyncChannel } from '../../contracts/asyncapi/contract.ts'
+import type { AsyncChannel, AsyncServer } from '../../contracts/asyncapi/contract.ts'
 import { isRecord, memberOf, type Located } from '../../schema/located.ts'
+import { parameterNames } from './addresses.ts'
 import type { AsyncWalk, SayAsync } from './walk.ts'
 
-/** Variables of the address on both sides; one that comes or goes is a change of the address itself. */
-export function compareVariables(was: Located | null, is: Located | null, of: string, say: SayAsync): void {
-  const [old, now] = [was?.value, is?.value]
-  for (const name of isRecord(old) && isRecord(now) ? Object.keys(old).sort(byCodeUnit) : []) {
-    const located = is === null ? null : memberOf(is, name)
-    const [before, after] = [variableOf(isRecord(old) ? old[name] : null), variableOf(located?.value)]
-    if (located === null) continue
+/** Variables of the address on both sides, by position; one that comes or goes is a change of the address itself. */
+export function compareVariables(was: AsyncServer, is: AsyncServer, of: string, say: SayAsync): void {
+  const names = parameterNames(is.url)
+  for (const [index, oldName] of parameterNames(was.url).entries()) {
+    const name = names[index] ?? oldName
+    const [held, located] = [memberIn(was.variables, oldName), memberIn(is.variables, name)]
+    if (held === null || located === null) continue
+    const [before, after] = [variableOf(held.value), variableOf(located.value)]
     const place = { subject: `${of} variable ${name}`, name, side: 'head', located } as const
     const [left, right] = [before.values, after.values]
     const values = { before: left, after: right }
@@ -24,6 +26,10 @@ export function compareVariables(was: Located | null, is: Located | null, of: st
       say({ ...place, rule: 'asyncapi-server-variable-default-changed', ...change })
     }
   }
+}
+
+function memberIn(owner: Located | null, name: string): Located | null {
+  return owner === null ? null : memberOf(owner, name)
 }
 
 interface Variable {

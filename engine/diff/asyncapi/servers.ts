@@ -1,5 +1,6 @@
 /** Servers of AsyncAPI: their addresses, protocols, variables, bindings and security. */
 import { byCodeUnit } from '../../change-set.ts'
+import { shapeOf } from './addresses.ts'
 import { compareBindings } from './bindings.ts'
 import { compareSecurity } from './security.ts'
 import { compareVariables } from './server-places.ts'
@@ -15,7 +16,8 @@ export function compareServers(walk: AsyncWalk, say: SayAsync): void {
       say({ rule: 'asyncapi-server-removed', subject: name, name, side: 'base', located: was.located, before: was.url })
     } else if (was !== undefined && is !== undefined) {
       const shared = { subject: name, name, side: 'head', located: is.located } as const
-      if (was.url !== is.url) {
+      // The names of variables are no part of an address.
+      if (shapeOf(was.url) !== shapeOf(is.url)) {
         say({ ...shared, rule: 'asyncapi-server-address-changed', before: was.url, after: is.url })
       }
       if (was.protocol !== is.protocol) {
@@ -26,7 +28,7 @@ export function compareServers(walk: AsyncWalk, say: SayAsync): void {
       }
       const where = `server ${name}`
       const within: SayAsync = (change) => say({ ...change, where, endpoint: where })
-      compareVariables(was.variables, is.variables, where, within)
+      compareVariables(was, is, where, within)
       const bindings = { was: was.bindings, is: is.bindings, of: where, action: 'receive', endpoint: where } as const
       compareBindings(walk, bindings, within)
       compareSecurity(walk, was.security, is.security, { was: was.located, is: is.located }, where, within)

@@ -170,6 +170,16 @@ const WORDS = {
     'Addresses that were in use may not be served any more.',
     'Check the addresses in use.',
   ],
+  'asyncapi-parameter-narrowed': [
+    'breaking',
+    'none',
+    'address',
+    'narrowed',
+    'narrows',
+    'the parameter `{name}` of the address takes {after} instead of {before}',
+    'Addresses with a value that is gone are not served any more.',
+    KEEP,
+  ],
   'asyncapi-parameter-moved': [
     'breaking',
     'none',
