@@ -178,7 +178,7 @@ class Proofs {
 
   #isIncluded({ before, after }: SchemaPair, direction: ProofDirection): boolean {
     const question = this.#question(direction, false)
-    if (this.#prover.ask(before, after, question).kind !== 'included') return false
+    if (!this.#prover.isIncluded(before, after, question)) return false
     // Of a schema that admits nothing it says nothing that all of it is admitted, unless both admit nothing.
     if (this.#prover.hasValue(before, after, question)) return true
     // A text may be of several types at once: `12` is one of a string and of an integer.
@@ -197,13 +197,19 @@ class Proofs {
     return name !== null && this.#prover.describes(after, this.#question('narrowing', false), name)
   }
 
+  /** Whether nothing shows that values are lost, or new. In text types are not told apart: no answer shows nothing. */
+  isKept(pair: SchemaPair, direction: ProofDirection): boolean {
+    if (this.isText) return this.ask(pair, direction).kind !== 'refuted'
+    return this.#prover.isIncluded(pair.before, pair.after, this.#generalQuestion(direction))
+  }
+
   ask({ before, after }: SchemaPair, direction: ProofDirection): Inclusion {
+    return this.#prover.ask(before, after, this.#generalQuestion(direction))
+  }
+
+  #generalQuestion(direction: ProofDirection): Question {
     const question = this.#question(direction, false)
-    return this.#prover.ask(
-      before,
-      after,
-      direction === 'narrowing' ? { ...question, convention: 'unnamed-by-sub' } : question,
-    )
+    return direction === 'narrowing' ? { ...question, convention: 'unnamed-by-sub' } : question
   }
 
   /**
@@ -258,15 +264,11 @@ function uncovered(
     const smallest = [...broken].filter(([pair]) => isSmallest(pair) && !covers(pair))
     // Of schemas that hold each other none is the smallest: then the whole has the finding.
     const whole = [...broken.keys()].some(covers) ? [] : [...broken].slice(0, 1)
-    return (smallest.length > 0 ? smallest : whole).map(([pair, { path, answer }]) =>
-      generalOf(pair, path, answer, proof, proofs),
-    )
+    return (smallest.length > 0 ? smallest : whole).flatMap(([pair, path]) => {
+      const answer = proofs.ask(pair, proof)
+      return answer.kind === 'included' ? [] : [generalOf(pair, path, answer, proof, proofs)]
+    })
   })
-}
-
-interface Broken {
-  readonly path: readonly string[]
-  readonly answer: Exclude<Inclusion, { kind: 'included' }>
 }
 
 /** The pairs that are reached by pairs whose values are not all kept, or not all known, with the shortest path to each. */
@@ -275,15 +277,14 @@ function brokenFrom(
   proofs: Proofs,
   proof: ProofDirection,
   direction: Direction,
-): ReadonlyMap<SchemaPair, Broken> {
-  const broken = new Map<SchemaPair, Broken>()
+): ReadonlyMap<SchemaPair, readonly string[]> {
+  const broken = new Map<SchemaPair, readonly string[]>()
   const open: { readonly pair: SchemaPair; readonly path: readonly string[] }[] = [{ pair: start, path: [] }]
   // Grows while it is gone through.
   for (const { pair, path } of open) {
     if (broken.has(pair)) continue
-    const answer = proofs.ask(pair, proof)
-    if (answer.kind === 'included' || (answer.kind === 'unknown' && proofs.isText)) continue
-    broken.set(pair, { path, answer })
+    if (proofs.isKept(pair, proof)) continue
+    broken.set(pair, path)
     for (const { to, steps } of pair.edges)
       if (!isUnused(to, direction)) open.push({ pair: to, path: [...path, ...steps] })
   }

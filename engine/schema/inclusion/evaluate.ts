@@ -14,6 +14,8 @@ export interface Evaluation {
   readonly spend: () => boolean
   /** Texts: a value that is written as text is of every type that its text can be read as. */
   readonly isText: boolean
+  /** What was found of an object or a list that was not read as text, by the schema's number. */
+  readonly known: WeakMap<object, Map<number, boolean>>
 }
 
 /** The conjunction of verdicts, evaluated until one is false. */
@@ -37,7 +39,19 @@ export function admits(node: SchemaNode, value: unknown, by: Evaluation, depth =
     const verdicts = readingsOf(value).map((one) => meets(node, one, by, depth))
     return verdicts.includes(true) ? true : verdicts.includes(null) ? null : false
   }
-  return meets(node, value, by, depth)
+  if (by.isText || typeof value !== 'object' || value === null) return meets(node, value, by, depth)
+  return remembered(node, value, by, depth)
+}
+
+/** A value that an example is made of is held against the same schemas again in each value that holds it. */
+function remembered(node: SchemaNode, value: object, by: Evaluation, depth: number): Verdict {
+  let verdicts = by.known.get(value)
+  if (verdicts === undefined) by.known.set(value, (verdicts = new Map()))
+  const known = verdicts.get(node.id)
+  if (known !== undefined) return known
+  const verdict = meets(node, value, by, depth)
+  if (verdict !== null) verdicts.set(node.id, verdict)
+  return verdict
 }
 
 function meets(node: SchemaNode, value: unknown, by: Evaluation, depth: number): Verdict {

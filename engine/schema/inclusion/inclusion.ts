@@ -9,6 +9,7 @@ import type { SchemaSource } from '../source.ts'
 import { admits } from './evaluate.ts'
 import { Likeness } from './likeness.ts'
 import { met, unmet } from './literals.ts'
+import { decidingMembers } from './members.ts'
 import type { Convention } from './mentions.ts'
 import type { SchemaNode } from './model.ts'
 import { SchemaNodes, type Numbering, type Usage } from './nodes.ts'
@@ -37,7 +38,11 @@ export interface Question {
 const STEPS = 2_500
 const ALL_STEPS = 1_000_000
 
+/** Members within members that are looked into before the whole. */
+const MAX_NESTED = 60
+
 interface Proof {
+  readonly key: string
   readonly sub: SchemaNodes
   readonly super: SchemaNodes
   readonly isSame: (one: SchemaNode, two: SchemaNode) => boolean
@@ -50,6 +55,8 @@ export class InclusionProver {
   readonly #sameness: Sameness
   readonly #proofs = new Map<string, Proof>()
   readonly #answers = new Map<string, Inclusion>()
+  /** Questions whose answer is not `included`, as that of a member is not. */
+  readonly #missed = new Set<string>()
   readonly #steps: Steps = { own: 0, all: ALL_STEPS }
 
   constructor(sources: SchemaSources) {
@@ -63,15 +70,50 @@ export class InclusionProver {
   }
 
   ask(before: Located, after: Located, question: Question): Inclusion {
-    const { direction, isText } = question
     const proof = this.#proofOf(question)
-    const [sub, other] = direction === 'narrowing' ? [before, after] : [after, before]
-    const [left, right] = [proof.sub.at(sub), proof.super.at(other)]
-    const answerKey = `${keyOf(question)} ${isText} ${left.id} ${right.id}`
-    const known = this.#answers.get(answerKey)
+    const [left, right] = sidesOf(proof, before, after, question)
+    return this.#answer(left, right, proof, question.isText)
+  }
+
+  /**
+   * Whether the answer is `included`. Of an object or a list that holds nothing but members, a member that is not shows that
+   * the whole is not: then no value of the whole is looked for.
+   */
+  isIncluded(before: Located, after: Located, question: Question): boolean {
+    const proof = this.#proofOf(question)
+    const [left, right] = sidesOf(proof, before, after, question)
+    if (question.isText) return this.#answer(left, right, proof, true).kind === 'included'
+    return this.#isIncluded(left, right, proof, new Set())
+  }
+
+  #isIncluded(sub: SchemaNode, other: SchemaNode, proof: Proof, open: Set<string>): boolean {
+    const key = answerKey(sub, other, proof, false)
+    if (this.#missed.has(key)) return false
+    if (!this.#answers.has(key) && open.size < MAX_NESTED) {
+      open.add(key)
+      const isMissed = decidingMembers(sub, other).some(([one, two]) => this.#isMissed(one, two, proof, open))
+      open.delete(key)
+      // Of a schema that admits nothing every value is admitted, whatever its members are.
+      if (isMissed && proof.search.ask([met(sub)], STEPS).kind === 'sat') {
+        this.#missed.add(key)
+        return false
+      }
+    }
+    return this.#answer(sub, other, proof, false).kind === 'included'
+  }
+
+  /** Whether a member is not included. One that holds itself shows nothing of itself. */
+  #isMissed(sub: SchemaNode, other: SchemaNode, proof: Proof, open: Set<string>): boolean {
+    if (other.constraints.length === 0 || proof.isSame(sub, other)) return false
+    return !open.has(answerKey(sub, other, proof, false)) && !this.#isIncluded(sub, other, proof, open)
+  }
+
+  #answer(sub: SchemaNode, other: SchemaNode, proof: Proof, isText: boolean): Inclusion {
+    const key = answerKey(sub, other, proof, isText)
+    const known = this.#answers.get(key)
     if (known !== undefined) return known
-    const answer = decide(left, right, proof.search, isText)
-    this.#answers.set(answerKey, answer)
+    const answer = decide(sub, other, proof.search, isText)
+    this.#answers.set(key, answer)
     return answer
   }
 
@@ -90,21 +132,21 @@ export class InclusionProver {
 
   #proofOf(question: Question): Proof {
     const key = keyOf(question)
-    const proof = this.#proofs.get(key) ?? this.#prepare(question)
+    const proof = this.#proofs.get(key) ?? this.#prepare(key, question)
     this.#proofs.set(key, proof)
     return proof
   }
 
   /** Questions that differ by convention only are about the same nodes. */
-  #prepare(question: Question): Proof {
+  #prepare(key: string, question: Question): Proof {
     const { convention } = question
-    if (convention === 'none') return this.#prepareNodes(question)
+    if (convention === 'none') return this.#prepareNodes(key, question)
     const { sub, super: other, isSame, search: plain } = this.#proofOf({ ...question, convention: 'none' })
     const search = new Search(sub, { convention, isSame, plain, steps: this.#steps })
-    return { sub, super: other, isSame, search }
+    return { key, sub, super: other, isSame, search }
   }
 
-  #prepareNodes({ direction, usage, isExclusive }: Question): Proof {
+  #prepareNodes(key: string, { direction, usage, isExclusive }: Question): Proof {
     const { before, after } = this.#sources
     const [sub, other]: readonly [SchemaSource, SchemaSource] =
       direction === 'narrowing' ? [before, after] : [after, before]
@@ -112,10 +154,11 @@ export class InclusionProver {
     const subNodes = new SchemaNodes('sub', usage, isExclusive, sub, numbering)
     const superNodes = new SchemaNodes('super', usage, isExclusive, other, numbering)
     const likeness = new Likeness()
+    const isAlike = remembered((one, two) => this.#isSameNode(one, two, direction) || likeness.isAlike(one, two))
     const isSame = (one: SchemaNode, two: SchemaNode): boolean =>
-      one.side !== two.side && (this.#isSameNode(one, two, direction) || likeness.isAlike(one, two))
+      one.side !== two.side && (one.side === 'sub' ? isAlike(one, two) : isAlike(two, one))
     const search = new Search(subNodes, { convention: 'none', isSame, plain: null, steps: this.#steps })
-    return { sub: subNodes, super: superNodes, isSame, search }
+    return { key, sub: subNodes, super: superNodes, isSame, search }
   }
 
   #isSameNode(one: SchemaNode, two: SchemaNode, direction: ProofDirection): boolean {
@@ -126,9 +169,35 @@ export class InclusionProver {
   }
 }
 
+/** The answers of a comparison of two nodes, each worked out once: a search asks about the same few again and again. */
+function remembered(compare: (sub: SchemaNode, other: SchemaNode) => boolean): typeof compare {
+  const known = new Map<number, Map<number, boolean>>()
+  return (sub, other) => {
+    let answers = known.get(sub.id)
+    if (answers === undefined) known.set(sub.id, (answers = new Map()))
+    let answer = answers.get(other.id)
+    if (answer === undefined) answers.set(other.id, (answer = compare(sub, other)))
+    return answer
+  }
+}
+
 /** Questions that the same nodes answer. */
 function keyOf({ direction, usage, convention, isExclusive }: Question): string {
   return `${direction} ${usage} ${convention} ${isExclusive}`
+}
+
+function answerKey(sub: SchemaNode, other: SchemaNode, { key }: Proof, isText: boolean): string {
+  return `${key} ${isText} ${sub.id} ${other.id}`
+}
+
+function sidesOf(
+  proof: Proof,
+  before: Located,
+  after: Located,
+  { direction }: Question,
+): readonly [sub: SchemaNode, other: SchemaNode] {
+  const [sub, other] = direction === 'narrowing' ? [before, after] : [after, before]
+  return [proof.sub.at(sub), proof.super.at(other)]
 }
 
 function decide(sub: SchemaNode, other: SchemaNode, search: Search, isText: boolean): Inclusion {

@@ -194,7 +194,7 @@ export class Goal {
   readonly items: Extract<Atom, { kind: 'item' }>[]
   choices: (readonly Alternative[])[]
   /** Literals that were added: a schema that holds itself adds nothing more. */
-  readonly #added: Map<string, Literal>
+  readonly #added: Map<number, Literal>
 
   constructor(type: JsonType, by: Negating, from?: Goal) {
     this.type = type
@@ -216,12 +216,44 @@ export class Goal {
     return pending.every((one) => ('node' in one ? this.#addLiteral(one) : this.#addAtom(one)))
   }
 
-  #addLiteral({ node, isMet }: Literal): boolean {
-    const key = `${isMet ? '' : '-'}${node.id}`
-    if (this.#added.has(key)) return true
+  /** Drops the ways that contradict what is sure; false where a choice has none left. */
+  prune(): boolean {
+    this.choices = this.choices.map((choice) => {
+      const ways = choice.filter((way) => way.every((one) => this.#isConsistent(one)))
+      return ways.length === choice.length ? choice : ways
+    })
+    return this.choices.every((choice) => choice.length > 0)
+  }
+
+  /** Adds the ways that are left alone, until there is none; false where that contradicts what is sure. */
+  propagate(): boolean {
+    for (let isOpen = this.choices.some(isAlone); isOpen; isOpen = this.choices.some(isAlone)) {
+      const alone = this.choices.filter(isAlone)
+      this.choices = this.choices.filter((choice) => !isAlone(choice))
+      if (!alone.every(([way]) => way === undefined || this.add(way)) || !this.prune()) return false
+    }
+    return true
+  }
+
+  /** Whether one condition leaves what is sure possible, as far as that is seen without a search. */
+  #isConsistent(one: Pending): boolean {
+    if ('node' in one) return this.#added.has(keyOf(one)) || !this.#isRefused(one)
+    if (one.kind === 'presence') return (this.presence.get(one.name) ?? one.isPresent) === one.isPresent
+    return one.kind !== 'keep' || !isContradicted(one, this.kept)
+  }
+
+  #isRefused({ node, isMet }: Literal): boolean {
     for (const other of this.#added.values())
-      if (other.isMet !== isMet && this.#by.isSame(other.node, node)) return false
-    this.#added.set(key, { node, isMet })
+      if (other.isMet !== isMet && this.#by.isSame(other.node, node)) return true
+    return false
+  }
+
+  #addLiteral(literal: Literal): boolean {
+    const { node, isMet } = literal
+    const key = keyOf(literal)
+    if (this.#added.has(key)) return true
+    if (this.#isRefused(literal)) return false
+    this.#added.set(key, literal)
     if (isMet) return node.constraints.every((constraint) => this.#addMet(constraint))
     return this.#choose(waysNotToMeet(node, this.#by))
   }
@@ -310,6 +342,14 @@ export class Goal {
     } else this.kept.push(atom)
     return !isContradicted(atom, this.kept)
   }
+}
+
+function isAlone(choice: readonly Alternative[]): boolean {
+  return choice.length === 1
+}
+
+function keyOf({ node, isMet }: Literal): number {
+  return isMet ? node.id : -node.id
 }
 
 /** A condition that is not looked into contradicts its own negation. */

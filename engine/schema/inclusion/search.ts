@@ -4,10 +4,12 @@
  * unfolded; a search within the same search ends, since a value that needs itself is not finite.
  */
 import { byCodeUnit } from '../../change-set.ts'
+import { isRecord } from '../located.ts'
 import { Alternatives, openFor, UNSAT, type Answer } from './answer.ts'
 import { findArray } from './arrays.ts'
-import { admits, type Evaluation, type Verdict } from './evaluate.ts'
-import { Goal, type Alternative, type Negating } from './literals.ts'
+import { Disjointness } from './disjoint.ts'
+import { admits, holds, type Evaluation, type Verdict } from './evaluate.ts'
+import { Goal, met, type Alternative, type Negating, type Pending } from './literals.ts'
 import { Mentions, type Convention } from './mentions.ts'
 import { JSON_TYPES, jsonTypeOf, type Constraint, type JsonType, type Literal, type SchemaNode } from './model.ts'
 import { valuesOf, type SchemaNodes } from './nodes.ts'
@@ -29,6 +31,8 @@ export interface Steps {
 }
 
 const MAX_STACK = 120
+/** Of a step: what one schema costs that a value is held against. */
+const CHECK = 1 / 16
 
 export class Search {
   readonly #nodes: SchemaNodes
@@ -36,14 +40,17 @@ export class Search {
   readonly #known = new Map<string, Answer>()
   readonly #open = new Map<string, number>()
   readonly #mentions = new Mentions()
-  readonly #disjoint = new Map<string, boolean>()
+  /** What a value may hold by convention is no part of what two schemas have in common. */
+  readonly #disjointness: Disjointness
   readonly #made = new Map<string, SchemaNode>()
   readonly evaluation: Evaluation
 
   constructor(nodes: SchemaNodes, options: SearchOptions) {
     this.#nodes = nodes
     this.#options = options
-    this.evaluation = { spend: () => this.#spend(), isText: false }
+    const { plain } = options
+    this.#disjointness = plain ? plain.#disjointness : new Disjointness((a, b) => this.#haveNothingInCommon(a, b))
+    this.evaluation = { spend: () => this.#spend(CHECK), isText: false, known: new WeakMap() }
   }
 
   /** Whether the steps of the question at hand, or of all questions, are used up. */
@@ -85,9 +92,9 @@ export class Search {
     return answer
   }
 
-  #spend(): boolean {
+  #spend(cost = 1): boolean {
     if (this.isExhausted) return false
-    this.#options.steps.own -= 1
+    this.#options.steps.own -= cost
     this.#options.steps.all -= 1
     return true
   }
@@ -158,7 +165,7 @@ export class Search {
   #negating(type: JsonType): Negating {
     return {
       type,
-      isDisjoint: (a, b) => this.#isDisjoint(a, b),
+      isDisjoint: (a, b) => this.#disjointness.areDisjoint(a, b),
       negationOf: (node) => this.#nodes.negationOf(node),
       isSame: (a, b) => a.id === b.id || this.#options.isSame(a, b),
     }
@@ -166,16 +173,21 @@ export class Search {
 
   #searchGoal(start: Goal, literals: readonly Literal[]): Answer {
     if (!this.#spend()) return openFor('the bound of steps')
+    if (!start.prune()) return UNSAT
     const closed = this.#closeWays(start, literals)
     if (closed !== null) return closed
     const answer = this.#example(start, literals)
     if (answer.kind === 'unsat') return answer
     if (answer.kind === 'sat' && this.#areMet(literals, answer.value) === true) return answer
     if (start.choices.length === 0) return answer.kind === 'open' ? answer : openFor('an example that may not be one')
+    if (!start.propagate()) return UNSAT
+    if (start.choices.length === 0) return this.#searchGoal(start, literals)
     const goal = start.choices.length === 1 ? start : this.#narrowed(start, literals)
     if ('kind' in goal) return goal
     const choices = [...goal.choices].sort((a, b) => a.length - b.length)
-    const [choice, ...rest] = choices
+    const violated = answer.kind === 'sat' ? choices.findIndex((one) => !this.#isTaken(one, answer.value)) : 0
+    const [choice] = choices.splice(Math.max(violated, 0), 1)
+    const rest = choices
     if (choice === undefined) return this.#searchGoal(goal, literals)
     const alternatives = new Alternatives()
     for (const way of choice) {
@@ -188,25 +200,40 @@ export class Search {
     return alternatives.answer
   }
 
+  /** Whether an example takes one of the ways of a choice already: then another choice is what it misses. */
+  #isTaken(choice: readonly Alternative[], value: unknown): boolean {
+    return choice.some((way) => way.every((one) => this.#isMetBy(one, value)))
+  }
+
+  #isMetBy(one: Pending, value: unknown): boolean {
+    if ('node' in one) return admits(one.node, value, this.evaluation) === one.isMet
+    if (!isRecord(value)) return one.kind === 'keep' && holds(one.constraint, value, this.evaluation) === one.isMet
+    if (one.kind === 'presence') return Object.hasOwn(value, one.name) === one.isPresent
+    if (one.kind === 'keep') return holds(one.constraint, value, this.evaluation) === one.isMet
+    if (one.kind !== 'member' || one.where.kind !== 'name' || one.named.length > 0) return false
+    const { name } = one.where
+    return Object.hasOwn(value, name) && one.value.every((literal) => this.#isMetBy(literal, value[name]))
+  }
+
   /**
-   * Takes the ways away whose one member has no value; a proof when none is left. Comes before any example: of schemas
-   * that differ little most ways end here.
+   * Takes the ways away whose one member has no value; a proof when a choice has none left. Comes before any example: of
+   * schemas that differ little most ways end here.
    */
   #closeWays(goal: Goal, literals: readonly Literal[]): Answer | null {
-    const [choice, more] = goal.choices
-    if (choice === undefined || more !== undefined || goal.type !== 'object') return null
+    if (goal.choices.length === 0 || goal.type !== 'object') return null
     const members = new ObjectGoal(goal, this.#objectSearch(literals))
-    let depth = Infinity
-    const left = choice.filter((way) => {
-      const answer = memberOf(way, members)
-      if (answer?.kind !== 'unsat') return true
-      depth = Math.min(depth, answer.depth)
-      return false
-    })
-    if (left.length === 0) return { kind: 'unsat', depth }
-    goal.choices = [left]
-    // The proof of the rest would rest on what closed the others.
-    if (depth < Infinity) goal.choices = [choice]
+    for (const [index, choice] of goal.choices.entries()) {
+      let depth = Infinity
+      const left = choice.filter((way) => {
+        const answer = memberOf(way, members)
+        if (answer?.kind !== 'unsat') return true
+        depth = Math.min(depth, answer.depth)
+        return false
+      })
+      if (left.length === 0) return { kind: 'unsat', depth }
+      // The proof of the rest would rest on what closed the others.
+      if (depth === Infinity) goal.choices[index] = left
+    }
     return null
   }
 
@@ -272,32 +299,16 @@ export class Search {
     }
   }
 
+  #haveNothingInCommon(a: SchemaNode, b: SchemaNode): boolean {
+    const answer = this.solve([met(a), met(b)])
+    return answer.kind === 'unsat' && answer.depth === Infinity
+  }
+
   #node(constraints: readonly Constraint[], text: string): SchemaNode {
     const key = `${constraints[0]?.kind ?? ''} ${text}`
     const known = this.#made.get(key) ?? this.#nodes.made(constraints)
     this.#made.set(key, known)
     return known
-  }
-
-  /** Whether two schemas are sure to have no value in common. What a value may hold by convention is no part of that. */
-  #isDisjoint(a: SchemaNode, b: SchemaNode): boolean {
-    const { plain } = this.#options
-    return plain === null ? this.#haveNothingInCommon(a, b) : plain.#haveNothingInCommon(a, b)
-  }
-
-  #haveNothingInCommon(a: SchemaNode, b: SchemaNode): boolean {
-    const key = a.id < b.id ? `${a.id} ${b.id}` : `${b.id} ${a.id}`
-    const known = this.#disjoint.get(key)
-    if (known !== undefined) return known
-    // Until it is known, so that recursion ends.
-    this.#disjoint.set(key, false)
-    const isDisjoint = this.solve([
-      { node: a, isMet: true },
-      { node: b, isMet: true },
-    ])
-    const answer = isDisjoint.kind === 'unsat' && isDisjoint.depth === Infinity
-    this.#disjoint.set(key, answer)
-    return answer
   }
 }
 

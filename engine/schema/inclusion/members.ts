@@ -1,0 +1,63 @@
+/**
+ * Members of two schemas that decide the whole: an object, or a list, that holds nothing but members admits whatever its
+ * members admit. Where one of them admits a value that the other side refuses, so does the whole.
+ */
+import type { Constraint, JsonType, SchemaNode, Shape } from './model.ts'
+
+/** The same member of both sides. */
+export type MemberPair = readonly [sub: SchemaNode, other: SchemaNode]
+
+/** Members for which any value of `sub` may be exchanged, and which `other` looks at in any case. */
+export function decidingMembers(sub: SchemaNode, other: SchemaNode): readonly MemberPair[] {
+  const own = inPlace(sub)
+  if (!own.every(isPlain)) return []
+  const asked = inPlace(other)
+  return [...namedMembers(own, asked), ...itemsOfBoth(own, asked)]
+}
+
+/** The constraints of a schema and of all that it combines by `allOf`. */
+export function inPlace(start: SchemaNode): readonly Constraint[] {
+  if (start.constraints.every(({ kind }) => kind !== 'all')) return start.constraints
+  const nodes = new Set([start])
+  // Grows while it is gone through.
+  for (const node of nodes)
+    for (const constraint of node.constraints)
+      if (constraint.kind === 'all') for (const held of constraint.nodes) nodes.add(held)
+  return [...nodes].flatMap(({ constraints }) => constraints.filter(({ kind }) => kind !== 'all'))
+}
+
+/** True for a constraint that looks at the members one by one, or not at all. */
+export function isPlain(constraint: Constraint): boolean {
+  const { kind } = constraint
+  if (kind === 'bound' || kind === 'format') return constraint.of === 'number' || constraint.of === 'string'
+  if (kind === 'shape') return constraint.patterns.length === 0
+  if (kind === 'items') return constraint.prefix.length === 0
+  return kind === 'types' || kind === 'required' || kind === 'multiple' || kind === 'pattern'
+}
+
+function namedMembers(own: readonly Constraint[], asked: readonly Constraint[]): readonly MemberPair[] {
+  const [shape, more] = own.filter(isShape)
+  if (shape === undefined || more !== undefined || !admitsType(own, 'object')) return []
+  return asked.filter(isShape).flatMap(({ properties }) =>
+    [...shape.properties].flatMap(([name, sub]): readonly MemberPair[] => {
+      const other = properties.get(name)
+      return other === undefined ? [] : [[sub, other]]
+    }),
+  )
+}
+
+function itemsOfBoth(own: readonly Constraint[], asked: readonly Constraint[]): readonly MemberPair[] {
+  const [items, more] = own.flatMap((one) => (one.kind === 'items' && one.rest !== null ? [one.rest] : []))
+  if (items === undefined || more !== undefined || !admitsType(own, 'array')) return []
+  return asked.flatMap((one): readonly MemberPair[] =>
+    one.kind === 'items' && one.prefix.length === 0 && one.rest !== null ? [[items, one.rest]] : [],
+  )
+}
+
+function isShape(constraint: Constraint): constraint is Shape {
+  return constraint.kind === 'shape'
+}
+
+function admitsType(constraints: readonly Constraint[], type: JsonType): boolean {
+  return constraints.every((one) => one.kind !== 'types' || one.types.has(type))
+}

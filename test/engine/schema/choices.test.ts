@@ -1,0 +1,119 @@
+/** Choices of many objects that overlap are decided within the steps of one question, and a member decides for what holds it. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import * as fc from 'fast-check'
+import { InclusionProver, type Inclusion, type Question } from '../../../engine/schema/inclusion/inclusion.ts'
+import { ROOT, type Located } from '../../../engine/schema/located.ts'
+import { pair, type Schema } from './arbitraries.ts'
+
+const QUESTION: Question = {
+  direction: 'narrowing',
+  usage: 'shared',
+  convention: 'none',
+  isExclusive: true,
+  isText: false,
+}
+
+function at(value: Schema): Located {
+  return { value, at: ROOT, document: '' }
+}
+
+function proverOf(): InclusionProver {
+  const source = { dialect: 'json-schema', resolve: () => null } as const
+  return new InclusionProver({ before: source, after: source })
+}
+
+function kindOf(sub: Schema, other: Schema): Inclusion['kind'] {
+  return proverOf().ask(at(sub), at(other), QUESTION).kind
+}
+
+const text = { type: 'string' }
+const names = Array.from({ length: 14 }, (_, index) => `kind${String(index).padStart(2, '0')}`)
+
+/** An object that is told by what it requires, as no list of values tells it from the others. */
+function told(name: string, more: Schema): Schema {
+  return { type: 'object', properties: { [`${name}_url`]: text, ...more }, required: [`${name}_url`] }
+}
+
+/** Each with the members that all of them have, one of which is changed in some. */
+function wide(name: string, event: Schema): Schema {
+  const common = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`member${index}`, text]))
+  return { type: 'object', properties: { ...common, event, [name]: text }, required: [name, 'event', 'member3'] }
+}
+
+const narrow = { type: 'string', enum: ['a', 'b'] }
+const widened = { type: 'string', enum: ['a', 'b', 'c'] }
+const changedIn = (every: number, event: Schema, other: Schema): readonly Schema[] =>
+  names.map((name, index) => wide(name, index % every === 0 ? event : other))
+const within = (schema: Schema): Schema => ({
+  type: 'object',
+  properties: { list: { type: 'array', items: { type: 'object', properties: { one: schema } } } },
+})
+
+/** Requires a member that has no value. */
+function empty(inner: Schema): Schema {
+  const never = { allOf: [{ type: 'string' }, { type: 'integer' }] }
+  return { type: 'object', properties: { a: inner, b: never }, required: ['b'] }
+}
+
+/** The first is within the second, and not the other way round. */
+const CHOICES: Readonly<Record<string, readonly [Schema, Schema]>> = {
+  'anyOf, one member of a few alternatives widened': [
+    { anyOf: changedIn(5, narrow, narrow) },
+    { anyOf: changedIn(5, widened, narrow) },
+  ],
+  'anyOf, one member of all alternatives widened': [
+    { anyOf: changedIn(1, narrow, narrow) },
+    { anyOf: changedIn(1, widened, narrow) },
+  ],
+  'anyOf, one alternative less': [
+    { anyOf: changedIn(1, narrow, narrow).slice(1) },
+    { anyOf: changedIn(1, narrow, narrow) },
+  ],
+}
+
+suite('choices of many objects', () => {
+  for (const [name, [small, large]] of Object.entries(CHOICES)) {
+    test(`${name}: included, and not the other way round`, () => {
+      assert.equal(kindOf(small, large), 'included')
+      assert.equal(kindOf(large, small), 'refuted')
+    })
+
+    test(`${name}: also within what holds it`, () => {
+      assert.equal(kindOf(within(small), within(large)), 'included')
+      assert.equal(kindOf(within(large), within(small)), 'refuted')
+    })
+  }
+
+  test('oneOf of objects that overlap: one more member in most of them shows a value of two alternatives', () => {
+    const before = { oneOf: names.map((name) => told(name, {})) }
+    const after = { oneOf: names.map((name, index) => told(name, index % 3 === 0 ? {} : { html_url: text })) }
+    assert.equal(kindOf(after, before), 'refuted')
+    assert.equal(kindOf({ anyOf: after.oneOf }, { anyOf: before.oneOf }), 'included')
+  })
+})
+
+suite('what a member decides', () => {
+  test('is what the question about the whole answers', () => {
+    fc.assert(
+      fc.property(pair, ([sub, other]) => {
+        for (const [one, two] of [
+          [sub, other],
+          [within(sub), within(other)],
+          [
+            { ...within(sub), required: ['list'] },
+            { ...within(other), minProperties: 1 },
+          ],
+        ] as const) {
+          const answer = proverOf().ask(at(one), at(two), QUESTION)
+          assert.equal(proverOf().isIncluded(at(one), at(two), QUESTION), answer.kind === 'included')
+        }
+      }),
+      { numRuns: 300, seed: 7 },
+    )
+  })
+
+  test('is nothing where the whole admits no value', () => {
+    assert.equal(proverOf().isIncluded(at(empty(widened)), at(empty(narrow)), QUESTION), true)
+  })
+})
