@@ -17,7 +17,7 @@ export interface ApiDeps {
   readonly store: Store
   readonly flow: Flow
   readonly keys: Pick<KeyRing, 'keySet' | 'published' | 'signer'>
-  readonly monitoring: Pick<Monitoring, 'open' | 'report'>
+  readonly monitoring: Pick<Monitoring, 'open' | 'report' | 'isWired'>
   readonly breakGlass: Pick<BreakGlass, 'refresh'>
   readonly baselines: Pick<Baselines, 'list' | 'view' | 'promote' | 'registered'>
   readonly authorities: Pick<Authorities, 'bundle'>

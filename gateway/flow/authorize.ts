@@ -65,6 +65,7 @@ async function authorize(request: AuthorizeRequest, deps: FlowDeps, analyst: Ana
     ...(await sign(request, assessment, { settings, decisionId, evaluatedAt }, deps)),
     approvalId,
   }
+  request.beforeRecord?.(authorization)
   await deps.store.recordDecision(rowOf(request, authorization, evaluatedAt * 1000))
   deps.inputs?.keep(decisionId, request, decidedOn)
   count(request, authorization, { metrics: deps.metrics, policy: input.policy })

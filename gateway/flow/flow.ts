@@ -68,6 +68,8 @@ export interface AuthorizeRequest extends Omit<AnalyzeRequest, 'policy' | 'route
   readonly idempotency: { readonly key: string; readonly bodyDigest: string } | null
   /** Builds the stored answer from the authorization, before it is recorded; null on the road. */
   readonly response: ((authorization: Authorization) => string) | null
+  /** Asked before anything is recorded or handed out; what it throws ends the request without a decision. Absent: nothing is asked. */
+  readonly beforeRecord?: (authorization: Pick<Authorization, 'envelope'>) => void
 }
 
 /** What an analysis came to; no permission in it. */

@@ -21,7 +21,7 @@ import { openStore } from '../../gateway/store/open.ts'
 import type { Role, Store } from '../../gateway/store/store.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../gateway/telemetry/metrics.ts'
-import { createMonitoring } from '../../gateway/telemetry/monitoring.ts'
+import { createMonitoring, type Monitoring } from '../../gateway/telemetry/monitoring.ts'
 import { createAuthorities } from '../../gateway/tls/authorities.ts'
 import { loadPolicy } from '../../gateway/config/policy.ts'
 
@@ -41,6 +41,7 @@ export interface ApiFake {
   readonly inputs: InputKeeper
   readonly keys: KeyRing
   readonly baselines: Baselines
+  readonly monitoring: Monitoring
   readonly metrics: Metrics
   readonly settings: CurrentSettings
   /** Key of an agent, of the tenant `local`. */
@@ -133,6 +134,7 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
     inputs,
     keys,
     baselines,
+    monitoring,
     metrics,
     settings,
     key,

@@ -2,6 +2,7 @@
 import type { Static } from 'typebox'
 import { digestJson } from '../../../engine/base.ts'
 import type { Artifact } from '../../../engine/index.ts'
+import { GatewayError } from '../../errors.ts'
 import type { Authorization, AuthorizeRequest } from '../../flow/flow.ts'
 import { sha256Hex } from '../../hash.ts'
 import { artifactMistakes, artifactsOf, contextOf, UNREAD_ARTIFACT_MEMBERS } from '../change-set.ts'
@@ -55,6 +56,7 @@ export const preflight = defineRoute({
     'REPOSITORY_INACCESSIBLE',
     'IDEMPOTENCY_CONFLICT',
     'SIGNER_UNAVAILABLE',
+    'MONITORING_UNWIRED',
   ],
   handle: runPreflight,
 })
@@ -90,6 +92,7 @@ async function authorize(exchange: Exchange<Request>, deps: ApiDeps): Promise<An
   const known = derivation === undefined ? { idempotency, digests } : { idempotency }
   return serially(deps.store, `${tenant}\0${key}`, async () => {
     const stored = await replayed(tenant, idempotency, exchange, deps)
+    if (stored?.kind === 'json' && 'execution_action' in stored.body) requireWired(stored.body.execution_action, deps)
     return stored ?? decideNow(exchange, known, deps)
   })
 }
@@ -119,14 +122,29 @@ async function decideNow(
     decisionSpecVersion: version,
     previousReceipt: body.previous_receipt ?? null,
     response: known.idempotency === null ? null : (decided) => JSON.stringify(answerOf(decided)),
+    beforeRecord: ({ envelope: { execution_action: action } }) => requireWired(action, deps),
   })
   const { envelope } = authorization
   if (envelope.execution_action === 'CONTINUE_WITH_MONITORING') {
     const { correlation_id: id, decision_id: decisionId } = envelope
-    await deps.monitoring.open({ correlationId: id, decisionId, tenant, route: null, observer: 'caller' })
+    const window = { correlationId: id, decisionId, tenant, route: null, observer: 'caller' } as const
+    if ((await deps.monitoring.open(window)) === null) {
+      // The row is durable already: what it would authorize is taken back before anybody holds the token.
+      await deps.store.revokeReceipt(tenant, decisionId, 'MONITORING_UNWIRED', 'gateway', deps.now())
+      throw unwired()
+    }
   }
   await register(exchange, changeSet.artifacts, authorization, deps)
   return json(answerOf(authorization))
+}
+
+/** wire.md §8: nothing that asks for monitoring is handed out while nobody could be told what became of it. */
+function requireWired(action: unknown, { monitoring }: Pick<ApiDeps, 'monitoring'>): void {
+  if (action === 'CONTINUE_WITH_MONITORING' && !monitoring.isWired()) throw unwired()
+}
+
+function unwired(): GatewayError {
+  return new GatewayError('MONITORING_UNWIRED', undefined, { headers: { 'Preflight-Action': 'STOP' } })
 }
 
 /** wire.md §9. The decision stands, whatever becomes of the baseline: it can still be promoted. */

@@ -76,7 +76,7 @@ export const telemetry = defineRoute({
       },
     },
   },
-  errors: ['NOT_FOUND', 'NOT_READY'],
+  errors: ['NOT_FOUND', 'MONITORING_UNWIRED'],
   handle: runTelemetry,
 })
 
@@ -93,7 +93,7 @@ async function runTelemetry(exchange: Exchange<Event | readonly Event[]>, deps: 
     const id = subjectOf(event) ?? ''
     const name = { tenant, correlationId: id, decisionId: event.data?.decision_id ?? null }
     const reported = await deps.monitoring.report(name, reportOf(event), mayReport)
-    if (reported === 'unwired') throw new GatewayError('NOT_READY', UNWIRED)
+    if (reported === 'unwired') throw new GatewayError('MONITORING_UNWIRED', UNWIRED)
     if (reported === 'unknown') unknown.push(id)
   }
   if (unknown.length === events.length)

@@ -1,0 +1,254 @@
+/** With no telemetry sink wired nothing that asks for monitoring goes on: in every protocol, through other proxies, and by the API (wire.md §8). */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { compilePolicy } from '../../../engine/index.ts'
+import type { RouteConfig } from '../../../gateway/config/route.ts'
+import { sha256Hex } from '../../../gateway/hash.ts'
+import type { Call, Recogniser, Refusal } from '../../../gateway/intercept/action.ts'
+import { startAgent } from '../../fakes/agent.ts'
+import { startApi } from '../../fakes/api.ts'
+import { pets, PETS, PETS_WITHOUT_DELETE } from '../../fakes/contracts.ts'
+import { FREE_PORTS, startTestGateway } from '../../fakes/gateway.ts'
+import { grpcAsker } from '../../fakes/grpc-asker.ts'
+import { petContract, startHttpUpstream } from '../../fakes/http-upstream.ts'
+import { startRoad } from '../../fakes/road.ts'
+import { at, textAt } from '../../json.ts'
+
+const UNWIRED = { monitoring: { sinks: [] } }
+
+interface Sample {
+  readonly method: string
+  readonly path: string
+  readonly body?: unknown
+  readonly type?: string
+  readonly route?: object
+}
+
+/** By protocol a request that its recogniser judges. */
+const SAMPLES: Readonly<Record<RouteConfig['protocol'], Sample>> = {
+  argocd: { method: 'POST', path: '/api/v1/applications/shop/sync', body: {} },
+  bitbucket: { method: 'POST', path: '/2.0/repositories/acme/pets/pullrequests/1/merge', body: {} },
+  github: { method: 'PUT', path: '/repos/acme/pets/pulls/1/merge', body: {} },
+  gitlab: { method: 'PUT', path: '/api/v4/projects/1/merge_requests/1/merge', body: {} },
+  graphql: {
+    method: 'POST',
+    path: '/graphql',
+    body: { query: 'mutation { add }' },
+    route: { contract: { current: { file: petContract() } } },
+  },
+  grpc: {
+    method: 'POST',
+    path: '/shop.v1.Shop/Buy',
+    body: {},
+    route: { contract: { current: { file: petContract() } } },
+  },
+  http: { method: 'GET', path: '/pets', route: { contract: { current: { file: petContract() } } } },
+  kubernetes: {
+    method: 'POST',
+    path: '/api/v1/namespaces/shop/configmaps',
+    body: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a' } },
+  },
+  llm: {
+    method: 'POST',
+    path: '/v1/chat/completions',
+    body: {
+      model: 'm',
+      messages: [],
+      tools: [{ type: 'function', function: { name: 'buy', parameters: { type: 'object' } } }],
+    },
+  },
+  mapped: {
+    method: 'POST',
+    path: '/deploy',
+    body: {},
+    route: { map: [{ action: 'judge', target: "'shop'", artifact: { type: 'openapi', before: "''", after: "''" } }] },
+  },
+  mcp: {
+    method: 'POST',
+    path: '/',
+    body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'buy', arguments: {} } },
+  },
+  mcp_registry: {
+    method: 'POST',
+    path: '/v0/publish',
+    body: { name: 'io.example/shop', description: 'shop', version: '1.0.0' },
+  },
+  npm: { method: 'DELETE', path: '/pets/-rev/1-0', route: {} },
+}
+
+/** The recogniser of the protocol, whose own action tells the refusal; what it is judged on is made up. */
+function judging(real: Recogniser, kinds: string[]): Recogniser {
+  return {
+    needsBody: (head) => real.needsBody(head),
+    async recognise(call: Call) {
+      const action = await real.recognise(call)
+      kinds.push(action.kind)
+      if (action.kind !== 'judge') return action
+      const subject = { name: 'shop', target: 'shop', scope: null }
+      const artifacts = [{ id: 'shop', type: 'openapi' as const, before: PETS, after: PETS_WITHOUT_DELETE }]
+      const gather = () => [{ subject, ground: { kind: 'change_set' as const, artifacts, unreadable: [] } }]
+      const refuse = action.refuse.bind(action)
+      return Object.defineProperties(action, {
+        gather: { value: gather },
+        // The made-up subject is none of the messages of a batch: the refusal is about all of them.
+        refuse: { value: (refusal: Refusal) => refuse({ ...refusal, subject: null }) },
+        confirm: { value: () => undefined },
+      })
+    },
+  }
+}
+
+const FORBIDDEN = /CONTINUE|chain_receipt|decision_result":\{|eyJ[\w-]+\.|\.signature/
+
+for (const [protocol, sample] of Object.entries(SAMPLES))
+  test(`${protocol}: a call that needs monitoring is refused in the form of the protocol, and goes on once a sink is wired`, async (t) => {
+    const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
+    t.after(() => upstream.close())
+    const kinds: string[] = []
+    const send = async (config: object) => {
+      const route = { name: 'shop', match: { path: '/' }, upstream: upstream.origin, protocol, ...sample.route }
+      const road = await startRoad({ routes: [route], decide: () => 'WARN', config: { ...config } })
+      t.after(() => road.close())
+      const { recognisers } = road.proxy.road
+      const named = Object.entries(recognisers).find(([name]) => name === protocol)
+      assert.ok(named !== undefined)
+      Object.assign(recognisers, { [protocol]: judging(named[1], kinds) })
+      const answer = await fetch(road.url + sample.path, {
+        method: sample.method,
+        headers: { 'content-type': sample.type ?? 'application/json', accept: 'application/json, text/event-stream' },
+        ...(sample.body !== undefined && { body: JSON.stringify(sample.body) }),
+      })
+      return { answer, text: await answer.text(), road }
+    }
+    const refused = await send(UNWIRED)
+    assert.deepEqual(kinds, ['judge'])
+    assert.equal(refused.answer.headers.get('preflight-action'), 'STOP')
+    assert.match(refused.text, /MONITORING_UNWIRED/)
+    assert.doesNotMatch(refused.text + JSON.stringify([...refused.answer.headers]), FORBIDDEN)
+    // In MCP the answer of a tool call is a result; everywhere else the status tells.
+    if (protocol === 'mcp') assert.equal(at(JSON.parse(refused.text), 'result', 'isError'), true, refused.text)
+    else assert.equal(refused.answer.status, 503, refused.text)
+    assert.equal(upstream.requests.length, 0)
+    assert.match(await refused.road.metrics.text(), /preflight_monitoring_refusals_total 1/)
+
+    const wired = await send({})
+    assert.equal(wired.answer.headers.get('preflight-action'), 'CONTINUE_WITH_MONITORING')
+    assert.equal(upstream.requests.length, 1)
+  })
+
+const WARNS = [{ id: 'watch', when: 'true', then: 'WARN' }]
+const PACK = { apiVersion: 'preflight.dev/v1', kind: 'Policy', metadata: { name: 'watch' }, rules: WARNS }
+
+function policy() {
+  const compiled = compilePolicy(PACK, sha256Hex)
+  assert.ok(compiled.ok)
+  return compiled.value
+}
+
+const REQUEST = { preflight_mode: 'authorize', artifacts: [pets(PETS_WITHOUT_DELETE)], context: { operation: 'merge' } }
+
+for (const more of [{}, { idempotency_key: 'one' }])
+  test(`a preflight that asks for monitoring hands out no decision and no receipt ${JSON.stringify(more)}`, async (t) => {
+    const api = await startApi({ policy: policy(), config: UNWIRED })
+    t.after(() => api.close())
+    for (let round = 0; round < 2; round += 1) {
+      const { status, headers, body, text } = await api.post('/api/v1/preflight', { ...REQUEST, ...more })
+      assert.equal(status, 503)
+      assert.equal(headers.get('preflight-action'), 'STOP')
+      assert.equal(textAt(body, 'error'), 'MONITORING_UNWIRED')
+      assert.doesNotMatch(text, FORBIDDEN)
+    }
+    assert.deepEqual(await api.store.ledger({ tenant: 'local', limit: 10 }), [])
+    const analysis = await api.post('/api/v1/preflight', { ...REQUEST, preflight_mode: 'analyze' })
+    assert.equal(analysis.status, 200)
+  })
+
+test('the tool preflight_change_set answers the same as an error', async (t) => {
+  const api = await startApi({ policy: policy(), config: UNWIRED })
+  t.after(() => api.close())
+  const agent = await startAgent(`${api.url}/mcp`, 'auto', { authorization: `Bearer ${api.key}` })
+  const result = await agent.client.callTool({ name: 'preflight_change_set', arguments: REQUEST })
+  await agent.close()
+  assert.equal(result.isError, true)
+  assert.equal(at(result.structuredContent, 'error'), 'MONITORING_UNWIRED')
+  assert.doesNotMatch(JSON.stringify(result), FORBIDDEN)
+})
+
+test('a sink that fails just then takes the decision back', async (t) => {
+  const api = await startApi({
+    policy: policy(),
+    storeFaults: (store) => ({ openWindow: (row) => store.openWindow(row) }),
+  })
+  t.after(() => api.close())
+  api.monitoring.open = () => Promise.resolve(null)
+  const { status, text } = await api.post('/api/v1/preflight', REQUEST)
+  assert.equal(status, 503)
+  assert.doesNotMatch(text, FORBIDDEN)
+  const [row] = await api.store.ledger({ tenant: 'local', limit: 10 })
+  assert.ok(row !== undefined)
+  assert.equal(row.receiptState, 'revoked')
+})
+
+test('telemetry that no sink takes is refused under the same code', async (t) => {
+  const api = await startApi({ policy: policy() })
+  t.after(() => api.close())
+  const { body } = await api.post('/api/v1/preflight', REQUEST)
+  const event = {
+    specversion: '1.0',
+    id: '1',
+    source: '/test',
+    type: 'preflight.execution.started',
+    data: { correlation_id: textAt(body, 'decision_result', 'correlation_id') },
+  }
+  assert.equal((await api.post('/api/v1/telemetry', event)).status, 202)
+  api.monitoring.report = () => Promise.resolve('unwired')
+  const refused = await api.post('/api/v1/telemetry', event)
+  assert.equal(refused.status, 503)
+  assert.equal(textAt(refused.body, 'error'), 'MONITORING_UNWIRED')
+})
+
+async function authz(t: TestContext) {
+  const directory = mkdtempSync(join(tmpdir(), 'preflight-unwired-'))
+  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  const pack = join(directory, 'pack.yaml')
+  writeFileSync(pack, JSON.stringify(PACK))
+  const [before, after] = ['before.json', 'after.json'].map((name) => join(directory, name))
+  assert.ok(before !== undefined && after !== undefined)
+  writeFileSync(before, PETS)
+  writeFileSync(after, PETS.replace('"name":{"type":"string"}', '"name":{"type":"integer"}'))
+  const contract = { baseline: { file: before }, current: { file: after } }
+  const route = { name: 'pets', match: { path: '/' }, upstream: 'http://127.0.0.1:9', protocol: 'http', contract }
+  return startTestGateway(t, {
+    policy: pack,
+    routes: [route],
+    listen: { ...FREE_PORTS, ext_authz: '127.0.0.1:0' },
+    ...UNWIRED,
+  })
+}
+
+test('another proxy that asks is told no, over HTTP and gRPC', async (t) => {
+  const { addresses } = await authz(t)
+  const http = await fetch(`${addresses.api}/authz/pets`)
+  const text = await http.text()
+  assert.equal(http.status, 503, text)
+  assert.equal(http.headers.get('preflight-action'), 'STOP')
+  assert.match(text, /MONITORING_UNWIRED/)
+  assert.doesNotMatch(text + JSON.stringify([...http.headers]), FORBIDDEN)
+  assert.ok(addresses.ext_authz !== undefined)
+  const grpc = grpcAsker(addresses.ext_authz.replace('http://', ''))
+  t.after(() => grpc.close())
+  const answer = await grpc.check({
+    method: 'GET',
+    path: '/pets',
+    host: 'pets.example',
+    scheme: 'http',
+    size: 0,
+    headers: {},
+  })
+  assert.equal(at(answer, 'status', 'code'), 7)
+  assert.match(textAt(answer, 'denied_response', 'body'), /MONITORING_UNWIRED/)
+  assert.doesNotMatch(JSON.stringify(answer), FORBIDDEN)
+})
