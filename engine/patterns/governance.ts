@@ -54,7 +54,7 @@ export const GOVERNANCE_PATTERNS: readonly GovernancePattern[] = [
     severity: SERIOUS,
     consequence: 'Callers without the new credential or scope are refused.',
     matches: rules(
-      /^api-(?:global-)?security-(?:scope-)?added$|^api-security-tightened$|^asyncapi-security-added$|^graphql-federation-(?:authenticated|requires-scopes|policy)-added$/,
+      /^api-(?:global-)?security-(?:scope-)?added$|^api-security-tightened$|^mcp-(?:tool-security-tightened|authorization-added)$|^asyncapi-security-added$|^graphql-federation-(?:authenticated|requires-scopes|policy)-added$/,
     ),
   },
   {

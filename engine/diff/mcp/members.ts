@@ -9,6 +9,7 @@ import type { McpRuleId } from '../../rules/mcp/rows.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, pointerOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import type { McpReport } from './report.ts'
+import { compareToolSecurity, SECURITY_SCHEMES } from './security.ts'
 
 /** Whose members are compared. */
 export interface Holder {
@@ -22,13 +23,21 @@ export interface Holder {
 
 /** Members that others compare, or that say nothing a client could rest on: the size and the date of content. */
 const ELSEWHERE: ReadonlySet<string> = new Set(['title', 'description', 'name', 'uri', 'uriTemplate', 'icons', '_meta'])
-const OF_TOOLS: ReadonlySet<string> = new Set(['inputSchema', 'outputSchema', 'annotations', 'execution'])
+const OF_TOOLS: ReadonlySet<string> = new Set([
+  'inputSchema',
+  'outputSchema',
+  'annotations',
+  'execution',
+  SECURITY_SCHEMES,
+])
 const OF_OFFERS: ReadonlySet<string> = new Set(['arguments', 'mimeType', 'annotations', 'size'])
 
 /** Compares what a tool says beside its texts, schemas and hints. */
 export function compareToolMembers(before: McpItem, after: McpItem, report: McpReport): void {
   const holder: Holder = { before, after, tool: after.name, subject: '', report }
-  compareShared(holder)
+  compareToolSecurity(before, after, report)
+  compareIcons(holder)
+  compareOthers(holder, ['_meta'], 'mcp-meta-changed', (name) => name === SECURITY_SCHEMES)
   compareOthers(holder, [], 'mcp-member-changed', (name) => ELSEWHERE.has(name) || OF_TOOLS.has(name))
 }
 

@@ -2,8 +2,8 @@
 import { byCodeUnit } from '../../change-set.ts'
 import type { McpItem, McpItems, McpList } from '../../contracts/mcp-manifest.ts'
 import type { McpRuleId } from '../../rules/mcp/rows.ts'
-import { isRecord, memberOf, pointerOf, stepInto, type Located } from '../../schema/located.ts'
-import { compareOfferMembers } from './members.ts'
+import { isRecord, memberOf, pointerOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
+import { compareOfferMembers, compareOthers } from './members.ts'
 import type { McpReport } from './report.ts'
 import { compareTexts, findNewSigns } from './texts.ts'
 
@@ -62,6 +62,7 @@ export function compareOffers(kind: OfferKind, before: McpItems, after: McpItems
 }
 
 interface PromptArgument extends Located {
+  readonly value: JsonRecord
   readonly isRequired: boolean
 }
 
@@ -71,6 +72,7 @@ function comparePromptArguments(before: McpItem, after: McpItem, report: McpRepo
   for (const name of [...new Set([...old.keys(), ...now.keys()])].sort(byCodeUnit)) {
     const was = old.get(name)
     const is = now.get(name)
+    if (was !== undefined && is !== undefined) compareArgumentMembers(was, is, `prompts/${after.name}/${name}/`, report)
     const rule = judgeArgument(was, is)
     const there = is ?? was
     if (rule === null || there === undefined) continue
@@ -85,6 +87,18 @@ function comparePromptArguments(before: McpItem, after: McpItem, report: McpRepo
       after: is === undefined ? null : { required: is.isRequired },
     })
   }
+}
+
+const OF_ARGUMENTS: ReadonlySet<string> = new Set(['name', 'title', 'description', 'required'])
+
+function compareArgumentMembers(
+  before: PromptArgument,
+  after: PromptArgument,
+  subject: string,
+  report: McpReport,
+): void {
+  const holder = { before, after, tool: null, subject, report }
+  compareOthers(holder, [], 'mcp-member-changed', (name) => OF_ARGUMENTS.has(name))
 }
 
 function judgeArgument(was: PromptArgument | undefined, is: PromptArgument | undefined): McpRuleId | null {

@@ -1,6 +1,6 @@
 /** What a server says of itself at the start of a session: capabilities, instructions, its name, the protocol version. */
 import { byCodeUnit } from '../../change-set.ts'
-import type { McpManifest, McpSession } from '../../contracts/mcp-manifest.ts'
+import { MCP_LISTS, type McpManifest, type McpSession } from '../../contracts/mcp-manifest.ts'
 import { composePointer } from '../../contracts/pointer.ts'
 import type { McpRuleId } from '../../rules/mcp/rows.ts'
 import { compareWording } from '../../rules/mcp/wording.ts'
@@ -8,6 +8,7 @@ import { isEqual, ValueSet } from '../../schema/equality.ts'
 import { isRecord, memberOf, pointerOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
 import { compareIcons, compareOthers } from './members.ts'
 import type { McpReport } from './report.ts'
+import { AUTHORIZATION_MEMBERS, authorizationRule } from './security.ts'
 import { findNewSigns } from './texts.ts'
 
 export function compareSession(before: McpManifest, after: McpManifest, report: McpReport): void {
@@ -19,6 +20,33 @@ export function compareSession(before: McpManifest, after: McpManifest, report: 
   compareCapabilities(sides)
   compareVersions(sides)
   compareIdentity(sides)
+  compareFurtherMembers(sides)
+}
+
+/** Compared elsewhere, or about one answer only. */
+const KNOWN_MEMBERS: ReadonlySet<string> = new Set([
+  ...Object.keys(MCP_LISTS),
+  'capabilities',
+  'instructions',
+  'serverInfo',
+  'protocolVersion',
+  'supportedVersions',
+  'nextCursor',
+  'cacheScope',
+  'ttlMs',
+  'resultType',
+  '_meta',
+])
+
+/** What a server states of its authorization, and members that no version of the protocol has named so far. */
+function compareFurtherMembers(sides: Sides): void {
+  const [old, now] = [sides.before.value, sides.after.value]
+  for (const name of namesOf(old, now)) {
+    const [before, after] = [old[name] ?? null, now[name] ?? null]
+    if (KNOWN_MEMBERS.has(name) || isEqual(before, after)) continue
+    const rule = AUTHORIZATION_MEMBERS.has(name) ? authorizationRule(before, after) : 'mcp-member-changed'
+    say(sides, rule, [name], { before, after, name })
+  }
 }
 
 interface Sides {
@@ -31,7 +59,7 @@ function say(
   { before, after, report }: Sides,
   rule: McpRuleId,
   path: readonly string[],
-  change: { readonly before: unknown; readonly after: unknown; readonly detail?: string },
+  change: { readonly before: unknown; readonly after: unknown; readonly detail?: string; readonly name?: string },
 ): void {
   const side = change.after === null ? 'base' : 'head'
   const location = `${pointerOf((side === 'base' ? before : after).at)}${composePointer(path)}`

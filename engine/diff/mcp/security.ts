@@ -1,0 +1,98 @@
+/**
+ * Who may call: the `securitySchemes` of a tool, of which one is enough, and what a server states of its authorization.
+ * MCP leaves authorization to HTTP; these members are what manifests carry of it.
+ */
+import { byCodeUnit } from '../../change-set.ts'
+import type { McpItem } from '../../contracts/mcp-manifest.ts'
+import { composePointer } from '../../contracts/pointer.ts'
+import type { McpRuleId } from '../../rules/mcp/rows.ts'
+import { isEqual } from '../../schema/equality.ts'
+import { isRecord, pointerOf, type JsonRecord } from '../../schema/located.ts'
+import type { McpReport } from './report.ts'
+
+export const SECURITY_SCHEMES = 'securitySchemes'
+
+/** Members of a session, or of a resource, that name what a caller needs. */
+export const AUTHORIZATION_MEMBERS: ReadonlySet<string> = new Set([
+  'auth',
+  'authentication',
+  'authorization',
+  'security',
+  SECURITY_SCHEMES,
+])
+
+/** One way in: a caller needs all of its scopes. */
+interface WayIn {
+  /** The scheme without its scopes, in one form. */
+  readonly scheme: JsonRecord
+  readonly scopes: readonly string[]
+}
+
+const ANYBODY: WayIn = { scheme: { type: 'noauth' }, scopes: [] }
+
+export function compareToolSecurity(before: McpItem, after: McpItem, report: McpReport): void {
+  const [old, now] = [waysInto(before), waysInto(after)]
+  const isRefused = old.some((way) => !now.some((other) => admits(other, way)))
+  const isOpened = now.some((way) => !old.some((other) => admits(other, way)))
+  if (!isRefused && !isOpened) return
+  const rule: McpRuleId = isRefused ? 'mcp-tool-security-tightened' : 'mcp-tool-security-loosened'
+  const path = pathOf(after) ?? pathOf(before) ?? [SECURITY_SCHEMES]
+  const side = pathOf(after) === null ? 'base' : 'head'
+  report.say({
+    rule,
+    tool: after.name,
+    subject: path.join('/'),
+    side,
+    location: `${pointerOf((side === 'base' ? before : after).at)}${composePointer(path)}`,
+    name: SECURITY_SCHEMES,
+    before: wordsOf(old),
+    after: wordsOf(now),
+  })
+}
+
+/** Whoever gets in by `way` gets in by this one too. */
+function admits(one: WayIn, way: WayIn): boolean {
+  if (isEqual(one.scheme, ANYBODY.scheme)) return true
+  return isEqual(one.scheme, way.scheme) && one.scopes.every((scope) => way.scopes.includes(scope))
+}
+
+/** Silence asks for nothing. */
+function waysInto(tool: McpItem): readonly WayIn[] {
+  const path = pathOf(tool)
+  const list = path === null ? null : valueAt(tool.value, path)
+  return Array.isArray(list) && list.length > 0 ? list.map(wayInto) : [ANYBODY]
+}
+
+function wayInto(scheme: unknown): WayIn {
+  if (!isRecord(scheme)) return { scheme: { type: scheme }, scopes: [] }
+  const { scopes, ...rest } = scheme
+  const texts = Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === 'string') : []
+  return { scheme: rest, scopes: texts.toSorted(byCodeUnit) }
+}
+
+function wordsOf(ways: readonly WayIn[]): string {
+  const words = ways.map(({ scheme, scopes }) => {
+    const type = typeof scheme['type'] === 'string' ? scheme['type'] : 'a scheme'
+    return scopes.length === 0 ? type : `${type} (${scopes.join(', ')})`
+  })
+  return words.toSorted(byCodeUnit).join(' or ')
+}
+
+/** Clients that know the member in the metadata only are given it there too. */
+function pathOf({ value }: McpItem): readonly string[] | null {
+  const paths = [[SECURITY_SCHEMES], ['_meta', SECURITY_SCHEMES]]
+  return paths.find((path) => Array.isArray(valueAt(value, path))) ?? null
+}
+
+function valueAt(root: JsonRecord, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (value, name) => (isRecord(value) && Object.hasOwn(value, name) ? value[name] : null),
+    root,
+  )
+}
+
+/** How a change of what a session states of its authorization is told: what is stated for the first time may refuse callers. */
+export function authorizationRule(before: unknown, after: unknown): McpRuleId {
+  if (before === null) return 'mcp-authorization-added'
+  return after === null ? 'mcp-authorization-removed' : 'mcp-authorization-changed'
+}
