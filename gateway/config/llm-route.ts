@@ -23,6 +23,11 @@ export const LlmRoute = strict(
           'protocol llm: the same as a JSON Pointer into the body, e.g. /metadata/agent. Where both are there they have to agree.',
       }),
     ),
+    stored_tools: Type.Union([Type.Literal('receipt'), Type.Literal('deny'), Type.Literal('pass')], {
+      default: 'receipt',
+      description:
+        'protocol llm: calls whose tools the provider keeps (stored prompts, assistants, agents, cached contents, files of batches), so that they are not in the call. receipt: each thing that a call names takes a receipt. pass: they go on unjudged.',
+    }),
   },
   'Calls of model providers.',
 )

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { toolTableOf } from '../../gateway/intercept/llm/tool-table.ts'
+import { bodyParts } from '../../gateway/intercept/llm/body-parts.ts'
+import { toolTableOf, type ToolTable } from '../../gateway/intercept/llm/tool-table.ts'
 import { startTestGateway, TEST_KEY } from '../fakes/gateway.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { exchangeBytes, requestText, statusOf } from '../fakes/raw-http.ts'
@@ -258,13 +259,19 @@ test('the agent that the body names is the one that the header names, or the cal
   )
 })
 
+function tableOf(body: unknown): ToolTable {
+  const read = bodyParts(body, [])
+  assert.ok(read.ok)
+  return toolTableOf(read.parts)
+}
+
 test('where a provider is to keep what it has read is no tool, and no change of the tools', () => {
   const spec = { toolSpec: { name: 'a', inputSchema: { json: schema() } } }
   const mark = { cachePoint: { type: 'default' } }
-  const marked = toolTableOf({ toolConfig: { tools: [spec, mark] } })
+  const marked = tableOf({ toolConfig: { tools: [spec, mark] } })
   assert.equal(marked.kind, 'tools')
-  assert.deepEqual(marked, toolTableOf({ toolConfig: { tools: [spec] } }))
-  assert.deepEqual(toolTableOf({ toolConfig: { tools: [mark] } }), { kind: 'none' })
+  assert.deepEqual(marked, tableOf({ toolConfig: { tools: [spec] } }))
+  assert.deepEqual(tableOf({ toolConfig: { tools: [mark] } }), { kind: 'none' })
 })
 
 const OTHER_SPELLINGS = [

@@ -2,6 +2,7 @@
 import { ERRORS } from '../../errors.ts'
 import type { Answer, CallHead, Refusal } from '../action.ts'
 import { briefMembers, httpRefusal, jsonAnswer, refusalMembers, refusalText } from '../refusal.ts'
+import { isStoringPlace } from './stored-tools.ts'
 import { readPath, withoutFormats } from '../path-reading.ts'
 
 export interface Provider {
@@ -35,19 +36,26 @@ const PROVIDERS: readonly Provider[] = [
 /** For requests of no known path that carry tools all the same. */
 export const OTHER: Provider = { name: 'other', path: /$^/, refuse: httpRefusal }
 
-/** By any reading that servers have of the path. Null when it has none. */
-export function providerOf({ upstreamPath }: Pick<CallHead, 'upstreamPath'>): Provider | null {
+/** Of a call's path, by any reading that servers have of it. Null when it has none. */
+export interface CalledPath {
+  readonly provider: Provider
+  /** In lower case, with and without formats behind the last name. */
+  readonly paths: readonly string[]
+}
+
+export function calledPath({ upstreamPath }: Pick<CallHead, 'upstreamPath'>): CalledPath | null {
   const names = readPath(upstreamPath.split('?', 1)[0] ?? '')?.loose.map(({ folded }) => folded)
   if (names === undefined) return null
   const [last = '', ...before] = names.toReversed()
   const begin = before.toReversed()
   const paths = withoutFormats(last).map((name) => `/${[...begin, name].join('/')}`)
-  return PROVIDERS.find((provider) => paths.some((path) => provider.path.test(path))) ?? OTHER
+  const provider = PROVIDERS.find((one) => paths.some((path) => one.path.test(path))) ?? OTHER
+  return { provider, paths }
 }
 
 /** True where a path is known to take tools: then the body is read as what such a server reads, whatever its type is said to be. */
-export function takesTools(provider: Provider): boolean {
-  return provider !== OTHER
+export function takesTools({ provider, paths }: CalledPath): boolean {
+  return provider !== OTHER || isStoringPlace(paths)
 }
 
 /** What a refusal is to a caller, whatever its status is. */

@@ -1,6 +1,6 @@
 /**
- * Calls of model providers: the tools that a request gives to the model are held against those pinned for the agent. Requests
- * without tools pass, as answers do, streamed or not.
+ * Calls of model providers: the tools that a request gives to the model are held against those pinned for the agent; a
+ * call whose tools the provider keeps takes a receipt. Requests without tools pass, as answers do, streamed or not.
  */
 import type { Config } from '../../config/schema.ts'
 import { GatewayError } from '../../errors.ts'
@@ -20,7 +20,9 @@ import { unpacked } from '../encoded-body.ts'
 import { overridesMethod } from '../method-override.ts'
 import { isRead } from '../request-line.ts'
 import { agentOf } from './agent.ts'
-import { OTHER, providerOf, takesTools, type Provider } from './provider.ts'
+import { bodyParts } from './body-parts.ts'
+import { calledPath, OTHER, takesTools, type CalledPath, type Provider } from './provider.ts'
+import { REFERENCE_MEMBERS, storedToolsOf, type StoredTools } from './stored-tools.ts'
 import { toolTableOf, type ToolTable } from './tool-table.ts'
 
 export interface LlmDeps {
@@ -32,17 +34,17 @@ export function createLlmRecogniser(deps: LlmDeps): Recogniser {
   return {
     needsBody: (head) => needsBody(head),
     async recognise(call) {
-      const provider = providerOf(call)
+      const called = calledPath(call)
+      const provider = called?.provider ?? null
       if (overridesMethod(call)) return refused(call, provider, 'its path or method can be read in two ways')
-      if (isRead(call.method) || (call.body === null && provider !== null)) return passing(call, provider)
-      if (provider === null) return refused(call, provider, 'its path or method can be read in two ways')
+      if (isRead(call.method) || (call.body === null && called !== null)) return passing(call, provider)
+      if (called === null) return refused(call, provider, 'its path or method can be read in two ways')
       const read = await bodyOf(call, deps)
       if (!read.ok)
-        return takesTools(provider) || isJson(call) || looksLikeJson(call)
+        return takesTools(called) || isJson(call) || looksLikeJson(call)
           ? refused(call, provider, read.why)
           : passing(call, provider)
-      const table = toolTableOf(read.value)
-      return table.kind === 'none' ? passing(call, provider) : judged(call, provider, table, read.value)
+      return recogniseBody(call, called, read.value)
     },
   }
 }
@@ -50,8 +52,8 @@ export function createLlmRecogniser(deps: LlmDeps): Recogniser {
 /** Uploads and media stream by, unless they go to where a model is called: some servers read JSON whatever it is called. */
 function needsBody(head: CallHead): boolean {
   if (isRead(head.method)) return false
-  const provider = providerOf(head)
-  return provider === null || takesTools(provider) || !isMedia(head)
+  const called = calledPath(head)
+  return called === null || takesTools(called) || !isMedia(head)
 }
 
 function isJson({ headers }: Pick<CallHead, 'headers'>): boolean {
@@ -79,8 +81,6 @@ function charsetProblem({ headers }: Pick<CallHead, 'headers'>): string | null {
   return isPlain ? null : 'the body is in other letters than UTF-8'
 }
 
-type FoundTable = Exclude<ToolTable, { readonly kind: 'none' }>
-
 type ReadBody = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly why: string }
 
 async function bodyOf({ body, headers }: Call, { flow, config }: LlmDeps): Promise<ReadBody> {
@@ -97,42 +97,68 @@ async function bodyOf({ body, headers }: Call, { flow, config }: LlmDeps): Promi
     : { ok: false, why: `the body has no single reading: ${read.problem.message}` }
 }
 
-function judged(call: Call, provider: Provider, table: FoundTable, body: unknown): Action {
+function recogniseBody(call: Call, { provider, paths }: CalledPath, body: unknown): Action {
+  const { agent_field: ownField, stored_tools: handling } = call.route.llm
+  const read = bodyParts(body, REFERENCE_MEMBERS)
+  const table: ToolTable = read.ok ? toolTableOf(read.parts) : { kind: 'unreadable', why: read.why }
+  const stored =
+    read.ok && handling !== 'pass' ? storedToolsOf({ name: nameOf(call), paths, parts: read.parts, ownField }) : []
+  if (table.kind === 'none' && stored.length === 0) return passing(call, provider)
   const agent = agentOf(call, body)
-  return agent.ok ? new ToolTableAction(call, provider, table, agent.name) : refused(call, provider, agent.why)
+  if (!agent.ok) return refused(call, provider, agent.why)
+  const [kept] = stored
+  // An observing route refuses nothing; it records what it would have stopped.
+  if (kept !== undefined && handling === 'deny' && call.route.mode !== 'observe')
+    return refused(call, provider, `${kept.name}: ${kept.because}, and this route lets none through (llm.stored_tools)`)
+  return new ToolTableAction(call, { provider, table, stored, agent: agent.name })
 }
 
 /** The SDKs of OpenAI and Anthropic send what was answered 503 again, unless they are told that it would not help. */
 const NO_RETRY = { 'X-Should-Retry': 'false' }
+/** Of a claim (wire.md §6). */
+const MAX_TARGET = 200
+
+function undecided(message: string): GatewayError {
+  return new GatewayError('PREFLIGHT_UNDECIDED', message, { headers: NO_RETRY })
+}
+
+interface CalledTools {
+  readonly provider: Provider
+  readonly table: ToolTable
+  readonly stored: readonly StoredTools[]
+  /** Null: the route itself. */
+  readonly agent: string | null
+}
 
 class ToolTableAction implements JudgedAction {
   readonly kind = 'judge'
   readonly name: string
   readonly #call: Call
-  readonly #provider: Provider
-  readonly #table: FoundTable
-  readonly #agent: string | null
+  readonly #tools: CalledTools
 
-  constructor(call: Call, provider: Provider, table: FoundTable, agent: string | null) {
-    this.name = agent === null ? 'tools' : `tools of ${agent}`
+  constructor(call: Call, tools: CalledTools) {
+    this.name = tools.agent === null ? 'tools' : `tools of ${tools.agent}`
     this.#call = call
-    this.#provider = provider
-    this.#table = table
-    this.#agent = agent
+    this.#tools = tools
   }
 
   async gather(): Promise<readonly Question[]> {
-    if (this.#table.kind === 'unreadable')
-      throw new GatewayError('PREFLIGHT_UNDECIDED', `The tools cannot be judged: ${this.#table.why}.`, {
-        headers: NO_RETRY,
-      })
+    const { table, stored, agent } = this.#tools
+    if (table.kind === 'unreadable') throw undecided(`The tools cannot be judged: ${table.why}.`)
     const { name } = this.#call.route
-    const contract = this.#agent === null ? name : `${name}/${this.#agent}`
-    const { offered } = this.#table
+    const contract = agent === null ? name : `${name}/${agent}`
+    const receipts = stored.map((one) => this.#receiptQuestion(contract, one))
+    if (table.kind === 'none') return Promise.resolve(receipts)
     const subject = { name: this.name, target: `${contract}/tools`, scope: null }
-    return Promise.resolve([
-      { subject, ground: { kind: 'contract', offered, isCovered: () => true, baseline: contract } },
-    ])
+    const { offered } = table
+    const ground = { kind: 'contract', offered, isCovered: () => true, baseline: contract } as const
+    return Promise.resolve([{ subject, ground }, ...receipts])
+  }
+
+  #receiptQuestion(contract: string, { name, because }: StoredTools): Question {
+    const target = `${contract}/${name}`
+    if (target.length > MAX_TARGET) throw undecided('The name of what keeps its tools is too long for a receipt.')
+    return { subject: { name: `${name} (${because})`, target, scope: null }, ground: { kind: 'receipt' } }
   }
 
   watch(): AnswerWatcher | null {
@@ -140,7 +166,7 @@ class ToolTableAction implements JudgedAction {
   }
 
   refuse(refusal: Refusal): Answer {
-    return this.#provider.refuse(refusal)
+    return this.#tools.provider.refuse(refusal)
   }
 }
 

@@ -1,0 +1,279 @@
+/** Calls of model providers whose tools stand somewhere else than in `tools`: every vendor's ways as data, each judged, held for a receipt, or harmless. */
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { startHttpUpstream } from '../fakes/http-upstream.ts'
+import { startRoad } from '../fakes/road.ts'
+
+type Outcome = 'judged' | 'receipt' | 'both' | 'passes' | 'refused'
+type Row = readonly [vendor: string, method: string, path: string, body: unknown, outcome: Outcome]
+
+const TOOL = { type: 'function', name: 'wipe', parameters: { type: 'object' } }
+const TOOLS = [TOOL]
+const TEXT = [{ role: 'user', content: 'hi' }]
+
+const CALLS: readonly Row[] = [
+  ['openai', 'POST', '/v1/responses', { input: 'hi', prompt: { id: 'pmpt_1', version: '2' } }, 'receipt'],
+  ['openai', 'POST', '/v1/responses', { input: 'hi', prompt: { id: 'pmpt_1' }, tools: TOOLS }, 'both'],
+  ['openai', 'POST', '/v1/completions', { prompt: 'Say hi.' }, 'passes'],
+  ['openai', 'POST', '/v1/responses', { input: 'hi', previous_response_id: 'resp_1' }, 'passes'],
+  ['openai', 'POST', '/v1/responses', { input: 'hi', previous_response_id: 'resp_1', tools: TOOLS }, 'judged'],
+  ['openai', 'POST', '/v1/responses', { input: 'hi', conversation: 'conv_1' }, 'passes'],
+  [
+    'openai',
+    'POST',
+    '/v1/responses',
+    { input: [{ type: 'mcp_list_tools', server_label: 's', tools: TOOLS }] },
+    'judged',
+  ],
+  ['openai', 'POST', '/v1/responses', { input: [{ type: 'tool_search_output', tools: TOOLS }] }, 'judged'],
+  ['openai', 'POST', '/v1/conversations', { items: [{ type: 'mcp_list_tools', tools: TOOLS }] }, 'judged'],
+  ['openai', 'POST', '/v1/conversations/conv_1/items', { items: [{ type: 'mcp_list_tools', tools: TOOLS }] }, 'judged'],
+  [
+    'openai',
+    'POST',
+    '/v1/conversations/conv_1/items',
+    { items: [{ type: 'message', role: 'user', content: [] }] },
+    'passes',
+  ],
+  ['openai', 'POST', '/v1/conversations/conv_1', { metadata: { a: 'b' } }, 'passes'],
+  ['openai', 'POST', '/v1/batches', { input_file_id: 'file-1', endpoint: '/v1/responses' }, 'receipt'],
+  ['openai', 'POST', '/v1/batches', {}, 'receipt'],
+  ['openai', 'POST', '/v1/assistants', { model: 'm', tools: TOOLS }, 'judged'],
+  ['openai', 'POST', '/v1/assistants/asst_1', { tools: TOOLS }, 'judged'],
+  ['openai', 'POST', '/v1/threads', { messages: TEXT }, 'passes'],
+  ['openai', 'POST', '/v1/threads/runs', { assistant_id: 'asst_1', thread: { messages: TEXT } }, 'receipt'],
+  ['openai', 'POST', '/v1/threads/t/runs', { assistant_id: 'asst_1' }, 'receipt'],
+  ['openai', 'POST', '/v1/threads/t/runs', { assistant_id: 'asst_1', tools: null }, 'receipt'],
+  ['openai', 'POST', '/v1/threads/t/runs', { assistant_id: 'asst_1', tools: TOOLS }, 'judged'],
+  ['openai', 'POST', '/v1/threads/t/runs/r/submit_tool_outputs', { tool_outputs: [] }, 'passes'],
+  ['openai', 'POST', '/v1/realtime/sessions', { model: 'm', tools: TOOLS }, 'judged'],
+  ['openai', 'POST', '/v1/realtime/client_secrets', { session: { tools: TOOLS } }, 'judged'],
+  ['openai', 'POST', '/v1/realtime/client_secrets', { session: { prompt: { id: 'pmpt_1' } } }, 'receipt'],
+  ['openai', 'POST', '/v1/realtime/calls/c/accept', { session: { tools: TOOLS } }, 'judged'],
+  ['openai', 'POST', '/v1/realtime/calls', 'v=0', 'refused'],
+  ['openai', 'POST', '/v1/chatkit/sessions', { workflow: { id: 'wf_1' }, user: 'u' }, 'receipt'],
+  [
+    'openai',
+    'POST',
+    '/v1/evals/e/runs',
+    { data_source: { sampling_params: { tools: [{ ...TOOL, name: 'of an evaluation' }] } } },
+    'both',
+  ],
+  ['openai', 'POST', '/v1/evals/e/runs', { data_source: { source: { type: 'file_id', id: 'f' } } }, 'receipt'],
+  [
+    'anthropic',
+    'POST',
+    '/v1/messages',
+    { messages: TEXT, container: { skills: [{ type: 'custom', skill_id: 's' }] } },
+    'receipt',
+  ],
+  [
+    'anthropic',
+    'POST',
+    '/v1/messages',
+    { messages: TEXT, mcp_servers: [{ type: 'url', name: 's', url: 'https://m.example' }] },
+    'judged',
+  ],
+  ['anthropic', 'POST', '/v1/messages/batches', { requests: [{ custom_id: '1', params: { tools: TOOLS } }] }, 'judged'],
+  [
+    'anthropic',
+    'POST',
+    '/v1/messages/batches',
+    { requests: [{ custom_id: '1', params: { messages: TEXT } }] },
+    'passes',
+  ],
+  [
+    'anthropic',
+    'POST',
+    '/v1/messages',
+    {
+      messages: [
+        { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'n', input: { tools: TOOLS, prompt: {} } }] },
+      ],
+    },
+    'passes',
+  ],
+  ['anthropic', 'POST', '/v1/agents', { name: 'a', tools: TOOLS }, 'judged'],
+  ['anthropic', 'POST', '/v1/sessions', { agent: 'agent_1' }, 'receipt'],
+  ['anthropic', 'POST', '/v1/sessions', { agent: { type: 'agent', id: 'agent_1', version: 3 } }, 'receipt'],
+  ['anthropic', 'POST', '/v1/sessions/s/events', { events: [] }, 'receipt'],
+  [
+    'google',
+    'POST',
+    '/v1beta/models/m:generateContent',
+    { contents: [], cachedContent: 'cachedContents/c' },
+    'receipt',
+  ],
+  [
+    'google',
+    'POST',
+    '/v1beta/models/m:generateContent',
+    { contents: [], cached_content: 'cachedContents/c' },
+    'receipt',
+  ],
+  [
+    'google',
+    'POST',
+    '/v1beta/models/m:generateContent',
+    { contents: [{ parts: [{ functionResponse: { response: { tools: TOOLS } } }] }] },
+    'passes',
+  ],
+  [
+    'google',
+    'POST',
+    '/v1beta/cachedContents',
+    { model: 'm', tools: [{ functionDeclarations: [{ name: 'wipe' }] }] },
+    'judged',
+  ],
+  [
+    'google',
+    'POST',
+    '/v1beta/models/m:batchGenerateContent',
+    { batch: { input_config: { file_name: 'files/f' } } },
+    'receipt',
+  ],
+  [
+    'google',
+    'POST',
+    '/v1beta/models/m:batchGenerateContent',
+    { batch: { inputConfig: { fileName: 'files/f' } } },
+    'receipt',
+  ],
+  [
+    'google',
+    'POST',
+    '/v1beta/models/m:batchGenerateContent',
+    { batch: { input_config: { requests: { requests: [{ request: { tools: TOOLS } }] } } } },
+    'judged',
+  ],
+  ['google', 'POST', '/v1beta/interactions', { input: 'hi', agent: 'deep-research' }, 'receipt'],
+  ['google', 'POST', '/v1beta/interactions', { input: 'hi', previous_interaction_id: 'i', tools: TOOLS }, 'judged'],
+  ['google', 'POST', '/v1alpha/auth_tokens', { bidiGenerateContentSetup: { tools: TOOLS } }, 'judged'],
+  ['google', 'POST', '/v1/projects/p/locations/l/batchPredictionJobs', { model: 'm', inputConfig: {} }, 'receipt'],
+  ['google', 'POST', '/v1/projects/p/locations/l/reasoningEngines/e:query', { input: {} }, 'receipt'],
+  ['google', 'POST', '/v1/projects/p/locations/l/reasoningEngines/e:streamQuery', { input: {} }, 'receipt'],
+  ['bedrock', 'POST', '/model/m/invoke', { anthropic_version: 'v', messages: TEXT, tools: TOOLS }, 'judged'],
+  [
+    'bedrock',
+    'POST',
+    '/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Aprompt%2FP:1/converse',
+    { promptVariables: {} },
+    'refused',
+  ],
+  ['bedrock', 'POST', '/model/arn:aws:bedrock:us-east-1:1:prompt/P:1/converse', { promptVariables: {} }, 'receipt'],
+  ['bedrock', 'POST', '/model-invocation-job', { modelId: 'm', inputDataConfig: {} }, 'receipt'],
+  ['bedrock', 'POST', '/agents/A/agentAliases/B/sessions/C/text', { inputText: 'hi' }, 'receipt'],
+  ['bedrock', 'POST', '/agents/C', { inputText: 'hi', actionGroups: [{ actionGroupName: 'g' }] }, 'receipt'],
+  ['bedrock', 'PUT', '/agents/A/agentversions/DRAFT/actiongroups/', { actionGroupName: 'g' }, 'receipt'],
+  ['bedrock', 'POST', '/flows/F/aliases/A', { inputs: [] }, 'receipt'],
+  ['bedrock', 'POST', '/runtimes/R/invocations', { prompt: 'hi' }, 'receipt'],
+  ['azure', 'POST', '/openai/deployments/d/chat/completions?api-version=1', { messages: TEXT, tools: TOOLS }, 'judged'],
+  ['azure', 'POST', '/openai/batches?api-version=1', { input_file_id: 'file-1' }, 'receipt'],
+  [
+    'azure',
+    'POST',
+    '/api/projects/p/openai/responses',
+    { input: 'hi', agent: { name: 'a', type: 'agent_reference' } },
+    'receipt',
+  ],
+  ['azure', 'POST', '/api/projects/p/openai/responses', { input: 'hi', agent_reference: { name: 'a' } }, 'receipt'],
+  ['azure', 'POST', '/api/projects/p/applications/a/protocols/openai/responses', { input: 'hi' }, 'receipt'],
+  ['azure', 'POST', '/api/projects/p/threads/runs', { assistant_id: 'asst_1' }, 'receipt'],
+  ['mistral', 'POST', '/v1/agents', { name: 'a', model: 'm', tools: TOOLS }, 'judged'],
+  ['mistral', 'POST', '/v1/agents/completions', { agent_id: 'ag_1', messages: TEXT }, 'receipt'],
+  ['mistral', 'POST', '/v1/agents/completions', { messages: TEXT }, 'receipt'],
+  ['mistral', 'POST', '/v1/conversations', { agent_id: 'ag_1', inputs: 'hi' }, 'receipt'],
+  ['mistral', 'POST', '/v1/conversations', { model: 'm', inputs: 'hi', tools: TOOLS }, 'judged'],
+  ['mistral', 'POST', '/v1/conversations/c', { inputs: 'hi' }, 'receipt'],
+  ['mistral', 'POST', '/v1/conversations/c/restart', { inputs: 'hi' }, 'receipt'],
+  ['mistral', 'POST', '/v1/batch/jobs', { input_files: ['f'], endpoint: '/v1/chat/completions' }, 'receipt'],
+  ['mistral', 'POST', '/v1/batch/jobs', { requests: [{ body: { tools: TOOLS } }] }, 'judged'],
+  ['cohere', 'POST', '/v2/chat', { messages: TEXT, tools: TOOLS }, 'judged'],
+  ['cohere', 'POST', '/v1/chat', { message: 'hi', connectors: [{ id: 'c' }] }, 'receipt'],
+  ['langgraph', 'POST', '/threads/t/runs/stream', { assistant_id: 'agent', input: {} }, 'receipt'],
+  ['any', 'POST', '/v1/embeddings', { input: ['a', 'b'], model: 'm' }, 'passes'],
+  ['any', 'POST', '/v1/embeddings', { input: [[1, 2], [3]], model: 'm' }, 'passes'],
+  ['any', 'POST', '/v1/chat/completions', { Prompt: { id: 'x' } }, 'refused'],
+  ['any', 'POST', '/v1/chat/completions', { ASSISTANT_ID: 'x' }, 'refused'],
+  ['any', 'POST', '/v1/responses', { input: [{ Tools: TOOLS }] }, 'refused'],
+  ['any', 'POST', '/V1/Batches;x/', { input_file_id: 'file-1' }, 'receipt'],
+  ['any', 'POST', '/v1/batches.json', {}, 'receipt'],
+  ['any', 'POST', '/v1/chat/completions', nested(6, { tools: TOOLS }), 'judged'],
+  ['any', 'POST', '/v1/chat/completions', nested(40, { tools: TOOLS }), 'refused'],
+]
+
+function nested(depth: number, inner: object): object {
+  return depth === 0 ? inner : { request: nested(depth - 1, inner) }
+}
+
+async function start(t: TestContext, llm: object = {}) {
+  const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
+  t.after(() => upstream.close())
+  const road = await startRoad({
+    routes: [{ name: 'model', match: { path: '/' }, upstream: upstream.origin, protocol: 'llm', llm }],
+  })
+  t.after(() => road.close())
+  const send = async (method: string, path: string, body: unknown) => {
+    const answer = await fetch(road.url + path, {
+      method,
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      headers: { 'content-type': 'application/json' },
+    })
+    return { status: answer.status, body: await answer.text() }
+  }
+  return { road, upstream, send }
+}
+
+/** What became of one call, told by what was asked and what arrived. */
+async function outcomeOf({ road, upstream, send }: Awaited<ReturnType<typeof start>>, row: Row): Promise<Outcome> {
+  const [, method, path, body] = row
+  const before = upstream.requests.length
+  const asked = road.interceptions.length
+  const judged = road.flow.asked.length
+  const answer = await send(method, path, body)
+  const hasArrived = upstream.requests.length > before
+  if (hasArrived) return road.interceptions.length > asked ? 'judged' : 'passes'
+  if (!answer.body.includes('PREFLIGHT_RECEIPT_REQUIRED')) return 'refused'
+  return road.flow.asked.length > judged ? 'both' : 'receipt'
+}
+
+test('no call takes tools along that nobody judged', async (t) => {
+  const scene = await start(t)
+  const wrong: string[] = []
+  for (const row of CALLS) {
+    const found = await outcomeOf(scene, row)
+    if (found !== row[4])
+      wrong.push(`${row[1]} ${row[2]} ${JSON.stringify(row[3]).slice(0, 120)}: ${found}, not ${row[4]}`)
+  }
+  assert.deepEqual(wrong, [])
+})
+
+test('a route may let calls of stored tools through, or none', async (t) => {
+  const passing = await start(t, { stored_tools: 'pass' })
+  const denying = await start(t, { stored_tools: 'deny' })
+  for (const [, method, path, body, outcome] of CALLS.filter((row) => row[4] === 'receipt')) {
+    assert.equal((await passing.send(method, path, body)).status, 200, `${path} ${outcome}`)
+    assert.equal((await denying.send(method, path, body)).status, 403, path)
+  }
+  assert.equal(denying.upstream.requests.length, 0)
+})
+
+test('the receipt that a call takes names what keeps its tools', async (t) => {
+  const { send } = await start(t)
+  for (const [path, body, name] of [
+    ['/v1/responses', { prompt: { id: 'pmpt_1', version: '2' } }, 'model/prompt:pmpt_1@2'],
+    ['/v1/batches', { input_file_id: 'file-1' }, 'model/input_file_id:file-1'],
+    ['/v1/batch/jobs', { input_files: ['b', 'a'] }, 'model/input_files:a,b'],
+    ['/v1/agents/completions', { messages: [] }, 'model/POST /v1/agents/completions'],
+  ] as const)
+    assert.match((await send('POST', path, body)).body, new RegExp(name.replaceAll(/[/@]/g, '.')))
+})
+
+test('a file of a batch goes by as an upload; the batch that runs it takes the receipt', async (t) => {
+  const { road } = await start(t)
+  const form = new FormData()
+  form.set('purpose', 'batch')
+  form.set('file', new Blob([`{"body":{"tools":${JSON.stringify(TOOLS)}}}`]), 'calls.jsonl')
+  const uploaded = await fetch(`${road.url}/v1/files`, { method: 'POST', body: form })
+  assert.equal(uploaded.status, 200)
+})
