@@ -8,6 +8,7 @@ import { openListeners, type Addresses } from './listeners.ts'
 import { createEntrances, drain, startDeciding } from './parts.ts'
 import { exposedFiles } from './private-file.ts'
 import { readinessChecks } from './readiness.ts'
+import { steadyClock } from './steady-clock.ts'
 import { startReloading } from './reloading.ts'
 import type { CurrentSettings } from './settings.ts'
 import { openState, type State } from './state.ts'
@@ -58,10 +59,20 @@ export async function startGateway(source: ConfigSource, options: StartOptions =
 async function start(
   live: LiveSettings,
   { environment }: ConfigSource,
-  { output = process.stdout, now = Date.now, logger = createLogger(live.current().config.log.level) }: StartOptions,
+  {
+    output = process.stdout,
+    now: wall = Date.now,
+    logger = createLogger(live.current().config.log.level),
+  }: StartOptions,
   closers: (() => unknown)[],
 ): Promise<Gateway> {
   const { config } = live.current()
+  const now = steadyClock(wall, ({ by }) =>
+    logger.error(
+      { event: 'clock.set_back', by_ms: by },
+      'the clock was set back; the gateway goes on from the later time until the clock is there again, or a restart',
+    ),
+  )
   const metrics = createMetrics()
   const state = await openState({ config, environment, metrics, logger, now, closers })
   sampleProcess(metrics, state.dataDir)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import type { TestContext } from 'node:test'
 import { recognisers } from '../../gateway/judging.ts'
-import { startGateway, type Gateway } from '../../gateway/main.ts'
+import { startGateway, type Gateway, type StartOptions } from '../../gateway/main.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 
 export const TEST_KEY = 'pf_test_for_tests_only_0123456789'
@@ -19,7 +19,11 @@ export interface TestGateway extends Gateway {
 }
 
 /** @param config members of the configuration besides listeners and data_dir */
-export async function startTestGateway(context: TestContext, config: object = {}): Promise<TestGateway> {
+export async function startTestGateway(
+  context: TestContext,
+  config: object = {},
+  options: Pick<StartOptions, 'now'> = {},
+): Promise<TestGateway> {
   // Loaded before the first call: what loading costs it is not what these tests are about.
   recognisers()
   const dataDir = mkdtempSync(join(tmpdir(), 'preflight-test-'))
@@ -29,7 +33,11 @@ export async function startTestGateway(context: TestContext, config: object = {}
       value: { listen: FREE_PORTS, data_dir: dataDir, ...config },
       environment: { PREFLIGHT_BOOTSTRAP_KEY: TEST_KEY },
     },
-    { output: devNull(), logger: createLogger('info', { write: (line) => void log.push(JSON.parse(line)) }) },
+    {
+      ...options,
+      output: devNull(),
+      logger: createLogger('info', { write: (line) => void log.push(JSON.parse(line)) }),
+    },
   )
   context.after(async () => {
     await gateway.close()
