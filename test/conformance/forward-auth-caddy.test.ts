@@ -31,10 +31,15 @@ async function startCaddy(t: TestContext, api: string, upstream: string): Promis
          request_header -Preflight-Decision
          request_header -X-Original-URL
          request_header -X-Rewrite-URL
+         request_header -Preflight-Issued
          forward_auth ${new URL(api).host} {
            uri /forward-auth
-           copy_headers Preflight-Receipt X-Correlation-ID
+           copy_headers Preflight-Receipt>Preflight-Issued X-Correlation-ID
          }
+         request_header -Preflight-Receipt
+         @issued header_regexp Preflight-Issued ^[\\w-]+\\.[\\w-]+\\.[\\w-]+$
+         request_header @issued Preflight-Receipt {http.request.header.Preflight-Issued}
+         request_header -Preflight-Issued
          reverse_proxy ${new URL(upstream).host}
        }
      }`,
@@ -101,6 +106,22 @@ test('Caddy lets through what the gateway allows, with its receipt, and shows it
     upstream.requests.map(({ method }) => method),
     ['GET', 'POST'],
   )
+})
+
+test('where the gateway adds no receipt, neither the text of a placeholder nor what a client wrote arrives in its place', async (t) => {
+  if (!hasProgram(t, 'caddy', 'version')) return
+  const { gateway, upstream } = await startPetRoute(t, { receipts: { attach: false } })
+  const front = await startCaddy(t, gateway.addresses.api, upstream.origin)
+  for (const headers of [{}, { 'preflight-issued': 'a.b.c' }, { 'preflight-receipt': 'a.b.c' }]) {
+    upstream.requests.length = 0
+    assert.equal((await fetch(`${front}/pets`, { headers })).status, 200)
+    const [arrived] = upstream.requests
+    assert.deepEqual(
+      Object.entries(arrived?.headers ?? {}).filter(([name]) => name.startsWith('preflight-')),
+      [],
+    )
+    assert.match(String(arrived?.headers['x-correlation-id']), /^[\w.:-]+$/)
+  }
 })
 
 for (const [what, path, headers, status] of [
