@@ -110,12 +110,22 @@ function compareRules({ was, is, steps }: Part, say: Say): void {
   }
   for (const [expression, located] of now) {
     const known = old.get(expression)
-    if (known === undefined) say({ rule: 'crd-validation-rule-added', steps, located, side: 'head', after: expression })
-    else if (!isEqual(withRuleDefaults(known), withRuleDefaults(located))) {
+    const place = { steps, located, side: 'head' } as const
+    if (known === undefined) say({ ...place, rule: 'crd-validation-rule-added', after: expression })
+    else if (runsOnCreation(known) !== runsOnCreation(located)) {
+      const rule = runsOnCreation(located) ? 'crd-validation-rule-added' : 'crd-validation-rule-removed'
+      const text = `${expression} (on creation)`
+      say({ ...place, rule, before: text, after: text })
+    } else if (!isEqual(withRuleDefaults(known), withRuleDefaults(located))) {
       const [before, after] = [known.value, located.value]
       say({ rule: 'crd-validation-rule-reworded', steps, located, side: 'head', name: expression, before, after })
     }
   }
+}
+
+/** A rule on `oldSelf` is left out when an object is created, unless it says that there may be none. */
+function runsOnCreation({ value }: Located): boolean {
+  return isRecord(value) && value['optionalOldSelf'] === true
 }
 
 /** ValidationRule of apiextensions.k8s.io/v1. */

@@ -1,0 +1,240 @@
+/**
+ * Every element of a custom resource definition that is no plain schema, with each action, in both directions: what it is at
+ * the worst. It is one table, so that an element which is missing can be seen.
+ */
+import { checkElements, type ElementRow } from '../elements.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+const TEXT = { type: 'string' }
+
+interface Parts {
+  readonly schema?: Json
+  readonly version?: Json
+  readonly versions?: readonly Json[]
+  readonly names?: Json
+  readonly spec?: Json
+  readonly metadata?: Json
+}
+
+const V1 = { name: 'v1', served: true, storage: true }
+
+function definition({ schema, version, versions, names, spec, metadata }: Parts): Json {
+  const openAPIV3Schema = { type: 'object', properties: { spec: { type: 'object', ...schema } } }
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'things.example.com', ...metadata },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList', ...names },
+      versions: (versions ?? [{ ...V1, ...version }]).map((one) => ({ schema: { openAPIV3Schema }, ...one })),
+      ...spec,
+    },
+  }
+}
+
+const part = (schema: Json): Parts => ({ schema: { properties: { a: schema } } })
+const two = (more: Json): Parts => ({ versions: [V1, { name: 'v2', served: true, storage: false, ...more }] })
+const webhook = (more: Json, client: Json = {}): Parts => ({
+  spec: {
+    conversion: {
+      strategy: 'Webhook',
+      webhook: {
+        conversionReviewVersions: ['v1'],
+        clientConfig: { service: { name: 'a', namespace: 'b', ...client } },
+        ...more,
+      },
+    },
+  },
+})
+const column = (...columns: readonly Json[]): Parts => ({ version: { additionalPrinterColumns: columns } })
+const COLUMN = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
+const field = (...fields: readonly Json[]): Parts => ({ version: { selectableFields: fields } })
+const SCALE = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' }
+const scaled = (more: Json): Parts => ({ version: { subresources: { scale: { ...SCALE, ...more } } } })
+const LIST = { type: 'array', items: { type: 'object', properties: { k: TEXT, l: TEXT } } }
+const listed = (more: Json): Parts => part({ ...LIST, ...more })
+const ruled = (...rules: readonly Json[]): Parts => ({ schema: { 'x-kubernetes-validations': rules } })
+const RULE = { rule: 'self.a != self.b', message: 'a is not b' }
+
+const ELEMENTS: readonly ElementRow<Parts>[] = [
+  ['the group', {}, { spec: { group: 'other.example.com' } }, 'breaking', 'breaking'],
+  ['the scope', {}, { spec: { scope: 'Cluster' } }, 'breaking', 'breaking'],
+  ['the kind', {}, { names: { kind: 'Item', listKind: 'ThingList' } }, 'breaking', 'breaking'],
+  ['the plural', {}, { names: { plural: 'items' } }, 'breaking', 'breaking'],
+  ['the singular', {}, { names: { singular: 'item' } }, 'breaking', 'breaking'],
+  ['the kind of lists', {}, { names: { listKind: 'Things' } }, 'breaking', 'breaking'],
+  ['a short name', {}, { names: { shortNames: ['th'] } }, 'info', 'dangerous'],
+  [
+    'another short name',
+    { names: { shortNames: ['th'] } },
+    { names: { shortNames: ['tg'] } },
+    'dangerous',
+    'dangerous',
+  ],
+  ['a category', {}, { names: { categories: ['all'] } }, 'info', 'dangerous'],
+  ['labels of the definition', {}, { metadata: { labels: { a: 'b' } } }, 'none', 'none'],
+  ['annotations of the definition', {}, { metadata: { annotations: { 'example.com/a': 'b' } } }, 'none', 'none'],
+  [
+    'the approval of a protected group',
+    {},
+    { metadata: { annotations: { 'api-approved.kubernetes.io': 'https://x' } } },
+    'none',
+    'none',
+  ],
+
+  ['a version', {}, two({}), 'info', 'breaking'],
+  ['the name of a version', {}, { version: { name: 'v2' } }, 'breaking', 'breaking'],
+  ['a version that is not served', {}, two({ served: false }), 'info', 'info'],
+  ['a version that is served', two({ served: false }), two({}), 'info', 'breaking'],
+  [
+    'the stored version',
+    two({}),
+    {
+      versions: [
+        { ...V1, storage: false },
+        { name: 'v2', served: true, storage: true },
+      ],
+    },
+    'dangerous',
+    'dangerous',
+  ],
+  ['a deprecation', {}, { version: { deprecated: true } }, 'info', 'info'],
+  [
+    'the warning of a deprecation',
+    { version: { deprecated: true } },
+    { version: { deprecated: true, deprecationWarning: 'use v2' } },
+    'none',
+    'none',
+  ],
+  ['the schema of a version', { version: { schema: undefined } }, {}, 'breaking', 'dangerous'],
+  ['unknown members of all versions', {}, { spec: { preserveUnknownFields: true } }, 'dangerous', 'breaking'],
+
+  ['a conversion', {}, webhook({}), 'dangerous', 'dangerous'],
+  ['the service of a conversion', webhook({}), webhook({}, { name: 'c' }), 'dangerous', 'dangerous'],
+  ['the path of a conversion', webhook({}), webhook({}, { path: '/convert' }), 'dangerous', 'dangerous'],
+  [
+    'the reviews of a conversion',
+    webhook({}),
+    webhook({ conversionReviewVersions: ['v1', 'v1beta1'] }),
+    'dangerous',
+    'dangerous',
+  ],
+
+  ['the status', {}, { version: { subresources: { status: {} } } }, 'dangerous', 'breaking'],
+  ['scaling', {}, scaled({}), 'info', 'breaking'],
+  ['where replicas are asked for', scaled({}), scaled({ specReplicasPath: '.spec.count' }), 'dangerous', 'dangerous'],
+  ['where replicas are stated', scaled({}), scaled({ statusReplicasPath: '.status.count' }), 'dangerous', 'dangerous'],
+  ['the selector of scaling', scaled({}), scaled({ labelSelectorPath: '.status.selector' }), 'dangerous', 'dangerous'],
+
+  ['a column', column(), column(COLUMN), 'info', 'info'],
+  ['the path of a column', column(COLUMN), column({ ...COLUMN, jsonPath: '.spec.a' }), 'info', 'info'],
+  ['the type of a column', column(COLUMN), column({ ...COLUMN, type: 'string' }), 'info', 'info'],
+  ['the format of a column', column(COLUMN), column({ ...COLUMN, format: 'date' }), 'info', 'info'],
+  ['the description of a column', column(COLUMN), column({ ...COLUMN, description: 'd' }), 'info', 'info'],
+  ['the priority of a column', column(COLUMN), column({ ...COLUMN, priority: 1 }), 'info', 'info'],
+  [
+    'the order of columns',
+    column(COLUMN, { ...COLUMN, name: 'B' }),
+    column({ ...COLUMN, name: 'B' }, COLUMN),
+    'none',
+    'none',
+  ],
+  ['a field to select by', field(), field({ jsonPath: '.spec.a' }), 'info', 'breaking'],
+
+  ['unknown members', {}, { schema: { 'x-kubernetes-preserve-unknown-fields': true } }, 'dangerous', 'breaking'],
+  [
+    'unknown members of a part',
+    part({ type: 'object' }),
+    part({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true }),
+    'dangerous',
+    'breaking',
+  ],
+  [
+    'an object within',
+    part({ type: 'object' }),
+    part({ type: 'object', 'x-kubernetes-embedded-resource': true }),
+    'breaking',
+    'dangerous',
+  ],
+  [
+    'a number or a text',
+    part({ type: 'integer' }),
+    part({ 'x-kubernetes-int-or-string': true }),
+    'dangerous',
+    'breaking',
+  ],
+  [
+    'a number or a text in place of a text',
+    part(TEXT),
+    part({ 'x-kubernetes-int-or-string': true }),
+    'dangerous',
+    'breaking',
+  ],
+  [
+    'a list of members by key',
+    listed({}),
+    listed({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'] }),
+    'breaking',
+    'dangerous',
+  ],
+  [
+    'the key of a list',
+    listed({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'] }),
+    listed({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['l'] }),
+    'breaking',
+    'breaking',
+  ],
+  [
+    'a further key of a list',
+    listed({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k'] }),
+    listed({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['k', 'l'] }),
+    'breaking',
+    'breaking',
+  ],
+  [
+    'a set',
+    part({ type: 'array', items: TEXT }),
+    part({ type: 'array', items: TEXT, 'x-kubernetes-list-type': 'set' }),
+    'breaking',
+    'dangerous',
+  ],
+  [
+    'an atomic object',
+    part({ type: 'object' }),
+    part({ type: 'object', 'x-kubernetes-map-type': 'atomic' }),
+    'dangerous',
+    'dangerous',
+  ],
+  ['a rule', ruled(), ruled(RULE), 'breaking', 'dangerous'],
+  ['the expression of a rule', ruled(RULE), ruled({ ...RULE, rule: 'self.a == self.b' }), 'breaking', 'breaking'],
+  ['the message of a rule', ruled(RULE), ruled({ ...RULE, message: 'other' }), 'info', 'info'],
+  [
+    'the expression of the message of a rule',
+    ruled(RULE),
+    ruled({ ...RULE, messageExpression: '"a"' }),
+    'info',
+    'info',
+  ],
+  ['the reason of a rule', ruled(RULE), ruled({ ...RULE, reason: 'FieldValueForbidden' }), 'info', 'info'],
+  ['the path of a rule', ruled(RULE), ruled({ ...RULE, fieldPath: '.a' }), 'info', 'info'],
+  [
+    'a rule that runs without an old value',
+    ruled({ rule: 'self.a == oldSelf.a' }),
+    ruled({ rule: 'self.a == oldSelf.a', optionalOldSelf: true }),
+    'breaking',
+    'dangerous',
+  ],
+  ['the order of rules', ruled(RULE, { rule: 'self.c' }), ruled({ rule: 'self.c' }, RULE), 'none', 'none'],
+  ['the same rule twice', ruled(RULE), ruled(RULE, RULE), 'none', 'none'],
+  ['the default of a part', part(TEXT), part({ ...TEXT, default: 'x' }), 'info', 'info'],
+  ['another default of a part', part({ ...TEXT, default: 'y' }), part({ ...TEXT, default: 'x' }), 'info', 'info'],
+  ['null', part(TEXT), part({ ...TEXT, nullable: true }), 'dangerous', 'breaking'],
+  ['a part', {}, part(TEXT), 'info', 'breaking'],
+  ['a required part', part(TEXT), { schema: { properties: { a: TEXT }, required: ['a'] } }, 'breaking', 'dangerous'],
+  ['the description of a part', part(TEXT), part({ ...TEXT, description: 'd' }), 'none', 'none'],
+]
+
+checkElements('an element of a custom resource definition', 'k8s_crd', ELEMENTS, definition)
