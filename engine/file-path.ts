@@ -5,6 +5,7 @@ export function normalFilePath(text: string): string {
   const path = text
     .replace(/^file:\/\/(?:localhost(?=\/))?/i, '')
     .replaceAll('\\', '/')
+    .replace(/^\/\/[?.]\/(?=[a-z]:)/i, '')
     .replace(/^\/*[a-z]:(?=\/|$)/i, '')
   const parts: string[] = []
   for (const part of path.split('/')) {
@@ -17,14 +18,50 @@ export function normalFilePath(text: string): string {
   return (path.startsWith('/') ? '/' : '') + parts.join('/')
 }
 
-/** Every file that a path names to some reader: escapes taken literally or not, and what Windows leaves out at the end of a name. */
+/**
+ * Every file that a path names to some reader: escapes taken literally or decoded (once or again), quotes around it, what stands
+ * behind the path in an address or a place in an editor, letters that look or count the same, and what Windows leaves out at the end
+ * of a name.
+ */
 export function filePathReadings(text: string): readonly string[] {
-  const readings = [text, decoded(text)].flatMap((one) => [
-    normalFilePath(one),
-    normalFilePath(one.split('\0', 1)[0] ?? ''),
-    normalFilePath(one.trim().replace(/(?:::\$DATA)?[. ]*$/i, '')),
-  ])
+  const decodings = [text]
+  for (let round = 0; round < ROUNDS; round += 1) decodings.push(decoded(decodings.at(-1) ?? ''))
+  const readings = decodings.flatMap((one) =>
+    [one, ...LOOSER.map((loosen) => loosen(one)), LOOSER.reduce((loose, loosen) => loosen(loose), one)].map(
+      normalFilePath,
+    ),
+  )
   return [...new Set(readings)]
+}
+
+/** As many as a second and a third reader decode. */
+const ROUNDS = 3
+
+/** What some reader makes of a path, each alone and all after one another. */
+const LOOSER: readonly ((path: string) => string)[] = [
+  (path) => path.trim().replace(/^(["'`])(.*)\1$/s, '$2'),
+  // The folder that a shell or an editor puts there, and that of a drive.
+  (path) => path.replace(/^(?:\$\{?\w{1,100}\}?|%\w{1,100}%|~)[/\\]|^[a-z]:/i, ''),
+  // An address ends before its query and its fragment, and a place in an editor stands behind the file.
+  (path) => path.replace(/[?#].*$/s, ''),
+  (path) => path.replace(/(?::\d+){1,2}$/, ''),
+  (path) => path.split('\0', 1)[0] ?? '',
+  (path) => path.normalize('NFKC').replaceAll(/\p{Cf}/gu, ''),
+  (path) => path.replaceAll(/[\u2044\u2215\u29F8]/g, '/').replaceAll(/[\u2216\u29F5]/g, '\\'),
+  (path) =>
+    path
+      .replace(/::\$DATA$/i, '')
+      .split(/[/\\]/)
+      .map(withoutEnd)
+      .join('/'),
+]
+
+/** Windows drops blanks and dots at the end of a name; a segment that is one dot or two means something. */
+function withoutEnd(name: string): string {
+  if (name === '.' || name === '..') return name
+  let end = name.length
+  while (end > 0 && (name[end - 1] === '.' || name[end - 1] === ' ')) end -= 1
+  return name.slice(0, end)
 }
 
 function decoded(text: string): string {

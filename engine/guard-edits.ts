@@ -140,10 +140,16 @@ function mentionedPaths(args: Members): readonly string[] {
   const places = [args, ...files.filter(isRecord)].flatMap((place) =>
     FILE_ARGUMENTS.flatMap((name) => textsWithin(place[name])),
   )
-  const patches = PATCHES.flatMap((name) => textsWithin(args[name])).flatMap((patch) => patch.split(/\s+/))
+  const patches = PATCHES.flatMap((name) => textsWithin(args[name])).flatMap((patch) => [
+    ...patch.split(/\s+/),
+    ...[...patch.matchAll(PATCH_HEAD)].map(([, path = '']) => path),
+  ])
   const named = files.flatMap((file) => (isRecord(file) ? [] : textsWithin(file)))
   return [...new Set([...places, ...named, ...patches.flatMap(suffixesOf)])]
 }
+
+/** A line that names a file, whose name may hold blanks; git and diff put a tab behind it. */
+const PATCH_HEAD = /^(?:---|\+\+\+|\*{3}(?: \w+ File:)?|(?:rename|copy) (?:from|to)|Index:) ([^\t\r\n]+)/gm
 
 function textsWithin(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value]

@@ -67,6 +67,9 @@ export function createMcpEdits(deps: McpEditsDeps): McpEdits {
       }
       const changes = read.changes.filter(({ path }) => isLookedAt(path, selector))
       if (changes.length === 0) return NO_QUESTIONS
+      // Read under the one name and written under the other, it would be compared with a file that it does not change.
+      const twofold = changes.find(({ path }) => filePathReadings(path).length > 1)
+      if (twofold !== undefined) return unclear(subject, asker, twofold.path)
       const reading = createFileReading({
         asker,
         manifest: offered,

@@ -79,6 +79,16 @@ test('a whole new content is compared with the file that the server holds', asyn
   assert.match(text('openapi.yaml'), /1\.0\.1/)
 })
 
+test('a path that some readers take for the contract is no new file', async (t) => {
+  const { agent, path, text } = await files(t)
+  for (const name of ['openapi.yaml#L1', 'openapi.yaml:3:1', 'openapi%2eyaml', 'openapi.yaml.', 'openapi.yaml?raw=1']) {
+    const written = { path: path(name), content: WITHOUT_OWNERS }
+    const result = await agent.client.callTool({ name: 'write_file', arguments: written })
+    assert.match(textOf(result), /GUARD_CALL_UNRECOGNISED/, name)
+    assert.throws(() => text(name))
+  }
+})
+
 test('files that are no contract, and contracts that are new, are written', async (t) => {
   const { agent, path, text } = await files(t)
   for (const [name, content] of [
