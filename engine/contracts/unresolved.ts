@@ -110,19 +110,29 @@ export function danglingReferences(document: ReferringDocument): readonly Dangli
 function isSelfContained(document: ReferringDocument): boolean {
   const { root } = document
   const references = new Set<string>()
+  const mapped = new Set<string>()
   const open: unknown[] = [root.value]
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
-    if (isRecord(value)) {
-      for (const name of REFERENCE_MEMBERS) {
-        const reference = value[name]
-        if (typeof reference === 'string') references.add(reference)
-      }
-      if (isRecord(value['mapping'])) return false
+    if (!isRecord(value)) {
+      if (Array.isArray(value)) for (const item of value) if (isHolder(item)) open.push(item)
+      continue
     }
-    if (typeof value !== 'object' || value === null) continue
-    for (const child of Object.values(value)) if (typeof child === 'object' && child !== null) open.push(child)
+    for (const name in value) {
+      const child = value[name]
+      if (isHolder(child)) {
+        open.push(child)
+        if (name === 'discriminator') for (const target of targetsOf(child)) mapped.add(target)
+      } else if (typeof child === 'string' && REFERENCE_MEMBERS.has(name)) references.add(child)
+    }
   }
-  return [...references].every((reference) => document.resolve(reference, root)?.document === root.document)
+  const isWithin = (reference: string): boolean => document.resolve(reference, root)?.document === root.document
+  return (
+    [...references].every(isWithin) && [...mapped].every((target) => isWithin(target) || isWithin(schemaNamed(target)))
+  )
+}
+
+function isHolder(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }
 
 interface Part {
@@ -143,19 +153,22 @@ function referencesOf(value: JsonRecord, holder: Located, refer: Refer): void {
     if (typeof reference === 'string') refer(reference, holder, { isPart: name !== 'operationRef' })
   }
   const { discriminator } = value
-  const mapping = isRecord(discriminator) ? discriminator['mapping'] : undefined
-  if (!isRecord(mapping)) return
+  if (!isRecord(discriminator)) return
   const at = stepInto(stepInto(holder.at, 'discriminator'), 'mapping')
-  for (const target of Object.values(mapping)) {
-    // OpenAPI 3.1.1 §4.8.25: the name of a schema, or a URI reference.
-    if (typeof target !== 'string') continue
-    const alternative = `#/components/schemas/${escaped(target)}`
-    refer(target, { value: mapping, at, document: holder.document }, { isPart: false, alternative })
+  for (const target of targetsOf(discriminator)) {
+    const mapping = { value: discriminator['mapping'], at, document: holder.document }
+    refer(target, mapping, { isPart: false, alternative: schemaNamed(target) })
   }
 }
 
-function escaped(name: string): string {
-  return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
+/** What a discriminator leads to. OpenAPI 3.1.1 §4.8.25: the name of a schema, or a URI reference. */
+function targetsOf(discriminator: object): readonly string[] {
+  const mapping = isRecord(discriminator) ? discriminator['mapping'] : undefined
+  return isRecord(mapping) ? Object.values(mapping).filter((target) => typeof target === 'string') : []
+}
+
+function schemaNamed(name: string): string {
+  return `#/components/schemas/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`
 }
 
 function pushParts(value: object, { located, isNamed }: Part, open: Part[]): void {
