@@ -8,6 +8,7 @@ import type { Dispatcher } from 'undici'
 import { discardRest } from '../discard-rest.ts'
 import type { AnswerWatcher } from '../intercept/action.ts'
 import type { ExecutionResult } from '../telemetry/events.ts'
+import { flushHead } from './flush-head.ts'
 import { readGrpcStatus, type GrpcStatusReader } from './grpc-status.ts'
 import { clientHeaders, mayTrail, withoutField } from './headers.ts'
 import { passInformational, type Informational } from './informational.ts'
@@ -221,7 +222,7 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
   /** Sends the head alone when nothing has followed it yet. */
   flushHead(): void {
     const { response } = this.#options
-    if (this.#bytes === 0 && !response.writableEnded && !response.destroyed) response.flushHeaders()
+    if (this.#bytes === 0 && !response.writableEnded && !response.destroyed) flushHead(response)
   }
 
   readonly #onClientClose = (): void => {

@@ -5,6 +5,7 @@
 import type { ServerResponse } from 'node:http'
 import { BytePieces } from '../byte-pieces.ts'
 import type { HeldAnswer } from '../intercept/action.ts'
+import { flushHead } from './flush-head.ts'
 
 /** What of a response an answer is written to. */
 export interface AnswerStream {
@@ -18,9 +19,9 @@ export interface AnswerStream {
   writeInformation(status: number, headers: string[]): unknown
   writeHead(status: number, statusMessage: string, headers: string[]): unknown
   write(chunk: Buffer | string): boolean
+  write(chunk: string, encoding: 'latin1'): unknown
   end(body?: Buffer | string): unknown
   addTrailers(trailers: Record<string, string | string[] | undefined>): void
-  flushHeaders(): void
   destroy(): unknown
 }
 
@@ -43,7 +44,7 @@ export class HeldStream implements AnswerStream {
     this.#answer = answer
     const fields: string[] = Object.entries(answer.headers).flat()
     response.writeHead(200, 'OK', [...fields, ...headers])
-    response.flushHeaders()
+    flushHead(response)
   }
 
   /** Does not wait for a client that reads slowly: it has signs enough to read. */
@@ -106,10 +107,6 @@ export class HeldStream implements AnswerStream {
 
   addTrailers(): void {
     // The head of the stream announced none.
-  }
-
-  flushHeaders(): void {
-    // They went out when the hold began.
   }
 
   destroy(): unknown {

@@ -13,6 +13,7 @@ import type {
 import { duplexPair, type Duplex } from 'node:stream'
 import type { Socket } from 'node:net'
 import { request as http1Request } from '../node-http.ts'
+import { flushHead } from './flush-head.ts'
 import { http2Fields } from './http2-fields.ts'
 import { MAX_FIELDS } from './target.ts'
 import { http2, tls } from '../node-tls.ts'
@@ -142,7 +143,7 @@ function takeStream(
       stream.on('trailers', (trailers) => exchange.addTrailers(Object.entries(trailers).flatMap(fieldsOf)))
     stream.pipe(exchange)
     // Who streams both ways may wait for an answer first.
-    exchange.flushHeaders()
+    flushHead(exchange)
   }
 }
 

@@ -16,7 +16,7 @@ export interface Upgrade {
   readonly client: Socket
   /** For any other answer than the switch. */
   readonly response: ServerResponse
-  /** Stops holding back what the client sends; it waits in the socket. */
+  /** The upstream has switched: what the client sends waits in the socket, which stays open after the answer. */
   readonly release: () => void
 }
 
@@ -52,9 +52,11 @@ export function takeUpgrade(request: IncomingMessage, client: Socket, head: Buff
   const response = new ServerResponse(request)
   response.shouldKeepAlive = false
   response.assignSocket(client)
-  response.on('finish', () => client.end(() => client.destroySoon()))
+  const closeAfterAnswer = (): void => void client.end(() => client.destroySoon())
+  response.on('finish', closeAfterAnswer)
   const release = (): void => {
     client.off('end', gone).off('data', onData)
+    response.off('finish', closeAfterAnswer)
     client.pause()
     if (early.length > 0) client.unshift(Buffer.concat(early))
   }
@@ -83,9 +85,10 @@ export function joinUpgrade(
 ): void {
   if (!(upstream instanceof Socket)) throw new TypeError('the upstream switched on something that is no connection')
   response.writeHead(101, [...fields, 'Connection', 'Upgrade', 'Upgrade', protocol])
-  response.flushHeaders()
-  response.detachSocket(client)
   release()
+  // Not flushHeaders(): it would write the head as UTF-8, and header values are Latin-1 (RFC 9110 §5.5).
+  response.end()
+  response.detachSocket(client)
   for (const socket of [client, upstream]) socket.setKeepAlive(true, KEEP_ALIVE_MS)
   tunnels.open(client, upstream, 0, () => null, onEnd)
 }

@@ -204,3 +204,11 @@ test('the first bytes of either version may come one by one', async (t) => {
   assert.ok(Buffer.isBuffer(first) && first[3] === 4, 'settings are answered')
   preface.destroy()
 })
+
+test('bytes beyond ASCII in the head of a request stay as they are when its body comes later', async (t) => {
+  const { session, upstream } = await scene(t)
+  const stream = session.request({ ':path': '/pets', ':method': 'POST', 'x-a': 'caf\xe9' })
+  setTimeout(() => stream.end('late'), 100)
+  assert.equal(await statusOfStream(stream), 200)
+  assert.equal(upstream.requests[0]?.headers['x-a'], 'caf\xe9')
+})

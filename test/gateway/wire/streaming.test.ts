@@ -136,3 +136,19 @@ for (const [what, asks, answer, body] of [
     assert.equal(isAnnounced, body.includes('x-sum'))
   })
 }
+
+test('bytes beyond ASCII in the head of an answer stay as they are when its body comes later', async (t) => {
+  const upstream = await listening(
+    t,
+    createTcpServer((socket) => {
+      socket.on('error', () => socket.destroy())
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\nX-A: caf\xe9\r\nConnection: close\r\n\r\n', 'latin1')
+        setTimeout(() => socket.end('late'), 100)
+      })
+    }),
+  )
+  const road = await roadTo(t, upstream)
+  const answer = await exchangeBytes(road.url, 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+  assert.match(answer, /\r\nX-A: caf\xe9\r\n.*late/s)
+})
