@@ -42,8 +42,9 @@ export function createTunnels(metrics: Metrics): Tunnels {
   return {
     open(client, destination, idleMs, ask, onEnd = () => {}) {
       clients.add(client)
-      // A connection that switched protocols has carried other requests before.
-      const { bytesWritten, bytesRead } = destination
+      // A connection that switched protocols has carried other requests before; what came with the switch waits in the socket.
+      const { bytesWritten } = destination
+      const bytesRead = destination.bytesRead - destination.readableLength
       const end = (): void => {
         client.destroy()
         destination.destroy()
