@@ -6,12 +6,14 @@ import { diffSection } from './diff/section.ts'
 import { proxySection } from './proxy/section.ts'
 import { judge, type Check, type Section } from './report.ts'
 import { startSection } from './start.ts'
+import { upgradesSection } from './upgrades/section.ts'
 
 const SECTIONS: Readonly<Record<string, { readonly title: string; readonly run: () => Promise<Section> }>> = {
   start: { title: 'Start and idle memory', run: startSection },
   decision: { title: 'Decision in process', run: decisionSection },
   diff: { title: 'Comparing contracts', run: diffSection },
   proxy: { title: 'Calls on the road', run: proxySection },
+  upgrades: { title: 'Upgrades', run: upgradesSection },
 }
 
 function say(text: string): void {
