@@ -70,7 +70,7 @@ export async function showMonthly(
 
 /** @throws GatewayError FORBIDDEN for a plan that is not configured. */
 function monthlyLimit(caller: ApiKey, plans: Config['plans']): number | null {
-  const plan = plans[caller.plan]
+  const plan = Object.hasOwn(plans, caller.plan) ? plans[caller.plan] : undefined
   if (plan === undefined) {
     throw new GatewayError('FORBIDDEN', `The plan "${caller.plan}" of this key is not in the configuration (plans).`)
   }

@@ -51,11 +51,18 @@ export function checkBody(route: CheckedRoute, body: unknown, settings: Settings
   const check = validator(bodies, route.body)
   const violations = check(body) ? [] : telling(check.errors ?? []).map((error) => mistakeOf(error, route))
   const { mistakesUnder = '', mistakesUnread } = route
-  const isFit = violations.every(({ pointer }) => mistakesUnread?.test(pointer) || !isUnder(pointer, mistakesUnder))
+  const isFit =
+    isOfKind(check.errors) &&
+    violations.every(({ pointer }) => mistakesUnread?.test(pointer) || !isUnder(pointer, mistakesUnder))
   const mistakes = isFit && isJsonObjectOrList(body) ? (route.mistakes?.(body, settings) ?? []) : []
   const all = [...violations, ...mistakes, ...unknown.mistakes]
   if (all.length > 0) throw refusal(all)
   return unknown.ignored
+}
+
+/** A list where an object is wanted has no members to look at. */
+function isOfKind(errors: ValidateFunction['errors']): boolean {
+  return (errors ?? []).every(({ keyword, instancePath }) => keyword !== 'type' || instancePath !== '')
 }
 
 function isUnder(pointer: string, parent: string): boolean {

@@ -9,53 +9,14 @@ import { compare } from '../../engine/compare.ts'
 import { readDocument } from '../../engine/index.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../engine/contracts/limits.ts'
 import { sha256Hex } from '../../gateway/hash.ts'
+import { PROTOTYPE_NAMES, replaced } from '../fakes/name-positions.ts'
 import { ruleCases } from '../rules/cases.ts'
-
-const NAMES = ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf', '__defineGetter__', 'isPrototypeOf']
 
 const FOLDERS: Readonly<Partial<Record<ArtifactType, string>>> = { mcp_manifest: 'mcp' }
 
 /** All contracts in the cases of a format. */
 function contractsOf(type: ArtifactType): readonly string[] {
   return ruleCases(FOLDERS[type] ?? type).flatMap(({ before, after }) => [before, after])
-}
-
-/** One more text for each string of the document: that key, or that value, is the name. */
-function* replaced(root: unknown, name: string, seen: Set<string>): Generator {
-  for (const { path, isKey } of positions(root, [])) {
-    const place = `${isKey ? 'key' : 'value'} ${path
-      .filter((step) => typeof step === 'string')
-      .slice(-2)
-      .join('/')} ${name}`
-    if (seen.has(place)) continue
-    seen.add(place)
-    yield withName(root, path, isKey, name)
-  }
-}
-
-type Path = readonly (string | number)[]
-
-function* positions(value: unknown, path: Path): Generator<{ readonly path: Path; readonly isKey: boolean }> {
-  if (typeof value === 'string') yield { path, isKey: false }
-  if (Array.isArray(value)) for (const [index, item] of value.entries()) yield* positions(item, [...path, index])
-  else if (typeof value === 'object' && value !== null)
-    for (const [key, item] of Object.entries(value)) {
-      yield { path: [...path, key], isKey: true }
-      yield* positions(item, [...path, key])
-    }
-}
-
-function withName(value: unknown, path: Path, isKey: boolean, name: string): unknown {
-  const [step, ...rest] = path
-  if (step === undefined) return name
-  if (Array.isArray(value))
-    return value.map((item: unknown, index) => (index === step ? withName(item, rest, isKey, name) : item))
-  const entries = Object.entries(Object(value)).map(([key, item]): [string, unknown] => {
-    if (key !== step) return [key, item]
-    return rest.length === 0 && isKey ? [name, item] : [key, withName(item, rest, isKey, name)]
-  })
-  // Object.fromEntries defines members, so `__proto__` is one.
-  return Object.fromEntries(entries)
 }
 
 /** Words of a contract that is no JSON and no YAML, each once. */
@@ -82,7 +43,7 @@ for (const type of ARTIFACT_TYPES)
     const seen = new Set<string>()
     let compared = 0
     for (const text of texts)
-      for (const name of NAMES)
+      for (const name of PROTOTYPE_NAMES)
         for (const variant of variantsOf(type, text, name, seen))
           for (const [before, after] of [
             [text, variant],
