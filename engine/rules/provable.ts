@@ -67,8 +67,15 @@ const FORMAL: ReadonlySet<string> = new Set([
   'dependentSchemas',
 ])
 
-export function needsEquality({ keyword, action }: SchemaDelta): boolean {
-  return FORMAL.has(keyword) || (action === 'removed' && (keyword === 'allOf' || keyword === 'properties'))
+export function needsEquality(delta: SchemaDelta): boolean {
+  const { keyword, action } = delta
+  if (FORMAL.has(keyword) || isOfFormat(delta)) return true
+  return action === 'removed' && (keyword === 'allOf' || keyword === 'properties')
+}
+
+/** What warns of more than values still breaks nobody where all of them are kept. */
+export function isFormal({ keyword }: SchemaDelta): boolean {
+  return FORMAL.has(keyword)
 }
 
 /** A keyword that comes before the part that it needs is a change under way: equal values say nothing of it. */
@@ -94,7 +101,17 @@ export function isProvable(delta: SchemaDelta, rule: Rule): boolean {
   return PROVABLE.has(keyword)
 }
 
-/** Of formats it is not known what their values are. */
+/**
+ * Of formats it is not known what their values are: only those of the same conditions are equal. A format of a type that has
+ * none is a word to people, which no proof about values concerns.
+ */
+export function isOfFormat(delta: SchemaDelta): boolean {
+  const types = delta.types?.before ?? []
+  return isInFormatOnly(delta) && (types.length === 0 || types.some((type) => FORMATTED.has(type)))
+}
+
+const FORMATTED: ReadonlySet<string> = new Set(['string', 'number', 'integer'])
+
 function isInFormatOnly({ types }: SchemaDelta): boolean {
   return types !== undefined && types.before.join() === types.after.join()
 }

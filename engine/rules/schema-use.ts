@@ -8,7 +8,7 @@ import type { SchemaDelta } from '../schema/delta.ts'
 import type { Inclusion, InclusionProver, ProofDirection, Question } from '../schema/inclusion/inclusion.ts'
 import { isRecord } from '../schema/located.ts'
 import { MAX_WAYS, NOTHING_PROVED, reachChanges, type Proved, type Reached } from '../schema/reach.ts'
-import { isGone, isProvable, isWhole, mayAlarm, needsEquality } from './provable.ts'
+import { isFormal, isGone, isOfFormat, isProvable, isWhole, mayAlarm, needsEquality } from './provable.ts'
 import { levelOf, type Effect, type Rule, type Variance } from './rule.ts'
 import { isTyped, judgeSchema, type Judgement, type SchemaUse } from './schema-judge.ts'
 import { ruleOf } from './table.ts'
@@ -136,17 +136,50 @@ function note(alarms: Map<SchemaPair, Alarm>, { pair, delta }: Reached, rule: Ru
 /** A change that takes nothing from the values as a whole, or adds nothing to them, is judged as what is left of it. */
 function provedLevel({ delta, pair, proved }: Reached, rule: Rule, direction: Direction, proofs: Proofs): Level {
   if (rule.level === 'info') return rule.level
-  const isEqual = proved.keepsAll && proved.addsNone && needsEquality(delta)
-  if (isEqual && (delta.keyword === 'allOf' || (isWhole(pair) && proofs.hasValue(pair))))
-    return isGone(delta) && !proofs.describes(pair, delta.name) ? rule.level : 'info'
-  if (!isProvable(delta, rule)) return rule.level
-  const loses = LOSES.has(rule.effect) && !proved.keepsAll
-  const gains = mayGain(delta, rule) && !proved.addsNone
-  if (direction === 'request') return loses || !LOSES.has(rule.effect) ? rule.level : 'info'
-  if (direction === 'response') return gains || !mayGain(delta, rule) ? rule.level : 'info'
-  if (loses) return rule.level
-  if (!gains) return LOSES.has(rule.effect) || mayGain(delta, rule) ? 'info' : rule.level
-  return LOSES.has(rule.effect) ? levelOf('shared', 'widens') : rule.level
+  if (isHarmless(delta, pair, proved, proofs)) return 'info'
+  if (isProvable(delta, rule)) return levelLeft(delta, pair, proved, rule, direction, proofs)
+  return isKept(delta, pair, proved, direction) && proofs.hasValue(pair) ? leastOf(rule.level, 'dangerous') : rule.level
+}
+
+/** What warns of more than values breaks nobody where those that matter are kept; a property that goes, where all are. */
+function isKept(delta: SchemaDelta, pair: SchemaPair, { keepsAll, addsNone }: Proved, direction: Direction): boolean {
+  if (isGone(delta)) return keepsAll && addsNone
+  return (
+    isFormal(delta) && isWhole(pair) && (direction === 'response' || keepsAll) && (direction === 'request' || addsNone)
+  )
+}
+
+/** Where the values before and after are equal, nothing is left of what warns of more than values. */
+function isHarmless(delta: SchemaDelta, pair: SchemaPair, { keepsAll, addsNone }: Proved, proofs: Proofs): boolean {
+  if (!keepsAll || !addsNone || !needsEquality(delta)) return false
+  if (isOfFormat(delta)) return proofs.isAlike(pair)
+  if (delta.keyword !== 'allOf' && !(isWhole(pair) && proofs.hasValue(pair)) && !proofs.isAlike(pair)) return false
+  return !isGone(delta) || proofs.describes(pair, delta.name)
+}
+
+function levelLeft(
+  delta: SchemaDelta,
+  pair: SchemaPair,
+  { keepsAll, addsNone }: Proved,
+  rule: Rule,
+  direction: Direction,
+  proofs: Proofs,
+): Level {
+  const [mayLose, mayGainAny] = [LOSES.has(rule.effect), mayGain(delta, rule)]
+  const loses = mayLose && !keepsAll
+  const gains = mayGainAny && !addsNone
+  // What admitted nothing loses nothing, but was not meant to be used.
+  const lost = loses && proofs.isVacuous(pair, 'narrowing') ? 'dangerous' : 'breaking'
+  const gained = gains && proofs.isVacuous(pair, 'widening') ? 'dangerous' : 'breaking'
+  if (direction === 'request') return loses || !mayLose ? leastOf(rule.level, lost) : 'info'
+  if (direction === 'response') return gains || !mayGainAny ? leastOf(rule.level, gained) : 'info'
+  if (loses) return leastOf(rule.level, lost)
+  if (!gains) return mayLose || mayGainAny ? 'info' : rule.level
+  return mayLose ? levelOf('shared', 'widens') : rule.level
+}
+
+function leastOf(level: Level, most: Level): Level {
+  return level === 'breaking' ? most : level
 }
 
 /** The answers about one use. */
@@ -190,6 +223,21 @@ class Proofs {
   /** Whether the schema before admits any value: of two that admit none, equality says nothing of what was meant. */
   hasValue({ before, after }: SchemaPair): boolean {
     return this.#prover.hasValue(before, after, this.#question('narrowing', false))
+  }
+
+  /** Whether all values are kept, or known, only since there are none. */
+  isVacuous({ before, after }: SchemaPair, direction: ProofDirection): boolean {
+    // A text may be of several types at once.
+    if (this.isText) return false
+    const question = this.#question(direction, false)
+    return (
+      this.#prover.ask(before, after, question).kind === 'included' && !this.#prover.hasValue(before, after, question)
+    )
+  }
+
+  /** Whether the conditions before and after are the same, however they are written. */
+  isAlike({ before, after }: SchemaPair): boolean {
+    return this.#prover.isAlike(before, after, this.#question('narrowing', false))
   }
 
   /** Whether a schema still describes a name, be it within another schema that it holds in place. */

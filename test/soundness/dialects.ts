@@ -13,6 +13,7 @@ import {
   isSchema,
   listOf,
   mapped,
+  namesIn,
   schemasIn,
   without,
   type Keywords,
@@ -252,7 +253,11 @@ function withDependencies({ dependentRequired, dependentSchemas, ...rest }: Keyw
 function withMark(mark: string): (schema: Keywords) => Schema {
   return (schema) => {
     const { type, anyOf, ...rest } = schema
-    if (type === 'null') return { type: 'string', enum: [null], [mark]: true }
+    if (type === 'null' || namesIn(type).join() === 'null') {
+      const only = { type: 'string', enum: [null], [mark]: true }
+      const others = without(schema, 'type')
+      return Object.keys(others).length === 0 ? only : { allOf: [only, others] }
+    }
     if (Array.isArray(type)) {
       const named = type.filter((one) => one !== 'null')
       const single = named.length === 1 ? { type: named[0] } : {}

@@ -21,9 +21,9 @@ import { instancesFor } from './values.ts'
 const SUITE = join(dirname(createRequire(import.meta.url).resolve('json-schema-test-suite')), 'tests/draft4')
 const LANGUAGES = ['draft-04', 'draft-07', '2020-12', 'openapi-3.0', 'openapi-3.1'] as const
 
-/** Fall with every class that the comparison learns; the aim is none. */
 const MOST_MISSED = { suite: 0, table: 0 }
-const MOST_ALARMS = 106
+/** A property of a result that goes is breaking for those who read it by name, also where its name is still admitted. */
+const MOST_ALARMS = 2
 
 interface Chapter {
   readonly name: string

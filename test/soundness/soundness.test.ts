@@ -14,10 +14,8 @@ const SEED = 20261121
 /** Far beyond what a run takes on a busy machine: only a run that hangs ends by it. */
 const TIMEOUT_MS = 900_000
 const PAIRS = 20_000
-/** Falls with every class that the comparison learns; the aim is none. */
-const MOST_FAULTS = 0
-/** Of all pairs of equal meaning, those that are called breaking or dangerous; falls likewise, to 0.002. */
-const MOST_ALARMS = 0.003
+/** Of all pairs of equal meaning, those that may be called breaking or dangerous. */
+const MOST_ALARMS = 0.002
 
 suite('generated pairs of schemas', () => {
   test('a proven break is breaking or dangerous at every surface', { timeout: TIMEOUT_MS }, async () => {
@@ -28,7 +26,7 @@ suite('generated pairs of schemas', () => {
       const shown = counts[`proven: ${name}`] ?? 0
       assert.ok(shown >= 10, `${name}: ${shown} pairs with a proven break`)
     }
-    assert.ok(failures.length <= MOST_FAULTS, reportOf('pairs', SEED, failures))
+    assert.equal(failures.length, 0, reportOf('pairs', SEED, failures))
   })
 
   test('what is written otherwise is neither breaking nor dangerous', { timeout: TIMEOUT_MS }, async () => {

@@ -7,7 +7,7 @@ import { filesHandedIn } from '../further-files.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../limits.ts'
 import type { Locate } from '../positions.ts'
 import { ofSide, unreadable } from '../unreadable.ts'
-import { draftOf, holdsKeyword, holdsKeywordsOnly } from './keywords.ts'
+import { dialectOf, draftOf, holdsKeyword, holdsKeywordsOnly } from './keywords.ts'
 import { withPlainReferences } from '../plain-references.ts'
 import { SchemaDocuments } from './references.ts'
 
@@ -44,11 +44,6 @@ export function readJsonSchema(
 /** The empty object is the schema that admits everything, and so is one that only describes. */
 function isJsonSchema(root: unknown): boolean {
   return isRecord(root) && holdsKeyword(root) ? true : holdsKeywordsOnly(root)
-}
-
-/** Up to draft 7 a reference hides what stands beside it (draft-handrews-json-schema-01 §8.3). */
-function dialectOf(draft: string | null): 'json-schema' | 'json-schema-draft-7' {
-  return draft !== null && /^draft-0[3-7]$/.test(draft) ? 'json-schema-draft-7' : 'json-schema'
 }
 
 /** The named schemas that others may refer to, under either name of the keyword, by `keyword/name`. */

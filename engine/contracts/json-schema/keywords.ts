@@ -141,3 +141,8 @@ export function isPlainlyJsonSchema(root: unknown): boolean {
   if (isRecord($defs) || (TYPES.has(type) && (isRecord(properties) || holdsKeyword(rest)))) return true
   return holdsKeyword(root) && holdsKeywordsOnly(root)
 }
+
+/** Up to draft 7 a reference hides what stands beside it (draft-handrews-json-schema-01 §8.3). */
+export function dialectOf(draft: string | null): 'json-schema' | 'json-schema-draft-7' {
+  return draft !== null && /^draft-0[3-7]$/.test(draft) ? 'json-schema-draft-7' : 'json-schema'
+}

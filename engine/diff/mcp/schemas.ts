@@ -1,5 +1,6 @@
 /** The schemas of one tool: arguments as a request, the structured result as a response, judged by the families. */
 import type { McpItem, McpItems } from '../../contracts/mcp-manifest.ts'
+import { dialectOf, draftOf } from '../../contracts/json-schema/keywords.ts'
 import { findAnchor } from '../../contracts/openapi/documents.ts'
 import { localRefPointer, parsePointer } from '../../contracts/pointer.ts'
 import {
@@ -15,7 +16,7 @@ import { judgeUse, SchemaProofs } from '../../rules/schema-use.ts'
 import { TOOL_INPUT, TOOL_OUTPUT, type SitePair } from '../../rules/sites.ts'
 import { SchemaComparison } from '../../schema/comparison.ts'
 import type { SchemaDelta } from '../../schema/delta.ts'
-import { memberOf, pointerOf, stepInto, type Located } from '../../schema/located.ts'
+import { isRecord, memberOf, pointerOf, stepInto, type Located } from '../../schema/located.ts'
 import type { SchemaSource } from '../../schema/source.ts'
 import type { McpReport } from './report.ts'
 
@@ -96,9 +97,13 @@ function isGone({ action }: SchemaDelta): boolean {
   return action === 'removed' || action === 'unset' || action === 'ceased'
 }
 
-/** References lead within the schema that holds them: a manifest is many documents in one (MCP, Tool.inputSchema). */
+/**
+ * References lead within the schema that holds them: a manifest is many documents in one (MCP, Tool.inputSchema). What states
+ * no draft is 2020-12.
+ */
 function sourceOf(root: Located): SchemaSource {
-  return { dialect: 'json-schema', resolve: (reference) => resolveWithin(root, reference) }
+  const draft = draftOf(isRecord(root.value) ? root.value['$schema'] : null)
+  return { dialect: dialectOf(draft), resolve: (reference) => resolveWithin(root, reference) }
 }
 
 function resolveWithin(root: Located, reference: string): Located | null {

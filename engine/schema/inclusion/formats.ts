@@ -23,8 +23,6 @@ const WIDER = lookupTable<readonly string[]>({
   float: ['double'],
   int32: ['int64', 'bigint'],
   int64: ['bigint'],
-  date: ['date-time'],
-  time: ['date-time'],
 })
 
 export function isFormatWithin(part: string, whole: string): boolean {

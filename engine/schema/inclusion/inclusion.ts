@@ -117,6 +117,13 @@ export class InclusionProver {
     return answer
   }
 
+  /** Whether two schemas are the same conditions, however they are written. */
+  isAlike(before: Located, after: Located, question: Question): boolean {
+    const { sub, super: other, isSame } = this.#proofOf(question)
+    const [one, two] = question.direction === 'narrowing' ? [before, after] : [after, before]
+    return isSame(sub.at(one), other.at(two))
+  }
+
   /** Whether the schema after has a schema of its own for the name of a member, on any branch. */
   describes(after: Located, question: Question, name: string): boolean {
     const proof = this.#proofOf(question)

@@ -4,7 +4,8 @@
  */
 import { byCodeUnit } from '../../change-set.ts'
 import { valueKey } from '../equality.ts'
-import { JSON_TYPES, typeOf, type Constraint, type JsonType, type SchemaNode } from './model.ts'
+import { holds, type Evaluation } from './evaluate.ts'
+import { JSON_TYPES, jsonTypeOf, typeOf, type Bound, type Constraint, type JsonType, type SchemaNode } from './model.ts'
 import { valuesOf } from './nodes.ts'
 
 /** Comparisons of two nodes, for all questions of one proof. */
@@ -64,13 +65,13 @@ export class Likeness {
   #isSame(a: Constraint, b: Constraint, sense: Sense, depth: number): boolean {
     const same = (one: SchemaNode | null, other: SchemaNode | null, within: Sense): boolean =>
       one === null || other === null ? one === other : this.#compare(one, other, within, depth)
+    const sameRest = (one: SchemaNode | null, other: SchemaNode | null): boolean =>
+      isOpen(one, sense) ? isOpen(other, sense) : same(one, other, 'admitted')
     if (a.kind === 'items' && b.kind === 'items')
-      return (
-        same(a.rest, b.rest, 'admitted') && a.prefix.every((one, at) => same(one, b.prefix[at] ?? null, 'admitted'))
-      )
+      return sameRest(a.rest, b.rest) && a.prefix.every((one, at) => same(one, b.prefix[at] ?? null, 'admitted'))
     if (a.kind === 'shape' && b.kind === 'shape') {
       return (
-        same(a.others, b.others, 'admitted') &&
+        sameRest(a.others, b.others) &&
         [...a.properties].every(([name, one]) => same(one, b.properties.get(name) ?? null, 'admitted')) &&
         a.patterns.every(([, one], at) => same(one, b.patterns[at]?.[1] ?? null, 'admitted'))
       )
@@ -83,10 +84,20 @@ export class Likeness {
       return same(a.test, b.test, sense) && same(a.then, b.then, sense) && same(a.otherwise, b.otherwise, sense)
     if (a.kind === 'unevaluated' && b.kind === 'unevaluated')
       return same(a.node, b.node, 'admitted') && same(a.owner, b.owner, 'looked')
-    if ((a.kind === 'any' || a.kind === 'one') && a.kind === b.kind)
-      return this.#isSameChoice(a.nodes, b.nodes, sense, depth)
+    if (a.kind === 'any' && b.kind === 'any') return this.#isSameAny(a.nodes, b.nodes, sense, depth)
+    if (a.kind === 'one' && b.kind === 'one') return this.#isSameChoice(a.nodes, b.nodes, sense, depth)
     // What is not looked into may differ behind the same words.
     return a.kind !== 'opaque'
+  }
+
+  /** Each alternative is one of the other side; how often does not matter. */
+  #isSameAny(a: readonly SchemaNode[], b: readonly SchemaNode[], sense: Sense, depth: number): boolean {
+    const isAt = (one: SchemaNode, other: SchemaNode | undefined): boolean =>
+      other !== undefined && this.#compare(one, other, sense, depth)
+    // Most lists are in one order.
+    const isIn = (one: SchemaNode, list: readonly SchemaNode[], index: number): boolean =>
+      isAt(one, list[index]) || list.some((other) => isAt(one, other))
+    return a.every((one, index) => isIn(one, b, index)) && b.every((one, index) => isIn(one, a, index))
   }
 
   /** Each alternative with one of the other side, each of them once. */
@@ -103,7 +114,10 @@ export class Likeness {
     const key = `${sense} ${node.id}`
     const known = this.#forms.get(key)
     if (known !== undefined) return known
-    const parts = formed(inPlace(node, sense)).map((constraint) => ({ constraint, signature: signatureOf(constraint) }))
+    const parts = formed(inPlace(node, sense)).map((constraint) => ({
+      constraint,
+      signature: signatureOf(constraint, sense),
+    }))
     const signature = [...new Set(parts.map((part) => part.signature))].sort(byCodeUnit).join(' ')
     const form = { signature, parts }
     this.#forms.set(key, form)
@@ -166,36 +180,63 @@ function isOfTypes(constraint: Constraint, types: ReadonlySet<JsonType>): boolea
   return type !== null && types.has(type)
 }
 
-/** Without the constraints on types that the schema does not admit; types and bounds as one each. */
+/** Without the constraints on types that the schema does not admit; types, listed values and bounds in one form each. */
 function formed(constraints: readonly Constraint[]): readonly Constraint[] {
   const lists = constraints.flatMap((one) => (one.kind === 'types' ? [one.types] : []))
   const admits = (type: JsonType): boolean => lists.every((types) => types.has(type))
-  const others = constraints.filter((one) => {
+  const isWhole = constraints.some((one) => one.kind === 'multiple' && Number.isInteger(one.of))
+  const plain = constraints.flatMap((one) => {
     const type = typeOf(one)
-    return one.kind !== 'types' && (type === null || admits(type)) && !isIdle(one, constraints)
+    if (one.kind === 'types' || (type !== null && !admits(type))) return []
+    if (one.kind === 'bound' && isWhole) return [inclusive(one)]
+    return [one.kind === 'values' && lists.length > 0 ? ofTypes(one, admits) : one]
   })
+  const others = plain.filter((one) => !isIdle(one, plain))
   if (lists.length === 0) return others
   return [{ kind: 'types', types: new Set(JSON_TYPES.filter(admits)) }, ...others]
 }
 
-/** A bound that another one hides, or that nothing can miss. */
+/** Of whole numbers a bound that excludes its limit is the next one that does not. */
+function inclusive(bound: Bound): Bound {
+  const { of, end, limit, isExclusive } = bound
+  if (of !== 'number') return bound
+  const nearest = end === 'min' ? Math.ceil(limit) : Math.floor(limit)
+  const next = isExclusive && nearest === limit ? (end === 'min' ? limit + 1 : limit - 1) : nearest
+  return { ...bound, limit: next, isExclusive: false }
+}
+
+function ofTypes(listed: Extract<Constraint, { kind: 'values' }>, admits: (type: JsonType) => boolean): Constraint {
+  const values = listed.values.filter((value) => admits(jsonTypeOf(value)))
+  return values.length === listed.values.length ? listed : valuesOf(values)
+}
+
+/** A bound that another one, or the listed values, hide, or that nothing can miss. */
 function isIdle(constraint: Constraint, all: readonly Constraint[]): boolean {
   if (constraint.kind !== 'bound') return false
   const { of, end, limit, isExclusive } = constraint
   if (of !== 'number' && end === 'min' && limit <= 0) return true
   return all.some((other) => {
+    if (other.kind === 'values') return other.values.every((value) => holds(constraint, value, NO_BOUND) === true)
     if (other.kind !== 'bound' || other.of !== of || other.end !== end) return false
     if (other.limit === limit) return other.isExclusive && !isExclusive
     return end === 'min' ? other.limit > limit : other.limit < limit
   })
 }
 
-/** All of a constraint but the schemas in it. */
-function signatureOf(constraint: Constraint): string {
-  return `${constraint.kind}${valueKey(factsOf(constraint))}`
+/** Bounds are evaluated in one step. */
+const NO_BOUND: Evaluation = { spend: () => true, isText: false, known: new WeakMap() }
+
+/** Whether there is no condition on what is not named; what is looked at in it counts where that matters. */
+function isOpen(node: SchemaNode | null, sense: Sense): boolean {
+  return node === null || (sense === 'admitted' && node.constraints.length === 0)
 }
 
-function factsOf(constraint: Constraint): unknown {
+/** All of a constraint but the schemas in it. */
+function signatureOf(constraint: Constraint, sense: Sense): string {
+  return `${constraint.kind}${valueKey(factsOf(constraint, sense))}`
+}
+
+function factsOf(constraint: Constraint, sense: Sense): unknown {
   const { kind } = constraint
   if (kind === 'types') return [...constraint.types].sort(byCodeUnit)
   if (kind === 'values') return constraint.values
@@ -203,16 +244,16 @@ function factsOf(constraint: Constraint): unknown {
   if (kind === 'multiple') return constraint.of
   if (kind === 'pattern') return constraint.source
   if (kind === 'format') return [constraint.name, constraint.of]
-  if (kind === 'items') return [constraint.prefix.length, constraint.rest === null]
+  if (kind === 'items') return [constraint.prefix.length, isOpen(constraint.rest, sense)]
   if (kind === 'contains') return [constraint.min, constraint.max]
   if (kind === 'shape')
     return [
       [...constraint.properties.keys()].sort(byCodeUnit),
       constraint.patterns.map(([pattern]) => pattern),
-      constraint.others === null,
+      isOpen(constraint.others, sense),
     ]
   if (kind === 'required' || kind === 'dependent') return constraint.name
-  if (kind === 'any' || kind === 'one' || kind === 'all') return constraint.nodes.length
+  if (kind === 'one' || kind === 'all') return constraint.nodes.length
   if (kind === 'condition') return [constraint.then === null, constraint.otherwise === null]
   if (kind === 'unevaluated') return constraint.of
   return kind === 'opaque' ? constraint.why : null

@@ -1,6 +1,6 @@
 /** Which names schemas describe, and which conventions leave out of values: a new name in a schema that was open. */
 import { isMatch } from './evaluate.ts'
-import type { Constraint, Literal, ProofSide, SchemaNode } from './model.ts'
+import type { Constraint, Literal, SchemaNode } from './model.ts'
 
 /**
  * Names that a value does not hold, though the schemas admit them: those that only one side gets to describe.
@@ -19,19 +19,28 @@ interface Mentioned {
   readonly needed: ReadonlySet<string>
   readonly patterns: readonly string[]
   readonly beyond: Beyond
+  /** Names that no value carries by these schemas, and those that one does. */
+  readonly unused: ReadonlySet<string>
+  readonly used: ReadonlySet<string>
 }
 
 export class Mentions {
   readonly #known = new Map<number, Mentioned>()
 
-  /** By the schemas of a goal, the names that a convention leaves out. */
-  leftOut(literals: readonly Literal[], convention: Exclude<Convention, 'none'>): (name: string) => boolean {
-    const describing: ProofSide = convention === 'described-by-sub' ? 'sub' : 'super'
+  /** By the schemas of a goal, the names that values do not hold: those that are not sent, and those that a convention leaves out. */
+  leftOut(literals: readonly Literal[], convention: Convention): (name: string) => boolean {
+    const [sub, other]: [Mentioned[], Mentioned[]] = [[], []]
+    for (const { node } of literals) (node.side === 'sub' ? sub : other).push(this.#of(node))
+    const giving = sub.filter(({ unused }) => unused.size > 0)
+    const isUnsent = (name: string): boolean =>
+      giving.some(({ unused }) => unused.has(name)) && !sub.some(({ used }) => used.has(name))
+    if (convention === 'none') return giving.length === 0 ? () => false : isUnsent
+    const isReader = convention === 'described-by-sub'
+    const [described, knowing] = isReader ? [sub, other] : [other, sub]
     const isAllowed = convention === 'unnamed-by-sub'
-    const [described, knowing]: [Mentioned[], Mentioned[]] = [[], []]
-    for (const { node } of literals) (node.side === describing ? described : knowing).push(this.#of(node))
     return (name) =>
-      described.some((one) => one.described.has(name)) && !knowing.some((one) => isMentioned(one, name, isAllowed))
+      isUnsent(name) ||
+      (described.some((one) => one.described.has(name)) && !knowing.some((one) => isMentioned(one, name, isAllowed)))
   }
 
   /** Whether a schema has a schema of its own for a name, in place or within one that it holds in place. */
@@ -58,6 +67,8 @@ function gather(start: SchemaNode): Mentioned {
   const described = new Set<string>()
   const needed = new Set<string>()
   const patterns: string[] = []
+  const unused = new Set<string>()
+  const used = new Set<string>()
   let beyond: Beyond = 'nothing'
   const widen = (node: SchemaNode | null): void => {
     const found = beyondOf(node)
@@ -67,7 +78,11 @@ function gather(start: SchemaNode): Mentioned {
   const open = [start]
   const look = (constraint: Constraint): void => {
     if (constraint.kind === 'shape') {
-      for (const name of constraint.properties.keys()) described.add(name)
+      for (const name of constraint.properties.keys()) {
+        described.add(name)
+        if (constraint.unused.has(name)) unused.add(name)
+        else used.add(name)
+      }
       for (const [pattern] of constraint.patterns) patterns.push(pattern)
       widen(constraint.others)
       return
@@ -106,7 +121,7 @@ function gather(start: SchemaNode): Mentioned {
     visited.add(node.id)
     node.constraints.forEach(look)
   }
-  return { described, needed, patterns, beyond }
+  return { described, needed, patterns, beyond, unused, used }
 }
 
 /** A closed object has no condition on values: nothing is sent beside its names. */

@@ -32,7 +32,11 @@ export interface Shape {
   readonly patterns: readonly (readonly [pattern: string, node: SchemaNode])[]
   /** Schema of the names that are neither described nor matched; null: no condition. */
   readonly others: SchemaNode | null
+  /** Names that no value of this direction carries; of the side that gives the values only. */
+  readonly unused: ReadonlySet<string>
 }
+
+export const NO_NAMES: ReadonlySet<string> = new Set()
 
 export interface Items {
   readonly kind: 'items'

@@ -5,7 +5,15 @@ import { isRecord, stepInto, type JsonRecord, type Located } from '../located.ts
 import { itemsOf, membersOf, textsOf } from '../parts.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from '../source.ts'
 import { exampleOf } from './formats.ts'
-import { JSON_TYPES, type Bound, type Constraint, type JsonType, type ProofSide, type SchemaNode } from './model.ts'
+import {
+  JSON_TYPES,
+  NO_NAMES,
+  type Bound,
+  type Constraint,
+  type JsonType,
+  type ProofSide,
+  type SchemaNode,
+} from './model.ts'
 import { unevaluatedBounds } from './unevaluated.ts'
 
 /** Whose values are compared: what callers send, what they get, or what both write and read. */
@@ -198,9 +206,9 @@ export class SchemaNodes {
     const isShaped = properties.length > 0 || patterns.length > 0 || others !== null
     if (isShaped) {
       // What is not sent is absent from what is given, and refused by nobody who takes it.
-      const stand = this.side === 'sub' ? this.nothing : this.anything
-      const named = properties.map(([name, node]) => [name, unused.has(name) ? stand : node] as const)
-      into.push({ kind: 'shape', side: this.side, properties: new Map(named), patterns, others })
+      const named = properties.map(([name, node]) => [name, unused.has(name) ? this.anything : node] as const)
+      const absent = this.side === 'sub' && unused.size > 0 ? unused : NO_NAMES
+      into.push({ kind: 'shape', side: this.side, properties: new Map(named), patterns, others, unused: absent })
     }
     const described = new Set(properties.map(([name]) => name))
     for (const name of [...new Set(textsOf(value.required))].sort(byCodeUnit)) {

@@ -289,11 +289,10 @@ export class Search {
   }
 
   #objectSearch(literals: readonly Literal[]): ObjectSearch {
-    const { convention } = this.#options
     return {
       solve: (one) => this.solve(one),
       evaluation: this.evaluation,
-      isLeftOut: convention === 'none' ? () => false : this.#mentions.leftOut(literals, convention),
+      isLeftOut: this.#mentions.leftOut(literals, this.#options.convention),
       nameNode: (constraints) => this.#node(constraints, JSON.stringify(constraints)),
       exclude: valuesOf,
     }

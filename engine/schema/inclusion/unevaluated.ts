@@ -2,7 +2,7 @@
  * Bounds of `unevaluatedProperties` and `unevaluatedItems` (JSON Schema 2020-12 core §11): what is looked at in any case,
  * and what may be looked at. With the first the schema admits less than it says, with the second more.
  */
-import type { Constraint, Items, SchemaNode, Shape } from './model.ts'
+import { NO_NAMES, type Constraint, type Items, type SchemaNode, type Shape } from './model.ts'
 import type { SchemaNodes } from './nodes.ts'
 
 interface Looked {
@@ -35,6 +35,7 @@ function formOf(of: 'array' | 'object', seen: Looked, node: SchemaNode, nodes: S
     properties: new Map([...seen.names].map((name) => [name, anything])),
     patterns: [...seen.patterns].map((pattern) => [pattern, anything]),
     others: node,
+    unused: NO_NAMES,
   }
 }
 
