@@ -7,6 +7,7 @@ import type { RouteConfig } from '../config/route.ts'
 import { originOf, type Authority, type Scheme } from '../egress/authority.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { Entrance } from '../intercept/action.ts'
+import { isOddField, meantField } from '../intercept/field-name.ts'
 
 /** Null when the target has one reading only, else what is wrong with it. */
 export function targetProblem(target: string): string | null {
@@ -77,7 +78,7 @@ export function headProblem(rawHeaders: readonly string[], headers: IncomingHttp
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
     else if (name.length === 14 && name.toLowerCase() === 'content-length') lengths += 1
     else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') codings += 1
-    if (name.includes('_') && isTakenForField(name)) return `Some servers take ${name} for another field.`
+    if (isOddField(name) && isTakenForField(name)) return `Some servers take ${name} for another field.`
   }
   if (hosts !== 1) return hosts === 0 ? 'The Host header is missing.' : 'There is more than one Host header.'
   if (lengths > 1) return 'There is more than one Content-Length header.'
@@ -126,9 +127,9 @@ function repeatedField(rawHeaders: readonly string[], headers: IncomingHttpHeade
   return null
 }
 
-/** CGI and what is built like it has one name for `X-A` and `X_A`. */
+/** CGI and what is built like it has one name for `X-A`, `X_A` and `X.A`. */
 function isTakenForField(name: string): boolean {
-  const dashed = name.replaceAll('_', '-')
+  const dashed = meantField(name)
   return END_TO_END.test(dashed) || OF_A_CONNECTION.test(dashed) || SINGLE.has(dashed.toLowerCase())
 }
 

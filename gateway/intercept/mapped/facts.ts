@@ -1,5 +1,6 @@
 /** What expressions may see of a request: each part with one reading, or a reason why it has none. Credentials are no part of it. */
 import type { Json, RequestFacts } from '../../../engine/index.ts'
+import { isOddField, meantField } from '../field-name.ts'
 import { ok } from '../../../engine/base.ts'
 import type { Result } from '../../../engine/index.ts'
 import type { Call, CallHead } from '../action.ts'
@@ -169,9 +170,9 @@ export function canonicalName(name: string): string {
 function underscored(rawHeaders: readonly string[], { isAny, names }: ReadNames): string | null {
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''
-    if (!name.includes('_')) continue
+    if (!isOddField(name)) continue
     const lower = name.toLowerCase()
-    if (!names.exact.has(lower) && (isAny || names.folded.has(lower.replaceAll('_', '-')))) return name
+    if (!names.exact.has(lower) && (isAny || names.folded.has(meantField(lower)))) return name
   }
   return null
 }

@@ -1,0 +1,90 @@
+/** Header fields whose names only some servers take for those that decide: CGI, FastCGI, WSGI and PHP have one letter for many signs. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { FREE_PORTS } from '../fakes/gateway.ts'
+import { startHttpUpstream } from '../fakes/http-upstream.ts'
+import { startPetRoute } from '../fakes/pet-route.ts'
+import { exchangeBytes, requestText, statusOf } from '../fakes/raw-http.ts'
+import { startRoad } from '../fakes/road.ts'
+
+const DECIDING = [
+  'X-Original-URL',
+  'X-Rewrite-URL',
+  'X-HTTP-Method-Override',
+  'X-HTTP-Method',
+  'X-Method-Override',
+  'Preflight-Receipt',
+  'Preflight-Decision',
+  'Content-Length',
+  'Content-Type',
+  'Content-Encoding',
+  'Transfer-Encoding',
+  'X-Forwarded-For',
+  'X-Forwarded-Host',
+  'Proxy-Authorization',
+  'If-Match',
+  'Impersonate-User',
+  'Mcp-Session-Id',
+]
+const SIGNS = ['_', '.', '!', '~', '|', '*', "'", '^', '`', '+', '&', '$', '#', '%']
+const SPELLINGS = DECIDING.flatMap((name) => [
+  ...SIGNS.map((sign) => name.replaceAll('-', sign)),
+  name.replace('-', '.'),
+  name.replace(/-(?!.*-)/, '_'),
+])
+
+const OTHER = [{ when: "request.path == '/b'", action: 'deny' }]
+
+test('a field that some server takes for one that decides is refused', async (t) => {
+  const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
+  t.after(() => upstream.close())
+  const road = await startRoad({
+    routes: [
+      {
+        name: 'it',
+        match: { path: '/' },
+        upstream: upstream.origin,
+        protocol: 'mapped',
+        otherwise: 'pass',
+        map: OTHER,
+      },
+    ],
+  })
+  t.after(() => road.close())
+  for (const name of SPELLINGS) {
+    const head = `POST /a HTTP/1.1\nHost: a\n${name}: 1\nContent-Length: 0`
+    assert.equal(statusOf(await exchangeBytes(road.url, requestText(head))), 400, name)
+  }
+  assert.equal(upstream.requests.length, 0)
+  for (const name of ['X_Request_Id', 'X.Serial', 'api_key', 'x_tenant']) {
+    const head = `POST /a HTTP/1.1\nHost: a\n${name}: 1\nContent-Length: 0`
+    assert.equal(statusOf(await exchangeBytes(road.url, requestText(head))), 200, name)
+  }
+})
+
+test('a field that some server takes for one that a rule reads leaves the request undecided', async (t) => {
+  const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
+  t.after(() => upstream.close())
+  const map = [{ when: "'x-danger' in request.headers", action: 'deny' }]
+  const road = await startRoad({
+    routes: [
+      { name: 'it', match: { path: '/' }, upstream: upstream.origin, protocol: 'mapped', otherwise: 'pass', map },
+    ],
+  })
+  t.after(() => road.close())
+  for (const sign of ['-', ...SIGNS]) {
+    const head = `GET /a HTTP/1.1\nHost: a\nX${sign}Danger: 1`
+    assert.ok(statusOf(await exchangeBytes(road.url, requestText(head))) >= 400, sign)
+  }
+  assert.equal(upstream.requests.length, 0)
+})
+
+test('a question of another proxy with such a field is no yes', async (t) => {
+  const { gateway } = await startPetRoute(t, {}, { listen: FREE_PORTS })
+  const { api } = gateway.addresses
+  assert.equal((await fetch(`${api}/authz/pets`)).status, 200)
+  for (const name of SPELLINGS.filter((one) => /original|rewrite|override|preflight/i.test(one))) {
+    const head = `GET /authz/pets HTTP/1.1\nHost: a\n${name}: 1`
+    assert.ok(statusOf(await exchangeBytes(api, requestText(head))) >= 400, name)
+  }
+})
