@@ -124,7 +124,7 @@ function mayGain({ keyword, action }: SchemaDelta, { effect }: Rule): boolean {
 }
 
 function note(alarms: Map<SchemaPair, Alarm>, { pair, delta }: Reached, rule: Rule, level: Level): void {
-  if (level === 'info') return
+  if (level === 'info' || isChoice(delta)) return
   const alarm = alarms.get(pair) ?? { loses: false, gains: false, isBreaking: false }
   const isUsage = delta.keyword === 'readOnly' || delta.keyword === 'writeOnly' || isGone(delta)
   alarm.loses ||= LOSES.has(rule.effect) || isUsage
@@ -133,9 +133,14 @@ function note(alarms: Map<SchemaPair, Alarm>, { pair, delta }: Reached, rule: Ru
   alarms.set(pair, alarm)
 }
 
+/** A discriminator admits no value and refuses none: it decides by which alternative a value is read. */
+function isChoice({ keyword }: SchemaDelta): boolean {
+  return keyword.startsWith('discriminator')
+}
+
 /** A change that takes nothing from the values as a whole, or adds nothing to them, is judged as what is left of it. */
 function provedLevel({ delta, pair, proved }: Reached, rule: Rule, direction: Direction, proofs: Proofs): Level {
-  if (rule.level === 'info') return rule.level
+  if (rule.level === 'info' || isChoice(delta)) return rule.level
   if (isHarmless(delta, pair, proved, proofs)) return 'info'
   if (isProvable(delta, rule)) return levelLeft(delta, pair, proved, rule, direction, proofs)
   return isKept(delta, pair, proved, direction) && proofs.hasValue(pair) ? leastOf(rule.level, 'dangerous') : rule.level

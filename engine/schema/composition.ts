@@ -3,7 +3,7 @@ import type { Examination } from './comparison.ts'
 import { membersOf, itemsOf, locateItem } from './parts.ts'
 import { isRecord, type JsonRecord, type Located } from './located.ts'
 import { isAnnotation, isAnnotationOnly, shapeKey } from './shape.ts'
-import { resolveSchema, type SchemaSource } from './source.ts'
+import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
 
 export const COMPOSITIONS = ['allOf', 'anyOf', 'oneOf'] as const
 export type Composition = (typeof COMPOSITIONS)[number]
@@ -160,7 +160,8 @@ function matchByKey(
   return [pairs, was.filter((item) => !taken.has(item)), is.filter((item) => !taken.has(item))]
 }
 
-function compareDiscriminator({ old, now, say }: Examination): void {
+function compareDiscriminator(examination: Examination): void {
+  const { old, now, say } = examination
   const keyword = 'discriminator'
   const [was, is] = [discriminatorOf(old), discriminatorOf(now)]
   if (was === null || is === null) {
@@ -179,7 +180,7 @@ function compareDiscriminator({ old, now, say }: Examination): void {
       steps: [keyword, 'propertyName'],
     })
   }
-  compareMapping(mappingOf(was), mappingOf(is), say)
+  compareMapping(mappingOf(was), mappingOf(is), examination)
 }
 
 /** In Swagger 2.0 the name of the property alone. */
@@ -191,12 +192,38 @@ function discriminatorOf({ discriminator }: JsonRecord): JsonRecord | null {
 /** Where values lead; in OpenAPI 3.2 those that are not listed lead somewhere, too. */
 function mappingOf(discriminator: JsonRecord): JsonRecord {
   const { defaultMapping } = discriminator
-  const mapping = membersOf(discriminator, 'mapping')
+  const entries = Object.entries(membersOf(discriminator, 'mapping'))
+  // The name of a schema leads to it without being listed.
+  const mapping = Object.fromEntries(entries.filter(([name, target]) => name !== schemaNameOf(target)))
   return defaultMapping === undefined ? mapping : { ...mapping, 'any other value': defaultMapping }
 }
 
+/** The same schema, or an alternative that got another name and is not there under the old one any more. */
+function leadsToSame(was: unknown, is: unknown, { before, after, old, now, isSameShape }: Examination): boolean {
+  const [oldName, nowName] = [schemaNameOf(was), schemaNameOf(is)]
+  if (oldName === nowName) return true
+  const [left, right] = [alternativeOf(old, before, oldName), alternativeOf(now, after, nowName)]
+  if (left === null || right === null || alternativeOf(now, after, oldName) !== null) return false
+  return isSameShape(left, right)
+}
+
+function alternativeOf(schema: JsonRecord, owner: ResolvedSchema, name: unknown): Located | null {
+  for (const keyword of ['oneOf', 'anyOf'] as const) {
+    const items = itemsOf(schema, keyword)
+    const index = items.findIndex((item) => isRecord(item) && schemaNameOf(item.$ref) === name)
+    if (index !== -1) return locateItem(owner, items, keyword, index)
+  }
+  return null
+}
+
+/** A target is a reference, or the name of a schema among the components. */
+function schemaNameOf(target: unknown): unknown {
+  return typeof target === 'string' ? target.replace(/^#\/(?:components\/schemas|definitions)\//, '') : target
+}
+
 /** What came is one change, and so is what went; a value that leads elsewhere is a change of its own. */
-function compareMapping(was: JsonRecord, is: JsonRecord, say: Examination['say']): void {
+function compareMapping(was: JsonRecord, is: JsonRecord, examination: Examination): void {
+  const { say } = examination
   const keyword = 'discriminator-mapping'
   const [old, now] = [Object.keys(was), Object.keys(is)]
   const gone = old.filter((name) => !Object.hasOwn(is, name))
@@ -212,7 +239,7 @@ function compareMapping(was: JsonRecord, is: JsonRecord, say: Examination['say']
     say({ keyword, action, name: names.join(', '), before, after, steps: ['discriminator', 'mapping', first] })
   }
   for (const name of old) {
-    if (!Object.hasOwn(is, name) || was[name] === is[name]) continue
+    if (!Object.hasOwn(is, name) || leadsToSame(was[name], is[name], examination)) continue
     const [before, after] = [was[name], is[name]]
     say({ keyword, action: 'changed', name, before, after, steps: ['discriminator', 'mapping', name] })
   }

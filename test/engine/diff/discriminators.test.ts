@@ -1,0 +1,137 @@
+/**
+ * A discriminator chooses the alternative that a value has to be valid against (OpenAPI 3.1 §4.8.25): what a change of it
+ * comes to, for callers and for readers. It is one table, so that a part which is missing can be seen.
+ */
+import { checkElements, type ElementRow, type Worst } from '../elements.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+const TEXT = { type: 'string' }
+const kind = (sound: Json): Json => ({
+  type: 'object',
+  required: ['kind', 'sort'],
+  properties: { kind: TEXT, sort: TEXT, sound },
+})
+/** Alternatives that refuse each other's values. */
+const SCHEMAS = {
+  Cat: kind({ type: 'integer' }),
+  Dog: kind(TEXT),
+  Cow: kind({ type: 'boolean' }),
+  Feline: kind({ type: 'integer' }),
+}
+const to = (name: string): string => `#/components/schemas/${name}`
+const ref = (name: string): Json => ({ $ref: to(name) })
+const both = ['Cat', 'Dog']
+
+const choice = (discriminator: Json | null, names: readonly string[] = both): Json => ({
+  oneOf: names.map(ref),
+  ...(discriminator === null ? {} : { discriminator }),
+})
+const by = (mapping?: Json, propertyName = 'kind'): Json => ({
+  propertyName,
+  ...(mapping === undefined ? {} : { mapping }),
+})
+
+const USES = ['request', 'response', 'property of a request', 'property of a response'] as const
+type Use = (typeof USES)[number]
+
+const WRAP: Readonly<Record<Use, (schema: Json) => Json>> = {
+  request: (schema) => api({ requestBody: { content: { 'application/json': { schema } } } }),
+  response: (schema) => api({}, { content: { 'application/json': { schema } } }),
+  'property of a request': (schema) => WRAP.request({ type: 'object', properties: { pet: schema } }),
+  'property of a response': (schema) => WRAP.response({ type: 'object', properties: { pet: schema } }),
+}
+
+function api(operation: Json, answer: Json = {}): Json {
+  return {
+    openapi: '3.1.0',
+    info: { title: 't', version: '1' },
+    components: { schemas: SCHEMAS },
+    paths: { '/pets': { post: { ...operation, responses: { 200: { description: 'done', ...answer } } } } },
+  }
+}
+
+const M = { cat: to('Cat'), dog: to('Dog') }
+
+/** What changed, both sides, and the worst level forth and back: of what callers send, then of what readers get. */
+type Change = readonly [what: string, one: Json, other: Json, request: Levels, response: Levels]
+type Levels = readonly [forth: Worst, back: Worst]
+
+const CHANGES: readonly Change[] = [
+  ['a discriminator', choice(null), choice(by()), ['info', 'info'], ['info', 'info']],
+  ['the property', choice(by()), choice(by(undefined, 'sort')), ['breaking', 'breaking'], ['breaking', 'breaking']],
+  [
+    'the property, with a mapping',
+    choice(by(M)),
+    choice(by(M, 'sort')),
+    ['breaking', 'breaking'],
+    ['breaking', 'breaking'],
+  ],
+  [
+    'where values lead',
+    choice(by(M)),
+    choice(by({ cat: to('Dog'), dog: to('Cat') })),
+    ['breaking', 'breaking'],
+    ['breaking', 'breaking'],
+  ],
+  [
+    'where one value leads',
+    choice(by({ ...M, pet: to('Cat') })),
+    choice(by({ ...M, pet: to('Dog') })),
+    ['breaking', 'breaking'],
+    ['breaking', 'breaking'],
+  ],
+  ['a value', choice(by(M)), choice(by({ ...M, kitten: to('Cat') })), ['info', 'breaking'], ['dangerous', 'info']],
+  [
+    'the name of a value',
+    choice(by(M)),
+    choice(by({ kitty: to('Cat'), dog: to('Dog') })),
+    ['breaking', 'breaking'],
+    ['dangerous', 'dangerous'],
+  ],
+  ['a value beside the names of schemas', choice(by()), choice(by(M)), ['info', 'breaking'], ['dangerous', 'info']],
+  [
+    'the name of a schema, listed',
+    choice(by()),
+    choice(by({ Cat: to('Cat'), Dog: to('Dog') })),
+    ['none', 'none'],
+    ['none', 'none'],
+  ],
+  [
+    'a name of a schema in place of its address',
+    choice(by(M)),
+    choice(by({ cat: 'Cat', dog: 'Dog' })),
+    ['none', 'none'],
+    ['none', 'none'],
+  ],
+  [
+    'another name of the same schema',
+    choice(by(M)),
+    choice(by({ cat: to('Feline'), dog: to('Dog') }), ['Feline', 'Dog']),
+    ['info', 'info'],
+    ['info', 'info'],
+  ],
+  ['an empty mapping', choice(by()), choice(by({})), ['none', 'none'], ['none', 'none']],
+  [
+    'an alternative',
+    choice(by(M)),
+    choice(by({ ...M, cow: to('Cow') }), ['Cat', 'Dog', 'Cow']),
+    ['info', 'breaking'],
+    ['breaking', 'info'],
+  ],
+  [
+    'an alternative without a mapping',
+    choice(by()),
+    choice(by(), ['Cat', 'Dog', 'Cow']),
+    ['info', 'breaking'],
+    ['breaking', 'info'],
+  ],
+]
+
+for (const use of USES) {
+  const rows = CHANGES.map(([what, one, other, request, response]): ElementRow<Json> => {
+    const [forth, back] = use.endsWith('request') ? request : response
+    return [what, one, other, forth, back]
+  })
+  checkElements(`of a discriminator in a ${use}`, 'openapi', rows, WRAP[use])
+}
