@@ -1,5 +1,4 @@
 /** Holds a body or a query against its schema and says every mistake with its JSON Pointer (wire.md §1, `details`). */
-import { lookupTable } from '../../engine/base.ts'
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { TSchema } from 'typebox'
@@ -8,6 +7,7 @@ import { GatewayError, type ErrorCode } from '../errors.ts'
 import { isJsonObject } from '../intercept/strict-json.ts'
 import type { Settings } from '../settings.ts'
 import type { Mistake, Route } from './route.ts'
+import { say } from './sayings.ts'
 import { unknownMembers } from './unknown-members.ts'
 
 /** More than these are counted, not listed: a hostile body must not make a large answer. */
@@ -122,6 +122,9 @@ function telling(errors: readonly ErrorObject[]): readonly ErrorObject[] {
     if (keyword === 'if' || keyword === 'additionalProperties') return true
     // Of members that may stand for each other the first is asked for.
     if (keyword === 'required' && /\/anyOf\/[1-9]\d*\/required$/.test(schemaPath)) return true
+    // Which of the alternatives is meant is clear once their own mistakes are named.
+    if (keyword === 'oneOf') return errors.some((other) => other.keyword !== 'oneOf' && !isAlternative(other))
+    if (isAlternative({ keyword, schemaPath })) return true
     if (!unions.has(instancePath)) return false
     if (keyword === 'anyOf') return true
     if (keyword !== 'type') return false
@@ -131,12 +134,29 @@ function telling(errors: readonly ErrorObject[]): readonly ErrorObject[] {
     return params['type'] === 'null' || (hasCloser && schemaPath.includes('anyOf'))
   }
   const said = new Set<string>()
-  return errors.filter((error) => {
+  return withJoinedTypes(errors.filter((error) => !isNoise(error))).filter((error) => {
     const saying = `${pointerOf(error)}\0${say(error)}`
-    if (isNoise(error) || said.has(saying)) return false
+    if (said.has(saying)) return false
     said.add(saying)
     return true
   })
+}
+
+/** `{required: [name]}` as one of several: that just one of them is to be given is said once. */
+function isAlternative({ keyword, schemaPath }: Pick<ErrorObject, 'keyword' | 'schemaPath'>): boolean {
+  return keyword === 'required' && /\/oneOf\/\d+\/required$/.test(schemaPath)
+}
+
+/** What may be a text or a number is refused as neither, in one sentence. */
+function withJoinedTypes(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const types = new Map<string, string[]>()
+  for (const { keyword, instancePath, params } of errors)
+    if (keyword === 'type') types.set(instancePath, [...(types.get(instancePath) ?? []), String(params['type'])])
+  return errors.map((error) =>
+    error.keyword === 'type'
+      ? { ...error, params: { type: [...new Set(types.get(error.instancePath) ?? [])] } }
+      : error,
+  )
 }
 
 function refusal(mistakes: readonly Mistake[]): GatewayError {
@@ -157,17 +177,4 @@ function mistakeOf(error: ErrorObject, { codes = [] }: Pick<Route, 'codes'>): Mi
 function pointerOf({ instancePath, keyword, params }: ErrorObject): string {
   if (keyword !== 'required' || typeof params['missingProperty'] !== 'string') return instancePath
   return `${instancePath}/${params['missingProperty'].replaceAll('~', '~0').replaceAll('/', '~1')}`
-}
-
-const SAYINGS: Readonly<Record<string, (params: Readonly<Record<string, unknown>>) => string>> = lookupTable({
-  required: () => 'is required',
-  enum: ({ allowedValues }) => `must be one of ${Array.isArray(allowedValues) ? allowedValues.join(', ') : ''}`,
-  const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
-  minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${String(limit)} characters`),
-  oneOf: () => 'exactly one of the alternatives must be given',
-  type: ({ type }) => `must be ${Array.isArray(type) ? type.join(' or ') : String(type)}`,
-})
-
-function say({ keyword, params, message }: ErrorObject): string {
-  return SAYINGS[keyword]?.(params) ?? message ?? 'is not valid'
 }
