@@ -16,9 +16,21 @@ const DYNAMIC = /\$(?:dynamic|recursive)Ref|\\(?:u00|U0000|x)/
 function rewritten(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(rewritten)
   if (!isRecord(value)) return value
-  const members = Object.entries(value).map(([name, member]): [string, unknown] => {
-    const isDynamic = (name === '$dynamicRef' || name === '$recursiveRef') && typeof member === 'string'
-    return isDynamic && !Object.hasOwn(value, '$ref') ? ['$ref', member] : [name, rewritten(member)]
-  })
-  return Object.fromEntries(members)
+  const dynamic: readonly string[] = KEYWORDS.filter((name) => typeof value[name] === 'string')
+  const members = Object.entries(value)
+    .filter(([name]) => !dynamic.includes(name))
+    .map(([name, member]): [string, unknown] => [name, rewritten(member)])
+  const plain = Object.fromEntries(members)
+  const [first, ...others] = [...(Object.hasOwn(value, '$ref') ? ['$ref'] : []), ...dynamic].map((name) => value[name])
+  if (dynamic.length === 0) return plain
+  const { allOf } = plain
+  // Each reference is a condition of its own.
+  const more = others.length === 0 ? {} : { allOf: [...(Array.isArray(allOf) ? allOf : []), ...others.map(refTo)] }
+  return { ...plain, $ref: first, ...more }
+}
+
+const KEYWORDS = ['$dynamicRef', '$recursiveRef'] as const
+
+function refTo(target: unknown): object {
+  return { $ref: target }
 }

@@ -72,16 +72,26 @@ export interface Witnesses {
 function witnessesIn(meaning: Meaning, instances: readonly unknown[], unsent: readonly Unsent[]): Witnesses {
   const found: { narrowed?: unknown; widened?: unknown } = {}
   for (const instance of instances) {
-    const [was, is] = [meaning.wasValid(instance), meaning.isValid(instance)]
-    if (was === is) continue
+    const [was, is] = [verdictOf(meaning.wasValid, instance), verdictOf(meaning.isValid, instance)]
+    if (was === null || is === null || was === is) continue
     const effect = was ? 'narrowed' : 'widened'
     if (found[effect] !== undefined) continue
     const sent = unsent.reduce((value, { root, mark }) => pruned(root, [root], value, isSentUnder(mark), 0), instance)
     const known = pruned(meaning.before, [meaning.before], sent, isKnown, 0)
-    if (meaning.wasValid(known) !== was || meaning.isValid(known) !== is) continue
+    if (verdictOf(meaning.wasValid, known) !== was || verdictOf(meaning.isValid, known) !== is) continue
     found[effect] = { value: known }
   }
   return found
+}
+
+/** Null where the code that ajv made breaks: it reads what is evaluated of schemas that were skipped. */
+function verdictOf(validate: Validator, instance: unknown): boolean | null {
+  try {
+    return validate(instance)
+  } catch (error) {
+    if (error instanceof TypeError) return null
+    throw error
+  }
 }
 
 /** A schema whose members with a mark are in no value that is sent. */
@@ -211,7 +221,10 @@ export function judgeEqual(pair: Pair, random: Random, isWanted: (surface: Surfa
     if (!verified.has(surface.audience)) {
       verified.add(surface.audience)
       const { wasValid, isValid } = meaningOf(pair, surface)
-      const differs = instances.find((instance) => wasValid(instance) !== isValid(instance))
+      const differs = instances.find((instance) => {
+        const [was, is] = [verdictOf(wasValid, instance), verdictOf(isValid, instance)]
+        return was !== null && is !== null && was !== is
+      })
       if (differs !== undefined) return { differs: { value: differs }, alarms: [] }
     }
     const { level, findings } = answerOf(surface, ...documentsOf(pair, surface))
