@@ -2,6 +2,7 @@
  * Classes of changes that schema comparisons are known to get wrong: rewrites that look like breaks, and breaks that look like
  * rewrites. Each row names its class, with the worst level forth and back, of what callers send and of what readers get.
  */
+import { LEVELS } from '../../../engine/index.ts'
 import { checkElements, type ElementRow, type Worst } from '../elements.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -240,3 +241,27 @@ for (const use of ['request', 'response'] as const) {
   })
   checkElements(`in a schema of a ${use}`, 'openapi', rows, WRAP[use])
 }
+
+/** A schema that callers send and readers get is as bad as the worse of the two: a proof for one of them lowers nothing of the other. */
+const shared = (schema: Json): Json => {
+  const content = { 'application/json': { schema: ref('Shared') } }
+  const whole = api({ requestBody: { content } }, { content })
+  return { ...whole, components: { schemas: { ...SCHEMAS, Shared: schema } } }
+}
+
+function worse(one: Worst, other: Worst): Worst {
+  return LEVELS.find((level) => level === one || level === other) ?? 'none'
+}
+
+checkElements(
+  'in a schema of requests and responses',
+  'openapi',
+  ROWS.map(([what, one, other, [forth, back], [answerForth, answerBack]]): ElementRow<Json> => [
+    what,
+    one,
+    other,
+    worse(forth, answerForth),
+    worse(back, answerBack),
+  ]),
+  shared,
+)
