@@ -177,6 +177,26 @@ export const SURFACES: readonly Surface[] = [
     })),
   },
   {
+    name: 'OpenAPI response header',
+    type: 'openapi',
+    dialects: OPENAPI_3,
+    audience: 'reader',
+    write: openApi((used) => ({
+      responses: { '200': { description: 'done', headers: { 'X-Note': { required: true, ...content(used) } } } },
+    })),
+  },
+  {
+    name: 'OpenAPI webhook',
+    type: 'openapi',
+    dialects: ['openapi-3.1'],
+    audience: 'reader',
+    write: (root, dialect) => {
+      const { used, definitions } = partsOf(root, dialect, '#/components/schemas/')
+      const post = { requestBody: { required: true, ...content(used) }, responses: DONE }
+      return { openapi: '3.1.0', info: INFO, webhooks: { done: { post } }, components: { schemas: definitions } }
+    },
+  },
+  {
     name: 'Swagger request body',
     type: 'openapi',
     dialects: ['swagger-2.0'],
