@@ -5,6 +5,8 @@
 FROM node:24-trixie-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
+COPY engine/package.json ./engine/
+COPY gateway/package.json ./gateway/
 RUN npm ci --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY engine ./engine

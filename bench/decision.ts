@@ -21,7 +21,7 @@ import {
   type EnvelopeDraft,
   type Sha256,
   type Signer,
-} from '../engine/index.ts'
+} from '../engine/internal.ts'
 import { TOOL } from './proxy/payload.ts'
 import { table, type Section } from './report.ts'
 

@@ -1,5 +1,5 @@
 /** docs/rules.md, the index of all rules, and docs/rules/, a page for each area that shows every rule with its example: made from the rule table and from the cases that the tests run. */
-import { LEVELS } from '../engine/index.ts'
+import { LEVELS } from '../engine/internal.ts'
 import type { Rule } from '../engine/rules/rule.ts'
 import { ruleTable } from '../engine/rules/table.ts'
 import { page, table } from './reference-pages.ts'

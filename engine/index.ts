@@ -1,65 +1,40 @@
-/** The public face of the engine: what the gateway and library users may import. Named exports only. */
-export { lookupTable } from './lookup-table.ts'
-export {
-  canonicalArtifactType,
-  ARTIFACT_TYPES,
-  artifactDigest,
-  byCodeUnit,
-  changeSetDigests,
-  inputFingerprint,
-} from './change-set.ts'
-export type { ArtifactFile, ArtifactFiles } from './artifact-files.ts'
+/**
+ * The public face of the engine, for everybody: compare two contracts, decide on what changed, verify a receipt, guard tools.
+ * Named exports only. What only the gateway needs beside it is `internal.ts`; what a start needs first is `base.ts`.
+ */
+export { ARTIFACT_TYPES, canonicalArtifactType, changeSetDigests } from './change-set.ts'
 export type { Artifact, ArtifactType, ChangeSetDigests } from './change-set.ts'
-export { mayProceed, readDecision } from './consumer.ts'
-export type { AttemptFacts, DecisionReading, Permission, ReadDecision } from './consumer.ts'
+export type { ArtifactFile, ArtifactFiles } from './artifact-files.ts'
 export { compare, DEFAULT_DOCUMENT_LIMITS } from './compare.ts'
 export type { ArtifactAnalysis, CompareOptions, Comparison, ComparisonStats, DocumentLimits } from './compare.ts'
-export { readDocument } from './contracts/document.ts'
-export { acceptOperations } from './contracts/openapi/accepted-operations.ts'
-export type { AcceptedOperations } from './contracts/openapi/accepted-operations.ts'
-export { yamlObjectProblem } from './contracts/yaml-text.ts'
-export { readJson } from './contracts/json-text.ts'
-export { asksForSchemaOnly, operationIn, readOperationDocument } from './contracts/graphql/operation.ts'
-export { readGraphqlShape } from './contracts/graphql/shape.ts'
-export type { GraphqlShape } from './contracts/graphql/shape.ts'
-export { touchOf } from './contracts/graphql/touch.ts'
-export type { GraphqlTouch } from './contracts/graphql/touch.ts'
-export { readRpcs } from './contracts/protobuf/rpcs.ts'
-export type { Rpc, RpcTable } from './contracts/protobuf/rpcs.ts'
 export { sniffArtifactType } from './contracts/sniff.ts'
-export type { ApprovalFacts, ApprovalGranted, ApprovalRequested } from './decide/approval.ts'
-export type { ChangeSetOrigin, Commitment, CompletenessFacts, DerivationFacts } from './decide/completeness.ts'
-export type { ConsumerUse, DeclaredConsumer } from './decide/consumers.ts'
-export {
-  DECISION_CLASSES,
-  DECISIONS,
-  directiveOf,
-  EMPTY_CONTEXT,
-  EXECUTION_ACTIONS,
-  stricter,
-} from './decide/decision.ts'
-export type { Decision, DecisionContext, ExecutionAction } from './decide/decision.ts'
+export { countFindings, expandFindings, LEVELS } from './finding.ts'
+export type { Direction, Finding, FindingGroup, Level, Occurrence, Offer, Operation } from './finding.ts'
+export type { DetectedPattern, PatternReport, PatternSource } from './patterns/pattern.ts'
+export { ruleOf, ruleTable } from './rules/table.ts'
+export { rulesetHash } from './rules/ruleset.ts'
+export type { Rule } from './rules/rule.ts'
+
+export { compilePolicy } from './policy/compile.ts'
+export type { CompiledPolicy, PolicyEffect, PolicyMode } from './policy/policy.ts'
+export { PolicyDocument } from './policy/schema.ts'
 export { decide } from './decide/decide.ts'
 export type { DecideInput } from './decide/decide.ts'
-export { buildEnvelope, EnvelopeInvariantError } from './decide/envelope.ts'
-export type { Envelope, EnvelopeDraft, Issuance } from './decide/envelope.ts'
-export { checkProducerForm } from './decide/envelope-check.generated.js'
-export { decisionResultConsumerSchema, decisionResultProducerSchema } from './decide/envelope-schema.ts'
-export { REASON_CODES, reason } from './decide/reasons.ts'
-export type { ReasonCode } from './decide/reasons.ts'
-export { RISK_FACTORS, SCORER_VERSION } from './decide/risk.ts'
-export type { Evidence, NextAction, NextAgentStep, Reason } from './decide/envelope-parts.ts'
-export { judge } from './decide/judgement.ts'
-export type { DecisionScope, JudgedChangeSet, Judgement } from './decide/judgement.ts'
+export { DECISION_CLASSES, DECISIONS, directiveOf, EMPTY_CONTEXT, EXECUTION_ACTIONS } from './decide/decision.ts'
+export type { Decision, DecisionContext, ExecutionAction } from './decide/decision.ts'
 export type { ArtifactVerdict, HumanReport, RiskFactor, SeveritySummary, Verdict } from './decide/verdict.ts'
-export { compileRequestExpression, REQUEST_FIELDS } from './policy/request-expression.ts'
-export type { RequestExpression, RequestFacts, RequestField } from './policy/request-expression.ts'
-export { countFindings, countPlaces, expandFindings, LEVELS } from './finding.ts'
-export type { Direction, Finding, FindingGroup, Level, Occurrence, Offer, Operation } from './finding.ts'
+export type { NextAction, NextAgentStep, Reason } from './decide/envelope-parts.ts'
+
+export { decisionResultConsumerSchema } from './decide/envelope-schema.ts'
+export { mayProceed, readDecision } from './consumer.ts'
+export type { AttemptFacts, DecisionReading, Permission, ReadDecision } from './consumer.ts'
+export { verifyReceipt } from './receipts/verify.ts'
+export type { VerifyInput } from './receipts/verify.ts'
+export { RECEIPT_REASONS } from './receipts/verification.ts'
+export type { IntendedContext, ReceiptReason, ReceiptVerification } from './receipts/verification.ts'
+export type { KeySet, VerificationKey } from './receipts/signer.ts'
+
 export { guardMcpClient, guardTools } from './guard.ts'
-export { filePathReadings } from './file-path.ts'
-export { applyFileChange, FILE_ARGUMENTS, readFileChanges } from './guard-edits.ts'
-export type { FileChange, FileChanges } from './guard-edits.ts'
 export type {
   GuardedClient,
   GuardedTool,
@@ -71,53 +46,7 @@ export type {
   GuardVerdict,
   ToolTable,
 } from './guard.ts'
-export { canonicalJson, digestJson, digestText } from './hash.ts'
+
+export { canonicalJson, digestText } from './hash.ts'
 export type { Digest, Json, Sha256 } from './hash.ts'
-export { detectPatterns } from './patterns/detect.ts'
-export type { DetectedPattern, PatternReport, PatternSource } from './patterns/pattern.ts'
-export type { KeySet, KeyStatus, Signer, VerificationKey } from './receipts/signer.ts'
-export { ATTESTATION_PAYLOAD_TYPE, ATTESTATION_PREDICATE_TYPE, prepareAttestation } from './receipts/attestation.ts'
-export type { DsseEnvelope, PreparedAttestation } from './receipts/attestation.ts'
-export { decisionBodyHash } from './receipts/body-hash.ts'
-export { RECEIPT_FORMAT_VERSION } from './receipts/claims.ts'
-export type { ReceiptClaims, ReceiptIssue } from './receipts/claims.ts'
-export { controlEnvelope } from './receipts/control-envelope.ts'
-export type { ControlEnvelope, ControlFacts, Enforcement, ReceiptView } from './receipts/control-envelope.ts'
-export { issueReceipt, prepareReceipt } from './receipts/issue.ts'
-export type { IssuedReceipt, PreparedReceipt } from './receipts/issue.ts'
-export { RECEIPT_REASONS } from './receipts/verification.ts'
-export type {
-  IntendedContext,
-  ReceiptMismatch,
-  ReceiptReason,
-  ReceiptStanding,
-  ReceiptState,
-  ReceiptStatus,
-  ReceiptVerification,
-} from './receipts/verification.ts'
-export { verifyReceipt } from './receipts/verify.ts'
-export type { VerifyInput } from './receipts/verify.ts'
-export { compilePolicy } from './policy/compile.ts'
-export { MAX_EARLIER_DECISIONS } from './policy/history.ts'
-export type { EarlierDecision } from './policy/history.ts'
-export type {
-  Approvers,
-  ChangeSetRuling,
-  CompiledPolicy,
-  PolicyEffect,
-  PolicyEvaluator,
-  PolicyMode,
-  PolicyOccasion,
-  Release,
-  RuleAnswer,
-} from './policy/policy.ts'
-export { PolicyDocument } from './policy/schema.ts'
-export { fail, ok } from './result.ts'
 export type { Problem, Result } from './result.ts'
-export type { Rule } from './rules/rule.ts'
-export { rulesetHash } from './rules/ruleset.ts'
-export { formatOf, ruleOf, ruleTable } from './rules/table.ts'
-export { Type } from './type-builder.ts'
-export { compileLinearPattern, MAX_CALLER_PATTERN, type LinearPattern } from './linear-pattern.ts'
-export { compareSemanticVersions, parseSemanticVersion } from './semantic-version.ts'
-export type { SemanticVersion } from './semantic-version.ts'

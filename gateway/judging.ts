@@ -4,7 +4,7 @@
  * way, since a module cannot be taken at once while it is still on its way by `import()` (docs/decisions/0019).
  */
 import { createRequire } from 'node:module'
-import type * as Engine from '../engine/index.ts'
+import type * as Engine from '../engine/internal.ts'
 import type * as Serving from './api/serving.ts'
 import type * as Recognisers from './intercept/recognisers.ts'
 
@@ -17,7 +17,7 @@ let loadedRecognisers: typeof Recognisers | null = null
 let loadedServing: typeof Serving | null = null
 
 export function engine(): typeof Engine {
-  return (loadedEngine ??= require(`../engine/index${ENDING}`))
+  return (loadedEngine ??= require(`../engine/internal${ENDING}`))
 }
 
 export function recognisers(): typeof Recognisers {

@@ -4,14 +4,22 @@
 import { existsSync } from 'node:fs'
 import module from 'node:module'
 
-const REQUIRED_MAJOR = 24
+/** The server is tested on this major only. */
+const SERVER_MAJOR = 24
+/** All other commands. */
+const LEAST_MAJOR = 22
 const major = Number(process.versions.node.split('.')[0])
+const isServer = process.argv[2] === 'serve'
 
-if (major !== REQUIRED_MAJOR) {
+if (major < LEAST_MAJOR || (isServer && major !== SERVER_MAJOR)) {
+  const wanted = isServer
+    ? `Node.js ${SERVER_MAJOR} is required to serve`
+    : `Node.js ${LEAST_MAJOR} or newer is required`
   process.stderr.write(
-    `preflight: Node.js ${REQUIRED_MAJOR} is required, this is ${process.version} (${process.execPath}).\n` +
-      `Run it through npm (npm start, npm run preflight -- …): the project brings its own Node ${REQUIRED_MAJOR} in node_modules/.bin.\n` +
-      `If node_modules/.bin/node is missing, install again without --omit=optional.\n`,
+    `preflight: ${wanted}, this is ${process.version} (${process.execPath}).\n` +
+      `On Linux (x64, arm64) npm installs Node.js ${SERVER_MAJOR} with this package, in node_modules/.bin: run the command through npx or an npm script.\n` +
+      `If node_modules/.bin/node is missing, install again without --omit=optional.\n` +
+      `On other systems install Node.js ${SERVER_MAJOR}, or run the container image.\n`,
   )
   process.exitCode = 2
 } else {

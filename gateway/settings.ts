@@ -1,5 +1,5 @@
 /** What can change while the gateway runs: configuration and policy, replaced together or not at all (hot reload). */
-import type { CompiledPolicy } from '../engine/index.ts'
+import type { CompiledPolicy } from '../engine/internal.ts'
 import type { Config } from './config/schema.ts'
 
 export interface Settings {

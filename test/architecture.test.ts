@@ -1,12 +1,15 @@
 /**
  * The laws of the layout, held by reading the sources: who may import what, where the environment is read, which folders
- * there are. The compiler and the linter hold some of them too; this test is the one that cannot be switched off by configuration.
+ * there are. The compiler and the linter hold some of them too; this test is the one that cannot be switched off by configuration. It is
+ * one file, since all of its tests go over one reading of the sources.
  */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { test } from 'node:test'
-import packageManifest from '../package.json' with { type: 'json' }
+import engineManifest from '../engine/package.json' with { type: 'json' }
+import gatewayManifest from '../gateway/package.json' with { type: 'json' }
+import rootManifest from '../package.json' with { type: 'json' }
 
 const ROOT = join(import.meta.dirname, '..')
 const SOURCE_FOLDERS = ['engine', 'gateway', 'test', 'bench', 'docs', '.ci'] as const
@@ -95,7 +98,7 @@ test('the reader of imports sees static, type-only, multi-line and dynamic impor
   )
   const flow = readSource('gateway/flow/flow.ts')
   assert.ok(
-    flow.imports.some(({ specifier, typeOnly }) => typeOnly && specifier === '../../engine/index.ts'),
+    flow.imports.some(({ specifier, typeOnly }) => typeOnly && specifier === '../../engine/internal.ts'),
     'a multi-line type import is seen, and seen as a type import',
   )
 })
@@ -115,10 +118,14 @@ test('the engine has no clock, no randomness, no timers, no network and no proce
   assert.deepEqual(offendingFiles(within('engine'), forbidden), [])
 })
 
-test('the gateway reaches the engine by its two faces only', () => {
+test('the gateway reaches the engine by the entries of its package only', () => {
+  const entries = Object.values(engineManifest.exports)
+    .flatMap((entry) => (typeof entry === 'string' ? [] : [entry.default]))
+    .map((file) => file.replace('./dist/', 'engine/').replace(/js$/, 'ts'))
+  assert.ok(entries.includes('engine/index.ts'), 'the entries are read')
   const offending = offendingImports(within('gateway'), (source, entry) => {
     const path = target(source, entry)
-    return path !== null && path.startsWith('engine/') && path !== 'engine/base.ts' && path !== 'engine/index.ts'
+    return path !== null && path.startsWith('engine/') && !entries.includes(path)
   })
   assert.deepEqual(offending, [])
 })
@@ -141,7 +148,7 @@ function loadedBy(entry: string): ReadonlySet<string> {
 test('what judges is not imported by a start: gateway/judging.ts loads it when there is something to judge', () => {
   const loaded = loadedBy('gateway/main.ts')
   assert.ok(loaded.has('gateway/judging.ts') && loaded.has('engine/base.ts'), 'imports are followed')
-  const judging = ['engine/index.ts', 'gateway/intercept/recognisers.ts', 'gateway/api/serving.ts']
+  const judging = ['engine/internal.ts', 'gateway/intercept/recognisers.ts', 'gateway/api/serving.ts']
   assert.deepEqual(
     judging.filter((path) => loaded.has(path)),
     [],
@@ -156,13 +163,21 @@ test('the product imports nothing of the tests, the benches or the docs', () => 
   assert.deepEqual(offending, [])
 })
 
-test('the product runs on its declared dependencies alone, so that the image can leave the rest out', () => {
-  const declared = new Set(Object.keys(packageManifest.dependencies))
-  const offending = offendingImports(product, (_, entry) => {
-    const name = packageName(entry)
-    return name !== null && !declared.has(name)
-  })
-  assert.deepEqual(offending, [])
+/** The two packages: what each declares, and the sources that ship in it. */
+const PACKAGES: readonly { readonly folder: string; readonly dependencies: Readonly<Record<string, string>> }[] = [
+  { folder: 'engine', dependencies: engineManifest.dependencies },
+  { folder: 'gateway', dependencies: gatewayManifest.dependencies },
+]
+
+test('each package runs on the dependencies that it declares', () => {
+  for (const { folder, dependencies } of PACKAGES) {
+    const declared = new Set(Object.keys(dependencies))
+    const offending = offendingImports(within(folder), (_, entry) => {
+      const name = packageName(entry)
+      return name !== null && !declared.has(name)
+    })
+    assert.deepEqual(offending, [])
+  }
 })
 
 /** Module → the one file that may load it while the gateway serves, and what stands in its place elsewhere. */
@@ -185,18 +200,32 @@ test('what is heavy to load is loaded in one way', () => {
   assert.deepEqual(offending, [])
 })
 
-test('every declared dependency is used by the product', () => {
-  const used = new Set(product.flatMap(({ imports }) => imports.map(packageName)))
-  const unused = Object.keys(packageManifest.dependencies).filter((name) => !used.has(name))
-  assert.deepEqual(unused, [])
+test('each package uses every dependency that it declares', () => {
+  for (const { folder, dependencies } of PACKAGES) {
+    const used = new Set(within(folder).flatMap(({ imports }) => imports.map(packageName)))
+    // The gateway reaches the engine by relative imports here, and by the package's name in its tarball.
+    const unused = Object.keys(dependencies).filter((name) => !used.has(name) && name !== engineManifest.name)
+    assert.deepEqual(unused, [])
+  }
 })
 
 test('every dependency is pinned to an exact version', () => {
-  const { dependencies, devDependencies, optionalDependencies } = packageManifest
-  const loose = Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies }).filter(
-    ([, version]) => !/^(?:npm:[@\w./-]+@)?\d+\.\d+\.\d+$/.test(version),
-  )
+  const sections = [
+    ...PACKAGES.map(({ dependencies }) => dependencies),
+    gatewayManifest.optionalDependencies,
+    rootManifest.devDependencies,
+    rootManifest.optionalDependencies,
+  ]
+  const loose = sections
+    .flatMap((section) => Object.entries(section))
+    .filter(([, version]) => !/^(?:npm:[@\w./-]+@)?\d+\.\d+\.\d+$/.test(version))
   assert.deepEqual(loose, [])
+})
+
+test('the packages carry one version and one Node.js', () => {
+  assert.deepEqual([engineManifest.version, gatewayManifest.version], [rootManifest.version, rootManifest.version])
+  assert.equal(gatewayManifest.dependencies['preflight-engine'], engineManifest.version)
+  assert.deepEqual(gatewayManifest.optionalDependencies, rootManifest.optionalDependencies)
 })
 
 test('one file reads the environment', () => {
@@ -274,7 +303,7 @@ test('every source begins by saying what it is for', () => {
 })
 
 test('every function of the public face says what it takes and gives', () => {
-  const face = sources.find(({ path }) => path === 'engine/index.ts') ?? assert.fail('the engine has a face')
+  const face = sources.find(({ path }) => path === 'engine/internal.ts') ?? assert.fail('the engine has a face')
   const names = [...face.code.matchAll(/^export \{([^}]*)\} from '\.\/([^']+\.ts)'/gm)].flatMap(
     ([, list = '', file = '']) => list.split(',').map((name) => ({ name: name.trim(), file: `engine/${file}` })),
   )

@@ -1,7 +1,7 @@
 /** One comparison by the engine in a process of its own: both sides read and compared. Reports milliseconds, peak memory, counts. */
 import { createHash } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
-import { compare, countFindings, type Sha256 } from '../../engine/index.ts'
+import { compare, countFindings, type Sha256 } from '../../engine/internal.ts'
 import { childArgument, tellParent } from '../child.ts'
 import { isPair } from './pair.ts'
 import { readSide } from './side.ts'

@@ -1,7 +1,7 @@
 /** The corpus pairs: real consecutive versions of public contracts, beside the checkout (visibly absent for those who only cloned it). */
 import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ArtifactType } from '../../engine/index.ts'
+import type { ArtifactType } from '../../engine/internal.ts'
 import { LARGE_TYPES, largePair } from '../../test/fakes/large-contracts.ts'
 import { bytesOf } from './side.ts'
 

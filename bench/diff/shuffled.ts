@@ -3,7 +3,7 @@
  * Line and column are left out of the comparison, since they follow the text; everything else must be the same bytes.
  */
 import { createHash } from 'node:crypto'
-import { compare, type Sha256 } from '../../engine/index.ts'
+import { compare, type Sha256 } from '../../engine/internal.ts'
 import { childArgument, tellParent } from '../child.ts'
 import { isPair, shuffledJson } from './pair.ts'
 

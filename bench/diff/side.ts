@@ -5,7 +5,7 @@ import { parse as parseGraphql } from 'graphql'
 import { CORE_SCHEMA, loadAll, YAMLException } from 'js-yaml'
 import { parse as parseProto } from 'protobufjs'
 import { parseAllDocuments } from 'yaml'
-import type { ArtifactType } from '../../engine/index.ts'
+import type { ArtifactType } from '../../engine/internal.ts'
 
 /** The text of a file; of a folder its .proto files as an object of path → text. */
 export function readSide(path: string): string {

@@ -1,6 +1,6 @@
 /** A checked request's artifacts and context in the engine's terms, and the mistakes that its schema cannot say. */
 import { canonicalArtifactType, EMPTY_CONTEXT, fileMistakes, hasFiles } from '../../engine/base.ts'
-import type { Artifact, DecisionContext } from '../../engine/index.ts'
+import type { Artifact, DecisionContext } from '../../engine/internal.ts'
 import type { Static } from 'typebox'
 import { GatewayError } from '../errors.ts'
 import type { Settings } from '../settings.ts'

@@ -1,5 +1,5 @@
 /** The built-in pairs of the abort demonstration: two small contracts before and after a change that hurts an agent. */
-import type { Artifact } from '../../engine/index.ts'
+import type { Artifact } from '../../engine/internal.ts'
 
 export interface Scenario {
   readonly description: string

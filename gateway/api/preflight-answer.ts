@@ -6,7 +6,7 @@ import {
   type Envelope,
   type ReceiptStanding,
   type Verdict,
-} from '../../engine/index.ts'
+} from '../../engine/internal.ts'
 import type { Assessment, Authorization } from '../flow/flow.ts'
 import { sha256Hex } from '../hash.ts'
 import type { KeyRing } from '../keys/key-ring.ts'

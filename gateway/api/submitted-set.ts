@@ -1,7 +1,7 @@
 /** The change set of a preflight: what the caller submitted, or what the gateway lists itself; and how complete either is known to be. */
 import type { Static } from 'typebox'
 import { textOn } from '../../engine/base.ts'
-import type { Artifact, CompletenessFacts, DecisionContext } from '../../engine/index.ts'
+import type { Artifact, CompletenessFacts, DecisionContext } from '../../engine/internal.ts'
 import { GatewayError } from '../errors.ts'
 import type { AnalyzeRequest } from '../flow/flow.ts'
 import { digestInThread } from '../hash.ts'

@@ -1,5 +1,5 @@
 /** Who may grant: groups of keys against the groups that the rules of a policy name. */
-import type { Approvers } from '../../engine/index.ts'
+import type { Approvers } from '../../engine/internal.ts'
 
 const GROUP = /^[a-z0-9][a-z0-9_.-]{0,62}$/
 

@@ -1,6 +1,6 @@
 /** From a decision that needs a person's word to the request for it, and from what the store knows of it to what the decision may be told (wire.md §7). */
 import { digestJson } from '../../engine/base.ts'
-import type { ApprovalFacts, Approvers, Verdict } from '../../engine/index.ts'
+import type { ApprovalFacts, Approvers, Verdict } from '../../engine/internal.ts'
 import type { Config } from '../config/schema.ts'
 import type { AuthorizeRequest } from '../flow/flow.ts'
 import { sha256Hex } from '../hash.ts'

@@ -1,9 +1,39 @@
 /** A request for approval in the spelling of the wire, for the API and the command line alike. */
-import type { ApprovalRow } from '../store/store.ts'
+import type { Approvers } from '../../engine/internal.ts'
+import type { ApprovalRow, ApprovalState } from '../store/store.ts'
 import { approvalState, isGrantInForce } from './request.ts'
 
+/** Instants are ISO 8601 in UTC. */
+export interface ApprovalView {
+  readonly id: string
+  readonly state: ApprovalState
+  readonly in_force: boolean
+  readonly decision_id: string
+  readonly route: string | null
+  readonly operation: string | null
+  readonly environment: string | null
+  readonly repository: string | null
+  readonly branch: string | null
+  readonly pull_request: string | null
+  readonly target_id: string | null
+  readonly input_fingerprint: string
+  readonly policy_hash: string
+  readonly summary: string
+  readonly risk_score: number
+  /** As the envelope has them. */
+  readonly blocking_reasons: unknown
+  readonly approver_groups: Approvers
+  readonly requesters: readonly string[]
+  readonly opened_at: string
+  readonly expires_at: string
+  readonly approver: string | null
+  readonly comment: string | null
+  readonly settled_at: string | null
+  readonly valid_until: string | null
+}
+
 /** @param now milliseconds since the epoch */
-export function approvalView(row: ApprovalRow, now: number) {
+export function approvalView(row: ApprovalRow, now: number): ApprovalView {
   const { settlement } = row
   const blockingReasons: unknown = JSON.parse(row.reasons)
   return {

@@ -4,7 +4,7 @@
  * is given: by role, group and four eyes, with a reason; the requests about the same change are settled by it.
  */
 import { EMPTY_CONTEXT } from '../../engine/base.ts'
-import type { Approvers, Envelope, Verdict } from '../../engine/index.ts'
+import type { Approvers, Envelope, Verdict } from '../../engine/internal.ts'
 import { approvalState } from '../approvals/request.ts'
 import { approverWords, mayGrant } from '../approvals/approvers.ts'
 import { settle } from '../approvals/settle.ts'

@@ -4,7 +4,7 @@
  * processes promote too, and what they did is seen within a second.
  */
 import { digestText, LEVELS } from '../../engine/base.ts'
-import type { ArtifactType, Digest } from '../../engine/index.ts'
+import type { ArtifactType, Digest } from '../../engine/internal.ts'
 import type { ContractSource, RouteConfig } from '../config/route.ts'
 import type { Authorization, AuthorizeRequest, Flow } from '../flow/flow.ts'
 import { sha256Hex } from '../hash.ts'

@@ -1,6 +1,6 @@
 /** A contract at a URL together with the files that its `$ref`s name, of the same origin or a listed one, as one text. */
 import { fail, ok } from '../../engine/base.ts'
-import type { Result } from '../../engine/index.ts'
+import type { Result } from '../../engine/internal.ts'
 import type { FetchedDocument } from '../egress/fetch.ts'
 import { bundle, type Bundle } from '../scm/bundle.ts'
 import { isAddress } from '../scm/file-references.ts'

@@ -2,7 +2,7 @@
 import { realpath, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { fail, ok } from '../../engine/base.ts'
-import type { Result } from '../../engine/index.ts'
+import type { Result } from '../../engine/internal.ts'
 import { bundle, type Bundle, type BundleTerms } from '../scm/bundle.ts'
 import { readGitFile, readGitFiles, resolveGitTree, type GitReference } from '../scm/git.ts'
 import type { FileTexts } from '../scm/referenced-files.ts'

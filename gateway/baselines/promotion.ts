@@ -1,6 +1,6 @@
 /** From candidate to baseline: by a person who names the digest that was reviewed, or by a decision that allows to register it (wire.md §9). */
 import { canonicalArtifactType, hasFiles } from '../../engine/base.ts'
-import type { Artifact, DecisionContext, Envelope } from '../../engine/index.ts'
+import type { Artifact, DecisionContext, Envelope } from '../../engine/internal.ts'
 import type { RouteConfig } from '../config/route.ts'
 import { GatewayError } from '../errors.ts'
 import { LOCAL_TENANT } from '../keys/api-keys.ts'

@@ -1,6 +1,6 @@
 /** Reads a contract from where the configuration says it is. Addresses, files and refs are the operator's, never a caller's. */
 import { stat } from 'node:fs/promises'
-import type { Result } from '../../engine/index.ts'
+import type { Result } from '../../engine/internal.ts'
 import type { ContractSource } from '../config/route.ts'
 import { canonicalAddress, specialRange } from '../egress/address.ts'
 import { fetchLocated, type FetchedDocument } from '../egress/fetch.ts'

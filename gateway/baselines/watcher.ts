@@ -1,5 +1,5 @@
 /** Looks at the contracts that upstreams offer without waiting for a call (`contract.watch`): a change is known, and told, before somebody runs into it. */
-import type { ArtifactType } from '../../engine/index.ts'
+import type { ArtifactType } from '../../engine/internal.ts'
 import type { RouteConfig } from '../config/route.ts'
 import type { CurrentSettings } from '../settings.ts'
 import type { Logger } from '../telemetry/log.ts'

@@ -6,7 +6,7 @@ import {
   ruleOf,
   type CompareOptions,
   type Level,
-} from '../../engine/index.ts'
+} from '../../engine/internal.ts'
 import { unknownRule } from '../report/unknown-rule.ts'
 import { UsageError, type Arguments, type OptionSpec } from './command.ts'
 

@@ -9,7 +9,7 @@ import {
   type ArtifactType,
   type CompareOptions,
   type Problem,
-} from '../../engine/index.ts'
+} from '../../engine/internal.ts'
 import { formatMistake } from '../config/mistake.ts'
 import { sha256Hex } from '../hash.ts'
 import { packageVersion } from '../package-files.ts'

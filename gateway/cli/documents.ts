@@ -1,7 +1,7 @@
 /** Where a command reads contract documents from: a file, a folder of .proto files, standard input, an http(s) address, or `<ref>:<path>` of the git repository here, with the further files that a document refers to. */
 import { existsSync, statSync } from 'node:fs'
 import { dirname, relative, resolve, sep } from 'node:path'
-import { DEFAULT_DOCUMENT_LIMITS, ok } from '../../engine/index.ts'
+import { DEFAULT_DOCUMENT_LIMITS, ok } from '../../engine/internal.ts'
 import { readProtoFolder } from '../baselines/proto-folder.ts'
 import { fileReferences } from '../scm/file-references.ts'
 import { contractAtAddress } from '../baselines/contract-addresses.ts'

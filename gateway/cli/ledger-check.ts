@@ -1,7 +1,7 @@
 /** `preflight ledger verify` and `accept`: is the ledger whole, and taking one in place of another. */
 import { existsSync, rmSync } from 'node:fs'
 import { userInfo } from 'node:os'
-import type { KeySet } from '../../engine/index.ts'
+import type { KeySet } from '../../engine/internal.ts'
 import { keyFile, readKeyFile } from '../keys/key-file.ts'
 import { systemClock } from '../keys/key-ring.ts'
 import { verificationKeys } from '../keys/jwks.ts'

@@ -1,5 +1,5 @@
 /** `preflight ledger`: reads the record of decisions and calls where it lies, and checks that nobody changed it. */
-import { DECISIONS } from '../../engine/index.ts'
+import { DECISIONS } from '../../engine/internal.ts'
 import { callEntry } from '../api/call-view.ts'
 import { LOCAL_TENANT } from '../keys/api-keys.ts'
 import { EFFECTS, type CallFilter, type StoredCall } from '../store/call.ts'

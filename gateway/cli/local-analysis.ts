@@ -1,6 +1,11 @@
 /** An analysis in this process: the flow of the gateway without store and key, so that the answer is the API's own. */
 import { fileMistakes } from '../../engine/base.ts'
-import { canonicalArtifactType, type Artifact, type ArtifactFiles, type DecisionContext } from '../../engine/index.ts'
+import {
+  canonicalArtifactType,
+  type Artifact,
+  type ArtifactFiles,
+  type DecisionContext,
+} from '../../engine/internal.ts'
 import { analyzeAnswer } from '../api/preflight-answer.ts'
 import { isRecord } from '../config/defaults.ts'
 import { openSettings } from '../config/live.ts'

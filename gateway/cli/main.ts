@@ -7,7 +7,7 @@ import { messageOf, StartupError } from '../startup-error.ts'
 import { columns, EXIT, helpOf, parseCommandLine, UsageError, type Command, type CommandGroup } from './command.ts'
 import { processIo, writeLine, type CommandIo } from './io.ts'
 
-type Entry = Command | CommandGroup
+export type Entry = Command | CommandGroup
 
 /** Each by its name, loaded when it is called: what one command needs is most of the program, and another's is in its way. */
 const COMMANDS: Readonly<Record<string, () => Promise<Entry>>> = lookupTable({
@@ -25,10 +25,15 @@ const COMMANDS: Readonly<Record<string, () => Promise<Entry>>> = lookupTable({
   policy: async () => (await import('./policy.ts')).policyGroup,
 })
 
+/** Every command, loaded. */
+export function allCommands(): Promise<readonly Entry[]> {
+  return Promise.all(Object.values(COMMANDS).map((load) => load()))
+}
+
 /** The command that is called; all of them when it is none, since then they are listed. */
 async function calledOf([word]: readonly string[]): Promise<readonly Entry[]> {
   const load = word !== undefined && Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined
-  return load === undefined ? Promise.all(Object.values(COMMANDS).map((each) => each())) : [await load()]
+  return load === undefined ? allCommands() : [await load()]
 }
 
 /** Runs one command; resolves with the exit code (wire.md §14) and never rejects. */

@@ -11,7 +11,7 @@ import {
   type FindingGroup,
   type Release,
   type Verdict,
-} from '../../engine/index.ts'
+} from '../../engine/internal.ts'
 import { sha256Hex } from '../hash.ts'
 import type { CaseFinding, PolicyCase } from './policy-cases.ts'
 

@@ -1,7 +1,7 @@
 /** Test cases of a policy pack (cases.yaml beside it): findings, or a change of a contract, and context in, decision out; read and checked here. */
 import { Ajv } from 'ajv'
 import type { Static } from 'typebox'
-import { ARTIFACT_TYPES, DECISIONS, LEVELS, ok, Type, type Result } from '../../engine/index.ts'
+import { ARTIFACT_TYPES, DECISIONS, LEVELS, ok, Type, type Result } from '../../engine/internal.ts'
 import { plainSchema } from '../config/input-schema.ts'
 import { pathOfPointer, type Mistake } from '../config/mistake.ts'
 import { mistakesOf } from '../config/schema-mistakes.ts'

@@ -1,5 +1,11 @@
 /** `preflight policy replay`: what a pack would have decided on the decisions of the ledger, and where that differs. Never permission. */
-import { DECISION_CLASSES, rulesetHash, type CompiledPolicy, type Decision, type Verdict } from '../../engine/index.ts'
+import {
+  DECISION_CLASSES,
+  rulesetHash,
+  type CompiledPolicy,
+  type Decision,
+  type Verdict,
+} from '../../engine/internal.ts'
 import { documentLimits } from '../flow/analyst.ts'
 import { replay, type Replaying } from '../flow/replay.ts'
 import { sha256Hex } from '../hash.ts'

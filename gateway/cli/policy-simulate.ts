@@ -17,7 +17,7 @@ import {
   type Judgement,
   type RuleAnswer,
   type Verdict,
-} from '../../engine/index.ts'
+} from '../../engine/internal.ts'
 import { sha256Hex } from '../hash.ts'
 import { EXIT, UsageError, type Arguments, type ExitCode, type OptionSpec } from './command.ts'
 import { CONTEXT_OPTIONS } from './context-options.ts'

@@ -9,7 +9,7 @@ import {
   sniffArtifactType,
   type Artifact,
   type ArtifactFiles,
-} from '../../engine/index.ts'
+} from '../../engine/internal.ts'
 import { isRecord } from '../config/defaults.ts'
 import { variable } from '../config/environment.ts'
 import { printable } from '../report/printable.ts'

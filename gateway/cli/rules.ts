@@ -1,5 +1,5 @@
 /** `preflight rules`: every rule with its coordinates and its level, for policies, ignore lists and `--level`. */
-import { ARTIFACT_TYPES, formatOf, LEVELS, ruleTable } from '../../engine/index.ts'
+import { ARTIFACT_TYPES, formatOf, LEVELS, ruleTable } from '../../engine/internal.ts'
 import { markdownText, printable } from '../report/printable.ts'
 import { EXIT, UsageError, type Arguments, type Command, type ExitCode } from './command.ts'
 import type { CommandIo } from './io.ts'

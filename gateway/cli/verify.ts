@@ -1,5 +1,5 @@
 /** `preflight verify`: judges a receipt offline, with a saved key set (wire.md §6). What only the issuer knows (revocation, use) it cannot see, and says so. */
-import { verifyReceipt, type IntendedContext, type ReceiptVerification } from '../../engine/index.ts'
+import { verifyReceipt, type IntendedContext, type ReceiptVerification } from '../../engine/internal.ts'
 import { sha256Hex } from '../hash.ts'
 import { parseKeySet } from '../keys/jwks.ts'
 import { systemClock } from '../keys/key-ring.ts'

@@ -2,7 +2,7 @@
  * A policy that is compiled when something is first judged by it: compiling takes the expression language and the table of
  * rules, which an idle gateway has no use for. Only for packs that are known to compile; what they are is known beforehand.
  */
-import type { CompiledPolicy, PolicyOccasion } from '../../engine/index.ts'
+import type { CompiledPolicy, PolicyOccasion } from '../../engine/internal.ts'
 
 export type PolicyFacts = Pick<CompiledPolicy, 'name' | 'mode' | 'hash'>
 

@@ -5,7 +5,7 @@
 import { unwatchFile, watchFile } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { ok } from '../../engine/base.ts'
-import type { CompiledPolicy, Result } from '../../engine/index.ts'
+import type { CompiledPolicy, Result } from '../../engine/internal.ts'
 import type { CurrentSettings, Settings } from '../settings.ts'
 import { consumersFile, readConsumersFile } from './consumers.ts'
 import { RESTART_LIMITS, RESTART_SECTIONS } from './leaves.ts'

@@ -2,7 +2,7 @@
 import { dirname, resolve } from 'node:path'
 import { Ajv } from 'ajv'
 import { ok } from '../../engine/base.ts'
-import type { Result } from '../../engine/index.ts'
+import type { Result } from '../../engine/internal.ts'
 import { messageOf } from '../startup-error.ts'
 import { checkMeaning, warningsOf } from './checks.ts'
 import { applyDefaults } from './defaults.ts'

@@ -4,7 +4,7 @@
  */
 import { join, resolve } from 'node:path'
 import { ok } from '../../engine/base.ts'
-import type { CompiledPolicy, Result } from '../../engine/index.ts'
+import type { CompiledPolicy, Result } from '../../engine/internal.ts'
 import { sha256Hex } from '../hash.ts'
 import { engine } from '../judging.ts'
 import { packageFolder } from '../package-files.ts'

@@ -1,7 +1,7 @@
 /** YAML text of configuration or policy → plain value, with the line and column of every member. */
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node, type Pair } from 'yaml'
 import { ok } from '../../engine/base.ts'
-import type { Result } from '../../engine/index.ts'
+import type { Result } from '../../engine/internal.ts'
 import { pathOfPointer, pointerSegments, type Mistake } from './mistake.ts'
 
 export interface SourceText {

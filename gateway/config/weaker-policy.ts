@@ -3,7 +3,7 @@
  * strict as another one that it holds rule by rule. Whatever cannot be shown to be as strict counts as weaker.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { CompiledPolicy } from '../../engine/index.ts'
+import type { CompiledPolicy } from '../../engine/internal.ts'
 import type { Enforced, Weaker } from './weaker.ts'
 
 /** Shipped packs, each stricter than the next. */

@@ -3,7 +3,7 @@
  * configuration that was cut off, or whose mount went away for a moment, must not pass for a wish.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { CompiledPolicy } from '../../engine/index.ts'
+import type { CompiledPolicy } from '../../engine/internal.ts'
 import { isRecord } from './defaults.ts'
 import type { RouteConfig } from './route.ts'
 import type { Config } from './schema.ts'

@@ -1,5 +1,5 @@
 /** The consumers that a decision is told of: those that the configuration declares, and those that the proxy saw. */
-import type { DeclaredConsumer } from '../../engine/index.ts'
+import type { DeclaredConsumer } from '../../engine/internal.ts'
 import type { Config } from '../config/schema.ts'
 import type { Store } from '../store/store.ts'
 

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import { openAgent, request, type Agent } from '../http-client.ts'
 import { fail, ok } from '../../engine/base.ts'
-import type { Result } from '../../engine/index.ts'
+import type { Result } from '../../engine/internal.ts'
 import { isPublicAddress } from './address.ts'
 import { guardedLookup, RefusedAddressError, whyNotPublic } from './lookup.ts'
 

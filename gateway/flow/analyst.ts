@@ -16,7 +16,7 @@ import type {
   Comparison,
   DocumentLimits,
   Result,
-} from '../../engine/index.ts'
+} from '../../engine/internal.ts'
 import type { Config } from '../config/schema.ts'
 import { GatewayError } from '../errors.ts'
 import { sha256Hex } from '../hash.ts'

@@ -2,7 +2,7 @@
 import { engine } from '../judging.ts'
 import { randomUUID } from 'node:crypto'
 import { digestText } from '../../engine/base.ts'
-import type { ArtifactAnalysis, CompareOptions, CompiledPolicy, DecideInput, Verdict } from '../../engine/index.ts'
+import type { ArtifactAnalysis, CompareOptions, CompiledPolicy, DecideInput, Verdict } from '../../engine/internal.ts'
 import { declaredConsumers, observedConsumers } from '../consumers/known.ts'
 import { approvalFacts, approvalOpening } from '../approvals/request.ts'
 import { GatewayError } from '../errors.ts'

@@ -1,5 +1,5 @@
 /** What a policy asks of a deprecation is judged by the comparison: the options that it is run with. */
-import type { CompareOptions, CompiledPolicy } from '../../engine/index.ts'
+import type { CompareOptions, CompiledPolicy } from '../../engine/internal.ts'
 
 /** @param now milliseconds since the epoch */
 export function compareOptions(

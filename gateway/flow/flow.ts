@@ -19,7 +19,7 @@ import type {
   Release,
   Result,
   Verdict,
-} from '../../engine/index.ts'
+} from '../../engine/internal.ts'
 import type { FileSite } from '../scm/file-references.ts'
 
 /** Who asks. On the road without a key: tenant `local`, audience null. */

@@ -1,6 +1,6 @@
 /** Earlier decisions of one scope, from the ledger, for policies that look back; nobody looks them up for the others. */
 import { byCodeUnit, MAX_EARLIER_DECISIONS } from '../../engine/base.ts'
-import type { CompiledPolicy, Digest, EarlierDecision } from '../../engine/index.ts'
+import type { CompiledPolicy, Digest, EarlierDecision } from '../../engine/internal.ts'
 import type { Store, SupersessionKey } from '../store/store.ts'
 import type { AnalyzeRequest } from './flow.ts'
 

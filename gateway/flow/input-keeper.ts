@@ -5,7 +5,7 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { lengthOf } from '../../engine/base.ts'
-import type { ArtifactFiles, DecideInput } from '../../engine/index.ts'
+import type { ArtifactFiles, DecideInput } from '../../engine/internal.ts'
 import { digestInThread } from '../hash.ts'
 import type { MemoryBudget } from '../memory-budget.ts'
 import type { CurrentSettings } from '../settings.ts'

@@ -3,7 +3,7 @@
  * task over its time or its memory is ended together with its thread, since nothing else stops a busy loop or a growing heap.
  */
 import { fail, ok } from '../../engine/base.ts'
-import type { Result } from '../../engine/index.ts'
+import type { Result } from '../../engine/internal.ts'
 import { GatewayError } from '../errors.ts'
 import type { MemoryBudget } from '../memory-budget.ts'
 import type { Logger } from '../telemetry/log.ts'

@@ -21,7 +21,7 @@ import {
   type Problem,
   type Result,
   type Verdict,
-} from '../../engine/index.ts'
+} from '../../engine/internal.ts'
 import { digestInThread, sha256Hex } from '../hash.ts'
 import type { Store, StoredDecision } from '../store/store.ts'
 import { compareOptions } from './compare-options.ts'

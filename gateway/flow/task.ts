@@ -11,7 +11,7 @@ import type {
   Comparison,
   DocumentLimits,
   Result,
-} from '../../engine/index.ts'
+} from '../../engine/internal.ts'
 import { bundledText } from '../scm/bundle.ts'
 import { fileReferences, type FileSite } from '../scm/file-references.ts'
 import { sha256Hex } from '../hash.ts'

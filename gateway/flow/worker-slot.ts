@@ -3,7 +3,7 @@
  * ones; a large task gets a thread of its own, and its memory goes back with the thread.
  */
 import type { Piscina } from 'piscina'
-import type { Result } from '../../engine/index.ts'
+import type { Result } from '../../engine/internal.ts'
 import type { MemoryBudget, MemoryLease } from '../memory-budget.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Answer, Task } from './task.ts'

@@ -1,6 +1,6 @@
 /** Entry of a worker thread: runs one task at a time. A task that does not end is ended with its thread, by the pool. */
 import { ok } from '../../engine/base.ts'
-import type { Result } from '../../engine/index.ts'
+import type { Result } from '../../engine/internal.ts'
 import { runTask, type Answer, type Task } from './task.ts'
 
 /** Called by the pool, by name. */

@@ -11,7 +11,7 @@ import type {
   ReceiptMismatch,
   ReceiptReason,
   Release,
-} from '../../engine/index.ts'
+} from '../../engine/internal.ts'
 import type { OfferedContract } from '../baselines/baselines.ts'
 import type { RouteConfig } from '../config/route.ts'
 import type { ErrorCode } from '../errors.ts'

@@ -1,5 +1,5 @@
 /** A changed contract that stopped a call, as the caller hears of it: which one, what changed for this call, and how it is accepted. */
-import type { Envelope } from '../../engine/index.ts'
+import type { Envelope } from '../../engine/internal.ts'
 
 /** The contract that an upstream offers instead of the baseline. */
 export interface OfferedCandidate {

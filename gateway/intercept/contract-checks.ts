@@ -3,7 +3,7 @@
  * events for the sinks. An answer that drifts does so at every call, so it is recorded and told once in a while, with how often.
  */
 import { LRUCache } from 'lru-cache'
-import type { ExecutionAction } from '../../engine/index.ts'
+import type { ExecutionAction } from '../../engine/internal.ts'
 import type { InterceptionRow } from '../store/call.ts'
 import type { Store } from '../store/store.ts'
 import type { ContractViolation } from '../telemetry/events.ts'

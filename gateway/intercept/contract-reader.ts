@@ -7,7 +7,7 @@ import {
   type GraphqlShape,
   type Result,
   type RpcTable,
-} from '../../engine/index.ts'
+} from '../../engine/internal.ts'
 import { readOperations, type OperationTable } from './operations.ts'
 
 /** By the type of the contract. Plain data, since it may come out of a thread. */

@@ -3,7 +3,7 @@
  * together with what the recogniser of its protocol reads out of it to find the operation that a call is.
  */
 import { LRUCache } from 'lru-cache'
-import type { ArtifactType } from '../../engine/index.ts'
+import type { ArtifactType } from '../../engine/internal.ts'
 import { contractDigest, type ContractText, type OfferedContract } from '../baselines/baselines.ts'
 import type { ContractSource, RouteConfig } from '../config/route.ts'
 import { GatewayError } from '../errors.ts'

@@ -6,7 +6,7 @@ import {
   type ArtifactType,
   type FileChange,
   type Problem,
-} from '../../engine/index.ts'
+} from '../../engine/internal.ts'
 import type { Config } from '../config/schema.ts'
 import { GatewayError } from '../errors.ts'
 import type { Upstreams } from '../proxy/upstream.ts'

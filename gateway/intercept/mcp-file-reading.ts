@@ -1,5 +1,5 @@
 /** Files as an MCP server shows them: read with a tool that its own manifest offers, in the caller's session. */
-import { FILE_ARGUMENTS, type Problem } from '../../engine/index.ts'
+import { FILE_ARGUMENTS, type Problem } from '../../engine/internal.ts'
 import type { ContractText } from '../baselines/baselines.ts'
 import type { Upstreams } from '../proxy/upstream.ts'
 import type { FileAtCommit } from '../scm/platform.ts'

@@ -1,6 +1,6 @@
 /** The requests of MCP that are judged, and what each of them asks for: a tool, a prompt, a resource. */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { DecisionScope } from '../../engine/index.ts'
+import type { DecisionScope } from '../../engine/internal.ts'
 import { sha256Hex } from '../hash.ts'
 import type { Subject } from './action.ts'
 import { countingNames, otherSpelling } from './folded-names.ts'

@@ -1,6 +1,6 @@
 /** The operations of an OpenAPI contract as a matcher: request method and path → the operation that the contract describes. */
 import { DEFAULT_DOCUMENT_LIMITS } from '../../engine/base.ts'
-import { readDocument } from '../../engine/index.ts'
+import { readDocument } from '../../engine/internal.ts'
 import { fold, readPath, trimmed, withoutFormats, type LooseSegment, type PathReading } from './path-reading.ts'
 import { isJsonObject } from './strict-json.ts'
 

@@ -1,7 +1,7 @@
 /** The published form of the receipt keys (wire.md §2): a JWK Set with the life of each key, written for verifiers and read back by `preflight verify`. */
 import { createPublicKey, verify, type KeyObject } from 'node:crypto'
 import { fail, ok } from '../../engine/base.ts'
-import type { KeySet, KeyStatus, Result, VerificationKey } from '../../engine/index.ts'
+import type { KeySet, KeyStatus, Result, VerificationKey } from '../../engine/internal.ts'
 import type { StoredKey } from './key-file.ts'
 
 /** Times are UTC, `YYYY-MM-DDThh:mm:ssZ`. */

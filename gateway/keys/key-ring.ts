@@ -5,7 +5,7 @@
 import { createPrivateKey, sign, type KeyObject } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { KeySet, Signer } from '../../engine/index.ts'
+import type { KeySet, Signer } from '../../engine/internal.ts'
 import { GatewayError } from '../errors.ts'
 import { StartupError, messageOf } from '../startup-error.ts'
 import type { ExternalSigner } from './external-signer.ts'

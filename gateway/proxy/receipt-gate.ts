@@ -2,7 +2,7 @@
  * Receipts that come with a call: which of them stands for which thing that the call names. A receipt is held against this very
  * request and, where the change is known, against its content, so it never lets through what was not decided for exactly that.
  */
-import type { IntendedContext, ReceiptReason, ReceiptVerification } from '../../engine/index.ts'
+import type { IntendedContext, ReceiptReason, ReceiptVerification } from '../../engine/internal.ts'
 import type { Call, PresentedReceipt, Question, ReceiptDemand, Subject } from '../intercept/action.ts'
 import { consumePresented, verifyPresented, type PresentedDeps, type ReceiptQuestion } from '../receipts/presented.ts'
 import type { Metrics } from '../telemetry/metrics.ts'

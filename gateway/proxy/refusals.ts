@@ -1,5 +1,5 @@
 /** Why a call does not go on, in the words of the road; each protocol then tells it in its own form (wire.md §13). */
-import type { ExecutionAction } from '../../engine/index.ts'
+import type { ExecutionAction } from '../../engine/internal.ts'
 import { ERRORS } from '../errors.ts'
 import type { Answer, Call, JudgedAction, PassingAction, RefusedAction, Refusal } from '../intercept/action.ts'
 import { candidateNotice, candidateText } from '../intercept/candidate.ts'

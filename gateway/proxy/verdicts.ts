@@ -4,7 +4,7 @@
  */
 import { LRUCache } from 'lru-cache'
 import { EMPTY_CONTEXT } from '../../engine/base.ts'
-import type { DecisionContext, Envelope, ExecutionAction } from '../../engine/index.ts'
+import type { DecisionContext, Envelope, ExecutionAction } from '../../engine/internal.ts'
 import type { BaselinesDeps, OfferedContract } from '../baselines/baselines.ts'
 import { approvalState } from '../approvals/request.ts'
 import type { RouteConfig } from '../config/route.ts'

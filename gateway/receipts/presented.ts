@@ -1,6 +1,6 @@
 /** A receipt that somebody presents, held against the attempt it is to stand for: the one way for the API, the road and other proxies' questions. */
 import { verifyReceipt } from '../../engine/base.ts'
-import type { IntendedContext, ReceiptStanding, ReceiptVerification, VerifyInput } from '../../engine/index.ts'
+import type { IntendedContext, ReceiptStanding, ReceiptVerification, VerifyInput } from '../../engine/internal.ts'
 import { sha256Hex } from '../hash.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
 import type { Store } from '../store/store.ts'

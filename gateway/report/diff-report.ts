@@ -12,7 +12,7 @@ import {
   type FindingGroup,
   type Level,
   type Operation,
-} from '../../engine/index.ts'
+} from '../../engine/internal.ts'
 import { messageWithPlaces } from './places.ts'
 
 export interface ReportGroup {

@@ -1,5 +1,5 @@
 /** A comparison as workflow commands of GitHub Actions: each finding becomes an annotation of the contract in the pull request. */
-import { LEVELS, type Level } from '../../engine/index.ts'
+import { LEVELS, type Level } from '../../engine/internal.ts'
 import { annotationOf } from './annotation.ts'
 import { detailLines, titleText } from './details.ts'
 import { countText, incompleteLine, type ReportGroup } from './diff-report.ts'

@@ -1,7 +1,7 @@
 /** The file of an ignore list: YAML, checked against its schema, every mistake with its line and column. */
 import { Ajv } from 'ajv'
 import type { Static } from 'typebox'
-import { ok, ruleOf, type Result, Type } from '../../engine/index.ts'
+import { ok, ruleOf, type Result, Type } from '../../engine/internal.ts'
 import { plainSchema } from '../config/input-schema.ts'
 import { pathOfPointer, type Mistake } from '../config/mistake.ts'
 import { mistakesOf } from '../config/schema-mistakes.ts'

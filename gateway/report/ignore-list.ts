@@ -5,7 +5,7 @@ import {
   type Finding,
   type FindingGroup,
   type Occurrence,
-} from '../../engine/index.ts'
+} from '../../engine/internal.ts'
 import { reportGroup, type ReportGroup } from './diff-report.ts'
 
 /** A finding is ignored when every member that the entry states holds of it. */

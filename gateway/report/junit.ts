@@ -1,5 +1,5 @@
 /** A comparison as JUnit XML, for the test tab of a CI server: one test case a change, failed when it is at the level that fails the command. */
-import { LEVELS, type Level } from '../../engine/index.ts'
+import { LEVELS, type Level } from '../../engine/internal.ts'
 import { annotationOf } from './annotation.ts'
 import { detailLines, titleText } from './details.ts'
 import { incompleteLine, type ReportGroup } from './diff-report.ts'

@@ -1,5 +1,5 @@
 /** A comparison as Markdown for a pull request or a chat: groups, worst first (wire.md §3). */
-import { LEVELS, type Level, type Operation } from '../../engine/index.ts'
+import { LEVELS, type Level, type Operation } from '../../engine/internal.ts'
 import { countText, incompleteLine, type DiffReport, type ReportGroup } from './diff-report.ts'
 import { markdownCode, markdownText } from './printable.ts'
 

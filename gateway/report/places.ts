@@ -2,7 +2,7 @@
  * The places of a change in words. One schema may stand at many places, so that the words of a change cannot name the
  * parameter, the header or the answer; those of its places do.
  */
-import type { FindingGroup } from '../../engine/index.ts'
+import type { FindingGroup } from '../../engine/internal.ts'
 
 const SHOWN = 3
 

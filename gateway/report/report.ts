@@ -1,5 +1,5 @@
 /** The forms in which a comparison is written, for people and for other tools: one row each. */
-import type { Level } from '../../engine/index.ts'
+import type { Level } from '../../engine/internal.ts'
 import type { ReportedPair } from './annotation.ts'
 import type { DiffReport } from './diff-report.ts'
 import { renderGitHub } from './github.ts'

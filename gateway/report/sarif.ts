@@ -1,5 +1,5 @@
 /** A comparison as SARIF 2.1.0 (OASIS), for code scanning: one result a change, ignored ones as suppressed results. */
-import { LEVELS, ruleOf, type Level } from '../../engine/index.ts'
+import { LEVELS, ruleOf, type Level } from '../../engine/internal.ts'
 import { annotationOf } from './annotation.ts'
 import { reachedNames } from './details.ts'
 import { incompleteLine, type ReportGroup } from './diff-report.ts'

@@ -1,6 +1,6 @@
 /** A comparison for a person at a terminal: groups, worst first, each with its place, why it breaks and how to mend it. */
 import { styleText } from 'node:util'
-import { LEVELS, type Level } from '../../engine/index.ts'
+import { LEVELS, type Level } from '../../engine/internal.ts'
 import { countText, incompleteLine, type DiffReport, type ReportGroup } from './diff-report.ts'
 import { printable } from './printable.ts'
 

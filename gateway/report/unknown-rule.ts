@@ -1,5 +1,5 @@
 /** What to say of a rule id that no comparison can name. */
-import { ruleTable } from '../../engine/index.ts'
+import { ruleTable } from '../../engine/internal.ts'
 import type { Mistake } from '../config/mistake.ts'
 import { nearest } from '../config/suggestion.ts'
 

@@ -4,7 +4,7 @@
  */
 import { posix } from 'node:path'
 import { ok } from '../../engine/base.ts'
-import type { DocumentLimits, Result } from '../../engine/index.ts'
+import type { DocumentLimits, Result } from '../../engine/internal.ts'
 import type { Flow } from '../flow/flow.ts'
 import { engine } from '../judging.ts'
 import { filePath, isAddress, mayReferToFiles, type FileSite } from './file-references.ts'

@@ -1,6 +1,6 @@
 /** The commitment to a list of changed files, `changeset.sorted-leaf.v1` (wire.md §5). */
 import { createHash } from 'node:crypto'
-import type { Digest } from '../../engine/index.ts'
+import type { Digest } from '../../engine/internal.ts'
 import type { ChangeType } from './platform.ts'
 
 export interface CommittedFile {

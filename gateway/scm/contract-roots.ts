@@ -3,7 +3,7 @@
  * they are a contract, wherever they lie, and among those in the folders above the changed file, unless a folder is crowded.
  */
 import { posix } from 'node:path'
-import type { Problem } from '../../engine/index.ts'
+import type { Problem } from '../../engine/internal.ts'
 import { classify, type ContractFile } from './contract-file.ts'
 import type { DerivationTerms } from './derivation.ts'
 import { inTurn } from './in-turn.ts'

@@ -11,7 +11,7 @@ import type {
   Digest,
   DocumentLimits,
   Problem,
-} from '../../engine/index.ts'
+} from '../../engine/internal.ts'
 import type { Flow, UnreadableArtifact } from '../flow/flow.ts'
 import { sha256Hex } from '../hash.ts'
 import { classify, type ContractFile } from './contract-file.ts'

@@ -1,7 +1,7 @@
 /** Which further files a contract document names by `$ref`. Text only: nothing is read or fetched. */
 import { posix } from 'node:path'
 import { engine } from '../judging.ts'
-import type { DocumentLimits } from '../../engine/index.ts'
+import type { DocumentLimits } from '../../engine/internal.ts'
 
 /** A `$ref` whose value does not begin with `#`, in JSON or YAML; may take another text for one, and misses none. */
 const FOREIGN_REFERENCE = /\$ref["']?\s*:\s*(?:["'](?!#)|[^\s"'#])/

@@ -1,7 +1,7 @@
 /** A contract document of a git repository at a ref (`<ref>:<path>`, wire.md §3), and the files beside or below it at the same ref. */
 import { posix } from 'node:path'
 import { ok } from '../../engine/base.ts'
-import type { Result } from '../../engine/index.ts'
+import type { Result } from '../../engine/internal.ts'
 import { listGitFolder, readGitFile, readGitFiles, resolveGitTree, type GitReference } from './git.ts'
 import type { FileShelf } from './referenced-files.ts'
 

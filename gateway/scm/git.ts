@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { fail, ok } from '../../engine/base.ts'
-import type { Result } from '../../engine/index.ts'
+import type { Result } from '../../engine/internal.ts'
 import { processEnvironment, variable } from '../config/environment.ts'
 
 export interface GitReference {

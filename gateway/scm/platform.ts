@@ -1,5 +1,5 @@
 /** What the gateway asks of a source-control platform, the same for each of them. A client is bound to one repository and one request's credentials. */
-import type { Problem } from '../../engine/index.ts'
+import type { Problem } from '../../engine/internal.ts'
 
 /** Neutral names of the wire (wire.md §10) and the platforms they stand for. */
 export const PLATFORMS = {

@@ -1,5 +1,5 @@
 /** Why a file or a list of files could not be had whole, as reasons that a decision carries. */
-import type { Problem } from '../../engine/index.ts'
+import type { Problem } from '../../engine/internal.ts'
 
 export const ARTIFACT_PROBLEMS = {
   notText: (path: string): Problem => ({ code: 'ARTIFACT_UNREADABLE', message: `${path} is not UTF-8 text.` }),

@@ -1,6 +1,6 @@
 /** The files that a contract document draws in by `$ref`, directly or through each other: one way to gather them for every place that documents are read from. */
 import { fail, ok } from '../../engine/base.ts'
-import type { Result } from '../../engine/index.ts'
+import type { Result } from '../../engine/internal.ts'
 import { pathFrom, type FileSite } from './file-references.ts'
 
 /** Texts by path relative to the document; a file that does not exist is left out, and the comparison tells its reference as dangling. */

@@ -1,7 +1,7 @@
 /** The contract discovery profile: which changed files are looked at as contracts, and what a name alone says of them. */
 import { posix } from 'node:path'
 import { digestJson } from '../../engine/base.ts'
-import type { ArtifactType, Digest } from '../../engine/index.ts'
+import type { ArtifactType, Digest } from '../../engine/internal.ts'
 import { sha256Hex } from '../hash.ts'
 
 /** Configuration `scm.contracts`. */

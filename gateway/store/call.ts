@@ -1,5 +1,5 @@
 /** The record of one call, as it is written and as it is read again. */
-import type { ExecutionAction } from '../../engine/index.ts'
+import type { ExecutionAction } from '../../engine/internal.ts'
 import type { Violation } from '../validation/message.ts'
 
 /**

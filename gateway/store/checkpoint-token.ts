@@ -2,7 +2,7 @@
  * A signed head of the ledger: compact JWS (RFC 7515) with the receipt keys, and a type of its own, so that it is never a receipt.
  * Whoever keeps one elsewhere can tell later that the ledger still holds everything up to it.
  */
-import type { KeySet } from '../../engine/index.ts'
+import type { KeySet } from '../../engine/internal.ts'
 import { signatureOf, type ReceiptSigner } from '../keys/receipt-signer.ts'
 import type { LedgerHead } from './ledger.ts'
 

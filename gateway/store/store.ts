@@ -2,7 +2,7 @@
  * What the gateway remembers, behind one interface (docs/architecture.md, State). A promise resolves when its row is durable;
  * it rejects with STORE_UNAVAILABLE when the row could not be made so, and then nothing of it is stored.
  */
-import type { Approvers, Decision, ExecutionAction } from '../../engine/index.ts'
+import type { Approvers, Decision, ExecutionAction } from '../../engine/internal.ts'
 import type { CallFilter, CallPage, InterceptionRow } from './call.ts'
 import type { CheckpointRow, LedgerHead, LedgerReport } from './ledger.ts'
 

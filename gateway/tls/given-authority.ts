@@ -1,6 +1,6 @@
 /** The authority that the configuration gives (`tls.ca`), read and checked whole: what it may do, and that certificate and key fit. */
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
-import type { Result } from '../../engine/index.ts'
+import type { Result } from '../../engine/internal.ts'
 import { messageOf } from '../startup-error.ts'
 import { readRegularFile } from '../regular-file.ts'
 

@@ -2,7 +2,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../engine/base.ts'
-import { compileLinearPattern, readDocument, type LinearPattern } from '../../engine/index.ts'
+import { compileLinearPattern, readDocument, type LinearPattern } from '../../engine/internal.ts'
 import { createOperationMatcher, readOperations, type OperationMatcher } from '../intercept/operations.ts'
 import { isJsonObject } from '../intercept/strict-json.ts'
 

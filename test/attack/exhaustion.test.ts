@@ -1,7 +1,7 @@
 /** A caller who makes names up, one after the other and at any length: what is kept of them in memory, metrics, ledger and log stays bounded. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { applyFileChange, readFileChanges } from '../../engine/index.ts'
+import { applyFileChange, readFileChanges } from '../../engine/internal.ts'
 import { contractDigest } from '../../gateway/baselines/baselines.ts'
 import { createMetrics } from '../../gateway/telemetry/metrics.ts'
 import { createVerdicts, type VerdictRequest } from '../../gateway/proxy/verdicts.ts'

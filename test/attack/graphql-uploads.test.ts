@@ -1,7 +1,7 @@
 /** Uploads of GraphQL whose files or parts would take the place of what was judged, and directives that come with questions for the schema. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { asksForSchemaOnly, operationIn, readOperationDocument } from '../../engine/index.ts'
+import { asksForSchemaOnly, operationIn, readOperationDocument } from '../../engine/internal.ts'
 import { readUpload } from '../../gateway/intercept/graphql/uploads.ts'
 
 const TYPE = 'multipart/form-data; boundary=xx'

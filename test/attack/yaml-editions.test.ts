@@ -1,7 +1,7 @@
 /** YAML that readers of its editions take for different values: refused in bodies for the Kubernetes API, unreadable in contracts where it counts. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { DEFAULT_DOCUMENT_LIMITS, readDocument, yamlObjectProblem } from '../../engine/index.ts'
+import { DEFAULT_DOCUMENT_LIMITS, readDocument, yamlObjectProblem } from '../../engine/internal.ts'
 
 /** Values that Go, Python and YAML 1.2 do not read alike. */
 const TWOFOLD =

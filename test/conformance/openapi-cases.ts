@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import type { CompareOptions, Level } from '../../engine/index.ts'
+import type { CompareOptions, Level } from '../../engine/internal.ts'
 import { at, listAt, textAt } from '../json.ts'
 
 export const CASES_DIRECTORY = new URL('../../../shared/conformance/openapi/', import.meta.url).pathname

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { load } from 'js-yaml'
 import { compareOpenApi } from '../../engine/diff/openapi/compare.ts'
-import { expandFindings, type CompareOptions } from '../../engine/index.ts'
+import { expandFindings, type CompareOptions } from '../../engine/internal.ts'
 import { listAt, textAt } from '../json.ts'
 import { readReferenceRules, type ConformanceCase, type Verdict } from './openapi-cases.ts'
 

@@ -1,7 +1,7 @@
 /** The decision cases through the API: the same answers over HTTP, with the real store and keys, as from the engine alone. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkProducerForm, type DecisionContext } from '../../engine/index.ts'
+import { checkProducerForm, type DecisionContext } from '../../engine/internal.ts'
 import { startApi } from '../fakes/api.ts'
 import { at } from '../json.ts'
 import { assertWanted, decisionCases } from './cases.ts'

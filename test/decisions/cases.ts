@@ -12,7 +12,7 @@ import {
   type DecisionContext,
   type DecisionScope,
   type Envelope,
-} from '../../engine/index.ts'
+} from '../../engine/internal.ts'
 
 const FILES = ['openapi', 'mcp', 'graphql']
 const strict = { additionalProperties: false }

@@ -11,7 +11,7 @@ import {
   type ArtifactAnalysis,
   type CompiledPolicy,
   type Verdict,
-} from '../../engine/index.ts'
+} from '../../engine/internal.ts'
 import { NOW } from '../fakes/decisions.ts'
 import { sha256 } from '../fakes/keys.ts'
 import type { DecisionCase } from './cases.ts'

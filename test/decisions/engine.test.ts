@@ -1,7 +1,7 @@
 /** The decision cases through the engine alone: compare, decide, issue, verify. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { verifyReceipt } from '../../engine/index.ts'
+import { verifyReceipt } from '../../engine/internal.ts'
 import { issueOn, NOW } from '../fakes/decisions.ts'
 import { keySet, sha256 } from '../fakes/keys.ts'
 import { assertWanted, decisionCases } from './cases.ts'

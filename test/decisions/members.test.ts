@@ -13,7 +13,7 @@ import {
   type Envelope,
   type Issuance,
   type Verdict,
-} from '../../engine/index.ts'
+} from '../../engine/internal.ts'
 import { fakeComparison, type FakeFinding } from '../fakes/comparisons.ts'
 import { decideOn, digest, fakePolicy, NOW } from '../fakes/decisions.ts'
 import { fakeKey, sha256 } from '../fakes/keys.ts'

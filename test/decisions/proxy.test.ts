@@ -14,7 +14,7 @@ import {
   DEFAULT_DOCUMENT_LIMITS,
   type Envelope,
   type Verdict,
-} from '../../engine/index.ts'
+} from '../../engine/internal.ts'
 import { startTestGateway, TEST_KEY, type TestGateway } from '../fakes/gateway.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { at } from '../json.ts'

@@ -12,7 +12,7 @@ import {
   type ArtifactFiles,
   type ArtifactType,
   type CompareOptions,
-} from '../../engine/index.ts'
+} from '../../engine/internal.ts'
 import { sha256 } from '../fakes/keys.ts'
 
 /** A document that refers to one file, and two texts of that file of which the second breaks. */

@@ -9,7 +9,7 @@ import {
   type AttemptFacts,
   type DecisionReading,
   type Permission,
-} from '../../engine/index.ts'
+} from '../../engine/internal.ts'
 import type { FakeFinding } from '../fakes/comparisons.ts'
 import { decideOn, digest, issueOn, NOW } from '../fakes/decisions.ts'
 

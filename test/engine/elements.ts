@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { ArtifactType } from '../../engine/change-set.ts'
 import { compare } from '../../engine/compare.ts'
-import { LEVELS, type Level } from '../../engine/index.ts'
+import { LEVELS, type Level } from '../../engine/internal.ts'
 import { sha256Hex } from '../../gateway/hash.ts'
 
 export type Worst = Level | 'none'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
-import { DECISION_CLASSES, REASON_CODES, RECEIPT_REASONS } from '../../engine/index.ts'
+import { DECISION_CLASSES, REASON_CODES, RECEIPT_REASONS } from '../../engine/internal.ts'
 import { Envelope } from '../../engine/decide/envelope-schema.ts'
 import { ReceiptClaims } from '../../engine/receipts/claims.ts'
 

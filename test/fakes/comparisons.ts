@@ -1,5 +1,5 @@
 /** Comparisons made by hand, for tests of what comes after a comparison. */
-import type { ArtifactAnalysis, Comparison, FindingGroup, Level, Occurrence } from '../../engine/index.ts'
+import type { ArtifactAnalysis, Comparison, FindingGroup, Level, Occurrence } from '../../engine/internal.ts'
 
 export interface FakeFinding {
   readonly rule: string

@@ -1,5 +1,5 @@
 /** What looks into contract texts, on this thread and within the engine's own limits. */
-import { DEFAULT_DOCUMENT_LIMITS, ok, sniffArtifactType } from '../../engine/index.ts'
+import { DEFAULT_DOCUMENT_LIMITS, ok, sniffArtifactType } from '../../engine/internal.ts'
 import { bundledText } from '../../gateway/scm/bundle.ts'
 import type { ContractTexts } from '../../gateway/scm/derivation.ts'
 import { fileReferences } from '../../gateway/scm/file-references.ts'

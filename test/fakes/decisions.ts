@@ -11,7 +11,7 @@ import {
   type Envelope,
   type PolicyOccasion,
   type Verdict,
-} from '../../engine/index.ts'
+} from '../../engine/internal.ts'
 import { fakeAnalysis, type FakeFinding } from './comparisons.ts'
 import { fakeKey, sha256, type FakeKey } from './keys.ts'
 

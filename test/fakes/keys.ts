@@ -8,7 +8,7 @@ import {
   verify,
   type KeyObject,
 } from 'node:crypto'
-import type { KeySet, Signer, VerificationKey } from '../../engine/index.ts'
+import type { KeySet, Signer, VerificationKey } from '../../engine/internal.ts'
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 

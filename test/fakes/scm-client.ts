@@ -1,6 +1,6 @@
 /** The gateway's own clients against the fake platforms, and derivations through them. */
 import { request } from 'undici'
-import { DEFAULT_DOCUMENT_LIMITS, readJson } from '../../engine/index.ts'
+import { DEFAULT_DOCUMENT_LIMITS, readJson } from '../../engine/internal.ts'
 import { createBitbucketClient } from '../../gateway/scm/bitbucket.ts'
 import type { DerivationTerms } from '../../gateway/scm/derivation.ts'
 import { createGithubClient } from '../../gateway/scm/github.ts'

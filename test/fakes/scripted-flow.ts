@@ -9,7 +9,7 @@ import {
   type Comparison,
   type Decision,
   type Envelope,
-} from '../../engine/index.ts'
+} from '../../engine/internal.ts'
 import { sha256Hex } from '../../gateway/hash.ts'
 import type { BaselinesDeps, IssuedDecision } from '../../gateway/baselines/baselines.ts'
 import type { ContractTexts } from '../../gateway/scm/derivation.ts'

@@ -1,7 +1,7 @@
 /** The smaller routes: policy simulation, the abort demonstration, execution telemetry, baselines. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { digestText, type CompiledPolicy } from '../../engine/index.ts'
+import { digestText, type CompiledPolicy } from '../../engine/internal.ts'
 import { loadPolicy } from '../../gateway/config/policy.ts'
 import { startApi, type ApiFake } from '../fakes/api.ts'
 import { manifest, pets, PETS_WITHOUT_DELETE } from '../fakes/contracts.ts'

@@ -1,7 +1,7 @@
 /** POST /api/v1/preflight over the wire: what analyze and authorize answer, replay, chain, legacy form, supersession. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { inputFingerprint, verifyReceipt } from '../../engine/index.ts'
+import { inputFingerprint, verifyReceipt } from '../../engine/internal.ts'
 import { startApi, type ApiFake } from '../fakes/api.ts'
 import { pets, PETS, PETS_REORDERED, PETS_WITH_POST, PETS_WITHOUT_DELETE } from '../fakes/contracts.ts'
 import { sha256 } from '../fakes/keys.ts'

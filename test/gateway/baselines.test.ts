@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { ok, type Decision, type FindingGroup, type Level } from '../../engine/index.ts'
+import { ok, type Decision, type FindingGroup, type Level } from '../../engine/internal.ts'
 import {
   contractDigest,
   createBaselines,

@@ -1,7 +1,7 @@
 /** Calls that name a contract in another way than plainly: the guard and the proxy judge or refuse them, and never let them run unjudged. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { filePathReadings, guardTools, readFileChanges, type GuardOptions } from '../../engine/index.ts'
+import { filePathReadings, guardTools, readFileChanges, type GuardOptions } from '../../engine/internal.ts'
 
 const SPELLINGS = [
   'contracts/openapi.yaml',

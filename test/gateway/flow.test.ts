@@ -1,7 +1,7 @@
 /** The flow: big input in workers, bounded in time and number; each comparison made once; whatever breaks on the way is never an ALLOW. */
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { EMPTY_CONTEXT, type Artifact } from '../../engine/index.ts'
+import { EMPTY_CONTEXT, type Artifact } from '../../engine/internal.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
 import { loadPolicy } from '../../gateway/config/policy.ts'
 import { GatewayError } from '../../gateway/errors.ts'

@@ -1,7 +1,7 @@
 /** The guard in front of a tool table, against the real API: a change of a contract runs under a decision that permits it, or does not run. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { guardMcpClient, guardTools, type GuardOptions, type GuardOutcome } from '../../engine/index.ts'
+import { guardMcpClient, guardTools, type GuardOptions, type GuardOutcome } from '../../engine/internal.ts'
 import { preflightClient } from '../../gateway/client.ts'
 import { startApi, type ApiFake } from '../fakes/api.ts'
 import { PETS, PETS_WITH_POST, PETS_WITHOUT_DELETE } from '../fakes/contracts.ts'

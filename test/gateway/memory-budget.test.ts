@@ -1,7 +1,7 @@
 /** One budget of memory: who asks first is served first, bodies have a part of their own, and a task that needs too much ends with its thread. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Artifact } from '../../engine/index.ts'
+import type { Artifact } from '../../engine/internal.ts'
 import { createPool } from '../../gateway/flow/pool.ts'
 import { budgetFor, createMemoryBudget, type MemoryLease } from '../../gateway/memory-budget.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { compilePolicy, PolicyDocument } from '../../engine/index.ts'
+import { compilePolicy, PolicyDocument } from '../../engine/internal.ts'
 import type { Route } from '../../gateway/api/route.ts'
 import { ROUTES } from '../../gateway/api/routes.ts'
 import { configInputSchema, plainSchema, type JsonSchema } from '../../gateway/config/input-schema.ts'

@@ -1,7 +1,7 @@
 /** Change sets as three platforms list them: the same questions to the gateway's clients over each platform's own wire. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { fail } from '../../engine/index.ts'
+import { fail } from '../../engine/internal.ts'
 import type { Flow } from '../../gateway/flow/flow.ts'
 import { deriveChangeSet, type DerivationQuestion, type DerivationTerms } from '../../gateway/scm/derivation.ts'
 import { createGithubClient } from '../../gateway/scm/github.ts'

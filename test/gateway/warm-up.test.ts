@@ -48,14 +48,14 @@ async function start(t: TestContext, routes: readonly object[]) {
 test('with routes, what judges is loaded once the gateway is ready, without any call', async (t) => {
   const { isLoaded, isReady } = await start(t, [ROUTE])
   await until(isReady, 'the gateway is ready')
-  for (const module of ['/engine/index.ts', '/gateway/intercept/recognisers.ts', '/@bufbuild/cel/'])
+  for (const module of ['/engine/internal.ts', '/gateway/intercept/recognisers.ts', '/@bufbuild/cel/'])
     assert.ok(isLoaded(module), module)
 })
 
 test('without routes, nothing is loaded ahead', async (t) => {
   const { isLoaded, isReady } = await start(t, [])
   await until(isReady, 'the gateway is ready')
-  assert.equal(isLoaded('/engine/index.ts'), false)
+  assert.equal(isLoaded('/engine/internal.ts'), false)
 })
 
 test('what cannot be loaded ahead leaves the gateway ready, and says so', async (t) => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { parse } from 'yaml'
-import type { Result } from '../../engine/index.ts'
+import type { Result } from '../../engine/internal.ts'
 import packageManifest from '../../package.json' with { type: 'json' }
 import { loadConfig } from '../../gateway/config/load.ts'
 import { formatMistake, type Mistake } from '../../gateway/config/mistake.ts'

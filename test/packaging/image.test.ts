@@ -73,7 +73,7 @@ test('everything that is copied into the image is there and passes .dockerignore
     [],
   )
   assert.deepEqual(
-    sources.filter((source) => !allowed.includes(source)),
+    sources.filter((source) => !allowed.some((path) => source === path || source.startsWith(`${path}/`))),
     [],
   )
 })

@@ -1,7 +1,7 @@
 /** An enum of strings became alternatives of strings with one value each: told as a change of type, though only a value came. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compare } from '../../engine/index.ts'
+import { compare } from '../../engine/internal.ts'
 import { sha256Hex } from '../../gateway/hash.ts'
 
 function told(before: object, after: object): readonly string[] {

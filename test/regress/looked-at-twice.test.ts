@@ -1,7 +1,7 @@
 /** Keywords that turn what they hold around: a wider `contains` under `maxContains`, and what `unevaluated…` is left with, were told as information or not at all. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compare } from '../../engine/index.ts'
+import { compare } from '../../engine/internal.ts'
 import { sha256Hex } from '../../gateway/hash.ts'
 
 function told(before: object, after: object): readonly string[] {

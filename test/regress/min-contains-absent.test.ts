@@ -1,7 +1,7 @@
 /** `minContains: 0` was taken away, and `contains` began to ask for one item: told as information, while callers were refused. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compare } from '../../engine/index.ts'
+import { compare } from '../../engine/internal.ts'
 import { sha256Hex } from '../../gateway/hash.ts'
 
 const LIST = { type: 'array', contains: { type: 'integer' } }

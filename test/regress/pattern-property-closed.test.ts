@@ -1,7 +1,7 @@
 /** A pattern of names was taken away where all other names are refused: told as information, while callers that sent them were refused. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compare } from '../../engine/index.ts'
+import { compare } from '../../engine/internal.ts'
 import { sha256Hex } from '../../gateway/hash.ts'
 
 const PATTERN = { patternProperties: { '^x-': { type: 'string' } } }

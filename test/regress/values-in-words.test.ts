@@ -1,7 +1,7 @@
 /** Values that are objects stand in the words of a finding in one order of their members, in every format. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compare, type ArtifactType } from '../../engine/index.ts'
+import { compare, type ArtifactType } from '../../engine/internal.ts'
 import { sha256Hex } from '../../gateway/hash.ts'
 
 const INFO = { title: 't', version: '1' }

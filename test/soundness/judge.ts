@@ -3,7 +3,7 @@
  * is info or absent is a failure.
  */
 import { createHash } from 'node:crypto'
-import { compare, type FindingGroup, type Level } from '../../engine/index.ts'
+import { compare, type FindingGroup, type Level } from '../../engine/internal.ts'
 import type { Dialect, Validator } from './dialects.ts'
 import type { Random } from './random.ts'
 import { entriesOf, inPlaceOf, isKeywords, listOf, namesIn, schemasIn, type Keywords, type Schema } from './schema.ts'

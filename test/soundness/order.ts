@@ -1,5 +1,5 @@
 /** The same pair with the members of every object in another order: the answer is the same, byte for byte. */
-import { compare } from '../../engine/index.ts'
+import { compare } from '../../engine/internal.ts'
 import { shuffledKeys } from '../shuffle.ts'
 import { documentsOf, sha256 } from './judge.ts'
 import { pairAt } from './pairs.ts'

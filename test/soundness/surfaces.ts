@@ -1,5 +1,5 @@
 /** The contracts that a schema can stand in: how each is written, and which change of what is admitted breaks its users. */
-import type { ArtifactType } from '../../engine/index.ts'
+import type { ArtifactType } from '../../engine/internal.ts'
 import type { Dialect, DialectName } from './dialects.ts'
 import { isKeywords, mapped, without, type Keywords, type Schema } from './schema.ts'
 

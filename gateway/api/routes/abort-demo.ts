@@ -1,7 +1,7 @@
 /** POST /api/v1/agent-abort-demo: a told workflow in which the real engine, on a built-in pair, stops an agent or lets it go (interface.md). Nothing is recorded. */
 import type { Static } from 'typebox'
 import { EMPTY_CONTEXT, Type } from '../../../engine/base.ts'
-import type { Artifact, Verdict } from '../../../engine/index.ts'
+import type { Artifact, Verdict } from '../../../engine/internal.ts'
 import { SCENARIOS, type Scenario } from '../demo-scenarios.ts'
 import { defineRoute, json, type Answer, type Exchange, type RouteDeps } from '../route.ts'
 import { CorrelationId, Decision } from '../schemas/shapes.ts'

@@ -1,6 +1,6 @@
 /** The contracts that routes are judged against, and making a reviewed one the baseline (wire.md §9). */
 import { countFindings, Type } from '../../../engine/base.ts'
-import type { Level } from '../../../engine/index.ts'
+import type { Level } from '../../../engine/internal.ts'
 import type { BaselineView } from '../../baselines/baselines.ts'
 import { changeOf, ownerOf } from '../../baselines/promotion.ts'
 import type { Config } from '../../config/schema.ts'

@@ -1,7 +1,7 @@
 /** Stored decisions, the caller's tenant's own (wire.md §2): by id, by id or fingerprint. "Never existed" and "not yours" are one answer. */
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
-import { checkProducerForm } from '../../../engine/index.ts'
+import { checkProducerForm } from '../../../engine/internal.ts'
 import { GatewayError } from '../../errors.ts'
 import type { StoredDecision } from '../../store/store.ts'
 import type { ApiDeps } from '../deps.ts'

@@ -1,7 +1,7 @@
 /** POST /api/diff: two contracts compared, as JSON or as Markdown for people (wire.md §3). Counts, never decides. */
 import type { Static } from 'typebox'
 import { canonicalArtifactType, LEVELS, textOn, Type, lookupTable } from '../../../engine/base.ts'
-import type { Artifact, ArtifactFiles, CompareOptions, Problem } from '../../../engine/index.ts'
+import type { Artifact, ArtifactFiles, CompareOptions, Problem } from '../../../engine/internal.ts'
 import { GatewayError, type ErrorCode, type ErrorDetail } from '../../errors.ts'
 import { engine } from '../../judging.ts'
 import { diffReport } from '../../report/diff-report.ts'

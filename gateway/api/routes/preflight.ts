@@ -1,7 +1,7 @@
 /** POST /api/v1/preflight: analyze a change set, or authorize one operation on it (wire.md §4). */
 import type { Static } from 'typebox'
 import { digestJson } from '../../../engine/base.ts'
-import type { Artifact } from '../../../engine/index.ts'
+import type { Artifact } from '../../../engine/internal.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Authorization, AuthorizeRequest } from '../../flow/flow.ts'
 import { sha256Hex } from '../../hash.ts'

@@ -8,7 +8,7 @@ import {
   type CompiledPolicy,
   type JudgedChangeSet,
   type PolicyEffect,
-} from '../../../engine/index.ts'
+} from '../../../engine/internal.ts'
 import { GatewayError } from '../../errors.ts'
 import { declaredConsumers } from '../../consumers/known.ts'
 import { sha256Hex } from '../../hash.ts'

@@ -1,7 +1,7 @@
 /** POST /api/v1/verify-receipt: is a token ours, and does it authorize this very attempt (wire.md §6)? Anybody who holds a token may ask. */
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
-import type { IntendedContext } from '../../../engine/index.ts'
+import type { IntendedContext } from '../../../engine/internal.ts'
 import { consumePresented, verifyPresented } from '../../receipts/presented.ts'
 import { GatewayError } from '../../errors.ts'
 import type { ApiDeps } from '../deps.ts'

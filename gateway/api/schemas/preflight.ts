@@ -1,7 +1,7 @@
 /** Request and answers of the preflight (wire.md §4), served as `/schemas/preflight-request.json` and `/schemas/preflight-response.json`. */
 import type { Static, TSchema } from 'typebox'
 import { Type } from '../../../engine/base.ts'
-import { decisionResultConsumerSchema } from '../../../engine/index.ts'
+import { decisionResultConsumerSchema } from '../../../engine/internal.ts'
 import {
   Artifact,
   BlastRadius,

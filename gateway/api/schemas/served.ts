@@ -1,6 +1,6 @@
 /** The JSON Schemas that are served under /schemas/ (wire.md §2), by name. */
 import { lookupTable } from '../../../engine/base.ts'
-import { decisionResultConsumerSchema, decisionResultProducerSchema, PolicyDocument } from '../../../engine/index.ts'
+import { decisionResultConsumerSchema, decisionResultProducerSchema, PolicyDocument } from '../../../engine/internal.ts'
 import { configInputSchema } from '../../config/input-schema.ts'
 import { PreflightAnswer, PreflightRequest } from './preflight.ts'
 

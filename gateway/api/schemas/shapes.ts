@@ -1,6 +1,6 @@
 /** Shapes that several routes share, named by their `title`: openapi.json holds each once under components. Answers are open: clients tolerate what they do not know. */
 import type { TSchema } from 'typebox'
-import type { ArtifactFiles as Files } from '../../../engine/index.ts'
+import type { ArtifactFiles as Files } from '../../../engine/internal.ts'
 import { MAX_ARTIFACT_FILES, ARTIFACT_TYPES, DECISIONS, EXECUTION_ACTIONS, LEVELS, Type } from '../../../engine/base.ts'
 import { ERRORS, type ErrorCode } from '../../errors.ts'
 

@@ -1,6 +1,6 @@
 /** `base` and `head` of a diff (wire.md §3): a URL, `<ref>:<path>` in the configured repository with the files that it refers to, or the document itself. */
 import { ok } from '../../../engine/base.ts'
-import type { Result } from '../../../engine/index.ts'
+import type { Result } from '../../../engine/internal.ts'
 import type { Config } from '../../config/schema.ts'
 import { readGitDocument } from '../../scm/git-document.ts'
 import { referencedFiles, type FileShelf } from '../../scm/referenced-files.ts'

@@ -6,7 +6,7 @@ import {
   touchOf,
   type GraphqlShape,
   type Problem,
-} from '../../../engine/index.ts'
+} from '../../../engine/internal.ts'
 import { sha256Hex } from '../../hash.ts'
 import type { Subject } from '../action.ts'
 import type { GraphqlParameters } from './parameters.ts'

@@ -3,7 +3,7 @@
  * GraphQL over HTTP are read (batches, persisted documents, uploads, event streams); introspection passes, and what could be executed
  * in two ways, or cannot be read, is refused.
  */
-import type { GraphqlShape } from '../../../engine/index.ts'
+import type { GraphqlShape } from '../../../engine/internal.ts'
 import type { Baselines } from '../../baselines/baselines.ts'
 import type { Config } from '../../config/schema.ts'
 import { GatewayError } from '../../errors.ts'

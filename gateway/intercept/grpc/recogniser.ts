@@ -3,7 +3,7 @@
  * that reach its messages, its options or the contract as a whole decide. Judged by the head: messages stream by unread. An rpc
  * that the contract does not describe is judged by all of it.
  */
-import type { RpcTable } from '../../../engine/index.ts'
+import type { RpcTable } from '../../../engine/internal.ts'
 import type { Baselines } from '../../baselines/baselines.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import type {

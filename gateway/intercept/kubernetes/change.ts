@@ -3,7 +3,7 @@
  * (status, versions, field ownership) is no part of either side.
  */
 import { canonicalJson } from '../../../engine/base.ts'
-import type { Artifact, ArtifactType } from '../../../engine/index.ts'
+import type { Artifact, ArtifactType } from '../../../engine/internal.ts'
 import { isJsonObject } from '../strict-json.ts'
 import { ENVELOPE_ANNOTATION, RECEIPT_ANNOTATION } from './receipt-annotations.ts'
 

@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { DEFAULT_DOCUMENT_LIMITS, lookupTable } from '../../../engine/base.ts'
-import { readDocument, yamlObjectProblem } from '../../../engine/index.ts'
+import { readDocument, yamlObjectProblem } from '../../../engine/internal.ts'
 import type { Call, PresentedReceipt } from '../action.ts'
 import { isJsonObject, readStrictJson } from '../strict-json.ts'
 import { knownKind } from './kinds.ts'

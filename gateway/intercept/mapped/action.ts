@@ -1,7 +1,7 @@
 /** A request that a rule of the route's map has judged, or let on only with a receipt. */
 import { GatewayError } from '../../errors.ts'
 import type { CurrentContractDeps } from '../current-contract.ts'
-import type { Json, RequestFacts, RequestExpression } from '../../../engine/index.ts'
+import type { Json, RequestFacts, RequestExpression } from '../../../engine/internal.ts'
 import type { Upstreams } from '../../proxy/upstream.ts'
 import { targetProblem } from '../../proxy/target.ts'
 import {

@@ -1,8 +1,8 @@
 /** What expressions may see of a request: each part with one reading, or a reason why it has none. Credentials are no part of it. */
-import type { Json, RequestFacts } from '../../../engine/index.ts'
+import type { Json, RequestFacts } from '../../../engine/internal.ts'
 import { isOddField, meantField } from '../field-name.ts'
 import { ok } from '../../../engine/base.ts'
-import type { Result } from '../../../engine/index.ts'
+import type { Result } from '../../../engine/internal.ts'
 import type { Call, CallHead } from '../action.ts'
 import { collidingNames, otherSpelling, type CountingNames } from '../folded-names.ts'
 import { fold, readPath, withoutFormats, type PathReading } from '../path-reading.ts'

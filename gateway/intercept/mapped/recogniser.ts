@@ -1,6 +1,6 @@
 /** Any HTTP request, as the operator's rules say what it is: the first rule that matches decides; what none matches is denied unless it only reads. */
 import { ok } from '../../../engine/base.ts'
-import type { RequestFacts, Result } from '../../../engine/index.ts'
+import type { RequestFacts, Result } from '../../../engine/internal.ts'
 import type { RouteConfig } from '../../config/route.ts'
 import type { Upstreams } from '../../proxy/upstream.ts'
 import type { Action, Call, CallHead, PassingAction, Recogniser } from '../action.ts'

@@ -1,7 +1,7 @@
 /** The rules of a route's `map`, compiled: every expression once, every mistake with the place of its text. */
 import { engine } from '../../judging.ts'
 import { ok } from '../../../engine/base.ts'
-import type { ArtifactType, RequestExpression, RequestField, Result } from '../../../engine/index.ts'
+import type { ArtifactType, RequestExpression, RequestField, Result } from '../../../engine/internal.ts'
 import type { MappedText, MapRule } from '../../config/request-map.ts'
 import { pointerTo } from '../../config/mistake.ts'
 

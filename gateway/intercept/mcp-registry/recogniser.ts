@@ -2,7 +2,7 @@
  * MCP registries: a publication is held against the version of the server that is the latest now, by what its users supply and by
  * the tools that it lists; a server that nobody knows yet, and whatever is deprecated or deleted, needs a receipt.
  */
-import type { Artifact } from '../../../engine/index.ts'
+import type { Artifact } from '../../../engine/internal.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Flow } from '../../flow/flow.ts'
 import type { Upstreams } from '../../proxy/upstream.ts'

@@ -1,6 +1,6 @@
 /** What a write to a registry is judged on: contracts of a version against those of the one before it, or a receipt where nothing can be compared. */
 import type { RouteConfig } from '../../config/route.ts'
-import type { Problem } from '../../../engine/index.ts'
+import type { Problem } from '../../../engine/internal.ts'
 import { compareTrees, type DerivationTerms } from '../../scm/derivation.ts'
 import type { Question } from '../action.ts'
 import { isJsonObject } from '../strict-json.ts'

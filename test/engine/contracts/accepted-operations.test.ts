@@ -1,7 +1,7 @@
 /** Single operations of a candidate in the baseline: what is accepted is the candidate's, what is not stays the baseline's. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { acceptOperations, compare, DEFAULT_DOCUMENT_LIMITS, expandFindings } from '../../../engine/index.ts'
+import { acceptOperations, compare, DEFAULT_DOCUMENT_LIMITS, expandFindings } from '../../../engine/internal.ts'
 import { sha256Hex } from '../../../gateway/hash.ts'
 
 type Json = Record<string, unknown>

@@ -1,7 +1,7 @@
 /** Dynamic references are followed in every format that has them, also beside another reference. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compare, type ArtifactType } from '../../../engine/index.ts'
+import { compare, type ArtifactType } from '../../../engine/internal.ts'
 import { sha256 } from '../../conformance/openapi-run.ts'
 
 /** A property whose values a reference bounds: what the reference leads to changes from a string to an integer. */

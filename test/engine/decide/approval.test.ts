@@ -1,7 +1,7 @@
 /** An approval lowers what waits for one, to WARN, in sight, and no longer than it holds; nothing else. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { ApprovalFacts } from '../../../engine/index.ts'
+import type { ApprovalFacts } from '../../../engine/internal.ts'
 import { decideOn, fakePolicy, issueOn, NOW } from '../../fakes/decisions.ts'
 
 const GRANT: ApprovalFacts = { state: 'granted', id: 'apr_1', approver: 'v:0123456789ab', until: NOW + 600 }

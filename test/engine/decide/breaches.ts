@@ -1,6 +1,6 @@
 /** Envelopes that break one rule of the interface each: as data, for the schemas and for the rules. */
 import assert from 'node:assert/strict'
-import type { Envelope } from '../../../engine/index.ts'
+import type { Envelope } from '../../../engine/internal.ts'
 import type { FakeFinding } from '../../fakes/comparisons.ts'
 import { decideOn, issueOn } from '../../fakes/decisions.ts'
 

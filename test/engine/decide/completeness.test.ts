@@ -1,7 +1,7 @@
 // What an envelope says of how far its change set is known to be all of the change.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { buildEnvelope, EMPTY_CONTEXT, type CompletenessFacts, type DecideInput } from '../../../engine/index.ts'
+import { buildEnvelope, EMPTY_CONTEXT, type CompletenessFacts, type DecideInput } from '../../../engine/internal.ts'
 import { decideOn, digest, NOW } from '../../fakes/decisions.ts'
 
 const ROOT = { root: digest('root'), count: 3 }

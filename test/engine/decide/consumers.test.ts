@@ -1,7 +1,13 @@
 /** Who is reached by a change, of those who are declared to use the contract; and a policy that protects one of them. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compare, EMPTY_CONTEXT, type DecideInput, type DeclaredConsumer, type Verdict } from '../../../engine/index.ts'
+import {
+  compare,
+  EMPTY_CONTEXT,
+  type DecideInput,
+  type DeclaredConsumer,
+  type Verdict,
+} from '../../../engine/internal.ts'
 import { reachedConsumers } from '../../../engine/decide/consumers.ts'
 import { fakeGroup, type FakeFinding } from '../../fakes/comparisons.ts'
 import { decideOn, fakePolicy } from '../../fakes/decisions.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { DECISION_CLASSES, EMPTY_CONTEXT, type DecideInput, type Verdict } from '../../../engine/index.ts'
+import { DECISION_CLASSES, EMPTY_CONTEXT, type DecideInput, type Verdict } from '../../../engine/internal.ts'
 import { failedAnalysis, fakeAnalysis, type FakeFinding } from '../../fakes/comparisons.ts'
 import { decideOn, digest, fakePolicy, issueOn, NOW } from '../../fakes/decisions.ts'
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { statSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import { decisionResultConsumerSchema, decisionResultProducerSchema } from '../../../engine/index.ts'
+import { decisionResultConsumerSchema, decisionResultProducerSchema } from '../../../engine/internal.ts'
 import { checkConsumerForm, checkProducerForm } from '../../../engine/decide/envelope-check.generated.js'
 import { issued } from './breaches.ts'
 

@@ -10,7 +10,7 @@ import {
   type Envelope,
   type EnvelopeDraft,
   type Verdict,
-} from '../../../engine/index.ts'
+} from '../../../engine/internal.ts'
 import { checkConsumerForm, checkProducerForm } from '../../../engine/decide/envelope-check.generated.js'
 import { envelopeViolations } from '../../../engine/decide/envelope-rules.ts'
 import { decideOn, issueOn, NOW } from '../../fakes/decisions.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { DECISION_CLASSES, type ArtifactAnalysis, type Level, type Verdict } from '../../../engine/index.ts'
+import { DECISION_CLASSES, type ArtifactAnalysis, type Level, type Verdict } from '../../../engine/internal.ts'
 import { failedAnalysis, fakeAnalysis } from '../../fakes/comparisons.ts'
 import { decideOn, fakePolicy, issueOn } from '../../fakes/decisions.ts'
 

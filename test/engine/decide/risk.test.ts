@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { RISK_FACTORS } from '../../../engine/index.ts'
+import { RISK_FACTORS } from '../../../engine/internal.ts'
 import { failedAnalysis, fakeAnalysis, type FakeFinding } from '../../fakes/comparisons.ts'
 import { decideOn } from '../../fakes/decisions.ts'
 

@@ -1,5 +1,5 @@
 /** Situations that together show everything a verdict can say, and that part of it which people and agents read. */
-import type { Verdict } from '../../../engine/index.ts'
+import type { Verdict } from '../../../engine/internal.ts'
 import { failedAnalysis, fakeAnalysis, type FakeFinding } from '../../fakes/comparisons.ts'
 import { decideOn, digest, fakePolicy, NOW } from '../../fakes/decisions.ts'
 

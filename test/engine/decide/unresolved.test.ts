@@ -1,7 +1,7 @@
 /** What was not looked at is not unchanged: a reference without a target, in every format, place and form, leaves no ALLOW. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compare, type ArtifactType } from '../../../engine/index.ts'
+import { compare, type ArtifactType } from '../../../engine/internal.ts'
 import { sha256Hex } from '../../../gateway/hash.ts'
 import { decideOn } from '../../fakes/decisions.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { DecideInput, DetectedPattern, PatternReport, PatternSource, Verdict } from '../../../engine/index.ts'
+import type { DecideInput, DetectedPattern, PatternReport, PatternSource, Verdict } from '../../../engine/internal.ts'
 import { failedAnalysis, fakeAnalysis, type FakeFinding } from '../../fakes/comparisons.ts'
 import { decideOn, issueOn } from '../../fakes/decisions.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compareOpenApi } from '../../../engine/diff/openapi/compare.ts'
-import type { CompareOptions, FindingGroup } from '../../../engine/index.ts'
+import type { CompareOptions, FindingGroup } from '../../../engine/internal.ts'
 import { sha256 } from '../../conformance/openapi-run.ts'
 
 type Json = Readonly<Record<string, unknown>>

@@ -25,7 +25,7 @@ import {
   readOperationDocument,
   touchOf,
   type GraphqlShape,
-} from '../../../engine/index.ts'
+} from '../../../engine/internal.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../../engine/contracts/limits.ts'
 import { touchedPlaces } from '../../../engine/decide/graphql-scope.ts'
 import { generator } from '../../shuffle.ts'

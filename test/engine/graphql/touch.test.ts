@@ -9,9 +9,9 @@ import {
   readGraphqlShape,
   readOperationDocument,
   touchOf,
-} from '../../../engine/index.ts'
+} from '../../../engine/internal.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../../engine/contracts/limits.ts'
-import type { FindingGroup, GraphqlTouch } from '../../../engine/index.ts'
+import type { FindingGroup, GraphqlTouch } from '../../../engine/internal.ts'
 import { fakePolicy } from '../../fakes/decisions.ts'
 import { compared } from './compared.ts'
 

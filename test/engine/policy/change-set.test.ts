@@ -1,7 +1,7 @@
 /** What a policy says of the change set as a whole: rules asked once, freeze windows, and what conditions read beyond one finding. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { EMPTY_CONTEXT, compilePolicy, type DecideInput, type Verdict } from '../../../engine/index.ts'
+import { EMPTY_CONTEXT, compilePolicy, type DecideInput, type Verdict } from '../../../engine/internal.ts'
 import { fakeAnalysis, type FakeFinding } from '../../fakes/comparisons.ts'
 import { decideOn, fakePolicy, issueOn, NOW } from '../../fakes/decisions.ts'
 import { sha256 } from '../../fakes/keys.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { parse } from 'yaml'
-import { compilePolicy, type Problem } from '../../../engine/index.ts'
+import { compilePolicy, type Problem } from '../../../engine/internal.ts'
 import { fakePolicy } from '../../fakes/decisions.ts'
 import { sha256 } from '../../fakes/keys.ts'
 

@@ -1,7 +1,7 @@
 /** What packs ask of every change set without a condition: a raised version, protected consumers; and who may approve. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compilePolicy, type Comparison, type DecideInput, type Verdict } from '../../../engine/index.ts'
+import { compilePolicy, type Comparison, type DecideInput, type Verdict } from '../../../engine/internal.ts'
 import { failedAnalysis, fakeAnalysis, type FakeFinding } from '../../fakes/comparisons.ts'
 import { decideOn, fakePolicy } from '../../fakes/decisions.ts'
 import { sha256 } from '../../fakes/keys.ts'

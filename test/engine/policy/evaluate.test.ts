@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { EMPTY_CONTEXT, type Decision, type PolicyEffect } from '../../../engine/index.ts'
+import { EMPTY_CONTEXT, type Decision, type PolicyEffect } from '../../../engine/internal.ts'
 import { fakeGroup, type FakeFinding } from '../../fakes/comparisons.ts'
 import { fakeOccasion, fakePolicy, NOW } from '../../fakes/decisions.ts'
 

@@ -1,7 +1,7 @@
 /** Texts of a policy pack that have to look like something: a mistake says like what, and shows no pattern. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compilePolicy } from '../../../engine/index.ts'
+import { compilePolicy } from '../../../engine/internal.ts'
 import { PolicyDocument } from '../../../engine/policy/schema.ts'
 import { problemsOf } from '../../../engine/violation.ts'
 import { sha256Hex } from '../../../gateway/hash.ts'

@@ -1,7 +1,7 @@
 /** What conditions see of earlier decisions, and that the identity of a verdict stays free of it. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compilePolicy, MAX_EARLIER_DECISIONS, type Decision, type EarlierDecision } from '../../../engine/index.ts'
+import { compilePolicy, MAX_EARLIER_DECISIONS, type Decision, type EarlierDecision } from '../../../engine/internal.ts'
 import { historyFacts } from '../../../engine/policy/history.ts'
 import { decideOn, fakePolicy, NOW } from '../../fakes/decisions.ts'
 import { sha256 } from '../../fakes/keys.ts'

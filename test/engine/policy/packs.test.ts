@@ -14,7 +14,7 @@ import {
   LEVELS,
   type ArtifactAnalysis,
   type Verdict,
-} from '../../../engine/index.ts'
+} from '../../../engine/internal.ts'
 import { ruleTable } from '../../../engine/rules/table.ts'
 import { failedAnalysis, fakeAnalysis } from '../../fakes/comparisons.ts'
 import { decideOn, issueOn } from '../../fakes/decisions.ts'

@@ -1,7 +1,7 @@
 /** Expressions about requests: what they give back as JSON, what they are said to read, and how they fail. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compileRequestExpression, type RequestExpression, type RequestFacts } from '../../../engine/index.ts'
+import { compileRequestExpression, type RequestExpression, type RequestFacts } from '../../../engine/internal.ts'
 
 const FACTS: RequestFacts = {
   method: 'POST',

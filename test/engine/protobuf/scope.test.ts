@@ -1,7 +1,7 @@
 /** Which changes of a protobuf contract decide on one rpc: those of its own messages, wherever they stand, and of the contract as a whole. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compare, DEFAULT_DOCUMENT_LIMITS, EMPTY_CONTEXT, judge, readRpcs } from '../../../engine/index.ts'
+import { compare, DEFAULT_DOCUMENT_LIMITS, EMPTY_CONTEXT, judge, readRpcs } from '../../../engine/internal.ts'
 import { sha256Hex } from '../../../gateway/hash.ts'
 import { fakePolicy } from '../../fakes/decisions.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { verify } from 'node:crypto'
 import { suite, test } from 'node:test'
-import { prepareAttestation, type Envelope } from '../../../engine/index.ts'
+import { prepareAttestation, type Envelope } from '../../../engine/internal.ts'
 import { decideOn, issueOn } from '../../fakes/decisions.ts'
 import { at, textAt } from '../../json.ts'
 

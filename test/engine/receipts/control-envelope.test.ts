@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { controlEnvelope, EMPTY_CONTEXT, type ControlFacts, type ReceiptStanding } from '../../../engine/index.ts'
+import { controlEnvelope, EMPTY_CONTEXT, type ControlFacts, type ReceiptStanding } from '../../../engine/internal.ts'
 import { decideOn, issueOn, NOW } from '../../fakes/decisions.ts'
 
 const FACTS: ControlFacts = {

@@ -1,7 +1,7 @@
 /** Every member of an attempt against the claim that was signed for it: equal, another, or left out. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { IntendedContext, ReceiptReason } from '../../../engine/index.ts'
+import type { IntendedContext, ReceiptReason } from '../../../engine/internal.ts'
 import type { ReceiptClaims } from '../../../engine/receipts/claims.ts'
 import { compareScope } from '../../../engine/receipts/scope.ts'
 

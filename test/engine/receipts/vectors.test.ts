@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { canonicalJson, verifyReceipt, type VerificationKey } from '../../../engine/index.ts'
+import { canonicalJson, verifyReceipt, type VerificationKey } from '../../../engine/internal.ts'
 import { parseKeySet } from '../../../gateway/keys/jwks.ts'
 import { NOW } from '../../fakes/decisions.ts'
 import { sha256 } from '../../fakes/keys.ts'

@@ -8,7 +8,7 @@ import {
   type IntendedContext,
   type ReceiptVerification,
   type VerifyInput,
-} from '../../../engine/index.ts'
+} from '../../../engine/internal.ts'
 import type { FakeFinding } from '../../fakes/comparisons.ts'
 import { decideOn, digest, issueOn, NOW, type FakeIssue } from '../../fakes/decisions.ts'
 import { fakeKey, keySet, sha256 } from '../../fakes/keys.ts'

@@ -2,7 +2,7 @@
  * For each rule that the families make at a site: two documents on which it holds. The fragments say what changes;
  * the sites say where it stands. Rules outside schemas have their pairs in test/rules/openapi/.
  */
-import type { ArtifactType, CompareOptions } from '../../../engine/index.ts'
+import type { ArtifactType, CompareOptions } from '../../../engine/internal.ts'
 import { FAMILIES } from '../../../engine/rules/families.ts'
 import { isToldAt } from '../../../engine/rules/schema-rules.ts'
 import { PROPERTY_RULES } from '../../../engine/rules/properties.ts'

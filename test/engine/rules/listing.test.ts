@@ -1,7 +1,7 @@
 /** A flood of changes: what is listed of it is bounded, every number is exact, and no order of keys shows. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compare, countFindings, type Comparison, type FindingGroup } from '../../../engine/index.ts'
+import { compare, countFindings, type Comparison, type FindingGroup } from '../../../engine/internal.ts'
 import { reachedConsumers } from '../../../engine/decide/consumers.ts'
 import { MAX_CHANGES, MAX_PLACES } from '../../../engine/rules/listing.ts'
 import { diffReport } from '../../../gateway/report/diff-report.ts'

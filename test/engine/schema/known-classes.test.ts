@@ -2,7 +2,7 @@
  * Classes of changes that schema comparisons are known to get wrong: rewrites that look like breaks, and breaks that look like
  * rewrites. Each row names its class, with the worst level forth and back, of what callers send and of what readers get.
  */
-import { LEVELS } from '../../../engine/index.ts'
+import { LEVELS } from '../../../engine/internal.ts'
 import { checkElements, type ElementRow, type Worst } from '../elements.ts'
 
 type Json = Readonly<Record<string, unknown>>

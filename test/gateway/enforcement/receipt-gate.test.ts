@@ -7,7 +7,7 @@ import {
   type KeySet,
   type ReceiptReason,
   type ReceiptState,
-} from '../../../engine/index.ts'
+} from '../../../engine/internal.ts'
 import { loadConfig } from '../../../gateway/config/load.ts'
 import type { Call, Question } from '../../../gateway/intercept/action.ts'
 import { createReceiptGate, type ReceiptGateDeps } from '../../../gateway/proxy/receipt-gate.ts'

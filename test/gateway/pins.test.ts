@@ -1,0 +1,78 @@
+/** What users of the gateway and of the packages match on, pinned by literals: only ever appended to (law 6 of CONTRIBUTING.md). */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { EXIT, type Command } from '../../gateway/cli/command.ts'
+import { allCommands } from '../../gateway/cli/main.ts'
+import { ERRORS } from '../../gateway/errors.ts'
+
+const ROOT = new URL('../../', import.meta.url)
+
+function pinned(name: string): readonly string[] {
+  return readFileSync(new URL(`test/pins/${name}.tsv`, ROOT), 'utf8')
+    .trimEnd()
+    .split('\n')
+}
+
+/** Order does not matter; a difference is shown line by line, new rows as they are to be appended. */
+function assertPinned(rows: readonly string[], name: string): void {
+  const pins = pinned(name)
+  const missing = rows.filter((row) => !pins.includes(row))
+  const gone = pins.filter((pin) => !rows.includes(pin)).map((pin) => `gone: ${pin}`)
+  assert.ok(missing.length + gone.length === 0, `test/pins/${name}.tsv\n${[...missing, ...gone].join('\n')}`)
+}
+
+test('error codes with their status', () => {
+  assertPinned(
+    Object.entries(ERRORS).map(([code, { status }]) => `${code}\t${status}`),
+    'error-codes',
+  )
+})
+
+function rowsOf(path: string, { name, operands, options }: Command): readonly string[] {
+  const called = `${path} ${name}`
+  return [
+    `${called}\t${operands || 'no operands'}`,
+    ...options.map((option) => `${called}\t--${option.name}${option.value === undefined ? '' : ` ${option.value}`}`),
+  ]
+}
+
+test('commands with their operands and flags, and the exit codes', async () => {
+  const entries = await allCommands()
+  const rows = entries.flatMap((entry) =>
+    'commands' in entry
+      ? entry.commands.flatMap((command) => rowsOf(`preflight ${entry.name}`, command))
+      : rowsOf('preflight', entry),
+  )
+  assertPinned([...rows, ...Object.entries(EXIT).map(([name, code]) => `exit\t${code} ${name}`)], 'command-line')
+})
+
+/** Names that a face exports, types among them. */
+function namesOf(path: string): readonly string[] {
+  const text = readFileSync(new URL(path, ROOT), 'utf8')
+  const lists = [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, list = '']) => list.split(','))
+  const own = [...text.matchAll(/^export (?:interface|type|const|function|class) (\w+)/gm)].map(([, name = '']) => name)
+  return [...lists.map((name) => name.trim().replace(/^type /, '')), ...own].filter((name) => name !== '')
+}
+
+const FACES = [
+  { name: 'preflight-engine', path: 'engine/index.ts' },
+  { name: 'preflight-gateway', path: 'gateway/index.ts' },
+  { name: 'preflight-gateway/client', path: 'gateway/client.ts' },
+]
+
+test('public exports of the packages', async () => {
+  for (const { path } of FACES) {
+    const face: object = await import(new URL(path, ROOT).href)
+    const names = namesOf(path)
+    assert.deepEqual(
+      Object.keys(face).filter((name) => !names.includes(name)),
+      [],
+      'every export is read',
+    )
+  }
+  assertPinned(
+    FACES.flatMap(({ name, path }) => namesOf(path).map((exported) => `${name}\t${exported}`)),
+    'public-exports',
+  )
+})
