@@ -28,6 +28,7 @@ export interface FileMistake {
 
 type Carrier = Pick<Artifact, 'type' | 'path' | 'files'>
 
+/** True when the artifact carries files beside its document. */
 export function hasFiles({ files }: Pick<Artifact, 'files'>): boolean {
   return files !== undefined && Object.keys(files).length > 0
 }
@@ -84,6 +85,7 @@ export function documentName({ type, path = '' }: Carrier): string {
   return named.endsWith('.proto') ? named : UNNAMED_PROTO
 }
 
+/** The text of a file on one side; undefined when the file is not there. */
 export function textOn(file: ArtifactFile, side: 'before' | 'after'): string | undefined {
   return typeof file === 'string' ? file : file[side]
 }

@@ -8,6 +8,7 @@ export {
   changeSetDigests,
   inputFingerprint,
 } from './change-set.ts'
+export { fileMistakes, hasFiles, lengthOf, MAX_ARTIFACT_FILES, textOn } from './artifact-files.ts'
 export type { ArtifactFile, ArtifactFiles } from './artifact-files.ts'
 export type { Artifact, ArtifactType, ChangeSetDigests } from './change-set.ts'
 export { mayProceed, readDecision } from './consumer.ts'
