@@ -15,7 +15,7 @@ export interface Ambiguity {
 const WORD = /^(?:y|Y|yes|Yes|YES|n|N|no|No|NO|on|On|ON|off|Off|OFF)$/
 /** Octals, binaries, underscores, sexagesimals. */
 const NUMBER =
-  /^[-+]?(?:0[0-9_]+|0o[0-7]+|0[bB][01_]+|0[xX][0-9a-fA-F_]+|[0-9][0-9_]*_[0-9_]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?|[1-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?)$/
+  /^[-+]?(?:0[0-9_]+|0[oO][0-7_]+|0[bB][01_]+|0[xX][0-9a-fA-F_]+|[0-9][0-9_]*_[0-9_]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?|[1-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?)$/
 /** Numbers that JSON writes otherwise, so that not every reader has them for numbers. */
 const UNUSUAL =
   /^\+[0-9.][0-9.eE+-]*$|^-?\.[0-9]+(?:[eE][-+]?[0-9]+)?$|^-?[0-9]+\.(?:[eE][-+]?[0-9]+)?$|^[-+]?\.(?:inf|Inf|INF)$|^\.(?:nan|NaN|NAN)$/

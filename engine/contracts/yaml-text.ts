@@ -80,13 +80,30 @@ function readParsed(text: string, parsed: ParsedYaml, limits: DocumentLimits, is
   const place = isStream ? placeYamlStream : placeYaml
   const reading = { root, locate: locator(text, () => place(parsed)) }
   const problem =
-    findGraphFault(reading, limits) ?? findUnsayable(reading, text) ?? findOldBreaks(reading, text, limits)
+    findGraphFault(reading, limits) ??
+    findUnsayable(reading, text) ??
+    findOldBreaks(reading, text, limits) ??
+    findMarks(reading, text, limits)
   return problem === null ? ok(reading) : fail(problem)
 }
 
 /** Line breaks of YAML 1.1 that are letters like any other in YAML 1.2: NEL, line and paragraph separator. */
 const OLD_BREAKS = /[\u0085\u2028\u2029]/
 const ANY_BLANKS = /[\s\u0085]+/g
+
+/** Skipped at the beginning of a line by some readers, and a letter to others; at the beginning of the text a mark to all. */
+const MARK_IN_LINE = /(?<=[\r\n][ \t]*)\uFEFF|(?<!^)\uFEFF(?=\uFEFF|---)/
+const MARKS = /\uFEFF/g
+
+function findMarks({ root }: YamlReading, text: string, limits: DocumentLimits): Problem | null {
+  if (!MARK_IN_LINE.test(text)) return null
+  const other = readYamlStream(text.replaceAll(MARKS, ''), limits, 'any')
+  if (other.ok && JSON.stringify(root) === JSON.stringify(other.value.root)) return null
+  return unreadable('a line begins with a byte order mark (U+FEFF), which some readers skip and others read', {
+    position: positionAt(text, text.search(MARK_IN_LINE)),
+    fix: 'Remove it.',
+  })
+}
 
 /** Where one stands in a comment or between tokens, readers of YAML 1.1 see other members than these; within a text, a blank. */
 function findOldBreaks({ root }: YamlReading, text: string, limits: DocumentLimits): Problem | null {

@@ -155,3 +155,62 @@ test('an object whose YAML merges is refused', async (t) => {
   assert.equal((await send('POST', DEPLOYMENTS, object, YAML)).status, 400)
   assert.deepEqual(written(cluster.requests), [])
 })
+
+const DRY_DELETE = 'kind: DeleteOptions\ndryRun: [All]\n'
+const utf16 = (text: string, isBig: boolean): Uint8Array => {
+  const bytes = Buffer.from(`\uFEFF${text}`, 'utf16le')
+  return isBig ? bytes.swap16() : bytes
+}
+const JSON_BODY = { 'content-type': 'application/json' }
+for (const [what, body, headers] of [
+  ['a byte order mark before a line', `${DRY_DELETE}\uFEFFdryRun: []\n`, YAML],
+  ['a byte order mark before a line of a mapping', `${DRY_DELETE}a:\n\uFEFF b: 1\n`, YAML],
+  ['two byte order marks', `\uFEFF\uFEFF${DRY_DELETE}`, YAML],
+  ['a byte order mark in a comment', `${DRY_DELETE}# \uFEFF\n`, YAML],
+  ['UTF-16, little end first', utf16(DRY_DELETE, false), YAML],
+  ['UTF-16, big end first', utf16(DRY_DELETE, true), YAML],
+  ['bytes that are no UTF-8', Buffer.from(`${DRY_DELETE}a: \xff\n`, 'latin1'), YAML],
+  ['an end and more behind it', `${DRY_DELETE}...\ndryRun: []\n`, YAML],
+  ['two documents', `${DRY_DELETE}---\nkind: DeleteOptions\n`, YAML],
+  ['an empty document first', `---\n---\n${DRY_DELETE}`, YAML],
+  ['an alias of another document', `a: &x [All]\n---\nkind: DeleteOptions\ndryRun: *x\n`, YAML],
+  ['a member twice', `${DRY_DELETE}dryRun: []\n`, YAML],
+  ['a member twice, once in escapes', `${DRY_DELETE}"dry\\u0052un": []\n`, YAML],
+  ['a member twice, once as a question', `${DRY_DELETE}? dryRun\n: []\n`, YAML],
+  ['a member in other letters', `${DRY_DELETE}dryrun: []\n`, YAML],
+  ['a member in other letters alone', 'kind: DeleteOptions\nDryRun: [All]\n', YAML],
+  ['a member in letters that Go folds', `${DRY_DELETE}"kind": DeleteOptions\n\u212And: x\n`, YAML],
+  ['a member in other letters of JSON', '{"kind":"DeleteOptions","dryRun":["All"],"DRYRUN":[]}', JSON_BODY],
+  ['an octal in capitals', `${DRY_DELETE}gracePeriodSeconds: 0O7\n`, YAML],
+  ['a byte order mark before JSON and a second object', '\uFEFF{"dryRun":["All"]}{"dryRun":[]}', JSON_BODY],
+  ['YAML that calls itself JSON', DRY_DELETE, JSON_BODY],
+  ['a tab as indentation', `${DRY_DELETE}preconditions:\n\tuid: x\n`, YAML],
+] as const)
+  test(`a rehearsed deletion with ${what} deletes nothing`, async (t) => {
+    const { road, cluster } = await scene(t)
+    const answer = await fetch(`${road.url}${DEPLOYMENTS}/web`, { method: 'DELETE', headers, body })
+    assert.ok([400, 403].includes(answer.status), `${answer.status} ${await answer.text()}`)
+    assert.deepEqual(written(cluster.requests), [])
+  })
+
+for (const [what, body] of [
+  ['its name', { ...deployment(), metadata: { name: 'web', Name: 'other' } }],
+  ['its namespace', { ...deployment(), metadata: { name: 'web', nameSpace: 'kube-system' } }],
+  ['its metadata', { ...deployment(), metadata: { name: 'web' }, Metadata: { name: 'other' } }],
+  ['its annotations', { ...deployment(), metadata: { name: 'web', Annotations: {} } }],
+] as const)
+  test(`an object that states ${what} in other letters is refused`, async (t) => {
+    const { send, cluster } = await scene(t)
+    assert.equal((await send('POST', DEPLOYMENTS, body)).status, 400)
+    assert.deepEqual(written(cluster.requests), [])
+  })
+
+test('the text of three dashes, and names of data in letters of both cases, are nothing to stop for', async (t) => {
+  const { send, cluster } = await scene(t)
+  const body = 'kind: ConfigMap\nmetadata: {name: c}\ndata:\n  a: |\n    ---\n    x\n  A: "---"\n'
+  await send('POST', `${CONFIG_MAPS}?dryRun=All`, body, YAML)
+  assert.deepEqual(
+    cluster.requests.map(({ method }) => method),
+    ['POST'],
+  )
+})

@@ -5,7 +5,7 @@ import { DEFAULT_DOCUMENT_LIMITS, readDocument, yamlObjectProblem } from '../../
 
 /** Values that Go, Python and YAML 1.2 do not read alike. */
 const TWOFOLD =
-  'y Y yes Yes YES n N no No NO on On ON off Off OFF 010 0o10 0b11 0x1F 1_000 +1 .5 5. 1:30 190:20:30 -.5 00 .inf -.INF .nan = 1_0.5 685_230.15'.split(
+  'y Y yes Yes YES n N no No NO on On ON off Off OFF 010 0o10 0O7 -0O7 0o1_0 0b11 0x1F 1_000 +1 .5 5. 1:30 190:20:30 -.5 00 .inf -.INF .nan = 1_0.5 685_230.15'.split(
     ' ',
   )
 for (const value of TWOFOLD)
@@ -60,6 +60,9 @@ for (const [what, text] of [
   ['a merge key of several behind a key', 'b: &b {x: 1}\nc: &c {type: string}\ns:\n  type: integer\n  <<: [*b, *c]'],
   ['a merge key with members behind a key', 's:\n  type: integer\n  <<: {type: string}'],
   ['a merge key that merges in turn', 'b: &b {type: string}\nc: &c {<<: *b}\ns:\n  type: integer\n  <<: *c'],
+  ['a byte order mark before a line', 's:\n  type: integer\n\uFEFFs: {type: string}'],
+  ['a byte order mark before a member', 's:\n  type: integer\n  \uFEFFtype: string'],
+  ['a byte order mark behind a bare return', 'a: 1\r\uFEFFb: 2'],
   ['required: yes', 'openapi: 3.0.3\nparameters:\n  - name: a\n    required: yes'],
   ['deprecated: on', 'a:\n  deprecated: on'],
   ['nullable: No', 'a: {nullable: No}'],

@@ -6,6 +6,7 @@ import { isUtf8 } from 'node:buffer'
 import { DEFAULT_DOCUMENT_LIMITS, lookupTable } from '../../../engine/base.ts'
 import { readDocument, yamlObjectProblem } from '../../../engine/internal.ts'
 import type { Call, PresentedReceipt } from '../action.ts'
+import { countingNames, otherSpelling } from '../folded-names.ts'
 import { isJsonObject, readStrictJson } from '../strict-json.ts'
 import { knownKind } from './kinds.ts'
 import type { ResourcePath } from './path.ts'
@@ -102,6 +103,8 @@ function readYaml(bytes: Buffer): ReturnType<typeof readStrictJson> {
       ok: false,
       message: 'The body holds a line break that YAML 1.1 has and YAML 1.2 has not (U+0085, U+2028, U+2029).',
     }
+  if (text.includes(BYTE_ORDER_MARK, 1))
+    return { ok: false, message: 'The body holds a byte order mark (U+FEFF) that readers of YAML skip or keep.' }
   const read = readDocument(text, DEFAULT_DOCUMENT_LIMITS)
   if (!read.ok) return { ok: false, message: read.problem.message }
   // The API server reads YAML 1.1, and lets a merge key replace what stands before it.
@@ -112,11 +115,14 @@ function readYaml(bytes: Buffer): ReturnType<typeof readStrictJson> {
 }
 
 /** The API server reads YAML 1.1: what is a comment to the end of the line here would be another member there. */
+const BYTE_ORDER_MARK = '\uFEFF'
 const OLD_BREAKS = /[\u0085\u2028\u2029]/
 
 /** A body of DeleteOptions takes the place of the query: what the query says of a dry run is then not looked at. */
 function readDelete(call: Call, path: ResourcePath, body: Body): ReadWrite {
   if (Array.isArray(body)) return refused(400, 'The body is not an object.')
+  const other = isJsonObject(body) ? otherSpelling(body, OPTIONS) : null
+  if (other !== null) return refused(400, otherSpellingMessage(other))
   const isDryRun = isJsonObject(body) ? isAll(body['dryRun']) : asksForDryRun(call, path)
   const verb = path.name === null ? 'deletecollection' : 'delete'
   return { ok: true, write: { path, verb, name: path.name ?? '*', isDryRun, receipts: [] } }
@@ -129,7 +135,7 @@ function readObject(call: Call, path: ResourcePath, verb: WriteVerb, body: Body)
   }
   const object = isJsonObject(body) ? body : {}
   const metadata = isJsonObject(object['metadata']) ? object['metadata'] : {}
-  const fault = kindFault(path, object) ?? placeFault(path, metadata)
+  const fault = spellingFault(object, metadata) ?? kindFault(path, object) ?? placeFault(path, metadata)
   if (fault !== null) return refused(400, fault)
   const name = path.name ?? newName(metadata)
   if (name === null) return refused(400, 'The object has neither metadata.name nor metadata.generateName.')
@@ -139,6 +145,26 @@ function readObject(call: Call, path: ResourcePath, verb: WriteVerb, body: Body)
   const isDryRun = asksForDryRun(call, path) || isAll(options['dryRun'])
   return { ok: true, write: { path, verb, name, isDryRun, receipts: receiptsIn(metadata) } }
 }
+
+/** Members on which the judgement rests: some API servers (older ones, aggregated ones) take them in letters of any case. */
+const TOP = countingNames(['kind', 'apiVersion', 'metadata', 'spec', 'data', 'binaryData', 'deleteOptions'])
+const METADATA = countingNames(['name', 'generateName', 'namespace', 'annotations', 'resourceVersion', 'uid'])
+const OPTIONS = countingNames(['kind', 'apiVersion', 'dryRun', 'preconditions', 'propagationPolicy'])
+
+function spellingFault(object: Members, metadata: Members): string | null {
+  const { deleteOptions } = object
+  const other =
+    otherSpelling(object, TOP) ??
+    otherSpelling(metadata, METADATA) ??
+    (isJsonObject(deleteOptions) ? otherSpelling(deleteOptions, OPTIONS) : null)
+  return other === null ? null : otherSpellingMessage(other)
+}
+
+function otherSpellingMessage(other: string): string {
+  return `The member ${JSON.stringify(other)} is another one to some readers: write it in the letters that the API names.`
+}
+
+type Members = Readonly<Record<string, unknown>>
 
 /** A subresource has a kind of its own (Scale, Eviction), and a patch need not say any. */
 function kindFault(path: ResourcePath, object: Readonly<Record<string, unknown>>): string | null {
