@@ -6,7 +6,7 @@ import { digestJson, type Sha256 } from '../hash.ts'
 import { ok, type Problem, type Result } from '../result.ts'
 import { ruleOf } from '../rules/table.ts'
 import { problemsOf } from '../violation.ts'
-import { timeEdge } from './time-edges.ts'
+import { timeEdge, type TimeReads } from './time-edges.ts'
 import { changeSetRulings, compileFreezes, freezeEdge, type ChangeSetRule } from './change-set-rules.ts'
 import { compileCondition, CONSUMERS, isAboutFinding, type Condition } from './condition.ts'
 import { compileDemands, DEMAND_IDS } from './demands.ts'
@@ -16,7 +16,7 @@ import { checkPolicy } from './policy-check.generated.js'
 import type { CompiledPolicy, EffectivePolicy, PolicyMode } from './policy.ts'
 import { readableParts, type MeaningfulParts } from './readable-parts.ts'
 import type { PolicyDocument } from './schema.ts'
-import { compileWaivers } from './waiver.ts'
+import { compileWaivers, type CompiledWaiver } from './waiver.ts'
 
 const CODE = 'POLICY_INVALID'
 const RESERVED: ReadonlySet<string> = new Set(DEMAND_IDS)
@@ -57,7 +57,7 @@ export function compilePolicy(source: unknown, sha256: Sha256): Result<CompiledP
     effective.mode,
   )
   if (faults.length > 0) return { ok: false, problem: faults }
-  const times = new Set([...rules, ...wholeRules].flatMap(({ condition }) => [...condition.times]))
+  const timeReads = timeReadsOf([...rules, ...wholeRules], waivers, effective)
   const reads = (name: string) => [...rules, ...wholeRules].some(({ condition }) => condition.variables.has(name))
   return ok({
     name: effective.metadata.name,
@@ -79,9 +79,21 @@ export function compilePolicy(source: unknown, sha256: Sha256): Result<CompiledP
     observes: effective.rules.some(({ mode }) => mode === 'observe') || effective.mode === 'observe',
     evaluator: policyEvaluator(rules, waivers, effective.on_incomplete),
     trace: policyTrace(rules),
-    nextFreezeEdge: earliest(freezeEdge(freezes), ({ now }) => timeEdge(times, now)),
+    nextFreezeEdge: earliest(freezeEdge(freezes), ({ now }) => timeEdge(timeReads, now)),
     changeSetRulings: changeSetRulings(wholeRules, freezes, compileDemands(effective), effective.on_incomplete),
   })
+}
+
+/** A waiver covers nothing from its end on, and what is left until a sunset day is less every day. */
+function timeReadsOf(
+  rules: readonly { readonly condition: Condition }[],
+  waivers: readonly CompiledWaiver[],
+  { deprecation }: EffectivePolicy,
+): TimeReads {
+  const fields = new Set(rules.flatMap(({ condition }) => [...condition.times]))
+  if ((deprecation?.stable_days ?? 0) > 0 || (deprecation?.beta_days ?? 0) > 0) fields.add('date')
+  const compared = rules.flatMap(({ condition }) => [...condition.moments])
+  return { fields, moments: [...compared, ...waivers.map(({ until }) => until)] }
 }
 
 type Edge = CompiledPolicy['nextFreezeEdge']

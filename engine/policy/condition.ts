@@ -74,6 +74,8 @@ export interface Condition {
   readonly variables: ReadonlySet<string>
   /** Members of `time` that it reads; null: the whole of it. */
   readonly times: ReadonlySet<string | null>
+  /** Seconds since the epoch that `time.unix` is compared with; no other use of it is left out of `times`. */
+  readonly moments: ReadonlySet<number>
   /** Never throws; a value that is not true or false is a failure like any other. */
   test(facts: ConditionFacts | OccasionFacts): Result<boolean, string>
 }
@@ -83,6 +85,7 @@ export function compileCondition(source: string): Result<Condition, string> {
   const reads = new Set<string>()
   const variables = new Set<string>()
   const times = new Set<string | null>()
+  const moments = new Set<number>()
   const expression = readExpression(source, {
     isFunction: (name) => ENVIRONMENT.funcs.find(name) !== undefined,
     variableFault(name, field, loops) {
@@ -92,10 +95,22 @@ export function compileCondition(source: string): Result<Condition, string> {
       for (const read of readsOf(name, field)) reads.add(read)
       return faultOf(name, field, loops)
     },
+    indexFound(name, field) {
+      if (name !== 'time' || !VARIABLES['time']?.includes(field)) return false
+      variables.add(name)
+      times.add(field)
+      return true
+    },
+    comparisonFound(name, field, value) {
+      if (name !== 'time' || field !== 'unix') return false
+      variables.add(name)
+      moments.add(Number(value))
+      return true
+    },
   })
   if (!expression.ok) return expression
   const run = planned(expression.value)
-  return ok({ reads, variables, times, test: (facts) => tested(() => run({ ...NO_FINDING, ...facts })) })
+  return ok({ reads, variables, times, moments, test: (facts) => tested(() => run({ ...NO_FINDING, ...facts })) })
 }
 
 /** True when the answer may differ from finding to finding. */

@@ -24,6 +24,13 @@ export interface ExpressionNames {
   variableFault(name: string, field: string | null, loops: number): string | null
   /** Called for each comprehension, with the number of those that it stands in and itself. */
   loopFound?(depth: number): void
+  /**
+   * Called for each comparison of a member with a whole number, such as `time.unix < 5`.
+   * @returns true when nothing more has to be known of it: `variableFault` is not called for that member then
+   */
+  comparisonFound?(name: string, field: string, value: bigint): boolean
+  /** The same for each member that is read by a written index, such as `time['hour']`. */
+  indexFound?(name: string, field: string): boolean
 }
 
 /** @returns the expression, or what is wrong with its text. */
@@ -98,6 +105,7 @@ function survey(expression: Expression | undefined, found: Survey, around: Surro
     case 'callExpr':
       if (/^[a-zA-Z]/.test(kind.value.function) && !found.names.isFunction(kind.value.function))
         found.faults.push(`calls ${kind.value.function}(), which does not exist`)
+      if (isKnownComparison(kind.value, found, around) || isKnownIndex(kind.value, found, around)) return
       for (const part of [kind.value.target, ...kind.value.args]) survey(part, found, around)
       return
     case 'listExpr':
@@ -121,6 +129,39 @@ function survey(expression: Expression | undefined, found: Survey, around: Surro
     case 'constExpr':
     case undefined:
   }
+}
+
+const COMPARISONS: ReadonlySet<string> = new Set(['_<_', '_<=_', '_>_', '_>=_', '_==_', '_!=_'])
+
+type Call = Extract<NonNullable<Expression>['exprKind'], { readonly case: 'callExpr' }>['value']
+
+function isKnownComparison(call: Call, { names }: Survey, { bound }: Surroundings): boolean {
+  const [left, right] = call.args
+  if (!COMPARISONS.has(call.function) || left === undefined || right === undefined) return false
+  const member = memberOf(left) ?? memberOf(right)
+  const value = wholeNumber(left) ?? wholeNumber(right)
+  if (member === null || value === null || bound.has(member.name)) return false
+  return names.comparisonFound?.(member.name, member.field, value) === true
+}
+
+function isKnownIndex({ function: name, args }: Call, found: Survey, around: Surroundings): boolean {
+  const [operand, index] = args.map(({ exprKind }) => exprKind)
+  if (name !== '_[_]' || operand?.case !== 'identExpr' || index?.case !== 'constExpr') return false
+  const { constantKind } = index.value
+  if (constantKind.case !== 'stringValue') return false
+  const { name: variable } = operand.value
+  return !around.bound.has(variable) && found.names.indexFound?.(variable, constantKind.value) === true
+}
+
+function memberOf({ exprKind }: NonNullable<Expression>): { readonly name: string; readonly field: string } | null {
+  const operand = exprKind.case === 'selectExpr' ? exprKind.value.operand?.exprKind : undefined
+  if (exprKind.case !== 'selectExpr' || operand?.case !== 'identExpr') return null
+  return { name: operand.value.name, field: exprKind.value.field }
+}
+
+function wholeNumber({ exprKind }: NonNullable<Expression>): bigint | null {
+  const constant = exprKind.case === 'constExpr' ? exprKind.value.constantKind : undefined
+  return constant?.case === 'int64Value' ? constant.value : null
 }
 
 function surveyVariable(name: string, field: string | null, { names, faults }: Survey, around: Surroundings): void {
