@@ -242,17 +242,16 @@ export class Search {
     const goal = start.copy()
     const members = new ObjectGoal(start, this.#objectSearch(literals))
     goal.choices = []
-    let depth = Infinity
     for (const choice of start.choices) {
-      const ways: Alternative[] = []
-      for (const way of choice) {
+      let depth = Infinity
+      const ways = choice.filter((way) => {
         const answer = this.#wayOf(start, way, members, literals)
-        if (answer === null) continue
-        if (answer.kind !== 'unsat') ways.push(way)
-        else depth = Math.min(depth, answer.depth)
-      }
+        if (answer?.kind === 'unsat') depth = Math.min(depth, answer.depth)
+        return answer !== null && answer.kind !== 'unsat'
+      })
       if (ways.length === 0) return { kind: 'unsat', depth }
-      goal.choices.push(ways)
+      // The proof of the rest would rest on what closed the others: the choice stays as it is.
+      goal.choices.push(depth === Infinity ? ways : choice)
     }
     return goal
   }
