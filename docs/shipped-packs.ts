@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs'
 import { compileText, policyFile, SHIPPED_PACKS } from '../gateway/config/policy.ts'
-import { formatMistake } from '../gateway/config/mistake.ts'
-import { sha256Hex } from '../gateway/hash.ts'
+import { formatMistake } from '../gateway/errors/mistake.ts'
+import { sha256Hex } from '../gateway/runtime/hash.ts'
 import type { GeneratedFile } from './validators.ts'
 
 const HEADER = [

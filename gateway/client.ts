@@ -1,6 +1,6 @@
 /** The gateway over HTTP, for those who use the package as a library: what `guardTools` has to be handed, made from an address and a key. */
 import type { GuardOptions } from '../engine/index.ts'
-import { sha256Hex } from './hash.ts'
+import { sha256Hex } from './runtime/hash.ts'
 
 export interface PreflightClientOptions {
   /** Address of the API listener. */

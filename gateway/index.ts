@@ -13,4 +13,4 @@ export {
   type ReceiptVerification,
   type VerifyInput,
 } from '../engine/index.ts'
-export { sha256Hex } from './hash.ts'
+export { sha256Hex } from './runtime/hash.ts'

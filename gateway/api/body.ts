@@ -1,7 +1,7 @@
 /** The body of a request: bytes up to the limit, then JSON with one reading only. Whatever else comes is a clear refusal. */
 import type { IncomingMessage } from 'node:http'
-import type { Bodies, BodyFault } from '../bodies.ts'
-import { GatewayError } from '../errors.ts'
+import type { Bodies, BodyFault } from '../listen/bodies.ts'
+import { GatewayError } from '../errors/errors.ts'
 import type { Flow } from '../flow/flow.ts'
 
 const JSON_MEDIA_TYPE = /^application\/(?:json|[a-z0-9!#$&^_.+-]+\+json)$/

@@ -2,8 +2,8 @@
 import { canonicalArtifactType, EMPTY_CONTEXT, fileMistakes, hasFiles } from '../../engine/base.ts'
 import type { Artifact, DecisionContext } from '../../engine/internal.ts'
 import type { Static } from 'typebox'
-import { GatewayError } from '../errors.ts'
-import type { Settings } from '../settings.ts'
+import { GatewayError } from '../errors/errors.ts'
+import type { Settings } from '../config/settings.ts'
 import type { Mistake } from './route.ts'
 import type { Artifact as ArtifactShape, DecisionContext as ContextShape } from './schemas/shapes.ts'
 

@@ -1,11 +1,11 @@
 /** What the API listener is built from: everything with a life of its own is handed in, so that tests can hand in fakes. */
 import type { Baselines } from '../baselines/baselines.ts'
-import type { Bodies } from '../bodies.ts'
+import type { Bodies } from '../listen/bodies.ts'
 import type { BreakGlass } from '../break-glass/break-glass.ts'
 import type { Flow } from '../flow/flow.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
 import type { ScmAccess } from '../scm/access.ts'
-import type { CurrentSettings } from '../settings.ts'
+import type { CurrentSettings } from '../config/settings.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'

@@ -1,7 +1,7 @@
 /** One API request, as a story: where from, which route, who asks, what is asked, the route's answer; any error on the way becomes an answer too. */
 import type { IncomingMessage } from 'node:http'
 import Negotiator from 'negotiator'
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../errors/errors.ts'
 import type { ApiKey } from '../store/store.ts'
 import { readJsonBody } from './body.ts'
 import { assertEnvelopes } from './envelope-guard.ts'

@@ -1,6 +1,6 @@
 /** The last look before anything leaves: an answer that carries an envelope carries a valid one, or it is not sent (interface.md, States). */
 import { checkProducerForm } from '../../engine/internal.ts'
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../errors/errors.ts'
 import type { Answer } from './route.ts'
 
 /** @throws GatewayError INTERNAL, whose cause names the violations. */

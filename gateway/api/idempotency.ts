@@ -1,7 +1,7 @@
 /** The same authorize request again (wire.md §4): answered from the store, one at a time for a key, as things stand now. */
 import { checkProducerForm } from '../../engine/internal.ts'
-import { GatewayError } from '../errors.ts'
-import { isJsonObject } from '../intercept/strict-json.ts'
+import { GatewayError } from '../errors/errors.ts'
+import { isJsonObject } from '../json/strict-json.ts'
 import type { StoredDecision } from '../store/store.ts'
 import type { ApiDeps } from './deps.ts'
 import { controlFor } from './preflight-answer.ts'

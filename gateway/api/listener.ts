@@ -1,11 +1,11 @@
 /** The API listener: takes requests off the wire, hands them to what serves them, drains on close. */
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createHttpListener } from '../http-listener.ts'
-import { serving } from '../judging.ts'
-import { listenOn } from '../listen.ts'
+import { createHttpListener } from '../listen/http-listener.ts'
+import { serving } from '../loading/late-modules.ts'
+import { listenOn } from '../listen/listen.ts'
 import type { HttpAuthz } from '../authz/http.ts'
-import { watchUnusedConnections, type UnusedConnections } from '../unused-connections.ts'
+import { watchUnusedConnections, type UnusedConnections } from '../listen/unused-connections.ts'
 import type { ApiDeps } from './deps.ts'
 import type { Serve } from './serving.ts'
 

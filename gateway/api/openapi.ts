@@ -1,8 +1,8 @@
 /** openapi.json, made from the route table: every route that is served, with the schemas that requests are held against, and no other. */
-import { ERRORS, type ErrorCode } from '../errors.ts'
-import { plainSchema } from '../config/input-schema.ts'
-import { packageVersion } from '../package-files.ts'
-import { isJsonObject } from '../intercept/strict-json.ts'
+import { ERRORS, type ErrorCode } from '../errors/errors.ts'
+import { plainSchema } from '../settings/input-schema.ts'
+import { packageVersion } from '../runtime/package-files.ts'
+import { isJsonObject } from '../json/strict-json.ts'
 import type { Route } from './route.ts'
 import { Problem } from './schemas/shapes.ts'
 

@@ -4,8 +4,8 @@
  */
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import { isLoopback } from '../config/addresses.ts'
-import { GatewayError } from '../errors.ts'
+import { isLoopback } from '../network/listen-address.ts'
+import { GatewayError } from '../errors/errors.ts'
 
 /** @throws GatewayError FORBIDDEN for a Host that a loopback listener cannot have, and for a page of another origin. */
 export function refuseForeignPages(request: IncomingMessage, publicUrl: string | undefined): void {

@@ -8,9 +8,9 @@ import {
   type Verdict,
 } from '../../engine/internal.ts'
 import type { Assessment, Authorization } from '../flow/flow.ts'
-import { sha256Hex } from '../hash.ts'
+import { sha256Hex } from '../runtime/hash.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
-import type { Settings } from '../settings.ts'
+import type { Settings } from '../config/settings.ts'
 
 export interface AnswerFacts {
   readonly settings: Settings

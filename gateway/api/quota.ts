@@ -1,6 +1,6 @@
 /** How much one key may ask: requests in a minute (kept here) and in a month by its plan (kept in the store) (wire.md §1, §11). */
 import type { Config } from '../config/schema.ts'
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../errors/errors.ts'
 import type { ApiKey, Store } from '../store/store.ts'
 
 const MINUTE_MS = 60_000

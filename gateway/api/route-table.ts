@@ -1,6 +1,6 @@
 /** Which route a request is for. The table is an explicit list; a path of it with another method is 405 and says which there are. */
 import createRouter from 'find-my-way'
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../errors/errors.ts'
 import type { Method, Route } from './route.ts'
 
 export interface RouteMatch {

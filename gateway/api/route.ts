@@ -1,7 +1,7 @@
 /** What a route of the API is: one value that the dispatcher serves, the validator checks against and openapi.json is made from. */
 import type { Static, TSchema, TUnknown } from 'typebox'
-import { GatewayError, type ErrorCode } from '../errors.ts'
-import type { Settings } from '../settings.ts'
+import { GatewayError, type ErrorCode } from '../errors/errors.ts'
+import type { Settings } from '../config/settings.ts'
 import type { ApiKey } from '../store/store.ts'
 import type { ApiDeps } from './deps.ts'
 

@@ -3,8 +3,8 @@
  * server knows: then they are listed, but a misspelling of a known member is still a mistake. All others take no unknown member.
  */
 import type { TSchema } from 'typebox'
-import { misspelled } from '../config/suggestion.ts'
-import { isJsonObject } from '../intercept/strict-json.ts'
+import { misspelled } from '../settings/suggestion.ts'
+import { isJsonObject } from '../json/strict-json.ts'
 import type { Mistake } from './route.ts'
 
 export interface UnknownMembers {

@@ -3,7 +3,7 @@ import { digestJson } from '../../engine/base.ts'
 import type { ApprovalFacts, Approvers, Verdict } from '../../engine/internal.ts'
 import type { Config } from '../config/schema.ts'
 import type { AuthorizeRequest } from '../flow/flow.ts'
-import { sha256Hex } from '../hash.ts'
+import { sha256Hex } from '../runtime/hash.ts'
 import { mayGrant } from './approvers.ts'
 import type { ApprovalOpening, ApprovalRow, ApprovalState } from '../store/store.ts'
 

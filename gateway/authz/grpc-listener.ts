@@ -4,10 +4,10 @@
  */
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { SHORT_BODY, type Bodies, type BodyFault } from '../bodies.ts'
-import { createHttpListener } from '../http-listener.ts'
-import { listenOn } from '../listen.ts'
-import { createHttp2Front } from '../proxy/http2-front.ts'
+import { SHORT_BODY, type Bodies, type BodyFault } from '../listen/bodies.ts'
+import { createHttpListener } from '../listen/http-listener.ts'
+import { listenOn } from '../listen/listen.ts'
+import { createHttp2Front } from '../listen/http2-front.ts'
 
 export interface GrpcListener {
   /** Resolves with the bound address. Rejects when it cannot be bound. */

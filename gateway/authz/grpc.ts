@@ -15,7 +15,7 @@ import {
   type HeaderOption,
 } from './protocol.ts'
 import { createGrpcListener, type GrpcListener, type UnaryMethod } from './grpc-listener.ts'
-import { answerQuestion, isPartial, type AskedBody, type AuthzDeps, type Question, type Verdict } from './question.ts'
+import { answerQuestion, isPartial, type AskedBody, type AuthzDeps, type Question, type Verdict } from './check.ts'
 
 export interface GrpcAuthzDeps extends AuthzDeps {
   readonly metrics: Metrics

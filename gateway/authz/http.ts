@@ -4,10 +4,10 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { ERRORS, type ErrorCode } from '../errors.ts'
-import type { Answer } from '../intercept/action.ts'
-import { jsonAnswer } from '../intercept/refusal.ts'
-import { SHORT_BODY, type BodyFault } from '../bodies.ts'
+import { ERRORS, type ErrorCode } from '../errors/errors.ts'
+import type { Answer } from '../protocols/common/action.ts'
+import { jsonAnswer } from '../protocols/common/refusal.ts'
+import { SHORT_BODY, type BodyFault } from '../listen/bodies.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { FORWARDED_PATH, forwardedRequest, isForwarded, statesMethod } from './forwarded.ts'
@@ -19,7 +19,7 @@ import {
   type AuthzDeps,
   type Question,
   type Verdict,
-} from './question.ts'
+} from './check.ts'
 
 export interface HttpAuthz {
   /** True for the paths that are questions. */

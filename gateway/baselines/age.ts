@@ -1,6 +1,6 @@
 /** How old a baseline may be (`contract.max_age`). One that is older was not looked at for too long to judge by: calls are not forwarded. */
 import type { RouteConfig } from '../config/route.ts'
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../errors/errors.ts'
 import type { BaselineRow } from '../store/store.ts'
 
 export function isExpired({ contract }: RouteConfig, { setAt }: Pick<BaselineRow, 'setAt'>, now: number): boolean {

@@ -1,7 +1,7 @@
 /** A contract at a URL together with the files that its `$ref`s name, of the same origin or a listed one, as one text. */
 import { fail, ok } from '../../engine/base.ts'
 import type { Result } from '../../engine/internal.ts'
-import type { FetchedDocument } from '../egress/fetch.ts'
+import type { FetchedDocument } from '../network/fetch.ts'
 import { bundle, type Bundle } from '../scm/bundle.ts'
 import { isAddress } from '../scm/file-references.ts'
 import type { FileTexts } from '../scm/referenced-files.ts'

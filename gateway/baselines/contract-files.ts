@@ -6,8 +6,8 @@ import type { Result } from '../../engine/internal.ts'
 import { bundle, type Bundle, type BundleTerms } from '../scm/bundle.ts'
 import { readGitFile, readGitFiles, resolveGitTree, type GitReference } from '../scm/git.ts'
 import type { FileTexts } from '../scm/referenced-files.ts'
-import { errorCode } from '../startup-error.ts'
-import { loadRegularFile } from '../regular-file.ts'
+import { errorCode } from '../errors/startup-error.ts'
+import { loadRegularFile } from '../runtime/regular-file.ts'
 
 export type FileTerms = Pick<BundleTerms, 'texts' | 'maxBytes'>
 

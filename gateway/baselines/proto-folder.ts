@@ -2,7 +2,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { byCodeUnit } from '../../engine/base.ts'
-import { loadRegularFile } from '../regular-file.ts'
+import { loadRegularFile } from '../runtime/regular-file.ts'
 
 /** Files that one contract may consist of. */
 const MAX_FILES = 5000

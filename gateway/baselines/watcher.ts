@@ -1,7 +1,7 @@
 /** Looks at the contracts that upstreams offer without waiting for a call (`contract.watch`): a change is known, and told, before somebody runs into it. */
 import type { ArtifactType } from '../../engine/internal.ts'
 import type { RouteConfig } from '../config/route.ts'
-import type { CurrentSettings } from '../settings.ts'
+import type { CurrentSettings } from '../config/settings.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { contractDigest, type Baselines } from './baselines.ts'

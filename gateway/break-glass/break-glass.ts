@@ -3,7 +3,7 @@
  * It lives in the store, so it survives a restart and is seen by every process; each call that uses it is counted there first.
  */
 import { randomUUID } from 'node:crypto'
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../errors/errors.ts'
 import type { BreakGlassRow, Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'

@@ -2,7 +2,7 @@
 import { userInfo } from 'node:os'
 import { openBreakGlass } from '../break-glass/break-glass.ts'
 import { breakGlassView } from '../break-glass/view.ts'
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../errors/errors.ts'
 import type { BreakGlassRow } from '../store/store.ts'
 import { EXIT, UsageError, type Arguments, type Command, type CommandGroup } from './command.ts'
 import { configOf, PLACE_OPTIONS } from './config-option.ts'

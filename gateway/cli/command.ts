@@ -1,6 +1,6 @@
 /** What a command of the command line is: a row with its options, from which parsing, checking and --help are made. */
 import { parseArgs } from 'node:util'
-import { nearest } from '../config/suggestion.ts'
+import { nearest } from '../settings/suggestion.ts'
 import type { CommandIo } from './io.ts'
 
 /** wire.md §14: good, the answer is no, usage or configuration, could not decide. */

@@ -1,7 +1,7 @@
 /** The options that name a configuration, shared by the commands which work on a data directory. */
 import type { ConfigSource } from '../config/load.ts'
 import { configFile, loadConfig } from '../config/load.ts'
-import { ConfigError } from '../config/mistake.ts'
+import { ConfigError } from '../errors/mistake.ts'
 import type { Config } from '../config/schema.ts'
 import type { Arguments, OptionSpec } from './command.ts'
 import type { CommandIo } from './io.ts'

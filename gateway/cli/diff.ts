@@ -10,9 +10,9 @@ import {
   type CompareOptions,
   type Problem,
 } from '../../engine/internal.ts'
-import { formatMistake } from '../config/mistake.ts'
-import { sha256Hex } from '../hash.ts'
-import { packageVersion } from '../package-files.ts'
+import { formatMistake } from '../errors/mistake.ts'
+import { sha256Hex } from '../runtime/hash.ts'
+import { packageVersion } from '../runtime/package-files.ts'
 import { diffReport, incompleteLine, reaches } from '../report/diff-report.ts'
 import { ignoreFindings, type IgnoreEntry } from '../report/ignore-list.ts'
 import { printable } from '../report/printable.ts'

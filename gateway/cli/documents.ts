@@ -6,14 +6,14 @@ import { readProtoFolder } from '../baselines/proto-folder.ts'
 import { fileReferences } from '../scm/file-references.ts'
 import { contractAtAddress } from '../baselines/contract-addresses.ts'
 import { bundledText, type BundleTerms } from '../scm/bundle.ts'
-import { fetchLocated } from '../egress/fetch.ts'
+import { fetchLocated } from '../network/fetch.ts'
 import { readGitDocument } from '../scm/git-document.ts'
 import { referencedFiles, type FileShelf } from '../scm/referenced-files.ts'
 import { parseGitReference } from '../scm/git.ts'
-import { messageOf } from '../startup-error.ts'
+import { messageOf } from '../errors/startup-error.ts'
 import { UsageError } from './command.ts'
 import { readAll, type CommandIo } from './io.ts'
-import { readRegularFile } from '../regular-file.ts'
+import { readRegularFile } from '../runtime/regular-file.ts'
 
 export interface DocumentSource {
   /** As the user wrote it. */

@@ -1,7 +1,7 @@
 /** What a command may touch of the outside: streams, environment, and whether a person is looking. Tests hand in their own. */
 import type { Readable, Writable } from 'node:stream'
 import { isatty } from 'node:tty'
-import { processEnvironment, variable, type Environment } from '../config/environment.ts'
+import { processEnvironment, variable, type Environment } from '../settings/environment.ts'
 
 export interface CommandIo {
   readonly stdin: Readable

@@ -1,5 +1,5 @@
 /** `preflight keys`: API keys in the store, receipt keys in the data directory; both while the gateway runs or while it does not. */
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../errors/errors.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
 import { readGroups } from '../approvals/approvers.ts'
 import { ROLES, apiKeyRow, mintApiKey } from '../keys/api-keys.ts'

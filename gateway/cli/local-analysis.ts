@@ -7,7 +7,7 @@ import {
   type DecisionContext,
 } from '../../engine/internal.ts'
 import { analyzeAnswer } from '../api/preflight-answer.ts'
-import { isRecord } from '../config/defaults.ts'
+import { isRecord } from '../settings/defaults.ts'
 import { openSettings } from '../config/live.ts'
 import { createFlow } from '../flow/authorize.ts'
 import { createLogger } from '../telemetry/log.ts'

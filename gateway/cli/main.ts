@@ -1,9 +1,9 @@
 /** Entry of the command line: finds the command, runs it, turns what it throws into a message and an exit code. */
 import { lookupTable } from '../../engine/base.ts'
-import { ConfigError } from '../config/mistake.ts'
-import { nearest } from '../config/suggestion.ts'
-import { packageVersion } from '../package-files.ts'
-import { messageOf, StartupError } from '../startup-error.ts'
+import { ConfigError } from '../errors/mistake.ts'
+import { nearest } from '../settings/suggestion.ts'
+import { packageVersion } from '../runtime/package-files.ts'
+import { messageOf, StartupError } from '../errors/startup-error.ts'
 import { columns, EXIT, helpOf, parseCommandLine, UsageError, type Command, type CommandGroup } from './command.ts'
 import { processIo, writeLine, type CommandIo } from './io.ts'
 

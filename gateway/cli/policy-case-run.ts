@@ -12,7 +12,7 @@ import {
   type Release,
   type Verdict,
 } from '../../engine/internal.ts'
-import { sha256Hex } from '../hash.ts'
+import { sha256Hex } from '../runtime/hash.ts'
 import type { CaseFinding, PolicyCase } from './policy-cases.ts'
 
 type Fact = string | number | undefined

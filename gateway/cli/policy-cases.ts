@@ -2,12 +2,12 @@
 import { Ajv } from 'ajv'
 import type { Static } from 'typebox'
 import { ARTIFACT_TYPES, DECISIONS, LEVELS, ok, Type, type Result } from '../../engine/internal.ts'
-import { plainSchema } from '../config/input-schema.ts'
-import { pathOfPointer, type Mistake } from '../config/mistake.ts'
-import { mistakesOf } from '../config/schema-mistakes.ts'
-import { readSourceText } from '../config/source-text.ts'
-import { messageOf } from '../startup-error.ts'
-import { readRegularFile } from '../regular-file.ts'
+import { plainSchema } from '../settings/input-schema.ts'
+import { pathOfPointer, type Mistake } from '../errors/mistake.ts'
+import { mistakesOf } from '../settings/schema-mistakes.ts'
+import { readSourceText } from '../settings/source-text.ts'
+import { messageOf } from '../errors/startup-error.ts'
+import { readRegularFile } from '../runtime/regular-file.ts'
 
 const closed = { additionalProperties: false }
 const optionalText = (description: string) => Type.Optional(Type.String({ description }))

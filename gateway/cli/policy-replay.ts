@@ -8,7 +8,7 @@ import {
 } from '../../engine/internal.ts'
 import { documentLimits } from '../flow/analyst.ts'
 import { replay, type Replaying } from '../flow/replay.ts'
-import { sha256Hex } from '../hash.ts'
+import { sha256Hex } from '../runtime/hash.ts'
 import type { CaseResult } from '../report/policy-junit.ts'
 import type { LedgerFilter, Store, StoredDecision } from '../store/store.ts'
 import { EXIT, type Arguments, type ExitCode, type OptionSpec } from './command.ts'

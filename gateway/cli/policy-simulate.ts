@@ -18,7 +18,7 @@ import {
   type RuleAnswer,
   type Verdict,
 } from '../../engine/internal.ts'
-import { sha256Hex } from '../hash.ts'
+import { sha256Hex } from '../runtime/hash.ts'
 import { EXIT, UsageError, type Arguments, type ExitCode, type OptionSpec } from './command.ts'
 import { CONTEXT_OPTIONS } from './context-options.ts'
 import { TYPE_NAMES } from './diff.ts'

@@ -1,7 +1,7 @@
 /** `preflight policy`: checks policy packs, and runs their test cases, before they are in force. */
 import { dirname, join } from 'node:path'
 import { openSettings } from '../config/live.ts'
-import { formatMistake, type Mistake } from '../config/mistake.ts'
+import { formatMistake, type Mistake } from '../errors/mistake.ts'
 import { loadPolicy, policyFile } from '../config/policy.ts'
 import { systemClock } from '../keys/key-ring.ts'
 import { configSource } from './config-option.ts'

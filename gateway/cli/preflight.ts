@@ -10,10 +10,10 @@ import {
   type Artifact,
   type ArtifactFiles,
 } from '../../engine/internal.ts'
-import { isRecord } from '../config/defaults.ts'
-import { variable } from '../config/environment.ts'
+import { isRecord } from '../settings/defaults.ts'
+import { variable } from '../settings/environment.ts'
 import { printable } from '../report/printable.ts'
-import { messageOf } from '../startup-error.ts'
+import { messageOf } from '../errors/startup-error.ts'
 import { columns, EXIT, UsageError, type Arguments, type Command, type ExitCode } from './command.ts'
 import { CONTEXT_OPTIONS } from './context-options.ts'
 import { CONFIG_OPTION } from './config-option.ts'

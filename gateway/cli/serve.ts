@@ -1,6 +1,6 @@
 /** `preflight serve`: runs the gateway until a signal, and says once, to a person or to a program, that it is ready. */
 import type { Gateway } from '../main.ts'
-import { releaseFreeMemory } from '../free-memory.ts'
+import { releaseFreeMemory } from '../runtime/free-memory.ts'
 import { EXIT, type Command, type ExitCode } from './command.ts'
 import { configSource, PLACE_OPTIONS } from './config-option.ts'
 import { wantsColour, writeLine, type CommandIo } from './io.ts'

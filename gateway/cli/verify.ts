@@ -1,10 +1,10 @@
 /** `preflight verify`: judges a receipt offline, with a saved key set (wire.md §6). What only the issuer knows (revocation, use) it cannot see, and says so. */
 import { verifyReceipt, type IntendedContext, type ReceiptVerification } from '../../engine/internal.ts'
-import { sha256Hex } from '../hash.ts'
+import { sha256Hex } from '../runtime/hash.ts'
 import { parseKeySet } from '../keys/jwks.ts'
 import { systemClock } from '../keys/key-ring.ts'
 import { printable } from '../report/printable.ts'
-import { messageOf } from '../startup-error.ts'
+import { messageOf } from '../errors/startup-error.ts'
 import { columns, EXIT, UsageError, type Arguments, type Command, type ExitCode, type OptionSpec } from './command.ts'
 import { textFile } from './documents.ts'
 import { readAll, writeLine, type CommandIo } from './io.ts'

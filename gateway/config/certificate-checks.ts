@@ -1,11 +1,11 @@
 /** What the schema cannot say of certificates and keys: files that are not there, hold something else, or do not fit each other. */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { messageOf } from '../startup-error.ts'
+import { messageOf } from '../errors/startup-error.ts'
 import { readGivenAuthority } from '../tls/given-authority.ts'
 import type { Config } from './schema.ts'
-import type { Located } from './schema-mistakes.ts'
-import { at, unreadable } from './located.ts'
-import { readRegularFile } from '../regular-file.ts'
+import type { Located } from '../settings/schema-mistakes.ts'
+import { at, unreadable } from '../settings/mistake-collector.ts'
+import { readRegularFile } from '../runtime/regular-file.ts'
 
 /** Said at the start, and not by the first agent whose connection cannot be intercepted, or first call that is not forwarded. */
 export function checkCertificateFiles({ tls, routes }: Config): readonly Located[] {

@@ -1,11 +1,11 @@
 /** What a schema cannot say: members that contradict each other, files that are not there, addresses that cannot work. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { isLoopback, isWildcard, parseAddress, type Address } from './addresses.ts'
+import { isLoopback, isWildcard, parseAddress, type Address } from '../network/listen-address.ts'
 import { authorityWarnings, checkCertificateFiles } from './certificate-checks.ts'
 import { checkContractFiles, checkContractOrigins, checkContractSources } from './contract-checks.ts'
 import { checkEgressLists, checkReservedName, checkRouteHosts } from './egress-checks.ts'
-import { at } from './located.ts'
+import { at } from '../settings/mistake-collector.ts'
 import {
   checkAgents,
   checkDocuments,
@@ -18,7 +18,7 @@ import {
 import type { RouteConfig } from './route.ts'
 import { checkPrograms } from './program-checks.ts'
 import type { Config } from './schema.ts'
-import type { Located } from './schema-mistakes.ts'
+import type { Located } from '../settings/schema-mistakes.ts'
 import { checkScm, pushWarnings } from './scm-checks.ts'
 import { checkSinks } from './sink-checks.ts'
 

@@ -4,11 +4,11 @@ import { Ajv, type ValidateFunction } from 'ajv'
 import type { Static } from 'typebox'
 import { ok, Type } from '../../engine/base.ts'
 import type { Result } from '../../engine/internal.ts'
-import { messageOf } from '../startup-error.ts'
-import { pathOfPointer, type Mistake } from './mistake.ts'
-import { mistakesOf } from './schema-mistakes.ts'
-import { readSourceText } from './source-text.ts'
-import { readRegularFile } from '../regular-file.ts'
+import { messageOf } from '../errors/startup-error.ts'
+import { pathOfPointer, type Mistake } from '../errors/mistake.ts'
+import { mistakesOf } from '../settings/schema-mistakes.ts'
+import { readSourceText } from '../settings/source-text.ts'
+import { readRegularFile } from '../runtime/regular-file.ts'
 
 const closed = { additionalProperties: false }
 

@@ -1,11 +1,11 @@
 /** What the schema cannot say of where contracts come from: files that are not there, sources that nothing can be read from. */
 import { accessSync, constants, statSync } from 'node:fs'
 import { sep } from 'node:path'
-import { errorCode } from '../startup-error.ts'
-import { at } from './located.ts'
+import { errorCode } from '../errors/startup-error.ts'
+import { at } from '../settings/mistake-collector.ts'
 import type { ContractSource, RouteConfig } from './route.ts'
 import type { Config } from './schema.ts'
-import type { Located } from './schema-mistakes.ts'
+import type { Located } from '../settings/schema-mistakes.ts'
 
 export function checkContractFiles({ routes }: Config): readonly Located[] {
   return routes.flatMap(({ contract, protocol }, index) =>

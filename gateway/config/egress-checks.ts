@@ -1,10 +1,10 @@
 /** What the schema cannot say of destinations: entries that name nothing, hosts that are none. */
 import { isIP } from 'node:net'
-import { canonicalHost } from '../egress/authority.ts'
-import { readHostRule } from '../egress/host-rule.ts'
+import { canonicalHost } from '../network/authority.ts'
+import { readHostRule } from '../network/host-rule.ts'
 import type { Config } from './schema.ts'
-import type { Located } from './schema-mistakes.ts'
-import { at } from './located.ts'
+import type { Located } from '../settings/schema-mistakes.ts'
+import { at } from '../settings/mistake-collector.ts'
 
 /** Under this name calls and connections without a route are counted and recorded. */
 export const EGRESS_ROUTE = 'egress'

@@ -1,6 +1,6 @@
 /** Roads by which a call names its destination itself (forward proxy, CONNECT, redirect): where they lead, who may take them, and the TLS that is ended here. Part of the configuration's schema. */
 import { Type } from '../../engine/base.ts'
-import { seconds, strict } from './fields.ts'
+import { seconds, strict } from '../settings/fields.ts'
 
 const hosts = (description: string) =>
   Type.Array(Type.String({ minLength: 1, maxLength: 300 }), { default: [], description })

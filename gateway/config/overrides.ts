@@ -1,11 +1,11 @@
 /** Environment variables over the configuration file: one variable a leaf, each checked as if it stood in the file. */
 import { parseDocument } from 'yaml'
-import { isRecord } from './defaults.ts'
-import { OTHER_VARIABLES, variable, type Environment } from './environment.ts'
-import type { JsonSchema } from './input-schema.ts'
-import { CONFIG_LEAVES, type ConfigLeaf } from './leaves.ts'
-import type { Mistake } from './mistake.ts'
-import { nearest } from './suggestion.ts'
+import { isRecord } from '../settings/defaults.ts'
+import { OTHER_VARIABLES, variable, type Environment } from '../settings/environment.ts'
+import type { JsonSchema } from '../settings/input-schema.ts'
+import { CONFIG_LEAVES, type ConfigLeaf } from '../settings/leaves.ts'
+import type { Mistake } from '../errors/mistake.ts'
+import { nearest } from '../settings/suggestion.ts'
 
 export interface Overridden {
   readonly value: unknown

@@ -1,9 +1,9 @@
 /** Settings that need a program of the machine: a missing one is a mistake of the configuration, not a failure of the first call. */
 import { spawnSync } from 'node:child_process'
-import { errorCode } from '../startup-error.ts'
-import { at } from './located.ts'
+import { errorCode } from '../errors/startup-error.ts'
+import { at } from '../settings/mistake-collector.ts'
 import type { Config } from './schema.ts'
-import type { Located } from './schema-mistakes.ts'
+import type { Located } from '../settings/schema-mistakes.ts'
 
 const PROGRAM_MS = 10_000
 

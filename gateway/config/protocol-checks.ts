@@ -1,12 +1,12 @@
 /** What the schema cannot say of single protocols: members that only one of them has, and what it cannot do without. */
-import { isResourceName, KNOWN_KINDS, RESOURCE_CLASSES } from '../intercept/kubernetes/kinds.ts'
-import { compileRules } from '../intercept/mapped/rules.ts'
+import { isResourceName, KNOWN_KINDS, RESOURCE_CLASSES } from '../protocols/kubernetes/kinds.ts'
+import { compileRules } from '../protocols/mapped/rules.ts'
 import { unreadableSource } from './contract-checks.ts'
-import { at } from './located.ts'
+import { at } from '../settings/mistake-collector.ts'
 import type { RouteConfig } from './route.ts'
 import type { Config } from './schema.ts'
-import type { Located } from './schema-mistakes.ts'
-import { nearest } from './suggestion.ts'
+import type { Located } from '../settings/schema-mistakes.ts'
+import { nearest } from '../settings/suggestion.ts'
 
 /** What the calls of a protocol are judged by, where nothing in the calls themselves tells it. */
 const JUDGED_BY: Readonly<Partial<Record<RouteConfig['protocol'], string>>> = {

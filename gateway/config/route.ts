@@ -1,16 +1,16 @@
 /** One route: which calls it takes, where they go, what they are judged by and what is done with the verdict. Part of the configuration's schema. */
 import type { Static } from 'typebox'
 import { Type } from '../../engine/base.ts'
-import { seconds, strict } from './fields.ts'
+import { seconds, strict } from '../settings/fields.ts'
 import { RouteScmConfig } from './scm.ts'
-import { ArgocdRoute } from './argocd-route.ts'
-import { EditsRoute } from './edits-route.ts'
-import { GraphqlRoute } from './graphql-route.ts'
-import { GrpcRoute } from './grpc-route.ts'
-import { KubernetesRoute } from './kubernetes-route.ts'
-import { LlmRoute } from './llm-route.ts'
-import { NpmRoute } from './npm-route.ts'
-import { RequestMap } from './request-map.ts'
+import { ArgocdRoute } from '../protocols/argocd/settings.ts'
+import { EditsRoute } from '../protocols/mcp/settings.ts'
+import { GraphqlRoute } from '../protocols/graphql/settings.ts'
+import { GrpcRoute } from '../protocols/grpc/settings.ts'
+import { KubernetesRoute } from '../protocols/kubernetes/settings.ts'
+import { LlmRoute } from '../protocols/llm/settings.ts'
+import { NpmRoute } from '../protocols/npm/settings.ts'
+import { RequestMap } from '../protocols/mapped/settings.ts'
 
 export const ContractSource = Type.Union([
   Type.Object(

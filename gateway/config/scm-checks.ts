@@ -1,9 +1,9 @@
 /** What a schema cannot say of source control: files that are not there, addresses that are none, and ways around a merge. */
 import type { RouteConfig } from './route.ts'
 import type { Config } from './schema.ts'
-import type { Located } from './schema-mistakes.ts'
+import type { Located } from '../settings/schema-mistakes.ts'
 import { checkRsaKey } from './certificate-checks.ts'
-import { at } from './located.ts'
+import { at } from '../settings/mistake-collector.ts'
 
 export function checkScm({ scm }: Config): readonly Located[] {
   const { github, gitlab, bitbucket, contracts } = scm

@@ -1,7 +1,7 @@
 /** Source control: how the platforms are reached, what counts as a contract, and what a route to one of them lets pass. Parts of the configuration's schema. */
 import type { Static } from 'typebox'
 import { ARTIFACT_TYPES, Type } from '../../engine/base.ts'
-import { integer, seconds, strict } from './fields.ts'
+import { integer, seconds, strict } from '../settings/fields.ts'
 
 const api = (address: string, what: string) =>
   Type.String({ default: address, pattern: '^https?://[^?#]+$', description: `Base address of ${what}.` })

@@ -1,8 +1,8 @@
 /** What the schema cannot say of sinks of telemetry: addresses and headers that cannot be, two that are the same. */
 import type { Config } from './schema.ts'
-import type { Located } from './schema-mistakes.ts'
+import type { Located } from '../settings/schema-mistakes.ts'
 import type { SinkConfig } from './sinks.ts'
-import { at } from './located.ts'
+import { at } from '../settings/mistake-collector.ts'
 
 /** RFC 9110 §5.1 and §5.5, ASCII only. */
 const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/

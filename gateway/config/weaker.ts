@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { CompiledPolicy } from '../../engine/internal.ts'
-import { isRecord } from './defaults.ts'
+import { isRecord } from '../settings/defaults.ts'
 import type { RouteConfig } from './route.ts'
 import type { Config } from './schema.ts'
 import { WEAKENING, type Weakening } from './weakening.ts'

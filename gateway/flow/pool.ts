@@ -4,8 +4,8 @@
  */
 import { fail, ok } from '../../engine/base.ts'
 import type { Result } from '../../engine/internal.ts'
-import { GatewayError } from '../errors.ts'
-import type { MemoryBudget } from '../memory-budget.ts'
+import { GatewayError } from '../errors/errors.ts'
+import type { MemoryBudget } from '../runtime/memory-budget.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { isAnswerOf, type Task, type TaskAnswers, type TaskKind, type TaskOf } from './task.ts'
 import { WARM_HEAP, WorkerSlot } from './worker-slot.ts'

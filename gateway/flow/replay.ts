@@ -22,7 +22,7 @@ import {
   type Result,
   type Verdict,
 } from '../../engine/internal.ts'
-import { digestInThread, sha256Hex } from '../hash.ts'
+import { digestInThread, sha256Hex } from '../runtime/hash.ts'
 import type { Store, StoredDecision } from '../store/store.ts'
 import { compareOptions } from './compare-options.ts'
 import { eachFile } from './input-keeper.ts'

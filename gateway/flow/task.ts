@@ -1,5 +1,5 @@
 /** What may be too slow for the event loop, as plain tasks: the same code runs here for small input and in a worker for large (law 7 of CONTRIBUTING.md). */
-import { engine } from '../judging.ts'
+import { engine } from '../loading/late-modules.ts'
 import { isUtf8 } from 'node:buffer'
 import { changeSetDigests, fail, ok, readJson } from '../../engine/base.ts'
 import type {
@@ -14,7 +14,7 @@ import type {
 } from '../../engine/internal.ts'
 import { bundledText } from '../scm/bundle.ts'
 import { fileReferences, type FileSite } from '../scm/file-references.ts'
-import { sha256Hex } from '../hash.ts'
+import { sha256Hex } from '../runtime/hash.ts'
 
 export interface CompareTask {
   readonly kind: 'compare'

@@ -4,7 +4,7 @@
  */
 import type { Piscina } from 'piscina'
 import type { Result } from '../../engine/internal.ts'
-import type { MemoryBudget, MemoryLease } from '../memory-budget.ts'
+import type { MemoryBudget, MemoryLease } from '../runtime/memory-budget.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Answer, Task } from './task.ts'
 

@@ -1,6 +1,6 @@
 /** API keys: how they are made, hashed and named (wire.md §1). A key itself is shown once and kept nowhere. */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { sha256Hex } from '../hash.ts'
+import { sha256Hex } from '../runtime/hash.ts'
 import type { ApiKey, Role } from '../store/store.ts'
 
 /** Tenant of keys and intercepted calls when nobody says otherwise: a self-hosted gateway usually has one. */

@@ -4,9 +4,9 @@
  * is an unavailable one.
  */
 import { createPublicKey, verify, type KeyObject } from 'node:crypto'
-import { openPool, type Pool } from '../http-client.ts'
+import { openPool, type Pool } from '../network/undici.ts'
 import type { Config } from '../config/schema.ts'
-import { StartupError, messageOf } from '../startup-error.ts'
+import { StartupError, messageOf } from '../errors/startup-error.ts'
 import type { ReceiptSigner } from './receipt-signer.ts'
 
 export interface ExternalSigner extends ReceiptSigner {

@@ -1,8 +1,8 @@
 /** The file that holds the receipt keys: read and checked whole, written whole (a crash leaves the old file or the new one). */
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { join, resolve } from 'node:path'
-import { readPrivateFile, unusableFile, writePrivateFile, type PrivateFileKind } from '../private-file.ts'
-import { messageOf } from '../startup-error.ts'
+import { readPrivateFile, unusableFile, writePrivateFile, type PrivateFileKind } from '../runtime/private-file.ts'
+import { messageOf } from '../errors/startup-error.ts'
 
 const RECEIPT_KEYS: PrivateFileKind = {
   subject: 'The receipt keys',

@@ -1,5 +1,5 @@
 /** What signs receipts and attestations: a key at hand answers at once, one elsewhere later. Without a signature nothing is issued. */
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../errors/errors.ts'
 
 export interface ReceiptSigner {
   readonly keyId: string

@@ -2,14 +2,14 @@
 import { Ajv } from 'ajv'
 import type { Static } from 'typebox'
 import { ok, ruleOf, type Result, Type } from '../../engine/internal.ts'
-import { plainSchema } from '../config/input-schema.ts'
-import { pathOfPointer, type Mistake } from '../config/mistake.ts'
-import { mistakesOf } from '../config/schema-mistakes.ts'
-import { readSourceText, type SourceText } from '../config/source-text.ts'
-import { messageOf } from '../startup-error.ts'
+import { plainSchema } from '../settings/input-schema.ts'
+import { pathOfPointer, type Mistake } from '../errors/mistake.ts'
+import { mistakesOf } from '../settings/schema-mistakes.ts'
+import { readSourceText, type SourceText } from '../settings/source-text.ts'
+import { messageOf } from '../errors/startup-error.ts'
 import type { IgnoreEntry } from './ignore-list.ts'
 import { unknownRule } from './unknown-rule.ts'
-import { readRegularFile } from '../regular-file.ts'
+import { readRegularFile } from '../runtime/regular-file.ts'
 
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }))
 

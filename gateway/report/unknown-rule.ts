@@ -1,7 +1,7 @@
 /** What to say of a rule id that no comparison can name. */
 import { ruleTable } from '../../engine/internal.ts'
-import type { Mistake } from '../config/mistake.ts'
-import { nearest } from '../config/suggestion.ts'
+import type { Mistake } from '../errors/mistake.ts'
+import { nearest } from '../settings/suggestion.ts'
 
 export function unknownRule(id: string): Pick<Mistake, 'message' | 'fix'> {
   const guess = nearest(

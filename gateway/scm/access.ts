@@ -1,8 +1,8 @@
 /** The gateway's own way to a repository, for bindings and server derivation: the configured address, and a credential that is used once. */
-import { openAgent, request, type Agent } from '../http-client.ts'
+import { openAgent, request, type Agent } from '../network/undici.ts'
 import type { Flow } from '../flow/flow.ts'
-import type { CurrentSettings } from '../settings.ts'
-import { GatewayError } from '../errors.ts'
+import type { CurrentSettings } from '../config/settings.ts'
+import { GatewayError } from '../errors/errors.ts'
 import { createBitbucketClient } from './bitbucket.ts'
 import { createGithubClient } from './github.ts'
 import { createAppTokens, type AppTokens } from './github-app.ts'

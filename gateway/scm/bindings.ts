@@ -1,6 +1,6 @@
 /** Proof that a tenant controls a repository (wire.md §10): a file with a secret of ours on its default branch. */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../errors/errors.ts'
 import type { BindingRow, ChallengeRow, Store } from '../store/store.ts'
 import { isRepositoryName, type ScmAccess, type ScmAddress } from './access.ts'
 import { sameRepository } from './binding-of.ts'

@@ -6,7 +6,7 @@ import { posix } from 'node:path'
 import { ok } from '../../engine/base.ts'
 import type { DocumentLimits, Result } from '../../engine/internal.ts'
 import type { Flow } from '../flow/flow.ts'
-import { engine } from '../judging.ts'
+import { engine } from '../loading/late-modules.ts'
 import { filePath, isAddress, mayReferToFiles, type FileSite } from './file-references.ts'
 import { referencedFiles, type FileTexts } from './referenced-files.ts'
 

@@ -13,7 +13,7 @@ import type {
   Problem,
 } from '../../engine/internal.ts'
 import type { Flow, UnreadableArtifact } from '../flow/flow.ts'
-import { sha256Hex } from '../hash.ts'
+import { sha256Hex } from '../runtime/hash.ts'
 import { classify, type ContractFile } from './contract-file.ts'
 import { changeSetCommitment } from './commitment.ts'
 import { affectedRoots } from './contract-roots.ts'

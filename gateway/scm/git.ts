@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { fail, ok } from '../../engine/base.ts'
 import type { Result } from '../../engine/internal.ts'
-import { processEnvironment, variable } from '../config/environment.ts'
+import { processEnvironment, variable } from '../settings/environment.ts'
 
 export interface GitReference {
   readonly ref: string

@@ -1,10 +1,10 @@
 /** Tokens of an installed GitHub App: short-lived, for one repository, to read. https://docs.github.com/apps */
 import { createPrivateKey } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../errors/errors.ts'
 import { at, textAt } from './members.ts'
 import type { ScmTransport } from './transport.ts'
-import { loadRegularFile } from '../regular-file.ts'
+import { loadRegularFile } from '../runtime/regular-file.ts'
 
 /** Configuration `scm.github.app`. */
 export interface GithubApp {

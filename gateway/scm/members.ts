@@ -1,5 +1,5 @@
 /** Members of a platform's JSON answers, read strictly: what is not of the shape that the platform documents ends the derivation. */
-import { isJsonObject } from '../intercept/strict-json.ts'
+import { isJsonObject } from '../json/strict-json.ts'
 import { ScmError } from './scm-error.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>

@@ -2,7 +2,7 @@
 import { posix } from 'node:path'
 import { digestJson } from '../../engine/base.ts'
 import type { ArtifactType, Digest } from '../../engine/internal.ts'
-import { sha256Hex } from '../hash.ts'
+import { sha256Hex } from '../runtime/hash.ts'
 
 /** Configuration `scm.contracts`. */
 export interface ContractProfile {

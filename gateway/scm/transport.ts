@@ -3,8 +3,8 @@
  * origin only, so a credential never leaves it.
  */
 import type { Dispatcher } from 'undici'
-import { BytePieces } from '../byte-pieces.ts'
-import { isJsonObject, readStrictJson } from '../intercept/strict-json.ts'
+import { BytePieces } from '../listen/byte-pieces.ts'
+import { isJsonObject, readStrictJson } from '../json/strict-json.ts'
 import type { Flow } from '../flow/flow.ts'
 import { ScmError } from './scm-error.ts'
 

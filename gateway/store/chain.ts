@@ -1,5 +1,5 @@
 /** The hash chain of the ledger: each decision row covers its own columns and the hash before it, so a changed, missing or moved row shows. */
-import { sha256Hex } from '../hash.ts'
+import { sha256Hex } from '../runtime/hash.ts'
 import type { DecisionRow } from './store.ts'
 
 /** What the first row points back to. */

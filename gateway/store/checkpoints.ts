@@ -5,7 +5,7 @@
 import { dirname, join, resolve } from 'node:path'
 import { mkdirSync } from 'node:fs'
 import type { KeyRing } from '../keys/key-ring.ts'
-import { writePrivateFile } from '../private-file.ts'
+import { writePrivateFile } from '../runtime/private-file.ts'
 import type { Store } from './store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'

@@ -1,9 +1,9 @@
 /** The admin listener: /livez, /readyz (each check by name), /metrics. It answers without a key, so it says nothing a caller could use. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { discardRest } from '../discard-rest.ts'
-import { createHttpListener } from '../http-listener.ts'
-import { listenOn } from '../listen.ts'
+import { discardRest } from '../listen/discard-rest.ts'
+import { createHttpListener } from '../listen/http-listener.ts'
+import { listenOn } from '../listen/listen.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
 

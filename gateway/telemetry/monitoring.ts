@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Writable } from 'node:stream'
 import type { Config } from '../config/schema.ts'
-import { packageVersion } from '../package-files.ts'
+import { packageVersion } from '../runtime/package-files.ts'
 import type { Store } from '../store/store.ts'
 import {
   candidateEvent,

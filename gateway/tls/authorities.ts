@@ -5,7 +5,7 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
 import { statSync } from 'node:fs'
 import type { Config } from '../config/schema.ts'
-import { StartupError } from '../startup-error.ts'
+import { StartupError } from '../errors/startup-error.ts'
 import { authorityFile, readAuthorityFile, writeAuthorityFile, type StoredAuthority } from './authority-file.ts'
 import { readGivenAuthority, type GivenAuthority } from './given-authority.ts'
 

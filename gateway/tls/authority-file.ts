@@ -1,7 +1,7 @@
 /** The authorities of our own that sign what agents are shown, in one file of the data directory: read and checked whole, written whole. */
 import { join, resolve } from 'node:path'
-import { readPrivateFile, unusableFile, writePrivateFile, type PrivateFileKind } from '../private-file.ts'
-import { messageOf } from '../startup-error.ts'
+import { readPrivateFile, unusableFile, writePrivateFile, type PrivateFileKind } from '../runtime/private-file.ts'
+import { messageOf } from '../errors/startup-error.ts'
 
 const AUTHORITIES: PrivateFileKind = {
   subject: 'The certificate authority',

@@ -1,8 +1,8 @@
 /** The authority that the configuration gives (`tls.ca`), read and checked whole: what it may do, and that certificate and key fit. */
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
 import type { Result } from '../../engine/internal.ts'
-import { messageOf } from '../startup-error.ts'
-import { readRegularFile } from '../regular-file.ts'
+import { messageOf } from '../errors/startup-error.ts'
+import { readRegularFile } from '../runtime/regular-file.ts'
 
 export interface AuthorityFiles {
   readonly certificate: string

@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import type { SecureContext } from 'node:tls'
 import { LRUCache } from 'lru-cache'
-import { tls } from '../node-tls.ts'
+import { tls } from '../runtime/node-tls.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { LEAF_LIFE_MS, type Authorities, type SigningAuthority } from './authorities.ts'

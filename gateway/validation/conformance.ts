@@ -1,6 +1,6 @@
 /** Holds one request or answer against a contract: the operation that it belongs to, its parameters, its media type, its body. */
 import type { ErrorObject } from 'ajv/dist/2020.js'
-import { readStrictJson } from '../intercept/strict-json.ts'
+import { readStrictJson } from '../json/strict-json.ts'
 import type { CheckedContract, Part, Side } from './contract.ts'
 import type { AnswerMessage, Conformance, HttpMessage, RequestMessage, Violation } from './message.ts'
 import { cookiesOf, parametersOf, pathValues, valueOf, type RequestValues } from './parameters.ts'

@@ -3,8 +3,8 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../engine/base.ts'
 import { compileLinearPattern, readDocument, type LinearPattern } from '../../engine/internal.ts'
-import { createOperationMatcher, readOperations, type OperationMatcher } from '../intercept/operations.ts'
-import { isJsonObject } from '../intercept/strict-json.ts'
+import { createOperationMatcher, readOperations, type OperationMatcher } from '../protocols/common/operations.ts'
+import { isJsonObject } from '../json/strict-json.ts'
 
 type Members = Readonly<Record<string, unknown>>
 export type Side = 'request' | 'answer'

@@ -17,7 +17,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql'
 import { DEFAULT_DOCUMENT_LIMITS, readJson } from '../../engine/base.ts'
-import { isJsonObject } from '../intercept/strict-json.ts'
+import { isJsonObject } from '../json/strict-json.ts'
 import type { Conformance, OperationsMessage, StatedOperation, Violation } from './message.ts'
 
 /**

@@ -19,7 +19,7 @@ interface Waiting {
 /** Of checks that have been asked for and not answered. */
 const MAX_WAITING = 1000
 
-const THREAD = new URL('../thread.js', import.meta.url)
+const THREAD = new URL('../runtime/thread.js', import.meta.url)
 /** `.ts` in the sources, `.js` in the package. */
 const CHECKER = new URL(`./worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url).href
 

@@ -7,14 +7,14 @@ import type { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { createBodies, type BodyPace, type ReadBody } from '../../gateway/bodies.ts'
-import { createMemoryBudget, type MemoryBudget } from '../../gateway/memory-budget.ts'
+import { createBodies, type BodyPace, type ReadBody } from '../../gateway/listen/bodies.ts'
+import { createMemoryBudget, type MemoryBudget } from '../../gateway/runtime/memory-budget.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { listening } from '../fakes/listening.ts'
 import { openSocket } from '../fakes/raw-http.ts'
 import { startRoad } from '../fakes/road.ts'
 import { until } from '../fakes/until.ts'
-import { readStrictJson } from '../../gateway/intercept/strict-json.ts'
+import { readStrictJson } from '../../gateway/json/strict-json.ts'
 
 const MIB = 1024 * 1024
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asksForSchemaOnly, operationIn, readOperationDocument } from '../../engine/internal.ts'
-import { readUpload } from '../../gateway/intercept/graphql/uploads.ts'
+import { readUpload } from '../../gateway/protocols/graphql/uploads.ts'
 
 const TYPE = 'multipart/form-data; boundary=xx'
 const QUERY = '{"query":"mutation($f: Upload, $l: [Upload]) { c }","variables":{"f":null,"l":[null,null],"t":"text"}}'

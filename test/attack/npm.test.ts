@@ -8,9 +8,9 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { readDocument } from '../../gateway/intercept/npm/document.ts'
-import { TarballError } from '../../gateway/intercept/npm/archive.ts'
-import { readTarball } from '../../gateway/intercept/npm/tarball.ts'
+import { readDocument } from '../../gateway/protocols/npm/document.ts'
+import { TarballError } from '../../gateway/protocols/npm/archive.ts'
+import { readTarball } from '../../gateway/protocols/npm/tarball.ts'
 
 const BLOCK = 512
 

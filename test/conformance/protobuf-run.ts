@@ -9,7 +9,7 @@ import { compare } from '../../engine/compare.ts'
 import { parsePointer } from '../../engine/contracts/pointer.ts'
 import type { FindingGroup } from '../../engine/finding.ts'
 import { bufRulesOf } from '../../engine/rules/protobuf/rows.ts'
-import { sha256Hex } from '../../gateway/hash.ts'
+import { sha256Hex } from '../../gateway/runtime/hash.ts'
 import { readProtoSet } from '../engine/protobuf/contracts.ts'
 import { at, listAt, textAt } from '../json.ts'
 

@@ -5,7 +5,7 @@ import type { ArtifactType } from '../../engine/change-set.ts'
 import { compare } from '../../engine/compare.ts'
 import { sniffArtifactType } from '../../engine/contracts/sniff.ts'
 import type { Problem } from '../../engine/result.ts'
-import { sha256Hex } from '../../gateway/hash.ts'
+import { sha256Hex } from '../../gateway/runtime/hash.ts'
 
 const OPENAPI = 'openapi: 3.0.3\ninfo: {title: t, version: 1.0.0}\npaths: {}\n'
 const MANIFEST = '{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}'

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 import type { ArtifactType } from '../../engine/change-set.ts'
 import { compare } from '../../engine/compare.ts'
 import { LEVELS, type Level } from '../../engine/internal.ts'
-import { sha256Hex } from '../../gateway/hash.ts'
+import { sha256Hex } from '../../gateway/runtime/hash.ts'
 
 export type Worst = Level | 'none'
 

@@ -5,7 +5,7 @@ import { ARTIFACT_TYPES, type ArtifactType } from '../../engine/change-set.ts'
 import { compare, type Comparison } from '../../engine/compare.ts'
 import { sniffArtifactType } from '../../engine/contracts/sniff.ts'
 import type { Problem, Result } from '../../engine/result.ts'
-import { sha256Hex } from '../../gateway/hash.ts'
+import { sha256Hex } from '../../gateway/runtime/hash.ts'
 import { PETS, PETS_WITHOUT_DELETE } from '../fakes/contracts.ts'
 import { LARGE_TYPES, largePair } from '../fakes/large-contracts.ts'
 

@@ -8,7 +8,7 @@ import { ARTIFACT_TYPES, type ArtifactType } from '../../engine/change-set.ts'
 import { compare } from '../../engine/compare.ts'
 import { readDocument } from '../../engine/internal.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../engine/contracts/limits.ts'
-import { sha256Hex } from '../../gateway/hash.ts'
+import { sha256Hex } from '../../gateway/runtime/hash.ts'
 import { PROTOTYPE_NAMES, replaced } from '../fakes/name-positions.ts'
 import { ruleCases } from '../rules/cases.ts'
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { TestContext } from 'node:test'
 import { buildSchema, graphql, subscribe } from 'graphql'
 import { createHandler } from 'graphql-sse/lib/use/http'
-import { sha256Hex } from '../../gateway/hash.ts'
+import { sha256Hex } from '../../gateway/runtime/hash.ts'
 import { at } from '../json.ts'
 import { listening } from './listening.ts'
 

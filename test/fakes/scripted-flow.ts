@@ -10,7 +10,7 @@ import {
   type Decision,
   type Envelope,
 } from '../../engine/internal.ts'
-import { sha256Hex } from '../../gateway/hash.ts'
+import { sha256Hex } from '../../gateway/runtime/hash.ts'
 import type { BaselinesDeps, IssuedDecision } from '../../gateway/baselines/baselines.ts'
 import type { ContractTexts } from '../../gateway/scm/derivation.ts'
 import { INLINE_TEXTS } from './contract-texts.ts'

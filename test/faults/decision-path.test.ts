@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { test, type TestContext } from 'node:test'
-import { GatewayError } from '../../gateway/errors.ts'
+import { GatewayError } from '../../gateway/errors/errors.ts'
 import { petContract, startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
 import { startRoad, type Road, type RoadOptions } from '../fakes/road.ts'
 import { at } from '../json.ts'

@@ -8,7 +8,7 @@ import { compilePolicy, EMPTY_CONTEXT, type CompiledPolicy, type ExecutionAction
 import { loadConfig } from '../../gateway/config/load.ts'
 import { createFlow } from '../../gateway/flow/authorize.ts'
 import type { AuthorizeRequest } from '../../gateway/flow/flow.ts'
-import { sha256Hex } from '../../gateway/hash.ts'
+import { sha256Hex } from '../../gateway/runtime/hash.ts'
 import { openSqliteStore } from '../../gateway/store/sqlite/store.ts'
 import type { Store } from '../../gateway/store/store.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'

@@ -1,7 +1,7 @@
 /** What cannot be recorded is not decided: a store or a signer out of order gives an error and no receipt, and the process recovers. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { GatewayError } from '../../gateway/errors.ts'
+import { GatewayError } from '../../gateway/errors/errors.ts'
 import type { Store } from '../../gateway/store/store.ts'
 import { startApi, type ApiFake } from '../fakes/api.ts'
 import { pets, PETS_WITH_POST } from '../fakes/contracts.ts'

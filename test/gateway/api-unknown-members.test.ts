@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ROUTES } from '../../gateway/api/routes.ts'
-import { TOOLS } from '../../gateway/mcp/tools.ts'
+import { TOOLS } from '../../gateway/api/mcp/tools.ts'
 import { startApi, type ApiAnswer, type ApiFake } from '../fakes/api.ts'
-import { isJsonObject } from '../../gateway/intercept/strict-json.ts'
+import { isJsonObject } from '../../gateway/json/strict-json.ts'
 
 const SPEC = JSON.stringify({ openapi: '3.0.0', info: { title: 'a', version: '1' }, paths: {} })
 const ARTIFACT = { id: 'a', type: 'openapi', before: SPEC, after: SPEC }

@@ -14,7 +14,7 @@ import {
 } from '../../gateway/baselines/baselines.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
 import type { RouteConfig } from '../../gateway/config/route.ts'
-import { GatewayError } from '../../gateway/errors.ts'
+import { GatewayError } from '../../gateway/errors/errors.ts'
 import { openStore } from '../../gateway/store/open.ts'
 import type { Store } from '../../gateway/store/store.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'

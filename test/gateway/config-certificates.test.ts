@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { loadConfig } from '../../gateway/config/load.ts'
-import { formatMistake } from '../../gateway/config/mistake.ts'
+import { formatMistake } from '../../gateway/errors/mistake.ts'
 import { testAuthority } from '../fakes/certificates.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'preflight-pem-'))

@@ -1,11 +1,11 @@
 /** Texts of a configuration that have to look like something: a mistake says like what. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { formOf } from '../../gateway/config/forms.ts'
-import { configInputSchema } from '../../gateway/config/input-schema.ts'
+import { formOf } from '../../gateway/settings/pattern-words.ts'
+import { configInputSchema } from '../../gateway/settings/input-schema.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
-import { formatMistake } from '../../gateway/config/mistake.ts'
-import { readSourceText } from '../../gateway/config/source-text.ts'
+import { formatMistake } from '../../gateway/errors/mistake.ts'
+import { readSourceText } from '../../gateway/settings/source-text.ts'
 
 function patternsOf(schema: unknown): readonly string[] {
   if (typeof schema !== 'object' || schema === null) return []

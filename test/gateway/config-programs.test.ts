@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { openSettings } from '../../gateway/config/live.ts'
-import { ConfigError } from '../../gateway/config/mistake.ts'
+import { ConfigError } from '../../gateway/errors/mistake.ts'
 
 test('a repository is a mistake where git cannot be run, at the start and at a reload', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'preflight-programs-'))

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { openSettings, type Reload } from '../../gateway/config/live.ts'
-import { ConfigError } from '../../gateway/config/mistake.ts'
+import { ConfigError } from '../../gateway/errors/mistake.ts'
 
 const ROUTE = { name: 'shop', match: { path: '/' }, upstream: 'http://127.0.0.1:9', protocol: 'http' }
 const routed = (rest: object) => ({

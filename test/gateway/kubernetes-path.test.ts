@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import type { Call } from '../../gateway/intercept/action.ts'
-import { objectPath, readApiPath } from '../../gateway/intercept/kubernetes/path.ts'
-import { createKubernetesRecogniser } from '../../gateway/intercept/kubernetes/recogniser.ts'
+import type { Call } from '../../gateway/protocols/common/action.ts'
+import { objectPath, readApiPath } from '../../gateway/protocols/kubernetes/path.ts'
+import { createKubernetesRecogniser } from '../../gateway/protocols/kubernetes/recogniser.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
 
 for (const [path, group, version, namespace, resource, name, subresource] of [

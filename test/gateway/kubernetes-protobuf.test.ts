@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import protobuf from 'protobufjs'
-import { readProtobufObject } from '../../gateway/intercept/kubernetes/protobuf-object.ts'
+import { readProtobufObject } from '../../gateway/protocols/kubernetes/protobuf-object.ts'
 import { DEPLOYMENTS, scene } from '../fakes/kubernetes-scene.ts'
 
 /** The forms as apimachinery's own .proto files have them. */

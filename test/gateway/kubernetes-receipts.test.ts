@@ -1,7 +1,7 @@
 /** Receipts that objects and patches carry in their annotations, and how they are taken for what they are. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { receiptsIn, receiptsInPatch } from '../../gateway/intercept/kubernetes/receipt-annotations.ts'
+import { receiptsIn, receiptsInPatch } from '../../gateway/protocols/kubernetes/receipt-annotations.ts'
 import { startTestGateway } from '../fakes/gateway.ts'
 import { issuedReceipt } from '../fakes/issued-receipt.ts'
 import { startFakeCluster } from '../fakes/kubernetes-api.ts'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Artifact } from '../../engine/internal.ts'
 import { createPool } from '../../gateway/flow/pool.ts'
-import { budgetFor, createMemoryBudget, type MemoryLease } from '../../gateway/memory-budget.ts'
+import { budgetFor, createMemoryBudget, type MemoryLease } from '../../gateway/runtime/memory-budget.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 
 const MIB = 1024 * 1024

@@ -9,8 +9,8 @@ import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { extract } from 'tar'
-import { TarballError } from '../../gateway/intercept/npm/archive.ts'
-import { readTarball } from '../../gateway/intercept/npm/tarball.ts'
+import { TarballError } from '../../gateway/protocols/npm/archive.ts'
+import { readTarball } from '../../gateway/protocols/npm/tarball.ts'
 import { padded, paxHeader, paxRecord, summed, TAR_END, tarball, tarFile, tarHeader } from '../fakes/tar-archive.ts'
 
 const TERMS = { isSelected: (path: string) => path.endsWith('.yaml'), maxFile: 1 << 20 }

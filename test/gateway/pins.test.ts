@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { EXIT, type Command } from '../../gateway/cli/command.ts'
 import { allCommands } from '../../gateway/cli/main.ts'
-import { ERRORS } from '../../gateway/errors.ts'
+import { ERRORS } from '../../gateway/errors/errors.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { copyFileSync, rmSync } from 'node:fs'
 import { test, type TestContext } from 'node:test'
-import { readContract } from '../../gateway/intercept/contract-reader.ts'
+import { readContract } from '../../gateway/protocols/common/contract-reader.ts'
 import { petContract, startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
 import { startRoad, type Road, type RoadOptions } from '../fakes/road.ts'
 import { at } from '../json.ts'

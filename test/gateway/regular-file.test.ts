@@ -5,8 +5,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { readPrivateFile } from '../../gateway/private-file.ts'
-import { loadRegularFile, readRegularFile } from '../../gateway/regular-file.ts'
+import { readPrivateFile } from '../../gateway/runtime/private-file.ts'
+import { loadRegularFile, readRegularFile } from '../../gateway/runtime/regular-file.ts'
 
 describe('a file that is read', () => {
   let folder = ''
@@ -37,7 +37,11 @@ describe('a file that is read', () => {
 })
 
 /** Files of the gateway's own: its package and its data directory. */
-const OWN: ReadonlySet<string> = new Set(['package-files.ts', 'regular-file.ts', 'telemetry/sinks/spool.ts'])
+const OWN: ReadonlySet<string> = new Set([
+  'runtime/package-files.ts',
+  'runtime/regular-file.ts',
+  'telemetry/sinks/spool.ts',
+])
 
 describe('the sources', () => {
   it('open what somebody named in one place only', () => {

@@ -8,7 +8,7 @@ import { EMPTY_CONTEXT, type CompiledPolicy, type PolicyOccasion } from '../../e
 import { deferPolicy } from '../../gateway/config/deferred-policy.ts'
 import { compileText, loadPolicy, policyFile, SHIPPED_PACKS } from '../../gateway/config/policy.ts'
 import { SHIPPED_POLICIES } from '../../gateway/config/shipped-packs.generated.ts'
-import { sha256Hex } from '../../gateway/hash.ts'
+import { sha256Hex } from '../../gateway/runtime/hash.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'preflight-packs-'))
 after(() => rmSync(directory, { recursive: true }))

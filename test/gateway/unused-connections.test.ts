@@ -4,7 +4,7 @@ import { createServer, get, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { text } from 'node:stream/consumers'
-import { watchUnusedConnections } from '../../gateway/unused-connections.ts'
+import { watchUnusedConnections } from '../../gateway/listen/unused-connections.ts'
 
 test('a draining server breaks off connections without a request and lets a request under way finish', async () => {
   let waiting: ServerResponse | null = null

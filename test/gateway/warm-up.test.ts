@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test, type TestContext } from 'node:test'
-import { createWarmUp } from '../../gateway/warm-up.ts'
+import { createWarmUp } from '../../gateway/loading/warm-up.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 import { FREE_PORTS, startTestGateway } from '../fakes/gateway.ts'
 import { until } from '../fakes/until.ts'
@@ -48,7 +48,7 @@ async function start(t: TestContext, routes: readonly object[]) {
 test('with routes, what judges is loaded once the gateway is ready, without any call', async (t) => {
   const { isLoaded, isReady } = await start(t, [ROUTE])
   await until(isReady, 'the gateway is ready')
-  for (const module of ['/engine/internal.ts', '/gateway/intercept/recognisers.ts', '/@bufbuild/cel/'])
+  for (const module of ['/engine/internal.ts', '/gateway/protocols/registry.ts', '/@bufbuild/cel/'])
     assert.ok(isLoaded(module), module)
 })
 

@@ -9,7 +9,7 @@ import { parse } from 'yaml'
 import type { Result } from '../../engine/internal.ts'
 import packageManifest from '../../package.json' with { type: 'json' }
 import { loadConfig } from '../../gateway/config/load.ts'
-import { formatMistake, type Mistake } from '../../gateway/config/mistake.ts'
+import { formatMistake, type Mistake } from '../../gateway/errors/mistake.ts'
 import { loadPolicy } from '../../gateway/config/policy.ts'
 import { readIgnoreFile } from '../../gateway/report/ignore-file.ts'
 import { run } from '../fakes/command-io.ts'

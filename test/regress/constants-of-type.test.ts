@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compare } from '../../engine/internal.ts'
-import { sha256Hex } from '../../gateway/hash.ts'
+import { sha256Hex } from '../../gateway/runtime/hash.ts'
 
 function told(before: object, after: object): readonly string[] {
   const [base, head] = [before, after].map((schema) => {

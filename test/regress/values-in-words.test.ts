@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compare, type ArtifactType } from '../../engine/internal.ts'
-import { sha256Hex } from '../../gateway/hash.ts'
+import { sha256Hex } from '../../gateway/runtime/hash.ts'
 
 const INFO = { title: 't', version: '1' }
 const DONE = { '200': { description: 'done' } }

@@ -1,9 +1,9 @@
 /** Requests for approval of the caller's tenant, and an approver's word on one of them (wire.md §7). */
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
-import { settle } from '../../approvals/settle.ts'
+import { settle } from '../../approvals/resolve.ts'
 import { approvalView } from '../../approvals/view.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../errors/errors.ts'
 import type { ApiKey, ApprovalRow, ApprovalSettlement } from '../../store/store.ts'
 import type { ApiDeps } from '../deps.ts'
 import { callerOf, defineRoute, json, type Answer, type Exchange } from '../route.ts'

@@ -1,7 +1,7 @@
 /** GET /api/v1/decisions/{decision_id}/attestation: a stored decision as a signed in-toto statement, for tools that carry those. */
 import { Type } from '../../../engine/base.ts'
 import { checkProducerForm, prepareAttestation } from '../../../engine/internal.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../errors/errors.ts'
 import { signatureOf } from '../../keys/receipt-signer.ts'
 import { callerOf, defineRoute, json } from '../route.ts'
 import { envelopeFor, ownAudience } from '../visibility.ts'

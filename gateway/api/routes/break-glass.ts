@@ -2,7 +2,7 @@
 import { Type } from '../../../engine/base.ts'
 import { openBreakGlass } from '../../break-glass/break-glass.ts'
 import { breakGlassView } from '../../break-glass/view.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../errors/errors.ts'
 import { LOCAL_TENANT } from '../../keys/api-keys.ts'
 import type { ApiKey } from '../../store/store.ts'
 import { callerOf, defineRoute, json, type Exchange } from '../route.ts'

@@ -2,7 +2,7 @@
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
 import { checkProducerForm } from '../../../engine/internal.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../errors/errors.ts'
 import type { StoredDecision } from '../../store/store.ts'
 import type { ApiDeps } from '../deps.ts'
 import { controlFor } from '../preflight-answer.ts'

@@ -1,6 +1,6 @@
 /** What a stranger reads first: the decision contract, the receipt keys, the tool manifest (wire.md §2). */
 import { DECISION_CLASSES, DECISIONS, RECEIPT_FORMAT_VERSION, Type } from '../../../engine/base.ts'
-import { TOOLS } from '../../mcp/tools.ts'
+import { TOOLS } from '../mcp/tools.ts'
 import { defineRoute, json } from '../route.ts'
 import { SERVED_SCHEMAS } from '../schemas/served.ts'
 import { nullable } from '../schemas/shapes.ts'

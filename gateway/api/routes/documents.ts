@@ -1,6 +1,6 @@
 /** Documents about the API itself: its JSON Schemas and its OpenAPI description. */
 import { Type } from '../../../engine/base.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../errors/errors.ts'
 import { describeApi } from '../openapi.ts'
 import { defineRoute, json } from '../route.ts'
 import { SERVED_SCHEMAS } from '../schemas/served.ts'

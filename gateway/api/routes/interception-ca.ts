@@ -1,7 +1,7 @@
 /** The certificates that agents are to trust when their connections are intercepted; public, as certificates are. */
 import { Type } from '../../../engine/base.ts'
-import { GatewayError } from '../../errors.ts'
-import { StartupError } from '../../startup-error.ts'
+import { GatewayError } from '../../errors/errors.ts'
+import { StartupError } from '../../errors/startup-error.ts'
 import { defineRoute } from '../route.ts'
 
 const MEDIA_TYPE = 'application/x-pem-file'

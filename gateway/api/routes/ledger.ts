@@ -4,8 +4,8 @@
  */
 import type { Static } from 'typebox'
 import { DECISIONS, Type } from '../../../engine/base.ts'
-import { isRecord } from '../../config/defaults.ts'
-import { GatewayError } from '../../errors.ts'
+import { isRecord } from '../../settings/defaults.ts'
+import { GatewayError } from '../../errors/errors.ts'
 import type { ApiKey, Store, StoredDecision } from '../../store/store.ts'
 import { CallRecord, callEntry, Effect } from '../call-view.ts'
 import type { ApiDeps } from '../deps.ts'

@@ -1,6 +1,6 @@
 /** POST /mcp as a route of the API: keys, limits and correlation ids are those of every other (wire.md §12). */
 import { Type } from '../../../engine/base.ts'
-import { createMcpEndpoint, type McpEndpoint } from '../../mcp/endpoint.ts'
+import { createMcpEndpoint, type McpEndpoint } from '../mcp/endpoint.ts'
 import { defineRoute, type RouteDeps } from '../route.ts'
 
 const endpoints = new WeakMap<RouteDeps, Promise<McpEndpoint>>()

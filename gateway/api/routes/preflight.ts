@@ -2,9 +2,9 @@
 import type { Static } from 'typebox'
 import { digestJson } from '../../../engine/base.ts'
 import type { Artifact } from '../../../engine/internal.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../errors/errors.ts'
 import type { Authorization, AuthorizeRequest } from '../../flow/flow.ts'
-import { sha256Hex } from '../../hash.ts'
+import { sha256Hex } from '../../runtime/hash.ts'
 import { artifactMistakes, artifactsOf, contextOf, UNREAD_ARTIFACT_MEMBERS } from '../change-set.ts'
 import type { ApiDeps } from '../deps.ts'
 import { replayed, serially } from '../idempotency.ts'
@@ -13,7 +13,7 @@ import { callerOf, defineRoute, json, type Answer, type Exchange, type Mistake }
 import { SCM_TOKEN_HEADER } from '../scm-token.ts'
 import { derivedSet, submittedSet, type ChangeSet } from '../submitted-set.ts'
 import { PreflightAnswer, PreflightRequest } from '../schemas/preflight.ts'
-import type { Settings } from '../../settings.ts'
+import type { Settings } from '../../config/settings.ts'
 
 type Request = Static<typeof PreflightRequest>
 

@@ -1,6 +1,6 @@
 /** POST /api/v1/receipts/revoke: an approver takes a receipt back; from then on it authorizes nothing (wire.md §2). */
 import { Type } from '../../../engine/base.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../errors/errors.ts'
 import { callerOf, defineRoute, json } from '../route.ts'
 import { CorrelationId, ID_PATTERN } from '../schemas/shapes.ts'
 

@@ -1,9 +1,9 @@
 /** /api/signup: a key for whoever asks, where the operator allows it: by default only on a loopback listener (wire.md §11). */
 import { Type } from '../../../engine/base.ts'
-import { isLoopback, parseAddress } from '../../config/addresses.ts'
+import { isLoopback, parseAddress } from '../../network/listen-address.ts'
 import type { Config } from '../../config/schema.ts'
-import { GatewayError } from '../../errors.ts'
-import { sha256Hex } from '../../hash.ts'
+import { GatewayError } from '../../errors/errors.ts'
+import { sha256Hex } from '../../runtime/hash.ts'
 import { apiKeyRow, mintApiKey, signupTenant } from '../../keys/api-keys.ts'
 import { defineRoute, json } from '../route.ts'
 import { CorrelationId, nullable } from '../schemas/shapes.ts'

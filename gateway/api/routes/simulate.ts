@@ -9,9 +9,9 @@ import {
   type JudgedChangeSet,
   type PolicyEffect,
 } from '../../../engine/internal.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../errors/errors.ts'
 import { declaredConsumers } from '../../consumers/known.ts'
-import { sha256Hex } from '../../hash.ts'
+import { sha256Hex } from '../../runtime/hash.ts'
 import { artifactMistakes, artifactsOf, contextOf, UNREAD_ARTIFACT_MEMBERS } from '../change-set.ts'
 import type { ApiDeps } from '../deps.ts'
 import { defineRoute, json, type Answer, type Exchange } from '../route.ts'

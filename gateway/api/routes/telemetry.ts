@@ -1,7 +1,7 @@
 /** POST /api/v1/telemetry: what direct callers tell of the executions that they were let to do under watch (wire.md §8). */
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../errors/errors.ts'
 import { EVENT_TYPES, OUTCOMES } from '../../telemetry/events.ts'
 import type { ExecutionReport } from '../../telemetry/monitoring.ts'
 import { callerOf, defineRoute, json, type Answer, type Exchange, type Mistake } from '../route.ts'

@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox'
 import type { ArtifactFiles as Files } from '../../../engine/internal.ts'
 import { MAX_ARTIFACT_FILES, ARTIFACT_TYPES, DECISIONS, EXECUTION_ACTIONS, LEVELS, Type } from '../../../engine/base.ts'
-import { ERRORS, type ErrorCode } from '../../errors.ts'
+import { ERRORS, type ErrorCode } from '../../errors/errors.ts'
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 /** The same as the schema, for members that may also be absent. */

@@ -6,7 +6,7 @@ import { readGitDocument } from '../../scm/git-document.ts'
 import { referencedFiles, type FileShelf } from '../../scm/referenced-files.ts'
 import { parseGitReference, type GitReference } from '../../scm/git.ts'
 import { contractAtAddress } from '../../baselines/contract-addresses.ts'
-import { fetchLocated } from '../../egress/fetch.ts'
+import { fetchLocated } from '../../network/fetch.ts'
 import type { BundleTerms } from '../../scm/bundle.ts'
 
 /** UTF-8 needs at most this many bytes for one UTF-16 code unit. */

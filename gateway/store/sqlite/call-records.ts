@@ -1,5 +1,5 @@
 /** Records of single calls on their way to the writer: durable one by one, or in batches (`ledger.calls`). Bounded: when batches cannot be written, calls are refused rather than forgotten. */
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../errors/errors.ts'
 import type { InterceptionRow } from '../call.ts'
 
 export interface CallRecords {

@@ -1,6 +1,6 @@
 /** The caller's side of the writer thread: each call is a promise, and a thread that died fails them all and is started anew at the next call. */
 import { Worker } from 'node:worker_threads'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../errors/errors.ts'
 import type { Answer, Argument, Failure, OperationName, Order, Reply } from './operations.ts'
 
 /** Told of every call, for metrics and logs. */
@@ -113,7 +113,7 @@ export async function startClient(
   }
 }
 
-const THREAD = new URL('../../thread.js', import.meta.url)
+const THREAD = new URL('../../runtime/thread.js', import.meta.url)
 
 /** Source and package hold the same module under two endings. */
 function writerUrl(): URL {

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { SQLInputValue } from 'node:sqlite'
-import { sha256Hex } from '../../hash.ts'
+import { sha256Hex } from '../../runtime/hash.ts'
 import type { LedgerHead } from '../ledger.ts'
 import { integer, text, type Row, type Statements } from './statements.ts'
 

@@ -1,6 +1,6 @@
 /** Why a ledger cannot be opened, and what to do about it: by the result code of SQLite, since each has another remedy. */
 import { dirname } from 'node:path'
-import { errorCode, messageOf } from '../../startup-error.ts'
+import { errorCode, messageOf } from '../../errors/startup-error.ts'
 import { HELD_ELSEWHERE, primaryCode } from './result-code.ts'
 
 const ANOTHER_PLACE =

@@ -1,5 +1,5 @@
 /** The embedded store: SQLite behind the writer thread, as the interface that the gateway knows. */
-import { StartupError } from '../../startup-error.ts'
+import { StartupError } from '../../errors/startup-error.ts'
 import { GENESIS_HASH } from '../chain.ts'
 import type { InterceptionRow } from '../call.ts'
 import type { Store } from '../store.ts'

@@ -5,7 +5,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
 import type { StoreFiles } from './client.ts'
-import { releaseFreeMemory } from '../../free-memory.ts'
+import { releaseFreeMemory } from '../../runtime/free-memory.ts'
 import { openConnection } from './connection.ts'
 import { READS, WRITES, type Call, type Failure, type Order, type Reply } from './operations.ts'
 import { primaryCode } from './result-code.ts'

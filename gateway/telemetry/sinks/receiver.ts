@@ -1,7 +1,7 @@
 /** What takes deliveries at the other end of a sink: one gzipped POST of a batch, and how its answer is to be read. */
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { openAgent, request } from '../../http-client.ts'
+import { openAgent, request } from '../../network/undici.ts'
 
 /** How one kind of receiver is spoken to. */
 export interface Protocol {

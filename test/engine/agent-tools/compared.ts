@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { compare, type Comparison } from '../../../engine/compare.ts'
 import type { Problem } from '../../../engine/result.ts'
-import { sha256Hex } from '../../../gateway/hash.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 
 export function run(before: unknown, after: unknown): Comparison {
   const sides = { before: JSON.stringify(before, null, 1), after: JSON.stringify(after, null, 1) }

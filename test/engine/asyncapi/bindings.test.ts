@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compare } from '../../../engine/compare.ts'
 import type { FindingGroup } from '../../../engine/finding.ts'
-import { sha256Hex } from '../../../gateway/hash.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 
 type Place = 'server' | 'channel' | 'operation' | 'message'
 type Members = Readonly<Record<string, unknown>>

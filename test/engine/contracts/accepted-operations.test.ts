@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { acceptOperations, compare, DEFAULT_DOCUMENT_LIMITS, expandFindings } from '../../../engine/internal.ts'
-import { sha256Hex } from '../../../gateway/hash.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 
 type Json = Record<string, unknown>
 

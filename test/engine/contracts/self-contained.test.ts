@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compare } from '../../../engine/compare.ts'
-import { sha256Hex } from '../../../gateway/hash.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 
 function contract(target: string, more: object = {}): string {
   const discriminator = { propertyName: 'kind', mapping: { cat: '#/components/schemas/Cat', odd: target } }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compare, type ArtifactType } from '../../../engine/internal.ts'
-import { sha256Hex } from '../../../gateway/hash.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { decideOn } from '../../fakes/decisions.ts'
 
 type Sides = Readonly<Record<'base' | 'head', string>>

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { compare, type CompareOptions, type Comparison } from '../../../engine/compare.ts'
 import type { Problem } from '../../../engine/result.ts'
-import { sha256Hex } from '../../../gateway/hash.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 
 export function compared(before: string, after: string, options: CompareOptions = {}): Comparison {
   const result = compare({ id: 'schema', type: 'graphql', before, after }, options, sha256Hex)

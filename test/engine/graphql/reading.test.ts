@@ -5,7 +5,7 @@ import { buildSchema, introspectionFromSchema, lexicographicSortSchema, printSch
 import { sniffArtifactType } from '../../../engine/contracts/sniff.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../../engine/contracts/limits.ts'
 import { compare } from '../../../engine/compare.ts'
-import { sha256Hex } from '../../../gateway/hash.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { answer, compared, refused, told } from './compared.ts'
 
 const SDL = `

@@ -6,7 +6,7 @@ import { compare } from '../../../engine/compare.ts'
 import { sniffArtifactType } from '../../../engine/contracts/sniff.ts'
 import type { FindingGroup } from '../../../engine/finding.ts'
 import type { Problem } from '../../../engine/result.ts'
-import { sha256Hex } from '../../../gateway/hash.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { shuffledKeys } from '../../shuffle.ts'
 import { readFileSync } from 'node:fs'
 

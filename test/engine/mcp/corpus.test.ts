@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import { compare, type Comparison } from '../../../engine/compare.ts'
 import type { FindingGroup } from '../../../engine/finding.ts'
 import { findSuspicions } from '../../../engine/rules/mcp/suspicion.ts'
-import { sha256Hex } from '../../../gateway/hash.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { at, listAt, textAt } from '../../json.ts'
 import { shuffledKeys } from '../../shuffle.ts'
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compare, type Comparison } from '../../../engine/compare.ts'
 import type { Problem } from '../../../engine/result.ts'
-import { sha256Hex } from '../../../gateway/hash.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 
 const TOOL = { name: 'search', description: 'Searches notes', inputSchema: { type: 'object' } }
 const OTHER = { name: 'delete', description: 'Deletes a note', inputSchema: { type: 'object' } }

@@ -17,7 +17,7 @@ import {
 } from 'fast-check'
 import { compare, type Comparison } from '../../../engine/compare.ts'
 import { ruleOf } from '../../../engine/rules/table.ts'
-import { sha256Hex } from '../../../gateway/hash.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { shuffledKeys } from '../../shuffle.ts'
 
 const name = constantFrom('a', 'b', 'c', 'query', 'page', '__proto__', 'a/b~c')

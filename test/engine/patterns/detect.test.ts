@@ -6,7 +6,7 @@ import { compare, type Comparison } from '../../../engine/compare.ts'
 import { AGENT_PATTERNS } from '../../../engine/patterns/agent.ts'
 import { detectPatterns } from '../../../engine/patterns/detect.ts'
 import { GOVERNANCE_PATTERNS } from '../../../engine/patterns/governance.ts'
-import { sha256Hex } from '../../../gateway/hash.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 
 function compared(type: 'openapi' | 'mcp_manifest', before: unknown, after: unknown): Comparison {
   const sides = { before: JSON.stringify(before), after: JSON.stringify(after) }

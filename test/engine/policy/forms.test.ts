@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { compilePolicy } from '../../../engine/internal.ts'
 import { PolicyDocument } from '../../../engine/policy/schema.ts'
 import { problemsOf } from '../../../engine/violation.ts'
-import { sha256Hex } from '../../../gateway/hash.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 
 function patternsOf(schema: unknown): readonly string[] {
   if (typeof schema !== 'object' || schema === null) return []

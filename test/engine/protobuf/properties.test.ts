@@ -16,7 +16,7 @@ import {
 } from 'fast-check'
 import { shuffledKeys } from '../../shuffle.ts'
 import { compare } from '../../../engine/compare.ts'
-import { sha256Hex } from '../../../gateway/hash.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { comparedProtobuf, readProtoSet } from './contracts.ts'
 
 const CORPUS = new URL('../../../../shared/corpus/protobuf/', import.meta.url).pathname

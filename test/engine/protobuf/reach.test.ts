@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compare } from '../../../engine/compare.ts'
-import { sha256Hex } from '../../../gateway/hash.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 
 function reached(messages: (type: string) => string, services: string): ReadonlyMap<string, readonly string[]> {
   const text = (type: string): string => `syntax = "proto3";\npackage a;\n${messages(type)}\n${services}`

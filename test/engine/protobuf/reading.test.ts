@@ -6,7 +6,7 @@ import { readProtoContract } from '../../../engine/contracts/protobuf/contract.t
 import { sniffArtifactType } from '../../../engine/contracts/sniff.ts'
 import { ARTIFACT_TYPES } from '../../../engine/change-set.ts'
 import type { Problem } from '../../../engine/result.ts'
-import { sha256Hex } from '../../../gateway/hash.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { comparedProtobuf } from './contracts.ts'
 
 const GOOD = 'syntax = "proto3";\nmessage Note {\n  string text = 1;\n}\n'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compare, DEFAULT_DOCUMENT_LIMITS, EMPTY_CONTEXT, judge, readRpcs } from '../../../engine/internal.ts'
-import { sha256Hex } from '../../../gateway/hash.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { fakePolicy } from '../../fakes/decisions.ts'
 
 const OLD = `syntax = "proto3";

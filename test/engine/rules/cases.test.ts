@@ -12,7 +12,7 @@ import { CRD_RULES } from '../../../engine/rules/k8s-crd/rows.ts'
 import { mcpRules } from '../../../engine/rules/mcp/rows.ts'
 import { protoRules } from '../../../engine/rules/protobuf/rows.ts'
 import { ruleOf, ruleTable } from '../../../engine/rules/table.ts'
-import { sha256Hex } from '../../../gateway/hash.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { caseFormats, ruleCases, type RuleCase } from '../../rules/cases.ts'
 
 /** Areas of OpenAPI whose rules all have a case; those of schemas have examples for every site in examples.ts. */

@@ -5,7 +5,7 @@ import { compare } from '../../../engine/compare.ts'
 import type { FindingGroup } from '../../../engine/finding.ts'
 import { SCHEMA_DOCUMENT } from '../../../engine/rules/sites.ts'
 import { schemaRules } from '../../../engine/rules/schema-rules.ts'
-import { sha256Hex } from '../../../gateway/hash.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { crdExamples, sharedExamples } from './shared-examples.ts'
 import type { Schema } from './sites.ts'
 

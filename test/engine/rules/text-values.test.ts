@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compare } from '../../../engine/compare.ts'
 import { ruleOf } from '../../../engine/rules/table.ts'
-import { sha256Hex } from '../../../gateway/hash.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { SITES, type Schema, type Site } from './sites.ts'
 
 const BOUNDS: readonly Schema[] = [{ maxLength: 5 }, { minLength: 2 }, { pattern: '^[0-9]+$' }, { enum: ['1', '2'] }]

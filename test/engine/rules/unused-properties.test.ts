@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compare } from '../../../engine/compare.ts'
 import type { FindingGroup } from '../../../engine/finding.ts'
-import { sha256Hex } from '../../../gateway/hash.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { FRAGMENTS, propertyOf } from './examples.ts'
 import { SITES, type Schema, type Site } from './sites.ts'
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compare } from '../../../engine/compare.ts'
 import type { ArtifactType } from '../../../engine/change-set.ts'
-import { sha256Hex } from '../../../gateway/hash.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 type Pair = readonly [Schema, Schema]

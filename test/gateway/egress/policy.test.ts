@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import type { LookupAddress } from 'node:dns'
 import { test } from 'node:test'
-import { canonicalAddress, specialRange } from '../../../gateway/egress/address.ts'
-import { readAuthority } from '../../../gateway/egress/authority.ts'
-import { readHostRule } from '../../../gateway/egress/host-rule.ts'
-import { createEgress, EgressDenied, type Egress } from '../../../gateway/egress/policy.ts'
+import { canonicalAddress, specialRange } from '../../../gateway/network/address.ts'
+import { readAuthority } from '../../../gateway/network/authority.ts'
+import { readHostRule } from '../../../gateway/network/host-rule.ts'
+import { createEgress, EgressDenied, type Egress } from '../../../gateway/upstream/egress-policy.ts'
 
 interface Lists {
   readonly default?: 'allow' | 'deny'

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { canonicalAddress } from '../../../gateway/egress/address.ts'
-import { readAuthority } from '../../../gateway/egress/authority.ts'
-import { createEgress } from '../../../gateway/egress/policy.ts'
+import { canonicalAddress } from '../../../gateway/network/address.ts'
+import { readAuthority } from '../../../gateway/network/authority.ts'
+import { createEgress } from '../../../gateway/upstream/egress-policy.ts'
 
 const policy = createEgress({
   egress: { default: 'allow', allow: ['0.0.0.0/0', '::/0', '128.0.0.0/1'], deny: [], tunnel: [], idle: 600 },

@@ -9,8 +9,8 @@ import {
   type ReceiptState,
 } from '../../../engine/internal.ts'
 import { loadConfig } from '../../../gateway/config/load.ts'
-import type { Call, Question } from '../../../gateway/intercept/action.ts'
-import { createReceiptGate, type ReceiptGateDeps } from '../../../gateway/proxy/receipt-gate.ts'
+import type { Call, Question } from '../../../gateway/protocols/common/action.ts'
+import { createReceiptGate, type ReceiptGateDeps } from '../../../gateway/enforce/receipt-check.ts'
 import { createLogger } from '../../../gateway/telemetry/log.ts'
 import { createMetrics } from '../../../gateway/telemetry/metrics.ts'
 import { decideOn, digest, issueOn, NOW, type FakeIssue } from '../../fakes/decisions.ts'

@@ -1,0 +1,54 @@
+/** An approver's word: granted or denied, once, by somebody else than who asked, before the request expired (wire.md §7). */
+import type { Config } from '../config/schema.ts'
+import { GatewayError } from '../errors/errors.ts'
+import { approverWords } from './approvers.ts'
+import type { ApprovalRow, ApprovalSettlement, Settling, SettlingResult, Store } from '../store/store.ts'
+
+export interface Word {
+  readonly state: ApprovalSettlement['state']
+  readonly tenant: string
+  readonly approvalId: string
+  /** Audience of the approver's key. */
+  readonly by: string
+  /** Groups that the approver is in. */
+  readonly groups: readonly string[]
+  readonly comment: string
+  /** Seconds that a grant is to hold; null: as long as the configuration lets it. */
+  readonly validity: number | null
+  /** Milliseconds since the epoch. */
+  readonly at: number
+}
+
+const REFUSALS: Readonly<Record<Exclude<SettlingResult, 'settled' | 'group'>, () => GatewayError>> = {
+  missing: () => new GatewayError('NOT_FOUND'),
+  conflict: () =>
+    new GatewayError('APPROVAL_CONFLICT', 'The approval request has already been settled, or has expired.'),
+  own: () =>
+    new GatewayError('FORBIDDEN', 'This key asked for the approval; another approver has to settle it (four eyes).'),
+}
+
+/** @throws GatewayError NOT_FOUND, APPROVAL_CONFLICT or FORBIDDEN */
+export async function settle(
+  word: Word,
+  { approvals }: Pick<Config, 'approvals'>,
+  store: Pick<Store, 'approval' | 'settleApproval'>,
+): Promise<ApprovalRow> {
+  const { state, tenant, approvalId, by, groups, comment, at, validity } = word
+  const seconds = Math.min(validity ?? approvals.validity, approvals.validity)
+  // Whole seconds, as decisions count: a grant ends at one moment for everybody.
+  const validUntil = state === 'granted' ? (Math.floor(at / 1000) + seconds) * 1000 : null
+  const isFourEyes = approvals.four_eyes
+  const settling: Settling = { tenant, approvalId, isFourEyes, state, by, groups, comment, at, validUntil }
+  const result = await store.settleApproval(settling)
+  if (result === 'group') throw await notOfGroup(tenant, approvalId, store)
+  if (result !== 'settled') throw REFUSALS[result]()
+  const row = await store.approval(tenant, approvalId)
+  if (row === null) throw new GatewayError('NOT_FOUND')
+  return row
+}
+
+async function notOfGroup(tenant: string, approvalId: string, store: Pick<Store, 'approval'>): Promise<GatewayError> {
+  const row = await store.approval(tenant, approvalId)
+  const asked = approverWords(row?.approvers ?? [])
+  return new GatewayError('FORBIDDEN', `The policy asks for an approver of the group ${asked}; this one is not.`)
+}

@@ -1,0 +1,241 @@
+/**
+ * ext_authz: another proxy asks whether a request that it holds may go on. The same routes, the same judge, the same rows as on
+ * the gateway's own road; only the sending is the other proxy's, so the outcome cannot be seen from here.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { RouteConfig } from '../config/route.ts'
+import { readAuthority, type Scheme, DEFAULT_PORTS } from '../network/authority.ts'
+import { ERRORS, GatewayError, type ErrorCode } from '../errors/errors.ts'
+import type { Answer, Call, CallHead, JudgedAction, Refusal } from '../protocols/common/action.ts'
+import { httpRefusal, jsonAnswer } from '../protocols/common/refusal.ts'
+import { askedHead, attachedTokens, namedAway } from '../upstream/headers.ts'
+import { ANYBODY, callerOn } from '../listen/proxy-auth.ts'
+import type { RoadParts } from '../enforce/pipeline-parts.ts'
+import { coversUpgrade, letOn, unjudgedUpgrade } from '../enforce/refusals.ts'
+import { settleCall, type Passing } from '../enforce/enforcement.ts'
+import { spellingProblem } from '../routing/path-ambiguity.ts'
+import {
+  headProblem,
+  matchNamed,
+  matchRoute,
+  namedRoutes,
+  reverseRoutes,
+  slashProblem,
+  targetProblem,
+  type RouteMatch,
+} from '../routing/target.ts'
+import { isUpgrade } from '../listen/upgrade.ts'
+import type { Waiting } from '../enforce/pending-calls.ts'
+import type { CurrentSettings, Settings } from '../config/settings.ts'
+
+/** The request that the other proxy holds, as it tells it. */
+export interface Question {
+  readonly correlationId: string
+  readonly scheme: Scheme
+  readonly method: string
+  readonly host: string
+  /** Path and query, byte for byte. */
+  readonly target: string
+  readonly headers: IncomingHttpHeaders
+  readonly rawHeaders: readonly string[]
+  readonly body: AskedBody
+  /** Whether the proxy that asks takes the fields off the request that it is told to. Only Envoy does; others send what a client wrote. */
+  readonly takesFieldsOff: boolean
+  /** A refusal told with a good HTTP status, as MCP has it, would be read as a yes: then it is told in plain HTTP. */
+  readonly needsStatus: boolean
+}
+
+/**
+ * `absent`: none came, and nothing says that the request has none. `partial`: the other proxy cut it off. `unexpected`: the request
+ * has one, and its method gives it no meaning.
+ */
+export type AskedBody =
+  | { readonly kind: 'whole'; readonly bytes: Buffer }
+  | { readonly kind: 'absent' | 'partial' | 'unexpected' }
+
+/** Envoy says `false` of a body that it sends whole; whatever else stands there is no promise. */
+export function isPartial({ 'x-envoy-auth-partial-body': partial }: IncomingHttpHeaders): boolean {
+  return partial !== undefined && partial !== 'false'
+}
+
+/** RFC 9110 §9.1: methods are in capitals everywhere that matters. */
+const METHOD = /^[A-Z][A-Z-]{0,19}$/
+
+export type Verdict =
+  | {
+      readonly kind: 'allow'
+      /** For the request on its way on, one pair a field; each replaces what the client sent under that name. */
+      readonly upstream: readonly (readonly [name: string, value: string])[]
+      /** Fields that only the gateway may set, to be taken off the request. */
+      readonly remove: readonly string[]
+      /** For the answer: name, value, name, value … */
+      readonly headers: readonly string[]
+    }
+  | { readonly kind: 'deny'; readonly answer: Answer; readonly headers: readonly string[] }
+  /** Whoever asked has gone. */
+  | { readonly kind: 'gone' }
+
+export interface AuthzDeps {
+  readonly settings: CurrentSettings
+  readonly road: RoadParts
+}
+
+const OWN_FIELDS = ['preflight-receipt', 'preflight-decision'] as const
+
+/** Never rejects for what the question says. */
+export async function answerQuestion(question: Question, waiting: Waiting, deps: AuthzDeps): Promise<Verdict> {
+  const settings = deps.settings()
+  const { correlationId } = question
+  const problem = headProblem(question.rawHeaders, question.headers) ?? targetProblem(question.target)
+  if (problem !== null) return denied('INVALID_INPUT', problem, correlationId)
+  if (!METHOD.test(question.method)) return denied('INVALID_INPUT', 'The method is none.', correlationId)
+  if (question.body.kind === 'unexpected') return denied('INVALID_INPUT', UNEXPECTED_BODY, correlationId)
+  const named = namedAway(question)
+  if (named !== null) return denied('INVALID_INPUT', droppedBySome(named), correlationId)
+  const { match, candidates } = matchOf(question, settings)
+  const route = match?.route ?? null
+  const spelling = slashProblem(question.target, route) ?? spellingProblem(question.target, route, candidates)
+  if (spelling !== null) return denied('INVALID_INPUT', spelling, correlationId)
+  if (match === null) return denied('NOT_FOUND', 'No route of the gateway matches this host and path.', correlationId)
+  const verdict = await answerCall(question, match, waiting, { ...deps, settings })
+  return question.takesFieldsOff ? verdict : withoutForged(verdict, question)
+}
+
+const UNEXPECTED_BODY = 'The method gives a body no meaning, and some servers read it all the same.'
+
+/** A proxy that takes no field off would send what the client wrote in the name of the gateway. */
+function withoutForged(verdict: Verdict, { headers, correlationId }: Question): Verdict {
+  if (verdict.kind !== 'allow') return verdict
+  const forged = verdict.remove.find((name) => headers[name] !== undefined && !HARMLESS.has(name))
+  if (forged === undefined) return verdict
+  const message = `${forged} is not the client's to send. Let the proxy that asks take it off (docs/enforcement.md).`
+  return denied('INVALID_INPUT', message, correlationId)
+}
+
+/** Written by the proxy that asks, into its question only. */
+export const ORIGINAL_BODY = 'preflight-original-body'
+/** A receipt is worth what its signature says, whoever sends it. */
+const HARMLESS: ReadonlySet<string> = new Set([ORIGINAL_BODY, 'preflight-receipt'])
+
+function droppedBySome(name: string): string {
+  return `Connection names ${name}: some proxies drop that field and some send it, so it has no single reading.`
+}
+
+/** A route that names the host, else one that names none and says itself where its calls go. */
+function matchOf(
+  { scheme, host, target }: Question,
+  { config: { routes } }: Pick<Settings, 'config'>,
+): { readonly match: RouteMatch | null; readonly candidates: () => readonly RouteConfig[] } {
+  const read = readAuthority(host, DEFAULT_PORTS[scheme])
+  if (!read.ok) return { match: null, candidates: () => [] }
+  const { authority } = read
+  const candidates = () => [...namedRoutes(routes, authority), ...reverseRoutes(routes, host)]
+  const named = matchNamed(routes, { entrance: 'ext_authz', scheme, authority, target })
+  if (named !== null) return { match: named, candidates }
+  const match = matchRoute(routes, host, target)
+  return { match: match === null ? null : { ...match, entrance: 'ext_authz' }, candidates }
+}
+
+async function answerCall(
+  question: Question,
+  match: RouteMatch,
+  waiting: Waiting,
+  { road, settings }: { readonly road: RoadParts; readonly settings: Settings },
+): Promise<Verdict> {
+  const { correlationId, method, headers, rawHeaders, body } = question
+  const received = { headers, rawHeaders }
+  const caller = callerOn(match.route, ANYBODY)
+  const head: CallHead = { ...match, correlationId, caller, method, ...askedHead(received), received }
+  const recogniser = road.recognisers[match.route.protocol]
+  const isNeeded = recogniser.needsBody(head)
+  const isHad = body.kind === 'whole'
+  const call: Call = { ...head, body: isNeeded && isHad ? body.bytes : null }
+  const read =
+    isNeeded && !isHad ? unread(call, body.kind === 'partial' ? 'partial' : 'absent') : await recogniser.recognise(call)
+  const action = read.kind === 'refuse' ? (letOn(call, read, road) ?? read) : read
+  const { name: route } = match.route
+  if (action.kind === 'refuse') {
+    road.metrics.count('preflight_calls_total', { route, outcome: 'refused' })
+    return { kind: 'deny', answer: action.answer, headers: ['X-Correlation-ID', correlationId] }
+  }
+  const upgrade = upgradeOf(call)
+  if (upgrade !== null && !coversUpgrade(call, action)) {
+    if (match.route.mode === 'enforce') {
+      road.metrics.count('preflight_calls_total', { route, outcome: 'refused' })
+      return { kind: 'deny', ...unjudgedUpgrade(call, action, upgrade) }
+    }
+    road.metrics.count('preflight_observed_calls_total', { route, would: 'stopped' })
+  }
+  if (action.kind === 'pass') {
+    road.metrics.count('preflight_calls_total', { route, outcome: 'passed' })
+    return allowed(call, { verdicts: [], headers: ['X-Correlation-ID', correlationId] })
+  }
+  const told = question.needsStatus ? withStatus(action) : action
+  const settlement = await settleCall(call, told, settings, waiting, road)
+  if (settlement.kind === 'gone') return { kind: 'gone' }
+  if (settlement.kind === 'go') return allowed(call, settlement)
+  const { answer, headers: own } = settlement
+  return { kind: 'deny', answer, headers: own }
+}
+
+/** The protocol that the request asks to switch to, as on the road; null: none. */
+function upgradeOf({ received: { headers } }: Call): string | null {
+  return isUpgrade({ headers, httpVersion: '1.1' }) ? (headers.upgrade ?? null) : null
+}
+
+/** What must be read to be judged, and was not sent: undecided, as the route treats that. */
+function unread(call: Call, kind: 'absent' | 'partial'): JudgedAction {
+  const what = kind === 'partial' ? 'cut off (X-Envoy-Auth-Partial-Body)' : 'left out'
+  const message =
+    `Calls of "${call.route.name}" are judged by their body, and the proxy that asks has ${what} this one: ` +
+    `let it send whole bodies (with_request_body) of up to the size that the calls have.`
+  return {
+    kind: 'judge',
+    name: `${call.method} ${call.upstreamPath.split('?', 1)[0] ?? '/'}`,
+    gather: () => Promise.reject(new GatewayError('PREFLIGHT_UNDECIDED', message)),
+    watch: () => null,
+    refuse: (refusal: Refusal) => httpRefusal(refusal),
+  }
+}
+
+function withStatus(action: JudgedAction): JudgedAction {
+  return {
+    kind: 'judge',
+    name: action.name,
+    gather: () => action.gather(),
+    confirm: async () => action.confirm?.(),
+    watch: (permit) => action.watch(permit),
+    refuse(refusal) {
+      const answer = action.refuse(refusal)
+      return answer.status < 400 ? httpRefusal(refusal) : answer
+    },
+  }
+}
+
+function allowed(
+  { route, correlationId, received: { rawHeaders } }: Call,
+  { verdicts, headers }: Pick<Passing, 'verdicts' | 'headers'>,
+): Verdict {
+  const attached = route.receipts.attach ? verdicts : []
+  const [only, ...others] = attached
+  const envelope = others.length === 0 ? (only?.envelopeHeader ?? null) : null
+  const upstream = [
+    ['X-Correlation-ID', correlationId],
+    ...attachedTokens(attached).map((token) => ['Preflight-Receipt', token]),
+    ...(envelope === null ? [] : [['Preflight-Decision', envelope]]),
+  ].map(([name = '', value = '']) => [name, value] as const)
+  const set = new Set(upstream.map(([name]) => name.toLowerCase()))
+  const forged = rawHeaders.flatMap((name, index) => (index % 2 === 0 && isForged(name) ? [name.toLowerCase()] : []))
+  const remove = [...new Set([...OWN_FIELDS, ...forged])].filter((name) => !set.has(name))
+  return { kind: 'allow', upstream, remove, headers }
+}
+
+/** What on the road never reaches the upstream either: fields that only the gateway says, and other paths than the one judged. */
+function isForged(name: string): boolean {
+  return /^(?:preflight-.*|x-original-url|x-rewrite-url)$/i.test(name)
+}
+
+function denied(code: ErrorCode, message: string, correlationId: string): Verdict {
+  const answer = jsonAnswer(ERRORS[code].status, { error: code, message, correlation_id: correlationId })
+  return { kind: 'deny', answer, headers: ['X-Correlation-ID', correlationId] }
+}

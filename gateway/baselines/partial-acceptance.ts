@@ -1,0 +1,149 @@
+/**
+ * Parts of a candidate that are accepted while the rest of the baseline stays as it was (wire.md §9): tools, prompts, resources and
+ * templates of an MCP manifest, operations of an OpenAPI contract, composed into a new baseline that is kept whole.
+ */
+import { byCodeUnit } from '../../engine/base.ts'
+import { isRecord } from '../settings/defaults.ts'
+import { GatewayError } from '../errors/errors.ts'
+import type { Flow } from '../flow/flow.ts'
+import type { BaselineRow } from '../store/store.ts'
+
+type Contract = Pick<BaselineRow, 'type' | 'content'>
+
+interface Kind {
+  /** Member of the manifest that lists such parts. */
+  readonly list: string
+  /** Member of an item that names it. */
+  readonly key: string
+  /** target_id of calls of the part. */
+  readonly target: (route: string, name: string) => string | null
+}
+
+/** By the word before the colon; targets as intercept/mcp-subjects.ts has them. */
+const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
+  ['tool', { list: 'tools', key: 'name', target: (route, name) => `${route}/${name}` }],
+  ['prompt', { list: 'prompts', key: 'name', target: (route, name) => `${route}#prompt/${name}` }],
+  ['resource', { list: 'resources', key: 'uri', target: () => null }],
+  ['template', { list: 'resourceTemplates', key: 'uriTemplate', target: () => null }],
+])
+
+interface Part extends Kind {
+  readonly name: string
+}
+
+interface PartialContract {
+  readonly content: string
+  /** Whether a call of this target is about what is accepted. */
+  readonly isAccepted: (route: string) => (target: string) => boolean
+}
+
+/** @param only e.g. `tool:search`, `operation:getOrder`. @throws GatewayError INVALID_INPUT */
+export async function partialContract(
+  baseline: Contract,
+  candidate: Contract,
+  only: readonly string[],
+  flow: Pick<Flow, 'compose'>,
+): Promise<PartialContract> {
+  return baseline.type === 'openapi' && candidate.type === 'openapi'
+    ? partialInterface(baseline, candidate, only, flow)
+    : partialManifest(baseline, candidate, only)
+}
+
+const OPERATION = 'operation:'
+
+async function partialInterface(
+  baseline: Contract,
+  candidate: Contract,
+  only: readonly string[],
+  flow: Pick<Flow, 'compose'>,
+): Promise<PartialContract> {
+  const names = only.map((written, index) => {
+    if (written.startsWith(OPERATION) && written.length > OPERATION.length) return written.slice(OPERATION.length)
+    const ways = 'operation:ID, operation:METHOD /path'
+    throw invalid(index, `${JSON.stringify(written)} names no part; parts of an OpenAPI contract are ${ways}`)
+  })
+  const composed = await flow.compose(baseline.content, candidate.content, names)
+  if (!composed.ok) {
+    const { message, pointer = '' } = composed.problem
+    throw new GatewayError('INVALID_INPUT', 'These parts cannot be accepted alone.', {
+      details: [{ pointer: /^\/\d+$/.test(pointer) ? `/only${pointer}` : '/only', message }],
+    })
+  }
+  const { content, operations } = composed.value
+  return {
+    content,
+    isAccepted: (route) => {
+      const targets = new Set(operations.map((operation) => `${route}/${operation}`))
+      return (target) => targets.has(target)
+    },
+  }
+}
+
+function partialManifest(baseline: Contract, candidate: Contract, only: readonly string[]): PartialContract {
+  const before = manifestOf(baseline)
+  const after = manifestOf(candidate)
+  const parts = only.map(partOf)
+  let composed = before
+  for (const [index, part] of parts.entries()) composed = withPart(composed, after, part, index)
+  return {
+    content: JSON.stringify(composed),
+    isAccepted: (route) => {
+      const targets = new Set(parts.map(({ target, name }) => target(route, name)))
+      return (target) => targets.has(target)
+    },
+  }
+}
+
+function partOf(written: string, index: number): Part {
+  const colon = written.indexOf(':')
+  const kind = KINDS.get(written.slice(0, Math.max(colon, 0)))
+  const name = written.slice(colon + 1)
+  if (kind === undefined || name === '') {
+    const words = [...KINDS.keys()].map((word) => `${word}:NAME`).join(', ')
+    throw invalid(index, `${JSON.stringify(written)} names no part; parts of an MCP manifest are ${words}`)
+  }
+  return { ...kind, name }
+}
+
+type Manifest = Readonly<Record<string, unknown>>
+
+function manifestOf({ type, content }: Contract): Manifest {
+  const parsed = type === 'mcp_manifest' ? parse(content) : null
+  const value = Array.isArray(parsed) ? { tools: parsed } : parsed
+  if (!isRecord(value)) {
+    const message = `Contracts of the type ${type} are accepted as a whole only; parts can be accepted of MCP manifests in JSON and of OpenAPI contracts.`
+    throw new GatewayError('INVALID_INPUT', message, {
+      details: [{ pointer: '/only', message: 'cannot be used here' }],
+    })
+  }
+  const { result } = value
+  return isRecord(result) && !Object.hasOwn(value, 'tools') ? result : value
+}
+
+function parse(content: string): unknown {
+  try {
+    return JSON.parse(content)
+  } catch {
+    return null
+  }
+}
+
+/** The part as the candidate has it: changed, added, or gone. */
+function withPart(manifest: Manifest, candidate: Manifest, { list, key, name }: Part, index: number): Manifest {
+  const own = itemsOf(manifest, list)
+  const offered = itemsOf(candidate, list).find((item) => item[key] === name)
+  const rest = own.filter((item) => item[key] !== name)
+  if (offered === undefined && rest.length === own.length)
+    throw invalid(index, `neither the baseline nor the candidate has ${JSON.stringify(name)} in its ${list}`)
+  const items = offered === undefined ? rest : [...rest, offered]
+  return { ...manifest, [list]: items.toSorted((a, b) => byCodeUnit(String(a[key]), String(b[key]))) }
+}
+
+function itemsOf(manifest: Manifest, list: string): readonly Manifest[] {
+  const items = manifest[list]
+  return Array.isArray(items) ? items.filter(isRecord) : []
+}
+
+function invalid(index: number, message: string): GatewayError {
+  return new GatewayError('INVALID_INPUT', undefined, { details: [{ pointer: `/only/${index}`, message }] })
+}

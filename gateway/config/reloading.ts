@@ -1,0 +1,102 @@
+/** Hot reload: follows configuration, policy and receipt keys on disk, and tells log and metrics what came of each change. */
+import { unwatchFile, watchFile } from 'node:fs'
+import type { LiveSettings, Reload } from './live.ts'
+import { formatMistake } from '../errors/mistake.ts'
+import { keyFile } from '../keys/key-file.ts'
+import { systemClock, type KeyRing } from '../keys/key-ring.ts'
+import { signingProblem } from '../keys/self-test.ts'
+import { packageVersion } from '../runtime/package-files.ts'
+import { startAlertedCounters } from '../telemetry/alerted-counters.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+
+export interface ReloadingDeps {
+  readonly live: LiveSettings
+  readonly keys: KeyRing
+  /** Decisions in use may have been signed with a key that is revoked now. */
+  readonly keysChanged: () => void
+  readonly dataDir: string
+  readonly metrics: Metrics
+  readonly logger: Logger
+}
+
+export interface Reloading {
+  /** Looks at everything again, as on SIGHUP. */
+  now(): void
+  stop(): void
+}
+
+const KEY_WATCH_INTERVAL = 1000
+
+/** The command line rotates keys while the gateway runs, so their file is followed too. */
+export function startReloading({ live, keys, keysChanged, dataDir, metrics, logger }: ReloadingDeps): Reloading {
+  const reloadKeys = (): void => {
+    try {
+      keys.reload()
+      keysChanged()
+      logger.info({ key_id: keys.signer().keyId }, 'the receipt keys were read again')
+      void reportSelfTest(keys, logger)
+    } catch (error) {
+      logger.error({ err: error }, 'the receipt keys on disk are not usable')
+    }
+  }
+  const report = (reload: Reload): void => reportReload(reload, live, metrics, logger)
+  const file = keyFile(dataDir)
+  describe(metrics, live)
+  live.watch(report)
+  watchFile(file, { interval: KEY_WATCH_INTERVAL, persistent: false }, reloadKeys)
+  return {
+    now: () => {
+      report(live.reload())
+      reloadKeys()
+    },
+    stop: () => {
+      live.close()
+      unwatchFile(file, reloadKeys)
+    },
+  }
+}
+
+async function reportSelfTest(keys: KeyRing, logger: Logger): Promise<void> {
+  try {
+    const problem = await signingProblem(keys, systemClock())
+    if (problem !== null) logger.error({ event: 'keys.self_test_failed', problem }, 'receipts would not verify')
+  } catch (error) {
+    logger.error({ event: 'keys.self_test_failed', err: error }, 'receipts cannot be signed')
+  }
+}
+
+function reportReload(reload: Reload, live: LiveSettings, metrics: Metrics, logger: Logger): void {
+  metrics.set('preflight_settings_mistakes', {}, live.pendingMistakes().length)
+  if (reload.result === 'unchanged') return
+  if (reload.weaker.length > 0) {
+    metrics.count('preflight_reloads_weaker_total', { result: reload.result })
+    logger.warn(
+      { event: 'settings.weaker', result: reload.result, weaker: reload.weaker },
+      'the changed settings enforce less',
+    )
+  }
+  metrics.count('preflight_reloads_total', { what: 'settings', result: reload.result })
+  if (reload.result === 'refused') {
+    logger.error(
+      { mistakes: reload.mistakes.map(formatMistake) },
+      'the changed settings have mistakes; the old ones stay',
+    )
+    return
+  }
+  logger.level = live.current().config.log.level
+  describe(metrics, live)
+  for (const warning of reload.warnings) logger.warn(formatMistake(warning))
+  logger.info({ generation: reload.generation }, 'changed settings are in force')
+  if (reload.restart.length > 0) logger.warn({ settings: reload.restart }, 'these changes wait for a restart')
+}
+
+/** What runs here, as metrics. */
+function describe(metrics: Metrics, live: LiveSettings): void {
+  const { config, generation } = live.current()
+  startAlertedCounters(metrics, config)
+  metrics.set('preflight_settings_generation', {}, generation)
+  for (const tier of ['sidecar', 'gateway', 'verifier'] as const)
+    metrics.set('preflight_tier_info', { tier }, tier === config.tier ? 1 : 0)
+  metrics.set('preflight_build_info', { version: packageVersion(), node: process.version }, 1)
+}

@@ -1,0 +1,168 @@
+/**
+ * What every request passes before the road of a call: the wire's own checks, one reading of where it goes, who may ask, and
+ * the egress policy. Ends at a route's road, at an unjudged passage that egress allows, or in a refusal.
+ */
+import { performance } from 'node:perf_hooks'
+import { EGRESS_ROUTE } from '../config/egress-checks.ts'
+import type { RouteConfig } from '../config/route.ts'
+import type { Egress } from '../upstream/egress-policy.ts'
+import { originOf } from '../network/authority.ts'
+import { expectationProblem } from '../listen/http-listener.ts'
+import type { Caller, Recogniser } from '../protocols/common/action.ts'
+import type { Settings } from '../config/settings.ts'
+import type { Store } from '../store/store.ts'
+import { destinationOf, type Arrival } from '../listen/connection.ts'
+import { recordDenial, type EgressRecordDeps } from './egress-record.ts'
+import { forward, headOf } from './forward.ts'
+import { ANYBODY, PROXY_CHALLENGE, proxyCaller, stillCaller } from '../listen/proxy-auth.ts'
+import { travel, type RoadDeps } from './pipeline.ts'
+import { spellingProblem } from '../routing/path-ambiguity.ts'
+import {
+  headProblem,
+  versionProblem,
+  matchNamed,
+  matchRoute,
+  namedRoutes,
+  namesHost,
+  reverseRoutes,
+  sizeProblem,
+  slashProblem,
+  type NamedDestination,
+} from '../routing/target.ts'
+import { sendError, sendFault, type Trip } from './request-context.ts'
+import type { UpstreamRoute } from '../upstream/pools.ts'
+
+export interface AdmissionDeps extends EgressRecordDeps {
+  readonly road: RoadDeps
+  readonly store: Pick<Store, 'recordInterception' | 'apiKey'>
+  readonly egressOf: (settings: Pick<Settings, 'config'>) => Egress
+}
+
+/** Done, or resolves, when the request is answered. */
+export function admit(trip: Trip, arrival: Arrival, deps: AdmissionDeps): Promise<void> | void {
+  const { request } = trip
+  const excess = sizeProblem(request.url ?? '', request.rawHeaders)
+  if (excess !== null) return sendError(trip, excess)
+  const problem =
+    versionProblem(request.httpVersion) ??
+    headProblem(request.rawHeaders, request.headers) ??
+    expectationProblem(request)
+  if (problem !== null) return sendError(trip, 'INVALID_INPUT', problem)
+  const destination = destinationOf(request, arrival)
+  if (destination.kind === 'refused') return sendError(trip, destination.code, destination.message)
+  if (request.method === 'TRACE') return sendError(trip, 'METHOD_NOT_ALLOWED', 'TRACE is not forwarded.')
+  return destination.kind === 'gateway'
+    ? admitToRoute(trip, destination, deps)
+    : admitCaller(trip, arrival, destination, deps)
+}
+
+async function admitCaller(
+  trip: Trip,
+  arrival: Arrival,
+  destination: NamedDestination,
+  deps: AdmissionDeps,
+): Promise<void> {
+  const caller = await callerOf(trip, arrival, deps)
+  if (caller === null) return sendError(trip, 'PROXY_AUTHENTICATION_REQUIRED', undefined, PROXY_CHALLENGE)
+  await admitToDestination({ ...trip, caller }, destination, deps)
+}
+
+function admitToRoute(
+  trip: Trip,
+  { host, target }: { readonly host: string; readonly target: string },
+  deps: AdmissionDeps,
+): Promise<void> | void {
+  const { routes } = trip.settings.config
+  const match = matchRoute(routes, host, target)
+  const route = match?.route ?? null
+  const problem = slashProblem(target, route) ?? spellingProblem(target, route, () => reverseRoutes(routes, host))
+  if (problem !== null) return sendProblem(trip, problem, route, deps)
+  if (match !== null) return travel(trip, match, deps.road)
+  sendError(trip, 'NOT_FOUND', 'No route of the gateway matches this host and path.')
+}
+
+/** A target that has more than one reading, told as the route reads errors that would take it. */
+function sendProblem(trip: Trip, message: string, route: RouteConfig | null, deps: AdmissionDeps): void {
+  const { headers } = trip.request
+  sendFault(trip, { code: 'INVALID_INPUT', message }, recogniserOf(route, deps), { headers, body: null })
+}
+
+function recogniserOf(route: RouteConfig | null, { road }: AdmissionDeps): Recogniser | null {
+  return route === null ? null : road.recognisers[route.protocol]
+}
+
+/** Inside a CONNECT it was asked when that was opened, and must still hold; connections that the network turned here cannot say. */
+async function callerOf(trip: Trip, arrival: Arrival, { store, now }: AdmissionDeps): Promise<Caller | null> {
+  if (arrival.kind === 'connect') return stillCaller(arrival.holder, trip.settings, store, now())
+  return arrival.kind === 'redirect' ? ANYBODY : proxyCaller(trip.request.headers, trip.settings, store)
+}
+
+async function admitToDestination(trip: Trip, destination: NamedDestination, deps: AdmissionDeps): Promise<void> {
+  const { routes } = trip.settings.config
+  const match = matchNamed(routes, destination)
+  const route = match?.route ?? null
+  const problem =
+    slashProblem(destination.target, route) ??
+    spellingProblem(destination.target, route, () => namedRoutes(routes, destination.authority))
+  if (problem !== null) return sendProblem(trip, problem, route, deps)
+  // An upstream in the configuration is the operator's word: the call does not go where the request says.
+  const isElsewhere = match?.route.upstream !== undefined
+  const denial = isElsewhere ? null : deps.egressOf(trip.settings).denialOf(destination.authority, match !== null)
+  if (denial !== null) {
+    const { entrance, authority } = destination
+    const { request, caller, correlationId } = trip
+    await recordDenial({ entrance, authority, caller, correlationId, method: request.method ?? 'GET' }, denial, deps)
+    const fault = { code: 'EGRESS_DENIED', message: denial.message } as const
+    return sendFault(trip, fault, recogniserOf(route, deps), { headers: request.headers, body: null })
+  }
+  return match === null ? passUnjudged(trip, destination, deps) : travel(trip, match, deps.road)
+}
+
+/** What no route names and egress allows: forwarded as it is, and counted. */
+async function passUnjudged(trip: Trip, destination: NamedDestination, deps: AdmissionDeps): Promise<void> {
+  const { entrance, scheme, authority, target } = destination
+  const sibling = trip.settings.config.routes.find((route) => namesHost(route, authority.host))
+  const origin = originOf(scheme, authority)
+  const { method = 'GET' } = trip.request
+  const { caller, correlationId } = trip
+  const route = unrouted(sibling)
+  const { headers, rawHeaders } = headOf(trip, { entrance, origin, route })
+  deps.metrics.count('preflight_calls_total', { route: EGRESS_ROUTE, outcome: 'passed' })
+  const call = {
+    entrance,
+    route,
+    origin,
+    upstreamPath: target,
+    caller,
+    correlationId,
+    method,
+    headers,
+    rawHeaders,
+    received: trip.request,
+    body: null,
+  }
+  const own = ['X-Correlation-ID', correlationId]
+  const startedAt = performance.now()
+  const passage = { verdicts: [], headers: own, watcher: null, isStanding: false, recogniser: null }
+  const end = await forward(trip, call, passage, deps.road)
+  deps.logger.debug(
+    { correlation_id: correlationId, entrance, origin, status: end.status, ms: performance.now() - startedAt },
+    'a call without a route went through',
+  )
+}
+
+/** A route of no configuration, under which such calls are counted. */
+const UNROUTED: UpstreamRoute = {
+  name: EGRESS_ROUTE,
+  protocol: 'http',
+  upstream_protocol: 'http1',
+  timeout: { connect: 10, headers: 60, idle: 0 },
+  tls: {},
+}
+
+/** Other paths of a host that a route names are reached as that route reaches it: same timeouts, same trust. */
+function unrouted(sibling: RouteConfig | undefined): UpstreamRoute {
+  if (sibling === undefined) return UNROUTED
+  const { upstream_protocol, timeout, tls } = sibling
+  return { ...UNROUTED, upstream_protocol, timeout, tls }
+}

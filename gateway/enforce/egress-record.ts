@@ -1,0 +1,104 @@
+/** What is kept of destinations that requests named: refused ones, and tunnels, which nobody reads. Log, metric and a row of the ledger. */
+import { EGRESS_ROUTE } from '../config/egress-checks.ts'
+import { authorityText, DEFAULT_PORTS, readAuthority, type Authority } from '../network/authority.ts'
+import type { EgressDenial } from '../upstream/egress-policy.ts'
+import type { Call, Caller, Entrance } from '../protocols/common/action.ts'
+import type { Store } from '../store/store.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+
+export interface EgressRecordDeps {
+  readonly store: Pick<Store, 'recordInterception'>
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+/** A request for a destination; paths are left out, since nobody judged what is in them. */
+export interface EgressRequest {
+  readonly entrance: Entrance
+  /** `CONNECT`, or the method of the request. */
+  readonly method: string
+  readonly authority: Authority
+  readonly caller: Caller
+  readonly correlationId: string
+}
+
+/** Never rejects: what is refused stays refused when its row cannot be written. */
+export async function recordDenial(
+  request: EgressRequest,
+  denial: EgressDenial,
+  deps: EgressRecordDeps,
+): Promise<void> {
+  const { entrance, correlationId, caller, authority } = request
+  deps.metrics.count('preflight_egress_denials_total', { entrance, reason: denial.reason })
+  deps.logger.warn(
+    {
+      correlation_id: correlationId,
+      entrance,
+      destination: authorityText(authority),
+      reason: denial.reason,
+      audience: caller.audience,
+    },
+    `egress denied: ${denial.message}`,
+  )
+  try {
+    await record(request, 'STOP', deps)
+  } catch (error) {
+    deps.logger.error({ err: error, correlation_id: correlationId }, 'a denied destination could not be recorded')
+  }
+}
+
+/** The same for a call whose host may be asked for, and is at an address that may not be connected to. */
+export function recordCallDenial(
+  {
+    entrance,
+    method,
+    origin,
+    caller,
+    correlationId,
+  }: Pick<Call, 'entrance' | 'method' | 'origin' | 'caller' | 'correlationId'>,
+  denial: EgressDenial,
+  deps: EgressRecordDeps,
+): Promise<void> {
+  const { protocol, host } = new URL(origin)
+  const read = readAuthority(host, protocol === 'https:' ? DEFAULT_PORTS.https : DEFAULT_PORTS.http)
+  if (!read.ok) throw new Error(`${origin} is no origin: ${read.problem}`)
+  return recordDenial({ entrance, method, authority: read.authority, caller, correlationId }, denial, deps)
+}
+
+/** Before its first byte goes out. Rejects with STORE_UNAVAILABLE: then there is no tunnel. */
+export async function recordTunnel(request: EgressRequest, deps: EgressRecordDeps): Promise<void> {
+  await record(request, 'CONTINUE', deps)
+  deps.logger.info(
+    {
+      correlation_id: request.correlationId,
+      entrance: request.entrance,
+      destination: authorityText(request.authority),
+      audience: request.caller.audience,
+    },
+    'a tunnel is opened',
+  )
+}
+
+async function record(
+  { method, authority, caller, correlationId }: EgressRequest,
+  executionAction: 'STOP' | 'CONTINUE',
+  { store, now }: EgressRecordDeps,
+): Promise<void> {
+  await store.recordInterception({
+    correlationId,
+    tenant: caller.tenant,
+    decisionId: null,
+    route: EGRESS_ROUTE,
+    protocol: EGRESS_ROUTE,
+    action: `${method} ${authorityText(authority)}`,
+    executionAction,
+    enforced: true,
+    effect: executionAction === 'STOP' ? 'stopped' : 'forwarded',
+    breakGlassId: null,
+    violations: null,
+    at: now(),
+  })
+}

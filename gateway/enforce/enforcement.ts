@@ -1,0 +1,388 @@
+/**
+ * From judgement to deed: goes on, or does not, and the row that says so before anything is sent (law 3 of CONTRIBUTING.md). Shared by
+ * the proxy, which then forwards, and by ext_authz, which tells another proxy to.
+ */
+import { performance } from 'node:perf_hooks'
+import { directiveOf } from '../../engine/base.ts'
+import type { BreakGlass } from '../break-glass/break-glass.ts'
+import { approvalAddress } from '../approvals/request.ts'
+import type { Call, JudgedAction, Permit, Subject } from '../protocols/common/action.ts'
+import type { Settings } from '../config/settings.ts'
+import type { InterceptionRow } from '../store/call.ts'
+import type { Store } from '../store/store.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Monitoring, Watch } from '../telemetry/monitoring.ts'
+import { judge, undecided, type Decided, type JudgeDeps, type Judgement } from './judge.ts'
+import { decisionHeaders, stopped, unjudged, unmonitored, type Halt } from './refusals.ts'
+import type { SpentReceipt } from './receipt-check.ts'
+import type { CallVerdict, DecisionVerdict, ReceiptVerdict } from './verdict-cache.ts'
+import type { Waiting, WaitingRoom } from './pending-calls.ts'
+
+export interface SettlementDeps extends JudgeDeps {
+  readonly store: Pick<Store, 'recordInterception'>
+  readonly monitoring: Pick<Monitoring, 'open'>
+  readonly breakGlass: Pick<BreakGlass, 'use' | 'isOpen'>
+  readonly waitingRoom: Pick<WaitingRoom, 'wait'>
+  readonly metrics: Metrics
+  readonly logger: Logger
+  readonly now: () => number
+}
+
+/** A monitoring window, and the thing whose outcome it waits for. */
+export interface SubjectWatch {
+  readonly subject: Subject
+  readonly watch: Watch
+}
+
+/** The call goes on. */
+export interface Passing extends Permit {
+  readonly kind: 'go'
+  readonly effect: 'forwarded' | 'observed' | 'failed_open' | 'break_glass'
+  /** Whose receipts go with it. */
+  readonly verdicts: readonly (DecisionVerdict | ReceiptVerdict)[]
+  /** Added to the answer: name, value, name, value … */
+  readonly headers: readonly string[]
+  /** One for each thing that goes on under watch. */
+  readonly watches: readonly SubjectWatch[]
+}
+
+/** It does not, and this is its answer. */
+export interface Halting extends Halt {
+  readonly kind: 'halt'
+  readonly effect: 'held' | 'stopped' | 'undecided'
+}
+
+/** The client went away while the call was held: there is nobody to answer. */
+export interface Gone {
+  readonly kind: 'gone'
+}
+
+export type Settlement = Passing | Halting | Gone
+
+interface Settling {
+  readonly call: Call
+  readonly action: JudgedAction
+  readonly settings: Pick<Settings, 'config' | 'generation'>
+  readonly deps: SettlementDeps
+}
+
+/**
+ * Judges, and settles what is to be done with the call; every row is durable by then as the ledger's configuration says.
+ * Never rejects. @param waiting how the caller is kept while a person's word is waited for
+ */
+export async function settleCall(
+  call: Call,
+  action: JudgedAction,
+  settings: Settling['settings'],
+  waiting: Waiting,
+  deps: SettlementDeps,
+): Promise<Settlement> {
+  const settling: Settling = { call, action, settings, deps }
+  const startedAt = performance.now()
+  const judgement = await judge(call, action, settings, deps)
+  const { name: route } = call.route
+  deps.metrics.observe('preflight_call_decision_seconds', { route }, (performance.now() - startedAt) / 1000)
+  const heard = heldVerdict(judgement) === null ? judgement : await afterApproval(judgement, waiting, settling)
+  if (heard === null) {
+    deps.metrics.count('preflight_client_aborts_total', { route })
+    return { kind: 'gone' }
+  }
+  const settlement = await conclude(heard, settling)
+  deps.metrics.count('preflight_calls_total', { route, outcome: settlement.effect })
+  return settlement
+}
+
+/** Holds the call while a person may still say yes in time, and judges anew once one did. Null: the client has gone. */
+async function afterApproval(first: Judgement, waiting: Waiting, settling: Settling): Promise<Judgement | null> {
+  const { call, action, settings, deps } = settling
+  const { route, caller } = call
+  const deadline = deps.now() + route.hold * 1000
+  let judgement = first
+  for (;;) {
+    const held = route.mode === 'enforce' ? heldVerdict(judgement) : null
+    if (held?.approvalId == null || deps.now() >= deadline || (await deps.breakGlass.isOpen(route.name)))
+      return judgement
+    // A call that another call's word has set free already told so; the row shows that it was held first.
+    const recorded = await record(judgement, 'held', null, settling)
+    if (recorded !== null) return recorded
+    waiting.begin(decisionHeaders(call, held.action, held.decisionId))
+    const end = await deps.waitingRoom.wait({
+      approvalId: held.approvalId,
+      tenant: caller.tenant,
+      route: route.name,
+      deadline,
+      waiting,
+    })
+    if (end === 'gone') return null
+    if (end !== 'granted') return judgement
+    deps.verdicts.receiptChanged(held.decisionId)
+    judgement = await judge(call, action, settings, deps)
+    // Granted by somebody who may not grant it now: waiting longer changes nothing.
+    if (heldVerdict(judgement)?.approvalId === held.approvalId) return judgement
+  }
+}
+
+function heldVerdict(judgement: Judgement): DecisionVerdict | null {
+  if (judgement.kind === 'undecided') return null
+  const { verdict } = judgement.governing
+  return verdict.basis === 'decision' && directiveOf(verdict.action).isHeld ? verdict : null
+}
+
+async function conclude(judgement: Judgement, settling: Settling): Promise<Passing | Halting> {
+  if (judgement.kind === 'undecided') return concludeUndecided(judgement, settling)
+  const spending = directiveOf(judgement.governing.verdict.action).proceeds ? judgement.receipts.consume() : null
+  const used = spending === null ? judgement : withoutSpent(judgement, await spending)
+  const { verdict } = used.governing
+  if (!directiveOf(verdict.action).proceeds) return concludeStopped(used, settling)
+  const isMonitored = verdict.action === 'CONTINUE_WITH_MONITORING'
+  const watches = isMonitored ? await openWindows(used, settling) : UNWATCHED
+  if (watches === null) return concludeUnmonitored(used, settling)
+  const recording = record(used, 'forwarded', null, settling)
+  const failure = recording instanceof Promise ? await recording : recording
+  if (failure === null) return passing('forwarded', used, watches, settling)
+  await closeUnsent(watches)
+  return concludeUndecided(failure, settling)
+}
+
+/** What a receipt for one use does not get any more is missing again. */
+function withoutSpent(judgement: Decided, spent: SpentReceipt | null): Decided {
+  if (spent === null) return judgement
+  const verdict: CallVerdict = { basis: 'demand', action: 'STOP', decisionId: null, demand: spent.demand }
+  const governing = { subject: spent.subject, verdict }
+  const verdicts = judgement.verdicts.map((one) => (one.subject === spent.subject ? governing : one))
+  return { ...judgement, verdicts, governing }
+}
+
+async function concludeStopped(judgement: Decided, settling: Settling): Promise<Passing | Halting> {
+  const { call, action, settings } = settling
+  const { governing } = judgement
+  if (call.route.mode === 'observe') {
+    countObserved(governing.verdict.action === 'REQUEST_APPROVAL' ? 'held' : 'stopped', settling)
+    return recorded('observed', judgement, settling)
+  }
+  const broken = await breakGlass(judgement, settling)
+  if (broken !== null) return broken
+  const { verdict } = governing
+  const approvalId = verdict.basis === 'decision' ? verdict.approvalId : null
+  const { isHeld } = directiveOf(verdict.action)
+  const effect = isHeld ? 'held' : 'stopped'
+  const failure = await record(judgement, effect, null, settling)
+  if (failure !== null) return concludeUndecided(failure, settling)
+  logStop(judgement, settling)
+  const approvalAt = isHeld && approvalId !== null ? approvalAddress(approvalId, settings.config) : null
+  return { kind: 'halt', effect, ...stopped(call, action, governing, approvalAt) }
+}
+
+/** May go on only under watch, and nobody watches. */
+async function concludeUnmonitored(judgement: Decided, settling: Settling): Promise<Passing | Halting> {
+  const { call, action, deps } = settling
+  if (call.route.mode === 'observe') {
+    countObserved('stopped', settling)
+    return recorded('observed', judgement, settling)
+  }
+  const broken = await breakGlass(judgement, settling)
+  if (broken !== null) return broken
+  const failure = await record(judgement, 'stopped', null, settling)
+  if (failure !== null) return concludeUndecided(failure, settling)
+  const { correlationId, route } = call
+  deps.logger.error({ correlation_id: correlationId, route: route.name }, 'MONITORING_UNWIRED: a call was stopped')
+  return { kind: 'halt', effect: 'stopped', ...unmonitored(call, action, judgement.governing) }
+}
+
+async function concludeUndecided(
+  judgement: Extract<Judgement, { readonly kind: 'undecided' }>,
+  settling: Settling,
+): Promise<Passing | Halting> {
+  const { call, action, deps } = settling
+  const { route, correlationId } = call
+  const open = route.mode === 'observe' ? 'observed' : route.failure === 'open' ? 'failed_open' : null
+  // A store that is down is no reason to go on: nobody could say afterwards what went through.
+  const isBreakable = open === null && judgement.refusal === null && judgement.error.code !== 'STORE_UNAVAILABLE'
+  const broken = isBreakable ? await breakGlass(judgement, settling) : null
+  if (broken !== null) return broken
+  if (open === 'observed') countObserved('undecided', settling)
+  await record(judgement, open ?? 'undecided', null, settling)
+  deps.logger.warn(
+    { correlation_id: correlationId, route: route.name, outcome: open ?? 'undecided', err: judgement.error },
+    open === null
+      ? 'a call could not be judged and was not forwarded'
+      : 'a call could not be judged and goes on, as its route says',
+  )
+  return open === null
+    ? { kind: 'halt', effect: 'undecided', ...unjudged(call, action, judgement) }
+    : passing(open, judgement, UNWATCHED, settling)
+}
+
+function countObserved(would: 'stopped' | 'held' | 'undecided', { call, deps }: Settling): void {
+  deps.metrics.count('preflight_observed_calls_total', { route: call.route.name, would })
+}
+
+/** An open exception of the route lets the call go on, counted and loud. Null: there is none, or its use could not be made durable. */
+async function breakGlass(judgement: Judgement, settling: Settling): Promise<Passing | null> {
+  const { call, deps } = settling
+  const { correlationId, route } = call
+  const opened = await deps.breakGlass.use(route.name)
+  if (opened === null) return null
+  if ((await record(judgement, 'break_glass', opened.id, settling)) !== null) return null
+  deps.metrics.count('preflight_break_glass_calls_total', { route: route.name })
+  deps.logger.error(
+    { correlation_id: correlationId, route: route.name, break_glass_id: opened.id, opened_by: opened.openedBy },
+    'BREAK_GLASS: a call goes on that would not have',
+  )
+  const passed = passing('break_glass', judgement, UNWATCHED, settling)
+  return { ...passed, headers: [...passed.headers, 'Preflight-Break-Glass', opened.id] }
+}
+
+async function recorded(effect: 'observed', judgement: Decided, settling: Settling): Promise<Passing | Halting> {
+  const failure = await record(judgement, effect, null, settling)
+  return failure === null ? passing(effect, judgement, UNWATCHED, settling) : concludeUndecided(failure, settling)
+}
+
+/** The action told is the one decided, whatever is done with the call. */
+function passing(
+  effect: Passing['effect'],
+  judgement: Judgement,
+  watches: readonly SubjectWatch[],
+  { call }: Settling,
+): Passing {
+  const isMonitored = watches.length > 0
+  if (judgement.kind === 'undecided') {
+    const headers = effect === 'break_glass' ? decisionHeaders(call, 'STOP', null) : plainHeaders(call)
+    return { kind: 'go', effect, verdicts: [], headers, watches, isMonitored, subjects: [] }
+  }
+  const { action, decisionId } = judgement.governing.verdict
+  const verdicts = judgement.verdicts.map(({ verdict }) => verdict).filter(mayProceed)
+  const headers = decisionHeaders(call, action, decisionId)
+  return { kind: 'go', effect, verdicts, headers, watches, isMonitored, subjects: judgement.verdicts }
+}
+
+function mayProceed(verdict: CallVerdict): verdict is DecisionVerdict | ReceiptVerdict {
+  return verdict.basis !== 'demand' && directiveOf(verdict.action).proceeds
+}
+
+function plainHeaders({ correlationId }: Call): readonly string[] {
+  return ['X-Correlation-ID', correlationId]
+}
+
+const UNWATCHED: readonly SubjectWatch[] = []
+const NOT_SENT = { outcome: 'NOT_SENT', status: null, durationMs: 0, bytes: 0 } as const
+
+async function closeUnsent(watches: readonly SubjectWatch[]): Promise<void> {
+  for (const { watch } of watches) await watch.finish(NOT_SENT)
+}
+
+/** A window for each thing that goes on under watch: a batch may ask for many. Null: one could not be opened, and none is open. */
+async function openWindows({ verdicts }: Decided, settling: Settling): Promise<readonly SubjectWatch[] | null> {
+  const watches: SubjectWatch[] = []
+  for (const { subject, verdict } of verdicts) {
+    if (verdict.action !== 'CONTINUE_WITH_MONITORING' || verdict.decisionId === null) continue
+    const watch = await openWindow(verdict.decisionId, settling)
+    if (watch === null) {
+      await closeUnsent(watches)
+      return null
+    }
+    watches.push({ subject, watch })
+  }
+  return watches
+}
+
+/** Null when nothing takes the telemetry, or the window cannot be made durable: then the call does not go on. */
+async function openWindow(decisionId: string, { call, deps }: Settling): Promise<Watch | null> {
+  const { correlationId, route, caller, entrance } = call
+  // The answer to a call that another proxy sends never comes by here.
+  const observer = entrance === 'ext_authz' ? 'caller' : 'gateway'
+  try {
+    return await deps.monitoring.open({ correlationId, decisionId, route: route.name, tenant: caller.tenant, observer })
+  } catch (error) {
+    deps.logger.error({ err: error, correlation_id: correlationId }, 'a monitoring window could not be opened')
+    return null
+  }
+}
+
+/** The call's own rows, before its effect. Null when they are written; what could not be written was not decided. At once where they wait for a batch. */
+function record(
+  judgement: Judgement,
+  effect: NonNullable<InterceptionRow['effect']>,
+  breakGlassId: string | null,
+  settling: Settling,
+): Unrecorded | null | Promise<Unrecorded | null> {
+  const { store } = settling.deps
+  const writings: Promise<void>[] = []
+  try {
+    for (const row of rowsOf(judgement, effect, breakGlassId, settling)) {
+      const writing = store.recordInterception(row)
+      if (writing instanceof Promise) writings.push(writing)
+    }
+  } catch (error) {
+    return undecided(error)
+  }
+  return writings.length === 0 ? null : written(writings)
+}
+
+type Unrecorded = Extract<Judgement, { readonly kind: 'undecided' }>
+
+async function written(writings: readonly Promise<void>[]): Promise<Unrecorded | null> {
+  try {
+    await Promise.all(writings)
+    return null
+  } catch (error) {
+    return undecided(error)
+  }
+}
+
+/** One for each thing that was judged; one for all where nothing was. */
+function rowsOf(
+  judgement: Judgement,
+  effect: NonNullable<InterceptionRow['effect']>,
+  breakGlassId: string | null,
+  { call, action, deps }: Settling,
+): readonly InterceptionRow[] {
+  const shared = {
+    correlationId: call.correlationId,
+    tenant: call.caller.tenant,
+    route: call.route.name,
+    protocol: call.route.protocol,
+    enforced: call.route.mode === 'enforce',
+    at: deps.now(),
+    breakGlassId,
+    violations: null,
+  }
+  if (judgement.kind === 'undecided')
+    return [{ ...shared, action: shortName(action.name), decisionId: null, executionAction: 'STOP', effect }]
+  return judgement.verdicts.map(({ subject, verdict }) => ({
+    ...shared,
+    action: shortName(subject.name),
+    decisionId: verdict.decisionId,
+    executionAction: verdict.action,
+    effect: effect === 'forwarded' && verdict.basis === 'receipt' ? 'receipt' : effect,
+  }))
+}
+
+/** Callers name what they ask for, at any length: the ledger and the log keep as much of it as somebody reads. */
+function shortName(name: string): string {
+  return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME)}…`
+}
+
+const LONGEST_NAME = 500
+
+function logStop({ governing: { subject, verdict } }: Decided, { call, deps }: Settling): void {
+  const { decision, execution_action, risk_score, patterns } =
+    verdict.basis === 'decision' ? verdict.envelope : NO_ENVELOPE
+  deps.logger.warn(
+    {
+      correlation_id: call.correlationId,
+      route: call.route.name,
+      call: shortName(subject.name),
+      decision_id: verdict.decisionId,
+      decision,
+      execution_action,
+      risk_score,
+      patterns,
+      ...(verdict.basis === 'demand' && { receipt: verdict.demand.reason ?? 'missing' }),
+    },
+    'a call was not forwarded',
+  )
+}
+
+const NO_ENVELOPE = { decision: null, execution_action: 'STOP', risk_score: null, patterns: [] } as const

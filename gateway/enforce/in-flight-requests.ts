@@ -1,0 +1,69 @@
+/** Calls under way at the proxy: begins each one, sees that it is answered whatever goes wrong, and knows how many are open. */
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Settings } from '../config/settings.ts'
+import { admit, type AdmissionDeps } from './admission.ts'
+import type { Arrival } from '../listen/connection.ts'
+import type { Asks } from '../listen/http-server.ts'
+import { ANYBODY } from '../listen/proxy-auth.ts'
+import { sendError, type Trip } from './request-context.ts'
+
+export interface TripsDeps extends AdmissionDeps {
+  /** Read once a request. */
+  readonly settings: () => Pick<Settings, 'config' | 'generation'>
+}
+
+export interface Trips {
+  begin(request: IncomingMessage, response: ServerResponse, arrival: Arrival, asks: Asks): void
+  /** How many are under way. */
+  readonly open: number
+  /** From here on a connection is let go as soon as its call is over. */
+  drain(): void
+}
+
+/** @param releaseConnections closes the connections on which nothing is under way */
+export function createTrips(deps: TripsDeps, releaseConnections: () => void): Trips {
+  const { settings, logger } = deps
+  // A number: a set would hold on to calls long over, through the tables that it outgrew and the collector has not reached.
+  let open = 0
+  deps.metrics.sample('preflight_calls_open', () => open)
+  let isDraining = false
+  /** Whatever goes wrong on the road, the call is answered. */
+  const run = async (trip: Trip, arrival: Arrival): Promise<void> => {
+    open += 1
+    try {
+      await admit(trip, arrival, deps)
+    } catch (error) {
+      // A broken invariant on the road: the call is not forwarded, and the client is told no more than that.
+      logger.error({ err: error, correlation_id: trip.correlationId }, 'a call failed on the road')
+      if (trip.response.headersSent) trip.response.destroy()
+      else sendError(trip, 'INTERNAL')
+    } finally {
+      open -= 1
+      if (isDraining) releaseConnections()
+    }
+  }
+  return {
+    begin(request, response, arrival, asks) {
+      const correlationId = correlationIdOf(request)
+      const { expectsContinue, upgrade } = asks
+      void run(
+        { request, response, correlationId, caller: ANYBODY, settings: settings(), expectsContinue, upgrade },
+        arrival,
+      )
+    },
+    get open() {
+      return open
+    },
+    drain() {
+      isDraining = true
+    },
+  }
+}
+
+const ID_GRAMMAR = /^[A-Za-z0-9_.:-]{1,200}$/
+
+function correlationIdOf(request: IncomingMessage): string {
+  const given = request.headers['x-correlation-id']
+  return typeof given === 'string' && ID_GRAMMAR.test(given) ? given : randomUUID()
+}

@@ -1,0 +1,139 @@
+/** gather → analyze → decide for one intercepted call: which contracts, and the verdict on each thing the call names. */
+import { directiveOf } from '../../engine/base.ts'
+import { comparedWith, type Baselines } from '../baselines/baselines.ts'
+import type { ConsumerObserver } from '../consumers/observer.ts'
+import { GatewayError } from '../errors/errors.ts'
+import {
+  UpstreamRefusal,
+  type Call,
+  type Ground,
+  type JudgedAction,
+  type Question,
+  type Subject,
+} from '../protocols/common/action.ts'
+import type { Settings } from '../config/settings.ts'
+import type { BaselineRow } from '../store/store.ts'
+import { createReceiptGate, type ReceiptGate, type ReceiptGateDeps } from './receipt-check.ts'
+import type { CallVerdict, Change, Verdicts } from './verdict-cache.ts'
+
+export interface SubjectVerdict {
+  readonly subject: Subject
+  readonly verdict: CallVerdict
+}
+
+export type Judgement =
+  | {
+      readonly kind: 'decided'
+      /** One for each subject, in order. */
+      readonly verdicts: readonly SubjectVerdict[]
+      /** The strictest: what the request as a whole may do. */
+      readonly governing: SubjectVerdict
+      /** The receipts that verdicts rest on, to be used up where the route says so. */
+      readonly receipts: Pick<ReceiptGate, 'consume'>
+    }
+  /** Could not decide. `refusal`: because the upstream refused this caller. */
+  | { readonly kind: 'undecided'; readonly error: GatewayError; readonly refusal: UpstreamRefusal | null }
+
+export type Decided = Extract<Judgement, { readonly kind: 'decided' }>
+
+export interface JudgeDeps {
+  readonly baselines: Pick<Baselines, 'baselineFor'>
+  readonly verdicts: Verdicts
+  readonly consumers: Pick<ConsumerObserver, 'note'>
+  readonly receipts: ReceiptGateDeps
+}
+
+/** Never rejects: whatever goes wrong here is "could not decide". */
+export async function judge(
+  call: Call,
+  action: JudgedAction,
+  settings: Pick<Settings, 'generation'>,
+  deps: JudgeDeps,
+): Promise<Judgement> {
+  try {
+    const receipts = createReceiptGate(call, deps.receipts)
+    const verdicts: SubjectVerdict[] = []
+    const gathered = action.gather()
+    for (const question of gathered instanceof Promise ? await gathered : gathered) {
+      const { subject } = question
+      deps.consumers.note({ headers: call.headers, audience: call.caller.audience }, call.route.name, subject)
+      verdicts.push({ subject, verdict: await verdictOn(call, question, receipts, settings.generation, deps) })
+    }
+    const confirmed = action.confirm?.()
+    if (confirmed !== undefined) await confirmed
+    return { kind: 'decided', verdicts, governing: strictest(verdicts), receipts }
+  } catch (error) {
+    // The one catch of the decision path: whatever the fault, its answer is never CONTINUE (law 2 of CONTRIBUTING.md).
+    return undecided(error)
+  }
+}
+
+/**
+ * A receipt that stands for the subject spares it a new decision; without one it is judged on what would change. Waits only for
+ * what is not known yet: most calls are judged by a baseline and a decision that are in use, and cost no turn of the queue.
+ */
+async function verdictOn(
+  call: Call,
+  question: Question,
+  receipts: ReceiptGate,
+  generation: number,
+  deps: JudgeDeps,
+): Promise<CallVerdict> {
+  const { route, caller, correlationId } = call
+  const { subject, ground } = question
+  const pinned = ground.kind === 'contract' ? baselineOf(call, ground, deps.baselines) : null
+  const change = changeOf(call, question, pinned instanceof Promise ? await pinned : pinned)
+  const received = receipts.verdictOn(question, change)
+  const verdict = received === null ? null : await received
+  if (verdict !== null) return verdict
+  if (change === null) throw new TypeError(`${subject.name} has nothing to compare and was asked for no receipt`)
+  return deps.verdicts.verdictOn({ route, caller, subject, change, generation, correlationId })
+}
+
+type ContractGround = Extract<Ground, { readonly kind: 'contract' }>
+
+function baselineOf(
+  { route }: Call,
+  { offered, baseline: name }: ContractGround,
+  baselines: JudgeDeps['baselines'],
+): BaselineRow | Promise<BaselineRow> {
+  return baselines.baselineFor(name === undefined ? route : { ...route, name }, offered)
+}
+
+/** A contract as it was pinned, and as it is offered now; null: there is nothing to compare. */
+function changeOf(call: Call, { subject, ground }: Question, pinned: BaselineRow | null): Change | null {
+  if (ground.kind === 'change_set') return ground
+  if (ground.kind === 'receipt' || pinned === null) return null
+  if (!ground.isCovered(pinned)) throw notCovered(call, subject)
+  return { kind: 'contract', baseline: pinned, offered: comparedWith(pinned, ground.offered) }
+}
+
+function notCovered(call: Call, subject: Subject): GatewayError {
+  return new GatewayError(
+    'PREFLIGHT_UNDECIDED',
+    `${subject.name}: neither the baseline nor the contract that "${call.route.name}" offers now describes it, so it cannot be judged.`,
+  )
+}
+
+export function undecided(error: unknown): Judgement & { readonly kind: 'undecided' } {
+  if (error instanceof UpstreamRefusal) {
+    const message = `The upstream refused to say what it offers (${error.status}), so the call could not be judged.`
+    return {
+      kind: 'undecided',
+      error: new GatewayError('PREFLIGHT_UNDECIDED', message, { cause: error }),
+      refusal: error,
+    }
+  }
+  const known =
+    error instanceof GatewayError ? error : new GatewayError('PREFLIGHT_UNDECIDED', undefined, { cause: error })
+  return { kind: 'undecided', error: known, refusal: null }
+}
+
+function strictest(verdicts: readonly SubjectVerdict[]): SubjectVerdict {
+  const worst = verdicts.reduce((a, b) => (strictnessOf(b) > strictnessOf(a) ? b : a))
+  return worst
+}
+
+function strictnessOf({ verdict }: SubjectVerdict): number {
+  return directiveOf(verdict.action).strictness
+}

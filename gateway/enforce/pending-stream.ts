@@ -1,0 +1,115 @@
+/**
+ * The answer to a call that is held where the protocol has signs of life: an event stream that begins before it is known what
+ * becomes of the call, and then carries the real answer, whatever form that has.
+ */
+import type { ServerResponse } from 'node:http'
+import { BytePieces } from '../listen/byte-pieces.ts'
+import type { HeldAnswer } from '../protocols/common/action.ts'
+import { flushHead } from '../upstream/flush-head.ts'
+
+/** What of a response an answer is written to. */
+export interface AnswerStream {
+  readonly destroyed: boolean
+  readonly headersSent: boolean
+  readonly writableEnded: boolean
+  on(event: 'close', listener: () => void): unknown
+  off(event: 'close', listener: () => void): unknown
+  once(event: 'drain', listener: () => void): unknown
+  /** Before the head. @param headers name, value, name, value … */
+  writeInformation(status: number, headers: string[]): unknown
+  writeHead(status: number, statusMessage: string, headers: string[]): unknown
+  write(chunk: Buffer | string): boolean
+  write(chunk: string, encoding: 'latin1'): unknown
+  end(body?: Buffer | string): unknown
+  addTrailers(trailers: Record<string, string | string[] | undefined>): void
+  destroy(): unknown
+}
+
+/** A whole answer that is longer than this is told as a failure: it would have to be held in memory. */
+const MAX_WHOLE_BYTES = 8 * 1024 * 1024
+
+type Form =
+  | { readonly kind: 'stream' }
+  | { readonly kind: 'whole'; readonly status: number; readonly pieces: BytePieces }
+
+export class HeldStream implements AnswerStream {
+  readonly #response: ServerResponse
+  readonly #answer: HeldAnswer
+  #form: Form | null = null
+  #size = 0
+
+  /** Begins the answer. @param headers of the gateway: name, value, name, value … */
+  constructor(response: ServerResponse, answer: HeldAnswer, headers: readonly string[]) {
+    this.#response = response
+    this.#answer = answer
+    const fields: string[] = Object.entries(answer.headers).flat()
+    response.writeHead(200, 'OK', [...fields, ...headers])
+    flushHead(response)
+  }
+
+  /** Does not wait for a client that reads slowly: it has signs enough to read. */
+  sign(): void {
+    if (this.#response.writable && !this.#response.writableNeedDrain) this.#response.write(this.#answer.sign())
+  }
+
+  get destroyed(): boolean {
+    return this.#response.destroyed
+  }
+
+  /** Of the real answer: the stream itself has long begun. */
+  get headersSent(): boolean {
+    return this.#form !== null
+  }
+
+  get writableEnded(): boolean {
+    return this.#response.writableEnded
+  }
+
+  on(event: 'close', listener: () => void): unknown {
+    return this.#response.on(event, listener)
+  }
+
+  off(event: 'close', listener: () => void): unknown {
+    return this.#response.off(event, listener)
+  }
+
+  once(event: 'drain', listener: () => void): unknown {
+    return this.#response.once(event, listener)
+  }
+
+  writeInformation(): void {
+    // The head of the stream is out: nothing can come before it any more.
+  }
+
+  writeHead(status: number, _statusMessage: string, headers: readonly string[]): void {
+    const index = headers.findIndex((name, at) => at % 2 === 0 && name.toLowerCase() === 'content-type')
+    const type = index === -1 ? '' : (headers[index + 1] ?? '')
+    const isStream = status === 200 && type.trimStart().toLowerCase().startsWith('text/event-stream')
+    this.#form = isStream ? { kind: 'stream' } : { kind: 'whole', status, pieces: new BytePieces() }
+  }
+
+  write(chunk: Buffer | string): boolean {
+    if (this.#form?.kind !== 'whole') return this.#response.write(chunk)
+    this.#size += chunk.length
+    if (this.#size <= MAX_WHOLE_BYTES) this.#form.pieces.add(Buffer.from(chunk))
+    return true
+  }
+
+  end(body?: Buffer | string): void {
+    if (body !== undefined && body.length > 0) this.write(body)
+    if (this.#form?.kind === 'whole') {
+      const isWhole = this.#size <= MAX_WHOLE_BYTES
+      const text = this.#form.pieces.whole().toString('utf8')
+      this.#response.write(this.#answer.embed(this.#form.status, isWhole ? text : ''))
+    }
+    this.#response.end()
+  }
+
+  addTrailers(): void {
+    // The head of the stream announced none.
+  }
+
+  destroy(): unknown {
+    return this.#response.destroy()
+  }
+}

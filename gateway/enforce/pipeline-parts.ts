@@ -1,0 +1,105 @@
+/** What the road is made of, put together once: shared by every listener that calls come in by, and by the listeners of ext_authz. */
+import { LRUCache } from 'lru-cache'
+import type { Baselines, BaselinesDeps } from '../baselines/baselines.ts'
+import type { Bodies } from '../listen/bodies.ts'
+import type { BreakGlass } from '../break-glass/break-glass.ts'
+import type { ConsumerObserver } from '../consumers/observer.ts'
+import type { Flow } from '../flow/flow.ts'
+import type { Recognisers } from '../protocols/registry.ts'
+import { recognisers } from '../loading/late-modules.ts'
+import type { KeyRing } from '../keys/key-ring.ts'
+import type { Store } from '../store/store.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Monitoring } from '../telemetry/monitoring.ts'
+import { createValidator, type Validator } from '../validation/validator.ts'
+import { recordCallDenial } from './egress-record.ts'
+import type { Exchange } from '../upstream/exchange.ts'
+import type { ReceiptGateDeps } from './receipt-check.ts'
+import type { RoadDeps } from './pipeline.ts'
+import type { Tunnels } from '../listen/tunnel.ts'
+import type { Upstreams } from '../upstream/pools.ts'
+import { changedArtifacts, createVerdicts, type Verdicts } from './verdict-cache.ts'
+import { createWaitingRoom, type WaitingRoom } from './pending-calls.ts'
+
+export interface RoadPartsDeps {
+  /** Read once a request: routes, limits and policy can change while the proxy runs. */
+  readonly settings: BaselinesDeps['settings']
+  readonly flow: Pick<BaselinesDeps['flow'], 'authorize'> &
+    Pick<Flow, 'digests' | 'sniff' | 'fileReferences' | 'bundle' | 'readJson'>
+  readonly store: Pick<Store, 'approval' | 'bindings' | 'receiptState' | 'consumeReceipt' | 'recordInterception'>
+  readonly keys: Pick<KeyRing, 'keySet'>
+  readonly baselines: Pick<Baselines, 'baselineFor'>
+  readonly consumers: Pick<ConsumerObserver, 'note'>
+  readonly breakGlass: Pick<BreakGlass, 'use' | 'isOpen'>
+  readonly monitoring: Pick<Monitoring, 'open' | 'tell'>
+  /** Shared with the other listeners. */
+  readonly bodies: Bodies
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+export type RoadParts = RoadDeps & { readonly waitingRoom: WaitingRoom; readonly validator: Validator }
+
+export function buildRoad(deps: RoadPartsDeps, upstreams: Upstreams, tunnels: Tunnels): RoadParts {
+  const { metrics, logger, now, settings, breakGlass } = deps
+  const verdicts = createVerdicts(deps)
+  const waitingRoom = createWaitingRoom({
+    store: deps.store,
+    isReleased: (route) => breakGlass.isOpen(route),
+    bound: () => settings().config.limits.held_calls,
+    logger,
+    now,
+  })
+  const validator = createValidator(() => settings().config.limits.analysis * 1000)
+  metrics.sample('preflight_calls_held', () => waitingRoom.held())
+  let known: Recognisers | null = null
+  return {
+    /** Loaded and made with the first call that is judged. */
+    get recognisers() {
+      return (known ??= recognisers().createRecognisers({ ...deps, upstreams, validator }))
+    },
+    validator,
+    baselines: deps.baselines,
+    consumers: deps.consumers,
+    verdicts,
+    receipts: receiptGateDeps(deps, verdicts),
+    breakGlass,
+    waitingRoom,
+    store: deps.store,
+    monitoring: deps.monitoring,
+    upstreams,
+    bodies: deps.bodies,
+    tunnels,
+    standing: new Set<Exchange>(),
+    egressDenied: (call, denial) => recordCallDenial(call, denial, deps),
+    metrics,
+    logger,
+    now,
+  }
+}
+
+const MAX_FINGERPRINTS = 1000
+
+function receiptGateDeps(deps: RoadPartsDeps, verdicts: Verdicts): ReceiptGateDeps {
+  /** Contracts are large and change seldom: each pair is hashed once for each thing it is asked about. */
+  const known = new LRUCache<string, string>({ max: MAX_FINGERPRINTS })
+  return {
+    keys: deps.keys,
+    store: deps.store,
+    metrics: deps.metrics,
+    logger: deps.logger,
+    now: deps.now,
+    receiptChanged: (decisionId) => verdicts.receiptChanged(decisionId),
+    async fingerprint(subject, change) {
+      const { artifacts } = changedArtifacts(subject, change)
+      if (change.kind === 'change_set') return (await deps.flow.digests(artifacts)).inputFingerprint
+      const key = `${change.baseline.digest}\n${change.offered.digest}\n${change.offered.type}\n${subject.target}`
+      const fingerprint = known.get(key) ?? (await deps.flow.digests(artifacts)).inputFingerprint
+      known.set(key, fingerprint)
+      return fingerprint
+    },
+  }
+}

@@ -1,0 +1,77 @@
+/** A receipt that somebody presents, held against the attempt it is to stand for: the one way for the API, the road and other proxies' questions. */
+import { verifyReceipt } from '../../engine/base.ts'
+import type { IntendedContext, ReceiptStanding, ReceiptVerification, VerifyInput } from '../../engine/internal.ts'
+import { sha256Hex } from '../runtime/hash.ts'
+import type { KeyRing } from '../keys/key-ring.ts'
+import type { Store } from '../store/store.ts'
+import type { Logger } from '../telemetry/log.ts'
+
+export interface PresentedDeps {
+  readonly keys: Pick<KeyRing, 'keySet'>
+  readonly store: Pick<Store, 'receiptState' | 'consumeReceipt'>
+  readonly logger: Logger
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** Told when a receipt was used up: cached decisions behind it are looked up again. */
+  readonly receiptChanged: (decisionId: string) => void
+}
+
+export interface ReceiptQuestion {
+  readonly token: string
+  /** The `decision_result` that came along; absent: none did. */
+  readonly envelope?: unknown
+  /** The attempt; absent: only authenticity is asked. */
+  readonly context?: IntendedContext
+  /** Tenants whose receipts are taken; absent: those of every tenant. */
+  readonly tenants?: readonly string[]
+}
+
+/** Never rejects: a store that cannot be asked leaves the receipt undecidable, which never authorizes. */
+export async function verifyPresented(question: ReceiptQuestion, deps: PresentedDeps): Promise<ReceiptVerification> {
+  const input = inputOf(question, deps)
+  // Authenticity first, without the store: a token that is not ours must not cost a look-up.
+  const authentic = verifyReceipt({ ...input, state: 'unchecked' })
+  if (authentic.payload === null) return authentic
+  return verifyReceipt({ ...input, state: await standing(authentic.payload.jti, deps) })
+}
+
+/** Verifies, and uses up what is authorized: of many who ask at once exactly one gets it, and only once that is durable. Never rejects. */
+export async function consumePresented(question: ReceiptQuestion, deps: PresentedDeps): Promise<ReceiptVerification> {
+  const verdict = await verifyPresented(question, deps)
+  const decisionId = verdict.payload?.jti
+  if (verdict.currently_authorized !== true || decisionId === undefined) return verdict
+  try {
+    if (await deps.store.consumeReceipt(decisionId, deps.now())) {
+      deps.receiptChanged(decisionId)
+      return verdict
+    }
+    return verifyReceipt({ ...inputOf(question, deps), state: 'consumed' })
+  } catch (error) {
+    deps.logger.error({ err: error, decision_id: decisionId }, 'a receipt could not be marked used')
+    return verifyReceipt({ ...inputOf(question, deps), state: 'undecidable' })
+  }
+}
+
+function inputOf(
+  { token, envelope, context, tenants }: ReceiptQuestion,
+  deps: PresentedDeps,
+): Omit<VerifyInput, 'state'> {
+  return {
+    token,
+    keys: deps.keys.keySet(),
+    now: Math.floor(deps.now() / 1000),
+    sha256: sha256Hex,
+    ...(context !== undefined && { context }),
+    ...(tenants !== undefined && { tenants }),
+    ...(envelope !== undefined && { envelope }),
+  }
+}
+
+async function standing(decisionId: string, { store, logger }: PresentedDeps): Promise<ReceiptStanding> {
+  try {
+    return (await store.receiptState(decisionId)) ?? 'unknown'
+  } catch (error) {
+    logger.error({ err: error, decision_id: decisionId }, 'the state of a receipt could not be read')
+    return 'undecidable'
+  }
+}

@@ -1,0 +1,112 @@
+/** Why a call does not go on, in the words of the road; each protocol then tells it in its own form (wire.md §13). */
+import type { ExecutionAction } from '../../engine/internal.ts'
+import { ERRORS } from '../errors/errors.ts'
+import type { Answer, Call, JudgedAction, PassingAction, RefusedAction, Refusal } from '../protocols/common/action.ts'
+import { candidateNotice, candidateText } from '../protocols/common/candidate.ts'
+import { demandText, httpRefusal } from '../protocols/common/refusal.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Judgement, SubjectVerdict } from './judge.ts'
+
+/** An answer instead of the call, and the gateway's own headers on it: name, value, name, value … */
+export interface Halt {
+  readonly answer: Answer
+  readonly headers: readonly string[]
+}
+
+/** @param approvalAt where the word can be given that a held call waits for (wire.md §13) */
+export function stopped(
+  call: Call,
+  action: JudgedAction,
+  { subject, verdict }: SubjectVerdict,
+  approvalAt: string | null,
+): Halt {
+  const headers = decisionHeaders(call, verdict.action, verdict.decisionId)
+  const refused = { correlationId: call.correlationId, subject }
+  if (verdict.basis === 'demand') {
+    const message = demandText(subject.name, verdict.demand)
+    const code = 'PREFLIGHT_RECEIPT_REQUIRED'
+    return { answer: action.refuse({ ...refused, code, message, envelope: null, demand: verdict.demand }), headers }
+  }
+  const isHeld = verdict.action === 'REQUEST_APPROVAL'
+  const code = isHeld ? 'PREFLIGHT_APPROVAL_REQUIRED' : 'PREFLIGHT_STOP'
+  const envelope = verdict.basis === 'decision' ? verdict.envelope : null
+  const about = `Preflight ${isHeld ? 'holds' : 'stopped'} ${subject.name}: ${envelope?.summary ?? ERRORS[code].message}`
+  const offered = verdict.basis === 'decision' ? verdict.candidate : null
+  const candidate = offered === null || envelope === null ? null : candidateNotice(offered, envelope)
+  const message = candidate === null ? about : `${about} ${candidateText(candidate)}`
+  return {
+    answer: action.refuse({ ...refused, code, message, envelope, ...(candidate !== null && { candidate }) }),
+    headers: approvalAt === null ? headers : [...headers, 'Location', approvalAt],
+  }
+}
+
+export function unmonitored(call: Call, action: JudgedAction, { subject, verdict }: SubjectVerdict): Halt {
+  const refusal: Refusal = {
+    code: 'MONITORING_UNWIRED',
+    message: `MONITORING_UNWIRED: ${subject.name} may only go on under monitoring, and no telemetry sink takes events now.`,
+    correlationId: call.correlationId,
+    // The envelope says "go on" and holds a receipt that would authorize it (wire.md §8).
+    envelope: null,
+    subject,
+  }
+  return { answer: action.refuse(refusal), headers: decisionHeaders(call, 'STOP', verdict.decisionId) }
+}
+
+/** A route that observes stops nothing, not even what cannot be read: it goes on as it came, counted and told. Null: it is refused. */
+export function letOn(
+  { route, correlationId }: Call,
+  { name, why, isGuard }: RefusedAction,
+  { metrics, logger }: { readonly metrics: Metrics; readonly logger: Logger },
+): PassingAction | null {
+  if (route.mode !== 'observe' || isGuard === true) return null
+  metrics.count('preflight_observed_calls_total', { route: route.name, would: 'stopped' })
+  const reason = why ?? NO_READING
+  logger.warn({ correlation_id: correlationId, route: route.name, reason }, 'a request would have been denied')
+  return { kind: 'pass', name, isStanding: false, watch: () => null, refuse: httpRefusal }
+}
+
+/** Why a request is refused whose recogniser says no more. */
+export const NO_READING = 'it has no single reading'
+
+/** What follows a switch is not read, so a verdict on the request alone does not speak for it. */
+export function coversUpgrade({ route }: Call, action: JudgedAction | PassingAction): boolean {
+  return route.upgrade === 'allow' || action.coversUpgrade === true
+}
+
+/** @param protocol as the request spells it */
+export function unjudgedUpgrade(call: Call, action: JudgedAction | PassingAction, protocol: string): Halt {
+  const { correlationId, route } = call
+  const message =
+    `Nothing that follows a switch to ${protocol} could be judged, so the route "${route.name}" does not take it. ` +
+    'If it may pass unread, the operator says so with upgrade: allow on that route.'
+  const refusal: Refusal = { code: 'UPGRADE_REFUSED', message, correlationId, envelope: null, subject: null }
+  return { answer: action.refuse(refusal), headers: decisionHeaders(call, 'STOP', null) }
+}
+
+export function unjudged(
+  call: Call,
+  action: JudgedAction,
+  { error, refusal: upstream }: Extract<Judgement, { readonly kind: 'undecided' }>,
+): Halt {
+  const code = ERRORS[error.code].status >= 500 ? error.code : 'PREFLIGHT_UNDECIDED'
+  const { correlationId } = call
+  const refusal = action.refuse({ code, message: error.message, correlationId, envelope: null, subject: null })
+  const answer = { ...refusal, headers: { ...refusal.headers, ...error.headers } }
+  const headers = decisionHeaders(call, 'STOP', null)
+  if (upstream === null) return { answer, headers }
+  return {
+    answer: { ...answer, status: upstream.status, headers: { ...answer.headers, ...upstream.headers } },
+    headers,
+  }
+}
+
+export function decisionHeaders(call: Call, action: ExecutionAction, decisionId: string | null): readonly string[] {
+  return [
+    'Preflight-Action',
+    action,
+    ...(decisionId === null ? [] : ['Preflight-Decision-Id', decisionId]),
+    'X-Correlation-ID',
+    call.correlationId,
+  ]
+}

@@ -1,0 +1,97 @@
+/** One request on the road: what the stages share, and the ways to answer it. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { STATUS_CODES } from '../runtime/node-http.ts'
+import { discardRest } from '../listen/discard-rest.ts'
+import { ERRORS, type ErrorCode } from '../errors/errors.ts'
+import type { Answer, Caller, FaultyCall, Recogniser } from '../protocols/common/action.ts'
+import { jsonAnswer } from '../protocols/common/refusal.ts'
+import type { Settings } from '../config/settings.ts'
+import { grpcRefusal, isGrpc, type AnswerForm } from '../protocols/grpc/request.ts'
+import type { Upgrade } from '../listen/upgrade.ts'
+import type { AnswerStream, HeldStream } from './pending-stream.ts'
+
+export interface Trip {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** Set when the answer began while the call was held; what is answered then goes into it. */
+  readonly held?: HeldStream
+  readonly correlationId: string
+  /** Set once it is known who calls: nobody has to say so to a reverse route. */
+  readonly caller: Caller
+  /** Those in force when the request came; it sees no others. */
+  readonly settings: Pick<Settings, 'config' | 'generation'>
+  /** The client waits for 100 (Continue) before it sends the body (RFC 9110 §10.1.1). */
+  readonly expectsContinue: boolean
+  /** Set when the request asks for a switch to another protocol. */
+  readonly upgrade: Upgrade | null
+}
+
+/** Where the answer goes. */
+export function answerStream({ held, response }: Trip): AnswerStream {
+  return held ?? response
+}
+
+/** Answers here; harmless when the client has gone. */
+export function sendAnswer(trip: Trip, answer: Answer, ownHeaders: readonly string[] = []): void {
+  const { correlationId } = trip
+  const response = answerStream(trip)
+  if (response.headersSent || response.destroyed) return
+  const { status, fields, body } = isGrpc(trip.request.headers) ? grpcRefusal(answer) : plainForm(answer)
+  const headers = [...fields, ...ownHeaders]
+  if (!ownHeaders.includes('X-Correlation-ID')) headers.push('X-Correlation-ID', correlationId)
+  headers.push('Content-Length', String(Buffer.byteLength(body)))
+  // Whether a body will come is not known: it would be taken for the next request, or that for it (RFC 9110 §10.1.1).
+  if (isWaiting(trip)) headers.push('Connection', 'close')
+  response.writeHead(status, STATUS_CODES[status] ?? '', headers)
+  response.end(body)
+  if (trip.upgrade === null && hasBody(trip.request)) discardRest(trip.request)
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+}
+
+function plainForm({ status, headers, body }: Answer): AnswerForm {
+  return { status, fields: Object.entries(headers).flat(), body }
+}
+
+/** An error that is not a decision (wire.md §1). */
+export function sendError(
+  trip: Trip,
+  code: ErrorCode,
+  message: string = ERRORS[code].message,
+  ownHeaders: readonly string[] = [],
+): void {
+  sendAnswer(
+    trip,
+    jsonAnswer(ERRORS[code].status, { error: code, message, correlation_id: trip.correlationId }),
+    ownHeaders,
+  )
+}
+
+/** An error on a route, in the form that clients of its protocol read. @param recogniser null: no route is known */
+export function sendFault(
+  trip: Trip,
+  fault: { readonly code: ErrorCode; readonly message?: string | undefined; readonly headers?: readonly string[] },
+  recogniser: Pick<Recogniser, 'tell'> | null,
+  call: FaultyCall,
+): void {
+  const { code, message = ERRORS[code].message, headers } = fault
+  const told = recogniser?.tell?.({ code, message, correlationId: trip.correlationId }, call) ?? null
+  if (told === null) sendError(trip, code, message, headers)
+  else sendAnswer(trip, told, headers)
+}
+
+const invited = new WeakSet<IncomingMessage>()
+
+/** The client has not been told to send its body. */
+export function isWaiting({ expectsContinue, request }: Trip): boolean {
+  return expectsContinue && !invited.has(request)
+}
+
+/** Lets a waiting client send its body, now that it will be read. */
+export function inviteBody(trip: Trip): void {
+  if (!isWaiting(trip) || trip.response.headersSent) return
+  invited.add(trip.request)
+  trip.response.writeContinue()
+}

@@ -1,0 +1,290 @@
+/**
+ * Decisions in use on the road. One decision serves all calls of its scope until it expires, is superseded or revoked, or until
+ * a contract or the policy changes; so a call in the common case costs a look-up and no signature.
+ */
+import { LRUCache } from 'lru-cache'
+import { EMPTY_CONTEXT } from '../../engine/base.ts'
+import type { DecisionContext, Envelope, ExecutionAction } from '../../engine/internal.ts'
+import type { BaselinesDeps, OfferedContract } from '../baselines/baselines.ts'
+import { approvalState } from '../approvals/request.ts'
+import type { RouteConfig } from '../config/route.ts'
+import type { AuthorizeRequest } from '../flow/flow.ts'
+import type { OfferedCandidate } from '../protocols/common/candidate.ts'
+import type { Caller, Ground, ReceiptDemand, Subject } from '../protocols/common/action.ts'
+import type { BaselineRow, Store } from '../store/store.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+
+/** A decision made here, as the road needs it: what to do, and the header values that go with it. */
+export interface DecisionVerdict {
+  readonly basis: 'decision'
+  readonly action: ExecutionAction
+  readonly decisionId: string
+  readonly envelope: Envelope
+  readonly token: string
+  /** base64url of the envelope; null when the route does not send it, or it does not fit into a header (wire.md §6). */
+  readonly envelopeHeader: string | null
+  /** The request for approval that the decision waits for or rests on. */
+  readonly approvalId: string | null
+  /** The changed contract that it is about; null: what is offered is the baseline, or the change is the call's own. */
+  readonly candidate: OfferedCandidate | null
+}
+
+/** An earlier decision whose receipt came with the call and authorizes it. */
+export interface ReceiptVerdict {
+  readonly basis: 'receipt'
+  readonly action: ExecutionAction
+  readonly decisionId: string
+  readonly token: string
+  readonly envelopeHeader: string | null
+}
+
+/** No decision: there must be a receipt, and there is none that is good for this. */
+export interface DemandVerdict {
+  readonly basis: 'demand'
+  readonly action: 'STOP'
+  readonly decisionId: null
+  readonly demand: ReceiptDemand
+}
+
+export type CallVerdict = DecisionVerdict | ReceiptVerdict | DemandVerdict
+
+/** What would change under the call, or by it. */
+export type Change =
+  | { readonly kind: 'contract'; readonly baseline: BaselineRow; readonly offered: OfferedContract }
+  | Extract<Ground, { readonly kind: 'change_set' }>
+
+export interface VerdictRequest {
+  readonly route: RouteConfig
+  /** Whose decision it is: never shared with another tenant or audience. */
+  readonly caller: Caller
+  readonly subject: Subject
+  readonly change: Change
+  readonly generation: number
+  /** Of the call that asks first; the decision carries it. */
+  readonly correlationId: string
+}
+
+export interface Verdicts {
+  /** At once while a decision is in use, else a promise; rejects with a GatewayError when none could be made or its state cannot be told. */
+  verdictOn(request: VerdictRequest): DecisionVerdict | Promise<DecisionVerdict>
+  /** A receipt was revoked or consumed in this process: its state is looked up before the decision is used again. */
+  receiptChanged(decisionId: string): void
+  /** Keys were revoked or replaced: every decision is made and signed anew. */
+  keysChanged(): void
+  /** A person gave a word in this process: decisions that wait for one are looked up before they are used again. */
+  wordGiven(): void
+}
+
+type VerdictStore = Pick<Store, 'receiptState' | 'approval'>
+
+export interface VerdictsDeps {
+  readonly flow: Pick<BaselinesDeps['flow'], 'authorize'>
+  readonly store: VerdictStore
+  readonly metrics: Metrics
+  readonly now: () => number
+}
+
+interface Entry {
+  readonly tenant: string
+  readonly verdict: Promise<DecisionVerdict>
+  /** Null until the verdict is there. */
+  made: DecisionVerdict | null
+  /** Set once the verdict is there. */
+  usableUntil: number
+  checkedAt: number
+  /** About how many bytes it takes. */
+  weight: number
+}
+
+const MAX_ENTRIES = 10_000
+/** Callers name what they ask for, so they choose how many decisions there are; how long each is, is up to the contract. */
+const MAX_WEIGHT = 64 * 1024 * 1024
+const MAX_ENVELOPE_HEADER = 8 * 1024
+/** A revocation or supersession reaches the road within this. */
+const RECHECK_MS = 1000
+/** What could not be analysed may be analysable soon: asked again after this. */
+const INCOMPLETE_MS = 5000
+
+export function createVerdicts(deps: VerdictsDeps): Verdicts {
+  const entries = new LRUCache<string, Entry>({
+    max: MAX_ENTRIES,
+    maxSize: MAX_WEIGHT,
+    sizeCalculation: ({ weight }) => weight,
+  })
+
+  const decide = (key: string, request: VerdictRequest): Entry => {
+    const entry: Entry = {
+      tenant: request.caller.tenant,
+      made: null,
+      usableUntil: Number.POSITIVE_INFINITY,
+      checkedAt: deps.now(),
+      weight: 1,
+      verdict: authorize(request, deps.flow).then(
+        ({ verdict, expiresAt }) => {
+          const now = deps.now()
+          entry.usableUntil = verdict.envelope.analysis_complete ? expiresAt : Math.min(expiresAt, now + INCOMPLETE_MS)
+          entry.checkedAt = now
+          entry.made = verdict
+          if (entries.peek(key) === entry) {
+            // Weighed when it is added; only now it is known.
+            entries.delete(key)
+            entry.weight = weightOf(verdict)
+            entries.set(key, entry)
+          }
+          return verdict
+        },
+        (error: unknown) => {
+          if (entries.peek(key) === entry) entries.delete(key)
+          throw error
+        },
+      ),
+    }
+    entries.set(key, entry)
+    return entry
+  }
+
+  const count = (result: 'hit' | 'miss'): void =>
+    deps.metrics.count('preflight_cache_requests_total', { cache: 'verdict', result })
+  /** @param known in use and due to be looked up again, or not usable any more */
+  const renew = async (
+    key: string,
+    known: Entry | undefined,
+    now: number,
+    request: VerdictRequest,
+  ): Promise<DecisionVerdict> => {
+    const isUsable = known !== undefined && now < known.usableUntil && (await isStillCurrent(known, now, deps.store))
+    count(isUsable ? 'hit' : 'miss')
+    if (isUsable) return known.verdict
+    // Others may have asked while the state was looked up: theirs is as good.
+    const newer = entries.peek(key)
+    return newer !== undefined && newer !== known ? newer.verdict : decide(key, request).verdict
+  }
+
+  return {
+    verdictOn(request) {
+      const { change } = request
+      // A merge or a publication is an act of its own: its receipt serves no other one.
+      if (change.kind === 'change_set') return authorize(request, deps.flow).then(({ verdict }) => verdict)
+      const key = keyOf(request, change)
+      const now = deps.now()
+      const known = entries.get(key)
+      const isInUse = known !== undefined && now < known.usableUntil && now - known.checkedAt < RECHECK_MS
+      if (!isInUse) return renew(key, known, now, request)
+      count('hit')
+      return known.made ?? known.verdict
+    },
+    receiptChanged(decisionId) {
+      for (const entry of entries.values())
+        if (entry.made?.decisionId === decisionId) entry.checkedAt = Number.NEGATIVE_INFINITY
+    },
+    keysChanged: () => entries.clear(),
+    wordGiven() {
+      for (const entry of entries.values())
+        if (entry.made?.action === 'REQUEST_APPROVAL') entry.checkedAt = Number.NEGATIVE_INFINITY
+    },
+  }
+}
+
+/** As objects an envelope takes about four times its text. */
+function weightOf({ envelope, token, envelopeHeader }: DecisionVerdict): number {
+  return JSON.stringify(envelope).length * 4 + token.length + (envelopeHeader?.length ?? 0)
+}
+
+/** Everything the decision rests on. Names hold no line breaks that could shift a border: digests and the generation end it. */
+function keyOf(
+  { route, caller, subject, generation }: VerdictRequest,
+  { baseline, offered }: Extract<Change, { readonly kind: 'contract' }>,
+): string {
+  const operation = subject.operation ?? route.operation
+  return `${generation}\n${caller.tenant}\n${caller.audience ?? ''}\n${baseline.digest}\n${offered.digest}\n${operation}\n${route.environment ?? ''}\n${subject.target}`
+}
+
+/** For what was not looked up within RECHECK_MS. Rejects when the store cannot tell: a decision that may be revoked is not used. */
+async function isStillCurrent(entry: Entry, now: number, store: VerdictStore): Promise<boolean> {
+  const verdict = await entry.verdict
+  const isCurrent =
+    (await store.receiptState(verdict.decisionId)) === 'current' &&
+    (await isUnanswered(verdict, entry.tenant, now, store))
+  entry.checkedAt = now
+  return isCurrent
+}
+
+/** A decision that waits for a person's word is made anew once there is one, or once nobody can give it any more. */
+async function isUnanswered(
+  { action, approvalId }: DecisionVerdict,
+  tenant: string,
+  now: number,
+  store: VerdictStore,
+): Promise<boolean> {
+  if (action !== 'REQUEST_APPROVAL' || approvalId === null) return true
+  const row = await store.approval(tenant, approvalId)
+  if (row === null || now >= row.expiresAt) return false
+  return approvalState(row, now) !== 'granted'
+}
+
+/** What the change consists of, as an authorize preflight would be given it. */
+export function changedArtifacts(
+  { target }: Pick<Subject, 'target'>,
+  change: Change,
+): Pick<AuthorizeRequest, 'artifacts' | 'unreadable' | 'completeness' | 'release'> {
+  if (change.kind === 'change_set') {
+    const { kind: _kind, ...changed } = change
+    return changed
+  }
+  const { baseline, offered } = change
+  return { artifacts: [{ id: target, type: offered.type, before: baseline.content, after: offered.content }] }
+}
+
+/** Which operation on what: bound into a decision about the subject, and asked of a receipt for it. */
+export function intendedAct(
+  route: Pick<RouteConfig, 'operation' | 'environment'>,
+  { operation, target }: Pick<Subject, 'operation' | 'target'>,
+): Pick<DecisionContext, 'operation' | 'environment' | 'target_id'> {
+  return {
+    operation: operation ?? route.operation,
+    environment: route.environment ?? null,
+    target_id: target,
+  }
+}
+
+/** Null when it is too long for a header. */
+export function encodedEnvelope(envelope: unknown): string | null {
+  const encoded = Buffer.from(JSON.stringify(envelope)).toString('base64url')
+  return encoded.length <= MAX_ENVELOPE_HEADER ? encoded : null
+}
+
+function candidateOf(change: Change): OfferedCandidate | null {
+  if (change.kind !== 'contract' || change.offered.digest === change.baseline.digest) return null
+  return { baseline: change.baseline.route, digest: change.offered.digest }
+}
+
+async function authorize(
+  { route, caller, subject, change, correlationId }: VerdictRequest,
+  flow: Pick<BaselinesDeps['flow'], 'authorize'>,
+): Promise<{ readonly verdict: DecisionVerdict; readonly expiresAt: number }> {
+  const { envelope, token, expiresAt, approvalId } = await flow.authorize({
+    ...changedArtifacts(subject, change),
+    context: { ...EMPTY_CONTEXT, ...subject.place, ...intendedAct(route, subject) },
+    caller,
+    correlationId,
+    route: route.name,
+    decisionSpecVersion: '2.0',
+    previousReceipt: null,
+    scope: subject.scope,
+    idempotency: null,
+    response: null,
+  })
+  return {
+    expiresAt,
+    verdict: {
+      basis: 'decision',
+      action: envelope.execution_action,
+      decisionId: envelope.decision_id,
+      envelope,
+      token,
+      approvalId,
+      candidate: candidateOf(change),
+      envelopeHeader: route.receipts.envelope ? encodedEnvelope(envelope) : null,
+    },
+  }
+}

@@ -1,0 +1,250 @@
+/**
+ * Reads request bodies whole, within bounds, for every listener (wire.md §1). Each is bounded in length, in time and by a least
+ * rate; all long ones together are bounded in memory. A client that sends slowly, or many at once, must not fill the memory.
+ */
+import type { IncomingMessage } from 'node:http'
+import { BytePieces } from './byte-pieces.ts'
+import type { MemoryBudget, MemoryLease } from '../runtime/memory-budget.ts'
+
+/**
+ * `aborted`: the client disconnected before the body was whole. `too_slow`: the body took longer than its pace allows.
+ * `overloaded`: there is no memory for it now.
+ */
+export type BodyFault = 'too_large' | 'aborted' | 'too_slow' | 'overloaded'
+
+export type ReadBody = { readonly ok: true; readonly body: Buffer } | { readonly ok: false; readonly why: BodyFault }
+
+/** How fast a body must arrive. */
+export interface BodyPace {
+  /** Longest time for the whole body, milliseconds. */
+  readonly totalMs: number
+  /** Least bytes a second on average, after the grace. */
+  readonly leastRate: number
+  /** Time before the rate counts, milliseconds. */
+  readonly graceMs: number
+  /** Longest time without a byte, milliseconds. */
+  readonly silenceMs: number
+}
+
+export interface Bodies {
+  /**
+   * Never rejects.
+   * @param admission `whole`: room for the stated length is taken first, in the order of asking, so that of many large bodies some
+   * arrive instead of none. Only for callers that are known: a stranger could take room and send nothing.
+   */
+  read(request: IncomingMessage, maxBytes: number, admission?: 'as_it_comes' | 'whole'): Promise<ReadBody>
+  /** A body that was read is needed no more; its room is free again. */
+  release(body: Buffer): void
+  /** Bytes of long bodies that are held now. */
+  held(): number
+}
+
+/** Shorter ones cost less than the call that they belong to, and are not counted. */
+export const SHORT_BODY = 64 * 1024
+/** Room is taken in steps, so that a body in crumbs does not take a lease for each. */
+const STEP = 64 * 1024
+const LOOK_MS = 1000
+/** Longest wait for the memory of a body of stated length; its sender is not read meanwhile. */
+const ADMISSION_MS = 10_000
+const GRACE_MS = 10_000
+const SILENCE_MS = 30_000
+
+/** The pace that the configuration asks for. @param limits times in seconds, the rate in bytes a second */
+export function bodyPace(limits: { readonly body_timeout: number; readonly body_rate: number }): BodyPace {
+  const totalMs = limits.body_timeout * 1000
+  return {
+    totalMs,
+    leastRate: limits.body_rate,
+    graceMs: Math.min(GRACE_MS, totalMs),
+    silenceMs: Math.min(SILENCE_MS, totalMs),
+  }
+}
+
+export type BodyMemory = Pick<MemoryBudget, 'tryTake' | 'take' | 'limitOf'>
+
+/**
+ * @param memory what all long bodies share with everything else that is held in memory
+ * @param pace read once a body: the configuration can change
+ */
+export function createBodies(memory: BodyMemory, pace: () => BodyPace): Bodies {
+  /** No set: one that calls come to and go from all the time keeps the collector from those that are over. */
+  const readings: Reading[] = []
+  let held = 0
+  let timer: NodeJS.Timeout | null = null
+  /** Looks at all of them now and then: a timer for each would cost every call. */
+  const look = (): void => {
+    const now = performance.now()
+    for (const reading of readings.slice()) reading.checkPace(now)
+    if (readings.length > 0 || timer === null) return
+    clearInterval(timer)
+    timer = null
+  }
+  /** Of bodies that were read and are not released. */
+  const leases = new WeakMap<Buffer, LongBody>()
+  const leave = ({ at }: Reading): void => {
+    const last = readings.pop()
+    if (last === undefined || last.at === at) return
+    last.at = at
+    readings[at] = last
+  }
+  const open = (granted: MemoryLease | null): LongBody => new LongBody(memory, granted, (bytes) => (held += bytes))
+  const bounds: Room = { leave, open: () => open(null), keep: (body, room) => void leases.set(body, room) }
+  const start = (request: IncomingMessage, maxBytes: number, room: LongBody | null): Promise<ReadBody> => {
+    const wanted = pace()
+    const reading = new Reading(request, { maxBytes, pace: wanted, bounds, room }, readings.length)
+    readings.push(reading)
+    timer ??= setInterval(look, Math.max(1, Math.min(LOOK_MS, wanted.silenceMs / 4, wanted.totalMs / 4))).unref()
+    return reading.done
+  }
+  const admit = async (request: IncomingMessage, maxBytes: number, length: number): Promise<ReadBody> => {
+    const gone = new AbortController()
+    const leave = (): void => gone.abort()
+    request.once('close', leave)
+    const lease = await memory.take('body', length, AbortSignal.any([gone.signal, AbortSignal.timeout(ADMISSION_MS)]))
+    request.off('close', leave)
+    if (lease === null) return gone.signal.aborted ? ABORTED : OVERLOADED
+    return start(request, maxBytes, open(lease))
+  }
+  return {
+    read(request, maxBytes, admission = 'as_it_comes') {
+      const length = Number(request.headers['content-length'] ?? 0)
+      if (length > maxBytes) return Promise.resolve(TOO_LARGE)
+      if (admission === 'as_it_comes' || length <= SHORT_BODY) return start(request, maxBytes, null)
+      if (length > memory.limitOf('body')) return Promise.resolve(TOO_LARGE)
+      const lease = memory.tryTake('body', length)
+      return lease === null ? admit(request, maxBytes, length) : start(request, maxBytes, open(lease))
+    },
+    release(body) {
+      leases.get(body)?.release()
+      leases.delete(body)
+    },
+    held: () => held,
+  }
+}
+
+const TOO_LARGE = { ok: false, why: 'too_large' } as const
+const ABORTED = { ok: false, why: 'aborted' } as const
+const OVERLOADED = { ok: false, why: 'overloaded' } as const
+
+interface Room {
+  /** It is over. */
+  leave(reading: Reading): void
+  /** Room for one body that turned out to be long. */
+  open(): LongBody
+  /** The room is held until the body is released. */
+  keep(body: Buffer, room: LongBody): void
+}
+
+/** The room of one long body, which grows as it comes. */
+class LongBody {
+  readonly #memory: Pick<MemoryBudget, 'tryTake'>
+  readonly #count: (bytes: number) => void
+  readonly #leases: MemoryLease[]
+  #granted: number
+  #size = 0
+
+  /** @param granted room for all of it, where its length was stated */
+  constructor(memory: Pick<MemoryBudget, 'tryTake'>, granted: MemoryLease | null, count: (bytes: number) => void) {
+    this.#memory = memory
+    this.#count = count
+    this.#leases = granted === null ? [] : [granted]
+    this.#granted = granted?.bytes ?? 0
+  }
+
+  /** False when there is not that much left. */
+  growTo(size: number): boolean {
+    if (size > this.#granted) {
+      const bytes = Math.ceil((size - this.#granted) / STEP) * STEP
+      const lease = this.#memory.tryTake('body', bytes)
+      if (lease === null) return false
+      this.#leases.push(lease)
+      this.#granted += bytes
+    }
+    this.#count(size - this.#size)
+    this.#size = size
+    return true
+  }
+
+  release(): void {
+    for (const lease of this.#leases.splice(0)) lease.release()
+    this.#count(-this.#size)
+    this.#size = 0
+    this.#granted = 0
+  }
+}
+
+interface ReadingOptions {
+  readonly maxBytes: number
+  readonly pace: BodyPace
+  readonly bounds: Room
+  /** Granted beforehand for a body of stated length. */
+  readonly room: LongBody | null
+}
+
+class Reading {
+  readonly done: Promise<ReadBody>
+  /** Its place among those in progress. */
+  at: number
+  readonly #request: IncomingMessage
+  readonly #maxBytes: number
+  readonly #pace: BodyPace
+  readonly #room: Room
+  readonly #pieces = new BytePieces()
+  readonly #startedAt = performance.now()
+  #size = 0
+  /** Null while the body is short. */
+  #long: LongBody | null
+  #heardAt = this.#startedAt
+  #resolve: (result: ReadBody) => void = () => {}
+
+  constructor(request: IncomingMessage, { maxBytes, pace, bounds, room }: ReadingOptions, at: number) {
+    this.at = at
+    this.#request = request
+    this.#maxBytes = maxBytes
+    this.#pace = pace
+    this.#room = bounds
+    this.#long = room
+    this.done = new Promise((resolve) => {
+      this.#resolve = resolve
+    })
+    request.on('data', this.#onData).on('end', this.#onEnd).on('close', this.#onClose).on('error', this.#onClose)
+  }
+
+  /** @param now of `performance.now()` */
+  checkPace(now: number): void {
+    const { totalMs, leastRate, graceMs, silenceMs } = this.#pace
+    const elapsed = now - this.#startedAt
+    const due = ((elapsed - graceMs) * leastRate) / 1000
+    if (elapsed > totalMs || this.#size < due || now - this.#heardAt > silenceMs) this.#refuse('too_slow')
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.#heardAt = performance.now()
+    this.#size += chunk.length
+    if (this.#size > this.#maxBytes) return this.#refuse('too_large')
+    if (this.#size > SHORT_BODY) {
+      this.#long ??= this.#room.open()
+      if (!this.#long.growTo(this.#size)) return this.#refuse('overloaded')
+    }
+    this.#pieces.add(chunk)
+  }
+
+  readonly #onEnd = (): void => {
+    const body = this.#pieces.whole()
+    if (this.#long !== null) this.#room.keep(body, this.#long)
+    this.#finish({ ok: true, body })
+  }
+  readonly #onClose = (): void => this.#refuse('aborted')
+
+  #refuse(why: BodyFault): void {
+    this.#long?.release()
+    this.#finish({ ok: false, why })
+  }
+
+  #finish(result: ReadBody): void {
+    const request = this.#request
+    request.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onClose).off('error', this.#onClose)
+    this.#room.leave(this)
+    this.#resolve(result)
+  }
+}

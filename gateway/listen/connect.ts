@@ -1,0 +1,145 @@
+/** CONNECT (RFC 9110 §9.3.6): reads what is asked for with one meaning, or answers why not; the connection then goes its way. */
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { ServerResponse } from '../runtime/node-http.ts'
+import { readAuthority, type AuthorityReading } from '../network/authority.ts'
+import type { Settings } from '../config/settings.ts'
+import type { Store } from '../store/store.ts'
+import { isSame } from './connection.ts'
+import { recordDenial } from '../enforce/egress-record.ts'
+import { ANYBODY, presentedHash, PROXY_CHALLENGE, proxyCaller, type Holder } from './proxy-auth.ts'
+import { headProblem } from '../routing/target.ts'
+import { sendError, type Trip } from '../enforce/request-context.ts'
+import {
+  intercept,
+  joinTunnel,
+  openTunnel,
+  wayFor,
+  type Asking,
+  type Outcome,
+  type Refusal,
+  type WaysDeps,
+} from './connection-decision.ts'
+
+export interface ConnectDeps extends WaysDeps {
+  readonly settings: () => Pick<Settings, 'config' | 'generation'>
+  readonly store: Pick<Store, 'recordInterception' | 'apiKey'>
+  /** True when no more connections are taken. */
+  readonly isFull: () => boolean
+  /** It came on a connection that was opened to a destination already. */
+  readonly isNested: boolean
+}
+
+/** Resolves when the connection has gone its way, or is answered and closed. Never rejects. */
+export async function takeConnect(
+  request: IncomingMessage,
+  socket: Socket,
+  head: Buffer,
+  deps: ConnectDeps,
+): Promise<void> {
+  // The parser has let go of the socket, and with it of its errors: a client that breaks off is no fault of the gateway.
+  socket.on('error', () => socket.destroy())
+  const trip = tripOf(request, deps)
+  let outcome: Outcome
+  try {
+    outcome = await admitConnect(trip, socket, head, deps)
+  } catch (error) {
+    deps.logger.error({ err: error, correlation_id: trip.correlationId }, 'a CONNECT failed')
+    refuse(trip, socket, { outcome: 'refused', code: 'INTERNAL' })
+    outcome = 'refused'
+  }
+  deps.metrics.count('preflight_connections_total', { entrance: 'connect', outcome })
+}
+
+async function admitConnect(trip: Trip, socket: Socket, head: Buffer, deps: ConnectDeps): Promise<Outcome> {
+  const { request, settings, correlationId } = trip
+  if (deps.isNested)
+    return refuse(trip, socket, {
+      outcome: 'refused',
+      code: 'INVALID_INPUT',
+      message: 'There is no CONNECT inside another.',
+    })
+  const read = connectAuthority(request)
+  if (!read.ok) return refuse(trip, socket, { outcome: 'refused', code: 'INVALID_INPUT', message: read.problem })
+  if (deps.isFull()) return refuse(trip, socket, { outcome: 'refused', code: 'OVERLOADED' })
+  const caller = await proxyCaller(request.headers, settings, deps.store)
+  if (caller === null)
+    return refuse(trip, socket, { outcome: 'refused', code: 'PROXY_AUTHENTICATION_REQUIRED' }, PROXY_CHALLENGE)
+  const { authority } = read
+  const asking: Asking = { entrance: 'connect', method: 'CONNECT', authority, caller, correlationId, socket, settings }
+  const way = wayFor(asking, deps.egressOf(settings))
+  if (way.kind === 'deny') {
+    await recordDenial(asking, way.denial, deps)
+    return refuse(trip, socket, { outcome: 'denied', code: 'EGRESS_DENIED', message: way.denial.message })
+  }
+  if (head.length > 0) socket.unshift(head)
+  if (way.kind === 'tunnel') return tunnelConnect(trip, asking, deps)
+  return interceptConnect(asking, { caller, keyHash: presentedHash(request.headers), checkedAt: deps.now() }, deps)
+}
+
+function interceptConnect(asking: Asking, holder: Holder, deps: ConnectDeps): Promise<Outcome> {
+  const { socket, authority } = asking
+  socket.write(ESTABLISHED)
+  return intercept(asking, (scheme) => ({ kind: 'connect', scheme, authority, holder }), deps)
+}
+
+async function tunnelConnect(trip: Trip, asking: Asking, deps: ConnectDeps): Promise<Outcome> {
+  const { socket } = asking
+  const destination = await openTunnel(asking, deps)
+  if ('outcome' in destination) return refuse(trip, socket, destination)
+  if (socket.destroyed) {
+    destination.destroy()
+    return 'abandoned'
+  }
+  socket.write(ESTABLISHED)
+  joinTunnel(asking, destination, deps)
+  return 'tunnelled'
+}
+
+const ESTABLISHED = 'HTTP/1.1 200 Connection Established\r\n\r\n'
+
+/** The authority asked for; the Host field, where there is one, must say the same. */
+function connectAuthority(request: IncomingMessage): AuthorityReading {
+  const read = readAuthority(request.url ?? '', null)
+  if (!read.ok) return { ok: false, problem: `CONNECT asks for HOST:PORT: ${read.problem}.` }
+  const { host } = request.headers
+  if (request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined)
+    return { ok: false, problem: 'CONNECT has no body.' }
+  // Python before 3.12 sends HTTP/1.0 without a Host field.
+  if (host === undefined && request.httpVersion === '1.0') return read
+  const problem = headProblem(request.rawHeaders, request.headers)
+  if (problem !== null) return { ok: false, problem }
+  const named = readAuthority(host ?? '', read.authority.port)
+  if (named.ok && isSame(named.authority, read.authority)) return read
+  return { ok: false, problem: 'The Host header and the destination of CONNECT differ.' }
+}
+
+function tripOf(request: IncomingMessage, deps: ConnectDeps): Trip {
+  const response = new ServerResponse(request)
+  response.shouldKeepAlive = false
+  return {
+    request,
+    response,
+    correlationId: randomUUID(),
+    caller: ANYBODY,
+    settings: deps.settings(),
+    expectsContinue: false,
+    upgrade: null,
+  }
+}
+
+/** Answers in place of the tunnel, and closes. */
+function refuse(
+  trip: Trip,
+  socket: Socket,
+  { outcome, code, message }: Refusal,
+  headers: readonly string[] = [],
+): Outcome {
+  if (socket.destroyed) return 'abandoned'
+  const { response } = trip
+  response.assignSocket(socket)
+  response.on('finish', () => socket.end(() => socket.destroySoon()))
+  sendError(trip, code, message, headers)
+  return outcome
+}

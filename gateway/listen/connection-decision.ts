@@ -1,0 +1,153 @@
+/**
+ * What becomes of a connection whose destination is known before anything on it has been read: ended here, because a route
+ * names its host; passed through as a tunnel, because egress allows it; or refused. CONNECT and redirects share it.
+ */
+import { isIP, type Socket } from 'node:net'
+import { EgressDenied, type Egress, type EgressDenial } from '../upstream/egress-policy.ts'
+import type { ErrorCode } from '../errors/errors.ts'
+import type { Settings } from '../config/settings.ts'
+import { messageOf } from '../errors/startup-error.ts'
+import type { Arrival } from './connection.ts'
+import { recordDenial, recordTunnel, type EgressRecordDeps, type EgressRequest } from '../enforce/egress-record.ts'
+import { firstBytes, greetingOf, readHello } from './first-bytes.ts'
+import { endTls, type InterceptionDeps } from './tls-interception.ts'
+import { namesHost } from '../routing/target.ts'
+import { dial, type Doorkeeper, type Tunnels } from './tunnel.ts'
+
+export interface WaysDeps extends EgressRecordDeps, InterceptionDeps {
+  readonly egressOf: (settings: Pick<Settings, 'config'>) => Egress
+  readonly tunnels: Tunnels
+  /** Takes a connection, in the open or inside TLS, on which HTTP is spoken. */
+  readonly serve: (socket: Socket, arrival: Arrival) => void
+}
+
+/** A connection that asks for a destination. */
+export interface Asking extends EgressRequest {
+  readonly socket: Socket
+  readonly settings: Pick<Settings, 'config'>
+}
+
+/** How an asking connection ended up; `intercepted` and `tunnelled` live on. */
+export type Outcome = 'intercepted' | 'tunnelled' | 'denied' | 'refused' | 'unreachable' | 'abandoned'
+
+export type Way =
+  | { readonly kind: 'intercept' }
+  | { readonly kind: 'tunnel' }
+  | { readonly kind: 'deny'; readonly denial: EgressDenial }
+
+/** Which way it goes. Calls on an intercepted connection are judged by egress once more, each for itself. */
+export function wayFor({ authority, settings }: Pick<Asking, 'authority' | 'settings'>, egress: Egress): Way {
+  const isNamed = settings.config.routes.some((route) => namesHost(route, authority.host))
+  const isIntercepted = isNamed && !egress.isTunnelOnly(authority)
+  const denial = egress.denialOf(authority, isIntercepted)
+  if (denial !== null) return { kind: 'deny', denial }
+  return { kind: isIntercepted ? 'intercept' : 'tunnel' }
+}
+
+export interface Refusal {
+  readonly outcome: Outcome
+  readonly code: ErrorCode
+  readonly message?: string
+}
+
+/** Opens the tunnel's far side. What is told to the client is up to the caller, who has not answered yet. */
+export async function openTunnel(asking: Asking, deps: WaysDeps): Promise<Socket | Refusal> {
+  const { authority, settings } = asking
+  const egress = deps.egressOf(settings)
+  try {
+    await recordTunnel(asking, deps)
+    return await dial(authority, egress.lookupFor(authority), CONNECT_MS)
+  } catch (error) {
+    if (error instanceof EgressDenied) {
+      await recordDenial(asking, error.denial, deps)
+      return { outcome: 'denied', code: 'EGRESS_DENIED', message: error.denial.message }
+    }
+    deps.logger.warn({ err: error, correlation_id: asking.correlationId }, 'a tunnel could not be opened')
+    return { outcome: 'unreachable', code: dialFault(error), message: `No tunnel: ${messageOf(error)}.` }
+  }
+}
+
+const CONNECT_MS = 10_000
+/** A ClientHello is rarely over 2 KiB, and under 16 even with large keys. */
+const LONGEST_HELLO = 64 * 1024
+
+function dialFault(error: unknown): ErrorCode {
+  const code = error instanceof Error && 'code' in error ? error.code : ''
+  if (code === 'STORE_UNAVAILABLE') return 'STORE_UNAVAILABLE'
+  return code === 'ETIMEDOUT' ? 'UPSTREAM_TIMEOUT' : 'UPSTREAM_UNREACHABLE'
+}
+
+/**
+ * Joins both sides, and refuses TLS for another server than the one the tunnel was opened to: behind one address many hosts may
+ * answer. Clients name the server unless they have its address only, so TLS that names none which can be read (too long, too old)
+ * is refused on the way to a name. Servers may speak first, so what they say passes meanwhile.
+ */
+export function joinTunnel(asking: Asking, destination: Socket, deps: WaysDeps): void {
+  const { socket, authority, settings, correlationId } = asking
+  deps.tunnels.open(socket, destination, settings.config.egress.idle * 1000, (bytes) => {
+    const greeting = greetingOf(bytes)
+    if (greeting === 'not_a_hello') return closed(asking, deps)
+    if (greeting !== 'tls') return null
+    const hello = readHello()
+    let size = 0
+    return {
+      feed(more) {
+        size += more.length
+        if (size > LONGEST_HELLO) hello.close()
+        else hello.feed(more)
+      },
+      verdict: hello.serverName.then((name) => {
+        hello.close()
+        if (name === null ? isIP(authority.host) !== 0 : name === authority.host) return true
+        deps.metrics.count('preflight_tls_handshakes_total', { result: 'wrong_name' })
+        deps.logger.warn(
+          { correlation_id: correlationId, host: authority.host, server_name: name },
+          name === null
+            ? 'a tunnel was closed: TLS on it names no server that could be read'
+            : 'a tunnel was closed: TLS on it asks for another server',
+        )
+        return false
+      }),
+    }
+  })
+}
+
+/** TLS that does not begin with a hello hides which server it asks for. */
+function closed({ authority, correlationId }: Asking, deps: WaysDeps): Doorkeeper {
+  deps.metrics.count('preflight_tls_handshakes_total', { result: 'wrong_name' })
+  deps.logger.warn(
+    { correlation_id: correlationId, host: authority.host },
+    'a tunnel was closed: TLS on it does not begin with a ClientHello',
+  )
+  return { feed: () => {}, verdict: Promise.resolve(false) }
+}
+
+/** Ends TLS, or takes plain HTTP, and hands the connection to the HTTP server. */
+export async function intercept(asking: Asking, arrivalOf: ArrivalOf, deps: WaysDeps): Promise<Outcome> {
+  const { socket, authority, settings, correlationId } = asking
+  const timeoutMs = settings.config.tls.handshake * 1000
+  const bytes = await firstBytes(socket, timeoutMs)
+  if (bytes === null) {
+    socket.destroy()
+    return 'abandoned'
+  }
+  const greeting = greetingOf(bytes)
+  if (greeting === 'http') {
+    deps.serve(socket, arrivalOf('http'))
+    return 'intercepted'
+  }
+  if (greeting !== 'tls') {
+    deps.logger.warn(
+      { correlation_id: correlationId, host: authority.host },
+      'neither TLS nor HTTP on a host of a route',
+    )
+    socket.destroy()
+    return 'refused'
+  }
+  const secure = await endTls(socket, { host: authority.host, correlationId, timeoutMs }, deps)
+  if (secure === null) return 'abandoned'
+  deps.serve(secure, arrivalOf('https'))
+  return 'intercepted'
+}
+
+export type ArrivalOf = (scheme: 'http' | 'https') => Arrival

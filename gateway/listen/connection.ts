@@ -1,0 +1,100 @@
+/** How the connection of a request came to the gateway, and where the request says it is going: read with one meaning, or refused. */
+import type { IncomingMessage } from 'node:http'
+import { authorityText, DEFAULT_PORTS, readAuthority, type Authority, type Scheme } from '../network/authority.ts'
+import type { ErrorCode } from '../errors/errors.ts'
+import type { Holder } from './proxy-auth.ts'
+import { targetProblem, type NamedDestination } from '../routing/target.ts'
+
+export type Arrival =
+  /** At the proxy listener, in the open. */
+  | { readonly kind: 'listener' }
+  /** Inside a CONNECT: every request on it goes to that authority. */
+  | {
+      readonly kind: 'connect'
+      readonly scheme: Scheme
+      readonly authority: Authority
+      readonly holder: Holder
+    }
+  /** Turned here by the network. `port` is where it was on its way to, as configured; `serverName` what TLS said. */
+  | {
+      readonly kind: 'redirect'
+      readonly scheme: Scheme
+      readonly port: number
+      readonly serverName: string | null
+    }
+
+export type Destination =
+  | { readonly kind: 'gateway'; readonly host: string; readonly target: string }
+  | ({ readonly kind: 'named' } & NamedDestination)
+  | { readonly kind: 'refused'; readonly code: ErrorCode; readonly message: string }
+
+/** The head has been checked: there is one Host field, or none in HTTP/2 and HTTP/1.0. */
+export function destinationOf(request: Pick<IncomingMessage, 'url' | 'headers'>, arrival: Arrival): Destination {
+  const target = request.url ?? ''
+  const host = request.headers.host ?? ''
+  const isAbsolute = ABSOLUTE.test(target)
+  if (isAbsolute && arrival.kind === 'listener') return absoluteDestination(target, host)
+  const problem = targetProblem(target)
+  if (problem !== null) return refused('INVALID_INPUT', problem)
+  if (arrival.kind === 'listener') return { kind: 'gateway', host, target }
+  return arrival.kind === 'connect'
+    ? connectDestination(arrival, host, target)
+    : redirectDestination(arrival, host, target)
+}
+
+const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:\/\//
+const HTTP_TARGET = /^http:\/\/([^/?#]*)(.*)$/is
+
+function absoluteDestination(absolute: string, host: string): Destination {
+  const parts = HTTP_TARGET.exec(absolute)
+  if (parts === null)
+    return refused(
+      'INVALID_INPUT',
+      'A proxy is asked for http:// addresses this way. For https:// send CONNECT HOST:443 and speak TLS inside it, as clients with HTTPS_PROXY do.',
+    )
+  const [, authorityPart = '', rest = ''] = parts
+  const target = rest.startsWith('/') ? rest : `/${rest}`
+  const problem = targetProblem(target)
+  if (problem !== null) return refused('INVALID_INPUT', problem)
+  const read = readAuthority(authorityPart, DEFAULT_PORTS.http)
+  if (!read.ok) return refused('INVALID_INPUT', `The address in the request is not usable: ${read.problem}.`)
+  const named = readAuthority(host, DEFAULT_PORTS.http)
+  if (!named.ok || !isSame(named.authority, read.authority))
+    return refused('INVALID_INPUT', 'The Host header and the address in the request differ.')
+  return { kind: 'named', entrance: 'forward', scheme: 'http', authority: read.authority, target }
+}
+
+/** Whoever opened a way to one host asks that host on it, and no other behind the same address. */
+function connectDestination(
+  { scheme, authority }: Extract<Arrival, { readonly kind: 'connect' }>,
+  host: string,
+  target: string,
+): Destination {
+  const named = readAuthority(host, DEFAULT_PORTS[scheme])
+  if (!named.ok || !isSame(named.authority, authority))
+    return refused(
+      'MISDIRECTED',
+      `The request is for ${host}, and its connection was opened to ${authorityText(authority)}.`,
+    )
+  return { kind: 'named', entrance: 'connect', scheme, authority, target }
+}
+
+function redirectDestination(
+  { scheme, port, serverName }: Extract<Arrival, { readonly kind: 'redirect' }>,
+  host: string,
+  target: string,
+): Destination {
+  const named = readAuthority(host, port)
+  if (!named.ok) return refused('INVALID_INPUT', `The Host header is not usable: ${named.problem}.`)
+  if (serverName !== null && named.authority.host !== serverName)
+    return refused('MISDIRECTED', `The request is for ${host}, and its connection was opened to ${serverName}.`)
+  return { kind: 'named', entrance: 'redirect', scheme, authority: named.authority, target }
+}
+
+export function isSame(a: Authority, b: Authority): boolean {
+  return a.host === b.host && a.port === b.port
+}
+
+function refused(code: ErrorCode, message: string): Destination {
+  return { kind: 'refused', code, message }
+}

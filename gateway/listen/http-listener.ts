@@ -1,0 +1,68 @@
+/**
+ * What every HTTP listener of the gateway shares: how long the head of a request may take, and JSON answers for requests that
+ * cannot be read, have no single Host field, or expect what nobody here does (wire.md §1).
+ */
+import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http'
+import { createServer, maxHeaderSize } from '../runtime/node-http.ts'
+import { refuseRequest, refuseUnreadable } from './unreadable-request.ts'
+
+export interface ListenerOptions extends Pick<
+  ServerOptions,
+  'keepAliveTimeout' | 'maxHeaderSize' | 'insecureHTTPParser' | 'shouldUpgradeCallback'
+> {
+  /** Longest time for the head of a request to arrive, milliseconds. */
+  readonly headTimeoutMs: number
+}
+
+/** Node.js looks at its connections now and then; the default of 30 seconds would double the timeout. */
+const LONGEST_LOOK_MS = 1000
+
+/** A server without handlers. Its owner answers `clientError`, `checkExpectation` and requests without a Host field. */
+export function createBoundedServer({ headTimeoutMs, ...options }: ListenerOptions): Server {
+  return createServer({
+    ...options,
+    headersTimeout: headTimeoutMs,
+    connectionsCheckingInterval: Math.max(1, Math.min(LONGEST_LOOK_MS, Math.floor(headTimeoutMs / 4))),
+    // The time of a body is bounded where it is read (gateway/listen/bodies.ts).
+    requestTimeout: 0,
+    // Node.js would answer 400 without a body.
+    requireHostHeader: false,
+  })
+}
+
+/** A server whose requests have one Host field and expect nothing but 100-continue, which Node.js answers. */
+export function createHttpListener(options: ListenerOptions, serve: RequestListener): Server {
+  const server = createBoundedServer(options)
+  const take: RequestListener = (request, response) => {
+    const problem = requestProblem(request)
+    if (problem === null) serve(request, response)
+    else refuseRequest(request, response, { code: 'INVALID_INPUT', message: problem })
+  }
+  server.on('request', take)
+  server.on('checkExpectation', (request, response) => void server.emit('request', request, response))
+  server.on('checkContinue', (request, response) => {
+    // `foo, 100-continue` is an expectation too many: its client is not asked for the body.
+    if (requestProblem(request) === null) response.writeContinue()
+    server.emit('request', request, response)
+  })
+  // Not a request: the parser has no request object for it.
+  server.on(
+    'clientError',
+    (error, socket) => void refuseUnreadable(error, socket, options.maxHeaderSize ?? maxHeaderSize, false),
+  )
+  return server
+}
+
+function requestProblem(request: IncomingMessage): string | null {
+  const hosts = request.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length
+  if (hosts > 1) return 'There is more than one Host header.'
+  if (hosts === 0 && request.httpVersion !== '1.0') return 'The Host header is missing.'
+  return expectationProblem(request)
+}
+
+/** RFC 9110 §10.1.1 knows one expectation. Null when the request has no other. */
+export function expectationProblem({ headers: { expect } }: Pick<IncomingMessage, 'headers'>): string | null {
+  return expect === undefined || expect.trim().toLowerCase() === '100-continue'
+    ? null
+    : 'The only expectation that is met is 100-continue.'
+}

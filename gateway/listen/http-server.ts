@@ -1,0 +1,146 @@
+/**
+ * HTTP on the connections of the proxy: tells its versions apart, remembers how each connection came, and hands requests to one
+ * taker in one form. Knows neither routes nor calls.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { createBoundedServer } from './http-listener.ts'
+import { listenOn } from './listen.ts'
+import type { Logger } from '../telemetry/log.ts'
+import { refuseUnreadable, type ParserError } from './unreadable-request.ts'
+import { watchUnusedConnections } from './unused-connections.ts'
+import type { Arrival } from './connection.ts'
+import { createHttp2Front } from './http2-front.ts'
+import { readPreface } from './http2-preface.ts'
+import { MAX_FIELDS } from '../routing/target.ts'
+import type { Trip } from '../enforce/request-context.ts'
+import { isUpgrade, takeUpgrade } from './upgrade.ts'
+
+/** What a request asks for beside an answer. */
+export type Asks = Pick<Trip, 'expectsContinue' | 'upgrade'>
+
+export interface RequestTaker {
+  request(request: IncomingMessage, response: ServerResponse, arrival: Arrival, asks: Asks): void
+  /** The socket is the taker's from here on. @param isNested it came on a connection that was opened to a destination already */
+  connect(request: IncomingMessage, socket: Socket, head: Buffer, isNested: boolean): void
+}
+
+export interface HttpServer {
+  /** Resolves with the bound address. Rejects with the error of `listen` (EADDRINUSE …). */
+  listen(host: string, port: number): Promise<AddressInfo>
+  /** Speaks HTTP on a connection that did not come by the listener. */
+  serve(socket: Socket, arrival: Arrival): void
+  /** Closes connections of HTTP/1 on which nothing is under way. */
+  closeIdle(): void
+  /** Takes no new connection, and lets what is under way finish. Resolves when no connection of HTTP/1 is left. */
+  drain(): Promise<void>
+  /** Breaks off what is left. */
+  close(): void
+}
+
+/** Longer than the usual client's, so that the client is the one to close an idle connection. */
+const KEEP_ALIVE_MS = 75_000
+/** A receipt and its envelope in header fields take up to 16 KiB together, beside all that a request has to say. */
+const MAX_HEAD_BYTES = 32 * 1024
+
+const IN_THE_OPEN: Arrival = { kind: 'listener' }
+const PLAIN: Asks = { expectsContinue: false, upgrade: null }
+
+/** @param headTimeoutMs longest time for the head of a request */
+export function createHttpServer(taker: RequestTaker, headTimeoutMs: number, logger: Logger): HttpServer {
+  const server = createBoundedServer({
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headTimeoutMs,
+    maxHeaderSize: MAX_HEAD_BYTES,
+    insecureHTTPParser: false,
+    shouldUpgradeCallback: isUpgrade,
+  })
+  // One more than are taken, so that what is too much is seen: beyond it fields would be dropped in silence.
+  server.maxHeadersCount = MAX_FIELDS + 1
+  const http2 = createHttp2Front(headTimeoutMs)
+  /** Connections reach the server of HTTP/1 once they are known to speak it. */
+  const takers = server.rawListeners('connection')
+  server.removeAllListeners('connection')
+  const speakHttp1 = (connection: Duplex): void => {
+    for (const take of takers) Reflect.apply(take, server, [connection])
+  }
+  const unused = watchUnusedConnections(server)
+  const arrivals = new WeakMap<Duplex, Arrival>()
+  const arrivalOf = (connection: Duplex): Arrival => arrivals.get(connection) ?? IN_THE_OPEN
+  const speakHttp2 = (socket: Socket): void => {
+    unused.use({ socket })
+    http2.take(socket, (exchange) => {
+      arrivals.set(exchange, arrivalOf(socket))
+      speakHttp1(exchange)
+    })
+  }
+  const takeConnection = async (socket: Socket): Promise<void> => {
+    const broken = (): void => void socket.destroy()
+    socket.on('error', broken)
+    const version = await readPreface(socket, headTimeoutMs)
+    socket.off('error', broken)
+    if (version === null || socket.destroyed) return broken()
+    if (version === 'http2') return speakHttp2(socket)
+    speakHttp1(socket)
+    // What was read of it to know its kind was put back, and waits.
+    socket.resume()
+  }
+  server.on('connection', (socket: Socket) => void takeConnection(socket))
+  /** The last one on each connection. */
+  const answers = new WeakMap<Duplex, ServerResponse>()
+  const take = (request: IncomingMessage, response: ServerResponse, asks: Asks): void => {
+    answers.set(request.socket, response)
+    taker.request(request, response, arrivalOf(request.socket), asks)
+  }
+  server.on('request', (request, response) => take(request, response, PLAIN))
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    unused.use(request)
+    take(request, response, { ...PLAIN, expectsContinue: true })
+  })
+  // Admission refuses it, in the form of every other refusal.
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    unused.use(request)
+    take(request, response, PLAIN)
+  })
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    unused.use(request)
+    const upgrade = takeUpgrade(request, socket, head)
+    take(request, upgrade.response, { ...PLAIN, upgrade })
+  })
+  server.on('connect', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    unused.use(request)
+    taker.connect(request, socket, head, arrivals.has(socket))
+  })
+  server.on('clientError', (error: ParserError, connection) => {
+    const fault = refuseUnreadable(error, connection, MAX_HEAD_BYTES, isUnderWay(answers.get(connection)))
+    if (fault !== null) logger.debug({ err: error, code: fault.code }, 'what arrived on a connection is no request')
+  })
+  server.on('error', (error) => logger.error({ err: error }, 'the proxy listener failed'))
+
+  return {
+    listen: (host, port) => listenOn(server, host, port),
+    serve(socket, arrival) {
+      arrivals.set(socket, arrival)
+      if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') speakHttp2(socket)
+      else server.emit('connection', socket)
+    },
+    closeIdle: () => server.closeIdleConnections(),
+    drain() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      server.closeIdleConnections()
+      unused.close()
+      http2.drain()
+      return closed
+    },
+    close() {
+      server.closeAllConnections()
+      http2.close()
+    },
+  }
+}
+
+/** To a whole request, or begun: another answer in its place would be taken for it. */
+function isUnderWay(answer: ServerResponse | undefined): boolean {
+  return answer !== undefined && !answer.writableFinished && (answer.req.complete || answer.headersSent)
+}

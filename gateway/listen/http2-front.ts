@@ -1,0 +1,230 @@
+/**
+ * HTTP/2 on intercepted connections: each stream becomes one HTTP/1.1 exchange with the proxy's own server, in memory, so that
+ * every request passes the same parser, the same checks and the same road. Frames and flow control stay here.
+ */
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import type {
+  Http2Session,
+  IncomingHttpHeaders,
+  OutgoingHttpHeaders,
+  ServerHttp2Session,
+  ServerHttp2Stream,
+} from 'node:http2'
+import { duplexPair, type Duplex } from 'node:stream'
+import type { Socket } from 'node:net'
+import { request as http1Request } from '../runtime/node-http.ts'
+import { flushHead } from '../upstream/flush-head.ts'
+import { http2Fields } from '../upstream/http2-fields.ts'
+import { MAX_FIELDS } from '../routing/target.ts'
+import { http2, tls } from '../runtime/node-tls.ts'
+
+export interface Http2Front {
+  /** Speaks HTTP/2 on the connection, in the open or with TLS standing, until it closes. */
+  take(connection: Socket, serve: (exchange: Duplex) => void): void
+  /** No new streams; those under way may finish. */
+  drain(): void
+  /** Breaks all of them off. */
+  close(): void
+}
+
+/** As for connections of HTTP/1.1. */
+const IDLE_MS = 75_000
+const MAX_STREAMS = 100
+/** For a client to take in that its session is closed. */
+const CLOSE_MS = 1000
+/** Beyond what HTTP/1.1 takes, so that the refusal is made there, in the same form. */
+const MAX_FIELD_LINES = 2 * MAX_FIELDS
+
+/** @param headTimeoutMs longest time until the head of the first request */
+export function createHttp2Front(headTimeoutMs: number): Http2Front {
+  const sessions = new Set<Http2Session>()
+  return {
+    take(connection, serve) {
+      const session = http2().performServerHandshake(connection, {
+        maxHeaderListPairs: MAX_FIELD_LINES,
+        // Servers say some fields twice that should stand once: no reason to have no answer.
+        strictSingleValueFields: false,
+        settings: { maxConcurrentStreams: MAX_STREAMS },
+      })
+      sessions.add(session)
+      // A client that breaks the rules or the connection ends its own session, and nothing else.
+      session.on('error', () => session.destroy())
+      session.on('close', () => sessions.delete(session))
+      const idle = watchIdle(session, headTimeoutMs)
+      // There is no half of a connection in HTTP/2: a client that ends its side has gone, and its calls with it.
+      connection.on('end', () => session.destroy())
+      session.on('stream', (stream, headers, _flags, raw) => {
+        idle.begin(stream)
+        const passage = { peer: connection.remoteAddress, serve }
+        takeStream(stream, headers, rawFields(raw), passage)
+      })
+      // A session waits for the word by which sockets of clients say that TLS stands; those of servers say it otherwise.
+      if (connection instanceof tls().TLSSocket) connection.emit('secureConnect')
+    },
+    drain() {
+      for (const session of sessions) session.close()
+    },
+    close() {
+      for (const session of sessions) session.destroy()
+    },
+  }
+}
+
+/**
+ * Closes a session without requests. Counts from the last request, whatever arrives meanwhile: pings, or the frames of a head
+ * that never ends, must not keep a connection open.
+ */
+function watchIdle(session: ServerHttp2Session, firstMs: number): { begin(stream: ServerHttp2Stream): void } {
+  let open = 0
+  let timer: NodeJS.Timeout
+  const end = (): void => {
+    session.close()
+    timer = setTimeout(() => session.destroy(), CLOSE_MS).unref()
+  }
+  timer = setTimeout(end, firstMs).unref()
+  session.once('close', () => clearTimeout(timer))
+  return {
+    begin(stream) {
+      open += 1
+      clearTimeout(timer)
+      stream.once('close', () => {
+        open -= 1
+        if (open === 0 && !session.closed) timer = setTimeout(end, IDLE_MS).unref()
+      })
+    },
+  }
+}
+
+/** `raw` is name, value, name, value …, with the pseudo-header fields among them. */
+function rawFields(raw: unknown): readonly string[] {
+  return Array.isArray(raw) ? raw.map(String) : []
+}
+
+function takeStream(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  raw: readonly string[],
+  { peer, serve }: { readonly peer: string | undefined; readonly serve: (exchange: Duplex) => void },
+): void {
+  stream.on('error', () => stream.destroy())
+  const fields = isCarried(headers) ? http1Fields(headers, raw, stream.endAfterHeaders) : null
+  if (fields === null) return stream.close(http2().constants.NGHTTP2_PROTOCOL_ERROR)
+  const [near, far] = duplexPair()
+  // What a socket knows of its other end.
+  Object.defineProperty(far, 'remoteAddress', { value: peer })
+  serve(far)
+  let exchange: ClientRequest
+  try {
+    exchange = http1Request({
+      method: headers[':method'] ?? 'GET',
+      path: headers[':path'] ?? '/',
+      headers: [...fields],
+      setHost: false,
+      createConnection: () => near,
+    })
+  } catch {
+    // A field or a path that HTTP/1.1 cannot carry.
+    near.destroy()
+    return stream.close(http2().constants.NGHTTP2_PROTOCOL_ERROR)
+  }
+  exchange.on('information', ({ statusCode, rawHeaders }) => passInformation(statusCode, rawHeaders, stream))
+  // A short answer arrives in one piece with its end: then it is known what it consists of.
+  exchange.on('response', (answer) => process.nextTick(passAnswer, answer, stream))
+  exchange.on('error', () => stream.close(http2().constants.NGHTTP2_INTERNAL_ERROR))
+  exchange.on('close', () => letGo(stream, exchange))
+  // Whoever resets a stream has gone, as a client that breaks its connection off.
+  stream.on('close', () => {
+    exchange.destroy()
+    far.destroy()
+  })
+  if (stream.endAfterHeaders) exchange.end()
+  else {
+    if (headers['content-length'] === undefined)
+      stream.on('trailers', (trailers) => exchange.addTrailers(Object.entries(trailers).flatMap(fieldsOf)))
+    stream.pipe(exchange)
+    // Who streams both ways may wait for an answer first.
+    flushHead(exchange)
+  }
+}
+
+const METHOD = /^[A-Z][A-Z-]*$/
+const SCHEMES: ReadonlySet<unknown> = new Set(['http', 'https'])
+
+/**
+ * False for what HTTP/1.1 cannot carry as it was meant: a method in small letters, which would become another one on the way, a
+ * scheme, which would be lost, and CONNECT, for which there is HTTP/1.1.
+ */
+function isCarried({ ':method': method = '', ':scheme': scheme }: IncomingHttpHeaders): boolean {
+  return METHOD.test(method) && method !== 'CONNECT' && SCHEMES.has(scheme)
+}
+
+/**
+ * The fields as HTTP/1.1 has them, byte for byte but for the framing (RFC 9113 §8.2.2, §8.3.1). Null when `:authority` and
+ * `host` name two hosts.
+ */
+function http1Fields(
+  headers: IncomingHttpHeaders,
+  raw: readonly string[],
+  isBodiless: boolean,
+): readonly string[] | null {
+  const authority = headers[':authority']
+  const fields: string[] = []
+  const crumbs: string[] = []
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const [name = '', value = ''] = [raw[index], raw[index + 1]]
+    // In HTTP/1.1 there is one such field (RFC 9113 §8.2.3), and a body of stated length has no trailers to announce.
+    if (name === 'cookie') crumbs.push(value)
+    else if (name === 'trailer' && headers['content-length'] !== undefined) continue
+    else if (!name.startsWith(':')) fields.push(name, value)
+  }
+  if (crumbs.length > 0) fields.push('cookie', crumbs.join('; '))
+  if (authority !== undefined && headers.host !== undefined && headers.host !== authority) return null
+  if (authority !== undefined && headers.host === undefined) fields.unshift('host', authority)
+  // Without a length the body must be framed, whatever the method: else it would be read as the next request.
+  if (!isBodiless && headers['content-length'] === undefined) fields.push('transfer-encoding', 'chunked')
+  return fields
+}
+
+function fieldsOf([name, value]: [string, string | string[] | undefined]): [string, string][] {
+  if (value === undefined) return []
+  return (Array.isArray(value) ? value : [value]).map((one) => [name, one])
+}
+
+/** What comes before the answer: 100 (Continue), early hints. */
+function passInformation(status: number, raw: readonly string[], stream: ServerHttp2Stream): void {
+  if (!stream.destroyed && !stream.headersSent) stream.additionalHeaders({ ...http2Fields(raw), ':status': status })
+}
+
+const NO_CONTENT = 204
+
+function passAnswer(answer: IncomingMessage, stream: ServerHttp2Stream): void {
+  if (stream.destroyed || stream.headersSent) return
+  const status = answer.statusCode ?? 0
+  // HTTP/2 knows no others (RFC 9113 §8.3.2), and there is no telling what this one was to be.
+  if (status < 200 || status > 599) return stream.close(http2().constants.NGHTTP2_INTERNAL_ERROR)
+  const head: OutgoingHttpHeaders = { ...http2Fields(answer.rawHeaders), ':status': status }
+  // It has no body, and a client of HTTP/2 takes it at its word (RFC 9113 §8.1.1).
+  if (status === NO_CONTENT) delete head['content-length']
+  // An answer of a head alone stays one: clients of gRPC read its outcome from there.
+  if (answer.complete && answer.readableLength === 0 && Object.keys(answer.trailers).length === 0) {
+    stream.respond(head, { endStream: true })
+    answer.resume()
+    return
+  }
+  stream.respond(head, { waitForTrailers: true })
+  stream.on('wantTrailers', () => stream.sendTrailers(answer.trailers))
+  answer.on('error', () => stream.close(http2().constants.NGHTTP2_INTERNAL_ERROR))
+  answer.pipe(stream)
+}
+
+/** For an answer to arrive before the word that ends its stream. */
+const LINGER_MS = 1000
+
+/** A client that is still sending when its answer is whole is told not to go on, which is no error (RFC 9113 §8.1). */
+function letGo(stream: ServerHttp2Stream, exchange: ClientRequest): void {
+  if (stream.destroyed || stream.readableEnded) return
+  stream.unpipe(exchange)
+  stream.resume()
+  const end = setTimeout(() => stream.close(http2().constants.NGHTTP2_NO_ERROR), LINGER_MS)
+  stream.on('close', () => clearTimeout(end))
+}

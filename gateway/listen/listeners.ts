@@ -1,0 +1,86 @@
+/** Opens the listeners, and says which one could not be opened, why, and what to change. */
+import { lookupTable } from '../../engine/base.ts'
+import type { Admin } from '../telemetry/admin.ts'
+import type { Api } from '../api/listener.ts'
+import type { GrpcListener } from '../authz/grpc-listener.ts'
+import { formatAddress, parseAddress } from '../network/listen-address.ts'
+import { CONFIG_LEAVES } from '../settings/leaves.ts'
+import type { Config } from '../config/schema.ts'
+import type { Proxy } from './proxy.ts'
+import { errorCode, messageOf, StartupError } from '../errors/startup-error.ts'
+
+/** Where each listener is bound, e.g. `http://127.0.0.1:15080`. */
+export type Addresses = Readonly<Record<'proxy' | 'api' | 'admin', string>> & {
+  /** Only where one is named. */
+  readonly transparent?: string
+  readonly ext_authz?: string
+}
+
+export interface Listeners {
+  readonly admin: Admin
+  readonly api: Api
+  readonly proxy: Proxy
+  /** Null: nobody is to ask over gRPC. */
+  readonly grpcAuthz: GrpcListener | null
+}
+
+/**
+ * Admin first, so that a probe gets an answer while the rest comes up; the proxy last, when a call can be judged.
+ * @param ownPorts is told each port once it is bound
+ */
+export async function openListeners(
+  { admin, api, proxy, grpcAuthz }: Listeners,
+  config: Config,
+  closers: (() => unknown)[],
+  ownPorts: Set<number>,
+): Promise<Addresses> {
+  const bind = async (name: keyof Addresses, text: string, listener: Pick<Admin, 'listen'>): Promise<string> => {
+    const { host, port } = parseAddress(text)
+    try {
+      const bound = await listener.listen(host, port)
+      ownPorts.add(bound.port)
+      return `http://${formatAddress({ host: bound.address, port: bound.port })}`
+    } catch (error) {
+      throw cannotListen(name, text, error)
+    }
+  }
+  const adminAddress = await bind('admin', config.listen.admin, admin)
+  closers.push(() => admin.close())
+  const apiAddress = await bind('api', config.listen.api, api)
+  closers.push(() => api.close(0))
+  const proxyAddress = await bind('proxy', config.listen.proxy, proxy)
+  closers.push(() => proxy.close(0))
+  const { transparent, ext_authz: asked } = config.listen
+  if (grpcAuthz !== null) closers.push(() => grpcAuthz.close(0))
+  return {
+    proxy: proxyAddress,
+    api: apiAddress,
+    admin: adminAddress,
+    ...(transparent !== undefined && { transparent: await bind('transparent', transparent, proxy.transparent) }),
+    ...(asked !== undefined && grpcAuthz !== null && { ext_authz: await bind('ext_authz', asked, grpcAuthz) }),
+  }
+}
+
+/** Why `listen` failed, by the code of the system. */
+const LISTEN_FAILURES: Readonly<Record<string, string>> = lookupTable({
+  EADDRINUSE: 'another program (or another gateway) has it',
+  EACCES: 'this user may not open it; ports under 1024 usually need a privilege',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOTFOUND: 'the host name is not known',
+})
+
+function cannotListen(name: keyof Addresses, address: string, cause: unknown): StartupError {
+  const code = errorCode(cause) ?? ''
+  const reason = Object.hasOwn(LISTEN_FAILURES, code) ? LISTEN_FAILURES[code] : messageOf(cause)
+  return new StartupError(
+    `The ${name} listener cannot be opened on ${address}: ${reason}. ` +
+      `Choose another address with listen.${name} or ${variableOf(name)} (port 0 picks a free one).`,
+    { cause },
+  )
+}
+
+/** The promised name where there is one, else the generated one. */
+function variableOf(name: keyof Addresses): string {
+  const leaf = CONFIG_LEAVES.find(({ path }) => path === `listen.${name}`)
+  return leaf?.aliases[0] ?? leaf?.env ?? ''
+}

@@ -1,0 +1,132 @@
+/**
+ * The proxy: one HTTP server for all roads in. Requests come to it in the open, inside a CONNECT, or turned here by the network;
+ * each passes the same admission. Puts the parts together and takes them down; judges nothing itself.
+ */
+import type { AddressInfo, Socket } from 'node:net'
+import type { Config } from '../config/schema.ts'
+import { ownListeners } from '../upstream/own-listeners.ts'
+import { createEgress, type Egress } from '../upstream/egress-policy.ts'
+import type { Settings } from '../config/settings.ts'
+import type { Store } from '../store/store.ts'
+import type { Authorities } from '../tls/authorities.ts'
+import { createLeaves } from '../tls/leaves.ts'
+import { takeConnect } from './connect.ts'
+import { createHttpServer } from './http-server.ts'
+import { buildRoad, type RoadParts, type RoadPartsDeps } from '../enforce/pipeline-parts.ts'
+import { createTransparent, type Transparent } from './transparent.ts'
+import { createTrips } from '../enforce/in-flight-requests.ts'
+import { createTunnels, type Tunnels } from './tunnel.ts'
+import { createUpstreams } from '../upstream/pools.ts'
+import type { WaysDeps } from './connection-decision.ts'
+
+export interface ProxyDeps extends RoadPartsDeps {
+  readonly store: RoadPartsDeps['store'] & Pick<Store, 'apiKey'>
+  readonly authorities: Pick<Authorities, 'signing'>
+  /** Ports on which this gateway listens, as far as they are bound. */
+  readonly ownPorts: () => ReadonlySet<number>
+}
+
+export interface Proxy {
+  /** Resolves with the bound address. Rejects with the error of `listen` (EADDRINUSE …). */
+  listen(host: string, port: number): Promise<AddressInfo>
+  /** For connections that the network turns here. */
+  readonly transparent: Pick<Transparent, 'listen'>
+  /** What calls are judged with; ext_authz asks the same. */
+  readonly road: RoadParts
+  /** Calls under way. */
+  openCalls(): number
+  /** A receipt was revoked or consumed by the API: the decision behind it is not used again unchecked. */
+  receiptChanged(decisionId: string): void
+  /** Somebody granted or denied what calls wait for. */
+  wordGiven(): void
+  /** Receipt keys were revoked or replaced: no decision in use goes on under an old one. */
+  keysChanged(): void
+  /** Takes no new connection, lets calls under way finish for `drainMs`, then breaks them off. Leaves no socket or timer. */
+  close(drainMs: number): Promise<void>
+}
+
+/** A tunnel on which nothing has moved for this long does not hold up a gateway that stops. */
+const DRAIN_IDLE_MS = 1000
+
+export function createProxy(deps: ProxyDeps): Proxy {
+  const { settings, metrics } = deps
+  const egressOf = egressBySettings(deps)
+  const tunnels = createTunnels(metrics)
+  const road = buildRoad(
+    deps,
+    createUpstreams(() => egressOf(settings())),
+    tunnels,
+  )
+  const trips = createTrips({ ...deps, road, egressOf }, () => http.closeIdle())
+  /** Connections between their first byte and their way: neither the HTTP server's nor a tunnel's. */
+  const pending = new Set<Socket>()
+  const ways: WaysDeps = {
+    ...deps,
+    leaves: createLeaves(deps),
+    egressOf,
+    tunnels,
+    serve(socket, arrival) {
+      pending.delete(socket)
+      http.serve(socket, arrival)
+    },
+  }
+  const connections = { ...ways, store: deps.store, settings, isFull: () => isFull(settings(), tunnels, pending) }
+  const transparent = createTransparent({ ...connections, pending })
+  const http = createHttpServer(
+    {
+      request: (request, response, arrival, asks) => trips.begin(request, response, arrival, asks),
+      connect(request, socket, head, isNested) {
+        pending.add(socket)
+        socket.once('close', () => pending.delete(socket))
+        void takeConnect(request, socket, head, { ...connections, isNested }).finally(() => pending.delete(socket))
+      },
+    },
+    settings().config.limits.head_timeout * 1000,
+    deps.logger,
+  )
+  const breakOff = (): void => {
+    http.close()
+    tunnels.close()
+  }
+
+  return {
+    listen: (host, port) => http.listen(host, port),
+    transparent,
+    road,
+    openCalls: () => trips.open,
+    receiptChanged: (decisionId) => road.verdicts.receiptChanged(decisionId),
+    keysChanged: () => road.verdicts.keysChanged(),
+    wordGiven() {
+      road.verdicts.wordGiven()
+      road.waitingRoom.look()
+    },
+    async close(drainMs) {
+      trips.drain()
+      const closed = Promise.all([http.drain(), transparent.close()])
+      road.waitingRoom.close()
+      for (const exchange of road.standing) exchange.abort()
+      for (const socket of pending) socket.destroy()
+      tunnels.drain(Math.min(DRAIN_IDLE_MS, drainMs))
+      const force = setTimeout(breakOff, drainMs)
+      await closed
+      clearTimeout(force)
+      breakOff()
+      await Promise.all([road.upstreams.close(), road.validator.close()])
+    },
+  }
+}
+
+/** One policy for each configuration: made when first asked for, gone with it. */
+function egressBySettings({ ownPorts }: Pick<ProxyDeps, 'ownPorts'>): (settings: Pick<Settings, 'config'>) => Egress {
+  const known = new WeakMap<Config['egress'], Egress>()
+  const isOwn = ownListeners(ownPorts)
+  return ({ config: { egress } }) => {
+    const policy = known.get(egress) ?? createEgress({ egress, isOwn })
+    known.set(egress, policy)
+    return policy
+  }
+}
+
+function isFull({ config }: Pick<Settings, 'config'>, tunnels: Tunnels, pending: ReadonlySet<Socket>): boolean {
+  return tunnels.size + pending.size > config.limits.connections
+}

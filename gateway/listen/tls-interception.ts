@@ -1,0 +1,84 @@
+/** Ends TLS here, as the host that the client asked for, and hands the plain connection on. Knows nothing of HTTP or of routes. */
+import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { tls } from '../runtime/node-tls.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Leaves } from '../tls/leaves.ts'
+
+export interface InterceptionDeps {
+  readonly leaves: Leaves
+  readonly metrics: Metrics
+  readonly logger: Logger
+}
+
+export interface Intercepted {
+  /** The host that the connection is for: its certificate is shown, and no other server name is taken. */
+  readonly host: string
+  readonly correlationId: string
+  /** From now until TLS stands. */
+  readonly timeoutMs: number
+}
+
+type HandshakeResult = 'done' | 'failed' | 'timed_out' | 'wrong_name'
+
+/**
+ * Resolves with the connection inside TLS; null when there is none, and then the socket is closed.
+ * Rejects with a StartupError when no certificate can be signed.
+ */
+export async function endTls(
+  socket: Socket,
+  { host, correlationId, timeoutMs }: Intercepted,
+  { leaves, metrics, logger }: InterceptionDeps,
+): Promise<TLSSocket | null> {
+  const secureContext = await leaves.contextFor(host)
+  if (socket.destroyed) return null
+  return new Promise((resolve) => {
+    let fault: HandshakeResult = 'failed'
+    const secure = new (tls().TLSSocket)(socket, {
+      isServer: true,
+      secureContext,
+      ALPNProtocols: ['h2', 'http/1.1'],
+      SNICallback: (name, done) => {
+        // Another name than the one asked for would be a way round the policy for that one.
+        if (name.toLowerCase() === host) return done(null, secureContext)
+        fault = 'wrong_name'
+        done(new Error(`the connection was opened to ${host}, and TLS asks for ${name}`))
+      },
+    })
+    // A second handshake could ask for another server; its connection is closed.
+    secure.disableRenegotiation()
+    const timer = setTimeout(() => {
+      fault = 'timed_out'
+      secure.destroy()
+    }, timeoutMs)
+    const settle = (result: HandshakeResult, cause: Error | null): void => {
+      clearTimeout(timer)
+      secure.off('secure', onSecure).off('close', onClose).off('end', onEnd)
+      metrics.count('preflight_tls_handshakes_total', { result })
+      if (result === 'done') return resolve(secure)
+      logger.info(
+        { correlation_id: correlationId, host, result, err: cause },
+        /UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN/.test(codeOf(cause))
+          ? 'a TLS handshake came to nothing: the client does not trust the certificate of the gateway (preflight ca show)'
+          : 'a TLS handshake came to nothing',
+      )
+      socket.destroy()
+      resolve(null)
+    }
+    let cause: Error | null = null
+    const onSecure = (): void => settle('done', null)
+    const onClose = (): void => settle(fault, cause)
+    // A client that ends its side before TLS stands has nothing more to say.
+    const onEnd = (): void => void secure.destroy()
+    secure.on('error', (error: Error) => {
+      cause = error
+      secure.destroy()
+    })
+    secure.on('secure', onSecure).on('close', onClose).on('end', onEnd)
+  })
+}
+
+function codeOf(error: Error | null): string {
+  return error !== null && 'code' in error ? String(error.code) : ''
+}

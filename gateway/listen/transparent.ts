@@ -1,0 +1,152 @@
+/**
+ * Connections that the network turns here (iptables REDIRECT) although they were on their way to another server. Where to is
+ * told by TLS (server name) or HTTP (Host): the original address is not to be had in Node.js, so the port comes from the configuration.
+ */
+import { randomUUID } from 'node:crypto'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { canonicalHost, type Authority } from '../network/authority.ts'
+import type { Settings } from '../config/settings.ts'
+import { recordDenial } from '../enforce/egress-record.ts'
+import { firstBytes, greetingOf, readHello } from './first-bytes.ts'
+import { listenOn } from './listen.ts'
+import { ANYBODY } from './proxy-auth.ts'
+import {
+  intercept,
+  joinTunnel,
+  openTunnel,
+  wayFor,
+  type Asking,
+  type Outcome,
+  type WaysDeps,
+} from './connection-decision.ts'
+
+export interface TransparentDeps extends WaysDeps {
+  readonly settings: () => Pick<Settings, 'config'>
+  /** True when no more connections are taken. */
+  readonly isFull: () => boolean
+  /** Sockets that have not gone their way yet. */
+  readonly pending: Set<Socket>
+}
+
+export interface Transparent {
+  /** Rejects with the error of `listen`. */
+  listen(host: string, port: number): Promise<AddressInfo>
+  /** Takes no new connection. */
+  close(): Promise<void>
+}
+
+export function createTransparent(deps: TransparentDeps): Transparent {
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    socket.on('error', () => socket.destroy())
+    deps.pending.add(socket)
+    socket.once('close', () => deps.pending.delete(socket))
+    void counted(socket, deps).finally(() => deps.pending.delete(socket))
+  })
+  server.on('error', (error) => deps.logger.error({ err: error }, 'the transparent listener failed'))
+  return {
+    listen: (host, port) => listenOn(server, host, port),
+    close: () => (server.listening ? new Promise((resolve) => server.close(() => resolve())) : Promise.resolve()),
+  }
+}
+
+/** Never rejects. */
+async function counted(socket: Socket, deps: TransparentDeps): Promise<void> {
+  let outcome: Outcome = 'refused'
+  try {
+    outcome = await take(socket, deps)
+  } catch (error) {
+    deps.logger.error({ err: error }, 'a redirected connection failed')
+    socket.destroy()
+  }
+  deps.metrics.count('preflight_connections_total', { entrance: 'redirect', outcome })
+}
+
+async function take(socket: Socket, deps: TransparentDeps): Promise<Outcome> {
+  const settings = deps.settings()
+  if (deps.isFull()) return cut(socket, 'refused')
+  const { transparent, tls } = settings.config
+  const bytes = await firstBytes(socket, tls.handshake * 1000)
+  if (bytes === null) return cut(socket, 'abandoned')
+  const greeting = greetingOf(bytes)
+  if (greeting === 'http') {
+    deps.serve(socket, { kind: 'redirect', scheme: 'http', port: transparent.http_port, serverName: null })
+    return 'intercepted'
+  }
+  if (greeting !== 'tls') {
+    deps.logger.warn(
+      'a redirected connection was closed: it is neither TLS nor HTTP, so nobody can tell where it was going',
+    )
+    return cut(socket, 'refused')
+  }
+  const name = await serverNameOf(socket, tls.handshake * 1000)
+  const host = name === null ? null : canonicalHost(name)
+  if (host === null || !host.ok) {
+    deps.logger.warn('a redirected TLS connection was closed: it names no server')
+    return cut(socket, 'refused')
+  }
+  return goOn(socket, { host: host.host, port: transparent.https_port }, settings, deps)
+}
+
+async function goOn(
+  socket: Socket,
+  authority: Authority,
+  settings: Pick<Settings, 'config'>,
+  deps: TransparentDeps,
+): Promise<Outcome> {
+  const correlationId = randomUUID()
+  const asking: Asking = {
+    entrance: 'redirect',
+    method: 'TLS',
+    authority,
+    caller: ANYBODY,
+    correlationId,
+    socket,
+    settings,
+  }
+  const way = wayFor(asking, deps.egressOf(settings))
+  if (way.kind === 'deny') {
+    await recordDenial(asking, way.denial, deps)
+    return cut(socket, 'denied')
+  }
+  if (way.kind === 'intercept')
+    return intercept(
+      asking,
+      (scheme) => ({ kind: 'redirect', scheme, port: authority.port, serverName: authority.host }),
+      deps,
+    )
+  const destination = await openTunnel(asking, deps)
+  if ('outcome' in destination) return cut(socket, destination.outcome)
+  if (socket.destroyed) {
+    destination.destroy()
+    return 'abandoned'
+  }
+  joinTunnel(asking, destination, deps)
+  return 'tunnelled'
+}
+
+/** Reads on until TLS has said all of its beginning, and puts everything back. */
+async function serverNameOf(socket: Socket, timeoutMs: number): Promise<string | null> {
+  const hello = readHello()
+  const held: Buffer[] = []
+  const onData = (bytes: Buffer): void => {
+    held.push(bytes)
+    hello.feed(bytes)
+  }
+  const giveUp = (): void => hello.close()
+  const timer = setTimeout(giveUp, timeoutMs)
+  socket.on('data', onData).on('close', giveUp).on('end', giveUp)
+  if (socket.readableEnded) giveUp()
+  socket.resume()
+  const name = await hello.serverName
+  clearTimeout(timer)
+  socket.off('data', onData).off('close', giveUp).off('end', giveUp)
+  socket.pause()
+  hello.close()
+  if (!socket.destroyed) socket.unshift(Buffer.concat(held))
+  return name
+}
+
+function cut(socket: Socket, outcome: Outcome): Outcome {
+  socket.destroy()
+  return outcome
+}

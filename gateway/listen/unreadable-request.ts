@@ -1,0 +1,127 @@
+/** Answers on connections whose bytes the HTTP parser does not take for a request: what is wrong, in the form of every other error. */
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { discardRest } from './discard-rest.ts'
+import { ERRORS, type ErrorCode } from '../errors/errors.ts'
+import { STATUS_CODES } from '../runtime/node-http.ts'
+
+/** The event `clientError` of a server, as far as it is looked at. */
+export interface ParserError extends Error {
+  readonly code?: string
+  /** What the parser says is wrong. */
+  readonly reason?: string
+  /** The bytes at hand when it gave up. */
+  readonly rawPacket?: Buffer
+}
+
+interface Fault {
+  readonly code: ErrorCode
+  readonly message: string
+}
+
+/** Longest wait for a client to read its refusal while it is still sending. */
+const LINGER_MS = 2000
+
+const refused = new WeakSet<Duplex>()
+
+/**
+ * Answers and closes. Null when nobody is left to be told, or the answer to another request is under way on the connection and
+ * would be mistaken for its own: then it is cut off.
+ * @param maxHeadBytes that the server takes
+ */
+export function refuseUnreadable(
+  error: ParserError,
+  connection: Duplex,
+  maxHeadBytes: number,
+  isAnswering: boolean,
+): Fault | null {
+  // The parser goes on to be asked about what still arrives.
+  if (refused.has(connection)) return null
+  refused.add(connection)
+  if (isAnswering || error.code === 'ECONNRESET' || !connection.writable) {
+    connection.destroy()
+    return null
+  }
+  const fault = faultOf(error, maxHeadBytes)
+  connection.end(answerText(fault))
+  // Who is still sending reads the refusal only if its bytes are taken.
+  const cut = setTimeout(() => connection.destroy(), LINGER_MS)
+  cut.unref()
+  connection.once('end', () => connection.destroy()).once('close', () => clearTimeout(cut))
+  connection.resume()
+  return fault
+}
+
+/** Answers a request that the parser could read and the listener does not take; its connection is closed after the answer. */
+export function refuseRequest(request: IncomingMessage, response: ServerResponse, fault: Fault): void {
+  const correlationId = randomUUID()
+  const body = faultBody(fault, correlationId)
+  response.writeHead(ERRORS[fault.code].status, {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    'X-Correlation-ID': correlationId,
+    Connection: 'close',
+  })
+  response.end(body)
+  discardRest(request)
+}
+
+/** By the code of the error; the others are told as no valid HTTP. */
+const FAULTS: ReadonlyMap<string, (error: ParserError, maxHeadBytes: number) => Fault> = new Map([
+  [
+    'HPE_HEADER_OVERFLOW',
+    ({ rawPacket }: ParserError, maxHeadBytes: number) =>
+      plain(isWithinTarget(rawPacket, maxHeadBytes) ? 'URI_TOO_LONG' : 'HEADERS_TOO_LARGE'),
+  ],
+  [
+    'HPE_CHUNK_EXTENSIONS_OVERFLOW',
+    (): Fault => ({ code: 'PAYLOAD_TOO_LARGE', message: 'The extensions of a chunk are larger than the limit.' }),
+  ],
+  ['ERR_HTTP_REQUEST_TIMEOUT', () => plain('REQUEST_TIMEOUT')],
+])
+
+function faultOf(error: ParserError, maxHeadBytes: number): Fault {
+  const known = FAULTS.get(error.code ?? '')
+  if (known !== undefined) return known(error, maxHeadBytes)
+  return { code: 'INVALID_INPUT', message: `The request is not valid HTTP/1.1${inWords(error.reason)}.` }
+}
+
+function plain(code: ErrorCode): Fault {
+  return { code, message: ERRORS[code].message }
+}
+
+/**
+ * True when the bytes begin a request whose first line alone is too much. Of a head that came in pieces only the last one is at
+ * hand: then nobody can tell, and it is the head as a whole that is too large.
+ */
+function isWithinTarget(bytes: Buffer | undefined, maxHeadBytes: number): boolean {
+  if (bytes === undefined || !REQUEST_START.test(bytes.toString('latin1', 0, 24))) return false
+  const end = bytes.indexOf(0x0a)
+  return end === -1 || end >= maxHeadBytes
+}
+
+const REQUEST_START = /^[A-Z][A-Z-]{0,19} /
+
+function inWords(reason: string | undefined): string {
+  return reason === undefined ? ', or it broke off' : `: ${reason.charAt(0).toLowerCase()}${reason.slice(1)}`
+}
+
+function faultBody({ code, message }: Fault, correlationId: string): string {
+  return JSON.stringify({ error: code, message, correlation_id: correlationId })
+}
+
+function answerText(fault: Fault): string {
+  const { status } = ERRORS[fault.code]
+  const correlationId = randomUUID()
+  const body = faultBody(fault, correlationId)
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Correlation-ID: ${correlationId}`,
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n')
+}

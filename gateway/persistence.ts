@@ -1,0 +1,120 @@
+/** What outlives the process, opened before anything else: the data directory, the store in it, and the keys that sign. */
+import { mkdirSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { variable, type Environment } from './settings/environment.ts'
+import type { Config } from './config/schema.ts'
+import { bootstrapKey } from './keys/bootstrap.ts'
+import { signingProblem } from './keys/self-test.ts'
+import { openExternalSigner, type ExternalSigner } from './keys/external-signer.ts'
+import { openKeyRing, systemClock, type KeyRing } from './keys/key-ring.ts'
+import { checkpointFile, startCheckpoints, type Checkpoints } from './store/checkpoints.ts'
+import { requireContinuity, requireKnownLedger } from './store/continuity.ts'
+import { messageOf, StartupError } from './errors/startup-error.ts'
+import { openStoreToServe } from './store/open.ts'
+import type { Store } from './store/store.ts'
+import type { Logger } from './telemetry/log.ts'
+import type { Metrics } from './telemetry/metrics.ts'
+
+export interface State {
+  readonly dataDir: string
+  readonly store: Store
+  /** Null: receipts are signed with keys of the data directory. */
+  readonly external: ExternalSigner | null
+  readonly keys: KeyRing
+  readonly keyId: string
+  readonly checkpoints: Checkpoints
+  /** False from the first write that failed until one succeeds. */
+  readonly health: { readonly isWritable: boolean }
+  readonly bootstrap: Awaited<ReturnType<typeof bootstrapKey>>
+}
+
+export interface StateOptions {
+  readonly config: Config
+  readonly environment: Environment
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** Gets what closes each part, as soon as it is open. */
+  readonly closers: (() => unknown)[]
+}
+
+/** Throws a StartupError that says what to change. */
+export async function openState(options: StateOptions): Promise<State> {
+  const { config, environment, metrics, logger, now, closers } = options
+  const dataDir = makeDataDirectory(config.data_dir)
+  requireKnownLedger(config)
+  const health = { isWritable: true }
+  const store = await openStoreToServe(config, storeEvents(metrics, logger, health))
+  closers.push(() => store.close())
+  const external = await openExternalSigner(config.signer)
+  if (external !== null) closers.push(() => external.close())
+  const keys = await openKeyRing(dataDir, systemClock, external)
+  const keyId = signingKeyId(keys)
+  await requireSigning(keys)
+  await requireContinuity(config, store, keys)
+  const bootstrap = await bootstrapKey(store, variable(environment, 'PREFLIGHT_BOOTSTRAP_KEY'), now())
+  const file = checkpointFile(dataDir)
+  const interval = config.ledger.checkpoint * 1000
+  const checkpoints = startCheckpoints({ store, keys, file, interval, metrics, logger, now })
+  closers.push(() => checkpoints.close())
+  return { dataDir, store, external, keys, keyId, bootstrap, checkpoints, health }
+}
+
+/** A gateway that cannot sign cannot decide: better said at the start than at every call. */
+function signingKeyId(keys: KeyRing): string {
+  try {
+    return keys.signer().keyId
+  } catch (error) {
+    const reason = error instanceof Error ? messageOf(error.cause) : ''
+    throw new StartupError(
+      `No receipt key is in force: ${reason}. If all are retired or revoked, make one with: preflight keys rotate --overlap 0`,
+      { cause: error },
+    )
+  }
+}
+
+/** A signer that is elsewhere may be away at the start, and is asked by readiness; one that signs what nobody can verify may not. */
+async function requireSigning(keys: KeyRing): Promise<void> {
+  let problem: string | null
+  try {
+    problem = await signingProblem(keys, systemClock())
+  } catch {
+    return
+  }
+  if (problem !== null) throw new StartupError(`Receipts would not verify. ${problem}`)
+}
+
+function makeDataDirectory(configured: string): string {
+  const directory = resolve(configured)
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    return directory
+  } catch (error) {
+    throw new StartupError(
+      `The data directory ${directory} cannot be made: ${messageOf(error)}. ` +
+        'Name one that this user can write to with data_dir or PREFLIGHT_DATA_DIR.',
+      { cause: error },
+    )
+  }
+}
+
+function storeEvents(metrics: Metrics, logger: Logger, health: { isWritable: boolean }) {
+  return {
+    onWritable: (isWritable: boolean): void => {
+      if (isWritable !== health.isWritable)
+        logger[isWritable ? 'info' : 'error'](
+          { event: isWritable ? 'store.writable' : 'store.unwritable' },
+          isWritable
+            ? 'the store takes writes again'
+            : 'the store could not be written: not ready until a write succeeds',
+        )
+      health.isWritable = isWritable
+    },
+    onCall: (operation: string, seconds: number, isGood: boolean): void => {
+      metrics.observe('preflight_store_seconds', { operation }, seconds)
+      if (!isGood) metrics.count('preflight_store_failures_total', { operation })
+    },
+    onFault: (error: Error): void => logger.error({ err: error }, 'the store has a fault'),
+  }
+}

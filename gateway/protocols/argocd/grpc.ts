@@ -1,0 +1,128 @@
+/** Calls to Argo CD by gRPC and gRPC-Web, which its own command line uses: the method by the path, the application by its message. */
+import { lookupTable } from '../../../engine/base.ts'
+import type { Call } from '../common/action.ts'
+import { createMessageReader, type MessageTable, type MessageValue } from '../common/protobuf-message.ts'
+import { isJsonObject } from '../../json/strict-json.ts'
+import { revisionOf, textOrNull, unreadable, writeTo, type Application, type ArgocdCall } from './call.ts'
+
+/** Field numbers of Argo CD's application.proto and of ObjectMeta. Fields without a row say nothing of what is meant. */
+const MESSAGES: MessageTable = {
+  Sync: {
+    name: [1, 'string'],
+    revision: [2, 'string'],
+    dryRun: [3, 'bool'],
+    appNamespace: [12, 'string'],
+    revisions: [15, 'string[]'],
+  },
+  Rollback: { name: [1, 'string'], dryRun: [3, 'bool'], appNamespace: [6, 'string'] },
+  Patch: { name: [1, 'string'], appNamespace: [5, 'string'] },
+  UpdateSpec: { name: [1, 'string'], appNamespace: [4, 'string'] },
+  Delete: { name: [1, 'string'], appNamespace: [4, 'string'] },
+  TerminateOperation: { name: [1, 'string'], appNamespace: [2, 'string'] },
+  PatchResource: { name: [1, 'string'], appNamespace: [9, 'string'] },
+  DeleteResource: { name: [1, 'string'], appNamespace: [9, 'string'] },
+  RunResourceAction: { name: [1, 'string'], appNamespace: [8, 'string'] },
+  RunResourceActionV2: { name: [1, 'string'], appNamespace: [8, 'string'] },
+  Create: { application: [1, 'Application'] },
+  Update: { application: [1, 'Application'] },
+  Application: { metadata: [1, 'ObjectMeta'] },
+  ObjectMeta: { name: [1, 'string'], namespace: [3, 'string'] },
+}
+const read = createMessageReader(MESSAGES)
+
+const APPLICATIONS = 'application.ApplicationService'
+const VERBS: Readonly<Record<string, string>> = lookupTable({
+  Sync: 'sync',
+  Rollback: 'rollback',
+  Patch: 'patch',
+  UpdateSpec: 'update spec of',
+  Delete: 'delete',
+  TerminateOperation: 'terminate operation of',
+  PatchResource: 'patch resource of',
+  DeleteResource: 'delete resource of',
+  RunResourceAction: 'run action on',
+  RunResourceActionV2: 'run action on',
+  Create: 'create',
+  Update: 'update',
+})
+/** Methods that only answer, beside those that begin with Get, List or Watch. */
+const READING: ReadonlySet<string> = new Set([
+  'CanI',
+  'ManagedResources',
+  'PodLogs',
+  'ResourceTree',
+  'RevisionChartDetails',
+  'RevisionMetadata',
+  'ServerSideDiff',
+  'Version',
+])
+
+/**
+ * What the server itself takes for gRPC: it looks at the method and at the letters of the type as they are, and has all else
+ * by its REST interface.
+ */
+export function isGrpc({ method, headers }: Pick<Call, 'method' | 'headers'>): boolean {
+  return method === 'POST' && (headers['content-type'] ?? '').startsWith('application/grpc')
+}
+
+/** `/package.Service/Method`, behind whatever path the server stands under; null for what is no such call. */
+export function grpcMethod(
+  call: Pick<Call, 'method' | 'headers'>,
+  path: string,
+): { readonly service: string; readonly method: string } | null {
+  if (!isGrpc(call)) return null
+  // Every service of the server is in a package: the paths of its REST interface have no dot there.
+  const [, service, method] = /\/([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)\/([A-Za-z_]\w*)$/.exec(path) ?? []
+  return service === undefined || method === undefined ? null : { service, method }
+}
+
+export function isReadingMethod({ service, method }: { readonly service: string; readonly method: string }): boolean {
+  return service === 'session.SessionService' || /^(?:Get|List|Watch)/.test(method) || READING.has(method)
+}
+
+export function readGrpcCall(call: Call, path: string, ownNamespace: string): ArgocdCall {
+  const named = grpcMethod(call, path)
+  if (named === null) return unreadable('The path is not of a gRPC method.')
+  if (isReadingMethod(named)) return { kind: 'read' }
+  const { service, method } = named
+  const verb = service === APPLICATIONS ? VERBS[method] : undefined
+  if (verb === undefined) {
+    const operation = /^(?:Delete|Remove)/.test(method) ? 'delete' : 'deploy'
+    return { kind: 'write', verb: 'call', operation, object: `/${service}/${method}`, revision: null }
+  }
+  const frame = singleFrame(call)
+  if (!frame.ok) return unreadable(frame.message)
+  const message = read(method, frame.bytes)
+  if (!message.ok) return unreadable(message.message)
+  const { dryRun, revision, revisions } = message.value
+  if (dryRun === true) return { kind: 'read' }
+  return writeTo(applicationOf(message.value), ownNamespace, verb, revisionOf(revision, revisions))
+}
+
+function applicationOf({ name, appNamespace, application }: MessageValue): Application {
+  if (!isJsonObject(application)) return { name: textOrNull(name) ?? '', namespace: textOrNull(appNamespace) }
+  const metadata = isJsonObject(application['metadata']) ? application['metadata'] : {}
+  return { name: textOrNull(metadata['name']) ?? '', namespace: textOrNull(metadata['namespace']) }
+}
+
+type Frame = { readonly ok: true; readonly bytes: Buffer } | { readonly ok: false; readonly message: string }
+
+const FRAME_HEAD = 5
+
+/** One message, plain: a flag byte, four bytes of length, the message (gRPC over HTTP/2, Length-Prefixed-Message). */
+function singleFrame({ body, headers }: Call): Frame {
+  const type = (headers['content-type'] ?? '').toLowerCase()
+  if (type.includes('grpc-web-text'))
+    return { ok: false, message: 'gRPC-Web in its text form cannot be judged; use the binary one.' }
+  const bytes = body ?? Buffer.alloc(0)
+  const isWhole = bytes.length >= FRAME_HEAD && bytes.readUInt32BE(1) === bytes.length - FRAME_HEAD
+  if (!isWhole) return { ok: false, message: 'The call is not one whole gRPC message.' }
+  if (bytes[0] !== 0) return { ok: false, message: 'A compressed gRPC message cannot be judged.' }
+  return { ok: true, bytes: bytes.subarray(FRAME_HEAD) }
+}
+
+/** google.rpc.Code: a client must not take a stop for something to try again, and may try again what could not be judged. */
+export function grpcStatus(httpStatus: number): number {
+  if (httpStatus === 400) return 3
+  return httpStatus >= 500 ? 14 : 7
+}

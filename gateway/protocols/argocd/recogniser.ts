@@ -1,0 +1,110 @@
+/** Argo CD: reads and rehearsals pass; what would change an application, or anything else of the server, needs a receipt for it. */
+import type {
+  Action,
+  Answer,
+  AnswerWatcher,
+  Call,
+  CallHead,
+  JudgedAction,
+  Question,
+  Recogniser,
+  Refusal,
+  Subject,
+} from '../common/action.ts'
+import { httpRefusal, jsonAnswer } from '../common/refusal.ts'
+import type { ArgocdCall } from './call.ts'
+import { grpcMethod, grpcStatus, isGrpc, isReadingMethod, readGrpcCall } from './grpc.ts'
+import { readRestCall } from './rest.ts'
+import { isRead } from '../common/request-line.ts'
+
+export function createArgocdRecogniser(): Recogniser {
+  return {
+    needsBody(head) {
+      const named = grpcMethod(head, pathOf(head))
+      return named === null ? !isRead(head.method) : !isReadingMethod(named)
+    },
+    recognise,
+  }
+}
+
+function recognise(call: Call): Action {
+  const path = pathOf(call)
+  const isGrpcCall = isGrpc(call)
+  const { namespace } = call.route.argocd
+  const read = isGrpcCall ? readGrpcCall(call, path, namespace) : readRestCall(call, path, namespace)
+  const name = `${call.method} ${path}`
+  if (read.kind === 'write') return new WriteAction(call, read)
+  const inForm = (answer: Answer): Answer => (isGrpcCall ? grpcAnswer(call, answer) : answer)
+  if (read.kind === 'read') {
+    return {
+      kind: 'pass',
+      name,
+      isStanding: isStream(path),
+      watch: () => null,
+      refuse: (refusal) => inForm(httpRefusal(refusal)),
+    }
+  }
+  const members = { error: 'INVALID_INPUT', message: read.message, correlation_id: call.correlationId }
+  return { kind: 'refuse', name, answer: inForm(jsonAnswer(400, members)) }
+}
+
+/** Behind the path that the server stands under (`--rootpath`). */
+function pathOf({ upstreamPath, route }: CallHead): string {
+  const [path = ''] = upstreamPath.split('?', 1)
+  const base = route.upstream === undefined ? '' : new URL(route.upstream).pathname.replace(/\/$/, '')
+  return path.startsWith(`${base}/`) ? path.slice(base.length) : path
+}
+
+function isStream(path: string): boolean {
+  return path.startsWith('/api/v1/stream/') || /\/Watch\w*$/.test(path)
+}
+
+class WriteAction implements JudgedAction {
+  readonly kind = 'judge'
+  readonly name: string
+  readonly #call: Call
+  readonly #write: Extract<ArgocdCall, { readonly kind: 'write' }>
+
+  constructor(call: Call, write: Extract<ArgocdCall, { readonly kind: 'write' }>) {
+    this.name = `${write.verb} ${write.object}`
+    this.#call = call
+    this.#write = write
+  }
+
+  gather(): Promise<readonly Question[]> {
+    const { object, operation, revision } = this.#write
+    const place = revision === null ? {} : { place: { head: revision } }
+    const subject: Subject = { name: this.name, target: `argocd:${object}`, scope: null, operation, ...place }
+    return Promise.resolve([{ subject, ground: { kind: 'receipt' } }])
+  }
+
+  watch(): AnswerWatcher | null {
+    return null
+  }
+
+  refuse(refusal: Refusal): Answer {
+    const answer = httpRefusal(refusal)
+    return isGrpc(this.#call) ? grpcAnswer(this.#call, answer, refusal.message) : answer
+  }
+}
+
+/** Trailers-Only: the whole answer is its head, as gRPC and gRPC-Web both allow. */
+function grpcAnswer({ headers, correlationId }: Call, { status, body }: Answer, message?: string): Answer {
+  const told: unknown = message ?? JSON.parse(String(body))
+  const text = typeof told === 'string' ? told : textMember(told)
+  return {
+    status: 200,
+    headers: {
+      'content-type': headers['content-type'] ?? 'application/grpc-web+proto',
+      'grpc-status': String(grpcStatus(status)),
+      'grpc-message': encodeURIComponent(`${text} (correlation id ${correlationId})`).replaceAll('%20', ' '),
+    },
+    body: '',
+  }
+}
+
+function textMember(value: unknown): string {
+  return typeof value === 'object' && value !== null && 'message' in value
+    ? String(value.message)
+    : 'The call was not forwarded.'
+}

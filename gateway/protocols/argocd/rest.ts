@@ -1,0 +1,145 @@
+/** Calls to the REST interface of Argo CD (`/api/v1/…`): which application, and what is done to it. */
+import type { Call } from '../common/action.ts'
+import { countingNames, otherSpelling } from '../../json/folded-names.ts'
+import { overridesMethod } from '../common/method-override.ts'
+import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
+import { revisionOf, textOrNull, unreadable, writeTo, type ArgocdCall } from './call.ts'
+import { literalReadings, singleSegments } from '../../routing/path-reading.ts'
+import { isRead } from '../common/request-line.ts'
+
+const API = '/api/v1'
+/** Logging in and out changes nothing that is deployed. */
+const SIGN_IN = [/^\/api\/v1\/session$/, /^\/api\/dex\//, /^\/auth\//]
+
+/** Where the application's namespace is said. */
+interface RestRow {
+  readonly method: string
+  /** Behind the application's name. */
+  readonly below: string
+  readonly verb: string
+  readonly namespaceIn: 'body' | 'query'
+}
+
+const ROWS: readonly RestRow[] = [
+  { method: 'POST', below: 'sync', verb: 'sync', namespaceIn: 'body' },
+  { method: 'POST', below: 'rollback', verb: 'rollback', namespaceIn: 'body' },
+  { method: 'PATCH', below: '', verb: 'patch', namespaceIn: 'body' },
+  { method: 'PUT', below: 'spec', verb: 'update spec of', namespaceIn: 'query' },
+  { method: 'DELETE', below: '', verb: 'delete', namespaceIn: 'query' },
+  { method: 'DELETE', below: 'operation', verb: 'terminate operation of', namespaceIn: 'query' },
+  { method: 'POST', below: 'resource', verb: 'patch resource of', namespaceIn: 'query' },
+  { method: 'DELETE', below: 'resource', verb: 'delete resource of', namespaceIn: 'query' },
+  { method: 'POST', below: 'resource/actions', verb: 'run action on', namespaceIn: 'query' },
+  { method: 'POST', below: 'resource/actions/v2', verb: 'run action on', namespaceIn: 'body' },
+]
+
+/** Of paths that are known here, the longest first; `*` for a name. */
+const LITERALS: readonly (readonly [method: string | null, segments: readonly string[]])[] = [
+  ...ROWS.toSorted((one, other) => other.below.length - one.below.length).map(
+    ({ method, below }) => [method, ['api', 'v1', 'applications', '*', ...below.split('/').filter(Boolean)]] as const,
+  ),
+  [null, ['api', 'v1', 'applications']],
+  [null, ['api', 'v1', 'session']],
+  [null, ['api']],
+]
+
+/** @param path at the server, without query and without the path that the server stands under */
+export function readRestCall(call: Call, path: string, ownNamespace: string): ArgocdCall {
+  // The web terminal is an upgraded GET; it is a shell in a pod.
+  if (isRead(call.method) && call.headers.upgrade === undefined) return { kind: 'read' }
+  const problem = pathProblem(call.method, path)
+  if (problem !== null) return unreadable(problem)
+  if (SIGN_IN.some((place) => place.test(path))) return { kind: 'read' }
+  if (overridesMethod(call)) return unreadable('The call states its method twice.')
+  const [root = '', name = '', ...below] = path.startsWith(`${API}/`) ? path.slice(API.length + 1).split('/') : []
+  const other: ArgocdCall = { kind: 'write', verb: call.method, operation: 'deploy', object: path, revision: null }
+  if (root !== 'applications') return call.method === 'DELETE' ? { ...other, operation: 'delete' } : other
+  if (call.method === 'POST' && name === '') return readWhole(call, null, 'create', ownNamespace)
+  if (call.method === 'PUT' && below.length === 0) return readWhole(call, decoded(name), 'update', ownNamespace)
+  const row = ROWS.find((one) => one.method === call.method && one.below === below.join('/'))
+  return row === undefined ? other : readRow(call, row, decoded(name), ownNamespace)
+}
+
+/** Only the name of an application may be in letters of its own: a literal in others is the same to some servers in front. */
+function pathProblem(method: string, path: string): string | null {
+  const segments = singleSegments(path)
+  if (segments === null || path.slice(1).split('/').slice(0, -1).includes(''))
+    return 'Servers read this path in different ways: write it without parameters, empty segments, and blanks or dots at the end of a name.'
+  if (segments.some((text) => /[/?#]/.test(text))) return 'The path holds an encoded slash, ? or #.'
+  const named = LITERALS.find(
+    ([of, literals]) =>
+      (of === null || of === method) &&
+      literals.length <= segments.length &&
+      literals.every((text, index) => text === '*' || literalReadings(segments[index] ?? '').includes(text)),
+  )
+  const isOther = named?.[1].some((text, index) => text !== '*' && segments[index] !== text) === true
+  return isOther ? 'The path is written in other letters than Argo CD has it, or with a format behind it.' : null
+}
+
+/** The body is the application itself. */
+function readWhole(call: Call, name: string | null, verb: string, ownNamespace: string): ArgocdCall {
+  const body = readBody(call)
+  if (!body.ok) return unreadable(body.message)
+  const metadata = isJsonObject(body.value['metadata']) ? body.value['metadata'] : {}
+  const fault = caseFault(metadata)
+  if (fault !== null) return unreadable(fault)
+  const own = textOrNull(metadata['name'])
+  if (name !== null && own !== null && own !== name)
+    return unreadable(`The path names ${name} and the application ${own}.`)
+  return writeTo({ name: name ?? own ?? '', namespace: textOrNull(metadata['namespace']) }, ownNamespace, verb)
+}
+
+function readRow(call: Call, { verb, namespaceIn }: RestRow, name: string, ownNamespace: string): ArgocdCall {
+  if (namespaceIn === 'query') {
+    const namespaces = queryValues(call.upstreamPath, 'appnamespace')
+    if (namespaces.length > 1) return unreadable('The query names the namespace more than once.')
+    return writeTo({ name, namespace: textOrNull(namespaces[0]) }, ownNamespace, verb)
+  }
+  const body = readBody(call)
+  if (!body.ok) return unreadable(body.message)
+  const { dryRun, revision, revisions, appNamespace, name: own } = body.value
+  if (textOrNull(own) !== null && own !== name)
+    return unreadable(`The path names ${name} and the body another application.`)
+  if (dryRun === true && (verb === 'sync' || verb === 'rollback')) return { kind: 'read' }
+  return writeTo({ name, namespace: textOrNull(appNamespace) }, ownNamespace, verb, revisionOf(revision, revisions))
+}
+
+type ReadBody =
+  | { readonly ok: true; readonly value: Readonly<Record<string, unknown>> }
+  | { readonly ok: false; readonly message: string }
+
+function readBody({ body, headers }: Call): ReadBody {
+  if (body === null || body.length === 0) return { ok: true, value: {} }
+  const encoding = headers['content-encoding']
+  if (encoding !== undefined && encoding !== 'identity')
+    return { ok: false, message: 'A compressed body cannot be judged; send it plain.' }
+  const json = readStrictJson(body)
+  if (!json.ok) return { ok: false, message: json.message }
+  if (!isJsonObject(json.value)) return { ok: false, message: 'The body is not an object.' }
+  const fault = caseFault(json.value)
+  return fault === null ? { ok: true, value: json.value } : { ok: false, message: fault }
+}
+
+/** Members that say what is meant. */
+const MEANT = countingNames(['name', 'namespace', 'metadata', 'appNamespace', 'dryRun', 'revision', 'revisions'])
+
+/** Argo CD reads JSON with Go's encoding/json. */
+function caseFault(object: Readonly<Record<string, unknown>>): string | null {
+  const other = otherSpelling(object, MEANT)
+  return other === null ? null : `The member ${JSON.stringify(other)} is written in another case than Argo CD’s own.`
+}
+
+function queryValues(target: string, name: string): readonly string[] {
+  const question = target.indexOf('?')
+  const query = new URLSearchParams(question === -1 ? '' : target.slice(question + 1))
+  return [...query].filter(([one]) => one.toLowerCase() === name).map(([, value]) => value)
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    // Not UTF-8: no application has such a name.
+    return ''
+  }
+}

@@ -1,0 +1,151 @@
+/** Bitbucket Cloud's API and git over HTTP: which calls land something. https://developer.atlassian.com/cloud/bitbucket/rest/ */
+import { createBitbucketClient } from '../../scm/bitbucket.ts'
+import { optionalTextAt } from '../../scm/members.ts'
+import type { Call, Recogniser } from '../common/action.ts'
+import { BITBUCKET_ELSEWHERE, BITBUCKET_REPOSITORY } from './endpoints.ts'
+import { isProtected, passing, refused, ScmAction, type ScmDeps } from '../scm/action.ts'
+import { UnreadableIntent, type FileWrite, type ScmIntent } from '../scm/intent.ts'
+import { fold } from '../../routing/path-reading.ts'
+import { matchSegments } from '../common/request-line.ts'
+import { bodyMembers, branchOf, removed, requiredText, statesOnly, written } from '../scm/request.ts'
+import { createScmRecogniser } from '../scm/recogniser.ts'
+import { createEndpointTable } from '../scm/endpoints.ts'
+import type { Intents, Located, ScmCall, ScmEndpoints, ScmRow } from '../scm/table.ts'
+
+export const BITBUCKET_ROWS: readonly ScmRow[] = [
+  {
+    path: ['pullrequests', ':id', 'merge'],
+    because: 'it merges',
+    intents: ({ repository, names }) => {
+      const id = names['id'] ?? ''
+      if (!/^[1-9][0-9]{0,9}$/.test(id)) throw new UnreadableIntent(`"${id}" is no number of a pull request.`)
+      return [{ kind: 'merge_request', repository, id, head: null }]
+    },
+  },
+  {
+    path: ['refs', 'branches'],
+    because: 'it may make a protected branch',
+    intents: ({ call, repository, parameters }) => {
+      const branch = requiredText(parameters, 'name')
+      const commit = optionalTextAt(parameters['target'], 'hash')
+      if (!isProtected(call, branch)) return []
+      if (commit === null) throw new UnreadableIntent('the new branch names no target.')
+      return [{ kind: 'move_branch', repository, branch, commit }]
+    },
+  },
+  { path: ['src'], because: 'it may commit to a protected branch', intents: unreachable },
+  { path: [], because: 'it may change the main branch, or who reaches the repository', intents: settings },
+]
+
+/** Its form is read as a whole, beside the table. */
+function unreachable(): Intents {
+  throw new UnreadableIntent('a commit by form is not read here.')
+}
+
+/** Of what a repository is called and shows; everything else about it decides who reaches it. */
+const DESCRIPTIVE: ReadonlySet<string> = new Set([
+  'description',
+  'website',
+  'language',
+  'has_issues',
+  'has_wiki',
+  'scm',
+])
+
+function settings({ call, parameters }: ScmCall): Intents {
+  if (parameters['mainbranch'] !== undefined)
+    throw new UnreadableIntent('another main branch takes the place of the one that merges were judged for.')
+  // Only a repository that is not there yet is made by POST, and nobody calls it.
+  if (call.method === 'POST') return []
+  const isDescriptive = call.method !== 'DELETE' && statesOnly(parameters, DESCRIPTIVE)
+  return isDescriptive ? [] : 'administer'
+}
+
+/** Members of the form that are not paths of files. */
+const OWN_FIELDS: ReadonlySet<string> = new Set(['message', 'author', 'parents', 'branch', 'files', 'access_token'])
+
+function locate(segments: readonly string[]): Located | null {
+  const start = segments.findIndex(
+    (segment, index) => fold(segment) === 'repositories' && fold(segments[index - 1] ?? '') === '2.0',
+  )
+  const [workspace, slug] = segments.slice(start + 1, start + 3)
+  if (start === -1 || workspace === undefined || slug === undefined) return null
+  const prefix = segments
+    .slice(0, start)
+    .map((segment) => `/${segment}`)
+    .join('')
+  const repository = `/repositories/${encodeURIComponent(workspace)}/${encodeURIComponent(slug)}`
+  return { prefix, repository, rest: segments.slice(start + 3) }
+}
+
+export const BITBUCKET_ENDPOINTS: ScmEndpoints = {
+  repository: createEndpointTable(BITBUCKET_REPOSITORY),
+  elsewhere: createEndpointTable(BITBUCKET_ELSEWHERE),
+}
+
+export function createBitbucketRecogniser(deps: ScmDeps): Recogniser {
+  const dialect = { platform: 'scm_c', createClient: createBitbucketClient } as const
+  return createScmRecogniser(
+    {
+      name: 'bitbucket',
+      dialect,
+      rows: BITBUCKET_ROWS,
+      endpoints: BITBUCKET_ENDPOINTS,
+      roots: ['!api', '2.0'],
+      locate,
+      beside,
+    },
+    deps,
+  )
+}
+
+function beside(segments: readonly string[]) {
+  const located = locate(segments)
+  return located !== null && matchSegments(['src'], located.rest) !== null
+    ? (call: Call, deps: ScmDeps) => recogniseSource(call, located, deps)
+    : null
+}
+
+/** A commit by form, parts of which may stand in the query: each field is a file by its path, `files` names those that are meant, and without content they go. */
+async function recogniseSource(call: Call, { prefix, repository }: Located, deps: ScmDeps) {
+  const name = `${call.method} ${call.upstreamPath.split('?', 1)[0] ?? ''}`
+  try {
+    const query = new URLSearchParams(call.upstreamPath.split('?').slice(1).join('?'))
+    const members = single([...query, ...(await bodyMembers(call))])
+    const branch = members.find(([field]) => field === 'branch')?.[1] ?? ''
+    if (typeof branch !== 'string') throw new UnreadableIntent('"branch" is a file and no text.')
+    const target = branch === '' ? null : branchOf(branch)
+    if (!isProtected(call, target)) return passing(name)
+    const intent: ScmIntent = { kind: 'write_files', repository, branch: target, writes: writesOf(members) }
+    const intents = () => Promise.resolve([intent])
+    return new ScmAction(call, { platform: 'scm_c', createClient: createBitbucketClient, name, prefix, intents }, deps)
+  } catch (error) {
+    if (error instanceof UnreadableIntent) return refused(call, name, error.message)
+    throw error
+  }
+}
+
+type Member = readonly [field: string, value: unknown]
+
+/** Only `files` and `parents` may come with several values. @throws UnreadableIntent */
+function single(members: readonly Member[]): readonly Member[] {
+  const known = new Map<string, unknown>()
+  for (const [field, value] of members) {
+    if (field === 'files' || field === 'parents') continue
+    const name = OWN_FIELDS.has(field) ? field : field.replace(/^\/+/, '/')
+    if (known.has(name) && known.get(name) !== value)
+      throw new UnreadableIntent(`The request states "${field}" twice, and not the same.`)
+    known.set(name, value)
+  }
+  return members
+}
+
+function writesOf(members: readonly (readonly [string, unknown])[]): readonly FileWrite[] {
+  const contents = members.filter(([field]) => !OWN_FIELDS.has(field))
+  const named = members.flatMap(([field, value]) => (field === 'files' && typeof value === 'string' ? [value] : []))
+  const given = new Set(contents.map(([field]) => field.replace(/^\/+/, '')))
+  return [
+    ...contents.map(([path, value]) => written(path, Buffer.isBuffer(value) ? value : Buffer.from(String(value)))),
+    ...named.filter((path) => !given.has(path.replace(/^\/+/, ''))).map(removed),
+  ]
+}

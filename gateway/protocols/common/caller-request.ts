@@ -1,0 +1,78 @@
+/**
+ * The gateway's own questions to an upstream, asked as the caller of one request: with the credentials of that very request,
+ * to the origin that it goes to, and kept no longer than that.
+ */
+import type { Dispatcher } from 'undici'
+import { BytePieces } from '../../listen/byte-pieces.ts'
+import { errors } from '../../network/undici.ts'
+import { questionHeaders } from '../../upstream/headers.ts'
+import type { Upstreams } from '../../upstream/pools.ts'
+import type { Call } from './action.ts'
+
+export interface CallerQuestion {
+  readonly method: string
+  /** Path and query at the upstream. */
+  readonly path: string
+  readonly body: Buffer | null
+  /** Of the body; absent: that of the call's own. */
+  readonly type?: string
+  readonly accept: string
+  /** Longest answer that is read; absent: 8 MiB. */
+  readonly maxBytes?: number
+}
+
+export interface CallerAnswer {
+  readonly status: number
+  readonly headers: Dispatcher.ResponseData['headers']
+  readonly body: Buffer
+}
+
+const MAX_BYTES = 8 * 1024 * 1024
+/** What the call says of its own body or connection, and what would have the upstream answer in another form. */
+const OF_THE_CALL: ReadonlySet<string> = new Set([
+  'content-length',
+  'content-type',
+  'accept',
+  'accept-encoding',
+  'range',
+  'if-match',
+  'if-none-match',
+  'if-modified-since',
+  'if-unmodified-since',
+  // A password that serves once is for the call itself.
+  'npm-otp',
+])
+
+/** Rejects when there is no whole answer within the route's timeout, or one that is too long. */
+export async function askAsCaller(
+  call: Call,
+  { method, path, body, type = call.headers['content-type'], accept, maxBytes = MAX_BYTES }: CallerQuestion,
+  upstreams: Upstreams,
+): Promise<CallerAnswer> {
+  const headers = [
+    ...questionHeaders(call, (name) => OF_THE_CALL.has(name)),
+    'accept',
+    accept,
+    ...(body === null || type === undefined ? [] : ['content-type', type]),
+  ]
+  const signal = AbortSignal.timeout(call.route.timeout.headers * 1000)
+  const answer = await upstreams.askerOf(call).request({ path, method, headers, body, signal })
+  return { status: answer.statusCode, headers: answer.headers, body: await readBounded(answer.body, maxBytes) }
+}
+
+async function readBounded(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
+  const pieces = new BytePieces()
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.length
+    if (size > maxBytes) throw new Error(`its answer is longer than ${maxBytes} bytes`)
+    pieces.add(chunk)
+  }
+  return pieces.whole()
+}
+
+/** Why there was no answer, in words for the caller. */
+export function askingFault(error: unknown): string {
+  if (!(error instanceof Error) || error instanceof errors.UndiciError) return 'it did not answer as it should'
+  return error.name === 'TimeoutError' ? 'it did not answer in time' : error.message
+}

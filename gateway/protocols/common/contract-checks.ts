@@ -1,0 +1,168 @@
+/**
+ * What comes of holding calls and answers against the pinned contract itself (`validate`): counts, log lines, rows of the ledger,
+ * events for the sinks. An answer that drifts does so at every call, so it is recorded and told once in a while, with how often.
+ */
+import { LRUCache } from 'lru-cache'
+import type { ExecutionAction } from '../../../engine/internal.ts'
+import type { InterceptionRow } from '../../store/call.ts'
+import type { Store } from '../../store/store.ts'
+import type { ContractViolation } from '../../telemetry/events.ts'
+import type { Logger } from '../../telemetry/log.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import type { Monitoring } from '../../telemetry/monitoring.ts'
+import { DRIFT_PATTERN, type Conformance, type Message, type Violation } from '../../validation/message.ts'
+import type { Call, Permit, Subject } from './action.ts'
+
+/** The verdict that the call went on under. */
+export interface Under {
+  readonly action: ExecutionAction
+  readonly decisionId: string | null
+}
+
+export interface Departure {
+  readonly call: Call
+  /** What was called, as the contract has it: `tools/call search`, `GET /pets/{petId}`. Null: it does not describe it. */
+  readonly operation: string | null
+  /** Digest of the contract that it departs from. */
+  readonly contract: string
+  readonly violations: readonly Violation[]
+}
+
+export interface ContractChecks {
+  count(route: string, side: Message['side'], result: Conformance['result'] | 'failed'): void
+  /** A call that is not sent for it. Resolves when its row is written as far as `ledger.calls` asks; never rejects. */
+  refused(departure: Departure): Promise<void>
+  /** A call that goes on all the same. */
+  observed(departure: Departure): void
+  /** An answer; it has gone out by then. */
+  drifted(departure: Departure, under: Under): void
+}
+
+export interface ContractChecksDeps {
+  readonly store: Pick<Store, 'recordInterception'>
+  readonly monitoring: Pick<Monitoring, 'tell'>
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** Milliseconds within which the same thing is told once. */
+  readonly window: () => number
+}
+
+/** Operations, by contract, of which it is known when they were told. */
+const MAX_TOLD = 10_000
+
+export function createContractChecks(deps: ContractChecksDeps): ContractChecks {
+  const { store, monitoring, metrics, logger, now } = deps
+  const told = new LRUCache<string, { readonly at: number; untold: number }>({ max: MAX_TOLD })
+  /** How often it happened since it was last told; null: it was told a moment ago. */
+  const occurrences = (
+    effect: ContractViolation['effect'],
+    { call, operation, contract }: Departure,
+  ): number | null => {
+    // What no operation stands for is told together: its path is anybody's to choose.
+    const key = JSON.stringify([call.route.name, effect, operation, contract])
+    const last = told.get(key)
+    if (last !== undefined && now() - last.at < deps.window()) {
+      last.untold += 1
+      return null
+    }
+    told.set(key, { at: now(), untold: 0 })
+    return (last?.untold ?? 0) + 1
+  }
+  const record = async (row: InterceptionRow): Promise<void> => {
+    try {
+      await store.recordInterception(row)
+    } catch (error) {
+      const { correlationId, route, effect } = row
+      logger.error({ err: error, correlation_id: correlationId, route, effect }, 'a call record could not be written')
+    }
+  }
+  const log = (departure: Departure, pattern: string | null, what: string): void => {
+    const { call, violations } = departure
+    const { correlationId, route } = call
+    const about = { correlation_id: correlationId, route: route.name, call: nameOf(departure), violations }
+    logger.warn(pattern === null ? about : { ...about, pattern }, what)
+  }
+  const tell = (effect: ContractViolation['effect'], departure: Departure, decisionId: string | null): boolean => {
+    const times = occurrences(effect, departure)
+    if (times !== null) void monitoring.tell(violationOf(effect, departure, decisionId, times))
+    return times !== null
+  }
+
+  return {
+    count: (route, side, result) => metrics.count('preflight_contract_checks_total', { route, side, result }),
+    async refused(departure) {
+      log(departure, null, 'a call that violates the pinned contract was refused')
+      tell('refused', departure, null)
+      await record(rowOf('refused', departure, { action: 'STOP', decisionId: null }, now()))
+    },
+    observed(departure) {
+      log(departure, null, 'a call violates the pinned contract')
+      tell('observed', departure, null)
+    },
+    drifted(departure, under) {
+      log(departure, DRIFT_PATTERN, 'an answer is not what the pinned contract describes')
+      if (tell('drifted', departure, under.decisionId)) void record(rowOf('drifted', departure, under, now()))
+    },
+  }
+}
+
+/** Of one of the things that a call goes on for. A call that goes on although nothing could be decided has no verdict. */
+export function underOf(permit: Permit | null, subject: Subject | null): Under {
+  const own = permit?.subjects.find((one) => subject === null || one.subject === subject)
+  return own?.verdict ?? UNDECIDED
+}
+
+const UNDECIDED: Under = { action: 'STOP', decisionId: null }
+
+/** Longest text of violations in an event. */
+const MAX_TEXT = 1000
+
+function violationOf(
+  effect: ContractViolation['effect'],
+  departure: Departure,
+  decisionId: string | null,
+  occurrences: number,
+): ContractViolation {
+  const { call, violations } = departure
+  const text = violations.map(({ where, message }) => `${where} ${message}`).join('; ')
+  return {
+    correlationId: call.correlationId,
+    decisionId,
+    route: call.route.name,
+    call: nameOf(departure),
+    effect,
+    pattern: effect === 'drifted' ? DRIFT_PATTERN : null,
+    violations: text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1)}…`,
+    occurrences,
+  }
+}
+
+function rowOf(
+  effect: 'refused' | 'drifted',
+  departure: Departure,
+  { action, decisionId }: Under,
+  at: number,
+): InterceptionRow {
+  const { call, violations } = departure
+  const { correlationId, caller, route } = call
+  return {
+    correlationId,
+    tenant: caller.tenant,
+    decisionId,
+    route: route.name,
+    protocol: route.protocol,
+    action: nameOf(departure),
+    executionAction: action,
+    enforced: route.mode === 'enforce',
+    effect,
+    breakGlassId: null,
+    violations,
+    at,
+  }
+}
+
+function nameOf({ call: { method, upstreamPath }, operation }: Departure): string {
+  return operation ?? `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`
+}

@@ -1,0 +1,52 @@
+/** What operations are found by, read out of the text of a contract: on the event loop when it is short, else in a thread of its own (law 7). */
+import { Worker } from 'node:worker_threads'
+import {
+  DEFAULT_DOCUMENT_LIMITS,
+  readGraphqlShape,
+  readRpcs,
+  type GraphqlShape,
+  type Result,
+  type RpcTable,
+} from '../../../engine/internal.ts'
+import { readOperations, type OperationTable } from './operations.ts'
+
+/** By the type of the contract. Plain data, since it may come out of a thread. */
+interface ReadTables {
+  readonly openapi: OperationTable
+  readonly protobuf: RpcTable
+  readonly graphql: GraphqlShape
+}
+export type ReadType = keyof ReadTables
+
+/** Each throws when the text cannot be read: then no call can be matched, and none is judged by it. */
+export const READERS: { readonly [Type in ReadType]: (text: string) => ReadTables[Type] } = {
+  openapi: readOperations,
+  protobuf: (text) => valueOf(readRpcs(text, DEFAULT_DOCUMENT_LIMITS)),
+  graphql: (text) => valueOf(readGraphqlShape(text, DEFAULT_DOCUMENT_LIMITS)),
+}
+
+function valueOf<T>(read: Result<T>): T {
+  if (read.ok) return read.value
+  const { message, line, column } = read.problem
+  throw new Error(line === undefined ? message : `${message} (line ${line}, column ${column})`)
+}
+
+/** @param inlineBelow contracts shorter than this are read on the event loop */
+export function readContract<Type extends ReadType>(
+  type: Type,
+  text: string,
+  inlineBelow: number,
+): Promise<ReadTables[Type]> {
+  if (text.length < inlineBelow) return Promise.resolve().then(() => READERS[type](text))
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(THREAD, { workerData: { module: READER, type, text } })
+    worker.once('message', (table: ReadTables[Type]) => resolve(table))
+    worker.once('error', reject)
+    worker.once('exit', (code) => reject(new Error(`the contract reader ended with code ${code}`)))
+  })
+}
+
+const THREAD = new URL('../../runtime/thread.js', import.meta.url)
+/** `.ts` in the sources, `.js` in the package. */
+const READER = new URL(`./contract-reader-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
+  .href

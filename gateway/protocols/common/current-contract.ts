@@ -1,0 +1,138 @@
+/**
+ * The contract that a route's upstream offers now, from where the configuration says it is and no older than `contract.refresh`,
+ * together with what the recogniser of its protocol reads out of it to find the operation that a call is.
+ */
+import { LRUCache } from 'lru-cache'
+import type { ArtifactType } from '../../../engine/internal.ts'
+import { contractDigest, type ContractText, type OfferedContract } from '../../baselines/baselines.ts'
+import type { ContractSource, RouteConfig } from '../../config/route.ts'
+import { GatewayError } from '../../errors/errors.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+
+/** A contract and what its operations are found by. */
+export interface Reading<Index> {
+  readonly contract: OfferedContract
+  readonly index: Index
+}
+
+export interface CurrentContracts<Index> {
+  /**
+   * As of at most `contract.refresh` ago; a promise where it has to be read. Rejects with PREFLIGHT_UNDECIDED.
+   * @param asked where it is not read from what the configuration names
+   */
+  of(route: RouteConfig, asked?: AskedContract): Reading<Index> | Promise<Reading<Index>>
+  /** What is read out of a text, one that was pinned, say; kept by its digest. Rejects with PREFLIGHT_UNDECIDED. */
+  indexOf(route: RouteConfig, text: ContractText): Promise<Index>
+}
+
+/** A contract that the upstream itself is asked for on behalf of a call. */
+export interface AskedContract {
+  /** Whom the answer is for: what one caller is offered is not another one's. */
+  readonly key: string
+  readonly ask: () => Promise<string>
+}
+
+export interface CurrentContractDeps {
+  readonly metrics: Metrics
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** The whole text of what the configuration names, with files of the route's `contract.origins`. */
+  readonly readSource: (source: ContractSource, route: RouteConfig) => Promise<string>
+}
+
+interface View<Index> {
+  reading: Reading<Index> | null
+  readAt: number
+  underWay: Promise<Reading<Index>> | null
+}
+
+const DEFAULT_REFRESH_SECONDS = 60
+/** Contracts that are kept read. */
+const MAX_KEPT = 64
+/** Callers of one route to each of whom another contract may be offered. */
+const MAX_VIEWS = 1000
+
+/** @param read out of a text what operations are found by; rejects when it is no such contract */
+export function createCurrentContracts<Index extends object>(
+  type: ArtifactType,
+  read: (text: string) => Promise<Index>,
+  { metrics, now, readSource }: CurrentContractDeps,
+): CurrentContracts<Index> {
+  const views = new WeakMap<RouteConfig, LRUCache<string, View<Index>>>()
+  const byDigest = new LRUCache<string, Reading<Index>>({ max: MAX_KEPT })
+
+  const viewOf = (route: RouteConfig, key: string): View<Index> => {
+    const ofRoute = views.get(route) ?? new LRUCache<string, View<Index>>({ max: MAX_VIEWS })
+    views.set(route, ofRoute)
+    const view = ofRoute.get(key) ?? { reading: null, readAt: 0, underWay: null }
+    ofRoute.set(key, view)
+    return view
+  }
+  const readingOf = async (route: RouteConfig, { content, digest }: ContractText): Promise<Reading<Index>> => {
+    const known = byDigest.get(digest)
+    if (known !== undefined) return known
+    const contract = { type, content, digest: contractDigest(content) }
+    const reading = { contract, index: await indexed(route, content, read) }
+    byDigest.set(digest, reading)
+    return reading
+  }
+  const look = async (route: RouteConfig, asked: AskedContract | undefined): Promise<Reading<Index>> => {
+    if (asked !== undefined) return readingOf(route, textOf(await asked.ask()))
+    const source = route.contract?.current
+    if (source === undefined)
+      throw new GatewayError(
+        'PREFLIGHT_UNDECIDED',
+        `Route "${route.name}" names no contract.current to judge its calls by.`,
+      )
+    const content = await readSource(source, route)
+    return readingOf(route, textOf(content))
+  }
+  const refresh = (
+    route: RouteConfig,
+    view: View<Index>,
+    asked: AskedContract | undefined,
+  ): Promise<Reading<Index>> => {
+    view.underWay ??= look(route, asked)
+      .then((reading) => {
+        const result = view.reading === null || view.reading === reading ? 'unchanged' : 'changed'
+        metrics.count('preflight_contract_refreshes_total', { route: route.name, result })
+        Object.assign(view, { reading, readAt: now() })
+        return reading
+      })
+      .catch((error: unknown) => {
+        metrics.count('preflight_contract_refreshes_total', { route: route.name, result: 'failed' })
+        throw error
+      })
+      .finally(() => {
+        view.underWay = null
+      })
+    return view.underWay
+  }
+
+  return {
+    of(route, asked) {
+      const view = viewOf(route, asked?.key ?? '')
+      const refreshMs = (route.contract?.refresh ?? DEFAULT_REFRESH_SECONDS) * 1000
+      return view.reading !== null && now() - view.readAt < refreshMs ? view.reading : refresh(route, view, asked)
+    },
+    indexOf: async (route, text) => (await readingOf(route, text)).index,
+  }
+}
+
+function textOf(content: string): ContractText {
+  return { content, digest: contractDigest(content) }
+}
+
+async function indexed<Index>(
+  route: RouteConfig,
+  content: string,
+  read: (text: string) => Promise<Index>,
+): Promise<Index> {
+  try {
+    return await read(content)
+  } catch (error) {
+    throw new GatewayError('PREFLIGHT_UNDECIDED', `The contract of route "${route.name}" cannot be read.`, {
+      cause: error,
+    })
+  }
+}

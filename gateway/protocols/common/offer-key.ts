@@ -1,0 +1,58 @@
+/**
+ * The header fields of a request by which a server may offer other things to this caller than to the next one. What was asked for
+ * with some of them is known for requests with the same ones only: a listing that leaves one out may be another listing.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { RouteConfig } from '../../config/route.ts'
+import { sha256Hex } from '../../runtime/hash.ts'
+
+/** Header fields by which callers say who they are. */
+const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'cookie', 'x-api-key', 'api-key'])
+
+/** Fields of the message, of the connection or of one request; a question of the gateway's own has others, or the same for no reason. */
+const NEUTRAL: ReadonlySet<string> = new Set(
+  [
+    'accept accept-encoding content-length content-type content-encoding content-digest digest transfer-encoding te trailer',
+    'connection keep-alive upgrade expect last-event-id range if-match if-none-match if-modified-since if-unmodified-since',
+    'mcp-method mcp-name mcp-session-id date idempotency-key npm-otp',
+    // Proofs of possession are made for each request.
+    'dpop signature signature-input x-amz-date x-amz-content-sha256',
+    'traceparent tracestate baggage b3 sentry-trace uber-trace-id x-amzn-trace-id x-cloud-trace-context elastic-apm-traceparent',
+    'x-request-id x-correlation-id request-id correlation-id x-trace-id x-request-start',
+  ].flatMap((line) => line.split(' ')),
+)
+const NEUTRAL_PREFIX = /^(?:mcp-param-|x-b3-|x-datadog-|ot-tracer-|preflight-)/
+
+/** Who the caller is, and what it chooses of the offer (`X-MCP-Toolsets`, `X-MCP-Readonly`): what a session stands for. `''` for none. */
+export function callerKey(headers: IncomingHttpHeaders): string {
+  return keyOf(headers, (name) => CREDENTIALS.has(name) || name.startsWith('x-mcp-'))
+}
+
+/** All that a listing may depend on: `contract.listing_headers` beside credentials, or every field that is not neutral. `''` for none. */
+export function offerKey(headers: IncomingHttpHeaders, route: RouteConfig): string {
+  const named = namedFields(route)
+  return keyOf(headers, (name) =>
+    named === null
+      ? !NEUTRAL.has(name) && !NEUTRAL_PREFIX.test(name)
+      : CREDENTIALS.has(name) || name.startsWith('x-mcp-') || named.has(name),
+  )
+}
+
+/** Hashed: credentials stay out of keys. */
+function keyOf(headers: IncomingHttpHeaders, isPart: (name: string) => boolean): string {
+  let fields = ''
+  for (const name in headers) if (isPart(name)) fields += `\n${name}: ${String(headers[name])}`
+  return fields === '' ? '' : sha256Hex(fields)
+}
+
+const fieldsByRoute = new WeakMap<RouteConfig, ReadonlySet<string> | null>()
+
+/** Null: the route names none. */
+function namedFields(route: RouteConfig): ReadonlySet<string> | null {
+  const known = fieldsByRoute.get(route)
+  if (known !== undefined) return known
+  const fields = route.contract?.listing_headers?.map((name) => name.toLowerCase())
+  const set = fields === undefined ? null : new Set(fields)
+  fieldsByRoute.set(route, set)
+  return set
+}

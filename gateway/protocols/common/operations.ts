@@ -1,0 +1,244 @@
+/** The operations of an OpenAPI contract as a matcher: request method and path → the operation that the contract describes. */
+import { DEFAULT_DOCUMENT_LIMITS } from '../../../engine/base.ts'
+import { readDocument } from '../../../engine/internal.ts'
+import {
+  fold,
+  readPath,
+  trimmed,
+  withoutFormats,
+  type LooseSegment,
+  type PathReading,
+} from '../../routing/path-reading.ts'
+import { isJsonObject } from '../../json/strict-json.ts'
+
+/** As the contract writes them; plain data, since it may come out of a worker. */
+export interface OperationTable {
+  /** Path parts of the contract's servers (`/v1`), without a trailing slash; `''` for none. */
+  readonly basePaths: readonly string[]
+  /** Upper-case method and path template. */
+  readonly operations: readonly { readonly method: string; readonly path: string }[]
+}
+
+export interface OperationMatch {
+  readonly method: string
+  /** The template, e.g. `/pets/{petId}`. */
+  readonly path: string
+}
+
+const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const
+
+/** Throws when the text cannot be read: then no call can be matched, and none is judged by it. */
+export function readOperations(text: string): OperationTable {
+  const document = readDocument(text, DEFAULT_DOCUMENT_LIMITS)
+  if (!document.ok) throw new Error(document.problem.message)
+  const root: unknown = document.value.root
+  const paths = isJsonObject(root) && isJsonObject(root['paths']) ? root['paths'] : {}
+  const operations = Object.entries(paths).flatMap(([path, item]) =>
+    isJsonObject(item)
+      ? METHODS.filter((method) => Object.hasOwn(item, method)).map((method) => ({
+          method: method.toUpperCase(),
+          path,
+        }))
+      : [],
+  )
+  return { basePaths: basePathsOf(root), operations }
+}
+
+/** OpenAPI 3 `servers[].url`, Swagger 2 `basePath`; a URL with variables in its path says nothing that can be matched. */
+function basePathsOf(root: unknown): readonly string[] {
+  if (!isJsonObject(root)) return ['']
+  if (typeof root['basePath'] === 'string') return [trimSlash(root['basePath'])]
+  const servers: readonly unknown[] = Array.isArray(root['servers']) ? root['servers'] : []
+  const paths = servers.flatMap((server) => {
+    const url = isJsonObject(server) ? server['url'] : undefined
+    if (typeof url !== 'string' || !URL.canParse(url, 'http://contract.invalid')) return []
+    const { pathname } = new URL(url, 'http://contract.invalid')
+    return /[{}]|%7b/i.test(pathname) ? [] : [trimSlash(pathname)]
+  })
+  return paths.length === 0 ? [''] : [...new Set(paths)]
+}
+
+function trimSlash(path: string): string {
+  return path.endsWith('/') ? path.slice(0, -1) : path
+}
+
+/** A part of a template between two slashes. */
+type TemplatePart =
+  | { readonly kind: 'literal'; readonly text: string }
+  /** `{id}` */
+  | { readonly kind: 'parameter' }
+  /** `{id}.json`, `{year}-{month}` */
+  | { readonly kind: 'mixed'; readonly pattern: RegExp }
+
+interface Template {
+  readonly path: string
+  /** As written, the empty ones included. */
+  readonly written: readonly string[]
+  readonly parts: readonly TemplatePart[]
+}
+
+interface Node {
+  /** By folded text. */
+  readonly literals: Map<string, Node>
+  parameter: Node | null
+  readonly mixed: { readonly pattern: RegExp; readonly node: Node }[]
+  /** By upper-case method: those that end here. */
+  readonly templates: Map<string, Template[]>
+}
+
+export interface OperationMatches {
+  /** Each that some common router would run. */
+  readonly operations: readonly OperationMatch[]
+  /** One of them is what the path says as it is written. */
+  readonly isDescribed: boolean
+}
+
+export interface OperationMatcher {
+  /** @param path of the request at the upstream, without query. Null: its escapes have no single reading. */
+  match(method: string, path: string): OperationMatches | null
+}
+
+interface Base {
+  readonly written: readonly string[]
+  readonly folded: readonly string[]
+}
+
+export function createOperationMatcher(table: OperationTable): OperationMatcher {
+  const root = newNode()
+  for (const { method, path } of table.operations) addTemplate(root, method, path)
+  const bases = table.basePaths.map((path): Base => {
+    const loose = readPath(path)?.loose ?? []
+    return { written: path.split('/').slice(1), folded: loose.map(({ folded }) => folded) }
+  })
+  return {
+    match(method, path) {
+      const reading = readPath(path)
+      if (reading === null) return null
+      const operations = new Map<string, OperationMatch>()
+      let isDescribed = false
+      for (const base of bases) {
+        const rest = below(base, reading)
+        if (rest === null) continue
+        for (const { template, isWritten } of matchesOf(root, method, rest)) {
+          isDescribed ||= isWritten && base.written.every((text, index) => text === reading.written[index])
+          operations.set(template.path, { method, path: template.path })
+        }
+      }
+      return { operations: [...operations.values()], isDescribed }
+    },
+  }
+}
+
+function addTemplate(root: Node, method: string, path: string): void {
+  const written = path.split('/').slice(1)
+  const parts = written.map(partOf).filter((part) => part.kind !== 'literal' || part.text !== '')
+  let node = root
+  for (const part of parts) node = childFor(node, part)
+  const known = node.templates.get(method) ?? []
+  known.push({ path, written, parts })
+  node.templates.set(method, known)
+}
+
+function partOf(segment: string): TemplatePart {
+  if (!segment.includes('{')) return { kind: 'literal', text: segment }
+  if (/^\{[^{}]*\}$/.test(segment)) return { kind: 'parameter' }
+  const source = segment
+    .split(/\{[^{}]*\}/)
+    .map((text) => fold(text).replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`))
+    .join('.+')
+  return { kind: 'mixed', pattern: new RegExp(`^${source}$`, 's') }
+}
+
+function newNode(): Node {
+  return { literals: new Map(), parameter: null, mixed: [], templates: new Map() }
+}
+
+function childFor(node: Node, part: TemplatePart): Node {
+  if (part.kind === 'parameter') return (node.parameter ??= newNode())
+  if (part.kind === 'mixed') {
+    const known = node.mixed.find(({ pattern }) => pattern.source === part.pattern.source)
+    if (known !== undefined) return known.node
+    const child = newNode()
+    node.mixed.push({ pattern: part.pattern, node: child })
+    return child
+  }
+  const key = fold(trimmed(part.text))
+  const known = node.literals.get(key)
+  if (known !== undefined) return known
+  const child = newNode()
+  node.literals.set(key, child)
+  return child
+}
+
+/** What follows the base path; null: it stands elsewhere, however it is read. */
+function below({ written, folded }: Base, reading: PathReading): PathReading | null {
+  if (folded.length === 0 && written.length === 0) return reading
+  if (folded.some((text, index) => reading.loose[index]?.folded !== text)) return null
+  return {
+    ...reading,
+    written: reading.written.slice(written.length),
+    loose: reading.loose.slice(folded.length),
+  }
+}
+
+interface TemplateMatch {
+  readonly template: Template
+  /** The template says the path as it is written. */
+  readonly isWritten: boolean
+}
+
+/** All that match the loosest reading, but for those that every router leaves to a sibling that says the path literally (OpenAPI 3.1, Path Templating). */
+function matchesOf(root: Node, method: string, { loose, written }: PathReading): readonly TemplateMatch[] {
+  const found: Template[] = []
+  collect(root, loose, 0, method, found)
+  const [only, ...others] = found
+  const kept =
+    only === undefined || others.length === 0
+      ? found
+      : found.filter((one) => !found.some((other) => other !== one && takesBefore(other, one, loose)))
+  return kept.map((template) => ({ template, isWritten: isWrittenAs(template, written) }))
+}
+
+function collect(node: Node, loose: readonly LooseSegment[], index: number, method: string, found: Template[]): void {
+  const segment = loose[index]
+  if (segment === undefined) {
+    const ending = node.templates.get(method)
+    if (ending !== undefined) found.push(...ending)
+    return
+  }
+  const isLast = index === loose.length - 1
+  // Only the last name has a format behind it.
+  const readings = isLast && segment.folded.includes('.') ? withoutFormats(segment.folded) : [segment.folded]
+  for (const text of readings) {
+    const literal = node.literals.get(text)
+    if (literal !== undefined) collect(literal, loose, index + 1, method, found)
+  }
+  for (const { pattern, node: child } of node.mixed)
+    if (readings.some((text) => pattern.test(text))) collect(child, loose, index + 1, method, found)
+  if (node.parameter !== null) collect(node.parameter, loose, index + 1, method, found)
+}
+
+/** True where `one` has a name wherever `other` has one, and the path itself says those that only `one` has. */
+function takesBefore(one: Template, other: Template, loose: readonly LooseSegment[]): boolean {
+  let isCloser = false
+  for (const [index, segment] of loose.entries()) {
+    const [part, than] = [one.parts[index], other.parts[index]]
+    if (part === undefined || than === undefined) return false
+    if (part.kind === 'literal' && than.kind !== 'literal') {
+      if (!segment.isPlain || segment.text !== part.text) return false
+      isCloser = true
+    } else if (part.kind !== than.kind) return false
+    else if (part.kind === 'literal' && than.kind === 'literal' && part.text !== than.text) return false
+  }
+  return isCloser
+}
+
+function isWrittenAs({ written }: Template, segments: readonly string[]): boolean {
+  return (
+    written.length === segments.length &&
+    written.every((text, index) => {
+      const segment = segments[index] ?? ''
+      return text.includes('{') ? segment !== '' : text === segment
+    })
+  )
+}

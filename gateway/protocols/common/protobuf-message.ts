@@ -1,0 +1,78 @@
+/**
+ * Some fields of protobuf messages off the wire, named in a table, with one reading only. The library that decodes is loaded
+ * with the first message: most gateways never see one.
+ */
+import { createRequire } from 'node:module'
+import type * as ProtoLoader from '@grpc/proto-loader'
+import { isJsonObject } from '../../json/strict-json.ts'
+
+/**
+ * Message → field → its number and type, `[]` behind the type when it may come more than once. Fields without a row are
+ * skipped, as any reader skips what it does not know.
+ */
+export type MessageTable = Readonly<Record<string, Readonly<Record<string, readonly [number: number, type: string]>>>>
+
+export type MessageValue = Readonly<Record<string, unknown>>
+
+export type ReadMessage =
+  | { readonly ok: true; readonly value: MessageValue }
+  | { readonly ok: false; readonly message: string }
+
+/** Fields that did not come are absent, whatever their type. */
+export type MessageReader = (message: string, bytes: Buffer) => ReadMessage
+
+export function createMessageReader(table: MessageTable): MessageReader {
+  let messages: ProtoLoader.PackageDefinition | null = null
+  return (message, bytes) => {
+    messages ??= load(table)
+    const definition = messages[`${PACKAGE}.${message}`]
+    if (definition === undefined || !('deserialize' in definition))
+      throw new Error(`there is no message ${message} in the table`)
+    try {
+      return { ok: true, value: singles(table, message, decode(definition, bytes)) }
+    } catch (error) {
+      return {
+        ok: false,
+        message: `The protobuf message cannot be read: ${error instanceof Error ? error.message : 'unreadable'}.`,
+      }
+    }
+  }
+}
+
+const PACKAGE = 'preflight'
+
+function decode(definition: ProtoLoader.AnyDefinition, bytes: Buffer): MessageValue {
+  const value: unknown =
+    'deserialize' in definition && typeof definition.deserialize === 'function' ? definition.deserialize(bytes) : null
+  return isJsonObject(value) ? value : {}
+}
+
+function load(table: MessageTable): ProtoLoader.PackageDefinition {
+  const loader: typeof ProtoLoader = createRequire(import.meta.url)('@grpc/proto-loader')
+  const nested = Object.fromEntries(Object.entries(table).map(([name, fields]) => [name, { fields: fieldsOf(fields) }]))
+  return loader.fromJSON({ nested: { [PACKAGE]: { nested } } }, { keepCase: true })
+}
+
+/**
+ * Every field as a repeated one: what comes twice is then seen. Decoders differ in what they make of it (the last, or both
+ * merged), and a message must not mean one object here and another one behind.
+ */
+function fieldsOf(fields: MessageTable[string]): Record<string, { rule: string; id: number; type: string }> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, [id, type]]) => [name, { rule: 'repeated', id, type: type.replace('[]', '') }]),
+  )
+}
+
+function singles(table: MessageTable, message: string, decoded: MessageValue): MessageValue {
+  const members = Object.entries(table[message] ?? {}).flatMap(([name, [, type]]) => {
+    const found = decoded[name]
+    const bare = type.replace('[]', '')
+    const values = (Array.isArray(found) ? found : []).map((value: unknown) =>
+      Object.hasOwn(table, bare) && isJsonObject(value) ? singles(table, bare, value) : value,
+    )
+    if (type.endsWith('[]')) return values.length === 0 ? [] : [[name, values] as const]
+    if (values.length > 1) throw new Error(`${message}.${name} comes more than once`)
+    return values.length === 0 ? [] : [[name, values[0]] as const]
+  })
+  return Object.fromEntries(members)
+}

@@ -1,0 +1,72 @@
+/** What a stopped caller is told, in words for people and models and as the members of wire.md §13. */
+import { ERRORS } from '../../errors/errors.ts'
+import type { Answer, ReceiptDemand, Refusal } from './action.ts'
+
+/** The members that every protocol's answer carries. */
+export function refusalMembers(refusal: Refusal): Readonly<Record<string, unknown>> {
+  return {
+    error: refusal.code,
+    message: refusal.message,
+    correlation_id: refusal.correlationId,
+    ...(refusal.envelope === null ? {} : { decision_result: refusal.envelope }),
+    ...(refusal.demand === undefined ? {} : { receipt_required: refusal.demand }),
+    ...(refusal.candidate === undefined ? {} : { candidate: refusal.candidate }),
+  }
+}
+
+/** For clients that print a body as it is: without the decision itself, which its id finds. */
+export function briefMembers({
+  code,
+  message,
+  correlationId,
+  envelope,
+  demand,
+  candidate,
+}: Refusal): Readonly<Record<string, unknown>> {
+  return {
+    error: code,
+    message,
+    correlation_id: correlationId,
+    ...(envelope === null ? {} : { decision_id: envelope.decision_id, execution_action: envelope.execution_action }),
+    ...(demand === undefined ? {} : { receipt_required: demand }),
+    // How it is accepted stands in the message.
+    ...(candidate === undefined ? {} : { candidate: { baseline: candidate.baseline, digest: candidate.digest } }),
+  }
+}
+
+/** In one sentence or two, for people: which receipt is missing, what is wrong with the one that came, and how to get it. */
+export function demandText(name: string, { context, artifacts, reason, note }: ReceiptDemand): string {
+  const about = artifacts.map(({ id, type }) => `${id} (${type})`).join(', ')
+  return (
+    `Preflight stopped ${name}: it goes on only with a receipt for exactly this operation. ` +
+    `${reason === null ? note : `The one that came does not authorize it (${reason}): ${note}`} ` +
+    `Run an authorize preflight (POST /api/v1/preflight) with the context ${JSON.stringify(context)}` +
+    `${about === '' ? '' : ` on ${about}`}, and send its chain_receipt in the Preflight-Receipt header.`
+  )
+}
+
+/** What was stopped, why, and what to do next, for a model to read. */
+export function refusalText(refusal: Refusal): string {
+  const { envelope } = refusal
+  const blocking = envelope === null ? [] : [...envelope.blocking_reasons, ...(envelope.degraded_reasons ?? [])]
+  const reasons = blocking.map(({ code, message }) => `- ${code}: ${message}`)
+  const steps = envelope === null ? [] : envelope.next_actions.map(({ instruction }) => `- ${instruction}`)
+  return [
+    refusal.message,
+    ...(reasons.length > 0 ? ['Why:', ...reasons] : []),
+    ...(steps.length > 0 ? ['What to do next:', ...steps] : []),
+    envelope === null && refusal.demand === undefined
+      ? 'The call was not sent. It may be tried again later.'
+      : 'The call was not sent. Do not repeat it unchanged.',
+    `Correlation id: ${refusal.correlationId}`,
+  ].join('\n')
+}
+
+export function jsonAnswer(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) }
+}
+
+/** The plain HTTP form: the status of the code's row, 503 for what may be tried again later. */
+export function httpRefusal(refusal: Refusal): Answer {
+  return jsonAnswer(ERRORS[refusal.code].status, refusalMembers(refusal))
+}

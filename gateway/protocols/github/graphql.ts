@@ -1,0 +1,241 @@
+/** GitHub's GraphQL API: which mutations of a request land, deploy or set something. https://docs.github.com/graphql */
+import { lookupTable } from '../../../engine/base.ts'
+import { createGithubClient } from '../../scm/github.ts'
+import { at, optionalTextAt, textAt } from '../../scm/members.ts'
+import { PLATFORMS } from '../../scm/platform.ts'
+import { ScmError } from '../../scm/scm-error.ts'
+import type { ScmTransport } from '../../scm/transport.ts'
+import type { Action, Call } from '../common/action.ts'
+import { isProtected, passing, refused, ScmAction, transportFor, type ScmDeps } from '../scm/action.ts'
+import { mutationsOf, type Called } from '../scm/graphql.ts'
+import { GITHUB_MUTATIONS } from './mutations.ts'
+import { receiptOf, receiptQuestion } from '../scm/mutations.ts'
+import { receiptAction } from '../scm/receipt.ts'
+import { sourceUpdate } from '../scm/table.ts'
+import { UnreadableIntent, type ScmIntent } from '../scm/intent.ts'
+import {
+  branchOf,
+  contentOf,
+  parametersOf,
+  removed,
+  requiredText,
+  text,
+  written,
+  type Parameters,
+} from '../scm/request.ts'
+
+/** What a mutation's `input` would do; nodes are asked for by their ids. */
+interface Mutation {
+  readonly head?: (input: Parameters) => string | null
+  readonly intent: (input: Parameters, nodes: Nodes) => Promise<ScmIntent>
+}
+
+const { title } = PLATFORMS.scm_a
+
+/** Those that are judged. */
+export const MUTATIONS: Readonly<Record<string, Mutation>> = lookupTable({
+  mergePullRequest: { head: expectedHead, intent: mergeOfNode },
+  enqueuePullRequest: { head: expectedHead, intent: mergeOfNode },
+  enablePullRequestAutoMerge: { head: expectedHead, intent: mergeOfNode },
+  mergeBranch: {
+    async intent(input, nodes) {
+      const repository = await nodes.repository(requiredText(input, 'repositoryId'))
+      return {
+        kind: 'merge_branches',
+        repository,
+        base: requiredText(input, 'base'),
+        head: requiredText(input, 'head'),
+      }
+    },
+  },
+  updateRef: {
+    async intent(input, nodes) {
+      const { repository, branch } = await nodes.ref(requiredText(input, 'refId'))
+      return { kind: 'move_branch', repository, branch, commit: requiredText(input, 'oid') }
+    },
+  },
+  createRef: {
+    async intent(input, nodes) {
+      const branch = branchOf(requiredText(input, 'name'))
+      if (branch === null) throw new UnreadableIntent('refs other than branches are made by the REST API.')
+      const repository = await nodes.repository(requiredText(input, 'repositoryId'))
+      return { kind: 'move_branch', repository, branch, commit: requiredText(input, 'oid') }
+    },
+  },
+  createCommitOnBranch: { intent: commitOnBranch },
+  createDeployment: {
+    async intent(input, nodes) {
+      const { repository, branch } = await nodes.ref(requiredText(input, 'refId'))
+      const environment = text(input, 'environment') ?? 'production'
+      const since = { kind: 'deployment', environment } as const
+      return { kind: 'ship', operation: 'deploy', repository, ref: branch, since, label: environment }
+    },
+  },
+})
+
+/** Do the same in a form that is not read; there is another way to ask for each. */
+export const UNREAD: Readonly<Record<string, string>> = lookupTable({
+  updateRefs: 'updateRef',
+  revertPullRequest: 'a pull request that is made by hand',
+})
+
+/** Merges the base of a pull request into its head. */
+const SOURCE_UPDATE = 'updatePullRequestBranch'
+/** Makes a branch for an issue. */
+const LINKED_BRANCH = 'createLinkedBranch'
+/** Pass unless they concern a protected branch. */
+export const CHECKED: ReadonlySet<string> = new Set([SOURCE_UPDATE, LINKED_BRANCH])
+
+function expectedHead(input: Parameters): string | null {
+  return text(input, 'expectedHeadOid')
+}
+
+async function mergeOfNode(input: Parameters, nodes: Nodes): Promise<ScmIntent> {
+  const { repository, number } = await nodes.pullRequest(requiredText(input, 'pullRequestId'))
+  return { kind: 'merge_request', repository, id: number, head: expectedHead(input) }
+}
+
+async function commitOnBranch(input: Parameters, nodes: Nodes): Promise<ScmIntent> {
+  const branch = input['branch']
+  const id = optionalTextAt(branch, 'id')
+  if (id !== null && ['repositoryNameWithOwner', 'branchName'].some((name) => at(branch, name) !== undefined))
+    throw new UnreadableIntent('the branch of the commit is named twice, by its id and by its name.')
+  const place =
+    id === null
+      ? { repository: repositoryPath(textIn(branch, 'repositoryNameWithOwner')), branch: textIn(branch, 'branchName') }
+      : await nodes.ref(id)
+  const additions = membersOf(at(input['fileChanges'], 'additions')).map((file) =>
+    written(textIn(file, 'path'), contentOf(optionalTextAt(file, 'contents') ?? '', 'base64')),
+  )
+  const deletions = membersOf(at(input['fileChanges'], 'deletions')).map((file) => removed(textIn(file, 'path')))
+  return {
+    kind: 'write_files',
+    repository: place.repository,
+    branch: branchOf(place.branch) ?? place.branch,
+    writes: [...additions, ...deletions],
+  }
+}
+
+function membersOf(list: unknown): readonly unknown[] {
+  return Array.isArray(list) ? list : []
+}
+
+function textIn(value: unknown, name: string): string {
+  const found = optionalTextAt(value, name)
+  if (found === null) throw new UnreadableIntent(`"${name}" is missing in the input of the mutation.`)
+  return found
+}
+
+function repositoryPath(nameWithOwner: string): string {
+  const [owner = '', name = '', ...others] = nameWithOwner.split('/')
+  if (owner === '' || name === '' || others.length > 0)
+    throw new UnreadableIntent(`"${nameWithOwner}" is no name of a repository.`)
+  return `/repos/${encodeURIComponent(owner)}/${encodeURIComponent(name)}`
+}
+
+/** What ids of nodes stand for, asked with the credentials of the call. */
+interface Nodes {
+  repository(id: string): Promise<string>
+  pullRequest(id: string): Promise<{ readonly repository: string; readonly number: string }>
+  ref(id: string): Promise<{ readonly repository: string; readonly branch: string }>
+}
+
+const NODE_QUERY = `query($id: ID!) { node(id: $id) { __typename
+  ... on Repository { nameWithOwner }
+  ... on PullRequest { number repository { nameWithOwner } }
+  ... on Ref { name prefix repository { nameWithOwner } } } }`
+
+function createNodes(transport: ScmTransport): Nodes {
+  const ask = async (id: string, kind: string): Promise<unknown> => {
+    const answer = await transport.json(await transport.post('/graphql', { query: NODE_QUERY, variables: { id } }))
+    const node = at(answer, 'data', 'node')
+    if (at(node, '__typename') === kind) return node
+    throw new ScmError('refused', `${title} shows no ${kind} of this id`, { status: 404 })
+  }
+  return {
+    repository: async (id) => repositoryPath(textAt(await ask(id, 'Repository'), 'nameWithOwner')),
+    async pullRequest(id) {
+      const node = await ask(id, 'PullRequest')
+      return {
+        repository: repositoryPath(textAt(node, 'repository', 'nameWithOwner')),
+        number: String(at(node, 'number')),
+      }
+    },
+    async ref(id) {
+      const node = await ask(id, 'Ref')
+      const branch = branchOf(textAt(node, 'prefix') + textAt(node, 'name'))
+      if (branch === null) throw new UnreadableIntent('The ref is no branch.')
+      return { repository: repositoryPath(textAt(node, 'repository', 'nameWithOwner')), branch }
+    },
+  }
+}
+
+export async function recogniseGraphql(call: Call, segments: readonly string[], deps: ScmDeps): Promise<Action> {
+  const path = `/${segments.join('/')}`
+  try {
+    const called = await mutationsOf(await parametersOf(call))
+    const judged = called.filter(({ name }) => Object.hasOwn(MUTATIONS, name))
+    const unread = called.find(({ name }) => Object.hasOwn(UNREAD, name))
+    if (unread !== undefined)
+      throw new UnreadableIntent(`${unread.name} is not read here; use ${UNREAD[unread.name]} instead.`)
+    refuseLinked(call, called)
+    const name = `POST ${path} ${called.map((one) => one.name).join(' ')}`.trim()
+    const [root, prefix] = rootsOf(segments)
+    const transportAt = (at: string) => transportFor(call, { platform: 'scm_a', prefix: at }, deps)
+    for (const { input } of called.filter((one) => one.name === SOURCE_UPDATE)) {
+      const { repository, number } = await createNodes(transportAt(root)).pullRequest(
+        requiredText(input, 'pullRequestId'),
+      )
+      await sourceUpdate(call, createGithubClient(transportAt(prefix), repository), number)
+    }
+    const receipts = called.filter(({ name: one }) => !Object.hasOwn(MUTATIONS, one) && !CHECKED.has(one))
+    const questions = receipts.flatMap((one) => {
+      const operation = receiptOf(one, GITHUB_MUTATIONS)
+      return operation === null ? [] : [receiptQuestion('github', one, operation)]
+    })
+    if (judged.length === 0) return questions.length === 0 ? passing(name) : receiptAction(name, questions)
+    if (questions.length > 0)
+      throw new UnreadableIntent(
+        'one request that merges and changes other things is not read here; send them one by one.',
+      )
+    refuseUnpinned(call, judged)
+    const intents = async (): Promise<readonly ScmIntent[]> => {
+      const nodes = createNodes(transportAt(root))
+      const made: ScmIntent[] = []
+      for (const { name: mutation, input } of judged) {
+        const intent = await MUTATIONS[mutation]?.intent(input, nodes)
+        if (intent !== undefined) made.push(intent)
+      }
+      return made
+    }
+    return new ScmAction(call, { platform: 'scm_a', createClient: createGithubClient, name, prefix, intents }, deps)
+  } catch (error) {
+    if (error instanceof UnreadableIntent || error instanceof ScmError)
+      return refused(call, `POST ${path}`, error.message)
+    throw error
+  }
+}
+
+/** Of GraphQL, and of the REST API that the rest is asked of: at the root of github.com, beside `/api/graphql` on an Enterprise Server. */
+function rootsOf(segments: readonly string[]): readonly [graphql: string, rest: string] {
+  if (segments.length === 1) return ['', '']
+  const root = `/${segments.slice(0, -1).join('/')}`
+  return [root, `${root}/v3`]
+}
+
+/** Makes a branch for an issue, at any commit; without a name it is called by the title of the issue. */
+function refuseLinked(call: Call, called: readonly Called[]): void {
+  const linked = called.filter(({ name }) => name === LINKED_BRANCH).map(({ input }) => text(input, 'name'))
+  if (linked.some((name) => name !== null && isProtected(call, branchOf(name))))
+    throw new UnreadableIntent('createLinkedBranch is not read here; use createRef for a protected branch instead.')
+}
+
+function refuseUnpinned({ route }: Call, judged: readonly Called[]): void {
+  if (route.scm.auto_merge === 'deny' && judged.some(({ name }) => name === 'enablePullRequestAutoMerge'))
+    throw new UnreadableIntent(
+      'auto-merge would merge commits that come after the judgement. Merge when the checks have passed (routes[].scm.auto_merge).',
+    )
+  const unpinned = judged.find(({ name, input }) => MUTATIONS[name]?.head?.(input) === null)
+  if (route.scm.require_head && unpinned !== undefined)
+    throw new UnreadableIntent(`${unpinned.name} does not name the head commit that it means (expectedHeadOid).`)
+}

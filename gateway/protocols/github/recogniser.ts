@@ -1,0 +1,239 @@
+/** GitHub's API (REST and GraphQL) and git over HTTP: which calls land, ship or publish something. https://docs.github.com/rest */
+import { posix } from 'node:path'
+import { createGithubClient } from '../../scm/github.ts'
+import type { Call, Recogniser } from '../common/action.ts'
+import { GITHUB_ELSEWHERE, GITHUB_REPOSITORY } from './endpoints.ts'
+import { recogniseGraphql } from './graphql.ts'
+import { createScmRecogniser } from '../scm/recogniser.ts'
+import { sourceUpdate, type Intents, type Located, type ScmCall, type ScmEndpoints, type ScmRow } from '../scm/table.ts'
+import { fold } from '../../routing/path-reading.ts'
+import { isProtected, type ScmDeps } from '../scm/action.ts'
+import { createEndpointTable } from '../scm/endpoints.ts'
+import { UnreadableIntent, type ScmIntent } from '../scm/intent.ts'
+import {
+  branchOf,
+  contentOf,
+  isGraphqlPath,
+  isSet,
+  removed,
+  requiredText,
+  statesOnly,
+  text,
+  written,
+  type Parameters,
+} from '../scm/request.ts'
+import { splitNames } from '../scm/name-list.ts'
+
+/** By the path behind the repository. GitHub takes POST where it has PATCH, so the path decides and not the method. */
+export const GITHUB_ROWS: readonly ScmRow[] = [
+  {
+    path: ['pulls', ':number', 'merge'],
+    because: 'it merges',
+    intents: ({ repository, names, parameters }) => [
+      { kind: 'merge_request', repository, id: number(names['number']), head: text(parameters, 'sha') },
+    ],
+  },
+  { path: ['pulls', ':number', 'merge-async'], because: 'it merges', intents: mergeOfStack },
+  {
+    path: ['pulls', ':number', 'update-branch'],
+    because: 'it brings commits to the head of a request',
+    intents: ({ call, names, client }) => sourceUpdate(call, client(), number(names['number'])),
+  },
+  { path: ['pulls', ':number', 'reviews'], because: 'it may approve', intents: review },
+  { path: ['pulls', ':number', 'reviews', ':id', 'events'], because: 'it may approve', intents: review },
+  {
+    path: ['merges'],
+    because: 'it merges',
+    intents: ({ repository, parameters }) => [
+      {
+        kind: 'merge_branches',
+        repository,
+        base: requiredText(parameters, 'base'),
+        head: requiredText(parameters, 'head'),
+      },
+    ],
+  },
+  { path: ['git', 'refs'], because: 'it may make a protected branch', intents: refCreation },
+  { path: ['git', 'refs', '*ref'], because: 'it may move a protected branch', intents: refUpdate },
+  { path: ['branches', ':branch', 'rename'], because: 'it may move a protected branch', intents: rename },
+  { path: ['merge-upstream'], because: 'it may bring commits to a protected branch', intents: sync },
+  { path: [], because: 'it may change the default branch, or who reaches the repository', intents: settings },
+  { path: ['contents', '*path'], because: 'it may commit to a protected branch', intents: contentWrite },
+  {
+    path: ['code-scanning', 'alerts', ':number', 'autofix', 'commits'],
+    because: 'it may commit to a protected branch',
+    intents: autofix,
+  },
+  {
+    path: ['deployments'],
+    because: 'it deploys',
+    intents: ({ repository, parameters }) => {
+      const environment = text(parameters, 'environment') ?? 'production'
+      return [deployment(repository, requiredText(parameters, 'ref'), environment)]
+    },
+  },
+  {
+    path: ['releases'],
+    because: 'it publishes, unless it is a draft',
+    intents: ({ repository, parameters }) => (isSet(parameters, 'draft') ? [] : [release(repository, parameters)]),
+  },
+  { path: ['releases', ':id'], because: 'it may publish a draft, or take a release away', intents: releaseChange },
+  { path: ['actions', 'workflows', ':workflow', 'dispatches'], because: 'it may deploy', intents: dispatch },
+  { path: ['actions', 'jobs', ':id', 'rerun'], because: 'it may deploy again', intents: event },
+  { path: ['actions', 'runs', ':id', 'rerun'], because: 'it may deploy again', intents: event },
+  { path: ['actions', 'runs', ':id', 'rerun-failed-jobs'], because: 'it may deploy again', intents: event },
+  { path: ['dispatches'], because: 'it may deploy', intents: event },
+]
+
+/** Merges all requests below this one in its stack, too: then its base is the head of another one. */
+async function mergeOfStack({ call, repository, names, parameters, client }: ScmCall): Promise<Intents> {
+  const id = number(names['number'])
+  const { base } = await client().mergeRequest(id)
+  if (!isProtected(call, base))
+    throw new UnreadableIntent(
+      `the base of this pull request is ${base}, so more than this one may be merged; merge what is below it first.`,
+    )
+  return [{ kind: 'merge_request', repository, id, head: text(parameters, 'sha') }]
+}
+
+/** A review in any other form than one that approves is a comment. */
+function review({ parameters }: ScmCall): Intents {
+  const event = text(parameters, 'event')
+  return event === null || /^(?:comment|request_changes|pending)$/i.test(event) ? [] : 'approve'
+}
+
+/** A draft is published by setting this, and one that is published may get another tag; which, the request then has to say. */
+function releaseChange({ call, repository, parameters }: ScmCall): Intents {
+  if (call.method === 'DELETE') return 'publish'
+  const isPublished = parameters['draft'] === undefined ? text(parameters, 'tag_name') !== null : true
+  return isPublished && !isSet(parameters, 'draft') ? [release(repository, parameters)] : []
+}
+
+function refUpdate({ call, repository, names, parameters }: ScmCall): readonly ScmIntent[] {
+  const branch = branchOf(`refs/${names['ref'] ?? ''}`)
+  // Without a branch of that name left there is nothing that a contract could be in.
+  if (call.method === 'DELETE' || branch === null || !isProtected(call, branch)) return []
+  return [{ kind: 'move_branch', repository, branch, commit: requiredText(parameters, 'sha') }]
+}
+
+function refCreation({ call, repository, parameters }: ScmCall): readonly ScmIntent[] {
+  const branch = branchOf(requiredText(parameters, 'ref'))
+  if (branch === null || !isProtected(call, branch)) return []
+  return [{ kind: 'move_branch', repository, branch, commit: requiredText(parameters, 'sha') }]
+}
+
+/** A branch that takes another's name takes its place. */
+function rename({ call, names, parameters }: ScmCall): readonly ScmIntent[] {
+  const isGuarded = [names['branch'] ?? '', requiredText(parameters, 'new_name')].some((name) =>
+    isProtected(call, name),
+  )
+  if (isGuarded) throw new UnreadableIntent('a protected branch is not renamed, and none takes its name.')
+  return []
+}
+
+/** What comes from the repository that this one was forked from is not told beforehand. */
+function sync({ call, parameters }: ScmCall): readonly ScmIntent[] {
+  if (isProtected(call, text(parameters, 'branch')))
+    throw new UnreadableIntent('what this brings to a protected branch cannot be judged; use a pull request.')
+  return []
+}
+
+/** A commit whose content only the platform knows. */
+function autofix({ call, parameters }: ScmCall): readonly ScmIntent[] {
+  const ref = text(parameters, 'target_ref')
+  if (isProtected(call, ref === null ? null : branchOf(ref)))
+    throw new UnreadableIntent('what this fix changes on a protected branch cannot be judged; use a pull request.')
+  return []
+}
+
+/** Of what a repository is called and shows; everything else about it decides who reaches it and how it is merged. */
+const DESCRIPTIVE: ReadonlySet<string> = new Set(
+  splitNames(
+    'description homepage has_issues has_projects has_wiki has_discussions has_downloads is_template',
+    'squash_merge_commit_title squash_merge_commit_message merge_commit_title merge_commit_message',
+    'delete_branch_on_merge',
+  ),
+)
+
+function settings({ call, parameters }: ScmCall): Intents {
+  if (text(parameters, 'default_branch') !== null)
+    throw new UnreadableIntent('another default branch takes the place of the one that merges were judged for.')
+  const isDescriptive = call.method !== 'DELETE' && statesOnly(parameters, DESCRIPTIVE)
+  return isDescriptive ? [] : 'administer'
+}
+
+function contentWrite({ call, repository, names, parameters }: ScmCall): readonly ScmIntent[] {
+  const branch = text(parameters, 'branch')
+  if (!isProtected(call, branch === null ? null : branchOf(branch))) return []
+  const path = names['path'] ?? ''
+  const write =
+    call.method === 'DELETE' ? removed(path) : written(path, contentOf(requiredText(parameters, 'content'), 'base64'))
+  return [{ kind: 'write_files', repository, branch: branch === null ? null : branchOf(branch), writes: [write] }]
+}
+
+function deployment(repository: string, ref: string, environment: string): ScmIntent {
+  const since = { kind: 'deployment', environment } as const
+  return { kind: 'ship', operation: 'deploy', repository, ref, since, label: environment }
+}
+
+/** The tag, where it is there already, else what it would be put on. */
+function release(repository: string, parameters: Parameters): ScmIntent {
+  const label = requiredText(parameters, 'tag_name')
+  const ref = text(parameters, 'target_commitish')
+  return { kind: 'ship', operation: 'publish', repository, ref, since: { kind: 'release' }, label }
+}
+
+function dispatch({ call, repository, names, parameters }: ScmCall): readonly ScmIntent[] {
+  const workflow = names['workflow'] ?? ''
+  if (!call.route.scm.workflows.some((glob) => posix.matchesGlob(workflow, glob))) return []
+  const since = { kind: 'workflow', workflow } as const
+  const ref = requiredText(parameters, 'ref')
+  return [{ kind: 'ship', operation: 'deploy', repository, ref, since, label: workflow }]
+}
+
+/** Workflows that listen for the event start, whichever they are. */
+function event({ call }: ScmCall): readonly ScmIntent[] {
+  if (call.route.scm.workflows.length === 0) return []
+  throw new UnreadableIntent('which workflows this starts cannot be told; dispatch the workflow itself.')
+}
+
+function number(name: string | undefined): string {
+  if (name !== undefined && /^[1-9][0-9]{0,9}$/.test(name)) return name
+  throw new UnreadableIntent(`"${name}" is no number of a pull request.`)
+}
+
+function locate(segments: readonly string[]): Located | null {
+  const start = segments.findIndex((segment) => /^(?:repos|repositories)$/.test(fold(segment)))
+  if (start === -1) return null
+  const kind = fold(segments[start] ?? '')
+  const length = kind === 'repos' ? 3 : 2
+  const repository = segments.slice(start, start + length)
+  if (repository.length < length) return null
+  return {
+    prefix: segments
+      .slice(0, start)
+      .map((segment) => `/${segment}`)
+      .join(''),
+    repository: `/${[kind, ...repository.slice(1).map(encodeURIComponent)].join('/')}`,
+    rest: segments.slice(start + length),
+  }
+}
+
+export const GITHUB_ENDPOINTS: ScmEndpoints = {
+  repository: createEndpointTable(GITHUB_REPOSITORY),
+  elsewhere: createEndpointTable(GITHUB_ELSEWHERE),
+}
+/** Of an Enterprise Server. */
+const GITHUB_ROOTS = ['api/v3', 'api/uploads'] as const
+
+export function createGithubRecogniser(deps: ScmDeps): Recogniser {
+  const dialect = { platform: 'scm_a', createClient: createGithubClient } as const
+  return createScmRecogniser(
+    { name: 'github', dialect, rows: GITHUB_ROWS, endpoints: GITHUB_ENDPOINTS, roots: GITHUB_ROOTS, locate, beside },
+    deps,
+  )
+}
+
+function beside(segments: readonly string[]) {
+  return isGraphqlPath(segments) ? (call: Call, deps: ScmDeps) => recogniseGraphql(call, segments, deps) : null
+}

@@ -1,0 +1,124 @@
+/** GitLab's GraphQL API: merges are judged, commits refused, and other mutations go by their table. https://docs.gitlab.com/api/graphql/ */
+import { isUtf8 } from 'node:buffer'
+import { createGitlabClient } from '../../scm/gitlab.ts'
+import type { Action, Call } from '../common/action.ts'
+import { passing, refused, ScmAction, type ScmDeps } from '../scm/action.ts'
+import { mutationsOf, type Called } from '../scm/graphql.ts'
+import { UnreadableIntent, type ScmIntent } from '../scm/intent.ts'
+import { GITLAB_MUTATIONS } from './mutations.ts'
+import { receiptOf, receiptQuestion } from '../scm/mutations.ts'
+import { receiptAction } from '../scm/receipt.ts'
+import { parametersOf, requiredText, statesOnly, text, type Parameters } from '../scm/request.ts'
+import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
+
+const MERGE = 'mergeRequestAccept'
+/** Land something in a form that is not read; the REST API does the same. */
+export const UNREAD: ReadonlySet<string> = new Set(['commitCreate', 'createBranch', 'projectSyncFork', 'releaseCreate'])
+
+/** @param segments of the path, which ends with that of the GraphQL API */
+export async function recogniseGraphql(call: Call, segments: readonly string[], deps: ScmDeps): Promise<Action> {
+  const path = `/${segments.join('/')}`
+  if (!mayMutate(call)) return passing(`POST ${path}`)
+  try {
+    const called = await calledIn(call)
+    const name = `POST ${path} ${called.map((one) => one.name).join(' ')}`.trim()
+    return called.some((one) => one.name === MERGE || UNREAD.has(one.name))
+      ? merging(call, name, mergesIn(called), { segments, deps })
+      : unjudged(name, called)
+  } catch (error) {
+    if (error instanceof UnreadableIntent) return refused(call, `POST ${path}`, error.message)
+    throw error
+  }
+}
+
+type Merge = Extract<ScmIntent, { readonly kind: 'merge_request' }>
+
+function merging(
+  call: Call,
+  name: string,
+  merges: readonly Merge[],
+  { segments, deps }: { readonly segments: readonly string[]; readonly deps: ScmDeps },
+): Action {
+  const unpinned = call.route.scm.require_head && merges.some(({ head }) => head === null)
+  if (unpinned) throw new UnreadableIntent('it does not name the head commit that it means (sha).')
+  const prefix = `/${[...segments.slice(0, -1), 'v4'].join('/')}`
+  const intents = (): Promise<readonly ScmIntent[]> => Promise.resolve(merges)
+  return new ScmAction(call, { platform: 'scm_b', createClient: createGitlabClient, name, prefix, intents }, deps)
+}
+
+function unjudged(name: string, called: readonly Called[]): Action {
+  const questions = called.flatMap((one) => {
+    const operation = receiptOf(one, GITLAB_MUTATIONS)
+    return operation === null ? [] : [receiptQuestion('gitlab', one, operation)]
+  })
+  return questions.length === 0 ? passing(name) : receiptAction(name, questions)
+}
+
+/** Rails takes a list of requests from a member `_json`, and another document from the `operations` of a form: then `query` is not what is done. */
+const MEMBERS: ReadonlySet<string> = new Set(['query', 'variables', 'operationName', 'extensions'])
+
+/** What the mutations of a request, or of a list of them, call. @throws UnreadableIntent where it has no single reading */
+async function calledIn(call: Call): Promise<readonly Called[]> {
+  const called: Called[] = []
+  for (const parameters of await requestsIn(call)) {
+    if (!statesOnly(parameters, MEMBERS))
+      throw new UnreadableIntent('what stands beside the GraphQL document is not read here; send the document alone.')
+    called.push(...(await mutationsOf(parameters)))
+  }
+  return called
+}
+
+async function requestsIn(call: Call): Promise<readonly Parameters[]> {
+  const { body, headers, upstreamPath } = call
+  const isJson = /^application\/json/i.test(headers['content-type'] ?? '') && headers['content-encoding'] === undefined
+  const json = isJson && body !== null ? readStrictJson(body) : null
+  if (json === null || !json.ok || !Array.isArray(json.value)) return [await parametersOf(call)]
+  const requests: readonly unknown[] = json.value
+  if (upstreamPath.includes('?') || !requests.every(isJsonObject))
+    throw new UnreadableIntent('the list of requests in the body cannot be read.')
+  return requests.filter(isJsonObject)
+}
+
+/** At least one. @throws UnreadableIntent where the request does anything but merge */
+function mergesIn(called: readonly Called[]): readonly Merge[] {
+  if (called.some(({ name }) => name !== MERGE))
+    throw new UnreadableIntent(
+      'of what lands by GraphQL only merges are read (mergeRequestAccept, alone in its request); use the REST API for commits, branches, releases and comments that merge.',
+    )
+  return called.map(mergeOf)
+}
+
+function mergeOf({ input }: Called): Extract<ScmIntent, { readonly kind: 'merge_request' }> {
+  const id = requiredText(input, 'iid')
+  if (!/^[1-9][0-9]{0,9}$/.test(id)) throw new UnreadableIntent(`"${id}" is no number of a merge request.`)
+  const project = requiredText(input, 'projectPath')
+  return {
+    kind: 'merge_request',
+    repository: `/projects/${encodeURIComponent(project)}`,
+    id,
+    head: text(input, 'sha'),
+  }
+}
+
+/** Whatever form a GraphQL request has (JSON, a list of them, a form, the query of the address), its plain text holds this word. */
+function mayMutate({ upstreamPath, body, headers }: Call): boolean {
+  if (headers['content-encoding'] !== undefined) return true
+  if (body !== null && (!isUtf8(body) || body.includes(0))) return true
+  const [, query = ''] = /\?(.*)$/s.exec(upstreamPath) ?? []
+  const plain = [query, body?.toString('utf8') ?? '']
+    .flatMap((source) => [source, percentDecoded(source)])
+    .map(unescaped)
+  return plain.some((source) => /mutation|content-transfer-encoding/i.test(source))
+}
+
+function percentDecoded(source: string): string {
+  return source.replaceAll(/(?:%[0-9a-f]{2})+/gi, (escapes) =>
+    Buffer.from(escapes.replaceAll('%', ''), 'hex').toString('utf8'),
+  )
+}
+
+function unescaped(source: string): string {
+  return source.replaceAll(/\\u(?:([0-9a-f]{4})|\{0*([0-9a-f]{1,5})\})/gi, (_, four?: string, braced?: string) =>
+    String.fromCodePoint(Number.parseInt(four ?? braced ?? '', 16)),
+  )
+}

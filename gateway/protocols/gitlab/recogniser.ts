@@ -1,0 +1,231 @@
+/** GitLab's API and git over HTTP: which calls land, ship or publish something. https://docs.gitlab.com/api/ */
+import { createGitlabClient } from '../../scm/gitlab.ts'
+import { optionalTextAt } from '../../scm/members.ts'
+import type { Call, Recogniser } from '../common/action.ts'
+import { GITLAB_ELSEWHERE, GITLAB_PROJECT } from './endpoints.ts'
+import { recogniseGraphql } from './graphql.ts'
+import { fold } from '../../routing/path-reading.ts'
+import { quickActionsOf, refuseQuickActions, refuseUnknown } from './quick-actions.ts'
+import { isProtected, type ScmDeps } from '../scm/action.ts'
+import { createEndpointTable } from '../scm/endpoints.ts'
+import { UnreadableIntent, type FileWrite, type ScmIntent } from '../scm/intent.ts'
+import {
+  branchOf,
+  contentOf,
+  isGraphqlPath,
+  isSet,
+  removed,
+  requiredText,
+  statesOnly,
+  text,
+  written,
+  type Parameters,
+} from '../scm/request.ts'
+import { createScmRecogniser } from '../scm/recogniser.ts'
+import { sourceUpdate, type Intents, type ScmCall, type ScmEndpoints, type ScmRow } from '../scm/table.ts'
+import { splitNames } from '../scm/name-list.ts'
+
+/** By the path behind the project. Rails takes POST with a method in the body, so the path decides and not the method. */
+export const GITLAB_ROWS: readonly ScmRow[] = [
+  { path: ['merge_requests', ':iid', 'merge'], because: 'it merges', intents: mergeRequest },
+  { path: ['merge_trains', 'merge_requests', ':iid'], because: 'it merges', intents: mergeRequest },
+  { path: ['merge_requests', ':iid', 'rebase'], because: 'it brings commits to the source', intents: rebase },
+  { path: ['merge_requests'], because: 'its description may merge', intents: proposal },
+  { path: ['merge_requests', ':iid'], because: 'its description may merge', intents: quickActions },
+  { path: ['merge_requests', ':iid', 'notes'], because: 'a comment may merge', intents: quickActions },
+  { path: ['merge_requests', ':iid', 'notes', ':note'], because: 'a comment may merge', intents: quickActions },
+  { path: ['merge_requests', ':iid', 'discussions'], because: 'a comment may merge', intents: quickActions },
+  { path: ['merge_requests', ':iid', 'discussions', '*rest'], because: 'a comment may merge', intents: quickActions },
+  {
+    path: ['merge_requests', ':iid', 'draft_notes', 'bulk_publish'],
+    because: 'it publishes texts that it does not hold, and may approve',
+    intents: () => 'approve',
+  },
+  { path: ['merge_requests', ':iid', 'draft_notes'], because: 'it may merge later', intents: proposal },
+  { path: ['merge_requests', ':iid', 'draft_notes', ':note'], because: 'it may merge later', intents: proposal },
+  { path: ['repository', 'commits'], because: 'it may commit to a protected branch', intents: commit },
+  {
+    path: ['repository', 'commits', ':sha', 'cherry_pick'],
+    because: 'it may commit to a protected branch',
+    intents: copy,
+  },
+  { path: ['repository', 'commits', ':sha', 'revert'], because: 'it may commit to a protected branch', intents: copy },
+  { path: ['repository', 'files', '*path'], because: 'it may commit to a protected branch', intents: file },
+  { path: ['repository', 'submodules', '*path'], because: 'it may commit to a protected branch', intents: copy },
+  { path: ['repository', 'changelog'], because: 'it may commit to a protected branch', intents: changelog },
+  { path: ['repository', 'branches'], because: 'it may make a protected branch', intents: branchCreation },
+  { path: ['mirror', 'pull'], because: 'it may bring commits to a protected branch', intents: mirror },
+  { path: [], because: 'it may change the default branch, or who reaches the project', intents: settings },
+  {
+    path: ['deployments'],
+    because: 'it deploys',
+    intents: ({ repository, parameters }) => {
+      const environment = requiredText(parameters, 'environment')
+      const ref = text(parameters, 'sha') ?? requiredText(parameters, 'ref')
+      const since = { kind: 'deployment', environment } as const
+      return [{ kind: 'ship', operation: 'deploy', repository, ref, since, label: environment }]
+    },
+  },
+  {
+    path: ['releases'],
+    because: 'it publishes',
+    intents: ({ repository, parameters }) => {
+      const label = requiredText(parameters, 'tag_name')
+      const ref = text(parameters, 'ref') ?? label
+      return [{ kind: 'ship', operation: 'publish', repository, ref, since: { kind: 'release' }, label }]
+    },
+  },
+]
+
+/** A merge that waits for its pipeline is dropped by GitLab when its head moves, so it is judged like one that does not wait. */
+function mergeRequest({ repository, names, parameters }: ScmCall): readonly ScmIntent[] {
+  return [{ kind: 'merge_request', repository, id: number(names), head: text(parameters, 'sha') }]
+}
+
+function number({ iid = '' }: ScmCall['names']): string {
+  if (!/^[1-9][0-9]{0,9}$/.test(iid)) throw new UnreadableIntent(`"${iid}" is no number of a merge request.`)
+  return iid
+}
+
+function rebase({ call, names, client }: ScmCall): Promise<readonly ScmIntent[]> {
+  return sourceUpdate(call, client(), number(names))
+}
+
+/** A text may merge its request, rebase its source, or approve it. */
+async function quickActions(call: ScmCall): Promise<Intents> {
+  const { repository, names, parameters } = call
+  const actions = quickActionsOf(parameters)
+  refuseUnknown(actions)
+  if (actions.has('rebases')) await rebase(call)
+  if (!actions.has('merges')) return actions.has('approves') ? 'approve' : []
+  if (actions.has('retargets') || actions.has('approves') || parameters['target_branch'] !== undefined)
+    throw new UnreadableIntent('a text that merges does nothing else to its request; do it by a request of its own.')
+  const head = text(parameters, 'merge_request_diff_head_sha')
+  return [{ kind: 'merge_request', repository, id: number(names), head }]
+}
+
+/** There is no request yet, or its text takes effect by another request that does not say what it says. */
+function proposal({ parameters }: ScmCall): Intents {
+  refuseQuickActions(parameters)
+  const waits = ['auto_merge', 'merge_when_pipeline_succeeds'].some((name) => isSet(parameters, name))
+  return waits ? 'merge' : []
+}
+
+function mirror(): readonly ScmIntent[] {
+  throw new UnreadableIntent('what the mirrored repository brings to protected branches cannot be judged.')
+}
+
+/** Of what a project is called and shows; everything else about it decides who reaches it and how it is merged. */
+const DESCRIPTIVE: ReadonlySet<string> = new Set(
+  splitNames(
+    'description topics tag_list avatar issues_template merge_requests_template suggestion_commit_message',
+    'issues_access_level wiki_access_level snippets_access_level issues_enabled wiki_enabled',
+    'snippets_enabled',
+  ),
+)
+
+function settings({ call, parameters }: ScmCall): Intents {
+  if (text(parameters, 'import_url') !== null || isSet(parameters, 'mirror'))
+    throw new UnreadableIntent('what the mirrored repository brings to protected branches cannot be judged.')
+  if (text(parameters, 'default_branch') !== null)
+    throw new UnreadableIntent('another default branch takes the place of the one that merges were judged for.')
+  const isDescriptive = call.method !== 'DELETE' && statesOnly(parameters, DESCRIPTIVE)
+  return isDescriptive ? [] : 'administer'
+}
+
+function file({ call, repository, names, parameters }: ScmCall): readonly ScmIntent[] {
+  const branch = branchIn(parameters)
+  if (!isProtected(call, branch)) return []
+  const path = names['path'] ?? ''
+  const content = text(parameters, 'content')
+  const override = text(parameters, '_method')
+  if (content !== null && override !== null && !/^(?:POST|PUT)$/i.test(override))
+    throw new UnreadableIntent('it writes a content by a method that writes none.')
+  const isDeletion = call.method === 'DELETE' || (content === null && parameters['_method'] !== undefined)
+  if (!isDeletion && content === null && parameters['content'] !== '')
+    throw new UnreadableIntent('"content" is missing, so what the file becomes cannot be told.')
+  const write = isDeletion ? removed(path) : written(path, contentOf(content ?? '', text(parameters, 'encoding')))
+  return [{ kind: 'write_files', repository, branch, writes: [write] }]
+}
+
+function commit({ call, repository, parameters }: ScmCall): readonly ScmIntent[] {
+  const branch = branchIn(parameters)
+  if (!isProtected(call, branch)) return []
+  const { actions } = parameters
+  if (!Array.isArray(actions)) throw new UnreadableIntent('"actions" is no list; send the commit as JSON.')
+  return [{ kind: 'write_files', repository, branch, writes: actions.flatMap(writesOf) }]
+}
+
+function writesOf(action: unknown): readonly FileWrite[] {
+  const kind = optionalTextAt(action, 'action')
+  const path = optionalTextAt(action, 'file_path')
+  if (path === null) throw new UnreadableIntent('an action names no file_path.')
+  const text_ = optionalTextAt(action, 'content')
+  const content = text_ === null ? null : contentOf(text_, optionalTextAt(action, 'encoding'))
+  if (kind === 'create' || kind === 'update') return [written(path, content ?? Buffer.alloc(0))]
+  if (kind === 'delete') return [removed(path)]
+  if (kind === 'chmod') return []
+  if (kind !== 'move') throw new UnreadableIntent(`"${kind}" is no action that is known here.`)
+  const from = optionalTextAt(action, 'previous_path')
+  if (from === null) throw new UnreadableIntent('a move names no previous_path.')
+  return [{ kind: 'move', from, path, content }]
+}
+
+function branchCreation({ call, repository, parameters }: ScmCall): readonly ScmIntent[] {
+  const branch = branchIn(parameters)
+  if (branch === null) throw new UnreadableIntent('"branch" is missing.')
+  if (!isProtected(call, branch)) return []
+  return [{ kind: 'move_branch', repository, branch, commit: requiredText(parameters, 'ref') }]
+}
+
+/** A text that the platform puts together, written before what is in any file; without a branch on the default one. */
+function changelog({ call, parameters }: ScmCall): readonly ScmIntent[] {
+  if (isProtected(call, branchIn(parameters)))
+    throw new UnreadableIntent('what this writes to a protected branch cannot be judged; use a merge request.')
+  return []
+}
+
+/** What the copied or reverted commit, or that of a submodule, makes of a branch that went on is not told by the API beforehand. */
+function copy({ call, parameters }: ScmCall): readonly ScmIntent[] {
+  if (isProtected(call, branchIn(parameters)))
+    throw new UnreadableIntent('what this makes of a protected branch cannot be judged; use a merge request.')
+  return []
+}
+
+function branchIn(parameters: Parameters): string | null {
+  const branch = text(parameters, 'branch') ?? text(parameters, 'branch_name')
+  return branch === null ? null : branchOf(branch)
+}
+
+/** By number or by path; a path has a group before the name. */
+const PROJECT = /^[0-9]+$|\//
+
+function locate(segments: readonly string[]) {
+  const start = segments.findIndex(
+    (segment, index) => fold(segment) === 'projects' && /^v[0-9]+$/.test(fold(segments[index - 1] ?? '')),
+  )
+  const project = segments[start + 1]
+  if (start === -1 || project === undefined || !PROJECT.test(project)) return null
+  const prefix = segments
+    .slice(0, start)
+    .map((segment) => `/${segment}`)
+    .join('')
+  return { prefix, repository: `/projects/${encodeURIComponent(project)}`, rest: segments.slice(start + 2) }
+}
+
+export const GITLAB_ENDPOINTS: ScmEndpoints = {
+  repository: createEndpointTable(GITLAB_PROJECT),
+  elsewhere: createEndpointTable(GITLAB_ELSEWHERE),
+}
+
+export function createGitlabRecogniser(deps: ScmDeps): Recogniser {
+  const dialect = { platform: 'scm_b', createClient: createGitlabClient } as const
+  return createScmRecogniser(
+    { name: 'gitlab', dialect, rows: GITLAB_ROWS, endpoints: GITLAB_ENDPOINTS, roots: ['api/v4'], locate, beside },
+    deps,
+  )
+}
+
+function beside(segments: readonly string[]) {
+  return isGraphqlPath(segments) ? (call: Call, deps: ScmDeps) => recogniseGraphql(call, segments, deps) : null
+}

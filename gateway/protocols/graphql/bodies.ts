@@ -1,0 +1,98 @@
+/** The bodies in which GraphQL servers take operations: JSON, a document alone, forms, uploads. Each is read in one way or not at all. */
+import { isUtf8 } from 'node:buffer'
+import type { Config } from '../../config/schema.ts'
+import type { Flow } from '../../flow/flow.ts'
+import type { Call } from '../common/action.ts'
+import { unpacked } from '../../listen/encoded-body.ts'
+import { readUpload } from './uploads.ts'
+
+export interface BodyDeps {
+  readonly flow: Pick<Flow, 'readJson'>
+  readonly config: () => Pick<Config, 'limits'>
+}
+
+export interface Unreadable {
+  readonly kind: 'unreadable'
+  readonly code: 'INVALID_INPUT' | 'UNSUPPORTED_MEDIA_TYPE'
+  readonly why: string
+}
+
+export type Members = Readonly<Record<string, unknown>>
+export type ReadMembers =
+  | { readonly ok: true; readonly members: Members }
+  | { readonly ok: false; readonly why: string }
+
+/** Servers differ in which of two counts. */
+export function formMembers(text: string): ReadMembers {
+  const members: Record<string, string> = Object.create(null)
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (Object.hasOwn(members, name)) return { ok: false, why: `"${name.slice(0, 40)}" is stated more than once` }
+    members[name] = value
+  }
+  return { ok: true, members }
+}
+
+export type ReadBody = { readonly kind: 'members'; readonly value: unknown } | Unreadable
+
+/** What a body states, as JSON or as what is as good. */
+export async function bodyOf({ headers, rawHeaders }: Call, bytes: Buffer, deps: BodyDeps): Promise<ReadBody> {
+  const types = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'content-type')
+  if (types.length > 1) return unreadable('it states the type of its body more than once')
+  const type = headers['content-type'] ?? ''
+  const media = type.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  const form = FORMS.find((one) => one.media.test(media))
+  if (form === undefined)
+    return unreadable(
+      `a body of the type ${media === '' ? 'that it does not state' : `"${media}"`} is not read here`,
+      'UNSUPPORTED_MEDIA_TYPE',
+    )
+  const charsets = type.match(/charset.*?(?=;|$)/gi) ?? []
+  // Letters of another coding can be other JSON, and servers read those that their library knows.
+  if (charsets.length > 1 || !charsets.every((one) => /^charset\s*=\s*"?(?:utf-?8|us-ascii)"?\s*$/i.test(one)))
+    return unreadable('a body in other letters than UTF-8 is not read here', 'UNSUPPORTED_MEDIA_TYPE')
+  const plain = await unpacked(bytes, headers['content-encoding'], deps.config().limits.proxied_body)
+  if (!plain.ok) return unreadable(plain.why)
+  return form.read(plain.bytes, type, deps)
+}
+
+interface BodyForm {
+  readonly media: RegExp
+  readonly read: (bytes: Buffer, type: string, deps: BodyDeps) => Promise<ReadBody> | ReadBody
+}
+
+const FORMS: readonly BodyForm[] = [
+  { media: /^application\/(?:[\w.-]+\+)?json$/, read: (bytes, _type, deps) => jsonOf(bytes, deps) },
+  { media: /^application\/graphql$/, read: (bytes) => withText(bytes, (query) => members({ query })) },
+  {
+    media: /^application\/x-www-form-urlencoded$/,
+    read: (bytes) =>
+      withText(bytes, (text) => {
+        const form = formMembers(text)
+        return form.ok ? members(form.members) : unreadable(form.why)
+      }),
+  },
+  { media: /^multipart\/form-data$/, read: uploadOf },
+]
+
+async function jsonOf(bytes: Buffer, { flow }: BodyDeps): Promise<ReadBody> {
+  // A large body is handed over to a worker, and this one still has to be sent.
+  const read = await flow.readJson(Uint8Array.from(bytes))
+  return read.ok ? members(read.value) : unreadable(`its body has no single reading: ${read.problem.message}`)
+}
+
+function withText(bytes: Buffer, read: (text: string) => ReadBody): ReadBody {
+  return isUtf8(bytes) ? read(bytes.toString('utf8')) : unreadable('its body is not UTF-8 text')
+}
+
+async function uploadOf(bytes: Buffer, type: string, deps: BodyDeps): Promise<ReadBody> {
+  const upload = readUpload(bytes, type)
+  return upload.ok ? jsonOf(upload.operations, deps) : unreadable(upload.why)
+}
+
+function members(value: unknown): ReadBody {
+  return { kind: 'members', value }
+}
+
+export function unreadable(why: string, code: Unreadable['code'] = 'INVALID_INPUT'): Unreadable {
+  return { kind: 'unreadable', code, why }
+}

@@ -1,0 +1,77 @@
+/** Operations held against the pinned schema itself (`validate`), before they are judged by what became of it. */
+import { ERRORS, GatewayError } from '../../errors/errors.ts'
+import type { Logger } from '../../telemetry/log.ts'
+import type { Violation } from '../../validation/message.ts'
+import type { Validator } from '../../validation/validator.ts'
+import { isEnforced, type PinnedText } from '../http/conformance.ts'
+import type { Call } from '../common/action.ts'
+import type { ContractChecks } from '../common/contract-checks.ts'
+import type { AskedOperation } from './operation.ts'
+
+export interface OperationChecks {
+  readonly validator: Pick<Validator, 'check'>
+  readonly checks: Pick<ContractChecks, 'count' | 'refused' | 'observed'>
+  readonly logger: Logger
+}
+
+export type CheckedOperations =
+  | { readonly kind: 'good' }
+  | { readonly kind: 'violating'; readonly violations: readonly Violation[] }
+  /** There is no telling, and the route does not let go on what is not told. */
+  | { readonly kind: 'undecided'; readonly error: GatewayError }
+
+const GOOD = { kind: 'good' } as const
+
+/** Never rejects. @param pinned rejects when there is no telling what is pinned */
+export async function checkOperations(
+  call: Call,
+  operations: readonly AskedOperation[],
+  pinned: () => Promise<PinnedText>,
+  deps: OperationChecks,
+): Promise<CheckedOperations> {
+  const { route, correlationId } = call
+  const { checks, validator, logger } = deps
+  const mustConform = isEnforced(route)
+  try {
+    const contract = await pinned()
+    const stated = operations.map(({ text, variables, operation }) => ({
+      text,
+      variables,
+      operationName: operation.name?.value ?? null,
+    }))
+    const conformance = await validator.check(contract, { side: 'request', operations: stated })
+    checks.count(route.name, 'request', conformance.result)
+    if (conformance.result !== 'violates') return GOOD
+    const { violations } = conformance
+    const departure = { call, operation: operations[0]?.name ?? null, contract: contract.digest, violations }
+    if (mustConform) await checks.refused(departure)
+    else checks.observed(departure)
+    return mustConform ? { kind: 'violating', violations } : GOOD
+  } catch (error) {
+    checks.count(route.name, 'request', 'failed')
+    if (mustConform) return { kind: 'undecided', error: uncheckable(route.name, error) }
+    logger.warn(
+      { err: error, correlation_id: correlationId, route: route.name },
+      'a call could not be held against the contract',
+    )
+    return GOOD
+  }
+}
+
+function uncheckable(route: string, cause: unknown): GatewayError {
+  if (cause instanceof GatewayError) return cause
+  const why = cause instanceof Error ? cause.message : 'unknown'
+  return new GatewayError(
+    'PREFLIGHT_UNDECIDED',
+    `The call could not be held against the schema of "${route}": ${why}.`,
+    {
+      cause,
+    },
+  )
+}
+
+/** What is told to who asked: where it departs from the schema, and why. */
+export function violationMessage(violations: readonly Violation[]): string {
+  const listed = violations.map(({ where, message }) => `${where} ${message}`).join('; ')
+  return `${ERRORS.CONTRACT_VIOLATION.message} ${listed}. Correct the operation by the schema; sent again as it is, it is refused again.`
+}

@@ -1,0 +1,102 @@
+/**
+ * Documents that a request names instead of stating them: automatically persisted ones by their hash, which the gateway knows once it
+ * has seen them stated, and those of a manifest that the operator gives to both the server and the gateway.
+ */
+import { stat } from 'node:fs/promises'
+import { LRUCache } from 'lru-cache'
+import type { RouteConfig } from '../../config/route.ts'
+import { GatewayError } from '../../errors/errors.ts'
+import { sha256Hex } from '../../runtime/hash.ts'
+import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
+import type { GraphqlParameters } from './parameters.ts'
+import { loadRegularFile } from '../../runtime/regular-file.ts'
+
+export type FoundDocument =
+  | { readonly kind: 'text'; readonly text: string }
+  /** The hash is of a document that was not stated here yet: who states it along with the hash is understood. */
+  | { readonly kind: 'unknown_hash' }
+  | { readonly kind: 'unknown_id'; readonly id: string }
+  /** The hash that came along is not of the text that came. */
+  | { readonly kind: 'mismatch' }
+
+export interface GraphqlDocuments {
+  /** Rejects with PREFLIGHT_UNDECIDED when the manifest of the route cannot be read. */
+  find(route: RouteConfig, request: GraphqlParameters): Promise<FoundDocument>
+}
+
+type Manifest = ReadonlyMap<string, string>
+
+interface View {
+  readonly path: string
+  readonly modifiedAt: number
+  readonly lookedAt: number
+  readonly manifest: Manifest
+}
+
+/** Characters of all documents that are remembered by their hash. */
+const MAX_REMEMBERED = 8 * 1024 * 1024
+const MAX_MANIFEST_BYTES = 64 * 1024 * 1024
+/** A manifest that was written anew counts within this. */
+const RECHECK_MS = 5000
+
+/** @param now milliseconds since the epoch */
+export function createGraphqlDocuments(now: () => number): GraphqlDocuments {
+  // By content: whoever stated a document first, its hash stands for no other one.
+  const stated = new LRUCache<string, string>({ maxSize: MAX_REMEMBERED, sizeCalculation: (text) => text.length + 64 })
+  const views = new Map<string, View>()
+
+  const manifestOf = async ({ graphql: { documents: path } }: RouteConfig): Promise<Manifest> => {
+    if (path === undefined) return NOTHING
+    const known = views.get(path)
+    if (known !== undefined && now() - known.lookedAt < RECHECK_MS) return known.manifest
+    const { mtimeMs: modifiedAt, size } = await stat(path)
+    if (size > MAX_MANIFEST_BYTES) throw new Error(`it is longer than ${MAX_MANIFEST_BYTES} bytes`)
+    const manifest = known?.modifiedAt === modifiedAt ? known.manifest : manifestIn(await loadRegularFile(path))
+    views.set(path, { path, modifiedAt, lookedAt: now(), manifest })
+    return manifest
+  }
+  const known = async (route: RouteConfig): Promise<Manifest> => {
+    try {
+      return await manifestOf(route)
+    } catch (error) {
+      throw new GatewayError(
+        'PREFLIGHT_UNDECIDED',
+        `The documents of route "${route.name}" (graphql.documents) cannot be read.`,
+        { cause: error },
+      )
+    }
+  }
+
+  return {
+    async find(route, { query, hash, document }) {
+      if (query !== null) {
+        if (hash !== null && sha256Hex(query) !== hash) return { kind: 'mismatch' }
+        if (hash !== null) stated.set(hash, query)
+        return { kind: 'text', text: query }
+      }
+      const id = hash ?? document ?? ''
+      const text = (hash === null ? undefined : stated.get(hash)) ?? (await known(route)).get(id)
+      if (text !== undefined) return { kind: 'text', text }
+      return hash === null ? { kind: 'unknown_id', id } : { kind: 'unknown_hash' }
+    },
+  }
+}
+
+const NOTHING: Manifest = new Map()
+
+/** An object of id → document, or Apollo's manifest of persisted queries (`operations[]` with `id` and `body`). */
+export function manifestIn(bytes: Buffer): Manifest {
+  const read = readStrictJson(bytes)
+  if (!read.ok) throw new Error(read.message)
+  if (!isJsonObject(read.value)) throw new Error('it is no JSON object')
+  const operations: unknown = read.value['operations']
+  const entries: readonly (readonly [unknown, unknown])[] = Array.isArray(operations)
+    ? operations.map((one: unknown) => (isJsonObject(one) ? [one['id'], one['body']] : [null, null]))
+    : Object.entries(read.value)
+  return new Map(
+    entries.map(([id, text]) => {
+      if (typeof id !== 'string' || typeof text !== 'string') throw new Error('it holds something else than documents')
+      return [id, text] as const
+    }),
+  )
+}

@@ -1,0 +1,95 @@
+/** The schema as a GraphQL server itself tells it: asked as the caller asks, and written in one way, so that the same schema is the same text. */
+import { byCodeUnit, canonicalJson } from '../../../engine/base.ts'
+import { GatewayError } from '../../errors/errors.ts'
+import type { Flow } from '../../flow/flow.ts'
+import type { Upstreams } from '../../upstream/pools.ts'
+import { UpstreamRefusal, type Call } from '../common/action.ts'
+import { askAsCaller, askingFault, type CallerAnswer } from '../common/caller-request.ts'
+import { isJsonObject } from '../../json/strict-json.ts'
+
+export interface IntrospectionDeps {
+  readonly upstreams: Upstreams
+  readonly flow: Pick<Flow, 'readJson'>
+}
+
+type Schema = Readonly<Record<string, unknown>>
+
+/** The largest of real schemas tell some megabytes. */
+const MAX_BYTES = 32 * 1024 * 1024
+/** For the caller: who it is, or what it may not. */
+const FOR_THE_CALLER: ReadonlySet<number> = new Set([401, 403])
+
+/** Rejects with PREFLIGHT_UNDECIDED, or with an UpstreamRefusal for the caller. */
+export async function introspect(call: Call, deps: IntrospectionDeps): Promise<string> {
+  const { getIntrospectionQuery } = await import('graphql/utilities')
+  const all = {
+    specifiedByUrl: true,
+    directiveIsRepeatable: true,
+    schemaDescription: true,
+    inputValueDeprecation: true,
+  }
+  // Servers of older editions refuse what they do not know.
+  for (const options of [{ ...all, oneOf: true }, all, {}]) {
+    const schema = await ask(call, getIntrospectionQuery(options), deps)
+    if (schema !== null) return canonicalJson({ __schema: ordered(schema) })
+  }
+  throw undecided(call, 'it refuses introspection. Name the schema in contract.current instead')
+}
+
+/** Null: the server answers with errors. */
+async function ask(call: Call, query: string, { upstreams, flow }: IntrospectionDeps): Promise<Schema | null> {
+  const path = introspectionPath(call.upstreamPath)
+  let answer: CallerAnswer
+  try {
+    const body = Buffer.from(JSON.stringify({ query }))
+    const type = 'application/json'
+    answer = await askAsCaller(call, { method: 'POST', path, body, type, accept: type, maxBytes: MAX_BYTES }, upstreams)
+  } catch (error) {
+    throw undecided(call, askingFault(error), error)
+  }
+  if (FOR_THE_CALLER.has(answer.status)) throw new UpstreamRefusal(answer.status, {})
+  if (answer.status >= 500) throw undecided(call, `it answered ${answer.status}`)
+  const read = await flow.readJson(Uint8Array.from(answer.body))
+  const value = read.ok && isJsonObject(read.value) ? read.value : {}
+  const data = isJsonObject(value['data']) ? value['data']['__schema'] : null
+  return isSchema(data) && value['errors'] === undefined ? data : null
+}
+
+/** The endpoint, with what its query says beside the operation: a server may choose a schema by it. */
+export function introspectionPath(upstreamPath: string): string {
+  const [path = '/', ...query] = upstreamPath.split('?')
+  const others = query
+    .join('?')
+    .split('&')
+    .filter((parameter) => parameter !== '' && !OF_AN_OPERATION.test(parameter))
+  return others.length === 0 ? path : `${path}?${others.join('&')}`
+}
+
+const OF_AN_OPERATION = /^(?:query|variables|operationName|extensions|id|documentId)(?:=|$)/
+
+function isSchema(value: unknown): value is Schema {
+  return isJsonObject(value) && Array.isArray(value['types'])
+}
+
+/** Instances of one server may tell the same in another order; of types and directives it means nothing. */
+function ordered(schema: Schema): Schema {
+  return { ...schema, ...byName(schema, 'types'), ...byName(schema, 'directives') }
+}
+
+function byName(schema: Schema, member: string): Schema {
+  const list: unknown = schema[member]
+  if (!Array.isArray(list)) return {}
+  return { [member]: [...list].sort((a, b) => byCodeUnit(nameOf(a), nameOf(b))) }
+}
+
+function nameOf(value: unknown): string {
+  return isJsonObject(value) ? String(value['name']) : ''
+}
+
+function undecided(call: Call, why: string, cause?: unknown): GatewayError {
+  return new GatewayError(
+    'PREFLIGHT_UNDECIDED',
+    `The schema of "${call.route.name}" could not be had of the upstream, so the call could not be judged: ${why}.`,
+    { cause },
+  )
+}

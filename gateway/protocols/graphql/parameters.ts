@@ -1,0 +1,141 @@
+/**
+ * What a request over HTTP asks of a GraphQL server: documents with names and variables, in the ways that servers take them. Read in one
+ * way or not at all: a request that two servers could execute differently is none that could be judged.
+ */
+import type { Call } from '../common/action.ts'
+import { basePath } from '../common/base-path.ts'
+import { countingNames, otherSpelling } from '../../json/folded-names.ts'
+import { isJsonObject, readStrictJsonText } from '../../json/strict-json.ts'
+import {
+  bodyOf,
+  formMembers,
+  unreadable,
+  type BodyDeps,
+  type Members,
+  type ReadMembers,
+  type Unreadable,
+} from './bodies.ts'
+
+/** One operation as it is asked for (GraphQL over HTTP, "Request Parameters"). */
+export interface GraphqlParameters {
+  /** Null: the server is to know the document by `hash` or `document`. */
+  readonly query: string | null
+  readonly operationName: string | null
+  readonly variables: Readonly<Record<string, unknown>>
+  /** Of an automatically persisted query: the SHA-256 of the document, in hexadecimal. */
+  readonly hash: string | null
+  /** Id of a document that was given to the server beforehand. */
+  readonly document: string | null
+}
+
+export type GraphqlReading =
+  /** Asks for no operation. */
+  | { readonly kind: 'none' }
+  | { readonly kind: 'asked'; readonly requests: readonly GraphqlParameters[]; readonly isBatch: boolean }
+  | Unreadable
+
+/** Under which a document that the server keeps is asked for: that of the specification, and those of others. */
+const DOCUMENT_NAMES = ['documentId', 'id', 'doc_id', 'docId', 'queryId', 'query_id'] as const
+const NAMES = countingNames(['query', 'operationName', 'variables', 'extensions', ...DOCUMENT_NAMES])
+/** Parameters of GraphQL over server-sent events, which say where a stream belongs and ask for nothing. */
+const OF_STREAMS: ReadonlySet<string> = new Set(['token', 'operationId'])
+/** Operations in one request. */
+const MAX_BATCH = 50
+
+export async function readParameters(call: Call, deps: BodyDeps): Promise<GraphqlReading> {
+  const inAddress = addressMembers(call)
+  if (!inAddress.ok) return unreadable(inAddress.why)
+  const { body } = call
+  if (body === null || body.length === 0) return ofAddress(call, inAddress.members)
+  if (namesIn(inAddress.members).length > 0)
+    return unreadable('it states an operation in its address and has a body, and servers differ in which one counts')
+  const read = await bodyOf(call, body, deps)
+  if (read.kind !== 'members') return read
+  const { value } = read
+  if (!Array.isArray(value)) return asked([value], false)
+  if (value.length === 0 || value.length > MAX_BATCH)
+    return unreadable(`it holds ${value.length} operations, where 1 to ${MAX_BATCH} may stand`)
+  return asked(value, true)
+}
+
+function addressMembers({ upstreamPath }: Call): ReadMembers {
+  const start = upstreamPath.indexOf('?')
+  return formMembers(start === -1 ? '' : upstreamPath.slice(start + 1))
+}
+
+/** Names that say what is to be executed. */
+function namesIn(members: Members): readonly string[] {
+  return Object.keys(members).filter((name) => NAMES.exact.has(name))
+}
+
+/** A page, a stream that is opened or reserved: requests to the endpoint itself that ask for nothing. */
+function ofAddress({ upstreamPath, route }: Call, members: Members): GraphqlReading {
+  if (namesIn(members).length > 0) return asked([members], false)
+  const [path = ''] = upstreamPath.split('?', 1)
+  const isEndpoint = path === basePath(route) || path === `${basePath(route)}/`
+  const strange = Object.keys(members).find((name) => !OF_STREAMS.has(name))
+  if (isEndpoint && strange === undefined) return { kind: 'none' }
+  return unreadable(
+    isEndpoint
+      ? `nothing is known of its parameter "${strange?.slice(0, 40)}"`
+      : `it states no operation, and its path is not that of the endpoint (${basePath(route)}/)`,
+  )
+}
+
+function asked(values: readonly unknown[], isBatch: boolean): GraphqlReading {
+  const requests: GraphqlParameters[] = []
+  for (const value of values) {
+    const read = isJsonObject(value) ? parametersIn(value) : 'it holds something else than objects'
+    if (typeof read === 'string') return unreadable(read)
+    requests.push(read)
+  }
+  return { kind: 'asked', requests, isBatch }
+}
+
+/** In words what is wrong with it, where it has no single reading. */
+function parametersIn(members: Members): GraphqlParameters | string {
+  const other = otherSpelling(members, NAMES)
+  if (other !== null) return `"${other}" stands for a parameter to some servers and for nothing to others`
+  const query = textIn(members, 'query')
+  const operationName = textIn(members, 'operationName')
+  const variables = objectIn(members, 'variables')
+  const extensions = objectIn(members, 'extensions')
+  const ids = DOCUMENT_NAMES.map((name) => textIn(members, name)).filter((id) => id !== null)
+  if (query === undefined || operationName === undefined || ids.includes(undefined))
+    return 'a parameter that is a text holds something else'
+  if (variables === undefined || extensions === undefined) return 'a parameter that is an object holds something else'
+  const hash = hashIn(extensions)
+  if (hash === undefined) return 'its persistedQuery is not of version 1 with a SHA-256 in hexadecimal'
+  const [document = null, ...others] = ids.filter((id) => id !== undefined)
+  if (others.length > 0 || (document !== null && (query !== null || hash !== null)))
+    return 'it names the document in more than one way'
+  if (query === null && hash === null && document === null) return 'it names no document'
+  return { query, operationName, variables, hash, document }
+}
+
+/** Null: absent; undefined: something else. An empty text is to servers as good as none. */
+function textIn(members: Members, name: string): string | null | undefined {
+  const value = Object.hasOwn(members, name) ? members[name] : null
+  if (value === null || value === undefined || value === '') return null
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Some clients write JSON into a text where an object is meant; in an address and in forms there is no other way. */
+function objectIn(members: Members, name: string): Members | undefined {
+  const value = Object.hasOwn(members, name) ? members[name] : null
+  if (value === null || value === undefined || value === '') return {}
+  if (typeof value !== 'string') return isJsonObject(value) ? value : undefined
+  const read = readStrictJsonText(value)
+  if (!read.ok) return undefined
+  if (read.value === null) return {}
+  return isJsonObject(read.value) ? read.value : undefined
+}
+
+/** Null: there is none; undefined: it is not of the known form (Apollo's "Automatic persisted queries"). */
+function hashIn(extensions: Members): string | null | undefined {
+  const persisted = Object.hasOwn(extensions, 'persistedQuery') ? extensions['persistedQuery'] : null
+  if (persisted === null || persisted === undefined) return null
+  if (!isJsonObject(persisted) || persisted['version'] !== 1) return undefined
+  const hash = persisted['sha256Hash']
+  return typeof hash === 'string' && /^[0-9a-f]{64}$/.test(hash) ? hash : undefined
+}

@@ -1,0 +1,226 @@
+/**
+ * Requests to a GraphQL server, judged by its schema: only changes of what an operation selects and gives decide on it. All ways of
+ * GraphQL over HTTP are read (batches, persisted documents, uploads, event streams); introspection passes, and what could be executed
+ * in two ways, or cannot be read, is refused.
+ */
+import type { GraphqlShape } from '../../../engine/internal.ts'
+import type { Baselines } from '../../baselines/baselines.ts'
+import type { Config } from '../../config/schema.ts'
+import { GatewayError } from '../../errors/errors.ts'
+import type { Flow } from '../../flow/flow.ts'
+import type { Upstreams } from '../../upstream/pools.ts'
+import type { BaselineRow } from '../../store/store.ts'
+import type {
+  Action,
+  Answer,
+  AnswerWatcher,
+  Call,
+  JudgedAction,
+  Permit,
+  Question,
+  Recogniser,
+  Refusal,
+  Subject,
+} from '../common/action.ts'
+import { readContract } from '../common/contract-reader.ts'
+import { offerKey } from '../common/offer-key.ts'
+import {
+  createCurrentContracts,
+  type CurrentContractDeps,
+  type CurrentContracts,
+  type Reading,
+} from '../common/current-contract.ts'
+import { checkOperations, violationMessage, type OperationChecks } from './conformance.ts'
+import { createGraphqlDocuments, type FoundDocument, type GraphqlDocuments } from './documents.ts'
+import { introspect, introspectionPath } from './introspection.ts'
+import { readOperation, subjectOf, type AskedOperation } from './operation.ts'
+import { readParameters, type GraphqlParameters } from './parameters.ts'
+import { graphqlFault, graphqlRefusal, persistedQueryNotFound } from './refusal.ts'
+import { watchResults } from './results.ts'
+
+export interface GraphqlDeps extends CurrentContractDeps, OperationChecks {
+  readonly baselines: Pick<Baselines, 'baselineFor'>
+  readonly upstreams: Upstreams
+  readonly flow: Pick<Flow, 'readJson'>
+  readonly config: () => Pick<Config, 'limits'>
+  /** Contracts shorter than this are read on the main thread. */
+  readonly inlineBelow: () => number
+}
+
+interface Parts {
+  readonly deps: GraphqlDeps
+  readonly contracts: CurrentContracts<GraphqlShape>
+  readonly documents: GraphqlDocuments
+}
+
+export function createGraphqlRecogniser(deps: GraphqlDeps): Recogniser {
+  const contracts = createCurrentContracts('graphql', (text) => readContract('graphql', text, deps.inlineBelow()), deps)
+  const parts: Parts = { deps, contracts, documents: createGraphqlDocuments(deps.now) }
+  return {
+    needsBody: () => true,
+    recognise: (call) => recognised(call, parts),
+    tell: (fault, { headers }) => graphqlFault(headers, fault),
+  }
+}
+
+async function recognised(call: Call, parts: Parts): Promise<Action> {
+  const reading = await readParameters(call, parts.deps)
+  if (reading.kind === 'none') return passing(call, nameOf(call))
+  if (reading.kind === 'unreadable') return refused(call, reading.code, reading.why)
+  const { requests, isBatch } = reading
+  const found: FoundDocument[] = []
+  try {
+    for (const request of requests) found.push(await parts.documents.find(call.route, request))
+  } catch (error) {
+    return new UndecidedAction(call, error)
+  }
+  const missing = found.find(({ kind }) => kind !== 'text')
+  if (missing !== undefined) return unknownDocument(call, missing, isBatch ? requests.length : null)
+  const operations: AskedOperation[] = []
+  for (const [index, request] of requests.entries()) {
+    const read = operationOf(request, found[index])
+    if (!read.ok) return refused(call, 'INVALID_INPUT', read.why)
+    operations.push(read.operation)
+  }
+  if (operations.every(({ isIntrospection }) => isIntrospection)) return passing(call, listed(operations))
+  return call.route.validate === 'off'
+    ? new GraphqlAction(call, operations, isBatch, parts)
+    : checked(call, operations, isBatch, parts)
+}
+
+async function checked(
+  call: Call,
+  operations: readonly AskedOperation[],
+  isBatch: boolean,
+  parts: Parts,
+): Promise<Action> {
+  const pinned = async (): Promise<BaselineRow> =>
+    parts.deps.baselines.baselineFor(call.route, (await currentOf(call, parts)).contract)
+  const found = await checkOperations(call, operations, pinned, parts.deps)
+  if (found.kind === 'good') return new GraphqlAction(call, operations, isBatch, parts)
+  if (found.kind === 'undecided') return new UndecidedAction(call, found.error)
+  const { correlationId, headers } = call
+  const fault = { code: 'CONTRACT_VIOLATION', message: violationMessage(found.violations), correlationId } as const
+  const details = found.violations.map(({ where, message }) => ({ pointer: where, message }))
+  const answer = withStop(graphqlFault(headers, fault, details))
+  return { kind: 'refuse', name: listed(operations), answer, why: 'it violates the pinned contract' }
+}
+
+function operationOf(request: GraphqlParameters, found: FoundDocument | undefined): ReturnType<typeof readOperation> {
+  return found?.kind === 'text' ? readOperation(found.text, request) : { ok: false, why: 'its document is not known' }
+}
+
+/** Who states a persisted document along with its hash is understood, here and by the server; of an id nobody here knows more. */
+function unknownDocument(call: Call, found: FoundDocument, batch: number | null): Action {
+  const { route, headers } = call
+  if (found.kind === 'mismatch') return refused(call, 'INVALID_INPUT', 'its hash is not that of its document')
+  const isStopped = route.mode === 'enforce' && route.failure === 'closed'
+  if (found.kind === 'unknown_hash' && isStopped) {
+    const answer = withStop(persistedQueryNotFound(headers, batch))
+    return { kind: 'refuse', name: nameOf(call), answer, why: 'its persisted document is not known here yet' }
+  }
+  const which = found.kind === 'unknown_id' ? `"${found.id.slice(0, 100)}"` : 'with this hash'
+  const message = `The document ${which} is not known here, so the call cannot be judged. Name the file of all documents in graphql.documents of the route "${route.name}".`
+  return new UndecidedAction(call, new GatewayError('PREFLIGHT_UNDECIDED', message))
+}
+
+/** It could be executed in two ways, or not at all. A route that observes sends it on, counted as undecided. */
+function refused(call: Call, code: 'INVALID_INPUT' | 'UNSUPPORTED_MEDIA_TYPE', why: string): Action {
+  const message = `Preflight cannot judge this request: ${why}.`
+  if (call.route.mode === 'observe') return new UndecidedAction(call, new GatewayError('PREFLIGHT_UNDECIDED', message))
+  const answer = withStop(graphqlFault(call.headers, { code, message, correlationId: call.correlationId }))
+  return { kind: 'refuse', name: nameOf(call), answer, why }
+}
+
+function withStop(answer: Answer): Answer {
+  return { ...answer, headers: { ...answer.headers, 'Preflight-Action': 'STOP' } }
+}
+
+function nameOf({ method, upstreamPath }: Call): string {
+  return `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`
+}
+
+function listed(operations: readonly AskedOperation[]): string {
+  const [first, ...others] = operations.map(({ name }) => name)
+  return others.length === 0 ? (first ?? '') : `${first} and ${others.length} more`
+}
+
+/** Streams of events that a client opens for operations that it asks for elsewhere have no end of their own. */
+function passing(call: Call, name: string): Action {
+  const refuse = (refusal: Refusal): Answer => graphqlRefusal(call.headers, refusal)
+  return { kind: 'pass', name, isStanding: call.method === 'GET', watch: () => null, refuse }
+}
+
+/** Why there is no telling is known already. */
+class UndecidedAction implements JudgedAction {
+  readonly kind = 'judge'
+  readonly name: string
+  readonly #call: Call
+  readonly #error: unknown
+
+  constructor(call: Call, error: unknown) {
+    this.name = nameOf(call)
+    this.#call = call
+    this.#error = error
+  }
+
+  gather(): Promise<readonly Question[]> {
+    return Promise.reject(this.#error)
+  }
+
+  watch(): AnswerWatcher | null {
+    return null
+  }
+
+  refuse(refusal: Refusal): Answer {
+    return graphqlRefusal(this.#call.headers, refusal)
+  }
+}
+
+class GraphqlAction implements JudgedAction {
+  readonly kind = 'judge'
+  readonly name: string
+  readonly #call: Call
+  readonly #operations: readonly AskedOperation[]
+  readonly #isBatch: boolean
+  readonly #parts: Parts
+  /** By operation; null where it asks for the schema alone. */
+  #subjects: readonly (Subject | null)[] = []
+
+  constructor(call: Call, operations: readonly AskedOperation[], isBatch: boolean, parts: Parts) {
+    this.name = listed(operations)
+    this.#call = call
+    this.#operations = operations
+    this.#isBatch = isBatch
+    this.#parts = parts
+  }
+
+  async gather(): Promise<readonly Question[]> {
+    const { route } = this.#call
+    const { contract, index } = await currentOf(this.#call, this.#parts)
+    const pinned = await this.#parts.deps.baselines.baselineFor(route, contract)
+    const sides =
+      pinned.digest === contract.digest ? [index] : [await this.#parts.contracts.indexOf(route, pinned), index]
+    this.#subjects = this.#operations.map((operation) =>
+      operation.isIntrospection ? null : subjectOf(route.name, operation, sides),
+    )
+    const ground = { kind: 'contract', offered: contract, isCovered: () => true } as const
+    const each = new Map(this.#subjects.flatMap((subject) => (subject === null ? [] : [[subject.target, subject]])))
+    return [...each.values()].map((subject) => ({ subject, ground }))
+  }
+
+  watch(permit: Permit | null): AnswerWatcher | null {
+    return permit?.isMonitored === true ? watchResults(this.#isBatch ? this.#subjects : null) : null
+  }
+
+  refuse(refusal: Refusal): Answer {
+    return graphqlRefusal(this.#call.headers, refusal)
+  }
+}
+
+function currentOf(call: Call, { contracts, deps }: Parts): Reading<GraphqlShape> | Promise<Reading<GraphqlShape>> {
+  const { route, origin, upstreamPath, headers } = call
+  if (!route.graphql.introspect) return contracts.of(route)
+  const key = `${origin}${introspectionPath(upstreamPath)}\n${offerKey(headers, route)}`
+  return contracts.of(route, { key, ask: () => introspect(call, deps) })
+}

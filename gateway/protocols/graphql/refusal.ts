@@ -1,0 +1,51 @@
+/** How a GraphQL client is told that its request does not go on: the members of every refusal, and beside them `errors`, which clients show. */
+import type { IncomingHttpHeaders } from 'node:http'
+import { ERRORS, type ErrorDetail } from '../../errors/errors.ts'
+import type { Answer, CallFault, Refusal } from '../common/action.ts'
+import { jsonAnswer, refusalMembers } from '../common/refusal.ts'
+
+/** With the status of the code, as wire.md §13 has it. */
+export function graphqlRefusal(headers: IncomingHttpHeaders, refusal: Refusal): Answer {
+  const { code, message, correlationId } = refusal
+  const errors = [errorOf({ code, message, correlationId }, refusal.envelope?.decision_id ?? null)]
+  return answerTo(headers, ERRORS[code].status, { ...refusalMembers(refusal), errors })
+}
+
+/** A fault, or a request that was not even judged. */
+export function graphqlFault(
+  headers: IncomingHttpHeaders,
+  { code, message, correlationId }: CallFault,
+  details?: readonly ErrorDetail[],
+): Answer {
+  const errors = [errorOf({ code, message, correlationId }, null)]
+  const told = details === undefined ? {} : { details }
+  return answerTo(headers, ERRORS[code].status, {
+    error: code,
+    message,
+    correlation_id: correlationId,
+    ...told,
+    errors,
+  })
+}
+
+/** What a server of persisted queries says of a hash that it does not know; clients then state the document along with it. */
+/** @param batch how many there are in a batch; null: it is none */
+export function persistedQueryNotFound(headers: IncomingHttpHeaders, batch: number | null): Answer {
+  const told = {
+    errors: [{ message: 'PersistedQueryNotFound', extensions: { code: 'PERSISTED_QUERY_NOT_FOUND' } }],
+  }
+  return answerTo(headers, 200, batch === null ? told : Array.from({ length: batch }, () => told))
+}
+
+function errorOf({ code, message, correlationId }: CallFault, decisionId: string | null): unknown {
+  const decision = decisionId === null ? {} : { decision_id: decisionId }
+  return { message, extensions: { code, correlation_id: correlationId, ...decision } }
+}
+
+const RESPONSE_TYPE = 'application/graphql-response+json'
+
+/** Clients that take the newer media type look for errors in answers of a bad status as well (GraphQL over HTTP, "Status Codes"). */
+function answerTo({ accept = '' }: IncomingHttpHeaders, status: number, body: unknown): Answer {
+  const type = accept.includes(RESPONSE_TYPE) ? RESPONSE_TYPE : 'application/json'
+  return jsonAnswer(status, body, { 'content-type': type })
+}

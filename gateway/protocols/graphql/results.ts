@@ -1,0 +1,48 @@
+/** What a GraphQL answer says of the execution: it comes with a good status although operations have failed. Reads beside the answer, and changes nothing. */
+import { BytePieces } from '../../listen/byte-pieces.ts'
+import type { AnswerWatcher, Subject } from '../common/action.ts'
+import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
+
+/** Longest answer that is read for its errors. */
+const MAX_BYTES = 8 * 1024 * 1024
+
+/** @param subjects what each operation of a batch was judged as, null where it was not; null: the request is no batch */
+export function watchResults(subjects: readonly (Subject | null)[] | null): AnswerWatcher {
+  let pieces: BytePieces | null = null
+  let size = 0
+  let results: readonly unknown[] | null = null
+  const watcher = {
+    get hasFailed(): boolean {
+      return results !== null && results.some(hasErrors)
+    },
+    head(_status: number, headers: Readonly<Record<string, string | readonly string[] | undefined>>): void {
+      if (/^[^;]*[/+]json\s*(?:;|$)/i.test(String(headers['content-type'] ?? ''))) pieces = new BytePieces()
+    },
+    chunk(bytes: Buffer): void {
+      size += bytes.length
+      if (size > MAX_BYTES) pieces = null
+      pieces?.add(bytes)
+    },
+    end(): void {
+      const json = pieces === null ? null : readStrictJson(pieces.whole())
+      if (json?.ok === true) results = Array.isArray(json.value) ? json.value : [json.value]
+    },
+  }
+  if (subjects === null) return watcher
+  return {
+    ...watcher,
+    get hasFailed() {
+      return watcher.hasFailed
+    },
+    outcomeOf(subject) {
+      const own = (results ?? []).filter((_, index) => subjects[index]?.target === subject.target)
+      if (own.length === 0) return null
+      return own.some(hasErrors) ? 'FAILED' : 'SUCCEEDED'
+    },
+  }
+}
+
+/** A result with errors may hold a part of the data; what was asked for was not done. */
+function hasErrors(result: unknown): boolean {
+  return isJsonObject(result) && Array.isArray(result['errors']) && result['errors'].length > 0
+}

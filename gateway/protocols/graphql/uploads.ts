@@ -1,0 +1,127 @@
+/**
+ * Files beside an operation (GraphQL multipart request specification): a part `operations` that is the request, a part `map` that says
+ * where the files go, and the files. Parsers of forms differ, and a file may replace whatever the map names, so only one form is read:
+ * files go below `variables`, to places that are null, and nothing else is in the body.
+ */
+import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
+
+export type Upload = { readonly ok: true; readonly operations: Buffer } | { readonly ok: false; readonly why: string }
+
+interface FormPart {
+  readonly name: string
+  readonly isFile: boolean
+  readonly bytes: Buffer
+}
+
+type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly why: string }
+
+/** @param type value of Content-Type */
+export function readUpload(bytes: Buffer, type: string): Upload {
+  const boundary = /^multipart\/form-data\s*;\s*boundary=(?:"([\w'()+,./:=?-]{1,70})"|([\w'+.-]{1,70}))\s*$/i.exec(type)
+  if (boundary === null) return refused('its type names no plain boundary')
+  const parts = partsOf(bytes, boundary[1] ?? boundary[2] ?? '')
+  if (!parts.ok) return parts
+  const [operations, map, ...files] = parts.value
+  if (operations?.name !== 'operations' || operations.isFile)
+    return refused('its first part is not the text "operations"')
+  if (map?.name !== 'map' || map.isFile) return refused('its second part is not the text "map"')
+  const text = files.find(({ isFile }) => !isFile)
+  if (text !== undefined) return refused(`its part "${text.name}" names no file (filename)`)
+  const names = files.map(({ name }) => name)
+  if (new Set(names).size !== names.length) return refused('two of its files have one name')
+  const problem = mapProblem(map.bytes, operations.bytes, new Set(names))
+  return problem === null ? { ok: true, operations: operations.bytes } : refused(problem)
+}
+
+function refused(why: string): { readonly ok: false; readonly why: string } {
+  return { ok: false, why }
+}
+
+const CRLF = '\r\n'
+const HEAD_END = Buffer.from('\r\n\r\n')
+
+/** Nothing before the first boundary, nothing behind the last, and no text within that a lenient parser takes for another one. */
+function partsOf(bytes: Buffer, boundary: string): Read<readonly FormPart[]> {
+  const delimiter = Buffer.from(`--${boundary}`, 'latin1')
+  if (!bytes.subarray(0, delimiter.length).equals(delimiter))
+    return refused('its form does not begin with its boundary')
+  const parts: FormPart[] = []
+  let at = delimiter.length
+  for (;;) {
+    const mark = bytes.toString('latin1', at, at + 2)
+    if (mark === '--') {
+      const rest = bytes.toString('latin1', at + 2)
+      return rest === '' || rest === CRLF
+        ? { ok: true, value: parts }
+        : refused('something follows the end of its form')
+    }
+    if (mark !== CRLF) return refused('a boundary of its form is not a line of its own')
+    const end = bytes.indexOf(delimiter, at)
+    if (end === -1) return refused('its form does not end')
+    if (bytes.toString('latin1', end - 2, end) !== CRLF || end - 2 < at + 2)
+      return refused('a boundary of its form is not a line of its own')
+    const part = partOf(bytes.subarray(at + 2, end - 2))
+    if (!part.ok) return part
+    parts.push(part.value)
+    at = end + delimiter.length
+  }
+}
+
+const DISPOSITION =
+  /^content-disposition:[ \t]*form-data;[ \t]*name="([\w.-]*)"(;[ \t]*filename="[^"\\\r\n]*")?[ \t]*$/i
+/** Other types would have a parser decode a text in another way. */
+const TEXT_TYPE = /^content-type:[ \t]*(?:application\/json|text\/plain)(?:;[ \t]*charset="?utf-8"?)?[ \t]*$/i
+const ANY_TYPE = /^content-type:[ \t]*[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:;[^\r\n]*)?$/i
+
+function partOf(part: Buffer): Read<FormPart> {
+  const headEnd = part.indexOf(HEAD_END)
+  if (headEnd === -1) return refused('a part of its form has no head')
+  const lines = part.toString('latin1', 0, headEnd).split(CRLF)
+  const disposition = lines.find((line) => /^content-disposition:/i.test(line)) ?? ''
+  const [, name, filename] = DISPOSITION.exec(disposition) ?? []
+  if (name === undefined) return refused('a part of its form is not named in the common way')
+  const isFile = filename !== undefined
+  const others = lines.filter((line) => line !== disposition)
+  // A transfer coding or a second disposition is heeded by some parsers.
+  if (others.length > 1 || lines.length > 2 || !others.every((line) => (isFile ? ANY_TYPE : TEXT_TYPE).test(line)))
+    return refused(`the head of its part "${name}" says more than a name and a type`)
+  return { ok: true, value: { name, isFile, bytes: part.subarray(headEnd + HEAD_END.length) } }
+}
+
+/** Null: each file goes to a place of its own below `variables`. */
+function mapProblem(map: Buffer, operations: Buffer, files: ReadonlySet<string>): string | null {
+  const read = readStrictJson(map)
+  const whole = readStrictJson(operations)
+  if (!read.ok || !isJsonObject(read.value)) return 'its "map" is no JSON object with one reading'
+  if (!whole.ok) return `its "operations" have no single reading: ${whole.message}`
+  const taken = new Set<string>()
+  const entries = Object.entries(read.value)
+  const missing = [...files].find((name) => !entries.some(([key]) => key === name))
+  if (missing !== undefined) return `its map does not name the file "${missing}"`
+  for (const [name, paths] of entries) {
+    if (!files.has(name)) return `its map names "${name.slice(0, 40)}", which is no file of the form`
+    if (!Array.isArray(paths) || paths.length === 0) return 'a value of its map is no list of paths'
+    for (const path of paths as readonly unknown[]) {
+      if (typeof path !== 'string' || taken.has(path))
+        return 'its map holds a path twice, or something else than a path'
+      taken.add(path)
+      if (!isPlaceOfFile(path, whole.value))
+        return `its map puts a file at "${path.slice(0, 80)}", which is no variable that is null`
+    }
+  }
+  return null
+}
+
+/** `variables.file`, `variables.files.0`, in a batch `0.variables.file`: own members and items down to one that is null. */
+function isPlaceOfFile(path: string, operations: unknown): boolean {
+  const names = path.split('.')
+  const root = Array.isArray(operations) ? 1 : 0
+  if (names[root] !== 'variables' || names.length < root + 2) return false
+  let value = operations
+  for (const name of names) {
+    if (Array.isArray(value)) value = /^(?:0|[1-9][0-9]{0,5})$/.test(name) ? value[Number(name)] : undefined
+    else if (isJsonObject(value) && Object.hasOwn(value, name)) value = value[name]
+    else return false
+  }
+  return value === null
+}

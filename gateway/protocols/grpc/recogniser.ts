@@ -1,0 +1,136 @@
+/**
+ * Calls of services that a protobuf contract describes, by gRPC, gRPC-Web or Connect: the path names the rpc, and only changes
+ * that reach its messages, its options or the contract as a whole decide. Judged by the head: messages stream by unread. An rpc
+ * that the contract does not describe is judged by all of it.
+ */
+import type { RpcTable } from '../../../engine/internal.ts'
+import type { Baselines } from '../../baselines/baselines.ts'
+import type { Logger } from '../../telemetry/log.ts'
+import type {
+  Action,
+  Answer,
+  AnswerWatcher,
+  Call,
+  JudgedAction,
+  Question,
+  Recogniser,
+  Refusal,
+  Subject,
+} from '../common/action.ts'
+import { basePath } from '../common/base-path.ts'
+import { readContract } from '../common/contract-reader.ts'
+import { createCurrentContracts, type CurrentContractDeps, type CurrentContracts } from '../common/current-contract.ts'
+import { rpcRefusal } from './refusal.ts'
+
+export interface GrpcDeps extends CurrentContractDeps {
+  readonly baselines: Pick<Baselines, 'baselineFor'>
+  readonly logger: Logger
+  /** Contracts shorter than this are read on the main thread. */
+  readonly inlineBelow: () => number
+}
+
+type Rpc = RpcTable['rpcs'][number]
+type RpcsByPath = ReadonlyMap<string, Rpc>
+
+export function createGrpcRecogniser(deps: GrpcDeps): Recogniser {
+  const contracts = createCurrentContracts(
+    'protobuf',
+    async (text) => byPath(await readContract('protobuf', text, deps.inlineBelow()), deps.logger),
+    deps,
+  )
+  return {
+    needsBody: () => false,
+    recognise(call) {
+      const path = rpcPathOf(call)
+      return path !== null && call.route.grpc.pass.includes(serviceOf(path))
+        ? passing(call)
+        : new RpcAction(call, path, contracts, deps.baselines)
+    },
+    tell: (fault, { headers }) => rpcRefusal(headers, 'reverse', { ...fault, envelope: null, subject: null }),
+  }
+}
+
+/** `/package.Service/Method`, byte for byte, behind the path of the upstream; null for what is not below it. */
+function rpcPathOf({ upstreamPath, route }: Call): string | null {
+  const [path = ''] = upstreamPath.split('?', 1)
+  const base = basePath(route)
+  return path.startsWith(`${base}/`) ? path.slice(base.length) : null
+}
+
+/** Of `/package.Service/Method`. */
+function serviceOf(path: string): string {
+  return path.slice(1, Math.max(1, path.lastIndexOf('/')))
+}
+
+function byPath({ rpcs, missing }: RpcTable, logger: Logger): RpcsByPath {
+  if (missing.length > 0)
+    logger.warn(
+      { files: missing.slice(0, 20) },
+      'a protobuf contract imports files that are not part of it: what changes in them cannot be seen. Name the folder that holds all of them',
+    )
+  return new Map(rpcs.map((rpc) => [rpc.path, rpc]))
+}
+
+class RpcAction implements JudgedAction {
+  readonly kind = 'judge'
+  readonly #call: Call
+  readonly #path: string | null
+  readonly #contracts: CurrentContracts<RpcsByPath>
+  readonly #baselines: GrpcDeps['baselines']
+
+  constructor(
+    call: Call,
+    path: string | null,
+    contracts: CurrentContracts<RpcsByPath>,
+    baselines: GrpcDeps['baselines'],
+  ) {
+    this.#call = call
+    this.#path = path
+    this.#contracts = contracts
+    this.#baselines = baselines
+  }
+
+  get name(): string {
+    return nameOf(this.#call)
+  }
+
+  async gather(): Promise<readonly Question[]> {
+    const { route } = this.#call
+    const { contract, index } = await this.#contracts.of(route)
+    const pinned = await this.#baselines.baselineFor(route, contract)
+    const before = pinned.digest === contract.digest ? index : await this.#contracts.indexOf(route, pinned)
+    const subject = this.#subject(before, index)
+    return [{ subject, ground: { kind: 'contract', offered: contract, isCovered: () => true } }]
+  }
+
+  /** An rpc of either side: one that is gone is judged by its removal. */
+  #subject(before: RpcsByPath, now: RpcsByPath): Subject {
+    const { route } = this.#call
+    const path = this.#path ?? ''
+    const sides = [now.get(path), before.get(path)].filter((rpc) => rpc !== undefined)
+    const [rpc] = sides
+    if (rpc === undefined) return { name: this.name, target: route.name, scope: null }
+    const carriesAny = sides.some((side) => side.carriesAny)
+    const files = [...new Set(sides.flatMap((side) => side.files))]
+    const scope = { method: rpc.exchange, path, carriesAny, files }
+    return { name: path.slice(1), target: route.name + path, scope }
+  }
+
+  watch(): AnswerWatcher | null {
+    return null
+  }
+
+  refuse(refusal: Refusal): Answer {
+    return rpcRefusal(this.#call.headers, this.#call.entrance, refusal)
+  }
+}
+
+function nameOf({ method, upstreamPath }: Call): string {
+  return `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`
+}
+
+/** Health is watched and reflection is asked in streams that have no end of their own. */
+function passing(call: Call): Action {
+  const refuse = (refusal: Refusal): Answer => rpcRefusal(call.headers, call.entrance, refusal)
+  return { kind: 'pass', name: nameOf(call), isStanding: true, watch: () => null, refuse }
+}

@@ -1,0 +1,79 @@
+/** gRPC on the road: which calls are, and how one is told that it does not go on, in the form that its client reads. */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Answer } from '../common/action.ts'
+
+/** `application/grpc`, with or without a format (`+proto`); not gRPC-Web, which is plain HTTP. */
+const GRPC = /^application\/grpc(?:\+[^;\s]+)?\s*(?:;|$)/i
+
+export function isGrpc(headers: Pick<IncomingHttpHeaders, 'content-type'>): boolean {
+  const type = headers['content-type']
+  return type !== undefined && GRPC.test(type)
+}
+
+/** google.rpc.Code for the statuses that the gateway itself answers with. */
+const CODES: Readonly<Record<number, number>> = {
+  400: 3,
+  401: 16,
+  403: 7,
+  404: 5,
+  405: 12,
+  407: 16,
+  413: 8,
+  421: 9,
+  428: 9,
+  429: 8,
+  500: 13,
+  501: 12,
+  502: 14,
+  503: 14,
+  504: 4,
+}
+const UNKNOWN = 2
+
+/** An answer as it is written. */
+export interface AnswerForm {
+  readonly status: number
+  /** Name, value, name, value … */
+  readonly fields: readonly string[]
+  readonly body: string | Buffer
+}
+
+/** google.rpc.Code @param status of HTTP, of an answer that is made here */
+export function grpcCode(status: number): number {
+  return CODES[status] ?? UNKNOWN
+}
+
+/** As a head alone ("Trailers-Only"), which is how a server of gRPC refuses. */
+export function grpcRefusal({ status, headers, body }: Answer): AnswerForm {
+  // Its protocol has said it in this form already.
+  if (headers['grpc-status'] !== undefined) return { status, fields: Object.entries(headers).flat(), body }
+  const fields = [
+    'content-type',
+    'application/grpc',
+    'grpc-status',
+    String(grpcCode(status)),
+    'grpc-message',
+    // Percent-encoded UTF-8 (gRPC over HTTP/2, Status-Message).
+    encodeURI(messageIn(String(body)).toWellFormed()),
+  ]
+  return { status: 200, fields, body: '' }
+}
+
+/** Long enough for a sentence that says what to do; some clients take no head over 8 KiB. */
+const MAX_MESSAGE = 2000
+
+/** An answer that is made here is JSON with a `message`, or plain text where its protocol has it so (git). */
+function messageIn(body: string): string {
+  const said = jsonIn(body)
+  const message: unknown = typeof said === 'object' && said !== null ? Reflect.get(said, 'message') : said
+  return typeof message === 'string' ? message.slice(0, MAX_MESSAGE) : ''
+}
+
+function jsonIn(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    // Whatever a call says of its own type, the refusal of its protocol is told as it is.
+    return body
+  }
+}

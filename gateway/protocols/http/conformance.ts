@@ -1,0 +1,162 @@
+/**
+ * Calls of an API held against the pinned contract itself (`validate`): arguments before the call goes on, answers as they pass.
+ * An answer is never changed or held back; that it has another shape is told.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import { BytePieces } from '../../listen/byte-pieces.ts'
+import type { Config } from '../../config/schema.ts'
+import type { RouteConfig } from '../../config/route.ts'
+import type { Logger } from '../../telemetry/log.ts'
+import type { Violation } from '../../validation/message.ts'
+import type { Validator } from '../../validation/validator.ts'
+import type { AnswerWatcher, Call, CallHead } from '../common/action.ts'
+import type { ContractChecks, Departure, Under } from '../common/contract-checks.ts'
+import { unpacked } from '../../listen/encoded-body.ts'
+
+export interface PinnedText {
+  readonly digest: string
+  readonly content: string
+}
+
+export interface ApiConformance {
+  needsBody(head: CallHead): boolean
+  /** Null: it conforms as far as can be told. Rejects when there is no telling. */
+  ofRequest(call: Call, pinned: PinnedText): Promise<Departure | null>
+  watchAnswer(call: Call, pinned: PinnedText, under: Under): AnswerWatcher
+}
+
+export interface ApiConformanceDeps {
+  readonly validator: Validator
+  readonly config: () => Pick<Config, 'limits'>
+  readonly checks: Pick<ContractChecks, 'count' | 'drifted'>
+  readonly logger: Logger
+}
+
+export function createApiConformance(deps: ApiConformanceDeps): ApiConformance {
+  const { validator, config, checks, logger } = deps
+  return {
+    needsBody(head) {
+      if (head.route.validate === 'off' || !hasBody(head.received.headers) || !isJson(head.headers)) return false
+      const length = Number(head.received.headers['content-length'] ?? Number.NaN)
+      // Who only observes refuses nothing for its length.
+      return isEnforced(head.route) || length <= config().limits.proxied_body
+    },
+    async ofRequest(call, pinned) {
+      const { route, method, upstreamPath: target, headers } = call
+      try {
+        const plain = await plainBody(call.body, headers, config().limits.proxied_body)
+        // What this does not read, the upstream may.
+        if (!plain.ok) return departure(call, pinned, null, [{ where: 'body', message: plain.why }])
+        const body = plain.bytes
+        const message = {
+          side: 'request',
+          method,
+          target,
+          headers: flat(headers),
+          hasBody: hasBody(call.received.headers),
+          body,
+        } as const
+        const conformance = await validator.check(pinned, message)
+        checks.count(route.name, 'request', conformance.result)
+        return conformance.result === 'violates'
+          ? departure(call, pinned, conformance.operation, conformance.violations)
+          : null
+      } catch (error) {
+        checks.count(route.name, 'request', 'failed')
+        throw error
+      }
+    },
+    watchAnswer(call, pinned, under) {
+      const { method, upstreamPath: target } = call
+      const limit = config().limits.proxied_body
+      return watchAnswer(limit, async ({ status, headers, body: bytes }) => {
+        try {
+          const plain = await plainBody(bytes, headers, limit)
+          const body = plain.ok ? plain.bytes : null
+          const message = { side: 'answer', method, target, status, headers: flat(headers), body } as const
+          const conformance = await validator.check(pinned, message)
+          checks.count(call.route.name, 'answer', conformance.result)
+          if (conformance.result !== 'violates') return
+          checks.drifted(departure(call, pinned, conformance.operation, conformance.violations), under)
+        } catch (error) {
+          // The answer is out already: that it was not looked at is counted, and is no fault of the call.
+          checks.count(call.route.name, 'answer', 'failed')
+          logger.debug(
+            { err: error, correlation_id: call.correlationId },
+            'an answer could not be held against the contract',
+          )
+        }
+      })
+    },
+  }
+}
+
+/** @param operation as the contract writes it */
+function departure(
+  call: Call,
+  { digest: contract }: PinnedText,
+  operation: string | null,
+  violations: readonly Violation[],
+): Departure {
+  return { call, operation, contract, violations }
+}
+
+export function isEnforced({ validate, mode }: Pick<RouteConfig, 'validate' | 'mode'>): boolean {
+  return validate === 'enforce' && mode === 'enforce'
+}
+
+type Fields = Readonly<Record<string, string | readonly string[] | undefined>>
+
+interface WholeAnswer {
+  readonly status: number
+  readonly headers: Fields
+  /** Null: longer than is kept, or a stream. */
+  readonly body: Buffer | null
+}
+
+function watchAnswer(limit: number, onWhole: (answer: WholeAnswer) => Promise<void>): AnswerWatcher {
+  let status = 0
+  let headers: Fields = {}
+  let pieces: BytePieces | null = new BytePieces()
+  let size = 0
+  return {
+    hasFailed: false,
+    head(code, fields) {
+      status = code
+      headers = fields
+      if (!isJson(fields)) pieces = null
+    },
+    chunk(bytes) {
+      size += bytes.length
+      if (size > limit) pieces = null
+      pieces?.add(bytes)
+    },
+    end() {
+      void onWhole({ status, headers, body: pieces === null ? null : pieces.whole() })
+    },
+  }
+}
+
+/** `bytes` null: it was not read. */
+type PlainBody = { readonly ok: true; readonly bytes: Buffer | null } | { readonly ok: false; readonly why: string }
+
+async function plainBody(body: Buffer | null, headers: Fields, limit: number): Promise<PlainBody> {
+  if (body === null) return { ok: true, bytes: null }
+  const encoding = headers['content-encoding']
+  return unpacked(body, typeof encoding === 'string' ? encoding : undefined, limit)
+}
+
+function isJson(headers: Fields): boolean {
+  return /^[^;]*[/+]json\s*(?:;|$)/i.test(String(headers['content-type'] ?? ''))
+}
+
+function hasBody(headers: IncomingHttpHeaders): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+}
+
+function flat(headers: Fields): Record<string, string> {
+  const entries = Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, typeof value === 'string' ? value : value.join(', ')] as const],
+  )
+  return Object.fromEntries(entries)
+}

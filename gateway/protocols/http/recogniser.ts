@@ -1,0 +1,166 @@
+/**
+ * Plain HTTP calls of an API that an OpenAPI contract describes. The operation called is found by method and path template, and
+ * only changes that touch it, or the contract as a whole, decide. A path that several operations may be meant by is judged by each
+ * of them; a call that the contract does not describe as it is written is judged by the whole contract too.
+ */
+import type { Baselines } from '../../baselines/baselines.ts'
+import type { RouteConfig } from '../../config/route.ts'
+import { ERRORS, GatewayError } from '../../errors/errors.ts'
+import type { Logger } from '../../telemetry/log.ts'
+import type { Violation } from '../../validation/message.ts'
+import type {
+  Action,
+  Answer,
+  AnswerWatcher,
+  Call,
+  JudgedAction,
+  Permit,
+  Question,
+  Recogniser,
+  Refusal,
+  Subject,
+} from '../common/action.ts'
+import { isEnforced, type ApiConformance } from './conformance.ts'
+import { underOf, type ContractChecks, type Under } from '../common/contract-checks.ts'
+import { readContract } from '../common/contract-reader.ts'
+import {
+  createCurrentContracts,
+  type CurrentContractDeps,
+  type CurrentContracts,
+  type Reading,
+} from '../common/current-contract.ts'
+import { overridesMethod } from '../common/method-override.ts'
+import { createOperationMatcher, type OperationMatcher } from '../common/operations.ts'
+import { httpRefusal, jsonAnswer } from '../common/refusal.ts'
+
+export interface HttpApiDeps extends CurrentContractDeps {
+  readonly baselines: Pick<Baselines, 'baselineFor'>
+  readonly conformance: ApiConformance
+  readonly checks: Pick<ContractChecks, 'refused' | 'observed'>
+  readonly logger: Logger
+  /** Contracts shorter than this are read on the main thread. */
+  readonly inlineBelow: () => number
+}
+
+export function createHttpApiRecogniser(deps: HttpApiDeps): Recogniser {
+  const contracts = createCurrentContracts(
+    'openapi',
+    async (text) => createOperationMatcher(await readContract('openapi', text, deps.inlineBelow())),
+    deps,
+  )
+  return {
+    needsBody: (head) => deps.conformance.needsBody(head),
+    recognise: (call) =>
+      call.route.validate === 'off' ? new ApiCallAction(call, contracts, null) : checked(call, contracts, deps),
+  }
+}
+
+type Contracts = Pick<CurrentContracts<OperationMatcher>, 'of'>
+
+/** The call is held against the pinned contract before it is judged by what became of that contract. */
+async function checked(call: Call, contracts: Contracts, deps: HttpApiDeps): Promise<Action> {
+  const { baselines, conformance, checks, logger } = deps
+  const { route, correlationId } = call
+  try {
+    const { contract } = await contracts.of(route)
+    const pinned = await baselines.baselineFor(route, contract)
+    const found = await conformance.ofRequest(call, pinned)
+    if (found !== null && isEnforced(route)) {
+      await checks.refused(found)
+      return violating(call, found.violations)
+    }
+    if (found !== null) checks.observed(found)
+    return new ApiCallAction(call, contracts, (under) => conformance.watchAnswer(call, pinned, under))
+  } catch (error) {
+    if (isEnforced(route)) return new ApiCallAction(call, { of: () => Promise.reject(uncheckable(route, error)) }, null)
+    logger.warn(
+      { err: error, correlation_id: correlationId, route: route.name },
+      'a call could not be held against the contract',
+    )
+    return new ApiCallAction(call, contracts, null)
+  }
+}
+
+function uncheckable({ name }: RouteConfig, cause: unknown): GatewayError {
+  if (cause instanceof GatewayError) return cause
+  const why = cause instanceof Error ? cause.message : 'unknown'
+  return new GatewayError(
+    'PREFLIGHT_UNDECIDED',
+    `The call could not be held against the contract of route "${name}": ${why}.`,
+    { cause },
+  )
+}
+
+function violating({ correlationId, method, upstreamPath }: Call, violations: readonly Violation[]): Action {
+  const code = 'CONTRACT_VIOLATION'
+  const listed = violations.map(({ where, message }) => `${where} ${message}`).join('; ')
+  const name = `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`
+  const message = `${ERRORS[code].message} ${listed}. Correct the call by the contract; sent again as it is, it is refused again.`
+  const details = violations.map(({ where, message: what }) => ({ pointer: where, message: what }))
+  const answer = jsonAnswer(
+    ERRORS[code].status,
+    { error: code, message, correlation_id: correlationId, details },
+    { 'Preflight-Action': 'STOP' },
+  )
+  return { kind: 'refuse', name, answer, why: 'it violates the pinned contract' }
+}
+
+class ApiCallAction implements JudgedAction {
+  readonly kind = 'judge'
+  readonly #call: Call
+  readonly #contracts: Contracts
+  readonly #watchAnswer: ((under: Under) => AnswerWatcher) | null
+
+  constructor(call: Call, contracts: Contracts, watchAnswer: ((under: Under) => AnswerWatcher) | null) {
+    this.#call = call
+    this.#contracts = contracts
+    this.#watchAnswer = watchAnswer
+  }
+
+  get name(): string {
+    return wholeSubject(this.#call).name
+  }
+
+  gather(): readonly Question[] | Promise<readonly Question[]> {
+    const reading = this.#contracts.of(this.#call.route)
+    return reading instanceof Promise ? reading.then((read) => this.#questions(read)) : this.#questions(reading)
+  }
+
+  #questions({ contract, index: matcher }: Reading<OperationMatcher>): readonly Question[] {
+    const ground = { kind: 'contract', offered: contract, isCovered: () => true } as const
+    return subjectsOf(this.#call, matcher).map((subject) => ({ subject, ground }))
+  }
+
+  watch(permit: Permit | null): AnswerWatcher | null {
+    return this.#watchAnswer?.(underOf(permit, null)) ?? null
+  }
+
+  refuse(refusal: Refusal): Answer {
+    return httpRefusal(refusal)
+  }
+}
+
+function subjectsOf(call: Call, matcher: OperationMatcher): readonly Subject[] {
+  // Which operation a method stated twice is, only the upstream knows.
+  if (overridesMethod(call)) return [wholeSubject(call)]
+  const matches = matcher.match(call.method, pathOf(call))
+  if (matches === null)
+    throw new GatewayError(
+      'PREFLIGHT_UNDECIDED',
+      'The path holds escapes of control characters or of bytes that are no text, so it cannot be told which operation it means.',
+    )
+  const subjects = matches.operations.map((operation) => {
+    const name = `${operation.method} ${operation.path}`
+    return { name, target: `${call.route.name}/${name}`, scope: operation }
+  })
+  return matches.isDescribed ? subjects : [wholeSubject(call), ...subjects]
+}
+
+/** Without a match the whole contract decides: the stricter of the two. */
+function wholeSubject(call: Call): Subject {
+  return { name: `${call.method} ${pathOf(call)}`, target: call.route.name, scope: null }
+}
+
+function pathOf({ upstreamPath }: Call): string {
+  return upstreamPath.split('?', 1)[0] ?? '/'
+}

@@ -1,0 +1,213 @@
+/** What requests to the Kubernetes API become once recognised: what passes, and what is judged on which ground. */
+import type {
+  Answer,
+  AnswerWatcher,
+  Call,
+  JudgedAction,
+  PassingAction,
+  PresentedReceipt,
+  Question,
+  Refusal,
+  Subject,
+} from '../common/action.ts'
+import { GatewayError } from '../../errors/errors.ts'
+import { isJsonObject } from '../../json/strict-json.ts'
+import { authoredText, contractChange, type KubernetesObject, type Sniff } from './change.ts'
+import type { Cluster } from './cluster.ts'
+import { objectPath, resourceText, type ResourcePath } from './path.ts'
+import { ClusterRefusal, discoveredKind, standingReceipts, statesOf } from './states.ts'
+import { refusalStatus } from './status.ts'
+import type { Write } from './write.ts'
+import { watchWrittenObject, type WriteResult } from './written-object.ts'
+
+export interface KubernetesDeps {
+  readonly cluster: Cluster
+  readonly sniff: Sniff
+  /** What came of a write whose outcome was known beforehand. */
+  readonly onWritten: (call: Call, name: string, result: WriteResult) => void
+}
+
+/** What a write is judged on: the definition that it changes, the contracts in the object, or a receipt alone. */
+export type WriteGround =
+  | { readonly kind: 'crd' }
+  | { readonly kind: 'contracts'; readonly needsReceipt: boolean }
+  | { readonly kind: 'receipt' }
+
+/** Reads, reviews, rehearsals, and what the route asks nothing of. */
+export class PassingRequest implements PassingAction {
+  readonly kind = 'pass'
+  readonly name: string
+  readonly isStanding: boolean
+  readonly coversUpgrade: boolean
+
+  /** @param coversUpgrade what follows a switch of protocols does not change the cluster, or the route lets it pass */
+  constructor(name: string, isStanding: boolean, coversUpgrade = false) {
+    this.name = name
+    this.isStanding = isStanding
+    this.coversUpgrade = coversUpgrade
+  }
+
+  watch(): AnswerWatcher | null {
+    return null
+  }
+
+  refuse(refusal: Refusal): Answer {
+    return refusalStatus(refusal, null, null)
+  }
+}
+
+/** What the subject of a request is, before its kind is known. */
+interface Named {
+  readonly path: ResourcePath
+  /** Of the object in the target. */
+  readonly object: string
+  readonly verb: string
+  readonly operation: string
+}
+
+abstract class JudgedRequest implements JudgedAction {
+  readonly kind = 'judge'
+  readonly name: string
+  protected readonly call: Call
+  protected readonly deps: KubernetesDeps
+  readonly #named: Named
+  readonly #base: string
+  #kind: string | null
+  #refusal: Answer | null = null
+
+  constructor(call: Call, named: Named, kind: string | null, base: string, deps: KubernetesDeps) {
+    const { path, object, verb } = named
+    this.name = `${verb} ${resourceText(path)} ${placed(path.namespace, object)}`
+    this.call = call
+    this.deps = deps
+    this.#named = named
+    this.#kind = kind
+    this.#base = base
+  }
+
+  async gather(): Promise<readonly Question[]> {
+    try {
+      this.#kind ??= await discoveredKind(this.call, this.#named.path, this.#base, this.deps.cluster)
+      return await this.questions(this.#subject(this.#kind))
+    } catch (error) {
+      if (error instanceof ClusterRefusal) this.#refusal = error.answer
+      throw error
+    }
+  }
+
+  /**
+   * @param given in what is written
+   * @param isWhole nothing of the object as it stands is left by it; else its own annotations are looked at too, when neither
+   * the request nor its header holds a receipt
+   */
+  protected async receiptQuestion(
+    subject: Subject,
+    given: readonly PresentedReceipt[],
+    isWhole: boolean,
+  ): Promise<Question> {
+    const isGiven = given.length > 0 || this.call.received.headers['preflight-receipt'] !== undefined
+    const path = isWhole || isGiven ? null : objectPath(this.#named.path, this.#base)
+    const receipts = path === null ? given : await standingReceipts(this.call, path, this.deps.cluster)
+    return { subject, ground: { kind: 'receipt' }, receipts }
+  }
+
+  protected abstract questions(subject: Subject): Promise<readonly Question[]>
+
+  watch(): AnswerWatcher | null {
+    return null
+  }
+
+  refuse(refusal: Refusal): Answer {
+    // The API server's own words, where it was the API server that said no.
+    if (this.#refusal !== null && refusal.envelope === null) return this.#refusal
+    return refusalStatus(refusal, this.#named.path, this.#kind)
+  }
+
+  #subject(kind: string): Subject {
+    const { path, object, operation } = this.#named
+    return { name: this.name, target: `k8s:${kind}:${path.namespace ?? ''}/${object}`, scope: null, operation }
+  }
+}
+
+function placed(namespace: string | null, object: string): string {
+  return namespace === null ? object : `${namespace}/${object}`
+}
+
+/** exec, attach, portforward, proxy: nothing is written that could be compared. Each is an operation of its own name. */
+export class ConnectRequest extends JudgedRequest {
+  readonly coversUpgrade = true
+
+  constructor(call: Call, path: ResourcePath, kind: string | null, base: string, deps: KubernetesDeps) {
+    const operation = path.subresource ?? 'connect'
+    super(call, { path, object: path.name ?? '*', verb: 'connect', operation }, kind, base, deps)
+  }
+
+  protected async questions(subject: Subject): Promise<readonly Question[]> {
+    return [await this.receiptQuestion(subject, [], false)]
+  }
+}
+
+/**
+ * A receipt that lets an object be deployed must not let it be deleted, or a token be issued in its name. A definition is
+ * compared whichever way it goes, so its removal is a deployment like any other.
+ */
+function operationOf({ path, verb }: Write, ground: WriteGround): string {
+  if (path.subresource === 'token') return 'token'
+  const isRemoval = verb === 'delete' || verb === 'deletecollection' || path.subresource === 'eviction'
+  return isRemoval && ground.kind !== 'crd' ? 'delete' : 'deploy'
+}
+
+export class WriteRequest extends JudgedRequest {
+  readonly #write: Write
+  readonly #ground: WriteGround
+  #judged: KubernetesObject | null = null
+
+  constructor(
+    call: Call,
+    { write, ground, base }: { readonly write: Write; readonly ground: WriteGround; readonly base: string },
+    kind: string | null,
+    deps: KubernetesDeps,
+  ) {
+    const { path, name: object, verb } = write
+    super(call, { path, object, verb, operation: operationOf(write, ground) }, kind, base, deps)
+    this.#write = write
+    this.#ground = ground
+  }
+
+  protected async questions(subject: Subject): Promise<readonly Question[]> {
+    const { receipts, verb, path } = this.#write
+    const isWhole = path.subresource === null && (verb === 'create' || verb === 'update')
+    if (this.#ground.kind === 'receipt') return [await this.receiptQuestion(subject, receipts, isWhole)]
+    const { before, after } = await statesOf(this.call, this.#write, this.deps.cluster)
+    this.#requireNamed(after)
+    this.#judged = after
+    if (this.#ground.kind === 'crd') {
+      const sides = { before: authoredText(before), after: authoredText(after) }
+      const artifact = { id: subject.target, type: 'k8s_crd', ...sides } as const
+      return [{ subject, ground: { kind: 'change_set', artifacts: [artifact], unreadable: [] }, receipts }]
+    }
+    const { artifacts, hasOther } = await contractChange(subject.target, before, after, this.deps.sniff)
+    const isReceiptDue = hasOther && this.#ground.needsReceipt
+    const judged: Question = { subject, ground: { kind: 'change_set', artifacts, unreadable: [] }, receipts }
+    if (!isReceiptDue) return [judged]
+    const due = await this.receiptQuestion(subject, receipts, isWhole)
+    return artifacts.length > 0 ? [judged, due] : [due]
+  }
+
+  /** What the API server makes of the request must be what it is judged for here. */
+  #requireNamed(after: KubernetesObject | null): void {
+    const { name } = this.#write
+    const metadata = after !== null && isJsonObject(after['metadata']) ? after['metadata'] : {}
+    if (after === null || name.endsWith('*') || metadata['name'] === name) return
+    throw new GatewayError(
+      'PREFLIGHT_UNDECIDED',
+      `The API server takes this for a write to ${JSON.stringify(metadata['name'])}, and it names ${name}.`,
+    )
+  }
+
+  override watch(): AnswerWatcher | null {
+    // A name that the API server makes up is another one at each try.
+    if (this.#judged === null || this.#write.name.endsWith('*')) return null
+    return watchWrittenObject(this.#judged, (result) => this.deps.onWritten(this.call, this.name, result))
+  }
+}

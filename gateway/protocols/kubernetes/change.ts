@@ -1,0 +1,136 @@
+/**
+ * Two states of one object → what of them is a contract and changes. What the API server itself writes into objects
+ * (status, versions, field ownership) is no part of either side.
+ */
+import { canonicalJson } from '../../../engine/base.ts'
+import type { Artifact, ArtifactType } from '../../../engine/internal.ts'
+import { isJsonObject } from '../../json/strict-json.ts'
+import { ENVELOPE_ANNOTATION, RECEIPT_ANNOTATION } from './receipt-annotations.ts'
+
+export type KubernetesObject = Readonly<Record<string, unknown>>
+
+/** The type that a text shows; null when it shows none. */
+export type Sniff = (text: string) => Promise<ArtifactType | null>
+
+const SERVER_METADATA: ReadonlySet<string> = new Set([
+  'creationTimestamp',
+  'deletionGracePeriodSeconds',
+  'deletionTimestamp',
+  'generation',
+  'managedFields',
+  'resourceVersion',
+  'selfLink',
+  'uid',
+])
+/** Not the object's own: receipts come and go, and kubectl keeps a copy of what it was given. */
+const PASSING_ANNOTATIONS: ReadonlySet<string> = new Set([
+  RECEIPT_ANNOTATION,
+  ENVELOPE_ANNOTATION,
+  'kubectl.kubernetes.io/last-applied-configuration',
+])
+
+/** What its author says of an object, in canonical form so that the same state is the same text; empty for null. */
+export function authoredText(object: KubernetesObject | null): string {
+  return object === null ? '' : canonicalJson(authored(object))
+}
+
+function authored({ status: _status, ...object }: KubernetesObject): KubernetesObject {
+  const metadata = isJsonObject(object['metadata']) ? object['metadata'] : {}
+  const kept = Object.entries(metadata).flatMap(([name, value]): readonly (readonly [string, unknown])[] => {
+    if (SERVER_METADATA.has(name)) return []
+    if (name !== 'annotations' || !isJsonObject(value)) return [[name, value]]
+    const annotations = Object.entries(value).filter(([annotation]) => !PASSING_ANNOTATIONS.has(annotation))
+    return annotations.length === 0 ? [] : [[name, Object.fromEntries(annotations)]]
+  })
+  return { ...object, metadata: Object.fromEntries(kept) }
+}
+
+/** resourceVersion; null when the object has none. */
+export function versionOf(object: KubernetesObject | null): string | null {
+  const metadata = object !== null && isJsonObject(object['metadata']) ? object['metadata'] : {}
+  return typeof metadata['resourceVersion'] === 'string' ? metadata['resourceVersion'] : null
+}
+
+export interface ContractChange {
+  readonly artifacts: readonly Artifact[]
+  /** Something else of the object changes too. */
+  readonly hasOther: boolean
+}
+
+/**
+ * The texts of an object that are contracts and change, each an artifact of its own: `TARGET#/data/openapi.yaml`. A text is a
+ * contract when either state of it is one, so it cannot be made to look like something else.
+ */
+export async function contractChange(
+  target: string,
+  before: KubernetesObject | null,
+  after: KubernetesObject | null,
+  sniff: Sniff,
+): Promise<ContractChange> {
+  const old = textsOf(before)
+  const now = textsOf(after)
+  const artifacts: Artifact[] = []
+  const judged = new Set<string>()
+  for (const pointer of new Set([...old.keys(), ...now.keys()])) {
+    const [was, is] = [old.get(pointer) ?? '', now.get(pointer) ?? '']
+    if (was === is) continue
+    const type = (await typeOf(pointer, was, sniff)) ?? (await typeOf(pointer, is, sniff))
+    if (type === null) continue
+    judged.add(pointer)
+    artifacts.push({ id: `${target}#${pointer}`, type, before: was, after: is, path: pointer })
+  }
+  return { artifacts, hasOther: restText(before, judged) !== restText(after, judged) }
+}
+
+/** Names that say what is in them, for texts that cannot be read: those must end as unreadable contracts, not as no contracts. */
+const NAMES: readonly (readonly [RegExp, ArtifactType])[] = [
+  [/(?:openapi|swagger)[^/]*\.(?:ya?ml|json)$/i, 'openapi'],
+  [/asyncapi[^/]*\.(?:ya?ml|json)$/i, 'asyncapi'],
+  [/\.(?:graphqls?|gql)$/i, 'graphql'],
+  [/\.proto$/i, 'protobuf'],
+]
+
+async function typeOf(pointer: string, text: string, sniff: Sniff): Promise<ArtifactType | null> {
+  if (text === '') return null
+  return (await sniff(text)) ?? NAMES.find(([name]) => name.test(pointer))?.[1] ?? null
+}
+
+/** Of both sides without server fields: pointer (RFC 6901) → text, for every text outside metadata. */
+function textsOf(object: KubernetesObject | null): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>()
+  if (object === null) return texts
+  const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, status: _status, ...members } = object
+  walk(members, '', (pointer, text) => texts.set(pointer, text))
+  return texts
+}
+
+function walk(value: unknown, pointer: string, onText: (pointer: string, text: string) => void): void {
+  if (typeof value === 'string') onText(pointer, value)
+  else if (Array.isArray(value)) value.forEach((item, index) => walk(item, `${pointer}/${index}`, onText))
+  else if (isJsonObject(value)) {
+    for (const [name, member] of Object.entries(value)) walk(member, memberPointer(pointer, name), onText)
+  }
+}
+
+/** The object without the texts that are judged. */
+function restText(object: KubernetesObject | null, judged: ReadonlySet<string>): string {
+  return object === null ? '' : canonicalJson(without(authored(object), '', judged) ?? {})
+}
+
+/** Undefined: nothing is left of it, so that a first contract under `data` changes no more than itself. */
+function without(value: unknown, pointer: string, judged: ReadonlySet<string>): unknown {
+  if (judged.has(pointer)) return undefined
+  if (Array.isArray(value)) return value.map((item, index) => without(item, `${pointer}/${index}`, judged) ?? null)
+  if (!isJsonObject(value)) return value
+  const members = Object.entries(value)
+  const kept = members.flatMap(([name, member]) => {
+    const rest = without(member, memberPointer(pointer, name), judged)
+    return rest === undefined ? [] : [[name, rest] as const]
+  })
+  return kept.length === 0 && members.length > 0 ? undefined : Object.fromEntries(kept)
+}
+
+/** RFC 6901. */
+function memberPointer(pointer: string, name: string): string {
+  return `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+}

@@ -1,0 +1,130 @@
+/**
+ * The Kubernetes API: reads pass; definitions of custom resources and contracts inside objects are compared with what the
+ * cluster holds; every other write that the route names, and every connection into a pod or service, needs a receipt.
+ */
+import type { Action, Call, CallHead, Recogniser, RefusedAction } from '../common/action.ts'
+import { ConnectRequest, PassingRequest, WriteRequest, type KubernetesDeps, type WriteGround } from './actions.ts'
+import { isNamed, isReview, knownKind } from './kinds.ts'
+import { CONNECT_SUBRESOURCES, readApiPath, resourceText, type ApiPath, type ResourcePath } from './path.ts'
+import { faultStatus, statusAnswer } from './status.ts'
+import { readWrite, type Write } from './write.ts'
+import { isRead } from '../common/request-line.ts'
+
+export function createKubernetesRecogniser(deps: KubernetesDeps): Recogniser {
+  return {
+    needsBody(head) {
+      if (isRead(head.method)) return false
+      const api = apiPathOf(head)
+      return api.kind === 'resource' && !isConnect(head, api.path) && !isReview(api.path)
+    },
+    recognise: (call) => recognise(call, deps),
+    tell: faultStatus,
+  }
+}
+
+function recognise(call: Call, deps: KubernetesDeps): Action {
+  const api = apiPathOf(call)
+  const isReading = isRead(call.method)
+  if (api.kind === 'ambiguous') return refused(call, 400, api.message)
+  if (api.kind === 'other') {
+    if (isReading) return new PassingRequest(`${call.method} ${pathOf(call)}`, false)
+    return refused(call, 405, `Nothing at ${pathOf(call)} can be written that Preflight could judge.`)
+  }
+  const { path, isWatch } = api
+  if (isConnect(call, path)) return connect(call, path, deps)
+  if (isReading)
+    return new PassingRequest(`${call.method} ${resourceText(path)}`, isWatch || isFollowing(call.upstreamPath), true)
+  if (isWatch) return refused(call, 405, 'A watch is a GET.')
+  if (isReview(path) && call.method === 'POST') return new PassingRequest(`create ${resourceText(path)}`, false)
+  const read = readWrite(call, path)
+  return read.ok ? writing(call, read.write, deps) : refused(call, read.status, read.message)
+}
+
+function apiPathOf({ route, upstreamPath }: CallHead): ApiPath {
+  return readApiPath(upstreamPath, basePathOf(route.upstream))
+}
+
+/** A route without an upstream takes paths as they are. */
+function basePathOf(upstream: string | undefined): string {
+  return upstream === undefined ? '' : new URL(upstream).pathname
+}
+
+function pathOf({ upstreamPath }: CallHead): string {
+  return upstreamPath.split('?', 1)[0] ?? ''
+}
+
+/** By name, or by the wish for another protocol: aggregated APIs have consoles of their own. Watches and logs may come as web sockets. */
+function isConnect(head: CallHead, { subresource }: ResourcePath): boolean {
+  if (subresource !== null && CONNECT_SUBRESOURCES.has(subresource)) return true
+  const isUpgrade = head.headers.upgrade !== undefined
+  return isUpgrade && subresource !== null && subresource !== 'log'
+}
+
+function connect(call: Call, path: ResourcePath, deps: KubernetesDeps): Action {
+  const name = `connect ${resourceText(path)} ${path.namespace ?? ''}/${path.name ?? ''}`
+  const { mode, kubernetes } = call.route
+  // An observing route denies nothing; it records what it would have stopped.
+  const streams = kubernetes.streams === 'deny' && mode === 'observe' ? 'receipt' : kubernetes.streams
+  if (streams === 'pass') return new PassingRequest(name, false, true)
+  const other = actingAs(call)
+  if (other !== null) return refused(call, 403, asAnother(other), path)
+  if (streams === 'deny')
+    return refused(call, 403, `Preflight lets no ${path.subresource ?? 'connection'} through on this route.`, path)
+  return new ConnectRequest(call, path, knownKind(path), basePathOf(call.route.upstream), deps)
+}
+
+/** What streams until somebody breaks it off: a watch, a followed log. */
+function isFollowing(target: string): boolean {
+  return /[?&](?:watch|follow)=(?:true|1)(?:&|$)/.test(target)
+}
+
+function writing(call: Call, write: Write, deps: KubernetesDeps): Action {
+  const { path, verb } = write
+  const { receipts, contracts } = call.route.kubernetes
+  const named = `${verb} ${resourceText(path)} ${path.namespace ?? ''}/${write.name}`
+  // The API server changes nothing, so there is nothing to authorize.
+  if (write.isDryRun) return new PassingRequest(`${named} (dry run)`, false)
+  const ground = groundOf(path, receipts, contracts)
+  if (ground === null) return new PassingRequest(named, false)
+  const other = restsOnReceipt(call, write, ground) ? actingAs(call) : null
+  if (other !== null) return refused(call, 403, asAnother(other), path)
+  if (verb === 'deletecollection' && ground.kind !== 'receipt')
+    return refused(call, 405, `Delete ${path.resource} one by one: each is judged by what is lost with it.`, path)
+  return new WriteRequest(call, { write, ground, base: basePathOf(call.route.upstream) }, knownKind(path), deps)
+}
+
+/** Fields by which the API server takes a request for another one's: a receipt does not say for whom it is. */
+const ACTING_AS = /^(?:impersonate-|x-remote-(?:user|group|uid|extra-))/
+
+function actingAs({ headers }: Call): string | null {
+  return Object.keys(headers).find((name) => ACTING_AS.test(name)) ?? null
+}
+
+/** A definition or contract is judged by what changes, whoever changes it, unless a receipt stands for that. */
+function restsOnReceipt({ received }: Call, { receipts }: Write, ground: WriteGround): boolean {
+  const isDue = ground.kind === 'receipt' || (ground.kind === 'contracts' && ground.needsReceipt)
+  return isDue || receipts.length > 0 || received.headers['preflight-receipt'] !== undefined
+}
+
+function asAnother(field: string): string {
+  return `Preflight judges no request that acts as another user (${field}): send it with credentials of its own.`
+}
+
+/** Null: the route asks nothing of it. A subresource (status, scale) holds no contract of the object. */
+function groundOf(path: ResourcePath, receipts: readonly string[], contracts: readonly string[]): WriteGround | null {
+  const isWhole = path.subresource === null
+  if (isWhole && knownKind(path) === 'CustomResourceDefinition') return { kind: 'crd' }
+  const needsReceipt = isNamed(receipts, path)
+  if (isWhole && isNamed(contracts, path)) return { kind: 'contracts', needsReceipt }
+  return needsReceipt ? { kind: 'receipt' } : null
+}
+
+function refused(call: Call, status: number, message: string, path: ResourcePath | null = null): RefusedAction {
+  const kind = path === null ? null : knownKind(path)
+  const told = `${message} (correlation id ${call.correlationId})`
+  return {
+    kind: 'refuse',
+    name: `${call.method} ${pathOf(call)}`,
+    answer: statusAnswer(status, told, { path, kind, causes: [] }),
+  }
+}

@@ -1,0 +1,100 @@
+/** The object before a write and after it, as the cluster itself tells both: by a read, and by the same write as a dry run. */
+import { GatewayError } from '../../errors/errors.ts'
+import { UpstreamRefusal, type Answer, type Call, type PresentedReceipt } from '../common/action.ts'
+import { isJsonObject } from '../../json/strict-json.ts'
+import { versionOf, type KubernetesObject } from './change.ts'
+import type { Cluster, ClusterAnswer } from './cluster.ts'
+import type { ResourcePath } from './path.ts'
+import { receiptsIn } from './receipt-annotations.ts'
+import type { Write } from './write.ts'
+
+export interface States {
+  /** Null: there is none. */
+  readonly before: KubernetesObject | null
+  readonly after: KubernetesObject | null
+}
+
+/** The API server's own no to this caller, handed on as it is: what may not be rehearsed would not be written either. */
+export class ClusterRefusal extends UpstreamRefusal {
+  readonly answer: Answer
+
+  constructor({ status, headers, body }: ClusterAnswer) {
+    const relayed = Object.fromEntries(
+      ['content-type', 'www-authenticate', 'retry-after'].flatMap((name) =>
+        headers[name] === undefined ? [] : [[name, String(headers[name])]],
+      ),
+    )
+    super(status, relayed)
+    this.name = 'ClusterRefusal'
+    this.answer = { status, headers: relayed, body }
+  }
+}
+
+/** Each time the object was changed by somebody else between the two questions. */
+const MAX_TRIES = 3
+
+/**
+ * Rejects with a ClusterRefusal when the API server refuses this caller the read or the write, and with PREFLIGHT_UNDECIDED
+ * when it cannot be told what the write would do.
+ */
+export async function statesOf(call: Call, write: Write, cluster: Cluster): Promise<States> {
+  const [path = ''] = call.upstreamPath.split('?', 1)
+  if (write.verb === 'delete') return { before: objectIn(await cluster.read(call, path)), after: null }
+  if (write.path.name === null) return { before: null, after: objectIn(await cluster.rehearse(call)) }
+  for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
+    const after = objectIn(await cluster.rehearse(call))
+    const read = await cluster.read(call, path)
+    const before = read.status === 404 ? null : objectIn(read)
+    // A dry run answers with the version of the object that it started from.
+    const isOnTop = before === null || versionOf(before) === (versionOf(after) ?? versionOf(before))
+    if (isOnTop) return { before, after }
+  }
+  throw new GatewayError(
+    'PREFLIGHT_UNDECIDED',
+    `${write.path.resource} ${write.name} changes faster than it can be judged: it was another one at each of ${MAX_TRIES} looks.`,
+  )
+}
+
+function objectIn(answer: ClusterAnswer): KubernetesObject {
+  if (answer.status >= 400 && answer.status < 500) throw new ClusterRefusal(answer)
+  const isObject =
+    answer.status >= 200 && answer.status < 300 && answer.value !== null && isJsonObject(answer.value['metadata'])
+  if (isObject && answer.value !== null) return answer.value
+  throw new GatewayError(
+    'PREFLIGHT_UNDECIDED',
+    `The API server answered ${answer.status} and no object, so it cannot be told what this write would change.`,
+  )
+}
+
+/**
+ * The receipts in the annotations of an object as it stands: for requests that do not hold it whole, and whose client has no
+ * way to send a header. None when the caller may not read it, or it is not there.
+ */
+export async function standingReceipts(
+  call: Call,
+  path: string,
+  cluster: Cluster,
+): Promise<readonly PresentedReceipt[]> {
+  const { status, value } = await cluster.read(call, path)
+  const metadata = status === 200 ? value?.['metadata'] : null
+  return isJsonObject(metadata) ? receiptsIn(metadata) : []
+}
+
+/** The kind of a custom resource, from the discovery document of its group and version. Rejects like `statesOf`. */
+export async function discoveredKind(call: Call, path: ResourcePath, base: string, cluster: Cluster): Promise<string> {
+  const root = base.endsWith('/') ? base.slice(0, -1) : base
+  const versions = path.group === '' ? `/api/${path.version}` : `/apis/${path.group}/${path.version}`
+  const answer = await cluster.read(call, `${root}${versions}`)
+  if (answer.status >= 400 && answer.status < 500) throw new ClusterRefusal(answer)
+  const resources: readonly unknown[] = Array.isArray(answer.value?.['resources']) ? answer.value['resources'] : []
+  const named = resources.filter(isJsonObject)
+  const found =
+    named.find(({ name }) => name === path.resource) ??
+    // Some aggregated APIs have only what stands below an object: virtualmachineinstances/console.
+    named.find(({ name }) => typeof name === 'string' && name.startsWith(`${path.resource}/`))
+  if (typeof found?.['kind'] === 'string' && found['kind'] !== '') return found['kind']
+  throw new GatewayError(
+    'PREFLIGHT_UNDECIDED',
+    `The API server does not say of which kind ${path.resource} (${path.group}/${path.version}) are.`,
+  )
+}

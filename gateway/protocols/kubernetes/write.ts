@@ -1,0 +1,228 @@
+/**
+ * A request that writes to the Kubernetes API, read with one meaning: which object, by which verb, with which content, and
+ * whether it is a dry run. What cannot be read so is told why; nothing is guessed.
+ */
+import { isUtf8 } from 'node:buffer'
+import { DEFAULT_DOCUMENT_LIMITS, lookupTable } from '../../../engine/base.ts'
+import { readDocument, yamlObjectProblem } from '../../../engine/internal.ts'
+import type { Call, PresentedReceipt } from '../common/action.ts'
+import { countingNames, otherSpelling } from '../../json/folded-names.ts'
+import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
+import { knownKind } from './kinds.ts'
+import type { ResourcePath } from './path.ts'
+import { readProtobufObject } from './protobuf-object.ts'
+import { receiptsIn, receiptsInPatch } from './receipt-annotations.ts'
+
+export type WriteVerb = 'create' | 'update' | 'patch' | 'apply' | 'delete' | 'deletecollection'
+
+export interface Write {
+  readonly path: ResourcePath
+  readonly verb: WriteVerb
+  /** Of the object; `PREFIX*` when the API server is to make it up (generateName), `*` for a collection. */
+  readonly name: string
+  readonly isDryRun: boolean
+  /** Those in the annotations of what is written. */
+  readonly receipts: readonly PresentedReceipt[]
+}
+
+export type ReadWrite =
+  | { readonly ok: true; readonly write: Write }
+  | { readonly ok: false; readonly status: 400 | 405 | 415; readonly message: string }
+
+type Body = Readonly<Record<string, unknown>> | readonly unknown[] | null
+
+const JSON_TYPE = 'application/json'
+const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf'
+const OBJECT_TYPES = [JSON_TYPE, 'application/yaml', PROTOBUF_TYPE]
+const PATCH_TYPES = [
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/strategic-merge-patch+json',
+  'application/apply-patch+yaml',
+]
+const VERBS: Readonly<Record<string, { readonly verb: WriteVerb; readonly types: readonly string[] } | undefined>> =
+  lookupTable({
+    POST: { verb: 'create', types: OBJECT_TYPES },
+    PUT: { verb: 'update', types: OBJECT_TYPES },
+    PATCH: { verb: 'patch', types: PATCH_TYPES },
+    DELETE: { verb: 'delete', types: OBJECT_TYPES },
+  })
+
+/** Reads a request with its body; `path` is what its target names. */
+export function readWrite(call: Call, path: ResourcePath): ReadWrite {
+  const row = VERBS[call.method]
+  if (row === undefined) return refused(405, `The Kubernetes API has no ${call.method} requests.`)
+  if (path.name === null && (call.method === 'PUT' || call.method === 'PATCH'))
+    return refused(405, `${call.method} needs the name of an object in the path.`)
+  const bytes = call.body ?? Buffer.alloc(0)
+  const isBodiless = bytes.length === 0
+  const type = mediaType(call, isBodiless)
+  if (!row.types.includes(type)) return refused(415, typeMessage(type, row.types))
+  if (isBodiless && call.method !== 'DELETE') return refused(400, 'The request has no body.')
+  const body = isBodiless ? { ok: true as const, value: null } : readBody(bytes, type)
+  if (!body.ok) return refused(400, body.message)
+  const verb = type === 'application/apply-patch+yaml' ? 'apply' : row.verb
+  return call.method === 'DELETE' ? readDelete(call, path, body.value) : readObject(call, path, verb, body.value)
+}
+
+function refused(status: 400 | 405 | 415, message: string): ReadWrite {
+  return { ok: false, status, message }
+}
+
+/** Without a Content-Type the API server takes a body for JSON. */
+function mediaType({ headers }: Call, isBodiless: boolean): string {
+  const encoding = headers['content-encoding']
+  if (!isBodiless && encoding !== undefined && encoding !== 'identity') return `${encoding}-encoded content`
+  const [type = ''] = (headers['content-type'] ?? '').split(';', 1)
+  const named = type.trim().toLowerCase()
+  return isBodiless || named === '' ? JSON_TYPE : named
+}
+
+function typeMessage(type: string, types: readonly string[]): string {
+  return `Preflight cannot read ${type}; send ${types.join(' or ')}.`
+}
+
+type Parsed = { readonly ok: true; readonly value: Body } | { readonly ok: false; readonly message: string }
+
+function readBody(bytes: Buffer, type: string): Parsed {
+  if (type === PROTOBUF_TYPE) return readProtobufObject(bytes)
+  const parsed = type.endsWith('yaml') ? readYaml(bytes) : readStrictJson(bytes)
+  if (!parsed.ok) return parsed
+  const { value } = parsed
+  const isList = type === 'application/json-patch+json'
+  if (isList && Array.isArray(value)) return { ok: true, value }
+  if (!isList && isJsonObject(value)) return { ok: true, value }
+  return { ok: false, message: `The body is not ${isList ? 'a list of operations (RFC 6902)' : 'an object'}.` }
+}
+
+function readYaml(bytes: Buffer): ReturnType<typeof readStrictJson> {
+  if (!isUtf8(bytes)) return { ok: false, message: 'The body is not UTF-8 text.' }
+  const text = bytes.toString('utf8')
+  if (OLD_BREAKS.test(text))
+    return {
+      ok: false,
+      message: 'The body holds a line break that YAML 1.1 has and YAML 1.2 has not (U+0085, U+2028, U+2029).',
+    }
+  if (text.includes(BYTE_ORDER_MARK, 1))
+    return { ok: false, message: 'The body holds a byte order mark (U+FEFF) that readers of YAML skip or keep.' }
+  const read = readDocument(text, DEFAULT_DOCUMENT_LIMITS)
+  if (!read.ok) return { ok: false, message: read.problem.message }
+  // The API server reads YAML 1.1, and lets a merge key replace what stands before it.
+  const problem = read.value.format === 'yaml' ? yamlObjectProblem(text, DEFAULT_DOCUMENT_LIMITS) : null
+  return problem === null
+    ? { ok: true, value: read.value.root }
+    : { ok: false, message: `The body cannot be read: ${problem}.` }
+}
+
+/** The API server reads YAML 1.1: what is a comment to the end of the line here would be another member there. */
+const BYTE_ORDER_MARK = '\uFEFF'
+const OLD_BREAKS = /[\u0085\u2028\u2029]/
+
+/** A body of DeleteOptions takes the place of the query: what the query says of a dry run is then not looked at. */
+function readDelete(call: Call, path: ResourcePath, body: Body): ReadWrite {
+  if (Array.isArray(body)) return refused(400, 'The body is not an object.')
+  const other = isJsonObject(body) ? otherSpelling(body, OPTIONS) : null
+  if (other !== null) return refused(400, otherSpellingMessage(other))
+  const isDryRun = isJsonObject(body) ? isAll(body['dryRun']) : asksForDryRun(call, path)
+  const verb = path.name === null ? 'deletecollection' : 'delete'
+  return { ok: true, write: { path, verb, name: path.name ?? '*', isDryRun, receipts: [] } }
+}
+
+function readObject(call: Call, path: ResourcePath, verb: WriteVerb, body: Body): ReadWrite {
+  if (Array.isArray(body)) {
+    const isDryRun = asksForDryRun(call, path)
+    return { ok: true, write: { path, verb, name: path.name ?? '*', isDryRun, receipts: receiptsInPatch(body) } }
+  }
+  const object = isJsonObject(body) ? body : {}
+  const metadata = isJsonObject(object['metadata']) ? object['metadata'] : {}
+  const fault = spellingFault(object, metadata) ?? kindFault(path, object) ?? placeFault(path, metadata)
+  if (fault !== null) return refused(400, fault)
+  const name = path.name ?? newName(metadata)
+  if (name === null) return refused(400, 'The object has neither metadata.name nor metadata.generateName.')
+  // An eviction may say in its own options that it is a rehearsal.
+  const options =
+    path.subresource === 'eviction' && isJsonObject(object['deleteOptions']) ? object['deleteOptions'] : {}
+  const isDryRun = asksForDryRun(call, path) || isAll(options['dryRun'])
+  return { ok: true, write: { path, verb, name, isDryRun, receipts: receiptsIn(metadata) } }
+}
+
+/** Members on which the judgement rests: some API servers (older ones, aggregated ones) take them in letters of any case. */
+const TOP = countingNames(['kind', 'apiVersion', 'metadata', 'spec', 'data', 'binaryData', 'deleteOptions'])
+const METADATA = countingNames(['name', 'generateName', 'namespace', 'annotations', 'resourceVersion', 'uid'])
+const OPTIONS = countingNames(['kind', 'apiVersion', 'dryRun', 'preconditions', 'propagationPolicy'])
+
+function spellingFault(object: Members, metadata: Members): string | null {
+  const { deleteOptions } = object
+  const other =
+    otherSpelling(object, TOP) ??
+    otherSpelling(metadata, METADATA) ??
+    (isJsonObject(deleteOptions) ? otherSpelling(deleteOptions, OPTIONS) : null)
+  return other === null ? null : otherSpellingMessage(other)
+}
+
+function otherSpellingMessage(other: string): string {
+  return `The member ${JSON.stringify(other)} is another one to some readers: write it in the letters that the API names.`
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+/** A subresource has a kind of its own (Scale, Eviction), and a patch need not say any. */
+function kindFault(path: ResourcePath, object: Readonly<Record<string, unknown>>): string | null {
+  const expected = knownKind(path)
+  const { kind } = object
+  if (expected === null || path.subresource !== null || kind === undefined || kind === expected) return null
+  return `The path is of a ${expected} and the body is of the kind ${JSON.stringify(kind)}.`
+}
+
+/** The API server refuses an object that names another place than the path; so that nothing depends on it, so does the gateway. */
+function placeFault(path: ResourcePath, { name, namespace }: Readonly<Record<string, unknown>>): string | null {
+  if (path.name !== null && !isAbsent(name) && name !== path.name)
+    return `The path names ${path.name} and the object ${JSON.stringify(name)}.`
+  if (isAbsent(namespace) || namespace === path.namespace) return null
+  return `The path is of ${path.namespace === null ? 'no namespace' : `the namespace ${path.namespace}`} and the object of ${JSON.stringify(namespace)}.`
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null || value === ''
+}
+
+function newName({ name, generateName }: Readonly<Record<string, unknown>>): string | null {
+  if (typeof name === 'string' && name !== '') return name
+  return typeof generateName === 'string' && generateName !== '' ? `${generateName}*` : null
+}
+
+/** Others (a token that is issued, an action of an aggregated API) may happen whatever the parameter says. */
+const REHEARSED_SUBRESOURCES: ReadonlySet<string> = new Set([
+  'status',
+  'scale',
+  'eviction',
+  'binding',
+  'finalize',
+  'approval',
+  'resize',
+  'ephemeralcontainers',
+])
+
+/** Only what every reader of a query takes for a dry run: one parameter spelt plainly, and no other of its name. */
+function asksForDryRun({ upstreamPath: target }: Call, { subresource }: ResourcePath): boolean {
+  const question = target.indexOf('?')
+  if (question === -1 || (subresource !== null && !REHEARSED_SUBRESOURCES.has(subresource))) return false
+  const named = target
+    .slice(question + 1)
+    .split('&')
+    .filter((pair) => /^dryrun(=|$)/i.test(unescaped(pair)))
+  return named.length > 0 && named.every((pair) => pair === 'dryRun=All')
+}
+
+function unescaped(pair: string): string {
+  try {
+    return decodeURIComponent(pair)
+  } catch {
+    // Not UTF-8: it cannot be the parameter.
+    return pair
+  }
+}
+
+function isAll(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every((stage) => stage === 'All')
+}

@@ -1,0 +1,54 @@
+/**
+ * Holds what the API server says it has written against what was judged. A patch is applied to whatever the object is when it
+ * arrives, so only the answer tells whether somebody else's write came in between.
+ */
+import { gunzipSync } from 'node:zlib'
+import { BytePieces } from '../../listen/byte-pieces.ts'
+import type { AnswerWatcher } from '../common/action.ts'
+import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
+import { authoredText, type KubernetesObject } from './change.ts'
+
+/** `unchecked`: the answer is no object in JSON, or too long. */
+export type WriteResult = 'as_judged' | 'differs' | 'unchecked'
+
+const MAX_BYTES = 4 * 1024 * 1024
+
+/**
+ * @param judged what the rehearsal answered
+ * @param onResult told once, for answers of success only
+ */
+export function watchWrittenObject(judged: KubernetesObject, onResult: (result: WriteResult) => void): AnswerWatcher {
+  const expected = authoredText(judged)
+  const pieces = new BytePieces()
+  let size = 0
+  let isSuccess = false
+  let encoding = ''
+  return {
+    hasFailed: false,
+    head(status, headers) {
+      isSuccess = status >= 200 && status < 300
+      encoding = String(headers['content-encoding'] ?? 'identity')
+    },
+    chunk(bytes) {
+      size += bytes.length
+      if (isSuccess && size <= MAX_BYTES) pieces.add(bytes)
+    },
+    end() {
+      if (!isSuccess) return
+      const written = size <= MAX_BYTES ? objectOf(pieces.whole(), encoding) : null
+      if (written === null || written['kind'] !== judged['kind']) onResult('unchecked')
+      else onResult(authoredText(written) === expected ? 'as_judged' : 'differs')
+    },
+  }
+}
+
+function objectOf(bytes: Buffer, encoding: string): KubernetesObject | null {
+  try {
+    const plain = encoding === 'gzip' ? gunzipSync(bytes, { maxOutputLength: MAX_BYTES }) : bytes
+    const json = readStrictJson(plain)
+    return json.ok && isJsonObject(json.value) ? json.value : null
+  } catch {
+    // No gzip after all, or too much of it: nothing is claimed about the object then.
+    return null
+  }
+}

@@ -1,0 +1,38 @@
+/** Which agent a call belongs to: only those that the configuration names have tools of their own, since a name that a caller makes up would have a baseline that nobody reviewed. */
+import type { Call } from '../common/action.ts'
+import { isJsonObject } from '../../json/strict-json.ts'
+
+/** `name` null: the route itself. */
+export type Agent = { readonly ok: true; readonly name: string | null } | { readonly ok: false; readonly why: string }
+
+export function agentOf(
+  { route, headers, rawHeaders }: Pick<Call, 'route' | 'headers' | 'rawHeaders'>,
+  body: unknown,
+): Agent {
+  const { agents, agent_header: header, agent_field: field } = route.llm
+  const times =
+    header === undefined
+      ? 0
+      : rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === header.toLowerCase()).length
+  if (times > 1) return { ok: false, why: `it names its agent ${times} times (${header})` }
+  const named = [
+    header === undefined ? undefined : headers[header.toLowerCase()],
+    field === undefined ? undefined : valueAt(body, field),
+  ]
+  const [name, ...others] = [...new Set(named.filter((value) => value !== undefined && value !== null))]
+  if (name === undefined) return { ok: true, name: null }
+  if (others.length > 0) return { ok: false, why: 'its header and its body name different agents' }
+  if (typeof name === 'string' && agents.includes(name)) return { ok: true, name }
+  return { ok: false, why: `${JSON.stringify(name)} is no agent of the route "${route.name}" (llm.agents)` }
+}
+
+/** RFC 6901. */
+function valueAt(body: unknown, pointer: string): unknown {
+  let value = body
+  for (const token of pointer.slice(1).split('/')) {
+    const name = token.replaceAll('~1', '/').replaceAll('~0', '~')
+    if (!isJsonObject(value) || !Object.hasOwn(value, name)) return undefined
+    value = value[name]
+  }
+  return value
+}

@@ -1,0 +1,114 @@
+/** How calls of the model providers are told by their paths, and how each provider says no, so that its own SDK shows why. */
+import { ERRORS } from '../../errors/errors.ts'
+import type { Answer, CallHead, Refusal } from '../common/action.ts'
+import { briefMembers, httpRefusal, jsonAnswer, refusalMembers, refusalText } from '../common/refusal.ts'
+import { isStoringPlace } from './stored-tools.ts'
+import { readPath, withoutFormats } from '../../routing/path-reading.ts'
+
+export interface Provider {
+  readonly name: string
+  /** On the decoded path in lower case. */
+  readonly path: RegExp
+  readonly refuse: (refusal: Refusal) => Answer
+}
+
+/** The forms are those of the providers; whoever is compatible with one has its paths too. */
+const PROVIDERS: readonly Provider[] = [
+  {
+    name: 'openai',
+    path: /\/(?:chat\/completions|responses|assistants(?:\/[^/]+)?|threads\/runs|threads\/[^/]+\/runs|realtime\/(?:sessions|client_secrets|calls)|invocations)$/,
+    refuse: openaiRefusal,
+  },
+  { name: 'anthropic', path: /\/messages(?:\/batches)?$|:(?:stream)?rawpredict$/, refuse: anthropicRefusal },
+  {
+    name: 'gemini',
+    path: /:(?:stream|batch)?generatecontent$|:bidigeneratecontent$|\/cachedcontents$|\/interactions$/,
+    refuse: geminiRefusal,
+  },
+  {
+    name: 'bedrock',
+    path: /\/model\/.+\/(?:converse|converse-stream|invoke|invoke-with-response-stream)$/,
+    refuse: bedrockRefusal,
+  },
+  { name: 'ollama', path: /\/api\/chat$|\/v2\/chat$/, refuse: ollamaRefusal },
+]
+
+/** For requests of no known path that carry tools all the same. */
+export const OTHER: Provider = { name: 'other', path: /$^/, refuse: httpRefusal }
+
+/** Of a call's path, by any reading that servers have of it. Null when it has none. */
+export interface CalledPath {
+  readonly provider: Provider
+  /** In lower case, with and without formats behind the last name. */
+  readonly paths: readonly string[]
+}
+
+export function calledPath({ upstreamPath }: Pick<CallHead, 'upstreamPath'>): CalledPath | null {
+  const names = readPath(upstreamPath.split('?', 1)[0] ?? '')?.loose.map(({ folded }) => folded)
+  if (names === undefined) return null
+  const [last = '', ...before] = names.toReversed()
+  const begin = before.toReversed()
+  const paths = withoutFormats(last).map((name) => `/${[...begin, name].join('/')}`)
+  const provider = PROVIDERS.find((one) => paths.some((path) => one.path.test(path))) ?? OTHER
+  return { provider, paths }
+}
+
+/** True where a path is known to take tools: then the body is read as what such a server reads, whatever its type is said to be. */
+export function takesTools({ provider, paths }: CalledPath): boolean {
+  return provider !== OTHER || isStoringPlace(paths)
+}
+
+/** What a refusal is to a caller, whatever its status is. */
+type Kind = 'stopped' | 'unavailable' | 'malformed'
+
+function kindOf({ code }: Refusal): Kind {
+  const { status } = ERRORS[code]
+  if (status >= 500) return 'unavailable'
+  return status === 403 || status === 428 ? 'stopped' : 'malformed'
+}
+
+/** The providers' own words, by which their SDKs choose the class of the error. */
+const OPENAI_TYPES = { stopped: 'permission_error', unavailable: 'server_error', malformed: 'invalid_request_error' }
+const ANTHROPIC_TYPES = { stopped: 'permission_error', unavailable: 'api_error', malformed: 'invalid_request_error' }
+const BEDROCK_TYPES = {
+  stopped: 'AccessDeniedException',
+  unavailable: 'ServiceUnavailableException',
+  malformed: 'ValidationException',
+}
+const GOOGLE_STATUSES = { stopped: 'PERMISSION_DENIED', unavailable: 'UNAVAILABLE', malformed: 'INVALID_ARGUMENT' }
+
+function openaiRefusal(refusal: Refusal): Answer {
+  const type = OPENAI_TYPES[kindOf(refusal)]
+  return told(refusal, { error: { message: refusalText(refusal), type, param: 'tools', code: refusal.code } })
+}
+
+function anthropicRefusal(refusal: Refusal): Answer {
+  const error = { type: ANTHROPIC_TYPES[kindOf(refusal)], message: refusalText(refusal) }
+  return briefly(refusal, { type: 'error', error, request_id: refusal.correlationId })
+}
+
+function geminiRefusal(refusal: Refusal): Answer {
+  const { status: code } = ERRORS[refusal.code]
+  const status = code === 428 ? 'FAILED_PRECONDITION' : GOOGLE_STATUSES[kindOf(refusal)]
+  return briefly(refusal, { error: { code, message: refusalText(refusal), status } })
+}
+
+function bedrockRefusal(refusal: Refusal): Answer {
+  const answer = told(refusal, { message: refusalText(refusal) })
+  return { ...answer, headers: { ...answer.headers, 'x-amzn-errortype': BEDROCK_TYPES[kindOf(refusal)] } }
+}
+
+function ollamaRefusal(refusal: Refusal): Answer {
+  return told(refusal, { error: refusalText(refusal) })
+}
+
+/** The provider's members first, and ours where they leave room. */
+function told(refusal: Refusal, own: Readonly<Record<string, unknown>>): Answer {
+  return jsonAnswer(ERRORS[refusal.code].status, { ...own, preflight: refusalMembers(refusal) })
+}
+
+/** For SDKs whose error message is the body as it is. */
+function briefly(refusal: Refusal, own: Readonly<Record<string, unknown>>): Answer {
+  const { message: _said, ...preflight } = briefMembers(refusal)
+  return jsonAnswer(ERRORS[refusal.code].status, { ...own, preflight })
+}

@@ -1,0 +1,196 @@
+/**
+ * Calls of model providers: the tools that a request gives to the model are held against those pinned for the agent; a
+ * call whose tools the provider keeps takes a receipt. Requests without tools pass, as answers do, streamed or not.
+ */
+import type { Config } from '../../config/schema.ts'
+import { GatewayError } from '../../errors/errors.ts'
+import type { Flow } from '../../flow/flow.ts'
+import type {
+  Action,
+  Answer,
+  AnswerWatcher,
+  Call,
+  CallHead,
+  JudgedAction,
+  Question,
+  Recogniser,
+  Refusal,
+} from '../common/action.ts'
+import { unpacked } from '../../listen/encoded-body.ts'
+import { overridesMethod } from '../common/method-override.ts'
+import { isRead } from '../common/request-line.ts'
+import { agentOf } from './agent.ts'
+import { bodyParts } from './body-parts.ts'
+import { calledPath, OTHER, takesTools, type CalledPath, type Provider } from './provider.ts'
+import { REFERENCE_MEMBERS, storedToolsOf, type StoredTools } from './stored-tools.ts'
+import { toolTableOf, type ToolTable } from './tool-table.ts'
+
+export interface LlmDeps {
+  readonly flow: Pick<Flow, 'readJson'>
+  readonly config: () => Pick<Config, 'limits'>
+}
+
+export function createLlmRecogniser(deps: LlmDeps): Recogniser {
+  return {
+    needsBody: (head) => needsBody(head),
+    async recognise(call) {
+      const called = calledPath(call)
+      const provider = called?.provider ?? null
+      if (overridesMethod(call)) return refused(call, provider, 'its path or method can be read in two ways')
+      if (isRead(call.method) || (call.body === null && called !== null)) return passing(call, provider)
+      if (called === null) return refused(call, provider, 'its path or method can be read in two ways')
+      const read = await bodyOf(call, deps)
+      if (!read.ok)
+        return takesTools(called) || isJson(call) || looksLikeJson(call)
+          ? refused(call, provider, read.why)
+          : passing(call, provider)
+      return recogniseBody(call, called, read.value)
+    },
+  }
+}
+
+/** Uploads and media stream by, unless they go to where a model is called: some servers read JSON whatever it is called. */
+function needsBody(head: CallHead): boolean {
+  if (isRead(head.method)) return false
+  const called = calledPath(head)
+  return called === null || takesTools(called) || !isMedia(head)
+}
+
+function isJson({ headers }: Pick<CallHead, 'headers'>): boolean {
+  return /^[^;]*[/+]json\b/i.test(headers['content-type'] ?? 'application/json')
+}
+
+/** What is known to be no JSON; every other type, and none, may be read as such. */
+function isMedia({ headers }: Pick<CallHead, 'headers'>): boolean {
+  return /^\s*(?:multipart\/form-data|(?:audio|image|video)\/[\w.+-]+|application\/(?:octet-stream|pdf|zip|gzip))\s*(?:;|$)/i.test(
+    headers['content-type'] ?? '',
+  )
+}
+
+/** Text of another type that has no single reading as JSON, and may have one to a lenient server. */
+function looksLikeJson({ body, headers }: Call): boolean {
+  if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity') return true
+  return body !== null && /^[\s\0\p{Cc}\u00ef\u00bb\u00bf\u00fe\u00ff]*[[{/]/u.test(body.toString('latin1', 0, 1024))
+}
+
+/** Letters of another coding can be other JSON (UTF-7, UTF-16). */
+function charsetProblem({ headers }: Pick<CallHead, 'headers'>): string | null {
+  const charsets = (headers['content-type'] ?? '').match(/charset[^;]*/gi) ?? []
+  const isPlain =
+    charsets.length <= 1 && charsets.every((one) => /^charset\s*=\s*"?(?:utf-?8|us-ascii)"?\s*$/i.test(one))
+  return isPlain ? null : 'the body is in other letters than UTF-8'
+}
+
+type ReadBody = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly why: string }
+
+async function bodyOf({ body, headers }: Call, { flow, config }: LlmDeps): Promise<ReadBody> {
+  if (body === null || body.length === 0) return { ok: true, value: null }
+  const charset = charsetProblem({ headers })
+  if (charset !== null) return { ok: false, why: charset }
+  const { limits } = config()
+  const plain = await unpacked(body, headers['content-encoding'], limits.proxied_body)
+  if (!plain.ok) return plain
+  // A large body is handed over to a worker, and this one still has to be sent.
+  const read = await flow.readJson(Uint8Array.from(plain.bytes))
+  return read.ok
+    ? { ok: true, value: read.value }
+    : { ok: false, why: `the body has no single reading: ${read.problem.message}` }
+}
+
+function recogniseBody(call: Call, { provider, paths }: CalledPath, body: unknown): Action {
+  const { agent_field: ownField, stored_tools: handling } = call.route.llm
+  const read = bodyParts(body, REFERENCE_MEMBERS)
+  const table: ToolTable = read.ok ? toolTableOf(read.parts) : { kind: 'unreadable', why: read.why }
+  const stored =
+    read.ok && handling !== 'pass' ? storedToolsOf({ name: nameOf(call), paths, parts: read.parts, ownField }) : []
+  if (table.kind === 'none' && stored.length === 0) return passing(call, provider)
+  const agent = agentOf(call, body)
+  if (!agent.ok) return refused(call, provider, agent.why)
+  const [kept] = stored
+  // An observing route refuses nothing; it records what it would have stopped.
+  if (kept !== undefined && handling === 'deny' && call.route.mode !== 'observe')
+    return refused(call, provider, `${kept.name}: ${kept.because}, and this route lets none through (llm.stored_tools)`)
+  return new ToolTableAction(call, { provider, table, stored, agent: agent.name })
+}
+
+/** The SDKs of OpenAI and Anthropic send what was answered 503 again, unless they are told that it would not help. */
+const NO_RETRY = { 'X-Should-Retry': 'false' }
+/** Of a claim (wire.md §6). */
+const MAX_TARGET = 200
+
+function undecided(message: string): GatewayError {
+  return new GatewayError('PREFLIGHT_UNDECIDED', message, { headers: NO_RETRY })
+}
+
+interface CalledTools {
+  readonly provider: Provider
+  readonly table: ToolTable
+  readonly stored: readonly StoredTools[]
+  /** Null: the route itself. */
+  readonly agent: string | null
+}
+
+class ToolTableAction implements JudgedAction {
+  readonly kind = 'judge'
+  readonly name: string
+  readonly #call: Call
+  readonly #tools: CalledTools
+
+  constructor(call: Call, tools: CalledTools) {
+    this.name = tools.agent === null ? 'tools' : `tools of ${tools.agent}`
+    this.#call = call
+    this.#tools = tools
+  }
+
+  async gather(): Promise<readonly Question[]> {
+    const { table, stored, agent } = this.#tools
+    if (table.kind === 'unreadable') throw undecided(`The tools cannot be judged: ${table.why}.`)
+    const { name } = this.#call.route
+    const contract = agent === null ? name : `${name}/${agent}`
+    const receipts = stored.map((one) => this.#receiptQuestion(contract, one))
+    if (table.kind === 'none') return Promise.resolve(receipts)
+    const subject = { name: this.name, target: `${contract}/tools`, scope: null }
+    const { offered } = table
+    const ground = { kind: 'contract', offered, isCovered: () => true, baseline: contract } as const
+    return Promise.resolve([{ subject, ground }, ...receipts])
+  }
+
+  #receiptQuestion(contract: string, { name, because }: StoredTools): Question {
+    const target = `${contract}/${name}`
+    if (target.length > MAX_TARGET) throw undecided('The name of what keeps its tools is too long for a receipt.')
+    return { subject: { name: `${name} (${because})`, target, scope: null }, ground: { kind: 'receipt' } }
+  }
+
+  watch(): AnswerWatcher | null {
+    return null
+  }
+
+  refuse(refusal: Refusal): Answer {
+    return this.#tools.provider.refuse(refusal)
+  }
+}
+
+function nameOf({ method, upstreamPath }: Call): string {
+  return `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`
+}
+
+function passing(call: Call, provider: Provider | null): Action {
+  const refuse = (refusal: Refusal): Answer => (provider ?? OTHER).refuse(refusal)
+  return { kind: 'pass', name: nameOf(call), isStanding: false, watch: () => null, refuse }
+}
+
+function refused(call: Call, provider: Provider | null, why: string): Action {
+  const refusal: Refusal = {
+    code: 'PREFLIGHT_STOP',
+    message: `Preflight stopped this call: ${why}.`,
+    correlationId: call.correlationId,
+    envelope: null,
+    subject: null,
+  }
+  const answer = (provider ?? OTHER).refuse(refusal)
+  return {
+    kind: 'refuse',
+    name: nameOf(call),
+    answer: { ...answer, headers: { ...answer.headers, 'Preflight-Action': 'STOP' } },
+  }
+}

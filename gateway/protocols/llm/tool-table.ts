@@ -1,0 +1,72 @@
+/**
+ * The tools in the body of a call to a model, wherever a provider has them, as one contract: the same tools in another order, or
+ * with other secrets, are the same table. What looks like tools and has no single reading is said.
+ */
+import canonicalize from 'canonicalize'
+import type { OfferedContract } from '../../baselines/baselines.ts'
+import { contractDigest } from '../../baselines/baselines.ts'
+import { isJsonObject } from '../../json/strict-json.ts'
+import { LISTS, SERVERS, type Part } from './body-parts.ts'
+
+export type ToolTable =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'tools'; readonly offered: OfferedContract }
+  | { readonly kind: 'unreadable'; readonly why: string }
+
+/** What a caller shows to the server behind a tool: theirs, and kept nowhere. */
+const SECRETS: ReadonlySet<string> = new Set(['headers', 'authorization', 'authorization_token'])
+/** Where a provider keeps what it was told, and no tool changes by it. */
+const SILENT: ReadonlySet<string> = new Set(['cache_control', 'cachePoint'])
+
+/** @param parts of the body of one call */
+export function toolTableOf(parts: readonly Part[]): ToolTable {
+  const found: unknown[] = []
+  for (const part of parts) {
+    const problem = collect(part, found)
+    if (problem !== null) return { kind: 'unreadable', why: problem }
+  }
+  const told = found.filter((tool) => !isMark(tool))
+  const tools = [...new Set(told.map((tool) => canonicalize(plainTool(tool)) ?? 'null'))].toSorted()
+  if (tools.length === 0) return { kind: 'none' }
+  const content = `{"tools":[${tools.join(',')}]}`
+  return { kind: 'tools', offered: { type: 'agent_tools', content, digest: contractDigest(content) } }
+}
+
+/** Null when all was found; else what is there and is no list. */
+function collect(part: Part, found: unknown[]): string | null {
+  for (const name of LISTS) {
+    const held = part[name]
+    if (held === undefined || held === null) continue
+    if (!Array.isArray(held)) return `"${name}" is no list of tools`
+    found.push(...held)
+  }
+  const servers = part[SERVERS]
+  if (servers === undefined || servers === null) return null
+  if (!Array.isArray(servers)) return `"${SERVERS}" is no list`
+  found.push(...servers.map(serverTool))
+  return null
+}
+
+/** A server whose tools the provider calls itself, as the other provider writes it in the list of tools. */
+function serverTool(server: unknown): unknown {
+  if (!isJsonObject(server)) return server
+  const { name, url, type: _type, ...rest } = server
+  return { type: 'mcp', server_label: `mcp_servers/${String(name)}`, server_url: url, ...rest }
+}
+
+/** An item that only says where a provider is to keep what it has read. */
+function isMark(tool: unknown): boolean {
+  const names = isJsonObject(tool) ? Object.keys(tool) : []
+  return names.length > 0 && names.every((name) => SILENT.has(name))
+}
+
+/** Bedrock wraps a tool once more; its parts are those of the others. */
+function plainTool(tool: unknown): unknown {
+  if (!isJsonObject(tool)) return tool
+  const spec = tool['toolSpec']
+  if (isJsonObject(spec)) {
+    const { inputSchema, ...rest } = spec
+    return plainTool({ ...rest, input_schema: isJsonObject(inputSchema) ? inputSchema['json'] : inputSchema })
+  }
+  return Object.fromEntries(Object.entries(tool).filter(([name]) => !SECRETS.has(name) && !SILENT.has(name)))
+}

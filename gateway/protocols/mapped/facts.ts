@@ -1,0 +1,201 @@
+/** What expressions may see of a request: each part with one reading, or a reason why it has none. Credentials are no part of it. */
+import type { Json, RequestFacts } from '../../../engine/internal.ts'
+import { isOddField, meantField } from '../common/field-name.ts'
+import { ok } from '../../../engine/base.ts'
+import type { Result } from '../../../engine/internal.ts'
+import type { Call, CallHead } from '../common/action.ts'
+import { collidingNames, otherSpelling, type CountingNames } from '../../json/folded-names.ts'
+import { fold, readPath, withoutFormats, type PathReading } from '../../routing/path-reading.ts'
+import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
+
+/** What authenticates the caller must not get into a target, a message or the ledger. */
+const CREDENTIALS: ReadonlySet<string> = new Set([
+  'authorization',
+  'cookie',
+  'proxy-authorization',
+  'x-api-key',
+  'x-scm-token',
+])
+
+/** Members of requests that the rules of a route read. */
+export interface ReadNames {
+  readonly names: CountingNames
+  /** Canonical forms of the same, as lenient readers of queries have them. */
+  readonly canonical: ReadonlySet<string>
+  /** Rules go over members in loops: any name counts. */
+  readonly isAny: boolean
+  /** Some expression reads the query: then it must have one reading. */
+  readonly isQueryRead: boolean
+  readonly areHeadersRead: boolean
+}
+
+export interface HeadFacts {
+  readonly facts: RequestFacts
+  readonly path: PathReading
+}
+
+/** The facts of the head; the body is null. */
+export function headFacts(
+  { method, upstreamPath, headers, rawHeaders }: CallHead,
+  read: ReadNames,
+): Result<HeadFacts, string> {
+  const question = upstreamPath.indexOf('?')
+  const path = question === -1 ? upstreamPath : upstreamPath.slice(0, question)
+  const reading = readPath(path)
+  if (reading === null) return refuse('its path holds escapes of control characters or of bytes that are no text')
+  const query = queryOf(question === -1 || !read.isQueryRead ? '' : upstreamPath.slice(question + 1), read)
+  if (!query.ok) return query
+  const twin = read.areHeadersRead ? underscored(rawHeaders, read) : null
+  if (twin !== null) return refuse(`some servers take its field ${twin} for another one`)
+  // Decoded, so that no spelling of a path goes around a rule; an encoded slash was refused at the door.
+  const { written: segments } = reading
+  const facts = {
+    method,
+    path: `/${segments.join('/')}`,
+    segments,
+    query: query.value,
+    headers: headersOf(headers),
+    body: null,
+  }
+  return ok({ facts, path: reading })
+}
+
+/** The same with the body, which is JSON or absent. */
+export function wholeFacts(call: Call, read: ReadNames): Result<HeadFacts, string> {
+  const head = headFacts(call, read)
+  if (!head.ok || call.body === null || call.body.length === 0) return head
+  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = head.value.facts.headers
+  if (encoding !== 'identity') return refuse(`its body is ${encoding}-encoded`)
+  if (!/^application\/(?:[\w.-]+\+)?json *(?:;|$)/i.test(type))
+    return refuse(`its body is ${type === '' ? 'of no stated type' : type} and not JSON`)
+  if (!isUtf8Type(type)) return refuse(`its body is of the type ${type}, in other letters than UTF-8`)
+  const json = readStrictJson(call.body)
+  if (!json.ok) return refuse(`its body has no single reading: ${json.message}`)
+  if (!isJson(json.value)) return head
+  const other = read.isAny ? collidingNames(json.value) : otherSpellingWithin(json.value, read.names)
+  if (other !== null) return refuse(`some servers take the member ${JSON.stringify(other)} of its body for another one`)
+  return ok({ ...head.value, facts: { ...head.value.facts, body: json.value } })
+}
+
+/** The path that some servers read, and how its rules are asked. */
+export interface LooseFacts {
+  readonly facts: RequestFacts
+  /** Letters are folded: conditions are asked as a server would mean them that ignores case. */
+  readonly isFolded: boolean
+  /** Plain paths may be read so too, so that only a rule that is stricter counts. */
+  readonly isCommon: boolean
+}
+
+/**
+ * The same request without empty segments, parameters behind a semicolon and a slash at the end. Null when that is the path as it
+ * stands.
+ */
+export function looseFacts({ facts, path: { loose } }: HeadFacts): RequestFacts | null {
+  const segments = loose.map(({ text }) => text)
+  const path = `/${segments.join('/')}`
+  return path === facts.path ? null : { ...facts, path, segments }
+}
+
+/** Further readings: letters of any case, a format behind the last name, a slash at the end. */
+export function furtherFacts(
+  { facts, path: { loose } }: HeadFacts,
+  { isCaseSensitive, countsEnd }: { readonly isCaseSensitive: boolean; readonly countsEnd: boolean },
+): LooseFacts[] {
+  const segments = loose.map(({ folded }) => folded)
+  const of = (parts: readonly string[], end = ''): RequestFacts => ({
+    ...facts,
+    path: `/${parts.join('/')}${end}`,
+    segments: parts,
+  })
+  const last = segments.at(-1)
+  if (last === undefined) return []
+  const further: LooseFacts[] = []
+  const isOther = isCaseSensitive || loose.some(({ text, folded }) => text !== folded)
+  if (isOther) further.push({ facts: of(segments), isFolded: true, isCommon: false })
+  for (const name of withoutFormats(last).slice(1))
+    further.push({ facts: of([...segments.slice(0, -1), name]), isFolded: true, isCommon: true })
+  if (countsEnd)
+    further.push({ facts: { ...of(segments, '/'), segments: [...segments, ''] }, isFolded: true, isCommon: true })
+  return further
+}
+
+function refuse(problem: string): { readonly ok: false; readonly problem: string } {
+  return { ok: false, problem }
+}
+
+/** Whatever a JSON reader gives is JSON; the compiler cannot know. */
+function isJson(value: unknown): value is Json {
+  return value !== undefined
+}
+
+/**
+ * Of a parameter that comes twice, servers take the first, the last or both; to some `;` begins another one, and `Name`, `name[]` or
+ * `name.x` are `name` as well.
+ */
+function queryOf(text: string, read: ReadNames): Result<Readonly<Record<string, string>>, string> {
+  const query = new Map<string, string>()
+  const canonical = new Set<string>()
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (query.has(name)) return refuse(`its query has the parameter ${JSON.stringify(name)} more than once`)
+    query.set(name, value)
+    const plain = canonicalName(name)
+    const counts = read.isAny || read.canonical.has(plain)
+    const isOther = read.isAny ? plain !== fold(name) || canonical.has(plain) : !read.names.exact.has(name)
+    if (counts && isOther)
+      return refuse(`some servers take the parameter ${JSON.stringify(name)} of its query for another one`)
+    canonical.add(plain)
+  }
+  const piece = text.includes(';') ? hiddenParameter(text, read) : null
+  return piece === null
+    ? ok(Object.fromEntries(query))
+    : refuse(`some servers end a parameter of its query at the ";" before or behind ${JSON.stringify(piece)}`)
+}
+
+/** A parameter that counts, in a part of the query that some servers divide at semicolons. */
+function hiddenParameter(text: string, { isAny, canonical }: ReadNames): string | null {
+  for (const part of text.split('&').filter((one) => one.includes(';')))
+    for (const piece of part.split(';')) {
+      const [name] = [...new URLSearchParams(piece).keys()]
+      if (isAny || (name !== undefined && canonical.has(canonicalName(name)))) return name ?? ''
+    }
+  return null
+}
+
+/** As the most lenient reader has it: PHP writes `_` for dots and blanks, and what stands in brackets is a key within. */
+export function canonicalName(name: string): string {
+  return fold((name.split('[', 1)[0] ?? '').replaceAll(/\p{Cc}/gu, '').trim()).replaceAll(/[. ]/g, '_')
+}
+
+/** A field that CGI takes for one that a rule reads. */
+function underscored(rawHeaders: readonly string[], { isAny, names }: ReadNames): string | null {
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? ''
+    if (!isOddField(name)) continue
+    const lower = name.toLowerCase()
+    if (!names.exact.has(lower) && (isAny || names.folded.has(meantField(lower)))) return name
+  }
+  return null
+}
+
+function otherSpellingWithin(value: unknown, names: CountingNames): string | null {
+  if (typeof value !== 'object' || value === null) return null
+  const own = isJsonObject(value) ? otherSpelling(value, names) : null
+  if (own !== null) return own
+  for (const member of Object.values(value)) {
+    const inside = otherSpellingWithin(member, names)
+    if (inside !== null) return inside
+  }
+  return null
+}
+
+/** Letters of another coding can be other JSON (UTF-7, UTF-16). */
+function isUtf8Type(type: string): boolean {
+  const charsets = type.match(/charset[^;]*/gi) ?? []
+  return charsets.length <= 1 && charsets.every((one) => /^charset\s*=\s*"?(?:utf-?8|us-ascii)"?\s*$/i.test(one))
+}
+
+function headersOf(fields: CallHead['headers']): Readonly<Record<string, string>> {
+  const headers: [string, string][] = []
+  for (const name in fields) if (!CREDENTIALS.has(name)) headers.push([name, String(fields[name])])
+  return Object.fromEntries(headers)
+}

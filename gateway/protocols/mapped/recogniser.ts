@@ -1,0 +1,179 @@
+/** Any HTTP request, as the operator's rules say what it is: the first rule that matches decides; what none matches is denied unless it only reads. */
+import { ok } from '../../../engine/base.ts'
+import type { RequestFacts, Result } from '../../../engine/internal.ts'
+import type { RouteConfig } from '../../config/route.ts'
+import type { Upstreams } from '../../upstream/pools.ts'
+import type { Action, Call, CallHead, PassingAction, Recogniser } from '../common/action.ts'
+import { overridesMethod } from '../common/method-override.ts'
+import { httpRefusal } from '../common/refusal.ts'
+import { MatchedRequest, UnmappedRequest, type ContractReader } from './action.ts'
+import {
+  canonicalName,
+  furtherFacts,
+  headFacts,
+  looseFacts,
+  wholeFacts,
+  type HeadFacts,
+  type ReadNames,
+} from './facts.ts'
+import { compileRules, type CompiledRule } from './rules.ts'
+import { countingNames } from '../../json/folded-names.ts'
+import { isRead } from '../common/request-line.ts'
+
+export interface MappedDeps extends ContractReader {
+  readonly upstreams: Upstreams
+}
+
+interface Match {
+  readonly index: number
+  /** Null: no rule. */
+  readonly rule: CompiledRule | null
+}
+
+/** The rules of a route, and what follows from all of them. */
+interface RuleSet {
+  readonly rules: readonly CompiledRule[]
+  readonly read: ReadNames
+  /** Some condition compares the path with a text that has capitals. */
+  readonly isCaseSensitive: boolean
+  /** Some condition may tell a path with a slash at its end from one without. */
+  readonly countsEnd: boolean
+}
+
+export function createMappedRecogniser(deps: MappedDeps): Recogniser {
+  const compiled = new WeakMap<RouteConfig, RuleSet>()
+  const rulesOf = (route: RouteConfig): RuleSet => {
+    const known = compiled.get(route)
+    if (known !== undefined) return known
+    const rules = compileRules(route.map ?? [])
+    // The configuration was checked when it was loaded.
+    if (!rules.ok) throw new Error(`the map of ${route.name} does not compile: ${rules.problem[0]?.message}`)
+    const set = ruleSet(rules.value)
+    compiled.set(route, set)
+    return set
+  }
+  return {
+    needsBody: (head) => needsBody(rulesOf(head.route), head),
+    recognise: (call) => recognise(rulesOf(call.route), call, deps),
+  }
+}
+
+/** As far as the rules can be followed without the body: it is read when the next rule asks for it, or the one that matches. */
+function needsBody({ rules, read }: RuleSet, head: CallHead): boolean {
+  const facts = headFacts(head, read)
+  if (!facts.ok) return false
+  for (const { when, reads } of rules) {
+    if (when?.reads.has('body') === true) return true
+    const isMatch = when === null ? ok(true) : when.test(facts.value.facts)
+    if (!isMatch.ok) return false
+    if (isMatch.value) return reads.has('body')
+  }
+  return false
+}
+
+function ruleSet(rules: readonly CompiledRule[]): RuleSet {
+  const names = [...new Set(rules.flatMap((rule) => [...rule.names]))]
+  const isRead = (field: 'query' | 'headers'): boolean =>
+    rules.some(({ when, reads }) => reads.has(field) || when?.reads.has(field) === true)
+  return {
+    rules,
+    isCaseSensitive: rules.some(({ when }) => when?.isCaseSensitive === true),
+    countsEnd: rules.some(({ countsEnd }) => countsEnd),
+    read: {
+      names: countingNames(names),
+      canonical: new Set(names.map(canonicalName)),
+      isAny: rules.some(({ hasLoops }) => hasLoops),
+      isQueryRead: isRead('query'),
+      areHeadersRead: isRead('headers'),
+    },
+  }
+}
+
+function recognise(set: RuleSet, call: Call, deps: MappedDeps): Action {
+  if (overridesMethod(call)) return new UnmappedRequest(call, 'it states its method twice')
+  const { rules, read } = set
+  const head = call.body === null ? headFacts(call, read) : wholeFacts(call, read)
+  if (!head.ok) return new UnmappedRequest(call, head.problem)
+  const { facts } = head.value
+  const match = firstMatch(rules, facts, false)
+  if (!match.ok) return new UnmappedRequest(call, match.problem)
+  const loose = looseFacts(head.value)
+  const other = otherRule(call, match.value, head.value, loose, set)
+  if (other !== null) return other
+  const { index, rule } = match.value
+  if (rule === null) return unmatched(call)
+  const { effect } = rule
+  if (effect.kind === 'pass') return { ...passing(call), coversUpgrade: true }
+  if (effect.kind === 'deny') return deniedBy(call, effect.message)
+  return new MatchedRequest(call, { index, effect, facts, loose }, deps)
+}
+
+function deniedBy(call: Call, message: string | null): Action {
+  return denied(call, message ?? `The route "${call.route.name}" lets no such request through.`)
+}
+
+/** What becomes of a request that another rule would match by another reading of its path; null: none would, or none that is stricter. */
+function otherRule(call: Call, own: Match, head: HeadFacts, loose: RequestFacts | null, set: RuleSet): Action | null {
+  const readings = furtherFacts(head, set)
+  if (loose !== null) readings.unshift({ facts: loose, isFolded: false, isCommon: false })
+  for (const { facts, isFolded, isCommon } of readings) {
+    const other = firstMatch(set.rules, facts, isFolded)
+    if (other.ok && (other.value.index === own.index || (isCommon && isMilder(call, other.value, own)))) continue
+    const effect = other.ok ? other.value.rule?.effect : undefined
+    // A denial needs no second reading.
+    if (effect?.kind === 'deny') return deniedBy(call, effect.message)
+    return new UnmappedRequest(call, `another rule would match its path as many servers read it, ${facts.path}`)
+  }
+  return null
+}
+
+/** Of a path that is written plainly: the rule that it matches was written for it, unless the other one is stricter or comes first. */
+function isMilder(call: Call, other: Match, own: Match): boolean {
+  const isLater = other.index === -1 || other.index > own.index || own.index === -1
+  return isLater && strictnessOf(call, other) <= strictnessOf(call, own)
+}
+
+function strictnessOf(call: Call, { rule }: Match): number {
+  if (rule === null) return isPassingUnmatched(call) ? 0 : 2
+  const { kind } = rule.effect
+  if (kind === 'pass') return 0
+  return kind === 'deny' ? 2 : 1
+}
+
+/** A condition that cannot be evaluated might have matched: nothing behind it is asked. */
+function firstMatch(rules: readonly CompiledRule[], facts: RequestFacts, isFolded: boolean): Result<Match, string> {
+  for (const [index, rule] of rules.entries()) {
+    const { when } = rule
+    const isMatch = when === null ? ok(true) : isFolded ? when.testFolded(facts) : when.test(facts)
+    if (!isMatch.ok) return { ok: false, problem: `map[${index}].when: ${isMatch.problem}` }
+    if (isMatch.value) return ok({ index, rule })
+  }
+  return ok({ index: -1, rule: null })
+}
+
+function unmatched(call: Call): Action {
+  if (isPassingUnmatched(call)) return passing(call)
+  return denied(call, `No rule of the route "${call.route.name}" says what this request does.`)
+}
+
+function isPassingUnmatched({ route, method }: Call): boolean {
+  return (route.otherwise ?? (isRead(method) ? 'pass' : 'deny')) === 'pass'
+}
+
+function passing({ method, upstreamPath }: Call): PassingAction {
+  return {
+    kind: 'pass',
+    name: `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`,
+    isStanding: false,
+    watch: () => null,
+    refuse: httpRefusal,
+  }
+}
+
+function denied(call: Call, message: string): Action {
+  const { name } = passing(call)
+  const { correlationId } = call
+  const answer = httpRefusal({ code: 'PREFLIGHT_STOP', message, correlationId, envelope: null, subject: null })
+  const stopped = { ...answer, headers: { ...answer.headers, 'Preflight-Action': 'STOP' } }
+  return { kind: 'refuse', name, answer: stopped, why: message }
+}

@@ -1,0 +1,137 @@
+/**
+ * A server.json as the contract that its users have with it: the schema of what a client supplies to run or reach the server. A
+ * package or address that goes, a variable that becomes required, a choice that is taken away: a configuration that worked fails.
+ */
+import { lookupTable } from '../../../engine/base.ts'
+import { isJsonObject } from '../../json/strict-json.ts'
+import { packageIdentity } from './package-identity.ts'
+
+type Members = Readonly<Record<string, unknown>>
+
+/** In each of the places where a package or an address asks for values. Older registries write snake case. */
+const INPUTS: readonly (readonly [property: string, members: readonly string[]])[] = [
+  ['environment', ['environmentVariables', 'environment_variables']],
+  ['headers', ['headers']],
+  ['variables', ['variables']],
+  ['runtime arguments', ['runtimeArguments', 'runtime_arguments']],
+  ['package arguments', ['packageArguments', 'package_arguments']],
+]
+
+const TYPES: Readonly<Record<string, string>> = lookupTable({ number: 'number', boolean: 'boolean' })
+
+/** JSON Schema (2020-12) of the configuration. Texts of the publisher stay in it as descriptions. */
+export function configurationSchema(server: Members): string {
+  const version = textOf(server['version'])
+  const packages = listOf(server['packages']).map((held) => packageWay(held, version))
+  const ways = numbered([...packages, ...listOf(server['remotes']).map(remoteWay)])
+  return JSON.stringify({
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: textOf(server['name']),
+    description: textOf(server['description']),
+    type: 'object',
+    properties: Object.fromEntries(ways),
+    additionalProperties: false,
+  })
+}
+
+type Way = readonly [name: string, schema: Members]
+
+/** Several of one name are all kept: two tags of one image, two versions of one package. */
+function numbered(ways: readonly Way[]): readonly Way[] {
+  const seen = new Map<string, number>()
+  return ways.map(([name, schema]) => {
+    const nth = (seen.get(name) ?? 0) + 1
+    seen.set(name, nth)
+    return [nth === 1 ? name : `${name} #${nth}`, schema]
+  })
+}
+
+/** Its version is no part of the name: that one changes is what a publication is for. */
+function packageWay(held: Members, serverVersion: string): Way {
+  const registry = textOf(held['registryType'] ?? held['registry_type'] ?? held['registry_name'])
+  const base = textOf(held['registryBaseUrl'] ?? held['registry_base_url'])
+  const transport = isJsonObject(held['transport']) ? held['transport'] : {}
+  const address = textOf(transport['url'])
+  const versions = [textOf(held['version']), serverVersion]
+  const identity = packageIdentity(registry, textOf(held['identifier'] ?? held['name']), versions)
+  const place = [registry, base, identity, textOf(transport['type']), address]
+  return [`package ${place.filter((part) => part !== '').join(' ')}`, wayOf([held, transport])]
+}
+
+function remoteWay(held: Members): Way {
+  const type = textOf(held['type'] ?? held['transport_type'])
+  return [`remote ${type} ${textOf(held['url'])}`, wayOf([held])]
+}
+
+function wayOf(holders: readonly Members[]): Members {
+  const groups = INPUTS.flatMap(([property, members]) => {
+    const inputs = holders.flatMap((holder) => members.flatMap((member) => inputsOf(holder[member])))
+    return inputs.length === 0 ? [] : [[property, groupOf(inputs)] as const]
+  })
+  const required = groups.flatMap(([property, { required: within }]) => (within.length === 0 ? [] : [property]))
+  return { type: 'object', properties: Object.fromEntries(groups), required }
+}
+
+/** Lists of named values, or a record of them by name (variables of an address). */
+function inputsOf(held: unknown): readonly Members[] {
+  if (Array.isArray(held)) return listOf(held)
+  if (!isJsonObject(held)) return []
+  return Object.entries(held).map(([name, input]) => ({ name, ...(isJsonObject(input) ? input : {}) }))
+}
+
+function groupOf(inputs: readonly Members[]) {
+  const named = inputs.flatMap((input, index) => withVariables(nameOf(input, index), input))
+  return {
+    type: 'object',
+    properties: Object.fromEntries(named.map(([name, input]) => [name, inputSchema(input)])),
+    required: named.flatMap(([name, input]) => (isRequired(input) ? [name] : [])),
+  }
+}
+
+/** A value can be put together from others, which are what is asked for. */
+function withVariables(name: string, input: Members): readonly (readonly [name: string, input: Members])[] {
+  const variables = inputsOf(input['variables']).map(
+    (held, index) => [`${name} {${nameOf(held, index)}}`, held] as const,
+  )
+  return [[name, input], ...variables]
+}
+
+function nameOf(input: Members, index: number): string {
+  return textOf(input['name'] ?? input['valueHint'] ?? input['value_hint']) || `#${index + 1}`
+}
+
+/** What has a value or a default is asked of nobody. */
+function isRequired(input: Members): boolean {
+  const isAsked = (input['isRequired'] ?? input['is_required']) === true
+  return isAsked && input['value'] === undefined && input['default'] === undefined
+}
+
+function inputSchema(input: Members): Members {
+  const { value, choices, format, description, default: fallback } = input
+  return {
+    type: TYPES[textOf(format)] ?? 'string',
+    ...(typeof description === 'string' ? { description } : {}),
+    ...(Array.isArray(choices) ? { enum: choices } : {}),
+    ...(value === undefined ? {} : { const: value }),
+    ...(fallback === undefined ? {} : { default: fallback }),
+    ...((input['isSecret'] ?? input['is_secret']) === true ? { writeOnly: true } : {}),
+  }
+}
+
+/** The tools that a publisher lists beside the server, as an MCP manifest; null: none. */
+export function listedTools(server: Members): string | null {
+  const meta = isJsonObject(server['_meta']) ? Object.values(server['_meta']) : []
+  const lists = [server, ...meta].flatMap((holder) =>
+    isJsonObject(holder) && Array.isArray(holder['tools']) ? [holder['tools']] : [],
+  )
+  const tools = lists.flat().filter(isJsonObject)
+  return tools.length === 0 ? null : JSON.stringify({ tools })
+}
+
+function listOf(value: unknown): readonly Members[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : []
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,191 @@
+/**
+ * MCP registries: a publication is held against the version of the server that is the latest now, by what its users supply and by
+ * the tools that it lists; a server that nobody knows yet, and whatever is deprecated or deleted, needs a receipt.
+ */
+import type { Artifact } from '../../../engine/internal.ts'
+import { GatewayError } from '../../errors/errors.ts'
+import type { Flow } from '../../flow/flow.ts'
+import type { Upstreams } from '../../upstream/pools.ts'
+import {
+  UpstreamRefusal,
+  type Action,
+  type Answer,
+  type AnswerWatcher,
+  type Call,
+  type JudgedAction,
+  type Question,
+  type Recogniser,
+  type Refusal,
+} from '../common/action.ts'
+import { askAsCaller, askingFault } from '../common/caller-request.ts'
+import { jsonAnswer, refusalMembers, refusalText } from '../common/refusal.ts'
+import { collidingNames } from '../../json/folded-names.ts'
+import { overridesMethod } from '../common/method-override.ts'
+import { isRead } from '../common/request-line.ts'
+import { isJsonObject } from '../../json/strict-json.ts'
+import { ERRORS } from '../../errors/errors.ts'
+import { configurationSchema, listedTools } from './configuration.ts'
+import { readRegistryRequest, type RegistryRequest } from './request.ts'
+
+export interface McpRegistryDeps {
+  readonly upstreams: Upstreams
+  readonly flow: Pick<Flow, 'readJson'>
+}
+
+type Server = Readonly<Record<string, unknown>>
+type RegistryWrite = Exclude<RegistryRequest, { readonly kind: 'pass' | 'unknown' }>
+
+export function createMcpRegistryRecogniser(deps: McpRegistryDeps): Recogniser {
+  return {
+    needsBody(head) {
+      const { kind } = readRegistryRequest(head)
+      return kind === 'publish' || kind === 'edit'
+    },
+    recognise(call) {
+      const request = readRegistryRequest(call)
+      const { 'content-encoding': encoding = 'identity' } = call.headers
+      if (!isRead(call.method) && overridesMethod(call))
+        return refused(call, 'the method is overridden, so it can be read in two ways')
+      if (request.kind === 'pass') return passing(call)
+      if (request.kind === 'unknown')
+        return refused(call, `no endpoint of a registry that is known here has this method and path: ${nameOf(call)}`)
+      if (encoding !== 'identity') return refused(call, 'its body is encoded; send it without Content-Encoding')
+      return new RegistryAction(call, request, deps)
+    },
+  }
+}
+
+class RegistryAction implements JudgedAction {
+  readonly kind = 'judge'
+  readonly name: string
+  readonly #call: Call
+  readonly #request: RegistryWrite
+  readonly #deps: McpRegistryDeps
+
+  constructor(call: Call, request: RegistryWrite, deps: McpRegistryDeps) {
+    this.name = nameOf(call)
+    this.#call = call
+    this.#request = request
+    this.#deps = deps
+  }
+
+  async gather(): Promise<readonly Question[]> {
+    const request = this.#request
+    if (request.kind === 'status') return [receiptQuestion('unpublish', targetOf(request.name, request.version))]
+    const body = await jsonOf(Uint8Array.from(this.#call.body ?? []), 'the body', this.#deps)
+    // Registries are written in Go, to which these are one member.
+    const colliding = collidingNames(body)
+    if (colliding !== null) throw undecided(`the body has ${colliding}, which differ in case only`)
+    const server = serverIn(body)
+    const [name, version] = [server['name'], server['version']]
+    if (typeof name !== 'string' || typeof version !== 'string') throw undecided('the body names no server and version')
+    if (request.kind === 'edit' && (name !== request.name || version !== request.version))
+      throw undecided(`the path names ${request.name}@${request.version} and the body ${name}@${version}`)
+    const before = await this.#published(request.root, name, request.kind === 'edit' ? version : 'latest')
+    if (before === null) return [receiptQuestion('register', targetOf(name, null))]
+    const target = targetOf(name, version)
+    const subject = { name: `publish ${target}`, target, scope: null, operation: 'publish' }
+    const release = { name: targetOf(name, null), base: versionOf(before), head: version }
+    const artifacts = artifactsOf(before, server)
+    return [{ subject, ground: { kind: 'change_set', artifacts, unreadable: [], release } }]
+  }
+
+  watch(): AnswerWatcher | null {
+    return null
+  }
+
+  refuse(refusal: Refusal): Answer {
+    return registryRefusal(refusal)
+  }
+
+  /** Null: there is none. */
+  async #published(root: string, name: string, version: string): Promise<Server | null> {
+    const path = `${root}/servers/${encodeURIComponent(name)}/versions/${encodeURIComponent(version)}`
+    const what = `${name}@${version}`
+    const { status, headers, body } = await askAsCaller(
+      this.#call,
+      { method: 'GET', path, body: null, accept: 'application/json' },
+      this.#deps.upstreams,
+    ).catch((error: unknown) => {
+      throw undecided(`the registry did not hand out ${what}: ${askingFault(error)}`, error)
+    })
+    if (status === 404) return null
+    if (status === 401 || status === 403) {
+      const challenge = headers['www-authenticate']
+      throw new UpstreamRefusal(status, typeof challenge === 'string' ? { 'www-authenticate': challenge } : {})
+    }
+    if (status !== 200) throw undecided(`the registry answered ${status} to the question for ${what}`)
+    const server = serverIn(await jsonOf(body, what, this.#deps))
+    if (server['name'] !== name) throw undecided(`the registry handed out another server for ${what}`)
+    return server
+  }
+}
+
+function artifactsOf(before: Server, after: Server): readonly Artifact[] {
+  const [old, young] = [listedTools(before), listedTools(after)]
+  const configuration: Artifact = {
+    id: 'server.json',
+    type: 'json_schema',
+    before: configurationSchema(before),
+    after: configurationSchema(after),
+  }
+  if (old === null && young === null) return [configuration]
+  return [configuration, { id: 'server.json#tools', type: 'mcp_manifest', before: old ?? '', after: young ?? '' }]
+}
+
+/** A server that was let in without a version states an empty one: then it cannot be told how far it was raised. */
+function versionOf({ version }: Server): string {
+  return typeof version === 'string' ? version : ''
+}
+
+function targetOf(name: string, version: string | null): string {
+  return version === null ? `mcp:${name}` : `mcp:${name}@${version}`
+}
+
+function receiptQuestion(operation: string, target: string): Question {
+  return { subject: { name: `${operation} ${target}`, target, scope: null, operation }, ground: { kind: 'receipt' } }
+}
+
+async function jsonOf(bytes: Uint8Array, what: string, { flow }: McpRegistryDeps): Promise<unknown> {
+  const read = await flow.readJson(bytes)
+  if (!read.ok) throw undecided(`${what} cannot be read: ${read.problem.message}`)
+  return read.value
+}
+
+/** Answers, and publications of the first registries, have the server in a member of its own. */
+function serverIn(value: unknown): Server {
+  const server = isJsonObject(value) && isJsonObject(value['server']) ? value['server'] : value
+  if (!isJsonObject(server)) throw undecided('what is published is no JSON object')
+  return server
+}
+
+function undecided(why: string, cause?: unknown): GatewayError {
+  return new GatewayError('PREFLIGHT_UNDECIDED', `What this would change could not be told: ${why}.`, { cause })
+}
+
+function nameOf({ method, upstreamPath }: Call): string {
+  return `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`
+}
+
+function passing(call: Call): Action {
+  return { kind: 'pass', name: nameOf(call), isStanding: false, watch: () => null, refuse: registryRefusal }
+}
+
+function refused(call: Call, why: string): Action {
+  const message = `Preflight stopped this request: ${why}.`
+  const { correlationId } = call
+  const answer = registryRefusal({ code: 'PREFLIGHT_STOP', message, correlationId, envelope: null, subject: null })
+  return {
+    kind: 'refuse',
+    name: nameOf(call),
+    answer: { ...answer, headers: { ...answer.headers, 'Preflight-Action': 'STOP' } },
+    why,
+  }
+}
+
+/** The registry's own errors are problem details (RFC 9457), which its publisher prints whole. */
+function registryRefusal(refusal: Refusal): Answer {
+  const { status } = ERRORS[refusal.code]
+  const own = { title: refusal.code, status, detail: refusalText(refusal) }
+  return jsonAnswer(status, { ...own, ...refusalMembers(refusal) })
+}

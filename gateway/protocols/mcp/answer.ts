@@ -1,0 +1,198 @@
+/** Reads what an MCP answer says while it streams by: pages of lists, the start of a session, notices of changes, failed executions. */
+import { createParser } from 'eventsource-parser'
+import { BytePieces } from '../../listen/byte-pieces.ts'
+import type { AnswerWatcher, Subject } from '../common/action.ts'
+import { isMessageId, type Message, type MessageId } from './json-rpc.ts'
+import { isEventStream, type McpAsker } from './gateway-requests.ts'
+import { readPage, readSession } from './listing.ts'
+import { LIST_NAMES, LISTS, type ListName } from './manifest-text.ts'
+import type { McpManifests } from './manifests.ts'
+import { isJsonObject, readStrictJsonText } from '../../json/strict-json.ts'
+
+/** What is wanted of the answer to one request. */
+export type Wanted =
+  /** @property cursor that was asked for; null: the first page */
+  { readonly kind: 'page'; readonly list: ListName; readonly cursor: string | null } | { readonly kind: 'session' }
+
+export interface AnswerWatcherOptions {
+  /** Whose request is answered. */
+  readonly asker: McpAsker
+  readonly manifests: Pick<McpManifests, 'observe' | 'observeSession' | 'invalidate'>
+  readonly wanted: ReadonlyMap<MessageId, Wanted>
+  /** Set where outcomes are wanted: results and errors are read too, and told of each thing by the message that asked for it. */
+  readonly asked?: ReadonlyMap<Subject, MessageId> | undefined
+  /** Told of each result that answers a request; absent: nobody asks. */
+  readonly onResult?: ((id: MessageId, result: unknown) => void) | undefined
+}
+
+/** An answer longer than this is passed on unread; a manifest in it then counts as not seen. */
+const MAX_READ_BYTES = 8 * 1024 * 1024
+/** Part of `notifications/…/list_changed` that no JSON writer escapes. */
+const CHANGE_NOTICE = Buffer.from('list_changed')
+/** What each notice puts out of date. */
+const NOTICES: ReadonlyMap<unknown, readonly ListName[]> = new Map(
+  LIST_NAMES.map((list) => {
+    const { capability } = LISTS[list]
+    return [
+      `notifications/${capability}/list_changed`,
+      LIST_NAMES.filter((name) => LISTS[name].capability === capability),
+    ]
+  }),
+)
+
+/** What is to be learned from the answers to these messages. */
+export function wantedOf(messages: readonly Message[]): ReadonlyMap<MessageId, Wanted> {
+  // Most messages call a tool, and tell nothing of this.
+  let wanted: Map<MessageId, Wanted> | null = null
+  for (const message of messages) {
+    const one = message.kind === 'request' ? wantedBy(message) : null
+    if (message.kind !== 'request' || one === null) continue
+    wanted ??= new Map()
+    wanted.set(message.id, one)
+  }
+  return wanted ?? NOTHING
+}
+
+const NOTHING: ReadonlyMap<MessageId, Wanted> = new Map()
+const LIST_ASKED_BY: ReadonlyMap<string, ListName> = new Map(LIST_NAMES.map((list) => [LISTS[list].method, list]))
+
+function wantedBy({ method, params: { cursor } }: Extract<Message, { readonly kind: 'request' }>): Wanted | null {
+  const list = LIST_ASKED_BY.get(method)
+  if (list !== undefined) return { kind: 'page', list, cursor: typeof cursor === 'string' ? cursor : null }
+  return method === 'initialize' || method === 'server/discover' ? { kind: 'session' } : null
+}
+
+export function createAnswerWatcher(options: AnswerWatcherOptions): AnswerWatcher {
+  const isRead = options.wanted.size > 0 || options.asked !== undefined || options.onResult !== undefined
+  return isRead ? new ReadingWatcher(options) : new NoticeWatcher(options)
+}
+
+/** The cheap one: only looks for the notice in event streams. A false alarm costs one listing. */
+class NoticeWatcher implements AnswerWatcher {
+  readonly hasFailed = false
+  readonly #options: AnswerWatcherOptions
+  #isStream = false
+  #tail: Buffer = Buffer.alloc(0)
+
+  constructor(options: AnswerWatcherOptions) {
+    this.#options = options
+  }
+
+  head(_status: number, headers: Readonly<Record<string, string | readonly string[] | undefined>>): void {
+    this.#isStream = isEventStream(headers)
+  }
+
+  chunk(bytes: Buffer): void {
+    if (!this.#isStream) return
+    // The notice may be cut by a chunk border.
+    const text = this.#tail.length === 0 ? bytes : Buffer.concat([this.#tail, bytes])
+    if (text.includes(CHANGE_NOTICE)) {
+      this.#options.manifests.invalidate(this.#options.asker.call.route.name)
+      this.#tail = Buffer.alloc(0)
+      return
+    }
+    this.#tail = Buffer.from(text.subarray(Math.max(0, text.length - CHANGE_NOTICE.length + 1)))
+  }
+
+  end(): void {
+    this.#tail = Buffer.alloc(0)
+  }
+}
+
+/** Reads every message of the answer, JSON or event stream. */
+class ReadingWatcher implements AnswerWatcher {
+  hasFailed = false
+  readonly #outcomes = new Map<MessageId, 'SUCCEEDED' | 'FAILED'>()
+  readonly #askedIds: ReadonlySet<MessageId>
+  readonly #options: AnswerWatcherOptions
+  readonly #unanswered: Map<MessageId, Wanted>
+  #format: 'json' | 'stream' | 'unreadable' = 'unreadable'
+  /** Begun by this answer. */
+  #session: string | null = null
+  #pieces = new BytePieces()
+  #size = 0
+  readonly #decoder = new TextDecoder()
+  readonly #parser = createParser({
+    onEvent: (event) => this.#read(event.data),
+    maxBufferSize: MAX_READ_BYTES,
+    // One event beyond the bound ends the reading, not the answer.
+    onError: (error) => {
+      if (error.type === 'max-buffer-size-exceeded') this.#format = 'unreadable'
+    },
+  })
+
+  constructor(options: AnswerWatcherOptions) {
+    this.#options = options
+    this.#unanswered = new Map(options.wanted)
+    this.#askedIds = new Set(options.asked?.values())
+  }
+
+  /** No answer to what is watched passed by: the stream ended early, or could not be read. */
+  get isUntold(): boolean {
+    return this.#options.asked !== undefined && this.#outcomes.size === 0
+  }
+
+  outcomeOf(subject: Subject): 'SUCCEEDED' | 'FAILED' | null {
+    const id = this.#options.asked?.get(subject)
+    return id === undefined ? null : (this.#outcomes.get(id) ?? null)
+  }
+
+  head(status: number, headers: Readonly<Record<string, string | readonly string[] | undefined>>): void {
+    const session = headers['mcp-session-id']
+    this.#session = typeof session === 'string' ? session : null
+    const encoding = headers['content-encoding']
+    if (encoding !== undefined && encoding !== 'identity') return
+    this.#format = isEventStream(headers) ? 'stream' : 'json'
+    if (status >= 400) this.hasFailed = true
+  }
+
+  chunk(bytes: Buffer): void {
+    if (this.#format === 'unreadable') return
+    if (this.#format === 'stream') {
+      this.#parser.feed(this.#decoder.decode(bytes, { stream: true }))
+      return
+    }
+    this.#size += bytes.length
+    if (this.#size > MAX_READ_BYTES) {
+      this.#format = 'unreadable'
+      this.#pieces = new BytePieces()
+    } else this.#pieces.add(bytes)
+  }
+
+  end(): void {
+    if (this.#format === 'json' && this.#size > 0) this.#read(this.#pieces.whole().toString('utf8'))
+    this.#pieces = new BytePieces()
+    // A list whose answer was not understood may have told the agent of other things than the ones noted.
+    const unread = [...this.#unanswered.values()].flatMap((wanted) => (wanted.kind === 'page' ? [wanted.list] : []))
+    if (unread.length > 0) this.#options.manifests.invalidate(this.#options.asker.call.route.name, unread)
+  }
+
+  #read(text: string): void {
+    const json = readStrictJsonText(text)
+    if (!json.ok) return
+    for (const message of Array.isArray(json.value) ? json.value : [json.value])
+      if (isJsonObject(message)) this.#note(message)
+  }
+
+  #note(message: Readonly<Record<string, unknown>>): void {
+    const { asker, manifests } = this.#options
+    const { id, method, result, error } = message
+    const changed = NOTICES.get(method)
+    if (changed !== undefined) manifests.invalidate(asker.call.route.name, changed)
+    if (method !== undefined || !isMessageId(id)) return
+    const hasFailed = error !== undefined || (isJsonObject(result) && result['isError'] === true)
+    if (this.#askedIds.has(id)) this.#outcomes.set(id, hasFailed ? 'FAILED' : 'SUCCEEDED')
+    if (hasFailed) this.hasFailed = true
+    if (result !== undefined) this.#options.onResult?.(id, result)
+    const wanted = this.#unanswered.get(id)
+    if (wanted === undefined) return
+    this.#unanswered.delete(id)
+    if (wanted.kind === 'session') {
+      const facts = readSession(result)
+      if (facts !== null) manifests.observeSession(asker, facts, this.#session)
+      return
+    }
+    const page = readPage(wanted.list, wanted.cursor, result)
+    if (page !== null) manifests.observe(asker, page)
+  }
+}

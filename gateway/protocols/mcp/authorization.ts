@@ -1,0 +1,39 @@
+/**
+ * Servers that are their own authorization server have its endpoints beside that of MCP, at paths of their choice. What is sent
+ * there passes, as long as nobody could read it as a message of MCP.
+ */
+import type { Action, Call } from '../common/action.ts'
+import { countingNames, otherSpelling } from '../../json/folded-names.ts'
+import { httpRefusal } from '../common/refusal.ts'
+import { isJsonObject } from '../../json/strict-json.ts'
+
+/** Requests for tokens, their revocation, and pushed authorizations (RFC 6749 §4, 7009, 9126). */
+const FORM_FIELDS = ['grant_type', 'token', 'response_type'] as const
+
+/** A form that begins with the name of a field: no reader of JSON makes anything of it, whatever type it goes by. */
+export function isTokenRequest({ headers, body }: Pick<Call, 'headers' | 'body'>): boolean {
+  const [type = ''] = (headers['content-type'] ?? '').split(';', 1)
+  if (type.trim().toLowerCase() !== 'application/x-www-form-urlencoded') return false
+  if (headers['content-encoding'] !== undefined || body === null || !/^[a-z_]+=/.test(body.toString('latin1')))
+    return false
+  const fields = new URLSearchParams(body.toString('latin1'))
+  return FORM_FIELDS.some((name) => fields.has(name))
+}
+
+/** Of a message, in any letters. */
+const MESSAGE_MEMBERS = {
+  ...countingNames(['jsonrpc', 'id', 'method', 'params', 'result', 'error']),
+  exact: new Set<string>(),
+}
+
+/** A client that introduces itself (RFC 7591 §2): metadata, and no member of a message. */
+export function isClientRegistration(value: unknown): boolean {
+  if (!isJsonObject(value) || otherSpelling(value, MESSAGE_MEMBERS) !== null) return false
+  const { redirect_uris: addresses, grant_types: grants } = value
+  return Array.isArray(addresses) || Array.isArray(grants)
+}
+
+export function passingAuthorization({ method, upstreamPath }: Call): Action {
+  const name = `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`
+  return { kind: 'pass', name, isStanding: false, watch: () => null, refuse: httpRefusal }
+}

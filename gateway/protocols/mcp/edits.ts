@@ -1,0 +1,179 @@
+/** Calls of tools that change contract files: what each changes, as questions of their own beside the one about the tool. */
+import {
+  applyFileChange,
+  filePathReadings,
+  readFileChanges,
+  type ArtifactType,
+  type FileChange,
+  type Problem,
+} from '../../../engine/internal.ts'
+import type { Config } from '../../config/schema.ts'
+import { GatewayError } from '../../errors/errors.ts'
+import type { Upstreams } from '../../upstream/pools.ts'
+import { classify } from '../../scm/contract-file.ts'
+import type { FileAtCommit } from '../../scm/platform.ts'
+import type { ContractTexts, DerivationTerms } from '../../scm/derivation.ts'
+import { derivationTerms } from '../../scm/derivation-terms.ts'
+import { createSelector, namedType, type ContractSelector } from '../../scm/selector.ts'
+import type { OfferedContract } from '../../baselines/baselines.ts'
+import type { Question } from '../common/action.ts'
+import type { McpAsker } from './gateway-requests.ts'
+import { createFileReading, type FileReading } from './file-reading.ts'
+import { itemIn } from './manifest-text.ts'
+import type { McpSubject } from './judged-requests.ts'
+import { isJsonObject } from '../../json/strict-json.ts'
+
+export interface McpEditsDeps {
+  readonly config: () => Config
+  readonly texts: ContractTexts
+  readonly upstreams: Upstreams
+}
+
+/** What a call changes, and what must still hold when it is sent. */
+export interface EditQuestions {
+  readonly questions: readonly Question[]
+  /** Rejects when a file is not what it was when it was judged. */
+  readonly confirm: () => Promise<void>
+}
+
+export interface McpEdits {
+  /** Never rejects for what the call says: what cannot be told is a question that is judged as incomplete. */
+  /** Whether there is anything to ask: most calls concern no file, and need no more than this look. */
+  mayChangeFiles(subject: McpSubject, asker: McpAsker): boolean
+  questionsOn(subject: McpSubject, asker: McpAsker, offered: OfferedContract): Promise<EditQuestions>
+}
+
+const NO_QUESTIONS: EditQuestions = { questions: [], confirm: () => Promise.resolve() }
+
+export function createMcpEdits(deps: McpEditsDeps): McpEdits {
+  return {
+    mayChangeFiles({ method, item, params }, { call }) {
+      const { edits } = call.route
+      if (method !== 'tools/call' || !edits.judge || edits.ignore.includes(item)) return false
+      return edits.write.includes(item) || readFileChanges(params['arguments'], null).kind !== 'none'
+    },
+    async questionsOn(subject, asker, offered) {
+      if (!this.mayChangeFiles(subject, asker)) return NO_QUESTIONS
+      const { edits } = asker.call.route
+      const args = subject.params['arguments']
+      const isWriter = edits.write.includes(subject.item)
+      const tool = itemIn('tools', subject.item, offered)
+      if (!isWriter && isReadOnly(tool)) return NO_QUESTIONS
+      const read = readFileChanges(args, declaredMembers(tool))
+      const selector = createSelector(deps.config().scm.contracts)
+      if (read.kind !== 'changes') {
+        const named = read.kind === 'none' ? [] : read.paths.filter((path) => isLookedAt(path, selector))
+        return isWriter || named.length > 0 ? unclear(subject, asker, named[0] ?? 'a file') : NO_QUESTIONS
+      }
+      const changes = read.changes.filter(({ path }) => isLookedAt(path, selector))
+      if (changes.length === 0) return NO_QUESTIONS
+      // Read under the one name and written under the other, it would be compared with a file that it does not change.
+      const twofold = changes.find(({ path }) => filePathReadings(path).length > 1)
+      if (twofold !== undefined) return unclear(subject, asker, twofold.path)
+      const reading = createFileReading({
+        asker,
+        manifest: offered,
+        tools: edits.read,
+        args: isJsonObject(args) ? args : {},
+        upstreams: deps.upstreams,
+      })
+      return questionsOf(changes, { subject, asker, reading, selector, deps })
+    },
+  }
+}
+
+interface Editing {
+  readonly subject: McpSubject
+  readonly asker: McpAsker
+  readonly reading: FileReading
+  readonly selector: ContractSelector
+  readonly deps: McpEditsDeps
+}
+
+/** Changes of one file come one after the other, so that each starts from what the one before made of it. */
+async function questionsOf(changes: readonly FileChange[], editing: Editing): Promise<EditQuestions> {
+  const { reading } = editing
+  const after = new Map<string, FileAtCommit>()
+  for (const change of changes) {
+    const prior = after.get(change.path) ?? (await reading.read(change.path))
+    after.set(change.path, changed(prior, change))
+  }
+  const sides = {
+    before: (path: string) => reading.read(path),
+    after: (path: string) => Promise.resolve(after.get(path) ?? reading.read(path)),
+  }
+  const questions: Question[] = []
+  for (const path of after.keys()) {
+    const { artifacts, unreadable } = await classify({ path }, sides, termsOf(editing))
+    if (artifacts.length === 0 && unreadable.length === 0) continue
+    questions.push(questionOn(path, editing, { kind: 'change_set', artifacts, unreadable }))
+  }
+  return { questions, confirm: () => confirmUnchanged([...after.keys()], reading) }
+}
+
+function changed(prior: FileAtCommit, change: FileChange): FileAtCommit {
+  // A whole new content says what the file will be, though not what it was.
+  if (prior.kind === 'unreadable' && change.kind !== 'write') return prior
+  const applied = applyFileChange(prior.kind === 'text' ? prior.text : null, change)
+  return applied.ok ? { kind: 'text', text: applied.value } : { kind: 'unreadable', problem: applied.problem }
+}
+
+function termsOf({ deps }: Pick<Editing, 'deps'>): DerivationTerms {
+  return derivationTerms(deps.config(), deps.texts)
+}
+
+function questionOn(
+  path: string,
+  { subject, asker }: Pick<Editing, 'subject' | 'asker'>,
+  ground: Extract<Question['ground'], { readonly kind: 'change_set' }>,
+): Question {
+  const { route } = asker.call
+  const { operation } = route.edits
+  return {
+    subject: {
+      name: `${subject.name} ${path}`,
+      target: `${route.name}#file/${path}`,
+      scope: null,
+      ...(operation !== undefined && { operation }),
+    },
+    ground,
+  }
+}
+
+function unclear(subject: McpSubject, asker: McpAsker, path: string): EditQuestions {
+  const problem: Problem = {
+    code: 'GUARD_CALL_UNRECOGNISED',
+    message: `What ${subject.item} would change of ${path} cannot be told from its arguments in one way.`,
+  }
+  const type: ArtifactType = namedType(path) ?? 'openapi'
+  const ground = { kind: 'change_set', artifacts: [], unreadable: [{ id: path, type, problem }] } as const
+  return { ...NO_QUESTIONS, questions: [questionOn(path, { subject, asker }, ground)] }
+}
+
+async function confirmUnchanged(paths: readonly string[], reading: FileReading): Promise<void> {
+  for (const path of paths) {
+    const [judged, now] = [await reading.read(path), await reading.again(path)]
+    if (judged.kind === now.kind && (judged.kind !== 'text' || now.kind !== 'text' || judged.text === now.text))
+      continue
+    throw new GatewayError('PREFLIGHT_UNDECIDED', `${path} was changed while its change was being judged.`)
+  }
+}
+
+/** Globs are of paths within a repository; servers also take absolute ones, those of Windows, and some of them names in other letters. */
+function isLookedAt(path: string, selector: ContractSelector): boolean {
+  return filePathReadings(path)
+    .map((reading) => reading.replace(/^(?:\/|\.\.\/)+/, ''))
+    .some((reading) => selector.isSelected(reading) || selector.isSelected(reading.toLowerCase()))
+}
+
+/** The tool says itself that it changes nothing, and its word is part of the baseline. */
+function isReadOnly(tool: Readonly<Record<string, unknown>> | null): boolean {
+  const annotations = tool?.['annotations']
+  return isJsonObject(annotations) && annotations['readOnlyHint'] === true
+}
+
+function declaredMembers(tool: Readonly<Record<string, unknown>> | null): ReadonlySet<string> | null {
+  const schema = tool?.['inputSchema']
+  const properties = isJsonObject(schema) ? schema['properties'] : null
+  return isJsonObject(properties) && Object.keys(properties).length > 0 ? new Set(Object.keys(properties)) : null
+}

@@ -1,0 +1,20 @@
+/** Faults of MCP calls (too large, upstream away) as JSON-RPC errors, where it is known which request they answer. */
+import { ERRORS } from '../../errors/errors.ts'
+import type { Answer, CallFault, FaultyCall } from '../common/action.ts'
+import { readMessage, RPC_ERROR, rpcAnswer, rpcError } from './json-rpc.ts'
+import { readStrictJson } from '../../json/strict-json.ts'
+
+/** With the status of the fault, by which transports tell it from a result. Null: nothing that has an id was asked. */
+export function mcpFault({ code, message, correlationId }: CallFault, { headers, body }: FaultyCall): Answer | null {
+  const json = body === null ? null : readStrictJson(body)
+  if (json?.ok !== true) return null
+  const isBatch = Array.isArray(json.value)
+  const values: readonly unknown[] = Array.isArray(json.value) ? json.value : [json.value]
+  const { status } = ERRORS[code]
+  const number = status < 500 ? RPC_ERROR.invalidRequest : RPC_ERROR.internal
+  const data = { error: code, correlation_id: correlationId }
+  const errors = values.map(readMessage).flatMap((asked) => {
+    return asked?.kind === 'request' ? [rpcError(asked.id, number, `${code}: ${message}`, data)] : []
+  })
+  return errors.length === 0 ? null : rpcAnswer(status, isBatch ? errors : errors[0], headers.accept)
+}

@@ -1,0 +1,163 @@
+/** Files as an MCP server shows them: read with a tool that its own manifest offers, in the caller's session. */
+import { FILE_ARGUMENTS, type Problem } from '../../../engine/internal.ts'
+import type { ContractText } from '../../baselines/baselines.ts'
+import type { Upstreams } from '../../upstream/pools.ts'
+import type { FileAtCommit } from '../../scm/platform.ts'
+import { askServer, reasonOf, type McpAsker } from './gateway-requests.ts'
+import { itemIn, namesIn } from './manifest-text.ts'
+import type { Params } from './json-rpc.ts'
+import { isJsonObject } from '../../json/strict-json.ts'
+
+/** Reads files of one server, each once. */
+export interface FileReading {
+  read(path: string): Promise<FileAtCommit>
+  /** The same, whatever was read before. */
+  again(path: string): Promise<FileAtCommit>
+}
+
+export interface FileReadingOptions {
+  readonly asker: McpAsker
+  readonly manifest: ContractText
+  /** Tools that the configuration names; empty: those that are known. */
+  readonly tools: readonly string[]
+  /** Arguments of the call that is judged: what they say of the place (a repository, a branch) holds for reading too. */
+  readonly args: Params
+  readonly upstreams: Upstreams
+}
+
+/** Names of tools that read whole files, without case and punctuation, the plainest first. */
+const READERS = [
+  'readtextfile',
+  'readfile',
+  'readfilecontent',
+  'readfilecontents',
+  'fileread',
+  'fsread',
+  'getfilecontents',
+  'getfilecontent',
+  'getfile',
+  'viewfile',
+  'openfile',
+  'catfile',
+  'read',
+  'cat',
+] as const
+
+/** Words by which servers say that a file is not there, as the system words it. */
+const ABSENT = /\bENOENT\b|no such file/i
+
+interface Reader {
+  readonly tool: string
+  readonly args: Readonly<Record<string, unknown>>
+}
+
+export function createFileReading(options: FileReadingOptions): FileReading {
+  const known = new Map<string, Promise<FileAtCommit>>()
+  return {
+    read(path) {
+      const file = known.get(path) ?? readFile(path, options)
+      known.set(path, file)
+      return file
+    },
+    again: (path) => readFile(path, options),
+  }
+}
+
+async function readFile(path: string, options: FileReadingOptions): Promise<FileAtCommit> {
+  const reader = readerFor(path, options)
+  if (reader === null)
+    return missing(path, 'the server offers no tool that is known to read it; route.edits.read can name one')
+  const { asker, upstreams } = options
+  const signal = AbortSignal.timeout(asker.call.route.timeout.headers * 1000)
+  try {
+    const params = { name: reader.tool, arguments: reader.args }
+    return fileIn(
+      path,
+      reader.tool,
+      await askServer(asker, { method: 'tools/call', params, name: reader.tool }, upstreams, signal),
+    )
+  } catch (error) {
+    return missing(path, `${reader.tool}: ${reasonOf(error)}`)
+  }
+}
+
+function fileIn(path: string, tool: string, result: Readonly<Record<string, unknown>>): FileAtCommit {
+  const texts = textsIn(result['content'])
+  if (result['isError'] === true)
+    return texts.some((text) => ABSENT.test(text))
+      ? { kind: 'absent' }
+      : missing(path, `${tool} answered with an error`)
+  const [text, ...others] = texts
+  return text === undefined || others.length > 0
+    ? missing(path, `${tool} answered no single text`)
+    : { kind: 'text', text }
+}
+
+/** Texts of embedded resources where there are any: what stands beside them is about the file. */
+function textsIn(content: unknown): readonly string[] {
+  const items: readonly unknown[] = Array.isArray(content) ? content : []
+  const resources = items.flatMap((item) =>
+    isJsonObject(item) && isJsonObject(item['resource']) ? [item['resource']] : [],
+  )
+  const holders = resources.length > 0 ? resources : items.filter(isJsonObject)
+  return holders.map(({ text }) => text).filter((text) => typeof text === 'string')
+}
+
+function missing(path: string, why: string): FileAtCommit {
+  const problem: Problem = {
+    code: 'MISSING_PRIOR_CONTENT',
+    message: `${path} cannot be compared with what it was: ${why}.`,
+  }
+  return { kind: 'unreadable', problem }
+}
+
+function readerFor(path: string, { manifest, tools, args }: FileReadingOptions): Reader | null {
+  const names = tools.length > 0 ? tools : knownReaders(namesIn('tools', manifest))
+  for (const tool of names) {
+    const schema = itemIn('tools', tool, manifest)?.['inputSchema']
+    const readerArgs = isJsonObject(schema) ? argumentsFor(path, schema, args) : null
+    if (readerArgs !== null) return { tool, args: readerArgs }
+  }
+  return null
+}
+
+function knownReaders(offered: ReadonlySet<string>): readonly string[] {
+  const plain = new Map([...offered].map((name) => [name.toLowerCase().replaceAll(/[^a-z0-9]/g, ''), name]))
+  return READERS.flatMap((reader) => plain.get(reader) ?? [])
+}
+
+/** Null when the tool takes no path, or asks for something that the call at hand does not say. */
+function argumentsFor(path: string, schema: Params, call: Params): Reader['args'] | null {
+  const properties = isJsonObject(schema['properties']) ? Object.keys(schema['properties']) : []
+  const place = FILE_ARGUMENTS.find((name) => properties.includes(name))
+  if (place === undefined) return null
+  const shared = properties.filter((name) => isPlace(name) && typeof call[name] === 'string')
+  const branch = properties.includes('ref') && call['ref'] === undefined ? call['branch'] : undefined
+  const args = {
+    ...Object.fromEntries(shared.map((name) => [name, call[name]])),
+    ...(typeof branch === 'string' && { ref: `refs/heads/${branch}` }),
+    [place]: path,
+  }
+  const required: readonly unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
+  return required.every((name) => typeof name === 'string' && Object.hasOwn(args, name)) ? args : null
+}
+
+/** Arguments that say in which repository or folder a file lies. */
+const PLACES = [
+  'owner',
+  'repo',
+  'repository',
+  'project',
+  'project_id',
+  'projectId',
+  'workspace',
+  'repo_slug',
+  'branch',
+  'ref',
+  'repo_path',
+  'root',
+]
+
+function isPlace(name: string): boolean {
+  return PLACES.includes(name)
+}

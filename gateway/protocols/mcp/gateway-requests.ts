@@ -1,0 +1,163 @@
+/** The gateway's own requests to an MCP server: asked as the caller would ask, with the caller's session and credentials. */
+import { randomUUID } from 'node:crypto'
+import { createParser } from 'eventsource-parser'
+import type { Dispatcher } from 'undici'
+import { errors } from '../../network/undici.ts'
+import { questionHeaders } from '../../upstream/headers.ts'
+import type { Upstreams } from '../../upstream/pools.ts'
+import { UpstreamRefusal, type Call } from '../common/action.ts'
+import { isJsonObject, readStrictJsonText } from '../../json/strict-json.ts'
+
+/** Who asks, and in which words: enough to ask the upstream as this caller. */
+export interface McpAsker {
+  readonly call: Call
+  /** `params._meta` of the request at hand. */
+  readonly meta: Readonly<Record<string, unknown>>
+  /** It is a 2026-07-28 request: names its protocol version itself. */
+  readonly isModern: boolean
+}
+
+export interface OwnRequest {
+  readonly method: string
+  readonly params: Readonly<Record<string, unknown>>
+  /** Of the tool or prompt that it names; 2026-07-28 repeats it in a header. */
+  readonly name?: string
+}
+
+/** The server's answer is a JSON-RPC error. */
+export class RpcFailure extends Error {
+  readonly code: unknown
+
+  constructor(error: Readonly<Record<string, unknown>>) {
+    super(`the upstream answered "${String(error['message'])}"`)
+    this.name = 'RpcFailure'
+    this.code = error['code']
+  }
+}
+
+const MAX_BYTES = 16 * 1024 * 1024
+/** Statuses that tell the caller something only it can act on: sign in, be allowed, begin a new session. */
+const FOR_THE_CALLER: ReadonlySet<number> = new Set([401, 403, 404])
+const RELAYED_HEADERS = ['www-authenticate'] as const
+/** What the call at hand says of its own body, and must not be said of another one. */
+const OF_THE_CALL: ReadonlySet<string> = new Set([
+  'content-length',
+  'content-type',
+  'accept',
+  'accept-encoding',
+  'last-event-id',
+  'mcp-method',
+  'mcp-name',
+])
+
+/** The `result` that the server answers. Rejects with an UpstreamRefusal, an RpcFailure, or an Error that says what is wrong with the answer. */
+export async function askServer(
+  asker: McpAsker,
+  request: OwnRequest,
+  upstreams: Upstreams,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { call } = asker
+  const id = `preflight-${randomUUID()}`
+  const params = { ...request.params, ...(asker.isModern ? { _meta: protocolMembers(asker.meta) } : {}) }
+  const answer = await upstreams.askerOf(call).request({
+    path: call.upstreamPath,
+    method: 'POST',
+    headers: ownHeaders(call, request, asker.isModern),
+    body: JSON.stringify({ jsonrpc: '2.0', id, method: request.method, params }),
+    signal,
+  })
+  if (answer.statusCode !== 200) throw await failureOf(answer, id)
+  const { error, result } = await readReply(answer, id)
+  if (isJsonObject(error)) throw new RpcFailure(error)
+  if (!isJsonObject(result)) throw new Error('its answer holds no result')
+  return result
+}
+
+/** 2026-07-28 tells an unknown method by 404 too: what answers this very request is its failure, anything else is for the caller. */
+async function failureOf(answer: Dispatcher.ResponseData, id: string): Promise<Error> {
+  const { statusCode, headers } = answer
+  const reply = await readReply(answer, id).catch(() => null)
+  const error = reply?.['error']
+  if (isJsonObject(error)) return new RpcFailure(error)
+  if (FOR_THE_CALLER.has(statusCode)) return new UpstreamRefusal(statusCode, relayedHeaders(headers))
+  return new Error(`the upstream answered ${statusCode}`)
+}
+
+/** Why a question came to nothing, to go into a sentence. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof errors.UndiciError || !(error instanceof Error))
+    return 'the upstream did not answer as it should'
+  return error.name === 'TimeoutError' ? 'the upstream did not answer in time' : error.message
+}
+
+/** The caller's header fields, but for those that belong to the message they came with. */
+function ownHeaders(call: Call, { method, name }: OwnRequest, isModern: boolean): string[] {
+  return [
+    ...questionHeaders(call, belongsToTheCall),
+    'content-type',
+    'application/json',
+    'accept',
+    'application/json, text/event-stream',
+    ...(isModern ? ['mcp-method', method, ...(name === undefined ? [] : ['mcp-name', encodedHeader(name)])] : []),
+  ]
+}
+
+/** Names outside visible ASCII travel as `=?base64?…?=` (MCP 2026-07-28, Streamable HTTP). */
+function encodedHeader(name: string): string {
+  return /^[!-~]+$/.test(name) && !name.startsWith('=?') ? name : `=?base64?${Buffer.from(name).toString('base64')}?=`
+}
+
+function belongsToTheCall(name: string): boolean {
+  return OF_THE_CALL.has(name) || name.startsWith('mcp-param-')
+}
+
+/** Version, client and capabilities as the caller declared them; progress tokens and the like belong to its own request. */
+export function protocolMembers(meta: McpAsker['meta']): McpAsker['meta'] {
+  return Object.fromEntries(
+    Object.entries(meta).filter(([name]) => /^io\.modelcontextprotocol\/(?!related-task$)/.test(name)),
+  )
+}
+
+function relayedHeaders(headers: Dispatcher.ResponseData['headers']): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    RELAYED_HEADERS.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])),
+  )
+}
+
+/** The message that answers `id`, out of a JSON body or an event stream (which is left as soon as it has come). */
+async function readReply(answer: Dispatcher.ResponseData, id: string): Promise<Readonly<Record<string, unknown>>> {
+  let reply: Readonly<Record<string, unknown>> | null = null
+  const take = (text: string): void => {
+    const json = readStrictJsonText(text)
+    if (!json.ok) throw new Error(`its answer has no single reading (${json.message})`)
+    if (isJsonObject(json.value) && json.value['id'] === id) reply = json.value
+  }
+  const onEvent = ({ data }: { readonly data: string }): void => {
+    // MCP 2025-11-25, Streamable HTTP: a server may prime a stream with an event that has an id and no data.
+    if (data !== '') take(data)
+  }
+  const parser = createParser({ onEvent })
+  const isStream = isEventStream(answer.headers)
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let text = ''
+  let size = 0
+  for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > MAX_BYTES) throw new Error('its answer is too long')
+    const part = decoder.decode(chunk, { stream: true })
+    if (isStream) parser.feed(part)
+    else text += part
+    if (reply !== null) break
+  }
+  if (!isStream) take(text)
+  if (reply === null) throw new Error('the answer ended without the reply')
+  return reply
+}
+
+export function isEventStream(headers: Readonly<Record<string, string | readonly string[] | undefined>>): boolean {
+  return String(headers['content-type'] ?? '')
+    .trimStart()
+    .toLowerCase()
+    .startsWith('text/event-stream')
+}

@@ -1,0 +1,159 @@
+/** The requests of MCP that are judged, and what each of them asks for: a tool, a prompt, a resource. */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { DecisionScope } from '../../../engine/internal.ts'
+import { sha256Hex } from '../../runtime/hash.ts'
+import type { Subject } from '../common/action.ts'
+import { countingNames, otherSpelling } from '../../json/folded-names.ts'
+import type { Message, MessageId, Params } from './json-rpc.ts'
+import type { ListName } from './manifest-text.ts'
+import { isJsonObject } from '../../json/strict-json.ts'
+
+/** The reserved member of `params._meta` by which a 2026-07-28 request names its protocol version. */
+export const VERSION_CLAIM = 'io.modelcontextprotocol/protocolVersion'
+
+interface JudgedMethod {
+  /** Member of `params` that names what is asked for; the Mcp-Name header repeats it. */
+  readonly member: 'name' | 'uri'
+  /** Lists that say what it is; the first one holds its name, where it must be listed. */
+  readonly lists: readonly ListName[]
+  /** What neither side lists cannot be judged. Addresses of resources may come from elsewhere: the server as a whole is judged then. */
+  readonly mustBeListed: boolean
+  readonly scope: (name: string) => DecisionScope
+  readonly target: (route: string, name: string) => string
+}
+
+/** Longest target_id that a preflight takes. */
+const MAX_TARGET = 200
+
+export const JUDGED_METHODS = {
+  'tools/call': {
+    member: 'name',
+    lists: ['tools'],
+    mustBeListed: true,
+    scope: (tool) => ({ tool }),
+    target: (route, name) => `${route}/${name}`,
+  },
+  // Names of routes hold no #, so that no tool has the target of a prompt.
+  'prompts/get': {
+    member: 'name',
+    lists: ['prompts'],
+    mustBeListed: true,
+    scope: (prompt) => ({ prompt }),
+    target: (route, name) => `${route}#prompt/${name}`,
+  },
+  'resources/read': {
+    member: 'uri',
+    lists: ['resources', 'resourceTemplates'],
+    mustBeListed: false,
+    scope: (resource) => ({ resource }),
+    target: (route, uri) => {
+      const target = `${route}#resource/${uri}`
+      return target.length <= MAX_TARGET ? target : `${route}#resource/sha256:${sha256Hex(uri)}`
+    },
+  },
+} as const satisfies Readonly<Record<string, JudgedMethod>>
+
+export type JudgedMethodName = keyof typeof JUDGED_METHODS
+
+const METHODS: Readonly<Record<JudgedMethodName, JudgedMethod>> = JUDGED_METHODS
+
+function isJudged(method: string): method is JudgedMethodName {
+  return Object.hasOwn(METHODS, method)
+}
+
+/** One thing that a message asks for. */
+export interface McpSubject extends Subject {
+  /** Null: a notification, which is not answered. */
+  readonly id: MessageId | null
+  readonly method: JudgedMethodName
+  /** Of the tool or prompt; the address of a resource. */
+  readonly item: string
+  readonly params: Params
+}
+
+/** Empty for messages that are not judged. Names that are missing were refused before (`subjectProblem`). */
+export function subjectsOf(route: string, message: Message): readonly McpSubject[] {
+  if (message.kind === 'response' || !isJudged(message.method)) return []
+  const { method, params } = message
+  const { member, scope, target } = METHODS[method]
+  const item = params[member]
+  if (typeof item !== 'string') return []
+  return [
+    {
+      id: message.kind === 'request' ? message.id : null,
+      method,
+      item,
+      params,
+      name: `${method} ${item}`,
+      target: target(route, item),
+      scope: scope(item),
+    },
+  ]
+}
+
+export function judgedMethod({ method }: McpSubject): JudgedMethod {
+  return METHODS[method]
+}
+
+/** Longer than any name or address that a server could list. */
+const LONGEST_ITEM = 8192
+/** Each is judged and recorded by itself; a batch of more is not what somebody does, but wears the gateway out. */
+const MOST_JUDGED = 100
+
+const MEMBERS = countingNames(['name', 'uri', 'arguments', '_meta'])
+
+/** What would let a call reach another thing than the one judged, or leave nothing to judge. */
+export function subjectProblem(messages: readonly Message[]): string | null {
+  const ids = messages.length > 1 ? new Set<MessageId>() : null
+  let judged = 0
+  for (const message of messages) {
+    if (message.kind === 'response') continue
+    if (message.kind === 'request') {
+      if (ids?.has(message.id) === true) return `The batch uses the id ${JSON.stringify(message.id)} twice.`
+      ids?.add(message.id)
+    }
+    if (!isJudged(message.method)) continue
+    const { member, lists } = METHODS[message.method]
+    judged += 1
+    if (judged > MOST_JUDGED) return `A batch holds ${MOST_JUDGED} calls at the most.`
+    const item = message.params[member]
+    if (typeof item === 'string' && item.length > LONGEST_ITEM)
+      return `params.${member} is longer than ${LONGEST_ITEM} characters.`
+    if (typeof item !== 'string')
+      return `${message.method} needs params.${member}, which says what is asked for of the ${lists[0]}.`
+    const other = otherSpelling(message.params, MEMBERS)
+    if (other !== null)
+      return `params.${other} is another name in other letters, and some servers take it for that one. Write it in lower case.`
+  }
+  return null
+}
+
+/** 2026-07-28 repeats method and name in headers for intermediaries: a server that trusts them must not see another call. */
+export function headerProblem(headers: IncomingHttpHeaders, messages: readonly Message[]): string | null {
+  const method = headers['mcp-method']
+  const name = headers['mcp-name']
+  if (method === undefined && name === undefined) return null
+  const [message, ...others] = messages
+  if (message === undefined || others.length > 0 || message.kind === 'response') {
+    return 'Mcp-Method and Mcp-Name belong to a request with a single message.'
+  }
+  if (method !== undefined && method !== message.method)
+    return 'The Mcp-Method header and the method in the body differ.'
+  if (name === undefined || !isJudged(message.method)) return null
+  const { member } = METHODS[message.method]
+  return decodedHeader(String(name)) === message.params[member]
+    ? null
+    : `The Mcp-Name header and params.${member} in the body differ.`
+}
+
+/** Names outside visible ASCII travel as `=?base64?…?=` (MCP 2026-07-28, Streamable HTTP). */
+function decodedHeader(value: string): string {
+  const encoded = /^=\?base64\?([A-Za-z0-9+/=]*)\?=$/i.exec(value)
+  return encoded?.[1] === undefined ? value : Buffer.from(encoded[1], 'base64').toString('utf8')
+}
+
+/** Whether a request speaks 2026-07-28: such requests name their version themselves. */
+export function isModern(params: Params): boolean {
+  const meta = params['_meta']
+  return isJsonObject(meta) && Object.hasOwn(meta, VERSION_CLAIM)
+}

@@ -1,0 +1,180 @@
+/**
+ * What an MCP server offers, as the text of a contract: made from what was seen of it, set beside a baseline that may speak of
+ * less or more, and read again for the names in it. Comparison of two texts is the engine's.
+ */
+import { LRUCache } from 'lru-cache'
+import { byCodeUnit } from '../../../engine/base.ts'
+import { contractDigest, type ContractText, type OfferedContract } from '../../baselines/baselines.ts'
+import { isJsonObject } from '../../json/strict-json.ts'
+
+/** The lists of a server: how each is asked for, under which capability, and which member of its items names one. */
+export const LISTS = {
+  tools: { method: 'tools/list', capability: 'tools', key: 'name' },
+  prompts: { method: 'prompts/list', capability: 'prompts', key: 'name' },
+  resources: { method: 'resources/list', capability: 'resources', key: 'uri' },
+  resourceTemplates: { method: 'resources/templates/list', capability: 'resources', key: 'uriTemplate' },
+} as const
+
+export type ListName = keyof typeof LISTS
+export const LIST_NAMES = ['tools', 'prompts', 'resources', 'resourceTemplates'] as const satisfies readonly ListName[]
+
+/** What a server says of itself, in the answer to `initialize` or `server/discover`. */
+export interface SessionFacts {
+  readonly capabilities: Readonly<Record<string, unknown>>
+  /** Null: it gives none. */
+  readonly instructions: string | null
+}
+
+/** What is known of a server. A list that is absent is not known, which is not to say that it is empty. */
+export interface ServerFacts {
+  readonly session: SessionFacts | null
+  readonly lists: Readonly<Partial<Record<ListName, readonly unknown[]>>>
+}
+
+/** The lists that a server with these capabilities has. */
+export function promisedLists({ capabilities }: SessionFacts): readonly ListName[] {
+  return LIST_NAMES.filter((list) => isJsonObject(capabilities[LISTS[list].capability]))
+}
+
+/** Members of a manifest, each as it stands in the text. */
+type Parts = Readonly<Record<string, unknown>>
+
+/** Negotiated with each client or told for people: whatever a baseline says of them is taken as still said. */
+const UNWATCHED = ['protocolVersion', 'serverInfo'] as const
+/** A text with one of these records the whole server: what it leaves out is not offered (engine/contracts/mcp-manifest.ts). */
+const WHOLE = ['capabilities', ...UNWATCHED] as const
+
+/**
+ * The text of a manifest, the same for the same offer in whatever order or pages it came. What the server says of itself is part of
+ * it once all lists that it promises are known: a text with capabilities says that a list it lacks is empty.
+ */
+export function manifestContract({ session, lists }: ServerFacts): OfferedContract {
+  const isWhole = session !== null && promisedLists(session).every((list) => lists[list] !== undefined)
+  const parts: Parts = {
+    ...(isWhole && { capabilities: session.capabilities }),
+    ...(isWhole && session.instructions !== null && { instructions: session.instructions }),
+    ...sortedLists(lists),
+  }
+  const content = JSON.stringify(parts)
+  let last: { readonly digest: string; readonly contract: OfferedContract } | null = null
+  const own: OfferedContract = {
+    type: 'mcp_manifest',
+    content,
+    digest: contractDigest(content),
+    against(baseline) {
+      if (last?.digest !== baseline.digest)
+        last = { digest: baseline.digest, contract: setBeside(parts, own, baseline) }
+      return last.contract
+    },
+    completing: (baseline) => completed(parts, baseline),
+  }
+  return own
+}
+
+function sortedLists(lists: Parts): Parts {
+  return Object.fromEntries(
+    LIST_NAMES.flatMap((list) => {
+      const items = lists[list]
+      return Array.isArray(items)
+        ? [[list, items.toSorted((a, b) => byCodeUnit(nameIn(list, a), nameIn(list, b)))]]
+        : []
+    }),
+  )
+}
+
+function nameIn(list: ListName, item: unknown): string {
+  const name = isJsonObject(item) ? item[LISTS[list].key] : null
+  return typeof name === 'string' ? name : ''
+}
+
+/**
+ * The offer, as far as the baseline speaks of such things; what is not known of the offer is taken as it was pinned, since nothing
+ * says that it changed.
+ */
+function setBeside(own: Parts, contract: OfferedContract, baseline: ContractText): OfferedContract {
+  const kept = partsOf(baseline)
+  if (kept === null) return contract
+  const pinned: Parts = { ...pickedFrom(kept), ...sortedLists(kept) }
+  const speaksOfAll = isWhole(pinned)
+  const source = (part: string): Parts => (isKnown(own, part) ? own : pinned)
+  const parts = Object.fromEntries(
+    [...WHOLE, 'instructions', ...LIST_NAMES].flatMap((part) => {
+      if (!speaksOfAll && !Object.hasOwn(pinned, part)) return []
+      const value = source(part)[part]
+      return value === undefined ? [] : [[part, value]]
+    }),
+  )
+  const content = JSON.stringify(parts)
+  if (content === JSON.stringify(pinned))
+    return { type: contract.type, content: baseline.content, digest: contractDigest(baseline.content) }
+  return { type: contract.type, content, digest: contractDigest(content) }
+}
+
+function pickedFrom(parts: Parts): Parts {
+  return Object.fromEntries(
+    [...WHOLE, 'instructions'].flatMap((part) => (parts[part] === undefined ? [] : [[part, parts[part]]])),
+  )
+}
+
+/** Whether the offer says how it is with a part: it stands there, or the offer is whole and has none. */
+function isKnown(own: Parts, part: string): boolean {
+  return Object.hasOwn(own, part) || (isWhole(own) && !UNWATCHED.some((name) => name === part))
+}
+
+function isWhole(parts: Parts): boolean {
+  return WHOLE.some((part) => Object.hasOwn(parts, part))
+}
+
+/** The baseline with the parts that it does not speak of yet, seen for the first time now; null: there are none. */
+function completed(own: Parts, baseline: ContractText): ContractText | null {
+  const pinned = partsOf(baseline)
+  if (pinned === null || isWhole(pinned)) return null
+  const added = Object.keys(own).filter((part) => !Object.hasOwn(pinned, part))
+  if (added.length === 0) return null
+  const content = JSON.stringify({ ...pickedFrom(own), ...sortedLists({ ...own, ...pinned }) })
+  return { content, digest: contractDigest(content) }
+}
+
+const partsByDigest = new LRUCache<string, { readonly parts: Parts | null }>({ max: 256 })
+
+/** The members of a manifest that matter, in any of the JSON forms it is kept in; null: it is none of them (YAML, say). */
+function partsOf({ content, digest }: ContractText): Parts | null {
+  const known = partsByDigest.get(digest)
+  if (known !== undefined) return known.parts
+  const parts = readParts(content)
+  partsByDigest.set(digest, { parts })
+  return parts
+}
+
+function readParts(content: string): Parts | null {
+  let value: unknown
+  try {
+    value = JSON.parse(content)
+  } catch {
+    return null
+  }
+  if (Array.isArray(value)) return { tools: value }
+  if (!isJsonObject(value)) return null
+  const { result } = value
+  return isJsonObject(result) && !Object.hasOwn(value, 'tools') ? result : value
+}
+
+const namesByDigest = new LRUCache<string, Partial<Record<ListName, ReadonlySet<string>>>>({ max: 256 })
+
+/** Names in a list of a manifest; a text that is none has none, so that nothing is taken as covered. */
+export function namesIn(list: ListName, contract: ContractText): ReadonlySet<string> {
+  const known = namesByDigest.get(contract.digest) ?? {}
+  if (known[list] !== undefined) return known[list]
+  const items = partsOf(contract)?.[list]
+  const names = new Set(Array.isArray(items) ? items.map((item) => nameIn(list, item)) : [])
+  namesByDigest.set(contract.digest, Object.assign(known, { [list]: names }))
+  return names
+}
+
+/** The item of a list by its name; null when there is none. */
+export function itemIn(list: ListName, name: string, contract: ContractText): Readonly<Record<string, unknown>> | null {
+  const items: unknown = partsOf(contract)?.[list]
+  const values: readonly unknown[] = Array.isArray(items) ? items : []
+  const item = values.find((value) => nameIn(list, value) === name)
+  return isJsonObject(item) ? item : null
+}

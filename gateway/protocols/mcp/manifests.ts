@@ -1,0 +1,260 @@
+/**
+ * What each caller is offered by an MCP server now. Learned from answers that stream by; asked for by the gateway itself, in the
+ * caller's own session and with the caller's own credentials, when something was not seen or what was seen is older than the
+ * route's `contract.refresh` or the server announced a change. That bound holds whether or not the agent ever lists again.
+ */
+import { LRUCache } from 'lru-cache'
+import type { OfferedContract } from '../../baselines/baselines.ts'
+import type { RouteConfig } from '../../config/route.ts'
+import { sha256Hex } from '../../runtime/hash.ts'
+import type { Logger } from '../../telemetry/log.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import type { Call } from '../common/action.ts'
+import { callerKey, offerKey } from '../common/offer-key.ts'
+import { protocolMembers, type McpAsker } from './gateway-requests.ts'
+import type { Page } from './listing.ts'
+import {
+  LIST_NAMES,
+  manifestContract,
+  namesIn,
+  promisedLists,
+  type ListName,
+  type SessionFacts,
+} from './manifest-text.ts'
+
+/** What a call must know of the manifest, beside what the server promises. */
+export interface ManifestNeed {
+  readonly lists: readonly ListName[]
+  /** What one of the lists should hold; null: it may stand in none. */
+  readonly name: string | null
+}
+
+export interface McpManifests {
+  /** The manifest as of at most `contract.refresh` ago; a promise where it has to be asked for. Rejects with a GatewayError or an UpstreamRefusal. */
+  current(asker: McpAsker, needs: readonly ManifestNeed[]): OfferedContract | Promise<OfferedContract>
+  /** A page went by in an answer to this caller. A list counts once all its pages were seen. */
+  observe(asker: McpAsker, page: Page): void
+  /** What the server says of itself went by. @param session that begins with it; null: that of the call, or none */
+  observeSession(asker: McpAsker, facts: SessionFacts, session: string | null): void
+  /** The server said that its lists changed, or an answer could not be read: what was seen of this route is out of date. */
+  invalidate(route: string, lists?: readonly ListName[]): void
+  /** The caller's session ends. */
+  forget(call: Call): void
+}
+
+export interface McpManifestsDeps {
+  /** Asks the upstream for all pages of a list. */
+  readonly list: (asker: McpAsker, list: ListName) => Promise<readonly unknown[]>
+  /** Asks the upstream what it says of itself; null when it cannot be asked. */
+  readonly discover: (asker: McpAsker) => Promise<SessionFacts | null>
+  /** More of a manifest was seen: the first of a route is pinned as its baseline at once. */
+  readonly onManifest: (route: RouteConfig, manifest: OfferedContract) => void
+  readonly metrics: Metrics
+  readonly logger: Logger
+  readonly now: () => number
+}
+
+/** Something learned of a server, and when. */
+interface Seen<Thing> {
+  readonly thing: Thing
+  readonly at: number
+  /** Epoch when it was asked for; another one now means that it is out of date. */
+  readonly epoch: number
+}
+
+/** One caller: what the server said at the start of its session, and what it is offered by the fields of its requests. */
+interface Caller {
+  session: Seen<SessionFacts> | null
+  /** By what listings may depend on; the oldest first. */
+  readonly views: Map<string, View>
+}
+
+/** What one caller is known to be offered for requests with the same fields. */
+interface View {
+  session: Seen<SessionFacts> | null
+  readonly lists: Partial<Record<ListName, Seen<readonly unknown[]>>>
+  manifest: OfferedContract | null
+  /** Questions under way, by list. */
+  readonly asking: Map<ListName | 'session', Promise<void>>
+  /** Pages seen so far of listings that go by, and the cursor that continues each. */
+  readonly pages: Partial<Record<ListName, { readonly items: readonly unknown[]; readonly nextCursor: string }>>
+}
+
+const DEFAULT_REFRESH_SECONDS = 60
+const MAX_CALLERS = 10_000
+/** A field that is another one in each request would have a listing for each: the oldest give way. */
+const MAX_VIEWS_OF_CALLER = 32
+/** A name that the manifest does not hold may be new: ask again, but not for every call of an agent that guesses names. */
+const UNKNOWN_NAME_RELIST_MS = 1000
+
+export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
+  const callers = new LRUCache<string, Caller>({ max: MAX_CALLERS })
+  /** How often each list of a route was said to have changed. */
+  const epochs = new Map<string, Partial<Record<ListName, number>>>()
+  /** One copy of a manifest for all sessions that see it. */
+  const shared = new LRUCache<string, OfferedContract>({ max: 256 })
+
+  const epochOf = (route: string, list: ListName): number => epochs.get(route)?.[list] ?? 0
+  const callerOf = (key: string): Caller => {
+    const known = callers.get(key)
+    if (known !== undefined) return known
+    const caller: Caller = { session: null, views: new Map() }
+    callers.set(key, caller)
+    return caller
+  }
+  const viewOf = (asker: McpAsker): View => {
+    const caller = callerOf(callerAt(asker.call, null))
+    const view = viewIn(caller.views, variantOf(asker))
+    // The answer to `initialize` stands for the session, whatever the fields of that one request were.
+    if (!asker.isModern && view.session !== caller.session) {
+      view.session = caller.session
+      view.manifest = null
+    }
+    return view
+  }
+  const isFresh = (seen: Seen<unknown>, { contract }: RouteConfig): boolean =>
+    deps.now() - seen.at < (contract?.refresh ?? DEFAULT_REFRESH_SECONDS) * 1000
+  const isListFresh = (view: View, list: ListName, route: RouteConfig): boolean => {
+    const seen = view.lists[list]
+    return seen !== undefined && seen.epoch === epochOf(route.name, list) && isFresh(seen, route)
+  }
+  /** The manifest out of its parts, once for all callers who see the same. */
+  const compose = (view: View, route: RouteConfig): OfferedContract => {
+    const fresh = manifestContract({ session: view.session?.thing ?? null, lists: thingsOf(view.lists) })
+    const manifest = shared.get(fresh.digest) ?? fresh
+    shared.set(manifest.digest, manifest)
+    const result = view.manifest === null || view.manifest.digest === manifest.digest ? 'unchanged' : 'changed'
+    deps.metrics.count('preflight_contract_refreshes_total', { route: route.name, result })
+    view.manifest = manifest
+    deps.onManifest(route, manifest)
+    return manifest
+  }
+  const once = (
+    view: View,
+    what: ListName | 'session',
+    { call }: McpAsker,
+    ask: () => Promise<void>,
+  ): Promise<void> => {
+    const running = view.asking.get(what)
+    if (running !== undefined) return running
+    const started = ask()
+      .catch((error: unknown) => {
+        deps.metrics.count('preflight_contract_refreshes_total', { route: call.route.name, result: 'failed' })
+        throw error
+      })
+      .finally(() => view.asking.delete(what))
+    view.asking.set(what, started)
+    return started
+  }
+  const relist = (asker: McpAsker, view: View, list: ListName): Promise<void> =>
+    once(view, list, asker, async () => {
+      // Taken before asking: a change announced while the answer is on its way makes that answer out of date.
+      const epoch = epochOf(asker.call.route.name, list)
+      view.lists[list] = { thing: await deps.list(asker, list), at: deps.now(), epoch }
+    })
+  /** In sessions it was told once and stands; without, it is asked for like a list. */
+  const isSessionDue = ({ isModern, call }: McpAsker, { session }: View): boolean =>
+    isModern && (session === null || !isFresh(session, call.route))
+  const renewSession = (asker: McpAsker, view: View): Promise<void> =>
+    once(view, 'session', asker, async () => {
+      const facts = await deps.discover(asker)
+      view.session = facts === null ? null : { thing: facts, at: deps.now(), epoch: 0 }
+    })
+  /** What has to be asked for before the manifest can be told to a call. */
+  const staleLists = (view: View, needs: readonly ManifestNeed[], route: RouteConfig): readonly ListName[] => {
+    const promised = view.session === null ? [] : promisedLists(view.session.thing)
+    return LIST_NAMES.filter(
+      (list) =>
+        (promised.includes(list) || needs.some(({ lists }) => lists.includes(list))) &&
+        (!isListFresh(view, list, route) || lacksName(view, list, needs, deps.now())),
+    )
+  }
+  const renew = async (asker: McpAsker, view: View, needs: readonly ManifestNeed[]): Promise<OfferedContract> => {
+    const { route } = asker.call
+    if (isSessionDue(asker, view)) await renewSession(asker, view)
+    await Promise.all(staleLists(view, needs, route).map((list) => relist(asker, view, list)))
+    return compose(view, route)
+  }
+
+  return {
+    current(asker, needs) {
+      const view = viewOf(asker)
+      const isHit =
+        view.manifest !== null && !isSessionDue(asker, view) && staleLists(view, needs, asker.call.route).length === 0
+      deps.metrics.count('preflight_cache_requests_total', { cache: 'manifest', result: isHit ? 'hit' : 'miss' })
+      return isHit && view.manifest !== null ? view.manifest : renew(asker, view, needs)
+    },
+    observe(asker, { list, cursor, items, nextCursor }) {
+      const { call } = asker
+      const view = viewOf(asker)
+      const epoch = epochOf(call.route.name, list)
+      const before = view.pages[list]
+      if (cursor !== null && before?.nextCursor !== cursor) return
+      const all = cursor === null ? items : [...(before?.items ?? []), ...items]
+      if (nextCursor !== null) {
+        view.pages[list] = { items: all, nextCursor }
+        return
+      }
+      delete view.pages[list]
+      view.lists[list] = { thing: all, at: deps.now(), epoch }
+      compose(view, call.route)
+    },
+    observeSession(asker, facts, session) {
+      const seen = { thing: facts, at: deps.now(), epoch: 0 }
+      if (asker.isModern) Object.assign(viewOf(asker), { session: seen, manifest: null })
+      else callerOf(callerAt(asker.call, session)).session = seen
+    },
+    invalidate(route, lists = LIST_NAMES) {
+      const counted = Object.fromEntries(lists.map((list) => [list, epochOf(route, list) + 1]))
+      epochs.set(route, { ...epochs.get(route), ...counted })
+      deps.logger.debug(
+        { route, lists },
+        'what the upstream offers may have changed: listed again before the next call',
+      )
+    },
+    forget(call) {
+      callers.delete(callerAt(call, null))
+    },
+  }
+}
+
+function viewIn(views: Map<string, View>, key: string): View {
+  const known = views.get(key)
+  if (known !== undefined) return known
+  const [oldest] = views.keys()
+  if (oldest !== undefined && views.size >= MAX_VIEWS_OF_CALLER) views.delete(oldest)
+  const view: View = { session: null, lists: {}, manifest: null, asking: new Map(), pages: {} }
+  views.set(key, view)
+  return view
+}
+
+function thingsOf(lists: View['lists']): Readonly<Partial<Record<ListName, readonly unknown[]>>> {
+  return Object.fromEntries(Object.entries(lists).map(([list, { thing }]) => [list, thing]))
+}
+
+/** Whether a list lacks a name that is asked for, and was not asked for a moment ago. */
+function lacksName({ manifest, lists }: View, list: ListName, needs: readonly ManifestNeed[], now: number): boolean {
+  if (manifest === null || now - (lists[list]?.at ?? 0) < UNKNOWN_NAME_RELIST_MS) return false
+  return needs.some(
+    (need) => need.name !== null && need.lists.includes(list) && !namesIn(list, manifest).has(need.name),
+  )
+}
+
+/**
+ * An endpoint (several servers may stand below one route, and the query may choose among them), and on it a session, or a set of
+ * credentials where there are no sessions.
+ */
+function callerAt({ route, origin, upstreamPath, headers }: Call, begun: string | null): string {
+  const session = begun ?? headers['mcp-session-id']
+  const place = `${route.name}\n${route.upstream === undefined ? origin : ''}${upstreamPath}`
+  const caller = callerKey(headers)
+  return session === undefined && caller === ''
+    ? place
+    : `${place}\n${sha256Hex(`${String(session ?? '')}\n${caller}`)}`
+}
+
+/** What a listing may depend on beside the caller: other fields, and what a request of 2026-07-28 says of its client. */
+function variantOf({ call, meta, isModern }: McpAsker): string {
+  const fields = offerKey(call.headers, call.route)
+  return isModern ? `${fields}\n${JSON.stringify(protocolMembers(meta))}` : fields
+}

@@ -1,0 +1,99 @@
+/**
+ * MCP over Streamable HTTP, both generations: with sessions (2025-03-26 … 2025-11-25) and without (2026-07-28). Every method
+ * passes; calls of tools, prompts and reads of resources are judged; what the server says of itself is noted as it streams by.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Action, Call, Recogniser, RefusedAction } from '../common/action.ts'
+import { firstId, readMessage, RPC_ERROR, rpcAnswer, rpcError, type MessageId } from './json-rpc.ts'
+import { BodilessAction, JudgedMessagesAction, MessagesAction, type JudgedMessages } from './actions.ts'
+import { isClientRegistration, isTokenRequest, passingAuthorization } from './authorization.ts'
+import { mcpFault } from './errors.ts'
+import { foreignPage } from './dns-rebinding.ts'
+import { overridesMethod } from '../common/method-override.ts'
+import { headerProblem, subjectProblem, subjectsOf } from './judged-requests.ts'
+import { readStrictJson } from '../../json/strict-json.ts'
+
+/** What the recogniser works with. */
+export type McpParts = Pick<JudgedMessages, 'manifests' | 'edits' | 'results'>
+
+export function createMcpRecogniser(parts: McpParts): Recogniser {
+  const { manifests } = parts
+  return {
+    needsBody: ({ method }) => method === 'POST',
+    tell: mcpFault,
+    recognise(call) {
+      const page = foreignPage(call)
+      if (page !== null) return { ...refused(call, 403, RPC_ERROR.invalidRequest, page), why: page, isGuard: true }
+      if (overridesMethod(call))
+        return refused(call, 400, RPC_ERROR.invalidRequest, 'The request states its method twice.')
+      if (call.method !== 'POST' && hasBody(call.received.headers))
+        return refused(call, 400, RPC_ERROR.invalidRequest, `MCP has no ${call.method} requests with a body.`)
+      if (call.method === 'GET' || call.method === 'DELETE') return new BodilessAction(call, manifests)
+      if (call.method === 'OPTIONS' || call.method === 'HEAD') return new BodilessAction(call, manifests)
+      if (call.method !== 'POST') {
+        return refused(call, 405, RPC_ERROR.invalidRequest, `MCP has no ${call.method} requests.`, {
+          allow: 'GET, POST, DELETE',
+        })
+      }
+      return recognisePost(call, parts)
+    },
+  }
+}
+
+/** It would stream by unread, and some servers read it whatever the method. */
+function hasBody(headers: IncomingHttpHeaders): boolean {
+  return (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined
+}
+
+function recognisePost(call: Call, parts: McpParts): Action {
+  const mediaProblem = mediaTypeProblem(call.headers)
+  if (mediaProblem !== null)
+    return isTokenRequest(call)
+      ? passingAuthorization(call)
+      : refused(call, 415, RPC_ERROR.invalidRequest, mediaProblem)
+  const json = readStrictJson(call.body ?? Buffer.alloc(0))
+  if (!json.ok) return refused(call, 400, RPC_ERROR.parse, json.message)
+  const isBatch = Array.isArray(json.value)
+  const values: readonly unknown[] = Array.isArray(json.value) ? json.value : [json.value]
+  const messages = values.map(readMessage).filter((message) => message !== null)
+  if (values.length === 0 || messages.length < values.length) {
+    if (isClientRegistration(json.value)) return passingAuthorization(call)
+    return refused(
+      call,
+      400,
+      RPC_ERROR.invalidRequest,
+      'The body is not a JSON-RPC 2.0 message or a batch of them, with the names of its members in lower case.',
+    )
+  }
+  const problem = headerProblem(call.headers, messages) ?? subjectProblem(messages)
+  if (problem !== null) return refused(call, 400, RPC_ERROR.invalidRequest, problem, {}, firstId(messages))
+  const subjects = messages.flatMap((message) => subjectsOf(call.route.name, message))
+  return subjects.length === 0
+    ? new MessagesAction(call, parts.manifests, messages)
+    : new JudgedMessagesAction({ ...parts, call, messages, subjects, isBatch })
+}
+
+function mediaTypeProblem(headers: IncomingHttpHeaders): string | null {
+  // What nearly every client sends.
+  if (headers['content-type'] === 'application/json' && headers['content-encoding'] === undefined) return null
+  const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';').map((part) => part.trim().toLowerCase())
+  if (type !== 'application/json') return 'An MCP message is sent as Content-Type: application/json.'
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='))
+  if (charset !== undefined && !/^charset="?utf-8"?$/.test(charset)) return 'An MCP message is UTF-8.'
+  const encoding = headers['content-encoding']
+  if (encoding !== undefined && encoding !== 'identity')
+    return 'A compressed MCP message cannot be judged; send it plain.'
+  return null
+}
+
+function refused(
+  call: Call,
+  status: number,
+  code: number,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+  id: MessageId | null = null,
+): RefusedAction {
+  const answer = rpcAnswer(status, rpcError(id, code, message, { correlation_id: call.correlationId }), undefined)
+  return { kind: 'refuse', name: call.method, answer: { ...answer, headers: { ...answer.headers, ...headers } } }
+}

@@ -1,0 +1,28 @@
+/** What a route of the protocol `mcp` makes of tools that change files. Part of the configuration's schema. */
+import type { Static } from 'typebox'
+import { Type } from '../../../engine/base.ts'
+import { strict } from '../../settings/fields.ts'
+
+const tools = (description: string) => Type.Array(Type.String({ minLength: 1 }), { default: [], description })
+
+export const EditsRoute = strict(
+  {
+    judge: Type.Boolean({
+      default: true,
+      description:
+        'protocol mcp: a call whose arguments change a contract file (scm.contracts says which files are looked at) is judged on that change too; what the file was is read through the same server, in the session of the caller.',
+    }),
+    read: tools(
+      'protocol mcp: tools that answer the text of a file, in order of preference. Empty: those of the server that are known by their names and take a path.',
+    ),
+    write: tools(
+      'protocol mcp: tools that change files. A call of one whose arguments do not say in one reading what it changes is stopped; calls of other tools are looked at when their arguments look like a change.',
+    ),
+    ignore: tools('protocol mcp: tools whose arguments are never looked at.'),
+    operation: Type.Optional(
+      Type.String({ minLength: 1, description: 'protocol mcp: operation of such changes; absent: that of the route.' }),
+    ),
+  },
+  'Changes of contract files by tools of an MCP server.',
+)
+export type EditsRoute = Static<typeof EditsRoute>

@@ -1,0 +1,192 @@
+/** What a write to a registry is judged on: contracts of a version against those of the one before it, or a receipt where nothing can be compared. */
+import type { RouteConfig } from '../../config/route.ts'
+import type { Problem } from '../../../engine/internal.ts'
+import { compareTrees, type DerivationTerms } from '../../scm/derivation.ts'
+import type { Question } from '../common/action.ts'
+import { isJsonObject } from '../../json/strict-json.ts'
+import { readDocument, unread, type Publication, type Revision } from './document.ts'
+import { NEW_PACKAGE, packumentChange, predecessorOf, readPackument, type Packument } from './packument.ts'
+import type { RegistryClient } from './registry.ts'
+import type { NpmRequest } from './request.ts'
+import { TarballError } from './archive.ts'
+import { readTarball, type PackageTree } from './tarball.ts'
+
+export interface NpmScene {
+  readonly rules: RouteConfig['npm']
+  readonly registry: RegistryClient
+  readonly terms: DerivationTerms
+}
+
+/** A write that the route denies in so many words. */
+export class DeniedWrite extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'DeniedWrite'
+  }
+}
+
+export type NpmWrite = Exclude<NpmRequest, { readonly kind: 'pass' | 'unknown' }>
+type Of<Kind extends NpmWrite['kind']> = Extract<NpmWrite, { readonly kind: Kind }>
+
+type Way<Kind extends NpmWrite['kind']> = (
+  request: Of<Kind>,
+  body: () => Promise<unknown>,
+  scene: NpmScene,
+) => readonly Question[] | Promise<readonly Question[]>
+
+/** None when nothing of it is judged on this route. Rejects with a GatewayError, an UpstreamRefusal or a DeniedWrite. */
+export async function questionsOn<Kind extends NpmWrite['kind']>(
+  request: Of<Kind> & { readonly kind: Kind },
+  body: () => Promise<unknown>,
+  scene: NpmScene,
+): Promise<readonly Question[]> {
+  const way: Way<Kind> = WAYS[request.kind]
+  return way(request, body, scene)
+}
+
+const WAYS: { readonly [Kind in NpmWrite['kind']]: Way<Kind> } = {
+  async document({ name }, body, scene) {
+    const document = readDocument(name, await body())
+    return document.kind === 'publication' ? publicationQuestions(document, scene) : revisionQuestions(document, scene)
+  },
+  async stage({ name }, body, scene) {
+    const document = readDocument(name, await body())
+    if (document.kind !== 'publication') throw unread('what is staged holds no tarball')
+    return publicationQuestions(document, scene)
+  },
+  approval: ({ id }) => [receiptQuestion('publish', `stage/${id}`)],
+  removal: ({ name, version }, _body, scene) =>
+    ruled('unpublish', version === null ? name : `${name}@${version}`, scene),
+  tag_removal: ({ name, tag }, _body, scene) => ruled('unpublish', `${name}@${tag}`, scene),
+  owners: ({ subject }, _body, scene) => ruled('owners', subject, scene),
+  tag: async ({ name, tag }, body, scene) => tagQuestions(name, [[tag, versionIn(await body())]], scene),
+  tags: async ({ name }, body, scene) => tagQuestions(name, movesIn(await body()), scene),
+}
+
+function versionIn(body: unknown): string {
+  if (typeof body === 'string' && body !== '') return body
+  throw unread('the body of a dist-tag is the text of its version')
+}
+
+function movesIn(body: unknown): readonly (readonly [string, string])[] {
+  if (isJsonObject(body)) return Object.entries(body).map(([tag, version]) => [tag, versionIn(version)] as const)
+  throw unread('the body is no object of dist-tags')
+}
+
+/** A publication changes what those get who were on the version before it, and on what its tags named. */
+async function publicationQuestions(publication: Publication, scene: NpmScene): Promise<readonly Question[]> {
+  const { name, version, tags } = publication
+  const packument = await scene.registry.packument(name, false)
+  const after = await treeOf(() => Promise.resolve(publication.tarball), scene)
+  const before = predecessorOf(version, packument)
+  const questions = [await versionQuestion(name, version, { before, version, after, packument }, scene)]
+  for (const tag of tags) {
+    const tagged = packument.tags.get(tag) ?? null
+    if (tagged === null || tagged === before || tagged === version) continue
+    questions.push(await versionQuestion(name, tag, { before: tagged, version, after, packument }, scene))
+  }
+  return questions
+}
+
+/** A tag that moves hands its followers another version. */
+async function tagQuestions(
+  name: string,
+  moves: readonly (readonly [tag: string, version: string])[],
+  scene: NpmScene,
+): Promise<readonly Question[]> {
+  const packument = await scene.registry.packument(name, false)
+  const questions: Question[] = []
+  for (const [tag, version] of moves) {
+    const before = packument.tags.get(tag) ?? null
+    if (!packument.versions.has(version)) throw unread(`the registry has no version ${version} of ${name} to tag`)
+    const after = await versionTree(name, version, packument, scene)
+    questions.push(await versionQuestion(name, tag, { before, version, after, packument }, scene))
+  }
+  return questions
+}
+
+/** Acts that a packument without a tarball stands for, each by its own rule. None: nothing that others see. */
+async function revisionQuestions({ name, packument: next }: Revision, scene: NpmScene): Promise<readonly Question[]> {
+  const now = await scene.registry.packument(name, true)
+  const change = packumentChange(now, readPackument(next) ?? NEW_PACKAGE)
+  if (change.strange !== null) throw unread(change.strange)
+  const moves = change.retagged.length === 0 ? [] : await tagQuestions(name, change.retagged, scene)
+  return [
+    ...change.removed.flatMap((version) => ruled('unpublish', `${name}@${version}`, scene)),
+    ...change.untagged
+      .filter((tag) => !change.removed.includes(now.tags.get(tag) ?? ''))
+      .flatMap((tag) => ruled('unpublish', `${name}@${tag}`, scene)),
+    ...change.deprecated.flatMap((version) => ruled('deprecate', `${name}@${version}`, scene)),
+    ...(change.changesOwners ? ruled('owners', name, scene) : []),
+    ...moves,
+  ]
+}
+
+const OPERATIONS = { unpublish: 'unpublish', deprecate: 'deprecate', owners: 'access' } as const
+
+/** What has nothing to compare. None: the route lets it pass. @throws DeniedWrite */
+function ruled(rule: keyof NpmScene['rules'], what: string, { rules }: Pick<NpmScene, 'rules'>): readonly Question[] {
+  if (rules[rule] === 'pass') return []
+  const operation = OPERATIONS[rule]
+  if (rules[rule] === 'deny')
+    throw new DeniedWrite(`This route lets nobody ${WORDS[rule]} (npm.${rule}: deny): ${what}.`)
+  return [receiptQuestion(operation, what)]
+}
+
+const WORDS = {
+  unpublish: 'take away what is published',
+  deprecate: 'change what is said of versions',
+  owners: 'change who may publish',
+} as const
+
+function receiptQuestion(operation: string, what: string): Question {
+  const target = `npm:${what}`
+  return { subject: { name: `${operation} ${target}`, target, scope: null, operation }, ground: { kind: 'receipt' } }
+}
+
+type ReadTree = { readonly ok: true; readonly tree: PackageTree } | { readonly ok: false; readonly problem: Problem }
+
+interface Sides {
+  /** Version; null: none, so all of it is new. */
+  readonly before: string | null
+  readonly version: string
+  readonly after: ReadTree
+  readonly packument: Packument
+}
+
+async function versionQuestion(name: string, label: string, sides: Sides, scene: NpmScene): Promise<Question> {
+  const { after, packument } = sides
+  const before = sides.before === null ? EMPTY : await versionTree(name, sides.before, packument, scene)
+  const target = `npm:${name}@${label}`
+  const subject = { name: `publish ${target}`, target, scope: null, operation: 'publish' } as const
+  if (!before.ok || !after.ok) {
+    const problems = [before, after].flatMap((side) => (side.ok ? [] : [side.problem]))
+    const unreadable = problems.slice(0, 1).map((problem) => ({ id: target, type: 'openapi' as const, problem }))
+    return { subject, ground: { kind: 'change_set', artifacts: [], unreadable } }
+  }
+  const { artifacts, unreadable, problem, selectorHash } = await compareTrees(before.tree, after.tree, scene.terms)
+  const origin = { kind: 'derived', derivation: null, commitment: null, problem } as const
+  const completeness = { origin, bindingProvenAt: null, selectorHash }
+  const release = { name: `npm:${name}`, base: sides.before, head: sides.version }
+  return { subject, ground: { kind: 'change_set', artifacts, unreadable, completeness, release } }
+}
+
+const EMPTY: ReadTree = { ok: true, tree: new Map() }
+
+function versionTree(name: string, version: string, packument: Packument, scene: NpmScene): Promise<ReadTree> {
+  return treeOf(() => scene.registry.tarball(name, version, packument), scene)
+}
+
+async function treeOf(bytes: () => Promise<Buffer>, { terms }: NpmScene): Promise<ReadTree> {
+  try {
+    const { selector, limits } = terms
+    const isSelected = (path: string): boolean => selector.isSelected(path)
+    return { ok: true, tree: await readTarball(await bytes(), { isSelected, maxFile: limits.maxLength }) }
+  } catch (error) {
+    if (!(error instanceof TarballError)) throw error
+    return {
+      ok: false,
+      problem: { code: 'ARTIFACT_UNREADABLE', message: `The tarball cannot be judged: ${error.message}.` },
+    }
+  }
+}

@@ -1,0 +1,82 @@
+/** The document that a write to a package carries: a publication with its tarball, or a packument that says other things of the versions there are. */
+import { GatewayError } from '../../errors/errors.ts'
+import { isJsonObject } from '../../json/strict-json.ts'
+import { isIntact } from './tarball.ts'
+
+type Members = Readonly<Record<string, unknown>>
+
+export interface Publication {
+  readonly kind: 'publication'
+  readonly name: string
+  readonly version: string
+  readonly tarball: Buffer
+  /** The tags that will name the version. */
+  readonly tags: readonly string[]
+}
+
+/** Without a tarball: what is said of versions that are there already. */
+export interface Revision {
+  readonly kind: 'revision'
+  readonly name: string
+  readonly packument: Members
+}
+
+/** @throws GatewayError PREFLIGHT_UNDECIDED when the document has no single reading */
+export function readDocument(name: string, document: unknown): Publication | Revision {
+  if (!isJsonObject(document)) throw unread('the body is no JSON object')
+  const named = document['name'] ?? document['_id']
+  if (named !== name) throw unread(`the path names ${name} and the body ${JSON.stringify(named)}`)
+  const attachments = membersOf(document['_attachments'], '_attachments')
+  return Object.keys(attachments).length === 0
+    ? { kind: 'revision', name, packument: document }
+    : publication(name, document, attachments)
+}
+
+function publication(name: string, document: Members, attachments: Members): Publication {
+  const [version, ...further] = Object.keys(membersOf(document['versions'], 'versions'))
+  if (version === undefined || further.length > 0) throw unread('a publication states exactly one version')
+  const stated = membersOf(membersOf(document['versions'], 'versions')[version], `versions.${version}`)
+  if (stated['version'] !== version || stated['name'] !== name)
+    throw unread(`versions.${version} states another name or version than it stands under`)
+  const tags = Object.entries(membersOf(document['dist-tags'], 'dist-tags'))
+  const astray = tags.find(([, tagged]) => tagged !== version)
+  if (astray !== undefined) throw unread(`the tag "${astray[0]}" names another version than the one that is published`)
+  const tarball = tarballOf(attachments)
+  requireChecksum(membersOf(stated['dist'], `versions.${version}.dist`), tarball)
+  return { kind: 'publication', name, version, tarball, tags: tags.map(([tag]) => tag) }
+}
+
+/** Registries hand out the checksum that a publication states: one of another tarball would have clients look for that one. */
+function requireChecksum({ integrity, shasum }: Members, tarball: Buffer): void {
+  if (integrity === undefined && shasum === undefined) return
+  if (!isIntact(tarball, textOrNull(integrity), textOrNull(shasum)))
+    throw unread('the checksum that it states is not that of its tarball')
+}
+
+/** One tarball, and beside it at most the statement of where it was built. */
+function tarballOf(attachments: Members): Buffer {
+  const tarballs = Object.keys(attachments).filter((file) => !file.endsWith('.sigstore'))
+  const [file, ...further] = tarballs
+  if (file === undefined || further.length > 0) throw unread('a publication carries exactly one tarball')
+  const { data } = membersOf(attachments[file], `_attachments.${file}`)
+  // What one decoder skips and another does not would be two tarballs.
+  if (typeof data !== 'string' || data.length % 4 !== 0 || !BASE64.test(data))
+    throw unread(`the data of ${file} is not base64`)
+  return Buffer.from(data, 'base64')
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
+
+function membersOf(value: unknown, where: string): Members {
+  if (value === undefined || value === null) return {}
+  if (isJsonObject(value)) return value
+  throw unread(`${where} is no object`)
+}
+
+export function unread(why: string): GatewayError {
+  return new GatewayError('PREFLIGHT_UNDECIDED', `The request to the registry has no single reading: ${why}.`)
+}

@@ -1,0 +1,131 @@
+/**
+ * npm registries: publications and moves of dist-tags are judged by the contracts that they change for those who install; what takes
+ * away, deprecates or hands over needs a receipt or goes by the route's rule; reads and log-ins pass, and nothing unknown does.
+ */
+import type { Config } from '../../config/schema.ts'
+import type { Flow } from '../../flow/flow.ts'
+import type { Upstreams } from '../../upstream/pools.ts'
+import type { ContractTexts } from '../../scm/derivation.ts'
+import { derivationTerms } from '../../scm/derivation-terms.ts'
+import type {
+  Action,
+  Answer,
+  AnswerWatcher,
+  Call,
+  JudgedAction,
+  Question,
+  Recogniser,
+  Refusal,
+} from '../common/action.ts'
+import { overridesMethod } from '../common/method-override.ts'
+import { isRead } from '../common/request-line.ts'
+import { unread } from './document.ts'
+import { DeniedWrite, questionsOn, type NpmScene, type NpmWrite } from './checks.ts'
+import { npmRefusal } from './refusal.ts'
+import { createRegistryClient } from './registry.ts'
+import { readNpmRequest, type NpmRequest } from './request.ts'
+
+export interface NpmDeps {
+  readonly upstreams: Upstreams
+  readonly flow: ContractTexts & Pick<Flow, 'readJson'>
+  readonly config: () => Pick<Config, 'scm' | 'limits'>
+}
+
+const WITH_BODY: ReadonlySet<NpmRequest['kind']> = new Set(['document', 'stage', 'tag', 'tags'])
+
+export function createNpmRecogniser(deps: NpmDeps): Recogniser {
+  return {
+    needsBody: (head) => WITH_BODY.has(readNpmRequest(head).kind),
+    tell: (fault) => npmRefusal({ ...fault, envelope: null, subject: null }),
+    recognise(call) {
+      const request = readNpmRequest(call)
+      if (!isRead(call.method) && overridesMethod(call))
+        return refused(call, 'the method is overridden, so it can be read in two ways.')
+      if (request.kind === 'pass') return passing(call)
+      if (request.kind === 'unknown') return refused(call, `${request.why}: ${nameOf(call)}.`)
+      const { 'content-encoding': encoding = 'identity' } = call.headers
+      if (encoding !== 'identity') return refused(call, 'its body is encoded; send it without Content-Encoding.')
+      return recognised(call, request, deps)
+    },
+  }
+}
+
+/** What the route lets pass or denies is known only once the request is read; a fault in reading is for the road to tell. */
+async function recognised(call: Call, request: NpmWrite, deps: NpmDeps): Promise<Action> {
+  const look = (): Promise<readonly Question[]> => questionsOn(request, () => bodyOf(call, deps), sceneOf(call, deps))
+  const [first] = await Promise.allSettled([look()])
+  if (first.status === 'rejected' && first.reason instanceof DeniedWrite) return refused(call, first.reason.message)
+  if (first.status === 'fulfilled' && first.value.length === 0) return passing(call)
+  return new NpmAction(nameOf(call), first, look)
+}
+
+class NpmAction implements JudgedAction {
+  readonly kind = 'judge'
+  readonly name: string
+  /** Of the look that recognised it; a held call looks anew. */
+  #first: PromiseSettledResult<readonly Question[]> | null
+  readonly #look: () => Promise<readonly Question[]>
+
+  constructor(
+    name: string,
+    first: PromiseSettledResult<readonly Question[]>,
+    look: () => Promise<readonly Question[]>,
+  ) {
+    this.name = name
+    this.#first = first
+    this.#look = look
+  }
+
+  async gather(): Promise<readonly Question[]> {
+    const first = this.#first
+    this.#first = null
+    if (first === null) return this.#look()
+    if (first.status === 'rejected') throw first.reason
+    return first.value
+  }
+
+  watch(): AnswerWatcher | null {
+    return null
+  }
+
+  refuse(refusal: Refusal): Answer {
+    return npmRefusal(refusal)
+  }
+}
+
+function sceneOf(call: Call, { upstreams, flow, config }: NpmDeps): NpmScene {
+  const { scm, limits } = config()
+  const maxBytes = Math.max(limits.artifact_side, limits.proxied_body)
+  return {
+    rules: call.route.npm,
+    registry: createRegistryClient(call, { upstreams, readJson: (bytes) => flow.readJson(bytes), maxBytes }),
+    terms: derivationTerms({ scm, limits }, flow),
+  }
+}
+
+async function bodyOf({ body }: Call, { flow }: NpmDeps): Promise<unknown> {
+  // A large body is handed over to a worker, and this one still has to be sent.
+  const read = await flow.readJson(Uint8Array.from(body ?? []))
+  if (!read.ok) throw unread(read.problem.message)
+  return read.value
+}
+
+function nameOf({ method, upstreamPath }: Call): string {
+  return `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`
+}
+
+function passing(call: Call): Action {
+  return { kind: 'pass', name: nameOf(call), isStanding: false, watch: () => null, refuse: npmRefusal }
+}
+
+function refused(call: Call, why: string): Action {
+  const message = `Preflight stopped this request: ${why}`
+  const { correlationId } = call
+  const answer = npmRefusal({ code: 'PREFLIGHT_STOP', message, correlationId, envelope: null, subject: null })
+  return {
+    kind: 'refuse',
+    name: nameOf(call),
+    answer: { ...answer, headers: { ...answer.headers, 'Preflight-Action': 'STOP' } },
+    why,
+  }
+}

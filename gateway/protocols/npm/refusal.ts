@@ -1,0 +1,11 @@
+/** A stopped write as npm prints it: npm shows `error` and nothing else of the body, so the whole message stands there. */
+import { ERRORS } from '../../errors/errors.ts'
+import type { Answer, Refusal } from '../common/action.ts'
+import { jsonAnswer, refusalMembers } from '../common/refusal.ts'
+
+export function npmRefusal(refusal: Refusal): Answer {
+  const { code, message, envelope, correlationId } = refusal
+  const reasons = (envelope?.blocking_reasons ?? []).map((reason) => `${reason.code}: ${reason.message}`)
+  const text = [`${code}: ${message}`, ...reasons, `Correlation id: ${correlationId}`].join(' | ')
+  return jsonAnswer(ERRORS[code].status, { ...refusalMembers(refusal), code, error: text, reason: text })
+}

@@ -1,0 +1,22 @@
+/** What a route of the protocol `npm` asks of writes that change no content of a version. Part of the configuration's schema. */
+import type { Static } from 'typebox'
+import { Type } from '../../../engine/base.ts'
+import { strict } from '../../settings/fields.ts'
+
+const treatment = (what: string) =>
+  Type.Union([Type.Literal('receipt'), Type.Literal('deny'), Type.Literal('pass')], {
+    default: 'receipt',
+    description: `protocol npm: ${what}`,
+  })
+
+export const NpmRoute = strict(
+  {
+    unpublish: treatment('versions, packages and dist-tags that are taken away (operation unpublish).'),
+    deprecate: treatment('versions that are marked as deprecated, or not any more (operation deprecate).'),
+    owners: treatment(
+      'owners, access, teams, organisations and trusted publishers: who may publish next (operation access).',
+    ),
+  },
+  'Writes to an npm registry. Publications and moves of dist-tags are always judged by what they change.',
+)
+export type NpmRoute = Static<typeof NpmRoute>

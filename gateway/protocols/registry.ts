@@ -1,0 +1,169 @@
+/** The recognisers, one for each protocol that a route can name, with what they need of the gateway. */
+import type { Baselines, BaselinesDeps, OfferedContract } from '../baselines/baselines.ts'
+import { readContractSource } from '../baselines/source.ts'
+import type { ContractSource, RouteConfig } from '../config/route.ts'
+import type { Upstreams } from '../upstream/pools.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Monitoring } from '../telemetry/monitoring.ts'
+import type { Flow } from '../flow/flow.ts'
+import { bindingOf, provenAt } from '../scm/binding-of.ts'
+import type { Store } from '../store/store.ts'
+import type { Validator } from '../validation/validator.ts'
+import type { Recogniser } from './common/action.ts'
+import { createApiConformance } from './http/conformance.ts'
+import { createArgocdRecogniser } from './argocd/recogniser.ts'
+import { createContractChecks } from './common/contract-checks.ts'
+import { createBitbucketRecogniser } from './bitbucket/recogniser.ts'
+import { createGithubRecogniser } from './github/recogniser.ts'
+import { createGitlabRecogniser } from './gitlab/recogniser.ts'
+import { createGraphqlRecogniser } from './graphql/recogniser.ts'
+import { createGrpcRecogniser } from './grpc/recogniser.ts'
+import { createHttpApiRecogniser } from './http/recogniser.ts'
+import { createCluster } from './kubernetes/cluster.ts'
+import { createKubernetesRecogniser } from './kubernetes/recogniser.ts'
+import { discover, listAll } from './mcp/listing.ts'
+import { createLlmRecogniser } from './llm/recogniser.ts'
+import { createMcpEdits } from './mcp/edits.ts'
+import { createMcpRegistryRecogniser } from './mcp-registry/recogniser.ts'
+import { createMcpManifests } from './mcp/manifests.ts'
+import { createMcpResults } from './mcp/results.ts'
+import { createMcpRecogniser } from './mcp/recogniser.ts'
+import { createMappedRecogniser } from './mapped/recogniser.ts'
+import { createNpmRecogniser } from './npm/recogniser.ts'
+import type { ContractTexts } from '../scm/derivation.ts'
+import type { ScmDeps } from './scm/action.ts'
+
+export type Recognisers = Readonly<Record<RouteConfig['protocol'], Recogniser>>
+
+export interface RecogniserDeps {
+  readonly settings: BaselinesDeps['settings']
+  readonly flow: ContractTexts & Pick<Flow, 'readJson'>
+  readonly baselines: Pick<Baselines, 'baselineFor'>
+  readonly upstreams: Upstreams
+  readonly validator: Validator
+  readonly store: Pick<Store, 'bindings' | 'recordInterception'>
+  readonly monitoring: Pick<Monitoring, 'tell'>
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+export function createRecognisers(deps: RecogniserDeps): Recognisers {
+  const { metrics, logger, now, settings } = deps
+  const manifests = createMcpManifests({
+    list: (asker, list) => listAll(asker, list, deps.upstreams),
+    discover: (asker) => discover(asker, deps.upstreams),
+    onManifest: (route, manifest) => void holdManifest(route, manifest, deps),
+    metrics,
+    logger,
+    now,
+  })
+  const readSource = (source: ContractSource, { contract }: RouteConfig): Promise<string> => {
+    const terms = { repository: settings().config.diff.repository, texts: deps.flow }
+    return readContractSource(source, terms, contract?.origins)
+  }
+  const checks = createContractChecks({ ...deps, window: () => settings().config.monitoring.window * 1000 })
+  const scm = scmDeps(deps)
+  return {
+    github: createGithubRecogniser(scm),
+    gitlab: createGitlabRecogniser(scm),
+    bitbucket: createBitbucketRecogniser(scm),
+    mcp: createMcpRecogniser({
+      manifests,
+      edits: createMcpEdits({
+        upstreams: deps.upstreams,
+        texts: deps.flow,
+        config: () => settings().config,
+      }),
+      results: createMcpResults({ validator: deps.validator, checks, logger }),
+    }),
+    http: createHttpApiRecogniser({
+      baselines: deps.baselines,
+      conformance: createApiConformance({
+        validator: deps.validator,
+        config: () => settings().config,
+        checks,
+        logger,
+      }),
+      checks,
+      logger,
+      metrics,
+      now,
+      inlineBelow: () => settings().config.analysis.inline_below,
+      readSource,
+    }),
+    grpc: createGrpcRecogniser({
+      baselines: deps.baselines,
+      logger,
+      metrics,
+      now,
+      inlineBelow: () => settings().config.analysis.inline_below,
+      readSource,
+    }),
+    graphql: createGraphqlRecogniser({
+      validator: deps.validator,
+      checks,
+      logger,
+      baselines: deps.baselines,
+      upstreams: deps.upstreams,
+      flow: deps.flow,
+      config: () => settings().config,
+      metrics,
+      now,
+      inlineBelow: () => settings().config.analysis.inline_below,
+      readSource,
+    }),
+    argocd: createArgocdRecogniser(),
+    mapped: createMappedRecogniser({ upstreams: deps.upstreams, readSource }),
+    llm: createLlmRecogniser({ flow: deps.flow, config: () => settings().config }),
+    mcp_registry: createMcpRegistryRecogniser({ upstreams: deps.upstreams, flow: deps.flow }),
+    npm: createNpmRecogniser({
+      upstreams: deps.upstreams,
+      flow: deps.flow,
+      config: () => settings().config,
+    }),
+    kubernetes: createKubernetesRecogniser({
+      cluster: createCluster(deps.upstreams),
+      async sniff(text) {
+        const type = await deps.flow.sniff('', text)
+        return type.ok ? type.value : null
+      },
+      onWritten({ route, correlationId }, name, result) {
+        metrics.count('preflight_written_objects_total', { route: route.name, result })
+        if (result !== 'differs') return
+        logger.error(
+          { correlation_id: correlationId, route: route.name, call: name },
+          'an object was changed by somebody else while a write to it was judged: what is stored is not what was judged',
+        )
+      },
+    }),
+  }
+}
+
+/** Never rejects: nobody waits for a manifest that was seen passing by. */
+async function holdManifest(
+  route: RouteConfig,
+  manifest: OfferedContract,
+  { baselines, logger }: Pick<RecogniserDeps, 'baselines' | 'logger'>,
+): Promise<void> {
+  try {
+    await baselines.baselineFor(route, manifest)
+  } catch (error) {
+    // The next call asks again, and is not forwarded while there is no baseline.
+    logger.error({ err: error, route: route.name }, 'the manifest that was seen could not be held against a baseline')
+  }
+}
+
+function scmDeps({ upstreams, flow, settings, store }: RecogniserDeps): ScmDeps {
+  return {
+    upstreams,
+    flow,
+    config: () => settings().config,
+    async provenAt(tenant, platform, repository) {
+      const binding = await bindingOf(store, tenant, repository, platform)
+      return binding === null ? null : provenAt(binding)
+    },
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * Calls to a source-control platform that are judged: the change set is derived from the platform itself, with the very
+ * credentials of the call, which are used for its own questions only and never kept. All else on such a route passes.
+ */
+import { posix } from 'node:path'
+import { GatewayError } from '../../errors/errors.ts'
+import type { Flow } from '../../flow/flow.ts'
+import type { Upstreams } from '../../upstream/pools.ts'
+import { PLATFORMS, type PlatformId, type ScmClient } from '../../scm/platform.ts'
+import { ScmError } from '../../scm/scm-error.ts'
+import { createScmTransport, type ScmTransport } from '../../scm/transport.ts'
+import type { Config } from '../../config/schema.ts'
+import {
+  UpstreamRefusal,
+  type Action,
+  type Answer,
+  type AnswerWatcher,
+  type Call,
+  type JudgedAction,
+  type PassingAction,
+  type Question,
+  type Refusal,
+} from '../common/action.ts'
+import { UnreadableIntent, type ScmIntent } from './intent.ts'
+import type { ContractTexts } from '../../scm/derivation.ts'
+import { derivationTerms } from '../../scm/derivation-terms.ts'
+import { fold } from '../../routing/path-reading.ts'
+import { httpRefusal } from '../common/refusal.ts'
+import { questionOn, type PinnedQuestion } from './checks.ts'
+
+export interface ScmDeps {
+  readonly upstreams: Upstreams
+  readonly flow: ContractTexts & Pick<Flow, 'readJson'>
+  readonly config: () => Pick<Config, 'scm' | 'limits'>
+  /** ISO 8601; null: not proven. */
+  readonly provenAt: (tenant: string, platform: PlatformId, repository: string) => Promise<string | null>
+}
+
+/** How the calls of one platform are read. */
+export interface ScmDialect {
+  readonly platform: PlatformId
+  readonly createClient: (transport: ScmTransport, repository: string) => ScmClient
+  /** Path of the API's root before the segments that were recognised. */
+  readonly prefix: string
+  /** What the call would do; none: nothing that is judged after all. May ask the platform. @throws UnreadableIntent */
+  readonly intents: () => Promise<readonly ScmIntent[]>
+  /** Of the call, in words for the log: `PUT /repos/acme/pets/pulls/7/merge`. */
+  readonly name: string
+}
+
+export function passing(name: string): PassingAction {
+  return { kind: 'pass', name, isStanding: false, watch: () => null, refuse: httpRefusal }
+}
+
+/** Answered here: it has no reading, or the route does not let it do that. */
+export function refused(call: Call, name: string, message: string): Action {
+  const answer = httpRefusal({
+    code: 'PREFLIGHT_STOP',
+    message: `Preflight stopped this call: ${message}`,
+    correlationId: call.correlationId,
+    envelope: null,
+    subject: null,
+  })
+  const stopped = { ...answer, headers: { ...answer.headers, 'Preflight-Action': 'STOP' } }
+  return { kind: 'refuse', name, answer: stopped, why: message }
+}
+
+/**
+ * Branches that files reach by a judged merge only. Letters of the other case count as the same branch: on a file system that
+ * ignores case, both names are one ref.
+ */
+export function isProtected({ route }: Pick<Call, 'route'>, branch: string | null): boolean {
+  // What git takes for no name of a branch is some revision: which branch the platform makes of it is not known.
+  if (branch === null || NO_BRANCH_NAME.test(branch)) return true
+  const short = branch.replace(/^(?:refs\/)?heads\//i, '')
+  const names = new Set([branch, short, fold(branch), fold(short)])
+  return route.scm.protected_branches.some((glob) =>
+    [...names].some((name) => posix.matchesGlob(name, glob) || posix.matchesGlob(name, fold(glob))),
+  )
+}
+
+/** git-check-ref-format, and the names by which git means another one. */
+const NO_BRANCH_NAME = /[\s\p{Cc}~^:?*[\\]|\.\.|@\{|\/\/|^\/|\/$|^(?:@|HEAD)$/u
+
+export class ScmAction implements JudgedAction {
+  readonly kind = 'judge'
+  readonly #call: Call
+  readonly #dialect: ScmDialect
+  readonly #deps: ScmDeps
+  #asked: readonly PinnedQuestion[] = []
+
+  constructor(call: Call, dialect: ScmDialect, deps: ScmDeps) {
+    this.#call = call
+    this.#dialect = dialect
+    this.#deps = deps
+  }
+
+  get name(): string {
+    return this.#dialect.name
+  }
+
+  gather(): Promise<readonly Question[]> {
+    return this.#telling(async () => {
+      const { platform, prefix, createClient, intents } = this.#dialect
+      const transport = transportFor(this.#call, { platform, prefix }, this.#deps)
+      const derivation = derivationTerms(this.#deps.config(), this.#deps.flow)
+      const { tenant } = this.#call.caller
+      const provenAt = (repository: string) => this.#deps.provenAt(tenant, platform, repository)
+      const asked: PinnedQuestion[] = []
+      for (const intent of await intents()) {
+        asked.push(await questionOn(intent, createClient(transport, intent.repository), { derivation, provenAt }))
+      }
+      this.#asked = asked
+      return asked.map(({ question }) => question)
+    })
+  }
+
+  /** What was judged is what would be done now: looked up anew, last thing before the call is sent. */
+  confirm(): Promise<void> {
+    return this.#telling(async () => {
+      for (const { confirm } of this.#asked) await confirm()
+    })
+  }
+
+  watch(): AnswerWatcher | null {
+    return null
+  }
+
+  refuse(refusal: Refusal): Answer {
+    return httpRefusal(refusal)
+  }
+
+  async #telling<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask()
+    } catch (error) {
+      throw told(error)
+    }
+  }
+}
+
+/** The platform behind the route, asked with the credentials of the call. */
+export function transportFor(
+  call: Call,
+  { platform, prefix }: Pick<ScmDialect, 'platform' | 'prefix'>,
+  { config, upstreams, flow }: Pick<ScmDeps, 'config' | 'upstreams' | 'flow'>,
+): ScmTransport {
+  const { scm, limits } = config()
+  return createScmTransport({
+    title: PLATFORMS[platform].title,
+    prefix,
+    timeout: scm.timeout * 1000,
+    readJson: (bytes) => flow.readJson(bytes),
+    maxBytes: Math.max(limits.artifact_side, limits.proxied_body),
+    maxRequests: scm.max_requests,
+    send: ({ headers, ...request }) =>
+      upstreams.askerOf(call).request({ ...request, headers: { ...credentials(call), ...headers } }),
+  })
+}
+
+/** What says who calls, and nothing else of the call. */
+const CREDENTIALS = ['authorization', 'private-token', 'job-token', 'cookie', 'x-github-api-version'] as const
+/** GitLab takes a token in the query too. */
+const QUERY_CREDENTIALS = {
+  private_token: 'private-token',
+  job_token: 'job-token',
+  access_token: 'authorization',
+} as const
+
+function credentials({ headers, upstreamPath, correlationId }: Call): Readonly<Record<string, string>> {
+  const own: Record<string, string> = {
+    'user-agent': headers['user-agent'] ?? 'preflight-gateway',
+    'x-correlation-id': correlationId,
+  }
+  for (const name of CREDENTIALS) {
+    const value = headers[name]
+    if (value !== undefined) own[name] = String(value)
+  }
+  const query = new URLSearchParams(upstreamPath.split('?').slice(1).join('?'))
+  for (const [parameter, name] of Object.entries(QUERY_CREDENTIALS)) {
+    const value = query.get(parameter)
+    if (value !== null && own[name] === undefined) own[name] = name === 'authorization' ? `Bearer ${value}` : value
+  }
+  return own
+}
+
+function told(error: unknown): unknown {
+  if (error instanceof UnreadableIntent) return new GatewayError('PREFLIGHT_UNDECIDED', error.message, { cause: error })
+  if (!(error instanceof ScmError)) return error
+  const isForCaller = (error.kind === 'refused' || error.kind === 'limited') && error.status !== null
+  if (isForCaller && error.status !== null) return new UpstreamRefusal(error.status, error.headers)
+  return new GatewayError('PREFLIGHT_UNDECIDED', `What this would change could not be derived: ${error.message}.`, {
+    cause: error,
+  })
+}

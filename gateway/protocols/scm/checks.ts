@@ -1,0 +1,211 @@
+/** Intents → questions for a verdict: what each would change is derived from the platform, with the credentials of the request. */
+import { GatewayError } from '../../errors/errors.ts'
+import {
+  derivedCompleteness,
+  deriveChangeSet,
+  deriveWritten,
+  type DerivationTerms,
+  type DerivedChangeSet,
+} from '../../scm/derivation.ts'
+import { PLATFORMS, type MergeRequest, type RepositoryFacts, type ScmClient } from '../../scm/platform.ts'
+import { orAbsent } from '../../scm/scm-error.ts'
+import type { Question, Subject } from '../common/action.ts'
+import type { FileWrite, ScmIntent } from './intent.ts'
+
+export interface QuestionTerms {
+  readonly derivation: DerivationTerms
+  /** When the control over a repository was proven by the caller's tenant; null: it was not. */
+  readonly provenAt: (repository: string) => Promise<string | null>
+}
+
+/** A question, and what must still hold when the request is sent. */
+export interface PinnedQuestion {
+  readonly question: Question
+  /** Rejects when what was judged is not what would be done now. */
+  readonly confirm: () => Promise<void>
+}
+
+type Of<Kind extends ScmIntent['kind']> = Extract<ScmIntent, { readonly kind: Kind }>
+type Place = NonNullable<Subject['place']>
+
+interface Asked {
+  readonly name: string
+  readonly target: string
+  readonly operation: string
+  readonly place: Place
+  readonly change: DerivedChangeSet
+  readonly confirm: () => Promise<void>
+}
+
+export async function questionOn(intent: ScmIntent, client: ScmClient, terms: QuestionTerms): Promise<PinnedQuestion> {
+  const facts = await client.facts()
+  const { name, target, operation, place, change, confirm } = await ask(intent, { client, facts, terms })
+  const { artifacts, unreadable } = change
+  const completeness = derivedCompleteness(change, await terms.provenAt(facts.name))
+  const subject = { name, target, operation, scope: null, place: { repository: facts.name, ...place } }
+  return { question: { subject, ground: { kind: 'change_set', artifacts, unreadable, completeness } }, confirm }
+}
+
+interface Scene {
+  readonly client: ScmClient
+  readonly facts: RepositoryFacts
+  readonly terms: QuestionTerms
+}
+
+/** One way to ask for each kind of intent. */
+const WAYS: { readonly [Kind in ScmIntent['kind']]: (intent: Of<Kind>, scene: Scene) => Promise<Asked> } = {
+  merge_request: mergeOfRequest,
+  merge_branches: mergeOfBranches,
+  move_branch: moveOfBranch,
+  write_files: writeOfFiles,
+  ship: shipment,
+}
+
+function ask<Kind extends ScmIntent['kind']>(intent: Of<Kind> & { readonly kind: Kind }, scene: Scene): Promise<Asked> {
+  const way: (intent: Of<Kind>, scene: Scene) => Promise<Asked> = WAYS[intent.kind]
+  return way(intent, scene)
+}
+
+async function mergeOfRequest(intent: Of<'merge_request'>, { client, facts, terms }: Scene): Promise<Asked> {
+  const request = await client.mergeRequest(intent.id)
+  if (intent.head !== null && intent.head !== request.headSha) throw moved(intent.head, request.headSha)
+  const baseSha = await client.branchTip(request.base)
+  const change = await deriveChangeSet(
+    client,
+    { base: baseSha, head: request.headSha, kind: 'merge', trialMerge: request.trialMerge },
+    terms.derivation,
+  )
+  return {
+    name: `merge ${facts.name}#${intent.id}`,
+    target: targetOf(client, facts, `#${intent.id}`),
+    operation: 'merge',
+    place: { branch: request.base, pull_request: intent.id, base: request.base, head: request.head },
+    change,
+    confirm: () => confirmRequest(client, request, baseSha),
+  }
+}
+
+async function confirmRequest(client: ScmClient, judged: MergeRequest, baseSha: string): Promise<void> {
+  const now = await client.mergeRequest(judged.id)
+  if (now.headSha !== judged.headSha) throw moved(judged.headSha, now.headSha)
+  if (now.base !== judged.base) throw stale(`its base is ${now.base} now and was ${judged.base}`)
+  await confirmTip(client, judged.base, baseSha)
+}
+
+async function mergeOfBranches(intent: Of<'merge_branches'>, { client, facts, terms }: Scene): Promise<Asked> {
+  const [base, head] = await Promise.all([client.branchTip(intent.base), client.commitOf(intent.head)])
+  return {
+    name: `merge ${intent.head} into ${facts.name}@${intent.base}`,
+    target: targetOf(client, facts, `@${intent.base}`),
+    operation: 'merge',
+    place: { branch: intent.base, base: intent.base, head: intent.head },
+    change: await deriveChangeSet(client, { base, head, kind: 'merge', trialMerge: null }, terms.derivation),
+    async confirm() {
+      await confirmTip(client, intent.base, base)
+      const now = await client.commitOf(intent.head)
+      if (now !== head) throw moved(head, now)
+    },
+  }
+}
+
+/**
+ * A branch that is set to a commit loses what it had, so nothing is merged. A new one brings what its commit has beyond the default
+ * branch: otherwise a protected branch could be deleted and made anew from anything.
+ */
+async function moveOfBranch(intent: Of<'move_branch'>, { client, facts, terms }: Scene): Promise<Asked> {
+  const tip = await orAbsent(() => client.branchTip(intent.branch))
+  const onto = tip === null ? facts.defaultBranch : intent.branch
+  const base = tip ?? (await client.branchTip(facts.defaultBranch))
+  const head = await client.commitOf(intent.commit)
+  const kind = tip === null ? 'merge' : 'replace'
+  return {
+    name: `set ${facts.name}@${intent.branch} to ${intent.commit}`,
+    target: targetOf(client, facts, `@${intent.branch}`),
+    operation: 'merge',
+    place: { branch: intent.branch, base: onto, head },
+    change: await deriveChangeSet(client, { base, head, kind, trialMerge: null }, terms.derivation),
+    async confirm() {
+      if (tip === null && (await orAbsent(() => client.branchTip(intent.branch))) !== null)
+        throw stale(`${intent.branch} is there now`)
+      await confirmTip(client, onto, base)
+      const now = await client.commitOf(intent.commit)
+      if (now !== head) throw moved(head, now)
+    },
+  }
+}
+
+async function writeOfFiles(intent: Of<'write_files'>, { client, facts, terms }: Scene): Promise<Asked> {
+  const branch = intent.branch ?? facts.defaultBranch
+  const base = await client.branchTip(branch)
+  const written = await contentsOf(intent.writes, client, base)
+  return {
+    name: `write ${intent.writes.map(({ path }) => path).join(', ')} to ${facts.name}@${branch}`.slice(0, 300),
+    target: targetOf(client, facts, `@${branch}`),
+    operation: 'merge',
+    place: { branch, base: branch },
+    change: await deriveWritten(client, { base, written }, terms.derivation),
+    confirm: () => confirmTip(client, branch, base),
+  }
+}
+
+async function contentsOf(
+  writes: readonly FileWrite[],
+  client: ScmClient,
+  base: string,
+): Promise<ReadonlyMap<string, Buffer | null>> {
+  const written = new Map<string, Buffer | null>()
+  for (const write of writes) {
+    if (write.kind === 'content') written.set(write.path, write.content)
+    else if (write.kind === 'removal') written.set(write.path, null)
+    else {
+      written.set(write.path, write.content ?? (await contentAt(client, write.from, base)))
+      written.set(write.from, null)
+    }
+  }
+  return written
+}
+
+async function contentAt(client: ScmClient, path: string, commit: string): Promise<Buffer> {
+  const file = await client.file(path, commit)
+  if (file.kind === 'text') return Buffer.from(file.text)
+  const why = file.kind === 'absent' ? 'it is not there' : file.problem.message
+  throw new GatewayError('PREFLIGHT_UNDECIDED', `The file that is moved, ${path}, could not be read: ${why}`)
+}
+
+/** From what is out there now to what would be; a first one changes nothing for anybody. */
+async function shipment(intent: Of<'ship'>, { client, facts, terms }: Scene): Promise<Asked> {
+  const ref = intent.ref ?? facts.defaultBranch
+  const head = await client.commitOf(ref)
+  const base = (await client.previous(intent.since)) ?? head
+  return {
+    name: `${intent.operation} ${facts.name}@${ref} as ${intent.label}`,
+    target: targetOf(client, facts, `/${intent.label}`),
+    operation: intent.operation,
+    place: { branch: ref, head },
+    change: await deriveChangeSet(client, { base, head, kind: 'replace', trialMerge: null }, terms.derivation),
+    async confirm() {
+      const now = await client.commitOf(ref)
+      if (now !== head) throw moved(head, now)
+    },
+  }
+}
+
+async function confirmTip(client: ScmClient, branch: string, judged: string): Promise<void> {
+  const now = await client.branchTip(branch)
+  if (now !== judged) throw stale(`${branch} is at ${now} now and was at ${judged}`)
+}
+
+function targetOf({ platform }: ScmClient, { name }: RepositoryFacts, rest: string): string {
+  return `${PLATFORMS[platform].name}:${name}${rest}`
+}
+
+function moved(judged: string, now: string): GatewayError {
+  return stale(`its head is ${now} and not ${judged}`)
+}
+
+function stale(what: string): GatewayError {
+  return new GatewayError(
+    'PREFLIGHT_UNDECIDED',
+    `This is not what was judged any more: ${what}. Nothing was sent; look at it again and repeat the call.`,
+  )
+}

@@ -1,0 +1,131 @@
+/**
+ * What becomes of each write endpoint of a platform, as data: rows of patterns with one effect and one reason. What no row names is
+ * unknown, and unknown is not harmless.
+ */
+import { literalReadings } from '../../routing/path-reading.ts'
+
+/** Operations of the receipts that such calls take. */
+export type ReceiptOperation = 'merge' | 'approve' | 'deploy' | 'publish' | 'administer'
+
+export type EndpointEffect =
+  /** Goes on unjudged. */
+  | { readonly kind: 'passes' }
+  /** Goes on unless a text in it holds a command that the platform runs. */
+  | { readonly kind: 'texts' }
+  /** Goes on with a receipt for this very request. */
+  | { readonly kind: 'receipt'; readonly operation: ReceiptOperation }
+
+export interface EndpointGroup {
+  readonly effect: 'passes' | 'texts' | ReceiptOperation
+  readonly because: string
+  /**
+   * `PATH` for every method that writes, `METHOD|METHOD PATH` for some. In a path, `:name` stands for one segment and `*` at the end
+   * for any number of them; a literal counts before a name, and a name before the rest.
+   */
+  readonly endpoints: readonly string[]
+}
+
+export interface Endpoint {
+  readonly effect: EndpointEffect
+  readonly because: string
+  /** As the table has it. */
+  readonly pattern: string
+}
+
+export interface EndpointTable {
+  /** Null: unknown. @param segments decoded */
+  find(method: string, segments: readonly string[]): Endpoint | null
+  readonly patterns: readonly string[]
+}
+
+interface Node {
+  readonly literals: Map<string, Node>
+  name: Node | null
+  /** By method; `''` for all of them. */
+  readonly here: Map<string, Endpoint>
+  readonly rest: Map<string, Endpoint>
+}
+
+/** @throws Error for two rows that say something of the same requests */
+export function createEndpointTable(groups: readonly EndpointGroup[]): EndpointTable {
+  const root = newNode()
+  for (const { effect, because, endpoints } of groups)
+    for (const pattern of endpoints) insert(root, { effect: effectOf(effect), because, pattern })
+  return {
+    find: (method, segments) => (segments.every(isPlain) ? find(root, method, segments, 0) : null),
+    patterns: groups.flatMap(({ endpoints }) => endpoints),
+  }
+}
+
+function effectOf(effect: EndpointGroup['effect']): EndpointEffect {
+  return effect === 'passes' || effect === 'texts' ? { kind: effect } : { kind: 'receipt', operation: effect }
+}
+
+function insert(root: Node, endpoint: Endpoint): void {
+  const [path = '', methods] = endpoint.pattern.split(' ').toReversed()
+  const segments = path.split('/').filter(Boolean)
+  const hasRest = segments.at(-1) === '*'
+  let node = root
+  for (const segment of hasRest ? segments.slice(0, -1) : segments) node = childOf(node, segment)
+  const rows = hasRest ? node.rest : node.here
+  for (const method of methods?.split('|') ?? ['']) {
+    if (rows.has(method)) throw new Error(`two rows for ${endpoint.pattern}`)
+    rows.set(method, endpoint)
+  }
+}
+
+function childOf(node: Node, segment: string): Node {
+  if (segment.startsWith(':')) return (node.name ??= newNode())
+  const literal = segment.toLowerCase()
+  const child = node.literals.get(literal) ?? newNode()
+  node.literals.set(literal, child)
+  return child
+}
+
+function newNode(): Node {
+  return { literals: new Map(), name: null, here: new Map(), rest: new Map() }
+}
+
+/** All that a server may take the path for; the strictest of them counts. */
+function find(node: Node, method: string, segments: readonly string[], index: number): Endpoint | null {
+  const segment = segments[index]
+  const own = segment === undefined ? rowIn(node.here, method) : deeper(node, method, segments, index, segment)
+  return own ?? rowIn(node.rest, method)
+}
+
+function deeper(
+  node: Node,
+  method: string,
+  segments: readonly string[],
+  index: number,
+  segment: string,
+): Endpoint | null {
+  const below = (child: Node): Endpoint | null => find(child, method, segments, index + 1)
+  const exact = node.literals.get(segment)
+  const plain = exact === undefined ? null : below(exact)
+  if (plain !== null) return plain
+  const loose = literalReadings(segment).flatMap((text) => node.literals.get(text) ?? [])
+  const children = node.name === null ? loose : [...loose, node.name]
+  return children.map(below).reduce(stricter, null)
+}
+
+/** From the mildest to the strictest. */
+const RANKS = ['passes', 'texts', 'publish', 'deploy', 'approve', 'merge', 'administer'] as const
+
+function rankOf({ effect }: Endpoint): number {
+  return RANKS.indexOf(effect.kind === 'receipt' ? effect.operation : effect.kind)
+}
+
+function stricter(one: Endpoint | null, other: Endpoint | null): Endpoint | null {
+  if (one === null || other === null) return one ?? other
+  return rankOf(other) > rankOf(one) ? other : one
+}
+
+function rowIn(rows: ReadonlyMap<string, Endpoint>, method: string): Endpoint | null {
+  return rows.get(method) ?? rows.get('') ?? null
+}
+
+/** A segment may hold an escaped slash; one that leads elsewhere, when somebody takes it apart, is no name. */
+function isPlain(segment: string): boolean {
+  return !/\p{Cc}|\\|;/u.test(segment) && segment.split('/').every((part) => part !== '..' && part !== '.')
+}

@@ -1,0 +1,167 @@
+/**
+ * `git push` over HTTP (gitprotocol-http, receive-pack): which branches it would move. A push to a protected branch goes around
+ * every merge, so what becomes of it is the route's decision (`scm.push`); other branches are what merge requests are made from.
+ */
+import { ERRORS } from '../../errors/errors.ts'
+import type { Action, Call, CallHead, JudgedAction, Question, Refusal } from '../common/action.ts'
+import { isProtected, passing } from './action.ts'
+import { quickActionsIn } from '../gitlab/quick-actions.ts'
+import { literalReadings, singleSegments, splitSegments } from '../../routing/path-reading.ts'
+import { refusalText } from '../common/refusal.ts'
+import { splitNames } from './name-list.ts'
+
+/** Of the repository that is pushed to, however the path is spelt; null: no push. */
+function pushedTo({ upstreamPath }: Pick<CallHead, 'upstreamPath'>): string | null {
+  const segments = splitSegments(singleSegments(upstreamPath) ?? [])
+  if (!literalReadings(segments.at(-1) ?? '').includes('git-receive-pack')) return null
+  return segments
+    .slice(0, -1)
+    .join('/')
+    .replace(/\.git$/, '')
+}
+
+const GIT_SERVICE =
+  /\/(?:git-upload-pack|info\/lfs\/(?:objects\/batch|locks(?:\/verify|\/[^/]+\/unlock)?)|gitlab-lfs\/objects\/[0-9a-f]{64}\/[0-9]+(?:\/authorize)?)$/
+
+/** Fetches, and files of LFS: objects that no branch reaches until a push. */
+export function isGitService({ upstreamPath }: Pick<CallHead, 'upstreamPath'>): boolean {
+  return GIT_SERVICE.test(`/${singleSegments(upstreamPath)?.join('/') ?? ''}`)
+}
+
+export function isPush(head: Pick<CallHead, 'upstreamPath'>): boolean {
+  return pushedTo(head) !== null
+}
+
+/** @param host name of the platform in targets, e.g. `github` */
+export function recognisePush(call: Call, host: string): Action {
+  const repository = pushedTo(call) ?? ''
+  const name = `push ${repository}`
+  const { push } = call.route.scm
+  if (push === 'pass') return passing(name)
+  const commands = commandsOf(call)
+  if (commands === null) return stopped(call, name, 'its commands cannot be read')
+  const { branches, options } = commands
+  const landing = options.find((option) => !isHarmless(option))
+  const guarded = landing === undefined ? branches.filter((branch) => isProtected(call, branch)) : branches
+  if (guarded.length === 0 && landing === undefined) return passing(name)
+  // A receipt names a branch.
+  if (push === 'deny' || guarded.length === 0) return stopped(call, name, whyDenied(guarded, landing))
+  return receiptedPush(
+    name,
+    guarded.map((branch) => questionOn(`${host}:${repository}`, repository, branch)),
+  )
+}
+
+function whyDenied(guarded: readonly string[], landing: string | undefined): string {
+  return landing === undefined
+    ? `${guarded.join(', ')} is reached by a merge request only (routes[].scm.push)`
+    : `its push option ${JSON.stringify(landing)} may merge or is not known; leave it out and use the API (routes[].scm.push)`
+}
+
+function questionOn(target: string, repository: string, branch: string): Question {
+  return {
+    subject: {
+      name: `push ${repository}@${branch}`,
+      target: `${target}@${branch}`,
+      scope: null,
+      operation: 'push',
+      place: { repository, branch },
+    },
+    ground: { kind: 'receipt' },
+  }
+}
+
+function receiptedPush(name: string, questions: readonly Question[]): JudgedAction {
+  return {
+    kind: 'judge',
+    name,
+    gather: () => Promise.resolve(questions),
+    watch: () => null,
+    refuse: (refusal) => plainAnswer(refusal),
+  }
+}
+
+function stopped(call: Call, name: string, why: string): Action {
+  const { correlationId } = call
+  const message = `Preflight stopped this push: ${why}.`
+  return {
+    kind: 'refuse',
+    name,
+    answer: plainAnswer({ code: 'PREFLIGHT_STOP', message, correlationId, envelope: null, subject: null }),
+    why,
+  }
+}
+
+/** git shows its user a refusal that is plain text, line by line. */
+function plainAnswer(refusal: Refusal) {
+  return {
+    status: ERRORS[refusal.code].status >= 500 ? 503 : 403,
+    headers: { 'content-type': 'text/plain; charset=utf-8', 'Preflight-Action': 'STOP' },
+    body: `${refusalText(refusal)}\n`,
+  }
+}
+
+/** Push options that open a request or mark it, and those about its pipeline: https://docs.gitlab.com/topics/git/commit/#push-options */
+const HARMLESS: ReadonlySet<string> = new Set([
+  ...splitNames('ci.skip ci.no_pipeline ci.variable ci.input integrations.skip_ci'),
+  ...splitNames(
+    'create target target_project title description draft remove_source_branch squash milestone',
+    'label unlabel assign unassign',
+  ).flatMap((name) => [`merge_request.${name}`, `mr.${name}`]),
+])
+
+/** A description may hold commands of its own; `\n` in it stands for a line break. */
+function isHarmless(option: string): boolean {
+  const [name = '', ...value] = option.split('=')
+  if (!HARMLESS.has(name.trim())) return false
+  const text = value
+    .join('=')
+    .replaceAll('\\n', '\n')
+    .replaceAll(/(^|\n)["']/g, '$1')
+  return [...quickActionsIn(text)].every((action) => action === 'harmless' || action === 'retargets')
+}
+
+/** Letters of any case: `refs/Heads/main` is `refs/heads/main` on a file system that ignores case. */
+const COMMAND = /^(?:[0-9a-f]{40}|[0-9a-f]{64}) (?:[0-9a-f]{40}|[0-9a-f]{64}) refs\/heads\/([^\0\n]+)/i
+
+interface PushCommands {
+  /** That the push would move. */
+  readonly branches: readonly string[]
+  readonly options: readonly string[]
+}
+
+/** What stands before the pack (gitprotocol-pack): commands, and options behind their flush. Null: they have no such form. */
+function commandsOf({ body, headers }: Call): PushCommands | null {
+  if (body === null || headers['content-encoding'] !== undefined) return null
+  // An empty body is the probe that clients send to learn who may.
+  if (body.length === 0) return { branches: [], options: [] }
+  const commands = linesFrom(body, 0)
+  if (commands === null) return null
+  const branches: string[] = []
+  for (const line of commands.lines) {
+    const branch = COMMAND.exec(line)?.[1]
+    if (branch !== undefined) branches.push(branch)
+    else if (!/^(?:[0-9a-f]{40,64} [0-9a-f]{40,64} refs\/|shallow )/.test(line)) return null
+  }
+  const options = isPackOrEnd(body, commands.end) ? { lines: [], end: commands.end } : linesFrom(body, commands.end)
+  if (options === null || !isPackOrEnd(body, options.end)) return null
+  return { branches, options: options.lines.map((line) => line.replace(/\n$/, '')) }
+}
+
+function isPackOrEnd(body: Buffer, at: number): boolean {
+  return at === body.length || body.toString('latin1', at, at + 4) === 'PACK'
+}
+
+/** Lines up to a flush, and where that ends. Null: there is none. */
+function linesFrom(body: Buffer, start: number): { readonly lines: readonly string[]; readonly end: number } | null {
+  const lines: string[] = []
+  for (let at = start; at < body.length;) {
+    const size = body.toString('latin1', at, at + 4)
+    if (size === '0000') return { lines, end: at + 4 }
+    const length = /^[0-9a-f]{4}$/i.test(size) ? Number.parseInt(size, 16) : 0
+    if (length < 5 || at + length > body.length) return null
+    lines.push(body.toString('utf8', at + 4, at + length))
+    at += length
+  }
+  return null
+}

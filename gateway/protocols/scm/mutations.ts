@@ -1,0 +1,47 @@
+/** What becomes of each mutation of a platform's GraphQL API, as data; what no row names is unknown, and takes a receipt. */
+import { digestJson } from '../../../engine/base.ts'
+import { sha256Hex } from '../../runtime/hash.ts'
+import type { Question } from '../common/action.ts'
+import { refuseQuickActions } from '../gitlab/quick-actions.ts'
+import type { EndpointGroup, ReceiptOperation } from './endpoints.ts'
+import type { Called } from './graphql.ts'
+import { text } from './request.ts'
+
+export interface MutationGroup extends Omit<EndpointGroup, 'endpoints'> {
+  readonly mutations: readonly string[]
+}
+
+export type MutationTable = ReadonlyMap<string, Pick<MutationGroup, 'effect' | 'because'>>
+
+/** @throws Error for a mutation that two rows name */
+export function createMutationTable(groups: readonly MutationGroup[]): MutationTable {
+  const table = new Map<string, Pick<MutationGroup, 'effect' | 'because'>>()
+  for (const { effect, because, mutations } of groups)
+    for (const name of mutations) {
+      if (table.has(name)) throw new Error(`two rows for ${name}`)
+      table.set(name, { effect, because })
+    }
+  return table
+}
+
+/** Of a review: one that approves counts for a merge. */
+const APPROVING: ReadonlySet<string> = new Set(['addPullRequestReview', 'submitPullRequestReview'])
+const COMMENTING = /^(?:comment|request_changes)$/i
+
+/** Null: it passes. @throws UnreadableIntent for a text that lands something */
+export function receiptOf({ name, input }: Called, table: MutationTable): ReceiptOperation | null {
+  if (APPROVING.has(name)) {
+    const event = text(input, 'event')
+    if (event !== null && !COMMENTING.test(event)) return 'approve'
+  }
+  const effect = table.get(name)?.effect ?? 'administer'
+  if (effect === 'texts') refuseQuickActions(input)
+  return effect === 'passes' || effect === 'texts' ? null : effect
+}
+
+/** The receipt names the mutation and all that is put into it. @param platform as targets begin */
+export function receiptQuestion(platform: string, { name, input }: Called, operation: ReceiptOperation): Question {
+  const [, digest = ''] = digestJson(input, sha256Hex).split(':')
+  const target = `${platform}:mutation/${name}/${digest}`
+  return { subject: { name: `mutation ${name}`, target, scope: null, operation }, ground: { kind: 'receipt' } }
+}

@@ -1,0 +1,38 @@
+/** Calls to a platform that cannot be compared with anything: they go on with a receipt for exactly this request. */
+import type { Call, JudgedAction, Question, Subject } from '../common/action.ts'
+import { httpRefusal } from '../common/refusal.ts'
+import type { ReceiptOperation } from './endpoints.ts'
+import { UnreadableIntent } from './intent.ts'
+
+export interface ReceiptedCall {
+  /** As targets begin. */
+  readonly name: string
+  readonly operation: ReceiptOperation
+  /** Of the path, behind the root of the API. */
+  readonly segments: readonly string[]
+  /** For people: why it takes one. */
+  readonly because: string
+}
+
+/** Of a claim (wire.md §6). */
+const MAX_TARGET = 200
+
+/** @throws UnreadableIntent where no receipt can name it */
+export function receipted(call: Call, { name, operation, segments, because }: ReceiptedCall): JudgedAction {
+  const path = `${call.method} /${segments.map(encodeURIComponent).join('/')}`
+  const target = `${name}:${path}`
+  if (target.length > MAX_TARGET) throw new UnreadableIntent('its path is too long for a receipt to name it.')
+  const subject: Subject = { name: path, target, scope: null, operation }
+  return receiptAction(`${path} (${because})`, [{ subject, ground: { kind: 'receipt' } }])
+}
+
+/** @param questions at least one */
+export function receiptAction(name: string, questions: readonly Question[]): JudgedAction {
+  return {
+    kind: 'judge',
+    name,
+    gather: () => Promise.resolve(questions),
+    watch: () => null,
+    refuse: httpRefusal,
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * What the recognisers of the source-control platforms share: pushes, what a platform has beside its table of paths (GraphQL,
+ * forms), and the tables. What each of these means is said by the platform's own files.
+ */
+import type { Action, Call, CallHead, Recogniser } from '../common/action.ts'
+import { basePath } from '../common/base-path.ts'
+import { isPush, recognisePush } from './git-push.ts'
+import { fold, singleSegments } from '../../routing/path-reading.ts'
+import { isRead } from '../common/request-line.ts'
+import type { ScmDeps } from './action.ts'
+import { endpointFor, recogniseCall, rowFor, type ScmRow, type ScmTable } from './table.ts'
+
+export interface ScmPlatform extends Pick<ScmTable, 'dialect' | 'endpoints' | 'locate'> {
+  /** As targets begin: `github:owner/name#7`. */
+  readonly name: 'github' | 'gitlab' | 'bitbucket'
+  readonly rows: readonly ScmRow[]
+  /** Where the API begins, where it does not begin at the root: `api/v3`. */
+  readonly roots: readonly string[]
+  /** How a request that is no row of the table is recognised, told by its path; null: it may be a row. */
+  readonly beside: (segments: readonly string[]) => ((call: Call, deps: ScmDeps) => Action | Promise<Action>) | null
+}
+
+export function createScmRecogniser(platform: ScmPlatform, deps: ScmDeps): Recogniser {
+  const { beside, locate } = platform
+  const tableFor = (call: CallHead, segments: readonly string[] | null): ScmTable => ({
+    ...platform,
+    located: segments === null ? null : locate(segments),
+    path: segments ?? [],
+    segments: behindRoot(segments ?? [], [basePath(call.route), ...platform.roots]),
+  })
+  const isOfInterest = (head: CallHead): boolean => {
+    const segments = singleSegments(head.upstreamPath)
+    if (segments === null || beside(segments) !== null) return true
+    const table = tableFor(head, segments)
+    return rowFor(head, table) !== null || endpointFor(head, table)?.effect.kind === 'texts'
+  }
+  return {
+    needsBody: (head) => !isRead(head.method) && (isPush(head) ? head.route.scm.push !== 'pass' : isOfInterest(head)),
+    async recognise(call) {
+      if (isPush(call)) return recognisePush(call, platform.name)
+      const segments = singleSegments(call.upstreamPath)
+      const recognise = segments === null || isRead(call.method) ? null : beside(segments)
+      if (recognise !== null) return recognise(call, deps)
+      return recogniseCall(call, tableFor(call, segments), deps)
+    },
+  }
+}
+
+/** What is left of a path behind each of the roots that it begins with, one after the other. */
+function behindRoot(segments: readonly string[], roots: readonly string[]): readonly string[] {
+  return roots.reduce((rest, root) => {
+    const parts = root.split('/').filter(Boolean)
+    return parts.every((part, index) => fold(rest[index] ?? '') === fold(part)) ? rest.slice(parts.length) : rest
+  }, segments)
+}

@@ -1,0 +1,217 @@
+/** From a platform's table of paths to an action: one row a kind of call that lands, ships or publishes something. */
+import type { Action, Call } from '../common/action.ts'
+import type { ScmClient } from '../../scm/platform.ts'
+import { ScmError } from '../../scm/scm-error.ts'
+import { overridesMethod } from '../common/method-override.ts'
+import { isProtected, passing, refused, ScmAction, transportFor, type ScmDeps, type ScmDialect } from './action.ts'
+import type { Endpoint, EndpointTable, ReceiptOperation } from './endpoints.ts'
+import { UnreadableIntent, type ScmIntent } from './intent.ts'
+import { isGitService } from './git-push.ts'
+import { singleSegments, splitSegments, withoutExtension } from '../../routing/path-reading.ts'
+import { refuseQuickActions } from '../gitlab/quick-actions.ts'
+import { isRead, matchSegments } from '../common/request-line.ts'
+import { receipted } from './receipt.ts'
+import { parametersOf, type Parameters } from './request.ts'
+
+/** A call that fits the path of a row. */
+export interface ScmCall {
+  readonly call: Call
+  /** Path of the repository at the API. */
+  readonly repository: string
+  /** What the names of the path stand for. */
+  readonly names: Readonly<Record<string, string>>
+  readonly parameters: Parameters
+  /** The platform, asked as the caller: for what the request alone does not tell. */
+  readonly client: () => ScmClient
+}
+
+export interface ScmRow {
+  /** Behind the repository: literals, `:name` for one segment, `*name` for the rest. */
+  readonly path: readonly string[]
+  /** Why it is judged, for the list of all endpoints. */
+  readonly because: string
+  /** None: not judged after all. @throws UnreadableIntent */
+  readonly intents: (call: ScmCall) => Intents | Promise<Intents>
+}
+
+/** What a call would do; a word: it cannot be compared, and goes on with a receipt for this operation. */
+export type Intents = readonly ScmIntent[] | ReceiptOperation
+
+/** Writes that no row of a recogniser judges. */
+export interface ScmEndpoints {
+  /** Behind the repository. */
+  readonly repository: EndpointTable
+  /** From the root of the API. */
+  readonly elsewhere: EndpointTable
+}
+
+/** Where in a path the repository stands. */
+export interface Located {
+  /** Path of the API's root, before the repository. */
+  readonly prefix: string
+  /** Path of the repository at the API. */
+  readonly repository: string
+  /** Segments behind it. */
+  readonly rest: readonly string[]
+}
+
+export interface ScmTable {
+  /** As targets begin. */
+  readonly name: string
+  readonly dialect: Pick<ScmDialect, 'platform' | 'createClient'>
+  readonly rows: readonly ScmRow[]
+  readonly endpoints: ScmEndpoints
+  /** Null: not about a repository. */
+  readonly located: Located | null
+  /** Null: the path is about no repository. */
+  readonly locate: (segments: readonly string[]) => Located | null
+  /** All segments of the path. */
+  readonly path: readonly string[]
+  /** Of the path, behind the root of the API. */
+  readonly segments: readonly string[]
+}
+
+export async function recogniseCall(call: Call, table: ScmTable, deps: ScmDeps): Promise<Action> {
+  const name = `${call.method} ${call.upstreamPath.split('?', 1)[0] ?? ''}`
+  if (overridesMethod(call)) return refused(call, name, 'its method is stated twice.')
+  if (isRead(call.method)) return passing(name)
+  if (singleSegments(call.upstreamPath) === null)
+    return refused(
+      call,
+      name,
+      'servers read its path in different ways; write it without parameters (;), controls, escapes within escapes, and blanks or dots at the end of a name.',
+    )
+  if (isOtherCall(call, table))
+    return refused(call, name, 'its path is another call where an encoded slash, ? or # is taken for the sign itself.')
+  try {
+    const row = rowFor(call, table)
+    return row === null ? await unjudged(call, name, table) : await judged(call, name, { ...table, ...row }, deps)
+  } catch (error) {
+    if (error instanceof UnreadableIntent || error instanceof ScmError) return refused(call, name, error.message)
+    throw error
+  }
+}
+
+interface FoundRow {
+  readonly row: ScmRow
+  readonly names: ScmCall['names']
+  readonly located: Located
+}
+
+/** Whether a server that decodes the path before it takes it apart finds another row or endpoint that does more than pass. */
+function isOtherCall(call: Call, table: ScmTable): boolean {
+  return [splitTable(table), movedTable(table)].some((split) => {
+    const row = rowFor(call, split)?.row ?? null
+    if (row !== null) return row !== rowFor(call, table)?.row
+    const endpoint = endpointFor(call, split)
+    return endpoint !== null && endpoint.effect.kind !== 'passes' && endpoint !== endpointFor(call, table)
+  })
+}
+
+/** The repository as it was found, and what is behind it taken apart. */
+function splitTable(table: ScmTable): ScmTable {
+  const { located, segments } = table
+  const rest = located === null ? [] : splitSegments(located.rest)
+  return {
+    ...table,
+    located: located === null ? null : { ...located, rest },
+    segments: splitSegments(segments),
+  }
+}
+
+/** All taken apart, so that the repository ends where the first slash does. */
+function movedTable(table: ScmTable): ScmTable {
+  const segments = splitSegments(table.segments)
+  return { ...table, segments, located: table.locate(splitSegments(table.path)) }
+}
+
+/** The names of a call as its path has them, then as servers that decode first, or take a format off the last of them, do. */
+function nameReadings(call: Call, { names, row }: FoundRow, table: ScmTable): readonly ScmCall['names'][] {
+  const split = rowFor(call, splitTable(table))?.names ?? names
+  const last = row.path.at(-1) ?? ''
+  if (!/^[:*]/.test(last)) return [names, split]
+  const key = last.slice(1)
+  return [names, split, { ...names, [key]: withoutExtension(names[key] ?? '') }]
+}
+
+/** The row that judges a call; null: none does. */
+export function rowFor(
+  { method }: Pick<Call, 'method'>,
+  { rows, located, segments, endpoints }: Pick<ScmTable, 'rows' | 'located' | 'segments' | 'endpoints'>,
+): FoundRow | null {
+  if (located === null || endpoints.elsewhere.find(method, segments) !== null) return null
+  for (const row of rows) {
+    const names = matchSegments(row.path, located.rest)
+    if (names !== null) return { row, names, located }
+  }
+  return null
+}
+
+/** Null: unknown. */
+export function endpointFor(
+  { method }: Pick<Call, 'method'>,
+  { located, segments, endpoints }: Pick<ScmTable, 'located' | 'segments' | 'endpoints'>,
+): Endpoint | null {
+  return (
+    endpoints.elsewhere.find(method, segments) ??
+    (located === null ? null : endpoints.repository.find(method, located.rest))
+  )
+}
+
+async function unjudged(call: Call, name: string, table: ScmTable): Promise<Action> {
+  const endpoint = endpointFor(call, table)
+  if (endpoint === null)
+    return table.located === null && isGitService(call)
+      ? passing(name)
+      : receipted(call, { ...table, operation: 'administer', because: 'it is a write that is not known here' })
+  const { effect, because } = endpoint
+  if (effect.kind === 'receipt') return receipted(call, { ...table, operation: effect.operation, because })
+  if (effect.kind === 'texts') refuseQuickActions(await parametersOf(call))
+  return passing(name)
+}
+
+async function judged(call: Call, name: string, table: ScmTable & FoundRow, deps: ScmDeps): Promise<Action> {
+  const { dialect, row, located } = table
+  const { prefix, repository } = located
+  const client = () =>
+    dialect.createClient(transportFor(call, { platform: dialect.platform, prefix }, deps), repository)
+  const parameters = await parametersOf(call)
+  const intents = await allIntents(nameReadings(call, table, table), (one) =>
+    row.intents({ call, repository, names: one, parameters, client }),
+  )
+  if (typeof intents === 'string') return receipted(call, { ...table, operation: intents, because: row.because })
+  if (intents.length === 0) return passing(name)
+  const unpinned =
+    call.route.scm.require_head && intents.some((intent) => intent.kind === 'merge_request' && intent.head === null)
+  if (unpinned)
+    return refused(call, name, 'it does not name the head commit that it means, and this route asks for it (sha).')
+  return new ScmAction(call, { ...dialect, name, prefix, intents: () => Promise.resolve(intents) }, deps)
+}
+
+/** What the call would do by any of its readings. */
+async function allIntents(
+  readings: readonly ScmCall['names'][],
+  intentsOf: (names: ScmCall['names']) => Intents | Promise<Intents>,
+): Promise<Intents> {
+  const distinct = new Map(readings.map((names) => [JSON.stringify(names), names]))
+  const found = new Map<string, ScmIntent>()
+  for (const names of distinct.values()) {
+    const intents = await intentsOf(names)
+    if (typeof intents === 'string') return intents
+    for (const intent of intents) found.set(JSON.stringify(intent), intent)
+  }
+  return [...found.values()]
+}
+
+/**
+ * A request whose source branch is brought up to date from its target: commits go the other way then, into the source, so a
+ * protected branch must not be one. What names the request never comes to name another branch.
+ */
+export async function sourceUpdate(call: Call, client: ScmClient, id: string): Promise<readonly ScmIntent[]> {
+  const { head } = await client.mergeRequest(id)
+  if (isProtected(call, head))
+    throw new UnreadableIntent(
+      `this brings commits to ${head} unjudged; a protected branch is reached by a merge only.`,
+    )
+  return []
+}

@@ -1,0 +1,49 @@
+/**
+ * Paths that one route takes as they are written and another one would as many servers read them: with escapes decoded, letters
+ * of any case, empty segments and parameters dropped. Routes are matched byte for byte, so such a path would choose its own judge.
+ */
+import type { RouteConfig } from '../config/route.ts'
+import { readPath, withoutFormats } from './path-reading.ts'
+import { hasPrefix, isCloser } from './target.ts'
+
+/**
+ * Null when no other route would have a better claim to the target by a looser reading.
+ * @param candidates routes that take requests like this one
+ * @param route the one that takes it; null: none does
+ */
+export function spellingProblem(
+  target: string,
+  route: RouteConfig | null,
+  candidates: () => readonly RouteConfig[],
+): string | null {
+  const [path = ''] = target.split('?', 1)
+  if (!LOOSE.test(path)) return null
+  const closer = candidates().filter(
+    (one) => one !== route && (route === null || isCloser(one, route)) && !hasPrefix(target, one.match.path),
+  )
+  if (closer.length === 0) return null
+  const loose = looseNames(path)
+  const other = loose === null ? closer[0] : closer.find((one) => isBelow(loose, looseNames(one.match.path) ?? []))
+  return other === undefined
+    ? null
+    : `Many servers read this path as one of ${other.match.path}, which another route takes. Write it as that route does.`
+}
+
+/** What keeps a path from being its own loose reading. */
+const LOOSE = /[%;A-Z.]|\/\//
+
+/** Null: there is no reading that all servers have. */
+function looseNames(path: string): readonly string[] | null {
+  return readPath(path)?.loose.map(({ folded }) => folded) ?? null
+}
+
+/** A format stands behind the last name of a path only. */
+function isBelow(names: readonly string[], prefix: readonly string[]): boolean {
+  return (
+    prefix.length <= names.length &&
+    prefix.every((text, index) => {
+      const name = names[index] ?? ''
+      return name === text || (index === names.length - 1 && withoutFormats(name).includes(text))
+    })
+  )
+}

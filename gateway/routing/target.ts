@@ -1,0 +1,271 @@
+/**
+ * Request targets and routes. A path is matched and forwarded byte for byte, so whatever two servers could read as two
+ * different paths is refused and never normalised (law 4 of CONTRIBUTING.md).
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { RouteConfig } from '../config/route.ts'
+import { originOf, type Authority, type Scheme } from '../network/authority.ts'
+import type { ErrorCode } from '../errors/errors.ts'
+import type { Entrance } from '../protocols/common/action.ts'
+import { isOddField, meantField } from '../protocols/common/field-name.ts'
+
+/** Null when the target has one reading only, else what is wrong with it. */
+export function targetProblem(target: string): string | null {
+  if (!target.startsWith('/')) return 'The request target is neither a path nor an http address.'
+  if (target.startsWith('//')) return 'A path that starts with // can be read as another host.'
+  if (!VISIBLE_ASCII.test(target) || target.includes('#'))
+    return 'The request target holds characters that must be percent-encoded.'
+  const question = target.indexOf('?')
+  return pathProblem(question === -1 ? target : target.slice(0, question))
+}
+
+const VISIBLE_ASCII = /^[\x21-\x7e]*$/
+/** `/./` and `/../`, plain or percent-encoded, with or without parameters behind a semicolon. */
+const DOT_SEGMENT = /(?:\/|%2f)(?:\.|%2e){1,2}(?=[/;]|%2f|$)/i
+/** Backslash and NUL in disguise. */
+const ENCODED_SEPARATOR = /%(?:5c|00)/i
+const ENCODED_SLASH = /^[^?]*%2f/i
+const BROKEN_ESCAPE = /%(?![0-9a-f]{2})/i
+
+function pathProblem(path: string): string | null {
+  if (path.includes('\\')) return 'The path holds a backslash.'
+  if (!path.includes('%') && !path.includes('/.')) return null
+  if (DOT_SEGMENT.test(path)) return 'The path holds a dot segment.'
+  if (ENCODED_SEPARATOR.test(path)) return 'The path holds an encoded backslash or NUL.'
+  return BROKEN_ESCAPE.test(path) ? 'The path holds a broken percent-escape.' : null
+}
+
+/**
+ * Whose paths name things that hold slashes themselves: `/projects/group%2Fname`, `/@scope%2fname`, `/git/refs/heads%2Fmain` (as
+ * Octokit writes it). Their recognisers read segments, not prefixes, and judge both readings.
+ */
+const SLASHES_IN_SEGMENTS: ReadonlySet<RouteConfig['protocol']> = new Set([
+  'github',
+  'gitlab',
+  'bitbucket',
+  'npm',
+  'mcp_registry',
+])
+
+/** An encoded slash is a slash to some servers and a letter to others: null where the protocol has it as a letter. */
+export function slashProblem(target: string, route: Pick<RouteConfig, 'protocol'> | null): string | null {
+  if (!ENCODED_SLASH.test(target) || (route !== null && SLASHES_IN_SEGMENTS.has(route.protocol))) return null
+  return 'The path holds an encoded slash.'
+}
+
+/** Most header fields of a request. */
+export const MAX_FIELDS = 500
+/** As long as browsers and servers take it, and longer than any of them promises to. */
+const MAX_TARGET = 16 * 1024
+
+/** What of the head is more than is taken; null: nothing. */
+export function sizeProblem(target: string, rawHeaders: readonly string[]): ErrorCode | null {
+  if (target.length > MAX_TARGET) return 'URI_TOO_LONG'
+  return rawHeaders.length > 2 * MAX_FIELDS ? 'HEADERS_TOO_LARGE' : null
+}
+
+/**
+ * Null when the head of the request has one reading only, else what is wrong with it. The parser already refuses
+ * conflicting lengths; what it merges or drops in silence is refused here.
+ */
+export function headProblem(rawHeaders: readonly string[], headers: IncomingHttpHeaders): string | null {
+  let hosts = 0
+  let lengths = 0
+  let codings = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? ''
+    // Only these three lengths can match: most fields cost one comparison.
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
+    else if (name.length === 14 && name.toLowerCase() === 'content-length') lengths += 1
+    else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') codings += 1
+    if (isOddField(name) && isTakenForField(name)) return `Some servers take ${name} for another field.`
+  }
+  if (hosts !== 1) return hosts === 0 ? 'The Host header is missing.' : 'There is more than one Host header.'
+  if (lengths > 1) return 'There is more than one Content-Length header.'
+  if (lengths === 1 && !DIGITS.test(headers['content-length'] ?? ''))
+    return 'The Content-Length header is not a number.'
+  if (codings > 1) return 'There is more than one Transfer-Encoding header.'
+  if (lengths > 0 && codings > 0) return 'Content-Length and Transfer-Encoding exclude each other.'
+  const coding = headers['transfer-encoding']
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') return 'The only Transfer-Encoding taken is chunked.'
+  const dropped = namedFields(headers.connection).find((name) => END_TO_END.test(name.trim()))
+  if (dropped !== undefined) return `${dropped.trim()} is no field of the connection: Connection may not name it.`
+  const repeated = repeatedField(rawHeaders, headers)
+  if (repeated !== null) return `There is more than one ${repeated} header.`
+  return HOST.test(headers.host ?? '') ? null : 'The Host header is not a host with an optional port.'
+}
+
+/** Fields of one value: of two, some servers take the first and some the last (RFC 9110 §5.3). */
+const SINGLE = new Set([
+  'authorization',
+  'content-encoding',
+  'content-type',
+  'from',
+  'if-modified-since',
+  'if-unmodified-since',
+  'max-forwards',
+  'origin',
+  'proxy-authorization',
+  'range',
+  'referer',
+  'upgrade',
+  'user-agent',
+  'x-http-method',
+  'x-http-method-override',
+  'x-method-override',
+])
+
+/** Null in the common case of as many names as fields. */
+function repeatedField(rawHeaders: readonly string[], headers: IncomingHttpHeaders): string | null {
+  if (Object.keys(headers).length === rawHeaders.length / 2) return null
+  const seen = new Set<string>()
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] ?? '').toLowerCase()
+    if (SINGLE.has(name) && seen.has(name)) return name
+    seen.add(name)
+  }
+  return null
+}
+
+/** CGI and what is built like it has one name for `X-A`, `X_A` and `X.A`. */
+function isTakenForField(name: string): boolean {
+  const dashed = meantField(name)
+  return END_TO_END.test(dashed) || OF_A_CONNECTION.test(dashed) || SINGLE.has(dashed.toLowerCase())
+}
+
+const OF_A_CONNECTION =
+  /^(?:connection|keep-alive|te|trailer|upgrade|proxy(?:-.*)?|http2-settings|impersonate-.*|x-original-url|x-rewrite-url|x-correlation-id)$/i
+
+/** The parser takes the letters HTTP/2.0 and HTTP/0.9 too, for a message that is in the form of neither. */
+export function versionProblem(version: string): string | null {
+  return version === '1.1' || version === '1.0' ? null : `HTTP/${version} is not spoken in the form of HTTP/1.1.`
+}
+
+/** None in the common case: then there is nothing to take apart. */
+function namedFields(connection: string | undefined): readonly string[] {
+  if (connection === undefined || connection === 'keep-alive' || connection === 'close') return []
+  return connection.split(',')
+}
+
+/** What says what a request is: named in `Connection`, it would be judged by and not sent on (RFC 9110 §7.6.1). */
+const END_TO_END =
+  /^(?:host|content-.*|transfer-encoding|authorization|cookie|accept(?:-.*)?|expect|range|if-.*|origin|mcp-.*|preflight-.*|x-forwarded-.*)$/i
+
+const DIGITS = /^[0-9]+$/
+const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~-]+)(?::[0-9]{0,5})?$/
+
+export interface RouteMatch {
+  readonly entrance: Entrance
+  readonly route: RouteConfig
+  /** Scheme, host and port that the call goes to. */
+  readonly origin: string
+  /** Path and query at the upstream. */
+  readonly upstreamPath: string
+}
+
+/**
+ * For a request that came to the gateway as if it were the server. A route that names the host wins over one that does not;
+ * then the longest prefix. A route without an upstream takes no such request: it does not say where the call goes.
+ */
+export function matchRoute(routes: readonly RouteConfig[], host: string, target: string): RouteMatch | null {
+  const route = closest(reverseRoutes(routes, host), target)
+  const url = route === null ? null : upstreamUrl(route)
+  if (route === null || url === null) return null
+  return { entrance: 'reverse', route, origin: url.origin, upstreamPath: upstreamPath(route, url, target) }
+}
+
+/** Routes that such a request may match. */
+export function reverseRoutes(routes: readonly RouteConfig[], host: string): readonly RouteConfig[] {
+  const name = hostName(host)
+  return routes.filter((one) => one.upstream !== undefined && (one.match.host === undefined || namesHost(one, name)))
+}
+
+/** Where a request that names its destination is on its way to. */
+export interface NamedDestination {
+  readonly entrance: Exclude<Entrance, 'reverse'>
+  readonly scheme: Scheme
+  readonly authority: Authority
+  /** Path and query. */
+  readonly target: string
+}
+
+/** Only routes that name the host take such a request: it is on its way to that host, and not to the gateway. */
+export function matchNamed(
+  routes: readonly RouteConfig[],
+  { entrance, scheme, authority, target }: NamedDestination,
+): RouteMatch | null {
+  const route = closest(namedRoutes(routes, authority), target)
+  if (route === null) return null
+  const url = upstreamUrl(route)
+  return url === null
+    ? { entrance, route, origin: originOf(scheme, authority), upstreamPath: target }
+    : { entrance, route, origin: url.origin, upstreamPath: upstreamPath(route, url, target) }
+}
+
+/** Routes that such a request may match. */
+export function namedRoutes(routes: readonly RouteConfig[], { host }: Authority): readonly RouteConfig[] {
+  return routes.filter((one) => namesHost(one, host))
+}
+
+/** @param host a canonical name or address */
+export function namesHost({ match }: RouteConfig, host: string): boolean {
+  if (match.host === undefined) return false
+  const named = match.host.toLowerCase()
+  if (named.startsWith('*.')) return host.endsWith(named.slice(1))
+  return (named.startsWith('[') ? named.slice(1, -1) : named) === host
+}
+
+function closest(routes: readonly RouteConfig[], target: string): RouteConfig | null {
+  let best: RouteConfig | null = null
+  for (const route of routes) {
+    if (!hasPrefix(target, route.match.path)) continue
+    if (best === null || isCloser(route, best)) best = route
+  }
+  return best
+}
+
+/** Of two routes that take the same request. */
+export function isCloser(route: RouteConfig, best: RouteConfig): boolean {
+  const closeness = hostCloseness(route) - hostCloseness(best)
+  return closeness === 0 ? route.match.path.length > best.match.path.length : closeness > 0
+}
+
+/** Without a host 0; the longer the suffix, the closer; a whole name is the closest. */
+function hostCloseness({ match: { host } }: RouteConfig): number {
+  if (host === undefined) return 0
+  return host.startsWith('*.') ? host.length : Number.MAX_SAFE_INTEGER
+}
+
+/** Without port and brackets, lower case. */
+function hostName(host: string): string {
+  const name = host.startsWith('[') ? host.slice(1, host.indexOf(']')) : host.replace(/:[0-9]*$/, '')
+  return name.toLowerCase()
+}
+
+/** `/api` is a prefix of `/api`, `/api/…` and `/api?…`, not of `/apis`. */
+export function hasPrefix(target: string, prefix: string): boolean {
+  if (!target.startsWith(prefix)) return false
+  if (prefix.endsWith('/') || target.length === prefix.length) return true
+  const next = target[prefix.length]
+  return next === '/' || next === '?'
+}
+
+/** The upstream's path takes the prefix's place; the rest stays as it is. */
+function upstreamPath(route: RouteConfig, { pathname, search }: URL, target: string): string {
+  const rest = target.slice(route.match.path.length)
+  if (rest === '' || rest.startsWith('?'))
+    return `${pathname}${search === '' ? rest : `${search}${rest.replace('?', '&')}`}`
+  const base = pathname.endsWith('/') ? pathname.slice(0, -1) : pathname
+  return `${base}${rest.startsWith('/') ? '' : '/'}${rest}`
+}
+
+const parsedUpstreams = new WeakMap<RouteConfig, URL>()
+
+function upstreamUrl(route: RouteConfig): URL | null {
+  const known = parsedUpstreams.get(route)
+  if (known !== undefined) return known
+  if (route.upstream === undefined) return null
+  const url = new URL(route.upstream)
+  parsedUpstreams.set(route, url)
+  return url
+}

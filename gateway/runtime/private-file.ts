@@ -1,0 +1,54 @@
+/** Files that hold secrets: written whole or not at all, durable, readable by this user only; read with a word on what is wrong. */
+import { closeSync, fsyncSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { errorCode, messageOf, StartupError } from '../errors/startup-error.ts'
+import { readRegularFile } from './regular-file.ts'
+
+/** A crash leaves the old file or the new one. Throws the error of the file system. */
+export function writePrivateFile(file: string, text: string): void {
+  const temporary = `${file}.${process.pid}.tmp`
+  const descriptor = openSync(temporary, 'w', 0o600)
+  try {
+    writeSync(descriptor, text)
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+  renameSync(temporary, file)
+  const directory = openSync(dirname(file), 'r')
+  try {
+    fsyncSync(directory)
+  } finally {
+    closeSync(directory)
+  }
+}
+
+/** What a private file is, and what its owner can do when its content is not what it should be. */
+export interface PrivateFileKind {
+  /** As the subject of a sentence, e.g. `The receipt keys`. */
+  readonly subject: string
+  readonly remedy: string
+}
+
+/** The text; null when there is no such file. Throws a StartupError when it cannot be read. */
+export function readPrivateFile(file: string, kind: PrivateFileKind): string | null {
+  try {
+    return readRegularFile(file, 'utf8')
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null
+    const isForbidden = ['EACCES', 'EPERM'].includes(errorCode(error) ?? '')
+    const remedy = isForbidden
+      ? 'It must belong to the user that runs the gateway (chown), with mode 600.'
+      : kind.remedy
+    throw unusableFile(file, { ...kind, remedy }, messageOf(error), error)
+  }
+}
+
+export function unusableFile(file: string, kind: PrivateFileKind, reason: string, cause?: unknown): StartupError {
+  return new StartupError(`${kind.subject} ${file} cannot be read: ${reason}. ${kind.remedy}`, { cause })
+}
+
+/** Those of the files that every user of the machine may read. A group may: volumes of a pod are shared through theirs. */
+export function exposedFiles(files: readonly string[]): readonly string[] {
+  return files.filter((file) => ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o004) !== 0)
+}

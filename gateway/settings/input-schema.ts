@@ -1,0 +1,51 @@
+/** The configuration schema as an author sees it: what has a default may be left out. Editors, the chart and our own check use it. */
+import type { TSchema } from 'typebox'
+import { Config } from '../config/schema.ts'
+
+/** Plain JSON Schema (draft 2020-12 vocabulary that all drafts since 7 share). */
+export interface JsonSchema {
+  readonly type?: string
+  readonly const?: unknown
+  readonly enum?: readonly unknown[]
+  readonly default?: unknown
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly patternProperties?: Readonly<Record<string, JsonSchema>>
+  readonly additionalProperties?: boolean | JsonSchema
+  readonly required?: readonly string[]
+  readonly items?: JsonSchema
+  readonly anyOf?: readonly JsonSchema[]
+  readonly [keyword: string]: unknown
+}
+
+/** The schema without what only TypeBox knows. */
+export function plainSchema(schema: TSchema): JsonSchema {
+  // Schema objects are JSON with hidden marks; one round trip leaves the JSON.
+  const plain: JsonSchema = JSON.parse(JSON.stringify(schema))
+  return plain
+}
+
+export function withoutDefaultedRequirements(schema: JsonSchema): JsonSchema {
+  const { properties, patternProperties, items, anyOf, required, ...rest } = schema
+  const needed = required?.filter((name) => properties?.[name]?.default === undefined) ?? []
+  return {
+    ...rest,
+    ...(properties === undefined ? {} : { properties: mapSchemas(properties) }),
+    ...(patternProperties === undefined ? {} : { patternProperties: mapSchemas(patternProperties) }),
+    ...(items === undefined ? {} : { items: withoutDefaultedRequirements(items) }),
+    ...(anyOf === undefined ? {} : { anyOf: anyOf.map(withoutDefaultedRequirements) }),
+    ...(needed.length === 0 ? {} : { required: needed }),
+  }
+}
+
+/** What a configuration file may say. */
+export const configInputSchema: JsonSchema = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  ...withoutDefaultedRequirements(plainSchema(Config)),
+}
+
+function mapSchemas(schemas: Readonly<Record<string, JsonSchema>>): Readonly<Record<string, JsonSchema>> {
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => [name, withoutDefaultedRequirements(schema)]),
+  )
+}

@@ -1,0 +1,19 @@
+/** What the checks of meaning say a mistake with, and what they ask of files. */
+import { accessSync, constants } from 'node:fs'
+import { errorCode } from '../errors/startup-error.ts'
+import type { Located } from './schema-mistakes.ts'
+
+/** A mistake in the value at a JSON Pointer. */
+export function at(pointer: string, message: string, fix: string): Located {
+  return { pointer, at: 'value', message, fix }
+}
+
+/** Why a file cannot be read (`ENOENT` …); null when it can. */
+export function unreadable(file: string): string | null {
+  try {
+    accessSync(file, constants.R_OK)
+    return null
+  } catch (error) {
+    return errorCode(error) ?? 'unknown error'
+  }
+}

@@ -1,0 +1,171 @@
+/** What ajv says of a configuration, in words: every mistake once, with its member, what is allowed there and how to mend it. */
+import { lookupTable } from '../../engine/base.ts'
+import type { ErrorObject } from 'ajv'
+import { isRecord } from './defaults.ts'
+import { formOf } from './pattern-words.ts'
+import type { JsonSchema } from './input-schema.ts'
+import { pointerTo } from '../errors/mistake.ts'
+import { nearest } from './suggestion.ts'
+
+/** A mistake before its place in the text is known. */
+export interface Located {
+  readonly pointer: string
+  /** The key is at fault (an unknown member) or its value. */
+  readonly at: 'key' | 'value'
+  readonly message: string
+  readonly fix: string
+}
+
+/** ajv runs with `allErrors` and `verbose`. */
+export function mistakesOf(errors: readonly ErrorObject[]): readonly Located[] {
+  const unions = errors.filter(({ keyword }) => keyword === 'anyOf')
+  const isInside = (error: ErrorObject): boolean => unions.some((union) => union !== error && isPartOf(error, union))
+  return errors.filter((error) => !isInside(error)).flatMap((error) => explain(error, errors))
+}
+
+function explain(error: ErrorObject, all: readonly ErrorObject[]): readonly Located[] {
+  return error.keyword === 'anyOf' ? explainUnion(error, all) : [explainOne(error)]
+}
+
+type Wording = (error: ErrorObject) => Located
+
+const WORDINGS: Readonly<Record<string, Wording>> = lookupTable({
+  additionalProperties: ({ instancePath, params, parentSchema }) => {
+    const name = String(params['additionalProperty'])
+    const known = Object.keys(schemaOf(parentSchema).properties ?? {})
+    return {
+      pointer: pointerTo(instancePath, name),
+      at: 'key',
+      message: `the member ${JSON.stringify(name)} is not known`,
+      fix: suggestion(name, known),
+    }
+  },
+  required: ({ instancePath, params, parentSchema }) => {
+    const name = String(params['missingProperty'])
+    const member = schemaOf(parentSchema).properties?.[name]
+    return {
+      pointer: instancePath,
+      at: 'value',
+      message: `the member ${JSON.stringify(name)} is missing`,
+      fix: member?.description ?? 'add it',
+    }
+  },
+  type: (error) => value(error, `must be ${article(error.params['type'])}, not ${kindOf(error.data)}`),
+  enum: (error) => allowed(error, asList(error.params['allowedValues'])),
+  const: (error) => allowed(error, [error.params['allowedValue']]),
+  pattern: (error) => {
+    const form = formOf(String(error.params['pattern']))
+    return value(error, `${shown(error.data)} ${form === null ? 'does not have the right form' : `must be ${form}`}`)
+  },
+  minimum: (error) => value(error, `must be at least ${String(error.params['limit'])}, not ${shown(error.data)}`),
+  minLength: (error) => value(error, 'must not be empty'),
+})
+
+function explainOne(error: ErrorObject): Located {
+  const wording = Object.hasOwn(WORDINGS, error.keyword) ? WORDINGS[error.keyword] : undefined
+  return wording?.(error) ?? value(error, error.message ?? 'is not valid')
+}
+
+/** Of the members of a union, the one that was meant is explained: told by its constants, then by the fewest mistakes. */
+function explainUnion(union: ErrorObject, all: readonly ErrorObject[]): readonly Located[] {
+  const variants = schemaOf(union.parentSchema).anyOf ?? []
+  if (variants.every((variant) => variant.const !== undefined))
+    return [
+      allowed(
+        union,
+        variants.map((v) => v.const),
+      ),
+    ]
+  if (!isRecord(union.data) || variants.some(({ properties }) => properties === undefined))
+    return [value(union, `must be ${variants.map(describe).join(' or ')}, not ${kindOf(union.data)}`)]
+
+  const inside = variants.map((_, index) => all.filter((error) => isPartOf(error, union, index)))
+  const meant = inside.filter((errors) => !errors.some(({ keyword }) => keyword === 'const'))
+  if (meant.length === 0) return [explainConstants(inside.flat())]
+  const fewest = Math.min(...meant.map(({ length }) => length))
+  const nearestVariants = meant.filter(({ length }) => length === fewest)
+  const [chosen] = nearestVariants
+  if (chosen !== undefined && nearestVariants.length === 1) return chosen.flatMap((error) => explain(error, all))
+  return [explainChoice(union, variants)]
+}
+
+/** No variant has the constant that stands there, e.g. the `type` of a sink. */
+function explainConstants(errors: readonly ErrorObject[]): Located {
+  const constants = errors.filter(({ keyword }) => keyword === 'const')
+  const [first] = constants
+  if (first === undefined) throw new Error('a union without constants was explained by constants')
+  return allowed(
+    first,
+    constants.map(({ params }) => params['allowedValue']),
+  )
+}
+
+function explainChoice(union: ErrorObject, variants: readonly JsonSchema[]): Located {
+  const known = variants.flatMap(({ properties }) => Object.keys(properties ?? {}))
+  const unknown = Object.keys(isRecord(union.data) ? union.data : {}).find((name) => !known.includes(name))
+  return {
+    ...value(union, `must be ${variants.map(describe).join(' or ')}`),
+    fix: unknown === undefined ? 'give exactly one of them' : suggestion(unknown, known),
+  }
+}
+
+function isPartOf(error: ErrorObject, union: ErrorObject, variant?: number): boolean {
+  const root = variant === undefined ? `${union.schemaPath}/` : `${union.schemaPath}/${variant}/`
+  const isBelow = error.instancePath === union.instancePath || error.instancePath.startsWith(`${union.instancePath}/`)
+  return isBelow && error.schemaPath.startsWith(root)
+}
+
+function allowed(error: ErrorObject, values: readonly unknown[]): Located {
+  const guess = typeof error.data === 'string' ? nearest(error.data, values.map(String)) : null
+  const list = values.map((item) => JSON.stringify(item)).join(', ')
+  return {
+    pointer: error.instancePath,
+    at: 'value',
+    message: `${shown(error.data)} is not allowed`,
+    fix:
+      guess === null
+        ? `use ${values.length === 1 ? '' : 'one of '}${list}`
+        : `did you mean "${guess}"? Allowed: ${list}`,
+  }
+}
+
+function value(error: ErrorObject, message: string): Located {
+  return { pointer: error.instancePath, at: 'value', message, fix: schemaOf(error.parentSchema).description ?? '' }
+}
+
+function suggestion(name: string, known: readonly string[]): string {
+  const guess = nearest(name, known)
+  return guess === null ? `known here: ${known.join(', ')}` : `did you mean "${guess}"?`
+}
+
+function describe(schema: JsonSchema): string {
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  return schema.properties === undefined ? article(schema.type) : `{ ${Object.keys(schema.properties).join(', ')} }`
+}
+
+function article(type: unknown): string {
+  const name = Array.isArray(type) ? type.join(' or ') : String(type)
+  return name === 'null' ? name : /^[aeiou]/.test(name) ? `an ${name}` : `a ${name}`
+}
+
+function kindOf(data: unknown): string {
+  if (data === null) return 'nothing (null)'
+  if (Array.isArray(data)) return 'a list'
+  return typeof data === 'object' ? 'a map' : `${article(typeof data)} (${shown(data)})`
+}
+
+const SHOWN_LENGTH = 60
+
+function shown(data: unknown): string {
+  const text = JSON.stringify(data) ?? String(data)
+  return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text
+}
+
+function asList(values: unknown): readonly unknown[] {
+  return Array.isArray(values) ? values : [values]
+}
+
+/** ajv hands back the very schema object that it was given. */
+function schemaOf(schema: object | undefined): JsonSchema {
+  return isRecord(schema) ? schema : {}
+}

@@ -1,0 +1,90 @@
+/** YAML text of configuration or policy → plain value, with the line and column of every member. */
+import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node, type Pair } from 'yaml'
+import { ok } from '../../engine/base.ts'
+import type { Result } from '../../engine/internal.ts'
+import { pathOfPointer, pointerSegments, type Mistake } from '../errors/mistake.ts'
+
+export interface SourceText {
+  /** Plain objects, arrays and scalars; null for an empty document. */
+  readonly value: unknown
+  /** `file:line:column` of the member at the pointer (its key or its value), or of the nearest member above it. */
+  place(pointer: string, at: 'key' | 'value'): string
+}
+
+/** Configuration is written by people: more aliases than this is a trick or a mistake. */
+const MAX_ALIASES = 100
+
+const SEVERAL_DOCUMENTS = {
+  message: 'a second document begins here, and only one is read',
+  fix: 'write one document, without a line of --- between its members',
+}
+
+export function readSourceText(file: string, text: string): Result<SourceText, readonly Mistake[]> {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true })
+  const position = (offset: number): string => {
+    const { line, col } = lines.linePos(offset)
+    return `${file}:${line}:${col}`
+  }
+  const faults = [...document.errors, ...document.warnings]
+  if (faults.length > 0) {
+    const mistakes = faults.map(({ code, message, pos }) => ({
+      place: position(pos[0]),
+      path: '',
+      ...(code === 'MULTIPLE_DOCS' ? SEVERAL_DOCUMENTS : { message: `this is not readable YAML: ${message}`, fix: '' }),
+    }))
+    return { ok: false, problem: mistakes }
+  }
+  try {
+    const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES })
+    return ok({ value, place: (pointer, at) => placeOf(document, pointer, at, position) ?? file })
+  } catch (error) {
+    // The library throws on aliases: more than the bound, or to an anchor that comes later.
+    const message = error instanceof Error ? error.message : String(error)
+    return { ok: false, problem: [{ place: file, path: '', message, fix: 'write the values out' }] }
+  }
+}
+
+/** A value that came from no file (tests, the demo): its places are the member paths. */
+export function inlineSource(value: unknown): SourceText {
+  return { value, place: (pointer) => `config ${pathOfPointer(pointer)}`.trim() }
+}
+
+function placeOf(
+  document: Document.Parsed,
+  pointer: string,
+  at: 'key' | 'value',
+  position: (offset: number) => string,
+): string | null {
+  let node: Node | null = isNode(document.contents) ? document.contents : null
+  let start = node?.range?.[0] ?? null
+  for (const segment of pointerSegments(pointer)) {
+    const next = childOf(node, segment)
+    if (next === null) break
+    node = next.value
+    const marked = at === 'key' ? (next.key ?? next.value) : (next.value ?? next.key)
+    start = marked?.range?.[0] ?? start
+  }
+  return start === null ? null : position(start)
+}
+
+interface Child {
+  readonly key: Node | null
+  readonly value: Node | null
+}
+
+function childOf(node: Node | null, segment: string): Child | null {
+  if (isMap(node)) {
+    const pair = node.items.find(({ key }: Pair) => isScalar(key) && String(key.value) === segment)
+    return pair === undefined ? null : { key: nodeOrNull(pair.key), value: nodeOrNull(pair.value) }
+  }
+  if (isSeq(node)) {
+    const item = node.items[Number(segment)]
+    return item === undefined ? null : { key: null, value: nodeOrNull(item) }
+  }
+  return null
+}
+
+function nodeOrNull(value: unknown): Node | null {
+  return isNode(value) ? value : null
+}

@@ -1,0 +1,323 @@
+/**
+ * One request to an upstream and its answer back to the client, as it comes: headers first, back-pressure both ways, trailers,
+ * and whichever side goes away first takes the other with it. Decides nothing.
+ */
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { PassThrough, type Duplex } from 'node:stream'
+import type { Dispatcher } from 'undici'
+import { discardRest } from '../listen/discard-rest.ts'
+import type { AnswerWatcher } from '../protocols/common/action.ts'
+import type { ExecutionResult } from '../telemetry/events.ts'
+import { flushHead } from './flush-head.ts'
+import { readGrpcStatus, type GrpcStatusReader } from '../protocols/grpc/status.ts'
+import { clientHeaders, mayTrail, withoutField } from './headers.ts'
+import { passInformational, type Informational } from './informational.ts'
+import { brokenOutcome, faultOf, repeatableAfter, type ExchangeFault } from './outcome.ts'
+import type { Tunnels } from '../listen/tunnel.ts'
+import { isAsked, joinUpgrade, type Upgrade } from '../listen/upgrade.ts'
+import type { RequestDispatcher } from './pools.ts'
+import type { AnswerStream } from '../enforce/pending-stream.ts'
+
+export interface ExchangeEnd extends ExecutionResult {
+  readonly fault: ExchangeFault
+  /** The client has been sent the head of an answer; when false the caller still has to answer. */
+  readonly isAnswered: boolean
+  /** For the log; null unless there is a fault. */
+  readonly cause: Error | null
+}
+
+export interface ExchangeOptions {
+  readonly dispatcher: RequestDispatcher
+  readonly path: string
+  readonly request: IncomingMessage
+  readonly response: AnswerStream
+  /** Name, value, name, value … for the upstream. */
+  readonly headers: string[]
+  /** What was judged, or null: then the body streams from the client. */
+  readonly body: Buffer | null
+  /** Added to the answer: name, value, name, value … */
+  readonly ownHeaders: readonly string[]
+  readonly watcher: AnswerWatcher | null
+  /** Told when a connection takes the request. */
+  readonly onSending: (() => void) | null
+  /** The switch to another protocol that the request asks for. */
+  readonly upgrade: Upgrade | null
+  readonly tunnels: Pick<Tunnels, 'open'>
+}
+
+export interface Exchange {
+  /** Never rejects. */
+  readonly done: Promise<ExchangeEnd>
+  /** Breaks both sides off. */
+  abort(): void
+}
+
+export function startExchange(options: ExchangeOptions): Exchange {
+  const relay = new Relay(options)
+  relay.start()
+  return relay
+}
+
+class ClientAbort extends Error {}
+
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+class Relay implements Exchange, Dispatcher.DispatchHandler {
+  readonly done: Promise<ExchangeEnd>
+  readonly #options: ExchangeOptions
+  readonly #startedAt = performance.now()
+  #resolve: (end: ExchangeEnd) => void = () => {}
+  #controller: Dispatcher.DispatchController | null = null
+  #upload: PassThrough | null = null
+  #isClientGone = false
+  #isEnded = false
+  #isWaitingForDrain = false
+  #hasTriedAgain = false
+  #status: number | null = null
+  #grpc: GrpcStatusReader | null = null
+  #informational: Informational | null = null
+  #bytes = 0
+  /** Length of the answer, where its head tells; else -1. */
+  #length = -1
+  /** The bytes that complete an answer of known length: they go out with its end. */
+  #last: Buffer | undefined = undefined
+
+  constructor(options: ExchangeOptions) {
+    this.#options = options
+    this.done = new Promise((resolve) => {
+      this.#resolve = resolve
+    })
+  }
+
+  start(): void {
+    const { request, response } = this.#options
+    response.on('close', this.#onClientClose)
+    // Already gone while the call was being judged: nothing is sent any more.
+    if (response.destroyed || request.socket.destroyed) {
+      this.#isClientGone = true
+      this.#end('CLIENT_ABORT', new ClientAbort('The client went away.'))
+      return
+    }
+    this.#send()
+  }
+
+  #send(): void {
+    const { request, dispatcher, path, headers, upgrade } = this.#options
+    const { method = 'GET' } = request
+    const body = upgrade === null ? this.#requestBody() : null
+    const protocol = upgrade === null ? {} : { upgrade: upgrade.protocol }
+    dispatcher.dispatch({ path, method, headers, body, trailers: () => carried(request.trailers), ...protocol }, this)
+  }
+
+  abort(): void {
+    if (this.#isEnded) return
+    this.#options.response.destroy()
+    this.#onClientClose()
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#isClientGone) controller.abort(new ClientAbort('The client went away.'))
+    else this.#options.onSending?.()
+  }
+
+  /** From here on the connection belongs to a tunnel, and this exchange ends with it. */
+  onRequestUpgrade(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+    upstream: Duplex,
+  ): void {
+    const { response, watcher, ownHeaders, upgrade, tunnels } = this.#options
+    if (upgrade === null || this.#isClientGone || !isAsked(upgrade, headers.upgrade)) {
+      upstream.on('error', () => {}).destroy()
+      const error = new Error(`The upstream switched to ${headers.upgrade ?? 'nothing that it names'}.`)
+      return this.onResponseError(controller, error)
+    }
+    this.#status = status
+    watcher?.head(status, headers)
+    response.off('close', this.#onClientClose)
+    const fields = clientHeaders(rawFields(controller.rawHeaders, headers), headers.connection, ownHeaders)
+    joinUpgrade(upgrade, fields, upstream, tunnels, (received) => {
+      this.#bytes = received
+      watcher?.end()
+      this.#end(null, null)
+    })
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+    statusMessage?: string,
+  ): void {
+    const { request, response, watcher, ownHeaders } = this.#options
+    if (this.#isClientGone) return
+    const raw = rawFields(controller.rawHeaders, headers)
+    if (status < 200) {
+      this.#informational ??= passInformational(request, response)
+      return this.#informational.pass(status, raw, headers)
+    }
+    this.#status = status
+    this.#grpc = readGrpcStatus(headers)
+    watcher?.head(status, headers)
+    const fields = clientHeaders(raw, headers.connection, ownHeaders)
+    const isInVain = headers.trailer !== undefined && !mayEndInTrailers(request, status, headers)
+    response.writeHead(status, plainReason(statusMessage), isInVain ? withoutField(fields, 'trailer') : fields)
+    this.#length = Number(headers['content-length'] ?? -1)
+    flushLater(this)
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const { response, watcher } = this.#options
+    this.#bytes += chunk.length
+    watcher?.chunk(chunk)
+    this.#grpc?.chunk(chunk)
+    if (this.#bytes === this.#length) {
+      this.#last = chunk
+      return
+    }
+    if (response.write(chunk) || this.#isWaitingForDrain || this.#isClientGone) return
+    this.#isWaitingForDrain = true
+    controller.pause()
+    response.once('drain', () => {
+      this.#isWaitingForDrain = false
+      controller.resume()
+    })
+  }
+
+  onResponseEnd(_controller: Dispatcher.DispatchController, trailers: IncomingHttpHeaders): void {
+    const { response, watcher } = this.#options
+    this.#grpc?.trailers(trailers)
+    watcher?.end()
+    addTrailers(response, trailers)
+    response.end(this.#last)
+    this.#end(null, null)
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.#isClientGone) this.#end('CLIENT_ABORT', error)
+    else if (this.#mayTryAgain(error)) {
+      this.#hasTriedAgain = true
+      this.#controller = null
+      this.#send()
+    } else if (this.#status === null) this.#end(faultOf(error, false), error)
+    else {
+      this.#options.watcher?.end()
+      this.#end(faultOf(error, true), error)
+      // The head is out: only a broken connection tells the client that the answer is not whole.
+      this.#options.response.destroy()
+    }
+  }
+
+  /** Once, before the upstream has begun to answer, and never what streams: that is gone. */
+  #mayTryAgain(error: Error): boolean {
+    const { request, upgrade, body } = this.#options
+    const hasBegun = this.#status !== null || this.#informational !== null
+    if (this.#hasTriedAgain || hasBegun || upgrade !== null || this.#upload !== null) return false
+    const allowed = repeatableAfter(error)
+    return allowed === 'any' || (allowed === 'reads' && body === null && SAFE_METHODS.has(request.method ?? ''))
+  }
+
+  /** Sends the head alone when nothing has followed it yet. */
+  flushHead(): void {
+    const { response } = this.#options
+    if (this.#bytes === 0 && !response.writableEnded && !response.destroyed) flushHead(response)
+  }
+
+  readonly #onClientClose = (): void => {
+    if (this.#isEnded || this.#isClientGone) return
+    this.#isClientGone = true
+    const reason = new ClientAbort('The client went away.')
+    this.#upload?.destroy()
+    if (this.#controller === null) this.#end('CLIENT_ABORT', reason)
+    else this.#controller.abort(reason)
+  }
+
+  /** A copy stands between: undici destroys a body that it no longer needs, and the client's socket must not go with it. */
+  #requestBody(): Buffer | PassThrough | null {
+    const { body, request } = this.#options
+    if (body !== null) return body
+    if (request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined)
+      return null
+    this.#upload = new PassThrough()
+    this.#upload.on('error', () => request.unpipe())
+    this.#upload.on('close', () => request.unpipe().resume())
+    request.pipe(this.#upload)
+    return this.#upload
+  }
+
+  #end(fault: ExchangeFault, cause: Error | null): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    this.#options.response.off('close', this.#onClientClose)
+    this.#upload?.destroy()
+    if (this.#upload !== null) discardRest(this.#options.request)
+    this.#resolve({
+      fault,
+      cause,
+      isAnswered: this.#status !== null,
+      outcome: fault === null ? this.#answerOutcome() : brokenOutcome(fault, cause, this.#controller !== null),
+      status: this.#status,
+      durationMs: performance.now() - this.#startedAt,
+      bytes: this.#bytes,
+    })
+  }
+
+  #answerOutcome(): ExecutionResult['outcome'] {
+    const { watcher } = this.#options
+    if (watcher?.hasFailed === true || (this.#status ?? 0) >= 400) return 'FAILED'
+    // What went through a tunnel is not read.
+    if (this.#status === 101 || watcher?.isUntold === true) return 'UNKNOWN'
+    if (this.#grpc === null) return 'SUCCEEDED'
+    // Every gRPC answer is a 200; without its status it did not come to its end.
+    if (this.#grpc.status === null) return 'UNKNOWN'
+    return this.#grpc.status === '0' ? 'SUCCEEDED' : 'FAILED'
+  }
+}
+
+/** Heads that went by since the sockets were last looked at. A short answer follows its head at once, and they go out as one. */
+const heads: Relay[] = []
+
+function flushLater(relay: Relay): void {
+  if (heads.push(relay) === 1) setImmediate(flushHeads)
+}
+
+function flushHeads(): void {
+  for (const relay of heads.splice(0)) relay.flushHead()
+}
+
+/** A reason in other letters than those of ASCII has come through two readings already, and no client looks at it. */
+function plainReason(reason = ''): string {
+  return /^[\t -~]*$/.test(reason) ? reason : ''
+}
+
+/** Trailers follow the chunks of a body: where the client gets none, they cannot be announced. */
+function mayEndInTrailers(
+  { method, httpVersion }: IncomingMessage,
+  status: number,
+  headers: IncomingHttpHeaders,
+): boolean {
+  const hasBody = method !== 'HEAD' && status !== 204 && status !== 304
+  return hasBody && httpVersion !== '1.0' && headers['content-length'] === undefined
+}
+
+function rawFields(
+  raw: Dispatcher.DispatchController['rawHeaders'],
+  parsed: IncomingHttpHeaders,
+): readonly (Buffer | string)[] {
+  if (Array.isArray(raw)) return raw
+  return Object.entries(parsed).flatMap(([name, value]) =>
+    value === undefined ? [] : (Array.isArray(value) ? value : [value]).flatMap((one) => [name, one]),
+  )
+}
+
+function addTrailers(response: AnswerStream, trailers: IncomingHttpHeaders): void {
+  const fields = carried(trailers)
+  if (Object.keys(fields).length > 0) response.addTrailers(fields)
+}
+
+/** Trailers as they pass. */
+function carried<T>(trailers: NodeJS.Dict<T>): NodeJS.Dict<T> {
+  return Object.fromEntries(Object.entries(trailers).filter(([name]) => mayTrail(name)))
+}

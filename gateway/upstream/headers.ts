@@ -1,0 +1,234 @@
+/** Header fields on their way through: hop-by-hop fields end here (RFC 9110 §7.6.1), ours are added, forged ones are dropped. */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Call, CallHead, Entrance, ReceivedHead } from '../protocols/common/action.ts'
+
+/** Fields of one connection, whatever `Connection` says; `te` and `trailer` too, since request trailers are not carried on. */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'http2-settings',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+const PATHS_OF_CLIENTS: ReadonlySet<string> = new Set(['x-original-url', 'x-rewrite-url'])
+
+/**
+ * What an agent may not say itself: the gateway says it, or answers it (`Expect`), or the upstream's own address replaces it; and
+ * other paths than the one that was judged, which some frameworks take for the real one.
+ */
+const REPLACED_IN_REQUESTS: ReadonlySet<string> = new Set([
+  ...PATHS_OF_CLIENTS,
+  'host',
+  'expect',
+  'x-correlation-id',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+])
+
+/** Fields that only the gateway sets, in either direction. */
+const OWN_PREFIX = 'preflight-'
+
+const HOP_BY_HOP_IN_ANSWERS: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'transfer-encoding',
+  'upgrade',
+  'x-correlation-id',
+])
+
+/** What frames or routes a message has to be known before its body (RFC 9110 §6.5.1); HTTP/2 has no way to say it behind. */
+const NOT_IN_TRAILERS: ReadonlySet<string> = new Set([
+  ...HOP_BY_HOP,
+  'content-length',
+  'host',
+  'http2-settings',
+  'proxy-authenticate',
+  'x-correlation-id',
+])
+
+/** @param name in small letters */
+export function mayTrail(name: string): boolean {
+  return !NOT_IN_TRAILERS.has(name) && !name.startsWith(OWN_PREFIX)
+}
+
+export interface ForwardedFor {
+  /** Address of the peer on the proxy's socket. */
+  readonly peer: string
+  readonly proto: 'http' | 'https'
+}
+
+/** What a client on its way to another server says of itself is its own, and the gateway adds nothing to it. */
+const KEPT_ON_NAMED_ROADS: ReadonlySet<string> = new Set(['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto'])
+
+/** In requests: of the connection, said to a proxy (`Proxy` itself is none, but CGI servers take it for one), or only ours to set. */
+function endsHere(name: string): boolean {
+  return HOP_BY_HOP.has(name) || name === 'proxy' || name.startsWith('proxy-') || name.startsWith(OWN_PREFIX)
+}
+
+/** What decides how the fields of a request change. */
+export interface Sending extends ForwardedFor {
+  readonly entrance: Entrance
+  readonly correlationId: string
+  /** Scheme, host and port of the upstream. */
+  readonly origin: string
+  /** The protocol that the request switches to; null: none. */
+  readonly upgrade: string | null
+  /** Set where the gateway reads the answer as it passes, so that it must not be compressed. */
+  readonly readsAnswer: boolean
+  /** The request is sent by HTTP/2, or is one of gRPC. */
+  readonly carriesTrailers: boolean
+}
+
+export type SentHead = Pick<CallHead, 'headers' | 'rawHeaders'>
+
+/**
+ * The header fields as they leave, once in their order and once by name. Computed before the request is recognised: rules and
+ * recognisers see what the upstream will see. Who called is told to the upstreams of the operator, and not to strangers.
+ */
+export function sentHead({ headers: received, rawHeaders }: ReceivedHead, sending: Sending): SentHead {
+  const { entrance, origin } = sending
+  const named = connectionTokens(received.connection)
+  const sent: string[] = []
+  const fields: IncomingHttpHeaders = Object.create(null)
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const field = rawHeaders[index] ?? ''
+    const name = field.toLowerCase()
+    if (endsHere(name)) continue
+    if (REPLACED_IN_REQUESTS.has(name) && (entrance === 'reverse' || !KEPT_ON_NAMED_ROADS.has(name))) continue
+    if (named?.has(name) === true || (sending.readsAnswer && name === 'accept-encoding')) continue
+    const value = rawHeaders[index + 1] ?? ''
+    sent.push(field, value)
+    const before = fields[name]
+    fields[name] = before === undefined ? value : `${String(before)}${name === 'cookie' ? '; ' : ', '}${value}`
+  }
+  for (const [name, value] of ownFields(received, sending)) {
+    sent.push(name, value)
+    fields[name.toLowerCase()] = value
+  }
+  // Both are written by whoever opens the connection.
+  fields.host = origin.slice(origin.indexOf('//') + 2)
+  if (sending.upgrade !== null) fields.upgrade = sending.upgrade
+  return { headers: fields, rawHeaders: sent }
+}
+
+function ownFields(received: IncomingHttpHeaders, sending: Sending): (readonly [name: string, value: string])[] {
+  const { entrance, correlationId, peer, proto } = sending
+  const own: (readonly [string, string])[] = [['X-Correlation-ID', correlationId]]
+  if (entrance === 'reverse') {
+    const before = received['x-forwarded-for']
+    own.push(['X-Forwarded-For', before === undefined ? peer : `${String(before)}, ${peer}`])
+    own.push(['X-Forwarded-Proto', proto])
+    if (received.host !== undefined) own.push(['X-Forwarded-Host', received.host])
+  }
+  if (sending.readsAnswer) own.push(['Accept-Encoding', 'identity'])
+  if (sending.carriesTrailers) own.push(['TE', 'trailers'])
+  return own
+}
+
+/** Of a client that says so; on HTTP/1.1 it speaks of its own connection only. */
+export function takesTrailers({ te }: IncomingHttpHeaders): boolean {
+  return te !== undefined && /(?:^|,)\s*trailers\s*(?:,|$)/i.test(String(te))
+}
+
+function isLeft(name: string): boolean {
+  return name !== 'upgrade' && (endsHere(name) || PATHS_OF_CLIENTS.has(name))
+}
+
+/**
+ * The fields of a request that another proxy sends itself. What that one drops of a connection is its own affair, so no rule may
+ * read such a field: it is absent here too. `Upgrade` stays, since it may switch protocols.
+ */
+export function askedHead({ headers, rawHeaders }: ReceivedHead): SentHead {
+  const left = rawHeaders.filter((_, index) => !isLeft((rawHeaders[index - (index % 2)] ?? '').toLowerCase()))
+  const fields: IncomingHttpHeaders = Object.create(null)
+  for (const name in headers) if (!isLeft(name)) fields[name] = headers[name]
+  return { headers: fields, rawHeaders: left }
+}
+
+/** What `Connection` names beside the connection's own fields: some proxies drop it and some send it on. Null: nothing. */
+export function namedAway({ headers }: ReceivedHead): string | null {
+  const named = connectionTokens(headers.connection) ?? []
+  for (const name of named) {
+    const isOwn = name === '' || name === 'close' || endsHere(name)
+    if (!isOwn && headers[name] !== undefined) return name
+  }
+  return null
+}
+
+/**
+ * Fields for a question of the gateway's own, asked as the caller of the call.
+ * @param isDropped what belongs to the message of the call alone
+ */
+export function questionHeaders(
+  { rawHeaders }: Pick<Call, 'rawHeaders'>,
+  isDropped: (name: string) => boolean,
+): string[] {
+  return rawHeaders.filter((_, index) => {
+    const name = (rawHeaders[index - (index % 2)] ?? '').toLowerCase()
+    return name !== 'te' && !isDropped(name)
+  })
+}
+
+/**
+ * The upstream's header fields, in their order and spelling, followed by ours.
+ * @param raw name, value, name, value …
+ * @param connection value of the `Connection` field, or its values when it came more than once
+ */
+export function clientHeaders(
+  raw: readonly (Buffer | string)[],
+  connection: string | readonly string[] | undefined,
+  own: readonly string[],
+): string[] {
+  const named = connectionTokens(typeof connection === 'object' ? connection.join(',') : connection)
+  const headers: string[] = []
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const field = latin1(raw[index] ?? '')
+    const name = field.toLowerCase()
+    if (HOP_BY_HOP_IN_ANSWERS.has(name) || name.startsWith(OWN_PREFIX) || named?.has(name) === true) continue
+    // Header bytes are Latin-1 on the wire (RFC 9110 §5.5); reading them as UTF-8 would change them.
+    headers.push(field, latin1(raw[index + 1] ?? ''))
+  }
+  headers.push(...own)
+  return headers
+}
+
+/** Servers take heads of 16 KiB, and most of that is the caller's own. */
+const MAX_ATTACHED = 8 * 1024
+
+/**
+ * Receipts as they go with a call: each once, however many parts of a batch it stands for, and as many as a head has room for. A
+ * server that asks for one that is left out says no.
+ */
+export function attachedTokens(verdicts: readonly { readonly token: string }[]): readonly string[] {
+  const [only, ...others] = verdicts
+  if (only === undefined) return []
+  if (others.length === 0) return [only.token]
+  let length = 0
+  return [...new Set(verdicts.map(({ token }) => token))].filter((token) => {
+    length += token.length
+    return length <= MAX_ATTACHED
+  })
+}
+
+/** @param fields name, value, name, value … @param name in small letters */
+export function withoutField(fields: readonly string[], name: string): string[] {
+  return fields.filter((_, index) => fields[index - (index % 2)]?.toLowerCase() !== name)
+}
+
+function latin1(value: Buffer | string): string {
+  return typeof value === 'string' ? value : value.toString('latin1')
+}
+
+/** Fields that `Connection` declares to be hop-by-hop; null in the common case of none but keep-alive or close. */
+function connectionTokens(value: string | undefined): ReadonlySet<string> | null {
+  if (value === undefined || value === 'keep-alive' || value === 'close') return null
+  return new Set(value.split(',').map((token) => token.trim().toLowerCase()))
+}

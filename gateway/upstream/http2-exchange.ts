@@ -1,0 +1,199 @@
+/** One request over HTTP/2 and its answer: both ends of a stream, told to a handler as undici tells it. */
+import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2'
+import type { Readable } from 'node:stream'
+import type { Dispatcher } from 'undici'
+import { http2 } from '../runtime/node-tls.ts'
+import { http2Fields, type Http2Fields } from './http2-fields.ts'
+import { codedError, LostRequest } from './outcome.ts'
+import type { SentRequest } from './pools.ts'
+
+export interface Http2Timeouts {
+  /** Longest silence before the head of the answer, while the request does not move either. */
+  readonly headersMs: number
+  /** Longest silence within an answer; 0: none. */
+  readonly idleMs: number
+}
+
+export interface Http2ExchangeOptions extends Http2Timeouts {
+  /** The connection has brought answers before. */
+  readonly hasServed: boolean
+  /** Told when the head of the answer has come. */
+  readonly onServed: () => void
+}
+
+/** Whatever happens, `handler` is told. */
+export function startHttp2Exchange(
+  session: ClientHttp2Session,
+  request: SentRequest,
+  handler: Dispatcher.DispatchHandler,
+  options: Http2ExchangeOptions,
+): void {
+  new Http2Exchange(request, handler, options).start(session)
+}
+
+class Http2Exchange implements Dispatcher.DispatchController {
+  rawHeaders: string[] | null = null
+  rawTrailers: string[] | null = null
+  readonly #request: SentRequest
+  readonly #handler: Dispatcher.DispatchHandler
+  readonly #options: Http2ExchangeOptions
+  #stream: ClientHttp2Stream | null = null
+  #trailers: NodeJS.Dict<string | string[]> = {}
+  #reason: Error | null = null
+  #hasBegun = false
+  #isOver = false
+
+  constructor(request: SentRequest, handler: Dispatcher.DispatchHandler, options: Http2ExchangeOptions) {
+    this.#request = request
+    this.#handler = handler
+    this.#options = options
+  }
+
+  get aborted(): boolean {
+    return this.#reason !== null
+  }
+
+  get reason(): Error | null {
+    return this.#reason
+  }
+
+  get paused(): boolean {
+    return this.#stream?.isPaused() ?? false
+  }
+
+  pause(): void {
+    this.#stream?.pause()
+  }
+
+  resume(): void {
+    this.#stream?.resume()
+  }
+
+  abort(reason: Error): void {
+    this.#reason ??= reason
+    this.#stream?.close(http2().constants.NGHTTP2_CANCEL)
+    this.#fail(reason)
+  }
+
+  start(session: ClientHttp2Session): void {
+    this.#handler.onRequestStart?.(this, null)
+    if (this.aborted) return
+    const { body } = this.#request
+    const isStreamed = body !== null && !Buffer.isBuffer(body)
+    try {
+      this.#stream = session.request(this.#fields(), { endStream: body === null, waitForTrailers: isStreamed })
+    } catch (error) {
+      // A field that HTTP/2 cannot carry, or a connection that was closed a moment ago.
+      return this.#fail(error instanceof Error ? error : new Error(String(error)))
+    }
+    this.#listen(this.#stream)
+    if (isStreamed) this.#upload(body, this.#stream)
+    else if (body !== null) this.#stream.end(body)
+  }
+
+  #listen(stream: ClientHttp2Stream): void {
+    const { headersMs, idleMs, onServed } = this.#options
+    stream.setTimeout(headersMs)
+    stream.on('timeout', () => this.#onSilence(stream))
+    stream.on('headers', (headers) => this.#tellHead(headers))
+    stream.on('response', (headers, flags) => {
+      this.#hasBegun = true
+      onServed()
+      stream.setTimeout(idleMs)
+      this.#tellHead(headers)
+      // Told in the same breath, so that an answer of a head alone stays one.
+      if ((flags & http2().constants.NGHTTP2_FLAG_END_STREAM) !== 0) this.#finish()
+    })
+    stream.on('trailers', (trailers) => {
+      this.#trailers = plainFields(trailers)
+    })
+    stream.on('data', (bytes: Buffer) => this.#tell(() => this.#handler.onResponseData?.(this, bytes)))
+    // A stream that was reset, or lost with its connection, comes to an end of this kind too.
+    stream.on('end', () => (this.#hasBegun && isWhole(stream) ? this.#finish() : this.#onReset(stream)))
+    stream.on('error', (error) => this.#fail(this.#lossOf(stream, causeOf(error))))
+    stream.on('close', () => this.#onReset(stream))
+  }
+
+  #onReset(stream: ClientHttp2Stream): void {
+    const error = codedError('ECONNRESET', `the stream was reset (${stream.rstCode ?? 0})`)
+    this.#fail(this.#lossOf(stream, error))
+  }
+
+  #onSilence(stream: ClientHttp2Stream): void {
+    // Its reader is slow, not the upstream: the clock starts anew.
+    if (this.paused) stream.setTimeout(this.#options.idleMs)
+    else
+      this.abort(
+        this.#hasBegun
+          ? codedError('UND_ERR_BODY_TIMEOUT', 'the answer has stopped moving')
+          : codedError('UND_ERR_HEADERS_TIMEOUT', 'no head of an answer in time'),
+      )
+  }
+
+  /** A stream that was refused, or that was beyond the last one of a connection that goes away, has not been looked at (RFC 9113 §8.7). */
+  #lossOf(stream: ClientHttp2Stream, error: Error): Error {
+    if (this.#hasBegun) return error
+    if (stream.rstCode === http2().constants.NGHTTP2_REFUSED_STREAM) return new LostRequest('any', error)
+    const isLostWithConnection = stream.session === undefined || stream.session.destroyed
+    return isLostWithConnection && this.#options.hasServed ? new LostRequest('reads', error) : error
+  }
+
+  #tellHead(headers: IncomingHttpHeaders): void {
+    this.#tell(() => {
+      this.#handler.onResponseStart?.(this, Number(headers[':status'] ?? 0), plainFields(headers))
+    })
+  }
+
+  /** What the handler cannot bear ends this exchange and no other, as with undici. */
+  #tell(say: () => void): void {
+    if (this.#isOver) return
+    try {
+      say()
+    } catch (error) {
+      this.abort(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+
+  #upload(body: Readable, stream: ClientHttp2Stream): void {
+    stream.on('wantTrailers', () => stream.sendTrailers(this.#request.trailers?.() ?? {}))
+    body.on('close', () => {
+      if (!body.readableEnded) stream.close(http2().constants.NGHTTP2_CANCEL)
+    })
+    body.on('error', () => stream.close(http2().constants.NGHTTP2_CANCEL))
+    // An upload that nobody wants any more is let go.
+    stream.on('close', () => void body.destroy())
+    body.pipe(stream)
+  }
+
+  #fields(): Http2Fields {
+    const { path, method, headers } = this.#request
+    return { ':method': method, ':path': path, ...http2Fields(headers) }
+  }
+
+  #finish(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#handler.onResponseEnd?.(this, this.#trailers)
+  }
+
+  #fail(error: Error): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#handler.onResponseError?.(this, error)
+  }
+}
+
+function isWhole({ rstCode }: ClientHttp2Stream): boolean {
+  return (rstCode ?? 0) === http2().constants.NGHTTP2_NO_ERROR
+}
+
+/** Streams that wait for a connection are told that they were cancelled; why is told behind it. */
+function causeOf(error: Error): Error {
+  return 'code' in error && error.code === 'ERR_HTTP2_STREAM_CANCEL' && error.cause instanceof Error
+    ? error.cause
+    : error
+}
+
+function plainFields(headers: IncomingHttpHeaders): NodeJS.Dict<string | string[]> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith(':')))
+}

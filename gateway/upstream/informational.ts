@@ -1,0 +1,32 @@
+/**
+ * Informational answers (RFC 9110 §15.2) on their way from an upstream to the client: early hints and signs of progress. They
+ * come before the answer and are never one; 100 and 101 concern the connection to the upstream, and are not passed on.
+ */
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { clientHeaders, withoutField } from './headers.ts'
+import type { AnswerStream } from '../enforce/pending-stream.ts'
+
+/** More than any server has reason for: what an upstream says beyond is passed over, so that it cannot fill a client with it. */
+const MAX_PASSED = 20
+const OF_THE_CONNECTION: ReadonlySet<number> = new Set([100, 101])
+
+export interface Informational {
+  /** @param raw name, value, name, value … */
+  pass(status: number, raw: readonly (Buffer | string)[], headers: IncomingHttpHeaders): void
+}
+
+/** HTTP/1.0 knows none, and would take the first for the answer. */
+export function passInformational(
+  { httpVersion }: Pick<IncomingMessage, 'httpVersion'>,
+  response: Pick<AnswerStream, 'writeInformation' | 'headersSent' | 'destroyed'>,
+): Informational {
+  let passed = httpVersion === '1.0' ? MAX_PASSED : 0
+  return {
+    pass(status, raw, headers) {
+      if (passed >= MAX_PASSED || OF_THE_CONNECTION.has(status) || response.headersSent || response.destroyed) return
+      passed += 1
+      // It has no body (RFC 9110 §15.2), and whoever believes in one waits for it.
+      response.writeInformation(status, withoutField(clientHeaders(raw, headers.connection, []), 'content-length'))
+    },
+  }
+}

@@ -1,0 +1,86 @@
+/** What came of an exchange: why it broke off, and what is certain of the execution then. Looks at errors and heads, sends nothing. */
+import { lookupTable } from '../../engine/base.ts'
+import { errors } from '../network/undici.ts'
+import { EgressDenied } from './egress-policy.ts'
+import type { Outcome } from '../telemetry/events.ts'
+
+/** Why an exchange did not come to its end; null when it did. */
+export type ExchangeFault =
+  | 'UPSTREAM_UNREACHABLE'
+  | 'UPSTREAM_TIMEOUT'
+  /** It broke off in the middle of its answer. */
+  | 'UPSTREAM_RESET'
+  /** It fell silent in the middle of its answer, for longer than the route allows. */
+  | 'UPSTREAM_SILENT'
+  | 'CLIENT_ABORT'
+  | 'EGRESS_DENIED'
+  | null
+
+/** By the code of the error; any other is UPSTREAM_UNREACHABLE before the head of the answer, and UPSTREAM_RESET after it. */
+const BEFORE_THE_HEAD: Readonly<Record<string, ExchangeFault>> = lookupTable({
+  UND_ERR_HEADERS_TIMEOUT: 'UPSTREAM_TIMEOUT',
+  UND_ERR_CONNECT_TIMEOUT: 'UPSTREAM_TIMEOUT',
+  ETIMEDOUT: 'UPSTREAM_TIMEOUT',
+})
+const AFTER_THE_HEAD: Readonly<Record<string, ExchangeFault>> = lookupTable({ UND_ERR_BODY_TIMEOUT: 'UPSTREAM_SILENT' })
+
+/** @param hasBegun the head of the answer has come */
+export function faultOf(error: Error, hasBegun: boolean): Exclude<ExchangeFault, null> {
+  if (error instanceof EgressDenied) return 'EGRESS_DENIED'
+  const code = errorCodeOf(error)
+  return hasBegun ? (AFTER_THE_HEAD[code] ?? 'UPSTREAM_RESET') : (BEFORE_THE_HEAD[code] ?? 'UPSTREAM_UNREACHABLE')
+}
+
+/** Faults before a byte of the request left: certain not to have happened. */
+const NOT_SENT_CODES: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'NO_HTTP2',
+  'REFUSED_STREAM',
+])
+
+/** What is certain of an execution whose exchange broke off. @param wasSent a connection had taken the request */
+export function brokenOutcome(fault: ExchangeFault, cause: Error | null, wasSent: boolean): Outcome {
+  if (fault === 'UPSTREAM_RESET' || fault === 'UPSTREAM_SILENT') return 'FAILED'
+  const isNeverSent =
+    !wasSent || (cause !== null && (fault === 'EGRESS_DENIED' || NOT_SENT_CODES.has(errorCodeOf(cause))))
+  // Sent and then lost sight of: the upstream may have acted.
+  return isNeverSent ? 'NOT_SENT' : 'UNKNOWN'
+}
+
+/** Requests that may be sent again where no answer has begun. */
+export type Repeatable = 'none' | 'reads' | 'any'
+
+/** Of a request that was lost on HTTP/2, before its answer began. */
+export class LostRequest extends Error {
+  readonly code: string
+  readonly repeatable: Repeatable
+
+  constructor(repeatable: Exclude<Repeatable, 'none'>, cause: Error) {
+    super(cause.message, { cause })
+    this.name = 'LostRequest'
+    this.code = repeatable === 'any' ? 'REFUSED_STREAM' : errorCodeOf(cause)
+    this.repeatable = repeatable
+  }
+}
+
+/**
+ * What may be sent again after this error. `reads`: a connection that had served before was closed in its face, so the upstream
+ * let go of it while the request was on its way (RFC 9112 §9.3.1). `any`: the upstream said that it did not look at it.
+ */
+export function repeatableAfter(error: Error): Repeatable {
+  if (error instanceof LostRequest) return error.repeatable
+  return error instanceof errors.SocketError && (error.socket?.bytesRead ?? 0) > 0 ? 'reads' : 'none'
+}
+
+export function codedError(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code })
+}
+
+function errorCodeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : ''
+}

@@ -1,0 +1,176 @@
+/** Connections towards the upstreams: one undici pool for each origin and way to connect, opened when first used. */
+import type { Readable } from 'node:stream'
+import { LRUCache } from 'lru-cache'
+import type { Dispatcher } from 'undici'
+import { openPool, requestBy, type Pool } from '../network/undici.ts'
+import type { RouteConfig } from '../config/route.ts'
+import { DEFAULT_PORTS, readAuthority } from '../network/authority.ts'
+import type { Egress } from './egress-policy.ts'
+import type { Call } from '../protocols/common/action.ts'
+import { isGrpc } from '../protocols/grpc/request.ts'
+import { createHttp2Origin, type Http2Origin } from './http2-origin.ts'
+import { signsAuthority } from './signed-authority.ts'
+import { readRegularFile } from '../runtime/regular-file.ts'
+
+/** What of a route says how its upstream is reached. */
+export type UpstreamRoute = Pick<
+  RouteConfig,
+  'name' | 'protocol' | 'upstream' | 'upstream_protocol' | 'timeout' | 'tls'
+>
+
+/** A request as an exchange sends it. */
+export interface SentRequest {
+  readonly path: string
+  readonly method: Dispatcher.HttpMethod
+  /** Name, value, name, value … */
+  readonly headers: string[]
+  readonly body: Buffer | Readable | null
+  /** The protocol to switch to. */
+  readonly upgrade?: string
+  /** Trailers of a streamed body, asked for when it has ended; only HTTP/2 carries them. */
+  readonly trailers?: () => NodeJS.Dict<string>
+}
+
+export interface RequestDispatcher {
+  dispatch(request: SentRequest, handler: Dispatcher.DispatchHandler): unknown
+}
+
+/** By whom the gateway asks an upstream questions of its own. */
+export interface Asker {
+  /** Rejects with an error of undici, of the connection, or with the reason of the signal. */
+  request(question: UpstreamQuestion): Promise<Dispatcher.ResponseData>
+}
+
+export interface UpstreamQuestion {
+  readonly path: string
+  readonly method: string
+  readonly headers: string[] | Readonly<Record<string, string>>
+  readonly body?: Buffer | string | null
+  readonly signal?: AbortSignal
+}
+
+/** Of a call, what says how its upstream is reached. */
+export type ReachedBy = Pick<Call, 'origin' | 'headers'> & { readonly route: UpstreamRoute }
+
+export interface Upstreams {
+  /** Speaks as the route says. */
+  askerOf(call: Pick<ReachedBy, 'origin' | 'route'>): Asker
+  /** How the call itself is sent. @param isUpgrade HTTP/2 has no such switch, so it goes by HTTP/1.1 */
+  dispatcherOf(call: ReachedBy, isUpgrade: boolean): RequestDispatcher
+  /** Breaks off what is under way and closes every socket. */
+  close(): Promise<void>
+}
+
+/** Origins that agents name; the operator's own are few and stay open. */
+const MAX_NAMED_POOLS = 500
+
+/** @param egress in force now: where the request names the destination, it judges each address that is connected to */
+export function createUpstreams(egress: () => Egress): Upstreams {
+  const ofRoutes = new Map<string, Pool>()
+  // Routes are frozen objects of one settings generation: a route seen before needs no key to be made.
+  const byRoute = new WeakMap<UpstreamRoute, Pool>()
+  const named = new LRUCache<string, Pool>({
+    max: MAX_NAMED_POOLS,
+    // What is under way on it comes to its end.
+    dispose: (pool) => void pool.close().catch(() => pool.destroy()),
+  })
+  const http2 = new LRUCache<string, Http2Origin>({ max: MAX_NAMED_POOLS, dispose: (origin) => origin.close() })
+  const http2Origin = (route: UpstreamRoute, origin: string): Http2Origin => {
+    const guard = route.upstream === undefined ? guardOf(origin, egress) : {}
+    const key = `${keyOf(route, origin)} ${guard.lookup === undefined}`
+    const known = http2.get(key) ?? openHttp2(origin, route, guard)
+    http2.set(key, known)
+    return known
+  }
+  const namedPool = (route: UpstreamRoute, origin: string): Pool => {
+    const key = keyOf(route, origin)
+    const pool = named.get(key) ?? openPoolFor(origin, route, guardOf(origin, egress))
+    named.set(key, pool)
+    return pool
+  }
+  const poolOf = ({ route, origin }: Pick<ReachedBy, 'origin' | 'route'>): Pool => {
+    if (route.upstream === undefined) return namedPool(route, origin)
+    const known = byRoute.get(route)
+    if (known !== undefined) return known
+    const key = keyOf(route, origin)
+    const pool = ofRoutes.get(key) ?? openPoolFor(origin, route, {})
+    ofRoutes.set(key, pool)
+    byRoute.set(route, pool)
+    return pool
+  }
+  return {
+    askerOf: (call) =>
+      call.route.upstream_protocol === 'http2' ? askerBy(http2Origin(call.route, call.origin)) : poolOf(call),
+    dispatcherOf: (call, isUpgrade) =>
+      goesByHttp2(call) && !isUpgrade ? http2Origin(call.route, call.origin) : poolOf(call),
+    async close() {
+      const pools = [...ofRoutes.values(), ...named.values()]
+      ofRoutes.clear()
+      for (const origin of http2.values()) origin.destroy()
+      await Promise.all(pools.map((pool) => pool.destroy()))
+      named.clear()
+      http2.clear()
+    },
+  }
+}
+
+/**
+ * Where the route says so, and for what only means something there. Where the route says another upstream, the authority is
+ * another one, and a signature of it is worth nothing anyway.
+ */
+export function goesByHttp2({ headers, route }: Pick<ReachedBy, 'headers' | 'route'>): boolean {
+  if (route.upstream_protocol === 'http2' || isGrpc(headers)) return true
+  return route.upstream === undefined && signsAuthority(headers)
+}
+
+function askerBy(origin: Http2Origin): Asker {
+  return {
+    request({ path, method, headers, body = null, signal }) {
+      const fields = Array.isArray(headers) ? headers : Object.entries(headers).flat()
+      const bytes = typeof body === 'string' ? Buffer.from(body) : body
+      const dispatcher = {
+        dispatch: (_options: unknown, handler: Dispatcher.DispatchHandler) =>
+          origin.dispatch({ path, method, headers: fields, body: bytes }, handler),
+      }
+      return requestBy(dispatcher, { path, method, ...(signal === undefined ? {} : { signal }) })
+    },
+  }
+}
+
+function keyOf({ timeout, tls }: UpstreamRoute, origin: string): string {
+  return `${origin} ${timeout.connect} ${timeout.headers} ${timeout.idle} ${tls.upstream_ca ?? ''}`
+}
+
+type Guard = { readonly lookup?: ReturnType<Egress['lookupFor']> }
+
+/** The policy of the moment is asked at each connection, not the one of when the pool was opened. */
+function guardOf(origin: string, egress: () => Egress): Guard {
+  const { protocol, host } = new URL(origin)
+  const read = readAuthority(host, DEFAULT_PORTS[protocol === 'https:' ? 'https' : 'http'])
+  if (!read.ok) throw new Error(`${origin} is no origin: ${read.problem}`)
+  return { lookup: (name, options, callback) => egress().lookupFor(read.authority)(name, options, callback) }
+}
+
+function openHttp2(origin: string, { timeout, tls }: UpstreamRoute, guard: Guard): Http2Origin {
+  return createHttp2Origin(origin, {
+    connectMs: timeout.connect * 1000,
+    headersMs: timeout.headers * 1000,
+    idleMs: timeout.idle * 1000,
+    ...guard,
+    ...(tls.upstream_ca === undefined ? {} : { ca: readRegularFile(tls.upstream_ca, 'utf8') }),
+  })
+}
+
+function openPoolFor(origin: string, { timeout, tls }: UpstreamRoute, guard: Guard): Pool {
+  return openPool(origin, {
+    pipelining: 1,
+    connect: {
+      timeout: timeout.connect * 1000,
+      ...guard,
+      ...(tls.upstream_ca === undefined ? {} : { ca: readRegularFile(tls.upstream_ca, 'utf8') }),
+    },
+    headersTimeout: timeout.headers * 1000,
+    bodyTimeout: timeout.idle * 1000,
+    allowH2: false,
+  })
+}

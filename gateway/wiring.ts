@@ -1,0 +1,141 @@
+/** The parts of a gateway, made in the order in which they need each other, and taken down in the opposite one. */
+import type { Writable } from 'node:stream'
+import { createApi } from './api/listener.ts'
+import type { GrpcAuthzDeps } from './authz/grpc.ts'
+import type { GrpcListener } from './authz/grpc-listener.ts'
+import { createHttpAuthz } from './authz/http.ts'
+import { createBaselines, type Baselines } from './baselines/baselines.ts'
+import { startWatcher, type Watcher } from './baselines/watcher.ts'
+import { bodyPace, createBodies } from './listen/bodies.ts'
+import { createBreakGlass, type BreakGlass } from './break-glass/break-glass.ts'
+import type { LiveSettings } from './config/live.ts'
+import { createConsumerObserver, type ConsumerObserver } from './consumers/observer.ts'
+import { createFlow } from './flow/authorize.ts'
+import type { Flow } from './flow/flow.ts'
+import { createInputKeeper, type InputKeeper } from './flow/input-keeper.ts'
+import type { Listeners } from './listen/listeners.ts'
+import { createMemoryBudget, type MemoryBudget } from './runtime/memory-budget.ts'
+import { releaseMemoryAfterBursts } from './runtime/free-memory.ts'
+import { createProxy } from './listen/proxy.ts'
+import { createScmAccess } from './scm/access.ts'
+import type { State } from './persistence.ts'
+import type { CandidateAnnouncement } from './telemetry/events.ts'
+import type { Logger } from './telemetry/log.ts'
+import type { Metrics } from './telemetry/metrics.ts'
+import { createMonitoring, type Monitoring } from './telemetry/monitoring.ts'
+import { createAuthorities } from './tls/authorities.ts'
+
+export interface PartsOptions {
+  readonly state: State
+  readonly live: LiveSettings
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** Where the log sink of telemetry writes. */
+  readonly output: Writable
+  /** Gets what closes each part, as soon as it runs. */
+  readonly closers: (() => unknown)[]
+}
+
+/** What decides and watches, whatever the road a call or question came by. */
+export interface Deciding {
+  readonly memory: MemoryBudget
+  readonly inputs: InputKeeper
+  readonly consumers: ConsumerObserver
+  readonly flow: Flow
+  readonly monitoring: Monitoring
+  readonly baselines: Baselines
+  readonly watcher: Watcher
+  readonly breakGlass: BreakGlass
+}
+
+/** What calls and questions come in by; the admin listener, which tells of all of this, is made beside it. */
+export type Entrances = Omit<Listeners, 'admin'>
+
+export async function startDeciding(options: PartsOptions): Promise<Deciding> {
+  const { state, live, metrics, logger, now, output, closers } = options
+  const { store, keys, dataDir } = state
+  const settings = live.current
+  const memory = createMemoryBudget()
+  closers.push(releaseMemoryAfterBursts(memory))
+  sampleMemory(metrics, memory)
+  const inputs = createInputKeeper({ settings, store, memory, logger, now })
+  closers.push(() => inputs.close())
+  const consumers = await createConsumerObserver({ settings, store, logger, now })
+  closers.push(() => consumers.close())
+  const flow = createFlow({ settings, store, signer: () => keys.signer(), memory, inputs, metrics, logger, now })
+  closers.push(() => flow.close())
+  const config = settings().config.monitoring
+  const monitoring = createMonitoring({ config, dataDir, store, metrics, logger, now, output })
+  closers.push(() => monitoring.close())
+  await monitoring.start()
+  const announce = (candidate: CandidateAnnouncement) => monitoring.announce(candidate)
+  const baselines = createBaselines({ settings, flow, store, metrics, logger, now, announce })
+  const watcher = startWatcher({ settings, baselines, flow, metrics, logger, now })
+  closers.push(() => watcher.close())
+  const breakGlass = createBreakGlass({ store, metrics, logger, now })
+  closers.push(() => breakGlass.close())
+  await breakGlass.start()
+  return { memory, inputs, consumers, flow, monitoring, baselines, watcher, breakGlass }
+}
+
+/** @param ownPorts ports of this gateway's own listeners, which are never a destination */
+export async function createEntrances(
+  { state, live, metrics, logger, now }: PartsOptions,
+  deciding: Deciding,
+  ownPorts: ReadonlySet<number>,
+): Promise<Entrances> {
+  const { store, keys, dataDir } = state
+  const settings = live.current
+  const { config } = settings()
+  const { memory, flow, baselines, consumers, monitoring, breakGlass } = deciding
+  const authorities = createAuthorities({ dataDir, ca: config.tls.ca, now })
+  const bodies = createBodies(memory, () => bodyPace(settings().config.limits))
+  const judging = { settings, flow, store, keys, baselines, monitoring, breakGlass, bodies }
+  const shared = { ...judging, authorities, metrics, logger, now }
+  const proxy = createProxy({ ...shared, consumers, ownPorts: () => ownPorts })
+  const told = {
+    receiptChanged: (decisionId: string) => proxy.receiptChanged(decisionId),
+    wordGiven: () => proxy.wordGiven(),
+  }
+  const authz = { settings, road: proxy.road, metrics, logger }
+  const scm = createScmAccess({ settings, flow, now })
+  const api = createApi({ ...shared, scm, ...told }, createHttpAuthz(authz))
+  const grpcAuthz = config.listen.ext_authz === undefined ? null : await openGrpc(authz)
+  return { proxy, api, grpcAuthz }
+}
+
+function sampleMemory(metrics: Metrics, memory: MemoryBudget): void {
+  metrics.sample('preflight_memory_budget_bytes', () => memory.capacity)
+  metrics.sample('preflight_memory_held_bytes', () => memory.held('body') + memory.held('analysis'))
+  metrics.sample('preflight_memory_waiting', () => memory.waiting())
+}
+
+/** Loaded only where it is wanted: an idle sidecar stays small. */
+async function openGrpc(deps: GrpcAuthzDeps): Promise<GrpcListener> {
+  const { openGrpcAuthz } = await import('./authz/grpc.ts')
+  return openGrpcAuthz(deps)
+}
+
+/**
+ * New calls end first; what writes goes before what it writes to; /readyz answers 503 to the end.
+ * @param budget milliseconds that calls under way have
+ */
+export async function drain(
+  { store, external, checkpoints }: State,
+  { inputs, consumers, flow, monitoring, watcher, breakGlass }: Deciding,
+  { proxy, api, grpcAuthz, admin }: Listeners,
+  budget: number,
+): Promise<void> {
+  await Promise.all([proxy.close(budget), api.close(budget), grpcAuthz?.close(budget)])
+  await watcher.close()
+  await flow.close()
+  await Promise.all([inputs.close(), consumers.close()])
+  await monitoring.close()
+  breakGlass.close()
+  await checkpoints.close()
+  await external?.close()
+  await store.close()
+  await admin.close()
+}
