@@ -315,12 +315,10 @@ function uncovered(
     const isSmallest = (pair: SchemaPair): boolean =>
       !pair.edges.some(({ to }) => to !== pair && broken.has(to) && !isUnused(to, direction))
     const smallest = [...broken].filter(([pair]) => isSmallest(pair) && !covers(pair))
+    const found = smallest.flatMap(([pair, path]) => generalsOf(pair, path, proof, proofs))
+    if (found.length > 0 || [...broken.keys()].some(covers)) return found
     // Of schemas that hold each other none is the smallest: then the whole has the finding.
-    const whole = [...broken.keys()].some(covers) ? [] : [...broken].slice(0, 1)
-    return (smallest.length > 0 ? smallest : whole).flatMap(([pair, path]) => {
-      const answer = proofs.ask(pair, proof)
-      return answer.kind === 'included' ? [] : [generalOf(pair, path, answer, proof, proofs)]
-    })
+    return [...broken].slice(0, 1).flatMap(([pair, path]) => generalsOf(pair, path, proof, proofs))
   })
 }
 
@@ -349,13 +347,15 @@ function isUnused({ after }: SchemaPair, direction: Direction): boolean {
   return direction === 'response' && after.value.writeOnly === true
 }
 
-function generalOf(
+/** The general finding at a pair; none where its values are all kept, or all known. */
+function generalsOf(
   pair: SchemaPair,
   path: readonly string[],
-  answer: Exclude<Inclusion, { kind: 'included' }>,
   proof: ProofDirection,
   proofs: Proofs,
-): Reached {
+): readonly Reached[] {
+  const answer = proofs.ask(pair, proof)
+  if (answer.kind === 'included') return []
   const isProved = answer.kind === 'refuted' && !proofs.isByLetterOnly(pair, proof, answer.value)
   const after = answer.kind === 'refuted' ? answer.value : `cannot tell, ${answer.why}`
   const delta: SchemaDelta = {
@@ -367,5 +367,5 @@ function generalOf(
     steps: [],
   }
   const use = { isRequired: null, isReadOnly: false, isWriteOnly: false, proved: NOTHING_PROVED }
-  return { delta, isHeld: false, pair, path, ...use }
+  return [{ delta, isHeld: false, pair, path, ...use }]
 }

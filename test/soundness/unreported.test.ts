@@ -98,6 +98,18 @@ const mutual = (alternatives: readonly Schema[]): Schema => ({
   },
 })
 
+/** An object that holds another one, with a property in it that is not sent on one side. */
+const beside = (one: Schema, mark: Keywords): Schema => {
+  const keywords: Keywords = Object(one)
+  const held = { type: 'object', properties: { r: { ...string, ...mark } } }
+  return { ...keywords, properties: { ...Object(keywords.properties), m: held } }
+}
+
+const choice = (alternatives: readonly Schema[], mark: Keywords): Schema => ({
+  oneOf: [{ $ref: '#/$defs/C' }, ...alternatives],
+  $defs: { C: { properties: { r: { ...string, ...mark } } } },
+})
+
 suite('breaks that no keyword reports', () => {
   for (const [place, within] of Object.entries(WITHIN)) {
     test(`are reported ${place}`, () => {
@@ -108,6 +120,30 @@ suite('breaks that no keyword reports', () => {
       assert.deepEqual(missed, [])
     })
   }
+
+  for (const [name, pair] of Object.entries(CONSTRAINED).map(([key, one]) => [key, named(one)] as const)) {
+    test(`are reported where a property besides comes to be sent, or ceases to be: ${name}`, () => {
+      const [before, after] = pair
+      const missed = (['readOnly', 'writeOnly'] as const).flatMap((keyword) =>
+        [true, false].flatMap((isFirst) => {
+          const mark = { [keyword]: true }
+          const old = beside(before, isFirst ? mark : {})
+          const now = beside(after, isFirst ? {} : mark)
+          return [
+            ...missedAt(`${keyword} narrowed`, old, now, true),
+            ...missedAt(`${keyword} widened`, now, old, false),
+          ]
+        }),
+      )
+      assert.deepEqual(missed, [])
+    })
+  }
+
+  test('are reported of a choice whose only alternative comes to be sent whole', () => {
+    const narrowed = missedAt('narrowed', choice([], { readOnly: true }), choice([{}], {}), true)
+    const widened = missedAt('widened', choice([{}], {}), choice([], { writeOnly: true }), false)
+    assert.deepEqual([...narrowed, ...widened], [])
+  })
 
   test('are reported of schemas that hold each other', () => {
     const [none, all] = [mutual([{}, {}]), mutual([{}])]

@@ -41,7 +41,8 @@ function namedMembers(own: readonly Constraint[], asked: readonly Constraint[]):
   return asked.filter(isShape).flatMap(({ properties }) =>
     [...shape.properties].flatMap(([name, sub]): readonly MemberPair[] => {
       const other = properties.get(name)
-      return other === undefined ? [] : [[sub, other]]
+      // A member that is not sent has no value that could be refused.
+      return other === undefined || shape.unused.has(name) ? [] : [[sub, other]]
     }),
   )
 }
