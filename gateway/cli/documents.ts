@@ -1,5 +1,5 @@
 /** Where a command reads contract documents from: a file, a folder of .proto files, standard input, an http(s) address, or `<ref>:<path>` of the git repository here, with the further files that a document refers to. */
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import { dirname, relative, resolve, sep } from 'node:path'
 import { DEFAULT_DOCUMENT_LIMITS, ok } from '../../engine/internal.ts'
 import { readProtoFolder } from '../baselines/proto-folder.ts'
@@ -13,7 +13,7 @@ import { parseGitReference } from '../scm/git.ts'
 import { messageOf } from '../errors/startup-error.ts'
 import { UsageError } from './command.ts'
 import { readAll, type CommandIo } from './io.ts'
-import { readRegularFile } from '../runtime/regular-file.ts'
+import { readRegularFile, statsOf } from '../runtime/regular-file.ts'
 
 export interface DocumentSource {
   /** As the user wrote it. */
@@ -73,7 +73,7 @@ const TEXTS_HERE: BundleTerms['texts'] = {
 }
 
 function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  return statsOf(path)?.isDirectory() === true
 }
 
 async function protoSetIn(folder: string): Promise<string> {
@@ -111,7 +111,13 @@ function readerBeside(document: string, folder: string): FileShelf['read'] {
           `${document} refers to ${path}, which is outside of its folder and of the working directory`,
         )
       }
-      if (existsSync(target)) texts.set(path, readFile(target))
+      if (!existsSync(target)) continue
+      // A link may lead elsewhere, and what is read is compared, shown and sent.
+      if (!roots.some((root) => !relative(realpathSync(root), realpathSync(target)).startsWith('..')))
+        throw new UsageError(
+          `${document} refers to ${path}, a link to a file outside of its folder and of the working directory`,
+        )
+      texts.set(path, readFile(target))
     }
     return Promise.resolve(ok(texts))
   }

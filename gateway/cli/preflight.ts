@@ -1,8 +1,7 @@
 /** `preflight preflight`: asks for a risk analysis, or for a decision with a receipt, on a change read from files. */
 import { lookupTable } from '../../engine/base.ts'
 import { randomUUID } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
-import { basename } from 'node:path'
+import { basename, resolve } from 'node:path'
 import {
   canonicalArtifactType,
   EMPTY_CONTEXT,
@@ -12,6 +11,8 @@ import {
 } from '../../engine/internal.ts'
 import { isRecord } from '../settings/defaults.ts'
 import { variable } from '../settings/environment.ts'
+import { writePrivateFile } from '../runtime/private-file.ts'
+import { statsOf } from '../runtime/regular-file.ts'
 import { printable } from '../report/printable.ts'
 import { messageOf } from '../errors/startup-error.ts'
 import { columns, EXIT, UsageError, type Arguments, type Command, type ExitCode } from './command.ts'
@@ -79,9 +80,16 @@ async function runPreflight(args: Arguments, io: CommandIo): Promise<ExitCode> {
   if (!isRecord(answer)) throw new Error('the answer is no JSON object')
   const receiptFile = args.value('receipt')
   if (receiptFile !== undefined && typeof answer['chain_receipt'] === 'string')
-    writeFileSync(receiptFile, `${answer['chain_receipt']}\n`, { mode: 0o600 })
+    writeReceipt(receiptFile, answer['chain_receipt'])
   show(args, io, answer, text)
   return exitCode(answer)
+}
+
+/** As a new file of this user, whatever was there: a link is not followed, and nobody's wider rights are kept. */
+function writeReceipt(file: string, token: string): void {
+  const found = statsOf(file)
+  if (found !== null && !found.isFile()) throw new UsageError(`--receipt ${file} is no regular file; name another one`)
+  writePrivateFile(resolve(file), `${token}\n`)
 }
 
 async function readArtifacts(args: Arguments, io: CommandIo): Promise<readonly unknown[]> {

@@ -43,7 +43,12 @@ function checkBundle(pointer: string, file: string | undefined): readonly Locate
   const missing = checkFile(pointer, file)
   if (missing.length > 0) return missing
   const fix = 'name a PEM file of the authorities that may have signed the certificate of the upstream'
-  const certificates = readRegularFile(file, 'utf8').match(CERTIFICATE) ?? []
+  let text = ''
+  const unread = faultOf(() => {
+    text = readRegularFile(file, 'utf8')
+  })
+  if (unread !== null) return [at(pointer, `${file} cannot be read (${unread})`, fix)]
+  const certificates = text.match(CERTIFICATE) ?? []
   if (certificates.length === 0) return [at(pointer, `${file} holds no certificate in PEM`, fix)]
   return certificates.flatMap((pem, index) => {
     const fault = faultOf(() => new X509Certificate(pem))

@@ -1,5 +1,4 @@
 /** What a schema cannot say: members that contradict each other, files that are not there, addresses that cannot work. */
-import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isLoopback, isWildcard, parseAddress, type Address } from '../network/listen-address.ts'
 import { authorityWarnings, checkCertificateFiles } from './certificate-checks.ts'
@@ -21,6 +20,7 @@ import type { Config } from './schema.ts'
 import type { Located } from '../settings/schema-mistakes.ts'
 import { checkScm, pushWarnings } from './scm-checks.ts'
 import { checkSinks } from './sink-checks.ts'
+import { statsOf } from '../runtime/regular-file.ts'
 
 type Check = (config: Config) => readonly Located[]
 
@@ -184,7 +184,7 @@ function isLocal({ host }: Address): boolean {
 function checkRepository({ diff }: Config): readonly Located[] {
   if (diff.repository === undefined) return []
   const candidates = [join(diff.repository, '.git'), join(diff.repository, 'objects')]
-  const isRepository = candidates.some((path) => statSync(path, { throwIfNoEntry: false }) !== undefined)
+  const isRepository = candidates.some((path) => statsOf(path) !== null)
   return isRepository
     ? []
     : [

@@ -6,6 +6,7 @@ import { at } from '../settings/mistake-collector.ts'
 import type { ContractSource, RouteConfig } from './route.ts'
 import type { Config } from './schema.ts'
 import type { Located } from '../settings/schema-mistakes.ts'
+import { statsOf } from '../runtime/regular-file.ts'
 
 export function checkContractFiles({ routes }: Config): readonly Located[] {
   return routes.flatMap(({ contract, protocol }, index) =>
@@ -76,6 +77,6 @@ export function checkContractOrigins({ routes }: Config): readonly Located[] {
 function notAround(source: ContractSource | undefined): string | null {
   if (source === undefined || !('file' in source) || source.root === undefined) return null
   const { file, root } = source
-  if (statSync(root, { throwIfNoEntry: false })?.isDirectory() !== true) return `${root} is no folder`
+  if (statsOf(root)?.isDirectory() !== true) return `${root} is no folder`
   return file.startsWith(root.endsWith(sep) ? root : root + sep) ? null : `${file} is not in ${root}`
 }

@@ -1,8 +1,8 @@
 /** Files that hold secrets: written whole or not at all, durable, readable by this user only; read with a word on what is wrong. */
-import { closeSync, fsyncSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { errorCode, messageOf, StartupError } from '../errors/startup-error.ts'
-import { readRegularFile } from './regular-file.ts'
+import { readRegularFile, statsOf } from './regular-file.ts'
 
 /** A crash leaves the old file or the new one. Throws the error of the file system. */
 export function writePrivateFile(file: string, text: string): void {
@@ -50,5 +50,5 @@ export function unusableFile(file: string, kind: PrivateFileKind, reason: string
 
 /** Those of the files that every user of the machine may read. A group may: volumes of a pod are shared through theirs. */
 export function exposedFiles(files: readonly string[]): readonly string[] {
-  return files.filter((file) => ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o004) !== 0)
+  return files.filter((file) => ((statsOf(file)?.mode ?? 0) & 0o004) !== 0)
 }

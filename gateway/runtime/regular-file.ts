@@ -1,5 +1,5 @@
 /** Reads of files that somebody named: a FIFO or a device in the place of one is an error at once, and holds nobody up. */
-import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync, statSync, type Stats } from 'node:fs'
 import { open } from 'node:fs/promises'
 
 /** Without this flag the opening of a FIFO waits for who writes to it. */
@@ -26,6 +26,16 @@ export async function loadRegularFile(file: string): Promise<Buffer> {
     return await handle.readFile()
   } finally {
     await handle.close()
+  }
+}
+
+/** What is there; null: nothing that can be looked at (missing, a loop of links, a folder on the way that is closed). Reading it says which. */
+export function statsOf(path: string): Stats | null {
+  try {
+    return statSync(path)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return null
+    throw error
   }
 }
 

@@ -2,7 +2,7 @@
  * Is the ledger the one that this gateway wrote? Keys and the last checkpoint lie beside it: a ledger that is new, empty, cut or an
  * older copy makes used and revoked receipts current again, so the start stops until a person accepts it.
  */
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import type { Config } from '../config/schema.ts'
 import { keyFile } from '../keys/key-file.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
@@ -12,6 +12,7 @@ import { ledgerFile } from './open.ts'
 import type { Store } from './store.ts'
 import { readCheckpoint } from './checkpoint-token.ts'
 import { checkpointFile } from './checkpoints.ts'
+import { statsOf } from '../runtime/regular-file.ts'
 
 type Places = Pick<Config, 'data_dir' | 'store'>
 
@@ -24,7 +25,7 @@ const CHECKPOINT: PrivateFileKind = { subject: 'The checkpoint of the ledger', r
 
 /** Missing, or without a byte. */
 export function isFreshLedger(config: Places): boolean {
-  return (statSync(ledgerFile(config), { throwIfNoEntry: false })?.size ?? 0) === 0
+  return (statsOf(ledgerFile(config))?.size ?? 0) === 0
 }
 
 /** Before the store is opened, which would make a new one. Throws a StartupError. */
