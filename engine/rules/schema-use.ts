@@ -5,7 +5,13 @@
 import type { Level } from '../finding.ts'
 import type { SchemaComparison, SchemaPair } from '../schema/comparison.ts'
 import type { SchemaDelta } from '../schema/delta.ts'
-import type { Inclusion, InclusionProver, ProofDirection, Question } from '../schema/inclusion/inclusion.ts'
+import {
+  TYPES_IN_TEXT,
+  type Inclusion,
+  type InclusionProver,
+  type ProofDirection,
+  type Question,
+} from '../schema/inclusion/inclusion.ts'
 import { isRecord } from '../schema/located.ts'
 import { MAX_WAYS, NOTHING_PROVED, reachChanges, type Proved, type Reached } from '../schema/reach.ts'
 import { isFormal, isGone, isOfFormat, isProvable, isWhole, mayAlarm, needsEquality } from './provable.ts'
@@ -89,16 +95,7 @@ export function judgeUse(
     else visit({ ...judgement, message: `${judgement.message}; ${PROVED_WORDS[direction]}`, reached, ruleRow, level })
   }
   reachChanges(pair, tell, maxWays ?? MAX_WAYS, (one, above) => (all.isAlarming(one) ? proofs.of(one, above) : above))
-  if (hasValues(use)) for (const reached of uncovered(pair, proofs, alarms, direction)) tell(reached)
-}
-
-/** Of bytes, documents and parts a schema says little: their values are not those of JSON. */
-function hasValues({ mediaType, sites }: SchemaUse): boolean {
-  return (
-    isTyped({ mediaType, sites }, sites.root) ||
-    mediaType === null ||
-    /^application\/x-www-form-urlencoded/i.test(mediaType)
-  )
+  for (const reached of uncovered(pair, proofs, alarms, direction)) tell(reached)
 }
 
 const PROVED_WORDS: Readonly<Record<Direction, string>> = {
@@ -250,9 +247,12 @@ class Proofs {
     return name !== null && this.#prover.describes(after, this.#question('narrowing', false), name)
   }
 
-  /** Whether nothing shows that values are lost, or new. In text types are not told apart: no answer shows nothing. */
+  /** Whether no value is lost, or new. In text types are not told apart: there, a value of another type shows nothing. */
   isKept(pair: SchemaPair, direction: ProofDirection): boolean {
-    if (this.isText) return this.ask(pair, direction).kind !== 'refuted'
+    if (this.isText) {
+      const answer = this.ask(pair, direction)
+      return answer.kind === 'included' || (answer.kind === 'unknown' && answer.why === TYPES_IN_TEXT)
+    }
     return this.#prover.isIncluded(pair.before, pair.after, this.#generalQuestion(direction))
   }
 

@@ -13,21 +13,38 @@ const WIDER_FORMATS: Readonly<Record<string, readonly string[]>> = lookupTable({
   time: ['date-time'],
 })
 
-/** In JSON a number is not a string; in a query, a form or plain text all values are text. */
+/** In JSON and its kin a number is not a string; in a query, a form or plain text all values are text. A range holds JSON. */
 export function tellsTypesApart(mediaType: string | null): boolean {
   if (mediaType === null) return false
   const name = (mediaType.split(';')[0] ?? '').trim().toLowerCase()
-  return JSON_TYPES.has(name) || name.endsWith('+json') || name.endsWith('+json-seq')
+  return TYPED.has(name) || TYPED_SUFFIXES.some((suffix) => name.endsWith(suffix))
 }
 
-/** JSON, and sequences of it (RFC 7464; OpenAPI 3.2, sequential media types). */
-const JSON_TYPES: ReadonlySet<string> = new Set([
+/**
+ * JSON and sequences of it (RFC 7464; OpenAPI 3.2, sequential media types), YAML (RFC 9512), CBOR (RFC 8949) and MessagePack, and
+ * the ranges that hold them (RFC 9110 §12.5.1).
+ */
+const TYPED: ReadonlySet<string> = new Set([
+  '*/*',
+  'application/*',
   'application/json',
   'application/json-seq',
   'application/jsonl',
   'application/ndjson',
   'application/x-ndjson',
+  'text/json',
+  'application/yaml',
+  'application/x-yaml',
+  'text/yaml',
+  'text/x-yaml',
+  'application/cbor',
+  'application/cbor-seq',
+  'application/msgpack',
+  'application/vnd.msgpack',
+  'application/x-msgpack',
 ])
+
+const TYPED_SUFFIXES = ['+json', '+json-seq', '+yaml', '+cbor', '+cbor-seq'] as const
 
 /**
  * How the values of a schema are written. `typed`: types are told apart, as in JSON. `text`: they are not. `plain`: as the

@@ -75,19 +75,54 @@ const WITHIN: Readonly<Record<string, (one: Schema) => Schema>> = {
   }),
 }
 
+const JSON_TYPE = 'application/json'
+
 /** The surfaces that call a pair information, or say nothing of it. */
-function missedAt(name: string, before: Schema, after: Schema, isSender: boolean): readonly string[] {
+function missedAt(
+  name: string,
+  before: Schema,
+  after: Schema,
+  isSender: boolean,
+  mediaType = JSON_TYPE,
+): readonly string[] {
   return DIALECTS.flatMap((dialect) => {
     if (!isIn(dialect, before) || !isIn(dialect, after)) return []
     const pair: Pair = { dialect, before, after }
     return surfacesFor(dialect).flatMap((surface) => {
       if (surface.audience === (isSender ? 'reader' : 'sender')) return []
-      const { level, findings } = answerOf(surface, ...documentsOf(pair, surface))
+      const documents = documentsOf(pair, surface)
+      if (mediaType !== JSON_TYPE && !documents[0].includes(`"${JSON_TYPE}"`)) return []
+      const [old, now] = documents.map((text) => text.replaceAll(`"${JSON_TYPE}"`, `"${mediaType}"`))
+      const { level, findings } = answerOf(surface, old ?? '', now ?? '')
       const isReported = level === 'breaking' || level === 'dangerous'
       return isReported ? [] : [`${name}, ${surface.name}, ${dialect.name}: ${level} ${findings.join('; ')}`]
     })
   })
 }
+
+/** Media types in which types are told apart, as in JSON, and those in which all values are text. */
+const TYPED = [
+  '*/*',
+  'application/*',
+  'text/json',
+  'application/problem+json',
+  'application/yaml',
+  'application/openapi+yaml; charset=utf-8',
+  'application/cbor',
+  'application/senml+cbor',
+  'application/msgpack',
+]
+const TEXTUAL = [
+  'application/x-www-form-urlencoded',
+  'multipart/form-data',
+  'multipart/mixed; boundary=x',
+  'application/xml',
+  'application/atom+xml',
+  'text/plain',
+  'text/csv',
+  'application/octet-stream',
+  'application/vnd.thing',
+]
 
 /** Two schemas that hold each other, one of them a choice. */
 const mutual = (alternatives: readonly Schema[]): Schema => ({
@@ -135,6 +170,24 @@ suite('breaks that no keyword reports', () => {
           ]
         }),
       )
+      assert.deepEqual(missed, [])
+    })
+  }
+
+  for (const mediaType of [...TYPED, ...TEXTUAL]) {
+    test(`are reported of ${mediaType}`, () => {
+      const missed = Object.entries(NARROWED).flatMap(([name, [before, after]]) => [
+        ...missedAt(name, before, after, true, mediaType),
+        ...missedAt(name, after, before, false, mediaType),
+      ])
+      assert.deepEqual(missed, [])
+    })
+  }
+
+  for (const mediaType of TYPED) {
+    test(`numbers that become texts are reported of ${mediaType}`, () => {
+      const [before, after] = [object({ a: { type: 'integer' } }), object({ a: string })]
+      const missed = [true, false].flatMap((isSender) => missedAt('type', before, after, isSender, mediaType))
       assert.deepEqual(missed, [])
     })
   }

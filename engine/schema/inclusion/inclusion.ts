@@ -34,6 +34,9 @@ export interface Question {
   readonly isText: boolean
 }
 
+/** Why there is no answer where the value that was found is refused only if types are told apart. */
+export const TYPES_IN_TEXT = 'values written as text'
+
 /** Steps for one question, and for all questions about two documents. */
 const STEPS = 2_500
 const ALL_STEPS = 1_000_000
@@ -213,5 +216,5 @@ function decide(sub: SchemaNode, other: SchemaNode, search: Search, isText: bool
   if (answer.kind === 'open') return { kind: 'unknown', why: answer.why }
   if (!isText) return { kind: 'refuted', value: answer.value }
   const isRefused = admits(other, answer.value, { ...search.evaluation, isText: true }) === false
-  return isRefused ? { kind: 'refuted', value: answer.value } : { kind: 'unknown', why: 'values written as text' }
+  return isRefused ? { kind: 'refuted', value: answer.value } : { kind: 'unknown', why: TYPES_IN_TEXT }
 }
