@@ -25,6 +25,7 @@ interface Form {
 
 export class Likeness {
   readonly #forms = new Map<string, Form>()
+  readonly #outlines = new Map<number, number | null>()
   readonly #known = new Map<string, boolean>()
   /** Pairs that are taken for alike until all that they hold was compared. */
   readonly #assumed: string[] = []
@@ -38,6 +39,7 @@ export class Likeness {
 
   #compare(one: SchemaNode, other: SchemaNode, sense: Sense, depth: number): boolean {
     if (one.id === other.id) return true
+    if (this.#areApart(one, other)) return false
     const [a, b] = [this.#formOf(one, sense), this.#formOf(other, sense)]
     if (a.signature !== b.signature) return false
     const key = `${sense} ${one.id} ${other.id}`
@@ -110,6 +112,20 @@ export class Likeness {
     })
   }
 
+  /** Whether two schemas have other signatures, as far as that is seen without making them: most are of other members. */
+  #areApart(one: SchemaNode, other: SchemaNode): boolean {
+    const [a, b] = [this.#outlineOf(one), this.#outlineOf(other)]
+    return a !== null && b !== null && a !== b
+  }
+
+  #outlineOf(node: SchemaNode): number | null {
+    const known = this.#outlines.get(node.id)
+    if (known !== undefined) return known
+    const outline = outlineOf(node.constraints)
+    this.#outlines.set(node.id, outline)
+    return outline
+  }
+
   #formOf(node: SchemaNode, sense: Sense): Form {
     const key = `${sense} ${node.id}`
     const known = this.#forms.get(key)
@@ -124,6 +140,29 @@ export class Likeness {
     return form
   }
 }
+
+/** The types that are admitted and the number of members that are named, as one number; null where schemas are held in place. */
+function outlineOf(constraints: readonly Constraint[]): number | null {
+  let types = -1
+  let named = 0
+  for (const constraint of constraints) {
+    const { kind } = constraint
+    if (kind === 'all' || kind === 'any' || kind === 'one' || kind === 'not') return null
+    if (kind === 'types') types &= maskOf(constraint.types)
+    if (kind !== 'shape') continue
+    if (named > 0) return null
+    named = constraint.properties.size + 1
+  }
+  return ((types & OBJECTS) === 0 ? 0 : named) * TYPE_MASKS + types
+}
+
+function maskOf(types: ReadonlySet<JsonType>): number {
+  return JSON_TYPES.reduce((mask, type, bit) => (types.has(type) ? mask | (1 << bit) : mask), 0)
+}
+
+const OBJECTS = maskOf(new Set(['object']))
+/** More than there are sets of types, of which one stands for schemas that name none. */
+const TYPE_MASKS = 2 ** JSON_TYPES.length + 1
 
 /** The constraints of a node and of those that it holds in place. */
 function inPlace(start: SchemaNode, sense: Sense, depth = 0): readonly Constraint[] {

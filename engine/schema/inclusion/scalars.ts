@@ -137,7 +137,8 @@ function* factors(first: number | null, last: number | null): Generator<number> 
 
 /** A product of decimal fractions as it would be written. */
 function rounded(value: number): number {
-  return Number(value.toPrecision(15))
+  // A whole number of up to 15 digits is written as it is; -0 as 0.
+  return Number.isInteger(value) && Math.abs(value) < 1e15 ? value + 0 : Number(value.toPrecision(15))
 }
 
 const MAX_SCALE = 1e9

@@ -33,6 +33,8 @@ export interface Steps {
 const MAX_STACK = 120
 /** Of a step: what one schema costs that a value is held against. */
 const CHECK = 1 / 16
+/** Of more ways than these in all choices it costs more to try each than to follow one choice after another. */
+const MAX_NARROWED = 16
 
 export class Search {
   readonly #nodes: SchemaNodes
@@ -182,7 +184,7 @@ export class Search {
     if (start.choices.length === 0) return answer.kind === 'open' ? answer : openFor('an example that may not be one')
     if (!start.propagate()) return UNSAT
     if (start.choices.length === 0) return this.#searchGoal(start, literals)
-    const goal = start.choices.length === 1 ? start : this.#narrowed(start, literals)
+    const goal = isWorthNarrowing(start) ? this.#narrowed(start, literals) : start
     if ('kind' in goal) return goal
     const choices = [...goal.choices].sort((a, b) => a.length - b.length)
     const violated = answer.kind === 'sat' ? choices.findIndex((one) => !this.#isTaken(one, answer.value)) : 0
@@ -308,6 +310,10 @@ export class Search {
     this.#made.set(key, known)
     return known
   }
+}
+
+function isWorthNarrowing({ choices }: Goal): boolean {
+  return choices.length > 1 && choices.reduce((sum, ways) => sum + ways.length, 0) <= MAX_NARROWED
 }
 
 /** The value of the one member that a way demands; null for ways that demand anything else. */
