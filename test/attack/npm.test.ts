@@ -81,6 +81,55 @@ for (const [what, entries] of [
   })
 }
 
+/** Selected by one exact path, as a glob may: what lies beside it is nothing to the selection. */
+const AT = 'api/openapi.json'
+const readAt = (bytes: Buffer) => readTarball(bytes, { isSelected: (path) => path === AT, maxFile: 1024 })
+const GOOD_AT: Entry = { name: `package/${AT}`, text: 'good' }
+
+const AT_ONE_PLACE: Readonly<Record<string, Entry>> = {
+  'a way down and up again': { name: 'package/api/x/../openapi.json', text: 'evil' },
+  'a way up from another folder': { name: 'package/x/../api/openapi.json', text: 'evil' },
+  'a way up past the top': { name: '../../package/api/openapi.json', text: 'evil' },
+  'a stream of its own': { name: 'package/api/openapi.json::$DATA', text: 'evil' },
+  'a control character at its end': { name: 'package/api/openapi.json\u0001', text: 'evil' },
+  'a control character in its middle': { name: 'package/api/open\u0001api.json', text: 'evil' },
+  'a backslash and other letters': { name: 'package\\API\\openapi.json', text: 'evil' },
+  'other letters': { name: 'package/api/OpenAPI.json', text: 'evil' },
+  'other letters of its folder': { name: 'package/Api/openapi.json', text: 'evil' },
+  'a long s': { name: 'package/api/openapi.j\u017Fon', text: 'evil' },
+  'a letter without a width': { name: 'package/api/open\u200Capi.json', text: 'evil' },
+  'a dot at its end': { name: 'package/api/openapi.json.', text: 'evil' },
+  'a blank at its end': { name: 'package/api/openapi.json ', text: 'evil' },
+  'a blank behind its folder': { name: 'package/api /openapi.json', text: 'evil' },
+  'a file in the place of its folder': { name: 'package/api', text: 'evil' },
+  'a file in the place of its folder in other letters': { name: 'package/API', text: 'evil' },
+  'a symbolic link in the place of its folder': { name: 'package/api', type: '2', link: 'other' },
+  'a hard link in the place of its folder': { name: 'package/Api', type: '1', link: 'package/other' },
+  'a link with a way up in the place of its folder': { name: 'package/x/../api', type: '2', link: 'other' },
+}
+for (const [what, entry] of Object.entries(AT_ONE_PLACE))
+  for (const [order, entries] of [
+    ['behind', [GOOD_AT, entry]],
+    ['before', [entry, GOOD_AT]],
+  ] as const)
+    test(`a name ${order} the contract's with ${what} makes the tarball unreadable`, async () => {
+      await assert.rejects(readAt(archive(entries)), TarballError)
+    })
+
+test('a contract of which an entry makes a folder is unreadable', async () => {
+  const inside = { name: 'package/api/openapi.json/x.txt', text: 'x' }
+  await assert.rejects(readAt(archive([GOOD_AT, inside])), TarballError)
+  await assert.rejects(readAt(archive([inside, GOOD_AT])), TarballError)
+})
+
+test('a name of very many parts or readings is refused at once', async () => {
+  for (const part of ['a/', 'a:', 'a/../'])
+    await assert.rejects(
+      readAt(archive([GOOD_AT, renaming(`package/${part.repeat(10_000)}x`), { name: 'z' }])),
+      TarballError,
+    )
+})
+
 test('odd names of what is no contract, and folders, are nothing to stop for', async () => {
   const entries = [
     { name: 'package/', type: '5' },

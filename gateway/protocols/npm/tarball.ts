@@ -27,7 +27,10 @@ export async function readTarball(bytes: Buffer, { isSelected, maxFile }: Tarbal
   try {
     for await (const [entry, content] of readArchive(bytes, take, BOUNDS)) {
       const path = installedPath(entry, isSelected)
-      if (path === null) continue
+      if (path === null) {
+        if (entry.type !== 'directory') seen.addPossible(possiblePaths(entry.name))
+        continue
+      }
       seen.add(path)
       if (content !== null) files.set(path, textFile(path, content))
       else if (isSelected(path) && entry.type === 'file')
@@ -42,10 +45,18 @@ export async function readTarball(bytes: Buffer, { isSelected, maxFile }: Tarbal
   return files
 }
 
-/** What was unpacked so far: of two entries at one path the later one stays, on some disks also when it is written in other letters. */
+/**
+ * What was unpacked so far: of two entries at one path the later one stays, on some disks also when it is written in other letters.
+ * A file or link in the place of a contract's folder keeps the contract away, or leads it elsewhere.
+ */
 class SeenPaths {
   readonly #isSelected: TarballTerms['isSelected']
+  /** Folded path → as it was written. */
   readonly #spellings = new Map<string, string>()
+  /** Folded paths that some client may make of an entry that is read by none. */
+  readonly #possible = new Map<string, string>()
+  /** Folders, folded → a file in each, a selected one where there is any. */
+  readonly #folders = new Map<string, string>()
 
   constructor(isSelected: TarballTerms['isSelected']) {
     this.#isSelected = isSelected
@@ -53,13 +64,57 @@ class SeenPaths {
 
   /** @throws TarballError */
   add(path: string): void {
-    const folded = path.normalize('NFC').toLowerCase()
+    const folded = foldedPath(path)
     const before = this.#spellings.get(folded)
     if (before === path) throw new TarballError(`it holds ${path} twice`)
-    if (before !== undefined && (this.#isSelected(path) || this.#isSelected(before)))
-      throw new TarballError(`it holds ${path} and ${before}, which are one file on some disks`)
     this.#spellings.set(folded, path)
+    const isSelected = this.#isSelected(path)
+    const counts = (other: string | undefined): other is string =>
+      other !== undefined && (isSelected || this.#isSelected(other))
+    const other = [before, this.#folders.get(folded), isSelected ? this.#possible.get(folded) : undefined].find(counts)
+    if (other !== undefined) throw oneFile(path, other)
+    for (const folder of foldersOf(folded)) {
+      const inTheWay = [this.#spellings.get(folder), isSelected ? this.#possible.get(folder) : undefined].find(counts)
+      if (inTheWay !== undefined) throw oneFile(path, inTheWay)
+      if (isSelected || !this.#folders.has(folder)) this.#folders.set(folder, path)
+    }
   }
+
+  /**
+   * @param paths that clients may make of one entry
+   * @throws TarballError
+   */
+  addPossible(paths: readonly string[]): void {
+    for (const path of paths) {
+      const folded = foldedPath(path)
+      const before = this.#spellings.get(folded)
+      const other = [before, this.#folders.get(folded)].find((known) => known !== undefined && this.#isSelected(known))
+      if (other !== undefined) throw oneFile(path, other)
+      this.#possible.set(folded, path)
+    }
+  }
+}
+
+/** @throws TarballError */
+function foldersOf(path: string): readonly string[] {
+  const parts = path.split('/')
+  if (parts.length > MOST_FOLDERS) throw new TarballError(`the name of an entry has more than ${MOST_FOLDERS} parts`)
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'))
+}
+
+function oneFile(path: string, other: string): TarballError {
+  return new TarballError(`it holds ${path} and ${other}, which are at one place on some disks`)
+}
+
+/** Disks differ in what they tell apart: case, composed letters, letters without a width, dots and blanks at the end of a name. */
+function foldedPath(path: string): string {
+  return path
+    .normalize('NFD')
+    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .replaceAll(/[. ]+(?=\/|$)/g, '')
+    .toUpperCase()
+    .toLowerCase()
+    .normalize('NFC')
 }
 
 /**
@@ -85,13 +140,38 @@ const ODD_PARTS: ReadonlySet<string> = new Set(['', '.', '..'])
 /** Backslash: a slash to Windows. Colon: a drive, which npm takes off everywhere. Control characters: the end of a name to some. */
 const UNUSUAL = /[\\:\p{Cc}]/u
 
-/** Every path that a client could make of a name: without any number of parts at its beginning. */
+/** Parts of a plain name. */
+const MOST_FOLDERS = 256
+/** Parts of a name that is read in several ways; more are no name of a package's file. */
+const MOST_PARTS = 64
+
+/**
+ * Every path that a client could make of a name: without any number of parts at its beginning, with `..` followed, and only up to
+ * a colon or control character.
+ * @throws TarballError
+ */
 function possiblePaths(name: string): readonly string[] {
-  const readings = [name, name.split('\0', 1)[0] ?? '']
+  const ends = [...name.matchAll(/[:\p{Cc}]/gu)].map(({ index }) => name.slice(0, index))
+  const readings = [name, name.replaceAll(/\p{Cc}/gu, ''), ...ends]
+  if (readings.length > MOST_PARTS) throw new TarballError('the name of an entry is read in too many ways')
   return readings.flatMap((reading) => {
     const parts = reading.split(/[/\\:]/).filter((part) => part !== '' && part !== '.')
-    return parts.map((_, index) => parts.slice(index).join('/'))
+    if (parts.length > MOST_PARTS)
+      throw new TarballError('the name of an entry that is no plain file has too many parts')
+    return parts.flatMap((_, index) => {
+      const rest = parts.slice(index)
+      return [rest.join('/'), resolvedPath(rest)]
+    })
   })
+}
+
+function resolvedPath(parts: readonly string[]): string {
+  const resolved: string[] = []
+  for (const part of parts) {
+    if (part === '..') resolved.pop()
+    else resolved.push(part)
+  }
+  return resolved.join('/')
 }
 
 /** @param integrity of the packument (Subresource Integrity) @param shasum SHA-1 in hex, where there is nothing better */
