@@ -55,14 +55,15 @@ const OFFLINE_NOTE =
 function authenticityFault(
   { claims, signingInput, signature }: ParsedToken,
   key: VerificationKey | undefined,
-  { envelope, sha256 }: VerifyInput,
+  { envelope, sha256, now }: VerifyInput,
 ): ReceiptReason | null {
   // A key that did not exist when it is said to have signed is no key of that receipt.
   if (!key || claims.iat + LEEWAY < key.validFrom) return 'unknown_kid'
-  if (key.status === 'revoked') return 'revoked_key'
+  // A set of keys that was kept says by their times what its words do not say yet.
+  if (key.status === 'revoked' || (key.revokedAt !== null && !(now < key.revokedAt))) return 'revoked_key'
   if (!key.verify(signingInput, signature)) return 'signature_mismatch'
   if (envelope !== undefined && !isCovered(envelope, claims, sha256)) return 'body_hash_mismatch'
-  const isRetiredBefore = key.status === 'retired' && (key.retiredAt === null || claims.iat > key.retiredAt)
+  const isRetiredBefore = key.retiredAt === null ? key.status === 'retired' : claims.iat > key.retiredAt
   return isRetiredBefore ? 'retired_key_after_issue' : null
 }
 
