@@ -1,6 +1,7 @@
 /**
  * All that is to be said of a schema in use: each change by its rule, with the level that the proofs about its values leave
- * it, and a general finding wherever values are refused, or new, that no change of a keyword accounts for.
+ * it, and a general finding wherever values are refused, or new, that no change of a keyword accounts for. It is one file past 400
+ * lines, since levels and general findings rest on the same proofs.
  */
 import type { Level } from '../finding.ts'
 import type { SchemaComparison, SchemaPair } from '../schema/comparison.ts'
@@ -12,7 +13,6 @@ import {
   type ProofDirection,
   type Question,
 } from '../schema/inclusion/inclusion.ts'
-import { isRecord } from '../schema/located.ts'
 import { MAX_WAYS, NOTHING_PROVED, reachChanges, type Proved, type Reached } from '../schema/reach.ts'
 import { isFormal, isGone, isOfFormat, isProvable, isWhole, mayAlarm, needsEquality } from './provable.ts'
 import { levelOf, type Effect, type Rule, type Variance } from './rule.ts'
@@ -83,25 +83,38 @@ export function judgeUse(
   if (!pair.isLive && prover.isSame(pair.before, pair.after)) return
   const proofs = new Proofs(all, direction, isTyped(use, use.sites.root))
   const alarms = new Map<SchemaPair, Alarm>()
-  const tell = (found: Reached): void => {
+  const tell = (found: Reached, because: string | null = null): void => {
     const reached = lead.length === 0 ? found : { ...found, path: [...lead, ...found.path] }
     const judgement = judgeSchema(reached, use)
     const ruleRow = judgement === null ? undefined : ruleOf(judgement.rule)
     if (judgement === null || ruleRow === undefined) return
-    const level = provedLevel(reached, ruleRow, direction, proofs)
+    const { level, words } = provedLevel(reached, ruleRow, direction, proofs)
     note(alarms, reached, ruleRow, level)
     if (skips?.(reached.pair) === true) return
-    if (level === ruleRow.level) visit({ ...judgement, reached, ruleRow })
-    else visit({ ...judgement, message: `${judgement.message}; ${PROVED_WORDS[direction]}`, reached, ruleRow, level })
+    const added = because ?? (level === ruleRow.level ? null : words)
+    const message = added === null ? judgement.message : `${judgement.message}; ${added}`
+    visit({ ...judgement, message, reached, ruleRow, ...(level === ruleRow.level ? {} : { level }) })
   }
   reachChanges(pair, tell, maxWays ?? MAX_WAYS, (one, above) => (all.isAlarming(one) ? proofs.of(one, above) : above))
-  for (const reached of uncovered(pair, proofs, alarms, direction)) tell(reached)
+  for (const { reached, words } of uncovered(pair, proofs, alarms, direction)) tell(reached, words)
 }
 
 const PROVED_WORDS: Readonly<Record<Direction, string>> = {
   request: 'every value that was admitted still is',
   response: 'no value is admitted that was not',
   shared: 'the other keywords leave no more to it',
+}
+
+/** Of values that are refused, or were, since several alternatives of `oneOf` admit them. */
+const OVERLAP_WORDS: Readonly<Record<ProofDirection, string>> = {
+  narrowing: 'only values that several alternatives of oneOf admit at once are refused, which authors seldom mean',
+  widening: 'such values were refused only since several alternatives of oneOf admit them, which authors seldom mean',
+}
+
+/** The level that the proofs leave a finding, and what explains it where it is not that of its rule. */
+interface Left {
+  readonly level: Level
+  readonly words: string
 }
 
 /** What the findings at a pair account for. */
@@ -136,11 +149,13 @@ function isChoice({ keyword }: SchemaDelta): boolean {
 }
 
 /** A change that takes nothing from the values as a whole, or adds nothing to them, is judged as what is left of it. */
-function provedLevel({ delta, pair, proved }: Reached, rule: Rule, direction: Direction, proofs: Proofs): Level {
-  if (rule.level === 'info' || isChoice(delta)) return rule.level
-  if (isHarmless(delta, pair, proved, proofs)) return 'info'
+function provedLevel({ delta, pair, proved }: Reached, rule: Rule, direction: Direction, proofs: Proofs): Left {
+  const words = PROVED_WORDS[direction]
+  if (rule.level === 'info' || isChoice(delta)) return { level: rule.level, words }
+  if (isHarmless(delta, pair, proved, proofs)) return { level: 'info', words }
   if (isProvable(delta, rule)) return levelLeft(delta, pair, proved, rule, direction, proofs)
-  return isKept(delta, pair, proved, direction) && proofs.hasValue(pair) ? leastOf(rule.level, 'dangerous') : rule.level
+  const isLowered = isKept(delta, pair, proved, direction) && proofs.hasValue(pair)
+  return { level: isLowered ? leastOf(rule.level, 'dangerous') : rule.level, words }
 }
 
 /** What warns of more than values breaks nobody where those that matter are kept; a property that goes, where all are. */
@@ -166,18 +181,32 @@ function levelLeft(
   rule: Rule,
   direction: Direction,
   proofs: Proofs,
-): Level {
+): Left {
   const [mayLose, mayGainAny] = [LOSES.has(rule.effect), mayGain(delta, rule)]
   const loses = mayLose && !keepsAll
   const gains = mayGainAny && !addsNone
+  const lost = (): Left => lowered(pair, rule, direction, 'narrowing', proofs)
+  const gained = (): Left => lowered(pair, rule, direction, 'widening', proofs)
+  const left = (level: Level): Left => ({ level, words: PROVED_WORDS[direction] })
+  if (direction === 'request') return loses ? lost() : left(mayLose ? 'info' : rule.level)
+  if (direction === 'response') return gains ? gained() : left(mayGainAny ? 'info' : rule.level)
+  if (loses) return lost()
+  if (!gains) return left(mayLose || mayGainAny ? 'info' : rule.level)
+  return left(mayLose ? levelOf('shared', 'widens') : rule.level)
+}
+
+/** What is left of values that are lost, or new: of some, no more than a warning. */
+function lowered(pair: SchemaPair, rule: Rule, direction: Direction, proof: ProofDirection, proofs: Proofs): Left {
   // What admitted nothing loses nothing, but was not meant to be used.
-  const lost = loses && proofs.isVacuous(pair, 'narrowing') ? 'dangerous' : 'breaking'
-  const gained = gains && proofs.isVacuous(pair, 'widening') ? 'dangerous' : 'breaking'
-  if (direction === 'request') return loses || !mayLose ? leastOf(rule.level, lost) : 'info'
-  if (direction === 'response') return gains || !mayGainAny ? leastOf(rule.level, gained) : 'info'
-  if (loses) return leastOf(rule.level, lost)
-  if (!gains) return mayLose || mayGainAny ? 'info' : rule.level
-  return mayLose ? levelOf('shared', 'widens') : rule.level
+  if (rule.level !== 'breaking' || proofs.isVacuous(pair, proof))
+    return { level: leastOf(rule.level, 'dangerous'), words: PROVED_WORDS[direction] }
+  const isOverlap = isChosenFrom(pair, proof) && proofs.isOverlap(pair, proof, false)
+  return { level: isOverlap ? 'dangerous' : rule.level, words: OVERLAP_WORDS[proof] }
+}
+
+/** Whether the side that refuses, or refused, is a choice by `oneOf`: else no overlap can be the cause. */
+function isChosenFrom({ before, after }: SchemaPair, proof: ProofDirection): boolean {
+  return Array.isArray((proof === 'narrowing' ? after : before).value.oneOf)
 }
 
 function leastOf(level: Level, most: Level): Level {
@@ -266,15 +295,26 @@ class Proofs {
   }
 
   /**
-   * Whether a value that shows a difference does so by the letter only: callers may send names that the contract does not
-   * list, but allows; to readers who pass over names that they do not know nothing is new; or an object is of two
-   * alternatives of `oneOf`, which authors mean to exclude each other.
+   * Why a value that shows a difference does so by the letter only; null: it does not. `names`: callers may send names that
+   * the contract does not list, but allows; to readers who pass over names that they do not know nothing is new.
    */
-  isByLetterOnly({ before, after }: SchemaPair, direction: ProofDirection, value: unknown): boolean {
+  letterOf(pair: SchemaPair, direction: ProofDirection): 'names' | 'overlap' | null {
     const question = this.#question(direction, true)
-    if (this.#prover.ask(before, after, question).kind === 'included') return true
-    if (!isRecord(value)) return false
-    return this.#prover.ask(before, after, { ...question, isExclusive: false }).kind === 'included'
+    if (this.#prover.ask(pair.before, pair.after, question).kind === 'included') return 'names'
+    return this.isOverlap(pair, direction, true) ? 'overlap' : null
+  }
+
+  /**
+   * Whether all values that are lost, or new, are refused on one side only since several alternatives of `oneOf` admit them.
+   * Authors mean null beside a schema to be admitted, and objects that match two alternatives to match one, which is no excuse
+   * for an alternative that went (`isByConvention`: no keyword accounts for the values). A reader meets values that the
+   * contract named in two alternatives already. A caller whose number is of two ranges is refused.
+   */
+  isOverlap({ before, after }: SchemaPair, direction: ProofDirection, isByConvention: boolean): boolean {
+    const ofCallers = isByConvention ? 'slips-admitted' : 'null-admitted'
+    const overlap = direction === 'widening' ? 'admitted' : ofCallers
+    const question = { ...this.#question(direction, isByConvention), overlap } as const
+    return this.#prover.ask(before, after, question).kind === 'included'
   }
 
   #question(direction: ProofDirection, isByConvention: boolean): Question {
@@ -283,7 +323,7 @@ class Proofs {
       direction,
       usage: this.#direction,
       convention: isByConvention ? convention : 'none',
-      isExclusive: true,
+      overlap: 'refused',
       isText: !this.#isTyped,
     }
   }
@@ -298,13 +338,19 @@ class Proofs {
   }
 }
 
+/** A general finding, and what explains that it is no more than a warning. */
+interface General {
+  readonly reached: Reached
+  readonly words: string | null
+}
+
 /** General findings at the smallest pairs whose values are not all kept, or not all known, and that nothing accounts for. */
 function uncovered(
   start: SchemaPair,
   proofs: Proofs,
   alarms: ReadonlyMap<SchemaPair, Alarm>,
   direction: Direction,
-): readonly Reached[] {
+): readonly General[] {
   return proofs.directions.flatMap((proof) => {
     // The payload has its breaking finding: a second one would say the same of all of it.
     if ([...alarms.values()].some((alarm) => alarm.isBreaking && (proof === 'narrowing' ? alarm.loses : alarm.gains)))
@@ -353,10 +399,11 @@ function generalsOf(
   path: readonly string[],
   proof: ProofDirection,
   proofs: Proofs,
-): readonly Reached[] {
+): readonly General[] {
   const answer = proofs.ask(pair, proof)
   if (answer.kind === 'included') return []
-  const isProved = answer.kind === 'refuted' && !proofs.isByLetterOnly(pair, proof, answer.value)
+  const letter = answer.kind === 'refuted' ? proofs.letterOf(pair, proof) : null
+  const isProved = answer.kind === 'refuted' && letter === null
   const after = answer.kind === 'refuted' ? answer.value : `cannot tell, ${answer.why}`
   const delta: SchemaDelta = {
     keyword: isProved ? 'values' : 'values-unproved',
@@ -367,5 +414,10 @@ function generalsOf(
     steps: [],
   }
   const use = { isRequired: null, isReadOnly: false, isWriteOnly: false, proved: NOTHING_PROVED }
-  return [{ delta, isHeld: false, pair, path, ...use }]
+  return [
+    {
+      reached: { delta, isHeld: false, pair, path, ...use },
+      words: letter === 'overlap' ? OVERLAP_WORDS[proof] : null,
+    },
+  ]
 }

@@ -12,7 +12,7 @@ import { met, unmet } from './literals.ts'
 import { decidingMembers } from './members.ts'
 import type { Convention } from './mentions.ts'
 import type { SchemaNode } from './model.ts'
-import { SchemaNodes, type Numbering, type Usage } from './nodes.ts'
+import { SchemaNodes, type Numbering, type Overlap, type Usage } from './nodes.ts'
 import { Sameness } from './sameness.ts'
 import { Search, type Steps } from './search.ts'
 
@@ -28,8 +28,7 @@ export interface Question {
   readonly direction: ProofDirection
   readonly usage: Usage
   readonly convention: Convention
-  /** Whether `oneOf` refuses what several alternatives admit; else it is read as `anyOf`, as authors often mean it. */
-  readonly isExclusive: boolean
+  readonly overlap: Overlap
   /** The values are written as text, in which types are not told apart. */
   readonly isText: boolean
 }
@@ -156,13 +155,13 @@ export class InclusionProver {
     return { key, sub, super: other, isSame, search }
   }
 
-  #prepareNodes(key: string, { direction, usage, isExclusive }: Question): Proof {
+  #prepareNodes(key: string, { direction, usage, overlap }: Question): Proof {
     const { before, after } = this.#sources
     const [sub, other]: readonly [SchemaSource, SchemaSource] =
       direction === 'narrowing' ? [before, after] : [after, before]
     const numbering: Numbering = { next: 1 }
-    const subNodes = new SchemaNodes('sub', usage, isExclusive, sub, numbering)
-    const superNodes = new SchemaNodes('super', usage, isExclusive, other, numbering)
+    const subNodes = new SchemaNodes('sub', usage, overlap, sub, numbering)
+    const superNodes = new SchemaNodes('super', usage, overlap, other, numbering)
     const likeness = new Likeness()
     const isAlike = remembered((one, two) => this.#isSameNode(one, two, direction) || likeness.isAlike(one, two))
     const isSame = (one: SchemaNode, two: SchemaNode): boolean =>
@@ -192,8 +191,8 @@ function remembered(compare: (sub: SchemaNode, other: SchemaNode) => boolean): t
 }
 
 /** Questions that the same nodes answer. */
-function keyOf({ direction, usage, convention, isExclusive }: Question): string {
-  return `${direction} ${usage} ${convention} ${isExclusive}`
+function keyOf({ direction, usage, convention, overlap }: Question): string {
+  return `${direction} ${usage} ${convention} ${overlap}`
 }
 
 function answerKey(sub: SchemaNode, other: SchemaNode, { key }: Proof, isText: boolean): string {

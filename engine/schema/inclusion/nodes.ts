@@ -19,6 +19,13 @@ import { unevaluatedBounds } from './unevaluated.ts'
 /** Whose values are compared: what callers send, what they get, or what both write and read. */
 export type Usage = 'request' | 'response' | 'shared'
 
+/**
+ * What becomes of a value that several alternatives of `oneOf` admit. `refused`: as JSON Schema says. `null-admitted`: an
+ * alternative that is null and nothing else excludes no null. `slips-admitted`: objects are admitted besides. `admitted`:
+ * `oneOf` is read as `anyOf`.
+ */
+export type Overlap = 'refused' | 'null-admitted' | 'slips-admitted' | 'admitted'
+
 /** Numbers the nodes of one proof. */
 export interface Numbering {
   next: number
@@ -75,18 +82,17 @@ export class SchemaNodes {
   readonly side: ProofSide
   readonly usage: Usage
   readonly source: SchemaSource
-  /** Whether `oneOf` refuses what several alternatives admit; else it is read as `anyOf`. */
-  readonly #isExclusive: boolean
+  readonly #overlap: Overlap
   readonly #numbering: Numbering
   readonly #nodes = new WeakMap<JsonRecord, SchemaNode>()
   readonly #negations = new Map<number, SchemaNode>()
   readonly anything: SchemaNode
   readonly nothing: SchemaNode
 
-  constructor(side: ProofSide, usage: Usage, isExclusive: boolean, source: SchemaSource, numbering: Numbering) {
+  constructor(side: ProofSide, usage: Usage, overlap: Overlap, source: SchemaSource, numbering: Numbering) {
     this.side = side
     this.usage = usage
-    this.#isExclusive = isExclusive
+    this.#overlap = overlap
     this.source = source
     this.#numbering = numbering
     this.anything = this.made([])
@@ -262,17 +268,31 @@ export class SchemaNodes {
     for (const [keyword, kind] of [
       ['allOf', 'all'],
       ['anyOf', 'any'],
-      ['oneOf', this.#isExclusive ? 'one' : 'any'],
+      ['oneOf', this.#overlap === 'admitted' ? 'any' : 'one'],
     ] as const) {
       const nodes = this.#list(owner, keyword).map((item) => this.at(item))
-      const isSingle = nodes.length === 1
-      if (nodes.length > 0) into.push({ kind: isSingle ? 'all' : kind, nodes })
+      if (kind === 'one' && nodes.length > 1 && this.#overlap !== 'refused') into.push(this.#intended(nodes))
+      else if (nodes.length > 0) into.push({ kind: nodes.length === 1 ? 'all' : kind, nodes })
     }
     if (value.not !== undefined) into.push({ kind: 'not', node: this.#child(owner, 'not') })
     if (value.if === undefined || (value.then === undefined && value.else === undefined)) return
     const part = (keyword: string): SchemaNode | null =>
       value[keyword] === undefined ? null : this.#child(owner, keyword)
     into.push({ kind: 'condition', test: this.#child(owner, 'if'), then: part('then'), otherwise: part('else') })
+  }
+
+  /** Null, exactly one of the alternatives that are more than null, or an object of any, where that counts as a slip. */
+  #intended(nodes: readonly SchemaNode[]): Constraint {
+    const [nulls, others] = [nodes.filter(isNull), nodes.filter((node) => !isNull(node))]
+    const object = this.made([
+      { kind: 'types', types: new Set(['object']) },
+      { kind: 'any', nodes },
+    ])
+    const choice = this.made([{ kind: others.length === 1 ? 'all' : 'one', nodes: others }])
+    return {
+      kind: 'any',
+      nodes: [...nulls, ...(others.length > 1 && this.#overlap === 'slips-admitted' ? [object] : []), choice],
+    }
   }
 
   #readUnevaluated(owner: ResolvedSchema, into: Constraint[]): void {
@@ -286,6 +306,16 @@ export class SchemaNodes {
       if (bounds !== null) into.push({ kind: 'unevaluated', of, node, owner: this.made([...into]), ...bounds })
     }
   }
+}
+
+/** Whether a schema is written as null and nothing else. */
+function isNull({ source }: SchemaNode): boolean {
+  if (source === null) return false
+  const { type, const: only, enum: listed } = source.value
+  const isListed = Array.isArray(listed) && listed.length === 1 && listed[0] === null
+  return (
+    type === 'null' || (Array.isArray(type) && type.length === 1 && type[0] === 'null') || only === null || isListed
+  )
 }
 
 function hasCombined(value: JsonRecord): boolean {

@@ -20,7 +20,7 @@ const QUESTION: Question = {
   direction: 'narrowing',
   usage: 'shared',
   convention: 'none',
-  isExclusive: true,
+  overlap: 'refused',
   isText: false,
 }
 
