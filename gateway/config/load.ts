@@ -11,6 +11,7 @@ import { configInputSchema, plainSchema } from '../settings/input-schema.ts'
 import { pathOfPointer, pointerSegments, type Mistake } from '../errors/mistake.ts'
 import { applyOverrides, type Overridden } from './overrides.ts'
 import { withPaths } from './paths.ts'
+import { foreignSections } from './protocol-checks.ts'
 import { Config } from './schema.ts'
 import { mistakesOf, type Located } from '../settings/schema-mistakes.ts'
 import { inlineSource, readSourceText, type SourceText } from '../settings/source-text.ts'
@@ -54,7 +55,7 @@ export function loadConfig(
   const formFaults = schemaMistakes(overridden.value)
   const sound = formFaults.length === 0 ? overridden.value : withoutSections(overridden.value, formFaults)
   const config = sound === null ? null : withPaths(completed(sound), directory)
-  const meaningFaults = config === null ? [] : checkMeaning(config)
+  const meaningFaults = config === null ? [] : [...foreignSections(sound), ...checkMeaning(config)]
   const mistakes = [...overridden.mistakes, ...[...formFaults, ...meaningFaults].map(placed)]
   if (config === null) return { ok: false, problem: inReadingOrder(mistakes) }
   if (mistakes.length > 0) {

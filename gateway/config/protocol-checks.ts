@@ -2,14 +2,47 @@
 import { isResourceName, KNOWN_KINDS, RESOURCE_CLASSES } from '../protocols/kubernetes/kinds.ts'
 import { compileRules } from '../protocols/mapped/rules.ts'
 import { unreadableSource } from './contract-checks.ts'
+import { isRecord } from '../settings/defaults.ts'
 import { at } from '../settings/mistake-collector.ts'
 import type { RouteConfig } from './route.ts'
 import type { Config } from './schema.ts'
 import type { Located } from '../settings/schema-mistakes.ts'
 import { nearest } from '../settings/suggestion.ts'
 
+type Protocol = RouteConfig['protocol']
+
+/** The protocols that a section of a route belongs to. Sections that every protocol has are not listed. */
+const SECTION_PROTOCOLS = {
+  kubernetes: ['kubernetes'],
+  edits: ['mcp'],
+  argocd: ['argocd'],
+  npm: ['npm'],
+  grpc: ['grpc'],
+  graphql: ['graphql'],
+  llm: ['llm'],
+  map: ['mapped'],
+  otherwise: ['mapped'],
+  scm: ['github', 'gitlab', 'bitbucket'],
+} as const satisfies Readonly<Partial<Record<keyof RouteConfig, readonly Protocol[]>>>
+
+/** @param value the configuration as written, which the schema admits: defaults would fill in every section */
+export function foreignSections(value: unknown): readonly Located[] {
+  const routes: unknown = isRecord(value) ? value['routes'] : undefined
+  return (Array.isArray(routes) ? routes : []).flatMap((route: unknown, index) =>
+    Object.entries(SECTION_PROTOCOLS).flatMap(([section, protocols]) => {
+      const protocol: unknown = isRecord(route) ? route['protocol'] : undefined
+      const isOwn = protocols.some((name) => name === protocol)
+      if (!isRecord(route) || typeof protocol !== 'string' || isOwn || route[section] === undefined) return []
+      const what = `a route of the protocol ${protocol} has no section ${section}: it belongs to ${protocols.join(', ')}`
+      return [
+        { pointer: `/routes/${index}/${section}`, at: 'key', message: what, fix: 'remove it, or change protocol' },
+      ]
+    }),
+  )
+}
+
 /** What the calls of a protocol are judged by, where nothing in the calls themselves tells it. */
-const JUDGED_BY: Readonly<Partial<Record<RouteConfig['protocol'], string>>> = {
+const JUDGED_BY: Readonly<Partial<Record<Protocol, string>>> = {
   http: 'the OpenAPI document that the upstream offers now: contract: { current: { url: … } }',
   graphql:
     'the schema that the upstream offers now, contract: { current: { file: … } }, or let the upstream be asked: graphql: { introspect: true }',
@@ -45,7 +78,7 @@ export function checkListingHeaders({ routes }: Config): readonly Located[] {
 }
 
 /** Whose calls can be held against their contract before they go on. */
-const CHECKED: ReadonlySet<RouteConfig['protocol']> = new Set(['http', 'graphql'])
+const CHECKED: ReadonlySet<Protocol> = new Set(['http', 'graphql'])
 
 export function checkValidation({ routes }: Config): readonly Located[] {
   return routes.flatMap(({ protocol, validate }, index) => {
@@ -88,19 +121,9 @@ function resourceHint(name: string): string {
 }
 
 export function checkRequestMaps({ routes }: Config): readonly Located[] {
-  return routes.flatMap(({ protocol, map, otherwise }, index) => {
+  return routes.flatMap(({ protocol, map }, index) => {
     const pointer = `/routes/${index}`
-    if (protocol !== 'mapped') {
-      const member = map !== undefined ? 'map' : otherwise !== undefined ? 'otherwise' : null
-      if (member === null) return []
-      return [
-        at(
-          `${pointer}/${member}`,
-          `a route of the protocol ${protocol} is not mapped by rules`,
-          'write protocol: mapped, or remove it',
-        ),
-      ]
-    }
+    if (protocol !== 'mapped') return []
     if (map === undefined)
       return [at(pointer, 'a mapped route has rules that say what its requests are', 'add map: [...]')]
     const compiled = compileRules(map)

@@ -7,6 +7,7 @@ const FORMS: Readonly<Record<string, string>> = lookupTable({
   '^https?://[^?#]+$': 'an address that begins with http:// or https://, without ? and #',
   '^(https?://|unix:/)': 'an address that begins with http:// or https://, or unix: and the absolute path of a socket',
   '^/': 'a path that begins with /',
+  '^https?://[^/?#@\\s]+/?$': 'an origin: https://HOST or https://HOST:PORT, without a path',
   '^(?:/[^/]*)+$': 'a JSON Pointer: / before every member, e.g. /metadata/agent',
   '^sha256:[0-9a-f]{64}$': 'sha256: and 64 hexadecimal digits in small letters',
   '^[A-Za-z0-9_-]{43}$': '43 characters of base64url without padding (32 bytes)',

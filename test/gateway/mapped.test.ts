@@ -312,7 +312,7 @@ for (const [why, route, path, message] of [
     /action judge/,
   ],
   ['a mapped route without a map', {}, 'routes[0]', /has rules/],
-  ['a map on another protocol', { protocol: 'mcp', map: [WIPE] }, 'routes[0].map', /not mapped/],
+  ['a map on another protocol', { protocol: 'mcp', map: [WIPE] }, 'routes[0].map', /has no section map/],
 ] as const) {
   test(`the configuration is refused: ${why}`, () => {
     const value = { routes: [{ name: 'ops', match: {}, upstream: 'http://127.0.0.1:1', protocol: 'mapped', ...route }] }
