@@ -10,6 +10,7 @@ import { messageOf } from '../errors/startup-error.ts'
 import type { Arrival } from './connection.ts'
 import { recordDenial, recordTunnel, type EgressRecordDeps, type EgressRequest } from '../enforce/egress-record.ts'
 import { firstBytes, greetingOf, readHello } from './first-bytes.ts'
+import { LaterHellos } from './later-hellos.ts'
 import { endTls, type InterceptionDeps } from './tls-interception.ts'
 import { namesHost } from '../routing/target.ts'
 import { dial, type Doorkeeper, type Tunnels } from './tunnel.ts'
@@ -91,6 +92,7 @@ export function joinTunnel(asking: Asking, destination: Socket, deps: WaysDeps):
     const hello = readHello()
     let size = 0
     return {
+      watch: new LaterHellos(isIP(authority.host) === 0 ? authority.host : null),
       feed(more) {
         size += more.length
         if (size > LONGEST_HELLO) hello.close()

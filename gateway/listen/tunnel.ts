@@ -1,4 +1,5 @@
 /** Tunnels: bytes between clients and destinations, with back-pressure, half-close and an end when nothing moves. */
+import type { Transform } from 'node:stream'
 import { connect, type LookupFunction, type Socket } from 'node:net'
 import type { Authority } from '../network/authority.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -8,6 +9,8 @@ export interface Doorkeeper {
   feed(bytes: Buffer): void
   /** False closes the tunnel. */
   readonly verdict: Promise<boolean>
+  /** Watches all that the client sends; an error of it closes the tunnel. */
+  readonly watch?: Transform
 }
 
 /** @returns null when the first bytes say enough: then all passes */
@@ -90,10 +93,13 @@ function passBeginning(client: Socket, destination: Socket, ask: AskDoorkeeper, 
   const goOn = (): void => {
     clearTimeout(timer)
     client.off('data', onData).off('end', onEnd).off('close', stop)
-    for (const bytes of held) destination.write(bytes)
+    const watch = keeper?.watch
+    watch?.on('error', end).pipe(destination)
+    const taker = watch ?? destination
+    for (const bytes of held) taker.write(bytes)
     // A client that ended meanwhile will not say so again.
-    if (client.readableEnded) destination.end()
-    else client.pipe(destination)
+    if (client.readableEnded) taker.end()
+    else client.pipe(taker)
   }
   const stop = (): void => clearTimeout(timer)
   // A beginning that will not be whole any more says nothing of where it was going.

@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { test, type TestContext } from 'node:test'
-import { connect as connectTls, type ConnectionOptions } from 'node:tls'
+import { connect as connectTls, createServer as createTlsServer, type ConnectionOptions } from 'node:tls'
+import { testAuthority } from '../fakes/certificates.ts'
 import { startRoad } from '../fakes/road.ts'
 import { listening } from '../fakes/listening.ts'
 import { openConnect } from '../fakes/through-proxy.ts'
@@ -167,3 +168,87 @@ test('a CONNECT inside a tunnel of our own making is answered by the far side on
   await until(() => Promise.resolve(received().toString() === nested), 'it is bytes like any other')
   socket.destroy()
 })
+
+const record = (type: number, body: Uint8Array): Buffer =>
+  Buffer.concat([Buffer.from([type, 3, 3, body.length >> 8, body.length & 255]), body])
+const CHANGE = record(0x14, Buffer.from([1]))
+const DATA = record(0x17, Buffer.alloc(40, 7))
+const bodyOf = (hello: Buffer): Buffer => hello.subarray(5)
+const inTwo = (hello: Buffer, at: number): Buffer =>
+  Buffer.concat([record(0x16, bodyOf(hello).subarray(0, at)), record(0x16, bodyOf(hello).subarray(at))])
+
+/** What a client sends behind a first hello that names the right server. */
+const BEHIND_THE_HELLO: Readonly<Record<string, (evil: Buffer) => readonly [passing: Buffer, stopped: Buffer]>> = {
+  'at once': (evil) => [Buffer.alloc(0), evil],
+  'behind a change of ciphers': (evil) => [CHANGE, evil],
+  'behind early data': (evil) => [Buffer.concat([CHANGE, DATA, DATA]), evil],
+  'in two records': (evil) => [CHANGE, inTwo(evil, 40)],
+  'in two records, the first of one byte': (evil) => [Buffer.alloc(0), inTwo(evil, 1)],
+  'behind empty records': (evil) => [DATA, Buffer.concat([record(0x16, Buffer.alloc(0)), evil])],
+  'behind a handshake of TLS 1.2': (evil) => [
+    Buffer.concat([record(0x16, Buffer.from([16, 0, 0, 1, 0])), CHANGE]),
+    evil,
+  ],
+  'as a handshake that is encrypted, behind data': () => [DATA, record(0x16, Buffer.alloc(60, 0x99))],
+  'that is cut short by its lengths': (evil) => [
+    Buffer.alloc(0),
+    record(0x16, Buffer.concat([Buffer.from([1, 0, 0, 60]), bodyOf(evil).subarray(4, 64)])),
+  ],
+  'and what is no TLS': () => [DATA, Buffer.from('GET / HTTP/1.1\r\n\r\n')],
+}
+
+for (const [what, make] of Object.entries(BEHIND_THE_HELLO))
+  for (const isByByte of [false, true])
+    test(`a later hello for another server (${what}${isByByte ? ', byte by byte' : ''}) does not leave the tunnel`, async (t) => {
+      const { tunnel, received } = await scene(t)
+      const first = await clientHello({ servername: 'localhost' })
+      const [passing, stopped] = make(await clientHello(OTHER))
+      const socket = (await tunnel('localhost')).resume()
+      socket.on('error', () => socket.destroy())
+      const closed = new Promise((resolve) => socket.once('close', resolve))
+      const sent = Buffer.concat([first, passing, stopped])
+      if (isByByte) for (const byte of sent) socket.write(Buffer.of(byte))
+      else socket.write(sent)
+      await closed
+      const allowed = Buffer.concat([first, passing])
+      assert.ok(allowed.subarray(0, received().length).equals(received()), received().toString('latin1'))
+    })
+
+test('a second hello for the same server, and what follows, pass byte for byte', async (t) => {
+  const { tunnel, received } = await scene(t)
+  const hello = await clientHello({ servername: 'localhost' })
+  const bytes = Buffer.concat([hello, CHANGE, inTwo(hello, 50), record(0x16, Buffer.alloc(36, 9)), CHANGE, DATA, DATA])
+  for (const size of [bytes.length, 7]) {
+    const before = received().length
+    const socket = await tunnel('localhost')
+    for (let at = 0; at < bytes.length; at += size) socket.write(bytes.subarray(at, at + size))
+    await until(() => Promise.resolve(received().subarray(before).equals(bytes)), 'all of it arrives')
+    socket.destroy()
+  }
+})
+
+for (const [what, client, server] of [
+  ['TLS 1.3 in which the server asks for a second hello', { ecdhCurve: 'X25519:P-256' }, { ecdhCurve: 'P-256' }],
+  ['TLS 1.3', {}, {}],
+  ['TLS 1.2', { maxVersion: 'TLSv1.2' }, {}],
+] as const)
+  test(`${what} works through a tunnel`, async (t) => {
+    const authority = await testAuthority()
+    const origin = await listening(
+      t,
+      createTlsServer({ ...(await authority.leaf('localhost')), ...server }, (socket) => void socket.pipe(socket)),
+    )
+    const road = await startRoad({ routes: [], config: { egress: { allow: ['localhost', '127.0.0.0/8', '::1'] } } })
+    t.after(() => road.close())
+    const { socket } = await openConnect(road.url, `localhost:${new URL(origin).port}`)
+    const secure = connectTls({ socket, servername: 'localhost', ca: authority.certificate, ...client })
+    await once(secure, 'secureConnect')
+    const sent = Buffer.alloc(300_000, 'x')
+    secure.write(sent)
+    let size = 0
+    for await (const bytes of secure) {
+      size += Buffer.from(bytes).length
+      if (size === sent.length) break
+    }
+    assert.equal(size, sent.length)
+  })
