@@ -6,8 +6,19 @@ import { createHash } from 'node:crypto'
 import { compare, type FindingGroup, type Level } from '../../engine/internal.ts'
 import type { Dialect, Validator } from './dialects.ts'
 import type { Random } from './random.ts'
-import { entriesOf, inPlaceOf, isKeywords, listOf, namesIn, schemasIn, type Keywords, type Schema } from './schema.ts'
-import { markOf, meaningIn, rootNamed, surfacesFor, writtenAlone, type Surface } from './surfaces.ts'
+import {
+  entriesOf,
+  inPlaceOf,
+  isKeywords,
+  listOf,
+  mapped,
+  namesIn,
+  schemasIn,
+  type Keywords,
+  type Schema,
+} from './schema.ts'
+import { markOf, meaningIn } from './meaning.ts'
+import { rootNamed, surfacesFor, writtenAlone, type Surface } from './surfaces.ts'
 import { isMisread, rewordedForValidator } from './validator.ts'
 import { instancesFor, membersOf } from './values.ts'
 
@@ -35,11 +46,14 @@ export interface Judgement {
   readonly failures: readonly Failure[]
 }
 
+/** Null where readings of the language differ. */
+type Reading = (instance: unknown) => boolean | null
+
 interface Meaning {
   readonly before: Schema
   readonly after: Schema
-  readonly wasValid: Validator
-  readonly isValid: Validator
+  readonly wasValid: Reading
+  readonly isValid: Reading
 }
 
 function meaningOf({ dialect, before, after }: Pair, { audience }: Surface): Meaning {
@@ -48,7 +62,24 @@ function meaningOf({ dialect, before, after }: Pair, { audience }: Surface): Mea
     const whole = rewordedForValidator(rootNamed(root))
     return dialect.compile(dialect.meta === null ? whole : writtenAlone(whole, dialect))
   }
-  return { before: first, after: second, wasValid: compile(first), isValid: compile(second) }
+  const compileAgreed = (root: Schema): Reading => {
+    if (dialect.has.has('type list') || !JSON.stringify(root).includes('"null"')) return compile(root)
+    const [byType, byWhole] = [compile(root), compile(mapped(root, withNullBeside))]
+    return (instance) => (byType(instance) === byWhole(instance) ? byType(instance) : null)
+  }
+  return { before: first, after: second, wasValid: compileAgreed(first), isValid: compileAgreed(second) }
+}
+
+/**
+ * Where null is a mark at a type, what stands beside it may still take null away (OpenAPI 3.0.3 §4.7.24.1), or the mark stands for
+ * the whole, as many authors mean it and as other tools read it. What only one reading shows proves nothing.
+ */
+function withNullBeside(schema: Schema): Schema {
+  if (!isKeywords(schema) || !Array.isArray(schema.type) || !schema.type.includes('null')) return schema
+  const isCombined = ['allOf', 'anyOf', 'oneOf', 'not'].some((keyword) => schema[keyword] !== undefined)
+  if (!isCombined) return schema
+  const { $defs, ...own } = schema
+  return { anyOf: [{ type: 'null' }, own], ...($defs === undefined ? {} : { $defs }) }
 }
 
 /** What those who send leave out by their contract: callers by the one before, providers by the one after. */
@@ -85,7 +116,7 @@ function witnessesIn(meaning: Meaning, instances: readonly unknown[], unsent: re
 }
 
 /** Null where the code that ajv made breaks: it reads what is evaluated of schemas that were skipped. */
-function verdictOf(validate: Validator, instance: unknown): boolean | null {
+function verdictOf(validate: Reading, instance: unknown): boolean | null {
   try {
     return validate(instance)
   } catch (error) {
@@ -157,14 +188,15 @@ export interface Answer {
 export function answerOf(surface: Surface, before: string, after: string): Answer {
   const compared = compare({ id: 'x', type: surface.type, before, after }, {}, sha256)
   if (!compared.ok) return { level: 'refused', findings: [`${compared.problem.code}: ${compared.problem.message}`] }
-  const groups: readonly FindingGroup[] = compared.value.groups
+  const groups: readonly FindingGroup[] = compared.value.groups.filter(({ rule }) => rule !== surface.besides)
   const level =
     (['breaking', 'dangerous', 'info'] as const).find((one) => groups.some((group) => group.level === one)) ?? 'none'
   return { level, findings: groups.map((group) => `${group.level} ${group.rule} ${group.location}`) }
 }
 
 export function documentsOf({ dialect, before, after }: Pair, surface: Surface): readonly [string, string] {
-  return [JSON.stringify(surface.write(before, dialect)), JSON.stringify(surface.write(after, dialect))]
+  const writeAfter = surface.writeAfter ?? surface.write
+  return [JSON.stringify(surface.write(before, dialect)), JSON.stringify(writeAfter(after, dialect))]
 }
 
 /** Judges a pair at every surface of its dialect, by what the instances prove. */

@@ -475,7 +475,8 @@ function renamed(root: Keywords, name: string): Keywords {
 /** Surfaces at which the row of a name changes nothing that anybody reads. */
 export function isPlaceFor(name: string): (surface: Surface) => boolean {
   const isText = REWRITES[name]?.isText === true
-  return ({ type }) => !isText || (type !== 'mcp_manifest' && type !== 'agent_tools')
+  return ({ type, isAnnotated }) =>
+    isAnnotated !== true && (!isText || (type !== 'mcp_manifest' && type !== 'agent_tools'))
 }
 
 /** Rows after which another set of members or items counts as evaluated (core §11). */

@@ -1,13 +1,12 @@
-/** The contracts that a schema can stand in: how each is written, and which change of what is admitted breaks its users. */
-import type { ArtifactType } from '../../engine/internal.ts'
-import type { Dialect, DialectName } from './dialects.ts'
-import { isKeywords, mapped, without, type Keywords, type Schema } from './schema.ts'
-
 /**
- * Who is at a surface. What a `sender` may send breaks when it narrows, what a `reader` gets when it widens; what is `shared`
- * has both.
+ * The contracts that a schema can stand in: how each is written, and which change of what is admitted breaks its users. One file,
+ * since most of it is the table of surfaces.
  */
-export type Audience = 'sender' | 'reader' | 'shared'
+import type { ArtifactType } from '../../engine/internal.ts'
+import { dialectOf, type Dialect, type DialectName } from './dialects.ts'
+import { anchored, isAlternative, withDiscriminator } from './annotated.ts'
+import type { Audience } from './meaning.ts'
+import { isKeywords, mapped, placesOf, without, type Keywords, type Schema } from './schema.ts'
 
 export interface Surface {
   readonly name: string
@@ -15,6 +14,12 @@ export interface Surface {
   readonly dialects: readonly DialectName[]
   readonly audience: Audience
   readonly write: (root: Schema, dialect: Dialect) => object | boolean
+  /** How the second of a pair is written, where it is in another version of the language. */
+  readonly writeAfter?: Surface['write']
+  /** A rule that reports the other version of the language itself, whatever the schemas are. */
+  readonly besides?: string
+  /** Says more than the schema does: what it says changes where the schema is written otherwise. */
+  readonly isAnnotated?: true
   /** Schemas that the surface holds; absent: all. */
   readonly fits?: (root: Schema) => boolean
 }
@@ -129,6 +134,38 @@ function mcp(member: 'inputSchema' | 'outputSchema'): Surface['write'] {
   }
 }
 
+/** The same with a discriminator wherever alternatives are named: it is a hint to readers, and no condition on values. */
+function discriminated(write: Surface['write']): Surface['write'] {
+  return (root, dialect) => write(mapped(root, withDiscriminator), dialect)
+}
+
+const requestBody = openApi((used) => ({ requestBody: { required: true, ...content(used) }, responses: DONE }))
+const responseBody = openApi((used) => ({ responses: { '200': { description: 'done', ...content(used) } } }))
+const swaggerRequest = swagger((schema) => ({
+  parameters: [{ in: 'body', name: 'body', required: true, schema }],
+  responses: DONE,
+}))
+const swaggerResponse = swagger((schema) => ({ responses: { '200': { description: 'done', schema } } }))
+
+type Version = 'swagger-2.0' | 'openapi-3.0' | 'openapi-3.1'
+
+const REQUEST: Readonly<Record<Version, Surface['write']>> = {
+  'swagger-2.0': swaggerRequest,
+  'openapi-3.0': requestBody,
+  'openapi-3.1': requestBody,
+}
+const RESPONSE: Readonly<Record<Version, Surface['write']>> = {
+  'swagger-2.0': swaggerResponse,
+  'openapi-3.0': responseBody,
+  'openapi-3.1': responseBody,
+}
+/** From a version to a later one: what a later one has besides, an earlier one has no words for. */
+const VERSIONS: readonly (readonly [from: Version, to: Version])[] = [
+  ['swagger-2.0', 'openapi-3.0'],
+  ['swagger-2.0', 'openapi-3.1'],
+  ['openapi-3.0', 'openapi-3.1'],
+]
+
 export const SURFACES: readonly Surface[] = [
   {
     name: 'JSON Schema',
@@ -139,18 +176,55 @@ export const SURFACES: readonly Surface[] = [
     fits: hasKeyword,
   },
   {
+    name: 'JSON Schema by anchors',
+    type: 'json_schema',
+    dialects: ['2019-09', '2020-12'],
+    audience: 'shared',
+    write: (root, dialect) => anchored(writtenAlone(root, dialect), dialect.definitions, '$anchor', '$ref'),
+    fits: isNamed,
+  },
+  {
+    name: 'JSON Schema by dynamic anchors',
+    type: 'json_schema',
+    dialects: ['2020-12'],
+    audience: 'shared',
+    write: (root, dialect) =>
+      anchored(writtenAlone(root, dialect), dialect.definitions, '$dynamicAnchor', '$dynamicRef'),
+    fits: isNamed,
+  },
+  {
+    name: 'JSON Schema from draft 7 to 2020-12',
+    type: 'json_schema',
+    dialects: ['draft-07'],
+    audience: 'shared',
+    write: writtenAlone,
+    besides: 'schema-draft-changed',
+    writeAfter: (root) => writtenAlone(root, dialectOf('2020-12')),
+    fits: isOfEveryVersion,
+  },
+  {
+    name: 'JSON Schema from draft 4 to draft 7',
+    type: 'json_schema',
+    dialects: ['draft-04'],
+    audience: 'shared',
+    write: writtenAlone,
+    besides: 'schema-draft-changed',
+    writeAfter: (root) => writtenAlone(root, dialectOf('draft-07')),
+    fits: isOfEveryVersion,
+  },
+  {
     name: 'OpenAPI request body',
     type: 'openapi',
     dialects: OPENAPI_3,
     audience: 'sender',
-    write: openApi((used) => ({ requestBody: { required: true, ...content(used) }, responses: DONE })),
+    write: requestBody,
   },
   {
     name: 'OpenAPI response body',
     type: 'openapi',
     dialects: OPENAPI_3,
     audience: 'reader',
-    write: openApi((used) => ({ responses: { '200': { description: 'done', ...content(used) } } })),
+    write: responseBody,
   },
   {
     name: 'OpenAPI parameter',
@@ -197,21 +271,56 @@ export const SURFACES: readonly Surface[] = [
     },
   },
   {
+    name: 'OpenAPI request body with discriminators',
+    type: 'openapi',
+    dialects: OPENAPI_3,
+    audience: 'sender',
+    write: discriminated(requestBody),
+    isAnnotated: true,
+    fits: isAlternative,
+  },
+  {
+    name: 'OpenAPI response body with discriminators',
+    type: 'openapi',
+    dialects: OPENAPI_3,
+    audience: 'reader',
+    write: discriminated(responseBody),
+    isAnnotated: true,
+    fits: isAlternative,
+  },
+  ...VERSIONS.flatMap(([from, to]): Surface[] => [
+    {
+      name: `OpenAPI request body from ${from} to ${to}`,
+      type: 'openapi',
+      dialects: [from],
+      audience: 'sender',
+      write: (root) => REQUEST[from](root, dialectOf(from)),
+      writeAfter: (root) => REQUEST[to](root, dialectOf(to)),
+      fits: isOfEveryVersion,
+    },
+    {
+      name: `OpenAPI response body from ${from} to ${to}`,
+      type: 'openapi',
+      dialects: [from],
+      audience: 'reader',
+      write: (root) => RESPONSE[from](root, dialectOf(from)),
+      writeAfter: (root) => RESPONSE[to](root, dialectOf(to)),
+      fits: isOfEveryVersion,
+    },
+  ]),
+  {
     name: 'Swagger request body',
     type: 'openapi',
     dialects: ['swagger-2.0'],
     audience: 'sender',
-    write: swagger((schema) => ({
-      parameters: [{ in: 'body', name: 'body', required: true, schema }],
-      responses: DONE,
-    })),
+    write: swaggerRequest,
   },
   {
     name: 'Swagger response body',
     type: 'openapi',
     dialects: ['swagger-2.0'],
     audience: 'reader',
-    write: swagger((schema) => ({ responses: { '200': { description: 'done', schema } } })),
+    write: swaggerResponse,
   },
   {
     name: 'AsyncAPI 2 received payload',
@@ -293,6 +402,20 @@ function hasKeyword(root: Schema): boolean {
   return isKeywords(root) && Object.keys(root).some((keyword) => keyword !== '$defs')
 }
 
+/** Anchors name definitions; the root has none. */
+function isNamed(root: Schema): boolean {
+  return isKeywords(root) && isKeywords(root.$defs) && !refersToRoot(root) && hasKeyword(root)
+}
+
+/** What stands beside a reference counts in later versions only. */
+function isOfEveryVersion(root: Schema): boolean {
+  return hasKeyword(root) && ![...placesOf(root)].some(([, one]) => hasSiblings(one))
+}
+
+function hasSiblings(one: Schema): boolean {
+  return isKeywords(one) && one.$ref !== undefined && Object.keys(one).some((key) => key !== '$ref' && key !== '$defs')
+}
+
 /** In a wrapper, a reference to the root would name the wrapper. */
 function standsAlone(root: Schema): boolean {
   return !refersToRoot(root)
@@ -300,36 +423,4 @@ function standsAlone(root: Schema): boolean {
 
 export function surfacesFor(dialect: Dialect): readonly Surface[] {
   return SURFACES.filter(({ dialects }) => dialects.includes(dialect.name))
-}
-
-/** The mark of members that are not sent to an audience, or by it. */
-export function markOf(audience: Audience): 'readOnly' | 'writeOnly' | null {
-  return audience === 'sender' ? 'readOnly' : audience === 'reader' ? 'writeOnly' : null
-}
-
-/**
- * What a contract that is no JSON Schema admits, in 2020-12. In one direction, members that are marked for the other one are not
- * spoken of. Up to OpenAPI 3.0, a reference hides what stands beside it.
- */
-export function meaningIn(audience: Audience, root: Schema, dialect: Dialect): Schema {
-  if (dialect.meta !== null) return root
-  const mark = markOf(audience)
-  return mapped(root, (one) => withoutMarked(mark, withoutHidden(one, dialect)))
-}
-
-function withoutHidden(schema: Schema, dialect: Dialect): Schema {
-  if (!isKeywords(schema) || schema.$ref === undefined || dialect.has.has('reference siblings')) return schema
-  return { $ref: schema.$ref, ...(schema.$defs === undefined ? {} : { $defs: schema.$defs }) }
-}
-
-function withoutMarked(mark: string | null, schema: Schema): Schema {
-  if (mark === null || !isKeywords(schema) || !isKeywords(schema.properties)) return schema
-  const absent = Object.entries(schema.properties).flatMap(([name, member]) =>
-    isKeywords(member) && member[mark] === true ? [name] : [],
-  )
-  if (absent.length === 0) return schema
-  const required = Array.isArray(schema.required)
-    ? { required: schema.required.filter((name) => !absent.includes(String(name))) }
-    : {}
-  return { ...schema, properties: without(schema.properties, ...absent), ...required }
 }

@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 export type Schema = Readonly<Record<string, unknown>>
 
 const NAMES = ['a', 'b', 'c'] as const
-export const SCALARS: readonly fc.Arbitrary<unknown>[] = [
+const SCALARS: readonly fc.Arbitrary<unknown>[] = [
   fc.constantFrom('', 'a', 'ab', 'abcd', 'x-1'),
   fc.integer({ min: -3, max: 12 }),
   fc.constantFrom(0.5, 2.5),
@@ -13,7 +13,7 @@ export const SCALARS: readonly fc.Arbitrary<unknown>[] = [
 ]
 
 /** Scalars, and lists and objects of them. */
-export function valuesOf(scalar: fc.Arbitrary<unknown>, names: readonly string[]): fc.Arbitrary<unknown> {
+function valuesOf(scalar: fc.Arbitrary<unknown>, names: readonly string[]): fc.Arbitrary<unknown> {
   return fc.letrec((tie) => ({
     value: fc.oneof({ depthSize: 'small' }, scalar, tie('list'), tie('object')),
     list: fc.array(tie('value'), { maxLength: 3 }),
@@ -32,7 +32,7 @@ export function told(schema: Schema): Schema {
   return Object.fromEntries(Object.entries(schema).filter(([, member]) => member !== undefined))
 }
 
-export const schema: fc.Arbitrary<Schema> = fc.letrec<{ schema: Schema }>((tie) => ({
+const schema: fc.Arbitrary<Schema> = fc.letrec<{ schema: Schema }>((tie) => ({
   schema: fc.oneof(
     { depthSize: 'small', maxDepth: 3 },
     fc
@@ -179,7 +179,7 @@ export const pair: fc.Arbitrary<readonly [Schema, Schema]> = fc.oneof(
 )
 
 /** A schema with one of the schemas within it replaced. */
-export function withPart(whole: Schema, part: Schema, pick: number): Schema {
+function withPart(whole: Schema, part: Schema, pick: number): Schema {
   const text = JSON.stringify(whole)
   const starts = [...text.matchAll(/\{"(?:type|anyOf|allOf|oneOf|not|const)"/g)].map(({ index }) => index)
   const start = starts[pick % Math.max(1, starts.length)]

@@ -1,0 +1,41 @@
+/** What a schema admits for those who stand at a surface, where it is no JSON Schema by itself. */
+import type { Dialect } from './dialects.ts'
+import { isKeywords, mapped, without, type Schema } from './schema.ts'
+
+/**
+ * Who is at a surface. What a `sender` may send breaks when it narrows, what a `reader` gets when it widens; what is `shared`
+ * has both.
+ */
+export type Audience = 'sender' | 'reader' | 'shared'
+
+/** The mark of members that are not sent to an audience, or by it. */
+export function markOf(audience: Audience): 'readOnly' | 'writeOnly' | null {
+  return audience === 'sender' ? 'readOnly' : audience === 'reader' ? 'writeOnly' : null
+}
+
+/**
+ * What a contract that is no JSON Schema admits, in 2020-12. In one direction, members that are marked for the other one are not
+ * spoken of. Up to OpenAPI 3.0, a reference hides what stands beside it.
+ */
+export function meaningIn(audience: Audience, root: Schema, dialect: Dialect): Schema {
+  if (dialect.meta !== null) return root
+  const mark = markOf(audience)
+  return mapped(root, (one) => withoutMarked(mark, withoutHidden(one, dialect)))
+}
+
+function withoutHidden(schema: Schema, dialect: Dialect): Schema {
+  if (!isKeywords(schema) || schema.$ref === undefined || dialect.has.has('reference siblings')) return schema
+  return { $ref: schema.$ref, ...(schema.$defs === undefined ? {} : { $defs: schema.$defs }) }
+}
+
+function withoutMarked(mark: string | null, schema: Schema): Schema {
+  if (mark === null || !isKeywords(schema) || !isKeywords(schema.properties)) return schema
+  const absent = Object.entries(schema.properties).flatMap(([name, member]) =>
+    isKeywords(member) && member[mark] === true ? [name] : [],
+  )
+  if (absent.length === 0) return schema
+  const required = Array.isArray(schema.required)
+    ? { required: schema.required.filter((name) => !absent.includes(String(name))) }
+    : {}
+  return { ...schema, properties: without(schema.properties, ...absent), ...required }
+}
