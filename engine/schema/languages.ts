@@ -16,6 +16,12 @@ export function alignLanguages(was: JsonRecord, is: JsonRecord): readonly [JsonR
   return [was, is]
 }
 
+/** A schema as far as no language says more of its bytes than another one: what admits any bytes admits any value. */
+export function inAnyLanguage(schema: JsonRecord): JsonRecord {
+  if (isBinary(schema) || isBytes(schema)) return withoutBytes(schema)
+  return isBase64(schema) ? withoutEncoding(schema) : schema
+}
+
 /** A text of bytes, as 3.0 says it, and 2.0 of parameters and answers. */
 export function isBinary({ type, format }: JsonRecord): boolean {
   return type === 'file' || (type === 'string' && format === 'binary')

@@ -12,7 +12,7 @@ import { nearest } from '../settings/suggestion.ts'
 type Protocol = RouteConfig['protocol']
 
 /** The protocols that a section of a route belongs to. Sections that every protocol has are not listed. */
-const SECTION_PROTOCOLS = {
+export const SECTION_PROTOCOLS = {
   kubernetes: ['kubernetes'],
   edits: ['mcp'],
   argocd: ['argocd'],

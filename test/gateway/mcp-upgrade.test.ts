@@ -9,6 +9,7 @@ import { startAgent } from '../fakes/agent.ts'
 import { run } from '../fakes/command-io.ts'
 import { startTestGateway, TEST_KEY } from '../fakes/gateway.ts'
 import { startStdioServer } from '../fakes/stdio-bridge.ts'
+import { writtenRoutes } from '../fakes/written-routes.ts'
 import { at, listAt, textAt } from '../json.ts'
 
 /** One address behind which the server can be exchanged, as a deployment does it. */
@@ -98,7 +99,10 @@ for (const way of ['api', 'command line'] as const) {
       })
       assert.equal(answer.status, 200, await answer.text())
     } else {
-      const { data_dir: dataDir, routes } = { data_dir: gateway.dataDir, routes: gateway.settings().config.routes }
+      const { data_dir: dataDir, routes } = {
+        data_dir: gateway.dataDir,
+        routes: writtenRoutes(gateway.settings().config.routes),
+      }
       const config = join(folder, 'preflight.json')
       writeFileSync(config, JSON.stringify({ data_dir: dataDir, routes }))
       const words = [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')

@@ -160,8 +160,8 @@ export class InclusionProver {
     const [sub, other]: readonly [SchemaSource, SchemaSource] =
       direction === 'narrowing' ? [before, after] : [after, before]
     const numbering: Numbering = { next: 1 }
-    const subNodes = new SchemaNodes('sub', usage, overlap, sub, numbering)
-    const superNodes = new SchemaNodes('super', usage, overlap, other, numbering)
+    const subNodes = new SchemaNodes('sub', usage, overlap, sub, numbering, false)
+    const superNodes = new SchemaNodes('super', usage, overlap, other, numbering, sub.dialect !== other.dialect)
     const likeness = new Likeness()
     const isAlike = remembered((one, two) => this.#isSameNode(one, two, direction) || likeness.isAlike(one, two))
     const isSame = (one: SchemaNode, two: SchemaNode): boolean =>

@@ -1,6 +1,7 @@
 /** Schemas as nodes of a proof: every dialect, and every way to write the same condition, becomes one form. */
 import { byCodeUnit } from '../../change-set.ts'
 import { ValueSet, valueKey } from '../equality.ts'
+import { inAnyLanguage } from '../languages.ts'
 import { isRecord, stepInto, type JsonRecord, type Located } from '../located.ts'
 import { itemsOf, membersOf, textsOf } from '../parts.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from '../source.ts'
@@ -84,12 +85,22 @@ export class SchemaNodes {
   readonly source: SchemaSource
   readonly #overlap: Overlap
   readonly #numbering: Numbering
+  readonly #isAnyLanguage: boolean
   readonly #nodes = new WeakMap<JsonRecord, SchemaNode>()
   readonly #negations = new Map<number, SchemaNode>()
   readonly anything: SchemaNode
   readonly nothing: SchemaNode
 
-  constructor(side: ProofSide, usage: Usage, overlap: Overlap, source: SchemaSource, numbering: Numbering) {
+  /** @param isAnyLanguage bytes are admitted however the other side's language writes them */
+  constructor(
+    side: ProofSide,
+    usage: Usage,
+    overlap: Overlap,
+    source: SchemaSource,
+    numbering: Numbering,
+    isAnyLanguage: boolean,
+  ) {
+    this.#isAnyLanguage = isAnyLanguage
     this.side = side
     this.usage = usage
     this.#overlap = overlap
@@ -158,7 +169,7 @@ export class SchemaNodes {
   }
 
   #read(owner: ResolvedSchema): readonly Constraint[] {
-    const { value } = owner
+    const value = this.#isAnyLanguage ? inAnyLanguage(owner.value) : owner.value
     const constraints: Constraint[] = []
     const isNullable = this.#isNullable(value)
     this.#readTypes(value, isNullable, constraints)

@@ -8,6 +8,7 @@ import { run } from '../../fakes/command-io.ts'
 import { petContract } from '../../fakes/http-upstream.ts'
 import { breakListing, LIST_PETS, startPetRoute, type PetRoute } from '../../fakes/pet-route.ts'
 import { until } from '../../fakes/until.ts'
+import { writtenRoutes } from '../../fakes/written-routes.ts'
 import { at, listAt, textAt } from '../../json.ts'
 
 const GROUPS = { breaking: "finding.level == 'breaking'", register: "context.operation == 'register'" }
@@ -65,7 +66,7 @@ async function broken(t: TestContext, config: object = {}, route: object = {}): 
   const directory = mkdtempSync(join(tmpdir(), 'preflight-accept-'))
   const file = join(directory, 'preflight.json')
   const { routes } = pets.gateway.settings().config
-  writeFileSync(file, JSON.stringify({ data_dir: pets.gateway.dataDir, ...config, routes }))
+  writeFileSync(file, JSON.stringify({ data_dir: pets.gateway.dataDir, ...config, routes: writtenRoutes(routes) }))
   const cli = (...args: readonly string[]) => run([...args, '--config', file])
   return {
     ...pets,

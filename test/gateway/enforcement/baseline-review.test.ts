@@ -8,6 +8,7 @@ import { run } from '../../fakes/command-io.ts'
 import { petContract } from '../../fakes/http-upstream.ts'
 import { breakListing, startPetRoute } from '../../fakes/pet-route.ts'
 import { until } from '../../fakes/until.ts'
+import { writtenRoutes } from '../../fakes/written-routes.ts'
 import { at, listAt, textAt } from '../../json.ts'
 
 const addPath = (paths: Record<string, unknown>): void => {
@@ -69,7 +70,7 @@ test('a blocked candidate becomes the baseline by no way: not by API, command li
   assert.equal((await api('POST', '/api/v1/baselines/pets/promote', { digest, comment: 'please' })).status, 403)
   const directory = mkdtempSync(join(tmpdir(), 'preflight-promote-'))
   const config = join(directory, 'preflight.json')
-  const { routes } = gateway.settings().config
+  const routes = writtenRoutes(gateway.settings().config.routes)
   writeFileSync(config, JSON.stringify({ data_dir: gateway.dataDir, policy: 'strict', routes }))
   const cli = await run(['baselines', 'promote', 'pets', digest, '--comment', 'please', '--config', config])
   assert.equal(cli.code, 1)
@@ -88,7 +89,10 @@ test('on the command line baselines are listed, shown and promoted', async (t) =
   await call()
   const directory = mkdtempSync(join(tmpdir(), 'preflight-promote-'))
   const config = join(directory, 'preflight.json')
-  writeFileSync(config, JSON.stringify({ data_dir: gateway.dataDir, routes: gateway.settings().config.routes }))
+  writeFileSync(
+    config,
+    JSON.stringify({ data_dir: gateway.dataDir, routes: writtenRoutes(gateway.settings().config.routes) }),
+  )
   const cli = (...args: readonly string[]) => run(['baselines', ...args, '--config', config])
   const { body } = await api('GET', '/api/v1/baselines/pets')
   const digest = textAt(body, 'candidate', 'digest')
