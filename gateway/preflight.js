@@ -4,16 +4,19 @@
 import { existsSync } from 'node:fs'
 import module from 'node:module'
 
-/** The server is tested on this major only. */
+/** The server is tested on this major only, and so are the sources. */
 const SERVER_MAJOR = 24
-/** All other commands. */
+/** All other commands of the package. */
 const LEAST_MAJOR = 22
 const major = Number(process.versions.node.split('.')[0])
-const isServer = process.argv[2] === 'serve'
+const source = new URL('./cli/main.ts', import.meta.url)
+const isSource = existsSync(source)
+const isPinned = isSource || process.argv[2] === 'serve'
 
-if (major < LEAST_MAJOR || (isServer && major !== SERVER_MAJOR)) {
-  const wanted = isServer
-    ? `Node.js ${SERVER_MAJOR} is required to serve`
+if (major < LEAST_MAJOR || (isPinned && major !== SERVER_MAJOR)) {
+  const purpose = isSource ? 'to run from the sources' : 'to serve'
+  const wanted = isPinned
+    ? `Node.js ${SERVER_MAJOR} is required ${purpose}`
     : `Node.js ${LEAST_MAJOR} or newer is required`
   process.stderr.write(
     `preflight: ${wanted}, this is ${process.version} (${process.execPath}).\n` +
@@ -24,8 +27,7 @@ if (major < LEAST_MAJOR || (isServer && major !== SERVER_MAJOR)) {
   process.exitCode = 2
 } else {
   module.enableCompileCache?.()
-  const source = new URL('./cli/main.ts', import.meta.url)
-  const entry = existsSync(source) ? source : new URL('./cli/main.js', import.meta.url)
+  const entry = isSource ? source : new URL('./cli/main.js', import.meta.url)
   const { main } = await import(entry.href)
   process.exitCode = await main(process.argv.slice(2))
 }
