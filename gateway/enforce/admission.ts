@@ -11,7 +11,7 @@ import { expectationProblem } from '../listen/http-listener.ts'
 import type { Caller, Recogniser } from '../protocols/common/action.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Store } from '../store/store.ts'
-import { destinationOf, type Arrival } from '../listen/connection.ts'
+import { destinationOf, type InboundConnection } from '../listen/connection.ts'
 import { recordDenial, type EgressRecordDeps } from './egress-record.ts'
 import { forward, headOf } from './forward.ts'
 import { ANYBODY, PROXY_CHALLENGE, proxyCaller, stillCaller } from '../listen/proxy-auth.ts'
@@ -29,7 +29,7 @@ import {
   slashProblem,
   type NamedDestination,
 } from '../routing/target.ts'
-import { sendError, sendFault, type Trip } from './request-context.ts'
+import { sendError, sendFault, type RequestContext } from './request-context.ts'
 import type { UpstreamRoute } from '../upstream/pools.ts'
 
 export interface AdmissionDeps extends EgressRecordDeps {
@@ -39,7 +39,7 @@ export interface AdmissionDeps extends EgressRecordDeps {
 }
 
 /** Done, or resolves, when the request is answered. */
-export function admit(trip: Trip, arrival: Arrival, deps: AdmissionDeps): Promise<void> | void {
+export function admit(trip: RequestContext, arrival: InboundConnection, deps: AdmissionDeps): Promise<void> | void {
   const { request } = trip
   const excess = sizeProblem(request.url ?? '', request.rawHeaders)
   if (excess !== null) return sendError(trip, excess)
@@ -57,8 +57,8 @@ export function admit(trip: Trip, arrival: Arrival, deps: AdmissionDeps): Promis
 }
 
 async function admitCaller(
-  trip: Trip,
-  arrival: Arrival,
+  trip: RequestContext,
+  arrival: InboundConnection,
   destination: NamedDestination,
   deps: AdmissionDeps,
 ): Promise<void> {
@@ -68,7 +68,7 @@ async function admitCaller(
 }
 
 function admitToRoute(
-  trip: Trip,
+  trip: RequestContext,
   { host, target }: { readonly host: string; readonly target: string },
   deps: AdmissionDeps,
 ): Promise<void> | void {
@@ -82,7 +82,7 @@ function admitToRoute(
 }
 
 /** A target that has more than one reading, told as the route reads errors that would take it. */
-function sendProblem(trip: Trip, message: string, route: RouteConfig | null, deps: AdmissionDeps): void {
+function sendProblem(trip: RequestContext, message: string, route: RouteConfig | null, deps: AdmissionDeps): void {
   const { headers } = trip.request
   sendFault(trip, { code: 'INVALID_INPUT', message }, recogniserOf(route, deps), { headers, body: null })
 }
@@ -92,12 +92,20 @@ function recogniserOf(route: RouteConfig | null, { road }: AdmissionDeps): Recog
 }
 
 /** Inside a CONNECT it was asked when that was opened, and must still hold; connections that the network turned here cannot say. */
-async function callerOf(trip: Trip, arrival: Arrival, { store, now }: AdmissionDeps): Promise<Caller | null> {
+async function callerOf(
+  trip: RequestContext,
+  arrival: InboundConnection,
+  { store, now }: AdmissionDeps,
+): Promise<Caller | null> {
   if (arrival.kind === 'connect') return stillCaller(arrival.holder, trip.settings, store, now())
   return arrival.kind === 'redirect' ? ANYBODY : proxyCaller(trip.request.headers, trip.settings, store)
 }
 
-async function admitToDestination(trip: Trip, destination: NamedDestination, deps: AdmissionDeps): Promise<void> {
+async function admitToDestination(
+  trip: RequestContext,
+  destination: NamedDestination,
+  deps: AdmissionDeps,
+): Promise<void> {
   const { routes } = trip.settings.config
   const match = matchNamed(routes, destination)
   const route = match?.route ?? null
@@ -119,7 +127,7 @@ async function admitToDestination(trip: Trip, destination: NamedDestination, dep
 }
 
 /** What no route names and egress allows: forwarded as it is, and counted. */
-async function passUnjudged(trip: Trip, destination: NamedDestination, deps: AdmissionDeps): Promise<void> {
+async function passUnjudged(trip: RequestContext, destination: NamedDestination, deps: AdmissionDeps): Promise<void> {
   const { entrance, scheme, authority, target } = destination
   const sibling = trip.settings.config.routes.find((route) => namesHost(route, authority.host))
   const origin = originOf(scheme, authority)

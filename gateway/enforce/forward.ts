@@ -7,7 +7,7 @@ import { SHORT_BODY, type Bodies, type ReadBody } from '../listen/bodies.ts'
 import { startExchange, type Exchange, type ExchangeEnd } from '../upstream/exchange.ts'
 import { isGrpc } from '../protocols/grpc/request.ts'
 import { attachedTokens, sentHead, takesTrailers, type SentHead } from '../upstream/headers.ts'
-import { answerStream, inviteBody, isWaiting, sendFault, type Trip } from './request-context.ts'
+import { answerStream, inviteBody, isWaiting, sendFault, type RequestContext } from './request-context.ts'
 import type { Tunnels } from '../listen/tunnel.ts'
 import { goesByHttp2, type UpstreamRoute, type Upstreams } from '../upstream/pools.ts'
 import type { DecisionVerdict, ReceiptVerdict } from './verdict-cache.ts'
@@ -42,7 +42,7 @@ export interface ForwardDeps {
 
 /** Never rejects. */
 export async function forward(
-  trip: Trip,
+  trip: RequestContext,
   call: OutgoingCall,
   passage: Passage,
   deps: ForwardDeps,
@@ -74,7 +74,7 @@ export async function forward(
 }
 
 /** A short body of known length costs less as one piece than as a stream; null: it streams, or there is none. */
-function readShortBody(trip: Trip, { bodies }: ForwardDeps): Promise<ReadBody> | null {
+function readShortBody(trip: RequestContext, { bodies }: ForwardDeps): Promise<ReadBody> | null {
   const { request } = trip
   const length = request.headers['content-length']
   if (length === undefined || Number(length) > SHORT_BODY) return null
@@ -84,7 +84,7 @@ function readShortBody(trip: Trip, { bodies }: ForwardDeps): Promise<ReadBody> |
 
 /** The head of a request as it will leave: known before it is judged. */
 export function headOf(
-  { request, correlationId, upgrade }: Pick<Trip, 'request' | 'correlationId' | 'upgrade'>,
+  { request, correlationId, upgrade }: Pick<RequestContext, 'request' | 'correlationId' | 'upgrade'>,
   { entrance, origin, route }: Pick<OutgoingCall, 'entrance' | 'origin' | 'route'>,
 ): SentHead {
   const { headers } = request
@@ -114,7 +114,7 @@ function requestHeaders({ rawHeaders }: OutgoingCall, { verdicts }: Passage): st
 }
 
 async function reportFault(
-  trip: Trip,
+  trip: RequestContext,
   call: OutgoingCall,
   passage: Passage,
   end: ExchangeEnd,

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Settings } from '../config/settings.ts'
 import { admit, type AdmissionDeps } from './admission.ts'
-import type { Arrival } from '../listen/connection.ts'
+import type { InboundConnection } from '../listen/connection.ts'
 import type { Asks } from '../listen/http-server.ts'
 import { ANYBODY } from '../listen/proxy-auth.ts'
-import { sendError, type Trip } from './request-context.ts'
+import { sendError, type RequestContext } from './request-context.ts'
 
 export interface TripsDeps extends AdmissionDeps {
   /** Read once a request. */
@@ -14,7 +14,7 @@ export interface TripsDeps extends AdmissionDeps {
 }
 
 export interface Trips {
-  begin(request: IncomingMessage, response: ServerResponse, arrival: Arrival, asks: Asks): void
+  begin(request: IncomingMessage, response: ServerResponse, arrival: InboundConnection, asks: Asks): void
   /** How many are under way. */
   readonly open: number
   /** From here on a connection is let go as soon as its call is over. */
@@ -29,7 +29,7 @@ export function createTrips(deps: TripsDeps, releaseConnections: () => void): Tr
   deps.metrics.sample('preflight_calls_open', () => open)
   let isDraining = false
   /** Whatever goes wrong on the road, the call is answered. */
-  const run = async (trip: Trip, arrival: Arrival): Promise<void> => {
+  const run = async (trip: RequestContext, arrival: InboundConnection): Promise<void> => {
     open += 1
     try {
       await admit(trip, arrival, deps)

@@ -23,7 +23,7 @@ import { coversUpgrade, letOn, NO_READING, unjudgedUpgrade } from './refusals.ts
 import { HeldStream } from './pending-stream.ts'
 import { settleCall, type Settlement, type SettlementDeps } from './enforcement.ts'
 import type { RouteMatch } from '../routing/target.ts'
-import { inviteBody, sendAnswer, sendFault, type Trip } from './request-context.ts'
+import { inviteBody, sendAnswer, sendFault, type RequestContext } from './request-context.ts'
 import type { Upgrade } from '../listen/upgrade.ts'
 import type { Waiting } from './pending-calls.ts'
 
@@ -32,7 +32,7 @@ export interface RoadDeps extends SettlementDeps, ForwardDeps {
 }
 
 /** Sends one request down the road; resolves when its answer is out and its outcome known. */
-export async function travel(trip: Trip, match: RouteMatch, deps: RoadDeps): Promise<void> {
+export async function travel(trip: RequestContext, match: RouteMatch, deps: RoadDeps): Promise<void> {
   const recogniser = deps.recognisers[match.route.protocol]
   const intercepted = intercept(trip, match, recogniser, deps)
   const call = intercepted instanceof Promise ? await intercepted : intercepted
@@ -52,7 +52,12 @@ export async function travel(trip: Trip, match: RouteMatch, deps: RoadDeps): Pro
 }
 
 /** Request → Call, with its body where the protocol needs it: a promise then. Null: already answered, or the client has gone. */
-function intercept(trip: Trip, match: RouteMatch, recogniser: Recogniser, deps: RoadDeps): Call | Promise<Call | null> {
+function intercept(
+  trip: RequestContext,
+  match: RouteMatch,
+  recogniser: Recogniser,
+  deps: RoadDeps,
+): Call | Promise<Call | null> {
   const { request, correlationId } = trip
   const { method = 'GET' } = request
   const { entrance, route, origin, upstreamPath } = match
@@ -77,7 +82,12 @@ function intercept(trip: Trip, match: RouteMatch, recogniser: Recogniser, deps: 
   return upgrade !== null || !recogniser.needsBody(call) ? call : withBody(call, trip, recogniser, deps)
 }
 
-async function withBody(call: Call, trip: Trip, recogniser: Recogniser, deps: RoadDeps): Promise<Call | null> {
+async function withBody(
+  call: Call,
+  trip: RequestContext,
+  recogniser: Recogniser,
+  deps: RoadDeps,
+): Promise<Call | null> {
   const limit = trip.settings.config.limits.proxied_body
   if (Number(call.received.headers['content-length'] ?? 0) <= limit) inviteBody(trip)
   const read = await deps.bodies.read(trip.request, limit)
@@ -89,14 +99,20 @@ async function withBody(call: Call, trip: Trip, recogniser: Recogniser, deps: Ro
   return { ...call, body: read.body }
 }
 
-function refuseBody(trip: Trip, head: CallHead, why: BodyFault, recogniser: Recogniser, { metrics }: RoadDeps): void {
+function refuseBody(
+  trip: RequestContext,
+  head: CallHead,
+  why: BodyFault,
+  recogniser: Recogniser,
+  { metrics }: RoadDeps,
+): void {
   const { name: route } = head.route
   if (why === 'aborted') return metrics.count('preflight_client_aborts_total', { route })
   metrics.count('preflight_calls_total', { route, outcome: 'refused' })
   sendFault(trip, bodyFault(why, trip), recogniser, { headers: head.headers, body: null })
 }
 
-function bodyFault(why: Exclude<BodyFault, 'aborted'>, { settings }: Trip) {
+function bodyFault(why: Exclude<BodyFault, 'aborted'>, { settings }: RequestContext) {
   if (why === 'overloaded') return { code: 'OVERLOADED', message: NO_ROOM, headers: ['Retry-After', '1'] } as const
   if (why === 'too_slow')
     return { code: 'REQUEST_TIMEOUT', message: TOO_SLOW, headers: ['Connection', 'close'] } as const
@@ -108,14 +124,14 @@ function bodyFault(why: Exclude<BodyFault, 'aborted'>, { settings }: Trip) {
 const TOO_SLOW = 'The body did not come in time.'
 const NO_ROOM = 'The bodies of the calls under way take all the memory there is for them; send it again in a moment.'
 
-function keepUntilAnswered(body: Buffer, { response }: Trip, { bodies }: RoadDeps): void {
+function keepUntilAnswered(body: Buffer, { response }: RequestContext, { bodies }: RoadDeps): void {
   if (response.destroyed) bodies.release(body)
   else response.once('close', () => bodies.release(body))
 }
 
 const NO_BODY = Buffer.alloc(0)
 
-function refuseUnread(trip: Trip, call: Call, { answer, why }: RefusedAction, deps: RoadDeps): void {
+function refuseUnread(trip: RequestContext, call: Call, { answer, why }: RefusedAction, deps: RoadDeps): void {
   deps.metrics.count('preflight_calls_total', { route: call.route.name, outcome: 'refused' })
   deps.logger.warn(
     { correlation_id: call.correlationId, route: call.route.name },
@@ -125,7 +141,7 @@ function refuseUnread(trip: Trip, call: Call, { answer, why }: RefusedAction, de
 }
 
 function refuseUpgrade(
-  trip: Trip,
+  trip: RequestContext,
   call: Call,
   action: JudgedAction | PassingAction,
   { protocol }: Upgrade,
@@ -139,7 +155,7 @@ function refuseUpgrade(
 }
 
 async function pass(
-  trip: Trip,
+  trip: RequestContext,
   call: Call,
   action: Extract<Action, { readonly kind: 'pass' }>,
   deps: RoadDeps,
@@ -157,7 +173,7 @@ async function pass(
 
 /** Forward what may go on, then observe; answer what may not. */
 async function enforce(
-  trip: Trip,
+  trip: RequestContext,
   call: Call,
   action: JudgedAction,
   settlement: Settlement,
@@ -189,17 +205,17 @@ function resultFor(subject: Subject, end: ExchangeEnd, watcher: AnswerWatcher | 
 
 /** The client's connection while its call is held. Plain HTTP has no sign of life to give; an event stream begins with the wait. */
 class ClientWaiting implements Waiting {
-  readonly #trip: Trip
+  readonly #trip: RequestContext
   readonly #action: JudgedAction
   #held: HeldStream | null = null
 
-  constructor(trip: Trip, action: JudgedAction) {
+  constructor(trip: RequestContext, action: JudgedAction) {
     this.#trip = trip
     this.#action = action
   }
 
   /** The trip as it goes on after the wait. */
-  get trip(): Trip {
+  get trip(): RequestContext {
     return this.#held === null ? this.#trip : { ...this.#trip, held: this.#held }
   }
 

@@ -10,7 +10,7 @@ import { grpcRefusal, isGrpc, type AnswerForm } from '../protocols/grpc/request.
 import type { Upgrade } from '../listen/upgrade.ts'
 import type { AnswerStream, HeldStream } from './pending-stream.ts'
 
-export interface Trip {
+export interface RequestContext {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   /** Set when the answer began while the call was held; what is answered then goes into it. */
@@ -27,12 +27,12 @@ export interface Trip {
 }
 
 /** Where the answer goes. */
-export function answerStream({ held, response }: Trip): AnswerStream {
+export function answerStream({ held, response }: RequestContext): AnswerStream {
   return held ?? response
 }
 
 /** Answers here; harmless when the client has gone. */
-export function sendAnswer(trip: Trip, answer: Answer, ownHeaders: readonly string[] = []): void {
+export function sendAnswer(trip: RequestContext, answer: Answer, ownHeaders: readonly string[] = []): void {
   const { correlationId } = trip
   const response = answerStream(trip)
   if (response.headersSent || response.destroyed) return
@@ -57,7 +57,7 @@ function plainForm({ status, headers, body }: Answer): AnswerForm {
 
 /** An error that is not a decision (wire.md §1). */
 export function sendError(
-  trip: Trip,
+  trip: RequestContext,
   code: ErrorCode,
   message: string = ERRORS[code].message,
   ownHeaders: readonly string[] = [],
@@ -71,7 +71,7 @@ export function sendError(
 
 /** An error on a route, in the form that clients of its protocol read. @param recogniser null: no route is known */
 export function sendFault(
-  trip: Trip,
+  trip: RequestContext,
   fault: { readonly code: ErrorCode; readonly message?: string | undefined; readonly headers?: readonly string[] },
   recogniser: Pick<Recogniser, 'tell'> | null,
   call: FaultyCall,
@@ -85,12 +85,12 @@ export function sendFault(
 const invited = new WeakSet<IncomingMessage>()
 
 /** The client has not been told to send its body. */
-export function isWaiting({ expectsContinue, request }: Trip): boolean {
+export function isWaiting({ expectsContinue, request }: RequestContext): boolean {
   return expectsContinue && !invited.has(request)
 }
 
 /** Lets a waiting client send its body, now that it will be read. */
-export function inviteBody(trip: Trip): void {
+export function inviteBody(trip: RequestContext): void {
   if (!isWaiting(trip) || trip.response.headersSent) return
   invited.add(trip.request)
   trip.response.writeContinue()

@@ -10,7 +10,7 @@ import { isSame } from './connection.ts'
 import { recordDenial } from '../enforce/egress-record.ts'
 import { ANYBODY, presentedHash, PROXY_CHALLENGE, proxyCaller, type Holder } from './proxy-auth.ts'
 import { headProblem } from '../routing/target.ts'
-import { sendError, type Trip } from '../enforce/request-context.ts'
+import { sendError, type RequestContext } from '../enforce/request-context.ts'
 import {
   intercept,
   joinTunnel,
@@ -52,7 +52,7 @@ export async function takeConnect(
   deps.metrics.count('preflight_connections_total', { entrance: 'connect', outcome })
 }
 
-async function admitConnect(trip: Trip, socket: Socket, head: Buffer, deps: ConnectDeps): Promise<Outcome> {
+async function admitConnect(trip: RequestContext, socket: Socket, head: Buffer, deps: ConnectDeps): Promise<Outcome> {
   const { request, settings, correlationId } = trip
   if (deps.isNested)
     return refuse(trip, socket, {
@@ -84,7 +84,7 @@ function interceptConnect(asking: Asking, holder: Holder, deps: ConnectDeps): Pr
   return intercept(asking, (scheme) => ({ kind: 'connect', scheme, authority, holder }), deps)
 }
 
-async function tunnelConnect(trip: Trip, asking: Asking, deps: ConnectDeps): Promise<Outcome> {
+async function tunnelConnect(trip: RequestContext, asking: Asking, deps: ConnectDeps): Promise<Outcome> {
   const { socket } = asking
   const destination = await openTunnel(asking, deps)
   if ('outcome' in destination) return refuse(trip, socket, destination)
@@ -115,7 +115,7 @@ function connectAuthority(request: IncomingMessage): AuthorityReading {
   return { ok: false, problem: 'The Host header and the destination of CONNECT differ.' }
 }
 
-function tripOf(request: IncomingMessage, deps: ConnectDeps): Trip {
+function tripOf(request: IncomingMessage, deps: ConnectDeps): RequestContext {
   const response = new ServerResponse(request)
   response.shouldKeepAlive = false
   return {
@@ -131,7 +131,7 @@ function tripOf(request: IncomingMessage, deps: ConnectDeps): Trip {
 
 /** Answers in place of the tunnel, and closes. */
 function refuse(
-  trip: Trip,
+  trip: RequestContext,
   socket: Socket,
   { outcome, code, message }: Refusal,
   headers: readonly string[] = [],

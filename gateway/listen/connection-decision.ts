@@ -7,7 +7,7 @@ import { EgressDenied, type Egress, type EgressDenial } from '../upstream/egress
 import type { ErrorCode } from '../errors/errors.ts'
 import type { Settings } from '../config/settings.ts'
 import { messageOf } from '../errors/startup-error.ts'
-import type { Arrival } from './connection.ts'
+import type { InboundConnection } from './connection.ts'
 import { recordDenial, recordTunnel, type EgressRecordDeps, type EgressRequest } from '../enforce/egress-record.ts'
 import { firstBytes, greetingOf, readHello } from './first-bytes.ts'
 import { LaterHellos } from './later-hellos.ts'
@@ -19,7 +19,7 @@ export interface WaysDeps extends EgressRecordDeps, InterceptionDeps {
   readonly egressOf: (settings: Pick<Settings, 'config'>) => Egress
   readonly tunnels: Tunnels
   /** Takes a connection, in the open or inside TLS, on which HTTP is spoken. */
-  readonly serve: (socket: Socket, arrival: Arrival) => void
+  readonly serve: (socket: Socket, arrival: InboundConnection) => void
 }
 
 /** A connection that asks for a destination. */
@@ -152,4 +152,4 @@ export async function intercept(asking: Asking, arrivalOf: ArrivalOf, deps: Ways
   return 'intercepted'
 }
 
-export type ArrivalOf = (scheme: 'http' | 'https') => Arrival
+export type ArrivalOf = (scheme: 'http' | 'https') => InboundConnection

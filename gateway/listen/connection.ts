@@ -5,7 +5,7 @@ import type { ErrorCode } from '../errors/errors.ts'
 import type { Holder } from './proxy-auth.ts'
 import { targetProblem, type NamedDestination } from '../routing/target.ts'
 
-export type Arrival =
+export type InboundConnection =
   /** At the proxy listener, in the open. */
   | { readonly kind: 'listener' }
   /** Inside a CONNECT: every request on it goes to that authority. */
@@ -29,7 +29,10 @@ export type Destination =
   | { readonly kind: 'refused'; readonly code: ErrorCode; readonly message: string }
 
 /** The head has been checked: there is one Host field, or none in HTTP/2 and HTTP/1.0. */
-export function destinationOf(request: Pick<IncomingMessage, 'url' | 'headers'>, arrival: Arrival): Destination {
+export function destinationOf(
+  request: Pick<IncomingMessage, 'url' | 'headers'>,
+  arrival: InboundConnection,
+): Destination {
   const target = request.url ?? ''
   const host = request.headers.host ?? ''
   const isAbsolute = ABSOLUTE.test(target)
@@ -66,7 +69,7 @@ function absoluteDestination(absolute: string, host: string): Destination {
 
 /** Whoever opened a way to one host asks that host on it, and no other behind the same address. */
 function connectDestination(
-  { scheme, authority }: Extract<Arrival, { readonly kind: 'connect' }>,
+  { scheme, authority }: Extract<InboundConnection, { readonly kind: 'connect' }>,
   host: string,
   target: string,
 ): Destination {
@@ -80,7 +83,7 @@ function connectDestination(
 }
 
 function redirectDestination(
-  { scheme, port, serverName }: Extract<Arrival, { readonly kind: 'redirect' }>,
+  { scheme, port, serverName }: Extract<InboundConnection, { readonly kind: 'redirect' }>,
   host: string,
   target: string,
 ): Destination {

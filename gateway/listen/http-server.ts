@@ -10,18 +10,18 @@ import { listenOn } from './listen.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { refuseUnreadable, type ParserError } from './unreadable-request.ts'
 import { watchUnusedConnections } from './unused-connections.ts'
-import type { Arrival } from './connection.ts'
+import type { InboundConnection } from './connection.ts'
 import { createHttp2Front } from './http2-front.ts'
 import { readPreface } from './http2-preface.ts'
 import { MAX_FIELDS } from '../routing/target.ts'
-import type { Trip } from '../enforce/request-context.ts'
+import type { RequestContext } from '../enforce/request-context.ts'
 import { isUpgrade, takeUpgrade } from './upgrade.ts'
 
 /** What a request asks for beside an answer. */
-export type Asks = Pick<Trip, 'expectsContinue' | 'upgrade'>
+export type Asks = Pick<RequestContext, 'expectsContinue' | 'upgrade'>
 
 export interface RequestTaker {
-  request(request: IncomingMessage, response: ServerResponse, arrival: Arrival, asks: Asks): void
+  request(request: IncomingMessage, response: ServerResponse, arrival: InboundConnection, asks: Asks): void
   /** The socket is the taker's from here on. @param isNested it came on a connection that was opened to a destination already */
   connect(request: IncomingMessage, socket: Socket, head: Buffer, isNested: boolean): void
 }
@@ -30,7 +30,7 @@ export interface HttpServer {
   /** Resolves with the bound address. Rejects with the error of `listen` (EADDRINUSE …). */
   listen(host: string, port: number): Promise<AddressInfo>
   /** Speaks HTTP on a connection that did not come by the listener. */
-  serve(socket: Socket, arrival: Arrival): void
+  serve(socket: Socket, arrival: InboundConnection): void
   /** Closes connections of HTTP/1 on which nothing is under way. */
   closeIdle(): void
   /** Takes no new connection, and lets what is under way finish. Resolves when no connection of HTTP/1 is left. */
@@ -44,7 +44,7 @@ const KEEP_ALIVE_MS = 75_000
 /** A receipt and its envelope in header fields take up to 16 KiB together, beside all that a request has to say. */
 const MAX_HEAD_BYTES = 32 * 1024
 
-const IN_THE_OPEN: Arrival = { kind: 'listener' }
+const IN_THE_OPEN: InboundConnection = { kind: 'listener' }
 const PLAIN: Asks = { expectsContinue: false, upgrade: null }
 
 /** @param headTimeoutMs longest time for the head of a request */
@@ -66,8 +66,8 @@ export function createHttpServer(taker: RequestTaker, headTimeoutMs: number, log
     for (const take of takers) Reflect.apply(take, server, [connection])
   }
   const unused = watchUnusedConnections(server)
-  const arrivals = new WeakMap<Duplex, Arrival>()
-  const arrivalOf = (connection: Duplex): Arrival => arrivals.get(connection) ?? IN_THE_OPEN
+  const arrivals = new WeakMap<Duplex, InboundConnection>()
+  const arrivalOf = (connection: Duplex): InboundConnection => arrivals.get(connection) ?? IN_THE_OPEN
   const speakHttp2 = (socket: Socket): void => {
     unused.use({ socket })
     http2.take(socket, (exchange) => {
