@@ -2,7 +2,7 @@
  * values.schema.json of the chart: the members of the chart's own, and under `config` the gateway's configuration schema,
  * so that a mistake in it fails at `helm install` and not in a pod that will not start.
  */
-import { configInputSchema } from '../gateway/settings/input-schema.ts'
+import { configInputSchema } from '../gateway/config/input-schema.ts'
 import type { GeneratedFile } from './validators.ts'
 
 /** A JSON Schema as plain JSON. */

@@ -1,6 +1,6 @@
 /** The reference pages that are made from the tables of the sources: configuration, errors, metrics. One function a page, no wording of its own beyond the lead. */
 import { REASON_CODES } from '../engine/decide/reasons.ts'
-import { CONFIG_LEAVES, type ConfigLeaf } from '../gateway/settings/leaves.ts'
+import { CONFIG_LEAVES, type ConfigLeaf } from '../gateway/config/leaves.ts'
 import { ERRORS } from '../gateway/errors/errors.ts'
 import { METRICS, type MetricSpec } from '../gateway/telemetry/metrics.ts'
 import type { GeneratedFile } from './validators.ts'

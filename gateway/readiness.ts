@@ -3,8 +3,8 @@ import type { LiveSettings } from './config/live.ts'
 import type { KeyRing } from './keys/key-ring.ts'
 import { signingProblem } from './keys/self-test.ts'
 import type { Store } from './store/store.ts'
-import type { Check, Checks } from './telemetry/admin.ts'
-import type { Monitoring } from './telemetry/monitoring.ts'
+import type { Check, Checks } from './listen/admin.ts'
+import type { Monitoring } from './monitoring/monitoring.ts'
 
 export interface ReadinessDeps {
   readonly isServing: () => boolean

@@ -145,9 +145,9 @@ function loadedBy(entry: string): ReadonlySet<string> {
   return loaded
 }
 
-test('what judges is not imported by a start: gateway/loading/late-modules.ts loads it when there is something to judge', () => {
+test('what judges is not imported by a start: it is loaded when there is something to judge', () => {
   const loaded = loadedBy('gateway/main.ts')
-  assert.ok(loaded.has('gateway/loading/late-modules.ts') && loaded.has('engine/base.ts'), 'imports are followed')
+  assert.ok(loaded.has('gateway/loading/late-engine.ts') && loaded.has('engine/base.ts'), 'imports are followed')
   const judging = ['engine/internal.ts', 'gateway/protocols/registry.ts', 'gateway/api/serving.ts']
   assert.deepEqual(
     judging.filter((path) => loaded.has(path)),
@@ -343,10 +343,13 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'authz',
     'baselines',
     'break-glass',
+    'callers',
+    'calls',
     'cli',
     'config',
     'console',
     'consumers',
+    'documents',
     'enforce',
     'errors',
     'flow',
@@ -355,6 +358,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'kubernetes',
     'listen',
     'loading',
+    'monitoring',
     'network',
     'protocols',
     'report',

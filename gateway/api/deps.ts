@@ -9,7 +9,7 @@ import type { CurrentSettings } from '../config/settings.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { Monitoring } from '../telemetry/monitoring.ts'
+import type { Monitoring } from '../monitoring/monitoring.ts'
 import type { Authorities } from '../tls/authorities.ts'
 
 export interface ApiDeps {

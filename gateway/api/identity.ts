@@ -1,7 +1,7 @@
 /** Who asks, by API key (wire.md §1): the key is hashed and looked up by its hash, so no comparison of secrets can be timed. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { GatewayError } from '../errors/errors.ts'
-import { hashApiKey } from '../keys/api-keys.ts'
+import { hashApiKey } from '../callers/api-keys.ts'
 import type { ApiKey, Role, Store } from '../store/store.ts'
 import type { Access } from './route.ts'
 

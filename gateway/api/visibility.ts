@@ -1,6 +1,6 @@
 /** Who sees what (wire.md §2): agents what was issued to them, approvers and admins what is their tenant's; tokens only whom they were issued to. */
 import type { Envelope } from '../../engine/internal.ts'
-import { LOCAL_TENANT } from '../keys/api-keys.ts'
+import { LOCAL_TENANT } from '../callers/api-keys.ts'
 import type { RouteConfig } from '../config/route.ts'
 import type { ApiKey } from '../store/store.ts'
 

@@ -1,10 +1,10 @@
 /** From a decision that needs a person's word to the request for it, and from what the store knows of it to what the decision may be told (wire.md §7). */
 import { digestJson } from '../../engine/base.ts'
-import type { ApprovalFacts, Approvers, Verdict } from '../../engine/internal.ts'
+import type { ApprovalFacts, Approvers, DecisionContext, Verdict } from '../../engine/internal.ts'
 import type { Config } from '../config/schema.ts'
-import type { AuthorizeRequest } from '../flow/flow.ts'
+import type { Caller } from '../callers/caller.ts'
 import { sha256Hex } from '../runtime/hash.ts'
-import { mayGrant } from './approvers.ts'
+import { mayGrant } from '../store/approvers.ts'
 import type { ApprovalOpening, ApprovalRow, ApprovalState } from '../store/store.ts'
 
 export interface ApprovalOccasion {
@@ -14,9 +14,17 @@ export interface ApprovalOccasion {
   readonly now: number
 }
 
+/** What a person is asked to approve, and for whom. */
+export interface ApprovalSubject {
+  readonly caller: Caller
+  readonly context: DecisionContext
+  /** Route name of an intercepted call; null for direct callers. */
+  readonly route: string | null
+}
+
 /** The request that a REQUIRE_APPROVAL verdict opens, or joins when there is one of the same key. */
 export function approvalOpening(
-  { caller, context, route }: Pick<AuthorizeRequest, 'caller' | 'context' | 'route'>,
+  { caller, context, route }: ApprovalSubject,
   verdict: Verdict,
   { approvals }: Pick<Config, 'approvals'>,
   { approvalId, decisionId, now }: ApprovalOccasion,

@@ -1,7 +1,7 @@
 /** An approver's word: granted or denied, once, by somebody else than who asked, before the request expired (wire.md §7). */
 import type { Config } from '../config/schema.ts'
 import { GatewayError } from '../errors/errors.ts'
-import { approverWords } from './approvers.ts'
+import { approverWords } from '../store/approvers.ts'
 import type { ApprovalRow, ApprovalSettlement, Settling, SettlingResult, Store } from '../store/store.ts'
 
 export interface Word {

@@ -6,10 +6,12 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { RouteConfig } from '../config/route.ts'
 import { readAuthority, type Scheme, DEFAULT_PORTS } from '../network/authority.ts'
 import { ERRORS, GatewayError, type ErrorCode } from '../errors/errors.ts'
-import type { Answer, Call, CallHead, JudgedAction, Refusal } from '../protocols/common/action.ts'
+import type { JudgedAction, Refusal } from '../protocols/common/action.ts'
+import type { Answer } from '../calls/answer.ts'
+import type { Call, CallHead } from '../calls/call.ts'
 import { httpRefusal, jsonAnswer } from '../protocols/common/refusal.ts'
 import { askedHead, attachedTokens, namedAway } from '../upstream/headers.ts'
-import { ANYBODY, callerOn } from '../listen/proxy-auth.ts'
+import { ANYBODY, callerOn } from '../callers/proxy-auth.ts'
 import type { RoadParts } from '../enforce/pipeline-parts.ts'
 import { coversUpgrade, letOn, unjudgedUpgrade } from '../enforce/refusals.ts'
 import { settleCall, type Passing } from '../enforce/enforcement.ts'
@@ -24,7 +26,7 @@ import {
   targetProblem,
   type RouteMatch,
 } from '../routing/target.ts'
-import { isUpgrade } from '../listen/upgrade.ts'
+import { isUpgrade } from '../upstream/upgrade.ts'
 import type { Waiting } from '../enforce/pending-calls.ts'
 import type { CurrentSettings, Settings } from '../config/settings.ts'
 

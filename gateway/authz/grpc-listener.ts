@@ -6,7 +6,7 @@ import { createServer as createTcpServer, type AddressInfo, type Socket } from '
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { SHORT_BODY, type Bodies, type BodyFault } from '../listen/bodies.ts'
 import { createHttpListener } from '../listen/http-listener.ts'
-import { listenOn } from '../listen/listen.ts'
+import { listenOn } from '../network/listen.ts'
 import { createHttp2Front } from '../listen/http2-front.ts'
 
 export interface GrpcListener {

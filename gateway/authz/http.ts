@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ERRORS, type ErrorCode } from '../errors/errors.ts'
-import type { Answer } from '../protocols/common/action.ts'
+import type { Answer } from '../calls/answer.ts'
 import { jsonAnswer } from '../protocols/common/refusal.ts'
 import { SHORT_BODY, type BodyFault } from '../listen/bodies.ts'
 import type { Logger } from '../telemetry/log.ts'

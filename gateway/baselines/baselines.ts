@@ -17,7 +17,7 @@ import { assertFresh, isExpired } from './age.ts'
 import { accept, mayPromoteItself, type Acceptance, type AcceptanceDeps, type Acceptor } from './acceptance.ts'
 import { partialContract } from './partial-acceptance.ts'
 import { changeOf, ownerOf, promotable, registeredRoute, type RegisteredChange } from './promotion.ts'
-import { isNewer, readContractSource, sourceKind } from './source.ts'
+import { isNewer, readContractSource, sourceKind } from '../documents/contract-source.ts'
 
 /** A contract by its text. */
 export interface ContractText {

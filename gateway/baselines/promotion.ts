@@ -3,7 +3,7 @@ import { canonicalArtifactType, hasFiles } from '../../engine/base.ts'
 import type { Artifact, DecisionContext, Envelope } from '../../engine/internal.ts'
 import type { RouteConfig } from '../config/route.ts'
 import { GatewayError } from '../errors/errors.ts'
-import { LOCAL_TENANT } from '../keys/api-keys.ts'
+import { LOCAL_TENANT } from '../callers/api-keys.ts'
 import type { Settings } from '../config/settings.ts'
 import type { BaselineRow, CandidateRow } from '../store/store.ts'
 

@@ -5,7 +5,7 @@ import type { CurrentSettings } from '../config/settings.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { contractDigest, type Baselines } from './baselines.ts'
-import { readContractSource, type SourceTerms } from './source.ts'
+import { readContractSource, type SourceTerms } from '../documents/contract-source.ts'
 
 export interface Watcher {
   /** Resolves when no look is under way any more. */

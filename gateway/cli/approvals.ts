@@ -1,11 +1,11 @@
 /** `preflight approvals`: what waits for a person's word, and the word of whoever may write to the data directory. */
 import { userInfo } from 'node:os'
-import { approverWords } from '../approvals/approvers.ts'
+import { approverWords } from '../store/approvers.ts'
 import { approvalState } from '../approvals/request.ts'
 import { settle } from '../approvals/resolve.ts'
 import { approvalView } from '../approvals/view.ts'
 import { GatewayError } from '../errors/errors.ts'
-import { LOCAL_TENANT } from '../keys/api-keys.ts'
+import { LOCAL_TENANT } from '../callers/api-keys.ts'
 import type { ApprovalRow, ApprovalSettlement, ApprovalState } from '../store/store.ts'
 import { EXIT, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
 import { configOf, PLACE_OPTIONS } from './config-option.ts'

@@ -1,8 +1,8 @@
 /** `preflight keys`: API keys in the store, receipt keys in the data directory; both while the gateway runs or while it does not. */
 import { GatewayError } from '../errors/errors.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
-import { readGroups } from '../approvals/approvers.ts'
-import { ROLES, apiKeyRow, mintApiKey } from '../keys/api-keys.ts'
+import { readGroups } from '../store/approvers.ts'
+import { ROLES, apiKeyRow, mintApiKey } from '../callers/api-keys.ts'
 import type { ApiKey } from '../store/store.ts'
 import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
 import { configOf, PLACE_OPTIONS } from './config-option.ts'

@@ -1,7 +1,7 @@
 /** `preflight ledger`: reads the record of decisions and calls where it lies, and checks that nobody changed it. */
 import { DECISIONS } from '../../engine/internal.ts'
 import { callEntry } from '../api/call-view.ts'
-import { LOCAL_TENANT } from '../keys/api-keys.ts'
+import { LOCAL_TENANT } from '../callers/api-keys.ts'
 import { EFFECTS, type CallFilter, type StoredCall } from '../store/call.ts'
 import type { LedgerFilter, Store, StoredDecision } from '../store/store.ts'
 import { acceptLedger, verifyLedger } from './ledger-check.ts'

@@ -1,13 +1,11 @@
 /** What the schema cannot say of destinations: entries that name nothing, hosts that are none. */
 import { isIP } from 'node:net'
 import { canonicalHost } from '../network/authority.ts'
+import { EGRESS_ROUTE } from '../upstream/egress-record.ts'
 import { readHostRule } from '../network/host-rule.ts'
 import type { Config } from './schema.ts'
 import type { Located } from '../settings/schema-mistakes.ts'
 import { at } from '../settings/mistake-collector.ts'
-
-/** Under this name calls and connections without a route are counted and recorded. */
-export const EGRESS_ROUTE = 'egress'
 
 export function checkEgressLists({ egress }: Config): readonly Located[] {
   return (['allow', 'deny', 'tunnel'] as const).flatMap((list) =>

@@ -3,7 +3,7 @@ import { parseDocument } from 'yaml'
 import { isRecord } from '../settings/defaults.ts'
 import { OTHER_VARIABLES, variable, type Environment } from '../settings/environment.ts'
 import type { JsonSchema } from '../settings/input-schema.ts'
-import { CONFIG_LEAVES, type ConfigLeaf } from '../settings/leaves.ts'
+import { CONFIG_LEAVES, type ConfigLeaf } from './leaves.ts'
 import type { Mistake } from '../errors/mistake.ts'
 import { nearest } from '../settings/suggestion.ts'
 

@@ -3,7 +3,7 @@
  * it: what was seen is written in the background, and what cannot be written is forgotten.
  */
 import { randomBytes } from 'node:crypto'
-import type { Subject } from '../protocols/common/action.ts'
+import type { Subject } from '../calls/subject.ts'
 import type { Settings } from '../config/settings.ts'
 import type { ObservedUse, Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'

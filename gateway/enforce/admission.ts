@@ -3,18 +3,19 @@
  * the egress policy. Ends at a route's road, at an unjudged passage that egress allows, or in a refusal.
  */
 import { performance } from 'node:perf_hooks'
-import { EGRESS_ROUTE } from '../config/egress-checks.ts'
+import { EGRESS_ROUTE } from '../upstream/egress-record.ts'
 import type { RouteConfig } from '../config/route.ts'
 import type { Egress } from '../upstream/egress-policy.ts'
 import { originOf } from '../network/authority.ts'
 import { expectationProblem } from '../listen/http-listener.ts'
-import type { Caller, Recogniser } from '../protocols/common/action.ts'
+import type { Recogniser } from '../protocols/common/action.ts'
+import type { Caller } from '../callers/caller.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Store } from '../store/store.ts'
 import { destinationOf, type InboundConnection } from '../listen/connection.ts'
-import { recordDenial, type EgressRecordDeps } from './egress-record.ts'
+import { recordDenial, type EgressRecordDeps } from '../upstream/egress-record.ts'
 import { forward, headOf } from './forward.ts'
-import { ANYBODY, PROXY_CHALLENGE, proxyCaller, stillCaller } from '../listen/proxy-auth.ts'
+import { ANYBODY, PROXY_CHALLENGE, proxyCaller, stillCaller } from '../callers/proxy-auth.ts'
 import { travel, type RoadDeps } from './pipeline.ts'
 import { spellingProblem } from '../routing/path-ambiguity.ts'
 import {
@@ -29,7 +30,7 @@ import {
   slashProblem,
   type NamedDestination,
 } from '../routing/target.ts'
-import { sendError, sendFault, type RequestContext } from './request-context.ts'
+import { sendError, sendFault, type RequestContext } from '../listen/request-context.ts'
 import type { UpstreamRoute } from '../upstream/pools.ts'
 
 export interface AdmissionDeps extends EgressRecordDeps {

@@ -5,8 +5,8 @@ import type { Settings } from '../config/settings.ts'
 import { admit, type AdmissionDeps } from './admission.ts'
 import type { InboundConnection } from '../listen/connection.ts'
 import type { Asks } from '../listen/http-server.ts'
-import { ANYBODY } from '../listen/proxy-auth.ts'
-import { sendError, type RequestContext } from './request-context.ts'
+import { ANYBODY } from '../callers/proxy-auth.ts'
+import { sendError, type RequestContext } from '../listen/request-context.ts'
 
 export interface TripsDeps extends AdmissionDeps {
   /** Read once a request. */

@@ -3,14 +3,9 @@ import { directiveOf } from '../../engine/base.ts'
 import { comparedWith, type Baselines } from '../baselines/baselines.ts'
 import type { ConsumerObserver } from '../consumers/observer.ts'
 import { GatewayError } from '../errors/errors.ts'
-import {
-  UpstreamRefusal,
-  type Call,
-  type Ground,
-  type JudgedAction,
-  type Question,
-  type Subject,
-} from '../protocols/common/action.ts'
+import { UpstreamRefusal, type Ground, type JudgedAction, type Question } from '../protocols/common/action.ts'
+import type { Subject } from '../calls/subject.ts'
+import type { Call } from '../calls/call.ts'
 import type { Settings } from '../config/settings.ts'
 import type { BaselineRow } from '../store/store.ts'
 import { createReceiptGate, type ReceiptGate, type ReceiptGateDeps } from './receipt-check.ts'

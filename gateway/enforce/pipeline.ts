@@ -2,29 +2,22 @@
  * The road of an intercepted call, as the design draws it: intercept → (gather → analyze → decide → record) → enforce → observe.
  * Every stage is one function; a stage that fails ends in an answer that is not a forwarded call.
  */
-import type {
-  Action,
-  AnswerWatcher,
-  Call,
-  CallHead,
-  JudgedAction,
-  PassingAction,
-  Recogniser,
-  RefusedAction,
-  Subject,
-} from '../protocols/common/action.ts'
+import type { Action, JudgedAction, PassingAction, Recogniser, RefusedAction } from '../protocols/common/action.ts'
+import type { AnswerWatcher } from '../calls/answer.ts'
+import type { Subject } from '../calls/subject.ts'
+import type { Call, CallHead } from '../calls/call.ts'
 import type { Recognisers } from '../protocols/registry.ts'
 import type { ExecutionResult } from '../telemetry/events.ts'
 import { SHORT_BODY, type BodyFault } from '../listen/bodies.ts'
 import type { ExchangeEnd } from '../upstream/exchange.ts'
 import { forward, headOf, type ForwardDeps, type Passage } from './forward.ts'
-import { callerOn } from '../listen/proxy-auth.ts'
+import { callerOn } from '../callers/proxy-auth.ts'
 import { coversUpgrade, letOn, NO_READING, unjudgedUpgrade } from './refusals.ts'
-import { HeldStream } from './pending-stream.ts'
+import { HeldStream } from '../listen/pending-stream.ts'
 import { settleCall, type Settlement, type SettlementDeps } from './enforcement.ts'
 import type { RouteMatch } from '../routing/target.ts'
-import { inviteBody, sendAnswer, sendFault, type RequestContext } from './request-context.ts'
-import type { Upgrade } from '../listen/upgrade.ts'
+import { inviteBody, sendAnswer, sendFault, type RequestContext } from '../listen/request-context.ts'
+import type { Upgrade } from '../upstream/upgrade.ts'
 import type { Waiting } from './pending-calls.ts'
 
 export interface RoadDeps extends SettlementDeps, ForwardDeps {

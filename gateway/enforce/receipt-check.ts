@@ -3,7 +3,9 @@
  * request and, where the change is known, against its content, so it never lets through what was not decided for exactly that.
  */
 import type { IntendedContext, ReceiptReason, ReceiptVerification } from '../../engine/internal.ts'
-import type { Call, PresentedReceipt, Question, ReceiptDemand, Subject } from '../protocols/common/action.ts'
+import type { PresentedReceipt, Question, ReceiptDemand } from '../protocols/common/action.ts'
+import type { Subject } from '../calls/subject.ts'
+import type { Call } from '../calls/call.ts'
 import { consumePresented, verifyPresented, type PresentedDeps, type ReceiptQuestion } from './presented-receipt.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { changedArtifacts, encodedEnvelope, intendedAct, type CallVerdict, type Change } from './verdict-cache.ts'

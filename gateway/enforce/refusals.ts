@@ -1,7 +1,9 @@
 /** Why a call does not go on, in the words of the road; each protocol then tells it in its own form (wire.md §13). */
 import type { ExecutionAction } from '../../engine/internal.ts'
 import { ERRORS } from '../errors/errors.ts'
-import type { Answer, Call, JudgedAction, PassingAction, RefusedAction, Refusal } from '../protocols/common/action.ts'
+import type { JudgedAction, PassingAction, RefusedAction, Refusal } from '../protocols/common/action.ts'
+import type { Answer } from '../calls/answer.ts'
+import type { Call } from '../calls/call.ts'
 import { candidateNotice, candidateText } from '../protocols/common/candidate.ts'
 import { demandText, httpRefusal } from '../protocols/common/refusal.ts'
 import type { Logger } from '../telemetry/log.ts'

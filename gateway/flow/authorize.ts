@@ -1,5 +1,5 @@
 /** The decision path: analyze → decide → record, in that order, and every failure on it ends without an ALLOW (law 2 of CONTRIBUTING.md). */
-import { engine } from '../loading/late-modules.ts'
+import { engine } from '../loading/late-engine.ts'
 import { randomUUID } from 'node:crypto'
 import { digestText } from '../../engine/base.ts'
 import type { ArtifactAnalysis, CompareOptions, CompiledPolicy, DecideInput, Verdict } from '../../engine/internal.ts'

@@ -20,13 +20,8 @@ import type {
   Result,
   Verdict,
 } from '../../engine/internal.ts'
-import type { FileSite } from '../scm/file-references.ts'
-
-/** Who asks. On the road without a key: tenant `local`, audience null. */
-export interface Caller {
-  readonly tenant: string
-  readonly audience: string | null
-}
+import type { Caller } from '../callers/caller.ts'
+import type { DocumentReader } from '../documents/bundle.ts'
 
 /** An artifact that is known to belong to the change set, and why it could not be had whole. */
 export interface UnreadableArtifact extends Pick<Artifact, 'id' | 'type'> {
@@ -88,17 +83,13 @@ export interface Authorization extends Assessment {
   readonly approvalId: string | null
 }
 
-export interface Flow {
+export interface Flow extends DocumentReader {
   /** One artifact compared, in a worker when it is large; cached by content digest. Never throws for what the document does; rejects with OVERLOADED when too much waits. */
   compare(artifact: Artifact, options: CompareOptions): Promise<Result<Comparison>>
   /** The two hashes of a change set, in a worker when it is large. */
   digests(artifacts: readonly Artifact[]): Promise<ChangeSetDigests>
   /** The type that both texts show, where nobody has declared it; an empty text shows none. */
   sniff(before: string, after: string): Promise<Result<ArtifactType>>
-  /** The further files that a contract document names by `$ref`, as written, in a worker when it is large. */
-  fileReferences(text: string): Promise<Result<readonly string[]>>
-  /** Contract files that name each other by relative `$ref` as one text, in a worker when they are large. @param texts by path, that of `root` among them */
-  bundle(root: string, texts: Readonly<Record<string, string>>, site?: FileSite | null): Promise<Result<string>>
   /** An OpenAPI baseline with single operations as the candidate has them, in a worker when they are large. @param operations operationId or `METHOD /path` each */
   compose(baseline: string, candidate: string, operations: readonly string[]): Promise<Result<AcceptedOperations>>
   /** The bytes of a request body as JSON with one reading only, in a worker when they are many: then they are handed over, and empty here. */

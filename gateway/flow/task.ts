@@ -1,5 +1,5 @@
 /** What may be too slow for the event loop, as plain tasks: the same code runs here for small input and in a worker for large (law 7 of CONTRIBUTING.md). */
-import { engine } from '../loading/late-modules.ts'
+import { engine } from '../loading/late-engine.ts'
 import { isUtf8 } from 'node:buffer'
 import { changeSetDigests, fail, ok, readJson } from '../../engine/base.ts'
 import type {
@@ -12,8 +12,8 @@ import type {
   DocumentLimits,
   Result,
 } from '../../engine/internal.ts'
-import { bundledText } from '../scm/bundle.ts'
-import { fileReferences, type FileSite } from '../scm/file-references.ts'
+import { bundledText } from '../documents/bundle.ts'
+import { fileReferences, type FileSite } from '../documents/file-references.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 
 export interface CompareTask {

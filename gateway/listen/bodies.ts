@@ -3,7 +3,7 @@
  * rate; all long ones together are bounded in memory. A client that sends slowly, or many at once, must not fill the memory.
  */
 import type { IncomingMessage } from 'node:http'
-import { BytePieces } from './byte-pieces.ts'
+import { BytePieces } from '../runtime/byte-pieces.ts'
 import type { MemoryBudget, MemoryLease } from '../runtime/memory-budget.ts'
 
 /**

@@ -7,10 +7,10 @@ import { readAuthority, type AuthorityReading } from '../network/authority.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Store } from '../store/store.ts'
 import { isSame } from './connection.ts'
-import { recordDenial } from '../enforce/egress-record.ts'
-import { ANYBODY, presentedHash, PROXY_CHALLENGE, proxyCaller, type Holder } from './proxy-auth.ts'
+import { recordDenial } from '../upstream/egress-record.ts'
+import { ANYBODY, presentedHash, PROXY_CHALLENGE, proxyCaller, type Holder } from '../callers/proxy-auth.ts'
 import { headProblem } from '../routing/target.ts'
-import { sendError, type RequestContext } from '../enforce/request-context.ts'
+import { sendError, type RequestContext } from './request-context.ts'
 import {
   intercept,
   joinTunnel,

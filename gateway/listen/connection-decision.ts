@@ -8,12 +8,12 @@ import type { ErrorCode } from '../errors/errors.ts'
 import type { Settings } from '../config/settings.ts'
 import { messageOf } from '../errors/startup-error.ts'
 import type { InboundConnection } from './connection.ts'
-import { recordDenial, recordTunnel, type EgressRecordDeps, type EgressRequest } from '../enforce/egress-record.ts'
+import { recordDenial, recordTunnel, type EgressRecordDeps, type EgressRequest } from '../upstream/egress-record.ts'
 import { firstBytes, greetingOf, readHello } from './first-bytes.ts'
 import { LaterHellos } from './later-hellos.ts'
 import { endTls, type InterceptionDeps } from './tls-interception.ts'
 import { namesHost } from '../routing/target.ts'
-import { dial, type Doorkeeper, type Tunnels } from './tunnel.ts'
+import { dial, type Doorkeeper, type Tunnels } from '../upstream/tunnel.ts'
 
 export interface WaysDeps extends EgressRecordDeps, InterceptionDeps {
   readonly egressOf: (settings: Pick<Settings, 'config'>) => Egress

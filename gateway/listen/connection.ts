@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import { authorityText, DEFAULT_PORTS, readAuthority, type Authority, type Scheme } from '../network/authority.ts'
 import type { ErrorCode } from '../errors/errors.ts'
-import type { Holder } from './proxy-auth.ts'
+import type { Holder } from '../callers/proxy-auth.ts'
 import { targetProblem, type NamedDestination } from '../routing/target.ts'
 
 export type InboundConnection =

@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createBoundedServer } from './http-listener.ts'
-import { listenOn } from './listen.ts'
+import { listenOn } from '../network/listen.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { refuseUnreadable, type ParserError } from './unreadable-request.ts'
 import { watchUnusedConnections } from './unused-connections.ts'
@@ -14,11 +14,15 @@ import type { InboundConnection } from './connection.ts'
 import { createHttp2Front } from './http2-front.ts'
 import { readPreface } from './http2-preface.ts'
 import { MAX_FIELDS } from '../routing/target.ts'
-import type { RequestContext } from '../enforce/request-context.ts'
-import { isUpgrade, takeUpgrade } from './upgrade.ts'
+import { isUpgrade, takeUpgrade, type Upgrade } from '../upstream/upgrade.ts'
 
 /** What a request asks for beside an answer. */
-export type Asks = Pick<RequestContext, 'expectsContinue' | 'upgrade'>
+export interface Asks {
+  /** The client waits for 100 (Continue) before it sends the body (RFC 9110 §10.1.1). */
+  readonly expectsContinue: boolean
+  /** Set when the request asks for a switch to another protocol. */
+  readonly upgrade: Upgrade | null
+}
 
 export interface RequestTaker {
   request(request: IncomingMessage, response: ServerResponse, arrival: InboundConnection, asks: Asks): void

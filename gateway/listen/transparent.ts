@@ -6,10 +6,10 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { canonicalHost, type Authority } from '../network/authority.ts'
 import type { Settings } from '../config/settings.ts'
-import { recordDenial } from '../enforce/egress-record.ts'
+import { recordDenial } from '../upstream/egress-record.ts'
 import { firstBytes, greetingOf, readHello } from './first-bytes.ts'
-import { listenOn } from './listen.ts'
-import { ANYBODY } from './proxy-auth.ts'
+import { listenOn } from '../network/listen.ts'
+import { ANYBODY } from '../callers/proxy-auth.ts'
 import {
   intercept,
   joinTunnel,

@@ -1,11 +1,11 @@
 /** The recognisers, one for each protocol that a route can name, with what they need of the gateway. */
 import type { Baselines, BaselinesDeps, OfferedContract } from '../baselines/baselines.ts'
-import { readContractSource } from '../baselines/source.ts'
+import { readContractSource } from '../documents/contract-source.ts'
 import type { ContractSource, RouteConfig } from '../config/route.ts'
 import type { Upstreams } from '../upstream/pools.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { Monitoring } from '../telemetry/monitoring.ts'
+import type { Monitoring } from '../monitoring/monitoring.ts'
 import type { Flow } from '../flow/flow.ts'
 import { bindingOf, provenAt } from '../scm/binding-of.ts'
 import type { Store } from '../store/store.ts'

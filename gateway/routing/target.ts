@@ -6,8 +6,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { RouteConfig } from '../config/route.ts'
 import { originOf, type Authority, type Scheme } from '../network/authority.ts'
 import type { ErrorCode } from '../errors/errors.ts'
-import type { Entrance } from '../protocols/common/action.ts'
-import { isOddField, meantField } from '../protocols/common/field-name.ts'
+import type { Entrance } from './entrance.ts'
+import { isOddField, meantField } from './field-name.ts'
 
 /** Null when the target has one reading only, else what is wrong with it. */
 export function targetProblem(target: string): string | null {

@@ -1,7 +1,7 @@
 /** One file on both sides of a change as the artifacts it makes: by what its texts show, and where they show nothing, by its name. */
 import type { Artifact, ArtifactType, Problem } from '../../engine/internal.ts'
 import type { UnreadableArtifact } from '../flow/flow.ts'
-import { bundle, type BundleTerms } from './bundle.ts'
+import { bundle, type BundleTerms } from '../documents/bundle.ts'
 import type { DerivationTerms } from './derivation.ts'
 import { inTurn } from './in-turn.ts'
 import type { TreeSides } from './merge-view.ts'

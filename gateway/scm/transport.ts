@@ -3,7 +3,7 @@
  * origin only, so a credential never leaves it.
  */
 import type { Dispatcher } from 'undici'
-import { BytePieces } from '../listen/byte-pieces.ts'
+import { BytePieces } from '../runtime/byte-pieces.ts'
 import { isJsonObject, readStrictJson } from '../json/strict-json.ts'
 import type { Flow } from '../flow/flow.ts'
 import { ScmError } from './scm-error.ts'

@@ -1,6 +1,5 @@
-/** The configuration schema as an author sees it: what has a default may be left out. Editors, the chart and our own check use it. */
+/** A schema as the author of a configuration sees it: what has a default may be left out. */
 import type { TSchema } from 'typebox'
-import { Config } from '../config/schema.ts'
 
 /** Plain JSON Schema (draft 2020-12 vocabulary that all drafts since 7 share). */
 export interface JsonSchema {
@@ -36,12 +35,6 @@ export function withoutDefaultedRequirements(schema: JsonSchema): JsonSchema {
     ...(anyOf === undefined ? {} : { anyOf: anyOf.map(withoutDefaultedRequirements) }),
     ...(needed.length === 0 ? {} : { required: needed }),
   }
-}
-
-/** What a configuration file may say. */
-export const configInputSchema: JsonSchema = {
-  $schema: 'https://json-schema.org/draft/2020-12/schema',
-  ...withoutDefaultedRequirements(plainSchema(Config)),
 }
 
 function mapSchemas(schemas: Readonly<Record<string, JsonSchema>>): Readonly<Record<string, JsonSchema>> {

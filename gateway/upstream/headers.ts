@@ -1,6 +1,7 @@
 /** Header fields on their way through: hop-by-hop fields end here (RFC 9110 §7.6.1), ours are added, forged ones are dropped. */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Call, CallHead, Entrance, ReceivedHead } from '../protocols/common/action.ts'
+import type { Entrance } from '../routing/entrance.ts'
+import type { Call, CallHead, ReceivedHead } from '../calls/call.ts'
 
 /** Fields of one connection, whatever `Connection` says; `te` and `trailer` too, since request trailers are not carried on. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([

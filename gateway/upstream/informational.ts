@@ -4,7 +4,7 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { clientHeaders, withoutField } from './headers.ts'
-import type { AnswerStream } from '../enforce/pending-stream.ts'
+import type { AnswerStream } from './answer-stream.ts'
 
 /** More than any server has reason for: what an upstream says beyond is passed over, so that it cannot fill a client with it. */
 const MAX_PASSED = 20

@@ -3,7 +3,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../engine/base.ts'
 import { compileLinearPattern, readDocument, type LinearPattern } from '../../engine/internal.ts'
-import { createOperationMatcher, readOperations, type OperationMatcher } from '../protocols/common/operations.ts'
+import { createOperationMatcher, readOperations, type OperationMatcher } from './api-operations.ts'
 import { isJsonObject } from '../json/strict-json.ts'
 
 type Members = Readonly<Record<string, unknown>>

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formOf } from '../../gateway/settings/pattern-words.ts'
-import { configInputSchema } from '../../gateway/settings/input-schema.ts'
+import { configInputSchema } from '../../gateway/config/input-schema.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
 import { formatMistake } from '../../gateway/errors/mistake.ts'
 import { readSourceText } from '../../gateway/settings/source-text.ts'

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { CONFIG_LEAVES } from '../../gateway/settings/leaves.ts'
+import { CONFIG_LEAVES } from '../../gateway/config/leaves.ts'
 import { openSettings, type Reload } from '../../gateway/config/live.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
 import { ConfigError, formatMistake, type Mistake } from '../../gateway/errors/mistake.ts'

@@ -1,8 +1,8 @@
 /** Files that a contract at an address names: of its own origin and of listed ones, bounded in number, bytes and depth, and nowhere else. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { contractAtAddress } from '../../gateway/baselines/contract-addresses.ts'
-import { readContractSource } from '../../gateway/baselines/source.ts'
+import { contractAtAddress } from '../../gateway/documents/contract-addresses.ts'
+import { readContractSource } from '../../gateway/documents/contract-source.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
 import { fetchLocated } from '../../gateway/network/fetch.ts'
 import { INLINE_TEXTS } from '../fakes/contract-texts.ts'

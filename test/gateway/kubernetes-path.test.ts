@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import type { Call } from '../../gateway/protocols/common/action.ts'
+import type { Call } from '../../gateway/calls/call.ts'
 import { objectPath, readApiPath } from '../../gateway/protocols/kubernetes/path.ts'
 import { createKubernetesRecogniser } from '../../gateway/protocols/kubernetes/recogniser.ts'
 import { loadConfig } from '../../gateway/config/load.ts'

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { isNewer, readContractSource } from '../../gateway/baselines/source.ts'
+import { isNewer, readContractSource } from '../../gateway/documents/contract-source.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
 import { INLINE_TEXTS } from '../fakes/contract-texts.ts'
 

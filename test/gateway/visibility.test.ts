@@ -1,7 +1,7 @@
 /** Role × endpoint × owner: who sees a decision, and who its token. "Never existed" and "not yours" are one answer. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { signupTenant } from '../../gateway/keys/api-keys.ts'
+import { signupTenant } from '../../gateway/callers/api-keys.ts'
 import { startApi, type ApiFake } from '../fakes/api.ts'
 import { pets, PETS_WITH_POST } from '../fakes/contracts.ts'
 import { until } from '../fakes/until.ts'

@@ -11,7 +11,7 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import packageManifest from '../../package.json' with { type: 'json' }
 import { startGatewayProcess } from '../../bench/gateway.ts'
-import { CONFIG_LEAVES } from '../../gateway/settings/leaves.ts'
+import { CONFIG_LEAVES } from '../../gateway/config/leaves.ts'
 
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '../..')

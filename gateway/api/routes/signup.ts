@@ -4,7 +4,7 @@ import { isLoopback, parseAddress } from '../../network/listen-address.ts'
 import type { Config } from '../../config/schema.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
-import { apiKeyRow, mintApiKey, signupTenant } from '../../keys/api-keys.ts'
+import { apiKeyRow, mintApiKey, signupTenant } from '../../callers/api-keys.ts'
 import { defineRoute, json } from '../route.ts'
 import { CorrelationId, nullable } from '../schemas/shapes.ts'
 

@@ -1,7 +1,7 @@
 /** The JSON Schemas that are served under /schemas/ (wire.md §2), by name. */
 import { lookupTable } from '../../../engine/base.ts'
 import { decisionResultConsumerSchema, decisionResultProducerSchema, PolicyDocument } from '../../../engine/internal.ts'
-import { configInputSchema } from '../../settings/input-schema.ts'
+import { configInputSchema } from '../../config/input-schema.ts'
 import { PreflightAnswer, PreflightRequest } from './preflight.ts'
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema'

@@ -2,12 +2,12 @@
 import { ok } from '../../../engine/base.ts'
 import type { Result } from '../../../engine/internal.ts'
 import type { Config } from '../../config/schema.ts'
-import { readGitDocument } from '../../scm/git-document.ts'
-import { referencedFiles, type FileShelf } from '../../scm/referenced-files.ts'
-import { parseGitReference, type GitReference } from '../../scm/git.ts'
-import { contractAtAddress } from '../../baselines/contract-addresses.ts'
+import { readGitDocument } from '../../documents/git-document.ts'
+import { referencedFiles, type FileShelf } from '../../documents/referenced-files.ts'
+import { parseGitReference, type GitReference } from '../../documents/git.ts'
+import { contractAtAddress } from '../../documents/contract-addresses.ts'
 import { fetchLocated } from '../../network/fetch.ts'
-import type { BundleTerms } from '../../scm/bundle.ts'
+import type { BundleTerms } from '../../documents/bundle.ts'
 
 /** UTF-8 needs at most this many bytes for one UTF-16 code unit. */
 const BYTES_PER_UNIT = 3

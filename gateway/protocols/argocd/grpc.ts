@@ -1,6 +1,6 @@
 /** Calls to Argo CD by gRPC and gRPC-Web, which its own command line uses: the method by the path, the application by its message. */
 import { lookupTable } from '../../../engine/base.ts'
-import type { Call } from '../common/action.ts'
+import type { Call } from '../../calls/call.ts'
 import { createMessageReader, type MessageTable, type MessageValue } from '../common/protobuf-message.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import { revisionOf, textOrNull, unreadable, writeTo, type Application, type ArgocdCall } from './call.ts'

@@ -1,16 +1,8 @@
 /** Argo CD: reads and rehearsals pass; what would change an application, or anything else of the server, needs a receipt for it. */
-import type {
-  Action,
-  Answer,
-  AnswerWatcher,
-  Call,
-  CallHead,
-  JudgedAction,
-  Question,
-  Recogniser,
-  Refusal,
-  Subject,
-} from '../common/action.ts'
+import type { Action, JudgedAction, Question, Recogniser, Refusal } from '../common/action.ts'
+import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
+import type { Subject } from '../../calls/subject.ts'
+import type { Call, CallHead } from '../../calls/call.ts'
 import { httpRefusal, jsonAnswer } from '../common/refusal.ts'
 import type { ArgocdCall } from './call.ts'
 import { grpcMethod, grpcStatus, isGrpc, isReadingMethod, readGrpcCall } from './grpc.ts'

@@ -1,5 +1,5 @@
 /** Calls to the REST interface of Argo CD (`/api/v1/…`): which application, and what is done to it. */
-import type { Call } from '../common/action.ts'
+import type { Call } from '../../calls/call.ts'
 import { countingNames, otherSpelling } from '../../json/folded-names.ts'
 import { overridesMethod } from '../common/method-override.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'

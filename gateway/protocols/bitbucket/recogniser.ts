@@ -1,7 +1,8 @@
 /** Bitbucket Cloud's API and git over HTTP: which calls land something. https://developer.atlassian.com/cloud/bitbucket/rest/ */
 import { createBitbucketClient } from '../../scm/bitbucket.ts'
 import { optionalTextAt } from '../../scm/members.ts'
-import type { Call, Recogniser } from '../common/action.ts'
+import type { Recogniser } from '../common/action.ts'
+import type { Call } from '../../calls/call.ts'
 import { BITBUCKET_ELSEWHERE, BITBUCKET_REPOSITORY } from './endpoints.ts'
 import { isProtected, passing, refused, ScmAction, type ScmDeps } from '../scm/action.ts'
 import { UnreadableIntent, type FileWrite, type ScmIntent } from '../scm/intent.ts'

@@ -1,10 +1,7 @@
 /** What a recogniser makes of a request: an action to judge, or one to let pass, and what the protocol has to say on the way back. */
-import type { IncomingHttpHeaders } from 'node:http'
 import type {
   Artifact,
   CompletenessFacts,
-  DecisionContext,
-  DecisionScope,
   Envelope,
   ExecutionAction,
   IntendedContext,
@@ -13,73 +10,13 @@ import type {
   Release,
 } from '../../../engine/internal.ts'
 import type { OfferedContract } from '../../baselines/baselines.ts'
-import type { RouteConfig } from '../../config/route.ts'
+import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
+import type { Call, CallHead } from '../../calls/call.ts'
+import type { Subject } from '../../calls/subject.ts'
 import type { ErrorCode } from '../../errors/errors.ts'
 import type { UnreadableArtifact } from '../../flow/flow.ts'
 import type { CandidateNotice } from './candidate.ts'
 import type { BaselineRow } from '../../store/store.ts'
-
-/** Who calls: the holder of the API key that authenticated at the proxy, else everybody in `local`. */
-export interface Caller {
-  readonly tenant: string
-  readonly audience: string | null
-}
-
-/**
- * How a request came to the gateway. `reverse`: it was asked as if it were the server, and its routes say where calls go. By
- * the others the request names its destination itself: `forward` (absolute form), `connect`, `redirect` (by the
- * network). `ext_authz`: another proxy asks, and sends the request itself.
- */
-export type Entrance = 'reverse' | 'forward' | 'connect' | 'redirect' | 'ext_authz'
-
-/** The head of a request as its client sent it. */
-export interface ReceivedHead {
-  readonly headers: IncomingHttpHeaders
-  /** Name, value, name, value … */
-  readonly rawHeaders: readonly string[]
-}
-
-/**
- * The head of a request that has passed the wire's own checks, for one upstream. Its fields are those that are sent: what is judged
- * is what leaves, so fields that the gateway drops are absent here, and those that it sets have the gateway's value.
- */
-export interface CallHead {
-  readonly correlationId: string
-  readonly caller: Caller
-  readonly entrance: Entrance
-  readonly route: RouteConfig
-  /** Where it goes, e.g. `https://api.example`: the route's upstream, else what the request itself names. */
-  readonly origin: string
-  readonly method: string
-  /** As they are sent, by lower-case name. */
-  readonly headers: IncomingHttpHeaders
-  /** As they are sent, in their order: name, value, name, value … The receipts of the verdict are added behind them. */
-  readonly rawHeaders: readonly string[]
-  /** Only for what ends at the gateway: the framing of the body, receipts, the host that a web page names. Never a fact of a rule. */
-  readonly received: ReceivedHead
-  /** Path and query at the upstream, byte for byte as they are sent. */
-  readonly upstreamPath: string
-}
-
-/** A request as it is recognised. */
-export interface Call extends CallHead {
-  /** Whole when the recogniser asked for it, else null: then it streams by. */
-  readonly body: Buffer | null
-}
-
-/** One thing within a request that needs a verdict of its own: a tool call, an API operation. */
-export interface Subject {
-  /** For the ledger: `tools/call echo`, `GET /pets/{petId}`. */
-  readonly name: string
-  /** target_id of its receipt, and the id of the artifact that is judged: each tool has a decision of its own. */
-  readonly target: string
-  /** Which findings decide; null: all of the contract's. */
-  readonly scope: DecisionScope | null
-  /** The operation to authorize, where the request itself says which one it is (`merge`, `publish`); else the route's. */
-  readonly operation?: string
-  /** The place that the request itself names; bound into the decision and its receipt. */
-  readonly place?: Partial<Pick<DecisionContext, 'repository' | 'branch' | 'pull_request' | 'base' | 'head'>>
-}
 
 /** What a subject is judged on. */
 export type Ground =
@@ -148,14 +85,6 @@ export interface ReceiptDemand {
   readonly mismatches: readonly ReceiptMismatch[]
 }
 
-/** An answer made here. */
-export interface Answer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  /** Bytes where the protocol frames its messages. */
-  readonly body: string | Buffer
-}
-
 /** Under what a call goes on. */
 export interface Permit {
   /** What comes of it is wanted. */
@@ -165,19 +94,6 @@ export interface Permit {
     readonly subject: Subject
     readonly verdict: { readonly action: ExecutionAction; readonly decisionId: string | null }
   }[]
-}
-
-/** Sees an upstream's answer go by; never changes or holds it. */
-export interface AnswerWatcher {
-  head(status: number, headers: Readonly<Record<string, string | readonly string[] | undefined>>): void
-  chunk(bytes: Buffer): void
-  end(): void
-  /** True when the answer itself reports that the execution failed, whatever the HTTP status says. Asked after `end`. */
-  readonly hasFailed: boolean
-  /** True when the answer ended without a word on what came of the execution. Asked after `end`. */
-  readonly isUntold?: boolean
-  /** What the answer says of one of several things that were asked for; null: nothing. Absent: it speaks for all of them at once. Asked after `end`. */
-  outcomeOf?(subject: Subject): 'SUCCEEDED' | 'FAILED' | null
 }
 
 interface ActionBase {

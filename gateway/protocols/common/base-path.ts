@@ -1,5 +1,5 @@
 /** Where at the upstream the paths of a route's protocol begin. */
-import type { CallHead } from './action.ts'
+import type { CallHead } from '../../calls/call.ts'
 
 /** Without a slash at its end; `''` for the root. A route without an upstream has its prefix for it. */
 export function basePath({ upstream, match }: Pick<CallHead['route'], 'upstream' | 'match'>): string {

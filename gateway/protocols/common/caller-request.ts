@@ -3,11 +3,11 @@
  * to the origin that it goes to, and kept no longer than that.
  */
 import type { Dispatcher } from 'undici'
-import { BytePieces } from '../../listen/byte-pieces.ts'
+import { BytePieces } from '../../runtime/byte-pieces.ts'
 import { errors } from '../../network/undici.ts'
 import { questionHeaders } from '../../upstream/headers.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
-import type { Call } from './action.ts'
+import type { Call } from '../../calls/call.ts'
 
 export interface CallerQuestion {
   readonly method: string

@@ -9,9 +9,11 @@ import type { Store } from '../../store/store.ts'
 import type { ContractViolation } from '../../telemetry/events.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
-import type { Monitoring } from '../../telemetry/monitoring.ts'
+import type { Monitoring } from '../../monitoring/monitoring.ts'
 import { DRIFT_PATTERN, type Conformance, type Message, type Violation } from '../../validation/message.ts'
-import type { Call, Permit, Subject } from './action.ts'
+import type { Permit } from './action.ts'
+import type { Subject } from '../../calls/subject.ts'
+import type { Call } from '../../calls/call.ts'
 
 /** The verdict that the call went on under. */
 export interface Under {

@@ -8,7 +8,7 @@ import {
   type Result,
   type RpcTable,
 } from '../../../engine/internal.ts'
-import { readOperations, type OperationTable } from './operations.ts'
+import { readOperations, type OperationTable } from '../../validation/api-operations.ts'
 
 /** By the type of the contract. Plain data, since it may come out of a thread. */
 interface ReadTables {

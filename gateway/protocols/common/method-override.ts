@@ -1,5 +1,5 @@
 /** Requests that state another method beside the one of their first line: frameworks differ in whether they take it for the real one. */
-import type { CallHead } from './action.ts'
+import type { CallHead } from '../../calls/call.ts'
 
 const OVERRIDES = ['x-http-method-override', 'x-http-method', 'x-method-override'] as const
 

@@ -1,6 +1,7 @@
 /** What a stopped caller is told, in words for people and models and as the members of wire.md §13. */
 import { ERRORS } from '../../errors/errors.ts'
-import type { Answer, ReceiptDemand, Refusal } from './action.ts'
+import type { ReceiptDemand, Refusal } from './action.ts'
+import type { Answer } from '../../calls/answer.ts'
 
 /** The members that every protocol's answer carries. */
 export function refusalMembers(refusal: Refusal): Readonly<Record<string, unknown>> {

@@ -1,7 +1,8 @@
 /** GitHub's API (REST and GraphQL) and git over HTTP: which calls land, ship or publish something. https://docs.github.com/rest */
 import { posix } from 'node:path'
 import { createGithubClient } from '../../scm/github.ts'
-import type { Call, Recogniser } from '../common/action.ts'
+import type { Recogniser } from '../common/action.ts'
+import type { Call } from '../../calls/call.ts'
 import { GITHUB_ELSEWHERE, GITHUB_REPOSITORY } from './endpoints.ts'
 import { recogniseGraphql } from './graphql.ts'
 import { createScmRecogniser } from '../scm/recogniser.ts'

@@ -1,7 +1,8 @@
 /** GitLab's GraphQL API: merges are judged, commits refused, and other mutations go by their table. https://docs.gitlab.com/api/graphql/ */
 import { isUtf8 } from 'node:buffer'
 import { createGitlabClient } from '../../scm/gitlab.ts'
-import type { Action, Call } from '../common/action.ts'
+import type { Action } from '../common/action.ts'
+import type { Call } from '../../calls/call.ts'
 import { passing, refused, ScmAction, type ScmDeps } from '../scm/action.ts'
 import { mutationsOf, type Called } from '../scm/graphql.ts'
 import { UnreadableIntent, type ScmIntent } from '../scm/intent.ts'

@@ -1,7 +1,8 @@
 /** GitLab's API and git over HTTP: which calls land, ship or publish something. https://docs.gitlab.com/api/ */
 import { createGitlabClient } from '../../scm/gitlab.ts'
 import { optionalTextAt } from '../../scm/members.ts'
-import type { Call, Recogniser } from '../common/action.ts'
+import type { Recogniser } from '../common/action.ts'
+import type { Call } from '../../calls/call.ts'
 import { GITLAB_ELSEWHERE, GITLAB_PROJECT } from './endpoints.ts'
 import { recogniseGraphql } from './graphql.ts'
 import { fold } from '../../routing/path-reading.ts'

@@ -2,8 +2,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { Config } from '../../config/schema.ts'
 import type { Flow } from '../../flow/flow.ts'
-import type { Call } from '../common/action.ts'
-import { unpacked } from '../../listen/encoded-body.ts'
+import type { Call } from '../../calls/call.ts'
+import { unpacked } from '../../network/content-coding.ts'
 import { readUpload } from './uploads.ts'
 
 export interface BodyDeps {

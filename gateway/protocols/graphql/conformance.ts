@@ -4,7 +4,7 @@ import type { Logger } from '../../telemetry/log.ts'
 import type { Violation } from '../../validation/message.ts'
 import type { Validator } from '../../validation/validator.ts'
 import { isEnforced, type PinnedText } from '../http/conformance.ts'
-import type { Call } from '../common/action.ts'
+import type { Call } from '../../calls/call.ts'
 import type { ContractChecks } from '../common/contract-checks.ts'
 import type { AskedOperation } from './operation.ts'
 

@@ -8,7 +8,7 @@ import {
   type Problem,
 } from '../../../engine/internal.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
-import type { Subject } from '../common/action.ts'
+import type { Subject } from '../../calls/subject.ts'
 import type { GraphqlParameters } from './parameters.ts'
 
 type Request = Parameters<typeof touchOf>[0]

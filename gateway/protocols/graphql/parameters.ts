@@ -2,7 +2,7 @@
  * What a request over HTTP asks of a GraphQL server: documents with names and variables, in the ways that servers take them. Read in one
  * way or not at all: a request that two servers could execute differently is none that could be judged.
  */
-import type { Call } from '../common/action.ts'
+import type { Call } from '../../calls/call.ts'
 import { basePath } from '../common/base-path.ts'
 import { countingNames, otherSpelling } from '../../json/folded-names.ts'
 import { isJsonObject, readStrictJsonText } from '../../json/strict-json.ts'

@@ -10,18 +10,10 @@ import { GatewayError } from '../../errors/errors.ts'
 import type { Flow } from '../../flow/flow.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import type { BaselineRow } from '../../store/store.ts'
-import type {
-  Action,
-  Answer,
-  AnswerWatcher,
-  Call,
-  JudgedAction,
-  Permit,
-  Question,
-  Recogniser,
-  Refusal,
-  Subject,
-} from '../common/action.ts'
+import type { Action, JudgedAction, Permit, Question, Recogniser, Refusal } from '../common/action.ts'
+import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
+import type { Subject } from '../../calls/subject.ts'
+import type { Call } from '../../calls/call.ts'
 import { readContract } from '../common/contract-reader.ts'
 import { offerKey } from '../common/offer-key.ts'
 import {

@@ -1,7 +1,8 @@
 /** How a GraphQL client is told that its request does not go on: the members of every refusal, and beside them `errors`, which clients show. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { ERRORS, type ErrorDetail } from '../../errors/errors.ts'
-import type { Answer, CallFault, Refusal } from '../common/action.ts'
+import type { CallFault, Refusal } from '../common/action.ts'
+import type { Answer } from '../../calls/answer.ts'
 import { jsonAnswer, refusalMembers } from '../common/refusal.ts'
 
 /** With the status of the code, as wire.md §13 has it. */

@@ -1,6 +1,7 @@
 /** What a GraphQL answer says of the execution: it comes with a good status although operations have failed. Reads beside the answer, and changes nothing. */
-import { BytePieces } from '../../listen/byte-pieces.ts'
-import type { AnswerWatcher, Subject } from '../common/action.ts'
+import { BytePieces } from '../../runtime/byte-pieces.ts'
+import type { AnswerWatcher } from '../../calls/answer.ts'
+import type { Subject } from '../../calls/subject.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 
 /** Longest answer that is read for its errors. */

@@ -6,17 +6,10 @@
 import type { RpcTable } from '../../../engine/internal.ts'
 import type { Baselines } from '../../baselines/baselines.ts'
 import type { Logger } from '../../telemetry/log.ts'
-import type {
-  Action,
-  Answer,
-  AnswerWatcher,
-  Call,
-  JudgedAction,
-  Question,
-  Recogniser,
-  Refusal,
-  Subject,
-} from '../common/action.ts'
+import type { Action, JudgedAction, Question, Recogniser, Refusal } from '../common/action.ts'
+import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
+import type { Subject } from '../../calls/subject.ts'
+import type { Call } from '../../calls/call.ts'
 import { basePath } from '../common/base-path.ts'
 import { readContract } from '../common/contract-reader.ts'
 import { createCurrentContracts, type CurrentContractDeps, type CurrentContracts } from '../common/current-contract.ts'

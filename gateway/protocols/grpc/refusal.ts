@@ -2,7 +2,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { ERRORS } from '../../errors/errors.ts'
 import { grpcCode, grpcRefusal } from './request.ts'
-import type { Answer, Entrance, Refusal } from '../common/action.ts'
+import type { Refusal } from '../common/action.ts'
+import type { Entrance } from '../../routing/entrance.ts'
+import type { Answer } from '../../calls/answer.ts'
 import { httpRefusal, jsonAnswer, refusalMembers } from '../common/refusal.ts'
 
 type Told = (refusal: Refusal, type: string) => Answer

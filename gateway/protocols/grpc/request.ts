@@ -1,14 +1,5 @@
-/** gRPC on the road: which calls are, and how one is told that it does not go on, in the form that its client reads. */
-import type { IncomingHttpHeaders } from 'node:http'
-import type { Answer } from '../common/action.ts'
-
-/** `application/grpc`, with or without a format (`+proto`); not gRPC-Web, which is plain HTTP. */
-const GRPC = /^application\/grpc(?:\+[^;\s]+)?\s*(?:;|$)/i
-
-export function isGrpc(headers: Pick<IncomingHttpHeaders, 'content-type'>): boolean {
-  const type = headers['content-type']
-  return type !== undefined && GRPC.test(type)
-}
+/** How a gRPC call is refused, in the form that its client reads. */
+import type { Answer } from '../../calls/answer.ts'
 
 /** google.rpc.Code for the statuses that the gateway itself answers with. */
 const CODES: Readonly<Record<number, number>> = {

@@ -3,15 +3,16 @@
  * An answer is never changed or held back; that it has another shape is told.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import { BytePieces } from '../../listen/byte-pieces.ts'
+import { BytePieces } from '../../runtime/byte-pieces.ts'
 import type { Config } from '../../config/schema.ts'
 import type { RouteConfig } from '../../config/route.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import type { Violation } from '../../validation/message.ts'
 import type { Validator } from '../../validation/validator.ts'
-import type { AnswerWatcher, Call, CallHead } from '../common/action.ts'
+import type { AnswerWatcher } from '../../calls/answer.ts'
+import type { Call, CallHead } from '../../calls/call.ts'
 import type { ContractChecks, Departure, Under } from '../common/contract-checks.ts'
-import { unpacked } from '../../listen/encoded-body.ts'
+import { unpacked } from '../../network/content-coding.ts'
 
 export interface PinnedText {
   readonly digest: string

@@ -8,18 +8,10 @@ import type { RouteConfig } from '../../config/route.ts'
 import { ERRORS, GatewayError } from '../../errors/errors.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import type { Violation } from '../../validation/message.ts'
-import type {
-  Action,
-  Answer,
-  AnswerWatcher,
-  Call,
-  JudgedAction,
-  Permit,
-  Question,
-  Recogniser,
-  Refusal,
-  Subject,
-} from '../common/action.ts'
+import type { Action, JudgedAction, Permit, Question, Recogniser, Refusal } from '../common/action.ts'
+import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
+import type { Subject } from '../../calls/subject.ts'
+import type { Call } from '../../calls/call.ts'
 import { isEnforced, type ApiConformance } from './conformance.ts'
 import { underOf, type ContractChecks, type Under } from '../common/contract-checks.ts'
 import { readContract } from '../common/contract-reader.ts'
@@ -30,7 +22,7 @@ import {
   type Reading,
 } from '../common/current-contract.ts'
 import { overridesMethod } from '../common/method-override.ts'
-import { createOperationMatcher, type OperationMatcher } from '../common/operations.ts'
+import { createOperationMatcher, type OperationMatcher } from '../../validation/api-operations.ts'
 import { httpRefusal, jsonAnswer } from '../common/refusal.ts'
 
 export interface HttpApiDeps extends CurrentContractDeps {

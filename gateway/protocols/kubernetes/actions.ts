@@ -1,15 +1,8 @@
 /** What requests to the Kubernetes API become once recognised: what passes, and what is judged on which ground. */
-import type {
-  Answer,
-  AnswerWatcher,
-  Call,
-  JudgedAction,
-  PassingAction,
-  PresentedReceipt,
-  Question,
-  Refusal,
-  Subject,
-} from '../common/action.ts'
+import type { JudgedAction, PassingAction, PresentedReceipt, Question, Refusal } from '../common/action.ts'
+import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
+import type { Subject } from '../../calls/subject.ts'
+import type { Call } from '../../calls/call.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import { authoredText, contractChange, type KubernetesObject, type Sniff } from './change.ts'

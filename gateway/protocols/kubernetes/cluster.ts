@@ -1,7 +1,7 @@
 /** The gateway's own questions to the API server behind a route, asked as the caller of one write. Reads and rehearses; never writes. */
 import { GatewayError } from '../../errors/errors.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
-import type { Call } from '../common/action.ts'
+import type { Call } from '../../calls/call.ts'
 import { askAsCaller, askingFault, type CallerAnswer, type CallerQuestion } from '../common/caller-request.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 

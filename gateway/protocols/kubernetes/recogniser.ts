@@ -2,7 +2,8 @@
  * The Kubernetes API: reads pass; definitions of custom resources and contracts inside objects are compared with what the
  * cluster holds; every other write that the route names, and every connection into a pod or service, needs a receipt.
  */
-import type { Action, Call, CallHead, Recogniser, RefusedAction } from '../common/action.ts'
+import type { Action, Recogniser, RefusedAction } from '../common/action.ts'
+import type { Call, CallHead } from '../../calls/call.ts'
 import { ConnectRequest, PassingRequest, WriteRequest, type KubernetesDeps, type WriteGround } from './actions.ts'
 import { isNamed, isReview, knownKind } from './kinds.ts'
 import { CONNECT_SUBRESOURCES, readApiPath, resourceText, type ApiPath, type ResourcePath } from './path.ts'

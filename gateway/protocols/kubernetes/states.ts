@@ -1,6 +1,8 @@
 /** The object before a write and after it, as the cluster itself tells both: by a read, and by the same write as a dry run. */
 import { GatewayError } from '../../errors/errors.ts'
-import { UpstreamRefusal, type Answer, type Call, type PresentedReceipt } from '../common/action.ts'
+import { UpstreamRefusal, type PresentedReceipt } from '../common/action.ts'
+import type { Answer } from '../../calls/answer.ts'
+import type { Call } from '../../calls/call.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import { versionOf, type KubernetesObject } from './change.ts'
 import type { Cluster, ClusterAnswer } from './cluster.ts'

@@ -1,6 +1,7 @@
 /** Refusals as the Kubernetes API makes them: `Status` objects (wire.md §13), whose message is what kubectl prints. */
 import { ERRORS } from '../../errors/errors.ts'
-import type { Answer, CallFault, Refusal } from '../common/action.ts'
+import type { CallFault, Refusal } from '../common/action.ts'
+import type { Answer } from '../../calls/answer.ts'
 import { jsonAnswer } from '../common/refusal.ts'
 import type { ResourcePath } from './path.ts'
 

@@ -3,8 +3,8 @@
  * arrives, so only the answer tells whether somebody else's write came in between.
  */
 import { gunzipSync } from 'node:zlib'
-import { BytePieces } from '../../listen/byte-pieces.ts'
-import type { AnswerWatcher } from '../common/action.ts'
+import { BytePieces } from '../../runtime/byte-pieces.ts'
+import type { AnswerWatcher } from '../../calls/answer.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 import { authoredText, type KubernetesObject } from './change.ts'
 

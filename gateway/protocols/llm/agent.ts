@@ -1,5 +1,5 @@
 /** Which agent a call belongs to: only those that the configuration names have tools of their own, since a name that a caller makes up would have a baseline that nobody reviewed. */
-import type { Call } from '../common/action.ts'
+import type { Call } from '../../calls/call.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 
 /** `name` null: the route itself. */

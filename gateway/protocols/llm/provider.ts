@@ -1,6 +1,8 @@
 /** How calls of the model providers are told by their paths, and how each provider says no, so that its own SDK shows why. */
 import { ERRORS } from '../../errors/errors.ts'
-import type { Answer, CallHead, Refusal } from '../common/action.ts'
+import type { Refusal } from '../common/action.ts'
+import type { Answer } from '../../calls/answer.ts'
+import type { CallHead } from '../../calls/call.ts'
 import { briefMembers, httpRefusal, jsonAnswer, refusalMembers, refusalText } from '../common/refusal.ts'
 import { isStoringPlace } from './stored-tools.ts'
 import { readPath, withoutFormats } from '../../routing/path-reading.ts'

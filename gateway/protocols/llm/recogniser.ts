@@ -5,18 +5,10 @@
 import type { Config } from '../../config/schema.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import type { Flow } from '../../flow/flow.ts'
-import type {
-  Action,
-  Answer,
-  AnswerWatcher,
-  Call,
-  CallHead,
-  JudgedAction,
-  Question,
-  Recogniser,
-  Refusal,
-} from '../common/action.ts'
-import { unpacked } from '../../listen/encoded-body.ts'
+import type { Action, JudgedAction, Question, Recogniser, Refusal } from '../common/action.ts'
+import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
+import type { Call, CallHead } from '../../calls/call.ts'
+import { unpacked } from '../../network/content-coding.ts'
 import { overridesMethod } from '../common/method-override.ts'
 import { isRead } from '../common/request-line.ts'
 import { agentOf } from './agent.ts'

@@ -4,16 +4,10 @@ import type { CurrentContractDeps } from '../common/current-contract.ts'
 import type { Json, RequestFacts, RequestExpression } from '../../../engine/internal.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import { targetProblem } from '../../routing/target.ts'
-import {
-  UpstreamRefusal,
-  type Answer,
-  type AnswerWatcher,
-  type Call,
-  type JudgedAction,
-  type Question,
-  type Refusal,
-  type Subject,
-} from '../common/action.ts'
+import { UpstreamRefusal, type JudgedAction, type Question, type Refusal } from '../common/action.ts'
+import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
+import type { Subject } from '../../calls/subject.ts'
+import type { Call } from '../../calls/call.ts'
 import { askAsCaller, askingFault } from '../common/caller-request.ts'
 import { httpRefusal } from '../common/refusal.ts'
 import type { CompiledEffect, CompiledSubject, TextSource } from './rules.ts'

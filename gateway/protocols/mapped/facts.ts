@@ -1,9 +1,9 @@
 /** What expressions may see of a request: each part with one reading, or a reason why it has none. Credentials are no part of it. */
 import type { Json, RequestFacts } from '../../../engine/internal.ts'
-import { isOddField, meantField } from '../common/field-name.ts'
+import { isOddField, meantField } from '../../routing/field-name.ts'
 import { ok } from '../../../engine/base.ts'
 import type { Result } from '../../../engine/internal.ts'
-import type { Call, CallHead } from '../common/action.ts'
+import type { Call, CallHead } from '../../calls/call.ts'
 import { collidingNames, otherSpelling, type CountingNames } from '../../json/folded-names.ts'
 import { fold, readPath, withoutFormats, type PathReading } from '../../routing/path-reading.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'

@@ -9,14 +9,13 @@ import type { Upstreams } from '../../upstream/pools.ts'
 import {
   UpstreamRefusal,
   type Action,
-  type Answer,
-  type AnswerWatcher,
-  type Call,
   type JudgedAction,
   type Question,
   type Recogniser,
   type Refusal,
 } from '../common/action.ts'
+import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
+import type { Call } from '../../calls/call.ts'
 import { askAsCaller, askingFault } from '../common/caller-request.ts'
 import { jsonAnswer, refusalMembers, refusalText } from '../common/refusal.ts'
 import { collidingNames } from '../../json/folded-names.ts'

@@ -1,5 +1,5 @@
 /** What a request to an MCP registry does, by its method and path: the registry's published API, and nothing unknown passes. */
-import type { CallHead } from '../common/action.ts'
+import type { CallHead } from '../../calls/call.ts'
 import { basePath } from '../common/base-path.ts'
 import { singleSegments, splitSegments } from '../../routing/path-reading.ts'
 import { isRead, matchSegments } from '../common/request-line.ts'

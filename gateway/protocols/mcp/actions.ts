@@ -1,17 +1,9 @@
 /** What MCP requests become once recognised: how each is judged, watched and, if it may not proceed, answered. */
 import type { ContractText, OfferedContract } from '../../baselines/baselines.ts'
-import type {
-  Answer,
-  AnswerWatcher,
-  Call,
-  HeldAnswer,
-  JudgedAction,
-  PassingAction,
-  Permit,
-  Question,
-  Refusal,
-  Subject,
-} from '../common/action.ts'
+import type { HeldAnswer, JudgedAction, PassingAction, Permit, Question, Refusal } from '../common/action.ts'
+import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
+import type { Subject } from '../../calls/subject.ts'
+import type { Call } from '../../calls/call.ts'
 import { underOf } from '../common/contract-checks.ts'
 import { firstId, RPC_ERROR, rpcAnswer, rpcError, type Message, type MessageId } from './json-rpc.ts'
 import { createAnswerWatcher, wantedOf } from './answer.ts'

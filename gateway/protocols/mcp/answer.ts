@@ -1,7 +1,8 @@
 /** Reads what an MCP answer says while it streams by: pages of lists, the start of a session, notices of changes, failed executions. */
 import { createParser } from 'eventsource-parser'
-import { BytePieces } from '../../listen/byte-pieces.ts'
-import type { AnswerWatcher, Subject } from '../common/action.ts'
+import { BytePieces } from '../../runtime/byte-pieces.ts'
+import type { AnswerWatcher } from '../../calls/answer.ts'
+import type { Subject } from '../../calls/subject.ts'
 import { isMessageId, type Message, type MessageId } from './json-rpc.ts'
 import { isEventStream, type McpAsker } from './gateway-requests.ts'
 import { readPage, readSession } from './listing.ts'

@@ -2,7 +2,8 @@
  * Servers that are their own authorization server have its endpoints beside that of MCP, at paths of their choice. What is sent
  * there passes, as long as nobody could read it as a message of MCP.
  */
-import type { Action, Call } from '../common/action.ts'
+import type { Action } from '../common/action.ts'
+import type { Call } from '../../calls/call.ts'
 import { countingNames, otherSpelling } from '../../json/folded-names.ts'
 import { httpRefusal } from '../common/refusal.ts'
 import { isJsonObject } from '../../json/strict-json.ts'

@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net'
 import { isLoopback } from '../../network/listen-address.ts'
-import type { CallHead } from '../common/action.ts'
+import type { CallHead } from '../../calls/call.ts'
 
 /** What to tell the page; null: no page, a page of this machine, or a host that the route names. Programs send no Origin. */
 export function foreignPage({ route, origin, entrance, received: { headers } }: CallHead): string | null {

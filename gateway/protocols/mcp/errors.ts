@@ -1,6 +1,7 @@
 /** Faults of MCP calls (too large, upstream away) as JSON-RPC errors, where it is known which request they answer. */
 import { ERRORS } from '../../errors/errors.ts'
-import type { Answer, CallFault, FaultyCall } from '../common/action.ts'
+import type { CallFault, FaultyCall } from '../common/action.ts'
+import type { Answer } from '../../calls/answer.ts'
 import { readMessage, RPC_ERROR, rpcAnswer, rpcError } from './json-rpc.ts'
 import { readStrictJson } from '../../json/strict-json.ts'
 

@@ -5,7 +5,8 @@ import type { Dispatcher } from 'undici'
 import { errors } from '../../network/undici.ts'
 import { questionHeaders } from '../../upstream/headers.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
-import { UpstreamRefusal, type Call } from '../common/action.ts'
+import { UpstreamRefusal } from '../common/action.ts'
+import type { Call } from '../../calls/call.ts'
 import { isJsonObject, readStrictJsonText } from '../../json/strict-json.ts'
 
 /** Who asks, and in which words: enough to ask the upstream as this caller. */

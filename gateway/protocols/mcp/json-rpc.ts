@@ -1,5 +1,5 @@
 /** JSON-RPC 2.0 as MCP uses it: telling messages apart, and the answers that the gateway makes itself. */
-import type { Answer } from '../common/action.ts'
+import type { Answer } from '../../calls/answer.ts'
 import { countingNames, otherSpelling } from '../../json/folded-names.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { DecisionScope } from '../../../engine/internal.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
-import type { Subject } from '../common/action.ts'
+import type { Subject } from '../../calls/subject.ts'
 import { countingNames, otherSpelling } from '../../json/folded-names.ts'
 import type { Message, MessageId, Params } from './json-rpc.ts'
 import type { ListName } from './manifest-text.ts'

@@ -3,7 +3,8 @@
  * passes; calls of tools, prompts and reads of resources are judged; what the server says of itself is noted as it streams by.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Action, Call, Recogniser, RefusedAction } from '../common/action.ts'
+import type { Action, Recogniser, RefusedAction } from '../common/action.ts'
+import type { Call } from '../../calls/call.ts'
 import { firstId, readMessage, RPC_ERROR, rpcAnswer, rpcError, type MessageId } from './json-rpc.ts'
 import { BodilessAction, JudgedMessagesAction, MessagesAction, type JudgedMessages } from './actions.ts'
 import { isClientRegistration, isTokenRequest, passingAuthorization } from './authorization.ts'

@@ -7,16 +7,9 @@ import type { Flow } from '../../flow/flow.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import type { ContractTexts } from '../../scm/derivation.ts'
 import { derivationTerms } from '../../scm/derivation-terms.ts'
-import type {
-  Action,
-  Answer,
-  AnswerWatcher,
-  Call,
-  JudgedAction,
-  Question,
-  Recogniser,
-  Refusal,
-} from '../common/action.ts'
+import type { Action, JudgedAction, Question, Recogniser, Refusal } from '../common/action.ts'
+import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
+import type { Call } from '../../calls/call.ts'
 import { overridesMethod } from '../common/method-override.ts'
 import { isRead } from '../common/request-line.ts'
 import { unread } from './document.ts'

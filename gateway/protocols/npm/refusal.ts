@@ -1,6 +1,7 @@
 /** A stopped write as npm prints it: npm shows `error` and nothing else of the body, so the whole message stands there. */
 import { ERRORS } from '../../errors/errors.ts'
-import type { Answer, Refusal } from '../common/action.ts'
+import type { Refusal } from '../common/action.ts'
+import type { Answer } from '../../calls/answer.ts'
 import { jsonAnswer, refusalMembers } from '../common/refusal.ts'
 
 export function npmRefusal(refusal: Refusal): Answer {

@@ -1,5 +1,5 @@
 /** What a request to an npm registry does, by its method and path alone: a table of the registry's endpoints, and nothing unknown passes. */
-import type { CallHead } from '../common/action.ts'
+import type { CallHead } from '../../calls/call.ts'
 import { basePath } from '../common/base-path.ts'
 import { singleSegments, splitSegments } from '../../routing/path-reading.ts'
 import { isRead, matchSegments } from '../common/request-line.ts'

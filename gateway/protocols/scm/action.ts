@@ -13,14 +13,13 @@ import type { Config } from '../../config/schema.ts'
 import {
   UpstreamRefusal,
   type Action,
-  type Answer,
-  type AnswerWatcher,
-  type Call,
   type JudgedAction,
   type PassingAction,
   type Question,
   type Refusal,
 } from '../common/action.ts'
+import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
+import type { Call } from '../../calls/call.ts'
 import { UnreadableIntent, type ScmIntent } from './intent.ts'
 import type { ContractTexts } from '../../scm/derivation.ts'
 import { derivationTerms } from '../../scm/derivation-terms.ts'

@@ -9,7 +9,8 @@ import {
 } from '../../scm/derivation.ts'
 import { PLATFORMS, type MergeRequest, type RepositoryFacts, type ScmClient } from '../../scm/platform.ts'
 import { orAbsent } from '../../scm/scm-error.ts'
-import type { Question, Subject } from '../common/action.ts'
+import type { Question } from '../common/action.ts'
+import type { Subject } from '../../calls/subject.ts'
 import type { FileWrite, ScmIntent } from './intent.ts'
 
 export interface QuestionTerms {

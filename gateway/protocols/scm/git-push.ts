@@ -3,7 +3,8 @@
  * every merge, so what becomes of it is the route's decision (`scm.push`); other branches are what merge requests are made from.
  */
 import { ERRORS } from '../../errors/errors.ts'
-import type { Action, Call, CallHead, JudgedAction, Question, Refusal } from '../common/action.ts'
+import type { Action, JudgedAction, Question, Refusal } from '../common/action.ts'
+import type { Call, CallHead } from '../../calls/call.ts'
 import { isProtected, passing } from './action.ts'
 import { quickActionsIn } from '../gitlab/quick-actions.ts'
 import { literalReadings, singleSegments, splitSegments } from '../../routing/path-reading.ts'

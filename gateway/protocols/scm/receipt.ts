@@ -1,5 +1,7 @@
 /** Calls to a platform that cannot be compared with anything: they go on with a receipt for exactly this request. */
-import type { Call, JudgedAction, Question, Subject } from '../common/action.ts'
+import type { JudgedAction, Question } from '../common/action.ts'
+import type { Subject } from '../../calls/subject.ts'
+import type { Call } from '../../calls/call.ts'
 import { httpRefusal } from '../common/refusal.ts'
 import type { ReceiptOperation } from './endpoints.ts'
 import { UnreadableIntent } from './intent.ts'

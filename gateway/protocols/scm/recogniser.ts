@@ -2,7 +2,8 @@
  * What the recognisers of the source-control platforms share: pushes, what a platform has beside its table of paths (GraphQL,
  * forms), and the tables. What each of these means is said by the platform's own files.
  */
-import type { Action, Call, CallHead, Recogniser } from '../common/action.ts'
+import type { Action, Recogniser } from '../common/action.ts'
+import type { Call, CallHead } from '../../calls/call.ts'
 import { basePath } from '../common/base-path.ts'
 import { isPush, recognisePush } from './git-push.ts'
 import { fold, singleSegments } from '../../routing/path-reading.ts'

@@ -1,5 +1,5 @@
 /** The parts of a request to a platform's API, read in one way or not at all: parameters and what they say of files and branches. */
-import type { Call } from '../common/action.ts'
+import type { Call } from '../../calls/call.ts'
 import { fold, literalReadings, splitSegments } from '../../routing/path-reading.ts'
 import { UnreadableIntent, type FileWrite } from './intent.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'

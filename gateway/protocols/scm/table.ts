@@ -1,5 +1,6 @@
 /** From a platform's table of paths to an action: one row a kind of call that lands, ships or publishes something. */
-import type { Action, Call } from '../common/action.ts'
+import type { Action } from '../common/action.ts'
+import type { Call } from '../../calls/call.ts'
 import type { ScmClient } from '../../scm/platform.ts'
 import { ScmError } from '../../scm/scm-error.ts'
 import { overridesMethod } from '../common/method-override.ts'

@@ -10,7 +10,7 @@ import type {
 } from '../store.ts'
 import { endBreakGlasses } from './break-glass.ts'
 import { journal } from './journal.ts'
-import { mayGrant } from '../../approvals/approvers.ts'
+import { mayGrant } from '../approvers.ts'
 import {
   integer,
   integerOrNull,

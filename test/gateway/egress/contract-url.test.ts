@@ -1,7 +1,7 @@
 /** Contracts by URL of the configuration: anywhere inside, and never from where a cloud hands out credentials. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readContractSource } from '../../../gateway/baselines/source.ts'
+import { readContractSource } from '../../../gateway/documents/contract-source.ts'
 import { INLINE_TEXTS } from '../../fakes/contract-texts.ts'
 import { startHttpUpstream } from '../../fakes/http-upstream.ts'
 

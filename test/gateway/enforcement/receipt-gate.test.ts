@@ -9,7 +9,8 @@ import {
   type ReceiptState,
 } from '../../../engine/internal.ts'
 import { loadConfig } from '../../../gateway/config/load.ts'
-import type { Call, Question } from '../../../gateway/protocols/common/action.ts'
+import type { Question } from '../../../gateway/protocols/common/action.ts'
+import type { Call } from '../../../gateway/calls/call.ts'
 import { createReceiptGate, type ReceiptGateDeps } from '../../../gateway/enforce/receipt-check.ts'
 import { createLogger } from '../../../gateway/telemetry/log.ts'
 import { createMetrics } from '../../../gateway/telemetry/metrics.ts'

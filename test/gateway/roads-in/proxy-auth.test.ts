@@ -1,7 +1,7 @@
 /** Proxy authentication: with `proxy_auth: required` who calls is the holder of an API key, and decisions are theirs. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { apiKeyRow, mintApiKey, signupTenant } from '../../../gateway/keys/api-keys.ts'
+import { apiKeyRow, mintApiKey, signupTenant } from '../../../gateway/callers/api-keys.ts'
 import { petContract, startHttpUpstream, type HttpUpstream } from '../../fakes/http-upstream.ts'
 import { exchangeBytes, requestText, statusOf } from '../../fakes/raw-http.ts'
 import { startRoad, type Road } from '../../fakes/road.ts'

@@ -1,16 +1,20 @@
 /** One request on the road: what the stages share, and the ways to answer it. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { STATUS_CODES } from '../runtime/node-http.ts'
-import { discardRest } from '../listen/discard-rest.ts'
+import { discardRest } from '../network/discard-rest.ts'
 import { ERRORS, type ErrorCode } from '../errors/errors.ts'
-import type { Answer, Caller, FaultyCall, Recogniser } from '../protocols/common/action.ts'
+import type { FaultyCall, Recogniser } from '../protocols/common/action.ts'
+import type { Caller } from '../callers/caller.ts'
+import type { Answer } from '../calls/answer.ts'
 import { jsonAnswer } from '../protocols/common/refusal.ts'
 import type { Settings } from '../config/settings.ts'
-import { grpcRefusal, isGrpc, type AnswerForm } from '../protocols/grpc/request.ts'
-import type { Upgrade } from '../listen/upgrade.ts'
-import type { AnswerStream, HeldStream } from './pending-stream.ts'
+import { grpcRefusal, type AnswerForm } from '../protocols/grpc/request.ts'
+import { isGrpc } from '../network/grpc-media-type.ts'
+import type { Asks } from './http-server.ts'
+import type { HeldStream } from './pending-stream.ts'
+import type { AnswerStream } from '../upstream/answer-stream.ts'
 
-export interface RequestContext {
+export interface RequestContext extends Asks {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   /** Set when the answer began while the call was held; what is answered then goes into it. */
@@ -20,10 +24,6 @@ export interface RequestContext {
   readonly caller: Caller
   /** Those in force when the request came; it sees no others. */
   readonly settings: Pick<Settings, 'config' | 'generation'>
-  /** The client waits for 100 (Continue) before it sends the body (RFC 9110 §10.1.1). */
-  readonly expectsContinue: boolean
-  /** Set when the request asks for a switch to another protocol. */
-  readonly upgrade: Upgrade | null
 }
 
 /** Where the answer goes. */

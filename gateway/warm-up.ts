@@ -3,11 +3,12 @@
  * the outbound connections. Done in steps, between which the event loop serves whatever has come.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { releaseFreeMemory } from '../runtime/free-memory.ts'
-import { loadDispatchers } from '../network/undici.ts'
-import { engine, recognisers } from './late-modules.ts'
-import type { CurrentSettings } from '../config/settings.ts'
-import type { Logger } from '../telemetry/log.ts'
+import { releaseFreeMemory } from './runtime/free-memory.ts'
+import { loadDispatchers } from './network/undici.ts'
+import { engine } from './loading/late-engine.ts'
+import { recognisers } from './protocols/late-registry.ts'
+import type { CurrentSettings } from './config/settings.ts'
+import type { Logger } from './telemetry/log.ts'
 
 export interface WarmUpDeps {
   readonly settings: CurrentSettings

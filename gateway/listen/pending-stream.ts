@@ -3,27 +3,10 @@
  * becomes of the call, and then carries the real answer, whatever form that has.
  */
 import type { ServerResponse } from 'node:http'
-import { BytePieces } from '../listen/byte-pieces.ts'
+import { BytePieces } from '../runtime/byte-pieces.ts'
 import type { HeldAnswer } from '../protocols/common/action.ts'
+import type { AnswerStream } from '../upstream/answer-stream.ts'
 import { flushHead } from '../upstream/flush-head.ts'
-
-/** What of a response an answer is written to. */
-export interface AnswerStream {
-  readonly destroyed: boolean
-  readonly headersSent: boolean
-  readonly writableEnded: boolean
-  on(event: 'close', listener: () => void): unknown
-  off(event: 'close', listener: () => void): unknown
-  once(event: 'drain', listener: () => void): unknown
-  /** Before the head. @param headers name, value, name, value … */
-  writeInformation(status: number, headers: string[]): unknown
-  writeHead(status: number, statusMessage: string, headers: string[]): unknown
-  write(chunk: Buffer | string): boolean
-  write(chunk: string, encoding: 'latin1'): unknown
-  end(body?: Buffer | string): unknown
-  addTrailers(trailers: Record<string, string | string[] | undefined>): void
-  destroy(): unknown
-}
 
 /** A whole answer that is longer than this is told as a failure: it would have to be held in memory. */
 const MAX_WHOLE_BYTES = 8 * 1024 * 1024

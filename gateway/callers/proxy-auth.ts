@@ -1,8 +1,8 @@
 /** Who uses the proxy (RFC 9110 §11.7): the holder of an API key, where the configuration asks for one. */
 import type { IncomingHttpHeaders } from 'node:http'
-import { hashApiKey, isSignupTenant, LOCAL_TENANT } from '../keys/api-keys.ts'
+import { hashApiKey, isSignupTenant, LOCAL_TENANT } from './api-keys.ts'
 import type { RouteConfig } from '../config/route.ts'
-import type { Caller } from '../protocols/common/action.ts'
+import type { Caller } from './caller.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Store } from '../store/store.ts'
 

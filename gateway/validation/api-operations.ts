@@ -1,6 +1,6 @@
 /** The operations of an OpenAPI contract as a matcher: request method and path → the operation that the contract describes. */
-import { DEFAULT_DOCUMENT_LIMITS } from '../../../engine/base.ts'
-import { readDocument } from '../../../engine/internal.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../engine/base.ts'
+import { readDocument } from '../../engine/internal.ts'
 import {
   fold,
   readPath,
@@ -8,8 +8,8 @@ import {
   withoutFormats,
   type LooseSegment,
   type PathReading,
-} from '../../routing/path-reading.ts'
-import { isJsonObject } from '../../json/strict-json.ts'
+} from '../routing/path-reading.ts'
+import { isJsonObject } from '../json/strict-json.ts'
 
 /** As the contract writes them; plain data, since it may come out of a worker. */
 export interface OperationTable {

@@ -5,8 +5,7 @@
 import { posix } from 'node:path'
 import { ok } from '../../engine/base.ts'
 import type { DocumentLimits, Result } from '../../engine/internal.ts'
-import type { Flow } from '../flow/flow.ts'
-import { engine } from '../loading/late-modules.ts'
+import { engine } from '../loading/late-engine.ts'
 import { filePath, isAddress, mayReferToFiles, type FileSite } from './file-references.ts'
 import { referencedFiles, type FileTexts } from './referenced-files.ts'
 
@@ -16,9 +15,16 @@ export interface Bundle {
   readonly files: readonly string[]
 }
 
+/** Looks into contract documents, where a large one holds up nobody. */
+export interface DocumentReader {
+  /** The further files that a contract document names by `$ref`, as written, in a worker when it is large. */
+  fileReferences(text: string): Promise<Result<readonly string[]>>
+  /** Contract files that name each other by relative `$ref` as one text, in a worker when they are large. @param texts by path, that of `root` among them */
+  bundle(root: string, texts: Readonly<Record<string, string>>, site?: FileSite | null): Promise<Result<string>>
+}
+
 export interface BundleTerms {
-  /** Both look into texts, and do so where a large one holds up nobody. */
-  readonly texts: Pick<Flow, 'fileReferences' | 'bundle'>
+  readonly texts: DocumentReader
   /** Reads files by their paths from the root of the tree; one that is not there is left out. */
   readonly read: (paths: readonly string[], maxBytes: number) => Promise<Result<FileTexts>>
   /** Origin that the document was fetched from: absolute references to it are files too. */

@@ -1,11 +1,11 @@
 /** The admin listener: /livez, /readyz (each check by name), /metrics. It answers without a key, so it says nothing a caller could use. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { discardRest } from '../listen/discard-rest.ts'
-import { createHttpListener } from '../listen/http-listener.ts'
-import { listenOn } from '../listen/listen.ts'
-import type { Logger } from './log.ts'
-import type { Metrics } from './metrics.ts'
+import { discardRest } from '../network/discard-rest.ts'
+import { createHttpListener } from './http-listener.ts'
+import { listenOn } from '../network/listen.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 
 /** One thing readiness depends on. `detail` is for people and holds no secret. */
 export type Check = { readonly ready: boolean; readonly detail?: string }

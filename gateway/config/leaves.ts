@@ -1,6 +1,7 @@
 /** Every setting as one row: docs/config.md, the chart and the environment overrides are made from this table. */
 import { lookupTable } from '../../engine/base.ts'
-import { configInputSchema, type JsonSchema } from './input-schema.ts'
+import type { JsonSchema } from '../settings/input-schema.ts'
+import { configInputSchema } from './input-schema.ts'
 
 export interface ConfigLeaf {
   /** In dots; members of list items after `[]`, e.g. `routes[].name`. */

@@ -17,14 +17,14 @@ import {
   type ExecutionResult,
   type Outcome,
   type TelemetryEvent,
-} from './events.ts'
-import type { Logger } from './log.ts'
-import type { Metrics } from './metrics.ts'
-import { cloudEvents } from './sinks/http.ts'
-import { createLogSink } from './sinks/log.ts'
-import { otlpLogs } from './sinks/otlp.ts'
-import type { Sink, SinkState } from './sinks/sink.ts'
-import { createSpooledSink } from './sinks/spooled.ts'
+} from '../telemetry/events.ts'
+import type { Logger } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { cloudEvents } from '../telemetry/sinks/http.ts'
+import { createLogSink } from '../telemetry/sinks/log.ts'
+import { otlpLogs } from '../telemetry/sinks/otlp.ts'
+import type { Sink, SinkState } from '../telemetry/sinks/sink.ts'
+import { createSpooledSink } from '../telemetry/sinks/spooled.ts'
 import { createOpenWindows, type OpenWindow, type OpenWindows, type WindowName, type WindowRequest } from './windows.ts'
 
 export type { WindowRequest } from './windows.ts'

@@ -1,6 +1,6 @@
 /** The monitoring windows open now, found by themselves or by what a report names of them. Holds them; decides nothing. */
-import type { ExecutionSubject } from './events.ts'
-import type { Sink } from './sinks/sink.ts'
+import type { ExecutionSubject } from '../telemetry/events.ts'
+import type { Sink } from '../telemetry/sinks/sink.ts'
 
 /** Who will tell the outcome: the gateway itself, which sees the answer, or whoever was given the decision. */
 export type Observer = 'gateway' | 'caller'

@@ -1,13 +1,13 @@
 /** Opens the listeners, and says which one could not be opened, why, and what to change. */
-import { lookupTable } from '../../engine/base.ts'
-import type { Admin } from '../telemetry/admin.ts'
-import type { Api } from '../api/listener.ts'
-import type { GrpcListener } from '../authz/grpc-listener.ts'
-import { formatAddress, parseAddress } from '../network/listen-address.ts'
-import { CONFIG_LEAVES } from '../settings/leaves.ts'
-import type { Config } from '../config/schema.ts'
+import { lookupTable } from '../engine/base.ts'
+import type { Admin } from './listen/admin.ts'
+import type { Api } from './api/listener.ts'
+import type { GrpcListener } from './authz/grpc-listener.ts'
+import { formatAddress, parseAddress } from './network/listen-address.ts'
+import { CONFIG_LEAVES } from './config/leaves.ts'
+import type { Config } from './config/schema.ts'
 import type { Proxy } from './proxy.ts'
-import { errorCode, messageOf, StartupError } from '../errors/startup-error.ts'
+import { errorCode, messageOf, StartupError } from './errors/startup-error.ts'
 
 /** Where each listener is bound, e.g. `http://127.0.0.1:15080`. */
 export type Addresses = Readonly<Record<'proxy' | 'api' | 'admin', string>> & {

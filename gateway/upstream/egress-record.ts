@@ -1,11 +1,15 @@
 /** What is kept of destinations that requests named: refused ones, and tunnels, which nobody reads. Log, metric and a row of the ledger. */
-import { EGRESS_ROUTE } from '../config/egress-checks.ts'
 import { authorityText, DEFAULT_PORTS, readAuthority, type Authority } from '../network/authority.ts'
-import type { EgressDenial } from '../upstream/egress-policy.ts'
-import type { Call, Caller, Entrance } from '../protocols/common/action.ts'
+import type { EgressDenial } from './egress-policy.ts'
+import type { Entrance } from '../routing/entrance.ts'
+import type { Caller } from '../callers/caller.ts'
+import type { Call } from '../calls/call.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+
+/** Under this name calls and connections without a route are counted and recorded. */
+export const EGRESS_ROUTE = 'egress'
 
 export interface EgressRecordDeps {
   readonly store: Pick<Store, 'recordInterception'>

@@ -2,9 +2,9 @@
 import { fail, ok } from '../../engine/base.ts'
 import type { Result } from '../../engine/internal.ts'
 import type { FetchedDocument } from '../network/fetch.ts'
-import { bundle, type Bundle } from '../scm/bundle.ts'
-import { isAddress } from '../scm/file-references.ts'
-import type { FileTexts } from '../scm/referenced-files.ts'
+import { bundle, type Bundle } from './bundle.ts'
+import { isAddress } from './file-references.ts'
+import type { FileTexts } from './referenced-files.ts'
 import type { FileTerms } from './contract-files.ts'
 
 export interface AddressTerms extends FileTerms {

@@ -1,0 +1,40 @@
+/** A request that has been read and is about to be recognised: its head, where it goes, and its body where that is needed. */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Caller } from '../callers/caller.ts'
+import type { RouteConfig } from '../config/route.ts'
+import type { Entrance } from '../routing/entrance.ts'
+
+/** The head of a request as its client sent it. */
+export interface ReceivedHead {
+  readonly headers: IncomingHttpHeaders
+  /** Name, value, name, value … */
+  readonly rawHeaders: readonly string[]
+}
+
+/**
+ * The head of a request that has passed the wire's own checks, for one upstream. Its fields are those that are sent: what is judged
+ * is what leaves, so fields that the gateway drops are absent here, and those that it sets have the gateway's value.
+ */
+export interface CallHead {
+  readonly correlationId: string
+  readonly caller: Caller
+  readonly entrance: Entrance
+  readonly route: RouteConfig
+  /** Where it goes, e.g. `https://api.example`: the route's upstream, else what the request itself names. */
+  readonly origin: string
+  readonly method: string
+  /** As they are sent, by lower-case name. */
+  readonly headers: IncomingHttpHeaders
+  /** As they are sent, in their order: name, value, name, value … The receipts of the verdict are added behind them. */
+  readonly rawHeaders: readonly string[]
+  /** Only for what ends at the gateway: the framing of the body, receipts, the host that a web page names. Never a fact of a rule. */
+  readonly received: ReceivedHead
+  /** Path and query at the upstream, byte for byte as they are sent. */
+  readonly upstreamPath: string
+}
+
+/** A request as it is recognised. */
+export interface Call extends CallHead {
+  /** Whole when the recogniser asked for it, else null: then it streams by. */
+  readonly body: Buffer | null
+}
