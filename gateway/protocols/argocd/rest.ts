@@ -45,12 +45,12 @@ const LITERALS: readonly (readonly [method: string | null, segments: readonly st
 
 /** @param path at the server, without query and without the path that the server stands under */
 export function readRestCall(call: Call, path: string, ownNamespace: string): ArgocdCall {
+  if (overridesMethod(call)) return unreadable('The call states its method twice.')
   // The web terminal is an upgraded GET; it is a shell in a pod.
   if (isRead(call.method) && call.headers.upgrade === undefined) return { kind: 'read' }
   const problem = pathProblem(call.method, path)
   if (problem !== null) return unreadable(problem)
   if (SIGN_IN.some((place) => place.test(path))) return { kind: 'read' }
-  if (overridesMethod(call)) return unreadable('The call states its method twice.')
   const [root = '', name = '', ...below] = path.startsWith(`${API}/`) ? path.slice(API.length + 1).split('/') : []
   const other: ArgocdCall = { kind: 'write', verb: call.method, operation: 'deploy', object: path, revision: null }
   if (root !== 'applications') return call.method === 'DELETE' ? { ...other, operation: 'delete' } : other

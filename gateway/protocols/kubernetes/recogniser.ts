@@ -10,6 +10,7 @@ import { CONNECT_SUBRESOURCES, readApiPath, resourceText, type ApiPath, type Res
 import { faultStatus, statusAnswer } from './status.ts'
 import { readWrite, type Write } from './write.ts'
 import { isRead } from '../common/request-line.ts'
+import { overridesMethod } from '../common/method-override.ts'
 
 export function createKubernetesRecogniser(deps: KubernetesDeps): Recogniser {
   return {
@@ -27,6 +28,7 @@ function recognise(call: Call, deps: KubernetesDeps): Action {
   const api = apiPathOf(call)
   const isReading = isRead(call.method)
   if (api.kind === 'ambiguous') return refused(call, 400, api.message)
+  if (overridesMethod(call)) return refused(call, 400, 'The request states its method twice.')
   if (api.kind === 'other') {
     if (isReading) return new PassingRequest(`${call.method} ${pathOf(call)}`, false)
     return refused(call, 405, `Nothing at ${pathOf(call)} can be written that Preflight could judge.`)
@@ -122,10 +124,15 @@ function groundOf(path: ResourcePath, receipts: readonly string[], contracts: re
 
 function refused(call: Call, status: number, message: string, path: ResourcePath | null = null): RefusedAction {
   const kind = path === null ? null : knownKind(path)
-  const told = `${message} (correlation id ${call.correlationId})`
+  const { correlationId } = call
+  const text = `${message} (correlation id ${correlationId})`
+  const causes = [
+    { reason: status === 403 ? 'PREFLIGHT_STOP' : 'INVALID_INPUT', message },
+    { reason: 'PREFLIGHT_CORRELATION_ID', message: correlationId },
+  ]
   return {
     kind: 'refuse',
     name: `${call.method} ${pathOf(call)}`,
-    answer: statusAnswer(status, told, { path, kind, causes: [] }),
+    answer: statusAnswer(status, text, { path, kind, causes }),
   }
 }

@@ -57,6 +57,7 @@ const MAX_DEPTH = 12
 
 /** @param references names of members that name where tools are kept */
 export function bodyParts(body: unknown, references: readonly string[]): BodyParts {
+  if (typeof body === 'string') return { ok: false, why: 'its body is a JSON text, which may hold another document' }
   const names = countingNames([...NESTED, ...LISTS_OF_PARTS, ...LISTS, SERVERS, ...references])
   const parts: Part[] = []
   const visit = (value: unknown, depth: number): string | null => {

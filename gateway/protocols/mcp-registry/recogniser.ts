@@ -20,7 +20,6 @@ import { askAsCaller, askingFault } from '../common/caller-request.ts'
 import { jsonAnswer, refusalMembers, refusalText } from '../common/refusal.ts'
 import { collidingNames } from '../../json/folded-names.ts'
 import { overridesMethod } from '../common/method-override.ts'
-import { isRead } from '../common/request-line.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import { ERRORS } from '../../errors/errors.ts'
 import { configurationSchema, listedTools } from './configuration.ts'
@@ -43,8 +42,7 @@ export function createMcpRegistryRecogniser(deps: McpRegistryDeps): Recogniser {
     recognise(call) {
       const request = readRegistryRequest(call)
       const { 'content-encoding': encoding = 'identity' } = call.headers
-      if (!isRead(call.method) && overridesMethod(call))
-        return refused(call, 'the method is overridden, so it can be read in two ways')
+      if (overridesMethod(call)) return refused(call, 'the method is overridden, so it can be read in two ways')
       if (request.kind === 'pass') return passing(call)
       if (request.kind === 'unknown')
         return refused(call, `no endpoint of a registry that is known here has this method and path: ${nameOf(call)}`)

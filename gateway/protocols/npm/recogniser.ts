@@ -11,7 +11,6 @@ import type { Action, JudgedAction, Question, Recogniser, Refusal } from '../com
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Call } from '../../calls/call.ts'
 import { overridesMethod } from '../common/method-override.ts'
-import { isRead } from '../common/request-line.ts'
 import { unread } from './document.ts'
 import { DeniedWrite, questionsOn, type NpmScene, type NpmWrite } from './checks.ts'
 import { npmRefusal } from './refusal.ts'
@@ -32,8 +31,7 @@ export function createNpmRecogniser(deps: NpmDeps): Recogniser {
     tell: (fault) => npmRefusal({ ...fault, envelope: null, subject: null }),
     recognise(call) {
       const request = readNpmRequest(call)
-      if (!isRead(call.method) && overridesMethod(call))
-        return refused(call, 'the method is overridden, so it can be read in two ways.')
+      if (overridesMethod(call)) return refused(call, 'the method is overridden, so it can be read in two ways.')
       if (request.kind === 'pass') return passing(call)
       if (request.kind === 'unknown') return refused(call, `${request.why}: ${nameOf(call)}.`)
       const { 'content-encoding': encoding = 'identity' } = call.headers

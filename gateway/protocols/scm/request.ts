@@ -44,6 +44,8 @@ async function formMembers(body: Buffer, type: string): Promise<readonly (readon
     const members: (readonly [string, unknown])[] = []
     for (const [name, value] of form)
       members.push([name, typeof value === 'string' ? value : Buffer.from(await value.arrayBuffer())])
+    // Servers that read a body by its first character take such a form for the JSON that it is.
+    if (/^\s*[[{]/.test(members[0]?.[0] ?? '')) throw new TypeError('a JSON document is no form')
     return members
   } catch (error) {
     throw new UnreadableIntent('The form in the body cannot be read, so the call cannot be judged.', { cause: error })
