@@ -3,10 +3,11 @@
  * each passes the same admission. Puts the parts together and takes them down; judges nothing itself.
  */
 import type { AddressInfo, Socket } from 'node:net'
-import type { Config } from './config/schema.ts'
+import type { ListenConfig, ListenSettingsInForce } from './listen/settings.ts'
+import type { RecognisersConfig } from './protocols/registry.ts'
+import type { EgressSettings } from './upstream/settings.ts'
 import { ownListeners } from './upstream/own-listeners.ts'
 import { createEgress, type Egress } from './upstream/egress-policy.ts'
-import type { Settings } from './config/settings.ts'
 import type { Store } from './store/store.ts'
 import type { Authorities } from './tls/authorities.ts'
 import { createLeaves } from './tls/leaves.ts'
@@ -20,6 +21,7 @@ import { createUpstreams } from './upstream/pools.ts'
 import type { WaysDeps } from './listen/connection-decision.ts'
 
 export interface ProxyDeps extends RoadPartsDeps {
+  readonly settings: () => { readonly config: ListenConfig & RecognisersConfig; readonly generation: number }
   readonly store: RoadPartsDeps['store'] & Pick<Store, 'apiKey'>
   readonly authorities: Pick<Authorities, 'signing'>
   /** Ports on which this gateway listens, as far as they are bound. */
@@ -117,8 +119,10 @@ export function createProxy(deps: ProxyDeps): Proxy {
 }
 
 /** One policy for each configuration: made when first asked for, gone with it. */
-function egressBySettings({ ownPorts }: Pick<ProxyDeps, 'ownPorts'>): (settings: Pick<Settings, 'config'>) => Egress {
-  const known = new WeakMap<Config['egress'], Egress>()
+function egressBySettings({
+  ownPorts,
+}: Pick<ProxyDeps, 'ownPorts'>): (settings: Pick<ListenSettingsInForce, 'config'>) => Egress {
+  const known = new WeakMap<EgressSettings, Egress>()
   const isOwn = ownListeners(ownPorts)
   return ({ config: { egress } }) => {
     const policy = known.get(egress) ?? createEgress({ egress, isOwn })
@@ -127,6 +131,10 @@ function egressBySettings({ ownPorts }: Pick<ProxyDeps, 'ownPorts'>): (settings:
   }
 }
 
-function isFull({ config }: Pick<Settings, 'config'>, tunnels: Tunnels, pending: ReadonlySet<Socket>): boolean {
+function isFull(
+  { config }: Pick<ListenSettingsInForce, 'config'>,
+  tunnels: Tunnels,
+  pending: ReadonlySet<Socket>,
+): boolean {
   return tunnels.size + pending.size > config.limits.connections
 }

@@ -8,6 +8,7 @@ import { createBaselines, type Baselines } from './baselines/baselines.ts'
 import { startWatcher, type Watcher } from './baselines/watcher.ts'
 import { bodyPace, createBodies } from './listen/bodies.ts'
 import { createBreakGlass, type BreakGlass } from './break-glass/break-glass.ts'
+import { configInputSchema } from './config/input-schema.ts'
 import type { LiveSettings } from './config/live.ts'
 import { createConsumerObserver, type ConsumerObserver } from './consumers/observer.ts'
 import { createFlow } from './flow/authorize.ts'
@@ -101,7 +102,7 @@ export async function createEntrances(
   }
   const authz = { settings, road: proxy.road, metrics, logger }
   const scm = createScmAccess({ settings, flow, now })
-  const api = createApi({ ...shared, scm, ...told }, createHttpAuthz(authz))
+  const api = createApi({ ...shared, configSchema: configInputSchema, scm, ...told }, createHttpAuthz(authz))
   const grpcAuthz = config.listen.ext_authz === undefined ? null : await openGrpc(authz)
   return { proxy, api, grpcAuthz }
 }

@@ -3,7 +3,7 @@ import { canonicalArtifactType, EMPTY_CONTEXT, fileMistakes, hasFiles } from '..
 import type { Artifact, DecisionContext } from '../../engine/internal.ts'
 import type { Static } from 'typebox'
 import { GatewayError } from '../errors/errors.ts'
-import type { Settings } from '../config/settings.ts'
+import type { ApiSettings } from './settings.ts'
 import type { Mistake } from './route.ts'
 import type { Artifact as ArtifactShape, DecisionContext as ContextShape } from './schemas/shapes.ts'
 
@@ -46,7 +46,7 @@ export function contextOf(requested: RequestedContext | undefined): DecisionCont
 export const UNREAD_ARTIFACT_MEMBERS = /^\/artifacts\/\d+\/(?:type|path)$/
 
 /** Too many, the same id twice, neither side. An unreadable or oversized side is no mistake here: that is a decision (wire.md §4). */
-export function artifactMistakes(artifacts: readonly RequestedArtifact[], { config }: Settings): readonly Mistake[] {
+export function artifactMistakes(artifacts: readonly RequestedArtifact[], { config }: ApiSettings): readonly Mistake[] {
   const mistakes: Mistake[] = []
   const say = (pointer: string, message: string) => mistakes.push({ code: 'INVALID_INPUT', pointer, message })
   if (artifacts.length > config.limits.artifacts) {

@@ -5,7 +5,7 @@ import type { BreakGlass } from '../break-glass/break-glass.ts'
 import type { Flow } from '../flow/flow.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
 import type { ScmAccess } from '../scm/access.ts'
-import type { CurrentSettings } from '../config/settings.ts'
+import type { CurrentApiSettings } from './settings.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -13,7 +13,9 @@ import type { Monitoring } from '../monitoring/monitoring.ts'
 import type { Authorities } from '../tls/authorities.ts'
 
 export interface ApiDeps {
-  readonly settings: CurrentSettings
+  readonly settings: CurrentApiSettings
+  /** What `/schemas/config.json` answers. */
+  readonly configSchema: object
   readonly store: Store
   readonly flow: Flow
   readonly keys: Pick<KeyRing, 'keySet' | 'published' | 'signer'>

@@ -10,10 +10,10 @@ import {
 import type { Assessment, Authorization } from '../flow/flow.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
-import type { Settings } from '../config/settings.ts'
+import type { ApiSettings } from './settings.ts'
 
 export interface AnswerFacts {
-  readonly settings: Settings
+  readonly settings: ApiSettings
   readonly correlationId: string
   /** Milliseconds since the epoch. */
   readonly now: number

@@ -1,5 +1,5 @@
 /** How much one key may ask: requests in a minute (kept here) and in a month by its plan (kept in the store) (wire.md §1, §11). */
-import type { Config } from '../config/schema.ts'
+import type { Plans } from './settings.ts'
 import { GatewayError } from '../errors/errors.ts'
 import type { ApiKey, Store } from '../store/store.ts'
 
@@ -39,7 +39,7 @@ export function createMinuteRate(): MinuteRate {
 /** Counts one request of the month; QUOTA_EXCEEDED when the plan has no more. Answers the rate headers. */
 export async function takeMonthly(
   caller: ApiKey,
-  plans: Config['plans'],
+  plans: Plans,
   store: Pick<Store, 'countUse'>,
   now: number,
 ): Promise<Readonly<Record<string, string>>> {
@@ -58,7 +58,7 @@ export async function takeMonthly(
 /** The rate headers of an answer that uses up no request of the month: a replay, or a refused request. */
 export async function showMonthly(
   caller: ApiKey,
-  plans: Config['plans'],
+  plans: Plans,
   store: Pick<Store, 'usesInMonth'>,
   now: number,
 ): Promise<Readonly<Record<string, string>>> {
@@ -69,7 +69,7 @@ export async function showMonthly(
 }
 
 /** @throws GatewayError FORBIDDEN for a plan that is not configured. */
-function monthlyLimit(caller: ApiKey, plans: Config['plans']): number | null {
+function monthlyLimit(caller: ApiKey, plans: Plans): number | null {
   const plan = Object.hasOwn(plans, caller.plan) ? plans[caller.plan] : undefined
   if (plan === undefined) {
     throw new GatewayError('FORBIDDEN', `The plan "${caller.plan}" of this key is not in the configuration (plans).`)

@@ -1,7 +1,7 @@
 /** What a route of the API is: one value that the dispatcher serves, the validator checks against and openapi.json is made from. */
 import type { Static, TSchema, TUnknown } from 'typebox'
 import { GatewayError, type ErrorCode } from '../errors/errors.ts'
-import type { Settings } from '../config/settings.ts'
+import type { ApiSettings } from './settings.ts'
 import type { ApiKey } from '../store/store.ts'
 import type { ApiDeps } from './deps.ts'
 
@@ -18,7 +18,7 @@ export interface RouteDeps extends ApiDeps {
 /** One request on its way through a route: read, authenticated and checked. */
 export interface Exchange<Body = unknown, Query = unknown> {
   /** Of the generation that the whole request sees. */
-  readonly settings: Settings
+  readonly settings: ApiSettings
   readonly correlationId: string
   /** Null on public routes, but for those that look at a key (`keyOptional`) and were given a valid one. */
   readonly caller: ApiKey | null
@@ -101,7 +101,7 @@ export interface RouteSpec<Body extends TSchema, Query extends TSchema> {
   /** Beyond those that every route of its access and method has. */
   readonly errors?: readonly ErrorCode[]
   /** Mistakes that a schema cannot say. Asked only when the schema holds at and under `mistakesUnder` (default: everywhere), so look at nothing else. */
-  mistakes?(body: Static<Body>, settings: Settings): readonly Mistake[]
+  mistakes?(body: Static<Body>, settings: ApiSettings): readonly Mistake[]
   readonly mistakesUnder?: string
   /** Members there that `mistakes` does not look at: a violation of theirs does not keep it from being asked. */
   readonly mistakesUnread?: RegExp

@@ -5,7 +5,7 @@ import type { TSchema } from 'typebox'
 import { misspelled } from '../settings/suggestion.ts'
 import { GatewayError, type ErrorCode } from '../errors/errors.ts'
 import { isJsonObject } from '../json/strict-json.ts'
-import type { Settings } from '../config/settings.ts'
+import type { ApiSettings } from './settings.ts'
 import type { Mistake, Route } from './route.ts'
 import { say } from './sayings.ts'
 import { unknownMembers } from './unknown-members.ts'
@@ -45,7 +45,7 @@ type CheckedRoute = Pick<Route, 'body' | 'codes' | 'mistakes' | 'mistakesUnder' 
  * Answers the JSON Pointers of members that are tolerated and not read.
  * @throws GatewayError with every mistake in `details`.
  */
-export function checkBody(route: CheckedRoute, body: unknown, settings: Settings): readonly string[] {
+export function checkBody(route: CheckedRoute, body: unknown, settings: ApiSettings): readonly string[] {
   if (route.body === undefined) return []
   const unknown = unknownMembers(route.body, body, route.toleratesUnknown === true)
   const check = validator(bodies, route.body)

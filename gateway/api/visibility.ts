@@ -1,7 +1,7 @@
 /** Who sees what (wire.md §2): agents what was issued to them, approvers and admins what is their tenant's; tokens only whom they were issued to. */
 import type { Envelope } from '../../engine/internal.ts'
 import { LOCAL_TENANT } from '../callers/api-keys.ts'
-import type { RouteConfig } from '../config/route.ts'
+import type { Route } from '../routing/route.ts'
 import type { ApiKey } from '../store/store.ts'
 
 /** The one audience whose decisions the caller sees; null: all of the tenant. */
@@ -19,7 +19,7 @@ export function envelopeFor(envelope: Envelope, { audience }: Pick<ApiKey, 'audi
 }
 
 /** Whether a route is any business of the caller's tenant. The operator's tenant sees all of them. */
-export function seesRoute(name: string, { tenant }: Pick<ApiKey, 'tenant'>, routes: readonly RouteConfig[]): boolean {
+export function seesRoute(name: string, { tenant }: Pick<ApiKey, 'tenant'>, routes: readonly Route[]): boolean {
   // Routes with several baselines name them ROUTE/AGENT.
   const route = routes.find((known) => known.name === name.split('/', 1)[0])
   return tenant === LOCAL_TENANT || (route !== undefined && route.tenants.includes(tenant))

@@ -1,7 +1,7 @@
 /** From a decision that needs a person's word to the request for it, and from what the store knows of it to what the decision may be told (wire.md §7). */
 import { digestJson } from '../../engine/base.ts'
 import type { ApprovalFacts, Approvers, DecisionContext, Verdict } from '../../engine/internal.ts'
-import type { Config } from '../config/schema.ts'
+import type { ApprovalsConfig } from './settings.ts'
 import type { Caller } from '../callers/caller.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import { mayGrant } from '../store/approvers.ts'
@@ -26,7 +26,7 @@ export interface ApprovalSubject {
 export function approvalOpening(
   { caller, context, route }: ApprovalSubject,
   verdict: Verdict,
-  { approvals }: Pick<Config, 'approvals'>,
+  { approvals }: Pick<ApprovalsConfig, 'approvals'>,
   { approvalId, decisionId, now }: ApprovalOccasion,
 ): ApprovalOpening {
   const { operation, environment, repository, branch, pull_request: pullRequest, target_id: targetId } = context
@@ -88,7 +88,7 @@ export function isGrantInForce({ settlement, endedAt }: ApprovalRow, now: number
 export function approvalFacts(
   row: ApprovalRow,
   asked: Approvers,
-  config: Pick<Config, 'public_url'>,
+  config: Pick<ApprovalsConfig, 'public_url'>,
   now: number,
 ): ApprovalFacts {
   const { approvalId: id, settlement } = row
@@ -104,7 +104,7 @@ export function approvalFacts(
 }
 
 /** Where the request can be seen: a whole address when the configuration says under which the API is reached, else its path. */
-export function approvalAddress(id: string, { public_url: publicUrl }: Pick<Config, 'public_url'>): string {
+export function approvalAddress(id: string, { public_url: publicUrl }: Pick<ApprovalsConfig, 'public_url'>): string {
   const path = `api/v1/approvals/${encodeURIComponent(id)}`
   return publicUrl === undefined
     ? `/${path}`

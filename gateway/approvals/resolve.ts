@@ -1,5 +1,5 @@
 /** An approver's word: granted or denied, once, by somebody else than who asked, before the request expired (wire.md §7). */
-import type { Config } from '../config/schema.ts'
+import type { ApprovalsConfig } from './settings.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { approverWords } from '../store/approvers.ts'
 import type { ApprovalRow, ApprovalSettlement, Settling, SettlingResult, Store } from '../store/store.ts'
@@ -30,7 +30,7 @@ const REFUSALS: Readonly<Record<Exclude<SettlingResult, 'settled' | 'group'>, ()
 /** @throws GatewayError NOT_FOUND, APPROVAL_CONFLICT or FORBIDDEN */
 export async function settle(
   word: Word,
-  { approvals }: Pick<Config, 'approvals'>,
+  { approvals }: Pick<ApprovalsConfig, 'approvals'>,
   store: Pick<Store, 'approval' | 'settleApproval'>,
 ): Promise<ApprovalRow> {
   const { state, tenant, approvalId, by, groups, comment, at, validity } = word

@@ -3,7 +3,7 @@
  * the gateway's own road; only the sending is the other proxy's, so the outcome cannot be seen from here.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { RouteConfig } from '../config/route.ts'
+import type { Route } from '../routing/route.ts'
 import { readAuthority, type Scheme, DEFAULT_PORTS } from '../network/authority.ts'
 import { ERRORS, GatewayError, type ErrorCode } from '../errors/errors.ts'
 import type { JudgedAction, Refusal } from '../protocols/common/action.ts'
@@ -26,9 +26,10 @@ import {
   targetProblem,
   type RouteMatch,
 } from '../routing/target.ts'
+import { takesEncodedSlashes } from '../protocols/settings.ts'
 import { isUpgrade } from '../upstream/upgrade.ts'
 import type { Waiting } from '../enforce/pending-calls.ts'
-import type { CurrentSettings, Settings } from '../config/settings.ts'
+import type { ListenSettingsInForce } from '../listen/settings.ts'
 
 /** The request that the other proxy holds, as it tells it. */
 export interface Question {
@@ -78,7 +79,7 @@ export type Verdict =
   | { readonly kind: 'gone' }
 
 export interface AuthzDeps {
-  readonly settings: CurrentSettings
+  readonly settings: () => ListenSettingsInForce
   readonly road: RoadParts
 }
 
@@ -96,7 +97,9 @@ export async function answerQuestion(question: Question, waiting: Waiting, deps:
   if (named !== null) return denied('INVALID_INPUT', droppedBySome(named), correlationId)
   const { match, candidates } = matchOf(question, settings)
   const route = match?.route ?? null
-  const spelling = slashProblem(question.target, route) ?? spellingProblem(question.target, route, candidates)
+  const spelling =
+    slashProblem(question.target, takesEncodedSlashes(route?.protocol ?? null)) ??
+    spellingProblem(question.target, route, candidates)
   if (spelling !== null) return denied('INVALID_INPUT', spelling, correlationId)
   if (match === null) return denied('NOT_FOUND', 'No route of the gateway matches this host and path.', correlationId)
   const verdict = await answerCall(question, match, waiting, { ...deps, settings })
@@ -126,8 +129,8 @@ function droppedBySome(name: string): string {
 /** A route that names the host, else one that names none and says itself where its calls go. */
 function matchOf(
   { scheme, host, target }: Question,
-  { config: { routes } }: Pick<Settings, 'config'>,
-): { readonly match: RouteMatch | null; readonly candidates: () => readonly RouteConfig[] } {
+  { config: { routes } }: Pick<ListenSettingsInForce, 'config'>,
+): { readonly match: RouteMatch | null; readonly candidates: () => readonly Route[] } {
   const read = readAuthority(host, DEFAULT_PORTS[scheme])
   if (!read.ok) return { match: null, candidates: () => [] }
   const { authority } = read
@@ -142,7 +145,7 @@ async function answerCall(
   question: Question,
   match: RouteMatch,
   waiting: Waiting,
-  { road, settings }: { readonly road: RoadParts; readonly settings: Settings },
+  { road, settings }: { readonly road: RoadParts; readonly settings: ListenSettingsInForce },
 ): Promise<Verdict> {
   const { correlationId, method, headers, rawHeaders, body } = question
   const received = { headers, rawHeaders }

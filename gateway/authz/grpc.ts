@@ -1,7 +1,7 @@
 /** ext_authz over gRPC, on a listener of its own that is off unless named; the reader of protobuf is loaded only then. */
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
-import type { Config } from '../config/schema.ts'
+import type { Limits } from '../settings/limits.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import {
@@ -38,7 +38,7 @@ export async function openGrpcAuthz(deps: GrpcAuthzDeps): Promise<GrpcListener> 
     if (!isCheckRequest(asked)) throw new Error('the message is no CheckRequest')
     return responseSerialize(await answer(asked, response, deps))
   }
-  const limits = (): Config['limits'] => deps.settings().config.limits
+  const limits = (): Limits => deps.settings().config.limits
   return createGrpcListener({
     headTimeoutMs: limits().head_timeout * 1000,
     bodies: deps.road.bodies,

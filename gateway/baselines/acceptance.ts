@@ -8,11 +8,11 @@ import type { Approvers, Envelope, Verdict } from '../../engine/internal.ts'
 import { approvalState } from '../approvals/request.ts'
 import { approverWords, mayGrant } from '../store/approvers.ts'
 import { settle } from '../approvals/resolve.ts'
-import type { RouteConfig } from '../config/route.ts'
+import type { Route } from '../routing/route.ts'
 import { GatewayError } from '../errors/errors.ts'
 import type { AnalyzeRequest, AuthorizeRequest, Flow } from '../flow/flow.ts'
 import { LOCAL_TENANT } from '../callers/api-keys.ts'
-import type { Settings } from '../config/settings.ts'
+import type { BaselinesConfig } from './settings.ts'
 import type { ApprovalRow, BaselineRow, Store } from '../store/store.ts'
 import { changeOf, ownerOf, REGISTER } from './promotion.ts'
 
@@ -30,7 +30,7 @@ type Side = Pick<BaselineRow, 'type' | 'content'>
 /** A contract on its way to the baseline of a route. */
 export interface Acceptance {
   /** Under the name of the baseline, which is the route's or `ROUTE/NAME`. */
-  readonly route: RouteConfig
+  readonly route: Route
   readonly before: Side
   /** What becomes the baseline. */
   readonly after: Side
@@ -44,7 +44,7 @@ export interface Acceptance {
 export type CallVerdict = Pick<Verdict, 'decision' | 'safe_for_agent' | 'approver_groups'>
 
 export interface AcceptanceDeps {
-  readonly settings: () => Pick<Settings, 'config'>
+  readonly settings: () => { readonly config: BaselinesConfig }
   readonly flow: Pick<Flow, 'digests'> & {
     analyze(request: AnalyzeRequest): Promise<{ readonly verdict: CallVerdict }>
     authorize(request: AuthorizeRequest): Promise<{ readonly envelope: Envelope; readonly approvalId: string | null }>
@@ -165,7 +165,7 @@ function assertMay(
   { by, groups }: Acceptor,
   asked: Approvers,
   waiting: readonly ApprovalRow[],
-  { config }: Pick<Settings, 'config'>,
+  { config }: { readonly config: BaselinesConfig },
 ): void {
   const denied = waiting.find((row) => row.settlement?.state === 'denied')
   if (denied !== undefined) {

@@ -1,15 +1,15 @@
 /** How old a baseline may be (`contract.max_age`). One that is older was not looked at for too long to judge by: calls are not forwarded. */
-import type { RouteConfig } from '../config/route.ts'
+import type { Route } from '../routing/route.ts'
 import { GatewayError } from '../errors/errors.ts'
 import type { BaselineRow } from '../store/store.ts'
 
-export function isExpired({ contract }: RouteConfig, { setAt }: Pick<BaselineRow, 'setAt'>, now: number): boolean {
+export function isExpired({ contract }: Route, { setAt }: Pick<BaselineRow, 'setAt'>, now: number): boolean {
   const maxAge = contract?.max_age
   return maxAge !== undefined && now - setAt > maxAge * 1000
 }
 
 /** @throws GatewayError PREFLIGHT_UNDECIDED */
-export function assertFresh(route: RouteConfig, baseline: BaselineRow, now: number): void {
+export function assertFresh(route: Route, baseline: BaselineRow, now: number): void {
   if (!isExpired(route, baseline, now)) return
   const since = new Date(baseline.setAt).toISOString()
   throw new GatewayError(

@@ -5,10 +5,11 @@
  */
 import { digestText, LEVELS } from '../../engine/base.ts'
 import type { ArtifactType, Digest } from '../../engine/internal.ts'
-import type { ContractSource, RouteConfig } from '../config/route.ts'
+import type { Route } from '../routing/route.ts'
+import type { ContractSource } from '../routing/route.ts'
 import type { Authorization, AuthorizeRequest, Flow } from '../flow/flow.ts'
 import { sha256Hex } from '../runtime/hash.ts'
-import type { Settings } from '../config/settings.ts'
+import type { BaselinesConfig } from './settings.ts'
 import type { BaselineRow, CandidateRow, Store } from '../store/store.ts'
 import type { CandidateAnnouncement } from '../telemetry/events.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -52,7 +53,7 @@ export interface Baselines {
    * an info-only change is promoted where the route allows it. At once where the pin is in use and just that is offered, else a
    * promise; rejects with a GatewayError when there is no telling, or when the baseline is older than the route lets it be.
    */
-  baselineFor(route: RouteConfig, offered: OfferedContract): BaselineRow | Promise<BaselineRow>
+  baselineFor(route: Route, offered: OfferedContract): BaselineRow | Promise<BaselineRow>
   list(): Promise<readonly BaselineView[]>
   /** Null when the route has no baseline yet. */
   view(route: string): Promise<BaselineView | null>
@@ -71,7 +72,7 @@ export interface Baselines {
 export type IssuedDecision = Pick<Authorization, 'envelope' | 'token' | 'expiresAt' | 'approvalId'>
 
 export interface BaselinesDeps {
-  readonly settings: () => Pick<Settings, 'config' | 'generation'>
+  readonly settings: () => { readonly config: BaselinesConfig; readonly generation: number }
   readonly flow: Pick<Flow, 'compare' | 'digests' | 'fileReferences' | 'bundle' | 'compose'> & {
     analyze: AcceptanceDeps['flow']['analyze']
     authorize(request: AuthorizeRequest): Promise<IssuedDecision>
@@ -153,7 +154,7 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
       logger.error({ err: error, route }, 'the candidate of a route could not be kept')
     }
   }
-  const pinNow = (route: RouteConfig, offered: OfferedContract): Promise<BaselineRow> => {
+  const pinNow = (route: Route, offered: OfferedContract): Promise<BaselineRow> => {
     // Calls that come while the first one pins wait for it: two first contracts must not both win.
     const running = pinning.get(route.name)
     if (running !== undefined) return running
@@ -168,7 +169,7 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
     const completed = row.source === 'first_use' ? (offered.completing?.(row) ?? null) : null
     return completed === null ? row : keep({ ...row, ...completed })
   }
-  const pinnedFor = async (route: RouteConfig, offered: OfferedContract): Promise<BaselineRow> => {
+  const pinnedFor = async (route: Route, offered: OfferedContract): Promise<BaselineRow> => {
     if (generation !== deps.settings().generation) {
       // Another configuration can name another source.
       generation = deps.settings().generation
@@ -190,7 +191,7 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
   }
 
   /** The pin that was looked up a moment ago, where the upstream offers just that: then there is nothing to note or to ask. */
-  const inUse = (route: RouteConfig, whole: OfferedContract): BaselineRow | null => {
+  const inUse = (route: Route, whole: OfferedContract): BaselineRow | null => {
     const known = generation === deps.settings().generation ? pinned.get(route.name) : undefined
     if (known === undefined || offeredNow.get(route.name) !== null) return null
     const { row, checkedAt } = known
@@ -198,7 +199,7 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
     const isWhole = row.source !== 'first_use' || (whole.completing?.(row) ?? null) === null
     return isWhole && comparedWith(row, whole).digest === row.digest ? row : null
   }
-  const lookUp = async (route: RouteConfig, whole: OfferedContract): Promise<BaselineRow> => {
+  const lookUp = async (route: Route, whole: OfferedContract): Promise<BaselineRow> => {
     const baseline = await completedBy(await pinnedFor(route, whole), whole)
     const offered = comparedWith(baseline, whole)
     const candidate = baseline.digest === offered.digest ? null : candidateOf(route.name, offered, now())
@@ -278,11 +279,7 @@ async function partOf(whole: Acceptance, only: readonly string[], flow: Baseline
 }
 
 /** The whole of what is offered. */
-function acceptanceOf(
-  route: RouteConfig,
-  before: BaselineRow,
-  offered: Pick<BaselineRow, 'type' | 'content'>,
-): Acceptance {
+function acceptanceOf(route: Route, before: BaselineRow, offered: Pick<BaselineRow, 'type' | 'content'>): Acceptance {
   return { route, before, after: offered, offered, isAccepted: () => true }
 }
 
@@ -296,7 +293,7 @@ function candidateOf(route: string, { type, content, digest }: OfferedContract, 
 
 /** The stored pin, else the source that the route names, else what is offered now. */
 async function pin(
-  route: RouteConfig,
+  route: Route,
   offered: OfferedContract,
   deps: BaselinesDeps,
   keep: (row: BaselineRow) => Promise<BaselineRow>,

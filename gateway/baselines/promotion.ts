@@ -1,10 +1,10 @@
 /** From candidate to baseline: by a person who names the digest that was reviewed, or by a decision that allows to register it (wire.md §9). */
 import { canonicalArtifactType, hasFiles } from '../../engine/base.ts'
 import type { Artifact, DecisionContext, Envelope } from '../../engine/internal.ts'
-import type { RouteConfig } from '../config/route.ts'
+import type { Route } from '../routing/route.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { LOCAL_TENANT } from '../callers/api-keys.ts'
-import type { Settings } from '../config/settings.ts'
+import type { BaselinesConfig } from './settings.ts'
 import type { BaselineRow, CandidateRow } from '../store/store.ts'
 
 /** The operation whose permission makes a candidate the baseline. */
@@ -26,7 +26,7 @@ export interface RegisteredChange {
 }
 
 export interface Promotable {
-  readonly route: RouteConfig
+  readonly route: Route
   readonly baseline: BaselineRow
   /** Null: the baseline itself is confirmed. */
   readonly candidate: CandidateRow | null
@@ -37,7 +37,7 @@ export function promotable(
   routeName: string,
   digest: string,
   found: Omit<Promotable, 'route'> | null,
-  { config }: Pick<Settings, 'config'>,
+  { config }: { readonly config: BaselinesConfig },
 ): Promotable {
   const route = routeOfBaseline(routeName, config.routes)
   if (route === null) throw new GatewayError('NOT_FOUND', `There is no route "${routeName}" in the configuration.`)
@@ -59,8 +59,8 @@ export function promotable(
 /** The route that an ALLOW to register speaks of; null when it is none. A warning, or an exception that was approved, is no plain yes. */
 export function registeredRoute(
   { tenant, isApprover, artifacts, context, decision }: RegisteredChange,
-  routes: readonly RouteConfig[],
-): RouteConfig | null {
+  routes: readonly Route[],
+): Route | null {
   if (decision !== 'ALLOW' || !isApprover || context.operation !== REGISTER || tenant !== LOCAL_TENANT) return null
   const [artifact, ...others] = artifacts
   if (artifact === undefined || others.length > 0) return null
@@ -70,7 +70,7 @@ export function registeredRoute(
 }
 
 /** The route whose baseline it is, under the baseline's own name: a route can have several, `ROUTE/NAME`. Null: none has. */
-function routeOfBaseline(baseline: string, routes: readonly RouteConfig[]): RouteConfig | null {
+function routeOfBaseline(baseline: string, routes: readonly Route[]): Route | null {
   const route = routes.find(({ name }) => name === ownerOf(baseline))
   return route === undefined ? null : { ...route, name: baseline }
 }

@@ -1,7 +1,7 @@
 /** Looks at the contracts that upstreams offer without waiting for a call (`contract.watch`): a change is known, and told, before somebody runs into it. */
 import type { ArtifactType } from '../../engine/internal.ts'
-import type { RouteConfig } from '../config/route.ts'
-import type { CurrentSettings } from '../config/settings.ts'
+import type { Protocol, Route } from '../routing/route.ts'
+import type { BaselinesConfig } from './settings.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { contractDigest, type Baselines } from './baselines.ts'
@@ -13,7 +13,7 @@ export interface Watcher {
 }
 
 export interface WatcherDeps {
-  readonly settings: CurrentSettings
+  readonly settings: () => { readonly config: BaselinesConfig }
   readonly baselines: Pick<Baselines, 'baselineFor'>
   readonly flow: SourceTerms['texts']
   readonly metrics: Metrics
@@ -27,7 +27,7 @@ export interface WatcherDeps {
 const TICK_MS = 1000
 
 /** What the calls of each protocol are judged by; of the others no contract is offered in one place. */
-const CONTRACT_TYPES: Readonly<Partial<Record<RouteConfig['protocol'], ArtifactType>>> = {
+const CONTRACT_TYPES: Readonly<Partial<Record<Protocol, ArtifactType>>> = {
   mcp: 'mcp_manifest',
   http: 'openapi',
   grpc: 'protobuf',
@@ -60,7 +60,7 @@ export function startWatcher(deps: WatcherDeps): Watcher {
 }
 
 /** Never rejects: what cannot be read now is judged, and refused, when a call comes. */
-async function lookAt(route: RouteConfig, digests: Map<string, string>, deps: WatcherDeps): Promise<void> {
+async function lookAt(route: Route, digests: Map<string, string>, deps: WatcherDeps): Promise<void> {
   const { settings, baselines, flow, metrics, logger } = deps
   const source = route.contract?.current
   const type = CONTRACT_TYPES[route.protocol]

@@ -1,9 +1,9 @@
 /** Who uses the proxy (RFC 9110 §11.7): the holder of an API key, where the configuration asks for one. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { hashApiKey, isSignupTenant, LOCAL_TENANT } from './api-keys.ts'
-import type { RouteConfig } from '../config/route.ts'
+import type { Route } from '../routing/route.ts'
 import type { Caller } from './caller.ts'
-import type { Settings } from '../config/settings.ts'
+import type { CallersConfig } from './settings.ts'
 import type { Store } from '../store/store.ts'
 
 /** Whoever is not asked for a key. */
@@ -28,7 +28,7 @@ const RECHECK_MS = 1000
 /** Null: the key holds no more, or one is asked for since. Rejects with STORE_UNAVAILABLE when that cannot be told. */
 export async function stillCaller(
   holder: Holder,
-  { config }: Pick<Settings, 'config'>,
+  { config }: { readonly config: CallersConfig },
   store: Pick<Store, 'apiKey'>,
   now: number,
 ): Promise<Caller | null> {
@@ -45,7 +45,7 @@ export async function stillCaller(
 /** Null: a key is asked for, and there is none that holds. Rejects with STORE_UNAVAILABLE when that cannot be told. */
 export async function proxyCaller(
   headers: IncomingHttpHeaders,
-  { config }: Pick<Settings, 'config'>,
+  { config }: { readonly config: CallersConfig },
   store: Pick<Store, 'apiKey'>,
 ): Promise<Caller | null> {
   if (config.proxy_auth === 'off') return ANYBODY
@@ -57,7 +57,7 @@ export async function proxyCaller(
 }
 
 /** The caller on this route: who came without a key has no tenant of their own, and is of one that the route serves. */
-export function callerOn({ tenants }: Pick<RouteConfig, 'tenants'>, caller: Caller): Caller {
+export function callerOn({ tenants }: Pick<Route, 'tenants'>, caller: Caller): Caller {
   if (caller.audience !== null || tenants.includes(caller.tenant)) return caller
   return { tenant: tenants[0] ?? LOCAL_TENANT, audience: null }
 }

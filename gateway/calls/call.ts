@@ -1,7 +1,7 @@
 /** A request that has been read and is about to be recognised: its head, where it goes, and its body where that is needed. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller } from '../callers/caller.ts'
-import type { RouteConfig } from '../config/route.ts'
+import type { Route } from '../routing/route.ts'
 import type { Entrance } from '../routing/entrance.ts'
 
 /** The head of a request as its client sent it. */
@@ -15,11 +15,11 @@ export interface ReceivedHead {
  * The head of a request that has passed the wire's own checks, for one upstream. Its fields are those that are sent: what is judged
  * is what leaves, so fields that the gateway drops are absent here, and those that it sets have the gateway's value.
  */
-export interface CallHead {
+export interface CallHead<Own extends Route = Route> {
   readonly correlationId: string
   readonly caller: Caller
   readonly entrance: Entrance
-  readonly route: RouteConfig
+  readonly route: Own
   /** Where it goes, e.g. `https://api.example`: the route's upstream, else what the request itself names. */
   readonly origin: string
   readonly method: string
@@ -34,7 +34,7 @@ export interface CallHead {
 }
 
 /** A request as it is recognised. */
-export interface Call extends CallHead {
+export interface Call<Own extends Route = Route> extends CallHead<Own> {
   /** Whole when the recogniser asked for it, else null: then it streams by. */
   readonly body: Buffer | null
 }

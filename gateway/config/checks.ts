@@ -1,25 +1,17 @@
 /** What a schema cannot say: members that contradict each other, files that are not there, addresses that cannot work. */
 import { join } from 'node:path'
 import { isLoopback, isWildcard, parseAddress, type Address } from '../network/listen-address.ts'
-import { authorityWarnings, checkCertificateFiles } from './certificate-checks.ts'
-import { checkContractFiles, checkContractOrigins, checkContractSources } from './contract-checks.ts'
-import { checkEgressLists, checkReservedName, checkRouteHosts } from './egress-checks.ts'
+import { authorityWarnings, checkCertificateFiles } from '../tls/certificate-checks.ts'
+import { checkContractFiles, checkContractOrigins, checkContractSources } from '../documents/contract-checks.ts'
+import { checkEgressLists, checkReservedName, checkRouteHosts } from '../upstream/egress-checks.ts'
 import { at } from '../settings/mistake-collector.ts'
-import {
-  checkAgents,
-  checkDocuments,
-  checkJudgedRoutes,
-  checkListingHeaders,
-  checkKubernetesNames,
-  checkRequestMaps,
-  checkValidation,
-} from './protocol-checks.ts'
-import type { RouteConfig } from './route.ts'
-import { checkPrograms } from './program-checks.ts'
+import { checkProtocols, protocolWarnings } from './protocol-checks.ts'
+import type { RouteConfig } from '../protocols/route.ts'
+import { checkPrograms } from '../documents/program-checks.ts'
 import type { Config } from './schema.ts'
 import type { Located } from '../settings/schema-mistakes.ts'
-import { checkScm, pushWarnings } from './scm-checks.ts'
-import { checkSinks } from './sink-checks.ts'
+import { checkScm } from '../scm/settings-checks.ts'
+import { checkSinks } from '../monitoring/sink-checks.ts'
 import { statsOf } from '../runtime/regular-file.ts'
 
 type Check = (config: Config) => readonly Located[]
@@ -33,15 +25,9 @@ const CHECKS: readonly Check[] = [
   checkRouteNames,
   checkRouteMatches,
   checkRoutesSomewhere,
-  checkJudgedRoutes,
-  checkListingHeaders,
-  checkValidation,
-  checkKubernetesNames,
-  checkRequestMaps,
-  checkAgents,
+  checkProtocols,
   checkContractFiles,
   checkContractOrigins,
-  checkDocuments,
   checkContractSources,
   checkOwnUpstreams,
   checkSinks,
@@ -73,7 +59,7 @@ export function warningsOf(config: Config): readonly Located[] {
       warnings.push(
         at(`/routes/${index}/failure`, 'calls that cannot be judged are forwarded', 'closed is the default'),
       )
-    warnings.push(...pushWarnings(route, index))
+    warnings.push(...protocolWarnings(route, `/routes/${index}`))
   })
   return warnings
 }

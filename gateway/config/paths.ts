@@ -1,6 +1,8 @@
 /** Makes the paths of a configuration absolute: those of files that belong to it start at its own directory. */
+import type { GraphqlSection } from '../protocols/graphql/settings.ts'
 import { resolve } from 'node:path'
-import type { ContractSource, RouteConfig } from './route.ts'
+import type { RouteConfig } from '../protocols/route.ts'
+import type { ContractSource } from '../routing/route.ts'
 import type { Config } from './schema.ts'
 
 /** Contract files, certificates and the repository; data_dir and store stay relative to the working directory. */
@@ -29,10 +31,10 @@ function routeWithPaths(route: RouteConfig, from: (path: string) => string): Rou
     'file' in given
       ? { ...given, file: from(given.file), ...(given.root !== undefined && { root: from(given.root) }) }
       : given
-  const { contract, graphql, tls } = route
+  const { contract, tls } = route
   return {
     ...route,
-    graphql: graphql.documents === undefined ? graphql : { ...graphql, documents: from(graphql.documents) },
+    ...(route.protocol === 'graphql' && { graphql: documentsWithPaths(route.graphql, from) }),
     tls: tls.upstream_ca === undefined ? tls : { ...tls, upstream_ca: from(tls.upstream_ca) },
     ...(contract === undefined
       ? {}
@@ -44,4 +46,8 @@ function routeWithPaths(route: RouteConfig, from: (path: string) => string): Rou
           },
         }),
   }
+}
+
+function documentsWithPaths(graphql: GraphqlSection, from: (path: string) => string): GraphqlSection {
+  return graphql.documents === undefined ? graphql : { ...graphql, documents: from(graphql.documents) }
 }

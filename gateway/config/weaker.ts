@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { CompiledPolicy } from '../../engine/internal.ts'
 import { isRecord } from '../settings/defaults.ts'
-import type { RouteConfig } from './route.ts'
+import type { RouteConfig } from '../protocols/route.ts'
 import type { Config } from './schema.ts'
 import { WEAKENING, type Weakening } from './weakening.ts'
 import { weakerPolicy } from './weaker-policy.ts'

@@ -1,9 +1,9 @@
 /** The consumers that a decision is told of: those that the configuration declares, and those that the proxy saw. */
 import type { DeclaredConsumer } from '../../engine/internal.ts'
-import type { Config } from '../config/schema.ts'
+import type { ConsumersConfig } from './settings.ts'
 import type { Store } from '../store/store.ts'
 
-export function declaredConsumers({ consumers }: Pick<Config, 'consumers'>): readonly DeclaredConsumer[] {
+export function declaredConsumers({ consumers }: Pick<ConsumersConfig, 'consumers'>): readonly DeclaredConsumer[] {
   return consumers.map(({ name, uses }) => ({
     name,
     uses: uses.map(({ artifact = null, operation = null, tool = null }) => ({ artifact, operation, tool })),
@@ -20,7 +20,7 @@ export function declaredConsumers({ consumers }: Pick<Config, 'consumers'>): rea
 export async function observedConsumers(
   ids: readonly string[],
   isOnRoad: boolean,
-  { observed_consumers: { window }, routes }: Pick<Config, 'observed_consumers' | 'routes'>,
+  { observed_consumers: { window }, routes }: Pick<ConsumersConfig, 'observed_consumers' | 'routes'>,
   now: number,
   store: Pick<Store, 'usesOf'>,
 ): Promise<readonly DeclaredConsumer[] | null> {

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { Subject } from '../calls/subject.ts'
-import type { Settings } from '../config/settings.ts'
+import type { ConsumersConfig } from './settings.ts'
 import type { ObservedUse, Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createIdentity, type CallerFacts } from './identity.ts'
@@ -18,7 +18,7 @@ export interface ConsumerObserver {
 }
 
 export interface ConsumerObserverDeps {
-  readonly settings: () => Pick<Settings, 'config'>
+  readonly settings: () => { readonly config: Pick<ConsumersConfig, 'observed_consumers'> }
   readonly store: Pick<Store, 'observationSalt' | 'recordUses'>
   readonly logger: Logger
   /** Milliseconds since the epoch. */

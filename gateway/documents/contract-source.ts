@@ -1,7 +1,7 @@
 /** Reads a contract from where the configuration says it is. Addresses, files and refs are the operator's, never a caller's. */
 import { stat } from 'node:fs/promises'
 import type { Result } from '../../engine/internal.ts'
-import type { ContractSource } from '../config/route.ts'
+import type { ContractSource } from '../routing/route.ts'
 import { canonicalAddress, specialRange } from '../network/address.ts'
 import { fetchLocated, type FetchedDocument } from '../network/fetch.ts'
 import { GatewayError } from '../errors/errors.ts'

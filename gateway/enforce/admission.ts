@@ -4,19 +4,20 @@
  */
 import { performance } from 'node:perf_hooks'
 import { EGRESS_ROUTE } from '../upstream/egress-record.ts'
-import type { RouteConfig } from '../config/route.ts'
+import type { Route } from '../routing/route.ts'
 import type { Egress } from '../upstream/egress-policy.ts'
 import { originOf } from '../network/authority.ts'
 import { expectationProblem } from '../listen/http-listener.ts'
 import type { Recogniser } from '../protocols/common/action.ts'
 import type { Caller } from '../callers/caller.ts'
-import type { Settings } from '../config/settings.ts'
+import type { ListenSettingsInForce } from '../listen/settings.ts'
 import type { Store } from '../store/store.ts'
 import { destinationOf, type InboundConnection } from '../listen/connection.ts'
 import { recordDenial, type EgressRecordDeps } from '../upstream/egress-record.ts'
 import { forward, headOf } from './forward.ts'
 import { ANYBODY, PROXY_CHALLENGE, proxyCaller, stillCaller } from '../callers/proxy-auth.ts'
 import { travel, type RoadDeps } from './pipeline.ts'
+import { takesEncodedSlashes } from '../protocols/settings.ts'
 import { spellingProblem } from '../routing/path-ambiguity.ts'
 import {
   headProblem,
@@ -36,7 +37,7 @@ import type { UpstreamRoute } from '../upstream/pools.ts'
 export interface AdmissionDeps extends EgressRecordDeps {
   readonly road: RoadDeps
   readonly store: Pick<Store, 'recordInterception' | 'apiKey'>
-  readonly egressOf: (settings: Pick<Settings, 'config'>) => Egress
+  readonly egressOf: (settings: Pick<ListenSettingsInForce, 'config'>) => Egress
 }
 
 /** Done, or resolves, when the request is answered. */
@@ -76,19 +77,21 @@ function admitToRoute(
   const { routes } = trip.settings.config
   const match = matchRoute(routes, host, target)
   const route = match?.route ?? null
-  const problem = slashProblem(target, route) ?? spellingProblem(target, route, () => reverseRoutes(routes, host))
+  const problem =
+    slashProblem(target, takesEncodedSlashes(route?.protocol ?? null)) ??
+    spellingProblem(target, route, () => reverseRoutes(routes, host))
   if (problem !== null) return sendProblem(trip, problem, route, deps)
   if (match !== null) return travel(trip, match, deps.road)
   sendError(trip, 'NOT_FOUND', 'No route of the gateway matches this host and path.')
 }
 
 /** A target that has more than one reading, told as the route reads errors that would take it. */
-function sendProblem(trip: RequestContext, message: string, route: RouteConfig | null, deps: AdmissionDeps): void {
+function sendProblem(trip: RequestContext, message: string, route: Route | null, deps: AdmissionDeps): void {
   const { headers } = trip.request
   sendFault(trip, { code: 'INVALID_INPUT', message }, recogniserOf(route, deps), { headers, body: null })
 }
 
-function recogniserOf(route: RouteConfig | null, { road }: AdmissionDeps): Recogniser | null {
+function recogniserOf(route: Route | null, { road }: AdmissionDeps): Recogniser | null {
   return route === null ? null : road.recognisers[route.protocol]
 }
 
@@ -111,7 +114,7 @@ async function admitToDestination(
   const match = matchNamed(routes, destination)
   const route = match?.route ?? null
   const problem =
-    slashProblem(destination.target, route) ??
+    slashProblem(destination.target, takesEncodedSlashes(route?.protocol ?? null)) ??
     spellingProblem(destination.target, route, () => namedRoutes(routes, destination.authority))
   if (problem !== null) return sendProblem(trip, problem, route, deps)
   // An upstream in the configuration is the operator's word: the call does not go where the request says.
@@ -170,7 +173,7 @@ const UNROUTED: UpstreamRoute = {
 }
 
 /** Other paths of a host that a route names are reached as that route reaches it: same timeouts, same trust. */
-function unrouted(sibling: RouteConfig | undefined): UpstreamRoute {
+function unrouted(sibling: Route | undefined): UpstreamRoute {
   if (sibling === undefined) return UNROUTED
   const { upstream_protocol, timeout, tls } = sibling
   return { ...UNROUTED, upstream_protocol, timeout, tls }

@@ -9,7 +9,7 @@ import { approvalAddress } from '../approvals/request.ts'
 import type { JudgedAction, Permit } from '../protocols/common/action.ts'
 import type { Subject } from '../calls/subject.ts'
 import type { Call } from '../calls/call.ts'
-import type { Settings } from '../config/settings.ts'
+import type { ListenSettingsInForce } from '../listen/settings.ts'
 import type { InterceptionRow } from '../store/call.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -65,7 +65,7 @@ export type Settlement = Passing | Halting | Gone
 interface Settling {
   readonly call: Call
   readonly action: JudgedAction
-  readonly settings: Pick<Settings, 'config' | 'generation'>
+  readonly settings: ListenSettingsInForce
   readonly deps: SettlementDeps
 }
 

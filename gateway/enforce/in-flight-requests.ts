@@ -1,7 +1,7 @@
 /** Calls under way at the proxy: begins each one, sees that it is answered whatever goes wrong, and knows how many are open. */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Settings } from '../config/settings.ts'
+import type { ListenSettingsInForce } from '../listen/settings.ts'
 import { admit, type AdmissionDeps } from './admission.ts'
 import type { InboundConnection } from '../listen/connection.ts'
 import type { Asks } from '../listen/http-server.ts'
@@ -10,7 +10,7 @@ import { sendError, type RequestContext } from '../listen/request-context.ts'
 
 export interface TripsDeps extends AdmissionDeps {
   /** Read once a request. */
-  readonly settings: () => Pick<Settings, 'config' | 'generation'>
+  readonly settings: () => ListenSettingsInForce
 }
 
 export interface Trips {

@@ -6,7 +6,7 @@ import { GatewayError } from '../errors/errors.ts'
 import { UpstreamRefusal, type Ground, type JudgedAction, type Question } from '../protocols/common/action.ts'
 import type { Subject } from '../calls/subject.ts'
 import type { Call } from '../calls/call.ts'
-import type { Settings } from '../config/settings.ts'
+import type { ListenSettingsInForce } from '../listen/settings.ts'
 import type { BaselineRow } from '../store/store.ts'
 import { createReceiptGate, type ReceiptGate, type ReceiptGateDeps } from './receipt-check.ts'
 import type { CallVerdict, Change, Verdicts } from './verdict-cache.ts'
@@ -42,7 +42,7 @@ export interface JudgeDeps {
 export async function judge(
   call: Call,
   action: JudgedAction,
-  settings: Pick<Settings, 'generation'>,
+  settings: Pick<ListenSettingsInForce, 'generation'>,
   deps: JudgeDeps,
 ): Promise<Judgement> {
   try {

@@ -5,7 +5,7 @@ import type { Bodies } from '../listen/bodies.ts'
 import type { BreakGlass } from '../break-glass/break-glass.ts'
 import type { ConsumerObserver } from '../consumers/observer.ts'
 import type { Flow } from '../flow/flow.ts'
-import type { Recognisers } from '../protocols/registry.ts'
+import type { RecogniserDeps, Recognisers } from '../protocols/registry.ts'
 import { recognisers } from '../protocols/late-registry.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
 import type { Store } from '../store/store.ts'
@@ -24,7 +24,7 @@ import { createWaitingRoom, type WaitingRoom } from './pending-calls.ts'
 
 export interface RoadPartsDeps {
   /** Read once a request: routes, limits and policy can change while the proxy runs. */
-  readonly settings: BaselinesDeps['settings']
+  readonly settings: RecogniserDeps['settings']
   readonly flow: Pick<BaselinesDeps['flow'], 'authorize'> &
     Pick<Flow, 'digests' | 'sniff' | 'fileReferences' | 'bundle' | 'readJson'>
   readonly store: Pick<Store, 'approval' | 'bindings' | 'receiptState' | 'consumeReceipt' | 'recordInterception'>

@@ -7,7 +7,7 @@ import { EMPTY_CONTEXT } from '../../engine/base.ts'
 import type { DecisionContext, Envelope, ExecutionAction } from '../../engine/internal.ts'
 import type { BaselinesDeps, OfferedContract } from '../baselines/baselines.ts'
 import { approvalState } from '../approvals/request.ts'
-import type { RouteConfig } from '../config/route.ts'
+import type { Route } from '../routing/route.ts'
 import type { AuthorizeRequest } from '../flow/flow.ts'
 import type { OfferedCandidate } from '../protocols/common/candidate.ts'
 import type { Ground, ReceiptDemand } from '../protocols/common/action.ts'
@@ -56,7 +56,7 @@ export type Change =
   | Extract<Ground, { readonly kind: 'change_set' }>
 
 export interface VerdictRequest {
-  readonly route: RouteConfig
+  readonly route: Route
   /** Whose decision it is: never shared with another tenant or audience. */
   readonly caller: Caller
   readonly subject: Subject
@@ -239,7 +239,7 @@ export function changedArtifacts(
 
 /** Which operation on what: bound into a decision about the subject, and asked of a receipt for it. */
 export function intendedAct(
-  route: Pick<RouteConfig, 'operation' | 'environment'>,
+  route: Pick<Route, 'operation' | 'environment'>,
   { operation, target }: Pick<Subject, 'operation' | 'target'>,
 ): Pick<DecisionContext, 'operation' | 'environment' | 'target_id'> {
   return {

@@ -17,10 +17,10 @@ import type {
   DocumentLimits,
   Result,
 } from '../../engine/internal.ts'
-import type { Config } from '../config/schema.ts'
+import type { LimitsConfig } from '../settings/limits.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { sha256Hex } from '../runtime/hash.ts'
-import type { CurrentSettings } from '../config/settings.ts'
+import type { CurrentFlowSettings } from './settings.ts'
 import { createMemoryBudget, type MemoryBudget } from '../runtime/memory-budget.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -29,7 +29,7 @@ import { createPool } from './pool.ts'
 import { runTask, type TaskAnswers, type TaskKind, type TaskOf } from './task.ts'
 
 export interface AnalystDeps {
-  readonly settings: CurrentSettings
+  readonly settings: CurrentFlowSettings
   /** Shared with whatever else holds much memory; absent: one of its own. */
   readonly memory?: MemoryBudget
   readonly metrics: Metrics
@@ -50,7 +50,7 @@ function hasPattern({ match_path: included, unmatch_path: excluded }: CompareOpt
 }
 
 /** The limits of the configuration in the engine's terms. */
-export function documentLimits({ limits }: Pick<Config, 'limits'>): DocumentLimits {
+export function documentLimits({ limits }: LimitsConfig): DocumentLimits {
   return {
     maxLength: limits.artifact_side,
     maxDepth: limits.depth,
@@ -137,7 +137,7 @@ export function createAnalyst({ settings, memory = createMemoryBudget(), metrics
 }
 
 /** A request is JSON around contract texts: its own nesting is small, the texts are bounded on their own. */
-function requestLimits({ limits }: Config): DocumentLimits {
+function requestLimits({ limits }: LimitsConfig): DocumentLimits {
   return { ...DEFAULT_DOCUMENT_LIMITS, maxLength: limits.request_body, maxDepth: limits.depth }
 }
 

@@ -9,7 +9,7 @@ import { GatewayError } from '../errors/errors.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import { signatureOf, type ReceiptSigner } from '../keys/receipt-signer.ts'
 import type { MemoryBudget } from '../runtime/memory-budget.ts'
-import type { CurrentSettings, Settings } from '../config/settings.ts'
+import type { CurrentFlowSettings, FlowSettings } from './settings.ts'
 import type { DecisionRow, Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { operationLabel, type Metrics } from '../telemetry/metrics.ts'
@@ -20,7 +20,7 @@ import type { InputKeeper } from './input-keeper.ts'
 import type { AnalyzeRequest, Assessment, Authorization, AuthorizeRequest, Flow } from './flow.ts'
 
 export interface FlowDeps {
-  readonly settings: CurrentSettings
+  readonly settings: CurrentFlowSettings
   readonly store: Pick<Store, 'recordDecision' | 'openApproval' | 'history' | 'usesOf'>
   /** The key that signs now; asked for each decision, so that a rotation takes effect at once. Throws SIGNER_UNAVAILABLE. */
   readonly signer: () => ReceiptSigner
@@ -75,7 +75,7 @@ async function authorize(request: AuthorizeRequest, deps: FlowDeps, analyst: Ana
 interface Occasion {
   readonly request: AuthorizeRequest
   readonly decisionId: string
-  readonly settings: Settings
+  readonly settings: FlowSettings
 }
 
 /** The verdict; one that needs a person's word is decided once more with what is known of it; the request is durable before the decision names it. */
@@ -100,7 +100,7 @@ async function approved(
 /** Everything that the decision rests on. */
 async function gather(
   request: AnalyzeRequest,
-  settings: Settings,
+  settings: FlowSettings,
   { analyst, store }: Pick<FlowDeps, 'store'> & { readonly analyst: Analyst },
   now: number,
 ): Promise<DecideInput> {
@@ -145,7 +145,7 @@ async function analyse(
 }
 
 interface Issuing {
-  readonly settings: Settings
+  readonly settings: FlowSettings
   readonly decisionId: string
   /** Seconds since the epoch. */
   readonly evaluatedAt: number

@@ -8,14 +8,14 @@ import { lengthOf } from '../../engine/base.ts'
 import type { ArtifactFiles, DecideInput } from '../../engine/internal.ts'
 import { digestInThread } from '../runtime/hash.ts'
 import type { MemoryBudget } from '../runtime/memory-budget.ts'
-import type { CurrentSettings } from '../config/settings.ts'
+import type { CurrentFlowSettings } from './settings.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { AuthorizeRequest } from './flow.ts'
 import type { KeptDecision } from './kept-input.ts'
 
 export interface InputKeeperDeps {
-  readonly settings: CurrentSettings
+  readonly settings: CurrentFlowSettings
   readonly store: Pick<Store, 'keepInput' | 'keepContent'>
   /** Inputs that wait to be kept are held in memory. */
   readonly memory: Pick<MemoryBudget, 'tryTake'>

@@ -5,7 +5,7 @@
  */
 import { createPublicKey, verify, type KeyObject } from 'node:crypto'
 import { openPool, type Pool } from '../network/undici.ts'
-import type { Config } from '../config/schema.ts'
+import type { SignerSettings } from './settings.ts'
 import { StartupError, messageOf } from '../errors/startup-error.ts'
 import type { ReceiptSigner } from './receipt-signer.ts'
 
@@ -16,8 +16,6 @@ export interface ExternalSigner extends ReceiptSigner {
   close(): Promise<void>
 }
 
-type SignerConfig = Config['signer']
-
 /** Connections to the signer; what comes on top waits within the timeout. */
 const CONNECTIONS = 8
 const LONGEST_ANSWER = 4096
@@ -25,7 +23,7 @@ const LONGEST_ANSWER = 4096
 const SIGNATURE = /^[A-Za-z0-9_-]{85}[AQgw]$/
 
 /** Null when the configuration names none. Throws a StartupError on a public key that is none. */
-export async function openExternalSigner(config: SignerConfig): Promise<ExternalSigner | null> {
+export async function openExternalSigner(config: SignerSettings): Promise<ExternalSigner | null> {
   const { url, public_key: x } = config
   if (url === undefined || x === undefined) return null
   const key = publicKey(x)

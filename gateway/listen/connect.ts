@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { ServerResponse } from '../runtime/node-http.ts'
 import { readAuthority, type AuthorityReading } from '../network/authority.ts'
-import type { Settings } from '../config/settings.ts'
+import type { ListenSettingsInForce } from './settings.ts'
 import type { Store } from '../store/store.ts'
 import { isSame } from './connection.ts'
 import { recordDenial } from '../upstream/egress-record.ts'
@@ -23,7 +23,7 @@ import {
 } from './connection-decision.ts'
 
 export interface ConnectDeps extends WaysDeps {
-  readonly settings: () => Pick<Settings, 'config' | 'generation'>
+  readonly settings: () => ListenSettingsInForce
   readonly store: Pick<Store, 'recordInterception' | 'apiKey'>
   /** True when no more connections are taken. */
   readonly isFull: () => boolean

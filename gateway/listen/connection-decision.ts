@@ -5,7 +5,7 @@
 import { isIP, type Socket } from 'node:net'
 import { EgressDenied, type Egress, type EgressDenial } from '../upstream/egress-policy.ts'
 import type { ErrorCode } from '../errors/errors.ts'
-import type { Settings } from '../config/settings.ts'
+import type { ListenSettingsInForce } from './settings.ts'
 import { messageOf } from '../errors/startup-error.ts'
 import type { InboundConnection } from './connection.ts'
 import { recordDenial, recordTunnel, type EgressRecordDeps, type EgressRequest } from '../upstream/egress-record.ts'
@@ -16,7 +16,7 @@ import { namesHost } from '../routing/target.ts'
 import { dial, type Doorkeeper, type Tunnels } from '../upstream/tunnel.ts'
 
 export interface WaysDeps extends EgressRecordDeps, InterceptionDeps {
-  readonly egressOf: (settings: Pick<Settings, 'config'>) => Egress
+  readonly egressOf: (settings: Pick<ListenSettingsInForce, 'config'>) => Egress
   readonly tunnels: Tunnels
   /** Takes a connection, in the open or inside TLS, on which HTTP is spoken. */
   readonly serve: (socket: Socket, arrival: InboundConnection) => void
@@ -25,7 +25,7 @@ export interface WaysDeps extends EgressRecordDeps, InterceptionDeps {
 /** A connection that asks for a destination. */
 export interface Asking extends EgressRequest {
   readonly socket: Socket
-  readonly settings: Pick<Settings, 'config'>
+  readonly settings: Pick<ListenSettingsInForce, 'config'>
 }
 
 /** How an asking connection ended up; `intercepted` and `tunnelled` live on. */

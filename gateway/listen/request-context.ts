@@ -7,7 +7,7 @@ import type { FaultyCall, Recogniser } from '../protocols/common/action.ts'
 import type { Caller } from '../callers/caller.ts'
 import type { Answer } from '../calls/answer.ts'
 import { jsonAnswer } from '../protocols/common/refusal.ts'
-import type { Settings } from '../config/settings.ts'
+import type { ListenSettingsInForce } from './settings.ts'
 import { grpcRefusal, type AnswerForm } from '../protocols/grpc/request.ts'
 import { isGrpc } from '../network/grpc-media-type.ts'
 import type { Asks } from './http-server.ts'
@@ -23,7 +23,7 @@ export interface RequestContext extends Asks {
   /** Set once it is known who calls: nobody has to say so to a reverse route. */
   readonly caller: Caller
   /** Those in force when the request came; it sees no others. */
-  readonly settings: Pick<Settings, 'config' | 'generation'>
+  readonly settings: ListenSettingsInForce
 }
 
 /** Where the answer goes. */

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { canonicalHost, type Authority } from '../network/authority.ts'
-import type { Settings } from '../config/settings.ts'
+import type { ListenSettingsInForce } from './settings.ts'
 import { recordDenial } from '../upstream/egress-record.ts'
 import { firstBytes, greetingOf, readHello } from './first-bytes.ts'
 import { listenOn } from '../network/listen.ts'
@@ -21,7 +21,7 @@ import {
 } from './connection-decision.ts'
 
 export interface TransparentDeps extends WaysDeps {
-  readonly settings: () => Pick<Settings, 'config'>
+  readonly settings: () => Pick<ListenSettingsInForce, 'config'>
   /** True when no more connections are taken. */
   readonly isFull: () => boolean
   /** Sockets that have not gone their way yet. */
@@ -90,7 +90,7 @@ async function take(socket: Socket, deps: TransparentDeps): Promise<Outcome> {
 async function goOn(
   socket: Socket,
   authority: Authority,
-  settings: Pick<Settings, 'config'>,
+  settings: Pick<ListenSettingsInForce, 'config'>,
   deps: TransparentDeps,
 ): Promise<Outcome> {
   const correlationId = randomUUID()

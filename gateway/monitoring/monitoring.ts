@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Writable } from 'node:stream'
-import type { Config } from '../config/schema.ts'
+import type { MonitoringSettings } from './settings.ts'
 import { packageVersion } from '../runtime/package-files.ts'
 import type { Store } from '../store/store.ts'
 import {
@@ -66,7 +66,7 @@ export type ExecutionReport =
   | { readonly type: 'closed'; readonly outcome: Outcome }
 
 export interface MonitoringDeps {
-  readonly config: Config['monitoring']
+  readonly config: MonitoringSettings
   readonly dataDir: string
   readonly store: Pick<Store, 'openWindow' | 'closeWindow' | 'openWindows'>
   readonly metrics: Metrics

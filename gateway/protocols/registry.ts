@@ -1,7 +1,12 @@
 /** The recognisers, one for each protocol that a route can name, with what they need of the gateway. */
-import type { Baselines, BaselinesDeps, OfferedContract } from '../baselines/baselines.ts'
+import type { Baselines, OfferedContract } from '../baselines/baselines.ts'
+import type { BaselinesConfig } from '../baselines/settings.ts'
+import type { AnalysisSettings } from '../flow/settings.ts'
+import type { MonitoringSettings } from '../monitoring/settings.ts'
+import type { ScmConfig } from '../scm/settings.ts'
+import type { RouteOf } from './route.ts'
 import { readContractSource } from '../documents/contract-source.ts'
-import type { ContractSource, RouteConfig } from '../config/route.ts'
+import type { ContractSource, Protocol, Route } from '../routing/route.ts'
 import type { Upstreams } from '../upstream/pools.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -34,10 +39,19 @@ import { createNpmRecogniser } from './npm/recogniser.ts'
 import type { ContractTexts } from '../scm/derivation.ts'
 import type { ScmDeps } from './scm/action.ts'
 
-export type Recognisers = Readonly<Record<RouteConfig['protocol'], Recogniser>>
+export type Recognisers = Readonly<Record<Protocol, Recogniser>>
+
+/** What of the configuration recognisers read. */
+export interface RecognisersConfig extends BaselinesConfig, ScmConfig {
+  readonly analysis: AnalysisSettings
+  readonly monitoring: Pick<MonitoringSettings, 'window'>
+}
+
+/** Each reads the routes of its own protocol. */
+type RecognisersByProtocol = { readonly [Name in Protocol]: Recogniser<RouteOf<Name>> }
 
 export interface RecogniserDeps {
-  readonly settings: BaselinesDeps['settings']
+  readonly settings: () => { readonly config: RecognisersConfig; readonly generation: number }
   readonly flow: ContractTexts & Pick<Flow, 'readJson'>
   readonly baselines: Pick<Baselines, 'baselineFor'>
   readonly upstreams: Upstreams
@@ -60,13 +74,13 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
     logger,
     now,
   })
-  const readSource = (source: ContractSource, { contract }: RouteConfig): Promise<string> => {
+  const readSource = (source: ContractSource, { contract }: Route): Promise<string> => {
     const terms = { repository: settings().config.diff.repository, texts: deps.flow }
     return readContractSource(source, terms, contract?.origins)
   }
   const checks = createContractChecks({ ...deps, window: () => settings().config.monitoring.window * 1000 })
   const scm = scmDeps(deps)
-  return {
+  const recognisers = {
     github: createGithubRecogniser(scm),
     gitlab: createGitlabRecogniser(scm),
     bitbucket: createBitbucketRecogniser(scm),
@@ -139,12 +153,13 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
         )
       },
     }),
-  }
+  } satisfies RecognisersByProtocol
+  return recognisers
 }
 
 /** Never rejects: nobody waits for a manifest that was seen passing by. */
 async function holdManifest(
-  route: RouteConfig,
+  route: Route,
   manifest: OfferedContract,
   { baselines, logger }: Pick<RecogniserDeps, 'baselines' | 'logger'>,
 ): Promise<void> {

@@ -3,7 +3,7 @@
  * different paths is refused and never normalised (law 4 of CONTRIBUTING.md).
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { RouteConfig } from '../config/route.ts'
+import type { Route } from '../routing/route.ts'
 import { originOf, type Authority, type Scheme } from '../network/authority.ts'
 import type { ErrorCode } from '../errors/errors.ts'
 import type { Entrance } from './entrance.ts'
@@ -35,21 +35,9 @@ function pathProblem(path: string): string | null {
   return BROKEN_ESCAPE.test(path) ? 'The path holds a broken percent-escape.' : null
 }
 
-/**
- * Whose paths name things that hold slashes themselves: `/projects/group%2Fname`, `/@scope%2fname`, `/git/refs/heads%2Fmain` (as
- * Octokit writes it). Their recognisers read segments, not prefixes, and judge both readings.
- */
-const SLASHES_IN_SEGMENTS: ReadonlySet<RouteConfig['protocol']> = new Set([
-  'github',
-  'gitlab',
-  'bitbucket',
-  'npm',
-  'mcp_registry',
-])
-
-/** An encoded slash is a slash to some servers and a letter to others: null where the protocol has it as a letter. */
-export function slashProblem(target: string, route: Pick<RouteConfig, 'protocol'> | null): string | null {
-  if (!ENCODED_SLASH.test(target) || (route !== null && SLASHES_IN_SEGMENTS.has(route.protocol))) return null
+/** An encoded slash is a slash to some servers and a letter to others. @param isLetter the protocol of the route has it as a letter */
+export function slashProblem(target: string, isLetter: boolean): string | null {
+  if (isLetter || !ENCODED_SLASH.test(target)) return null
   return 'The path holds an encoded slash.'
 }
 
@@ -156,7 +144,7 @@ const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~-]+)(?::[0-9]{0,5})?$/
 
 export interface RouteMatch {
   readonly entrance: Entrance
-  readonly route: RouteConfig
+  readonly route: Route
   /** Scheme, host and port that the call goes to. */
   readonly origin: string
   /** Path and query at the upstream. */
@@ -167,7 +155,7 @@ export interface RouteMatch {
  * For a request that came to the gateway as if it were the server. A route that names the host wins over one that does not;
  * then the longest prefix. A route without an upstream takes no such request: it does not say where the call goes.
  */
-export function matchRoute(routes: readonly RouteConfig[], host: string, target: string): RouteMatch | null {
+export function matchRoute(routes: readonly Route[], host: string, target: string): RouteMatch | null {
   const route = closest(reverseRoutes(routes, host), target)
   const url = route === null ? null : upstreamUrl(route)
   if (route === null || url === null) return null
@@ -175,7 +163,7 @@ export function matchRoute(routes: readonly RouteConfig[], host: string, target:
 }
 
 /** Routes that such a request may match. */
-export function reverseRoutes(routes: readonly RouteConfig[], host: string): readonly RouteConfig[] {
+export function reverseRoutes(routes: readonly Route[], host: string): readonly Route[] {
   const name = hostName(host)
   return routes.filter((one) => one.upstream !== undefined && (one.match.host === undefined || namesHost(one, name)))
 }
@@ -191,7 +179,7 @@ export interface NamedDestination {
 
 /** Only routes that name the host take such a request: it is on its way to that host, and not to the gateway. */
 export function matchNamed(
-  routes: readonly RouteConfig[],
+  routes: readonly Route[],
   { entrance, scheme, authority, target }: NamedDestination,
 ): RouteMatch | null {
   const route = closest(namedRoutes(routes, authority), target)
@@ -203,20 +191,20 @@ export function matchNamed(
 }
 
 /** Routes that such a request may match. */
-export function namedRoutes(routes: readonly RouteConfig[], { host }: Authority): readonly RouteConfig[] {
+export function namedRoutes(routes: readonly Route[], { host }: Authority): readonly Route[] {
   return routes.filter((one) => namesHost(one, host))
 }
 
 /** @param host a canonical name or address */
-export function namesHost({ match }: RouteConfig, host: string): boolean {
+export function namesHost({ match }: Route, host: string): boolean {
   if (match.host === undefined) return false
   const named = match.host.toLowerCase()
   if (named.startsWith('*.')) return host.endsWith(named.slice(1))
   return (named.startsWith('[') ? named.slice(1, -1) : named) === host
 }
 
-function closest(routes: readonly RouteConfig[], target: string): RouteConfig | null {
-  let best: RouteConfig | null = null
+function closest(routes: readonly Route[], target: string): Route | null {
+  let best: Route | null = null
   for (const route of routes) {
     if (!hasPrefix(target, route.match.path)) continue
     if (best === null || isCloser(route, best)) best = route
@@ -225,13 +213,13 @@ function closest(routes: readonly RouteConfig[], target: string): RouteConfig | 
 }
 
 /** Of two routes that take the same request. */
-export function isCloser(route: RouteConfig, best: RouteConfig): boolean {
+export function isCloser(route: Route, best: Route): boolean {
   const closeness = hostCloseness(route) - hostCloseness(best)
   return closeness === 0 ? route.match.path.length > best.match.path.length : closeness > 0
 }
 
 /** Without a host 0; the longer the suffix, the closer; a whole name is the closest. */
-function hostCloseness({ match: { host } }: RouteConfig): number {
+function hostCloseness({ match: { host } }: Route): number {
   if (host === undefined) return 0
   return host.startsWith('*.') ? host.length : Number.MAX_SAFE_INTEGER
 }
@@ -251,7 +239,7 @@ export function hasPrefix(target: string, prefix: string): boolean {
 }
 
 /** The upstream's path takes the prefix's place; the rest stays as it is. */
-function upstreamPath(route: RouteConfig, { pathname, search }: URL, target: string): string {
+function upstreamPath(route: Route, { pathname, search }: URL, target: string): string {
   const rest = target.slice(route.match.path.length)
   if (rest === '' || rest.startsWith('?'))
     return `${pathname}${search === '' ? rest : `${search}${rest.replace('?', '&')}`}`
@@ -259,9 +247,9 @@ function upstreamPath(route: RouteConfig, { pathname, search }: URL, target: str
   return `${base}${rest.startsWith('/') ? '' : '/'}${rest}`
 }
 
-const parsedUpstreams = new WeakMap<RouteConfig, URL>()
+const parsedUpstreams = new WeakMap<Route, URL>()
 
-function upstreamUrl(route: RouteConfig): URL | null {
+function upstreamUrl(route: Route): URL | null {
   const known = parsedUpstreams.get(route)
   if (known !== undefined) return known
   if (route.upstream === undefined) return null

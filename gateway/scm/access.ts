@@ -1,7 +1,7 @@
 /** The gateway's own way to a repository, for bindings and server derivation: the configured address, and a credential that is used once. */
 import { openAgent, request, type Agent } from '../network/undici.ts'
 import type { Flow } from '../flow/flow.ts'
-import type { CurrentSettings } from '../config/settings.ts'
+import type { ScmConfig } from './settings.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { createBitbucketClient } from './bitbucket.ts'
 import { createGithubClient } from './github.ts'
@@ -58,7 +58,7 @@ export function isRepositoryName({ platform, repository }: ScmAddress): boolean 
 }
 
 export interface ScmAccessDeps {
-  readonly settings: CurrentSettings
+  readonly settings: () => { readonly config: ScmConfig }
   readonly flow: Pick<Flow, 'readJson'>
   /** Milliseconds since the epoch. */
   readonly now: () => number

@@ -3,7 +3,7 @@
  * older copy makes used and revoked receipts current again, so the start stops until a person accepts it.
  */
 import { existsSync } from 'node:fs'
-import type { Config } from '../config/schema.ts'
+import type { StoreConfig } from './settings.ts'
 import { keyFile } from '../keys/key-file.ts'
 import type { KeyRing } from '../keys/key-ring.ts'
 import { readPrivateFile, type PrivateFileKind } from '../runtime/private-file.ts'
@@ -14,7 +14,7 @@ import { readCheckpoint } from './checkpoint-token.ts'
 import { checkpointFile } from './checkpoints.ts'
 import { statsOf } from '../runtime/regular-file.ts'
 
-type Places = Pick<Config, 'data_dir' | 'store'>
+type Places = Pick<StoreConfig, 'data_dir' | 'store'>
 
 const CONSEQUENCE =
   'Receipts that were used or revoked would be current again, and approvals, baselines and API keys are gone with it.'

@@ -2,12 +2,11 @@
  * Counters that alarms ask about begin at 0. A series that appears with its first event has no increase yet, so the alarm
  * would miss the one call that failed open, or the first refused delivery.
  */
-import type { RouteConfig } from '../config/route.ts'
-import type { Config } from '../config/schema.ts'
+import type { Route } from '../routing/route.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Each adds nothing to a counter that is there already. */
-export function startAlertedCounters(metrics: Metrics, { routes }: Pick<Config, 'routes'>): void {
+export function startAlertedCounters(metrics: Metrics, { routes }: { readonly routes: readonly Route[] }): void {
   metrics.count('preflight_store_failures_total', { operation: 'recordDecision' }, 0)
   metrics.count('preflight_store_failures_total', { operation: 'recordInterceptions' }, 0)
   for (const entrance of ['forward', 'connect', 'redirect'])
@@ -15,7 +14,7 @@ export function startAlertedCounters(metrics: Metrics, { routes }: Pick<Config, 
   for (const route of routes) startCountersOf(route, metrics)
 }
 
-function startCountersOf({ name: route, validate, protocol }: RouteConfig, metrics: Metrics): void {
+function startCountersOf({ name: route, validate, protocol }: Route, metrics: Metrics): void {
   for (const outcome of ['forwarded', 'stopped', 'undecided', 'failed_open', 'break_glass'])
     metrics.count('preflight_calls_total', { route, outcome }, 0)
   metrics.count('preflight_break_glass_calls_total', { route }, 0)

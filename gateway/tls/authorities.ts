@@ -4,7 +4,7 @@
  */
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
 import { statSync } from 'node:fs'
-import type { Config } from '../config/schema.ts'
+import type { TlsSettings } from './settings.ts'
 import { StartupError } from '../errors/startup-error.ts'
 import { authorityFile, readAuthorityFile, writeAuthorityFile, type StoredAuthority } from './authority-file.ts'
 import { readGivenAuthority, type GivenAuthority } from './given-authority.ts'
@@ -48,7 +48,7 @@ export interface Authorities {
 
 export interface AuthoritiesDeps {
   readonly dataDir: string
-  readonly ca: Config['tls']['ca']
+  readonly ca: TlsSettings['ca']
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }

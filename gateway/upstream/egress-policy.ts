@@ -3,7 +3,7 @@
  * they are asked for, addresses when they are connected to; both must be let through. A route's own upstream is the operator's word.
  */
 import { isIP, type LookupFunction } from 'node:net'
-import type { Config } from '../config/schema.ts'
+import type { EgressSettings } from './settings.ts'
 import { canonicalAddress, specialRange } from '../network/address.ts'
 import { authorityText, type Authority } from '../network/authority.ts'
 import { coversAddress, coversAuthority, isAbout, readHostRule, type HostRule } from '../network/host-rule.ts'
@@ -31,7 +31,7 @@ export interface Egress {
 }
 
 export interface EgressDeps {
-  readonly egress: Config['egress']
+  readonly egress: EgressSettings
   /** True for an address and port at which this gateway itself listens. */
   readonly isOwn: (address: string, port: number) => boolean
 }

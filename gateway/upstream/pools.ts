@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { LRUCache } from 'lru-cache'
 import type { Dispatcher } from 'undici'
 import { openPool, requestBy, type Pool } from '../network/undici.ts'
-import type { RouteConfig } from '../config/route.ts'
+import type { Route } from '../routing/route.ts'
 import { DEFAULT_PORTS, readAuthority } from '../network/authority.ts'
 import type { Egress } from './egress-policy.ts'
 import type { Call } from '../calls/call.ts'
@@ -13,10 +13,7 @@ import { signsAuthority } from './signed-authority.ts'
 import { readRegularFile } from '../runtime/regular-file.ts'
 
 /** What of a route says how its upstream is reached. */
-export type UpstreamRoute = Pick<
-  RouteConfig,
-  'name' | 'protocol' | 'upstream' | 'upstream_protocol' | 'timeout' | 'tls'
->
+export type UpstreamRoute = Pick<Route, 'name' | 'protocol' | 'upstream' | 'upstream_protocol' | 'timeout' | 'tls'>
 
 /** A request as an exchange sends it. */
 export interface SentRequest {

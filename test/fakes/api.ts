@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import type { CompiledPolicy } from '../../engine/internal.ts'
+import { configInputSchema } from '../../gateway/config/input-schema.ts'
 import { createApi } from '../../gateway/api/listener.ts'
 import { bodyPace, createBodies } from '../../gateway/listen/bodies.ts'
 import { createBaselines, type Baselines } from '../../gateway/baselines/baselines.ts'
@@ -103,6 +104,7 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
   const breakGlass = createBreakGlass({ store, metrics, logger, now })
   const told = { receiptChanged: (id: string) => void changed.push(id), wordGiven: () => {} }
   const api = createApi({
+    configSchema: configInputSchema,
     settings,
     store,
     flow,

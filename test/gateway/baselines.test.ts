@@ -13,7 +13,7 @@ import {
   type OfferedContract,
 } from '../../gateway/baselines/baselines.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
-import type { RouteConfig } from '../../gateway/config/route.ts'
+import type { RouteConfig } from '../../gateway/protocols/route.ts'
 import { GatewayError } from '../../gateway/errors/errors.ts'
 import { openStore } from '../../gateway/store/open.ts'
 import type { Store } from '../../gateway/store/store.ts'

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import type { Call } from '../../gateway/calls/call.ts'
 import { objectPath, readApiPath } from '../../gateway/protocols/kubernetes/path.ts'
+import type { KubernetesRoute } from '../../gateway/protocols/kubernetes/settings.ts'
 import { createKubernetesRecogniser } from '../../gateway/protocols/kubernetes/recogniser.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
 
@@ -95,9 +96,9 @@ const recogniser = createKubernetesRecogniser({
   onWritten: () => {},
 })
 
-function callOf(method: string, upstreamPath: string, body: string | null, type: string): Call {
+function callOf(method: string, upstreamPath: string, body: string | null, type: string): Call<KubernetesRoute> {
   const [route] = routes
-  assert.ok(route !== undefined)
+  assert.ok(route?.protocol === 'kubernetes')
   return {
     correlationId: 'c',
     caller: { tenant: 'local', audience: null },

@@ -2,7 +2,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { RouteConfig } from '../../gateway/config/route.ts'
+import type { RouteConfig } from '../../gateway/protocols/route.ts'
 
 export type ProtocolName = RouteConfig['protocol']
 

@@ -3,7 +3,7 @@ import { countFindings, Type } from '../../../engine/base.ts'
 import type { Level } from '../../../engine/internal.ts'
 import type { BaselineView } from '../../baselines/baselines.ts'
 import { changeOf, ownerOf } from '../../baselines/promotion.ts'
-import type { Config } from '../../config/schema.ts'
+import type { ApiConfig } from '../settings.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import type { Flow } from '../../flow/flow.ts'
 import { LOCAL_TENANT } from '../../callers/api-keys.ts'
@@ -171,7 +171,7 @@ export const promoteBaseline = defineRoute({
 })
 
 /** A baseline is of the route: an approver of a tenant that the route does not serve has no say in it. */
-function assertServed(baseline: string, tenant: string, { routes }: Pick<Config, 'routes'>): void {
+function assertServed(baseline: string, tenant: string, { routes }: Pick<ApiConfig, 'routes'>): void {
   const route = routes.find(({ name }) => name === ownerOf(baseline))
   if (route === undefined || tenant === LOCAL_TENANT || route.tenants.includes(tenant)) return
   throw new GatewayError('FORBIDDEN', `The route "${route.name}" does not serve the tenant of this key.`)

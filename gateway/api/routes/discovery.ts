@@ -2,7 +2,7 @@
 import { DECISION_CLASSES, DECISIONS, RECEIPT_FORMAT_VERSION, Type } from '../../../engine/base.ts'
 import { TOOLS } from '../mcp/tools.ts'
 import { defineRoute, json } from '../route.ts'
-import { SERVED_SCHEMAS } from '../schemas/served.ts'
+import { SERVED_SCHEMA_NAMES } from '../schemas/served.ts'
 import { nullable } from '../schemas/shapes.ts'
 
 const FreeObject = Type.Record(Type.String(), Type.Unknown())
@@ -41,7 +41,7 @@ export const decisionContract = defineRoute({
         control: 'control/1.0',
         receipt: RECEIPT_FORMAT_VERSION,
       },
-      schemas: Object.fromEntries(Object.keys(SERVED_SCHEMAS).map((name) => [name, `/schemas/${name}.json`])),
+      schemas: Object.fromEntries(SERVED_SCHEMA_NAMES.map((name) => [name, `/schemas/${name}.json`])),
       endpoints: {
         preflight: '/api/v1/preflight',
         diff: '/api/diff',

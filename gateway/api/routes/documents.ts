@@ -3,7 +3,7 @@ import { Type } from '../../../engine/base.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { describeApi } from '../openapi.ts'
 import { defineRoute, json } from '../route.ts'
-import { SERVED_SCHEMAS } from '../schemas/served.ts'
+import { SERVED_SCHEMA_NAMES, servedSchema } from '../schemas/served.ts'
 
 export const schemaDocument = defineRoute({
   method: 'GET',
@@ -12,7 +12,7 @@ export const schemaDocument = defineRoute({
   tag: 'discovery',
   summary: 'A published JSON Schema',
   access: 'public',
-  params: { name: `One of ${Object.keys(SERVED_SCHEMAS).join(', ')}.` },
+  params: { name: `One of ${SERVED_SCHEMA_NAMES.join(', ')}.` },
   answers: {
     200: {
       description: 'The schema (draft 2020-12).',
@@ -20,14 +20,10 @@ export const schemaDocument = defineRoute({
     },
   },
   errors: ['NOT_FOUND'],
-  async handle({ params }) {
-    const name = params['name'] ?? ''
-    const schema = Object.hasOwn(SERVED_SCHEMAS, name) ? SERVED_SCHEMAS[name] : undefined
-    if (schema === undefined) {
-      throw new GatewayError(
-        'NOT_FOUND',
-        `There is no such schema; there are ${Object.keys(SERVED_SCHEMAS).join(', ')}.`,
-      )
+  async handle({ params }, { configSchema }) {
+    const schema = servedSchema(params['name'] ?? '', configSchema)
+    if (schema === null) {
+      throw new GatewayError('NOT_FOUND', `There is no such schema; there are ${SERVED_SCHEMA_NAMES.join(', ')}.`)
     }
     return json(schema)
   },

@@ -13,7 +13,7 @@ import { callerOf, defineRoute, json, type Answer, type Exchange, type Mistake }
 import { SCM_TOKEN_HEADER } from '../scm-token.ts'
 import { derivedSet, submittedSet, type ChangeSet } from '../submitted-set.ts'
 import { PreflightAnswer, PreflightRequest } from '../schemas/preflight.ts'
-import type { Settings } from '../../config/settings.ts'
+import type { ApiSettings } from '../settings.ts'
 
 type Request = Static<typeof PreflightRequest>
 
@@ -189,7 +189,7 @@ function bodyDigest(body: Request, inputFingerprint: string): string {
   )
 }
 
-function preflightMistakes(body: Request, settings: Settings): readonly Mistake[] {
+function preflightMistakes(body: Request, settings: ApiSettings): readonly Mistake[] {
   const { artifacts, derivation, context } = body
   if (derivation === undefined) return artifactMistakes(artifacts ?? [], settings)
   if (artifacts !== undefined) {

@@ -1,7 +1,7 @@
 /** /api/signup: a key for whoever asks, where the operator allows it: by default only on a loopback listener (wire.md §11). */
 import { Type } from '../../../engine/base.ts'
 import { isLoopback, parseAddress } from '../../network/listen-address.ts'
-import type { Config } from '../../config/schema.ts'
+import type { ApiConfig } from '../settings.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
 import { apiKeyRow, mintApiKey, signupTenant } from '../../callers/api-keys.ts'
@@ -107,6 +107,6 @@ function mailDigest(email: string): string {
   return sha256Hex(`signup\n${email.toLowerCase()}`)
 }
 
-function isSignupEnabled({ signup: { enabled }, listen }: Config): boolean {
+function isSignupEnabled({ signup: { enabled }, listen }: ApiConfig): boolean {
   return enabled ?? isLoopback(parseAddress(listen.api).host)
 }

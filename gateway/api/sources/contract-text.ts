@@ -1,7 +1,8 @@
 /** `base` and `head` of a diff (wire.md §3): a URL, `<ref>:<path>` in the configured repository with the files that it refers to, or the document itself. */
 import { ok } from '../../../engine/base.ts'
 import type { Result } from '../../../engine/internal.ts'
-import type { Config } from '../../config/schema.ts'
+import type { DocumentsConfig } from '../../documents/settings.ts'
+import type { LimitsConfig } from '../../settings/limits.ts'
 import { readGitDocument } from '../../documents/git-document.ts'
 import { referencedFiles, type FileShelf } from '../../documents/referenced-files.ts'
 import { parseGitReference, type GitReference } from '../../documents/git.ts'
@@ -27,7 +28,7 @@ export type ContractText =
 /** @param texts looks into texts where a large one holds up nobody */
 export async function contractText(
   given: string,
-  { diff, limits }: Pick<Config, 'diff' | 'limits'>,
+  { diff, limits }: DocumentsConfig & LimitsConfig,
   texts: BundleTerms['texts'],
 ): Promise<ContractText> {
   const maxBytes = limits.artifact_side * BYTES_PER_UNIT

@@ -1,4 +1,5 @@
 /** Argo CD: reads and rehearsals pass; what would change an application, or anything else of the server, needs a receipt for it. */
+import type { ArgocdRoute } from './settings.ts'
 import type { Action, JudgedAction, Question, Recogniser, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Subject } from '../../calls/subject.ts'
@@ -9,7 +10,7 @@ import { grpcMethod, grpcStatus, isGrpc, isReadingMethod, readGrpcCall } from '.
 import { readRestCall } from './rest.ts'
 import { isRead } from '../common/request-line.ts'
 
-export function createArgocdRecogniser(): Recogniser {
+export function createArgocdRecogniser(): Recogniser<ArgocdRoute> {
   return {
     needsBody(head) {
       const named = grpcMethod(head, pathOf(head))
@@ -19,7 +20,7 @@ export function createArgocdRecogniser(): Recogniser {
   }
 }
 
-function recognise(call: Call): Action {
+function recognise(call: Call<ArgocdRoute>): Action {
   const path = pathOf(call)
   const isGrpcCall = isGrpc(call)
   const { namespace } = call.route.argocd
@@ -41,7 +42,7 @@ function recognise(call: Call): Action {
 }
 
 /** Behind the path that the server stands under (`--rootpath`). */
-function pathOf({ upstreamPath, route }: CallHead): string {
+function pathOf({ upstreamPath, route }: CallHead<ArgocdRoute>): string {
   const [path = ''] = upstreamPath.split('?', 1)
   const base = route.upstream === undefined ? '' : new URL(route.upstream).pathname.replace(/\/$/, '')
   return path.startsWith(`${base}/`) ? path.slice(base.length) : path
@@ -54,10 +55,10 @@ function isStream(path: string): boolean {
 class WriteAction implements JudgedAction {
   readonly kind = 'judge'
   readonly name: string
-  readonly #call: Call
+  readonly #call: Call<ArgocdRoute>
   readonly #write: Extract<ArgocdCall, { readonly kind: 'write' }>
 
-  constructor(call: Call, write: Extract<ArgocdCall, { readonly kind: 'write' }>) {
+  constructor(call: Call<ArgocdRoute>, write: Extract<ArgocdCall, { readonly kind: 'write' }>) {
     this.name = `${write.verb} ${write.object}`
     this.#call = call
     this.#write = write
@@ -81,7 +82,7 @@ class WriteAction implements JudgedAction {
 }
 
 /** Trailers-Only: the whole answer is its head, as gRPC and gRPC-Web both allow. */
-function grpcAnswer({ headers, correlationId }: Call, { status, body }: Answer, message?: string): Answer {
+function grpcAnswer({ headers, correlationId }: Call<ArgocdRoute>, { status, body }: Answer, message?: string): Answer {
   const told: unknown = message ?? JSON.parse(String(body))
   const text = typeof told === 'string' ? told : textMember(told)
   return {

@@ -1,8 +1,9 @@
 /** What a route of the protocol `argocd` has to know of the server behind it. Part of the configuration's schema. */
+import type { ProtocolSettings, RouteWith } from '../common/protocol-settings.ts'
 import { Type } from '../../../engine/base.ts'
 import { strict } from '../../settings/fields.ts'
 
-export const ArgocdRoute = strict(
+export const ArgocdSection = strict(
   {
     namespace: Type.String({
       default: 'argocd',
@@ -13,3 +14,8 @@ export const ArgocdRoute = strict(
   },
   'Argo CD.',
 )
+
+const sections = { argocd: ArgocdSection }
+export type ArgocdRoute = RouteWith<typeof sections>
+
+export const argocdSettings = { sections } satisfies ProtocolSettings<typeof sections>

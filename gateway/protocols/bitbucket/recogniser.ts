@@ -1,4 +1,5 @@
 /** Bitbucket Cloud's API and git over HTTP: which calls land something. https://developer.atlassian.com/cloud/bitbucket/rest/ */
+import type { ScmRoute } from '../scm/settings.ts'
 import { createBitbucketClient } from '../../scm/bitbucket.ts'
 import { optionalTextAt } from '../../scm/members.ts'
 import type { Recogniser } from '../common/action.ts'
@@ -84,7 +85,7 @@ export const BITBUCKET_ENDPOINTS: ScmEndpoints = {
   elsewhere: createEndpointTable(BITBUCKET_ELSEWHERE),
 }
 
-export function createBitbucketRecogniser(deps: ScmDeps): Recogniser {
+export function createBitbucketRecogniser(deps: ScmDeps): Recogniser<ScmRoute> {
   const dialect = { platform: 'scm_c', createClient: createBitbucketClient } as const
   return createScmRecogniser(
     {
@@ -103,12 +104,12 @@ export function createBitbucketRecogniser(deps: ScmDeps): Recogniser {
 function beside(segments: readonly string[]) {
   const located = locate(segments)
   return located !== null && matchSegments(['src'], located.rest) !== null
-    ? (call: Call, deps: ScmDeps) => recogniseSource(call, located, deps)
+    ? (call: Call<ScmRoute>, deps: ScmDeps) => recogniseSource(call, located, deps)
     : null
 }
 
 /** A commit by form, parts of which may stand in the query: each field is a file by its path, `files` names those that are meant, and without content they go. */
-async function recogniseSource(call: Call, { prefix, repository }: Located, deps: ScmDeps) {
+async function recogniseSource(call: Call<ScmRoute>, { prefix, repository }: Located, deps: ScmDeps) {
   const name = `${call.method} ${call.upstreamPath.split('?', 1)[0] ?? ''}`
   try {
     const query = new URLSearchParams(call.upstreamPath.split('?').slice(1).join('?'))

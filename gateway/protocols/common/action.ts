@@ -11,6 +11,7 @@ import type {
 } from '../../../engine/internal.ts'
 import type { OfferedContract } from '../../baselines/baselines.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
+import type { Route } from '../../routing/route.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
 import type { Subject } from '../../calls/subject.ts'
 import type { ErrorCode } from '../../errors/errors.ts'
@@ -157,10 +158,10 @@ export interface CallFault {
 }
 
 /** One protocol. Registered by name in the proxy's table of recognisers. */
-export interface Recogniser {
+export interface Recogniser<Own extends Route = Route> {
   /** The body must be read before the request can be recognised; what need not be read streams by. */
-  needsBody(head: CallHead): boolean
-  recognise(call: Call): Action | Promise<Action>
+  needsBody(head: CallHead<Own>): boolean
+  recognise(call: Call<Own>): Action | Promise<Action>
   /** A fault as clients of the protocol read it; absent, or null for this call: as every other error of the gateway (wire.md §1). */
   tell?(fault: CallFault, call: FaultyCall): Answer | null
 }

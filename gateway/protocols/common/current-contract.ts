@@ -5,7 +5,8 @@
 import { LRUCache } from 'lru-cache'
 import type { ArtifactType } from '../../../engine/internal.ts'
 import { contractDigest, type ContractText, type OfferedContract } from '../../baselines/baselines.ts'
-import type { ContractSource, RouteConfig } from '../../config/route.ts'
+import type { Route } from '../../routing/route.ts'
+import type { ContractSource } from '../../routing/route.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 
@@ -20,9 +21,9 @@ export interface CurrentContracts<Index> {
    * As of at most `contract.refresh` ago; a promise where it has to be read. Rejects with PREFLIGHT_UNDECIDED.
    * @param asked where it is not read from what the configuration names
    */
-  of(route: RouteConfig, asked?: AskedContract): Reading<Index> | Promise<Reading<Index>>
+  of(route: Route, asked?: AskedContract): Reading<Index> | Promise<Reading<Index>>
   /** What is read out of a text, one that was pinned, say; kept by its digest. Rejects with PREFLIGHT_UNDECIDED. */
-  indexOf(route: RouteConfig, text: ContractText): Promise<Index>
+  indexOf(route: Route, text: ContractText): Promise<Index>
 }
 
 /** A contract that the upstream itself is asked for on behalf of a call. */
@@ -37,7 +38,7 @@ export interface CurrentContractDeps {
   /** Milliseconds since the epoch. */
   readonly now: () => number
   /** The whole text of what the configuration names, with files of the route's `contract.origins`. */
-  readonly readSource: (source: ContractSource, route: RouteConfig) => Promise<string>
+  readonly readSource: (source: ContractSource, route: Route) => Promise<string>
 }
 
 interface View<Index> {
@@ -58,17 +59,17 @@ export function createCurrentContracts<Index extends object>(
   read: (text: string) => Promise<Index>,
   { metrics, now, readSource }: CurrentContractDeps,
 ): CurrentContracts<Index> {
-  const views = new WeakMap<RouteConfig, LRUCache<string, View<Index>>>()
+  const views = new WeakMap<Route, LRUCache<string, View<Index>>>()
   const byDigest = new LRUCache<string, Reading<Index>>({ max: MAX_KEPT })
 
-  const viewOf = (route: RouteConfig, key: string): View<Index> => {
+  const viewOf = (route: Route, key: string): View<Index> => {
     const ofRoute = views.get(route) ?? new LRUCache<string, View<Index>>({ max: MAX_VIEWS })
     views.set(route, ofRoute)
     const view = ofRoute.get(key) ?? { reading: null, readAt: 0, underWay: null }
     ofRoute.set(key, view)
     return view
   }
-  const readingOf = async (route: RouteConfig, { content, digest }: ContractText): Promise<Reading<Index>> => {
+  const readingOf = async (route: Route, { content, digest }: ContractText): Promise<Reading<Index>> => {
     const known = byDigest.get(digest)
     if (known !== undefined) return known
     const contract = { type, content, digest: contractDigest(content) }
@@ -76,7 +77,7 @@ export function createCurrentContracts<Index extends object>(
     byDigest.set(digest, reading)
     return reading
   }
-  const look = async (route: RouteConfig, asked: AskedContract | undefined): Promise<Reading<Index>> => {
+  const look = async (route: Route, asked: AskedContract | undefined): Promise<Reading<Index>> => {
     if (asked !== undefined) return readingOf(route, textOf(await asked.ask()))
     const source = route.contract?.current
     if (source === undefined)
@@ -87,11 +88,7 @@ export function createCurrentContracts<Index extends object>(
     const content = await readSource(source, route)
     return readingOf(route, textOf(content))
   }
-  const refresh = (
-    route: RouteConfig,
-    view: View<Index>,
-    asked: AskedContract | undefined,
-  ): Promise<Reading<Index>> => {
+  const refresh = (route: Route, view: View<Index>, asked: AskedContract | undefined): Promise<Reading<Index>> => {
     view.underWay ??= look(route, asked)
       .then((reading) => {
         const result = view.reading === null || view.reading === reading ? 'unchanged' : 'changed'
@@ -123,11 +120,7 @@ function textOf(content: string): ContractText {
   return { content, digest: contractDigest(content) }
 }
 
-async function indexed<Index>(
-  route: RouteConfig,
-  content: string,
-  read: (text: string) => Promise<Index>,
-): Promise<Index> {
+async function indexed<Index>(route: Route, content: string, read: (text: string) => Promise<Index>): Promise<Index> {
   try {
     return await read(content)
   } catch (error) {

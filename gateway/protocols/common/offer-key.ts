@@ -3,7 +3,7 @@
  * with some of them is known for requests with the same ones only: a listing that leaves one out may be another listing.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { RouteConfig } from '../../config/route.ts'
+import type { Route } from '../../routing/route.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
 
 /** Header fields by which callers say who they are. */
@@ -29,7 +29,7 @@ export function callerKey(headers: IncomingHttpHeaders): string {
 }
 
 /** All that a listing may depend on: `contract.listing_headers` beside credentials, or every field that is not neutral. `''` for none. */
-export function offerKey(headers: IncomingHttpHeaders, route: RouteConfig): string {
+export function offerKey(headers: IncomingHttpHeaders, route: Route): string {
   const named = namedFields(route)
   return keyOf(headers, (name) =>
     named === null
@@ -45,10 +45,10 @@ function keyOf(headers: IncomingHttpHeaders, isPart: (name: string) => boolean):
   return fields === '' ? '' : sha256Hex(fields)
 }
 
-const fieldsByRoute = new WeakMap<RouteConfig, ReadonlySet<string> | null>()
+const fieldsByRoute = new WeakMap<Route, ReadonlySet<string> | null>()
 
 /** Null: the route names none. */
-function namedFields(route: RouteConfig): ReadonlySet<string> | null {
+function namedFields(route: Route): ReadonlySet<string> | null {
   const known = fieldsByRoute.get(route)
   if (known !== undefined) return known
   const fields = route.contract?.listing_headers?.map((name) => name.toLowerCase())

@@ -1,4 +1,5 @@
 /** GitHub's GraphQL API: which mutations of a request land, deploy or set something. https://docs.github.com/graphql */
+import type { ScmRoute } from '../scm/settings.ts'
 import { lookupTable } from '../../../engine/base.ts'
 import { createGithubClient } from '../../scm/github.ts'
 import { at, optionalTextAt, textAt } from '../../scm/members.ts'
@@ -171,7 +172,11 @@ function createNodes(transport: ScmTransport): Nodes {
   }
 }
 
-export async function recogniseGraphql(call: Call, segments: readonly string[], deps: ScmDeps): Promise<Action> {
+export async function recogniseGraphql(
+  call: Call<ScmRoute>,
+  segments: readonly string[],
+  deps: ScmDeps,
+): Promise<Action> {
   const path = `/${segments.join('/')}`
   try {
     const called = await mutationsOf(await parametersOf(call))
@@ -225,13 +230,13 @@ function rootsOf(segments: readonly string[]): readonly [graphql: string, rest: 
 }
 
 /** Makes a branch for an issue, at any commit; without a name it is called by the title of the issue. */
-function refuseLinked(call: Call, called: readonly Called[]): void {
+function refuseLinked(call: Call<ScmRoute>, called: readonly Called[]): void {
   const linked = called.filter(({ name }) => name === LINKED_BRANCH).map(({ input }) => text(input, 'name'))
   if (linked.some((name) => name !== null && isProtected(call, branchOf(name))))
     throw new UnreadableIntent('createLinkedBranch is not read here; use createRef for a protected branch instead.')
 }
 
-function refuseUnpinned({ route }: Call, judged: readonly Called[]): void {
+function refuseUnpinned({ route }: Call<ScmRoute>, judged: readonly Called[]): void {
   if (route.scm.auto_merge === 'deny' && judged.some(({ name }) => name === 'enablePullRequestAutoMerge'))
     throw new UnreadableIntent(
       'auto-merge would merge commits that come after the judgement. Merge when the checks have passed (routes[].scm.auto_merge).',

@@ -1,4 +1,5 @@
 /** GitHub's API (REST and GraphQL) and git over HTTP: which calls land, ship or publish something. https://docs.github.com/rest */
+import type { ScmRoute } from '../scm/settings.ts'
 import { posix } from 'node:path'
 import { createGithubClient } from '../../scm/github.ts'
 import type { Recogniser } from '../common/action.ts'
@@ -227,7 +228,7 @@ export const GITHUB_ENDPOINTS: ScmEndpoints = {
 /** Of an Enterprise Server. */
 const GITHUB_ROOTS = ['api/v3', 'api/uploads'] as const
 
-export function createGithubRecogniser(deps: ScmDeps): Recogniser {
+export function createGithubRecogniser(deps: ScmDeps): Recogniser<ScmRoute> {
   const dialect = { platform: 'scm_a', createClient: createGithubClient } as const
   return createScmRecogniser(
     { name: 'github', dialect, rows: GITHUB_ROWS, endpoints: GITHUB_ENDPOINTS, roots: GITHUB_ROOTS, locate, beside },
@@ -236,5 +237,7 @@ export function createGithubRecogniser(deps: ScmDeps): Recogniser {
 }
 
 function beside(segments: readonly string[]) {
-  return isGraphqlPath(segments) ? (call: Call, deps: ScmDeps) => recogniseGraphql(call, segments, deps) : null
+  return isGraphqlPath(segments)
+    ? (call: Call<ScmRoute>, deps: ScmDeps) => recogniseGraphql(call, segments, deps)
+    : null
 }

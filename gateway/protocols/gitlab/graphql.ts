@@ -1,4 +1,5 @@
 /** GitLab's GraphQL API: merges are judged, commits refused, and other mutations go by their table. https://docs.gitlab.com/api/graphql/ */
+import type { ScmRoute } from '../scm/settings.ts'
 import { isUtf8 } from 'node:buffer'
 import { createGitlabClient } from '../../scm/gitlab.ts'
 import type { Action } from '../common/action.ts'
@@ -17,7 +18,11 @@ const MERGE = 'mergeRequestAccept'
 export const UNREAD: ReadonlySet<string> = new Set(['commitCreate', 'createBranch', 'projectSyncFork', 'releaseCreate'])
 
 /** @param segments of the path, which ends with that of the GraphQL API */
-export async function recogniseGraphql(call: Call, segments: readonly string[], deps: ScmDeps): Promise<Action> {
+export async function recogniseGraphql(
+  call: Call<ScmRoute>,
+  segments: readonly string[],
+  deps: ScmDeps,
+): Promise<Action> {
   const path = `/${segments.join('/')}`
   if (!mayMutate(call)) return passing(`POST ${path}`)
   try {
@@ -35,7 +40,7 @@ export async function recogniseGraphql(call: Call, segments: readonly string[], 
 type Merge = Extract<ScmIntent, { readonly kind: 'merge_request' }>
 
 function merging(
-  call: Call,
+  call: Call<ScmRoute>,
   name: string,
   merges: readonly Merge[],
   { segments, deps }: { readonly segments: readonly string[]; readonly deps: ScmDeps },
@@ -59,7 +64,7 @@ function unjudged(name: string, called: readonly Called[]): Action {
 const MEMBERS: ReadonlySet<string> = new Set(['query', 'variables', 'operationName', 'extensions'])
 
 /** What the mutations of a request, or of a list of them, call. @throws UnreadableIntent where it has no single reading */
-async function calledIn(call: Call): Promise<readonly Called[]> {
+async function calledIn(call: Call<ScmRoute>): Promise<readonly Called[]> {
   const called: Called[] = []
   for (const parameters of await requestsIn(call)) {
     if (!statesOnly(parameters, MEMBERS))
@@ -69,7 +74,7 @@ async function calledIn(call: Call): Promise<readonly Called[]> {
   return called
 }
 
-async function requestsIn(call: Call): Promise<readonly Parameters[]> {
+async function requestsIn(call: Call<ScmRoute>): Promise<readonly Parameters[]> {
   const { body, headers, upstreamPath } = call
   const isJson = /^application\/json/i.test(headers['content-type'] ?? '') && headers['content-encoding'] === undefined
   const json = isJson && body !== null ? readStrictJson(body) : null
@@ -102,7 +107,7 @@ function mergeOf({ input }: Called): Extract<ScmIntent, { readonly kind: 'merge_
 }
 
 /** Whatever form a GraphQL request has (JSON, a list of them, a form, the query of the address), its plain text holds this word. */
-function mayMutate({ upstreamPath, body, headers }: Call): boolean {
+function mayMutate({ upstreamPath, body, headers }: Call<ScmRoute>): boolean {
   if (headers['content-encoding'] !== undefined) return true
   if (body !== null && (!isUtf8(body) || body.includes(0))) return true
   const [, query = ''] = /\?(.*)$/s.exec(upstreamPath) ?? []

@@ -1,4 +1,5 @@
 /** GitLab's API and git over HTTP: which calls land, ship or publish something. https://docs.gitlab.com/api/ */
+import type { ScmRoute } from '../scm/settings.ts'
 import { createGitlabClient } from '../../scm/gitlab.ts'
 import { optionalTextAt } from '../../scm/members.ts'
 import type { Recogniser } from '../common/action.ts'
@@ -219,7 +220,7 @@ export const GITLAB_ENDPOINTS: ScmEndpoints = {
   elsewhere: createEndpointTable(GITLAB_ELSEWHERE),
 }
 
-export function createGitlabRecogniser(deps: ScmDeps): Recogniser {
+export function createGitlabRecogniser(deps: ScmDeps): Recogniser<ScmRoute> {
   const dialect = { platform: 'scm_b', createClient: createGitlabClient } as const
   return createScmRecogniser(
     { name: 'gitlab', dialect, rows: GITLAB_ROWS, endpoints: GITLAB_ENDPOINTS, roots: ['api/v4'], locate, beside },
@@ -228,5 +229,7 @@ export function createGitlabRecogniser(deps: ScmDeps): Recogniser {
 }
 
 function beside(segments: readonly string[]) {
-  return isGraphqlPath(segments) ? (call: Call, deps: ScmDeps) => recogniseGraphql(call, segments, deps) : null
+  return isGraphqlPath(segments)
+    ? (call: Call<ScmRoute>, deps: ScmDeps) => recogniseGraphql(call, segments, deps)
+    : null
 }

@@ -1,6 +1,6 @@
 /** The bodies in which GraphQL servers take operations: JSON, a document alone, forms, uploads. Each is read in one way or not at all. */
 import { isUtf8 } from 'node:buffer'
-import type { Config } from '../../config/schema.ts'
+import type { LimitsConfig } from '../../settings/limits.ts'
 import type { Flow } from '../../flow/flow.ts'
 import type { Call } from '../../calls/call.ts'
 import { unpacked } from '../../network/content-coding.ts'
@@ -8,7 +8,7 @@ import { readUpload } from './uploads.ts'
 
 export interface BodyDeps {
   readonly flow: Pick<Flow, 'readJson'>
-  readonly config: () => Pick<Config, 'limits'>
+  readonly config: () => LimitsConfig
 }
 
 export interface Unreadable {

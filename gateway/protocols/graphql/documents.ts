@@ -2,9 +2,9 @@
  * Documents that a request names instead of stating them: automatically persisted ones by their hash, which the gateway knows once it
  * has seen them stated, and those of a manifest that the operator gives to both the server and the gateway.
  */
+import type { GraphqlRoute } from './settings.ts'
 import { stat } from 'node:fs/promises'
 import { LRUCache } from 'lru-cache'
-import type { RouteConfig } from '../../config/route.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
@@ -21,7 +21,7 @@ export type FoundDocument =
 
 export interface GraphqlDocuments {
   /** Rejects with PREFLIGHT_UNDECIDED when the manifest of the route cannot be read. */
-  find(route: RouteConfig, request: GraphqlParameters): Promise<FoundDocument>
+  find(route: GraphqlRoute, request: GraphqlParameters): Promise<FoundDocument>
 }
 
 type Manifest = ReadonlyMap<string, string>
@@ -45,7 +45,7 @@ export function createGraphqlDocuments(now: () => number): GraphqlDocuments {
   const stated = new LRUCache<string, string>({ maxSize: MAX_REMEMBERED, sizeCalculation: (text) => text.length + 64 })
   const views = new Map<string, View>()
 
-  const manifestOf = async ({ graphql: { documents: path } }: RouteConfig): Promise<Manifest> => {
+  const manifestOf = async ({ graphql: { documents: path } }: GraphqlRoute): Promise<Manifest> => {
     if (path === undefined) return NOTHING
     const known = views.get(path)
     if (known !== undefined && now() - known.lookedAt < RECHECK_MS) return known.manifest
@@ -55,7 +55,7 @@ export function createGraphqlDocuments(now: () => number): GraphqlDocuments {
     views.set(path, { path, modifiedAt, lookedAt: now(), manifest })
     return manifest
   }
-  const known = async (route: RouteConfig): Promise<Manifest> => {
+  const known = async (route: GraphqlRoute): Promise<Manifest> => {
     try {
       return await manifestOf(route)
     } catch (error) {

@@ -3,9 +3,10 @@
  * GraphQL over HTTP are read (batches, persisted documents, uploads, event streams); introspection passes, and what could be executed
  * in two ways, or cannot be read, is refused.
  */
+import type { GraphqlRoute } from './settings.ts'
 import type { GraphqlShape } from '../../../engine/internal.ts'
 import type { Baselines } from '../../baselines/baselines.ts'
-import type { Config } from '../../config/schema.ts'
+import type { LimitsConfig } from '../../settings/limits.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import type { Flow } from '../../flow/flow.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
@@ -34,7 +35,7 @@ export interface GraphqlDeps extends CurrentContractDeps, OperationChecks {
   readonly baselines: Pick<Baselines, 'baselineFor'>
   readonly upstreams: Upstreams
   readonly flow: Pick<Flow, 'readJson'>
-  readonly config: () => Pick<Config, 'limits'>
+  readonly config: () => LimitsConfig
   /** Contracts shorter than this are read on the main thread. */
   readonly inlineBelow: () => number
 }
@@ -45,7 +46,7 @@ interface Parts {
   readonly documents: GraphqlDocuments
 }
 
-export function createGraphqlRecogniser(deps: GraphqlDeps): Recogniser {
+export function createGraphqlRecogniser(deps: GraphqlDeps): Recogniser<GraphqlRoute> {
   const contracts = createCurrentContracts('graphql', (text) => readContract('graphql', text, deps.inlineBelow()), deps)
   const parts: Parts = { deps, contracts, documents: createGraphqlDocuments(deps.now) }
   return {
@@ -55,7 +56,7 @@ export function createGraphqlRecogniser(deps: GraphqlDeps): Recogniser {
   }
 }
 
-async function recognised(call: Call, parts: Parts): Promise<Action> {
+async function recognised(call: Call<GraphqlRoute>, parts: Parts): Promise<Action> {
   const reading = await readParameters(call, parts.deps)
   if (reading.kind === 'none') return passing(call, nameOf(call))
   if (reading.kind === 'unreadable') return refused(call, reading.code, reading.why)
@@ -81,7 +82,7 @@ async function recognised(call: Call, parts: Parts): Promise<Action> {
 }
 
 async function checked(
-  call: Call,
+  call: Call<GraphqlRoute>,
   operations: readonly AskedOperation[],
   isBatch: boolean,
   parts: Parts,
@@ -103,7 +104,7 @@ function operationOf(request: GraphqlParameters, found: FoundDocument | undefine
 }
 
 /** Who states a persisted document along with its hash is understood, here and by the server; of an id nobody here knows more. */
-function unknownDocument(call: Call, found: FoundDocument, batch: number | null): Action {
+function unknownDocument(call: Call<GraphqlRoute>, found: FoundDocument, batch: number | null): Action {
   const { route, headers } = call
   if (found.kind === 'mismatch') return refused(call, 'INVALID_INPUT', 'its hash is not that of its document')
   const isStopped = route.mode === 'enforce' && route.failure === 'closed'
@@ -117,7 +118,7 @@ function unknownDocument(call: Call, found: FoundDocument, batch: number | null)
 }
 
 /** It could be executed in two ways, or not at all. A route that observes sends it on, counted as undecided. */
-function refused(call: Call, code: 'INVALID_INPUT' | 'UNSUPPORTED_MEDIA_TYPE', why: string): Action {
+function refused(call: Call<GraphqlRoute>, code: 'INVALID_INPUT' | 'UNSUPPORTED_MEDIA_TYPE', why: string): Action {
   const message = `Preflight cannot judge this request: ${why}.`
   if (call.route.mode === 'observe') return new UndecidedAction(call, new GatewayError('PREFLIGHT_UNDECIDED', message))
   const answer = withStop(graphqlFault(call.headers, { code, message, correlationId: call.correlationId }))
@@ -128,7 +129,7 @@ function withStop(answer: Answer): Answer {
   return { ...answer, headers: { ...answer.headers, 'Preflight-Action': 'STOP' } }
 }
 
-function nameOf({ method, upstreamPath }: Call): string {
+function nameOf({ method, upstreamPath }: Call<GraphqlRoute>): string {
   return `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`
 }
 
@@ -138,7 +139,7 @@ function listed(operations: readonly AskedOperation[]): string {
 }
 
 /** Streams of events that a client opens for operations that it asks for elsewhere have no end of their own. */
-function passing(call: Call, name: string): Action {
+function passing(call: Call<GraphqlRoute>, name: string): Action {
   const refuse = (refusal: Refusal): Answer => graphqlRefusal(call.headers, refusal)
   return { kind: 'pass', name, isStanding: call.method === 'GET', watch: () => null, refuse }
 }
@@ -147,10 +148,10 @@ function passing(call: Call, name: string): Action {
 class UndecidedAction implements JudgedAction {
   readonly kind = 'judge'
   readonly name: string
-  readonly #call: Call
+  readonly #call: Call<GraphqlRoute>
   readonly #error: unknown
 
-  constructor(call: Call, error: unknown) {
+  constructor(call: Call<GraphqlRoute>, error: unknown) {
     this.name = nameOf(call)
     this.#call = call
     this.#error = error
@@ -172,14 +173,14 @@ class UndecidedAction implements JudgedAction {
 class GraphqlAction implements JudgedAction {
   readonly kind = 'judge'
   readonly name: string
-  readonly #call: Call
+  readonly #call: Call<GraphqlRoute>
   readonly #operations: readonly AskedOperation[]
   readonly #isBatch: boolean
   readonly #parts: Parts
   /** By operation; null where it asks for the schema alone. */
   #subjects: readonly (Subject | null)[] = []
 
-  constructor(call: Call, operations: readonly AskedOperation[], isBatch: boolean, parts: Parts) {
+  constructor(call: Call<GraphqlRoute>, operations: readonly AskedOperation[], isBatch: boolean, parts: Parts) {
     this.name = listed(operations)
     this.#call = call
     this.#operations = operations
@@ -210,7 +211,10 @@ class GraphqlAction implements JudgedAction {
   }
 }
 
-function currentOf(call: Call, { contracts, deps }: Parts): Reading<GraphqlShape> | Promise<Reading<GraphqlShape>> {
+function currentOf(
+  call: Call<GraphqlRoute>,
+  { contracts, deps }: Parts,
+): Reading<GraphqlShape> | Promise<Reading<GraphqlShape>> {
   const { route, origin, upstreamPath, headers } = call
   if (!route.graphql.introspect) return contracts.of(route)
   const key = `${origin}${introspectionPath(upstreamPath)}\n${offerKey(headers, route)}`

@@ -1,9 +1,13 @@
 /** Where the schema of a GraphQL route comes from when no document names it, and which documents its server keeps. Part of the configuration's schema. */
+import { unreadableSource } from '../../documents/contract-checks.ts'
+import { at } from '../../settings/mistake-collector.ts'
+import type { Located } from '../../settings/schema-mistakes.ts'
+import type { ProtocolSettings, RouteWith } from '../common/protocol-settings.ts'
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
 import { strict } from '../../settings/fields.ts'
 
-export const GraphqlRoute = strict(
+export const GraphqlSection = strict(
   {
     introspect: Type.Boolean({
       default: false,
@@ -20,4 +24,29 @@ export const GraphqlRoute = strict(
   },
   'Requests to a GraphQL server.',
 )
-export type GraphqlRoute = Static<typeof GraphqlRoute>
+export type GraphqlSection = Static<typeof GraphqlSection>
+
+const sections = { graphql: GraphqlSection }
+export type GraphqlRoute = RouteWith<typeof sections>
+
+export const graphqlSettings = {
+  sections,
+  currentContract:
+    'the schema that the upstream offers now, contract: { current: { file: … } }, or let the upstream be asked: graphql: { introspect: true }',
+  asksUpstream: ({ graphql }) => graphql.introspect,
+  validates: 'calls',
+  mistakes: (route, pointer) => [...repeatedSchema(route, pointer), ...unreadableDocuments(route, pointer)],
+} satisfies ProtocolSettings<typeof sections>
+
+function repeatedSchema({ graphql, contract }: GraphqlRoute, pointer: string): readonly Located[] {
+  if (!graphql.introspect || contract?.current === undefined) return []
+  return [
+    at(`${pointer}/graphql/introspect`, 'the schema is named in contract.current already', 'remove one of the two'),
+  ]
+}
+
+/** Documents that are kept by the server. */
+function unreadableDocuments({ graphql: { documents } }: GraphqlRoute, pointer: string): readonly Located[] {
+  const reason = documents === undefined ? null : unreadableSource({ file: documents }, 'graphql')
+  return reason === null ? [] : [at(`${pointer}/graphql/documents`, reason, 'paths start at this file')]
+}

@@ -3,6 +3,7 @@
  * that reach its messages, its options or the contract as a whole decide. Judged by the head: messages stream by unread. An rpc
  * that the contract does not describe is judged by all of it.
  */
+import type { GrpcRoute } from './settings.ts'
 import type { RpcTable } from '../../../engine/internal.ts'
 import type { Baselines } from '../../baselines/baselines.ts'
 import type { Logger } from '../../telemetry/log.ts'
@@ -25,7 +26,7 @@ export interface GrpcDeps extends CurrentContractDeps {
 type Rpc = RpcTable['rpcs'][number]
 type RpcsByPath = ReadonlyMap<string, Rpc>
 
-export function createGrpcRecogniser(deps: GrpcDeps): Recogniser {
+export function createGrpcRecogniser(deps: GrpcDeps): Recogniser<GrpcRoute> {
   const contracts = createCurrentContracts(
     'protobuf',
     async (text) => byPath(await readContract('protobuf', text, deps.inlineBelow()), deps.logger),
@@ -44,7 +45,7 @@ export function createGrpcRecogniser(deps: GrpcDeps): Recogniser {
 }
 
 /** `/package.Service/Method`, byte for byte, behind the path of the upstream; null for what is not below it. */
-function rpcPathOf({ upstreamPath, route }: Call): string | null {
+function rpcPathOf({ upstreamPath, route }: Call<GrpcRoute>): string | null {
   const [path = ''] = upstreamPath.split('?', 1)
   const base = basePath(route)
   return path.startsWith(`${base}/`) ? path.slice(base.length) : null
@@ -66,13 +67,13 @@ function byPath({ rpcs, missing }: RpcTable, logger: Logger): RpcsByPath {
 
 class RpcAction implements JudgedAction {
   readonly kind = 'judge'
-  readonly #call: Call
+  readonly #call: Call<GrpcRoute>
   readonly #path: string | null
   readonly #contracts: CurrentContracts<RpcsByPath>
   readonly #baselines: GrpcDeps['baselines']
 
   constructor(
-    call: Call,
+    call: Call<GrpcRoute>,
     path: string | null,
     contracts: CurrentContracts<RpcsByPath>,
     baselines: GrpcDeps['baselines'],
@@ -118,12 +119,12 @@ class RpcAction implements JudgedAction {
   }
 }
 
-function nameOf({ method, upstreamPath }: Call): string {
+function nameOf({ method, upstreamPath }: Call<GrpcRoute>): string {
   return `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`
 }
 
 /** Health is watched and reflection is asked in streams that have no end of their own. */
-function passing(call: Call): Action {
+function passing(call: Call<GrpcRoute>): Action {
   const refuse = (refusal: Refusal): Answer => rpcRefusal(call.headers, call.entrance, refusal)
   return { kind: 'pass', name: nameOf(call), isStanding: true, watch: () => null, refuse }
 }

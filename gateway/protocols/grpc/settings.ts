@@ -1,9 +1,10 @@
 /** Which services of a gRPC server are no business of the contract. Part of the configuration's schema. */
+import type { ProtocolSettings, RouteWith } from '../common/protocol-settings.ts'
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
 import { strict } from '../../settings/fields.ts'
 
-export const GrpcRoute = strict(
+export const GrpcSection = strict(
   {
     pass: Type.Array(Type.String({ pattern: '^[A-Za-z_]\\w*(?:\\.[A-Za-z_]\\w*)*$' }), {
       default: [
@@ -17,4 +18,13 @@ export const GrpcRoute = strict(
   },
   'Calls by gRPC, gRPC-Web and Connect.',
 )
-export type GrpcRoute = Static<typeof GrpcRoute>
+export type GrpcSection = Static<typeof GrpcSection>
+
+const sections = { grpc: GrpcSection }
+export type GrpcRoute = RouteWith<typeof sections>
+
+export const grpcSettings = {
+  sections,
+  currentContract:
+    'the .proto file, or the folder of them, that the upstream offers now: contract: { current: { file: … } }',
+} satisfies ProtocolSettings<typeof sections>

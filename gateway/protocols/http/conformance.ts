@@ -4,8 +4,8 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { BytePieces } from '../../runtime/byte-pieces.ts'
-import type { Config } from '../../config/schema.ts'
-import type { RouteConfig } from '../../config/route.ts'
+import type { LimitsConfig } from '../../settings/limits.ts'
+import type { Route } from '../../routing/route.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import type { Violation } from '../../validation/message.ts'
 import type { Validator } from '../../validation/validator.ts'
@@ -28,7 +28,7 @@ export interface ApiConformance {
 
 export interface ApiConformanceDeps {
   readonly validator: Validator
-  readonly config: () => Pick<Config, 'limits'>
+  readonly config: () => LimitsConfig
   readonly checks: Pick<ContractChecks, 'count' | 'drifted'>
   readonly logger: Logger
 }
@@ -102,7 +102,7 @@ function departure(
   return { call, operation, contract, violations }
 }
 
-export function isEnforced({ validate, mode }: Pick<RouteConfig, 'validate' | 'mode'>): boolean {
+export function isEnforced({ validate, mode }: Pick<Route, 'validate' | 'mode'>): boolean {
   return validate === 'enforce' && mode === 'enforce'
 }
 

@@ -4,7 +4,7 @@
  * of them; a call that the contract does not describe as it is written is judged by the whole contract too.
  */
 import type { Baselines } from '../../baselines/baselines.ts'
-import type { RouteConfig } from '../../config/route.ts'
+import type { Route } from '../../routing/route.ts'
 import { ERRORS, GatewayError } from '../../errors/errors.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import type { Violation } from '../../validation/message.ts'
@@ -73,7 +73,7 @@ async function checked(call: Call, contracts: Contracts, deps: HttpApiDeps): Pro
   }
 }
 
-function uncheckable({ name }: RouteConfig, cause: unknown): GatewayError {
+function uncheckable({ name }: Route, cause: unknown): GatewayError {
   if (cause instanceof GatewayError) return cause
   const why = cause instanceof Error ? cause.message : 'unknown'
   return new GatewayError(

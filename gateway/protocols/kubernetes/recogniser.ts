@@ -2,6 +2,7 @@
  * The Kubernetes API: reads pass; definitions of custom resources and contracts inside objects are compared with what the
  * cluster holds; every other write that the route names, and every connection into a pod or service, needs a receipt.
  */
+import type { KubernetesRoute } from './settings.ts'
 import type { Action, Recogniser, RefusedAction } from '../common/action.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
 import { ConnectRequest, PassingRequest, WriteRequest, type KubernetesDeps, type WriteGround } from './actions.ts'
@@ -12,7 +13,7 @@ import { readWrite, type Write } from './write.ts'
 import { isRead } from '../common/request-line.ts'
 import { overridesMethod } from '../common/method-override.ts'
 
-export function createKubernetesRecogniser(deps: KubernetesDeps): Recogniser {
+export function createKubernetesRecogniser(deps: KubernetesDeps): Recogniser<KubernetesRoute> {
   return {
     needsBody(head) {
       if (isRead(head.method)) return false
@@ -24,7 +25,7 @@ export function createKubernetesRecogniser(deps: KubernetesDeps): Recogniser {
   }
 }
 
-function recognise(call: Call, deps: KubernetesDeps): Action {
+function recognise(call: Call<KubernetesRoute>, deps: KubernetesDeps): Action {
   const api = apiPathOf(call)
   const isReading = isRead(call.method)
   if (api.kind === 'ambiguous') return refused(call, 400, api.message)
@@ -43,7 +44,7 @@ function recognise(call: Call, deps: KubernetesDeps): Action {
   return read.ok ? writing(call, read.write, deps) : refused(call, read.status, read.message)
 }
 
-function apiPathOf({ route, upstreamPath }: CallHead): ApiPath {
+function apiPathOf({ route, upstreamPath }: CallHead<KubernetesRoute>): ApiPath {
   return readApiPath(upstreamPath, basePathOf(route.upstream))
 }
 
@@ -52,18 +53,18 @@ function basePathOf(upstream: string | undefined): string {
   return upstream === undefined ? '' : new URL(upstream).pathname
 }
 
-function pathOf({ upstreamPath }: CallHead): string {
+function pathOf({ upstreamPath }: CallHead<KubernetesRoute>): string {
   return upstreamPath.split('?', 1)[0] ?? ''
 }
 
 /** By name, or by the wish for another protocol: aggregated APIs have consoles of their own. Watches and logs may come as web sockets. */
-function isConnect(head: CallHead, { subresource }: ResourcePath): boolean {
+function isConnect(head: CallHead<KubernetesRoute>, { subresource }: ResourcePath): boolean {
   if (subresource !== null && CONNECT_SUBRESOURCES.has(subresource)) return true
   const isUpgrade = head.headers.upgrade !== undefined
   return isUpgrade && subresource !== null && subresource !== 'log'
 }
 
-function connect(call: Call, path: ResourcePath, deps: KubernetesDeps): Action {
+function connect(call: Call<KubernetesRoute>, path: ResourcePath, deps: KubernetesDeps): Action {
   const name = `connect ${resourceText(path)} ${path.namespace ?? ''}/${path.name ?? ''}`
   const { mode, kubernetes } = call.route
   // An observing route denies nothing; it records what it would have stopped.
@@ -81,7 +82,7 @@ function isFollowing(target: string): boolean {
   return /[?&](?:watch|follow)=(?:true|1)(?:&|$)/.test(target)
 }
 
-function writing(call: Call, write: Write, deps: KubernetesDeps): Action {
+function writing(call: Call<KubernetesRoute>, write: Write, deps: KubernetesDeps): Action {
   const { path, verb } = write
   const { receipts, contracts } = call.route.kubernetes
   const named = `${verb} ${resourceText(path)} ${path.namespace ?? ''}/${write.name}`
@@ -99,12 +100,12 @@ function writing(call: Call, write: Write, deps: KubernetesDeps): Action {
 /** Fields by which the API server takes a request for another one's: a receipt does not say for whom it is. */
 const ACTING_AS = /^(?:impersonate-|x-remote-(?:user|group|uid|extra-))/
 
-function actingAs({ headers }: Call): string | null {
+function actingAs({ headers }: Call<KubernetesRoute>): string | null {
   return Object.keys(headers).find((name) => ACTING_AS.test(name)) ?? null
 }
 
 /** A definition or contract is judged by what changes, whoever changes it, unless a receipt stands for that. */
-function restsOnReceipt({ received }: Call, { receipts }: Write, ground: WriteGround): boolean {
+function restsOnReceipt({ received }: Call<KubernetesRoute>, { receipts }: Write, ground: WriteGround): boolean {
   const isDue = ground.kind === 'receipt' || (ground.kind === 'contracts' && ground.needsReceipt)
   return isDue || receipts.length > 0 || received.headers['preflight-receipt'] !== undefined
 }
@@ -122,7 +123,12 @@ function groundOf(path: ResourcePath, receipts: readonly string[], contracts: re
   return needsReceipt ? { kind: 'receipt' } : null
 }
 
-function refused(call: Call, status: number, message: string, path: ResourcePath | null = null): RefusedAction {
+function refused(
+  call: Call<KubernetesRoute>,
+  status: number,
+  message: string,
+  path: ResourcePath | null = null,
+): RefusedAction {
   const kind = path === null ? null : knownKind(path)
   const { correlationId } = call
   const text = `${message} (correlation id ${correlationId})`

@@ -1,9 +1,14 @@
 /** What a route of the protocol `kubernetes` asks of writes to the Kubernetes API. Part of the configuration's schema. */
+import { at } from '../../settings/mistake-collector.ts'
+import type { Located } from '../../settings/schema-mistakes.ts'
+import { nearest } from '../../settings/suggestion.ts'
+import type { ProtocolSettings, RouteWith } from '../common/protocol-settings.ts'
+import { isResourceName, KNOWN_KINDS, RESOURCE_CLASSES } from './kinds.ts'
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
 import { strict } from '../../settings/fields.ts'
 
-export const KubernetesRoute = strict(
+export const KubernetesSection = strict(
   {
     receipts: Type.Array(Type.String({ minLength: 1 }), {
       default: ['*'],
@@ -22,4 +27,31 @@ export const KubernetesRoute = strict(
   },
   'Writes to the Kubernetes API.',
 )
-export type KubernetesRoute = Static<typeof KubernetesRoute>
+export type KubernetesSection = Static<typeof KubernetesSection>
+
+const sections = { kubernetes: KubernetesSection }
+export type KubernetesRoute = RouteWith<typeof sections>
+
+export const kubernetesSettings = { sections, mistakes: unknownNames } satisfies ProtocolSettings<typeof sections>
+
+function unknownNames({ kubernetes }: KubernetesRoute, pointer: string): readonly Located[] {
+  return (['receipts', 'contracts'] as const).flatMap((list) =>
+    kubernetes[list].flatMap((name, position) =>
+      isResourceName(name)
+        ? []
+        : [
+            at(
+              `${pointer}/kubernetes/${list}/${position}`,
+              `"${name}" is no kind that Kubernetes itself brings, and no class of kinds`,
+              resourceHint(name),
+            ),
+          ],
+    ),
+  )
+}
+
+function resourceHint(name: string): string {
+  const guess = nearest(name, [...KNOWN_KINDS, ...RESOURCE_CLASSES])
+  const forms = `a kind (Deployment), RESOURCE.GROUP of a custom resource (widgets.example.com), or one of ${RESOURCE_CLASSES.join(', ')}`
+  return `${guess === null ? '' : `did you mean ${guess}? `}Write ${forms}`
+}

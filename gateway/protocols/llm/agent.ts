@@ -1,4 +1,5 @@
 /** Which agent a call belongs to: only those that the configuration names have tools of their own, since a name that a caller makes up would have a baseline that nobody reviewed. */
+import type { LlmRoute } from './settings.ts'
 import type { Call } from '../../calls/call.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 
@@ -6,7 +7,7 @@ import { isJsonObject } from '../../json/strict-json.ts'
 export type Agent = { readonly ok: true; readonly name: string | null } | { readonly ok: false; readonly why: string }
 
 export function agentOf(
-  { route, headers, rawHeaders }: Pick<Call, 'route' | 'headers' | 'rawHeaders'>,
+  { route, headers, rawHeaders }: Pick<Call<LlmRoute>, 'route' | 'headers' | 'rawHeaders'>,
   body: unknown,
 ): Agent {
   const { agents, agent_header: header, agent_field: field } = route.llm

@@ -2,7 +2,8 @@
  * Calls of model providers: the tools that a request gives to the model are held against those pinned for the agent; a
  * call whose tools the provider keeps takes a receipt. Requests without tools pass, as answers do, streamed or not.
  */
-import type { Config } from '../../config/schema.ts'
+import type { LlmRoute } from './settings.ts'
+import type { LimitsConfig } from '../../settings/limits.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import type { Flow } from '../../flow/flow.ts'
 import type { Action, JudgedAction, Question, Recogniser, Refusal } from '../common/action.ts'
@@ -19,10 +20,10 @@ import { toolTableOf, type ToolTable } from './tool-table.ts'
 
 export interface LlmDeps {
   readonly flow: Pick<Flow, 'readJson'>
-  readonly config: () => Pick<Config, 'limits'>
+  readonly config: () => LimitsConfig
 }
 
-export function createLlmRecogniser(deps: LlmDeps): Recogniser {
+export function createLlmRecogniser(deps: LlmDeps): Recogniser<LlmRoute> {
   return {
     needsBody: (head) => needsBody(head),
     async recognise(call) {
@@ -42,31 +43,31 @@ export function createLlmRecogniser(deps: LlmDeps): Recogniser {
 }
 
 /** Uploads and media stream by, unless they go to where a model is called: some servers read JSON whatever it is called. */
-function needsBody(head: CallHead): boolean {
+function needsBody(head: CallHead<LlmRoute>): boolean {
   if (isRead(head.method)) return false
   const called = calledPath(head)
   return called === null || takesTools(called) || !isMedia(head)
 }
 
-function isJson({ headers }: Pick<CallHead, 'headers'>): boolean {
+function isJson({ headers }: Pick<CallHead<LlmRoute>, 'headers'>): boolean {
   return /^[^;]*[/+]json\b/i.test(headers['content-type'] ?? 'application/json')
 }
 
 /** What is known to be no JSON; every other type, and none, may be read as such. */
-function isMedia({ headers }: Pick<CallHead, 'headers'>): boolean {
+function isMedia({ headers }: Pick<CallHead<LlmRoute>, 'headers'>): boolean {
   return /^\s*(?:multipart\/form-data|(?:audio|image|video)\/[\w.+-]+|application\/(?:octet-stream|pdf|zip|gzip))\s*(?:;|$)/i.test(
     headers['content-type'] ?? '',
   )
 }
 
 /** Text of another type that has no single reading as JSON, and may have one to a lenient server. */
-function looksLikeJson({ body, headers }: Call): boolean {
+function looksLikeJson({ body, headers }: Call<LlmRoute>): boolean {
   if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity') return true
   return body !== null && /^[\s\0\p{Cc}\u00ef\u00bb\u00bf\u00fe\u00ff]*[[{/]/u.test(body.toString('latin1', 0, 1024))
 }
 
 /** Letters of another coding can be other JSON (UTF-7, UTF-16). */
-function charsetProblem({ headers }: Pick<CallHead, 'headers'>): string | null {
+function charsetProblem({ headers }: Pick<CallHead<LlmRoute>, 'headers'>): string | null {
   const charsets = (headers['content-type'] ?? '').match(/charset[^;]*/gi) ?? []
   const isPlain =
     charsets.length <= 1 && charsets.every((one) => /^charset\s*=\s*"?(?:utf-?8|us-ascii)"?\s*$/i.test(one))
@@ -75,7 +76,7 @@ function charsetProblem({ headers }: Pick<CallHead, 'headers'>): string | null {
 
 type ReadBody = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly why: string }
 
-async function bodyOf({ body, headers }: Call, { flow, config }: LlmDeps): Promise<ReadBody> {
+async function bodyOf({ body, headers }: Call<LlmRoute>, { flow, config }: LlmDeps): Promise<ReadBody> {
   if (body === null || body.length === 0) return { ok: true, value: null }
   const charset = charsetProblem({ headers })
   if (charset !== null) return { ok: false, why: charset }
@@ -89,7 +90,7 @@ async function bodyOf({ body, headers }: Call, { flow, config }: LlmDeps): Promi
     : { ok: false, why: `the body has no single reading: ${read.problem.message}` }
 }
 
-function recogniseBody(call: Call, { provider, paths }: CalledPath, body: unknown): Action {
+function recogniseBody(call: Call<LlmRoute>, { provider, paths }: CalledPath, body: unknown): Action {
   const { agent_field: ownField, stored_tools: handling } = call.route.llm
   const read = bodyParts(body, REFERENCE_MEMBERS)
   const table: ToolTable = read.ok ? toolTableOf(read.parts) : { kind: 'unreadable', why: read.why }
@@ -125,10 +126,10 @@ interface CalledTools {
 class ToolTableAction implements JudgedAction {
   readonly kind = 'judge'
   readonly name: string
-  readonly #call: Call
+  readonly #call: Call<LlmRoute>
   readonly #tools: CalledTools
 
-  constructor(call: Call, tools: CalledTools) {
+  constructor(call: Call<LlmRoute>, tools: CalledTools) {
     this.name = tools.agent === null ? 'tools' : `tools of ${tools.agent}`
     this.#call = call
     this.#tools = tools
@@ -162,16 +163,16 @@ class ToolTableAction implements JudgedAction {
   }
 }
 
-function nameOf({ method, upstreamPath }: Call): string {
+function nameOf({ method, upstreamPath }: Call<LlmRoute>): string {
   return `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`
 }
 
-function passing(call: Call, provider: Provider | null): Action {
+function passing(call: Call<LlmRoute>, provider: Provider | null): Action {
   const refuse = (refusal: Refusal): Answer => (provider ?? OTHER).refuse(refusal)
   return { kind: 'pass', name: nameOf(call), isStanding: false, watch: () => null, refuse }
 }
 
-function refused(call: Call, provider: Provider | null, why: string): Action {
+function refused(call: Call<LlmRoute>, provider: Provider | null, why: string): Action {
   const refusal: Refusal = {
     code: 'PREFLIGHT_STOP',
     message: `Preflight stopped this call: ${why}.`,

@@ -1,9 +1,12 @@
 /** Whose tools calls of a model provider carry. Part of the configuration's schema. */
+import { at } from '../../settings/mistake-collector.ts'
+import type { Located } from '../../settings/schema-mistakes.ts'
+import type { ProtocolSettings, RouteWith } from '../common/protocol-settings.ts'
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
 import { strict } from '../../settings/fields.ts'
 
-export const LlmRoute = strict(
+export const LlmSection = strict(
   {
     agents: Type.Array(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._:@-]{0,99}$' }), {
       default: [],
@@ -31,4 +34,28 @@ export const LlmRoute = strict(
   },
   'Calls of model providers.',
 )
-export type LlmRoute = Static<typeof LlmRoute>
+export type LlmSection = Static<typeof LlmSection>
+
+const sections = { llm: LlmSection }
+export type LlmRoute = RouteWith<typeof sections>
+
+export const llmSettings = { sections, mistakes: agentMistakes } satisfies ProtocolSettings<typeof sections>
+
+function agentMistakes({ llm, contract }: LlmRoute, pointer: string): readonly Located[] {
+  const isNamed = llm.agent_header !== undefined || llm.agent_field !== undefined
+  if (llm.agents.length === 0)
+    return isNamed
+      ? [at(`${pointer}/llm/agents`, 'no agent is named, so every call that names one is refused', 'list them')]
+      : []
+  if (!isNamed)
+    return [at(`${pointer}/llm`, 'nothing says which agent a call belongs to', 'add agent_header or agent_field')]
+  return contract?.baseline === undefined
+    ? []
+    : [
+        at(
+          `${pointer}/contract/baseline`,
+          'one source cannot be the baseline of several agents',
+          'write one route for each, or leave it out: the first tools seen are pinned',
+        ),
+      ]
+}

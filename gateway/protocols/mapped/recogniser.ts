@@ -1,7 +1,7 @@
 /** Any HTTP request, as the operator's rules say what it is: the first rule that matches decides; what none matches is denied unless it only reads. */
+import type { MappedRoute } from './settings.ts'
 import { ok } from '../../../engine/base.ts'
 import type { RequestFacts, Result } from '../../../engine/internal.ts'
-import type { RouteConfig } from '../../config/route.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import type { Action, PassingAction, Recogniser } from '../common/action.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
@@ -41,9 +41,9 @@ interface RuleSet {
   readonly countsEnd: boolean
 }
 
-export function createMappedRecogniser(deps: MappedDeps): Recogniser {
-  const compiled = new WeakMap<RouteConfig, RuleSet>()
-  const rulesOf = (route: RouteConfig): RuleSet => {
+export function createMappedRecogniser(deps: MappedDeps): Recogniser<MappedRoute> {
+  const compiled = new WeakMap<MappedRoute, RuleSet>()
+  const rulesOf = (route: MappedRoute): RuleSet => {
     const known = compiled.get(route)
     if (known !== undefined) return known
     const rules = compileRules(route.map ?? [])
@@ -60,7 +60,7 @@ export function createMappedRecogniser(deps: MappedDeps): Recogniser {
 }
 
 /** As far as the rules can be followed without the body: it is read when the next rule asks for it, or the one that matches. */
-function needsBody({ rules, read }: RuleSet, head: CallHead): boolean {
+function needsBody({ rules, read }: RuleSet, head: CallHead<MappedRoute>): boolean {
   const facts = headFacts(head, read)
   if (!facts.ok) return false
   for (const { when, reads } of rules) {
@@ -90,7 +90,7 @@ function ruleSet(rules: readonly CompiledRule[]): RuleSet {
   }
 }
 
-function recognise(set: RuleSet, call: Call, deps: MappedDeps): Action {
+function recognise(set: RuleSet, call: Call<MappedRoute>, deps: MappedDeps): Action {
   if (overridesMethod(call)) return new UnmappedRequest(call, 'it states its method twice')
   const { rules, read } = set
   const head = call.body === null ? headFacts(call, read) : wholeFacts(call, read)
@@ -109,12 +109,18 @@ function recognise(set: RuleSet, call: Call, deps: MappedDeps): Action {
   return new MatchedRequest(call, { index, effect, facts, loose }, deps)
 }
 
-function deniedBy(call: Call, message: string | null): Action {
+function deniedBy(call: Call<MappedRoute>, message: string | null): Action {
   return denied(call, message ?? `The route "${call.route.name}" lets no such request through.`)
 }
 
 /** What becomes of a request that another rule would match by another reading of its path; null: none would, or none that is stricter. */
-function otherRule(call: Call, own: Match, head: HeadFacts, loose: RequestFacts | null, set: RuleSet): Action | null {
+function otherRule(
+  call: Call<MappedRoute>,
+  own: Match,
+  head: HeadFacts,
+  loose: RequestFacts | null,
+  set: RuleSet,
+): Action | null {
   const readings = furtherFacts(head, set)
   if (loose !== null) readings.unshift({ facts: loose, isFolded: false, isCommon: false })
   for (const { facts, isFolded, isCommon } of readings) {
@@ -129,12 +135,12 @@ function otherRule(call: Call, own: Match, head: HeadFacts, loose: RequestFacts 
 }
 
 /** Of a path that is written plainly: the rule that it matches was written for it, unless the other one is stricter or comes first. */
-function isMilder(call: Call, other: Match, own: Match): boolean {
+function isMilder(call: Call<MappedRoute>, other: Match, own: Match): boolean {
   const isLater = other.index === -1 || other.index > own.index || own.index === -1
   return isLater && strictnessOf(call, other) <= strictnessOf(call, own)
 }
 
-function strictnessOf(call: Call, { rule }: Match): number {
+function strictnessOf(call: Call<MappedRoute>, { rule }: Match): number {
   if (rule === null) return isPassingUnmatched(call) ? 0 : 2
   const { kind } = rule.effect
   if (kind === 'pass') return 0
@@ -152,16 +158,16 @@ function firstMatch(rules: readonly CompiledRule[], facts: RequestFacts, isFolde
   return ok({ index: -1, rule: null })
 }
 
-function unmatched(call: Call): Action {
+function unmatched(call: Call<MappedRoute>): Action {
   if (isPassingUnmatched(call)) return passing(call)
   return denied(call, `No rule of the route "${call.route.name}" says what this request does.`)
 }
 
-function isPassingUnmatched({ route, method }: Call): boolean {
+function isPassingUnmatched({ route, method }: Call<MappedRoute>): boolean {
   return (route.otherwise ?? (isRead(method) ? 'pass' : 'deny')) === 'pass'
 }
 
-function passing({ method, upstreamPath }: Call): PassingAction {
+function passing({ method, upstreamPath }: Call<MappedRoute>): PassingAction {
   return {
     kind: 'pass',
     name: `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`,
@@ -171,7 +177,7 @@ function passing({ method, upstreamPath }: Call): PassingAction {
   }
 }
 
-function denied(call: Call, message: string): Action {
+function denied(call: Call<MappedRoute>, message: string): Action {
   const { name } = passing(call)
   const { correlationId } = call
   const answer = httpRefusal({ code: 'PREFLIGHT_STOP', message, correlationId, envelope: null, subject: null })

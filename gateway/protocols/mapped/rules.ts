@@ -2,7 +2,7 @@
 import { engine } from '../../loading/late-engine.ts'
 import { ok } from '../../../engine/base.ts'
 import type { ArtifactType, RequestExpression, RequestField, Result } from '../../../engine/internal.ts'
-import type { MappedText, MapRule } from './settings.ts'
+import type { MappedText, MapRule } from './request-map.ts'
 import { pointerTo } from '../../errors/mistake.ts'
 
 export interface MapMistake {

@@ -1,70 +1,28 @@
-/** How a route of the protocol `mapped` says what its requests are: rules of CEL expressions. Part of the configuration's schema. */
-import type { Static } from 'typebox'
-import { ARTIFACT_TYPES, Type } from '../../../engine/base.ts'
+/** What the configuration has to know of the protocol `mapped`: its rules, and what becomes of requests that none matches. */
+import { Type } from '../../../engine/base.ts'
+import { at } from '../../settings/mistake-collector.ts'
+import type { Located } from '../../settings/schema-mistakes.ts'
+import type { ProtocolSettings, RouteWith } from '../common/protocol-settings.ts'
+import { RequestMap } from './request-map.ts'
+import { compileRules } from './rules.ts'
 
-const expression = (description: string) =>
-  Type.String({ minLength: 1, maxLength: 2048, description: `${description} CEL.` })
-
-/** One side of a contract that a request changes. */
-export const MappedText = Type.Union([
-  expression('The text, or a value that is written as JSON; null: there is none.'),
-  Type.Object(
-    {
-      path: expression(
-        'Path at the upstream of the route that answers the text, read as the caller; 404: there is none.',
-      ),
-    },
-    { additionalProperties: false },
-  ),
-  Type.Object(
-    {
-      url: Type.String({
-        pattern: '^https?://',
-        description: 'Address that answers the text, read without credentials.',
-      }),
-    },
-    { additionalProperties: false },
-  ),
-])
-export type MappedText = Static<typeof MappedText>
-
-export const MapRule = Type.Object(
-  {
-    when: Type.Optional(expression('Which requests the rule is about; every one when absent.')),
-    action: Type.Union([Type.Literal('pass'), Type.Literal('judge'), Type.Literal('receipt'), Type.Literal('deny')], {
-      description:
-        'pass: goes on unjudged. judge: the artifact is compared. receipt: goes on only with a receipt. deny: goes no further.',
-    }),
-    operation: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 100, description: 'Operation to authorize; the route’s when absent.' }),
-    ),
-    target: Type.Optional(expression('target_id of the decision, a text (required to judge and for a receipt).')),
-    repository: Type.Optional(expression('Repository that the request is about.')),
-    branch: Type.Optional(expression('Branch that the request is about.')),
-    pull_request: Type.Optional(expression('Number of the pull request.')),
-    base: Type.Optional(expression('Commit that the change starts from.')),
-    head: Type.Optional(expression('Commit that is put in effect.')),
-    artifact: Type.Optional(
-      Type.Object(
-        {
-          type: Type.Union(
-            ARTIFACT_TYPES.map((type) => Type.Literal(type)),
-            { description: 'What kind of contract it is.' },
-          ),
-          before: Type.Union(MappedText.anyOf, { description: 'The contract as it is.' }),
-          after: Type.Union(MappedText.anyOf, { description: 'The contract as the request would make it.' }),
-        },
-        { additionalProperties: false, description: 'The contract that the request changes (required to judge).' },
-      ),
-    ),
-    message: Type.Optional(Type.String({ maxLength: 500, description: 'What a denied caller is told.' })),
-  },
-  { additionalProperties: false },
+const Otherwise = Type.Optional(
+  Type.Union([Type.Literal('pass'), Type.Literal('deny')], {
+    description:
+      'protocol mapped: requests that no rule matches. Default: GET, HEAD and OPTIONS pass, all others are denied.',
+  }),
 )
-export type MapRule = Static<typeof MapRule>
 
-export const RequestMap = Type.Array(MapRule, {
-  minItems: 1,
-  description:
-    'protocol mapped: what requests are, the first rule that matches. Expressions read request: method, path, segments, query, headers, body (JSON, read only when an expression asks for it).',
-})
+const sections = { map: Type.Optional(RequestMap), otherwise: Otherwise }
+export type MappedRoute = RouteWith<typeof sections>
+
+export const mappedSettings = { sections, mistakes: mapMistakes } satisfies ProtocolSettings<typeof sections>
+
+function mapMistakes({ map }: MappedRoute, pointer: string): readonly Located[] {
+  if (map === undefined)
+    return [at(pointer, 'a mapped route has rules that say what its requests are', 'add map: [...]')]
+  const compiled = compileRules(map)
+  return compiled.ok
+    ? []
+    : compiled.problem.map(({ pointer: within, message, fix }) => at(`${pointer}/map${within}`, message, fix))
+}

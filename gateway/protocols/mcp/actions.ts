@@ -1,4 +1,5 @@
 /** What MCP requests become once recognised: how each is judged, watched and, if it may not proceed, answered. */
+import type { McpRoute } from './settings.ts'
 import type { ContractText, OfferedContract } from '../../baselines/baselines.ts'
 import type { HeldAnswer, JudgedAction, PassingAction, Permit, Question, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
@@ -22,10 +23,10 @@ export class BodilessAction implements PassingAction {
   readonly kind = 'pass'
   readonly name: string
   readonly isStanding: boolean
-  readonly #call: Call
+  readonly #call: Call<McpRoute>
   readonly #manifests: McpManifests
 
-  constructor(call: Call, manifests: McpManifests) {
+  constructor(call: Call<McpRoute>, manifests: McpManifests) {
     this.name = call.method
     this.isStanding = call.method === 'GET'
     this.#call = call
@@ -49,11 +50,11 @@ export class MessagesAction implements PassingAction {
   readonly kind = 'pass'
   readonly isStanding: boolean
   readonly name: string
-  readonly #call: Call
+  readonly #call: Call<McpRoute>
   readonly #manifests: McpManifests
   readonly #messages: readonly Message[]
 
-  constructor(call: Call, manifests: McpManifests, messages: readonly Message[]) {
+  constructor(call: Call<McpRoute>, manifests: McpManifests, messages: readonly Message[]) {
     this.name = messages.map(nameOf).join(', ')
     this.isStanding = messages.some(
       (message) => message.kind === 'request' && message.method === 'subscriptions/listen',
@@ -78,7 +79,7 @@ export class MessagesAction implements PassingAction {
 }
 
 export interface JudgedMessages {
-  readonly call: Call
+  readonly call: Call<McpRoute>
   readonly manifests: McpManifests
   readonly edits: McpEdits
   readonly results: McpResults
@@ -218,7 +219,7 @@ export class JudgedMessagesAction implements JudgedAction {
   }
 }
 
-function askerOf(call: Call, messages: readonly Message[]): McpAsker {
+function askerOf(call: Call<McpRoute>, messages: readonly Message[]): McpAsker {
   const first = messages.find((message) => message.kind !== 'response')
   const params = first?.params ?? {}
   const meta = params['_meta']

@@ -7,7 +7,7 @@ import {
   type FileChange,
   type Problem,
 } from '../../../engine/internal.ts'
-import type { Config } from '../../config/schema.ts'
+import type { ScmConfig } from '../../scm/settings.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import { classify } from '../../scm/contract-file.ts'
@@ -24,7 +24,7 @@ import type { McpSubject } from './judged-requests.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 
 export interface McpEditsDeps {
-  readonly config: () => Config
+  readonly config: () => ScmConfig
   readonly texts: ContractTexts
   readonly upstreams: Upstreams
 }

@@ -1,4 +1,5 @@
 /** The gateway's own requests to an MCP server: asked as the caller would ask, with the caller's session and credentials. */
+import type { McpRoute } from './settings.ts'
 import { randomUUID } from 'node:crypto'
 import { createParser } from 'eventsource-parser'
 import type { Dispatcher } from 'undici'
@@ -11,7 +12,7 @@ import { isJsonObject, readStrictJsonText } from '../../json/strict-json.ts'
 
 /** Who asks, and in which words: enough to ask the upstream as this caller. */
 export interface McpAsker {
-  readonly call: Call
+  readonly call: Call<McpRoute>
   /** `params._meta` of the request at hand. */
   readonly meta: Readonly<Record<string, unknown>>
   /** It is a 2026-07-28 request: names its protocol version itself. */
@@ -93,7 +94,7 @@ export function reasonOf(error: unknown): string {
 }
 
 /** The caller's header fields, but for those that belong to the message they came with. */
-function ownHeaders(call: Call, { method, name }: OwnRequest, isModern: boolean): string[] {
+function ownHeaders(call: Call<McpRoute>, { method, name }: OwnRequest, isModern: boolean): string[] {
   return [
     ...questionHeaders(call, belongsToTheCall),
     'content-type',

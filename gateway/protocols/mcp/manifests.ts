@@ -3,9 +3,10 @@
  * caller's own session and with the caller's own credentials, when something was not seen or what was seen is older than the
  * route's `contract.refresh` or the server announced a change. That bound holds whether or not the agent ever lists again.
  */
+import type { McpRoute } from './settings.ts'
 import { LRUCache } from 'lru-cache'
 import type { OfferedContract } from '../../baselines/baselines.ts'
-import type { RouteConfig } from '../../config/route.ts'
+import type { Route } from '../../routing/route.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
@@ -39,7 +40,7 @@ export interface McpManifests {
   /** The server said that its lists changed, or an answer could not be read: what was seen of this route is out of date. */
   invalidate(route: string, lists?: readonly ListName[]): void
   /** The caller's session ends. */
-  forget(call: Call): void
+  forget(call: Call<McpRoute>): void
 }
 
 export interface McpManifestsDeps {
@@ -48,7 +49,7 @@ export interface McpManifestsDeps {
   /** Asks the upstream what it says of itself; null when it cannot be asked. */
   readonly discover: (asker: McpAsker) => Promise<SessionFacts | null>
   /** More of a manifest was seen: the first of a route is pinned as its baseline at once. */
-  readonly onManifest: (route: RouteConfig, manifest: OfferedContract) => void
+  readonly onManifest: (route: Route, manifest: OfferedContract) => void
   readonly metrics: Metrics
   readonly logger: Logger
   readonly now: () => number
@@ -112,14 +113,14 @@ export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
     }
     return view
   }
-  const isFresh = (seen: Seen<unknown>, { contract }: RouteConfig): boolean =>
+  const isFresh = (seen: Seen<unknown>, { contract }: Route): boolean =>
     deps.now() - seen.at < (contract?.refresh ?? DEFAULT_REFRESH_SECONDS) * 1000
-  const isListFresh = (view: View, list: ListName, route: RouteConfig): boolean => {
+  const isListFresh = (view: View, list: ListName, route: Route): boolean => {
     const seen = view.lists[list]
     return seen !== undefined && seen.epoch === epochOf(route.name, list) && isFresh(seen, route)
   }
   /** The manifest out of its parts, once for all callers who see the same. */
-  const compose = (view: View, route: RouteConfig): OfferedContract => {
+  const compose = (view: View, route: Route): OfferedContract => {
     const fresh = manifestContract({ session: view.session?.thing ?? null, lists: thingsOf(view.lists) })
     const manifest = shared.get(fresh.digest) ?? fresh
     shared.set(manifest.digest, manifest)
@@ -161,7 +162,7 @@ export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
       view.session = facts === null ? null : { thing: facts, at: deps.now(), epoch: 0 }
     })
   /** What has to be asked for before the manifest can be told to a call. */
-  const staleLists = (view: View, needs: readonly ManifestNeed[], route: RouteConfig): readonly ListName[] => {
+  const staleLists = (view: View, needs: readonly ManifestNeed[], route: Route): readonly ListName[] => {
     const promised = view.session === null ? [] : promisedLists(view.session.thing)
     return LIST_NAMES.filter(
       (list) =>
@@ -244,7 +245,7 @@ function lacksName({ manifest, lists }: View, list: ListName, needs: readonly Ma
  * An endpoint (several servers may stand below one route, and the query may choose among them), and on it a session, or a set of
  * credentials where there are no sessions.
  */
-function callerAt({ route, origin, upstreamPath, headers }: Call, begun: string | null): string {
+function callerAt({ route, origin, upstreamPath, headers }: Call<McpRoute>, begun: string | null): string {
   const session = begun ?? headers['mcp-session-id']
   const place = `${route.name}\n${route.upstream === undefined ? origin : ''}${upstreamPath}`
   const caller = callerKey(headers)

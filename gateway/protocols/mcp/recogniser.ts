@@ -2,6 +2,7 @@
  * MCP over Streamable HTTP, both generations: with sessions (2025-03-26 … 2025-11-25) and without (2026-07-28). Every method
  * passes; calls of tools, prompts and reads of resources are judged; what the server says of itself is noted as it streams by.
  */
+import type { McpRoute } from './settings.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Action, Recogniser, RefusedAction } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
@@ -17,7 +18,7 @@ import { readStrictJson } from '../../json/strict-json.ts'
 /** What the recogniser works with. */
 export type McpParts = Pick<JudgedMessages, 'manifests' | 'edits' | 'results'>
 
-export function createMcpRecogniser(parts: McpParts): Recogniser {
+export function createMcpRecogniser(parts: McpParts): Recogniser<McpRoute> {
   const { manifests } = parts
   return {
     needsBody: ({ method }) => method === 'POST',
@@ -46,7 +47,7 @@ function hasBody(headers: IncomingHttpHeaders): boolean {
   return (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined
 }
 
-function recognisePost(call: Call, parts: McpParts): Action {
+function recognisePost(call: Call<McpRoute>, parts: McpParts): Action {
   const mediaProblem = mediaTypeProblem(call.headers)
   if (mediaProblem !== null)
     return isTokenRequest(call)
@@ -88,7 +89,7 @@ function mediaTypeProblem(headers: IncomingHttpHeaders): string | null {
 }
 
 function refused(
-  call: Call,
+  call: Call<McpRoute>,
   status: number,
   code: number,
   message: string,

@@ -1,11 +1,12 @@
 /** What a route of the protocol `mcp` makes of tools that change files. Part of the configuration's schema. */
+import type { ProtocolSettings, RouteWith } from '../common/protocol-settings.ts'
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
 import { strict } from '../../settings/fields.ts'
 
 const tools = (description: string) => Type.Array(Type.String({ minLength: 1 }), { default: [], description })
 
-export const EditsRoute = strict(
+export const EditsSection = strict(
   {
     judge: Type.Boolean({
       default: true,
@@ -25,4 +26,13 @@ export const EditsRoute = strict(
   },
   'Changes of contract files by tools of an MCP server.',
 )
-export type EditsRoute = Static<typeof EditsRoute>
+export type EditsSection = Static<typeof EditsSection>
+
+const sections = { edits: EditsSection }
+export type McpRoute = RouteWith<typeof sections>
+
+export const mcpSettings = {
+  sections,
+  asksUpstream: () => true,
+  validates: 'results',
+} satisfies ProtocolSettings<typeof sections>

@@ -1,5 +1,5 @@
 /** What a write to a registry is judged on: contracts of a version against those of the one before it, or a receipt where nothing can be compared. */
-import type { RouteConfig } from '../../config/route.ts'
+import type { NpmSection } from './settings.ts'
 import type { Problem } from '../../../engine/internal.ts'
 import { compareTrees, type DerivationTerms } from '../../scm/derivation.ts'
 import type { Question } from '../common/action.ts'
@@ -12,7 +12,7 @@ import { TarballError } from './archive.ts'
 import { readTarball, type PackageTree } from './tarball.ts'
 
 export interface NpmScene {
-  readonly rules: RouteConfig['npm']
+  readonly rules: NpmSection
   readonly registry: RegistryClient
   readonly terms: DerivationTerms
 }

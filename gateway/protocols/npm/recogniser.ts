@@ -2,7 +2,8 @@
  * npm registries: publications and moves of dist-tags are judged by the contracts that they change for those who install; what takes
  * away, deprecates or hands over needs a receipt or goes by the route's rule; reads and log-ins pass, and nothing unknown does.
  */
-import type { Config } from '../../config/schema.ts'
+import type { NpmRoute } from './settings.ts'
+import type { ScmConfig } from '../../scm/settings.ts'
 import type { Flow } from '../../flow/flow.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import type { ContractTexts } from '../../scm/derivation.ts'
@@ -20,12 +21,12 @@ import { readNpmRequest, type NpmRequest } from './request.ts'
 export interface NpmDeps {
   readonly upstreams: Upstreams
   readonly flow: ContractTexts & Pick<Flow, 'readJson'>
-  readonly config: () => Pick<Config, 'scm' | 'limits'>
+  readonly config: () => ScmConfig
 }
 
 const WITH_BODY: ReadonlySet<NpmRequest['kind']> = new Set(['document', 'stage', 'tag', 'tags'])
 
-export function createNpmRecogniser(deps: NpmDeps): Recogniser {
+export function createNpmRecogniser(deps: NpmDeps): Recogniser<NpmRoute> {
   return {
     needsBody: (head) => WITH_BODY.has(readNpmRequest(head).kind),
     tell: (fault) => npmRefusal({ ...fault, envelope: null, subject: null }),
@@ -42,7 +43,7 @@ export function createNpmRecogniser(deps: NpmDeps): Recogniser {
 }
 
 /** What the route lets pass or denies is known only once the request is read; a fault in reading is for the road to tell. */
-async function recognised(call: Call, request: NpmWrite, deps: NpmDeps): Promise<Action> {
+async function recognised(call: Call<NpmRoute>, request: NpmWrite, deps: NpmDeps): Promise<Action> {
   const look = (): Promise<readonly Question[]> => questionsOn(request, () => bodyOf(call, deps), sceneOf(call, deps))
   const [first] = await Promise.allSettled([look()])
   if (first.status === 'rejected' && first.reason instanceof DeniedWrite) return refused(call, first.reason.message)
@@ -84,7 +85,7 @@ class NpmAction implements JudgedAction {
   }
 }
 
-function sceneOf(call: Call, { upstreams, flow, config }: NpmDeps): NpmScene {
+function sceneOf(call: Call<NpmRoute>, { upstreams, flow, config }: NpmDeps): NpmScene {
   const { scm, limits } = config()
   const maxBytes = Math.max(limits.artifact_side, limits.proxied_body)
   return {
@@ -94,22 +95,22 @@ function sceneOf(call: Call, { upstreams, flow, config }: NpmDeps): NpmScene {
   }
 }
 
-async function bodyOf({ body }: Call, { flow }: NpmDeps): Promise<unknown> {
+async function bodyOf({ body }: Call<NpmRoute>, { flow }: NpmDeps): Promise<unknown> {
   // A large body is handed over to a worker, and this one still has to be sent.
   const read = await flow.readJson(Uint8Array.from(body ?? []))
   if (!read.ok) throw unread(read.problem.message)
   return read.value
 }
 
-function nameOf({ method, upstreamPath }: Call): string {
+function nameOf({ method, upstreamPath }: Call<NpmRoute>): string {
   return `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`
 }
 
-function passing(call: Call): Action {
+function passing(call: Call<NpmRoute>): Action {
   return { kind: 'pass', name: nameOf(call), isStanding: false, watch: () => null, refuse: npmRefusal }
 }
 
-function refused(call: Call, why: string): Action {
+function refused(call: Call<NpmRoute>, why: string): Action {
   const message = `Preflight stopped this request: ${why}`
   const { correlationId } = call
   const answer = npmRefusal({ code: 'PREFLIGHT_STOP', message, correlationId, envelope: null, subject: null })

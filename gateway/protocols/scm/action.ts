@@ -2,6 +2,7 @@
  * Calls to a source-control platform that are judged: the change set is derived from the platform itself, with the very
  * credentials of the call, which are used for its own questions only and never kept. All else on such a route passes.
  */
+import type { ScmRoute } from './settings.ts'
 import { posix } from 'node:path'
 import { GatewayError } from '../../errors/errors.ts'
 import type { Flow } from '../../flow/flow.ts'
@@ -9,7 +10,7 @@ import type { Upstreams } from '../../upstream/pools.ts'
 import { PLATFORMS, type PlatformId, type ScmClient } from '../../scm/platform.ts'
 import { ScmError } from '../../scm/scm-error.ts'
 import { createScmTransport, type ScmTransport } from '../../scm/transport.ts'
-import type { Config } from '../../config/schema.ts'
+import type { ScmConfig } from '../../scm/settings.ts'
 import {
   UpstreamRefusal,
   type Action,
@@ -30,7 +31,7 @@ import { questionOn, type PinnedQuestion } from './checks.ts'
 export interface ScmDeps {
   readonly upstreams: Upstreams
   readonly flow: ContractTexts & Pick<Flow, 'readJson'>
-  readonly config: () => Pick<Config, 'scm' | 'limits'>
+  readonly config: () => ScmConfig
   /** ISO 8601; null: not proven. */
   readonly provenAt: (tenant: string, platform: PlatformId, repository: string) => Promise<string | null>
 }
@@ -52,7 +53,7 @@ export function passing(name: string): PassingAction {
 }
 
 /** Answered here: it has no reading, or the route does not let it do that. */
-export function refused(call: Call, name: string, message: string): Action {
+export function refused(call: Call<ScmRoute>, name: string, message: string): Action {
   const answer = httpRefusal({
     code: 'PREFLIGHT_STOP',
     message: `Preflight stopped this call: ${message}`,
@@ -68,7 +69,7 @@ export function refused(call: Call, name: string, message: string): Action {
  * Branches that files reach by a judged merge only. Letters of the other case count as the same branch: on a file system that
  * ignores case, both names are one ref.
  */
-export function isProtected({ route }: Pick<Call, 'route'>, branch: string | null): boolean {
+export function isProtected({ route }: Pick<Call<ScmRoute>, 'route'>, branch: string | null): boolean {
   // What git takes for no name of a branch is some revision: which branch the platform makes of it is not known.
   if (branch === null || NO_BRANCH_NAME.test(branch)) return true
   const short = branch.replace(/^(?:refs\/)?heads\//i, '')
@@ -83,12 +84,12 @@ const NO_BRANCH_NAME = /[\s\p{Cc}~^:?*[\\]|\.\.|@\{|\/\/|^\/|\/$|^(?:@|HEAD)$/u
 
 export class ScmAction implements JudgedAction {
   readonly kind = 'judge'
-  readonly #call: Call
+  readonly #call: Call<ScmRoute>
   readonly #dialect: ScmDialect
   readonly #deps: ScmDeps
   #asked: readonly PinnedQuestion[] = []
 
-  constructor(call: Call, dialect: ScmDialect, deps: ScmDeps) {
+  constructor(call: Call<ScmRoute>, dialect: ScmDialect, deps: ScmDeps) {
     this.#call = call
     this.#dialect = dialect
     this.#deps = deps
@@ -140,7 +141,7 @@ export class ScmAction implements JudgedAction {
 
 /** The platform behind the route, asked with the credentials of the call. */
 export function transportFor(
-  call: Call,
+  call: Call<ScmRoute>,
   { platform, prefix }: Pick<ScmDialect, 'platform' | 'prefix'>,
   { config, upstreams, flow }: Pick<ScmDeps, 'config' | 'upstreams' | 'flow'>,
 ): ScmTransport {
@@ -166,7 +167,7 @@ const QUERY_CREDENTIALS = {
   access_token: 'authorization',
 } as const
 
-function credentials({ headers, upstreamPath, correlationId }: Call): Readonly<Record<string, string>> {
+function credentials({ headers, upstreamPath, correlationId }: Call<ScmRoute>): Readonly<Record<string, string>> {
   const own: Record<string, string> = {
     'user-agent': headers['user-agent'] ?? 'preflight-gateway',
     'x-correlation-id': correlationId,

@@ -2,6 +2,7 @@
  * `git push` over HTTP (gitprotocol-http, receive-pack): which branches it would move. A push to a protected branch goes around
  * every merge, so what becomes of it is the route's decision (`scm.push`); other branches are what merge requests are made from.
  */
+import type { ScmRoute } from './settings.ts'
 import { ERRORS } from '../../errors/errors.ts'
 import type { Action, JudgedAction, Question, Refusal } from '../common/action.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
@@ -12,7 +13,7 @@ import { refusalText } from '../common/refusal.ts'
 import { splitNames } from './name-list.ts'
 
 /** Of the repository that is pushed to, however the path is spelt; null: no push. */
-function pushedTo({ upstreamPath }: Pick<CallHead, 'upstreamPath'>): string | null {
+function pushedTo({ upstreamPath }: Pick<CallHead<ScmRoute>, 'upstreamPath'>): string | null {
   const segments = splitSegments(singleSegments(upstreamPath) ?? [])
   if (!literalReadings(segments.at(-1) ?? '').includes('git-receive-pack')) return null
   return segments
@@ -25,16 +26,16 @@ const GIT_SERVICE =
   /\/(?:git-upload-pack|info\/lfs\/(?:objects\/batch|locks(?:\/verify|\/[^/]+\/unlock)?)|gitlab-lfs\/objects\/[0-9a-f]{64}\/[0-9]+(?:\/authorize)?)$/
 
 /** Fetches, and files of LFS: objects that no branch reaches until a push. */
-export function isGitService({ upstreamPath }: Pick<CallHead, 'upstreamPath'>): boolean {
+export function isGitService({ upstreamPath }: Pick<CallHead<ScmRoute>, 'upstreamPath'>): boolean {
   return GIT_SERVICE.test(`/${singleSegments(upstreamPath)?.join('/') ?? ''}`)
 }
 
-export function isPush(head: Pick<CallHead, 'upstreamPath'>): boolean {
+export function isPush(head: Pick<CallHead<ScmRoute>, 'upstreamPath'>): boolean {
   return pushedTo(head) !== null
 }
 
 /** @param host name of the platform in targets, e.g. `github` */
-export function recognisePush(call: Call, host: string): Action {
+export function recognisePush(call: Call<ScmRoute>, host: string): Action {
   const repository = pushedTo(call) ?? ''
   const name = `push ${repository}`
   const { push } = call.route.scm
@@ -82,7 +83,7 @@ function receiptedPush(name: string, questions: readonly Question[]): JudgedActi
   }
 }
 
-function stopped(call: Call, name: string, why: string): Action {
+function stopped(call: Call<ScmRoute>, name: string, why: string): Action {
   const { correlationId } = call
   const message = `Preflight stopped this push: ${why}.`
   return {
@@ -132,7 +133,7 @@ interface PushCommands {
 }
 
 /** What stands before the pack (gitprotocol-pack): commands, and options behind their flush. Null: they have no such form. */
-function commandsOf({ body, headers }: Call): PushCommands | null {
+function commandsOf({ body, headers }: Call<ScmRoute>): PushCommands | null {
   if (body === null || headers['content-encoding'] !== undefined) return null
   // An empty body is the probe that clients send to learn who may.
   if (body.length === 0) return { branches: [], options: [] }

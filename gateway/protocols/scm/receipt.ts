@@ -1,4 +1,5 @@
 /** Calls to a platform that cannot be compared with anything: they go on with a receipt for exactly this request. */
+import type { ScmRoute } from './settings.ts'
 import type { JudgedAction, Question } from '../common/action.ts'
 import type { Subject } from '../../calls/subject.ts'
 import type { Call } from '../../calls/call.ts'
@@ -20,7 +21,7 @@ export interface ReceiptedCall {
 const MAX_TARGET = 200
 
 /** @throws UnreadableIntent where no receipt can name it */
-export function receipted(call: Call, { name, operation, segments, because }: ReceiptedCall): JudgedAction {
+export function receipted(call: Call<ScmRoute>, { name, operation, segments, because }: ReceiptedCall): JudgedAction {
   const path = `${call.method} /${segments.map(encodeURIComponent).join('/')}`
   const target = `${name}:${path}`
   if (target.length > MAX_TARGET) throw new UnreadableIntent('its path is too long for a receipt to name it.')

@@ -2,6 +2,7 @@
  * What the recognisers of the source-control platforms share: pushes, what a platform has beside its table of paths (GraphQL,
  * forms), and the tables. What each of these means is said by the platform's own files.
  */
+import type { ScmRoute } from './settings.ts'
 import type { Action, Recogniser } from '../common/action.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
 import { basePath } from '../common/base-path.ts'
@@ -18,18 +19,20 @@ export interface ScmPlatform extends Pick<ScmTable, 'dialect' | 'endpoints' | 'l
   /** Where the API begins, where it does not begin at the root: `api/v3`. */
   readonly roots: readonly string[]
   /** How a request that is no row of the table is recognised, told by its path; null: it may be a row. */
-  readonly beside: (segments: readonly string[]) => ((call: Call, deps: ScmDeps) => Action | Promise<Action>) | null
+  readonly beside: (
+    segments: readonly string[],
+  ) => ((call: Call<ScmRoute>, deps: ScmDeps) => Action | Promise<Action>) | null
 }
 
-export function createScmRecogniser(platform: ScmPlatform, deps: ScmDeps): Recogniser {
+export function createScmRecogniser(platform: ScmPlatform, deps: ScmDeps): Recogniser<ScmRoute> {
   const { beside, locate } = platform
-  const tableFor = (call: CallHead, segments: readonly string[] | null): ScmTable => ({
+  const tableFor = (call: CallHead<ScmRoute>, segments: readonly string[] | null): ScmTable => ({
     ...platform,
     located: segments === null ? null : locate(segments),
     path: segments ?? [],
     segments: behindRoot(segments ?? [], [basePath(call.route), ...platform.roots]),
   })
-  const isOfInterest = (head: CallHead): boolean => {
+  const isOfInterest = (head: CallHead<ScmRoute>): boolean => {
     const segments = singleSegments(head.upstreamPath)
     if (segments === null || beside(segments) !== null) return true
     const table = tableFor(head, segments)

@@ -1,4 +1,5 @@
 /** The parts of a request to a platform's API, read in one way or not at all: parameters and what they say of files and branches. */
+import type { ScmRoute } from './settings.ts'
 import type { Call } from '../../calls/call.ts'
 import { fold, literalReadings, splitSegments } from '../../routing/path-reading.ts'
 import { UnreadableIntent, type FileWrite } from './intent.ts'
@@ -12,7 +13,7 @@ export function isGraphqlPath(segments: readonly string[]): boolean {
 }
 
 /** Members of query and body, by name. @throws UnreadableIntent where they contradict each other or have no single reading */
-export async function parametersOf(call: Call): Promise<Parameters> {
+export async function parametersOf(call: Call<ScmRoute>): Promise<Parameters> {
   const query = new URLSearchParams(call.upstreamPath.split('?').slice(1).join('?'))
   const parameters: Record<string, unknown> = Object.create(null)
   const add = (name: string, value: unknown): void => {
@@ -26,7 +27,7 @@ export async function parametersOf(call: Call): Promise<Parameters> {
 }
 
 /** Members of the body alone, in its order; a form may state a name more than once. */
-export async function bodyMembers({ body, headers }: Call): Promise<readonly (readonly [string, unknown])[]> {
+export async function bodyMembers({ body, headers }: Call<ScmRoute>): Promise<readonly (readonly [string, unknown])[]> {
   if (body === null || body.length === 0) return []
   if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity')
     throw new UnreadableIntent('The body is encoded, so it cannot be judged. Send it without Content-Encoding.')

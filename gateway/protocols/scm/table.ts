@@ -1,4 +1,5 @@
 /** From a platform's table of paths to an action: one row a kind of call that lands, ships or publishes something. */
+import type { ScmRoute } from './settings.ts'
 import type { Action } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
 import type { ScmClient } from '../../scm/platform.ts'
@@ -16,7 +17,7 @@ import { parametersOf, type Parameters } from './request.ts'
 
 /** A call that fits the path of a row. */
 export interface ScmCall {
-  readonly call: Call
+  readonly call: Call<ScmRoute>
   /** Path of the repository at the API. */
   readonly repository: string
   /** What the names of the path stand for. */
@@ -72,7 +73,7 @@ export interface ScmTable {
   readonly segments: readonly string[]
 }
 
-export async function recogniseCall(call: Call, table: ScmTable, deps: ScmDeps): Promise<Action> {
+export async function recogniseCall(call: Call<ScmRoute>, table: ScmTable, deps: ScmDeps): Promise<Action> {
   const name = `${call.method} ${call.upstreamPath.split('?', 1)[0] ?? ''}`
   if (overridesMethod(call)) return refused(call, name, 'its method is stated twice.')
   if (isRead(call.method)) return passing(name)
@@ -100,7 +101,7 @@ interface FoundRow {
 }
 
 /** Whether a server that decodes the path before it takes it apart finds another row or endpoint that does more than pass. */
-function isOtherCall(call: Call, table: ScmTable): boolean {
+function isOtherCall(call: Call<ScmRoute>, table: ScmTable): boolean {
   return [splitTable(table), movedTable(table)].some((split) => {
     const row = rowFor(call, split)?.row ?? null
     if (row !== null) return row !== rowFor(call, table)?.row
@@ -127,7 +128,7 @@ function movedTable(table: ScmTable): ScmTable {
 }
 
 /** The names of a call as its path has them, then as servers that decode first, or take a format off the last of them, do. */
-function nameReadings(call: Call, { names, row }: FoundRow, table: ScmTable): readonly ScmCall['names'][] {
+function nameReadings(call: Call<ScmRoute>, { names, row }: FoundRow, table: ScmTable): readonly ScmCall['names'][] {
   const split = rowFor(call, splitTable(table))?.names ?? names
   const last = row.path.at(-1) ?? ''
   if (!/^[:*]/.test(last)) return [names, split]
@@ -137,7 +138,7 @@ function nameReadings(call: Call, { names, row }: FoundRow, table: ScmTable): re
 
 /** The row that judges a call; null: none does. */
 export function rowFor(
-  { method }: Pick<Call, 'method'>,
+  { method }: Pick<Call<ScmRoute>, 'method'>,
   { rows, located, segments, endpoints }: Pick<ScmTable, 'rows' | 'located' | 'segments' | 'endpoints'>,
 ): FoundRow | null {
   if (located === null || endpoints.elsewhere.find(method, segments) !== null) return null
@@ -150,7 +151,7 @@ export function rowFor(
 
 /** Null: unknown. */
 export function endpointFor(
-  { method }: Pick<Call, 'method'>,
+  { method }: Pick<Call<ScmRoute>, 'method'>,
   { located, segments, endpoints }: Pick<ScmTable, 'located' | 'segments' | 'endpoints'>,
 ): Endpoint | null {
   return (
@@ -159,7 +160,7 @@ export function endpointFor(
   )
 }
 
-async function unjudged(call: Call, name: string, table: ScmTable): Promise<Action> {
+async function unjudged(call: Call<ScmRoute>, name: string, table: ScmTable): Promise<Action> {
   const endpoint = endpointFor(call, table)
   if (endpoint === null)
     return table.located === null && isGitService(call)
@@ -171,7 +172,7 @@ async function unjudged(call: Call, name: string, table: ScmTable): Promise<Acti
   return passing(name)
 }
 
-async function judged(call: Call, name: string, table: ScmTable & FoundRow, deps: ScmDeps): Promise<Action> {
+async function judged(call: Call<ScmRoute>, name: string, table: ScmTable & FoundRow, deps: ScmDeps): Promise<Action> {
   const { dialect, row, located } = table
   const { prefix, repository } = located
   const client = () =>
@@ -208,7 +209,7 @@ async function allIntents(
  * A request whose source branch is brought up to date from its target: commits go the other way then, into the source, so a
  * protected branch must not be one. What names the request never comes to name another branch.
  */
-export async function sourceUpdate(call: Call, client: ScmClient, id: string): Promise<readonly ScmIntent[]> {
+export async function sourceUpdate(call: Call<ScmRoute>, client: ScmClient, id: string): Promise<readonly ScmIntent[]> {
   const { head } = await client.mergeRequest(id)
   if (isProtected(call, head))
     throw new UnreadableIntent(

@@ -1,5 +1,5 @@
 /** How an `http` sink is spoken to: batches of CloudEvents as JSON, which any 2xx acknowledges. */
-import type { SinkConfig } from '../../config/sinks.ts'
+import type { SinkConfig } from './settings.ts'
 import type { Protocol } from './receiver.ts'
 
 export type HttpSinkConfig = Extract<SinkConfig, { readonly type: 'http' }>

@@ -2,7 +2,7 @@
  * How an `otlp` sink is spoken to: one OpenTelemetry log record an event, in the JSON form of OTLP over HTTP. The form is a fixed
  * mapping of a protobuf message (64-bit integers are strings), so it takes no library: docs/decisions/0020.
  */
-import type { SinkConfig } from '../../config/sinks.ts'
+import type { SinkConfig } from './settings.ts'
 import { VIOLATION_EVENT, type TelemetryEvent } from '../events.ts'
 import type { Acknowledgement, Protocol } from './receiver.ts'
 

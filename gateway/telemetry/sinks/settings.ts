@@ -1,7 +1,7 @@
 /** Sinks of execution telemetry in the configuration: where events go, and how they are delivered. */
 import type { Static } from 'typebox'
-import { Type } from '../../engine/base.ts'
-import { integer, seconds } from '../settings/fields.ts'
+import { Type } from '../../../engine/base.ts'
+import { integer, seconds } from '../../settings/fields.ts'
 
 /** The same for every sink that delivers over the network. */
 const DELIVERY = {

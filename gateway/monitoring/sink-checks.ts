@@ -1,7 +1,7 @@
 /** What the schema cannot say of sinks of telemetry: addresses and headers that cannot be, two that are the same. */
-import type { Config } from './schema.ts'
+import type { MonitoringSettings } from './settings.ts'
 import type { Located } from '../settings/schema-mistakes.ts'
-import type { SinkConfig } from './sinks.ts'
+import type { SinkConfig } from '../telemetry/sinks/settings.ts'
 import { at } from '../settings/mistake-collector.ts'
 
 /** RFC 9110 §5.1 and §5.5, ASCII only. */
@@ -9,7 +9,11 @@ const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const FIELD_VALUE = /^[\x20-\x7e]+$/
 const FIELD = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:\s*[\x20-\x7e]+$/
 
-export function checkSinks({ monitoring: { sinks } }: Config): readonly Located[] {
+export function checkSinks({
+  monitoring: { sinks },
+}: {
+  readonly monitoring: Pick<MonitoringSettings, 'sinks'>
+}): readonly Located[] {
   return sinks.flatMap((sink, index) => {
     const pointer = `/monitoring/sinks/${index}`
     const first = sinks.findIndex((other) => destinationOf(other) === destinationOf(sink))

@@ -1,11 +1,12 @@
-/** Roads by which a call names its destination itself (forward proxy, CONNECT, redirect): where they lead, who may take them, and the TLS that is ended here. Part of the configuration's schema. */
+/** Where calls may go that name their destination themselves (forward proxy, CONNECT, redirect). Part of the schema of the configuration. */
+import type { Static } from 'typebox'
 import { Type } from '../../engine/base.ts'
 import { seconds, strict } from '../settings/fields.ts'
 
 const hosts = (description: string) =>
   Type.Array(Type.String({ minLength: 1, maxLength: 300 }), { default: [], description })
 
-export const EgressConfig = strict(
+export const EgressSettings = strict(
   {
     default: Type.Union([Type.Literal('deny'), Type.Literal('allow')], {
       default: 'deny',
@@ -23,28 +24,9 @@ export const EgressConfig = strict(
   },
   'Where calls may go that name their destination themselves: forward proxy, CONNECT, redirect.',
 )
+export type EgressSettings = Static<typeof EgressSettings>
 
-export const ProxyAuthConfig = Type.Union([Type.Literal('off'), Type.Literal('required')], {
-  default: 'off',
-  description:
-    'required: forward proxy and CONNECT ask for an API key (Proxy-Authorization: Basic with the key as password, or Bearer); its tenant and audience are in the decisions.',
-})
-
-export const TlsConfig = strict(
-  {
-    ca: Type.Optional(
-      Type.Object(
-        {
-          certificate: Type.String({ minLength: 1, description: 'PEM file; relative to the configuration file.' }),
-          key: Type.String({ minLength: 1, description: 'PEM file of its private key (PKCS #8 or SEC 1, EC P-256).' }),
-        },
-        {
-          additionalProperties: false,
-          description: 'Authority that signs the certificates shown to agents. Without it one is made in data_dir.',
-        },
-      ),
-    ),
-    handshake: seconds(10, 'From the answer to CONNECT until TLS stands'),
-  },
-  'TLS that is ended here, on hosts that a route names.',
-)
+/** What of the configuration the egress policy reads. */
+export interface EgressConfig {
+  readonly egress: EgressSettings
+}

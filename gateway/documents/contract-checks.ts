@@ -3,12 +3,17 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { sep } from 'node:path'
 import { errorCode } from '../errors/startup-error.ts'
 import { at } from '../settings/mistake-collector.ts'
-import type { ContractSource, RouteConfig } from './route.ts'
-import type { Config } from './schema.ts'
+import type { Route } from '../routing/route.ts'
+import type { ContractSource } from '../routing/route.ts'
+import type { DocumentsConfig } from './settings.ts'
 import type { Located } from '../settings/schema-mistakes.ts'
 import { statsOf } from '../runtime/regular-file.ts'
 
-export function checkContractFiles({ routes }: Config): readonly Located[] {
+interface RoutesConfig {
+  readonly routes: readonly Route[]
+}
+
+export function checkContractFiles({ routes }: RoutesConfig): readonly Located[] {
   return routes.flatMap(({ contract, protocol }, index) =>
     (['baseline', 'current'] as const).flatMap((side) => {
       const place = `/routes/${index}/contract/${side}`
@@ -27,7 +32,7 @@ const UNWATCHED = {
 } as const
 const WATCHED = 'name contract.current, or leave watch out'
 
-export function checkContractSources({ routes, diff }: Config): readonly Located[] {
+export function checkContractSources({ routes, diff }: RoutesConfig & DocumentsConfig): readonly Located[] {
   return routes.flatMap(({ contract, protocol }, index) => {
     const unplaced = (['baseline', 'current'] as const).flatMap((side) => {
       const source = contract?.[side]
@@ -44,7 +49,7 @@ export function checkContractSources({ routes, diff }: Config): readonly Located
 }
 
 /** Why the file of a source cannot be read, as a sentence; null when it can, or when there is none. */
-export function unreadableSource(source: ContractSource | undefined, protocol: RouteConfig['protocol']): string | null {
+export function unreadableSource(source: ContractSource | undefined, protocol: Route['protocol']): string | null {
   if (source === undefined || !('file' in source)) return null
   try {
     accessSync(source.file, constants.R_OK)
@@ -56,7 +61,7 @@ export function unreadableSource(source: ContractSource | undefined, protocol: R
   }
 }
 
-export function checkContractOrigins({ routes }: Config): readonly Located[] {
+export function checkContractOrigins({ routes }: RoutesConfig): readonly Located[] {
   return routes.flatMap(({ contract, protocol }, index) => {
     const { origins = [], baseline, current } = contract ?? {}
     const place = `/routes/${index}/contract/origins`

@@ -1,7 +1,8 @@
-/** Source control: how the platforms are reached, what counts as a contract, and what a route to one of them lets pass. Parts of the configuration's schema. */
+/** Source control: how the platforms are reached, and what counts as a contract. Part of the schema of the configuration. */
 import type { Static } from 'typebox'
 import { ARTIFACT_TYPES, Type } from '../../engine/base.ts'
 import { integer, seconds, strict } from '../settings/fields.ts'
+import type { LimitsConfig } from '../settings/limits.ts'
 
 const api = (address: string, what: string) =>
   Type.String({ default: address, pattern: '^https?://[^?#]+$', description: `Base address of ${what}.` })
@@ -15,7 +16,7 @@ const DEFAULT_GLOBS = [
   '!**/pnpm-lock.yaml',
 ]
 
-export const ScmConfig = strict(
+export const ScmSettings = strict(
   {
     github: strict(
       {
@@ -62,47 +63,9 @@ export const ScmConfig = strict(
   },
   'Source-control platforms.',
 )
-export type ScmConfig = Static<typeof ScmConfig>
+export type ScmSettings = Static<typeof ScmSettings>
 
-export const RouteScmConfig = strict(
-  {
-    protected_branches: Type.Array(Type.String({ minLength: 1 }), {
-      default: [
-        'main',
-        'master',
-        'trunk',
-        'develop',
-        'development',
-        'stable',
-        'staging',
-        'production',
-        'release',
-        'release/**',
-        'releases/**',
-      ],
-      description:
-        'Branches (globs) that files may reach by a judged merge only: direct writes to them are judged as merges, and pushes go by `push`. Name your default branch here.',
-    }),
-    push: Type.Union([Type.Literal('deny'), Type.Literal('receipt'), Type.Literal('pass')], {
-      default: 'deny',
-      description:
-        'git push over HTTP to a protected branch. deny: refused, a merge request is the way. receipt: goes on with a receipt for operation push. pass: unjudged, a way around every merge.',
-    }),
-    auto_merge: Type.Union([Type.Literal('deny'), Type.Literal('judge')], {
-      default: 'deny',
-      description:
-        'Merges that GitHub is to make by itself later (enablePullRequestAutoMerge): commits that come after the judgement would be merged too. judge: judged as of now.',
-    }),
-    require_head: Type.Boolean({
-      default: false,
-      description:
-        'A merge must name the head commit that it means (GitHub and GitLab: sha; GraphQL: expectedHeadOid), so that the platform refuses another one. Otherwise the head is looked up again just before the merge is sent.',
-    }),
-    workflows: Type.Array(Type.String({ minLength: 1 }), {
-      default: [],
-      description: 'GitHub workflows (file names or ids, globs) whose dispatch is a deployment.',
-    }),
-  },
-  'Routes of the protocols github, gitlab and bitbucket.',
-)
-export type RouteScmConfig = Static<typeof RouteScmConfig>
+/** What of the configuration the platforms read. */
+export interface ScmConfig extends LimitsConfig {
+  readonly scm: ScmSettings
+}

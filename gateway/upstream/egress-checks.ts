@@ -1,13 +1,14 @@
 /** What the schema cannot say of destinations: entries that name nothing, hosts that are none. */
 import { isIP } from 'node:net'
 import { canonicalHost } from '../network/authority.ts'
-import { EGRESS_ROUTE } from '../upstream/egress-record.ts'
+import { EGRESS_ROUTE } from './egress-record.ts'
 import { readHostRule } from '../network/host-rule.ts'
-import type { Config } from './schema.ts'
+import type { Route } from '../routing/route.ts'
+import type { EgressConfig } from './settings.ts'
 import type { Located } from '../settings/schema-mistakes.ts'
 import { at } from '../settings/mistake-collector.ts'
 
-export function checkEgressLists({ egress }: Config): readonly Located[] {
+export function checkEgressLists({ egress }: EgressConfig): readonly Located[] {
   return (['allow', 'deny', 'tunnel'] as const).flatMap((list) =>
     egress[list].flatMap((entry, index) => {
       const read = readHostRule(entry)
@@ -17,7 +18,7 @@ export function checkEgressLists({ egress }: Config): readonly Located[] {
   )
 }
 
-export function checkRouteHosts({ routes }: Config): readonly Located[] {
+export function checkRouteHosts({ routes }: { readonly routes: readonly Route[] }): readonly Located[] {
   return routes.flatMap(({ match: { host } }, index) => {
     if (host === undefined) return []
     const read = canonicalHost(host.startsWith('*.') ? host.slice(2) : isIP(host) === 6 ? `[${host}]` : host)
@@ -33,7 +34,7 @@ export function checkRouteHosts({ routes }: Config): readonly Located[] {
   })
 }
 
-export function checkReservedName({ routes }: Config): readonly Located[] {
+export function checkReservedName({ routes }: { readonly routes: readonly Route[] }): readonly Located[] {
   return routes.flatMap(({ name }, index) =>
     name === EGRESS_ROUTE
       ? [

@@ -1,21 +1,25 @@
 /** What the schema cannot say of certificates and keys: files that are not there, hold something else, or do not fit each other. */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { messageOf } from '../errors/startup-error.ts'
-import { readGivenAuthority } from '../tls/given-authority.ts'
-import type { Config } from './schema.ts'
+import { readGivenAuthority } from './given-authority.ts'
+import type { Route } from '../routing/route.ts'
+import type { TlsConfig, TlsSettings } from './settings.ts'
 import type { Located } from '../settings/schema-mistakes.ts'
 import { at, unreadable } from '../settings/mistake-collector.ts'
 import { readRegularFile } from '../runtime/regular-file.ts'
 
 /** Said at the start, and not by the first agent whose connection cannot be intercepted, or first call that is not forwarded. */
-export function checkCertificateFiles({ tls, routes }: Config): readonly Located[] {
+export function checkCertificateFiles({
+  tls,
+  routes,
+}: TlsConfig & { readonly routes: readonly Route[] }): readonly Located[] {
   return [
     ...checkAuthority(tls.ca),
     ...routes.flatMap((route, index) => checkBundle(`/routes/${index}/tls/upstream_ca`, route.tls.upstream_ca)),
   ]
 }
 
-function checkAuthority(ca: Config['tls']['ca']): readonly Located[] {
+function checkAuthority(ca: TlsSettings['ca']): readonly Located[] {
   if (ca === undefined) return []
   const missing = (['certificate', 'key'] as const).flatMap((name) => checkFile(`/tls/ca/${name}`, ca[name]))
   if (missing.length > 0) return missing
@@ -28,7 +32,7 @@ function checkAuthority(ca: Config['tls']['ca']): readonly Located[] {
 }
 
 /** What is over already lets the gateway start: its other routes are none the worse for it. */
-export function authorityWarnings({ tls: { ca } }: Config): readonly Located[] {
+export function authorityWarnings({ tls: { ca } }: TlsConfig): readonly Located[] {
   const read = ca === undefined ? null : readGivenAuthority(ca)
   if (ca === undefined || !read?.ok || read.value.notAfter > Date.now()) return []
   const end = new Date(read.value.notAfter).toISOString()

@@ -1,0 +1,21 @@
+/** Settings of exceptions to enforcement. Part of the schema of the configuration. */
+import type { Static } from 'typebox'
+import { Type } from '../../engine/base.ts'
+import { seconds, strict } from '../settings/fields.ts'
+
+export const BreakGlassSettings = strict(
+  {
+    roles: Type.Array(Type.Union([Type.Literal('approver'), Type.Literal('admin')]), {
+      default: ['admin'],
+      description: 'Roles whose keys may open and close exceptions.',
+    }),
+    maximum: seconds(3600, 'Longest that an exception lasts'),
+  },
+  'Exceptions to enforcement on a route, for emergencies.',
+)
+export type BreakGlassSettings = Static<typeof BreakGlassSettings>
+
+/** What of the configuration exceptions read. */
+export interface BreakGlassConfig {
+  readonly break_glass: BreakGlassSettings
+}

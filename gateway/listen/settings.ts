@@ -1,0 +1,64 @@
+/** Settings of the listeners. Part of the schema of the configuration. */
+import type { Static } from 'typebox'
+import { Type } from '../../engine/base.ts'
+import { integer, strict } from '../settings/fields.ts'
+import type { CallersConfig } from '../callers/settings.ts'
+import type { Route } from '../routing/route.ts'
+import type { LimitsConfig } from '../settings/limits.ts'
+import type { TlsConfig } from '../tls/settings.ts'
+import type { EgressConfig } from '../upstream/settings.ts'
+
+const LISTEN = '^(\\[[0-9a-fA-F:.]+\\]|[^:\\s]+):[0-9]{1,5}$'
+
+const listen = (address: string, what: string) =>
+  Type.String({
+    default: address,
+    pattern: LISTEN,
+    description: `Address of the ${what} listener, HOST:PORT; port 0 picks a free one.`,
+  })
+
+export const ListenSettings = strict(
+  {
+    proxy: listen('127.0.0.1:15080', 'proxy'),
+    api: listen('127.0.0.1:15081', 'API (with /mcp)'),
+    admin: listen('127.0.0.1:15090', 'admin (/livez, /readyz, /metrics)'),
+    ext_authz: Type.Optional(
+      Type.String({
+        pattern: LISTEN,
+        description:
+          'Address at which other proxies ask over gRPC (envoy.service.auth.v3.Authorization), HOST:PORT; off unless named. Over HTTP they ask the API listener, under /authz/.',
+      }),
+    ),
+    transparent: Type.Optional(
+      Type.String({
+        pattern: LISTEN,
+        description:
+          'Address that connections are redirected to (iptables REDIRECT), HOST:PORT; off unless named. Destinations are told by TLS server name or Host header.',
+      }),
+    ),
+  },
+  'Listeners.',
+)
+export type ListenSettings = Static<typeof ListenSettings>
+
+export const TransparentSettings = strict(
+  {
+    http_port: integer(80, 'Port that redirected plain HTTP was on its way to, where its Host header names none'),
+    https_port: integer(443, 'Port that redirected TLS was on its way to'),
+  },
+  'Connections at listen.transparent.',
+)
+export type TransparentSettings = Static<typeof TransparentSettings>
+
+/** What of the configuration inbound connections read. */
+export interface ListenConfig extends CallersConfig, EgressConfig, LimitsConfig, TlsConfig {
+  readonly public_url?: string
+  readonly routes: readonly Route[]
+  readonly transparent: TransparentSettings
+}
+
+/** Read once for each request, so that one request sees one generation. */
+export interface ListenSettingsInForce {
+  readonly config: ListenConfig
+  readonly generation: number
+}

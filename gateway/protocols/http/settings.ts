@@ -1,0 +1,8 @@
+/** What the configuration has to know of the protocol `http`. It has no section of its own. */
+import type { ProtocolSettings } from '../common/protocol-settings.ts'
+
+export const httpSettings = {
+  sections: {},
+  currentContract: 'the OpenAPI document that the upstream offers now: contract: { current: { url: … } }',
+  validates: 'calls',
+} satisfies ProtocolSettings

@@ -1,0 +1,68 @@
+/** What a route to a source-control platform lets pass. Part of the schema of the configuration. */
+import { at } from '../../settings/mistake-collector.ts'
+import type { ProtocolSettings, RouteWith } from '../common/protocol-settings.ts'
+import type { Static } from 'typebox'
+import { Type } from '../../../engine/base.ts'
+import { strict } from '../../settings/fields.ts'
+
+export const ScmSection = strict(
+  {
+    protected_branches: Type.Array(Type.String({ minLength: 1 }), {
+      default: [
+        'main',
+        'master',
+        'trunk',
+        'develop',
+        'development',
+        'stable',
+        'staging',
+        'production',
+        'release',
+        'release/**',
+        'releases/**',
+      ],
+      description:
+        'Branches (globs) that files may reach by a judged merge only: direct writes to them are judged as merges, and pushes go by `push`. Name your default branch here.',
+    }),
+    push: Type.Union([Type.Literal('deny'), Type.Literal('receipt'), Type.Literal('pass')], {
+      default: 'deny',
+      description:
+        'git push over HTTP to a protected branch. deny: refused, a merge request is the way. receipt: goes on with a receipt for operation push. pass: unjudged, a way around every merge.',
+    }),
+    auto_merge: Type.Union([Type.Literal('deny'), Type.Literal('judge')], {
+      default: 'deny',
+      description:
+        'Merges that GitHub is to make by itself later (enablePullRequestAutoMerge): commits that come after the judgement would be merged too. judge: judged as of now.',
+    }),
+    require_head: Type.Boolean({
+      default: false,
+      description:
+        'A merge must name the head commit that it means (GitHub and GitLab: sha; GraphQL: expectedHeadOid), so that the platform refuses another one. Otherwise the head is looked up again just before the merge is sent.',
+    }),
+    workflows: Type.Array(Type.String({ minLength: 1 }), {
+      default: [],
+      description: 'GitHub workflows (file names or ids, globs) whose dispatch is a deployment.',
+    }),
+  },
+  'Routes of the protocols github, gitlab and bitbucket.',
+)
+export type ScmSection = Static<typeof ScmSection>
+
+const sections = { scm: ScmSection }
+export type ScmRoute = RouteWith<typeof sections>
+
+/** Of each platform: they have the same section. */
+export const scmRouteSettings = {
+  sections,
+  takesEncodedSlashes: true,
+  warnings: ({ scm }, pointer) =>
+    scm.push === 'pass'
+      ? [
+          at(
+            `${pointer}/scm/push`,
+            'a push to a protected branch goes around every judged merge',
+            'deny is the default',
+          ),
+        ]
+      : [],
+} satisfies ProtocolSettings<typeof sections>

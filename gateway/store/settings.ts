@@ -1,0 +1,44 @@
+/** Settings of the store and the ledger. Part of the schema of the configuration. */
+import type { Static } from 'typebox'
+import { Type } from '../../engine/base.ts'
+import { integer, seconds, strict } from '../settings/fields.ts'
+
+export const StoreSettings = strict(
+  {
+    url: Type.Optional(
+      Type.String({ description: 'Default: SQLite in data_dir. file:PATH names another SQLite file.' }),
+    ),
+  },
+  'Where decisions are kept.',
+)
+export type StoreSettings = Static<typeof StoreSettings>
+
+export const LedgerSettings = strict(
+  {
+    calls: Type.Union([Type.Literal('batched'), Type.Literal('durable')], {
+      default: 'batched',
+      description:
+        'Records of single calls: written in batches, or durable before each call is forwarded. Decisions are always durable first.',
+    }),
+    flush: seconds(0.05, 'Longest wait before a batch of call records is written', 0.001),
+    checkpoint: seconds(
+      60,
+      'The head of the ledger is signed this often, when it has moved: into the ledger, a file in data_dir, the log and a metric',
+      1,
+    ),
+    inputs: integer(
+      256 * 1024 * 1024,
+      'Bytes of contracts (compressed, each once) kept so that decisions can be replayed under another policy; the least recently used go first. 0 keeps none',
+      0,
+    ),
+  },
+  'The ledger.',
+)
+export type LedgerSettings = Static<typeof LedgerSettings>
+
+/** What of the configuration the store reads. */
+export interface StoreConfig {
+  readonly data_dir: string
+  readonly store: StoreSettings
+  readonly ledger: LedgerSettings
+}

@@ -1,0 +1,15 @@
+/** Settings of the log. Part of the schema of the configuration. */
+import type { Static } from 'typebox'
+import { Type } from '../../engine/base.ts'
+import { strict } from '../settings/fields.ts'
+
+export const LogSettings = strict(
+  {
+    level: Type.Union(
+      (['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const).map((level) => Type.Literal(level)),
+      { default: 'info', description: 'Least severe level that is written.' },
+    ),
+  },
+  'Logs, JSON lines on stderr.',
+)
+export type LogSettings = Static<typeof LogSettings>
