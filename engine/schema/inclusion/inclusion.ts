@@ -6,6 +6,7 @@
 import type { SchemaSources } from '../comparison.ts'
 import type { Located } from '../located.ts'
 import type { SchemaSource } from '../source.ts'
+import { Coverage } from './coverage.ts'
 import { admits } from './evaluate.ts'
 import { Likeness } from './likeness.ts'
 import { met, unmet } from './literals.ts'
@@ -48,6 +49,7 @@ interface Proof {
   readonly sub: SchemaNodes
   readonly super: SchemaNodes
   readonly isSame: (one: SchemaNode, two: SchemaNode) => boolean
+  readonly isWithin: (one: SchemaNode, two: SchemaNode) => boolean
   readonly search: Search
 }
 
@@ -106,7 +108,7 @@ export class InclusionProver {
 
   /** Whether a member is not included. One that holds itself shows nothing of itself. */
   #isMissed(sub: SchemaNode, other: SchemaNode, proof: Proof, open: Set<string>): boolean {
-    if (other.constraints.length === 0 || proof.isSame(sub, other)) return false
+    if (other.constraints.length === 0 || proof.isWithin(sub, other)) return false
     return !open.has(answerKey(sub, other, proof, false)) && !this.#isIncluded(sub, other, proof, open)
   }
 
@@ -150,9 +152,9 @@ export class InclusionProver {
   #prepare(key: string, question: Question): Proof {
     const { convention } = question
     if (convention === 'none') return this.#prepareNodes(key, question)
-    const { sub, super: other, isSame, search: plain } = this.#proofOf({ ...question, convention: 'none' })
-    const search = new Search(sub, { convention, isSame, plain, steps: this.#steps })
-    return { key, sub, super: other, isSame, search }
+    const { search: plain, ...nodes } = this.#proofOf({ ...question, convention: 'none' })
+    const search = new Search(nodes.sub, { convention, isWithin: nodes.isWithin, plain, steps: this.#steps })
+    return { ...nodes, key, search }
   }
 
   #prepareNodes(key: string, { direction, usage, overlap }: Question): Proof {
@@ -166,8 +168,11 @@ export class InclusionProver {
     const isAlike = remembered((one, two) => this.#isSameNode(one, two, direction) || likeness.isAlike(one, two))
     const isSame = (one: SchemaNode, two: SchemaNode): boolean =>
       one.side !== two.side && (one.side === 'sub' ? isAlike(one, two) : isAlike(two, one))
-    const search = new Search(subNodes, { convention: 'none', isSame, plain: null, steps: this.#steps })
-    return { key, sub: subNodes, super: superNodes, isSame, search }
+    const coverage = new Coverage((one, two) => this.#isSameNode(one, two, direction))
+    const isWithin = (one: SchemaNode, two: SchemaNode): boolean =>
+      (one.side === 'sub' && two.side === 'super' && coverage.covers(one, two)) || isSame(one, two)
+    const search = new Search(subNodes, { convention: 'none', isWithin, plain: null, steps: this.#steps })
+    return { key, sub: subNodes, super: superNodes, isSame, isWithin, search }
   }
 
   #isSameNode(one: SchemaNode, two: SchemaNode, direction: ProofDirection): boolean {

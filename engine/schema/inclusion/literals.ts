@@ -54,8 +54,8 @@ export interface Negating {
   readonly type: JsonType
   readonly isDisjoint: (a: SchemaNode, b: SchemaNode) => boolean
   readonly negationOf: (node: SchemaNode) => SchemaNode
-  /** Whether two schemas of different sides are written the same. */
-  readonly isSame: (a: SchemaNode, b: SchemaNode) => boolean
+  /** Whether every value of the first is seen to be one of the second, without a search. */
+  readonly isWithin: (one: SchemaNode, other: SchemaNode) => boolean
 }
 
 /** The ways in which a schema is not met by a value of a type. */
@@ -243,8 +243,10 @@ export class Goal {
   }
 
   #isRefused({ node, isMet }: Literal): boolean {
-    for (const other of this.#added.values())
-      if (other.isMet !== isMet && this.#by.isSame(other.node, node)) return true
+    for (const other of this.#added.values()) {
+      if (other.isMet === isMet) continue
+      if (isMet ? this.#by.isWithin(node, other.node) : this.#by.isWithin(other.node, node)) return true
+    }
     return false
   }
 

@@ -41,6 +41,27 @@ export function lengthsBetween(min: number, max: number | null): Language | null
 
 const MAX_LENGTH = 300
 
+/** Whether a language has texts with a number of characters within bounds, and whether all of them are. */
+export function lengthsWithin(
+  language: Language,
+  min: number,
+  max: number,
+): { readonly isAny: boolean; readonly isEvery: boolean } {
+  const isFinal = (state: DFA.Node): boolean => language.finals.has(state)
+  let states = new Set<DFA.Node>([language.initial])
+  let [isAny, isShorter] = [false, false]
+  const most = Math.min(max, min + MAX_DFA)
+  for (let length = 0; length <= most && states.size > 0; length += 1) {
+    const isMet = [...states].some(isFinal)
+    if (length < min) isShorter ||= isMet
+    else isAny ||= isMet
+    if (isAny && (max === Infinity || isShorter)) return { isAny, isEvery: !isShorter }
+    states = new Set([...states].flatMap((state) => [...state.out.values()]))
+  }
+  // Of a language without unreachable ends, what is left leads to longer texts.
+  return { isAny, isEvery: isAny && !isShorter && states.size === 0 }
+}
+
 export function both(a: Language, b: Language): Language | null {
   return bounded(() => {
     const result = DFA.fromIntersection(a, b, new DFA.LimitedNodeFactory(MAX_DFA))

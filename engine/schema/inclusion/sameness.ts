@@ -20,9 +20,23 @@ const NAMED: ReadonlySet<string> = new Set([
 const USAGE: ReadonlySet<string> = new Set(['default', 'deprecated'])
 const MAX_DEPTH = 400
 
+/** The depth of the outermost open pair that an answer rests on; resting on none, SAME; another answer, OTHER. */
+type Rest = number
+const SAME: Rest = Infinity
+const OTHER: Rest = -1
+
+/** What was found of a pair; of an open one its own depth. */
+interface Found {
+  rest: Rest
+}
+
+/** Pairs that were found the same as far as open ones are, in the order in which they were found. */
+type Resting = { readonly partners: Map<object, Found>; readonly now: object; readonly found: Found }[]
+
 export class Sameness {
   readonly #sources: { readonly before: SchemaSource; readonly after: SchemaSource }
-  readonly #known = new WeakMap<object, Map<object, boolean>>()
+  readonly #known = new WeakMap<object, Map<object, Found>>()
+  readonly #resting: Resting = []
 
   constructor(sources: { readonly before: SchemaSource; readonly after: SchemaSource }) {
     this.#sources = sources
@@ -30,74 +44,78 @@ export class Sameness {
 
   isSame(before: Located, after: Located): boolean {
     if (this.#sources.before.dialect !== this.#sources.after.dialect) return false
-    const assumed: (readonly [object, object])[] = []
-    const isSame = this.#compare(before, after, assumed, 0)
-    // Pairs that were taken for equal are, when all of them together held.
-    for (const [old, now] of assumed) {
-      const known = this.#known.get(old)
-      if (isSame) known?.set(now, true)
-      else if (known?.get(now) === true) known.delete(now)
-    }
-    return isSame
+    return this.#compare(before, after, 0) !== OTHER
   }
 
-  #compare(before: Located, after: Located, assumed: (readonly [object, object])[], depth: number): boolean {
-    if (depth > MAX_DEPTH) return false
-    if (!isRecord(before.value) || !isRecord(after.value)) return isEqual(before.value, after.value)
+  #compare(before: Located, after: Located, depth: number): Rest {
+    if (depth > MAX_DEPTH) return OTHER
+    if (!isRecord(before.value) || !isRecord(after.value)) return isEqual(before.value, after.value) ? SAME : OTHER
     const old = bare(before, this.#sources.before)
     const now = bare(after, this.#sources.after)
-    if (old.value === now.value) return true
-    const partners = this.#known.get(old.value) ?? new Map<object, boolean>()
+    if (old.value === now.value) return SAME
+    let partners = this.#known.get(old.value)
+    if (partners === undefined) this.#known.set(old.value, (partners = new Map()))
     const known = partners.get(now.value)
-    if (known !== undefined) return known
-    this.#known.set(old.value, partners.set(now.value, true))
-    assumed.push([old.value, now.value])
-    const isSame = this.#members(old, now, false, assumed, depth + 1)
-    if (!isSame) partners.set(now.value, false)
-    return isSame
+    if (known !== undefined) return known.rest
+    const found: Found = { rest: depth }
+    partners.set(now.value, found)
+    const start = this.#resting.length
+    const rest = this.#members(old, now, false, depth + 1)
+    found.rest = rest >= depth ? SAME : rest
+    this.#close(start, depth, rest)
+    if (found.rest !== SAME && found.rest !== OTHER) this.#resting.push({ partners, now: now.value, found })
+    return found.rest
   }
 
-  #members(
-    old: Located,
-    now: Located,
-    isNamed: boolean,
-    assumed: (readonly [object, object])[],
-    depth: number,
-  ): boolean {
+  /** What was found on the way to a pair rests on less when the pair is closed, and is forgotten when it differs. */
+  #close(start: number, depth: number, rest: Rest): void {
+    if (this.#resting.length === start) return
+    for (const one of this.#resting.splice(start)) {
+      if (rest === OTHER) one.partners.delete(one.now)
+      else if (one.found.rest < depth) this.#resting.push(one)
+      else if (rest >= depth) one.found.rest = SAME
+      else {
+        one.found.rest = rest
+        this.#resting.push(one)
+      }
+    }
+  }
+
+  #members(old: Located, now: Located, isNamed: boolean, depth: number): Rest {
     const [left, right] = [old.value, now.value]
-    if (!isRecord(left) || !isRecord(right)) return isEqual(left, right)
+    if (!isRecord(left) || !isRecord(right)) return isEqual(left, right) ? SAME : OTHER
     const isSilent = (name: string): boolean => !isNamed && !isCondition(name)
-    for (const name in right) if (!isSilent(name) && !Object.hasOwn(left, name)) return false
+    for (const name in right)
+      if (left[name] === undefined && !isSilent(name) && !Object.hasOwn(left, name)) return OTHER
+    let rest = SAME
     for (const name in left) {
       if (isSilent(name)) continue
-      if (!Object.hasOwn(right, name)) return false
-      const [one, other] = [within(old, name, left[name]), within(now, name, right[name])]
-      if (!this.#member(name, one, other, isNamed, assumed, depth)) return false
+      if (!Object.hasOwn(right, name)) return OTHER
+      if (left[name] === right[name]) continue
+      rest = Math.min(rest, this.#member(name, old, now, isNamed, depth))
+      if (rest === OTHER) return OTHER
     }
-    return true
+    return rest
   }
 
-  #member(
-    name: string,
-    old: Located,
-    now: Located,
-    isNamed: boolean,
-    assumed: (readonly [object, object])[],
-    depth: number,
-  ): boolean {
+  #member(name: string, holder: Located, partner: Located, isNamed: boolean, depth: number): Rest {
+    const [old, now] = [within(holder, name), within(partner, name)]
     const [left, right] = [old.value, now.value]
-    if (!isNamed && SETS.has(name)) return isSameSet(left, right)
-    if (!isNamed && VALUES.has(name)) return isEqual(left, right)
+    if (!isNamed && SETS.has(name)) return isSameSet(left, right) ? SAME : OTHER
+    if (!isNamed && VALUES.has(name)) return isEqual(left, right) ? SAME : OTHER
     // Only lists of names are held by name.
-    if (isNamed && Array.isArray(left)) return isSameSet(left, right)
+    if (isNamed && Array.isArray(left)) return isSameSet(left, right) ? SAME : OTHER
     if (Array.isArray(left)) {
-      if (!Array.isArray(right) || left.length !== right.length) return false
-      return left.every((item, index) =>
-        this.#compare(within(old, String(index), item), within(now, String(index), right[index]), assumed, depth),
-      )
+      if (!Array.isArray(right) || left.length !== right.length) return OTHER
+      let rest = SAME
+      for (const index of left.keys()) {
+        rest = Math.min(rest, this.#compare(within(old, String(index)), within(now, String(index)), depth))
+        if (rest === OTHER) return OTHER
+      }
+      return rest
     }
-    if (!isNamed && NAMED.has(name)) return this.#members(old, now, true, assumed, depth + 1)
-    return this.#compare(old, now, assumed, depth)
+    if (!isNamed && NAMED.has(name)) return this.#members(old, now, true, depth + 1)
+    return this.#compare(old, now, depth)
   }
 }
 
@@ -108,12 +126,20 @@ function isCondition(name: string): boolean {
 }
 
 function isSameSet(left: unknown, right: unknown): boolean {
-  const [was, is]: readonly (readonly unknown[])[] = [left, right].map((one) => (Array.isArray(one) ? one : [one]))
-  if (was === undefined || is === undefined) return false
+  const [was, is] = [listOf(left), listOf(right)]
+  // Most lists are in one order.
+  if (was.length === is.length && was.every((value, index) => value === is[index])) return true
   const [old, now] = [new ValueSet(was), new ValueSet(is)]
   return old.size === now.size && was.every((value) => now.has(value))
 }
 
-function within(owner: Located, step: string, value: unknown): Located {
-  return { value, at: stepInto(owner.at, step), document: owner.document }
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [value]
+}
+
+/** A member of a located object, or an item of a located list. */
+function within({ value, at, document }: Located, step: string): Located {
+  const holder: unknown = value
+  const held: unknown = typeof holder === 'object' && holder !== null ? Reflect.get(holder, step) : undefined
+  return { value: held, at: stepInto(at, step), document }
 }

@@ -3,7 +3,7 @@ import { ValueSet } from '../equality.ts'
 import { isMatch, isMultiple, isWithin, lengthOf } from './evaluate.ts'
 import { exampleOf, isFormatWithin, isOfFormat } from './formats.ts'
 import type { Bound } from './model.ts'
-import { both, complement, languageOf, lengthsBetween, textsOf, type Language } from './patterns.ts'
+import { both, complement, languageOf, lengthsBetween, lengthsWithin, textsOf, type Language } from './patterns.ts'
 
 /** `found`: a value; `none`: proof that there is none; `open`: neither, with what stopped the search. */
 export type Found =
@@ -212,7 +212,11 @@ function letter(index: number): string {
   return LETTERS[index] ?? String.fromCodePoint(0x4e00 + index)
 }
 
-function findMatch({ patterns, excluded }: ScalarConditions, counts: Counts, fits: (text: string) => boolean): Found {
+function findMatch(
+  { patterns, excluded, formats }: ScalarConditions,
+  counts: Counts,
+  fits: (text: string) => boolean,
+): Found {
   let language: Language | null = languageOf('')
   for (const [list, isMet] of [
     [patterns.met, true],
@@ -228,8 +232,10 @@ function findMatch({ patterns, excluded }: ScalarConditions, counts: Counts, fit
     }
   }
   if (language === null) return open('patterns that are too large together')
-  const bounded = counts.min === 0 && counts.max === Infinity ? language : withLengths(language, counts)
-  if (bounded?.isEmpty === true) return NONE
+  const bounded = withLengths(language, counts, formats)
+  if (bounded === 'empty' || (bounded !== null && bounded.isEmpty)) return NONE
+  // Of a format one example is known, which was tried.
+  if (bounded !== null && formats.met.length > 0) return open('no text was found for the patterns')
   const texts = bounded ?? language
   for (const text of textsOf(texts, excluded.length + MAX_EXAMPLES))
     if (fits(text)) return { kind: 'found', value: text }
@@ -241,7 +247,19 @@ function unless({ met, unmet }: Conditions<string>, why: string): Found {
   return met.some((pattern) => unmet.includes(pattern)) ? NONE : open(why)
 }
 
-function withLengths(language: Language, { min, max }: Counts): Language | null {
+/** Products of no more states are made in any case (patterns.ts), so that asking for lengths first changes no answer. */
+const MAX_PRODUCT = 1000
+const MAX_COUNTED = 300
+
+/** The texts of a language that are as long as they must be; null where these are too large together. */
+function withLengths(language: Language, { min, max }: Counts, formats: Conditions<string>): Language | 'empty' | null {
+  if (min === 0 && max === Infinity) return language
+  const most = max === Infinity ? min : max
+  if (most <= MAX_COUNTED && min <= MAX_COUNTED && language.countNodes() * (most + 2) <= MAX_PRODUCT) {
+    const { isAny, isEvery } = lengthsWithin(language, min, max)
+    if (!isAny) return 'empty'
+    if (isEvery || formats.met.length > 0) return language
+  }
   const lengths = lengthsBetween(min, max === Infinity ? null : max)
   return lengths === null ? null : both(language, lengths)
 }

@@ -18,7 +18,8 @@ import { findNumber, findText, type ScalarConditions } from './scalars.ts'
 
 export interface SearchOptions {
   readonly convention: Convention
-  readonly isSame: (sub: SchemaNode, other: SchemaNode) => boolean
+  /** Whether every value of the first is seen to be one of the second, without a search. */
+  readonly isWithin: (one: SchemaNode, other: SchemaNode) => boolean
   /** The same without any convention; null for one that has none. */
   readonly plain: Search | null
   readonly steps: Steps
@@ -118,7 +119,7 @@ export class Search {
     }
     for (const [id, node] of unmet) {
       if (met.has(id)) return null
-      for (const other of met.values()) if (this.#options.isSame(other, node)) return null
+      for (const other of met.values()) if (this.#options.isWithin(other, node)) return null
     }
     return [
       ...[...met.values()].sort(byId).map((node) => ({ node, isMet: true })),
@@ -169,7 +170,7 @@ export class Search {
       type,
       isDisjoint: (a, b) => this.#disjointness.areDisjoint(a, b),
       negationOf: (node) => this.#nodes.negationOf(node),
-      isSame: (a, b) => a.id === b.id || this.#options.isSame(a, b),
+      isWithin: (a, b) => a.id === b.id || this.#options.isWithin(a, b),
     }
   }
 
