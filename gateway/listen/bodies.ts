@@ -195,6 +195,7 @@ class Reading {
   /** Null while the body is short. */
   #long: LongBody | null
   #heardAt = this.#startedAt
+  #isOver = false
   #resolve: (result: ReadBody) => void = () => {}
 
   constructor(request: IncomingMessage, { maxBytes, pace, bounds, room }: ReadingOptions, at: number) {
@@ -229,7 +230,9 @@ class Reading {
     this.#pieces.add(chunk)
   }
 
+  /** The listeners stay: a request that has ended emits no more data, and removing them costs more than the reading. */
   readonly #onEnd = (): void => {
+    if (this.#isOver) return
     const body = this.#pieces.whole()
     if (this.#long !== null) this.#room.keep(body, this.#long)
     this.#finish({ ok: true, body })
@@ -237,13 +240,15 @@ class Reading {
   readonly #onClose = (): void => this.#refuse('aborted')
 
   #refuse(why: BodyFault): void {
+    if (this.#isOver) return
     this.#long?.release()
+    const request = this.#request
+    request.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onClose).off('error', this.#onClose)
     this.#finish({ ok: false, why })
   }
 
   #finish(result: ReadBody): void {
-    const request = this.#request
-    request.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onClose).off('error', this.#onClose)
+    this.#isOver = true
     this.#room.leave(this)
     this.#resolve(result)
   }

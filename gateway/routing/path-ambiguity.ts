@@ -16,7 +16,8 @@ export function spellingProblem(
   route: Route | null,
   candidates: () => readonly Route[],
 ): string | null {
-  const [path = ''] = target.split('?', 1)
+  const question = target.indexOf('?')
+  const path = question === -1 ? target : target.slice(0, question)
   if (!LOOSE.test(path)) return null
   const closer = candidates().filter(
     (one) => one !== route && (route === null || isCloser(one, route)) && !hasPrefix(target, one.match.path),

@@ -37,7 +37,7 @@ function pathProblem(path: string): string | null {
 
 /** An encoded slash is a slash to some servers and a letter to others. @param isLetter the protocol of the route has it as a letter */
 export function slashProblem(target: string, isLetter: boolean): string | null {
-  if (isLetter || !ENCODED_SLASH.test(target)) return null
+  if (isLetter || !target.includes('%') || !ENCODED_SLASH.test(target)) return null
   return 'The path holds an encoded slash.'
 }
 
@@ -156,7 +156,8 @@ export interface RouteMatch {
  * then the longest prefix. A route without an upstream takes no such request: it does not say where the call goes.
  */
 export function matchRoute(routes: readonly Route[], host: string, target: string): RouteMatch | null {
-  const route = closest(reverseRoutes(routes, host), target)
+  const name = hostName(host)
+  const route = closest(routes, target, (one) => takesReverse(one, name))
   const url = route === null ? null : upstreamUrl(route)
   if (route === null || url === null) return null
   return { entrance: 'reverse', route, origin: url.origin, upstreamPath: upstreamPath(route, url, target) }
@@ -165,7 +166,11 @@ export function matchRoute(routes: readonly Route[], host: string, target: strin
 /** Routes that such a request may match. */
 export function reverseRoutes(routes: readonly Route[], host: string): readonly Route[] {
   const name = hostName(host)
-  return routes.filter((one) => one.upstream !== undefined && (one.match.host === undefined || namesHost(one, name)))
+  return routes.filter((one) => takesReverse(one, name))
+}
+
+function takesReverse(route: Route, host: string): boolean {
+  return route.upstream !== undefined && (route.match.host === undefined || namesHost(route, host))
 }
 
 /** Where a request that names its destination is on its way to. */
@@ -182,7 +187,7 @@ export function matchNamed(
   routes: readonly Route[],
   { entrance, scheme, authority, target }: NamedDestination,
 ): RouteMatch | null {
-  const route = closest(namedRoutes(routes, authority), target)
+  const route = closest(routes, target, (one) => namesHost(one, authority.host))
   if (route === null) return null
   const url = upstreamUrl(route)
   return url === null
@@ -203,10 +208,10 @@ export function namesHost({ match }: Route, host: string): boolean {
   return (named.startsWith('[') ? named.slice(1, -1) : named) === host
 }
 
-function closest(routes: readonly Route[], target: string): Route | null {
+function closest(routes: readonly Route[], target: string, isCandidate: (route: Route) => boolean): Route | null {
   let best: Route | null = null
   for (const route of routes) {
-    if (!hasPrefix(target, route.match.path)) continue
+    if (!hasPrefix(target, route.match.path) || !isCandidate(route)) continue
     if (best === null || isCloser(route, best)) best = route
   }
   return best
@@ -224,10 +229,14 @@ function hostCloseness({ match: { host } }: Route): number {
   return host.startsWith('*.') ? host.length : Number.MAX_SAFE_INTEGER
 }
 
+const PORT = /^[0-9]*$/
+
 /** Without port and brackets, lower case. */
 function hostName(host: string): string {
-  const name = host.startsWith('[') ? host.slice(1, host.indexOf(']')) : host.replace(/:[0-9]*$/, '')
-  return name.toLowerCase()
+  if (host.startsWith('[')) return host.slice(1, host.indexOf(']')).toLowerCase()
+  const colon = host.lastIndexOf(':')
+  const isPort = colon !== -1 && PORT.test(host.slice(colon + 1))
+  return (isPort ? host.slice(0, colon) : host).toLowerCase()
 }
 
 /** `/api` is a prefix of `/api`, `/api/…` and `/api?…`, not of `/apis`. */

@@ -9,6 +9,7 @@ import { discardRest } from '../network/discard-rest.ts'
 import type { AnswerWatcher } from '../calls/answer.ts'
 import type { ExecutionResult } from '../telemetry/events.ts'
 import { flushHead } from './flush-head.ts'
+import { STATUS_CODES } from '../runtime/node-http.ts'
 import { readGrpcStatus, type GrpcStatusReader } from '../network/grpc-status.ts'
 import { clientHeaders, mayTrail, withoutField } from './headers.ts'
 import { passInformational, type Informational } from './informational.ts'
@@ -105,8 +106,8 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
     const { request, dispatcher, path, headers, upgrade } = this.#options
     const { method = 'GET' } = request
     const body = upgrade === null ? this.#requestBody() : null
-    const protocol = upgrade === null ? {} : { upgrade: upgrade.protocol }
-    dispatcher.dispatch({ path, method, headers, body, trailers: () => carried(request.trailers), ...protocol }, this)
+    const sent = { path, method, headers, body, trailers: () => carried(request.trailers) }
+    dispatcher.dispatch(upgrade === null ? sent : { ...sent, upgrade: upgrade.protocol }, this)
   }
 
   abort(): void {
@@ -163,7 +164,7 @@ class Relay implements Exchange, Dispatcher.DispatchHandler {
     watcher?.head(status, headers)
     const fields = clientHeaders(raw, headers.connection, ownHeaders)
     const isInVain = headers.trailer !== undefined && !mayEndInTrailers(request, status, headers)
-    response.writeHead(status, plainReason(statusMessage), isInVain ? withoutField(fields, 'trailer') : fields)
+    response.writeHead(status, plainReason(status, statusMessage), isInVain ? withoutField(fields, 'trailer') : fields)
     this.#length = Number(headers['content-length'] ?? -1)
     flushLater(this)
   }
@@ -288,8 +289,8 @@ function flushHeads(): void {
 }
 
 /** A reason in other letters than those of ASCII has come through two readings already, and no client looks at it. */
-function plainReason(reason = ''): string {
-  return /^[\t -~]*$/.test(reason) ? reason : ''
+function plainReason(status: number, reason = ''): string {
+  return reason === STATUS_CODES[status] || /^[\t -~]*$/.test(reason) ? reason : ''
 }
 
 /** Trailers follow the chunks of a body: where the client gets none, they cannot be announced. */
@@ -313,6 +314,8 @@ function rawFields(
 }
 
 function addTrailers(response: AnswerStream, trailers: IncomingHttpHeaders): void {
+  // Nearly no answer has any.
+  if (Object.keys(trailers).length === 0) return
   const fields = carried(trailers)
   if (Object.keys(fields).length > 0) response.addTrailers(fields)
 }

@@ -110,28 +110,41 @@ export function sentHead({ headers: received, rawHeaders }: ReceivedHead, sendin
     const before = fields[name]
     fields[name] = before === undefined ? value : `${String(before)}${name === 'cookie' ? '; ' : ', '}${value}`
   }
-  for (const [name, value] of ownFields(received, sending)) {
-    sent.push(name, value)
-    fields[name.toLowerCase()] = value
-  }
+  addOwnFields(sent, fields, received, sending)
   // Both are written by whoever opens the connection.
   fields.host = origin.slice(origin.indexOf('//') + 2)
   if (sending.upgrade !== null) fields.upgrade = sending.upgrade
   return { headers: fields, rawHeaders: sent }
 }
 
-function ownFields(received: IncomingHttpHeaders, sending: Sending): (readonly [name: string, value: string])[] {
-  const { entrance, correlationId, peer, proto } = sending
-  const own: (readonly [string, string])[] = [['X-Correlation-ID', correlationId]]
+/** Written out field by field: every call passes here. */
+function addOwnFields(
+  sent: string[],
+  fields: IncomingHttpHeaders,
+  received: IncomingHttpHeaders,
+  { entrance, correlationId, peer, proto, readsAnswer, carriesTrailers }: Sending,
+): void {
+  sent.push('X-Correlation-ID', correlationId)
+  fields['x-correlation-id'] = correlationId
   if (entrance === 'reverse') {
     const before = received['x-forwarded-for']
-    own.push(['X-Forwarded-For', before === undefined ? peer : `${String(before)}, ${peer}`])
-    own.push(['X-Forwarded-Proto', proto])
-    if (received.host !== undefined) own.push(['X-Forwarded-Host', received.host])
+    const peers = before === undefined ? peer : `${String(before)}, ${peer}`
+    sent.push('X-Forwarded-For', peers, 'X-Forwarded-Proto', proto)
+    fields['x-forwarded-for'] = peers
+    fields['x-forwarded-proto'] = proto
+    if (received.host !== undefined) {
+      sent.push('X-Forwarded-Host', received.host)
+      fields['x-forwarded-host'] = received.host
+    }
   }
-  if (sending.readsAnswer) own.push(['Accept-Encoding', 'identity'])
-  if (sending.carriesTrailers) own.push(['TE', 'trailers'])
-  return own
+  if (readsAnswer) {
+    sent.push('Accept-Encoding', 'identity')
+    fields['accept-encoding'] = 'identity'
+  }
+  if (carriesTrailers) {
+    sent.push('TE', 'trailers')
+    fields.te = 'trailers'
+  }
 }
 
 /** Of a client that says so; on HTTP/1.1 it speaks of its own connection only. */
@@ -197,7 +210,7 @@ export function clientHeaders(
     // Header bytes are Latin-1 on the wire (RFC 9110 §5.5); reading them as UTF-8 would change them.
     headers.push(field, latin1(raw[index + 1] ?? ''))
   }
-  headers.push(...own)
+  for (const text of own) headers.push(text)
   return headers
 }
 
