@@ -139,7 +139,7 @@ export function decide(input: DecideInput): Verdict {
     policy_pin_status: pin,
     fingerprint_binding_expected: policy.expectsFingerprint(context.operation) ? true : null,
     approver_groups: approvers,
-    ttl_seconds: validity(input, grant),
+    ttl_seconds: validity(policy, occasion, grant),
   }
 }
 
@@ -170,9 +170,10 @@ function decisionOf({
   return pin.match === false ? stricter(found, 'WARN') : found
 }
 
-/** What a person allowed ends with their word, and what a freeze window holds or lets go ends where the window does or begins. */
-function validity({ policy, context, now }: DecideInput, grant: ApprovalGranted | null): number {
-  const ends = [grant?.until ?? null, policy.nextFreezeEdge({ context, now })].filter((end) => end !== null)
+/** A decision ends with the approval that it rests on, and at the next moment at which the policy may answer otherwise. */
+function validity(policy: CompiledPolicy, occasion: PolicyOccasion, grant: ApprovalGranted | null): number {
+  const { context, now } = occasion
+  const ends = [grant?.until ?? null, policy.nextEdge(occasion)].filter((end) => end !== null)
   return Math.max(1, Math.min(policy.ttlSeconds(context.operation), ...ends.map((end) => end - now)))
 }
 

@@ -6,14 +6,14 @@ import { digestJson, type Sha256 } from '../hash.ts'
 import { ok, type Problem, type Result } from '../result.ts'
 import { ruleOf } from '../rules/table.ts'
 import { problemsOf } from '../violation.ts'
-import { timeEdge, type TimeReads } from './time-edges.ts'
+import { historyEdge, timeEdge, type HistoryReads, type TimeReads } from './time-edges.ts'
 import { changeSetRulings, compileFreezes, freezeEdge, type ChangeSetRule } from './change-set-rules.ts'
 import { compileCondition, CONSUMERS, isAboutFinding, type Condition } from './condition.ts'
 import { compileDemands, DEMAND_IDS } from './demands.ts'
 import { policyEvaluator, policyTrace } from './evaluate.ts'
 import { DEFAULT_HISTORY_SECONDS } from './history.ts'
 import { checkPolicy } from './policy-check.generated.js'
-import type { CompiledPolicy, EffectivePolicy, PolicyMode } from './policy.ts'
+import type { CompiledPolicy, EffectivePolicy, PolicyMode, PolicyOccasion } from './policy.ts'
 import { readableParts, type MeaningfulParts } from './readable-parts.ts'
 import type { PolicyDocument } from './schema.ts'
 import { compileWaivers, type CompiledWaiver } from './waiver.ts'
@@ -58,6 +58,7 @@ export function compilePolicy(source: unknown, sha256: Sha256): Result<CompiledP
   )
   if (faults.length > 0) return { ok: false, problem: faults }
   const timeReads = timeReadsOf([...rules, ...wholeRules], waivers, effective)
+  const historyReads = historyReadsOf([...rules, ...wholeRules])
   const reads = (name: string) => [...rules, ...wholeRules].some(({ condition }) => condition.variables.has(name))
   return ok({
     name: effective.metadata.name,
@@ -79,7 +80,11 @@ export function compilePolicy(source: unknown, sha256: Sha256): Result<CompiledP
     observes: effective.rules.some(({ mode }) => mode === 'observe') || effective.mode === 'observe',
     evaluator: policyEvaluator(rules, waivers, effective.on_incomplete),
     trace: policyTrace(rules),
-    nextFreezeEdge: earliest(freezeEdge(freezes), ({ now }) => timeEdge(timeReads, now)),
+    nextEdge: earliest([
+      freezeEdge(freezes),
+      ({ now, changes }) => timeEdge(dependsOnDay(changes) ? withDay(timeReads) : timeReads, now),
+      ({ now, history }) => historyEdge(historyReads, history, now),
+    ]),
     changeSetRulings: changeSetRulings(wholeRules, freezes, compileDemands(effective), effective.on_incomplete),
   })
 }
@@ -96,12 +101,28 @@ function timeReadsOf(
   return { fields, moments: [...compared, ...waivers.map(({ until }) => until)] }
 }
 
-type Edge = CompiledPolicy['nextFreezeEdge']
+function historyReadsOf(rules: readonly { readonly condition: Condition }[]): HistoryReads {
+  return {
+    fields: new Set(rules.flatMap(({ condition }) => [...condition.pasts])),
+    ages: new Set(rules.flatMap(({ condition }) => [...condition.ages])),
+  }
+}
 
-/** Whichever of the two moments comes first. */
-function earliest(one: Edge, other: Edge): Edge {
+/** The comparison holds a sunset day against today, whether the pack promises days or not: tomorrow the finding may be another one. */
+function dependsOnDay(changes: PolicyOccasion['changes']): boolean {
+  return changes.some(({ group }) => group.rule.includes('sunset'))
+}
+
+function withDay({ fields, moments }: TimeReads): TimeReads {
+  return { fields: new Set([...fields, 'date']), moments }
+}
+
+type Edge = CompiledPolicy['nextEdge']
+
+/** Whichever of the moments comes first. */
+function earliest(all: readonly Edge[]): Edge {
   return (occasion) => {
-    const edges = [one(occasion), other(occasion)].filter((edge) => edge !== null)
+    const edges = all.map((one) => one(occasion)).filter((edge) => edge !== null)
     return edges.length === 0 ? null : Math.min(...edges)
   }
 }

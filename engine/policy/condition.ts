@@ -76,6 +76,10 @@ export interface Condition {
   readonly times: ReadonlySet<string | null>
   /** Seconds since the epoch that `time.unix` is compared with; no other use of it is left out of `times`. */
   readonly moments: ReadonlySet<number>
+  /** Members of `history` that it reads; null: the whole of it. */
+  readonly pasts: ReadonlySet<string | null>
+  /** Seconds that `history.last_age` is compared with; no other use of it is left out of `pasts`. */
+  readonly ages: ReadonlySet<number>
   /** Never throws; a value that is not true or false is a failure like any other. */
   test(facts: ConditionFacts | OccasionFacts): Result<boolean, string>
 }
@@ -86,31 +90,48 @@ export function compileCondition(source: string): Result<Condition, string> {
   const variables = new Set<string>()
   const times = new Set<string | null>()
   const moments = new Set<number>()
+  const pasts = new Set<string | null>()
+  const ages = new Set<number>()
+  const clocks: ReadonlyMap<string, ClockReads> = new Map([
+    ['time', { members: times, compared: 'unix', values: moments }],
+    ['history', { members: pasts, compared: 'last_age', values: ages }],
+  ])
   const expression = readExpression(source, {
     isFunction: (name) => ENVIRONMENT.funcs.find(name) !== undefined,
     variableFault(name, field, loops) {
       variables.add(name)
-      if (name === 'time') times.add(field)
+      clocks.get(name)?.members.add(field)
       if (name === 'change_set' && (field === null || field === 'consumers')) variables.add(CONSUMERS)
       for (const read of readsOf(name, field)) reads.add(read)
       return faultOf(name, field, loops)
     },
     indexFound(name, field) {
-      if (name !== 'time' || !VARIABLES['time']?.includes(field)) return false
+      const clock = clocks.get(name)
+      if (clock === undefined || !VARIABLES[name]?.includes(field)) return false
       variables.add(name)
-      times.add(field)
+      clock.members.add(field)
       return true
     },
     comparisonFound(name, field, value) {
-      if (name !== 'time' || field !== 'unix') return false
+      const clock = clocks.get(name)
+      if (clock?.compared !== field) return false
       variables.add(name)
-      moments.add(Number(value))
+      clock.values.add(Number(value))
       return true
     },
   })
   if (!expression.ok) return expression
   const run = planned(expression.value)
-  return ok({ reads, variables, times, moments, test: (facts) => tested(() => run({ ...NO_FINDING, ...facts })) })
+  const test = (facts: ConditionFacts | OccasionFacts) => tested(() => run({ ...NO_FINDING, ...facts }))
+  return ok({ reads, variables, times, moments, pasts, ages, test })
+}
+
+/** What is collected of a variable whose values change as time goes on. */
+interface ClockReads {
+  readonly members: Set<string | null>
+  /** The member whose comparisons with a whole number are known to change at one moment. */
+  readonly compared: string
+  readonly values: Set<number>
 }
 
 /** True when the answer may differ from finding to finding. */

@@ -29,7 +29,8 @@ export const HISTORY_FIELDS = [
   'last_age',
 ] as const
 
-export type HistoryFacts = Readonly<Record<(typeof HISTORY_FIELDS)[number], bigint | string | null>>
+export type HistoryField = (typeof HISTORY_FIELDS)[number]
+export type HistoryFacts = Readonly<Record<HistoryField, bigint | string | null>>
 
 export interface Past {
   /** Seconds. */
@@ -38,9 +39,15 @@ export interface Past {
   readonly decisions: readonly EarlierDecision[]
 }
 
+/** Those that lie in the window that ends now, newest first. */
+export function countedDecisions({ window, decisions }: Past, now: number): readonly EarlierDecision[] {
+  return decisions.filter(({ at }) => at > now - window && at <= now).slice(0, MAX_EARLIER_DECISIONS)
+}
+
 /** Counts over the window that ends now. */
-export function historyFacts({ window, decisions }: Past, now: number): HistoryFacts {
-  const seen = decisions.filter(({ at }) => at > now - window && at <= now).slice(0, MAX_EARLIER_DECISIONS)
+export function historyFacts(past: Past, now: number): HistoryFacts {
+  const { window } = past
+  const seen = countedDecisions(past, now)
   const of = (wanted: Decision) => BigInt(seen.filter(({ decision }) => decision === wanted).length)
   const [last] = seen
   return {

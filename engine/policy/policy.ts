@@ -55,8 +55,8 @@ export interface CompiledPolicy {
   trace(occasion: PolicyOccasion): (group: FindingGroup, occurrence: Occurrence) => readonly RuleAnswer[]
   /** What rules about the change set as a whole, and freeze windows, say of it; those that say nothing are left out. */
   changeSetRulings(occasion: PolicyOccasion): readonly ChangeSetRuling[]
-  /** When the next freeze window for this context opens or closes, seconds since the epoch; null: none will. */
-  nextFreezeEdge(occasion: Pick<PolicyOccasion, 'context' | 'now'>): number | null
+  /** When the same question may be answered otherwise because of the time alone, seconds since the epoch; null: never. */
+  nextEdge(occasion: ClockOccasion): number | null
 }
 
 /** A change within the change set that is judged. */
@@ -100,6 +100,9 @@ export interface PolicyOccasion {
   /** Seconds since the epoch: waivers expire, windows open and close. */
   readonly now: number
 }
+
+/** What of an occasion the clock acts on. */
+export type ClockOccasion = Pick<PolicyOccasion, 'context' | 'now' | 'history' | 'changes'>
 
 /** `elsewhere`: the rule is for other environments or operations. */
 export interface RuleAnswer {

@@ -71,7 +71,7 @@ class DeferredPolicy implements CompiledPolicy {
   changeSetRulings(occasion: PolicyOccasion) {
     return this.#policy.changeSetRulings(occasion)
   }
-  nextFreezeEdge(occasion: Pick<PolicyOccasion, 'context' | 'now'>) {
-    return this.#policy.nextFreezeEdge(occasion)
+  nextEdge(occasion: Parameters<CompiledPolicy['nextEdge']>[0]) {
+    return this.#policy.nextEdge(occasion)
   }
 }

@@ -4,10 +4,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { EMPTY_CONTEXT, type CompiledPolicy, type PolicyOccasion } from '../../engine/internal.ts'
+import { EMPTY_CONTEXT, type CompiledPolicy } from '../../engine/internal.ts'
 import { deferPolicy } from '../../gateway/config/deferred-policy.ts'
 import { compileText, loadPolicy, policyFile, SHIPPED_PACKS } from '../../gateway/config/policy.ts'
 import { SHIPPED_POLICIES } from '../../gateway/config/shipped-packs.generated.ts'
+import { fakeOccasion } from '../fakes/decisions.ts'
 import { sha256Hex } from '../../gateway/runtime/hash.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'preflight-packs-'))
@@ -32,13 +33,13 @@ test('what is known of a shipped pack before it is compiled is what compiling it
 })
 
 test('a pack that is compiled later says of itself what one compiled at once says', () => {
-  const occasion: Pick<PolicyOccasion, 'context' | 'now'> = { context: EMPTY_CONTEXT, now: 0 }
+  const occasion = fakeOccasion({ context: EMPTY_CONTEXT, now: 0 })
   const at = (policy: CompiledPolicy) => ({
     facts: [policy.name, policy.mode, policy.hash, policy.onIncomplete, policy.levels, policy.deprecation],
     reads: [policy.readsRoute, policy.readsConsumers, policy.readsRelease, policy.historyWindow, policy.observes],
     seconds: ['merge', 'publish', 'other', null].map((operation) => policy.ttlSeconds(operation)),
     binds: ['merge', null].map((operation) => policy.expectsFingerprint(operation)),
-    edge: policy.nextFreezeEdge(occasion),
+    edge: policy.nextEdge(occasion),
     functions: FUNCTIONS.map((name) => typeof policy[name]),
   })
   for (const pack of SHIPPED_PACKS) {
