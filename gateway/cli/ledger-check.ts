@@ -8,7 +8,7 @@ import { verificationKeys } from '../keys/jwks.ts'
 import { readRegularFile } from '../runtime/regular-file.ts'
 import { readCheckpoint } from '../store/checkpoint-token.ts'
 import { checkpointFile } from '../store/checkpoints.ts'
-import { isFreshLedger } from '../store/continuity.ts'
+import { continuityProblem, isFreshLedger } from '../store/continuity.ts'
 import { ledgerFile } from '../store/open.ts'
 import type { CheckpointRow } from '../store/ledger.ts'
 import type { Store } from '../store/store.ts'
@@ -83,11 +83,15 @@ async function checkLedger(args: Arguments, io: CommandIo): Promise<LedgerCheck>
   const tokens = [...keptElsewhere(args), ...newestOf(checkpointFile(config.data_dir))]
   if (isFreshLedger(config))
     return { whole: false, chains: [], checkpoints: 0, faults: [`The ledger ${file} is empty (0 bytes).`] }
-  const keys = verificationKeys(readKeyFile(keyFile(config.data_dir)) ?? [], systemClock())
+  const own = readKeyFile(keyFile(config.data_dir))
+  const keys = verificationKeys(own ?? [], systemClock())
   return withStore(args, io, async (store) => {
     const { heads, faults, checkpoints } = await store.inspectLedger()
     const broken = await store.verifyChain()
+    // What would stop a start; a copy that lies without its keys has no checkpoint file either.
+    const continuity = own === null ? null : await continuityProblem(config, store, { keySet: () => keys })
     const all = [
+      ...(continuity === null ? [] : [continuity]),
       ...(broken === null
         ? []
         : [`The decision at row ${broken}, or the one before it, was changed, removed or moved.`]),

@@ -68,9 +68,10 @@ async function signHead(signed: string | null, deps: CheckpointsDeps): Promise<s
   if (head.hash === signed) return signed
   const at = now()
   const token = await signCheckpoint({ ...head, issuedAt: Math.floor(at / 1000) }, keys.signer())
-  await store.recordCheckpoint({ ...head, at, token })
+  // The file first: it is never older than what the ledger holds, so a start can tell that it was removed or put back.
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   writePrivateFile(file, `${token}\n`)
+  await store.recordCheckpoint({ ...head, at, token })
   metrics.count('preflight_ledger_checkpoints_total', { result: 'written' })
   metrics.set('preflight_ledger_checkpoint_sequence', {}, head.sequence)
   metrics.set('preflight_ledger_checkpoint_hash', {}, hashPrefix(head.hash))

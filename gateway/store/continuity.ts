@@ -9,6 +9,7 @@ import type { KeyRing } from '../keys/key-ring.ts'
 import { readPrivateFile, type PrivateFileKind } from '../runtime/private-file.ts'
 import { StartupError } from '../errors/startup-error.ts'
 import { ledgerFile } from './open.ts'
+import type { HeldCheckpoint, LedgerHead } from './ledger.ts'
 import type { Store } from './store.ts'
 import { readCheckpoint } from './checkpoint-token.ts'
 import { checkpointFile } from './checkpoints.ts'
@@ -19,7 +20,7 @@ type Places = Pick<StoreConfig, 'data_dir' | 'store'>
 const CONSEQUENCE =
   'Receipts that were used or revoked would be current again, and approvals, baselines and API keys are gone with it.'
 const REMEDY =
-  'Restore the ledger from its newest backup. To go on with this one all the same: preflight ledger accept --reason TEXT'
+  'Restore the ledger and its checkpoint file from the newest backup. To go on with this one all the same: preflight ledger accept --reason TEXT'
 
 const CHECKPOINT: PrivateFileKind = { subject: 'The checkpoint of the ledger', remedy: REMEDY }
 
@@ -39,12 +40,10 @@ export function requireKnownLedger(config: Places): void {
   )
 }
 
+type Ledger = Pick<Store, 'ledgerHead' | 'journalHash' | 'newestCheckpoint'>
+
 /** Once the store is open: it holds what was signed last. Throws a StartupError. */
-export async function requireContinuity(
-  config: Places,
-  store: Pick<Store, 'ledgerHead' | 'journalHash'>,
-  keys: Pick<KeyRing, 'keySet'>,
-): Promise<void> {
+export async function requireContinuity(config: Places, store: Ledger, keys: Pick<KeyRing, 'keySet'>): Promise<void> {
   const problem = await continuityProblem(config, store, keys)
   if (problem !== null) throw new StartupError(`${problem} ${CONSEQUENCE} ${REMEDY}`)
 }
@@ -52,28 +51,51 @@ export async function requireContinuity(
 /** A sentence on why the ledger is not the one that was signed; null: it is, or nothing was signed. */
 export async function continuityProblem(
   config: Places,
-  store: Pick<Store, 'ledgerHead' | 'journalHash'>,
+  store: Ledger,
   keys: Pick<KeyRing, 'keySet'>,
 ): Promise<string | null> {
   const ledger = ledgerFile(config)
   const head = await store.ledgerHead()
   if (head === null || head.sequence === 0) return `The ledger ${ledger} has no chain: it was removed.`
+  const held = await store.newestCheckpoint(head.chain)
+  if (held !== null && (await store.journalHash(held.chain, held.sequence)) !== held.hash)
+    return `The ledger ${ledger} does not hold entry ${held.sequence}, which was signed at ${instant(held.at)}: its end was cut off.`
   const file = checkpointFile(config.data_dir)
   const token = readPrivateFile(file, CHECKPOINT)
-  if (token === null) return null
+  if (token === null) return removedFile(file, ledger, held)
   const read = readCheckpoint(token, keys.keySet())
   if (!read.ok && read.isForged) return `The checkpoint ${file} cannot be checked: ${read.problem}.`
   // After the keys were replaced nobody can check who signed; the ledger must hold what it names all the same.
   const checkpoint = read.ok ? read.checkpoint : read.claimed
   if (checkpoint === null) return null
-  const { chain, sequence, hash } = checkpoint
-  const at = new Date(checkpoint.issuedAt * 1000).toISOString()
-  const found = await store.journalHash(chain, sequence)
-  if (found === hash) return null
-  if (head.chain !== chain) return `The ledger ${ledger} is another one than was signed at ${at} (${file}).`
+  const found = await store.journalHash(checkpoint.chain, checkpoint.sequence)
+  if (found === checkpoint.hash) return olderFile(file, checkpoint, held)
+  const at = instant(checkpoint.issuedAt * 1000)
+  if (head.chain !== checkpoint.chain) return `The ledger ${ledger} is another one than was signed at ${at} (${file}).`
   const how =
     found === null
-      ? `ends at entry ${head.sequence}, before entry ${sequence}`
-      : `has another entry ${sequence} than the one`
+      ? `ends at entry ${head.sequence}, before entry ${checkpoint.sequence}`
+      : `has another entry ${checkpoint.sequence} than the one`
   return `The ledger ${ledger} ${how} that was signed at ${at}: its end was cut off, or it is an older copy.`
+}
+
+/** The file is written before the ledger records a checkpoint, so no crash leaves the ledger with one and no file. */
+function removedFile(file: string, ledger: string, held: HeldCheckpoint | null): string | null {
+  if (held === null || held.isAcceptedSince) return null
+  return (
+    `The ledger ${ledger} was signed up to entry ${held.sequence} at ${instant(held.at)}, and ${file} is not there. ` +
+    'Without that file nobody can tell whether the end of the ledger was cut off.'
+  )
+}
+
+function olderFile(file: string, { chain, sequence }: LedgerHead, held: HeldCheckpoint | null): string | null {
+  if (held === null || held.isAcceptedSince || held.chain !== chain || sequence >= held.sequence) return null
+  return (
+    `The checkpoint ${file} is of entry ${sequence}, and the ledger was signed up to entry ${held.sequence} at ${instant(held.at)}: ` +
+    'the file is an older copy, and nobody can tell whether the end of the ledger was cut off.'
+  )
+}
+
+function instant(milliseconds: number): string {
+  return new Date(milliseconds).toISOString()
 }

@@ -14,6 +14,12 @@ export interface CheckpointRow extends LedgerHead {
   readonly token: string
 }
 
+/** The newest checkpoint that the ledger itself holds. */
+export interface HeldCheckpoint extends CheckpointRow {
+  /** A person accepted the ledger later than that: the file beside it may be gone. */
+  readonly isAcceptedSince: boolean
+}
+
 export interface LedgerReport {
   readonly heads: readonly LedgerHead[]
   /** Sentences for people, each about one row, entry or checkpoint; empty when the ledger is whole. */

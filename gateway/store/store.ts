@@ -4,7 +4,7 @@
  */
 import type { Approvers, Decision, ExecutionAction } from '../../engine/internal.ts'
 import type { CallFilter, CallPage, InterceptionRow } from './call.ts'
-import type { CheckpointRow, LedgerHead, LedgerReport } from './ledger.ts'
+import type { CheckpointRow, HeldCheckpoint, LedgerHead, LedgerReport } from './ledger.ts'
 
 export type Role = 'agent' | 'approver' | 'admin'
 
@@ -375,6 +375,8 @@ export interface Store {
   ledgerHead(): Promise<LedgerHead | null>
   /** Hash of one entry; null when the chain has none there. */
   journalHash(chain: string, sequence: number): Promise<string | null>
+  /** The newest signed head of a chain that the ledger holds; null: none. */
+  newestCheckpoint(chain: string): Promise<HeldCheckpoint | null>
   recordCheckpoint(row: CheckpointRow): Promise<void>
   /** A person takes this ledger in place of the one that the last checkpoint is about. */
   acceptLedger(by: string, reason: string): Promise<void>

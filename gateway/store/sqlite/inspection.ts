@@ -1,5 +1,5 @@
 /** The check of a whole ledger: every chain recomputed, every protected row against its entry, every entry against its row. Writes nothing. */
-import { MOST_FAULTS, type CheckpointRow, type LedgerHead, type LedgerReport } from '../ledger.ts'
+import { MOST_FAULTS, type CheckpointRow, type HeldCheckpoint, type LedgerHead, type LedgerReport } from '../ledger.ts'
 import {
   digestOfCalls,
   entryHash,
@@ -26,6 +26,19 @@ export const journalReads = {
   journalHash: (sql: Statements, args: { readonly chain: string; readonly sequence: number }): string | null => {
     const row = sql.get('SELECT hash FROM ledger_journal WHERE chain = ? AND sequence = ?', args.chain, args.sequence)
     return row === undefined ? null : text(row, 'hash')
+  },
+
+  /** Null when the chain was never signed. */
+  newestCheckpoint: (sql: Statements, { chain }: { readonly chain: string }): HeldCheckpoint | null => {
+    const row = sql.get('SELECT * FROM ledger_checkpoints WHERE chain = ? ORDER BY sequence DESC LIMIT 1', chain)
+    if (row === undefined) return null
+    const checkpoint = checkpointOf(row)
+    const accepted = sql.get(
+      "SELECT 1 FROM ledger_journal WHERE chain = ? AND sequence > ? AND kind = 'accepted' LIMIT 1",
+      chain,
+      checkpoint.sequence,
+    )
+    return { ...checkpoint, isAcceptedSince: accepted !== undefined }
   },
 
   /** In one read transaction, so that a gateway that writes meanwhile is no fault. Long: for the command line. */

@@ -114,6 +114,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     inspectLedger: () => client.call('inspectLedger', null),
     ledgerHead: () => client.call('ledgerHead', null),
     journalHash: (chain, sequence) => client.call('journalHash', { chain, sequence }),
+    newestCheckpoint: (chain) => client.call('newestCheckpoint', { chain }),
     recordCheckpoint: async (row) => {
       await client.call('recordCheckpoint', row)
     },
