@@ -49,7 +49,8 @@ async function protoFilesIn(folder: string): Promise<readonly ProtoFile[]> {
   const found = await Promise.all(
     named.map(async (path) => {
       const file = await stat(join(folder, path))
-      return file.isFile() ? [{ path, bytes: file.size, modifiedAt: file.mtimeMs }] : []
+      // What is neither is refused by who reads it.
+      return file.isDirectory() ? [] : [{ path, bytes: file.size, modifiedAt: file.mtimeMs }]
     }),
   )
   return found.flat()

@@ -2,12 +2,12 @@
 import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { errorCode, messageOf, StartupError } from '../errors/startup-error.ts'
-import { readRegularFile, statsOf } from './regular-file.ts'
+import { makeTemporaryFile, readRegularFile, statsOf } from './regular-file.ts'
 
 /** A crash leaves the old file or the new one. Throws the error of the file system. */
 export function writePrivateFile(file: string, text: string): void {
   const temporary = `${file}.${process.pid}.tmp`
-  const descriptor = openSync(temporary, 'w', 0o600)
+  const descriptor = makeTemporaryFile(temporary)
   try {
     writeSync(descriptor, text)
     fsyncSync(descriptor)

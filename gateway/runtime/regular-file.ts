@@ -1,5 +1,8 @@
-/** Reads of files that somebody named: a FIFO or a device in the place of one is an error at once, and holds nobody up. */
-import { closeSync, constants, fstatSync, openSync, readFileSync, statSync, type Stats } from 'node:fs'
+/**
+ * Files that are opened, those that somebody named and those of the data directory: a FIFO or a device in the place of one is an
+ * error at once, and holds nobody up.
+ */
+import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync, statSync, type Stats } from 'node:fs'
 import { open } from 'node:fs/promises'
 
 /** Without this flag the opening of a FIFO waits for who writes to it. */
@@ -29,6 +32,34 @@ export async function loadRegularFile(file: string): Promise<Buffer> {
   }
 }
 
+/**
+ * For a file that is read and then written to; made when it is not there, for this user only.
+ *
+ * @returns its descriptor, for the caller to close
+ */
+export function openRegularFile(file: string): number {
+  const descriptor = openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_NONBLOCK, 0o600)
+  try {
+    assertRegular(file, fstatSync(descriptor))
+    return descriptor
+  } catch (error) {
+    closeSync(descriptor)
+    throw error
+  }
+}
+
+/** A file that takes the place of another one when it is whole: whatever was left at its path is removed, not opened. */
+export function makeTemporaryFile(file: string): number {
+  rmSync(file, { force: true })
+  return openSync(file, 'wx', 0o600)
+}
+
+/** For a file that a library opens by its path. @throws Error with the code `ENOTSUP` where something else than a file is there */
+export function assertNoSpecialFile(file: string): void {
+  const stats = statsOf(file)
+  if (stats !== null) assertRegular(file, stats)
+}
+
 /** What is there; null: nothing that can be looked at (missing, a loop of links, a folder on the way that is closed). Reading it says which. */
 export function statsOf(path: string): Stats | null {
   try {
@@ -43,7 +74,7 @@ export function statsOf(path: string): Stats | null {
 function assertRegular(file: string, stats: Stats): void {
   if (stats.isFile() || stats.isDirectory()) return
   const kind = stats.isFIFO() ? 'a FIFO' : stats.isSocket() ? 'a socket' : 'a device'
-  throw Object.assign(new Error(`${file} is ${kind} and no regular file; write its content to a file and name that`), {
+  throw Object.assign(new Error(`${file} is ${kind} and no regular file; put a file with its content there`), {
     code: 'ENOTSUP',
   })
 }

@@ -3,10 +3,10 @@
  * kept in the data directory. A new one is published before it signs, so that agents can learn to trust it in time.
  */
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
-import { statSync } from 'node:fs'
 import type { TlsSettings } from './settings.ts'
 import { StartupError } from '../errors/startup-error.ts'
 import { authorityFile, readAuthorityFile, writeAuthorityFile, type StoredAuthority } from './authority-file.ts'
+import { statsOf } from '../runtime/regular-file.ts'
 import { readGivenAuthority, type GivenAuthority } from './given-authority.ts'
 
 /** One authority at work. */
@@ -116,9 +116,9 @@ function bundleOf(authorities: readonly Pick<PublishedAuthority, 'certificate'>[
 function fileReader(file: string): () => readonly StoredAuthority[] {
   let seen: { readonly stamp: string; readonly authorities: readonly StoredAuthority[] } | null = null
   return () => {
-    const stat = statSync(file, { throwIfNoEntry: false })
-    const stamp = stat === undefined ? '' : `${stat.mtimeMs} ${stat.size} ${stat.ino}`
-    if (seen?.stamp !== stamp) seen = { stamp, authorities: stat === undefined ? [] : readAuthorityFile(file) }
+    const stats = statsOf(file)
+    const stamp = stats === null ? '' : `${stats.mtimeMs} ${stats.size} ${stats.ino}`
+    if (seen?.stamp !== stamp) seen = { stamp, authorities: readAuthorityFile(file) }
     return seen.authorities
   }
 }

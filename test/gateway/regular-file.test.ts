@@ -40,8 +40,17 @@ describe('a file that is read', () => {
 const OWN: ReadonlySet<string> = new Set([
   'runtime/package-files.ts',
   'runtime/regular-file.ts',
+  // Reads the descriptor that `openRegularFile` made.
   'telemetry/sinks/spool.ts',
 ])
+
+/** Modules that open files in further ways, each with what it checks first. */
+const OPENERS: Readonly<Record<string, RegExp>> = {
+  'runtime/private-file.ts': /makeTemporaryFile\(temporary\)/,
+  'telemetry/sinks/spool.ts': /openRegularFile\(file\)/,
+  'store/sqlite/connection.ts': /assertNoSpecialFile\(/,
+  'store/sqlite/serving-lock.ts': /assertNoSpecialFile\(file\)/,
+}
 
 describe('the sources', () => {
   it('open what somebody named in one place only', () => {
@@ -54,5 +63,20 @@ describe('the sources', () => {
         ),
       )
     assert.deepEqual(opening, [])
+  })
+
+  it('open files of the data directory after a look at what is there', () => {
+    const root = join(import.meta.dirname, '../../gateway')
+    for (const path of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
+      if (!path.endsWith('.ts') || path === 'runtime/regular-file.ts') continue
+      const source = readFileSync(join(root, path), 'utf8')
+      if (
+        !/\bopenSync\(|\bnew DatabaseSync\(|\bcreateWriteStream\(|import \{[^}]*\bopen\b[^}]*\} from 'node:fs/.test(
+          source,
+        )
+      )
+        continue
+      assert.match(source, OPENERS[path] ?? /^no module opens files unlooked$/, path)
+    }
   })
 })

@@ -2,6 +2,7 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { assertNoSpecialFile } from '../../runtime/regular-file.ts'
 import { openChain } from './journal.ts'
 import { CHAINED_VERSION, MIGRATIONS } from './migrations.ts'
 import { createStatements } from './statements.ts'
@@ -20,6 +21,7 @@ const PRAGMAS = `
 export function openConnection(file: string): DatabaseSync {
   const isNew = !existsSync(file)
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  for (const end of ['', '-wal', '-shm', '-journal']) assertNoSpecialFile(`${file}${end}`)
   const database = new DatabaseSync(file)
   try {
     // Envelopes and key hashes are nobody else's business on the machine.

@@ -5,6 +5,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { assertNoSpecialFile } from '../../runtime/regular-file.ts'
 import { HELD_ELSEWHERE, primaryCode } from './result-code.ts'
 
 /** Milliseconds that a gateway which is just ending has to give way. */
@@ -18,6 +19,7 @@ const SQLITE_BUSY = 5
  */
 export function holdServingLock(file: string): DatabaseSync {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  assertNoSpecialFile(file)
   const database = new DatabaseSync(file, { timeout: PATIENCE })
   try {
     // Nothing is ever written to it; a journal in memory leaves no second file behind.

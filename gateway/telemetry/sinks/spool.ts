@@ -3,9 +3,11 @@
  * those that come while the disk is busy share its next write. After a crash an event may be delivered twice, never lost:
  * receivers drop repeats by the CloudEvents id.
  */
-import { closeSync, ftruncateSync, mkdirSync, openSync, readFileSync } from 'node:fs'
-import { open, rename, type FileHandle } from 'node:fs/promises'
+import { closeSync, constants, ftruncateSync, mkdirSync, readFileSync } from 'node:fs'
+import { open, rename, rm, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { messageOf, StartupError } from '../../errors/startup-error.ts'
+import { openRegularFile } from '../../runtime/regular-file.ts'
 
 export interface Spool {
   /** Events kept, those on their way to the disk included. */
@@ -24,10 +26,18 @@ export interface Spool {
   close(): Promise<void>
 }
 
-/** @param bound events kept at the most before `append` says no. Throws when the file can neither be read nor made: a start-up mistake. */
+/** @param bound events kept at the most before `append` says no. Throws a StartupError when the file can neither be read nor made. */
 export function openSpool(file: string, bound: number): Spool {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  return new FileSpool(file, bound, readSpool(file))
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    return new FileSpool(file, bound, readSpool(file))
+  } catch (error) {
+    throw new StartupError(
+      `The telemetry spool ${file} cannot be opened: ${messageOf(error)}. ` +
+        'It must be a file that this user can read and write, in a directory of data_dir; to begin without the events in it, move it away.',
+      { cause: error },
+    )
+  }
 }
 
 interface Group {
@@ -131,7 +141,7 @@ class FileSpool implements Spool {
     try {
       if (this.#isAskew || this.#hasDeadWeight()) await this.#rewrite()
       if (lines.length === 0) return true
-      this.#handle ??= await open(this.#file, 'r+')
+      this.#handle ??= await open(this.#file, constants.O_RDWR | constants.O_NONBLOCK)
       const bytes = Buffer.from(textOf(lines))
       await writeAt(this.#handle, bytes, this.#size)
       await this.#handle.datasync()
@@ -150,7 +160,8 @@ class FileSpool implements Spool {
     const lines = [...this.#lines]
     const bytes = Buffer.from(textOf(lines))
     const temporary = `${this.#file}.new`
-    const handle = await open(temporary, 'w', 0o600)
+    await rm(temporary, { force: true })
+    const handle = await open(temporary, 'wx', 0o600)
     try {
       await writeAt(handle, bytes, 0)
       await handle.datasync()
@@ -197,9 +208,9 @@ const NEWLINE = 0x0a
 
 /** A crash can tear the last line; it is cut off, or the next event would be written to its end and be lost with it. */
 function readSpool(file: string): SpoolFile {
-  const descriptor = openSync(file, 'a+', 0o600)
+  const descriptor = openRegularFile(file)
   try {
-    const bytes = readFileSync(file)
+    const bytes = readFileSync(descriptor)
     const size = bytes.lastIndexOf(NEWLINE) + 1
     if (size < bytes.length) ftruncateSync(descriptor, size)
     const written = bytes.subarray(0, size).toString('utf8').split('\n').slice(0, -1)
