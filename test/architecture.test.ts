@@ -234,29 +234,85 @@ test('one file reads the environment', () => {
   assert.equal(readers[0], 'gateway/settings/environment.ts')
 })
 
-test('no modules run in a circle', () => {
-  const edges = new Map(
-    sources.map((source) => [
-      source.path,
-      source.imports
-        .filter(({ typeOnly }) => !typeOnly)
-        .map((entry) => target(source, entry))
-        .filter((path) => path !== null),
-    ]),
-  )
-  const settled = new Set<string>()
-  const cycles: string[] = []
-  const visit = (path: string, trail: readonly string[]): void => {
-    if (trail.includes(path)) {
-      cycles.push([...trail.slice(trail.indexOf(path)), path].join(' → '))
+type Graph = ReadonlyMap<string, ReadonlySet<string>>
+
+/** One path for each circle that a walk over the graph meets; a node that leads to itself is none. */
+function circlesIn(graph: Graph): string[] {
+  const done = new Set<string>()
+  const circles: string[] = []
+  const visit = (node: string, path: readonly string[]): void => {
+    if (path.includes(node)) {
+      circles.push([...path.slice(path.indexOf(node)), node].join(' → '))
       return
     }
-    if (settled.has(path)) return
-    for (const next of edges.get(path) ?? []) visit(next, [...trail, path])
-    settled.add(path)
+    if (done.has(node)) return
+    for (const next of graph.get(node) ?? []) if (next !== node) visit(next, [...path, node])
+    done.add(node)
   }
-  for (const path of edges.keys()) visit(path, [])
-  assert.deepEqual(cycles, [])
+  for (const node of graph.keys()) visit(node, [])
+  return circles
+}
+
+/** @param counted which imports are edges @param nodeOf what a file counts as */
+function importGraph(
+  files: readonly Source[],
+  counted: (entry: Import) => boolean,
+  nodeOf: (path: string) => string = (path) => path,
+): Graph {
+  const known = new Set(files.map(({ path }) => path))
+  const graph = new Map(files.map(({ path }) => [nodeOf(path), new Set<string>()]))
+  for (const source of files)
+    for (const entry of source.imports.filter(counted)) {
+      const path = target(source, entry)
+      if (path !== null && known.has(path)) graph.get(nodeOf(source.path))?.add(nodeOf(path))
+    }
+  return graph
+}
+
+/** `gateway/flow`, `gateway/protocols/mcp`; `gateway` for the files that put the parts together. */
+function roomOf(path: string): string {
+  const [, first = '', second = '', third] = path.split('/')
+  if (second === '') return 'gateway'
+  return first === 'protocols' && third !== undefined ? `gateway/protocols/${second}` : `gateway/${first}`
+}
+
+test('a circle of imports is seen', () => {
+  const graph = new Map([
+    ['a', new Set(['b'])],
+    ['b', new Set(['c', 'b'])],
+    ['c', new Set(['a'])],
+    ['d', new Set(['a'])],
+  ])
+  assert.deepEqual(circlesIn(graph), ['a → b → c → a'])
+  assert.equal(roomOf('gateway/protocols/mcp/recogniser.ts'), 'gateway/protocols/mcp')
+  assert.equal(roomOf('gateway/store/sqlite/store.ts'), 'gateway/store')
+  assert.equal(roomOf('gateway/wiring.ts'), 'gateway')
+})
+
+test('no modules run in a circle', () => {
+  assert.deepEqual(circlesIn(importGraph(sources, ({ typeOnly }) => !typeOnly)), [])
+})
+
+test('no rooms of the gateway stand in a circle, types counted', () => {
+  const rooms = importGraph(within('gateway'), () => true, roomOf)
+  assert.ok(rooms.size > 40 && rooms.get('gateway/protocols/mcp')?.has('gateway/calls') === true, 'rooms are found')
+  assert.deepEqual(circlesIn(rooms), [])
+})
+
+test('no files of the gateway stand in a circle, types counted', () => {
+  assert.deepEqual(circlesIn(importGraph(within('gateway'), () => true)), [])
+})
+
+/** What puts the whole configuration together knows every part of it, so no part may know it. */
+test('the whole configuration is imported by the command line and by what puts the parts together', () => {
+  const offending = offendingImports(within('gateway'), (source, entry) => {
+    const path = target(source, entry)
+    const room = roomOf(source.path)
+    return (
+      path !== null && roomOf(path) === 'gateway/config' && !['gateway', 'gateway/cli', 'gateway/config'].includes(room)
+    )
+  })
+  assert.deepEqual(offending, [])
 })
 
 test('every relative import names a file that is there', () => {

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { CompiledPolicy } from '../../engine/internal.ts'
-import type { Enforced, Weaker } from './weaker.ts'
+import type { Enforced, Weaker } from './enforced.ts'
 
 /** Shipped packs, each stricter than the next. */
 const SHIPPED = ['strict', 'default', 'observe'] as const

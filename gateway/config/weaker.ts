@@ -3,26 +3,12 @@
  * configuration that was cut off, or whose mount went away for a moment, must not pass for a wish.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { CompiledPolicy } from '../../engine/internal.ts'
+import type { Enforced, Weaker } from './enforced.ts'
 import { isRecord } from '../settings/defaults.ts'
 import type { RouteConfig } from '../protocols/route.ts'
 import type { Config } from './schema.ts'
 import { WEAKENING, type Weakening } from './weakening.ts'
 import { weakerPolicy } from './weaker-policy.ts'
-
-/** One setting that would enforce less. */
-export interface Weaker {
-  /** In dots; routes by name. */
-  readonly path: string
-  readonly before: string
-  readonly after: string
-}
-
-/** What is compared: a configuration and its policy. */
-export interface Enforced {
-  readonly config: Config
-  readonly policy: Pick<CompiledPolicy, 'name' | 'mode' | 'hash' | 'document'>
-}
 
 const OF_ROUTES = 'routes[].'
 const ROWS = Object.entries(WEAKENING)

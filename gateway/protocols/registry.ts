@@ -36,7 +36,7 @@ import { createMcpResults } from './mcp/results.ts'
 import { createMcpRecogniser } from './mcp/recogniser.ts'
 import { createMappedRecogniser } from './mapped/recogniser.ts'
 import { createNpmRecogniser } from './npm/recogniser.ts'
-import type { ContractTexts } from '../scm/derivation.ts'
+import type { ContractTexts } from '../scm/derivation-terms.ts'
 import type { ScmDeps } from './scm/action.ts'
 
 export type Recognisers = Readonly<Record<Protocol, Recogniser>>

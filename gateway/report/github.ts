@@ -4,7 +4,7 @@ import { annotationOf } from './annotation.ts'
 import { detailLines, titleText } from './details.ts'
 import { countText, incompleteLine, type ReportGroup } from './diff-report.ts'
 import { printable } from './printable.ts'
-import type { ReportContext } from './report.ts'
+import type { ReportContext } from './report-context.ts'
 
 const COMMANDS: Readonly<Record<Level, string>> = { breaking: 'error', dangerous: 'warning', info: 'notice' }
 

@@ -4,7 +4,7 @@ import { annotationOf } from './annotation.ts'
 import { detailLines, titleText } from './details.ts'
 import { incompleteLine, type ReportGroup } from './diff-report.ts'
 import { printable } from './printable.ts'
-import type { ReportContext } from './report.ts'
+import type { ReportContext } from './report-context.ts'
 import { attributes, escaped, type Attributes } from './xml.ts'
 
 export function renderJUnit(context: ReportContext): string {

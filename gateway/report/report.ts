@@ -1,26 +1,11 @@
 /** The forms in which a comparison is written, for people and for other tools: one row each. */
-import type { Level } from '../../engine/internal.ts'
-import type { ReportedPair } from './annotation.ts'
-import type { DiffReport } from './diff-report.ts'
 import { renderGitHub } from './github.ts'
 import type { IgnoredGroup } from './ignore-list.ts'
 import { renderJUnit } from './junit.ts'
 import { renderMarkdown } from './markdown.ts'
+import type { ReportContext } from './report-context.ts'
 import { renderSarif } from './sarif.ts'
 import { renderText } from './text.ts'
-
-/** What there is to say, and what is needed to say it. */
-export interface ReportContext {
-  readonly report: DiffReport
-  readonly documents: ReportedPair
-  /** Empty where there is no ignore list. */
-  readonly ignored: readonly IgnoredGroup[]
-  /** The level at which the command fails; null: at none. */
-  readonly failOn: Level | null
-  readonly isColoured: boolean
-  /** Of this program. */
-  readonly version: string
-}
 
 export const REPORT_FORMS = ['text', 'json', 'markdown', 'junit', 'github', 'sarif'] as const
 export type ReportForm = (typeof REPORT_FORMS)[number]

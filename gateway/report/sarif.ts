@@ -4,7 +4,7 @@ import { annotationOf } from './annotation.ts'
 import { reachedNames } from './details.ts'
 import { incompleteLine, type ReportGroup } from './diff-report.ts'
 import { printable } from './printable.ts'
-import type { ReportContext } from './report.ts'
+import type { ReportContext } from './report-context.ts'
 
 const SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
 

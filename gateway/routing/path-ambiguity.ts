@@ -2,7 +2,7 @@
  * Paths that one route takes as they are written and another one would as many servers read them: with escapes decoded, letters
  * of any case, empty segments and parameters dropped. Routes are matched byte for byte, so such a path would choose its own judge.
  */
-import type { Route } from '../routing/route.ts'
+import type { Route } from './route.ts'
 import { readPath, withoutFormats } from './path-reading.ts'
 import { hasPrefix, isCloser } from './target.ts'
 

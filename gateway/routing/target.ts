@@ -3,7 +3,7 @@
  * different paths is refused and never normalised (law 4 of CONTRIBUTING.md).
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Route } from '../routing/route.ts'
+import type { Route } from './route.ts'
 import { originOf, type Authority, type Scheme } from '../network/authority.ts'
 import type { ErrorCode } from '../errors/errors.ts'
 import type { Entrance } from './entrance.ts'

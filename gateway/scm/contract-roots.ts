@@ -5,7 +5,7 @@
 import { posix } from 'node:path'
 import type { Problem } from '../../engine/internal.ts'
 import { classify, type ContractFile } from './contract-file.ts'
-import type { DerivationTerms } from './derivation.ts'
+import type { DerivationTerms } from './derivation-terms.ts'
 import { inTurn } from './in-turn.ts'
 import type { TreeSides } from './merge-view.ts'
 import type { ChangedFile, ScmClient } from './platform.ts'

@@ -9,11 +9,11 @@ import type {
   CompletenessFacts,
   DerivationFacts,
   Digest,
-  DocumentLimits,
   Problem,
 } from '../../engine/internal.ts'
-import type { Flow, UnreadableArtifact } from '../flow/flow.ts'
+import type { UnreadableArtifact } from '../flow/flow.ts'
 import { sha256Hex } from '../runtime/hash.ts'
+import type { DerivationTerms } from './derivation-terms.ts'
 import { classify, type ContractFile } from './contract-file.ts'
 import { changeSetCommitment } from './commitment.ts'
 import { affectedRoots } from './contract-roots.ts'
@@ -22,18 +22,6 @@ import { createSides, type TreeSides } from './merge-view.ts'
 import { textFile } from './files.ts'
 import type { ChangedFile, Comparison, FileAtCommit, Listing, MergeRequest, ScmClient } from './platform.ts'
 import { LISTING_PROBLEMS } from './problems.ts'
-import type { ContractSelector } from './selector.ts'
-
-/** What looks into contract texts, where a large one holds up nobody. */
-export type ContractTexts = Pick<Flow, 'sniff' | 'fileReferences' | 'bundle'>
-
-export interface DerivationTerms {
-  readonly selector: ContractSelector
-  readonly texts: ContractTexts
-  readonly limits: DocumentLimits
-  /** Most contract files that are read. */
-  readonly maxContracts: number
-}
 
 export interface DerivationQuestion {
   /** Commit ids. */

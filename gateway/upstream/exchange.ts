@@ -16,7 +16,7 @@ import { passInformational, type Informational } from './informational.ts'
 import { brokenOutcome, faultOf, repeatableAfter, type ExchangeFault } from './outcome.ts'
 import type { Tunnels } from './tunnel.ts'
 import { isAsked, joinUpgrade, type Upgrade } from './upgrade.ts'
-import type { RequestDispatcher } from './pools.ts'
+import type { RequestDispatcher } from './sent-request.ts'
 import type { AnswerStream } from './answer-stream.ts'
 
 export interface ExchangeEnd extends ExecutionResult {

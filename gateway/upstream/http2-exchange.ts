@@ -5,7 +5,7 @@ import type { Dispatcher } from 'undici'
 import { http2 } from '../runtime/node-tls.ts'
 import { http2Fields, type Http2Fields } from './http2-fields.ts'
 import { codedError, LostRequest } from './outcome.ts'
-import type { SentRequest } from './pools.ts'
+import type { SentRequest } from './sent-request.ts'
 
 export interface Http2Timeouts {
   /** Longest silence before the head of the answer, while the request does not move either. */

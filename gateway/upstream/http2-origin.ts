@@ -8,7 +8,7 @@ import type { Dispatcher } from 'undici'
 import { http2 } from '../runtime/node-tls.ts'
 import { startHttp2Exchange, type Http2Timeouts } from './http2-exchange.ts'
 import { codedError } from './outcome.ts'
-import type { SentRequest } from './pools.ts'
+import type { SentRequest } from './sent-request.ts'
 
 export interface Http2OriginOptions extends Http2Timeouts {
   readonly connectMs: number

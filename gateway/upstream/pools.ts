@@ -1,5 +1,4 @@
 /** Connections towards the upstreams: one undici pool for each origin and way to connect, opened when first used. */
-import type { Readable } from 'node:stream'
 import { LRUCache } from 'lru-cache'
 import type { Dispatcher } from 'undici'
 import { openPool, requestBy, type Pool } from '../network/undici.ts'
@@ -8,29 +7,13 @@ import { DEFAULT_PORTS, readAuthority } from '../network/authority.ts'
 import type { Egress } from './egress-policy.ts'
 import type { Call } from '../calls/call.ts'
 import { isGrpc } from '../network/grpc-media-type.ts'
+import type { RequestDispatcher } from './sent-request.ts'
 import { createHttp2Origin, type Http2Origin } from './http2-origin.ts'
 import { signsAuthority } from './signed-authority.ts'
 import { readRegularFile } from '../runtime/regular-file.ts'
 
 /** What of a route says how its upstream is reached. */
 export type UpstreamRoute = Pick<Route, 'name' | 'protocol' | 'upstream' | 'upstream_protocol' | 'timeout' | 'tls'>
-
-/** A request as an exchange sends it. */
-export interface SentRequest {
-  readonly path: string
-  readonly method: Dispatcher.HttpMethod
-  /** Name, value, name, value … */
-  readonly headers: string[]
-  readonly body: Buffer | Readable | null
-  /** The protocol to switch to. */
-  readonly upgrade?: string
-  /** Trailers of a streamed body, asked for when it has ended; only HTTP/2 carries them. */
-  readonly trailers?: () => NodeJS.Dict<string>
-}
-
-export interface RequestDispatcher {
-  dispatch(request: SentRequest, handler: Dispatcher.DispatchHandler): unknown
-}
 
 /** By whom the gateway asks an upstream questions of its own. */
 export interface Asker {

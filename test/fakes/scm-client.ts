@@ -2,7 +2,7 @@
 import { request } from 'undici'
 import { DEFAULT_DOCUMENT_LIMITS, readJson } from '../../engine/internal.ts'
 import { createBitbucketClient } from '../../gateway/scm/bitbucket.ts'
-import type { DerivationTerms } from '../../gateway/scm/derivation.ts'
+import type { DerivationTerms } from '../../gateway/scm/derivation-terms.ts'
 import { createGithubClient } from '../../gateway/scm/github.ts'
 import { createGitlabClient } from '../../gateway/scm/gitlab.ts'
 import type { ScmClient } from '../../gateway/scm/platform.ts'

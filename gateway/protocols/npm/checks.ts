@@ -1,7 +1,8 @@
 /** What a write to a registry is judged on: contracts of a version against those of the one before it, or a receipt where nothing can be compared. */
 import type { NpmSection } from './settings.ts'
 import type { Problem } from '../../../engine/internal.ts'
-import { compareTrees, type DerivationTerms } from '../../scm/derivation.ts'
+import { compareTrees } from '../../scm/derivation.ts'
+import type { DerivationTerms } from '../../scm/derivation-terms.ts'
 import type { Question } from '../common/action.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import { readDocument, unread, type Publication, type Revision } from './document.ts'

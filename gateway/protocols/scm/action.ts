@@ -22,7 +22,7 @@ import {
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Call } from '../../calls/call.ts'
 import { UnreadableIntent, type ScmIntent } from './intent.ts'
-import type { ContractTexts } from '../../scm/derivation.ts'
+import type { ContractTexts } from '../../scm/derivation-terms.ts'
 import { derivationTerms } from '../../scm/derivation-terms.ts'
 import { fold } from '../../routing/path-reading.ts'
 import { httpRefusal } from '../common/refusal.ts'

@@ -2,7 +2,7 @@
 import { digestJson } from '../../../engine/base.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
 import type { Question } from '../common/action.ts'
-import { refuseQuickActions } from '../gitlab/quick-actions.ts'
+import { refuseQuickActions } from './quick-actions.ts'
 import type { EndpointGroup, ReceiptOperation } from './endpoints.ts'
 import type { Called } from './graphql.ts'
 import { text } from './request.ts'

@@ -1,6 +1,6 @@
 /** GitLab's quick actions: commands at the beginning of a line of what people write. https://docs.gitlab.com/user/project/quick_actions/ */
-import { UnreadableIntent } from '../scm/intent.ts'
-import { splitNames } from '../scm/name-list.ts'
+import { UnreadableIntent } from './intent.ts'
+import { splitNames } from './name-list.ts'
 
 export type QuickAction =
   | 'merges'

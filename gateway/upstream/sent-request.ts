@@ -1,0 +1,20 @@
+/** A request on its way to an upstream, by either version of HTTP. */
+import type { Readable } from 'node:stream'
+import type { Dispatcher } from 'undici'
+
+/** A request as an exchange sends it. */
+export interface SentRequest {
+  readonly path: string
+  readonly method: Dispatcher.HttpMethod
+  /** Name, value, name, value … */
+  readonly headers: string[]
+  readonly body: Buffer | Readable | null
+  /** The protocol to switch to. */
+  readonly upgrade?: string
+  /** Trailers of a streamed body, asked for when it has ended; only HTTP/2 carries them. */
+  readonly trailers?: () => NodeJS.Dict<string>
+}
+
+export interface RequestDispatcher {
+  dispatch(request: SentRequest, handler: Dispatcher.DispatchHandler): unknown
+}
