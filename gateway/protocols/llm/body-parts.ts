@@ -35,6 +35,9 @@ const NESTED = [
   'batch',
   'input_config',
   'inputConfig',
+  'interaction',
+  'modelInput',
+  'target',
 ] as const
 /** Members that hold lists of parts, or a wrapped list. */
 const LISTS_OF_PARTS = [
@@ -49,6 +52,7 @@ const LISTS_OF_PARTS = [
   'content',
   'parts',
   'output',
+  'instances',
 ] as const
 /** Members that hold tools, or name where tools are kept. */
 export const LISTS = ['tools', 'functions'] as const

@@ -18,18 +18,22 @@ export interface Provider {
 const PROVIDERS: readonly Provider[] = [
   {
     name: 'openai',
-    path: /\/(?:chat\/completions|responses|assistants(?:\/[^/]+)?|threads\/runs|threads\/[^/]+\/runs|realtime\/(?:sessions|client_secrets|calls)|invocations)$/,
+    path: /\/(?:chat\/completions|responses(?:\/compact)?|assistants(?:\/[^/]+)?|threads\/runs|threads\/[^/]+\/runs|(?:realtime|live)\/(?:sessions|client_secrets|calls)(?:\/[^/]+\/(?:accept|fork))?|conversations(?:\/[^/]+\/items)?|agents(?:\/[^/]+)?|agents\/sessions(?:\/[^/]+)?|invocations)$/,
     refuse: openaiRefusal,
   },
-  { name: 'anthropic', path: /\/messages(?:\/batches)?$|:(?:stream)?rawpredict$/, refuse: anthropicRefusal },
+  {
+    name: 'anthropic',
+    path: /\/messages(?:\/batches)?$|\/sessions(?:\/[^/]+)?$|\/deployments(?:\/[^/]+)?$|:(?:stream)?rawpredict$/,
+    refuse: anthropicRefusal,
+  },
   {
     name: 'gemini',
-    path: /:(?:stream|batch)?generatecontent$|:bidigeneratecontent$|\/cachedcontents$|\/interactions$/,
+    path: /:(?:stream|batch)?generatecontent$|:bidigeneratecontent$|:predict$|\/(?:cachedcontents|auth_tokens|interactions|triggers)(?:\/[^/]+)?$/,
     refuse: geminiRefusal,
   },
   {
     name: 'bedrock',
-    path: /\/model\/.+\/(?:converse|converse-stream|invoke|invoke-with-response-stream)$/,
+    path: /\/model\/.+\/(?:converse|converse-stream|invoke|invoke-with-response-stream|invoke-with-bidirectional-stream)$|\/async-invoke$/,
     refuse: bedrockRefusal,
   },
   { name: 'ollama', path: /\/api\/chat$|\/v2\/chat$/, refuse: ollamaRefusal },

@@ -41,7 +41,7 @@ const REFERENCES: readonly ReferenceRow[] = [
   {
     members: ['agent'],
     form: 'text or object',
-    path: /\/(?:interactions|responses|sessions)$/,
+    path: /\/(?:interactions|responses|sessions|deployments|triggers)(?:\/[^/]+)?$/,
     because: 'a stored agent has tools of its own',
   },
   { members: ['workflow'], form: 'text or object', path: /\/chatkit\//, because: 'a workflow has tools of its own' },
@@ -73,6 +73,16 @@ const PLACES: readonly PlaceRow[] = [
   { path: /\/agents\/completions$/, because: 'a stored agent has tools of its own' },
   { path: /\/conversations\/[^/]+(?:\/restart)?$/, member: 'inputs', because: 'the conversation keeps its tools' },
   { path: /\/sessions\/[^/]+\/events$/, because: 'the agent of a session has tools of its own' },
+  { path: /\/deployments\/[^/]+\/(?:run|unpause)$/, because: 'the agent of a deployment has tools of its own' },
+  { path: /\/automations(?:\/[^/]+)?$/, member: 'target', because: 'the agent of an automation has tools of its own' },
+  { path: /\/automations\/[^/]+\/(?:invocations|resume)$/, because: 'the agent of an automation has tools of its own' },
+  { path: /\/triggers\/[^/]+\/executions$/, because: 'the agent of a trigger has tools of its own' },
+  {
+    path: /\/agents(?:\/[^/]+)?$/,
+    member: 'multi_agent',
+    because: 'agents that work together have tools of their own',
+  },
+  { path: /\/agents(?:\/[^/]+)?$/, member: 'multiagent', because: 'agents that work together have tools of their own' },
   { path: /\/chatkit\/sessions$/, because: 'a workflow has tools of its own' },
   {
     path: /\/agents\/[^/]+\/agentaliases\/[^/]+\/sessions\/[^/]+\/text$/,
@@ -91,7 +101,7 @@ const PLACES: readonly PlaceRow[] = [
   { path: /\/runtimes\/.+\/invocations$/, because: 'a hosted agent has tools of its own' },
   { path: /\/model-invocation-job$/, because: 'the calls of a batch stand in a file' },
   {
-    path: /\/model\/arn:[^/]*:prompt\/.+\/(?:converse|converse-stream|invoke|invoke-with-response-stream)$/,
+    path: /\/model\/arn:[^/]*:prompt\/.+\/(?:converse|converse-stream|invoke|invoke-with-(?:response|bidirectional)-stream)$/,
     because: 'a stored prompt has tools of its own',
   },
   { path: /\/batchpredictionjobs$/, because: 'the calls of a batch stand in a file' },
