@@ -47,7 +47,7 @@ function markdownProse(text: string): Prose[] {
   const inline = (tokens: readonly Token[] | undefined, fallback: string): string =>
     tokens === undefined ? fallback : tokens.map((token) => (isMarked(token) ? inlineText(token) : '')).join('')
   const inlineText = (token: MarkedToken): string => {
-    if (token.type === 'codespan' || token.type === 'image' || token.type === 'html') return ' `x` '
+    if (token.type === 'codespan' || token.type === 'image' || token.type === 'html') return ' `X` '
     if (token.type === 'br') return ' '
     if ('tokens' in token) return inline(token.tokens, token.raw)
     return 'text' in token ? token.text : token.raw
@@ -196,7 +196,7 @@ const wordsOf = (name: string) =>
 function complaintsOfProse(file: string, prose: readonly Prose[], phrases: readonly BannedPhrase[]): Complaint[] {
   const found: Complaint[] = []
   for (const { line, text } of prose) {
-    const plain = text.replaceAll(/`[^`]*`/g, ' x ').replaceAll(/https?:\/\/\S+|\{@\w+[^}]*\}/g, ' x ')
+    const plain = text.replaceAll(/`[^`]*`/g, ' X ').replaceAll(/https?:\/\/\S+|\{@\w+[^}]*\}/g, ' X ')
     for (const { segment } of sentences.segment(plain)) {
       const words = segment
         .trim()
