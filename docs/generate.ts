@@ -1,13 +1,14 @@
 /**
- * Writes every file that is made from the sources (reference pages, chart schema, compiled validators). With --check it
- * writes nothing and fails when a committed file differs from what the sources say now.
+ * Writes every file that is made from the sources (reference pages, chart schema, compiled validators, the example in README.md). With --check it
+ * writes nothing and fails when a committed file differs from its sources, or has none.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { chartSchema } from './chart-schema.ts'
 import { patternsPage } from './patterns-page.ts'
 import { configPage, errorsPage, metricsPage } from './reference-pages.ts'
+import { readmeExample } from './readme-example.ts'
 import { riskPage } from './risk-page.ts'
 import { rulesPages } from './rules-page.ts'
 import { shippedPacks } from './shipped-packs.ts'
@@ -27,6 +28,7 @@ function generatedFiles(): readonly GeneratedFile[] {
     patternsPage(),
     riskPage(),
     ...rulesPages(),
+    readmeExample(),
   ]
 }
 
@@ -38,13 +40,25 @@ function isCurrent({ path, content }: GeneratedFile): boolean {
   }
 }
 
+/** Pages of areas that no rule has any more: everything in docs/rules/ is generated. */
+function leftOver(files: readonly GeneratedFile[]): readonly string[] {
+  const written = new Set(files.map(({ path }) => path))
+  return readdirSync(join(ROOT, 'docs/rules'))
+    .map((name) => `docs/rules/${name}`)
+    .filter((path) => !written.has(path))
+}
+
 function main(): number {
   const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
-  const stale = generatedFiles().filter((file) => !isCurrent(file))
+  const files = generatedFiles()
+  const stale = files.filter((file) => !isCurrent(file))
+  const surplus = leftOver(files)
   if (values.check) {
-    for (const { path } of stale) process.stderr.write(`${path} is not what the sources say: npm run generate\n`)
-    return stale.length === 0 ? 0 : 1
+    for (const { path } of stale) process.stderr.write(`${path} differs from its sources: run npm run generate\n`)
+    for (const path of surplus) process.stderr.write(`${path} has no source: run npm run generate, which deletes it\n`)
+    return stale.length + surplus.length === 0 ? 0 : 1
   }
+  for (const path of surplus) rmSync(join(ROOT, path))
   for (const { path, content } of stale) {
     mkdirSync(dirname(join(ROOT, path)), { recursive: true })
     writeFileSync(join(ROOT, path), content)
