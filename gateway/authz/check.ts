@@ -113,7 +113,7 @@ function withoutForged(verdict: Verdict, { headers, correlationId }: Question): 
   if (verdict.kind !== 'allow') return verdict
   const forged = verdict.remove.find((name) => headers[name] !== undefined && !HARMLESS.has(name))
   if (forged === undefined) return verdict
-  const message = `${forged} is not the client's to send. Let the proxy that asks take it off (docs/enforcement.md).`
+  const message = `${forged} is not the client's to send. Let the proxy that asks take it off (docs/ext-authz.md).`
   return denied('INVALID_INPUT', message, correlationId)
 }
 

@@ -220,7 +220,7 @@ test('types whose documents refer to no files take none', () => {
   }
 })
 
-test('digests with files are those of the recipe in docs/diff.md', () => {
+test('digests with files are those of the recipe in docs/reference/hashes.md', () => {
   const given: Artifact = {
     id: 'a',
     type: 'openapi',
