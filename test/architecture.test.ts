@@ -428,7 +428,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'upstream',
     'validation',
   ],
-  '.': ['bench', 'charts', 'docs', 'engine', 'gateway', 'policies', 'test'],
+  '.': ['bench', 'charts', 'docs', 'engine', 'examples', 'gateway', 'policies', 'test'],
 }
 
 /** What npm and the build leave in the root. */
