@@ -1,4 +1,5 @@
 /** What operations carry: request bodies, responses, headers and their media types, Swagger 2.0 read into the form of 3.x. */
+import { lookupTable } from '../../lookup-table.ts'
 import { isRecord, memberOf, stepInto, type JsonRecord, type Located, type Place } from '../../schema/located.ts'
 import {
   allParametersOf,
@@ -79,6 +80,9 @@ export function contentOf(contract: OpenApiContract, owner: Located): readonly M
   })
 }
 
+/** The name of the encoding of all items beyond those by position. */
+export const EACH_ITEM = 'each item'
+
 /** By field; in 3.2 also by position, and of each item beyond those. */
 function encodingAt({ encoding, prefixEncoding, itemEncoding }: JsonRecord): JsonRecord {
   const fields = isRecord(encoding) ? encoding : NOTHING
@@ -87,7 +91,7 @@ function encodingAt({ encoding, prefixEncoding, itemEncoding }: JsonRecord): Jso
   return {
     ...fields,
     ...Object.fromEntries(positions.map((position: unknown, index) => [`#${index + 1}`, position])),
-    ...(itemEncoding === undefined ? {} : { 'each item': itemEncoding }),
+    ...(itemEncoding === undefined ? {} : { [EACH_ITEM]: itemEncoding }),
   }
 }
 
@@ -97,8 +101,9 @@ export function schemaOfParameter(contract: OpenApiContract, { located }: Parame
   return memberOf(located, 'schema') ?? contentOf(contract, located)[0]?.schema ?? null
 }
 
-function headersOf(contract: OpenApiContract, response: Located): readonly Header[] {
-  return membersAt(response, 'headers').flatMap(([name, located]) => {
+/** The header fields that a response, or one part of a multipart body, names. */
+export function headersOf(contract: OpenApiContract, owner: Located): readonly Header[] {
+  return membersAt(owner, 'headers').flatMap(([name, located]) => {
     const header = objectAt(contract.documents, located)
     if (header === null) return []
     const schema = contract.isSwagger
@@ -165,8 +170,43 @@ function formBody(contract: OpenApiContract, operation: Operation, fields: reado
   return {
     located,
     isRequired: fields.some(({ isRequired }) => isRequired),
-    content: names.map((name) => swaggerMedia(name, located, located)),
+    content: names.map((name) => ({ ...swaggerMedia(name, located, located), encoding: fieldEncodings(fields) })),
   }
+}
+
+/** In 3.x, each item of a list is a field of its own where nothing is said. */
+function fieldEncodings(fields: readonly Parameter[]): JsonRecord {
+  const entries = fields.flatMap(({ name, value }) => {
+    const style = listStyleOf(value)
+    return style === null || (style.explode && style.style === 'form') ? [] : [[name, style] as const]
+  })
+  return Object.fromEntries(entries)
+}
+
+export interface ListStyle {
+  readonly style: string
+  readonly explode: boolean
+}
+
+/** Swagger 2.0 names the styles of 3.x by how they separate items, by commas where nothing is said; null for what is no list. */
+export function listStyleOf({ type, collectionFormat, items }: JsonRecord, joined = 'form'): ListStyle | null {
+  if (type !== 'array') return null
+  const within = separatorsOf(items)
+  if (collectionFormat === 'multi') return { style: `form${within}`, explode: true }
+  return { style: `${LIST_STYLES[String(collectionFormat)] ?? joined}${within}`, explode: false }
+}
+
+const LIST_STYLES: Readonly<Record<string, string>> = lookupTable({
+  ssv: 'spaceDelimited',
+  tsv: 'tabDelimited',
+  pipes: 'pipeDelimited',
+})
+
+/** Lists within lists have a separator of their own. */
+function separatorsOf(items: unknown): string {
+  if (!isRecord(items) || items['type'] !== 'array') return ''
+  const style = LIST_STYLES[String(items['collectionFormat'])]
+  return `${style === undefined ? '' : `, items ${style}`}${separatorsOf(items['items'])}`
 }
 
 /** The fields stand in the list of parameters, each at its own place there, and are the properties of a form. */

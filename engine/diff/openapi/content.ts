@@ -2,9 +2,9 @@
 import type { MediaType } from '../../contracts/openapi/payloads.ts'
 import type { Operation as OperationName } from '../../finding.ts'
 import type { SitePair } from '../../rules/sites.ts'
-import { isEqual } from '../../schema/equality.ts'
 import { isBinary } from '../../schema/languages.ts'
-import { isRecord, type JsonRecord, type Located } from '../../schema/located.ts'
+import { isRecord, type Located } from '../../schema/located.ts'
+import { compareEncodings } from './encodings.ts'
 import { coveringMediaType, isMediaTypeWithin, matchMediaTypes, relationOf } from './media-types.ts'
 import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
 import type { Walk } from './walk.ts'
@@ -112,44 +112,4 @@ function tellSchema(
 function isMovedBinary({ base, head }: Walk, schema: Located | null): boolean {
   const isMoved = base.documents.dialect !== head.documents.dialect
   return isMoved && schema !== null && isRecord(schema.value) && isBinary(schema.value)
-}
-
-/** OpenAPI's default serialisation of a field depends on its schema: a field that says nothing differs only from one that says something. */
-function compareEncodings(
-  walk: Walk,
-  old: MediaType,
-  now: MediaType,
-  place: PayloadPlace,
-  operation: OperationName,
-): void {
-  for (const field of new Set([...Object.keys(old.encoding), ...Object.keys(now.encoding)])) {
-    const [before, after] = [encodingOf(old, field), encodingOf(now, field)]
-    if (isEqual(before, after)) continue
-    const facts = {
-      of: place.of,
-      status: place.status,
-      name: now.name,
-      field,
-      before: wordsOf(before),
-      after: wordsOf(after),
-    }
-    tellChanged(walk, 'media-type-encoding', operation, now.located, [before, after], facts)
-  }
-}
-
-function encodingOf({ name, encoding }: MediaType, field: string): Readonly<Record<string, unknown>> {
-  const stated = encoding[field]
-  const { contentType, style, explode, allowReserved } = isRecord(stated) ? stated : NOTHING
-  // Elsewhere a style that is stated, though it be the default, takes the place of the content type.
-  if (!isMediaTypeWithin(name, FORM)) return { contentType, style, explode, allowReserved }
-  const kind = style ?? 'form'
-  return { contentType, style: kind, explode: explode ?? kind === 'form', allowReserved: allowReserved ?? false }
-}
-
-const NOTHING: JsonRecord = {}
-const FORM = 'application/x-www-form-urlencoded'
-
-function wordsOf(encoding: Readonly<Record<string, unknown>>): string {
-  const said = Object.entries(encoding).filter(([, value]) => value !== undefined)
-  return said.length === 0 ? 'the default' : said.map(([name, value]) => `${name} ${String(value)}`).join(', ')
 }

@@ -1,5 +1,5 @@
 /** How values of parameters and header fields are written: in a style, or as a text of some media type. */
-import { contentOf } from '../../contracts/openapi/payloads.ts'
+import { contentOf, listStyleOf } from '../../contracts/openapi/payloads.ts'
 import { isRecord, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
 import { typesOf } from '../../schema/types.ts'
 import { relationOf } from './media-types.ts'
@@ -53,20 +53,17 @@ export function styleOf({ place, located }: Written): Style {
   const isScalar = types.length > 0 && types.every((type) => type !== 'array' && type !== 'object')
   const fallback = place === 'query' || place === 'cookie' ? 'form' : 'simple'
   if (value.content !== undefined) return { name: 'content', isExploded: false, isScalar }
-  if (value.schema === undefined && value.type !== undefined) return { ...swaggerStyle(value, fallback), isScalar }
+  if (value.schema === undefined && value.type !== undefined) {
+    const { style: name, explode: isExploded } = listStyleOf(value, fallback) ?? {
+      style: fallback,
+      explode: fallback === 'form',
+    }
+    return { name, isExploded, isScalar }
+  }
   const style = typeof value.style === 'string' ? value.style : fallback
   const isExploded = typeof value.explode === 'boolean' ? value.explode : style === 'form'
   const reserved = value.allowReserved === true ? ', reserved characters as they are' : ''
   return { name: `${style}${reserved}`, isExploded, isScalar }
-}
-
-/** Swagger 2.0 names the same styles by how they separate items. */
-function swaggerStyle({ type, collectionFormat }: JsonRecord, fallback: string): Pick<Style, 'name' | 'isExploded'> {
-  if (type !== 'array') return { name: fallback, isExploded: fallback === 'form' }
-  if (collectionFormat === 'multi') return { name: 'form', isExploded: true }
-  if (collectionFormat === 'ssv') return { name: 'spaceDelimited', isExploded: false }
-  if (collectionFormat === 'pipes') return { name: 'pipeDelimited', isExploded: false }
-  return { name: fallback, isExploded: false }
 }
 
 function nameStyle({ name, isExploded }: Style): string {

@@ -1,0 +1,127 @@
+/** How the fields of a form, and the parts of a multipart body, are written: the Encoding Objects of one media type. */
+import { itemsAt } from '../../contracts/openapi/contract.ts'
+import { contentOf, EACH_ITEM, headersOf, type Header, type MediaType } from '../../contracts/openapi/payloads.ts'
+import type { Operation as OperationName } from '../../finding.ts'
+import { isEqual } from '../../schema/equality.ts'
+import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
+import { matchByKey } from '../match.ts'
+import type { PayloadPlace } from './content.ts'
+import { isMediaTypeWithin } from './media-types.ts'
+import { tellChanged } from './telling.ts'
+import type { Walk } from './walk.ts'
+import { anySchema, writingChange } from './writing.ts'
+
+/** OpenAPI's default serialisation of a field depends on its schema: a field that says nothing differs only from one that says something. */
+export function compareEncodings(
+  walk: Walk,
+  old: MediaType,
+  now: MediaType,
+  place: PayloadPlace,
+  operation: OperationName,
+): void {
+  for (const field of new Set([...Object.keys(old.encoding), ...Object.keys(now.encoding)])) {
+    const [before, after] = [encodingOf(old, field), encodingOf(now, field)]
+    const tell: Tell = (was, is) => {
+      const facts = { of: place.of, status: place.status, name: now.name, field, before: was, after: is }
+      tellChanged(walk, 'media-type-encoding', operation, now.located, [was, is], facts)
+    }
+    if (!isEqual(before, after)) tell(wordsOf(before), wordsOf(after))
+    new PartHeaders(walk, { old, now, field }, place, operation, tell).compare()
+  }
+}
+
+type Tell = (before: string, after: string) => void
+
+function encodingOf({ name, encoding }: MediaType, field: string): Readonly<Record<string, unknown>> {
+  const stated = encoding[field]
+  const { contentType, style, explode, allowReserved } = isRecord(stated) ? stated : NOTHING
+  // Elsewhere a style that is stated, though it be the default, takes the place of the content type.
+  if (!isMediaTypeWithin(name, FORM)) return { contentType, style, explode, allowReserved }
+  const kind = style ?? 'form'
+  return { contentType, style: kind, explode: explode ?? kind === 'form', allowReserved: allowReserved ?? false }
+}
+
+const NOTHING: JsonRecord = {}
+const FORM = 'application/x-www-form-urlencoded'
+
+function wordsOf(encoding: Readonly<Record<string, unknown>>): string {
+  const said = Object.entries(encoding).filter(([, value]) => value !== undefined)
+  return said.length === 0 ? 'the default' : said.map(([name, value]) => `${name} ${String(value)}`).join(', ')
+}
+
+interface FieldPair {
+  readonly old: MediaType
+  readonly now: MediaType
+  readonly field: string
+}
+
+/** The header fields of one part of a multipart body (OpenAPI 3.1.0 §4.8.15): whoever writes the body writes them. */
+class PartHeaders {
+  readonly #walk: Walk
+  readonly #pair: FieldPair
+  readonly #place: PayloadPlace
+  readonly #operation: OperationName
+  readonly #tell: Tell
+
+  constructor(walk: Walk, pair: FieldPair, place: PayloadPlace, operation: OperationName, tell: Tell) {
+    this.#walk = walk
+    this.#pair = pair
+    this.#place = place
+    this.#operation = operation
+    this.#tell = tell
+  }
+
+  compare(): void {
+    const { old, now, field } = this.#pair
+    if (!now.name.toLowerCase().startsWith('multipart/') && !now.name.includes('*')) return
+    const [before, after] = [headersIn(old, field, this.#walk, 'base'), headersIn(now, field, this.#walk, 'head')]
+    const { added, removed, kept } = matchByKey(before, after, ({ name }) => name.toLowerCase())
+    const isRequest = this.#place.direction === 'request'
+    // Whoever reads a part passes over what it does not know, and misses what it needs.
+    for (const { name, isRequired } of isRequest ? added : removed) {
+      if (isRequest && !isRequired) continue
+      const [without, within] = [`no header ${name}`, `the header ${name}`]
+      this.#tell(isRequest ? without : within, isRequest ? within : without)
+    }
+    for (const [was, is] of kept) this.#header(was, is)
+  }
+
+  #header(was: Header, is: Header): void {
+    const { name } = is
+    if (was.isRequired !== is.isRequired && is.isRequired === (this.#place.direction === 'request')) {
+      const words = (isRequired: boolean): string => `the ${isRequired ? 'required' : 'optional'} header ${name}`
+      this.#tell(words(was.isRequired), words(is.isRequired))
+    }
+    const walk = this.#walk
+    const writing = writingChange(walk, { ...was, place: 'header' }, { ...is, place: 'header' })
+    if (writing !== null) {
+      this.#tell(`the header ${name} in ${writing.before}`, `the header ${name} in ${writing.after}`)
+      if (writing.isOtherKind) return
+    }
+    if (was.schema === null && is.schema === null) return
+    const use = {
+      sites: this.#place.sites,
+      mediaType: contentOf(walk.head, is.located)[0]?.name ?? 'text/plain',
+      operation: this.#operation,
+      where: `${this.#place.where}, field ${this.#pair.field}, header ${name}`,
+      parameter: null,
+    }
+    walk.use(use, was.schema ?? anySchema(was.located), is.schema ?? anySchema(is.located))
+  }
+}
+
+/** `Content-Type` stands in a member of its own and is passed over here (OpenAPI 3.1.0 §4.8.15.1). */
+function headersIn(media: MediaType, field: string, { base, head }: Walk, side: 'base' | 'head'): readonly Header[] {
+  const stated = encodingAt(media.located, field)
+  if (stated === null) return []
+  return headersOf(side === 'base' ? base : head, stated).filter(({ name }) => name.toLowerCase() !== 'content-type')
+}
+
+/** By field, or by position (OpenAPI 3.2). */
+function encodingAt(media: Located, field: string): Located | null {
+  const fields = memberOf(media, 'encoding')
+  const stated = fields === null ? null : memberOf(fields, field)
+  if (stated !== null) return stated
+  if (field === EACH_ITEM) return memberOf(media, 'itemEncoding')
+  return itemsAt(media, 'prefixEncoding')[Number(field.slice(1)) - 1] ?? null
+}

@@ -1,0 +1,131 @@
+/** How fields and parts of forms are written: a table of what is stated on both sides, and what it breaks in each direction. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { compare } from '../../../engine/compare.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
+
+type Members = Readonly<Record<string, unknown>>
+type Worst = 'breaking' | 'dangerous' | 'info' | 'none'
+
+const INFO = { title: 't', version: '1' }
+const TEXT = { type: 'string' }
+
+function worstOf(before: object, after: object): Worst {
+  const [was, is] = [JSON.stringify(before), JSON.stringify(after)]
+  const result = compare({ id: 'api', type: 'openapi', before: was, after: is }, {}, sha256Hex)
+  assert.ok(result.ok)
+  const levels = result.value.groups.filter(({ rule }) => rule !== 'api-version-not-bumped').map(({ level }) => level)
+  return (['breaking', 'dangerous', 'info'] as const).find((level) => levels.includes(level)) ?? 'none'
+}
+
+function multipart(direction: 'request' | 'response', members: Members): object {
+  const schema = { type: 'object', properties: { f: TEXT } }
+  const content = { 'multipart/form-data': { schema, ...members } }
+  const [body, answer] = direction === 'request' ? [{ requestBody: { content } }, {}] : [{}, { content }]
+  const post = { ...body, responses: { '200': { description: 'd', ...answer } } }
+  const components = { headers: { H: { required: true, schema: TEXT } } }
+  return { openapi: '3.1.0', info: INFO, paths: { '/x': { post } }, components }
+}
+
+const headers = (of: Members | null): Members => ({ encoding: { f: of === null ? {} : { headers: of } } })
+const header = (members: Members): Members => headers({ 'X-H': { schema: TEXT, ...members } })
+const LIST = { type: 'array', items: TEXT }
+const NEEDED = { headers: { 'X-H': { required: true, schema: TEXT } } }
+
+/** Both sides, and the worst level where callers write the part, and where they read it. */
+const PARTS: Readonly<Record<string, readonly [Members, Members, Worst, Worst]>> = {
+  'a content type comes': [{}, { encoding: { f: { contentType: 'image/png' } } }, 'breaking', 'breaking'],
+  'a content type is exchanged': [
+    { encoding: { f: { contentType: 'image/png' } } },
+    { encoding: { f: { contentType: 'image/gif' } } },
+    'breaking',
+    'breaking',
+  ],
+  'an optional header comes': [headers(null), header({}), 'none', 'none'],
+  'an optional header goes': [header({}), headers(null), 'none', 'breaking'],
+  'a required header comes': [headers(null), header({ required: true }), 'breaking', 'none'],
+  'a required header comes with its encoding': [{}, header({ required: true }), 'breaking', 'none'],
+  'a required header goes': [header({ required: true }), headers(null), 'none', 'breaking'],
+  'a header by reference comes': [
+    headers(null),
+    headers({ 'X-H': { $ref: '#/components/headers/H' } }),
+    'breaking',
+    'none',
+  ],
+  'a header becomes required': [header({}), header({ required: true }), 'breaking', 'none'],
+  'a header becomes optional': [header({ required: true }), header({}), 'none', 'breaking'],
+  'a header admits less': [header({}), header({ schema: { type: 'integer' } }), 'breaking', 'info'],
+  'a header admits more': [header({ schema: { type: 'integer' } }), header({}), 'info', 'breaking'],
+  'a header is written otherwise': [
+    header({ schema: LIST }),
+    headers({ 'X-H': { content: { 'application/json': { schema: LIST } } } }),
+    'breaking',
+    'breaking',
+  ],
+  'a header is described': [header({}), header({ description: 'more' }), 'none', 'none'],
+  'a header in other letters': [header({}), headers({ 'x-h': { schema: TEXT } }), 'none', 'none'],
+  'the content type as a header': [
+    headers(null),
+    headers({ 'Content-Type': { required: true, schema: TEXT } }),
+    'none',
+    'none',
+  ],
+  'a required header by position': [{ prefixEncoding: [{}] }, { prefixEncoding: [NEEDED] }, 'breaking', 'none'],
+  'a required header of each item': [{ itemEncoding: {} }, { itemEncoding: NEEDED }, 'breaking', 'none'],
+}
+
+function field(place: 'query' | 'formData', mediaType: string, members: Members): object {
+  const parameters = [{ in: place, name: 'f', ...LIST, ...members }]
+  const post = { consumes: [mediaType], parameters, responses: { '200': { description: 'd' } } }
+  return { swagger: '2.0', info: INFO, paths: { '/x': { post } } }
+}
+
+function fieldOf3(mediaType: string, encoding: Members): object {
+  const content = { [mediaType]: { schema: { type: 'object', properties: { f: LIST } }, encoding } }
+  const post = { requestBody: { content }, responses: { '200': { description: 'd' } } }
+  return { openapi: '3.0.3', info: INFO, paths: { '/x': { post } } }
+}
+
+const FORMS = ['application/x-www-form-urlencoded', 'multipart/form-data']
+const SEPARATORS = ['csv', 'ssv', 'tsv', 'pipes', 'multi']
+
+suite('encodings', () => {
+  for (const [name, [before, after, ofRequests, ofAnswers]] of Object.entries(PARTS)) {
+    test(`of parts: ${name}`, () => {
+      assert.equal(worstOf(multipart('request', before), multipart('request', after)), ofRequests, 'request')
+      assert.equal(worstOf(multipart('response', before), multipart('response', after)), ofAnswers, 'response')
+    })
+  }
+
+  for (const mediaType of FORMS) {
+    const list = (members: Members): object => field('formData', mediaType, members)
+
+    test(`of lists in ${mediaType}: each separator of Swagger 2.0 is another one`, () => {
+      for (const was of SEPARATORS) {
+        for (const is of SEPARATORS) {
+          const worst = worstOf(list({ collectionFormat: was }), list({ collectionFormat: is }))
+          assert.equal(worst, was === is ? 'none' : 'breaking', `${was} to ${is}`)
+        }
+      }
+      assert.equal(worstOf(list({}), list({ collectionFormat: 'csv' })), 'none')
+    })
+
+    test(`of lists in ${mediaType}: a field for each item in 3.x is multi in 2.0`, () => {
+      assert.notEqual(worstOf(list({ collectionFormat: 'multi' }), fieldOf3(mediaType, {})), 'breaking')
+      assert.equal(worstOf(list({}), fieldOf3(mediaType, {})), 'breaking')
+      const joined = fieldOf3(mediaType, { f: { style: 'form', explode: false } })
+      assert.notEqual(worstOf(list({}), joined), 'breaking')
+    })
+  }
+
+  test('of lists within lists: each has a separator', () => {
+    for (const [place, mediaType] of [
+      ['query', 'application/json'],
+      ['formData', 'multipart/form-data'],
+    ] as const) {
+      const nested = (members: Members): object => field(place, mediaType, { items: { ...LIST, ...members } })
+      assert.equal(worstOf(nested({}), nested({ collectionFormat: 'pipes' })), 'breaking', place)
+      assert.equal(worstOf(nested({}), nested({ collectionFormat: 'csv' })), 'none', place)
+    }
+  })
+})
