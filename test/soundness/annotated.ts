@@ -21,7 +21,7 @@ export function anchored(written: Schema, definitions: string, anchor: string, r
 }
 
 export function withDiscriminator(schema: Schema): Schema {
-  if (!isKeywords(schema)) return schema
+  if (!isKeywords(schema) || schema.discriminator !== undefined) return schema
   const named = [schema.oneOf, schema.anyOf].find(
     (list) => Array.isArray(list) && list.every((one) => isKeywords(one) && String(one.$ref).startsWith('#/$defs/')),
   )

@@ -57,6 +57,7 @@ function judgePair(seed: number, index: number, note: Note): readonly Fault[] {
   note('pairs with a proven break')
   note(`proven: ${pair.dialect.name}`)
   for (const change of pair.changes) note(`proven: ${change}`)
+  for (const surface of judgement.surfaces) note(`proven at: ${surface}`)
   for (const [level, count] of levels) note(`level: ${level}`, count)
   return judgement.failures.map(({ surface, effect, level }) => ({
     index,

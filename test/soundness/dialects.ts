@@ -30,6 +30,7 @@ export type Feature =
   | 'dependency'
   | 'discriminator'
   | 'exclusive number'
+  | 'form'
   | 'null'
   | 'patternProperties'
   | 'propertyNames'
@@ -157,7 +158,7 @@ export const DIALECTS: readonly Dialect[] = [
   {
     name: 'swagger-2.0',
     meta: null,
-    has: new Set(['reference', 'mutability']),
+    has: new Set(['form', 'reference', 'mutability']),
     definitions: '$defs',
     write: writer(withFlagBounds, withEnums, withMark('x-nullable'), withoutBooleans),
     compile: by2020,
@@ -165,7 +166,7 @@ export const DIALECTS: readonly Dialect[] = [
   {
     name: 'openapi-3.0',
     meta: null,
-    has: new Set(['choice', 'discriminator', 'null', 'reference', 'mutability']),
+    has: new Set(['choice', 'discriminator', 'form', 'null', 'reference', 'mutability']),
     definitions: '$defs',
     write: writer(withFlagBounds, withEnums, withMark('nullable'), withoutBooleans),
     compile: by2020,
@@ -173,7 +174,7 @@ export const DIALECTS: readonly Dialect[] = [
   {
     name: 'openapi-3.1',
     meta: null,
-    has: new Set([...DRAFT_2019.filter((one) => one !== 'root reference'), 'discriminator', 'mutability']),
+    has: new Set([...DRAFT_2019.filter((one) => one !== 'root reference'), 'discriminator', 'form', 'mutability']),
     definitions: '$defs',
     write: writer(),
     compile: by2020,

@@ -5,6 +5,8 @@
 import { createHash } from 'node:crypto'
 import { compare, type FindingGroup, type Level } from '../../engine/internal.ts'
 import type { Dialect, Validator } from './dialects.ts'
+import { choicesIn, chosenReadings } from './discriminators.ts'
+import { formOf, formReading } from './forms.ts'
 import type { Random } from './random.ts'
 import {
   entriesOf,
@@ -43,6 +45,8 @@ export interface Failure {
 export interface Judgement {
   /** Number of surfaces with a proven break, by the level that the comparison gave. */
   readonly levels: Readonly<Partial<Record<Judged, number>>>
+  /** Names of these surfaces. */
+  readonly surfaces: readonly string[]
   readonly failures: readonly Failure[]
 }
 
@@ -56,18 +60,40 @@ interface Meaning {
   readonly isValid: Reading
 }
 
-function meaningOf({ dialect, before, after }: Pair, { audience }: Surface): Meaning {
+function meaningOf({ dialect, before, after }: Pair, { audience, form }: Surface): Meaning {
   const [first, second] = [meaningIn(audience, before, dialect), meaningIn(audience, after, dialect)]
   const compile = (root: Schema): Validator => {
     const whole = rewordedForValidator(rootNamed(root))
     return dialect.compile(dialect.meta === null ? whole : writtenAlone(whole, dialect))
   }
+  const [placesBefore, placesAfter] = [first, second].map((root) => choicesIn(root).join(' '))
+  // One that comes or goes is a hint: it refuses nothing by itself.
+  const isChosen = placesBefore === placesAfter && placesBefore !== '' && !isEvaluating([first, second])
   const compileAgreed = (root: Schema): Reading => {
-    if (dialect.has.has('type list') || !JSON.stringify(root).includes('"null"')) return compile(root)
-    const [byType, byWhole] = [compile(root), compile(mapped(root, withNullBeside))]
-    return (instance) => (byType(instance) === byWhole(instance) ? byType(instance) : null)
+    const isMark = !dialect.has.has('type list') && JSON.stringify(root).includes('"null"')
+    const roots = (isMark ? [root, mapped(root, withNullBeside)] : [root]).flatMap((one) =>
+      isChosen ? chosenReadings(one) : [one],
+    )
+    const validators = roots.map(compile)
+    return (instance) => {
+      const verdicts = new Set(validators.map((validate) => validate(instance)))
+      const [verdict = null] = verdicts
+      return verdicts.size === 1 ? verdict : null
+    }
   }
-  return { before: first, after: second, wasValid: compileAgreed(first), isValid: compileAgreed(second) }
+  const [wasValid, isValid] = [compileAgreed(first), compileAgreed(second)]
+  if (form === undefined) return { before: first, after: second, wasValid, isValid }
+  return { before: first, after: second, wasValid: formReading(wasValid, first), isValid: formReading(isValid, second) }
+}
+
+/** What is evaluated counts what conditions look at. */
+function isEvaluating(roots: readonly Schema[]): boolean {
+  return JSON.stringify(roots).includes('"unevaluated')
+}
+
+/** What is sent of the instances: in a form, texts. */
+function sentAt({ form }: Surface, instances: readonly unknown[]): readonly unknown[] {
+  return form === undefined ? instances : instances.flatMap((one) => formOf(one, form) ?? [])
 }
 
 /**
@@ -203,14 +229,16 @@ export function documentsOf({ dialect, before, after }: Pair, surface: Surface):
 export function judge(pair: Pair, instances: readonly unknown[], only?: string): Judgement {
   const levels: Partial<Record<Judged, number>> = {}
   const failures: Failure[] = []
-  if (isMisread(pair.before) || isMisread(pair.after)) return { levels, failures }
+  const surfaces: string[] = []
+  if (isMisread(pair.before) || isMisread(pair.after)) return { levels, surfaces, failures }
   const isMarked = /"(?:read|write)Only"/.test(JSON.stringify([pair.before, pair.after]))
   const byMeaning = new Map<string, Witnesses>()
   for (const surface of surfacesFor(pair.dialect)) {
     if (only !== undefined && surface.name !== only) continue
     if (surface.fits && !(surface.fits(pair.before) && surface.fits(pair.after))) continue
-    const kind = isMarked ? surface.audience : 'any'
-    const witnesses = byMeaning.get(kind) ?? witnessesIn(meaningOf(pair, surface), instances, unsentIn(pair, surface))
+    const kind = `${isMarked ? surface.audience : 'any'} ${surface.form ?? ''}`
+    const witnesses =
+      byMeaning.get(kind) ?? witnessesIn(meaningOf(pair, surface), sentAt(surface, instances), unsentIn(pair, surface))
     byMeaning.set(kind, witnesses)
     const effects = (['narrowed', 'widened'] as const).filter(
       (effect) =>
@@ -221,10 +249,11 @@ export function judge(pair: Pair, instances: readonly unknown[], only?: string):
     if (effect === undefined) continue
     const { level, findings } = answerOf(surface, ...documentsOf(pair, surface))
     levels[level] = (levels[level] ?? 0) + 1
+    surfaces.push(surface.name)
     if (level === 'breaking' || level === 'dangerous') continue
     failures.push({ surface: surface.name, witness: Object(witnesses[effect]).value, effect, level, findings })
   }
-  return { levels, failures }
+  return { levels, surfaces, failures }
 }
 
 /** Other documents may refer to the definitions of a published schema: one that goes is missed, whatever this schema admits. */
@@ -250,7 +279,7 @@ export function judgeEqual(pair: Pair, random: Random, isWanted: (surface: Surfa
   for (const surface of surfacesFor(pair.dialect)) {
     if (!isWanted(surface) || losesDefinition(pair, surface)) continue
     if (surface.fits && !(surface.fits(pair.before) && surface.fits(pair.after))) continue
-    if (!verified.has(surface.audience)) {
+    if (surface.form === undefined && !verified.has(surface.audience)) {
       verified.add(surface.audience)
       const { wasValid, isValid } = meaningOf(pair, surface)
       const differs = instances.find((instance) => {

@@ -1,4 +1,5 @@
 /** Changes of a schema in one place: each row says what it does; whether that narrows or widens is for the validator to show. */
+import { discriminatorOf, remapped } from './discriminators.ts'
 import type { Random } from './random.ts'
 import { drawingFor, drawSchema, keywordsFor, KEYWORDS, nullable, type Drawing } from './schemas.ts'
 import {
@@ -219,6 +220,13 @@ export const MUTATIONS: Readonly<Record<string, Change>> = {
   'reference exchanged': (schema, { random, references }) => {
     const others = references.filter((one) => one !== schema.$ref)
     return schema.$ref === undefined || others.length === 0 ? null : { ...schema, $ref: random.pick(others) }
+  },
+  'value of a discriminator changed': (schema, { random }) => remapped(random, schema),
+  'property of a discriminator changed': (schema, { random }) => {
+    const discriminator = discriminatorOf(schema)
+    if (discriminator === null) return null
+    const propertyName = random.pick(NAMES)
+    return { ...schema, discriminator: { ...discriminator, propertyName } }
   },
   'part moved into allOf': (schema, drawing) => {
     const keyword = pickIn(drawing.random, schema, [

@@ -1,12 +1,27 @@
 /** The pair of an index: a schema, and what a few changes or another draw made of it. */
 import { DIALECTS } from './dialects.ts'
+import { withoutLostTargets } from './discriminators.ts'
 import { judge, type Failure, type Judgement, type Pair } from './judge.ts'
 import { mutated, smaller } from './mutations.ts'
 import { Random } from './random.ts'
 import { rewritten } from './rewrites.ts'
-import { drawRoot } from './schemas.ts'
-import { isProper, reachedDefinitions, tidied, type Path, type Schema } from './schema.ts'
+import { drawRoot } from './roots.ts'
+import {
+  isKeywords,
+  isProper,
+  mapped,
+  reachedDefinitions,
+  tidied as reached,
+  without,
+  type Path,
+  type Schema,
+} from './schema.ts'
 import { instancesFor } from './values.ts'
+
+/** Without definitions that nothing reaches, and names of what is no alternative. */
+function tidied(root: Schema): Schema {
+  return reached(mapped(root, withoutLostTargets))
+}
 
 export interface DrawnPair extends Pair {
   /** The changes that made the second schema of the first. */
@@ -23,8 +38,8 @@ export function pairAt(seed: number, index: number): DrawnPair {
   let root: Schema = drawn
   const count = random.pick([1, 1, 1, 1, 2, 3])
   for (let step = 0; step < count; step += 1) {
-    const reached = reachedDefinitions(root)
-    const isWanted = (path: Path): boolean => path[0] !== '$defs' || reached.has(String(path[1]))
+    const names = reachedDefinitions(root)
+    const isWanted = (path: Path): boolean => path[0] !== '$defs' || names.has(String(path[1]))
     const changed = mutated(random, dialect, root, isWanted)
     if (changed === null) continue
     root = changed.schema
@@ -38,7 +53,10 @@ export function pairAt(seed: number, index: number): DrawnPair {
 export function equalPairAt(seed: number, index: number): DrawnPair | null {
   const random = new Random(seed ^ 0x2545f491, index)
   const dialect = random.pick(DIALECTS)
-  const before = tidied(drawRoot(random, dialect))
+  // What a discriminator means, no rewrite knows.
+  const before = reached(
+    mapped(drawRoot(random, dialect), (one) => (isKeywords(one) ? without(one, 'discriminator') : one)),
+  )
   const other = rewritten(random, dialect, before)
   if (other === null) return null
   const [left, right] = random.chance(0.5) ? [before, other.schema] : [other.schema, before]

@@ -30,7 +30,7 @@ const inner = (drawing: Drawing, depth: number): Schema =>
   drawSchema({ ...drawing, references: drawing.below }, depth - 1)
 const names = ({ random }: Drawing): readonly string[] => random.some(NAMES, 1, 2)
 
-function mapOf(keys: readonly string[], draw: (key: string) => unknown): Keywords {
+export function mapOf(keys: readonly string[], draw: (key: string) => unknown): Keywords {
   return Object.fromEntries(keys.map((key) => [key, draw(key)]))
 }
 
@@ -158,7 +158,7 @@ function sound({ dialect }: Drawing, schema: Keywords): Keywords {
   return kept
 }
 
-interface Kind {
+export interface Kind {
   readonly weight: number
   readonly needs?: Feature
   /** Deeper than any schema with schemas within. */
@@ -166,7 +166,7 @@ interface Kind {
   readonly draw: (drawing: Drawing, depth: number) => Schema
 }
 
-function typed(type: string, least: number, most: number, skips: readonly string[] = []): Kind['draw'] {
+export function typed(type: string, least: number, most: number, skips: readonly string[] = []): Kind['draw'] {
   return (drawing, depth) => {
     const keywords = keywordsFor(drawing.dialect, type).filter((keyword) => !skips.includes(keyword))
     return withKeywords(drawing, { type }, drawing.random.some(keywords, least, most), depth)
@@ -177,7 +177,7 @@ function combined(keyword: string): Kind['draw'] {
   return (drawing, depth) => withKeywords(drawing, {}, [keyword], depth)
 }
 
-const KINDS: Readonly<Record<string, Kind>> = {
+export const KINDS: Readonly<Record<string, Kind>> = {
   text: { weight: 4, isLeaf: true, draw: typed('string', 0, 2) },
   integer: { weight: 3, isLeaf: true, draw: typed('integer', 0, 2) },
   number: { weight: 2, isLeaf: true, draw: typed('number', 0, 2) },
@@ -343,8 +343,8 @@ export function drawSchema(drawing: Drawing, depth: number): Schema {
   return true
 }
 
-const DEFINITIONS = ['A', 'B', 'C'] as const
-const REFERENCES = DEFINITIONS.map((name) => `#/$defs/${name}`)
+export const DEFINITIONS = ['A', 'B', 'C'] as const
+export const REFERENCES = DEFINITIONS.map((name) => `#/$defs/${name}`)
 
 /** A drawing in a definition may refer to later ones directly, and to any one below a member or an item. */
 export function drawingFor(random: Random, dialect: Dialect, definition: string | null): Drawing {
@@ -352,14 +352,6 @@ export function drawingFor(random: Random, dialect: Dialect, definition: string 
   const index = DEFINITIONS.findIndex((name) => name === definition)
   const below = dialect.has.has('root reference') ? [...REFERENCES, '#'] : REFERENCES
   return { random, dialect, references: REFERENCES.slice(index + 1), below }
-}
-
-/** A whole schema: a root and the definitions that it may refer to. */
-export function drawRoot(random: Random, dialect: Dialect): Schema {
-  const root = drawSchema(drawingFor(random, dialect, null), random.between(1, 3))
-  if (!dialect.has.has('reference')) return root
-  const definitions = mapOf(DEFINITIONS, (name) => drawSchema(drawingFor(random, dialect, name), random.between(1, 2)))
-  return isKeywords(root) ? { ...root, $defs: definitions } : { allOf: [root], $defs: definitions }
 }
 
 /** Whether a dialect has every keyword of a schema. */

@@ -9,6 +9,7 @@ import { MUTATIONS } from './mutations.ts'
 import { REWRITES } from './rewrites.ts'
 import { reportOf } from './report.ts'
 import { run } from './run.ts'
+import { SURFACES } from './surfaces.ts'
 
 const SEED = 20261121
 /** Far beyond what a run takes on a busy machine: only a run that hangs ends by it. */
@@ -24,6 +25,10 @@ suite('generated pairs of schemas', () => {
     assert.ok(proven > PAIRS / 2, `only ${proven} pairs with a proven break`)
     for (const name of [...DIALECT_NAMES, ...Object.keys(MUTATIONS)]) {
       const shown = counts[`proven: ${name}`] ?? 0
+      assert.ok(shown >= 10, `${name}: ${shown} pairs with a proven break`)
+    }
+    for (const { name } of SURFACES) {
+      const shown = counts[`proven at: ${name}`] ?? 0
       assert.ok(shown >= 10, `${name}: ${shown} pairs with a proven break`)
     }
     assert.equal(failures.length, 0, reportOf('pairs', SEED, failures))

@@ -3,10 +3,22 @@
  * since most of it is the table of surfaces.
  */
 import type { ArtifactType } from '../../engine/internal.ts'
+import { redirectedMapping } from './discriminators.ts'
 import { dialectOf, type Dialect, type DialectName } from './dialects.ts'
 import { anchored, isAlternative, withDiscriminator } from './annotated.ts'
+import { FORM_TYPES, type FormKind } from './forms.ts'
 import type { Audience } from './meaning.ts'
-import { isKeywords, mapped, placesOf, without, type Keywords, type Schema } from './schema.ts'
+import {
+  entriesOf,
+  inPlaceOf,
+  isKeywords,
+  mapped,
+  namesIn,
+  placesOf,
+  without,
+  type Keywords,
+  type Schema,
+} from './schema.ts'
 
 export interface Surface {
   readonly name: string
@@ -20,6 +32,8 @@ export interface Surface {
   readonly besides?: string
   /** Says more than the schema does: what it says changes where the schema is written otherwise. */
   readonly isAnnotated?: true
+  /** Bodies are forms of this kind: what is sent is text, and a parser reads it by the schema. */
+  readonly form?: FormKind
   /** Schemas that the surface holds; absent: all. */
   readonly fits?: (root: Schema) => boolean
 }
@@ -32,7 +46,8 @@ const DONE = { '200': { description: 'done' } } as const
 /** References to definitions and to the root, as the document spells them. */
 function redirected(schema: Schema, definitions: string, root: string): Schema {
   return mapped(schema, (one) => {
-    if (!isKeywords(one) || typeof one.$ref !== 'string') return one
+    if (!isKeywords(one)) return one
+    if (typeof one.$ref !== 'string') return redirectedMapping(one, definitions)
     return { ...one, $ref: one.$ref === '#' ? root : one.$ref.replace('#/$defs/', definitions) }
   })
 }
@@ -82,7 +97,7 @@ function swagger(operation: (used: Schema) => object): Surface['write'] {
   }
 }
 
-const content = (schema: Schema): object => ({ content: { 'application/json': { schema } } })
+const content = (schema: Schema, mediaType = 'application/json'): object => ({ content: { [mediaType]: { schema } } })
 
 function asyncApi(action: 'send' | 'receive', major: 2 | 3): Surface['write'] {
   return (root, dialect) => {
@@ -147,6 +162,37 @@ const swaggerRequest = swagger((schema) => ({
 }))
 const swaggerResponse = swagger((schema) => ({ responses: { '200': { description: 'done', schema } } }))
 
+/** A body is required where one of its fields is. */
+function isFormRequired(root: Schema): boolean {
+  return inPlaceOf(root, root).some((one) => namesIn(one.required).length > 0)
+}
+
+function formBody(kind: FormKind): Surface['write'] {
+  return (root, dialect) =>
+    openApi((used) => ({
+      requestBody: { required: isFormRequired(root), ...content(used, FORM_TYPES[kind]) },
+      responses: DONE,
+    }))(root, dialect)
+}
+
+/** Each field as a parameter of its own (OpenAPI 2.0, Parameter Object, `formData`). */
+function swaggerForm(kind: FormKind): Surface['write'] {
+  return (root, dialect) => {
+    const written = dialect.write(root)
+    const fields = isKeywords(written) ? entriesOf(written.properties) : []
+    const required = isKeywords(root) ? namesIn(root.required) : []
+    const parameters = fields.map(([name, field]) => ({
+      in: 'formData',
+      name,
+      required: required.includes(name),
+      ...Object(field),
+      ...(Object(field).type === 'array' ? { collectionFormat: 'multi' } : {}),
+    }))
+    const post = { consumes: [FORM_TYPES[kind]], parameters, responses: DONE }
+    return { swagger: '2.0', info: INFO, paths: { '/x': { post } } }
+  }
+}
+
 type Version = 'swagger-2.0' | 'openapi-3.0' | 'openapi-3.1'
 
 const REQUEST: Readonly<Record<Version, Surface['write']>> = {
@@ -159,12 +205,38 @@ const RESPONSE: Readonly<Record<Version, Surface['write']>> = {
   'openapi-3.0': responseBody,
   'openapi-3.1': responseBody,
 }
-/** From a version to a later one: what a later one has besides, an earlier one has no words for. */
-const VERSIONS: readonly (readonly [from: Version, to: Version])[] = [
-  ['swagger-2.0', 'openapi-3.0'],
-  ['swagger-2.0', 'openapi-3.1'],
-  ['openapi-3.0', 'openapi-3.1'],
-]
+const FORM: Readonly<Record<FormKind, Readonly<Record<Version, Surface['write']>>>> = {
+  urlencoded: {
+    'swagger-2.0': swaggerForm('urlencoded'),
+    'openapi-3.0': formBody('urlencoded'),
+    'openapi-3.1': formBody('urlencoded'),
+  },
+  multipart: {
+    'swagger-2.0': swaggerForm('multipart'),
+    'openapi-3.0': formBody('multipart'),
+    'openapi-3.1': formBody('multipart'),
+  },
+}
+const FORM_KINDS = ['urlencoded', 'multipart'] as const
+
+/** Versions from the first to the last: what a later one has besides, an earlier one has no words for. */
+const VERSIONS: readonly Version[] = ['swagger-2.0', 'openapi-3.0', 'openapi-3.1']
+
+/** Every change of version, with the earlier of the two, whose schemas both have. */
+const VERSION_CHANGES = VERSIONS.flatMap((from, index) =>
+  VERSIONS.flatMap((to, other) => {
+    const earlier = VERSIONS[Math.min(index, other)]
+    return from === to || earlier === undefined ? [] : [{ from, to, earlier }]
+  }),
+)
+
+/** The same of the drafts: how a draft names itself is a finding of its own. */
+const DRAFT_CHANGES = (['draft-04', 'draft-07', '2020-12'] as const).flatMap((from, index, all) =>
+  all.flatMap((to, other) => {
+    const earlier = all[Math.min(index, other)]
+    return from === to || earlier === undefined ? [] : [{ from, to, earlier }]
+  }),
+)
 
 export const SURFACES: readonly Surface[] = [
   {
@@ -192,26 +264,16 @@ export const SURFACES: readonly Surface[] = [
       anchored(writtenAlone(root, dialect), dialect.definitions, '$dynamicAnchor', '$dynamicRef'),
     fits: isNamed,
   },
-  {
-    name: 'JSON Schema from draft 7 to 2020-12',
+  ...DRAFT_CHANGES.map(({ from, to, earlier }): Surface => ({
+    name: `JSON Schema from ${from} to ${to}`,
     type: 'json_schema',
-    dialects: ['draft-07'],
+    dialects: [earlier],
     audience: 'shared',
-    write: writtenAlone,
+    write: (root) => writtenAlone(root, dialectOf(from)),
+    writeAfter: (root) => writtenAlone(root, dialectOf(to)),
     besides: 'schema-draft-changed',
-    writeAfter: (root) => writtenAlone(root, dialectOf('2020-12')),
     fits: isOfEveryVersion,
-  },
-  {
-    name: 'JSON Schema from draft 4 to draft 7',
-    type: 'json_schema',
-    dialects: ['draft-04'],
-    audience: 'shared',
-    write: writtenAlone,
-    besides: 'schema-draft-changed',
-    writeAfter: (root) => writtenAlone(root, dialectOf('draft-07')),
-    fits: isOfEveryVersion,
-  },
+  })),
   {
     name: 'OpenAPI request body',
     type: 'openapi',
@@ -288,24 +350,57 @@ export const SURFACES: readonly Surface[] = [
     isAnnotated: true,
     fits: isAlternative,
   },
-  ...VERSIONS.flatMap(([from, to]): Surface[] => [
-    {
-      name: `OpenAPI request body from ${from} to ${to}`,
+  ...VERSION_CHANGES.flatMap(({ from, to, earlier }): Surface[] => {
+    const pair = (name: string, audience: Audience, write: Readonly<Record<Version, Surface['write']>>): Surface => ({
+      name: `OpenAPI ${name} from ${from} to ${to}`,
       type: 'openapi',
-      dialects: [from],
-      audience: 'sender',
-      write: (root) => REQUEST[from](root, dialectOf(from)),
-      writeAfter: (root) => REQUEST[to](root, dialectOf(to)),
+      dialects: [earlier],
+      audience,
+      write: (root) => write[from](root, dialectOf(from)),
+      writeAfter: (root) => write[to](root, dialectOf(to)),
       fits: isOfEveryVersion,
+    })
+    const isOfParameters = from === 'swagger-2.0' || to === 'swagger-2.0'
+    return [
+      pair('request body', 'sender', REQUEST),
+      pair('response body', 'reader', RESPONSE),
+      ...FORM_KINDS.map((form) => ({
+        ...pair(`${form} form`, 'sender', FORM[form]),
+        form,
+        fits: isOfParameters ? isListOfFields : isFormOfEveryVersion,
+      })),
+    ]
+  }),
+  ...FORM_KINDS.flatMap((form): Surface[] => [
+    {
+      name: `OpenAPI ${form} form`,
+      type: 'openapi',
+      dialects: OPENAPI_3,
+      audience: 'sender',
+      write: formBody(form),
+      form,
+      fits: isObject,
     },
     {
-      name: `OpenAPI response body from ${from} to ${to}`,
+      name: `OpenAPI ${form} form of a callback`,
       type: 'openapi',
-      dialects: [from],
+      dialects: OPENAPI_3,
       audience: 'reader',
-      write: (root) => RESPONSE[from](root, dialectOf(from)),
-      writeAfter: (root) => RESPONSE[to](root, dialectOf(to)),
-      fits: isOfEveryVersion,
+      write: openApi((used) => {
+        const post = { requestBody: { required: true, ...content(used, FORM_TYPES[form]) }, responses: DONE }
+        return { responses: DONE, callbacks: { done: { '{$request.query.url}': { post } } } }
+      }),
+      form,
+      fits: isObject,
+    },
+    {
+      name: `Swagger ${form} form`,
+      type: 'openapi',
+      dialects: ['swagger-2.0'],
+      audience: 'sender',
+      write: swaggerForm(form),
+      form,
+      fits: isListOfFields,
     },
   ]),
   {
@@ -414,6 +509,42 @@ function isOfEveryVersion(root: Schema): boolean {
 
 function hasSiblings(one: Schema): boolean {
   return isKeywords(one) && one.$ref !== undefined && Object.keys(one).some((key) => key !== '$ref' && key !== '$defs')
+}
+
+function isObject(root: Schema): boolean {
+  return isKeywords(root) && root.type === 'object'
+}
+
+function isFormOfEveryVersion(root: Schema): boolean {
+  return isObject(root) && isOfEveryVersion(root)
+}
+
+const FIELD_KEYWORDS: ReadonlySet<string> = new Set(
+  [
+    ['type', 'enum', 'const', 'items'],
+    ['minLength', 'maxLength', 'pattern', 'format'],
+    ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+    ['minItems', 'maxItems', 'uniqueItems'],
+  ].flat(),
+)
+
+/** An object that is no more than its members, each of which a parameter can describe. */
+function isListOfFields(root: Schema): boolean {
+  if (!isKeywords(root) || root.type !== 'object') return false
+  const fields = entriesOf(root.properties)
+  const isPlain = Object.keys(root).every((keyword) => ['type', 'properties', 'required'].includes(keyword))
+  return (
+    isPlain &&
+    fields.every(([, one]) => isField(one)) &&
+    namesIn(root.required).every((name) => fields.some(([key]) => key === name))
+  )
+}
+
+function isField(schema: unknown): boolean {
+  if (!isKeywords(schema) || typeof schema.type !== 'string' || schema.type === 'object') return false
+  if (!Object.keys(schema).every((keyword) => FIELD_KEYWORDS.has(keyword))) return false
+  // A parameter that is a list says of what; one within another has no form.
+  return schema.type !== 'array' || (isField(schema.items) && Object(schema.items).type !== 'array')
 }
 
 /** In a wrapper, a reference to the root would name the wrapper. */
