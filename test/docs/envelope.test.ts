@@ -116,16 +116,15 @@ suite('the tables of envelope.md', () => {
     const { envelope } = issueOn(decideOn([]))
     const enforcement = { mode: 'enforce', tier: 'gateway' } as const
     const control = controlEnvelope(envelope, { verified: true, state: 'current', now: 0, enforcement })
-    const of = (anchor: string) => rowsIn(sectionOf('envelope.md', anchor))
     assert.deepEqual(
-      of('control-envelope').flatMap(([cell]) => namesOf(cell)),
+      rowsIn(sectionOf('envelope.md', 'control-envelope')).flatMap(([cell]) => namesOf(cell)),
       Object.keys(control),
     )
     assert.deepEqual(
-      of('receipt-view').flatMap(([cell]) => namesOf(cell)),
+      rowsIn(sectionOf('envelope.md', 'receipt-view')).flatMap(([cell]) => namesOf(cell)),
       Object.keys(control.receipt_view),
     )
-    const bound = of('receipt-view').find(([cell]) => cell === '`binds_to`')
+    const bound = rowsIn(sectionOf('envelope.md', 'receipt-view')).find(([cell]) => cell === '`binds_to`')
     assert.deepEqual(namesOf(bound?.[1]), Object.keys(control.receipt_view.binds_to))
   })
 })
