@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { loadConfig } from '../../gateway/config/load.ts'
+import { SECTION_PROTOCOLS } from '../../gateway/config/protocol-checks.ts'
+import { RouteSchema } from '../../gateway/protocols/route.ts'
+import { PROTOCOLS } from '../../gateway/protocols/settings.ts'
 
 const SECTIONS: readonly (readonly [section: string, value: unknown, protocols: readonly string[]])[] = [
   ['kubernetes', { receipts: [] }, ['kubernetes']],
@@ -19,24 +22,16 @@ const SECTIONS: readonly (readonly [section: string, value: unknown, protocols: 
   ['scm', { push: 'pass' }, ['github', 'gitlab', 'bitbucket']],
 ]
 
-const PROTOCOLS = [
-  'mcp',
-  'http',
-  'grpc',
-  'graphql',
-  'kubernetes',
-  'argocd',
-  'mapped',
-  'github',
-  'gitlab',
-  'bitbucket',
-  'npm',
-  'llm',
-  'mcp_registry',
-]
+const NAMES = Object.keys(PROTOCOLS)
+
+test('every section of the registry is in the schema of a route, and has a case here', () => {
+  assert.ok(NAMES.length >= 13)
+  assert.deepEqual(SECTION_PROTOCOLS, new Map(SECTIONS.map(([section, , protocols]) => [section, protocols])))
+  for (const section of SECTION_PROTOCOLS.keys()) assert.ok(Object.hasOwn(RouteSchema.properties, section), section)
+})
 
 test('a section of another protocol is a mistake with its place, for every section and protocol', (t) => {
-  for (const protocol of PROTOCOLS)
+  for (const protocol of NAMES)
     for (const [section, value, own] of SECTIONS) {
       const route = { name: 'r', match: {}, protocol, upstream: 'http://127.0.0.1:9', [section]: value }
       const loaded = loadConfig({ value: { routes: [route] }, environment: {} })
