@@ -2,7 +2,7 @@
 import { lookupTable } from '../engine/base.ts'
 import type { Admin } from './listen/admin.ts'
 import type { Api } from './api/listener.ts'
-import type { GrpcListener } from './authz/grpc-listener.ts'
+import type { GrpcListener } from './ext-authz/grpc-listener.ts'
 import { formatAddress, parseAddress } from './network/listen-address.ts'
 import { CONFIG_LEAVES } from './config/leaves.ts'
 import type { Config } from './config/schema.ts'

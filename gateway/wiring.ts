@@ -1,9 +1,9 @@
 /** The parts of a gateway, made in the order in which they need each other, and taken down in the opposite one. */
 import type { Writable } from 'node:stream'
 import { createApi } from './api/listener.ts'
-import type { GrpcAuthzDeps } from './authz/grpc.ts'
-import type { GrpcListener } from './authz/grpc-listener.ts'
-import { createHttpAuthz } from './authz/http.ts'
+import type { GrpcAuthzDeps } from './ext-authz/grpc.ts'
+import type { GrpcListener } from './ext-authz/grpc-listener.ts'
+import { createHttpAuthz } from './ext-authz/http.ts'
 import { createBaselines, type Baselines } from './baselines/baselines.ts'
 import { startWatcher, type Watcher } from './baselines/watcher.ts'
 import { bodyPace, createBodies } from './listen/bodies.ts'
@@ -115,7 +115,7 @@ function sampleMemory(metrics: Metrics, memory: MemoryBudget): void {
 
 /** Loaded only where it is wanted: an idle sidecar stays small. */
 async function openGrpc(deps: GrpcAuthzDeps): Promise<GrpcListener> {
-  const { openGrpcAuthz } = await import('./authz/grpc.ts')
+  const { openGrpcAuthz } = await import('./ext-authz/grpc.ts')
   return openGrpcAuthz(deps)
 }
 

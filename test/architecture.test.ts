@@ -435,7 +435,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'protocols',
     'listen',
     'enforce',
-    'authz',
+    'ext-authz',
     'kubernetes',
     'report',
     'api',

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { test, type TestContext } from 'node:test'
-import { createHttpAuthz } from '../../gateway/authz/http.ts'
+import { createHttpAuthz } from '../../gateway/ext-authz/http.ts'
 import { GatewayError } from '../../gateway/errors/errors.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 import { loadPolicy } from '../../gateway/config/policy.ts'
