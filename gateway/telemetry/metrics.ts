@@ -395,19 +395,19 @@ export interface Metrics {
 /** A registry of its own per gateway: two in one process (tests, the demo) do not mix. */
 export function createMetrics(): Metrics {
   const registry = new Registry()
-  const counters = new Map<string, Counter>()
+  const counters = new Map<string, Tally>()
   const gauges = new Map<string, Gauge>()
   const histograms = new Map<string, Histogram>()
   const samples = new Map<string, () => number>()
   for (const row of METRICS) {
     const shared = { name: row.name, help: row.help, labelNames: [...row.labels], registers: [registry] }
-    if (row.type === 'counter') counters.set(row.name, new Counter(shared))
+    if (row.type === 'counter') counters.set(row.name, new Tally(shared))
     else if (row.type === 'gauge') gauges.set(row.name, new Gauge(shared))
     else histograms.set(row.name, new Histogram({ ...shared, buckets: [...row.buckets] }))
   }
   return {
     registry,
-    count: (name, labels, by = 1) => counters.get(name)?.inc(labels, by),
+    count: (name, labels, by = 1) => counters.get(name)?.add(labels, by),
     set: (name, labels, value) => gauges.get(name)?.set(labels, value),
     add: (name, labels, by) => gauges.get(name)?.inc(labels, by),
     observe: (name, labels, seconds) => histograms.get(name)?.observe(labels, seconds),
@@ -415,12 +415,42 @@ export function createMetrics(): Metrics {
     text: () => {
       for (const [name, read] of samples) {
         gauges.get(name)?.set(read())
-        const counter = counters.get(name)
-        counter?.reset()
-        counter?.inc(read())
+        counters.get(name)?.replace(read())
       }
       return registry.metrics()
     },
+  }
+}
+
+type Labels = Readonly<Record<string, string>>
+
+/** A counter whose increments are kept by their label values and handed over when somebody reads: calls count far more often than that. */
+class Tally {
+  readonly #counter: Counter
+  readonly #labelNames: readonly string[]
+  readonly #pending = new Map<string, { readonly labels: Labels; value: number }>()
+
+  constructor(options: ConstructorParameters<typeof Counter>[0] & { readonly labelNames: string[] }) {
+    this.#labelNames = options.labelNames
+    this.#counter = new Counter({ ...options, collect: () => this.#handOver() })
+  }
+
+  add(labels: Labels, by: number): void {
+    let key = ''
+    for (const name of this.#labelNames) key += `${labels[name]}\n`
+    const known = this.#pending.get(key)
+    if (known === undefined) this.#pending.set(key, { labels, value: by })
+    else known.value += by
+  }
+
+  replace(value: number): void {
+    this.#counter.reset()
+    this.#counter.inc(value)
+  }
+
+  #handOver(): void {
+    for (const { labels, value } of this.#pending.values()) this.#counter.inc(labels, value)
+    this.#pending.clear()
   }
 }
 

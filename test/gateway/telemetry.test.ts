@@ -54,6 +54,20 @@ test('a sampled counter shows what it is at the scrape, and is not added up', as
   assert.match(await metrics.text(), /^process_cpu_seconds_total 3$/m)
 })
 
+test('a counter adds up by its labels, whatever their order, across scrapes', async () => {
+  const metrics = createMetrics()
+  metrics.count('preflight_calls_total', { route: 'a', outcome: 'forwarded' })
+  metrics.count('preflight_calls_total', { outcome: 'forwarded', route: 'a' }, 2)
+  metrics.count('preflight_calls_total', { route: 'forwarded', outcome: 'a' })
+  for (const expected of ['3', '3']) {
+    const text = await metrics.text()
+    assert.match(text, new RegExp(`^preflight_calls_total\\{route="a",outcome="forwarded"\\} ${expected}$`, 'm'))
+    assert.match(text, /^preflight_calls_total\{route="forwarded",outcome="a"\} 1$/m)
+  }
+  metrics.count('preflight_calls_total', { route: 'a', outcome: 'forwarded' })
+  assert.match(await metrics.text(), /^preflight_calls_total\{route="a",outcome="forwarded"\} 4$/m)
+})
+
 test('the process tells what it costs and what room is left, and no telling of a volume that is gone', async () => {
   const metrics = createMetrics()
   sampleProcess(metrics, tmpdir())

@@ -23,13 +23,24 @@ const NEUTRAL: ReadonlySet<string> = new Set(
 )
 const NEUTRAL_PREFIX = /^(?:mcp-param-|x-b3-|x-datadog-|ot-tracer-|preflight-)/
 
+/** Fields that hold no credential: most of them are written by the gateway itself. */
+const PLAIN: ReadonlySet<string> = new Set([
+  'host',
+  'user-agent',
+  'accept-language',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+])
+const LONGEST_PLAIN = 512
+
 /** Who the caller is, and what it chooses of the offer (`X-MCP-Toolsets`, `X-MCP-Readonly`): what a session stands for. `''` for none. */
 export function callerKey(headers: IncomingHttpHeaders): string {
   return keyOf(headers, (name) => CREDENTIALS.has(name) || name.startsWith('x-mcp-'))
 }
 
 /** All that a listing may depend on: `contract.listing_headers` beside credentials, or every field that is not neutral. `''` for none. */
-export function offerKey(headers: IncomingHttpHeaders, route: Route): string {
+export function offerKey(headers: IncomingHttpHeaders, route: Pick<Route, 'contract'>): string {
   const named = namedFields(route)
   return keyOf(headers, (name) =>
     named === null
@@ -38,17 +49,22 @@ export function offerKey(headers: IncomingHttpHeaders, route: Route): string {
   )
 }
 
-/** Hashed: credentials stay out of keys. */
+/** Hashed, so that credentials stay out of keys, unless every field is one that holds none. */
 function keyOf(headers: IncomingHttpHeaders, isPart: (name: string) => boolean): string {
   let fields = ''
-  for (const name in headers) if (isPart(name)) fields += `\n${name}: ${String(headers[name])}`
-  return fields === '' ? '' : sha256Hex(fields)
+  let isPlain = true
+  for (const name in headers) {
+    if (!isPart(name)) continue
+    isPlain &&= PLAIN.has(name)
+    fields += `\n${name}: ${String(headers[name])}`
+  }
+  return fields === '' || (isPlain && fields.length <= LONGEST_PLAIN) ? fields : sha256Hex(fields)
 }
 
-const fieldsByRoute = new WeakMap<Route, ReadonlySet<string> | null>()
+const fieldsByRoute = new WeakMap<Pick<Route, 'contract'>, ReadonlySet<string> | null>()
 
 /** Null: the route names none. */
-function namedFields(route: Route): ReadonlySet<string> | null {
+function namedFields(route: Pick<Route, 'contract'>): ReadonlySet<string> | null {
   const known = fieldsByRoute.get(route)
   if (known !== undefined) return known
   const fields = route.contract?.listing_headers?.map((name) => name.toLowerCase())

@@ -28,6 +28,7 @@ export interface AnswerWatcherOptions {
 
 /** An answer longer than this is passed on unread; a manifest in it then counts as not seen. */
 const MAX_READ_BYTES = 8 * 1024 * 1024
+const NO_BYTES = Buffer.alloc(0)
 /** Part of `notifications/…/list_changed` that no JSON writer escapes. */
 const CHANGE_NOTICE = Buffer.from('list_changed')
 /** What each notice puts out of date. */
@@ -73,7 +74,7 @@ class NoticeWatcher implements AnswerWatcher {
   readonly hasFailed = false
   readonly #options: AnswerWatcherOptions
   #isStream = false
-  #tail: Buffer = Buffer.alloc(0)
+  #tail: Buffer = NO_BYTES
 
   constructor(options: AnswerWatcherOptions) {
     this.#options = options
@@ -89,14 +90,14 @@ class NoticeWatcher implements AnswerWatcher {
     const text = this.#tail.length === 0 ? bytes : Buffer.concat([this.#tail, bytes])
     if (text.includes(CHANGE_NOTICE)) {
       this.#options.manifests.invalidate(this.#options.asker.call.route.name)
-      this.#tail = Buffer.alloc(0)
+      this.#tail = NO_BYTES
       return
     }
     this.#tail = Buffer.from(text.subarray(Math.max(0, text.length - CHANGE_NOTICE.length + 1)))
   }
 
   end(): void {
-    this.#tail = Buffer.alloc(0)
+    this.#tail = NO_BYTES
   }
 }
 
