@@ -4,9 +4,8 @@
  */
 import { fileMistakes, filesOfSide, hasFiles, lengthOfSide, documentName } from './artifact-files.ts'
 import type { Artifact, ArtifactType } from './change-set.ts'
-import { DEFAULT_DOCUMENT_LIMITS, type DocumentLimits } from './contracts/limits.ts'
-import type { UnresolvedReference } from './contracts/unresolved.ts'
-import type { FindingGroup, Level } from './finding.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from './contracts/limits.ts'
+import type { CompareFormat, CompareOptions, FormatComparison, FurtherFiles } from './format.ts'
 import type { Sha256 } from './hash.ts'
 import type { PatternReport } from './patterns/pattern.ts'
 import { fail, ok, type Problem, type Result } from './result.ts'
@@ -20,59 +19,11 @@ import { compareMcpManifests } from './diff/mcp/manifest.ts'
 import { compareOpenApi } from './diff/openapi/compare.ts'
 import { compareProtobuf } from './diff/protobuf/compare.ts'
 import { detectPatterns } from './patterns/detect.ts'
+import { readLevels, type LevelFault } from './rules/levels.ts'
 
 export { DEFAULT_DOCUMENT_LIMITS } from './contracts/limits.ts'
 export type { DocumentLimits } from './contracts/limits.ts'
-
-/** Options of `POST /api/diff` (wire.md §3). Absent means the default of the rule set. */
-export interface CompareOptions {
-  readonly limits?: DocumentLimits
-  /** Calendar day `YYYY-MM-DD` that sunset dates are held against; the engine has no clock. Absent: sunset dates in the past are not judged. */
-  readonly today?: string
-  readonly deprecation_days_stable?: number
-  readonly deprecation_days_beta?: number
-  readonly stability_level?: 'draft' | 'alpha' | 'beta' | 'stable'
-  readonly levels?: Readonly<Record<string, Level | 'off'>>
-  readonly match_path?: string
-  readonly unmatch_path?: string
-  readonly strip_prefix_base?: string
-  readonly strip_prefix_head?: string
-  readonly include_path_params?: boolean
-  readonly case_insensitive_headers?: boolean
-  readonly attributes?: readonly string[]
-  /** Texts of further files that `$ref`s of the documents may name. */
-  readonly files?: FurtherFiles
-}
-
-/** By path, from where the path of the document starts. */
-export interface FurtherFiles {
-  readonly base: Readonly<Record<string, string>>
-  readonly head: Readonly<Record<string, string>>
-  /** Path of the document itself; absent: its folder is where paths start, and no reference names it. */
-  readonly document?: string
-}
-
-export interface ComparisonStats {
-  /** Operations, tools … that the contract holds, both sides. */
-  readonly operations: { readonly base: number; readonly head: number }
-  readonly schemas_compared: number
-  /** Distinct endpoints, fields and parameters touched by breaking or dangerous findings. */
-  readonly touched: { readonly endpoints: number; readonly fields: number; readonly params: number }
-}
-
-/** What the comparison of one format says. */
-export interface FormatComparison {
-  readonly groups: readonly FindingGroup[]
-  readonly stats: ComparisonStats
-  /** Version of the contract language on either side, e.g. `3.0.3`; null for an empty side. */
-  readonly spec_versions: { readonly base: string | null; readonly head: string | null }
-  /** What the contract itself says is its version; absent where its format has none, null on a side that states none. */
-  readonly contract_versions?: { readonly base: string | null; readonly head: string | null }
-  /** Who the contract itself says uses it, and which operation; absent where its format has no place to say so. */
-  readonly contract_consumers?: readonly { readonly name: string; readonly operation: string | null }[]
-  /** References of either side whose target was not handed in: what stands there was not compared. Empty: all of it was. */
-  readonly unresolved: readonly UnresolvedReference[]
-}
+export type { CompareOptions, ComparisonStats } from './format.ts'
 
 export interface Comparison extends FormatComparison, PatternReport {}
 
@@ -81,14 +32,6 @@ export type ArtifactAnalysis = {
   readonly id: string
   readonly type: ArtifactType
 } & ({ readonly ok: true; readonly comparison: Comparison } | { readonly ok: false; readonly problem: Problem })
-
-/** Compares two texts; an empty one is a contract that does not exist (yet, or any more). */
-type CompareFormat = (
-  before: string,
-  after: string,
-  options: CompareOptions,
-  sha256: Sha256,
-) => Result<FormatComparison>
 
 /** One row for each type: a type that came without one would not compile. */
 const FORMATS: Readonly<Record<ArtifactType, CompareFormat>> = {
@@ -114,11 +57,18 @@ export function compare(artifact: Artifact, options: CompareOptions, sha256: Sha
       message: 'Both sides are empty: there is nothing to compare. Give the contract’s text on one side at least.',
     })
   }
+  const levels = readLevels(options.levels ?? {})
+  if (!levels.ok) return fail(levelsProblem(levels.problem))
   const carried = withFiles(artifact, options)
   if (!carried.ok) return carried
   const compared = FORMATS[type](carried.value.before, carried.value.after, carried.value.options, sha256)
   if (!compared.ok) return mismatchOf(artifact, compared.problem, options) ?? compared
   return ok({ ...compared.value, ...detectPatterns(compared.value.groups) })
+}
+
+function levelsProblem(faults: readonly LevelFault[]): Problem {
+  const said = faults.slice(0, 5).map(({ message, fix }) => `${message}: ${fix}`)
+  return { code: 'INVALID_INPUT', message: `The option levels is refused: ${said.join('; ')}.` }
 }
 
 interface Carried {

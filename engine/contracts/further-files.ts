@@ -1,5 +1,5 @@
 /** The further files that references of a JSON or YAML document lead to, out of those that were handed in with it. Nothing is fetched. */
-import type { CompareOptions } from '../compare.ts'
+import type { CompareOptions } from '../format.ts'
 import { normalFilePath } from '../file-path.ts'
 import { readDocument } from './document.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from './limits.ts'

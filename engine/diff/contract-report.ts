@@ -2,7 +2,7 @@
  * Changes of a contract that is made of rows and schemas, on their way to groups: words are filled in, schemas in use are
  * judged by the families, and what is touched is counted. Used by the formats that have no operations of HTTP.
  */
-import type { ComparisonStats } from '../compare.ts'
+import type { ComparisonStats } from '../format.ts'
 import type { FindingGroup, Level } from '../finding.ts'
 import { adviceOf, type Advice } from '../rules/advice.ts'
 import type { ContractRule } from '../rules/contract-row.ts'
@@ -57,20 +57,13 @@ export class ContractReport {
   readonly #rules: ReadonlyMap<string, ContractRule>
   readonly #grouping: Grouping
   readonly #lifecycle: LifecycleOptions
-  readonly #levels: Readonly<Record<string, Level | 'off'>>
   readonly #touched: Readonly<Record<'endpoints' | 'fields', NameCount>>
 
-  constructor(
-    rules: ReadonlyMap<string, ContractRule>,
-    grouping: Grouping,
-    lifecycle: LifecycleOptions,
-    levels: Readonly<Record<string, Level | 'off'>> = {},
-  ) {
+  constructor(rules: ReadonlyMap<string, ContractRule>, grouping: Grouping, lifecycle: LifecycleOptions) {
     this.#rules = rules
     this.#grouping = grouping
     this.#touched = { endpoints: grouping.countNames(), fields: grouping.countNames() }
     this.#lifecycle = lifecycle
-    this.#levels = levels
   }
 
   /** Says a change that a row of the format judges. */
@@ -163,7 +156,7 @@ export class ContractReport {
   }
 
   #touch(rule: Rule, endpoint: string, field: string, proved: Level = rule.level): void {
-    const level = (Object.hasOwn(this.#levels, rule.id) ? this.#levels[rule.id] : undefined) ?? proved
+    const level = this.#grouping.levelOf(rule.id, proved)
     if (level === 'info' || level === 'off') return
     if (endpoint !== '') this.#touched.endpoints.add(endpoint)
     this.#touched.fields.add(`${endpoint} ${field}`)

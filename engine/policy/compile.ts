@@ -1,10 +1,10 @@
 /** A policy document → CompiledPolicy, or every mistake in it with its JSON Pointer. A pack with one mistake does not load at all. */
+import { composePointer } from '../contracts/pointer.ts'
 import { lookupTable } from '../lookup-table.ts'
 import type { Decision } from '../decide/decision.ts'
-import type { Level } from '../finding.ts'
 import { digestJson, type Sha256 } from '../hash.ts'
 import { ok, type Problem, type Result } from '../result.ts'
-import { ruleOf } from '../rules/table.ts'
+import { OWN_LEVELS, readLevels } from '../rules/levels.ts'
 import { problemsOf } from '../violation.ts'
 import { historyEdge, timeEdge, type HistoryReads, type TimeReads } from './time-edges.ts'
 import { changeSetRulings, compileFreezes, freezeEdge, type ChangeSetRule } from './change-set-rules.ts'
@@ -52,7 +52,7 @@ export function compilePolicy(source: unknown, sha256: Sha256): Result<CompiledP
     return { ok: false, problem: [...problemsOf(checked.problem, CODE), ...faults] }
   }
   const effective = withDefaults(checked.value)
-  const { rules, wholeRules, waivers, freezes, faults } = compileParts(
+  const { rules, wholeRules, waivers, freezes, levels, faults } = compileParts(
     { ...effective, freezes: effective.freezes ?? [] },
     effective.mode,
   )
@@ -66,7 +66,7 @@ export function compilePolicy(source: unknown, sha256: Sha256): Result<CompiledP
     hash: digestJson(effective, sha256),
     document: effective,
     onIncomplete: effective.on_incomplete,
-    levels: new Map<string, Level | 'off'>(Object.entries(effective.levels)),
+    levels,
     ttlSeconds: (operation) => ttlOf(effective.ttl, operation),
     expectsFingerprint: (operation) => operation !== null && (effective.fingerprint_binding ?? []).includes(operation),
     deprecation: {
@@ -157,8 +157,23 @@ function compileParts(parts: MeaningfulParts, packMode: PolicyMode) {
   const waivers = compileWaivers(parts.waivers, CODE)
   const freezes = compileFreezes(parts.freezes, CODE)
   const repeated = repeatedFreezes(parts)
-  const faults = [...problems, ...waivers.problems, ...freezes.problems, ...repeated, ...unknownRules(parts)]
-  return { rules, wholeRules, waivers: waivers.waivers, freezes: freezes.freezes, faults }
+  const levels = readLevels(parts.levels)
+  const levelFaults = levels.ok
+    ? []
+    : levels.problem.map(({ selector, message, fix }) => ({
+        code: CODE,
+        message: `${message}: ${fix}`,
+        pointer: composePointer(['levels', selector]),
+      }))
+  const faults = [...problems, ...waivers.problems, ...freezes.problems, ...repeated, ...levelFaults]
+  return {
+    rules,
+    wholeRules,
+    waivers: waivers.waivers,
+    freezes: freezes.freezes,
+    levels: levels.ok ? levels.value : OWN_LEVELS,
+    faults,
+  }
 }
 
 function compileRules(entries: MeaningfulParts['rules'], packMode: PolicyMode): CompiledRules {
@@ -204,19 +219,6 @@ function repeatedFreezes({ rules, freezes }: MeaningfulParts): readonly Problem[
     const message = `freeze id ${id} is used twice`
     return isRepeated ? [{ code: CODE, message, pointer: `/freezes/${index}/id` }] : []
   })
-}
-
-/** A misspelt rule id would leave a level unchanged, or a waiver without effect, in silence. */
-function unknownRules({ levels, waivers }: MeaningfulParts): readonly Problem[] {
-  const named = [
-    ...Object.keys(levels).map((rule) => ({ rule, pointer: `/levels/${rule}` })),
-    ...waivers.map(({ rule }, index) => ({ rule, pointer: `/waivers/${index}/rule` })),
-  ]
-  return named.flatMap(({ rule, pointer }) =>
-    rule === undefined || ruleOf(rule)
-      ? []
-      : [{ code: CODE, message: `the comparison has no rule ${rule} (docs/rules.md lists them)`, pointer }],
-  )
 }
 
 function ttlOf(ttl: EffectivePolicy['ttl'], operation: string | null): number {

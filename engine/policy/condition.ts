@@ -10,10 +10,14 @@ import type { FindingGroup, Occurrence } from '../finding.ts'
 import { HISTORY_FIELDS } from './history.ts'
 import type { OccasionFacts } from './occasion.ts'
 import { ok, type Result } from '../result.ts'
+import { COORDINATES, coordinatesOf } from '../rules/coordinates.ts'
+import { findingTextFault } from './finding-texts.ts'
 
-const GROUP_FIELDS = ['rule', 'code', 'level', 'direction', 'location', 'side'] as const
+const GROUP_FIELDS = ['rule', 'code', 'level', 'location', 'side'] as const
 const OCCURRENCE_FIELDS = ['message', 'fingerprint'] as const
-const FINDING_FIELDS: readonly string[] = [...GROUP_FIELDS, ...OCCURRENCE_FIELDS]
+const FINDING_FIELDS: readonly string[] = [...GROUP_FIELDS, ...COORDINATES, ...OCCURRENCE_FIELDS]
+/** Of an item of `findings`. */
+const LISTED_FIELDS: readonly string[] = ['artifact', ...GROUP_FIELDS, ...COORDINATES, 'places']
 const OPERATION_FIELDS = ['method', 'path', 'operation_id']
 const CONTEXT_FIELDS = [
   'operation',
@@ -119,6 +123,12 @@ export function compileCondition(source: string): Result<Condition, string> {
       clock.values.add(Number(value))
       return true
     },
+    textFault: (name, field, text, relation) =>
+      name === 'finding' || name === 'findings' ? findingTextFault(field, text, relation) : null,
+    itemFault: (list, field) =>
+      list === 'findings' && !LISTED_FIELDS.includes(field)
+        ? `reads ${field} of a finding, which does not exist; there are ${LISTED_FIELDS.join(', ')}`
+        : null,
   })
   if (!expression.ok) return expression
   const run = planned(expression.value)
@@ -148,7 +158,7 @@ export function conditionFacts(occasion: OccasionFacts, group: FindingGroup, occ
   const { rule, code, level, direction, location, side } = group
   return {
     ...occasion,
-    finding: { rule, code, level, direction, location, side, message, fingerprint },
+    finding: { rule, code, level, location, side, ...coordinatesOf(rule), direction, message, fingerprint },
     operation: operation && { method: operation.method, path: operation.path, operation_id: operation.operation_id },
     tool,
   }
@@ -158,6 +168,8 @@ export function conditionFacts(occasion: OccasionFacts, group: FindingGroup, occ
 export function conditionKey(reads: ReadonlySet<string>, group: FindingGroup, occurrence: Occurrence): string {
   const values: (string | null)[] = []
   for (const field of GROUP_FIELDS) if (reads.has(field)) values.push(group[field])
+  const coordinates = coordinatesOf(group.rule)
+  for (const field of COORDINATES) if (reads.has(field)) values.push(coordinates?.[field] ?? null)
   for (const field of OCCURRENCE_FIELDS) if (reads.has(field)) values.push(occurrence[field])
   if (reads.has('tool')) values.push(occurrence.tool)
   if (reads.has('operation')) {

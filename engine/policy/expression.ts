@@ -12,6 +12,9 @@ const MAX_LOOPS = 2
 
 export type Expression = ReturnType<typeof parse>['expr']
 
+/** How a value relates to a written text. */
+export type TextRelation = 'equals' | 'startsWith' | 'endsWith' | 'contains'
+
 /** What an expression may name. */
 export interface ExpressionNames {
   isFunction(name: string): boolean
@@ -31,6 +34,13 @@ export interface ExpressionNames {
   comparisonFound?(name: string, field: string, value: bigint): boolean
   /** The same for each member that is read by a written index, such as `time['hour']`. */
   indexFound?(name: string, field: string): boolean
+  /**
+   * Called for each comparison of a member with a written text: `finding.area == 'tools'`, `finding.rule.startsWith('mcp-')`.
+   * @returns what is wrong with the text; null when the member may have such a value
+   */
+  textFault?(name: string, field: string, text: string, relation: TextRelation): string | null
+  /** What is wrong with a member of an item of a list that a loop goes over: `f.area` in `findings.exists(f, …)`. */
+  itemFault?(list: string, field: string): string | null
 }
 
 /** @returns the expression, or what is wrong with its text. */
@@ -40,7 +50,7 @@ export function readExpression(source: string, names: ExpressionNames): Result<E
   const parsed = parseExpression(source)
   if (!parsed.ok) return parsed
   const faults: string[] = []
-  survey(parsed.value, { names, faults }, { bound: new Set(), loops: 0 })
+  survey(parsed.value, { names, faults }, { bound: new Map(), loops: 0 })
   const [fault] = faults
   return fault === undefined ? parsed : refuse(fault)
 }
@@ -84,8 +94,8 @@ interface Survey {
 }
 
 interface Surroundings {
-  /** Variables of enclosing comprehensions. */
-  readonly bound: ReadonlySet<string>
+  /** Variables of enclosing comprehensions, each with the variable that it goes over; null: over something else. */
+  readonly bound: ReadonlyMap<string, string | null>
   readonly loops: number
 }
 
@@ -105,6 +115,7 @@ function survey(expression: Expression | undefined, found: Survey, around: Surro
     case 'callExpr':
       if (/^[a-zA-Z]/.test(kind.value.function) && !found.names.isFunction(kind.value.function))
         found.faults.push(`calls ${kind.value.function}(), which does not exist`)
+      surveyTexts(kind.value, found, around)
       if (isKnownComparison(kind.value, found, around) || isKnownIndex(kind.value, found, around)) return
       for (const part of [kind.value.target, ...kind.value.args]) survey(part, found, around)
       return
@@ -119,7 +130,14 @@ function survey(expression: Expression | undefined, found: Survey, around: Surro
       return
     case 'comprehensionExpr': {
       const { iterVar, iterVar2, accuVar, iterRange, accuInit, loopCondition, loopStep, result } = kind.value
-      const inside = { bound: new Set([...around.bound, iterVar, iterVar2, accuVar]), loops: around.loops + 1 }
+      const over = iterRange?.exprKind.case === 'identExpr' ? iterRange.exprKind.value.name : null
+      const list = over === null || around.bound.has(over) ? null : over
+      const own = [
+        [iterVar, iterVar2 === '' ? list : null],
+        [iterVar2, list],
+        [accuVar, null],
+      ] as const
+      const inside = { bound: new Map([...around.bound, ...own]), loops: around.loops + 1 }
       found.names.loopFound?.(inside.loops)
       if (inside.loops > MAX_LOOPS) found.faults.push(`nests loops deeper than ${MAX_LOOPS}`)
       for (const part of [iterRange, accuInit]) survey(part, found, around)
@@ -153,6 +171,49 @@ function isKnownIndex({ function: name, args }: Call, found: Survey, around: Sur
   return !around.bound.has(variable) && found.names.indexFound?.(variable, constantKind.value) === true
 }
 
+const TEXT_RELATIONS: ReadonlyMap<string, TextRelation> = new Map([
+  ['_==_', 'equals'],
+  ['_!=_', 'equals'],
+  ['@in', 'equals'],
+  ['startsWith', 'startsWith'],
+  ['endsWith', 'endsWith'],
+  ['contains', 'contains'],
+])
+
+/** A text that a member never has would make the condition never true, or always, and nobody would notice. */
+function surveyTexts(call: Call, { names, faults }: Survey, { bound }: Surroundings): void {
+  const relation = TEXT_RELATIONS.get(call.function)
+  if (relation === undefined) return
+  const parts = [...(call.target === undefined ? [] : [call.target]), ...call.args]
+  const member = parts.map(readMember).find((found) => found !== null)
+  if (member === undefined || member === null) return
+  const name = bound.has(member.name) ? bound.get(member.name) : member.name
+  if (name === null || name === undefined) return
+  for (const text of parts.flatMap(writtenTexts)) {
+    const fault = names.textFault?.(name, member.field, text, relation) ?? null
+    if (fault !== null) faults.push(fault)
+  }
+}
+
+/** `finding.area`, or `finding['area']`. */
+function readMember(part: NonNullable<Expression>): { readonly name: string; readonly field: string } | null {
+  const { exprKind } = part
+  if (exprKind.case !== 'callExpr' || exprKind.value.function !== '_[_]') return memberOf(part)
+  const [operand, index] = exprKind.value.args
+  const field = index === undefined ? undefined : writtenTexts(index)[0]
+  return operand?.exprKind.case === 'identExpr' && field !== undefined && index?.exprKind.case === 'constExpr'
+    ? { name: operand.exprKind.value.name, field }
+    : null
+}
+
+/** A written text, or those of a written list. */
+function writtenTexts({ exprKind }: NonNullable<Expression>): readonly string[] {
+  if (exprKind.case === 'listExpr') return exprKind.value.elements.flatMap(writtenTexts)
+  if (exprKind.case !== 'constExpr') return []
+  const { constantKind } = exprKind.value
+  return constantKind.case === 'stringValue' ? [constantKind.value] : []
+}
+
 function memberOf({ exprKind }: NonNullable<Expression>): { readonly name: string; readonly field: string } | null {
   const operand = exprKind.case === 'selectExpr' ? exprKind.value.operand?.exprKind : undefined
   if (exprKind.case !== 'selectExpr' || operand?.case !== 'identExpr') return null
@@ -165,7 +226,12 @@ function wholeNumber({ exprKind }: NonNullable<Expression>): bigint | null {
 }
 
 function surveyVariable(name: string, field: string | null, { names, faults }: Survey, around: Surroundings): void {
-  if (around.bound.has(name)) return
+  const list = around.bound.get(name)
+  if (list !== undefined) {
+    const itemFault = list === null || field === null ? null : (names.itemFault?.(list, field) ?? null)
+    if (itemFault !== null) faults.push(itemFault)
+    return
+  }
   const fault = names.variableFault(name, field, around.loops)
   if (fault !== null) faults.push(fault)
 }

@@ -3,6 +3,7 @@ import { countPlaces } from '../finding.ts'
 import { contextFacts, type Condition } from './condition.ts'
 import { historyFacts, type HistoryFacts } from './history.ts'
 import type { FoundChange, PolicyOccasion } from './policy.ts'
+import { coordinatesOf } from '../rules/coordinates.ts'
 
 export interface OccasionFacts {
   readonly context: Readonly<Record<string, string | null>>
@@ -42,7 +43,8 @@ export function occasionFacts(
 
 function findingFacts({ artifact, group }: FoundChange): Readonly<Record<string, string | bigint>> {
   const { rule, code, level, direction, location, side } = group
-  return { artifact, rule, code, level, direction, location, side, places: BigInt(countPlaces(group)) }
+  const places = BigInt(countPlaces(group))
+  return { artifact, rule, code, level, location, side, ...coordinatesOf(rule), direction, places }
 }
 
 /** UTC, since a policy is in force in more than one place. */

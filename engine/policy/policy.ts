@@ -1,7 +1,8 @@
 /** A policy pack after checking: what decides the effect of each finding. Compiled once, evaluated often. */
 import type { Decision, DecisionContext } from '../decide/decision.ts'
-import type { FindingGroup, Level, Occurrence } from '../finding.ts'
+import type { FindingGroup, Occurrence } from '../finding.ts'
 import type { Digest } from '../hash.ts'
+import type { RuleLevels } from '../rules/levels.ts'
 import type { Past } from './history.ts'
 import type { PolicyDocument } from './schema.ts'
 
@@ -32,7 +33,7 @@ export interface CompiledPolicy {
   /** Decision when the analysis is not complete; never ALLOW. */
   readonly onIncomplete: Exclude<Decision, 'ALLOW'>
   /** Levels that the policy gives rules instead of their own; `off` drops the findings. */
-  readonly levels: ReadonlyMap<string, Level | 'off'>
+  readonly levels: RuleLevels
   /** Seconds that a decision of this operation is valid (interface.md, Limits). */
   ttlSeconds(operation: string | null): number
   /** A receipt for this operation holds only for an attempt that states what it acts on. */

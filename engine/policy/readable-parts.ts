@@ -1,14 +1,16 @@
 /** A pack whose form has mistakes, as far as its meaning can be checked all the same: one answer reports both kinds of mistake. */
+import { LEVELS } from '../finding.ts'
 import type { SchemaViolation } from '../violation.ts'
 import type { PolicyDocument } from './schema.ts'
 
 /** The lists whose entries have a meaning of their own. */
 export type MeaningfulParts = Pick<PolicyDocument, 'rules'> &
   Required<Pick<PolicyDocument, 'waivers' | 'freezes'>> & {
-    /** By rule; only the names are checked further. */
-    readonly levels: Members
+    /** By selectors of rules. */
+    readonly levels: Levels
   }
 
+type Levels = NonNullable<PolicyDocument['levels']>
 type Members = Readonly<Record<string, unknown>>
 type List = 'rules' | 'waivers' | 'freezes'
 
@@ -37,10 +39,19 @@ export function readableParts(source: unknown, violations: readonly SchemaViolat
       then: 'BLOCK',
       for: given['for'] === 'change_set' ? 'change_set' : 'finding',
     })),
-    levels: isFaultyBelow('/levels') ? {} : members(document['levels']),
+    levels: isFaultyBelow('/levels') ? {} : levelsIn(members(document['levels'])),
     waivers: entries<MeaningfulParts['waivers'][number]>('waivers', (_, index) => neutralWaiver(index)),
     freezes: entries<MeaningfulParts['freezes'][number]>('freezes', (_, index) => neutralFreeze(index)),
   }
+}
+
+function levelsIn(given: Members): Levels {
+  const levels: Levels = {}
+  for (const [selector, stated] of Object.entries(given)) {
+    const level = stated === 'off' ? stated : LEVELS.find((known) => known === stated)
+    if (level !== undefined) levels[selector] = level
+  }
+  return levels
 }
 
 /** No id of a sound entry looks like this. */

@@ -3,12 +3,15 @@ import type { Static } from 'typebox'
 import { DECISIONS } from '../decide/decision.ts'
 import { MAX_EXPRESSION_LENGTH } from './expression.ts'
 import { LEVELS } from '../finding.ts'
+import { MAX_SELECTOR_LENGTH } from '../rules/selector.ts'
 import { Type } from '../type-builder.ts'
 
 const IDENTIFIER = '^[a-z0-9][a-z0-9_.-]{0,62}$'
 const words = (maxLength: number, description: string) => Type.String({ minLength: 1, maxLength, description })
 const identifier = (description: string) => Type.String({ pattern: IDENTIFIER, description })
 const closed = { additionalProperties: false }
+const SELECTOR =
+  'A selector: a rule id, a pattern such as mcp-tool-*, coordinates such as format:openapi,kind:lifecycle, or several of these with commas, all of which must hold.'
 const Mode = Type.Enum(['enforce', 'observe'])
 
 const names = (description: string) =>
@@ -43,7 +46,7 @@ const PolicyRule = Type.Object(
     description: Type.Optional(words(500, 'What the rule is for.')),
     when: words(
       MAX_EXPRESSION_LENGTH,
-      'CEL, true or false. Variables: finding {rule, code, level, direction, location, side, message, fingerprint}, context {operation, environment, repository, branch, pull_request, base, head, target_id, target_uri}, operation {method, path, operation_id} or null, tool (name) or null; and of the change set: findings (list of {artifact, rule, code, level, direction, location, side, places}), change_set {artifacts, ids, types, failed, breaking, dangerous, info, consumers}, route (name or null), time {date, weekday 1-7 from Monday, hour, minute, unix}, UTC, history {window, decisions, allow, warn, require_approval, block, flips, same_input, last, last_age} of earlier decisions of the same scope.',
+      'CEL, true or false. Variables: finding {rule, code, level, side, location, message, fingerprint, and the coordinates of its rule: format, area, kind, action, effect, direction}, context {operation, environment, repository, branch, pull_request, base, head, target_id, target_uri}, operation {method, path, operation_id} or null, tool (name) or null; and of the change set: findings (list of {artifact, rule, code, level, side, location, places, and the coordinates}), change_set {artifacts, ids, types, failed, breaking, dangerous, info, consumers}, route (name or null), time {date, weekday 1-7 from Monday, hour, minute, unix}, UTC, history {window, decisions, allow, warn, require_approval, block, flips, same_input, last, last_age} of earlier decisions of the same scope.',
     ),
     for: Type.Optional(
       Type.Enum(['finding', 'change_set'], {
@@ -80,7 +83,7 @@ const PolicyRule = Type.Object(
 const WaiverEntry = Type.Object(
   {
     id: identifier('Name of the waiver; unique in the pack.'),
-    rule: Type.Optional(words(200, 'Rule id of the findings that are waived.')),
+    rule: Type.Optional(words(MAX_SELECTOR_LENGTH, `Rules of the findings that are waived. ${SELECTOR}`)),
     location: Type.Optional(
       words(2000, 'JSON Pointer of the findings that are waived, or a prefix of it that ends at a segment.'),
     ),
@@ -167,9 +170,13 @@ export const PolicyDocument = Type.Object(
     ),
     rules: Type.Array(PolicyRule, { minItems: 1, maxItems: 200, description: 'What no rule speaks of is ALLOW.' }),
     levels: Type.Optional(
-      Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,198}$' }), Type.Enum([...LEVELS, 'off']), {
-        description: 'Level of a comparison rule instead of its own; off drops its findings.',
-      }),
+      Type.Record(
+        Type.String({ pattern: `^[A-Za-z0-9*: _,-]{1,${MAX_SELECTOR_LENGTH}}$` }),
+        Type.Enum([...LEVELS, 'off']),
+        {
+          description: `Level of comparison rules instead of their own; off drops their findings. ${SELECTOR} A rule that is named by its id has that level; of several patterns the strictest holds.`,
+        },
+      ),
     ),
     waivers: Type.Optional(Type.Array(WaiverEntry, { maxItems: 1000 })),
     freezes: Type.Optional(Type.Array(FreezeEntry, { maxItems: 200 })),

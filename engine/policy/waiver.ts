@@ -1,6 +1,7 @@
 /** Waivers: findings that somebody answers for, until a day. A waiver lowers to WARN, never to ALLOW, so that it stays in sight. */
 import type { FindingGroup, Occurrence } from '../finding.ts'
 import type { Problem } from '../result.ts'
+import { readSelector, type RuleSelector } from '../rules/selector.ts'
 import type { Waiver, WaiverStanding } from './policy.ts'
 import type { PolicyDocument } from './schema.ts'
 
@@ -10,7 +11,7 @@ const NOTICE = 14 * 86_400
 export interface CompiledWaiver extends Waiver {
   /** Seconds since the epoch; void from then on. */
   readonly until: number
-  readonly rule: string | null
+  readonly rule: RuleSelector | null
   readonly location: string | null
   readonly fingerprint: string | null
 }
@@ -35,8 +36,15 @@ export function compileWaivers(
       })
     if (seen.has(id)) problems.push({ code, message: `waiver id ${id} is used twice`, pointer: `${pointer}/id` })
     seen.add(id)
-    const { rule = null, location = null, fingerprint = null } = match
-    waivers.push({ id, reason, owner, expires, until: until ?? 0, rule, location, fingerprint })
+    const { location = null, fingerprint = null } = match
+    const rule = match.rule === undefined ? null : readSelector(match.rule)
+    if (rule?.ok === false) {
+      const { message, fix } = rule.problem
+      problems.push({ code, message: `waiver ${id}: ${message}: ${fix}`, pointer: `${pointer}/rule` })
+    }
+    // A waiver with a mistake is never asked: the pack does not load.
+    const selector = rule?.ok === true ? rule.value : null
+    waivers.push({ id, reason, owner, expires, until: until ?? 0, rule: selector, location, fingerprint })
   })
   return { waivers, problems }
 }
@@ -50,7 +58,7 @@ export function waiverFor(
   let found: CompiledWaiver | null = null
   for (const waiver of waivers) {
     const fits =
-      (waiver.rule === null || waiver.rule === group.rule) &&
+      (waiver.rule === null || waiver.rule.has(group.rule)) &&
       (waiver.fingerprint === null || waiver.fingerprint === occurrence.fingerprint) &&
       (waiver.location === null ||
         group.location === waiver.location ||

@@ -16,11 +16,13 @@ import {
   OpenGroup,
   type ReachedPlace,
 } from './judged-change.ts'
+import { OWN_LEVELS, readLevels, type LevelOverride, type RuleLevels } from './levels.ts'
 import { MAX_CHANGES, MAX_PLACES, Unlisted } from './listing.ts'
 import { NameCount } from './name-count.ts'
 
 export interface GroupingOptions {
-  readonly levels?: Readonly<Record<string, Level | 'off'>> | undefined
+  /** By selectors of rules that are known to be good. */
+  readonly levels?: Readonly<Record<string, LevelOverride>> | undefined
   readonly sha256: Sha256
   readonly locate: Readonly<Record<'base' | 'head', Locate>>
 }
@@ -28,6 +30,7 @@ export interface GroupingOptions {
 /** Gathers changes in any order; `finish` gives the groups in theirs. */
 export class Grouping {
   readonly #options: GroupingOptions
+  readonly #levels: RuleLevels
   readonly #open = new Map<string, OpenGroup>()
   /** One change is added for every place that it reaches; its values may be large. */
   readonly #groups = new Map<JudgedChange, OpenGroup>()
@@ -37,6 +40,7 @@ export class Grouping {
 
   constructor(options: GroupingOptions) {
     this.#options = options
+    this.#levels = levelsOf(options)
     this.#unlisted = new Unlisted(options.sha256)
   }
 
@@ -47,12 +51,17 @@ export class Grouping {
 
   /** Whether findings of a rule are wanted at all: walkers may spare themselves the words of what is off. */
   isOff(rule: string): boolean {
-    return this.#levelOf(rule, 'info') === 'off'
+    return this.#levels.get(rule) === 'off'
+  }
+
+  /** The level of a change that has this level by itself. */
+  levelOf(rule: string, level: Level): LevelOverride {
+    return this.#levels.get(rule) ?? level
   }
 
   /** The same change at one more place joins its group. */
   add(change: JudgedChange, place: ReachedPlace): void {
-    const level = this.#levelOf(change.rule.id, change.level ?? change.rule.level)
+    const level = this.levelOf(change.rule.id, change.level ?? change.rule.level)
     if (level === 'off') return
     const known = this.#groups.get(change)
     const key = known?.key ?? keyOf(change)
@@ -117,11 +126,6 @@ export class Grouping {
     for (const group of this.#open.values()) this.#listed += shortenPlaces(group, most)
   }
 
-  #levelOf(rule: string, level: Level): Level | 'off' {
-    const { levels } = this.#options
-    return (levels !== undefined && Object.hasOwn(levels, rule) ? levels[rule] : undefined) ?? level
-  }
-
   #close({ key, change, level, places, unlisted }: OpenGroup): FindingGroup {
     const { sha256, locate } = this.#options
     const position = change.position === undefined ? locate[change.side](change.location) : change.position
@@ -150,6 +154,15 @@ export class Grouping {
       ...(unlisted > 0 && { unlisted }),
     }
   }
+}
+
+/** Selectors are checked where they come in: one that selects nothing is a broken promise here. */
+function levelsOf({ levels }: GroupingOptions): RuleLevels {
+  if (levels === undefined) return OWN_LEVELS
+  const read = readLevels(levels)
+  if (!read.ok)
+    throw new Error(`levels that were not checked: ${read.problem.map(({ message }) => message).join(', ')}`)
+  return read.value
 }
 
 /** The same place told twice is one; of its wordings the first in order stands. True for a place that was not known. */

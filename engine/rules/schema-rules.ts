@@ -92,12 +92,17 @@ function unusedRules(site: SchemaSite): readonly Rule[] {
 }
 
 const LIFECYCLE_RULES: readonly (readonly [stem: string, action: string, effect: Effect, description: string])[] = [
-  ['deprecated', 'became', 'none', 'a property was deprecated'],
-  ['deprecated-with-sunset', 'became', 'none', 'a property was deprecated with a sunset day'],
-  ['deprecated-sunset-missing', 'became', 'moves', 'a property was deprecated without the sunset day that is promised'],
-  ['deprecated-sunset-invalid', 'became', 'moves', 'a property was deprecated with a sunset day that is no date'],
-  ['sunset-date-too-small', 'became', 'moves', 'a property was deprecated with a sunset day nearer than promised'],
-  ['reactivated', 'ceased', 'none', 'a property is no longer deprecated'],
+  ['deprecated', 'deprecated', 'none', 'a property was deprecated'],
+  ['deprecated-with-sunset', 'deprecated', 'none', 'a property was deprecated with a sunset day'],
+  [
+    'deprecated-sunset-missing',
+    'deprecated',
+    'moves',
+    'a property was deprecated without the sunset day that is promised',
+  ],
+  ['deprecated-sunset-invalid', 'deprecated', 'moves', 'a property was deprecated with a sunset day that is no date'],
+  ['sunset-date-too-small', 'deprecated', 'moves', 'a property was deprecated with a sunset day nearer than promised'],
+  ['reactivated', 'reactivated', 'none', 'a property is no longer deprecated'],
   ['stability-decreased', 'decreased', 'moves', 'a property became less stable'],
   ['stability-increased', 'increased', 'none', 'a property became more stable'],
 ]

@@ -3,11 +3,10 @@ import {
   compileLinearPattern,
   LEVELS,
   MAX_CALLER_PATTERN,
-  ruleOf,
+  readLevels,
   type CompareOptions,
-  type Level,
+  type LevelOverride,
 } from '../../engine/internal.ts'
-import { unknownRule } from '../report/unknown-rule.ts'
 import { UsageError, type Arguments, type OptionSpec } from './command.ts'
 
 const STABILITIES = ['draft', 'alpha', 'beta', 'stable'] as const
@@ -16,9 +15,9 @@ const OVERRIDES = [...LEVELS, 'off'] as const
 export const COMPARE_OPTIONS: readonly OptionSpec[] = [
   {
     name: 'level',
-    value: 'RULE=LEVEL',
+    value: 'RULES=LEVEL',
     isRepeatable: true,
-    help: `Level of a rule instead of its own: ${OVERRIDES.join(', ')}.`,
+    help: `Level of rules instead of their own: ${OVERRIDES.join(', ')}. RULES is an id, mcp-tool-*, or format:openapi,kind:lifecycle.`,
   },
   { name: 'match-path', value: 'REGEX', help: 'Compare only the paths that match.' },
   { name: 'unmatch-path', value: 'REGEX', help: 'Leave out the paths that match.' },
@@ -83,20 +82,17 @@ function present(options: Optional<CompareOptions>): CompareOptions {
 
 function levelsOf(overrides: readonly string[]): CompareOptions['levels'] {
   if (overrides.length === 0) return undefined
-  return Object.fromEntries(overrides.map(levelOf))
+  const stated = Object.fromEntries(overrides.map(levelOf))
+  const levels = readLevels(stated)
+  if (levels.ok) return stated
+  throw new UsageError(levels.problem.map(({ message, fix }) => `--level: ${message}; ${fix}`).join('\n'))
 }
 
-function levelOf(override: string): readonly [rule: string, level: Level | 'off'] {
-  const [rule = '', stated] = override.split('=', 2)
-  const level = OVERRIDES.find((known) => known === stated)
-  if (level === undefined) {
-    throw new UsageError(`--level ${JSON.stringify(override)} is not RULE=LEVEL with one of ${OVERRIDES.join(', ')}`)
-  }
-  if (ruleOf(rule) === undefined) {
-    const { message, fix } = unknownRule(rule)
-    throw new UsageError(`--level: ${message}; ${fix}`)
-  }
-  return [rule, level]
+function levelOf(override: string): readonly [selector: string, level: LevelOverride] {
+  const at = override.lastIndexOf('=')
+  const level = OVERRIDES.find((known) => known === override.slice(at + 1))
+  if (at !== -1 && level !== undefined) return [override.slice(0, at), level]
+  throw new UsageError(`--level ${JSON.stringify(override)} is not RULES=LEVEL with one of ${OVERRIDES.join(', ')}`)
 }
 
 function pattern(args: Arguments, name: string): string | undefined {

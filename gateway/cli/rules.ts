@@ -1,5 +1,13 @@
 /** `preflight rules`: every rule with its coordinates and its level, for policies, ignore lists and `--level`. */
-import { ARTIFACT_TYPES, formatOf, LEVELS, ruleTable } from '../../engine/internal.ts'
+import {
+  ARTIFACT_TYPES,
+  COORDINATES,
+  coordinatesOf,
+  LEVELS,
+  readSelector,
+  ruleTable,
+  type RuleSelector,
+} from '../../engine/internal.ts'
 import { markdownText, printable } from '../report/printable.ts'
 import { EXIT, UsageError, type Arguments, type Command, type ExitCode } from './command.ts'
 import type { CommandIo } from './io.ts'
@@ -7,7 +15,7 @@ import type { CommandIo } from './io.ts'
 const FORMS = ['text', 'json', 'markdown'] as const
 
 /** The columns of a rule: what policies and reports know it by. */
-const COLUMNS = ['rule', 'level', 'format', 'area', 'kind', 'action', 'effect', 'direction', 'description'] as const
+const COLUMNS = ['rule', 'level', ...COORDINATES, 'description'] as const
 
 type Row = Readonly<Record<(typeof COLUMNS)[number], string>>
 
@@ -22,11 +30,12 @@ export const rulesCommand: Command = {
     { name: 'level', value: 'LEVEL', allowed: LEVELS, help: 'Only rules of this level.' },
   ],
   notes: [
-    'PATTERN: part of an id, * for any characters.',
+    'PATTERN: part of an id, an id with * for any characters, or coordinates; with commas all must hold.',
     '',
     'Examples:',
     '  preflight rules --type openapi --level breaking',
     "  preflight rules 'api-security-*' --format json",
+    '  preflight rules area:security,action:added',
     '',
     'Exit codes: 0 listed, 2 usage, or no rule matches.',
   ].join('\n'),
@@ -42,30 +51,23 @@ function runRules(args: Arguments, io: CommandIo): Promise<ExitCode> {
 }
 
 function selectedRows(args: Arguments): readonly Row[] {
-  const pattern = args.operands[0] ?? ''
+  const selector = selectorOf(args.operands[0] ?? '')
   const [type, level] = [args.value('type'), args.value('level')]
   return ruleTable()
-    .filter((rule) => matches(rule.id, pattern) && (level === undefined || rule.level === level))
-    .map(({ id, level: own, area, kind, action, effect, direction, description }) => {
-      const format = formatOf(id) ?? ''
-      return { rule: id, level: own, format, area, kind, action, effect, direction, description }
+    .filter((rule) => selector.has(rule.id) && (level === undefined || rule.level === level))
+    .flatMap(({ id, level: own, description }) => {
+      const coordinates = coordinatesOf(id)
+      return coordinates === undefined ? [] : [{ rule: id, level: own, ...coordinates, description }]
     })
     .filter(({ format }) => type === undefined || format === type)
 }
 
-/** Without `*` any part of the id; the parts between stars in their order, so that no pattern can be slow. */
-function matches(id: string, pattern: string): boolean {
-  if (!pattern.includes('*')) return id.includes(pattern)
-  const parts = pattern.split('*')
-  const [first = '', last = ''] = [parts[0], parts.at(-1)]
-  if (!id.startsWith(first) || !id.endsWith(last) || id.length < first.length + last.length) return false
-  let from = first.length
-  for (const part of parts.slice(1, -1)) {
-    const at = id.indexOf(part, from)
-    if (at === -1) return false
-    from = at + part.length
-  }
-  return from <= id.length - last.length
+/** Without `*` and coordinates any part of the id. */
+function selectorOf(pattern: string): Pick<RuleSelector, 'has'> {
+  if (!/[*:,]/.test(pattern)) return { has: (id) => id.includes(pattern) }
+  const selector = readSelector(pattern)
+  if (selector.ok) return selector.value
+  throw new UsageError(`${selector.problem.message}; ${selector.problem.fix}`)
 }
 
 const RENDERERS: Readonly<Record<(typeof FORMS)[number], (rows: readonly Row[]) => string>> = {

@@ -3,35 +3,35 @@ import type { PolicyFacts } from './deferred-policy.ts'
 
 export const SHIPPED_POLICIES: ReadonlyMap<string, PolicyFacts> = new Map<string, PolicyFacts>([
   [
-    '3d8a5674fea9cc39b826d0ea80c07331351425af48c16868ddf18cf231f52b54',
+    '7abcfe5d1fecb30add246fcb374c27f1a4fa85989ee717c032c92e07cc8877f3',
     {
       name: 'agent-tools',
       mode: 'enforce',
-      hash: 'sha256:e1caa0db7eaf1692c5001a29a8c0841b5d2e65728b119fbddcac8cd0c9eee4d5',
+      hash: 'sha256:bd6693107c56baa4d295c9a27152a72c751a69134a2cd490e4349bede3c232e4',
     },
   ],
   [
-    '6613c2321be529e69cb623fa98bde12183f3a4fc6cb33ae81be6e6de182c6e4e',
+    '73f74c46ba826ca8bdf159883525c89859478f7bf12e4520365f47376d6e320c',
     {
       name: 'ci',
       mode: 'enforce',
-      hash: 'sha256:924a7adb421d7fb0f18872210494eaef0bf99f9c8733056a48bd2c332e044e14',
+      hash: 'sha256:47231dfee1fc357da75b739f87010aee82d9c947365bbfc7ea1413554f1007fb',
     },
   ],
   [
-    '1d797f81ab368cf3b53a7581cf1fdcfaccae4973605246726f7f24baffa970e6',
+    '1a456dc0a221deb281224a13a6fac09731d2bad6baa7bf761c46d2649f1a8c76',
     {
       name: 'default',
       mode: 'enforce',
-      hash: 'sha256:5b77423c760ce9f5e5ba1562941266e4e7cab73ad0a672d3003c5798b26b23f9',
+      hash: 'sha256:0cd29c4f6fdc6f389b49e02542f4a6ce3eead280435108a61716656c84d54f52',
     },
   ],
   [
-    'ffb3b8014a7bf662b0c78b359905546e01da9771d753cb4e6276c7f611ef01fb',
+    'ad657954d1d2752ac12311448c4f3c59f05bfbcfab0149037f08b2b3c32884af',
     {
       name: 'observe',
       mode: 'observe',
-      hash: 'sha256:0fb8ec76e2c0c6c67b25d9582940b92c737390ba600cc0342c8f232cb3ad8aa6',
+      hash: 'sha256:03bc68980a80da81de1f30c518d6cd148fb2777b9b1d580f79d5dc41a1cc88dd',
     },
   ],
   [

@@ -1,21 +1,20 @@
 /** The file of an ignore list: YAML, checked against its schema, every mistake with its line and column. */
 import { Ajv } from 'ajv'
 import type { Static } from 'typebox'
-import { ok, ruleOf, type Result, Type } from '../../engine/internal.ts'
+import { ok, readSelector, type Result, Type } from '../../engine/internal.ts'
 import { plainSchema } from '../settings/input-schema.ts'
 import { pathOfPointer, type Mistake } from '../errors/mistake.ts'
 import { mistakesOf } from '../settings/schema-mistakes.ts'
 import { readSourceText, type SourceText } from '../settings/source-text.ts'
 import { messageOf } from '../errors/startup-error.ts'
 import type { IgnoreEntry } from './ignore-list.ts'
-import { unknownRule } from './unknown-rule.ts'
 import { readRegularFile } from '../runtime/regular-file.ts'
 
 const text = (description: string) => Type.Optional(Type.String({ minLength: 1, description }))
 
 const Entry = Type.Object(
   {
-    rule: text('Rule id.'),
+    rule: text('Rule id, pattern of ids (mcp-tool-*), or coordinates (format:openapi,kind:lifecycle).'),
     method: text('HTTP method of the operation.'),
     path: text('Path of the operation, as the contract writes it.'),
     tool: text('Name of the tool.'),
@@ -70,8 +69,9 @@ function entryMistakes({ ignore }: IgnoreFile, source: SourceText): readonly Mis
       const fix = `state at least one of ${CRITERIA.join(', ')}`
       return [{ place, path: pathOfPointer(pointer), message: 'the entry says nothing of what it ignores', fix }]
     }
-    if (entry.rule === undefined || ruleOf(entry.rule) !== undefined) return []
+    const selector = entry.rule === undefined ? null : readSelector(entry.rule)
+    if (selector === null || selector.ok) return []
     const place = source.place(`${pointer}/rule`, 'value')
-    return [{ place, path: pathOfPointer(`${pointer}/rule`), ...unknownRule(entry.rule) }]
+    return [{ place, path: pathOfPointer(`${pointer}/rule`), ...selector.problem }]
   })
 }

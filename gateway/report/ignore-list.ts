@@ -1,6 +1,7 @@
 /** Findings that a team has looked at and accepted: taken out of a comparison before it is reported, each by an entry that says why. */
 import {
   detectPatterns,
+  readSelector,
   type Comparison,
   type Finding,
   type FindingGroup,
@@ -10,6 +11,7 @@ import { reportGroup, type ReportGroup } from './diff-report.ts'
 
 /** A finding is ignored when every member that the entry states holds of it. */
 export interface IgnoreEntry {
+  /** A selector of rules. */
   readonly rule?: string
   /** In any case. */
   readonly method?: string
@@ -44,7 +46,7 @@ export interface Ignored {
 
 /** @param today `YYYY-MM-DD` */
 export function ignoreFindings(comparison: Comparison, entries: readonly IgnoreEntry[], today: string): Ignored {
-  const inForce = entries.filter(({ expires }) => expires === undefined || expires >= today)
+  const inForce = entries.filter(({ expires }) => expires === undefined || expires >= today).map(selecting)
   const used = new Set<IgnoreEntry>()
   const ignored: IgnoredGroup[] = []
   const groups = comparison.groups.flatMap((group) => {
@@ -83,8 +85,22 @@ interface Split {
   readonly taken: ReadonlyMap<IgnoreEntry, readonly Occurrence[]>
 }
 
-function split(group: FindingGroup, entries: readonly IgnoreEntry[]): Split {
-  const candidates = entries.filter((entry) => holdsOfGroup(entry, group))
+/** An entry with the rules that it selects, found out once. */
+interface Selecting {
+  readonly entry: IgnoreEntry
+  readonly selects: (rule: string) => boolean
+}
+
+/** Mistakes in selectors were refused with the file (ignore-file.ts). */
+function selecting(entry: IgnoreEntry): Selecting {
+  const { rule: selected } = entry
+  if (selected === undefined) return { entry, selects: () => true }
+  const selector = readSelector(selected)
+  return { entry, selects: (rule) => (selector.ok ? selector.value.has(rule) : rule === selected) }
+}
+
+function split(group: FindingGroup, entries: readonly Selecting[]): Split {
+  const candidates = entries.filter((entry) => holdsOfGroup(entry, group)).map(({ entry }) => entry)
   if (candidates.length === 0) return { kept: group.occurrences, taken: new Map() }
   const kept: Occurrence[] = []
   const taken = new Map<IgnoreEntry, Occurrence[]>()
@@ -97,8 +113,8 @@ function split(group: FindingGroup, entries: readonly IgnoreEntry[]): Split {
   return { kept, taken }
 }
 
-function holdsOfGroup({ rule, location }: IgnoreEntry, group: FindingGroup): boolean {
-  if (rule !== undefined && rule !== group.rule) return false
+function holdsOfGroup({ entry: { location }, selects }: Selecting, group: FindingGroup): boolean {
+  if (!selects(group.rule)) return false
   return location === undefined || group.location === location || group.location.startsWith(`${location}/`)
 }
 

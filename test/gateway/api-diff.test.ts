@@ -98,6 +98,9 @@ describe('a diff', () => {
     assert.ok(numberAt(body, 'truncated') >= 1)
   })
 
+  const diffWithLevels = (selector: string) =>
+    api.post('/api/diff', { base: PETS, head: PETS_WITHOUT_DELETE, options: { levels: { [selector]: 'info' } } })
+
   it('takes levels and paths from its options', async () => {
     const [rule] = listAt((await api.post('/api/diff', { base: PETS, head: PETS_WITHOUT_DELETE })).body, 'findings')
     const levels = { [textAt(rule, 'rule')]: 'info' }
@@ -110,6 +113,14 @@ describe('a diff', () => {
     })
     assert.equal(wrong.status, 400)
     assert.equal(listAt(wrong.body, 'details').length, 2)
+  })
+
+  it('takes levels by coordinates, and names a selector that selects nothing', async () => {
+    assert.equal(at((await diffWithLevels('format:openapi,action:removed')).body, 'summary', 'breaking'), 0)
+    const { status, body } = await diffWithLevels('action:remooved')
+    assert.equal(status, 400)
+    assert.equal(textAt(body, 'details', 0, 'pointer'), '/options/levels/action:remooved')
+    assert.match(textAt(body, 'details', 0, 'message'), /did you mean "removed"/)
   })
 
   it('says where a document cannot be read', async () => {

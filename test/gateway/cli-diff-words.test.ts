@@ -184,4 +184,34 @@ suite('preflight rules', () => {
     assert.equal(none.code, 2)
     assert.match(none.stderr, /no rule matches/)
   })
+
+  test('is narrowed by coordinates, and a mistake in them is named with what may be meant', async () => {
+    const { stdout } = await run(['rules', 'format:openapi,area:tags', '--format', 'json'])
+    assert.deepEqual(
+      listAt(JSON.parse(stdout), 'rules').map((rule) => textAt(rule, 'rule')),
+      ['api-tag-added', 'api-tag-removed'],
+    )
+    const wrong = await run(['rules', 'area:tagz'])
+    assert.equal(wrong.code, 2)
+    assert.match(wrong.stderr, /no rule has the area "tagz"; did you mean "tags"\?/)
+  })
+})
+
+suite('preflight diff --level', () => {
+  const one = file(api({}))
+  const two = file(api({}, ['/a', '/b']))
+
+  test('takes an id, a pattern and coordinates', async () => {
+    for (const rules of ['endpoint-added', 'endpoint-*', 'format:openapi,action:added']) {
+      const { code } = await run(['diff', one, two, '--level', `${rules}=breaking`])
+      assert.equal(code, 1, rules)
+      assert.equal((await run(['diff', one, two, '--level', `${rules}=off`])).code, 0)
+    }
+  })
+
+  test('refuses what selects nothing, with what may be meant', async () => {
+    const { code, stderr } = await run(['diff', one, two, '--level', 'area:path=off'])
+    assert.equal(code, 2)
+    assert.match(stderr, /--level: no rule has the area "path"; did you mean "paths"\?/)
+  })
 })

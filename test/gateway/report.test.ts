@@ -329,8 +329,8 @@ suite('the options of a comparison', () => {
 
   test('are refused with what would be right', async () => {
     const cases: readonly (readonly [readonly string[], RegExp])[] = [
-      [['--level', removed], /not RULE=LEVEL with one of breaking, dangerous, info, off/],
-      [['--level', `${removed}=severe`], /not RULE=LEVEL/],
+      [['--level', removed], /not RULES=LEVEL with one of breaking, dangerous, info, off/],
+      [['--level', `${removed}=severe`], /not RULES=LEVEL/],
       [['--level', 'api-path-removed-without-deprecatio=off'], /did you mean "api-path-removed-without-deprecation"/],
       [['--match-path', '('], /--match-path: The regular expression cannot be used/],
       [['--attribute', 'summary'], /is no extension member/],

@@ -1,6 +1,6 @@
 /** An AsyncAPI document, 2.x or 3.x, as what an application sends and receives where: one model for both, read with its structure checked. */
 import { byCodeUnit } from '../../change-set.ts'
-import type { CompareOptions } from '../../compare.ts'
+import type { CompareOptions } from '../../format.ts'
 import { fail, ok, type Result } from '../../result.ts'
 import { isRecord, memberOf, pointerOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import { readDocument } from '../document.ts'

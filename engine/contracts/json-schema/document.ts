@@ -1,5 +1,5 @@
 /** A JSON Schema that stands on its own, drafts 4 to 2020-12: its text read, its language known, its references resolvable. */
-import type { CompareOptions } from '../../compare.ts'
+import type { CompareOptions } from '../../format.ts'
 import { fail, ok, type Result } from '../../result.ts'
 import { isRecord, memberOf, type Located } from '../../schema/located.ts'
 import { readDocument } from '../document.ts'

@@ -1,5 +1,5 @@
 /** Two texts of an agent's tools, in any form → finding groups: what MCP tools have too by the walker of MCP, the rest here. */
-import type { CompareOptions, FormatComparison } from '../../compare.ts'
+import type { CompareOptions, FormatComparison } from '../../format.ts'
 import { readAgentTools, type AgentTools, type ToolSettings } from '../../contracts/agent-tools/tools.ts'
 import { readDocument } from '../../contracts/document.ts'
 import type { McpItem } from '../../contracts/mcp-manifest.ts'

@@ -1,6 +1,6 @@
 /** Two texts of an AsyncAPI document → finding groups. Channels and operations are matched by address, so that 2.x and 3.x compare. */
 import { byCodeUnit } from '../../change-set.ts'
-import type { CompareOptions, FormatComparison } from '../../compare.ts'
+import type { CompareOptions, FormatComparison } from '../../format.ts'
 import {
   readAsyncApi,
   type AsyncApi,
@@ -46,7 +46,7 @@ export function compareAsyncApis(
   const old = base.value ?? nothing()
   const now = withBaseAddresses(old, head.value ?? nothing())
   const grouping = new Grouping({ levels: options.levels, sha256, locate: { base: old.locate, head: now.locate } })
-  const report = new ContractReport(ASYNCAPI_RULES, grouping, lifecycle.value, options.levels)
+  const report = new ContractReport(ASYNCAPI_RULES, grouping, lifecycle.value)
   const walk: AsyncWalk = {
     base: old,
     head: now,

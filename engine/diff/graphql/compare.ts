@@ -1,5 +1,5 @@
 /** Two texts of a GraphQL contract → finding groups. An empty side is a schema that offers nothing. */
-import type { CompareOptions, FormatComparison } from '../../compare.ts'
+import type { CompareOptions, FormatComparison } from '../../format.ts'
 import { readGraphql } from '../../contracts/graphql/contract.ts'
 import { NO_SCHEMA, ROOT_KINDS, STANDARD_SCALARS, type GraphqlSchema } from '../../contracts/graphql/schema.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../contracts/limits.ts'

@@ -6,7 +6,7 @@
  * `/types/User/fields/name/arguments/first`, `/types/Role/values/ADMIN`, `/types/Pet/members/Cat`, `/types/Cat/interfaces/Animal`,
  * `/types/User/directives/key`, `/directives/auth/arguments/role`, `/directives/auth/locations/FIELD`, `/schema/query`.
  */
-import type { ComparisonStats } from '../../compare.ts'
+import type { ComparisonStats } from '../../format.ts'
 import type { GraphqlSchema, Mark } from '../../contracts/graphql/schema.ts'
 import { composePointer } from '../../contracts/pointer.ts'
 import type { Locate, Position } from '../../contracts/positions.ts'

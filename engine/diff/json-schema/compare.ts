@@ -1,6 +1,6 @@
 /** Two texts of a JSON Schema → finding groups. The root is compared first, then the definitions that it does not reach. */
 import { byCodeUnit } from '../../change-set.ts'
-import type { CompareOptions, FormatComparison } from '../../compare.ts'
+import type { CompareOptions, FormatComparison } from '../../format.ts'
 import { definitionsOf, readJsonSchema, type JsonSchemaContract } from '../../contracts/json-schema/document.ts'
 import { danglingReferences, inOneOrder, unresolvedIn, type UnresolvedReference } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../hash.ts'
@@ -35,7 +35,7 @@ export function compareJsonSchemas(
     sha256,
     locate: { base: old?.locate ?? (() => null), head: now?.locate ?? (() => null) },
   })
-  const report = new ContractReport(JSON_SCHEMA_RULES, grouping, lifecycle.value, options.levels)
+  const report = new ContractReport(JSON_SCHEMA_RULES, grouping, lifecycle.value)
   const say: Say = (change) => report.say(change)
   const examined = old === null || now === null ? sayPresence(old, now, say) : compareBoth(old, now, report, say)
   return ok({

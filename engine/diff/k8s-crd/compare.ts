@@ -1,6 +1,6 @@
 /** Two texts of custom resource definitions → finding groups: resources matched by name, their versions by theirs. */
 import { byCodeUnit } from '../../change-set.ts'
-import type { CompareOptions, FormatComparison } from '../../compare.ts'
+import type { CompareOptions, FormatComparison } from '../../format.ts'
 import { readDocuments } from '../../contracts/document.ts'
 import { readCrds, type Crd, type CrdBundle, type CrdVersion } from '../../contracts/k8s-crd/contract.ts'
 import { plainCrdSchema } from '../../contracts/k8s-crd/schema.ts'
@@ -38,7 +38,7 @@ export function compareCrds(
   if (!head.ok) return head
   const [old, now] = [base.value, head.value]
   const grouping = new Grouping({ levels: options.levels, sha256, locate: { base: old.locate, head: now.locate } })
-  const report = new ContractReport(CRD_RULES, grouping, lifecycle.value, options.levels)
+  const report = new ContractReport(CRD_RULES, grouping, lifecycle.value)
   let examined = 0
   for (const name of [...new Set([...old.crds.keys(), ...now.crds.keys()])].sort(byCodeUnit)) {
     examined += compareNamed(name, old.crds.get(name), now.crds.get(name), report)

@@ -1,5 +1,5 @@
 /** Two texts of an MCP manifest → finding groups. An empty side is a server that offers nothing. */
-import type { CompareOptions, FormatComparison } from '../../compare.ts'
+import type { CompareOptions, FormatComparison } from '../../format.ts'
 import { readDocument } from '../../contracts/document.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../contracts/limits.ts'
 import { readMcpManifest, type McpItem, type McpItems, type McpManifest } from '../../contracts/mcp-manifest.ts'

@@ -1,5 +1,5 @@
 /** Changes of a manifest on their way to groups: words are filled in, and what agents touch is counted. */
-import type { ComparisonStats } from '../../compare.ts'
+import type { ComparisonStats } from '../../format.ts'
 import type { Direction, Level, Offer } from '../../finding.ts'
 import type { Advice } from '../../rules/advice.ts'
 import { brief, type Grouping } from '../../rules/grouping.ts'

@@ -1,6 +1,6 @@
 /** Two texts of an OpenAPI contract → what changed between them. The one entry to the comparison of OpenAPI. */
 import { byCodeUnit } from '../../change-set.ts'
-import type { CompareOptions, ComparisonStats } from '../../compare.ts'
+import type { CompareOptions, ComparisonStats } from '../../format.ts'
 import { readDocument } from '../../contracts/document.ts'
 import { filesHandedIn } from '../../contracts/further-files.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../contracts/limits.ts'
@@ -64,11 +64,7 @@ export function compareOpenApi(
   const uses: SchemaUseSite[] = []
   const attributes = new OperationAttributes(walkOptions.value.attributes)
   const locate = { base: base.value.locate, head: head.value.locate }
-  const findings = new Findings(
-    new Grouping({ levels: options.levels, sha256, locate }),
-    walkOptions.value,
-    options.levels ?? {},
-  )
+  const findings = new Findings(new Grouping({ levels: options.levels, sha256, locate }), walkOptions.value)
   const walk: Walk = {
     base: base.value.contract,
     head: head.value.contract,

@@ -1,5 +1,5 @@
 /** Deltas and schemas in use → findings: each change judged once a use, gathered into groups over the places that it reaches. */
-import type { ComparisonStats } from '../../compare.ts'
+import type { ComparisonStats } from '../../format.ts'
 import type { FindingGroup, Level, Operation } from '../../finding.ts'
 import type { Advice } from '../../rules/advice.ts'
 import type { Grouping } from '../../rules/grouping.ts'
@@ -71,17 +71,15 @@ export class Findings {
   #place = ''
   readonly #grouping: Grouping
   readonly #lifecycle: LifecycleOptions
-  readonly #levels: Readonly<Record<string, Level | 'off'>>
   readonly #changes = new Map<SchemaDelta, WordedChange | Map<string, WordedChange>>()
   #hasBreaking = false
   #told = 0
 
-  constructor(grouping: Grouping, lifecycle: LifecycleOptions, levels: Readonly<Record<string, Level | 'off'>>) {
+  constructor(grouping: Grouping, lifecycle: LifecycleOptions) {
     this.#grouping = grouping
     this.#fields = grouping.countNames()
     this.#touched = { endpoints: grouping.countNames(), params: grouping.countNames() }
     this.#lifecycle = lifecycle
-    this.#levels = levels
   }
 
   /** True when something breaks. */
@@ -181,7 +179,7 @@ export class Findings {
     parameter: string | null,
     proved: Level = rule.level,
   ): void {
-    const level = (Object.hasOwn(this.#levels, rule.id) ? this.#levels[rule.id] : undefined) ?? proved
+    const level = this.#grouping.levelOf(rule.id, proved)
     if (level === 'breaking') this.#hasBreaking = true
     if (level === 'info' || level === 'off') return
     const endpoint = operation === null ? '' : `${operation.method} ${operation.path}`

@@ -1,5 +1,5 @@
 /** Options of a comparison, checked once and in the form that the walkers use. */
-import type { CompareOptions } from '../../compare.ts'
+import type { CompareOptions } from '../../format.ts'
 import { compileLinearPattern, MAX_CALLER_PATTERN, type LinearPattern } from '../../linear-pattern.ts'
 import { fail, ok, type Result } from '../../result.ts'
 import { dayOf } from '../../rules/lifecycle.ts'

@@ -1,5 +1,5 @@
 /** Changes of a protobuf contract on their way to groups: words are filled in, and the rpcs that each change reaches are found. */
-import type { ComparisonStats } from '../../compare.ts'
+import type { ComparisonStats } from '../../format.ts'
 import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
 import type { Declared, ProtoFile } from '../../contracts/protobuf/model.ts'
 import type { Operation } from '../../finding.ts'

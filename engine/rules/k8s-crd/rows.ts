@@ -108,8 +108,8 @@ const WORDS = {
     'Deprecate the version and give clients time to move.',
   ],
   'crd-version-served': ['info', 'versions', 'became', 'widens', 'the version {name} is served'],
-  'crd-version-deprecated': ['info', 'versions', 'became', 'none', 'the version {name} was deprecated'],
-  'crd-version-reactivated': ['info', 'versions', 'ceased', 'none', 'the version {name} is no longer deprecated'],
+  'crd-version-deprecated': ['info', 'lifecycle', 'deprecated', 'none', 'the version {name} was deprecated'],
+  'crd-version-reactivated': ['info', 'lifecycle', 'reactivated', 'none', 'the version {name} is no longer deprecated'],
   'crd-storage-version-changed': [
     'dangerous',
     'versions',

@@ -66,7 +66,7 @@ export const INTERFACE_RULES: readonly Section[] = [
   {
     direction: 'none',
     area: 'info',
-    kind: 'lifecycle',
+    kind: 'version',
     rows: [
       row(
         'version',

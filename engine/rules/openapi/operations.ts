@@ -170,6 +170,7 @@ function removal(isWholePath: boolean, stem: string, what: string): readonly Ope
       `${stem}-with-deprecation`,
       'none',
       `${what} after having been deprecated`,
+      { kind: 'lifecycle' },
     ),
     row(
       'operation-removed',

@@ -62,6 +62,7 @@ export const PARAMETER_RULES: readonly Section[] = [
         'request-parameter-removed-with-deprecation',
         'none',
         'the deprecated {place} parameter `{name}` was removed',
+        { kind: 'lifecycle' },
       ),
       row(
         'parameter-removed',

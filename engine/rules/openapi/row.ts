@@ -15,6 +15,8 @@ export interface OpenApiRow {
   readonly effect: Effect
   /** What happened: facts are filled in for `{name}`. */
   readonly says: string
+  /** Where it is not that of the section. */
+  readonly kind?: string
 }
 
 export interface Section {
@@ -24,8 +26,15 @@ export interface Section {
   readonly rows: readonly OpenApiRow[]
 }
 
-export function row(change: OpenApiChange, when: Facts, id: string, effect: Effect, says: string): OpenApiRow {
-  return { change, when, id, effect, says }
+export function row(
+  change: OpenApiChange,
+  when: Facts,
+  id: string,
+  effect: Effect,
+  says: string,
+  own: Pick<OpenApiRow, 'kind'> = {},
+): OpenApiRow {
+  return { change, when, id, effect, says, ...own }
 }
 
 /** What walkers tell. */

@@ -1,5 +1,6 @@
 /** The rules about an OpenAPI contract outside its schemas: all sections in one list, and the row that holds for a change. */
 import type { Rule } from '../rule.ts'
+import { lookupTable } from '../../lookup-table.ts'
 import { makeRule } from '../schema-rules.ts'
 import { CALLBACK_RULES } from './callbacks.ts'
 import { INTERFACE_RULES } from './interface.ts'
@@ -31,16 +32,28 @@ export function openApiRowOf(
   )
 }
 
-function actionOf(change: OpenApiChange, { action }: Facts): string {
+/** What changes of a lifecycle are as actions. Whatever else they are, they are changes of what was announced. */
+const LIFECYCLE_ACTIONS: Readonly<Record<string, string>> = lookupTable({
+  deprecated: 'deprecated',
+  'deprecated-with-sunset': 'deprecated',
+  'sunset-missing': 'deprecated',
+  'sunset-invalid': 'deprecated',
+  'sunset-too-small': 'deprecated',
+  reactivated: 'reactivated',
+})
+
+function actionOf(change: OpenApiChange, { action, kind, step }: Facts): string {
   if (typeof action === 'string') return action
+  if (typeof kind === 'string') return LIFECYCLE_ACTIONS[kind] ?? 'changed'
+  if (step === 'increased' || step === 'decreased') return step
   return /-(added|removed)$/.exec(change)?.[1] ?? 'changed'
 }
 
 /** Every rule of these rows, each id once. */
 export function openApiRules(): readonly Rule[] {
   const rules = SECTIONS.flatMap(({ direction, area, kind, rows }) =>
-    rows.map(({ id, effect, says, when, change }) =>
-      makeRule(id, direction, area, kind, actionOf(change, when), effect, says.replaceAll(/[`{}]/g, '')),
+    rows.map(({ id, effect, says, when, change, kind: own = kind }) =>
+      makeRule(id, direction, area, own, actionOf(change, when), effect, says.replaceAll(/[`{}]/g, '')),
     ),
   )
   return [...new Map(rules.map((rule) => [rule.id, rule])).values()]

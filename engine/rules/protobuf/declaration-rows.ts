@@ -211,7 +211,7 @@ export const DECLARATION_ROWS = {
     direction: 'none',
     area: 'protobuf declarations',
     kind: 'lifecycle',
-    action: 'became',
+    action: 'deprecated',
     effect: 'none',
     buf: [],
     says: '`{name}` is deprecated now',

@@ -29,7 +29,10 @@ const Options = Type.Object(
     deprecation_days_beta: Type.Optional(Type.Integer({ minimum: 0 })),
     stability_level: Type.Optional(Type.Enum(['draft', 'alpha', 'beta', 'stable'])),
     levels: Type.Optional(
-      Type.Record(Type.String(), Type.Enum([...LEVELS, 'off']), { description: 'Level of a rule instead of its own.' }),
+      Type.Record(Type.String(), Type.Enum([...LEVELS, 'off']), {
+        description:
+          'Level of rules instead of their own, by rule id, pattern of ids (mcp-tool-*) or coordinates (format:openapi,kind:lifecycle).',
+      }),
     ),
     match_path: Type.Optional(Type.String({ description: 'Only paths that match this pattern (RE2).' })),
     unmatch_path: Type.Optional(Type.String({ description: 'Not the paths that match this pattern (RE2).' })),
@@ -234,7 +237,16 @@ function unreadable(problem: Problem): GatewayError {
 }
 
 function diffMistakes(body: Request): readonly Mistake[] {
-  return [...sideMistakes(body), ...patternMistakes(body)]
+  return [...sideMistakes(body), ...patternMistakes(body), ...levelMistakes(body)]
+}
+
+function levelMistakes({ options }: Request): readonly Mistake[] {
+  const levels = engine().readLevels(options?.levels ?? {})
+  if (levels.ok) return []
+  return levels.problem.map(({ selector, message, fix }) => {
+    const token = selector.replaceAll('~', '~0').replaceAll('/', '~1')
+    return { code: 'INVALID_INPUT', pointer: `/options/levels/${token}`, message: `${message}: ${fix}` }
+  })
 }
 
 function patternMistakes({ options }: Request): readonly Mistake[] {

@@ -1,0 +1,108 @@
+/**
+ * A text that selects rules, the same wherever rules are named: levels, waivers, ignore lists, `--level`, `preflight rules`.
+ * It is parts with commas between them, all of which must hold: a rule id, in which `*` stands for any characters, or
+ * a coordinate and its value: `mcp-tool-*`, `format:openapi,kind:lifecycle`, `api-*,area:security`.
+ */
+import { ok, type Result } from '../result.ts'
+import { nearest } from '../suggestion.ts'
+import { COORDINATES, coordinatesOf, coordinateValues, isCoordinate, type Coordinate } from './coordinates.ts'
+import { ruleOf, ruleTable } from './table.ts'
+
+export const MAX_SELECTOR_LENGTH = 300
+
+export interface RuleSelector {
+  /** It names one rule by its id, without patterns or coordinates. */
+  readonly isExact: boolean
+  has(rule: string): boolean
+}
+
+/** What is wrong with a selector, and what may have been meant. */
+export interface SelectorFault {
+  readonly message: string
+  readonly fix: string
+}
+
+type Part = (rule: string) => boolean
+
+/** A selector that no rule fits is a mistake: it would have no effect, and nobody would notice. */
+export function readSelector(text: string): Result<RuleSelector, SelectorFault> {
+  if (ruleOf(text) !== undefined) return ok({ isExact: true, has: (rule) => rule === text })
+  if (text.length > MAX_SELECTOR_LENGTH)
+    return fault(`a selector of rules has up to ${MAX_SELECTOR_LENGTH} characters`, 'select by coordinates')
+  const parts: Part[] = []
+  for (const written of text.split(',')) {
+    const part = readPart(written.trim())
+    if (!part.ok) return part
+    parts.push(part.value)
+  }
+  if (ruleTable().some(({ id }) => parts.every((part) => part(id)))) return ok(remembering(parts))
+  return fault(`no rule matches ${JSON.stringify(text)}`, '`preflight rules` lists all rules with their coordinates')
+}
+
+/** Asked for every finding of a comparison. */
+function remembering(parts: readonly Part[]): RuleSelector {
+  const known = new Map<string, boolean>()
+  return {
+    isExact: false,
+    has(rule) {
+      const answer = known.get(rule) ?? parts.every((part) => part(rule))
+      known.set(rule, answer)
+      return answer
+    },
+  }
+}
+
+function readPart(text: string): Result<Part, SelectorFault> {
+  const colon = text.indexOf(':')
+  if (colon !== -1) return readCoordinate(text.slice(0, colon).trim(), text.slice(colon + 1).trim())
+  if (!text.includes('*')) {
+    if (ruleOf(text) !== undefined) return ok((rule) => rule === text)
+    const guess = nearest(
+      text,
+      ruleTable().map(({ id }) => id),
+    )
+    return fault(`there is no rule ${JSON.stringify(text)}`, suggestion(guess, 'docs/rules.md lists them'))
+  }
+  if (/^\**$/.test(text)) return fault(`${JSON.stringify(text)} selects every rule`, 'name a part of the ids as well')
+  return ok((rule) => matchesPattern(rule, text))
+}
+
+function readCoordinate(name: string, value: string): Result<Part, SelectorFault> {
+  if (!isCoordinate(name)) {
+    const fix = suggestion(nearest(name, COORDINATES), `there are ${COORDINATES.join(', ')}`)
+    return fault(`there is no coordinate ${JSON.stringify(name)} of rules`, fix)
+  }
+  const wrong = valueFault(name, value)
+  return wrong === null ? ok((rule) => coordinatesOf(rule)?.[name] === value) : { ok: false, problem: wrong }
+}
+
+/** Null when some rule has this value. */
+export function valueFault(coordinate: Coordinate, value: string): SelectorFault | null {
+  const known = coordinateValues(coordinate)
+  if (known.has(value)) return null
+  const fix = suggestion(nearest(value, known), `there are ${[...known].sort().join(', ')}`)
+  return { message: `no rule has the ${coordinate} ${JSON.stringify(value)}`, fix }
+}
+
+function suggestion(guess: string | null, otherwise: string): string {
+  return guess === null ? otherwise : `did you mean "${guess}"?`
+}
+
+function fault(message: string, fix: string): { readonly ok: false; readonly problem: SelectorFault } {
+  return { ok: false, problem: { message, fix } }
+}
+
+/** The parts between stars in their order, so that no pattern can be slow. */
+export function matchesPattern(id: string, pattern: string): boolean {
+  const parts = pattern.split('*')
+  const [first = '', last = ''] = [parts[0], parts.at(-1)]
+  if (parts.length === 1) return id === pattern
+  if (!id.startsWith(first) || !id.endsWith(last) || id.length < first.length + last.length) return false
+  let from = first.length
+  for (const part of parts.slice(1, -1)) {
+    const at = id.indexOf(part, from)
+    if (at === -1) return false
+    from = at + part.length
+  }
+  return from <= id.length - last.length
+}

@@ -1,0 +1,64 @@
+/** "Did you mean": the known name nearest to one that is not known. Mistakes of policies, settings and commands suggest it. */
+
+/** Null when nothing is near enough to be worth saying. */
+export function nearest(name: string, known: Iterable<string>): string | null {
+  const limit = Math.max(1, Math.floor(name.length / 3))
+  let best: { readonly name: string; readonly distance: number } | null = null
+  for (const candidate of known) {
+    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
+    if (distance <= limit && (best === null || distance < best.distance)) best = { name: candidate, distance }
+  }
+  return best?.name ?? null
+}
+
+/**
+ * The known name that is meant by one in other letters, with other separators or with a slip of the finger. Null when the name
+ * may well be another one: names up to three letters differ by any letter.
+ */
+export function misspelled(name: string, known: Iterable<string>): string | null {
+  const plain = bare(name)
+  for (const candidate of known) {
+    const wanted = bare(candidate)
+    if (plain === wanted) return candidate
+    const shorter = Math.min(plain.length, wanted.length)
+    const slips = shorter <= 3 ? 0 : shorter <= 5 ? 1 : 2
+    if (Math.abs(plain.length - wanted.length) <= slips && editDistance(plain, wanted) <= slips) return candidate
+  }
+  return null
+}
+
+/** Longer names are no misspelling of any. */
+const LONGEST_NAME = 100
+
+function bare(name: string): string {
+  return name
+    .slice(0, LONGEST_NAME)
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]/gu, '')
+}
+
+/** Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
+function editDistance(a: string, b: string): number {
+  let beforeLast: readonly number[] = []
+  let last: readonly number[] = Array.from({ length: b.length + 1 }, (_, column) => column)
+  for (let row = 1; row <= a.length; row += 1) {
+    const current = [row]
+    for (let column = 1; column <= b.length; column += 1) {
+      const cost = a[row - 1] === b[column - 1] ? 0 : 1
+      const isSwap = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
+      current[column] = Math.min(
+        at(last, column) + 1,
+        at(current, column - 1) + 1,
+        at(last, column - 1) + cost,
+        isSwap ? at(beforeLast, column - 2) + 1 : Infinity,
+      )
+    }
+    beforeLast = last
+    last = current
+  }
+  return at(last, b.length)
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? Infinity
+}
