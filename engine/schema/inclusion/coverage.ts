@@ -7,6 +7,7 @@ import { itemNode } from './evaluate.ts'
 import { isFormatWithin } from './formats.ts'
 import { inPlace } from './members.ts'
 import { jsonTypeOf, typeOf, type Bound, type Constraint, type Items, type SchemaNode, type Shape } from './model.ts'
+import { PairMap } from './pair-map.ts'
 
 /** Pairs of nodes that are compared, for all questions of one proof. */
 const MAX_COMPARED = 200_000
@@ -24,24 +25,25 @@ interface Place {
   readonly members: number
 }
 
-/** What is known of a pair: an answer, or a proof that rests on open pairs. */
-interface Known {
-  rest: Rest
-  readonly members: number
-}
-
 /** The depth of the outermost open pair that a proof rests on; without one, FIRM; no proof, FAILED. */
 type Rest = number
 const FIRM: Rest = Infinity
 const FAILED: Rest = -1
 
+/** A proof that rests on an open pair. */
+interface Resting {
+  readonly sub: SchemaNode
+  readonly other: SchemaNode
+  readonly rest: Rest
+  readonly members: number
+}
+
 export class Coverage {
   readonly #isSame: (sub: SchemaNode, other: SchemaNode) => boolean
-  readonly #known = new Map<number, Map<number, Known>>()
-  /** Pairs that are being compared, by their numbers. */
-  readonly #open = new Map<string, Place>()
+  /** Answers, proofs that rest on open pairs, and open pairs. */
+  readonly #known = new PairMap<boolean | Resting | Place | null>()
   /** Proofs that rest on open pairs, in the order in which they were made. */
-  readonly #resting: { readonly answers: Map<number, Known>; readonly id: number; readonly known: Known }[] = []
+  readonly #resting: Resting[] = []
   #left = MAX_COMPARED
 
   /** @param isSame whether two schemas, of one side each, are written the same */
@@ -56,36 +58,39 @@ export class Coverage {
 
   #compare(sub: SchemaNode, other: SchemaNode, place: Place): Rest {
     if (other.constraints.length === 0) return FIRM
-    let answers = this.#known.get(sub.id)
-    if (answers === undefined) this.#known.set(sub.id, (answers = new Map()))
-    const known = answers.get(other.id)
+    const known = this.#known.get(sub, other) ?? null
+    if (typeof known === 'boolean') return known ? FIRM : FAILED
     // Reached by fewer steps into members, the loop that a proof rests on may have none.
-    if (known !== undefined && (known.rest === FIRM || known.rest === FAILED || known.members <= place.members))
-      return known.rest
-    const key = `${sub.id} ${other.id}`
-    const opened = this.#open.get(key)
-    if (opened !== undefined) return opened.members < place.members ? opened.depth : FAILED
+    if (known !== null && 'rest' in known && known.members <= place.members) return known.rest
+    if (known !== null && 'depth' in known) return known.members < place.members ? known.depth : FAILED
     if (this.#left <= 0 || place.depth > MAX_DEPTH) return FAILED
     this.#left -= 1
-    this.#open.set(key, place)
+    this.#known.set(sub, other, place)
     const start = this.#resting.length
     const rest = this.#isSame(sub, other) ? FIRM : this.#compareAll(sub, other, place)
-    this.#open.delete(key)
-    return this.#close(answers, other.id, rest, place, start)
+    this.#close(rest, place, start)
+    if (rest === FAILED || rest >= place.depth) {
+      this.#known.set(sub, other, rest !== FAILED)
+      return rest === FAILED ? FAILED : FIRM
+    }
+    this.#keep({ sub, other, rest, members: place.members })
+    return rest
   }
 
-  /** Remembers an answer, and what becomes of the proofs that were made on the way to it. */
-  #close(answers: Map<number, Known>, id: number, rest: Rest, { depth, members }: Place, start: number): Rest {
-    const made = this.#resting.splice(start)
-    const known: Known = { rest: rest >= depth ? FIRM : rest, members }
-    answers.set(id, known)
-    for (const one of made) {
-      if (rest === FAILED) one.answers.delete(one.id)
-      else if (one.known.rest >= depth) one.known.rest = known.rest
-      if (rest !== FAILED && one.known.rest !== FIRM) this.#resting.push(one)
+  /** What becomes of the proofs that were made on the way to an answer. */
+  #close(rest: Rest, { depth }: Place, start: number): void {
+    if (this.#resting.length === start) return
+    for (const made of this.#resting.splice(start)) {
+      if (rest === FAILED) this.#known.set(made.sub, made.other, null)
+      else if (made.rest < depth) this.#resting.push(made)
+      else if (rest >= depth) this.#known.set(made.sub, made.other, true)
+      else this.#keep({ ...made, rest })
     }
-    if (known.rest !== FIRM && known.rest !== FAILED) this.#resting.push({ answers, id, known })
-    return known.rest
+  }
+
+  #keep(resting: Resting): void {
+    this.#known.set(resting.sub, resting.other, resting)
+    this.#resting.push(resting)
   }
 
   #compareAll(sub: SchemaNode, other: SchemaNode, { depth, members }: Place): Rest {

@@ -14,6 +14,7 @@ import { decidingMembers } from './members.ts'
 import type { Convention } from './mentions.ts'
 import type { SchemaNode } from './model.ts'
 import { SchemaNodes, type Numbering, type Overlap, type Usage } from './nodes.ts'
+import { PairMap } from './pair-map.ts'
 import { Sameness } from './sameness.ts'
 import { Search, type Steps } from './search.ts'
 
@@ -45,7 +46,11 @@ const ALL_STEPS = 1_000_000
 const MAX_NESTED = 60
 
 interface Proof {
-  readonly key: string
+  readonly answers: PairMap<Inclusion>
+  /** Of values that are written as text. */
+  readonly textAnswers: PairMap<Inclusion>
+  /** Pairs whose answer is not `included`, as that of a member is not. */
+  readonly missed: PairMap<true>
   readonly sub: SchemaNodes
   readonly super: SchemaNodes
   readonly isSame: (one: SchemaNode, two: SchemaNode) => boolean
@@ -58,9 +63,6 @@ export class InclusionProver {
   readonly #sources: SchemaSources
   readonly #sameness: Sameness
   readonly #proofs = new Map<string, Proof>()
-  readonly #answers = new Map<string, Inclusion>()
-  /** Questions whose answer is not `included`, as that of a member is not. */
-  readonly #missed = new Set<string>()
   readonly #steps: Steps = { own: 0, all: ALL_STEPS }
 
   constructor(sources: SchemaSources) {
@@ -87,19 +89,20 @@ export class InclusionProver {
     const proof = this.#proofOf(question)
     const [left, right] = sidesOf(proof, before, after, question)
     if (question.isText) return this.#answer(left, right, proof, true).kind === 'included'
-    return this.#isIncluded(left, right, proof, new Set())
+    return this.#isIncluded(left, right, proof, new PairMap(), 0)
   }
 
-  #isIncluded(sub: SchemaNode, other: SchemaNode, proof: Proof, open: Set<string>): boolean {
-    const key = answerKey(sub, other, proof, false)
-    if (this.#missed.has(key)) return false
-    if (!this.#answers.has(key) && open.size < MAX_NESTED) {
-      open.add(key)
-      const isMissed = decidingMembers(sub, other).some(([one, two]) => this.#isMissed(one, two, proof, open))
-      open.delete(key)
+  #isIncluded(sub: SchemaNode, other: SchemaNode, proof: Proof, open: PairMap<boolean>, depth: number): boolean {
+    if (proof.missed.get(sub, other) === true) return false
+    if (proof.answers.get(sub, other) === undefined && depth < MAX_NESTED) {
+      open.set(sub, other, true)
+      const isMissed = decidingMembers(sub, other).some(([one, two]) =>
+        this.#isMissed(one, two, proof, open, depth + 1),
+      )
+      open.set(sub, other, false)
       // Of a schema that admits nothing every value is admitted, whatever its members are.
       if (isMissed && proof.search.ask([met(sub)], STEPS).kind === 'sat') {
-        this.#missed.add(key)
+        proof.missed.set(sub, other, true)
         return false
       }
     }
@@ -107,17 +110,17 @@ export class InclusionProver {
   }
 
   /** Whether a member is not included. One that holds itself shows nothing of itself. */
-  #isMissed(sub: SchemaNode, other: SchemaNode, proof: Proof, open: Set<string>): boolean {
+  #isMissed(sub: SchemaNode, other: SchemaNode, proof: Proof, open: PairMap<boolean>, depth: number): boolean {
     if (other.constraints.length === 0 || proof.isWithin(sub, other)) return false
-    return !open.has(answerKey(sub, other, proof, false)) && !this.#isIncluded(sub, other, proof, open)
+    return open.get(sub, other) !== true && !this.#isIncluded(sub, other, proof, open, depth)
   }
 
   #answer(sub: SchemaNode, other: SchemaNode, proof: Proof, isText: boolean): Inclusion {
-    const key = answerKey(sub, other, proof, isText)
-    const known = this.#answers.get(key)
+    const all = isText ? proof.textAnswers : proof.answers
+    const known = all.get(sub, other)
     if (known !== undefined) return known
     const answer = decide(sub, other, proof.search, isText)
-    this.#answers.set(key, answer)
+    all.set(sub, other, answer)
     return answer
   }
 
@@ -143,21 +146,21 @@ export class InclusionProver {
 
   #proofOf(question: Question): Proof {
     const key = keyOf(question)
-    const proof = this.#proofs.get(key) ?? this.#prepare(key, question)
+    const proof = this.#proofs.get(key) ?? this.#prepare(question)
     this.#proofs.set(key, proof)
     return proof
   }
 
   /** Questions that differ by convention only are about the same nodes. */
-  #prepare(key: string, question: Question): Proof {
+  #prepare(question: Question): Proof {
     const { convention } = question
-    if (convention === 'none') return this.#prepareNodes(key, question)
+    if (convention === 'none') return this.#prepareNodes(question)
     const { search: plain, ...nodes } = this.#proofOf({ ...question, convention: 'none' })
     const search = new Search(nodes.sub, { convention, isWithin: nodes.isWithin, plain, steps: this.#steps })
-    return { ...nodes, key, search }
+    return { ...nodes, ...answers(), search }
   }
 
-  #prepareNodes(key: string, { direction, usage, overlap }: Question): Proof {
+  #prepareNodes({ direction, usage, overlap }: Question): Proof {
     const { before, after } = this.#sources
     const [sub, other]: readonly [SchemaSource, SchemaSource] =
       direction === 'narrowing' ? [before, after] : [after, before]
@@ -172,7 +175,7 @@ export class InclusionProver {
     const isWithin = (one: SchemaNode, two: SchemaNode): boolean =>
       (one.side === 'sub' && two.side === 'super' && coverage.covers(one, two)) || isSame(one, two)
     const search = new Search(subNodes, { convention: 'none', isWithin, plain: null, steps: this.#steps })
-    return { key, sub: subNodes, super: superNodes, isSame, isWithin, search }
+    return { ...answers(), sub: subNodes, super: superNodes, isSame, isWithin, search }
   }
 
   #isSameNode(one: SchemaNode, two: SchemaNode, direction: ProofDirection): boolean {
@@ -185,12 +188,10 @@ export class InclusionProver {
 
 /** The answers of a comparison of two nodes, each worked out once: a search asks about the same few again and again. */
 function remembered(compare: (sub: SchemaNode, other: SchemaNode) => boolean): typeof compare {
-  const known = new Map<number, Map<number, boolean>>()
+  const known = new PairMap<boolean>()
   return (sub, other) => {
-    let answers = known.get(sub.id)
-    if (answers === undefined) known.set(sub.id, (answers = new Map()))
-    let answer = answers.get(other.id)
-    if (answer === undefined) answers.set(other.id, (answer = compare(sub, other)))
+    let answer = known.get(sub, other)
+    if (answer === undefined) known.set(sub, other, (answer = compare(sub, other)))
     return answer
   }
 }
@@ -200,8 +201,9 @@ function keyOf({ direction, usage, convention, overlap }: Question): string {
   return `${direction} ${usage} ${convention} ${overlap}`
 }
 
-function answerKey(sub: SchemaNode, other: SchemaNode, { key }: Proof, isText: boolean): string {
-  return `${key} ${isText} ${sub.id} ${other.id}`
+/** Nothing is answered yet. */
+function answers(): Pick<Proof, 'answers' | 'textAnswers' | 'missed'> {
+  return { answers: new PairMap(), textAnswers: new PairMap(), missed: new PairMap() }
 }
 
 function sidesOf(

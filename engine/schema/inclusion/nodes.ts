@@ -32,33 +32,60 @@ export interface Numbering {
   next: number
 }
 
-class MadeNode implements SchemaNode {
+/** A node of constraints that no schema object holds. */
+class ImpliedNode implements SchemaNode {
   readonly id: number
   readonly side: ProofSide
-  readonly source: ResolvedSchema | null
-  readonly isUnused: boolean
-  #constraints: readonly Constraint[] | null = null
-  readonly #make: () => readonly Constraint[]
+  readonly constraints: readonly Constraint[]
 
-  constructor(
-    id: number,
-    side: ProofSide,
-    source: ResolvedSchema | null,
-    isUnused: boolean,
-    make: () => readonly Constraint[],
-  ) {
+  constructor(id: number, side: ProofSide, constraints: readonly Constraint[]) {
     this.id = id
     this.side = side
+    this.constraints = constraints
+  }
+
+  get source(): null {
+    return null
+  }
+
+  get isUnused(): boolean {
+    return false
+  }
+}
+
+/** A node of a schema object, which is read when its constraints are asked for. */
+class WrittenNode implements SchemaNode {
+  readonly id: number
+  readonly source: ResolvedSchema
+  readonly isUnused: boolean
+  readonly #nodes: SchemaNodes
+  #constraints: readonly Constraint[] | null = null
+
+  constructor(id: number, source: ResolvedSchema, isUnused: boolean, nodes: SchemaNodes) {
+    this.id = id
     this.source = source
     this.isUnused = isUnused
-    this.#make = make
+    this.#nodes = nodes
+  }
+
+  get side(): ProofSide {
+    return this.#nodes.side
   }
 
   get constraints(): readonly Constraint[] {
-    this.#constraints ??= this.#make()
+    this.#constraints ??= this.#nodes.read(this.source)
     return this.#constraints
   }
 }
+
+/** Of the same types there is one constraint: half a million members may be of one type. */
+const TYPES: ReadonlyMap<number, Constraint> = new Map(
+  Array.from({ length: 2 ** JSON_TYPES.length }, (_, mask) => [
+    mask,
+    { kind: 'types', types: new Set(JSON_TYPES.filter((_type, bit) => (mask & (1 << bit)) !== 0)) },
+  ]),
+)
+const WHOLE: Constraint = { kind: 'multiple', of: 1 }
 
 const TYPE_NAMES: ReadonlySet<string> = new Set([...JSON_TYPES, 'integer', 'file'])
 const NUMBER_FORMATS: ReadonlySet<string> = new Set(['int32', 'int64', 'bigint', 'float', 'double', 'decimal'])
@@ -118,7 +145,7 @@ export class SchemaNodes {
     if (known !== undefined) return known
     const { next } = this.#numbering
     this.#numbering.next += 1
-    const node = new MadeNode(next, this.side, resolved, this.#isUnused(resolved), () => this.#read(resolved))
+    const node = new WrittenNode(next, resolved, this.#isUnused(resolved), this)
     this.#nodes.set(resolved.value, node)
     return node
   }
@@ -127,7 +154,7 @@ export class SchemaNodes {
   made(constraints: readonly Constraint[]): SchemaNode {
     const { next } = this.#numbering
     this.#numbering.next += 1
-    return new MadeNode(next, this.side, null, false, () => constraints)
+    return new ImpliedNode(next, this.side, constraints)
   }
 
   negationOf(node: SchemaNode): SchemaNode {
@@ -168,7 +195,8 @@ export class SchemaNodes {
       .map((name) => [name, this.at({ value: members[name], at: stepInto(at, name), document: owner.document })])
   }
 
-  #read(owner: ResolvedSchema): readonly Constraint[] {
+  /** The constraints of a schema object. */
+  read(owner: ResolvedSchema): readonly Constraint[] {
     const value = this.#isAnyLanguage ? inAnyLanguage(owner.value) : owner.value
     const constraints: Constraint[] = []
     const isNullable = this.#isNullable(value)
@@ -209,9 +237,9 @@ export class SchemaNodes {
     if (names.includes('file')) types.add('string')
     if (names.includes('integer') && !types.has('number')) {
       types.add('number')
-      into.push({ kind: 'multiple', of: 1 })
+      into.push(WHOLE)
     }
-    into.push({ kind: 'types', types })
+    into.push(typesOf(types))
   }
 
   #readObject(owner: ResolvedSchema, into: Constraint[]): void {
@@ -317,6 +345,11 @@ export class SchemaNodes {
       if (bounds !== null) into.push({ kind: 'unevaluated', of, node, owner: this.made([...into]), ...bounds })
     }
   }
+}
+
+function typesOf(types: ReadonlySet<JsonType>): Constraint {
+  const mask = JSON_TYPES.reduce((bits, type, bit) => (types.has(type) ? bits | (1 << bit) : bits), 0)
+  return TYPES.get(mask) ?? { kind: 'types', types }
 }
 
 /** Whether a schema is written as null and nothing else. */
