@@ -1,58 +1,63 @@
-/** Where the members and items of a valid JSON text stand. The text is scanned once; containers are then entered on demand. */
+/** Where the members and items of a valid JSON text stand. The scan that comes before the parser notes the containers; they are entered on demand. */
 import { endOfString } from './json-strings.ts'
 import { itemFinder, placedChildren, type PlacedChildren, type PlacedNode } from './positions.ts'
 
 const NO_CHILDREN: PlacedChildren = new Map<string, PlacedNode>()
 
 const QUOTE = 34
-const OPEN_BRACKET = 91
-const CLOSE_BRACKET = 93
 const OPEN_BRACE = 123
-const CLOSE_BRACE = 125
 
 /** The root of a text that `readJson` has accepted. */
-export function placeJson(text: string): PlacedNode {
-  const containers = scanContainers(text)
+export function placeJson(text: string, containers: Containers): PlacedNode {
   const start = skipBlank(text, 0)
   return { offset: start, children: () => childrenOf(text, containers, start) }
 }
 
 /** Offsets of the brackets of every container, in the order in which they open. */
-interface Containers {
-  readonly starts: readonly number[]
-  readonly ends: readonly number[]
+export class Containers {
+  #starts = new Int32Array(64)
+  #ends = new Int32Array(64)
+  #size = 0
+  readonly #open: number[] = []
+
+  /** Notes a bracket that opens; how many are open then. */
+  open(offset: number): number {
+    if (this.#size === this.#starts.length) {
+      this.#starts = doubled(this.#starts)
+      this.#ends = doubled(this.#ends)
+    }
+    this.#starts[this.#size] = offset
+    this.#ends[this.#size] = offset
+    this.#size += 1
+    return this.#open.push(this.#size - 1)
+  }
+
+  close(offset: number): void {
+    const last = this.#open.pop()
+    if (last !== undefined) this.#ends[last] = offset
+  }
+
+  /** Where the container that opens at an offset closes; undefined when none opens there. */
+  closingOf(start: number): number | undefined {
+    let low = 0
+    let high = this.#size - 1
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#starts[middle] ?? 0) < start) low = middle + 1
+      else high = middle
+    }
+    return this.#size > 0 && this.#starts[low] === start ? this.#ends[low] : undefined
+  }
 }
 
-function scanContainers(text: string): Containers {
-  const starts: number[] = []
-  const ends: number[] = []
-  const open: number[] = []
-  for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index)
-    if (unit === QUOTE) index = endOfString(text, index)
-    else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) {
-      open.push(starts.length)
-      starts.push(index)
-      ends.push(index)
-    } else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) ends[open.pop() ?? 0] = index
-  }
-  return { starts, ends }
-}
-
-/** Where the container that opens at an offset closes; undefined when none opens there. */
-function closingOf({ starts, ends }: Containers, start: number): number | undefined {
-  let low = 0
-  let high = starts.length - 1
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((starts[middle] ?? 0) < start) low = middle + 1
-    else high = middle
-  }
-  return starts[low] === start ? ends[low] : undefined
+function doubled(list: Int32Array): Int32Array<ArrayBuffer> {
+  const longer = new Int32Array(list.length * 2)
+  longer.set(list)
+  return longer
 }
 
 function childrenOf(text: string, containers: Containers, open: number): PlacedChildren {
-  const close = closingOf(containers, open)
+  const close = containers.closingOf(open)
   if (close === undefined) return NO_CHILDREN
   const isObject = text.charCodeAt(open) === OPEN_BRACE
   const members = new Map<string, number>()
@@ -83,7 +88,7 @@ function valueOfMember(text: string, start: number): number {
 
 function endOfValue(text: string, containers: Containers, start: number, close: number): number {
   if (text.charCodeAt(start) === QUOTE) return endOfString(text, start) + 1
-  const end = closingOf(containers, start)
+  const end = containers.closingOf(start)
   if (end !== undefined) return end + 1
   const comma = text.indexOf(',', start)
   return comma < 0 || comma > close ? close : comma

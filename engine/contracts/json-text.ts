@@ -4,7 +4,7 @@
  */
 import { fail, ok, type Result } from '../result.ts'
 import { diagnoseJson } from './json-diagnosis.ts'
-import { placeJson } from './json-positions.ts'
+import { Containers, placeJson } from './json-positions.ts'
 import { endOfString } from './json-strings.ts'
 import type { DocumentLimits } from './limits.ts'
 import { locator, positionAt, type Locate } from './positions.ts'
@@ -32,10 +32,12 @@ export function readPlacedJson(text: string, limits: DocumentLimits): Result<Jso
     return fail(overLimit(`it holds more than ${limits.maxValues} values`))
   const parsed = parse(text)
   if (!parsed.ok) return parsed
-  if (countMembers(parsed.value) !== scan.members) return fail(diagnoseJson(text) ?? unreadable('member names repeat'))
-  const locate = locator(text, () => placeJson(text))
+  const measured = measure(parsed.value)
+  if (measured.members !== scan.members) return fail(diagnoseJson(text) ?? unreadable('member names repeat'))
+  const locate = locator(text, () => placeJson(text, scan.containers))
   const checkTexts = mayHoldLoneSurrogates(text)
-  const problem = findUnrepresentable(parsed.value, { checkTexts, isShared: false, locate })
+  const problem =
+    checkTexts || !measured.isFinite ? findUnrepresentable(parsed.value, { checkTexts, isShared: false, locate }) : null
   return problem === null ? ok({ root: parsed.value, locate }) : fail(problem)
 }
 
@@ -56,15 +58,23 @@ const CLOSE_BRACKET = 93
 const OPEN_BRACE = 123
 const CLOSE_BRACE = 125
 
+interface Structure {
+  readonly members: number
+  readonly commas: number
+  readonly tooDeepAt: number | null
+  readonly containers: Containers
+}
+
 /**
- * Nesting and the numbers of members and commas written, without parsing. In valid JSON each colon outside strings is one member, so
+ * Nesting, containers and the numbers of members and commas written, without parsing. In valid JSON each colon outside strings is one member, so
  * fewer members in the parsed value means that names repeat: `JSON.parse` keeps the last and says nothing. On invalid
  * JSON the numbers mean nothing, and the parser refuses the text anyway.
  */
-function scanStructure(text: string, maxDepth: number): { members: number; commas: number; tooDeepAt: number | null } {
+function scanStructure(text: string, maxDepth: number): Structure {
   let members = 0
   let commas = 0
-  let depth = 0
+  const containers = new Containers()
+  let tooDeepAt: number | null = null
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index)
     if (unit === QUOTE) {
@@ -73,17 +83,27 @@ function scanStructure(text: string, maxDepth: number): { members: number; comma
     } else if (unit === COLON) members++
     else if (unit === COMMA) commas++
     else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) {
-      if (++depth > maxDepth) return { members, commas, tooDeepAt: index }
-    } else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) depth--
+      if (containers.open(index) > maxDepth) {
+        tooDeepAt = index
+        break
+      }
+    } else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) containers.close(index)
   }
-  return { members, commas, tooDeepAt: null }
+  return { members, commas, tooDeepAt, containers }
 }
 
-/** Recursion is safe: the scan has bounded the nesting. */
-function countMembers(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0
-  const children: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
-  let members = Array.isArray(value) ? 0 : children.length
-  for (const child of children) if (typeof child === 'object' && child !== null) members += countMembers(child)
-  return members
+/** The number of members, and whether every number is finite. Recursion is safe: the scan has bounded the nesting. */
+function measure(root: unknown): { readonly members: number; readonly isFinite: boolean } {
+  let [members, isFinite] = [0, true]
+  const visit = (value: object): void => {
+    const children: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
+    if (!Array.isArray(value)) members += children.length
+    for (const child of children) look(child)
+  }
+  const look = (value: unknown): void => {
+    if (typeof value === 'object' && value !== null) visit(value)
+    else if (typeof value === 'number' && !Number.isFinite(value)) isFinite = false
+  }
+  look(root)
+  return { members, isFinite }
 }
