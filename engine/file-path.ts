@@ -34,6 +34,21 @@ export function filePathReadings(text: string): readonly string[] {
   return [...new Set(readings)]
 }
 
+/**
+ * Whether a path may name other files than the one of its letters: a glob, or a short name of Windows (`OPENAP~1.YAM`). Names of
+ * several letters in brackets (`[id]`) are what web frameworks call folders, and are taken as they stand.
+ */
+export function isFilePattern(text: string): boolean {
+  return filePathReadings(text).some((path) => PATTERN.test(path))
+}
+
+const PATTERN = /[*?]|\[(?:[!^]?[^\]]|[^\]]-[^\]]|[!^][^\]]+)\]|\{[^{}]*(?:,|\.\.)[^{}]*\}|[^/~]~\d/u
+
+/** Names that stand for one file where a disk does not tell letters or forms of Unicode apart: as written and in small letters. */
+export function foldedFilePaths(path: string): readonly string[] {
+  return [path, path.toLowerCase()].flatMap((one) => [one, one.normalize('NFC'), one.normalize('NFD')])
+}
+
 /** As many as a second and a third reader decode. */
 const ROUNDS = 3
 

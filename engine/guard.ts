@@ -10,7 +10,7 @@ import type { Reason } from './decide/envelope-parts.ts'
 import { reason } from './decide/reasons.ts'
 import { applyFileChange, readFileChange, type FileChange } from './guard-edits.ts'
 import { guardedClient, guardedTool, type Guard, type Run, type Runner } from './guard-shapes.ts'
-import { filePathReadings, normalFilePath } from './file-path.ts'
+import { filePathReadings, foldedFilePaths, isFilePattern, normalFilePath } from './file-path.ts'
 import type { Sha256 } from './hash.ts'
 import { isRecord } from './schema/located.ts'
 
@@ -138,11 +138,15 @@ async function guardedCall(run: Run, args: unknown, options: GuardOptions): Prom
   return monitored(run, verdict, options)
 }
 
-/** Every file that the path may name has to be none: `./contracts/x` and `docs/../contracts/x` are `contracts/x`. */
+/**
+ * Every file that the path may name has to be none: `./contracts/x` and `docs/../contracts/x` are `contracts/x`, and so is
+ * `Contracts/X` on many disks. Nobody knows what a pattern names.
+ */
 function isNoContract(path: string, { typeOf: declared, root }: GuardOptions): boolean {
-  return (
-    declared !== undefined && filePathReadings(path).every((reading) => declared(fromRoot(reading, root)) === 'none')
-  )
+  if (declared === undefined || isFilePattern(path)) return false
+  return filePathReadings(path)
+    .flatMap((reading) => foldedFilePaths(fromRoot(reading, root)))
+    .every((name) => declared(name) === 'none')
 }
 
 /** As it is seen from the root; what lies elsewhere stays as it is. */

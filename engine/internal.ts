@@ -58,7 +58,7 @@ export type { RequestExpression, RequestFacts, RequestField } from './policy/req
 export { countFindings, countPlaces, expandFindings, LEVELS } from './finding.ts'
 export type { Direction, Finding, FindingGroup, Level, Occurrence, Offer, Operation } from './finding.ts'
 export { guardMcpClient, guardTools } from './guard.ts'
-export { filePathReadings } from './file-path.ts'
+export { filePathReadings, isFilePattern } from './file-path.ts'
 export { applyFileChange, FILE_ARGUMENTS, readFileChanges } from './guard-edits.ts'
 export type { FileChange, FileChanges } from './guard-edits.ts'
 export type {

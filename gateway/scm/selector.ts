@@ -1,6 +1,7 @@
 /** The contract discovery profile: which changed files are looked at as contracts, and what a name alone says of them. */
 import { posix } from 'node:path'
 import { digestJson } from '../../engine/base.ts'
+import { mayMeet, shortNames } from './pattern-overlap.ts'
 import type { ArtifactType, Digest } from '../../engine/internal.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 
@@ -14,6 +15,8 @@ export interface ContractProfile {
 export interface ContractSelector {
   readonly hash: Digest
   isSelected(path: string): boolean
+  /** Whether a path may be selected on a disk that does not tell letters apart, or as a pattern that names several files. */
+  mayBeSelected(path: string): boolean
   isOfType(type: ArtifactType): boolean
 }
 
@@ -23,8 +26,15 @@ export function createSelector({ types, globs }: ContractProfile): ContractSelec
   return {
     hash: digestJson({ types, globs }, sha256Hex),
     isSelected: (path) => included.some((glob) => matches(path, glob)) && !excluded.some((glob) => matches(path, glob)),
+    mayBeSelected: (path) =>
+      included.some((glob) => matches(folded(path), folded(glob)) || mayMeet(shortNames(path), glob)) &&
+      !excluded.some((glob) => matches(path, glob)),
     isOfType: (type) => types.includes(type),
   }
+}
+
+function folded(text: string): string {
+  return text.normalize('NFC').toLowerCase()
 }
 
 /** Globs do not see names that begin with a dot, and a contract may well lie in such a folder. */

@@ -2,6 +2,7 @@
 import {
   applyFileChange,
   filePathReadings,
+  isFilePattern,
   readFileChanges,
   type ArtifactType,
   type FileChange,
@@ -68,7 +69,7 @@ export function createMcpEdits(deps: McpEditsDeps): McpEdits {
       const changes = read.changes.filter(({ path }) => isLookedAt(path, selector))
       if (changes.length === 0) return NO_QUESTIONS
       // Read under the one name and written under the other, it would be compared with a file that it does not change.
-      const twofold = changes.find(({ path }) => filePathReadings(path).length > 1)
+      const twofold = changes.find(({ path }) => filePathReadings(path).length > 1 || isFilePattern(path))
       if (twofold !== undefined) return unclear(subject, asker, twofold.path)
       const reading = createFileReading({
         asker,
@@ -163,7 +164,7 @@ async function confirmUnchanged(paths: readonly string[], reading: FileReading):
 function isLookedAt(path: string, selector: ContractSelector): boolean {
   return filePathReadings(path)
     .map((reading) => reading.replace(/^(?:\/|\.\.\/)+/, ''))
-    .some((reading) => selector.isSelected(reading) || selector.isSelected(reading.toLowerCase()))
+    .some((reading) => selector.isSelected(reading) || selector.mayBeSelected(reading))
 }
 
 /** The tool says itself that it changes nothing, and its word is part of the baseline. */
