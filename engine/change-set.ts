@@ -1,4 +1,4 @@
-/** What is judged: artifacts with both sides, their canonical names and order, and the digests that identify them (wire.md §4, §5). */
+/** What is judged: artifacts with both sides, their canonical names and order, and the digests that identify them (docs/reference/api.md#post-apiv1preflight, docs/reference/hashes.md#input_fingerprint). */
 import { hasFiles, sideDigest, type ArtifactFiles } from './artifact-files.ts'
 import { lookupTable } from './lookup-table.ts'
 import { digestJson, digestText, type Digest, type Sha256 } from './hash.ts'
@@ -38,7 +38,7 @@ export function canonicalArtifactType(name: string): ArtifactType | null {
   return alias ?? ARTIFACT_TYPES.find((type) => type === name) ?? null
 }
 
-/** Identity of the judged input; a consumer recomputes it from its own request (wire.md §5). */
+/** Identity of the judged input; a consumer recomputes it from its own request (docs/reference/hashes.md#input_fingerprint). */
 export function inputFingerprint(artifacts: readonly Artifact[], sha256: Sha256): Digest {
   // Files are named from the path of the document: with them it is part of what is judged.
   const rows = inCanonicalOrder(artifacts).map(({ id, type, before, after, path = null, files = {} }) => ({
@@ -54,7 +54,7 @@ export function inputFingerprint(artifacts: readonly Artifact[], sha256: Sha256)
 /** U+001F, unit separator: cannot occur in a hex digest, so the joined text has one reading. */
 const SEPARATOR = '\u001f'
 
-/** What identifies a change set (wire.md §5). */
+/** What identifies a change set (docs/reference/hashes.md). */
 export interface ChangeSetDigests {
   readonly inputFingerprint: Digest
   readonly artifactDigest: Digest

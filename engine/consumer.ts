@@ -1,5 +1,5 @@
 /**
- * The consumer's side of a decision (interface.md, Rules for consumers): read it, and say whether this attempt may go on.
+ * The consumer's side of a decision (docs/reference/envelope.md#rules-for-consumers): read it, and say whether this attempt may go on.
  * Branches on `execution_action` only; whatever is unknown, inconsistent or late is STOP.
  */
 import { directiveOf, type ExecutionAction } from './decide/decision.ts'

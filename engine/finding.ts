@@ -1,4 +1,4 @@
-/** What the comparison of two contracts says: findings, grouped so that one change is computed and shown once (wire.md §3). */
+/** What the comparison of two contracts says: findings, grouped so that one change is computed and shown once (docs/reference/api.md#post-apidiff). */
 import type { Json } from './hash.ts'
 
 export const LEVELS = ['breaking', 'dangerous', 'info'] as const

@@ -8,7 +8,7 @@ import type { FindingGroup, Level } from './finding.ts'
 import type { Sha256 } from './hash.ts'
 import type { Result } from './result.ts'
 
-/** Options of `POST /api/diff` (wire.md §3). Absent means the default of the rule set. */
+/** Options of `POST /api/diff` (docs/reference/api.md#post-apidiff). Absent means the default of the rule set. */
 export interface CompareOptions {
   readonly limits?: DocumentLimits
   /** Calendar day `YYYY-MM-DD` that sunset dates are held against; the engine has no clock. Absent: sunset dates in the past are not judged. */

@@ -1,6 +1,6 @@
 /**
  * What a tool call is about to change in files, read from its arguments: edits that carry both sides, a text put in at a line, a
- * patch, or a whole new content (interface.md, Rules for consumers, 6). Names of arguments are those that the common file tools use;
+ * patch, or a whole new content (docs/reference/envelope.md#rules-for-consumers). Names of arguments are those that the common file tools use;
  * what is not recognised is no change, and whoever needs one stops.
  */
 import type { StructuredPatch } from 'diff'

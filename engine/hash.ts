@@ -4,7 +4,7 @@ import canonicalizeJson from 'canonicalize'
 /** SHA-256 of the UTF-8 bytes of a text, as 64 lowercase hex digits. */
 export type Sha256 = (text: string) => string
 
-/** `sha256:` and 64 lowercase hex digits (wire.md §5). */
+/** `sha256:` and 64 lowercase hex digits (docs/reference/hashes.md#common-forms). */
 export type Digest = `sha256:${string}`
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [member: string]: Json }

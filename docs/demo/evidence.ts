@@ -29,7 +29,7 @@ export function moved(
 }
 
 export interface OfflineVerification {
-  /** 0 authorized, 1 not (wire.md §14). */
+  /** 0 authorized, 1 not (docs/reference/command-line.md#exit-codes). */
   readonly exitCode: number | null
   readonly output: string
 }

@@ -1,5 +1,5 @@
 /**
- * How far the judged change set is known to be all of the change (interface.md, completeness_mode): facts that the issuing path
+ * How far the judged change set is known to be all of the change (docs/reference/envelope.md#completeness-modes): facts that the issuing path
  * hands in, and the members of the envelope that follow from them. They inform; none of them enters the verdict's fingerprint.
  */
 import type { Digest } from '../hash.ts'
@@ -17,7 +17,7 @@ export interface DerivationFacts {
   readonly headSha: string
 }
 
-/** A root over the list of changed files (wire.md §5), and how many they are. */
+/** A root over the list of changed files (docs/reference/hashes.md#change_set_commitment), and how many they are. */
 export interface Commitment {
   readonly root: Digest
   readonly count: number

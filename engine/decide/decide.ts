@@ -53,7 +53,7 @@ export interface DecideInput extends ChangeSetDigests {
   readonly observed?: readonly DeclaredConsumer[] | null
   /** Earlier decisions of the same scope, newest first, for policies that look back (`historyWindow`); absent: none. */
   readonly history?: readonly EarlierDecision[]
-  /** JCS of `[id, level]` of every rule (wire.md §5). */
+  /** JCS of `[id, level]` of every rule (docs/reference/hashes.md#ruleset_hash). */
   readonly rulesetHash: Digest
   /** policy_hash that the operator expects; null when none is pinned. */
   readonly policyPin: string | null
@@ -304,7 +304,7 @@ function fingerprintsOf({ id, occurrences, unlisted = 0 }: FindingGroup): readon
   return unlisted === 0 ? listed : [...listed, `${id} ${unlisted}`]
 }
 
-/** Profile `verdict.v1` (wire.md §5): what the verdict depends on, and nothing of clock, ids or store. */
+/** Profile `verdict.v1` (docs/reference/hashes.md#fingerprint): what the verdict depends on, and nothing of clock, ids or store. */
 function verdictFingerprint(
   input: DecideInput,
   { route, consumers, release }: PolicyOccasion,

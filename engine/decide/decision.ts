@@ -1,4 +1,4 @@
-/** The vocabulary of decisions (interface.md, States): closed enums, and what each decision class directs. */
+/** The vocabulary of decisions (docs/reference/envelope.md#decisions-and-execution-actions): closed enums, and what each decision class directs. */
 
 export const DECISIONS = ['ALLOW', 'WARN', 'REQUIRE_APPROVAL', 'BLOCK'] as const
 export type Decision = (typeof DECISIONS)[number]
@@ -35,7 +35,7 @@ export const DIRECTIVES: Readonly<Record<ExecutionAction, Directive>> = {
   STOP: { proceeds: false, isMonitored: false, isHeld: false, strictness: 3 },
 }
 
-/** Of a directive as it was received; one that is not known here is STOP (interface.md, cross-field rule 4). */
+/** Of a directive as it was received; one that is not known here is STOP (docs/reference/envelope.md#decisions-and-execution-actions). */
 export function directiveOf(action: string): Directive {
   const known = EXECUTION_ACTIONS.find((name) => name === action)
   return DIRECTIVES[known ?? 'STOP']

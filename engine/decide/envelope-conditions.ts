@@ -1,4 +1,4 @@
-/** The cross-field rules of interface.md (States) as JSON Schema conditions, for whoever validates without our code; envelope-rules.ts holds the same and more. */
+/** The cross-field rules of docs/reference/envelope.md#rules-between-members as JSON Schema conditions, for whoever validates without our code; envelope-rules.ts holds the same and more. */
 import { DECISION_CLASSES, DECISIONS } from './decision.ts'
 
 type Condition = Readonly<Record<string, unknown>>
@@ -15,7 +15,7 @@ const requiredAction = (type?: string) => ({
   contains: holds({ required: { const: true }, ...(type && { type: { const: type } }) }),
 })
 
-/** The triple has one right form a class; everything else is rejected, not resolved (interface.md, States, rule 1). */
+/** The triple has one right form a class; everything else is rejected, not resolved (docs/reference/envelope.md#rules-between-members). */
 const DIRECTIVE_RULES = DECISIONS.map((decision) => {
   const { action, safeForAgent } = DECISION_CLASSES[decision]
   return when(
@@ -38,7 +38,7 @@ const COMPLETENESS_RULES = [
   when({ analysis_complete: { const: true } }, { properties: { degraded_reasons: NONE } }),
 ]
 
-/** What each decision class carries, and what it must not (interface.md, States). */
+/** What each decision class carries, and what it must not (docs/reference/envelope.md#rules-between-members). */
 const CLASS_RULES = [
   when(
     { decision: { const: 'ALLOW' } },

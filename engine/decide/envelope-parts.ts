@@ -1,4 +1,4 @@
-/** The objects inside an envelope, one schema each, and the types that come from them (interface.md, Resources). */
+/** The objects inside an envelope, one schema each, and the types that come from them (docs/reference/envelope.md). */
 import type { Static } from 'typebox'
 import { anyText, closed, count, digest, nullable, text } from './envelope-forms.ts'
 import {
@@ -93,7 +93,7 @@ export const NextAgentStep = closed({
 })
 export type NextAgentStep = Static<typeof NextAgentStep>
 
-/** One row of a remediation: what to do about one change. Ours to define (interface.md leaves the contents open). */
+/** One row of a remediation: what to do about one change (docs/reference/envelope.md#required-change). */
 export const RequiredChange = closed({
   change_type: anyText(),
   label: anyText(),

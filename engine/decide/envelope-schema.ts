@@ -1,5 +1,5 @@
 /**
- * The decision result envelope as a schema (interface.md, Resources): one list of members, two JSON Schemas made from it.
+ * The decision result envelope as a schema (docs/reference/envelope.md): one list of members, two JSON Schemas made from it.
  * The producer form is what we hold ourselves to before anything leaves: closed, bounded, with the cross-field rules of
  * "States". The consumer form is what a reader may rely on: open, tolerant of what later versions add.
  */
@@ -131,7 +131,7 @@ export const decisionResultProducerSchema: TSchema = Envelope
 /**
  * What a consumer may rely on. The root and every object that may grow are open; values of open vocabularies are any text.
  * Closed enums, the objects without additional properties and the cross-field rules are those of the producer: a value that
- * is not known is not permission (interface.md, States, rule 4).
+ * is not known is not permission (docs/reference/envelope.md#rules-between-members).
  */
 export const ConsumedEnvelope = Type.Object(
   {

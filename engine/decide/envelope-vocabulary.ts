@@ -1,4 +1,4 @@
-/** The closed words of an envelope and its bounds (interface.md, Resources and Limits). */
+/** The closed words of an envelope and its bounds (docs/reference/envelope.md). */
 
 export const EVIDENCE_QUALITIES = ['LOW', 'MEDIUM', 'HIGH'] as const
 export const SEVERITIES = ['INFO', 'LOW', 'MEDIUM', 'HIGH', 'CRITICAL'] as const
@@ -42,7 +42,7 @@ export const REQUIRED_ACTION_CHOICES = [
 ] as const
 export const AGENT_STEPS = ['re_preflight', 'revert', 'migrate', 'escalate', 'await_approval'] as const
 
-/** Longest lists and texts of an envelope (interface.md, Limits). Texts are counted in UTF-16 units, which is never the laxer count. */
+/** Longest lists and texts of an envelope (docs/reference/envelope.md). Texts are counted in UTF-16 units, which is never the laxer count. */
 export const ENVELOPE_BOUNDS = {
   reasons: 50,
   degradedReasons: 20,

@@ -1,5 +1,5 @@
 /**
- * Verdict + issuance → envelope (interface.md, Resources). Ids, clock and identity are handed in as values. What breaks a rule of
+ * Verdict + issuance → envelope (docs/reference/envelope.md). Ids, clock and identity are handed in as values. What breaks a rule of
  * "States" is never built: the rules are checked here, and once more by the published producer schema when the receipt is made.
  */
 import { completenessMembers, type CompletenessFacts } from './completeness.ts'
@@ -32,7 +32,7 @@ export interface Issuance {
   readonly completeness?: CompletenessFacts
 }
 
-/** A broken invariant: the envelope does not keep the rules of interface.md (States), so it is not issued. */
+/** A broken invariant: the envelope does not keep the rules of docs/reference/envelope.md#rules-between-members, so it is not issued. */
 export class EnvelopeInvariantError extends Error {
   readonly violations: readonly string[]
 
@@ -70,7 +70,7 @@ export function assertProducerForm(envelope: Envelope): void {
   )
 }
 
-/** Members of interface.md that nothing produces yet: null, never invented. */
+/** Members of docs/reference/envelope.md that nothing produces yet: null, never invented. */
 const WITHOUT_PRODUCER = {
   confidence: null,
   calibration_version: null,

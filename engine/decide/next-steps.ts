@@ -40,7 +40,7 @@ interface Recovery {
 
 const REVERT: Recovery = { action: 'revert', resume: 'The blocking changes are undone or mended.' }
 
-/** Patterns → the way on of an agent that was stopped; the first row that fits (interface.md, Rules for consumers, recovery). */
+/** Patterns → the way on of an agent that was stopped; the first row that fits (docs/reference/envelope.md#rules-for-consumers). */
 const RECOVERIES: readonly (Recovery & { readonly patterns: RegExp })[] = [
   {
     patterns: /^(ENDPOINT|TOOL)_REMOVED$/,

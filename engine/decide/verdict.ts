@@ -25,7 +25,7 @@ export interface RiskFactor {
   readonly because: string
 }
 
-/** What became of one artifact, in the words of the answer (wire.md §4). */
+/** What became of one artifact, in the words of the answer (docs/reference/api.md#post-apiv1preflight). */
 export interface ArtifactVerdict {
   readonly id: string
   readonly type: ArtifactType
@@ -94,6 +94,6 @@ export interface Verdict {
   readonly fingerprint_binding_expected: true | null
   /** Who may approve: an approver has to be in one group of each; empty for any approver, and where no approval is asked for. */
   readonly approver_groups: Approvers
-  /** Validity by the policy (interface.md, Limits). */
+  /** Validity by the policy (docs/reference/envelope.md#validity). */
   readonly ttl_seconds: number
 }

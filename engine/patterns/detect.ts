@@ -1,4 +1,4 @@
-/** Findings → named patterns with provenance: each name says what it rests on, by row or by code (interface.md, pattern_sources). */
+/** Findings → named patterns with provenance: each name says what it rests on, by row or by code (docs/reference/envelope.md#pattern-source). */
 import { byCodeUnit } from '../change-set.ts'
 import { parsePointer } from '../contracts/pointer.ts'
 import { countPlaces, type FindingGroup } from '../finding.ts'

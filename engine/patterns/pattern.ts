@@ -1,4 +1,4 @@
-/** Named patterns over findings, with provenance (interface.md, pattern_sources and detected_patterns). */
+/** Named patterns over findings, with provenance (docs/reference/envelope.md#pattern-source). */
 
 export interface PatternSource {
   readonly name: string

@@ -21,7 +21,7 @@ import { compileWaivers, type CompiledWaiver } from './waiver.ts'
 const CODE = 'POLICY_INVALID'
 const RESERVED: ReadonlySet<string> = new Set(DEMAND_IDS)
 
-/** Validity by operation (interface.md, Limits); a pack may set its own. */
+/** Validity by operation (docs/reference/envelope.md#validity); a pack may set its own. */
 export const DEFAULT_TTL_SECONDS: Readonly<Record<string, number>> = lookupTable({
   merge: 14_400,
   deploy: 14_400,

@@ -26,7 +26,7 @@ export interface CompiledPolicy {
   readonly name: string
   /** Of the pack; a rule may have its own. */
   readonly mode: PolicyMode
-  /** JCS of the effective policy after defaults (wire.md §5). */
+  /** JCS of the effective policy after defaults (docs/reference/hashes.md#policy_hash). */
   readonly hash: Digest
   /** What it was compiled from. */
   readonly document: EffectivePolicy
@@ -34,7 +34,7 @@ export interface CompiledPolicy {
   readonly onIncomplete: Exclude<Decision, 'ALLOW'>
   /** Levels that the policy gives rules instead of their own; `off` drops the findings. */
   readonly levels: RuleLevels
-  /** Seconds that a decision of this operation is valid (interface.md, Limits). */
+  /** Seconds that a decision of this operation is valid (docs/reference/envelope.md#validity). */
   ttlSeconds(operation: string | null): number
   /** A receipt for this operation holds only for an attempt that states what it acts on. */
   expectsFingerprint(operation: string | null): boolean

@@ -1,5 +1,5 @@
 /**
- * A decision as an in-toto statement in a DSSE envelope, for tools that carry and check attestations (wire.md is about receipts;
+ * A decision as an in-toto statement in a DSSE envelope, for tools that check attestations (docs/reference/hashes.md#attestation;
  * this one states what was decided and authorizes nothing). Only the composing is here: whoever holds the key signs.
  * https://github.com/secure-systems-lab/dsse/blob/master/protocol.md, https://github.com/in-toto/attestation/tree/main/spec/v1
  */
@@ -43,7 +43,7 @@ export function prepareAttestation(envelope: Envelope, keyId: string): PreparedA
   }
 }
 
-/** What the decision is about, by the digests that a holder of the change set can compute (wire.md §5). */
+/** What the decision is about, by the digests that a holder of the change set can compute (docs/reference/hashes.md#attestation). */
 function subjects({ input_fingerprint: input, artifact_digest: artifacts }: Envelope): readonly object[] {
   const named = [
     { name: 'preflight:change-set', digest: input },

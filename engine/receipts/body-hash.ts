@@ -1,4 +1,4 @@
-/** decision_body_hash: what makes an envelope tamper-evident (interface.md; RFC 8785 over everything but the receipt and the hash itself). */
+/** decision_body_hash: what makes an envelope tamper-evident (docs/reference/hashes.md#decision_body_hash; RFC 8785 over everything but the receipt and the hash itself). */
 import { digestJson, type Digest, type Sha256 } from '../hash.ts'
 
 /** @throws TypeError when the value has no canonical form. */

@@ -1,4 +1,4 @@
-/** The claims of a receipt and how they come from an envelope (wire.md §6). Claim names are pinned in test/pins/claims.tsv. */
+/** The claims of a receipt and how they come from an envelope (docs/reference/receipts.md#claims). Claim names are pinned in test/pins/claims.tsv. */
 import type { Static, TSchema } from 'typebox'
 import { EXECUTION_ACTIONS } from '../decide/decision.ts'
 import type { EnvelopeDraft } from '../decide/envelope.ts'

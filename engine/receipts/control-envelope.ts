@@ -1,4 +1,4 @@
-/** The control envelope of an authorize answer (wire.md §4): what an agent runtime branches on, beside the full decision. */
+/** The control envelope of an authorize answer (docs/reference/envelope.md#control-envelope): what an agent runtime branches on, beside the full decision. */
 import { DECISION_CLASSES, type Decision, type ExecutionAction } from '../decide/decision.ts'
 import type { Envelope } from '../decide/envelope.ts'
 import type { NextAgentStep } from '../decide/envelope-parts.ts'

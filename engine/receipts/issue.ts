@@ -1,4 +1,4 @@
-/** Envelope draft → envelope with receipt: the body hash, the claims and the compact JWS (wire.md §6). Every decision class gets one; only two authorize. */
+/** Envelope draft → envelope with receipt: the body hash, the claims and the compact JWS (docs/reference/receipts.md#claims). Every decision class gets one; only two authorize. */
 import { assertProducerForm, type Envelope, type EnvelopeDraft } from '../decide/envelope.ts'
 import type { Sha256 } from '../hash.ts'
 import { decisionBodyHash } from './body-hash.ts'

@@ -8,7 +8,7 @@ interface ScopeMember {
   readonly mismatch: ReceiptReason
   /** What leaving the member out means: never enough (`required`), not enough when it was signed (`bound`), fine (`compared`). */
   readonly when_absent: 'required' | 'bound' | 'compared'
-  /** A signed null fits any stated value (interface.md, verify_receipt: both audiences non-null). */
+  /** A signed null fits any stated value (docs/reference/receipts.md#binding-to-an-operation: both audiences non-null). */
   readonly fits_null?: true
 }
 
@@ -59,7 +59,7 @@ export function compareScope(
     if (isDifferent) mismatched ??= mismatch
     else isIncomplete = true
   }
-  // interface.md, fingerprint_binding_expected: absence fails as hard as a difference.
+  // docs/reference/receipts.md#binding-to-an-operation: absence fails as hard as a difference.
   if (claims.fbe === true && (context.fingerprint ?? context.input_fingerprint ?? null) === null) {
     mismatches.push({ member: 'fingerprint', expected: claims.fp, stated: null })
     isIncomplete = true

@@ -1,4 +1,4 @@
-/** What the engine needs of a key: it composes and judges compact JWS, the gateway signs and holds the keys (wire.md §6). */
+/** What the engine needs of a key: it composes and judges compact JWS, the gateway signs and holds the keys (docs/reference/receipts.md#form). */
 
 /** Signs the ASCII signing input of a compact JWS with Ed25519; answers base64url without padding. */
 export interface Signer {

@@ -1,5 +1,5 @@
 /**
- * The compact JWS of a receipt (RFC 7515, wire.md §6): composed and taken apart in exactly one spelling. Header and claims are canonical
+ * The compact JWS of a receipt (RFC 7515, docs/reference/receipts.md#form): composed and taken apart in exactly one spelling. Header and claims are canonical
  * JSON with everything outside ASCII escaped, and a token that is not spelt so is refused: that leaves no room for duplicate
  * members, unknown header parameters (`crit`, `jwk`, `x5u` …) or a second encoding of the same claims.
  */
@@ -9,7 +9,7 @@ import { decodeAscii, encodeAscii } from './base64url.ts'
 import { RECEIPT_TYPE, type ReceiptClaims } from './claims.ts'
 import { checkReceiptClaims } from './claims-check.generated.js'
 
-/** Bounds of `receipt.token` (interface.md). */
+/** Bounds of `receipt.token` (docs/reference/receipts.md#form). */
 const TOKEN_LENGTH = { min: 20, max: 8192 } as const
 
 export type TokenFault = 'malformed_structure' | 'bad_json' | 'unsupported_version'

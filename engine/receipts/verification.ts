@@ -1,4 +1,4 @@
-/** The answer of a receipt verification and its vocabulary (wire.md §6). Pinned in test/pins/receipt-verification.tsv. */
+/** The answer of a receipt verification and its vocabulary (docs/reference/receipts.md#reasons-and-statuses). Pinned in test/pins/receipt-reasons.tsv. */
 import type { ReceiptClaims } from './claims.ts'
 
 export type ReceiptState = 'current' | 'superseded' | 'revoked' | 'consumed'
@@ -54,7 +54,7 @@ interface ReasonRow {
 const NOT_OURS = { isAuthentic: false } as const
 const OURS = { isAuthentic: true } as const
 
-/** Reasons in their order of precedence (wire.md §6); `state_unknown` is ours, for a receipt whose state nobody can tell. */
+/** Reasons in their order of precedence (docs/reference/receipts.md#reasons-and-statuses); `state_unknown` is ours, for a receipt whose state nobody can tell. */
 export const RECEIPT_REASONS = {
   malformed_structure: { ...NOT_OURS, status: 'MALFORMED', note: 'This is not a receipt: its structure is wrong.' },
   bad_json: { ...NOT_OURS, status: 'MALFORMED', note: 'This is not a receipt: its header or claims are not JSON.' },
@@ -129,7 +129,7 @@ export interface ReceiptVerification {
   /** The token is authentic: ours, signed by a trusted key, and covering the envelope given. Says nothing of time, state or scope. */
   readonly valid: boolean
   readonly status: ReceiptStatus
-  /** First that applies in the order of wire.md §6; null when nothing is wrong. */
+  /** First that applies in the order of docs/reference/receipts.md#reasons-and-statuses; null when nothing is wrong. */
   readonly reason: ReceiptReason | null
   /** The claims, once the signature holds. */
   readonly payload: ReceiptClaims | null

@@ -1,4 +1,4 @@
-/** Is this token one of ours, and does it authorize this very attempt? (wire.md §6) Pure: keys, clock and state are handed in. */
+/** Is this token one of ours, and does it authorize this very attempt? (docs/reference/receipts.md#verification-steps) Pure: keys, clock and state are handed in. */
 import { DECISION_CLASSES } from '../decide/decision.ts'
 import type { Sha256 } from '../hash.ts'
 import { decisionBodyHash } from './body-hash.ts'
@@ -14,7 +14,7 @@ import {
   type ReceiptVerification,
 } from './verification.ts'
 
-/** Seconds that clocks may differ on `nbf` and `iat`; none on `exp` (wire.md §6). */
+/** Seconds that clocks may differ on `nbf` and `iat`; none on `exp` (docs/reference/receipts.md#verification-steps). */
 const LEEWAY = 30
 
 export interface VerifyInput {

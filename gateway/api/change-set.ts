@@ -45,7 +45,7 @@ export function contextOf(requested: RequestedContext | undefined): DecisionCont
 /** What `artifactMistakes` does not look at. */
 export const UNREAD_ARTIFACT_MEMBERS = /^\/artifacts\/\d+\/(?:type|path)$/
 
-/** Too many, the same id twice, neither side. An unreadable or oversized side is no mistake here: that is a decision (wire.md §4). */
+/** Too many, the same id twice, neither side. An unreadable or oversized side is no mistake here: that is a decision (docs/reference/api.md#post-apiv1preflight). */
 export function artifactMistakes(artifacts: readonly RequestedArtifact[], { config }: ApiSettings): readonly Mistake[] {
   const mistakes: Mistake[] = []
   const say = (pointer: string, message: string) => mistakes.push({ code: 'INVALID_INPUT', pointer, message })

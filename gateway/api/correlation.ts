@@ -1,4 +1,4 @@
-/** The correlation id of a request (wire.md §1): the caller's when it has the right form, else a new one. */
+/** The correlation id of a request (docs/reference/api.md#conventions): the caller's when it has the right form, else a new one. */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { ID_PATTERN } from './schemas/shapes.ts'

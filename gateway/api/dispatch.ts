@@ -130,7 +130,7 @@ async function spend(caller: ApiKey | null, headers: Record<string, string>, dep
   Object.assign(headers, await takeMonthly(caller, deps.settings().config.plans, deps.store, deps.now()))
 }
 
-/** A replay and a refused request use up nothing; their answers show the month all the same (wire.md §1). */
+/** A replay and a refused request use up nothing; their answers show the month all the same (docs/reference/api.md#limits-and-rate-headers). */
 async function showMonth(caller: ApiKey, headers: Record<string, string>, deps: DispatchDeps): Promise<void> {
   if (headers['X-RateLimit-Limit-Monthly'] !== undefined) return
   try {

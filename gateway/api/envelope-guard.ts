@@ -1,4 +1,4 @@
-/** The last look before anything leaves: an answer that carries an envelope carries a valid one, or it is not sent (interface.md, States). */
+/** The last look before anything leaves: an answer that carries an envelope carries a valid one, or it is not sent (docs/reference/envelope.md#rules-between-members). */
 import { checkProducerForm } from '../../engine/internal.ts'
 import { GatewayError } from '../errors/errors.ts'
 import type { Answer } from './route.ts'

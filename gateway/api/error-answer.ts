@@ -1,4 +1,4 @@
-/** The one place where an error becomes an answer (wire.md §1). What is not a GatewayError is INTERNAL: its cause goes to the log and nowhere else. */
+/** The one place where an error becomes an answer (docs/reference/api.md#errors). What is not a GatewayError is INTERNAL: its cause goes to the log and nowhere else. */
 import { GatewayError } from '../errors/errors.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { json, type Answer } from './route.ts'

@@ -1,4 +1,4 @@
-/** The same authorize request again (wire.md §4): answered from the store, one at a time for a key, as things stand now. */
+/** The same authorize request again (docs/reference/api.md#post-apiv1preflight): answered from the store, one at a time for a key, as things stand now. */
 import { checkProducerForm } from '../../engine/internal.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { isJsonObject } from '../json/strict-json.ts'

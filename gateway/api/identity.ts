@@ -1,4 +1,4 @@
-/** Who asks, by API key (wire.md §1): the key is hashed and looked up by its hash, so no comparison of secrets can be timed. */
+/** Who asks, by API key (docs/reference/api.md#authentication): the key is hashed and looked up by its hash, so no comparison of secrets can be timed. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { GatewayError } from '../errors/errors.ts'
 import { hashApiKey } from '../callers/api-keys.ts'

@@ -1,4 +1,4 @@
-/** The answers of the preflight (wire.md §4), made from what the flow came to. */
+/** The answers of the preflight (docs/reference/api.md#post-apiv1preflight), made from what the flow came to. */
 import { countFindings, expandFindings, verifyReceipt } from '../../engine/base.ts'
 import {
   controlEnvelope,

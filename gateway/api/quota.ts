@@ -1,4 +1,4 @@
-/** How much one key may ask: requests in a minute (kept here) and in a month by its plan (kept in the store) (wire.md §1, §11). */
+/** How much one key may ask: requests in a minute (kept here) and in a month by its plan (kept in the store) (docs/reference/api.md#limits-and-rate-headers, docs/reference/api.md#discovery-and-accounts). */
 import type { Plans } from './settings.ts'
 import { GatewayError } from '../errors/errors.ts'
 import type { ApiKey, Store } from '../store/store.ts'

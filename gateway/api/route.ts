@@ -87,7 +87,7 @@ export interface RouteSpec<Body extends TSchema, Query extends TSchema> {
   /** Counts towards the rate of the minute; the month's quota is taken by `spend`. */
   readonly counted?: boolean
   readonly body?: Body
-  /** True: members that the schema does not know are listed in the answer, `ignored`; else they are mistakes (wire.md §1). */
+  /** True: members that the schema does not know are listed in the answer, `ignored`; else they are mistakes (docs/reference/api.md#conventions). */
   readonly toleratesUnknown?: boolean
   /** True: no body at all is as good as `{}`. */
   readonly bodyOptional?: boolean

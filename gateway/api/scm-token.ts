@@ -1,4 +1,4 @@
-/** The caller's source-control token (wire.md §1): a header of one request, for that request's own questions, kept nowhere. */
+/** The caller's source-control token (docs/reference/api.md#post-apiv1preflight): a header of one request, for that request's own questions, kept nowhere. */
 import type { Exchange } from './route.ts'
 
 /** For openapi.json. */

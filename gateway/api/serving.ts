@@ -47,7 +47,7 @@ async function serve(
   deps.metrics.observe('preflight_api_request_seconds', { endpoint }, (performance.now() - started) / 1000)
 }
 
-/** A replayed answer carries the id of the request that it first answered; header and body agree (wire.md §1). */
+/** A replayed answer carries the id of the request that it first answered; header and body agree (docs/reference/api.md#conventions). */
 function answeredId({ answer }: Dispatched, correlationId: string): string {
   if (answer.kind !== 'json' || !('correlation_id' in answer.body)) return correlationId
   const { correlation_id: id } = answer.body

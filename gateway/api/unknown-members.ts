@@ -1,5 +1,5 @@
 /**
- * Members of a request that its schema does not know (wire.md §1). Some requests tolerate them, because clients send more than a
+ * Members of a request that its schema does not know (docs/reference/api.md#conventions). Some requests tolerate them, because clients send more than a
  * server knows: then they are listed, but a misspelling of a known member is still a mistake. All others take no unknown member.
  */
 import type { TSchema } from 'typebox'

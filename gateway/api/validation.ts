@@ -1,4 +1,4 @@
-/** Holds a body or a query against its schema and says every mistake with its JSON Pointer (wire.md §1, `details`). */
+/** Holds a body or a query against its schema and says every mistake with its JSON Pointer (docs/reference/api.md#errors, `details`). */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { TSchema } from 'typebox'

@@ -1,4 +1,4 @@
-/** Who sees what (wire.md §2): agents what was issued to them, approvers and admins what is their tenant's; tokens only whom they were issued to. */
+/** Who sees what (docs/reference/api.md#authentication): agents what was issued to them, approvers and admins what is their tenant's; tokens only whom they were issued to. */
 import type { Envelope } from '../../engine/internal.ts'
 import { LOCAL_TENANT } from '../callers/api-keys.ts'
 import type { Route } from '../routing/route.ts'

@@ -1,4 +1,4 @@
-/** From a decision that needs a person's word to the request for it, and from what the store knows of it to what the decision may be told (wire.md §7). */
+/** From a decision that needs a person's word to the request for it, and from what the store knows of it to what the decision may be told (docs/reference/api.md#approvals). */
 import { digestJson } from '../../engine/base.ts'
 import type { ApprovalFacts, Approvers, DecisionContext, Verdict } from '../../engine/internal.ts'
 import type { ApprovalsConfig } from './settings.ts'
@@ -34,7 +34,7 @@ export function approvalOpening(
   const { tenant, audience } = caller
   return {
     approvalId,
-    // The members of wire.md §7 and no other: whoever asks the same question gets the same answer.
+    // The members of docs/reference/hashes.md#approval-key and no other: whoever asks the same question gets the same answer.
     key: digestJson(
       {
         profile: 'approval.v1',

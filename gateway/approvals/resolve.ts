@@ -1,4 +1,4 @@
-/** An approver's word: granted or denied, once, by somebody else than who asked, before the request expired (wire.md §7). */
+/** An approver's word: granted or denied, once, by somebody else than who asked, before the request expired (docs/reference/api.md#approvals). */
 import type { ApprovalsConfig } from './settings.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { approverWords } from '../store/approvers.ts'

@@ -1,5 +1,5 @@
 /**
- * The decision that lets a contract become a baseline (wire.md §7, §9): operation `register`, under the policy, about the difference
+ * The decision that lets a contract become a baseline (docs/reference/api.md#approvals, docs/reference/api.md#baselines): operation `register`, under the policy, about the difference
  * that was reviewed. A difference that calls for an approval, here or at the calls that wait for one, is accepted as an approval
  * is given: by role, group and four eyes, with a reason; the requests about the same change are settled by it.
  */

@@ -1,5 +1,5 @@
 /**
- * The contract that a route's calls are judged against (wire.md §9): pinned whole, replaced only by an explicit act or, where
+ * The contract that a route's calls are judged against (docs/reference/api.md#baselines): pinned whole, replaced only by an explicit act or, where
  * the route says so, by a change that is info only. A blocked candidate never becomes a baseline. The store is the truth: other
  * processes promote too, and what they did is seen within a second.
  */

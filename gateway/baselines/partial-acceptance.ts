@@ -1,5 +1,5 @@
 /**
- * Parts of a candidate that are accepted while the rest of the baseline stays as it was (wire.md §9): tools, prompts, resources and
+ * Parts of a candidate that are accepted while the rest of the baseline stays as it was (docs/reference/api.md#baselines): tools, prompts, resources and
  * templates of an MCP manifest, operations of an OpenAPI contract, composed into a new baseline that is kept whole.
  */
 import { byCodeUnit } from '../../engine/base.ts'

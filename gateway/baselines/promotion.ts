@@ -1,4 +1,4 @@
-/** From candidate to baseline: by a person who names the digest that was reviewed, or by a decision that allows to register it (wire.md §9). */
+/** From candidate to baseline: by a person who names the digest that was reviewed, or by a decision that allows to register it (docs/reference/api.md#baselines). */
 import { canonicalArtifactType, hasFiles } from '../../engine/base.ts'
 import type { Artifact, DecisionContext, Envelope } from '../../engine/internal.ts'
 import type { Route } from '../routing/route.ts'

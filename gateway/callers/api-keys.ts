@@ -1,4 +1,4 @@
-/** API keys: how they are made, hashed and named (wire.md §1). A key itself is shown once and kept nowhere. */
+/** API keys: how they are made, hashed and named (docs/reference/api.md#authentication). A key itself is shown once and kept nowhere. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { sha256Hex } from '../runtime/hash.ts'
 import type { ApiKey, Role } from '../store/store.ts'
@@ -6,7 +6,7 @@ import type { ApiKey, Role } from '../store/store.ts'
 /** Tenant of keys and intercepted calls when nobody says otherwise: a self-hosted gateway usually has one. */
 export const LOCAL_TENANT = 'local'
 
-/** Plan of a self-hosted key unless another is named (wire.md §11). */
+/** Plan of a self-hosted key unless another is named (docs/reference/api.md#discovery-and-accounts). */
 export const DEFAULT_PLAN = 'enterprise'
 
 const SIGNUP = 'signup-'
@@ -39,7 +39,7 @@ export function hashApiKey(key: string): string {
   return sha256Hex(key)
 }
 
-/** `v:` and the first 12 digits of the hash (interface.md, audience). */
+/** `v:` and the first 12 digits of the hash (docs/reference/hashes.md#audience). */
 export function audienceOfHash(hash: string): string {
   return `v:${hash.slice(0, 12)}`
 }

@@ -1,4 +1,4 @@
-/** The first API key of an empty store (wire.md §14): the operator's own, or one that is made and shown once. */
+/** The first API key of an empty store (docs/reference/command-line.md#start): the operator's own, or one that is made and shown once. */
 import { StartupError } from '../errors/startup-error.ts'
 import type { Store } from '../store/store.ts'
 import { apiKeyRow, BOOTSTRAP_KEY_MINIMUM, hashApiKey, mintApiKey } from './api-keys.ts'

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { nearest } from '../settings/suggestion.ts'
 import type { CommandIo } from './io.ts'
 
-/** wire.md §14: good, the answer is no, usage or configuration, could not decide. */
+/** docs/reference/command-line.md#exit-codes: good, the answer is no, usage or configuration, could not decide. */
 export const EXIT = { good: 0, no: 1, usage: 2, undecided: 3 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 

@@ -1,4 +1,4 @@
-/** The options of a comparison (wire.md §3) on the command line: one row each, and what they become. */
+/** The options of a comparison (docs/reference/api.md#post-apidiff) on the command line: one row each, and what they become. */
 import {
   compileLinearPattern,
   LEVELS,

@@ -36,7 +36,7 @@ async function calledOf([word]: readonly string[]): Promise<readonly Entry[]> {
   return load === undefined ? allCommands() : [await load()]
 }
 
-/** Runs one command; resolves with the exit code (wire.md §14) and never rejects. */
+/** Runs one command; resolves with the exit code (docs/reference/command-line.md#exit-codes) and never rejects. */
 export async function main(argv: readonly string[], io: CommandIo = processIo()): Promise<number> {
   const path: string[] = ['preflight']
   try {

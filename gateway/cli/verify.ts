@@ -1,4 +1,4 @@
-/** `preflight verify`: judges a receipt offline, with a saved key set (wire.md §6). What only the issuer knows (revocation, use) it cannot see, and says so. */
+/** `preflight verify`: judges a receipt offline, with a saved key set (docs/reference/receipts.md#verification-steps). What only the issuer knows (revocation, use) it cannot see, and says so. */
 import { verifyReceipt, type IntendedContext, type ReceiptVerification } from '../../engine/internal.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import { parseKeySet } from '../keys/jwks.ts'

@@ -1,4 +1,4 @@
-/** A contract document of a git repository at a ref (`<ref>:<path>`, wire.md §3), and the files beside or below it at the same ref. */
+/** A contract document of a git repository at a ref (`<ref>:<path>`, docs/reference/api.md#post-apidiff), and the files beside or below it at the same ref. */
 import { posix } from 'node:path'
 import { ok } from '../../engine/base.ts'
 import type { Result } from '../../engine/internal.ts'

@@ -27,7 +27,7 @@ const MAX_LISTING = 4 * 1024 * 1024
 /** Longer paths than file systems hold are no files, and what git says of them repeats them. */
 const MAX_PATH = 4096
 
-/** `<ref>:<path>` (wire.md §3); null when the text is not of that form, such as an inline document. */
+/** `<ref>:<path>` (docs/reference/api.md#post-apidiff); null when the text is not of that form, such as an inline document. */
 export function parseGitReference(text: string): GitReference | null {
   const match = /^([^\s:{}[\]"']+):([^\s:][^\r\n\t]*)$/.exec(text)
   return match?.[1] === undefined || match[2] === undefined ? null : { ref: match[1], path: match[2] }

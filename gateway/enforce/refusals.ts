@@ -1,4 +1,4 @@
-/** Why a call does not go on, in the words of the road; each protocol then tells it in its own form (wire.md §13). */
+/** Why a call does not go on, in the words of the road; each protocol then tells it in its own form (docs/reference/wire-headers.md#refusals). */
 import type { ExecutionAction } from '../../engine/internal.ts'
 import { ERRORS } from '../errors/errors.ts'
 import type { JudgedAction, PassingAction, RefusedAction, Refusal } from '../protocols/common/action.ts'
@@ -16,7 +16,7 @@ export interface Halt {
   readonly headers: readonly string[]
 }
 
-/** @param approvalAt where the word can be given that a held call waits for (wire.md §13) */
+/** @param approvalAt where the word can be given that a held call waits for (docs/reference/wire-headers.md#refusals) */
 export function stopped(
   call: Call,
   action: JudgedAction,
@@ -48,7 +48,7 @@ export function unmonitored(call: Call, action: JudgedAction, { subject, verdict
     code: 'MONITORING_UNWIRED',
     message: `MONITORING_UNWIRED: ${subject.name} may only go on under monitoring, and no telemetry sink takes events now.`,
     correlationId: call.correlationId,
-    // The envelope says "go on" and holds a receipt that would authorize it (wire.md §8).
+    // The envelope says "go on" and holds a receipt that would authorize it (docs/reference/telemetry.md#monitoring-windows).
     envelope: null,
     subject,
   }

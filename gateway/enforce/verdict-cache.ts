@@ -23,7 +23,7 @@ export interface DecisionVerdict {
   readonly decisionId: string
   readonly envelope: Envelope
   readonly token: string
-  /** base64url of the envelope; null when the route does not send it, or it does not fit into a header (wire.md §6). */
+  /** base64url of the envelope; null when the route does not send it, or it does not fit into a header (docs/reference/receipts.md#transport). */
   readonly envelopeHeader: string | null
   /** The request for approval that the decision waits for or rests on. */
   readonly approvalId: string | null

@@ -1,4 +1,4 @@
-/** The one table of errors that leave the gateway (wire.md §1, §13): stable code, status, public sentence. Causes go to the log only. */
+/** The one table of errors that leave the gateway (docs/reference/api.md#errors, docs/reference/wire-headers.md#refusals): stable code, status, public sentence. Causes go to the log only. */
 
 export const ERRORS = {
   INVALID_INPUT: { status: 400, message: 'The request is not valid.' },

@@ -5,7 +5,7 @@ import type { Store, SupersessionKey } from '../store/store.ts'
 import type { AnalyzeRequest } from './flow.ts'
 
 /**
- * wire.md §6, Supersession: what a later decision has to share with an earlier one to stand in its place. On the road the route
+ * docs/reference/hashes.md#scope-key, Supersession: what a later decision has to share with an earlier one to stand in its place. On the road the route
  * and the tool belong to the place: a decision for one tool says nothing of another.
  */
 export function scopeKey({ context, artifacts, route = null, scope }: AnalyzeRequest): SupersessionKey {

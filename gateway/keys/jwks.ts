@@ -1,4 +1,4 @@
-/** The published form of the receipt keys (wire.md §2): a JWK Set with the life of each key, written for verifiers and read back by `preflight verify`. */
+/** The published form of the receipt keys (docs/reference/receipts.md#key-set): a JWK Set with the life of each key, written for verifiers and read back by `preflight verify`. */
 import { createPublicKey, verify, type KeyObject } from 'node:crypto'
 import { fail, ok } from '../../engine/base.ts'
 import type { KeySet, KeyStatus, Result, VerificationKey } from '../../engine/internal.ts'

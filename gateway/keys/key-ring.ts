@@ -1,5 +1,5 @@
 /**
- * The receipt keys of this gateway: which one signs now, which verify, and the life of each (wire.md §6). A new key is
+ * The receipt keys of this gateway: which one signs now, which verify, and the life of each (docs/reference/receipts.md#key-rotation). A new key is
  * published before it signs (overlap), so that verifiers who cache the key set know it when its first receipt comes.
  */
 import { createPrivateKey, sign, type KeyObject } from 'node:crypto'

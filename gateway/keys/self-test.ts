@@ -2,7 +2,7 @@
 import type { KeyRing } from './key-ring.ts'
 import { signatureOf } from './receipt-signer.ts'
 
-/** Seconds that a verifier grants between its clock and ours (wire.md §6). */
+/** Seconds that a verifier grants between its clock and ours (docs/reference/receipts.md#verification-steps). */
 const LEEWAY = 30
 
 /** No JWS signing input: it has no dot. */

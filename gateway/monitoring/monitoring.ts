@@ -1,5 +1,5 @@
 /**
- * Monitoring windows (wire.md §8): opened before a CONTINUE_WITH_MONITORING takes effect, closed with the outcome, or as
+ * Monitoring windows (docs/reference/telemetry.md#monitoring-windows): opened before a CONTINUE_WITH_MONITORING takes effect, closed with the outcome, or as
  * UNKNOWN when nobody can tell any more. Windows are rows of the store, so a restart does not lose them.
  */
 import { randomUUID } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** The answer of a comparison in its wire form (wire.md §3): made once here, for `/api/diff` and for the command line. */
+/** The answer of a comparison in its wire form (docs/reference/api.md#post-apidiff): made once here, for `/api/diff` and for the command line. */
 import {
   countFindings,
   countPlaces,
@@ -71,7 +71,7 @@ export interface DiffReport {
 
 const MAX_REFERENCES = 200
 
-/** `limit` bounds `findings` (wire.md §3, default 5,000). */
+/** `limit` bounds `findings` (docs/reference/api.md#post-apidiff, default 5,000). */
 export function diffReport(comparison: Comparison, limit: number): DiffReport {
   const { groups, patterns, detected_patterns, stats, spec_versions, unresolved } = comparison
   const findings = expandFindings(groups, limit)

@@ -1,4 +1,4 @@
-/** A comparison as Markdown for a pull request or a chat: groups, worst first (wire.md §3). */
+/** A comparison as Markdown for a pull request or a chat: groups, worst first (docs/reference/api.md#post-apidiff). */
 import { LEVELS, type Level, type Operation } from '../../engine/internal.ts'
 import { countText, incompleteLine, type DiffReport, type ReportGroup } from './diff-report.ts'
 import { markdownCode, markdownText } from './printable.ts'

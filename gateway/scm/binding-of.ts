@@ -1,4 +1,4 @@
-/** Whether a tenant's control over a repository is proven (wire.md §10). */
+/** Whether a tenant's control over a repository is proven (docs/reference/api.md#bindings). */
 import type { BindingRow, Store } from '../store/store.ts'
 import type { PlatformId } from './platform.ts'
 

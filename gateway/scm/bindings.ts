@@ -1,4 +1,4 @@
-/** Proof that a tenant controls a repository (wire.md §10): a file with a secret of ours on its default branch. */
+/** Proof that a tenant controls a repository (docs/reference/api.md#bindings): a file with a secret of ours on its default branch. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { GatewayError } from '../errors/errors.ts'
 import type { BindingRow, ChallengeRow, Store } from '../store/store.ts'

@@ -1,4 +1,4 @@
-/** The commitment to a list of changed files, `changeset.sorted-leaf.v1` (wire.md §5). */
+/** The commitment to a list of changed files, `changeset.sorted-leaf.v1` (docs/reference/hashes.md#change_set_commitment). */
 import { createHash } from 'node:crypto'
 import type { Digest } from '../../engine/internal.ts'
 import type { ChangeType } from './platform.ts'

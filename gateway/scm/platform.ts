@@ -1,7 +1,7 @@
 /** What the gateway asks of a source-control platform, the same for each of them. A client is bound to one repository and one request's credentials. */
 import type { Problem } from '../../engine/internal.ts'
 
-/** Neutral names of the wire (wire.md §10) and the platforms they stand for. */
+/** Neutral names of the wire (docs/reference/api.md#bindings) and the platforms they stand for. */
 export const PLATFORMS = {
   scm_a: { name: 'github', title: 'GitHub' },
   scm_b: { name: 'gitlab', title: 'GitLab' },

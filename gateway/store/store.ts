@@ -8,7 +8,7 @@ import type { CheckpointRow, HeldCheckpoint, LedgerHead, LedgerReport } from './
 
 export type Role = 'agent' | 'approver' | 'admin'
 
-/** An API key as kept: its SHA-256 only (wire.md §1). Times are milliseconds since the epoch. */
+/** An API key as kept: its SHA-256 only (docs/reference/api.md#authentication). Times are milliseconds since the epoch. */
 export interface ApiKey {
   /** 64 hex digits: SHA-256 of the key. */
   readonly hash: string
@@ -24,7 +24,7 @@ export interface ApiKey {
   readonly revokedAt: number | null
 }
 
-/** The place and set that a later decision supersedes an earlier one by (wire.md §6), already joined into one text. */
+/** The place and set that a later decision supersedes an earlier one by (docs/reference/hashes.md#scope-key), already joined into one text. */
 export type SupersessionKey = string
 
 export interface DecisionRow {
@@ -99,7 +99,7 @@ export interface LedgerFilter {
   readonly before?: number
 }
 
-/** The contract that a route's calls are judged against, kept whole (wire.md §9). */
+/** The contract that a route's calls are judged against, kept whole (docs/reference/api.md#baselines). */
 export interface BaselineRow {
   readonly route: string
   readonly artifactId: string
@@ -134,7 +134,7 @@ export interface MonitoringWindowRow {
 /** `granted` stays so after its validity; what counts then is `validUntil`. */
 export type ApprovalState = 'pending' | 'granted' | 'denied' | 'expired'
 
-/** A request for a person's word on one change set in one context (wire.md §7). Times are milliseconds since the epoch. */
+/** A request for a person's word on one change set in one context (docs/reference/api.md#approvals). Times are milliseconds since the epoch. */
 export interface ApprovalOpening {
   readonly approvalId: string
   /** Digest of what the approval is about: equal questions share one request. */
@@ -256,7 +256,7 @@ export interface KnownUse extends Pick<ObservedUse, 'consumer' | 'operation' | '
   readonly artifact: string
 }
 
-/** Control of a tenant over a repository, proven by a file in it (wire.md §10). Times are milliseconds since the epoch. */
+/** Control of a tenant over a repository, proven by a file in it (docs/reference/api.md#bindings). Times are milliseconds since the epoch. */
 export interface BindingRow {
   readonly tenant: string
   readonly platform: 'scm_a' | 'scm_b' | 'scm_c'

@@ -1,4 +1,4 @@
-/** Execution telemetry as it travels (wire.md §8): CloudEvents 1.0, made and read here and nowhere else. */
+/** Execution telemetry as it travels (docs/reference/telemetry.md#monitoring-windows): CloudEvents 1.0, made and read here and nowhere else. */
 import { randomUUID } from 'node:crypto'
 
 export const OUTCOMES = ['SUCCEEDED', 'FAILED', 'NOT_SENT', 'UNKNOWN'] as const

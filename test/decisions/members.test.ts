@@ -1,5 +1,5 @@
 /**
- * Every optional member of interface.md has a producer, shown here by a situation in which it says something, or a reason why it is
+ * Every optional member of docs/reference/envelope.md has a producer, shown here by a situation in which it says something, or a reason why it is
  * null. A member that is added without either fails.
  */
 import assert from 'node:assert/strict'
@@ -115,7 +115,7 @@ const PRODUCED: Readonly<Record<string, () => Envelope>> = {
   decision_body_hash: blocked,
 }
 
-/** interface.md itself says that nothing produces them. */
+/** docs/reference/envelope.md itself says that nothing produces them. */
 const UNPRODUCED: Readonly<Record<string, string>> = {
   confidence: 'null until a calibrated model ships',
   calibration_version: 'null when confidence is null',

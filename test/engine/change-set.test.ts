@@ -1,4 +1,4 @@
-// The digests that identify a change set, against values made by the recipe of wire.md §5.
+// The digests that identify a change set, against values made by the recipe of docs/reference/hashes.md#input_fingerprint.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { suite, test } from 'node:test'

@@ -158,7 +158,7 @@ const told = (action: string) => {
 }
 
 suite('a directive', () => {
-  test('permits as interface.md says, and one that is not known permits nothing', () => {
+  test('permits as docs/reference/envelope.md says, and one that is not known permits nothing', () => {
     assert.deepEqual(told('CONTINUE'), [true, false, false])
     assert.deepEqual(told('CONTINUE_WITH_MONITORING'), [true, true, false])
     assert.deepEqual(told('REQUEST_APPROVAL'), [false, false, true])

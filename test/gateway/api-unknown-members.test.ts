@@ -1,4 +1,4 @@
-/** Members that no schema knows (wire.md §1): tolerated and listed in three requests, refused everywhere else; misspellings always. */
+/** Members that no schema knows (docs/reference/api.md#conventions): tolerated and listed in three requests, refused everywhere else; misspellings always. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ROUTES } from '../../gateway/api/routes.ts'

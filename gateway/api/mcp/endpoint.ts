@@ -44,7 +44,7 @@ export async function createMcpEndpoint(deps: RouteDeps): Promise<McpEndpoint> {
 const INSTRUCTIONS =
   'Call preflight_change_set with preflight_mode "authorize" before you merge, deploy, publish or register a changed contract. Go on only as execution_action says; before acting under a receipt call verify_receipt.'
 
-/** A tool's failure is a result with isError, carrying what the REST error body carries (wire.md §12). */
+/** A tool's failure is a result with isError, carrying what the REST error body carries (docs/reference/mcp.md#tools). */
 async function callTool(name: string, args: unknown, exchange: Exchange, deps: RouteDeps): Promise<ToolResult> {
   try {
     return result(await runTool(toolNamed(name), args, exchange, deps), false)

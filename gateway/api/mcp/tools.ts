@@ -1,4 +1,4 @@
-/** The tools of POST /mcp (wire.md §12): the same operations as the REST routes, held against the same schemas. */
+/** The tools of POST /mcp (docs/reference/mcp.md#tools): the same operations as the REST routes, held against the same schemas. */
 import { plainSchema } from '../../settings/input-schema.ts'
 import { lookupDecision } from '../routes/decisions.ts'
 import { preflight } from '../routes/preflight.ts'

@@ -1,4 +1,4 @@
-/** POST /api/v1/agent-abort-demo: a told workflow in which the real engine, on a built-in pair, stops an agent or lets it go (interface.md). Nothing is recorded. */
+/** POST /api/v1/agent-abort-demo: a told workflow in which the real engine, on a built-in pair, stops an agent or lets it go (docs/reference/api.md#post-apiv1agent-abort-demo). Nothing is recorded. */
 import type { Static } from 'typebox'
 import { EMPTY_CONTEXT, Type } from '../../../engine/base.ts'
 import type { Artifact, Verdict } from '../../../engine/internal.ts'

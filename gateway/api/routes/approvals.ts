@@ -1,4 +1,4 @@
-/** Requests for approval of the caller's tenant, and an approver's word on one of them (wire.md §7). */
+/** Requests for approval of the caller's tenant, and an approver's word on one of them (docs/reference/api.md#approvals). */
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
 import { settle } from '../../approvals/resolve.ts'

@@ -1,4 +1,4 @@
-/** The contracts that routes are judged against, and making a reviewed one the baseline (wire.md §9). */
+/** The contracts that routes are judged against, and making a reviewed one the baseline (docs/reference/api.md#baselines). */
 import { countFindings, Type } from '../../../engine/base.ts'
 import type { Level } from '../../../engine/internal.ts'
 import type { BaselineView } from '../../baselines/baselines.ts'

@@ -1,4 +1,4 @@
-/** Proving that a tenant controls a repository, and what is proven (wire.md §10). */
+/** Proving that a tenant controls a repository, and what is proven (docs/reference/api.md#bindings). */
 import { Type } from '../../../engine/base.ts'
 import type { BindingRow } from '../../store/store.ts'
 import { MARKER_PATH, openChallenge, proveBinding } from '../../scm/bindings.ts'

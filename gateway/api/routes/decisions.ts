@@ -1,4 +1,4 @@
-/** Stored decisions, the caller's tenant's own (wire.md §2): by id, by id or fingerprint. "Never existed" and "not yours" are one answer. */
+/** Stored decisions, the caller's tenant's own (docs/reference/api.md#decisions-and-ledger): by id, by id or fingerprint. "Never existed" and "not yours" are one answer. */
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
 import { checkProducerForm } from '../../../engine/internal.ts'

@@ -1,4 +1,4 @@
-/** POST /api/diff: two contracts compared, as JSON or as Markdown for people (wire.md §3). Counts, never decides. */
+/** POST /api/diff: two contracts compared, as JSON or as Markdown for people (docs/reference/api.md#post-apidiff). Counts, never decides. */
 import type { Static } from 'typebox'
 import { canonicalArtifactType, LEVELS, textOn, Type, lookupTable } from '../../../engine/base.ts'
 import type { Artifact, ArtifactFiles, CompareOptions, Problem } from '../../../engine/internal.ts'

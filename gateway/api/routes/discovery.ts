@@ -1,4 +1,4 @@
-/** What a stranger reads first: the decision contract, the receipt keys, the tool manifest (wire.md §2). */
+/** What a stranger reads first: the decision contract, the receipt keys, the tool manifest (docs/reference/api.md#discovery-and-accounts). */
 import { DECISION_CLASSES, DECISIONS, RECEIPT_FORMAT_VERSION, Type } from '../../../engine/base.ts'
 import { TOOLS } from '../mcp/tools.ts'
 import { defineRoute, json } from '../route.ts'

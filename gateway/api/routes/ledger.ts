@@ -1,6 +1,6 @@
 /**
  * GET /api/v1/ledger: the caller's tenant's decisions, or the records of its calls, newest first, page by page or as one
- * export (wire.md §2).
+ * export (docs/reference/api.md#get-apiv1ledger).
  */
 import type { Static } from 'typebox'
 import { DECISIONS, Type } from '../../../engine/base.ts'

@@ -1,4 +1,4 @@
-/** POST /api/v1/preflight: analyze a change set, or authorize one operation on it (wire.md §4). */
+/** POST /api/v1/preflight: analyze a change set, or authorize one operation on it (docs/reference/api.md#post-apiv1preflight). */
 import type { Static } from 'typebox'
 import { digestJson } from '../../../engine/base.ts'
 import type { Artifact } from '../../../engine/internal.ts'
@@ -138,7 +138,7 @@ async function decideNow(
   return json(answerOf(authorization))
 }
 
-/** wire.md §8: nothing that asks for monitoring is handed out while nobody could be told what became of it. */
+/** docs/reference/telemetry.md#monitoring-windows: nothing that asks for monitoring is handed out while nobody could be told what became of it. */
 function requireWired(action: unknown, { monitoring }: Pick<ApiDeps, 'monitoring'>): void {
   if (action === 'CONTINUE_WITH_MONITORING' && !monitoring.isWired()) throw unwired()
 }
@@ -147,7 +147,7 @@ function unwired(): GatewayError {
   return new GatewayError('MONITORING_UNWIRED', undefined, { headers: { 'Preflight-Action': 'STOP' } })
 }
 
-/** wire.md §9. The decision stands, whatever becomes of the baseline: it can still be promoted. */
+/** docs/reference/api.md#baselines. The decision stands, whatever becomes of the baseline: it can still be promoted. */
 async function register(
   exchange: Exchange<Request>,
   artifacts: readonly Artifact[],

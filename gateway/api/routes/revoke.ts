@@ -1,4 +1,4 @@
-/** POST /api/v1/receipts/revoke: an approver takes a receipt back; from then on it authorizes nothing (wire.md §2). */
+/** POST /api/v1/receipts/revoke: an approver takes a receipt back; from then on it authorizes nothing (docs/reference/api.md#post-apiv1receiptsrevoke). */
 import { Type } from '../../../engine/base.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { callerOf, defineRoute, json } from '../route.ts'

@@ -1,4 +1,4 @@
-/** /api/signup: a key for whoever asks, where the operator allows it: by default only on a loopback listener (wire.md §11). */
+/** /api/signup: a key for whoever asks, where the operator allows it: by default only on a loopback listener (docs/reference/api.md#discovery-and-accounts). */
 import { Type } from '../../../engine/base.ts'
 import { isLoopback, parseAddress } from '../../network/listen-address.ts'
 import type { ApiConfig } from '../settings.ts'
@@ -49,7 +49,7 @@ export const describeSignup = defineRoute({
   },
 })
 
-/** What strangers get (wire.md §11). */
+/** What strangers get (docs/reference/api.md#discovery-and-accounts). */
 const SIGNUP_PLAN = 'free'
 
 /** Keys that may be made in a minute, by all who ask together. */

@@ -1,4 +1,4 @@
-/** POST /api/v1/policy/simulate: what another policy would decide on a change set, and which of its rules speak (wire.md §2). Never permission. */
+/** POST /api/v1/policy/simulate: what another policy would decide on a change set, and which of its rules speak (docs/reference/api.md#post-apiv1policysimulate). Never permission. */
 import type { Static } from 'typebox'
 import { DEFAULT_DOCUMENT_LIMITS, Type } from '../../../engine/base.ts'
 import {

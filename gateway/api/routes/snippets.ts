@@ -1,4 +1,4 @@
-/** GET /api/v1/integration-snippets: ready-made instructions for those who build agents (interface.md, Endpoints). */
+/** GET /api/v1/integration-snippets: ready-made instructions for those who build agents (docs/reference/api.md#get-apiv1integration-snippets). */
 import { Type } from '../../../engine/base.ts'
 import { defineRoute, json } from '../route.ts'
 import { CorrelationId } from '../schemas/shapes.ts'

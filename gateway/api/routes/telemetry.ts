@@ -1,4 +1,4 @@
-/** POST /api/v1/telemetry: what direct callers tell of the executions that they were let to do under watch (wire.md §8). */
+/** POST /api/v1/telemetry: what direct callers tell of the executions that they were let to do under watch (docs/reference/telemetry.md#monitoring-windows). */
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
 import { GatewayError } from '../../errors/errors.ts'

@@ -1,4 +1,4 @@
-/** POST /api/v1/verify-receipt: is a token ours, and does it authorize this very attempt (wire.md §6)? Anybody who holds a token may ask. */
+/** POST /api/v1/verify-receipt: is a token ours, and does it authorize this very attempt (docs/reference/receipts.md#verification-steps)? Anybody who holds a token may ask. */
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
 import type { IntendedContext } from '../../../engine/internal.ts'

@@ -1,4 +1,4 @@
-/** Request and answers of the preflight (wire.md §4), served as `/schemas/preflight-request.json` and `/schemas/preflight-response.json`. */
+/** Request and answers of the preflight (docs/reference/api.md#post-apiv1preflight), served as `/schemas/preflight-request.json` and `/schemas/preflight-response.json`. */
 import type { Static, TSchema } from 'typebox'
 import { Type } from '../../../engine/base.ts'
 import { decisionResultConsumerSchema } from '../../../engine/internal.ts'

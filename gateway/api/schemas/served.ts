@@ -1,4 +1,4 @@
-/** The JSON Schemas that are served under /schemas/ (wire.md §2), by name. */
+/** The JSON Schemas that are served under /schemas/ (docs/reference/api.md#get-schemasnamejson), by name. */
 import { lookupTable } from '../../../engine/base.ts'
 import { decisionResultConsumerSchema, decisionResultProducerSchema, PolicyDocument } from '../../../engine/internal.ts'
 import { PreflightAnswer, PreflightRequest } from './preflight.ts'

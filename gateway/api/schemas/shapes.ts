@@ -155,7 +155,7 @@ export const BlastRadius = Type.Object(
   { title: 'BlastRadius', description: 'Counts, not a score.' },
 )
 
-/** Both spellings of the artifact types: canonical names and aliases (wire.md §4). */
+/** Both spellings of the artifact types: canonical names and aliases (docs/reference/api.md#post-apiv1preflight). */
 export const ArtifactTypeName = Type.Enum([...ARTIFACT_TYPES, 'grpc', 'mcp'], {
   description: '`grpc` means `protobuf`, `mcp` means `mcp_manifest`.',
 })

@@ -1,4 +1,4 @@
-/** `base` and `head` of a diff (wire.md §3): a URL, `<ref>:<path>` in the configured repository with the files that it refers to, or the document itself. */
+/** `base` and `head` of a diff (docs/reference/api.md#post-apidiff): a URL, `<ref>:<path>` in the configured repository with the files that it refers to, or the document itself. */
 import { ok } from '../../../engine/base.ts'
 import type { Result } from '../../../engine/internal.ts'
 import type { DocumentsConfig } from '../../documents/settings.ts'

@@ -1,4 +1,4 @@
-/** Operations on bindings of tenants to repositories, and on the challenges that prove them (wire.md §10). */
+/** Operations on bindings of tenants to repositories, and on the challenges that prove them (docs/reference/api.md#bindings). */
 import type { BindingRow, ChallengeRow } from '../store.ts'
 import { journal } from './journal.ts'
 import { integer, oneOf, text, type Row, type Statements } from './statements.ts'

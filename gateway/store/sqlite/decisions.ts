@@ -14,7 +14,7 @@ export const ACTIONS = [
   'STOP',
 ] as const satisfies readonly DecisionRow['executionAction'][]
 
-/** Which event of a receipt speaks when there are several: the order of the reasons in wire.md §6. */
+/** Which event of a receipt speaks when there are several: the order of the reasons in docs/reference/receipts.md#reasons-and-statuses. */
 const STATES = ['revoked', 'superseded', 'consumed'] as const satisfies readonly ReceiptState[]
 
 const SELECT = `

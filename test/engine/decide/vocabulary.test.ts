@@ -1,4 +1,4 @@
-/** The closed words of decisions and what they direct, literally as interface.md has them: a slip in a table is a slip on the wire. */
+/** The closed words of decisions and what they direct, literally as docs/reference/envelope.md has them: a slip in a table is a slip on the wire. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { DECISION_CLASSES, DIRECTIVES, directiveOf, stricter } from '../../../engine/decide/decision.ts'
@@ -6,7 +6,7 @@ import * as vocabulary from '../../../engine/decide/envelope-vocabulary.ts'
 import { capped, clip, counted } from '../../../engine/decide/text.ts'
 
 suite('a decision', () => {
-  test('directs what interface.md says of its class', () => {
+  test('directs what docs/reference/envelope.md says of its class', () => {
     assert.deepEqual(DECISION_CLASSES, {
       ALLOW: { action: 'CONTINUE', safeForAgent: true, strictness: 0 },
       WARN: { action: 'CONTINUE_WITH_MONITORING', safeForAgent: true, strictness: 1 },

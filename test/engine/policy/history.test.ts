@@ -67,7 +67,7 @@ suite('a policy that looks back', () => {
     assert.equal(decideOn([], { policy, history }).decision, 'BLOCK')
   })
 
-  test('keeps the past out of the fingerprint but for the decision (wire.md §5: no clock, id or store state)', () => {
+  test('keeps the past out of the fingerprint but for the decision (docs/reference/hashes.md#fingerprint: no clock, id or store state)', () => {
     const policy = fakePolicy(retried())
     const without = decideOn([], { policy })
     const with1 = decideOn([], { policy, history: [ago(9, 'BLOCK', true)] })

@@ -1,4 +1,4 @@
-/** With no telemetry sink wired nothing that asks for monitoring goes on: in every protocol, through other proxies, and by the API (wire.md §8). */
+/** With no telemetry sink wired nothing that asks for monitoring goes on: in every protocol, through other proxies, and by the API (docs/reference/telemetry.md#monitoring-windows). */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Every reason for which a receipt does not authorize (wire.md §6), at the gate of the road: refused where one is needed, overlooked where one is only accepted. */
+/** Every reason for which a receipt does not authorize (docs/reference/receipts.md#reasons-and-statuses), at the gate of the road: refused where one is needed, overlooked where one is only accepted. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
