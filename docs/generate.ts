@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { chartSchema } from './chart-schema.ts'
 import { patternsPage } from './patterns-page.ts'
-import { configPage, errorsPage, metricsPage } from './reference-pages.ts'
+import { configPage, errorsPage, logEventsPage, metricsPage } from './reference-pages.ts'
 import { readmeExample } from './readme-example.ts'
 import { riskPage } from './risk-page.ts'
 import { rulesPages } from './rules-page.ts'
@@ -25,6 +25,7 @@ function generatedFiles(): readonly GeneratedFile[] {
     configPage(),
     errorsPage(),
     metricsPage(),
+    logEventsPage(),
     patternsPage(),
     riskPage(),
     ...rulesPages(),

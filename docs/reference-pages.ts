@@ -2,6 +2,7 @@
 import { REASON_CODES } from '../engine/decide/reasons.ts'
 import { CONFIG_LEAVES, type ConfigLeaf } from '../gateway/config/leaves.ts'
 import { ERRORS } from '../gateway/errors/errors.ts'
+import { LOG_EVENTS } from '../gateway/telemetry/log-events.ts'
 import { METRICS, type MetricSpec } from '../gateway/telemetry/metrics.ts'
 import type { GeneratedFile } from './validators.ts'
 
@@ -41,6 +42,19 @@ export function metricsPage(): GeneratedFile {
     'Metrics',
     'Served at `/metrics` of the admin listener in the Prometheus text format. Names and labels are only ever added to. Label values are bounded: routes and sinks come from the configuration, everything else from closed sets. Alerts about them: [runbooks.md](runbooks.md).',
     table(['name', 'type', 'labels', 'meaning'], rows),
+  )
+}
+
+export function logEventsPage(): GeneratedFile {
+  return page(
+    'docs/log-events.md',
+    'Log events',
+    'The gateway writes its log to stderr, one JSON object a line. Each record has `level`, `time`, `event` and `msg`. Search and alert by `event`: an id keeps its meaning, and ids are only added. `msg` is for people and may change.',
+    'Records about a call have `correlation_id` and `route`. `err` holds an error with its causes. Credentials are cut out before a line is written. Requests and their bodies are not logged.',
+    table(
+      ['event', 'meaning'],
+      Object.entries(LOG_EVENTS).map(([event, meaning]) => [`\`${event}\``, meaning]),
+    ),
   )
 }
 

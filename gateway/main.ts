@@ -70,7 +70,7 @@ async function start(
   const now = steadyClock(wall, ({ by }) =>
     logger.error(
       { event: 'clock.set_back', by_ms: by },
-      'the clock was set back; the gateway goes on from the later time until the clock is there again, or a restart',
+      'the clock was set back; the gateway keeps the later time until the clock reaches it, or until a restart',
     ),
   )
   const metrics = createMetrics()
@@ -119,10 +119,13 @@ async function start(
 
 /** What lets the gateway start, and should be looked at. */
 function warn({ warnings }: LiveSettings, { bootstrap, dataDir }: State, logger: Logger): void {
-  for (const warning of warnings) logger.warn(formatMistake(warning))
-  if (bootstrap.warning !== null) logger.warn(bootstrap.warning)
+  for (const warning of warnings) logger.warn({ event: 'settings.warning' }, formatMistake(warning))
+  if (bootstrap.warning !== null) logger.warn({ event: 'gateway.warning' }, bootstrap.warning)
   for (const file of exposedFiles([keyFile(dataDir), authorityFile(dataDir)]))
-    logger.warn({ file }, 'every user of this machine may read these private keys: chmod 600')
+    logger.warn(
+      { event: 'keys.readable_by_all', file },
+      'every user of this machine can read these private keys: chmod 600',
+    )
 }
 
 function once(act: () => Promise<void>): () => Promise<void> {

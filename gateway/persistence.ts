@@ -105,9 +105,7 @@ function storeEvents(metrics: Metrics, logger: Logger, health: { isWritable: boo
       if (isWritable !== health.isWritable)
         logger[isWritable ? 'info' : 'error'](
           { event: isWritable ? 'store.writable' : 'store.unwritable' },
-          isWritable
-            ? 'the store takes writes again'
-            : 'the store could not be written: not ready until a write succeeds',
+          isWritable ? 'store takes writes again' : 'store could not be written: not ready until a write succeeds',
         )
       health.isWritable = isWritable
     },
@@ -115,6 +113,6 @@ function storeEvents(metrics: Metrics, logger: Logger, health: { isWritable: boo
       metrics.observe('preflight_store_seconds', { operation }, seconds)
       if (!isGood) metrics.count('preflight_store_failures_total', { operation })
     },
-    onFault: (error: Error): void => logger.error({ err: error }, 'the store has a fault'),
+    onFault: (error: Error): void => logger.error({ event: 'store.failed', err: error }, 'store failed'),
   }
 }

@@ -47,7 +47,10 @@ export function createWarmUp({ settings, road, logger }: WarmUpDeps): WarmUp {
           step()
         }
       } catch (error) {
-        logger.warn({ err: error }, 'loading ahead failed: the first call loads what is missing')
+        logger.warn(
+          { event: 'gateway.preload_failed', err: error },
+          'preload failed; the first call loads what is missing',
+        )
       } finally {
         running = false
       }

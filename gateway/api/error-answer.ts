@@ -6,7 +6,11 @@ import { json, type Answer } from './route.ts'
 export function errorAnswer(error: unknown, correlationId: string, logger: Logger): Answer {
   const refusal = error instanceof GatewayError ? error : new GatewayError('INTERNAL', undefined, { cause: error })
   const { code, status, headers, cause } = refusal
-  if (status >= 500) logger.error({ err: cause ?? refusal, code, correlation_id: correlationId }, 'a request failed')
+  if (status >= 500)
+    logger.error(
+      { event: 'api.request_failed', err: cause ?? refusal, code, correlation_id: correlationId },
+      'API request failed',
+    )
   return json(errorBody(refusal, correlationId), status, headers)
 }
 

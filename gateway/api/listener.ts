@@ -27,7 +27,7 @@ export function createApi(deps: ApiDeps, authz: HttpAuthz | null = null): Api {
       loaded ??= serving().createServe(deps, () => !server.listening)
     } catch (error) {
       // Too many open files, for one: the next request tries again.
-      deps.logger.error({ err: error }, 'the routes of the API could not be loaded')
+      deps.logger.error({ event: 'api.load_failed', err: error }, 'API could not be loaded')
       response.destroy()
       return
     }

@@ -39,7 +39,10 @@ async function serve(
     discardRest(request)
   } catch (error) {
     // The client went away, or the store failed in the middle of an export: the answer cannot be whole any more.
-    deps.logger.warn({ err: error, correlation_id: correlationId }, 'an answer broke off')
+    deps.logger.warn(
+      { event: 'api.response_aborted', err: error, correlation_id: correlationId },
+      'API response aborted',
+    )
     response.destroy()
   }
   const { endpoint } = dispatched

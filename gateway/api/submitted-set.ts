@@ -89,7 +89,10 @@ export async function derivedSet(exchange: Exchange<Request>, deps: ApiDeps): Pr
       throw new GatewayError('REPOSITORY_INACCESSIBLE', `The repository cannot be read: ${error.message}.`, {
         cause: error,
       })
-    deps.logger.warn({ err: error, correlation_id: exchange.correlationId }, 'a change set could not be derived')
+    deps.logger.warn(
+      { event: 'change_set.derivation_failed', err: error, correlation_id: exchange.correlationId },
+      'change set could not be derived',
+    )
     const problem = LISTING_PROBLEMS.unavailable(error.message)
     const origin = { kind: 'derived', derivation: null, commitment: null, problem } as const
     return {

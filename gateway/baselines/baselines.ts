@@ -134,7 +134,10 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
     // What is left of an offer after a part of it was accepted is a candidate at once.
     candidateSetAt.delete(row.route)
     await note(row.route, null, row.digest)
-    logger.info({ route: row.route, digest: row.digest, source: row.source, set_by: row.setBy }, 'a baseline was set')
+    logger.info(
+      { event: 'baseline.set', route: row.route, digest: row.digest, source: row.source, set_by: row.setBy },
+      'baseline set',
+    )
     return row
   }
   /** The candidate is for reviewers: a fault in keeping it changes no verdict. */
@@ -151,7 +154,7 @@ export function createBaselines(deps: BaselinesDeps): Baselines {
       if (candidate !== null) await announceOnce(candidate, baseline, deps)
     } catch (error) {
       offeredNow.delete(route)
-      logger.error({ err: error, route }, 'the candidate of a route could not be kept')
+      logger.error({ event: 'baseline.candidate_not_stored', err: error, route }, 'candidate could not be stored')
     }
   }
   const pinNow = (route: Route, offered: OfferedContract): Promise<BaselineRow> => {
@@ -267,7 +270,7 @@ async function announceOnce(
   if (!(await store.announceCandidate(route, digest, now()))) return
   metrics.count('preflight_baseline_candidates_total', { route })
   const event = 'baseline.candidate_seen'
-  logger.warn({ event, route, digest, baseline }, 'the upstream offers another contract than the baseline')
+  logger.warn({ event, route, digest, baseline }, 'the contract of the upstream differs from the baseline')
   await announce?.({ route, digest, baseline, type })
 }
 

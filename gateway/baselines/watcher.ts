@@ -76,9 +76,15 @@ async function lookAt(route: Route, digests: Map<string, string>, deps: WatcherD
     metrics.count('preflight_contract_refreshes_total', { route: name, result })
     const baseline = await baselines.baselineFor(route, { type, content, digest })
     if (result === 'changed' && baseline.digest !== digest)
-      logger.warn({ route: name, digest, baseline: baseline.digest }, 'the contract that is offered has changed')
+      logger.warn(
+        { event: 'contract.changed', route: name, digest, baseline: baseline.digest },
+        'the contract of the upstream changed',
+      )
   } catch (error) {
     metrics.count('preflight_contract_refreshes_total', { route: name, result: 'failed' })
-    logger.warn({ err: error, route: name }, 'the contract that is offered could not be looked at')
+    logger.warn(
+      { event: 'contract.read_failed', err: error, route: name },
+      'the contract of the upstream could not be read',
+    )
   }
 }

@@ -58,7 +58,7 @@ export function createBreakGlass(deps: BreakGlassDeps): BreakGlass {
       open = await store.breakGlasses({ openAt: latest(), limit: LONGEST_LIST })
       for (const row of open) if (!before.has(row.id)) announce(row, logger)
     } catch (error) {
-      logger.warn({ err: error }, 'the open break-glass exceptions could not be read')
+      logger.warn({ event: 'break_glass.read_failed', err: error }, 'open break-glass exceptions could not be read')
     }
   }
   return {
@@ -66,7 +66,10 @@ export function createBreakGlass(deps: BreakGlassDeps): BreakGlass {
       try {
         return await store.useBreakGlass(route, latest())
       } catch (error) {
-        logger.error({ err: error, route }, 'the use of break-glass could not be recorded, so it has no effect')
+        logger.error(
+          { event: 'break_glass.record_failed', err: error, route },
+          'use of break-glass could not be recorded, so it has no effect',
+        )
         return null
       }
     },
@@ -129,7 +132,7 @@ export async function openBreakGlass(
 function announce({ id, route, reason, openedBy, expiresAt }: BreakGlassRow, logger: Logger): void {
   const until = new Date(expiresAt).toISOString()
   logger.error(
-    { break_glass_id: id, route, reason, opened_by: openedBy, until },
-    'BREAK_GLASS: enforcement is suspended on a route',
+    { event: 'break_glass.opened', break_glass_id: id, route, reason, opened_by: openedBy, until },
+    'BREAK_GLASS: enforcement of a route is suspended',
   )
 }

@@ -61,7 +61,7 @@ async function untilStopped(gateway: Gateway): Promise<ExitCode> {
   process.on('SIGHUP', reload)
   for (const name of SIGNALS) process.on(name, onSignal)
   const signal = await stopped
-  gateway.logger.info({ signal }, 'stopping: calls under way may finish')
+  gateway.logger.info({ event: 'gateway.stopping', signal }, 'stopping; open calls may finish')
   await gateway.close()
   for (const name of SIGNALS) process.off(name, onSignal)
   process.off('SIGHUP', reload)

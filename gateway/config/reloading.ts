@@ -34,10 +34,10 @@ export function startReloading({ live, keys, keysChanged, dataDir, metrics, logg
     try {
       keys.reload()
       keysChanged()
-      logger.info({ key_id: keys.signer().keyId }, 'the receipt keys were read again')
+      logger.info({ event: 'keys.reloaded', key_id: keys.signer().keyId }, 'receipt keys reloaded')
       void reportSelfTest(keys, logger)
     } catch (error) {
-      logger.error({ err: error }, 'the receipt keys on disk are not usable')
+      logger.error({ event: 'keys.unusable', err: error }, 'receipt keys on disk are not usable')
     }
   }
   const report = (reload: Reload): void => reportReload(reload, live, metrics, logger)
@@ -79,16 +79,20 @@ function reportReload(reload: Reload, live: LiveSettings, metrics: Metrics, logg
   metrics.count('preflight_reloads_total', { what: 'settings', result: reload.result })
   if (reload.result === 'refused') {
     logger.error(
-      { mistakes: reload.mistakes.map(formatMistake) },
-      'the changed settings have mistakes; the old ones stay',
+      { event: 'settings.rejected', mistakes: reload.mistakes.map(formatMistake) },
+      'the changed settings have mistakes; the settings before them stay in force',
     )
     return
   }
   logger.level = live.current().config.log.level
   describe(metrics, live)
-  for (const warning of reload.warnings) logger.warn(formatMistake(warning))
-  logger.info({ generation: reload.generation }, 'changed settings are in force')
-  if (reload.restart.length > 0) logger.warn({ settings: reload.restart }, 'these changes wait for a restart')
+  for (const warning of reload.warnings) logger.warn({ event: 'settings.warning' }, formatMistake(warning))
+  logger.info({ event: 'settings.reloaded', generation: reload.generation }, 'changed settings are in force')
+  if (reload.restart.length > 0)
+    logger.warn(
+      { event: 'settings.restart_needed', settings: reload.restart },
+      'some changes take effect at the next start',
+    )
 }
 
 /** What runs here, as metrics. */

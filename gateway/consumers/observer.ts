@@ -45,7 +45,10 @@ export async function createConsumerObserver(deps: ConsumerObserverDeps): Promis
     try {
       await store.recordUses({ uses, limit, since: now() - window * 1000 })
     } catch (error) {
-      logger.warn({ err: error, uses: uses.length }, 'observed consumers could not be written')
+      logger.warn(
+        { event: 'consumers.write_failed', err: error, uses: uses.length },
+        'observed consumers could not be stored',
+      )
     }
   }
   const timer = setInterval(() => void flush(), FLUSH_MS).unref()

@@ -158,8 +158,15 @@ async function passUnjudged(trip: RequestContext, destination: NamedDestination,
   const passage = { verdicts: [], headers: own, watcher: null, isStanding: false, recogniser: null }
   const end = await forward(trip, call, passage, deps.road)
   deps.logger.debug(
-    { correlation_id: correlationId, entrance, origin, status: end.status, ms: performance.now() - startedAt },
-    'a call without a route went through',
+    {
+      event: 'proxy.unrouted_forwarded',
+      correlation_id: correlationId,
+      entrance,
+      origin,
+      status: end.status,
+      ms: performance.now() - startedAt,
+    },
+    'request without a route forwarded',
   )
 }
 

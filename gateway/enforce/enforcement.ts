@@ -10,12 +10,12 @@ import type { JudgedAction, Permit } from '../protocols/common/action.ts'
 import type { Subject } from '../calls/subject.ts'
 import type { Call } from '../calls/call.ts'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
-import type { InterceptionRow } from '../store/call.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Monitoring, Watch } from '../monitoring/monitoring.ts'
-import { judge, undecided, type Decided, type JudgeDeps, type Judgement } from './judge.ts'
+import { logStop, recordCall } from './call-record.ts'
+import { judge, type Decided, type JudgeDeps, type Judgement } from './judge.ts'
 import { decisionHeaders, stopped, unjudged, unmonitored, type Halt } from './refusals.ts'
 import type { SpentReceipt } from './receipt-check.ts'
 import type { CallVerdict, DecisionVerdict, ReceiptVerdict } from './verdict-cache.ts'
@@ -106,7 +106,7 @@ async function afterApproval(first: Judgement, waiting: Waiting, settling: Settl
     if (held?.approvalId == null || deps.now() >= deadline || (await deps.breakGlass.isOpen(route.name)))
       return judgement
     // A call that another call's word has set free already told so; the row shows that it was held first.
-    const recorded = await record(judgement, 'held', null, settling)
+    const recorded = await recordCall(judgement, 'held', null, settling)
     if (recorded !== null) return recorded
     waiting.begin(decisionHeaders(call, held.action, held.decisionId))
     const end = await deps.waitingRoom.wait({
@@ -140,7 +140,7 @@ async function conclude(judgement: Judgement, settling: Settling): Promise<Passi
   const isMonitored = verdict.action === 'CONTINUE_WITH_MONITORING'
   const watches = isMonitored ? await openWindows(used, settling) : UNWATCHED
   if (watches === null) return concludeUnmonitored(used, settling)
-  const recording = record(used, 'forwarded', null, settling)
+  const recording = recordCall(used, 'forwarded', null, settling)
   const failure = recording instanceof Promise ? await recording : recording
   if (failure === null) return passing('forwarded', used, watches, settling)
   await closeUnsent(watches)
@@ -169,7 +169,7 @@ async function concludeStopped(judgement: Decided, settling: Settling): Promise<
   const approvalId = verdict.basis === 'decision' ? verdict.approvalId : null
   const { isHeld } = directiveOf(verdict.action)
   const effect = isHeld ? 'held' : 'stopped'
-  const failure = await record(judgement, effect, null, settling)
+  const failure = await recordCall(judgement, effect, null, settling)
   if (failure !== null) return concludeUndecided(failure, settling)
   logStop(judgement, settling)
   const approvalAt = isHeld && approvalId !== null ? approvalAddress(approvalId, settings.config) : null
@@ -185,10 +185,13 @@ async function concludeUnmonitored(judgement: Decided, settling: Settling): Prom
   }
   const broken = await breakGlass(judgement, settling)
   if (broken !== null) return broken
-  const failure = await record(judgement, 'stopped', null, settling)
+  const failure = await recordCall(judgement, 'stopped', null, settling)
   if (failure !== null) return concludeUndecided(failure, settling)
   const { correlationId, route } = call
-  deps.logger.error({ correlation_id: correlationId, route: route.name }, 'MONITORING_UNWIRED: a call was stopped')
+  deps.logger.error(
+    { event: 'monitoring.unwired', correlation_id: correlationId, route: route.name },
+    'MONITORING_UNWIRED: call refused',
+  )
   return { kind: 'halt', effect: 'stopped', ...unmonitored(call, action, judgement.governing) }
 }
 
@@ -204,9 +207,15 @@ async function concludeUndecided(
   const broken = isBreakable ? await breakGlass(judgement, settling) : null
   if (broken !== null) return broken
   if (open === 'observed') countObserved('undecided', settling)
-  await record(judgement, open ?? 'undecided', null, settling)
+  await recordCall(judgement, open ?? 'undecided', null, settling)
   deps.logger.warn(
-    { correlation_id: correlationId, route: route.name, outcome: open ?? 'undecided', err: judgement.error },
+    {
+      event: 'call.undecided',
+      correlation_id: correlationId,
+      route: route.name,
+      outcome: open ?? 'undecided',
+      err: judgement.error,
+    },
     open === null
       ? 'a call could not be judged and was not forwarded'
       : 'a call could not be judged and goes on, as its route says',
@@ -226,18 +235,24 @@ async function breakGlass(judgement: Judgement, settling: Settling): Promise<Pas
   const { correlationId, route } = call
   const opened = await deps.breakGlass.use(route.name)
   if (opened === null) return null
-  if ((await record(judgement, 'break_glass', opened.id, settling)) !== null) return null
+  if ((await recordCall(judgement, 'break_glass', opened.id, settling)) !== null) return null
   deps.metrics.count('preflight_break_glass_calls_total', { route: route.name })
   deps.logger.error(
-    { correlation_id: correlationId, route: route.name, break_glass_id: opened.id, opened_by: opened.openedBy },
-    'BREAK_GLASS: a call goes on that would not have',
+    {
+      event: 'break_glass.used',
+      correlation_id: correlationId,
+      route: route.name,
+      break_glass_id: opened.id,
+      opened_by: opened.openedBy,
+    },
+    'BREAK_GLASS: call forwarded that would have been refused',
   )
   const passed = passing('break_glass', judgement, UNWATCHED, settling)
   return { ...passed, headers: [...passed.headers, 'Preflight-Break-Glass', opened.id] }
 }
 
 async function recorded(effect: 'observed', judgement: Decided, settling: Settling): Promise<Passing | Halting> {
-  const failure = await record(judgement, effect, null, settling)
+  const failure = await recordCall(judgement, effect, null, settling)
   return failure === null ? passing(effect, judgement, UNWATCHED, settling) : concludeUndecided(failure, settling)
 }
 
@@ -297,94 +312,10 @@ async function openWindow(decisionId: string, { call, deps }: Settling): Promise
   try {
     return await deps.monitoring.open({ correlationId, decisionId, route: route.name, tenant: caller.tenant, observer })
   } catch (error) {
-    deps.logger.error({ err: error, correlation_id: correlationId }, 'a monitoring window could not be opened')
+    deps.logger.error(
+      { event: 'monitoring.open_failed', err: error, correlation_id: correlationId },
+      'monitoring window could not be opened',
+    )
     return null
   }
 }
-
-/** The call's own rows, before its effect. Null when they are written; what could not be written was not decided. At once where they wait for a batch. */
-function record(
-  judgement: Judgement,
-  effect: NonNullable<InterceptionRow['effect']>,
-  breakGlassId: string | null,
-  settling: Settling,
-): Unrecorded | null | Promise<Unrecorded | null> {
-  const { store } = settling.deps
-  const writings: Promise<void>[] = []
-  try {
-    for (const row of rowsOf(judgement, effect, breakGlassId, settling)) {
-      const writing = store.recordInterception(row)
-      if (writing instanceof Promise) writings.push(writing)
-    }
-  } catch (error) {
-    return undecided(error)
-  }
-  return writings.length === 0 ? null : written(writings)
-}
-
-type Unrecorded = Extract<Judgement, { readonly kind: 'undecided' }>
-
-async function written(writings: readonly Promise<void>[]): Promise<Unrecorded | null> {
-  try {
-    await Promise.all(writings)
-    return null
-  } catch (error) {
-    return undecided(error)
-  }
-}
-
-/** One for each thing that was judged; one for all where nothing was. */
-function rowsOf(
-  judgement: Judgement,
-  effect: NonNullable<InterceptionRow['effect']>,
-  breakGlassId: string | null,
-  { call, action, deps }: Settling,
-): readonly InterceptionRow[] {
-  const shared = {
-    correlationId: call.correlationId,
-    tenant: call.caller.tenant,
-    route: call.route.name,
-    protocol: call.route.protocol,
-    enforced: call.route.mode === 'enforce',
-    at: deps.now(),
-    breakGlassId,
-    violations: null,
-  }
-  if (judgement.kind === 'undecided')
-    return [{ ...shared, action: shortName(action.name), decisionId: null, executionAction: 'STOP', effect }]
-  return judgement.verdicts.map(({ subject, verdict }) => ({
-    ...shared,
-    action: shortName(subject.name),
-    decisionId: verdict.decisionId,
-    executionAction: verdict.action,
-    effect: effect === 'forwarded' && verdict.basis === 'receipt' ? 'receipt' : effect,
-  }))
-}
-
-/** Callers name what they ask for, at any length: the ledger and the log keep as much of it as somebody reads. */
-function shortName(name: string): string {
-  return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME)}…`
-}
-
-const LONGEST_NAME = 500
-
-function logStop({ governing: { subject, verdict } }: Decided, { call, deps }: Settling): void {
-  const { decision, execution_action, risk_score, patterns } =
-    verdict.basis === 'decision' ? verdict.envelope : NO_ENVELOPE
-  deps.logger.warn(
-    {
-      correlation_id: call.correlationId,
-      route: call.route.name,
-      call: shortName(subject.name),
-      decision_id: verdict.decisionId,
-      decision,
-      execution_action,
-      risk_score,
-      patterns,
-      ...(verdict.basis === 'demand' && { receipt: verdict.demand.reason ?? 'missing' }),
-    },
-    'a call was not forwarded',
-  )
-}
-
-const NO_ENVELOPE = { decision: null, execution_action: 'STOP', risk_score: null, patterns: [] } as const

@@ -140,7 +140,10 @@ async function reportFault(
     )
   }
   deps.metrics.count('preflight_upstream_errors_total', { route, code: fault })
-  deps.logger.warn({ correlation_id: call.correlationId, route, code: fault, err: end.cause }, 'the upstream failed')
+  deps.logger.warn(
+    { event: 'upstream.failed', correlation_id: call.correlationId, route, code: fault, err: end.cause },
+    'upstream failed',
+  )
   if (!end.isAnswered && fault !== 'UPSTREAM_RESET' && fault !== 'UPSTREAM_SILENT')
     sendFault(trip, { code: fault, headers: passage.headers }, passage.recogniser, call)
 }

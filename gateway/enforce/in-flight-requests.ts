@@ -35,7 +35,10 @@ export function createTrips(deps: TripsDeps, releaseConnections: () => void): Tr
       await admit(trip, arrival, deps)
     } catch (error) {
       // A broken invariant on the road: the call is not forwarded, and the client is told no more than that.
-      logger.error({ err: error, correlation_id: trip.correlationId }, 'a call failed on the road')
+      logger.error(
+        { event: 'proxy.request_failed', err: error, correlation_id: trip.correlationId },
+        'request failed in the proxy',
+      )
       if (trip.response.headersSent) trip.response.destroy()
       else sendError(trip, 'INTERNAL')
     } finally {

@@ -133,7 +133,10 @@ class Wait {
       if (approvalState(row, now()) !== 'pending') return 'refused'
       return (await isReleased(route)) ? 'released' : null
     } catch (error) {
-      logger.error({ err: error, approval_id: approvalId }, 'whether a held call may go on could not be looked up')
+      logger.error(
+        { event: 'approval.read_failed', err: error, approval_id: approvalId },
+        'state of an approval could not be read',
+      )
       return 'over'
     }
   }

@@ -127,7 +127,7 @@ const NO_BODY = Buffer.alloc(0)
 function refuseUnread(trip: RequestContext, call: Call, { answer, why }: RefusedAction, deps: RoadDeps): void {
   deps.metrics.count('preflight_calls_total', { route: call.route.name, outcome: 'refused' })
   deps.logger.warn(
-    { correlation_id: call.correlationId, route: call.route.name },
+    { event: 'call.refused', correlation_id: call.correlationId, route: call.route.name },
     `a request was refused: ${why ?? NO_READING}`,
   )
   sendAnswer(trip, answer)
@@ -142,7 +142,10 @@ function refuseUpgrade(
 ): void {
   const { correlationId, route } = call
   deps.metrics.count('preflight_calls_total', { route: route.name, outcome: 'refused' })
-  deps.logger.warn({ correlation_id: correlationId, route: route.name, protocol }, 'a switch of protocols was refused')
+  deps.logger.warn(
+    { event: 'proxy.upgrade_refused', correlation_id: correlationId, route: route.name, protocol },
+    'upgrade refused',
+  )
   const { answer, headers } = unjudgedUpgrade(call, action, protocol)
   sendAnswer(trip, answer, headers)
 }

@@ -47,7 +47,10 @@ export async function consumePresented(question: ReceiptQuestion, deps: Presente
     }
     return verifyReceipt({ ...inputOf(question, deps), state: 'consumed' })
   } catch (error) {
-    deps.logger.error({ err: error, decision_id: decisionId }, 'a receipt could not be marked used')
+    deps.logger.error(
+      { event: 'receipt.consume_failed', err: error, decision_id: decisionId },
+      'receipt could not be marked as used',
+    )
     return verifyReceipt({ ...inputOf(question, deps), state: 'undecidable' })
   }
 }
@@ -71,7 +74,10 @@ async function standing(decisionId: string, { store, logger }: PresentedDeps): P
   try {
     return (await store.receiptState(decisionId)) ?? 'unknown'
   } catch (error) {
-    logger.error({ err: error, decision_id: decisionId }, 'the state of a receipt could not be read')
+    logger.error(
+      { event: 'receipt.read_failed', err: error, decision_id: decisionId },
+      'state of a receipt could not be read',
+    )
     return 'undecidable'
   }
 }

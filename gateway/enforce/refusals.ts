@@ -64,7 +64,10 @@ export function letOn(
   if (route.mode !== 'observe' || isGuard === true) return null
   metrics.count('preflight_observed_calls_total', { route: route.name, would: 'stopped' })
   const reason = why ?? NO_READING
-  logger.warn({ correlation_id: correlationId, route: route.name, reason }, 'a request would have been denied')
+  logger.warn(
+    { event: 'call.would_be_refused', correlation_id: correlationId, route: route.name, reason },
+    'request would have been refused',
+  )
   return { kind: 'pass', name, isStanding: false, watch: () => null, refuse: httpRefusal }
 }
 

@@ -46,7 +46,7 @@ export async function openGrpcAuthz(deps: GrpcAuthzDeps): Promise<GrpcListener> 
     methods: new Map([[path, check]]),
     onFailure(error) {
       deps.metrics.count('preflight_authz_checks_total', { transport: 'grpc', result: 'deny' })
-      deps.logger.error({ err: error }, 'a question of another proxy failed')
+      deps.logger.error({ event: 'ext_authz.check_failed', err: error }, 'ext_authz check failed')
     },
   })
 }

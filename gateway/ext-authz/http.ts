@@ -60,7 +60,10 @@ export function createHttpAuthz(deps: HttpAuthzDeps): HttpAuthz {
         send(verdict, response)
       } catch (error) {
         // Whatever went wrong here, the proxy that asks must not take it for a yes.
-        deps.logger.error({ err: error, correlation_id: correlationId }, 'a question of another proxy failed')
+        deps.logger.error(
+          { event: 'ext_authz.check_failed', err: error, correlation_id: correlationId },
+          'ext_authz check failed',
+        )
         deps.metrics.count('preflight_authz_checks_total', { transport: 'http', result: 'deny' })
         if (!response.headersSent) response.writeHead(503).end()
       }

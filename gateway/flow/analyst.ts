@@ -78,7 +78,7 @@ export function createAnalyst({ settings, memory = createMemoryBudget(), metrics
       return runTask(kind, task)
     } catch (error) {
       // Nothing a document holds may make the engine throw; when it does, the artifact counts as not analysed.
-      logger.error({ err: error, task: kind }, 'the engine failed on a task')
+      logger.error({ event: 'analysis.failed', err: error, task: kind }, 'engine failed on a task')
       return fail({ code: 'ANALYSIS_FAULT', message: `The ${kind} task failed inside the gateway; the log says more.` })
     }
   }

@@ -60,14 +60,17 @@ export function createInputKeeper({ settings, store, memory, logger, now }: Inpu
       const lease = memory.tryTake('body', size)
       if (lease === null) {
         logger.warn(
-          { decision_id: decisionId, bytes: size },
-          'the input of a decision is not kept: no memory is free for it',
+          { event: 'input.not_stored', decision_id: decisionId, bytes: size },
+          'input of a decision not stored: no memory is free for it',
         )
         return
       }
       const keeping = keepNow(decisionId, request, input)
         .catch((error: unknown) => {
-          logger.warn({ err: error, decision_id: decisionId }, 'the input of a decision could not be kept')
+          logger.warn(
+            { event: 'input.store_failed', err: error, decision_id: decisionId },
+            'input of a decision could not be stored',
+          )
         })
         .finally(() => {
           lease.release()

@@ -137,6 +137,6 @@ function failed(task: Task['kind'], failure: Failure, timeoutMs: number, logger:
       message: `The ${task} task needs more than the ${megabytes} MiB that this gateway may use for it. Split the contract, or give the process more memory.`,
     })
   }
-  logger.error({ err: failure.error, task }, 'a worker could not finish its task')
+  logger.error({ event: 'worker.task_failed', err: failure.error, task }, 'worker could not finish its task')
   return fail({ code: 'ANALYSIS_FAULT', message: `The ${task} task failed inside the gateway; the log says more.` })
 }

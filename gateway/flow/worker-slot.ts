@@ -150,7 +150,9 @@ async function openPiscina(heap: number, logger: Logger): Promise<Piscina<Task, 
     atomics: 'disabled',
   })
   // Errors of a thread reach the promise of its task; what comes between tasks has no other place.
-  piscina.on('error', (error) => logger.error({ err: error }, 'a worker thread failed between tasks'))
+  piscina.on('error', (error) =>
+    logger.error({ event: 'worker.failed', err: error }, 'worker thread failed between tasks'),
+  )
   return piscina
 }
 

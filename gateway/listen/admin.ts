@@ -69,7 +69,7 @@ async function answer(
     response.end(request.method === 'HEAD' ? undefined : body)
     discardRest(request)
   } catch (error) {
-    logger.error({ err: error, path }, 'the admin listener could not answer')
+    logger.error({ event: 'admin.request_failed', err: error, path }, 'admin request failed')
     if (!response.headersSent) response.writeHead(500)
     response.end()
   }
@@ -81,7 +81,7 @@ async function readiness(checks: Checks, logger: Logger): Promise<Answer> {
     try {
       results[name] = await check()
     } catch (error) {
-      logger.warn({ err: error, check: name }, 'a readiness check failed')
+      logger.warn({ event: 'readiness.check_failed', err: error, check: name }, 'readiness check failed')
       results[name] = { ready: false, detail: 'the check failed; the log has the cause' }
     }
   }

@@ -45,7 +45,7 @@ export async function takeConnect(
   try {
     outcome = await admitConnect(trip, socket, head, deps)
   } catch (error) {
-    deps.logger.error({ err: error, correlation_id: trip.correlationId }, 'a CONNECT failed')
+    deps.logger.error({ event: 'connect.failed', err: error, correlation_id: trip.correlationId }, 'CONNECT failed')
     refuse(trip, socket, { outcome: 'refused', code: 'INTERNAL' })
     outcome = 'refused'
   }

@@ -63,7 +63,10 @@ export async function openTunnel(asking: Asking, deps: WaysDeps): Promise<Socket
       await recordDenial(asking, error.denial, deps)
       return { outcome: 'denied', code: 'EGRESS_DENIED', message: error.denial.message }
     }
-    deps.logger.warn({ err: error, correlation_id: asking.correlationId }, 'a tunnel could not be opened')
+    deps.logger.warn(
+      { event: 'tunnel.open_failed', err: error, correlation_id: asking.correlationId },
+      'tunnel could not be opened',
+    )
     return { outcome: 'unreachable', code: dialFault(error), message: `No tunnel: ${messageOf(error)}.` }
   }
 }
@@ -103,7 +106,12 @@ export function joinTunnel(asking: Asking, destination: Socket, deps: WaysDeps):
         if (name === null ? isIP(authority.host) !== 0 : name === authority.host) return true
         deps.metrics.count('preflight_tls_handshakes_total', { result: 'wrong_name' })
         deps.logger.warn(
-          { correlation_id: correlationId, host: authority.host, server_name: name },
+          {
+            event: 'tunnel.server_name_refused',
+            correlation_id: correlationId,
+            host: authority.host,
+            server_name: name,
+          },
           name === null
             ? 'a tunnel was closed: TLS on it names no server that could be read'
             : 'a tunnel was closed: TLS on it asks for another server',
@@ -118,8 +126,8 @@ export function joinTunnel(asking: Asking, destination: Socket, deps: WaysDeps):
 function closed({ authority, correlationId }: Asking, deps: WaysDeps): Doorkeeper {
   deps.metrics.count('preflight_tls_handshakes_total', { result: 'wrong_name' })
   deps.logger.warn(
-    { correlation_id: correlationId, host: authority.host },
-    'a tunnel was closed: TLS on it does not begin with a ClientHello',
+    { event: 'tunnel.no_client_hello', correlation_id: correlationId, host: authority.host },
+    'tunnel closed: TLS on it does not begin with a ClientHello',
   )
   return { feed: () => {}, verdict: Promise.resolve(false) }
 }
@@ -140,8 +148,8 @@ export async function intercept(asking: Asking, arrivalOf: ArrivalOf, deps: Ways
   }
   if (greeting !== 'tls') {
     deps.logger.warn(
-      { correlation_id: correlationId, host: authority.host },
-      'neither TLS nor HTTP on a host of a route',
+      { event: 'tunnel.unknown_protocol', correlation_id: correlationId, host: authority.host },
+      'neither TLS nor HTTP to a host of a route',
     )
     socket.destroy()
     return 'refused'

@@ -118,9 +118,13 @@ export function createHttpServer(taker: RequestTaker, headTimeoutMs: number, log
   })
   server.on('clientError', (error: ParserError, connection) => {
     const fault = refuseUnreadable(error, connection, MAX_HEAD_BYTES, isUnderWay(answers.get(connection)))
-    if (fault !== null) logger.debug({ err: error, code: fault.code }, 'what arrived on a connection is no request')
+    if (fault !== null)
+      logger.debug(
+        { event: 'listener.bad_request', err: error, code: fault.code },
+        'the bytes on a connection are not a request',
+      )
   })
-  server.on('error', (error) => logger.error({ err: error }, 'the proxy listener failed'))
+  server.on('error', (error) => logger.error({ event: 'listener.failed', err: error }, 'proxy listener failed'))
 
   return {
     listen: (host, port) => listenOn(server, host, port),

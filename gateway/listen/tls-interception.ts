@@ -58,7 +58,7 @@ export async function endTls(
       metrics.count('preflight_tls_handshakes_total', { result })
       if (result === 'done') return resolve(secure)
       logger.info(
-        { correlation_id: correlationId, host, result, err: cause },
+        { event: 'interception.handshake_failed', correlation_id: correlationId, host, result, err: cause },
         /UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN/.test(codeOf(cause))
           ? 'a TLS handshake came to nothing: the client does not trust the certificate of the gateway (preflight ca show)'
           : 'a TLS handshake came to nothing',

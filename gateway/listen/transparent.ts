@@ -42,7 +42,9 @@ export function createTransparent(deps: TransparentDeps): Transparent {
     socket.once('close', () => deps.pending.delete(socket))
     void counted(socket, deps).finally(() => deps.pending.delete(socket))
   })
-  server.on('error', (error) => deps.logger.error({ err: error }, 'the transparent listener failed'))
+  server.on('error', (error) =>
+    deps.logger.error({ event: 'listener.failed', err: error }, 'transparent listener failed'),
+  )
   return {
     listen: (host, port) => listenOn(server, host, port),
     close: () => (server.listening ? new Promise((resolve) => server.close(() => resolve())) : Promise.resolve()),
@@ -55,7 +57,7 @@ async function counted(socket: Socket, deps: TransparentDeps): Promise<void> {
   try {
     outcome = await take(socket, deps)
   } catch (error) {
-    deps.logger.error({ err: error }, 'a redirected connection failed')
+    deps.logger.error({ event: 'transparent.connection_failed', err: error }, 'redirected connection failed')
     socket.destroy()
   }
   deps.metrics.count('preflight_connections_total', { entrance: 'redirect', outcome })
@@ -74,14 +76,15 @@ async function take(socket: Socket, deps: TransparentDeps): Promise<Outcome> {
   }
   if (greeting !== 'tls') {
     deps.logger.warn(
-      'a redirected connection was closed: it is neither TLS nor HTTP, so nobody can tell where it was going',
+      { event: 'transparent.no_destination' },
+      'redirected connection closed: it is neither TLS nor HTTP, so its destination is not known',
     )
     return cut(socket, 'refused')
   }
   const name = await serverNameOf(socket, tls.handshake * 1000)
   const host = name === null ? null : canonicalHost(name)
   if (host === null || !host.ok) {
-    deps.logger.warn('a redirected TLS connection was closed: it names no server')
+    deps.logger.warn({ event: 'transparent.no_destination' }, 'redirected TLS connection closed: it names no server')
     return cut(socket, 'refused')
   }
   return goOn(socket, { host: host.host, port: transparent.https_port }, settings, deps)

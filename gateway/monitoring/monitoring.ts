@@ -199,7 +199,10 @@ class WindowMonitoring implements Monitoring {
     } catch (error) {
       // The row stays open in the store; the next start takes it up again.
       const { correlationId } = window
-      logger.error({ err: error, correlation_id: correlationId }, 'a monitoring window could not be closed')
+      logger.error(
+        { event: 'monitoring.close_failed', err: error, correlation_id: correlationId },
+        'monitoring window could not be closed',
+      )
     }
     return taken.some(Boolean)
   }

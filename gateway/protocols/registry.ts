@@ -148,8 +148,8 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
         metrics.count('preflight_written_objects_total', { route: route.name, result })
         if (result !== 'differs') return
         logger.error(
-          { correlation_id: correlationId, route: route.name, call: name },
-          'an object was changed by somebody else while a write to it was judged: what is stored is not what was judged',
+          { event: 'kubernetes.concurrent_change', correlation_id: correlationId, route: route.name, call: name },
+          'object changed by another writer while a write to it was judged: the stored object is not the judged one',
         )
       },
     }),
@@ -167,7 +167,10 @@ async function holdManifest(
     await baselines.baselineFor(route, manifest)
   } catch (error) {
     // The next call asks again, and is not forwarded while there is no baseline.
-    logger.error({ err: error, route: route.name }, 'the manifest that was seen could not be held against a baseline')
+    logger.error(
+      { event: 'manifest.check_failed', err: error, route: route.name },
+      'manifest could not be compared with its baseline',
+    )
   }
 }
 

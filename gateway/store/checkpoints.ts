@@ -43,7 +43,7 @@ export function startCheckpoints(deps: CheckpointsDeps): Checkpoints {
       signed = await signHead(signed, deps)
     } catch (error) {
       deps.metrics.count('preflight_ledger_checkpoints_total', { result: 'failed' })
-      deps.logger.error({ event: 'ledger.checkpoint_failed', err: error }, 'the head of the ledger could not be signed')
+      deps.logger.error({ event: 'ledger.checkpoint_failed', err: error }, 'head of the ledger could not be signed')
     }
   }
   // One at a time: a slow signer must not sign the same head twice.
@@ -75,7 +75,7 @@ async function signHead(signed: string | null, deps: CheckpointsDeps): Promise<s
   metrics.count('preflight_ledger_checkpoints_total', { result: 'written' })
   metrics.set('preflight_ledger_checkpoint_sequence', {}, head.sequence)
   metrics.set('preflight_ledger_checkpoint_hash', {}, hashPrefix(head.hash))
-  logger.info({ event: 'ledger.checkpoint', ...head, checkpoint: token }, 'the head of the ledger was signed')
+  logger.info({ event: 'ledger.checkpoint', ...head, checkpoint: token }, 'ledger checkpoint')
   return head.hash
 }
 

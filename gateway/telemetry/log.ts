@@ -1,7 +1,24 @@
 /** The gateway's logger: JSON lines on stderr, with every credential cut out before a line is written. Stdout belongs to the `ready` line and the log sink. */
-import { pino, type DestinationStream, type Logger } from 'pino'
+import { pino, type DestinationStream } from 'pino'
+import type { LogEvent } from './log-events.ts'
 
-export type { Logger } from 'pino'
+/** Members of a record beside level, time and message. `err` is an error with its causes. */
+export interface LogFields {
+  readonly event: LogEvent
+  readonly [member: string]: unknown
+}
+
+type WriteRecord = (fields: LogFields, message: string) => void
+
+/** Writes records of one line. `error`: somebody has to act. `warn`: enforcement had an effect, or something was lost. */
+export interface Logger {
+  readonly error: WriteRecord
+  readonly warn: WriteRecord
+  readonly info: WriteRecord
+  readonly debug: WriteRecord
+  /** pino level or `silent`; may be changed. */
+  level: string
+}
 
 /** Members that carry a credential wherever they turn up in a logged object. */
 const SECRET_MEMBERS = [
@@ -37,7 +54,7 @@ export function redactText(text: string): string {
 
 /**
  * @param level pino level or `silent`
- * @param destination where lines go; stderr unless told
+ * @param destination where lines go; stderr by default
  */
 export function createLogger(level: string, destination: DestinationStream = pino.destination({ fd: 2 })): Logger {
   return pino(

@@ -52,8 +52,8 @@ export function createLeaves({ authorities, metrics, logger, now }: LeavesDeps):
       metrics.set('preflight_interception_ca_end_seconds', {}, Math.floor(authority.notAfter / 1000))
       if (authority.notAfter - now() < NOTICE_MS)
         logger.warn(
-          { ends_at: new Date(authority.notAfter).toISOString() },
-          'the interception authority ends soon: make the next one with preflight ca rotate, and give it to the agents',
+          { event: 'interception.authority_expires', ends_at: new Date(authority.notAfter).toISOString() },
+          'interception authority expires soon: create the next one with preflight ca rotate, and give it to the agents',
         )
       keys ??= makeLeafKeys()
       const notAfter = Math.min(now() + LEAF_LIFE_MS, authority.notAfter)

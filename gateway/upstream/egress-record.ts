@@ -39,6 +39,7 @@ export async function recordDenial(
   deps.metrics.count('preflight_egress_denials_total', { entrance, reason: denial.reason })
   deps.logger.warn(
     {
+      event: 'egress.denied',
       correlation_id: correlationId,
       entrance,
       destination: authorityText(authority),
@@ -50,7 +51,10 @@ export async function recordDenial(
   try {
     await record(request, 'STOP', deps)
   } catch (error) {
-    deps.logger.error({ err: error, correlation_id: correlationId }, 'a denied destination could not be recorded')
+    deps.logger.error(
+      { event: 'egress.record_failed', err: error, correlation_id: correlationId },
+      'denied destination could not be recorded',
+    )
   }
 }
 
@@ -77,12 +81,13 @@ export async function recordTunnel(request: EgressRequest, deps: EgressRecordDep
   await record(request, 'CONTINUE', deps)
   deps.logger.info(
     {
+      event: 'tunnel.opened',
       correlation_id: request.correlationId,
       entrance: request.entrance,
       destination: authorityText(request.authority),
       audience: request.caller.audience,
     },
-    'a tunnel is opened',
+    'tunnel opened',
   )
 }
 

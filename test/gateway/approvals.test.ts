@@ -221,7 +221,7 @@ describe('an approval', () => {
     for (const event of ['opened', 'joined', 'granted', 'denied', 'used']) {
       assert.match(text, new RegExp(`preflight_approvals_total\\{event="${event}"\\} [1-9]`))
     }
-    assert.ok(api.log.some((line) => line.includes('an approval was granted') && line.includes('apr_')))
+    assert.ok(api.log.some((line) => line.includes('approval.decided') && line.includes('apr_')))
   })
 })
 

@@ -208,7 +208,7 @@ suite('what was seen', () => {
     const lossy = await createConsumerObserver({ settings: settings(), store: faulty, logger, now: () => 0 })
     lossy.note(caller('web'), 'tools', subject('echo'))
     await lossy.close()
-    assert.match(lines.join(), /observed consumers could not be written/)
+    assert.match(lines.join(), /consumers.write_failed/)
   })
 })
 

@@ -283,5 +283,5 @@ test('health and reflection pass unjudged, unless the route says otherwise', asy
 test('imports that are not part of the contract are told', async (t) => {
   const started = await road(t, { contract: contract(`syntax = "proto3"; import "other.proto"; package a;`) })
   await fetch(started.url, { method: 'POST' })
-  assert.ok(started.log.some((line) => line.includes('"other.proto"') && line.includes('cannot be seen')))
+  assert.ok(started.log.some((line) => line.includes('"other.proto"') && line.includes('contract.imports_missing')))
 })

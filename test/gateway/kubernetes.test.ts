@@ -218,7 +218,7 @@ for (const [what, isMeddled, result] of [
     const metrics = await road.metrics.text()
     assert.match(metrics, new RegExp(`preflight_written_objects_total{route="cluster",result="${result}"} 1`))
     assert.equal(
-      road.log.some((line) => line.includes('changed by somebody else')),
+      road.log.some((line) => line.includes('kubernetes.concurrent_change')),
       isMeddled,
     )
   })

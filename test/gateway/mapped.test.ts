@@ -260,7 +260,7 @@ test('an observing route lets through what it would deny, and says so', async (t
   const { upstream, road, send } = await scene(t, { map: [WIPE], mode: 'observe' })
   assert.equal((await send('POST', '/wipe')).status, 200)
   assert.equal(upstream.requests.length, 1)
-  assert.ok(road.log.some((line) => line.includes('would have been denied') && line.includes('Nobody wipes.')))
+  assert.ok(road.log.some((line) => line.includes('call.would_be_refused') && line.includes('Nobody wipes.')))
 })
 
 for (const [why, route, path, message] of [

@@ -190,7 +190,7 @@ test('an input that cannot be kept holds up no decision', async (t) => {
   assert.equal(status, 200)
   assert.equal(at(body, 'decision'), 'ALLOW')
   await api.inputs.close()
-  assert.ok(api.log.some((line) => line.includes('the input of a decision could not be kept')))
+  assert.ok(api.log.some((line) => line.includes('input.store_failed')))
 })
 
 test('a grant counts in the replay of its own policy, and under another it does not', async (t) => {

@@ -29,7 +29,7 @@ function refusedOn(platform: Parameters<typeof scmScene>[1], attempts: readonly 
       assert.notEqual(answer.headers.get('preflight-action'), 'STOP')
       assert.equal(scene.server.requests.at(-1)?.method, method)
       assert.match(await scene.road.metrics.text(), /preflight_observed_calls_total\{route="scm",would="stopped"\} 1/)
-      assert.match(scene.road.log.join(''), /a request would have been denied/)
+      assert.match(scene.road.log.join(''), /call.would_be_refused/)
     })
   }
 }

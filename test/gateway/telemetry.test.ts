@@ -1,12 +1,14 @@
 /** What operators match on and look at: metric names, the admin listener, and a log without credentials. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { glob } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { test, type TestContext } from 'node:test'
 import { EFFECTS } from '../../gateway/store/call.ts'
 import { EVENT_TYPES, CANDIDATE_EVENT, VIOLATION_EVENT } from '../../gateway/telemetry/events.ts'
 import { createAdmin, type Checks } from '../../gateway/listen/admin.ts'
 import { createLogger, redactText } from '../../gateway/telemetry/log.ts'
+import { LOG_EVENTS } from '../../gateway/telemetry/log-events.ts'
 import { sampleProcess } from '../../gateway/telemetry/process-metrics.ts'
 import { createMetrics, METRICS, operationLabel, type MetricSpec } from '../../gateway/telemetry/metrics.ts'
 import { at } from '../json.ts'
@@ -30,6 +32,21 @@ const pinnedLines = (name: string): readonly string[] =>
 test('the effects of call records and the types of events are pinned', () => {
   assert.deepEqual(EFFECTS, pinnedLines('call-effects'))
   assert.deepEqual([...EVENT_TYPES, VIOLATION_EVENT, CANDIDATE_EVENT], pinnedLines('event-types'))
+})
+
+test('the events of log records are pinned', () => {
+  assert.deepEqual(Object.keys(LOG_EVENTS), pinnedLines('log-events'))
+})
+
+test('every event is logged somewhere', async () => {
+  const sources: string[] = []
+  for await (const file of glob('gateway/**/*.ts', { cwd: new URL('../..', import.meta.url) }))
+    if (!file.endsWith('log-events.ts')) sources.push(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8'))
+  const text = sources.join('\n')
+  assert.deepEqual(
+    Object.keys(LOG_EVENTS).filter((event) => !text.includes(`'${event}'`)),
+    [],
+  )
 })
 
 test('every metric is exposed under its name with its help', async () => {
@@ -134,19 +151,20 @@ test('the admin listener has three pages and takes only reads', async (t) => {
 })
 
 test('no credential is written to the log, at the top, in headers or in an error', () => {
+  const event = 'api.request_failed'
   const lines: string[] = []
   const logger = createLogger('info', { write: (line: string) => void lines.push(line) })
-  logger.info({ authorization: 'Bearer s3cret-value' }, 'top')
+  logger.info({ event, authorization: 'Bearer s3cret-value' }, 'top')
   logger.info(
-    { headers: { 'x-api-key': 's3cret-value', cookie: 's3cret-value', 'x-scm-token': 's3cret-value' } },
+    { event, headers: { 'x-api-key': 's3cret-value', cookie: 's3cret-value', 'x-scm-token': 's3cret-value' } },
     'headers',
   )
   logger.info(
-    { request: { headers: { authorization: 's3cret-value', 'preflight-receipt': 's3cret-value' } } },
+    { event, request: { headers: { authorization: 's3cret-value', 'preflight-receipt': 's3cret-value' } } },
     'nested',
   )
   logger.error(
-    { err: new Error('GET https://user:s3cret-value@host failed', { cause: new Error('Bearer s3cret-value') }) },
+    { event, err: new Error('GET https://user:s3cret-value@host failed', { cause: new Error('Bearer s3cret-value') }) },
     'failed',
   )
   assert.equal(lines.length, 4)

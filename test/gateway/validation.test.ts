@@ -295,7 +295,7 @@ test('a refusal stands although it cannot be recorded', async (t) => {
   })
   assert.equal((await post('{"kind":"cow"}')).status, 422)
   assert.equal(upstream.requests.length, 0)
-  assert.match(road.log.join(''), /a call record could not be written/)
+  assert.match(road.log.join(''), /call.record_failed/)
 })
 
 test('an operation whose answers drift is recorded and told once a window, with how often it was', async (t) => {

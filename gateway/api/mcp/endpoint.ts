@@ -36,7 +36,7 @@ export async function createMcpEndpoint(deps: RouteDeps): Promise<McpEndpoint> {
       )
       return server
     },
-    { onerror: (error) => deps.logger.debug({ err: error }, 'an MCP request was refused') },
+    { onerror: (error) => deps.logger.debug({ event: 'api.mcp_refused', err: error }, 'MCP request refused') },
   )
   return (exchange) => current.run(exchange, () => handler.fetch(webRequest(exchange), { parsedBody: exchange.body }))
 }
@@ -53,8 +53,14 @@ async function callTool(name: string, args: unknown, exchange: Exchange, deps: R
     const { correlationId } = exchange
     if (refusal.status >= 500) {
       deps.logger.error(
-        { err: refusal.cause ?? refusal, code: refusal.code, correlation_id: correlationId, tool: name },
-        'a tool call failed',
+        {
+          event: 'api.mcp_tool_failed',
+          err: refusal.cause ?? refusal,
+          code: refusal.code,
+          correlation_id: correlationId,
+          tool: name,
+        },
+        'MCP tool call failed',
       )
     }
     return result(errorBody(refusal, correlationId), true)

@@ -176,6 +176,9 @@ async function speak(
   )
   deps.wordGiven()
   deps.metrics.count('preflight_approvals_total', { event: state })
-  deps.logger.info({ approval_id: row.approvalId, by, correlation_id: correlationId }, `an approval was ${state}`)
+  deps.logger.info(
+    { event: 'approval.decided', approval_id: row.approvalId, by, correlation_id: correlationId },
+    `approval ${state}`,
+  )
   return json({ approval: approvalView(row, at), correlation_id: correlationId })
 }

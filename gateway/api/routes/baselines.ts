@@ -164,7 +164,7 @@ export const promoteBaseline = defineRoute({
     deps.wordGiven()
     deps.logger.info(
       { event: 'baseline.promoted', route: name, digest: row.digest, by, correlation_id: correlationId },
-      'a reviewed contract became the baseline',
+      'baseline promoted',
     )
     return json({ baseline: baselineOf(row), correlation_id: correlationId })
   },

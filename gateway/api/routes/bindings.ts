@@ -87,7 +87,10 @@ export const provingBinding = defineRoute({
     const { tenant, audience } = callerOf(exchange)
     const prover = { tenant, audience, token: scmToken(exchange) }
     const row = await proveBinding(exchange.body.challenge_id, prover, deps)
-    deps.logger.info({ platform: row.platform, repository: row.repository, by: audience }, 'a binding was proven')
+    deps.logger.info(
+      { event: 'binding.proven', platform: row.platform, repository: row.repository, by: audience },
+      'binding proven',
+    )
     return json({ binding: bindingOf(row), correlation_id: exchange.correlationId })
   },
 })

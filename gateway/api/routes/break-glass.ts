@@ -108,7 +108,10 @@ export const closeBreakGlass = defineRoute({
     const row = new RegExp(ID_PATTERN).test(id) ? await deps.store.closeBreakGlass(id, audience, now) : null
     if (row === null) throw new GatewayError('NOT_FOUND')
     await deps.breakGlass.refresh()
-    deps.logger.warn({ break_glass_id: id, route: row.route, by: audience, calls: row.calls }, 'break-glass was closed')
+    deps.logger.warn(
+      { event: 'break_glass.closed', break_glass_id: id, route: row.route, by: audience, calls: row.calls },
+      'break-glass closed',
+    )
     return json({ break_glass: breakGlassView(row, now), correlation_id: correlationId })
   },
 })

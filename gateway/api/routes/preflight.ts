@@ -161,7 +161,10 @@ async function register(
   try {
     await baselines.registered({ tenant, isApprover, by, groups, artifacts, context, decision, decisionId })
   } catch (error) {
-    logger.error({ err: error, decision_id: decisionId }, 'what may be registered could not be made the baseline')
+    logger.error(
+      { event: 'baseline.set_failed', err: error, decision_id: decisionId },
+      'baseline of a registration could not be stored',
+    )
   }
 }
 

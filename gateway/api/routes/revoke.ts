@@ -36,7 +36,10 @@ export const revokeReceipt = defineRoute({
     const { tenant, audience } = callerOf(exchange)
     if (!(await deps.store.revokeReceipt(tenant, id, reason, audience, deps.now()))) throw new GatewayError('NOT_FOUND')
     deps.receiptChanged(id)
-    deps.logger.info({ decision_id: id, by: audience, correlation_id: exchange.correlationId }, 'a receipt was revoked')
+    deps.logger.info(
+      { event: 'receipt.revoked', decision_id: id, by: audience, correlation_id: exchange.correlationId },
+      'receipt revoked',
+    )
     return json({ decision_id: id, receipt_state: 'revoked', correlation_id: exchange.correlationId })
   },
 })

@@ -77,13 +77,22 @@ export function createContractChecks(deps: ContractChecksDeps): ContractChecks {
       await store.recordInterception(row)
     } catch (error) {
       const { correlationId, route, effect } = row
-      logger.error({ err: error, correlation_id: correlationId, route, effect }, 'a call record could not be written')
+      logger.error(
+        { event: 'call.record_failed', err: error, correlation_id: correlationId, route, effect },
+        'call record could not be written',
+      )
     }
   }
   const log = (departure: Departure, pattern: string | null, what: string): void => {
     const { call, violations } = departure
     const { correlationId, route } = call
-    const about = { correlation_id: correlationId, route: route.name, call: nameOf(departure), violations }
+    const about = {
+      event: 'contract.violated' as const,
+      correlation_id: correlationId,
+      route: route.name,
+      call: nameOf(departure),
+      violations,
+    }
     logger.warn(pattern === null ? about : { ...about, pattern }, what)
   }
   const tell = (effect: ContractViolation['effect'], departure: Departure, decisionId: string | null): boolean => {

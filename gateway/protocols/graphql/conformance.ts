@@ -51,8 +51,8 @@ export async function checkOperations(
     checks.count(route.name, 'request', 'failed')
     if (mustConform) return { kind: 'undecided', error: uncheckable(route.name, error) }
     logger.warn(
-      { err: error, correlation_id: correlationId, route: route.name },
-      'a call could not be held against the contract',
+      { event: 'contract.check_failed', err: error, correlation_id: correlationId, route: route.name },
+      'request could not be checked against the contract',
     )
     return GOOD
   }

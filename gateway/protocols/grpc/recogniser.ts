@@ -59,8 +59,8 @@ function serviceOf(path: string): string {
 function byPath({ rpcs, missing }: RpcTable, logger: Logger): RpcsByPath {
   if (missing.length > 0)
     logger.warn(
-      { files: missing.slice(0, 20) },
-      'a protobuf contract imports files that are not part of it: what changes in them cannot be seen. Name the folder that holds all of them',
+      { event: 'contract.imports_missing', files: missing.slice(0, 20) },
+      'protobuf contract imports files that are not part of it, so changes in them are not seen: name the folder that holds all of them',
     )
   return new Map(rpcs.map((rpc) => [rpc.path, rpc]))
 }

@@ -83,8 +83,8 @@ export function createApiConformance(deps: ApiConformanceDeps): ApiConformance {
           // The answer is out already: that it was not looked at is counted, and is no fault of the call.
           checks.count(call.route.name, 'answer', 'failed')
           logger.debug(
-            { err: error, correlation_id: call.correlationId },
-            'an answer could not be held against the contract',
+            { event: 'contract.check_failed', err: error, correlation_id: call.correlationId },
+            'response could not be checked against the contract',
           )
         }
       })

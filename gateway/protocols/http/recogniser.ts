@@ -66,8 +66,8 @@ async function checked(call: Call, contracts: Contracts, deps: HttpApiDeps): Pro
   } catch (error) {
     if (isEnforced(route)) return new ApiCallAction(call, { of: () => Promise.reject(uncheckable(route, error)) }, null)
     logger.warn(
-      { err: error, correlation_id: correlationId, route: route.name },
-      'a call could not be held against the contract',
+      { event: 'contract.check_failed', err: error, correlation_id: correlationId, route: route.name },
+      'request could not be checked against the contract',
     )
     return new ApiCallAction(call, contracts, null)
   }

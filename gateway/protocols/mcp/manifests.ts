@@ -209,8 +209,8 @@ export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
       const counted = Object.fromEntries(lists.map((list) => [list, epochOf(route, list) + 1]))
       epochs.set(route, { ...epochs.get(route), ...counted })
       deps.logger.debug(
-        { route, lists },
-        'what the upstream offers may have changed: listed again before the next call',
+        { event: 'manifest.invalidated', route, lists },
+        'the manifest of the upstream may have changed; it is listed again before the next call',
       )
     },
     forget(call) {

@@ -61,8 +61,8 @@ export function createMcpResults({ validator, checks, logger }: McpResultsDeps):
         .catch((error: unknown) => {
           checks.count(route, 'answer', 'failed')
           logger.debug(
-            { err: error, correlation_id: call.correlationId },
-            'a result could not be held against its schema',
+            { event: 'contract.check_failed', err: error, correlation_id: call.correlationId },
+            'result could not be checked against its schema',
           )
         })
     },

@@ -115,11 +115,11 @@ class Pump implements Delivery {
     if (lost > 0) {
       metrics.count('preflight_sink_events_total', { sink: name, result: 'rejected' }, lost)
       logger.error(
-        { sink: name, rejected: lost, of: count, why },
-        'the telemetry sink took a batch and rejected events',
+        { event: 'sink.events_rejected', sink: name, rejected: lost, of: count, why },
+        'telemetry sink rejected events of a batch',
       )
     }
-    if (this.#fault !== null) logger.info({ sink: name }, 'the telemetry sink takes events again')
+    if (this.#fault !== null) logger.info({ event: 'sink.recovered', sink: name }, 'telemetry sink takes events again')
     this.#failures = 0
     this.#wait = null
     this.#fault = null
@@ -134,7 +134,7 @@ class Pump implements Delivery {
     this.#fault = problem
     if (isTooLarge) this.#limit = Math.max(1, Math.floor(count / 2))
     if (this.#failures === 1 || this.#failures === config.retries + 1)
-      logger.warn({ sink: name, queued: spool.length }, problem)
+      logger.warn({ event: 'sink.failed', sink: name, queued: spool.length }, problem)
     metrics.count('preflight_sink_delivery_failures_total', { sink: name })
   }
 }

@@ -28,7 +28,7 @@ test('a watched contract that changes is a candidate with its findings before an
   await until(async () => at(await first(), 'candidate') !== null, 'the change is seen')
   assert.ok(Number(at(await first(), 'candidate', 'summary', 'breaking')) > 0)
   assert.match(await gateway.metrics.text(), /preflight_baseline_candidate_pending\{route="pets"\} 1/)
-  assert.ok(gateway.log.some(({ msg }) => msg === 'the contract that is offered has changed'))
+  assert.ok(gateway.log.some(({ event }) => event === 'contract.changed'))
   assert.equal(upstream.requests.length, 0)
 })
 

@@ -82,7 +82,7 @@ for (const [protocol, method, path, body] of UNREADABLE) {
     assert.equal(status, 200)
     assert.deepEqual([upstream.requests.length, upstream.requests[0]?.body], [1, body])
     assert.match(await road.metrics.text(), /preflight_observed_calls_total\{route="watched",would="stopped"\} 1/)
-    assert.match(road.log.join(''), /a request would have been denied/)
+    assert.match(road.log.join(''), /call.would_be_refused/)
   })
 }
 

@@ -132,7 +132,7 @@ test('an operation of a contract says nothing of what follows a switch: refused,
   assert.match(answer, /"error":"UPGRADE_REFUSED"/)
   assert.match(answer, /Preflight-Action: STOP/)
   assert.equal(upstream.openConnections(), 0)
-  assert.match(road.log.join(), /a switch of protocols was refused/)
+  assert.match(road.log.join(), /proxy.upgrade_refused/)
 })
 
 test('what no rule names is a read by its method only, and is refused as a switch', async (t) => {

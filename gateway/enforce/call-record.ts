@@ -1,0 +1,106 @@
+/** The rows of a judged call, which are durable before anything is sent (law 3 of CONTRIBUTING.md), and the log record of a call that is not forwarded. */
+import type { JudgedAction } from '../protocols/common/action.ts'
+import type { Call } from '../calls/call.ts'
+import type { InterceptionRow } from '../store/call.ts'
+import type { Store } from '../store/store.ts'
+import type { Logger } from '../telemetry/log.ts'
+import { undecided, type Decided, type Judgement } from './judge.ts'
+
+/** A call, and what its rows and records are written with. */
+export interface RecordedCall {
+  readonly call: Call
+  readonly action: Pick<JudgedAction, 'name'>
+  readonly deps: {
+    readonly store: Pick<Store, 'recordInterception'>
+    readonly logger: Logger
+    readonly now: () => number
+  }
+}
+
+/** The call's own rows, before its effect. Null when they are written; what could not be written was not decided. At once where they wait for a batch. */
+export function recordCall(
+  judgement: Judgement,
+  effect: NonNullable<InterceptionRow['effect']>,
+  breakGlassId: string | null,
+  recorded: RecordedCall,
+): Unrecorded | null | Promise<Unrecorded | null> {
+  const { store } = recorded.deps
+  const writings: Promise<void>[] = []
+  try {
+    for (const row of rowsOf(judgement, effect, breakGlassId, recorded)) {
+      const writing = store.recordInterception(row)
+      if (writing instanceof Promise) writings.push(writing)
+    }
+  } catch (error) {
+    return undecided(error)
+  }
+  return writings.length === 0 ? null : written(writings)
+}
+
+type Unrecorded = Extract<Judgement, { readonly kind: 'undecided' }>
+
+async function written(writings: readonly Promise<void>[]): Promise<Unrecorded | null> {
+  try {
+    await Promise.all(writings)
+    return null
+  } catch (error) {
+    return undecided(error)
+  }
+}
+
+/** One for each thing that was judged; one for all where nothing was. */
+function rowsOf(
+  judgement: Judgement,
+  effect: NonNullable<InterceptionRow['effect']>,
+  breakGlassId: string | null,
+  { call, action, deps }: RecordedCall,
+): readonly InterceptionRow[] {
+  const shared = {
+    correlationId: call.correlationId,
+    tenant: call.caller.tenant,
+    route: call.route.name,
+    protocol: call.route.protocol,
+    enforced: call.route.mode === 'enforce',
+    at: deps.now(),
+    breakGlassId,
+    violations: null,
+  }
+  if (judgement.kind === 'undecided')
+    return [{ ...shared, action: shortName(action.name), decisionId: null, executionAction: 'STOP', effect }]
+  return judgement.verdicts.map(({ subject, verdict }) => ({
+    ...shared,
+    action: shortName(subject.name),
+    decisionId: verdict.decisionId,
+    executionAction: verdict.action,
+    effect: effect === 'forwarded' && verdict.basis === 'receipt' ? 'receipt' : effect,
+  }))
+}
+
+/** Callers name what they ask for, at any length: the ledger and the log keep as much of it as somebody reads. */
+function shortName(name: string): string {
+  return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME)}…`
+}
+
+const LONGEST_NAME = 500
+
+export function logStop({ governing: { subject, verdict } }: Decided, { call, deps }: RecordedCall): void {
+  const { decision, execution_action, risk_score, patterns } =
+    verdict.basis === 'decision' ? verdict.envelope : NO_ENVELOPE
+  deps.logger.warn(
+    {
+      event: 'call.not_allowed',
+      correlation_id: call.correlationId,
+      route: call.route.name,
+      call: shortName(subject.name),
+      decision_id: verdict.decisionId,
+      decision,
+      execution_action,
+      risk_score,
+      patterns,
+      ...(verdict.basis === 'demand' && { receipt: verdict.demand.reason ?? 'missing' }),
+    },
+    'a call was not forwarded',
+  )
+}
+
+const NO_ENVELOPE = { decision: null, execution_action: 'STOP', risk_score: null, patterns: [] } as const
