@@ -1,4 +1,7 @@
 /** The parts of a gateway, made in the order in which they need each other, and taken down in the opposite one. */
+import type { ArtifactType } from '../engine/internal.ts'
+import { protocolSettings } from './protocols/settings.ts'
+import type { Protocol } from './routing/route.ts'
 import type { Writable } from 'node:stream'
 import { createApi } from './api/listener.ts'
 import type { GrpcAuthzDeps } from './ext-authz/grpc.ts'
@@ -73,7 +76,7 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
   await monitoring.start()
   const announce = (candidate: CandidateAnnouncement) => monitoring.announce(candidate)
   const baselines = createBaselines({ settings, flow, store, metrics, logger, now, announce })
-  const watcher = startWatcher({ settings, baselines, flow, metrics, logger, now })
+  const watcher = startWatcher({ settings, contractTypeOf, baselines, flow, metrics, logger, now })
   closers.push(() => watcher.close())
   const breakGlass = createBreakGlass({ store, metrics, logger, now })
   closers.push(() => breakGlass.close())
@@ -105,6 +108,10 @@ export async function createEntrances(
   const api = createApi({ ...shared, configSchema: configInputSchema, scm, ...told }, createHttpAuthz(authz))
   const grpcAuthz = config.listen.ext_authz === undefined ? null : await openGrpc(authz)
   return { proxy, api, grpcAuthz }
+}
+
+function contractTypeOf(protocol: Protocol): ArtifactType | undefined {
+  return protocolSettings(protocol).contractType
 }
 
 function sampleMemory(metrics: Metrics, memory: MemoryBudget): void {

@@ -14,6 +14,8 @@ export interface Watcher {
 
 export interface WatcherDeps {
   readonly settings: () => { readonly config: BaselinesConfig }
+  /** What the calls of a protocol are judged by; undefined: no contract is offered in one place. */
+  readonly contractTypeOf: (protocol: Protocol) => ArtifactType | undefined
   readonly baselines: Pick<Baselines, 'baselineFor'>
   readonly flow: SourceTerms['texts']
   readonly metrics: Metrics
@@ -25,14 +27,6 @@ export interface WatcherDeps {
 }
 
 const TICK_MS = 1000
-
-/** What the calls of each protocol are judged by; of the others no contract is offered in one place. */
-const CONTRACT_TYPES: Readonly<Partial<Record<Protocol, ArtifactType>>> = {
-  mcp: 'mcp_manifest',
-  http: 'openapi',
-  grpc: 'protobuf',
-  graphql: 'graphql',
-}
 
 export function startWatcher(deps: WatcherDeps): Watcher {
   const { settings, now, tick = TICK_MS } = deps
@@ -63,7 +57,7 @@ export function startWatcher(deps: WatcherDeps): Watcher {
 async function lookAt(route: Route, digests: Map<string, string>, deps: WatcherDeps): Promise<void> {
   const { settings, baselines, flow, metrics, logger } = deps
   const source = route.contract?.current
-  const type = CONTRACT_TYPES[route.protocol]
+  const type = deps.contractTypeOf(route.protocol)
   if (source === undefined || type === undefined) return
   const { name } = route
   try {

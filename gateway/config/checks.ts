@@ -6,6 +6,7 @@ import { checkContractFiles, checkContractOrigins, checkContractSources } from '
 import { checkEgressLists, checkReservedName, checkRouteHosts } from '../upstream/egress-checks.ts'
 import { at } from '../settings/mistake-collector.ts'
 import { checkProtocols, protocolWarnings } from './protocol-checks.ts'
+import { protocolSettings } from '../protocols/settings.ts'
 import type { RouteConfig } from '../protocols/route.ts'
 import { checkPrograms } from '../documents/program-checks.ts'
 import type { Config } from './schema.ts'
@@ -26,9 +27,9 @@ const CHECKS: readonly Check[] = [
   checkRouteMatches,
   checkRoutesSomewhere,
   checkProtocols,
-  checkContractFiles,
-  checkContractOrigins,
-  checkContractSources,
+  (config) => checkContractFiles(config, protocolSettings),
+  (config) => checkContractOrigins(config, protocolSettings),
+  (config) => checkContractSources(config, protocolSettings),
   checkOwnUpstreams,
   checkSinks,
   checkRepository,

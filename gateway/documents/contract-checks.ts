@@ -3,8 +3,7 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { sep } from 'node:path'
 import { errorCode } from '../errors/startup-error.ts'
 import { at } from '../settings/mistake-collector.ts'
-import type { Route } from '../routing/route.ts'
-import type { ContractSource } from '../routing/route.ts'
+import type { ContractSource, Protocol, Route } from '../routing/route.ts'
 import type { DocumentsConfig } from './settings.ts'
 import type { Located } from '../settings/schema-mistakes.ts'
 import { statsOf } from '../runtime/regular-file.ts'
@@ -13,11 +12,21 @@ interface RoutesConfig {
   readonly routes: readonly Route[]
 }
 
-export function checkContractFiles({ routes }: RoutesConfig): readonly Located[] {
+/** What a protocol says of the contracts that its routes name. */
+export interface ContractHabits {
+  readonly takesContractFolders?: true
+  readonly namesAddresses?: true
+  readonly unwatched?: string
+}
+
+/** The row of each protocol, handed in by what knows them all. */
+export type ContractHabitsOf = (protocol: Protocol) => ContractHabits
+
+export function checkContractFiles({ routes }: RoutesConfig, habitsOf: ContractHabitsOf): readonly Located[] {
   return routes.flatMap(({ contract, protocol }, index) =>
     (['baseline', 'current'] as const).flatMap((side) => {
       const place = `/routes/${index}/contract/${side}`
-      const reason = unreadableSource(contract?.[side], protocol)
+      const reason = unreadableSource(contract?.[side], habitsOf(protocol).takesContractFolders === true)
       if (reason !== null) return [at(`${place}/file`, reason, 'paths start at this file')]
       const around = notAround(contract?.[side])
       return around === null ? [] : [at(`${place}/root`, around, 'name a folder that the file lies in')]
@@ -25,14 +34,13 @@ export function checkContractFiles({ routes }: RoutesConfig): readonly Located[]
   )
 }
 
-/** An MCP server answers each caller by its credentials, and the gateway has none of its own to look with. */
-const UNWATCHED = {
-  mcp: 'what an MCP server offers is asked for as the caller, with each call and by contract.refresh: without contract.current there is nothing to look at in between',
-  other: 'there is nothing to watch: contract.current is not named',
-} as const
+const UNWATCHED = 'there is nothing to watch: contract.current is not named'
 const WATCHED = 'name contract.current, or leave watch out'
 
-export function checkContractSources({ routes, diff }: RoutesConfig & DocumentsConfig): readonly Located[] {
+export function checkContractSources(
+  { routes, diff }: RoutesConfig & DocumentsConfig,
+  habitsOf: ContractHabitsOf,
+): readonly Located[] {
   return routes.flatMap(({ contract, protocol }, index) => {
     const unplaced = (['baseline', 'current'] as const).flatMap((side) => {
       const source = contract?.[side]
@@ -42,26 +50,28 @@ export function checkContractSources({ routes, diff }: RoutesConfig & DocumentsC
     })
     const unwatchable =
       contract?.watch !== undefined && contract.current === undefined
-        ? [at(`/routes/${index}/contract/watch`, UNWATCHED[protocol === 'mcp' ? 'mcp' : 'other'], WATCHED)]
+        ? [at(`/routes/${index}/contract/watch`, habitsOf(protocol).unwatched ?? UNWATCHED, WATCHED)]
         : []
     return [...unplaced, ...unwatchable]
   })
 }
 
-/** Why the file of a source cannot be read, as a sentence; null when it can, or when there is none. */
-export function unreadableSource(source: ContractSource | undefined, protocol: Route['protocol']): string | null {
+/**
+ * Why the file of a source cannot be read, as a sentence; null when it can, or when there is none.
+ * @param mayBeFolder of a protobuf contract: its files name each other by their paths in it
+ */
+export function unreadableSource(source: ContractSource | undefined, mayBeFolder: boolean): string | null {
   if (source === undefined || !('file' in source)) return null
   try {
     accessSync(source.file, constants.R_OK)
     const found = statSync(source.file)
-    // Only a protobuf contract can be a folder: its files name each other by their paths in it.
-    return found.isFile() || (found.isDirectory() && protocol === 'grpc') ? null : `${source.file} is not a file`
+    return found.isFile() || (found.isDirectory() && mayBeFolder) ? null : `${source.file} is not a file`
   } catch (error) {
     return `${source.file} cannot be read (${errorCode(error) ?? 'unknown error'})`
   }
 }
 
-export function checkContractOrigins({ routes }: RoutesConfig): readonly Located[] {
+export function checkContractOrigins({ routes }: RoutesConfig, habitsOf: ContractHabitsOf): readonly Located[] {
   return routes.flatMap(({ contract, protocol }, index) => {
     const { origins = [], baseline, current } = contract ?? {}
     const place = `/routes/${index}/contract/origins`
@@ -71,8 +81,7 @@ export function checkContractOrigins({ routes }: RoutesConfig): readonly Located
         : [at(`${place}/${position}`, `${JSON.stringify(origin)} is no origin`, 'write https://HOST')],
     )
     const hasAddress = [baseline, current].some((source) => source !== undefined && 'url' in source)
-    // Rules of a map name addresses of their own.
-    if (origins.length === 0 || hasAddress || protocol === 'mapped') return unfit
+    if (origins.length === 0 || hasAddress || habitsOf(protocol).namesAddresses === true) return unfit
     const what = 'the contract is not fetched from an address, so no origin is asked'
     return [...unfit, at(place, what, 'name contract.current or contract.baseline by url, or leave origins out')]
   })

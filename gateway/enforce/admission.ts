@@ -78,7 +78,7 @@ function admitToRoute(
   const match = matchRoute(routes, host, target)
   const route = match?.route ?? null
   const problem =
-    slashProblem(target, takesEncodedSlashes(route?.protocol ?? null)) ??
+    slashProblem(target, takesEncodedSlashes(route)) ??
     spellingProblem(target, route, () => reverseRoutes(routes, host))
   if (problem !== null) return sendProblem(trip, problem, route, deps)
   if (match !== null) return travel(trip, match, deps.road)
@@ -114,7 +114,7 @@ async function admitToDestination(
   const match = matchNamed(routes, destination)
   const route = match?.route ?? null
   const problem =
-    slashProblem(destination.target, takesEncodedSlashes(route?.protocol ?? null)) ??
+    slashProblem(destination.target, takesEncodedSlashes(route)) ??
     spellingProblem(destination.target, route, () => namedRoutes(routes, destination.authority))
   if (problem !== null) return sendProblem(trip, problem, route, deps)
   // An upstream in the configuration is the operator's word: the call does not go where the request says.

@@ -1,6 +1,7 @@
 /** Sends a call to its upstream and its answer back, with the receipts it goes under, and says how it ended. */
 import { EgressDenied, type EgressDenial } from '../upstream/egress-policy.ts'
 import type { Recogniser } from '../protocols/common/action.ts'
+import { protocolSettings } from '../protocols/settings.ts'
 import type { AnswerWatcher } from '../calls/answer.ts'
 import type { Call } from '../calls/call.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -99,8 +100,7 @@ export function headOf(
     peer: request.socket.remoteAddress ?? 'unknown',
     proto: 'http',
     upgrade: upgrade?.protocol ?? null,
-    // Answers of an MCP server are read as they pass; a compressed one could not be.
-    readsAnswer: route.protocol === 'mcp',
+    readsAnswer: protocolSettings(route.protocol).readsAnswers === true,
     carriesTrailers,
   })
 }

@@ -98,8 +98,7 @@ export async function answerQuestion(question: Question, waiting: Waiting, deps:
   const { match, candidates } = matchOf(question, settings)
   const route = match?.route ?? null
   const spelling =
-    slashProblem(question.target, takesEncodedSlashes(route?.protocol ?? null)) ??
-    spellingProblem(question.target, route, candidates)
+    slashProblem(question.target, takesEncodedSlashes(route)) ?? spellingProblem(question.target, route, candidates)
   if (spelling !== null) return denied('INVALID_INPUT', spelling, correlationId)
   if (match === null) return denied('NOT_FOUND', 'No route of the gateway matches this host and path.', correlationId)
   const verdict = await answerCall(question, match, waiting, { ...deps, settings })

@@ -1,5 +1,5 @@
 /** The registry of protocols as the configuration needs it: one row each. `registry.ts` has the recognisers. */
-import type { Protocol } from '../routing/route.ts'
+import type { Protocol, Route } from '../routing/route.ts'
 import { argocdSettings } from './argocd/settings.ts'
 import type { ProtocolSettings } from './common/protocol-settings.ts'
 import { graphqlSettings } from './graphql/settings.ts'
@@ -29,8 +29,12 @@ export const PROTOCOLS = {
   mcp_registry: mcpRegistrySettings,
 } as const satisfies Readonly<Record<Protocol, ProtocolSettings>>
 
-/** @param protocol null: no route takes the request */
-export function takesEncodedSlashes(protocol: Protocol | null): boolean {
-  const row: ProtocolSettings | null = protocol === null ? null : PROTOCOLS[protocol]
-  return row?.takesEncodedSlashes === true
+/** The row of a protocol, whichever it is. */
+export function protocolSettings(protocol: Protocol): ProtocolSettings {
+  return PROTOCOLS[protocol]
+}
+
+/** @param route null: none takes the request */
+export function takesEncodedSlashes(route: Pick<Route, 'protocol'> | null): boolean {
+  return route !== null && protocolSettings(route.protocol).takesEncodedSlashes === true
 }

@@ -1,5 +1,6 @@
 /** What the configuration has to know of one protocol. A start loads it; what recognises calls is loaded with the first call. */
 import type { Static, TObject, TProperties } from 'typebox'
+import type { ArtifactType } from '../../../engine/internal.ts'
 import type { Route } from '../../routing/route.ts'
 import type { Located } from '../../settings/schema-mistakes.ts'
 
@@ -17,6 +18,16 @@ export interface ProtocolSettings<Sections extends TProperties = TProperties> {
   readonly validates?: 'calls' | 'results'
   /** Its paths name things that hold slashes themselves (`/projects/group%2Fname`), and its recogniser judges both readings. */
   readonly takesEncodedSlashes?: true
+  /** What `contract.current` and `contract.baseline` hold. Absent: no contract is offered in one place. */
+  readonly contractType?: ArtifactType
+  /** A contract may be a folder, whose files name each other by their paths in it. */
+  readonly takesContractFolders?: true
+  /** Answers are read as they pass, so upstreams must not compress them. */
+  readonly readsAnswers?: true
+  /** Its own section names addresses too, so contract.origins may stand without a contract at a url. */
+  readonly namesAddresses?: true
+  /** Why contract.watch has nothing to look at without contract.current; absent: none is named. */
+  readonly unwatched?: string
   /** What the schema cannot say. @param pointer of the route */
   mistakes?(route: RouteWith<Sections>, pointer: string): readonly Located[]
   /** What is allowed and probably not meant. */

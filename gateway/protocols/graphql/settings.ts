@@ -31,6 +31,7 @@ export type GraphqlRoute = RouteWith<typeof sections>
 
 export const graphqlSettings = {
   sections,
+  contractType: 'graphql',
   currentContract:
     'the schema that the upstream offers now, contract: { current: { file: … } }, or let the upstream be asked: graphql: { introspect: true }',
   asksUpstream: ({ graphql }) => graphql.introspect,
@@ -47,6 +48,6 @@ function repeatedSchema({ graphql, contract }: GraphqlRoute, pointer: string): r
 
 /** Documents that are kept by the server. */
 function unreadableDocuments({ graphql: { documents } }: GraphqlRoute, pointer: string): readonly Located[] {
-  const reason = documents === undefined ? null : unreadableSource({ file: documents }, 'graphql')
+  const reason = documents === undefined ? null : unreadableSource({ file: documents }, false)
   return reason === null ? [] : [at(`${pointer}/graphql/documents`, reason, 'paths start at this file')]
 }

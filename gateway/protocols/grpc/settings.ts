@@ -25,6 +25,8 @@ export type GrpcRoute = RouteWith<typeof sections>
 
 export const grpcSettings = {
   sections,
+  contractType: 'protobuf',
+  takesContractFolders: true,
   currentContract:
     'the .proto file, or the folder of them, that the upstream offers now: contract: { current: { file: … } }',
 } satisfies ProtocolSettings<typeof sections>

@@ -3,6 +3,7 @@ import type { ProtocolSettings } from '../common/protocol-settings.ts'
 
 export const httpSettings = {
   sections: {},
+  contractType: 'openapi',
   currentContract: 'the OpenAPI document that the upstream offers now: contract: { current: { url: … } }',
   validates: 'calls',
 } satisfies ProtocolSettings

@@ -16,7 +16,9 @@ const Otherwise = Type.Optional(
 const sections = { map: Type.Optional(RequestMap), otherwise: Otherwise }
 export type MappedRoute = RouteWith<typeof sections>
 
-export const mappedSettings = { sections, mistakes: mapMistakes } satisfies ProtocolSettings<typeof sections>
+export const mappedSettings = { sections, namesAddresses: true, mistakes: mapMistakes } satisfies ProtocolSettings<
+  typeof sections
+>
 
 function mapMistakes({ map }: MappedRoute, pointer: string): readonly Located[] {
   if (map === undefined)

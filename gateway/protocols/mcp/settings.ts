@@ -33,6 +33,11 @@ export type McpRoute = RouteWith<typeof sections>
 
 export const mcpSettings = {
   sections,
+  contractType: 'mcp_manifest',
+  readsAnswers: true,
   asksUpstream: () => true,
+  // An MCP server answers each caller by its credentials, and the gateway has none of its own to look with.
+  unwatched:
+    'what an MCP server offers is asked for as the caller, with each call and by contract.refresh: without contract.current there is nothing to look at in between',
   validates: 'results',
 } satisfies ProtocolSettings<typeof sections>
