@@ -1,6 +1,6 @@
 /**
- * values.schema.json of the chart: the members of the chart's own, and under `config` the gateway's configuration schema,
- * so that a mistake in it fails at `helm install` and not in a pod that will not start.
+ * Generates values.schema.json of the chart: the chart's own values, and the gateway's configuration schema under `config`.
+ * So a mistake in `config` fails at `helm install`, not when the pod starts.
  */
 import { configInputSchema } from '../gateway/config/input-schema.ts'
 import type { GeneratedFile } from './validators.ts'
@@ -8,7 +8,7 @@ import type { GeneratedFile } from './validators.ts'
 /** A JSON Schema as plain JSON. */
 type Schema = { readonly [keyword: string]: unknown }
 
-/** Set by the chart (volume, ports), so that they are no choice of the values. */
+/** The chart sets these (volume, ports). */
 const OWNED_BY_THE_CHART: ReadonlySet<string> = new Set(['data_dir', 'listen'])
 
 const text = { type: 'string' } as const

@@ -1,5 +1,5 @@
 /**
- * Writes every file that is made from the sources (reference pages, chart schema, compiled validators, the example in README.md). With --check it
+ * Writes every file that is generated from the sources (reference pages, chart schema, compiled validators, the example in README.md). With --check it
  * writes nothing and fails when a committed file differs from its sources, or has none.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

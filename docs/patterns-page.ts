@@ -16,12 +16,12 @@ export function patternsPage(): GeneratedFile {
     'docs/patterns.md',
     'Patterns',
     [
-      'Patterns are names for kinds of change. They explain a decision and never make one: branch on `execution_action`. Names are only ever added. Every name in `patterns` has a row in `pattern_sources` that says what it rests on.',
+      'Patterns are names for kinds of change. They explain a decision and never make one: branch on `execution_action`. Names are only ever added. Every name in `patterns` has a row in `pattern_sources` with its evidence.',
       '## Governance patterns',
-      '`source: contract_diff`, `evidence_kind: measured`: each restates findings, which stand in `detected_patterns` at the `detected_pattern_indices`. Severity by the level of the finding: breaking / dangerous / info.',
+      '`source: contract_diff`, `evidence_kind: measured`. Each names findings in `detected_patterns`, by `detected_pattern_indices`. The severity depends on the level of the finding: breaking / dangerous / info.',
       table(['name', 'consequence', 'severity', 'side'], governance),
       '## Agent patterns',
-      '`source: agent_heuristic`, `evidence_kind: derived`: each is concluded from the findings whose codes stand in `basis_codes`, by the rule in `rule_id`. The version of a rule rises when what it concludes from changes.',
+      '`source: agent_heuristic`, `evidence_kind: derived`. Each is derived from the findings in `basis_codes`, by the rule in `rule_id`. If the conditions of a rule change, its version changes.',
     ].join('\n\n'),
     table(['name', 'meaning', 'rule'], agent),
   )

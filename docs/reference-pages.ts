@@ -1,4 +1,4 @@
-/** The reference pages that are made from the tables of the sources: configuration, errors, metrics. One function a page, no wording of its own beyond the lead. */
+/** The reference pages generated from the tables of the sources: configuration, errors, metrics. One function per page. */
 import { REASON_CODES } from '../engine/decide/reasons.ts'
 import { CONFIG_LEAVES, type ConfigLeaf } from '../gateway/config/leaves.ts'
 import { ERRORS } from '../gateway/errors/errors.ts'
@@ -40,7 +40,7 @@ export function metricsPage(): GeneratedFile {
   return page(
     'docs/metrics.md',
     'Metrics',
-    'Served at `/metrics` of the admin listener in the Prometheus text format. Names and labels are only ever added to. Label values are bounded: routes and sinks come from the configuration, everything else from closed sets. Alerts about them: [runbooks.md](runbooks.md).',
+    'The admin listener serves these at `/metrics`, in the Prometheus text format. Names and labels are only added, never changed. Label values are bounded: routes and sinks come from the configuration, all others from closed sets. Alerts: [runbooks.md](runbooks.md).',
     table(['name', 'type', 'labels', 'meaning'], rows),
   )
 }
@@ -65,10 +65,10 @@ export function errorsPage(): GeneratedFile {
     'docs/errors.md',
     'Errors and reason codes',
     '## Errors',
-    'The body of an error is `{ "error": CODE, "message": TEXT, "correlation_id": ID, "details"?: [...] }`. Branch on `error`, never on `message`. `details` points into the request with JSON Pointers. An error is never a decision.',
+    'The body of an error is `{ "error": CODE, "message": TEXT, "correlation_id": ID, "details"?: [...] }`. Branch on `error`, never on `message`. `details` contains JSON Pointers into the request. An error is never a decision.',
     table(['error', 'status', 'message'], errors),
     '## Reason codes',
-    'Codes of `blocking_reasons`, `warnings` and `degraded_reasons`. The registry is append-only: a code is never renamed and never changes its meaning. A reason that comes from a finding has the id of its rule in upper snake case as code ([rules.md](rules.md)); a policy rule may name a code of its own.',
+    'Codes in `blocking_reasons`, `warnings` and `degraded_reasons`. A code is never renamed and never changes its meaning. The code of a finding is the id of its rule in upper snake case ([rules.md](rules.md)). A policy rule may name its own code.',
     table(['code', 'meaning'], reasons),
   )
 }
@@ -92,8 +92,8 @@ export function configPage(): GeneratedFile {
   return page(
     'docs/config.md',
     'Configuration',
-    'One YAML file, named by `--config` or `PREFLIGHT_CONFIG`; without one the defaults below hold. An unknown member is a mistake, and every mistake is reported at once, with line and column. A variable of the environment wins over the file.',
-    'The file and the policy pack are watched: a change is taken over as a whole or, when it has a mistake, not at all. Settings marked *(restart)* are read at the start only.',
+    'The configuration is one YAML file, named by `--config` or `PREFLIGHT_CONFIG`. Without a file, the defaults apply. An unknown member is a mistake. All mistakes are reported together, with line and column. An environment variable wins over the file.',
+    'The gateway reloads the file and the policy pack when they change. A change with a mistake is not applied at all. Settings marked *(restart)* are read at the start only.',
     table(['setting', 'type', 'default', 'environment', 'meaning'], rows),
   )
 }

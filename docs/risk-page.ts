@@ -16,7 +16,7 @@ export function riskPage(): GeneratedFile {
   return page(
     'docs/risk.md',
     'Risk score',
-    `\`risk_score\` is an integer from 0 to 100: the sum of the factors below, each its weight times the share of the first row that applies, rounded; no row applies, no points. The answer shows the points of every factor in \`risk_factors\`. The score informs; it never decides, and it never relaxes a decision. This is \`${SCORER_VERSION}\`: \`scorer_version\` changes whenever a weight or a step does, and with it every verdict fingerprint.`,
+    `\`risk_score\` is an integer from 0 to 100. It is the sum of the factors below. A factor gives its weight times the share of the first row that applies, rounded. If no row applies, it gives no points. \`risk_factors\` shows the points of every factor. The score informs. It never decides, and never relaxes a decision. This is \`${SCORER_VERSION}\`. \`scorer_version\` changes with every weight or step, and with it every verdict fingerprint.`,
     table(['factor', 'weight', 'meaning', 'when', 'share'], rows),
   )
 }

@@ -1,4 +1,4 @@
-/** docs/rules.md, the index of all rules, and docs/rules/, a page for each area that shows every rule with its example: made from the rule table and from the cases that the tests run. */
+/** Generates docs/rules.md, the index of all rules, and docs/rules/, a page for each area. The sources are the rule table and the cases that the tests run. */
 import { LEVELS } from '../engine/internal.ts'
 import type { Rule } from '../engine/rules/rule.ts'
 import { ruleTable } from '../engine/rules/table.ts'
@@ -37,8 +37,8 @@ function indexPage(rules: readonly Rule[], areas: ReturnType<typeof byArea>): Ge
   return page(
     'docs/rules.md',
     'Rules',
-    `${rules.length} rules: ${counted(rules)}. The id in upper snake case is the reason code of a finding. Ids are pinned and only ever added to; \`options.levels\` and a policy's \`levels\` change the level of one.`,
-    'The level follows from what the change does to the set of values that the contract admits, and from the side: narrowing what a request may carry breaks callers, widening what a response may carry breaks readers. Each area has a page that shows its rules with side, effect, the reason of each exception, and an example: a pair of contracts on which the rule holds, which the tests run.',
+    `${rules.length} rules: ${counted(rules)}. The id in upper snake case is the reason code of a finding. Ids are only added, never changed. \`options.levels\` and a policy's \`levels\` change the level of a rule.`,
+    'The level follows from two things: the side, and what the change does to the set of admitted values. Narrowing a request breaks callers. Widening a response breaks readers. Each area has a page with its rules: side, effect, the reason of each exception, and an example that the tests run.',
     ...areas.flatMap(([area, rows]) => [
       `## ${area}`,
       `${rows.length} rules, [with examples](rules/${fileOf(area)}).`,
@@ -56,7 +56,7 @@ function areaPage(area: string, rules: readonly Rule[], examples: ReadonlyMap<st
     `docs/rules/${fileOf(area)}`,
     `Rules: ${area}`,
     `${rules.length} rules: ${counted(rules)}. [All areas](../rules.md).`,
-    '*Effect* is what the change does to the set of values that the contract admits. A level that does not follow from side and effect is an exception, with its reason in parentheses. *Where*, *before* and *after* show what is different in the example; a place that is a link leads to the whole pair.',
+    '*Effect* is what the change does to the set of admitted values. A level that does not follow from side and effect is an exception, with its reason in parentheses. *Where*, *before* and *after* show the difference in the example. A linked place leads to the whole pair.',
     table(['rule', 'level', 'side', 'effect', 'what happened', 'where', 'before', 'after'], rows),
   )
 }

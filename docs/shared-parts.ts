@@ -1,10 +1,10 @@
 /**
- * Schemas whose equal parts are one schema: ajv writes the code of every part at each place that it stands at, and a function
- * of a quarter of a megabyte is read at each start and never optimised.
+ * Makes equal parts of schemas one shared schema. Without it, ajv repeats the code of a part at each of its places. The
+ * resulting function of a quarter of a megabyte would be read at each start and never optimised.
  */
 type Schema = Readonly<Record<string, unknown>>
 
-/** A part that is shorter as JSON than this is written in place: the call of a function would be longer. */
+/** A part with shorter JSON is written in place: a function call would be longer. */
 const MIN_LENGTH = 30
 /** Members that are a schema, a list of schemas, or schemas by name. */
 const SINGLE: ReadonlySet<string> = new Set(['items', 'then', 'else', 'additionalProperties'])
@@ -12,19 +12,19 @@ const LISTED: ReadonlySet<string> = new Set(['allOf'])
 const NAMED: ReadonlySet<string> = new Set(['properties'])
 
 export interface SharedParts {
-  /** The schemas, in which a part that stands at several places is a reference. */
+  /** The schemas. A part that occurs several times is a reference. */
   readonly roots: readonly Schema[]
   readonly shared: ReadonlyMap<string, Schema>
 }
 
-/** Parts below `anyOf`, `not`, `if` and `contains` stay as they are: an error there is told from others by its path. */
+/** Parts below `anyOf`, `not`, `if` and `contains` are not shared: the path distinguishes their errors. */
 export function withSharedParts(schemas: readonly Schema[]): SharedParts {
   const counts = new Map<string, number>()
   const count = (part: Schema): Schema => {
     const text = JSON.stringify(part)
     const seen = counts.get(text) ?? 0
     counts.set(text, seen + 1)
-    // What a part that stands here again holds stands at one place only.
+    // A repeated part becomes a reference, so its own parts occur once.
     return seen === 0 ? eachPart(part, count) : part
   }
   for (const schema of schemas) eachPart(schema, count)
@@ -44,7 +44,7 @@ export function withSharedParts(schemas: readonly Schema[]): SharedParts {
   return { roots: schemas.map((schema) => eachPart(schema, replace)), shared }
 }
 
-/** A schema with another one for each of those that it holds. */
+/** Replaces each schema inside a schema. */
 function eachPart(schema: Schema, visit: (part: Schema) => Schema): Schema {
   const visitOne = (value: unknown): unknown => (isSchema(value) ? visit(value) : value)
   return Object.fromEntries(

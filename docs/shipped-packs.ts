@@ -1,6 +1,6 @@
 /**
- * What is known of the policy packs that ship, so that a gateway need not compile one before it judges by it: the digest of
- * the text, and name, mode and hash of the policy. docs/generate.ts writes and checks it; a pack with a mistake stops both.
+ * Facts about the shipped policy packs: digest of the text, name, mode and hash of the policy. With them, a gateway compiles
+ * a pack only when it judges. docs/generate.ts writes and checks them. A pack with a mistake stops both.
  */
 import { readFileSync } from 'node:fs'
 import { compileText, policyFile, SHIPPED_PACKS } from '../gateway/config/policy.ts'
@@ -16,7 +16,7 @@ const HEADER = [
   '',
 ].join('\n')
 
-/** As the formatter writes it. */
+/** Formatted as the formatter does. */
 function rowOf(digest: string, facts: readonly (readonly [name: string, value: string])[]): string {
   const members = facts.map(([name, value]) => `      ${name}: '${value}',\n`)
   return `  [\n    '${digest}',\n    {\n${members.join('')}    },\n  ],\n`

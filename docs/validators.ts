@@ -1,6 +1,6 @@
 /**
- * Validators of our own schemas as plain JavaScript (ajv, standalone): the engine may not compile code at run time, and a
- * start should not pay for it. `generatedValidators` yields what the committed files must hold; docs/generate.ts writes and checks them.
+ * Validators of the project's schemas as plain JavaScript (ajv, standalone). The engine may not compile code at run time, and
+ * it would make the start slower. `generatedValidators` returns the content of the committed files; docs/generate.ts writes them.
  */
 import { Ajv } from 'ajv'
 import standalone from 'ajv/dist/standalone/index.js'
@@ -83,7 +83,7 @@ function validatorModule({ duty, checks }: ValidatorFile): string {
   ].join('\n')
 }
 
-/** What the calls of the generated code are short for. */
+/** Functions that replace repeated code in the output of ajv. */
 const HELPERS = `
 const withError = (errors, instancePath, schemaPath, keyword, params, message) => {
   const error = { instancePath, schemaPath, keyword, params, message };
@@ -100,7 +100,7 @@ const countOf = (errors) => (errors === null ? 0 : errors.length);
 
 type Shortening = readonly [written: RegExp, call: (...groups: readonly (string | undefined)[]) => string]
 
-/** What ajv writes out at every error and at every part, as calls of one function each. */
+/** Code that ajv repeats at every error and every part, with the call that replaces it. */
 const SHORTENINGS: readonly Shortening[] = [
   [
     /^const (err\d+) = (\{.*\});\nif\(vErrors === null\)\{\nvErrors = \[\1\];\n\}\nelse \{\nvErrors\.push\(\1\);\n\}\nerrors\+\+;$/gm,
@@ -111,7 +111,7 @@ const SHORTENINGS: readonly Shortening[] = [
     (_, path = 'instancePath', schemaPath, keyword, params, message) =>
       `vErrors = withError(vErrors, ${path}, ${schemaPath}, ${keyword}, ${params}, ${message});`,
   ],
-  // Within a condition an error is counted, and nobody reads it.
+  // Inside a condition errors are only counted.
   [/^vErrors = withError\(vErrors, \{\}\);$/gm, () => 'vErrors = withError(vErrors);'],
   [
     /^if\(!\((validate\d+)\((.*), \{instancePath(?::(.+?))?,parentData[:,].*\}\)\)\)\{\nvErrors = vErrors === null \? \1\.errors : vErrors\.concat\(\1\.errors\);\nerrors = vErrors\.length;\n\}$/gm,
@@ -123,7 +123,7 @@ const SHORTENINGS: readonly Shortening[] = [
 function shortened(code: string): string {
   const short = SHORTENINGS.reduce((text, [written, call]) => text.replaceAll(written, call), code)
   if (/vErrors\.(?:push|concat)|withError\(vErrors, \{|parentData:/.test(short))
-    throw new Error('ajv writes errors in another form')
+    throw new Error('ajv has changed the code that it writes for errors')
   return HELPERS + short
 }
 

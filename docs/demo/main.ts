@@ -73,7 +73,7 @@ function configOf(everything: EverythingServer, controlled: ControlledServer): u
   }
 }
 
-function tellCall(narration: Narration, report: CallReport): void {
+function reportCall(narration: Narration, report: CallReport): void {
   const word = report.action === 'CONTINUE' ? paint('green', report.action) : paint('red', report.action ?? 'nothing')
   narration.fact(report.tool, `${word}  ${paint('dim', report.decisionId ?? '')}`)
   narration.fact('', report.text.split('\n').slice(0, 6).join(`\n${MARGIN}`))
@@ -91,7 +91,7 @@ async function pinAndCall(stage: Stage, real: Agent, mirror: Agent): Promise<voi
     await mirror.call('get-annotated-message', { messageType: 'success' }),
   ]
   for (const call of calls) {
-    tellCall(narration, call)
+    reportCall(narration, call)
     narration.expect(call.action === 'CONTINUE' && !call.isError, `${call.tool} was decided, recorded and forwarded`)
   }
   const token = controlled.lastReceipt()
@@ -125,13 +125,13 @@ async function changeAndStop(stage: Stage, real: Agent, mirror: Agent): Promise<
     await mirror.call('get-annotated-message', { messageType: 'success' }),
   ]
   for (const call of stopped) {
-    tellCall(narration, call)
-    narration.expect(call.action === 'STOP' && call.isError, `${call.tool} was stopped, and the model is told why`)
+    reportCall(narration, call)
+    narration.expect(call.action === 'STOP' && call.isError, `${call.tool} was stopped, and the model gets the reason`)
     narration.expect(controlled.reached.get(call.tool) === before.get(call.tool), `nothing of it reached the server`)
   }
   const going = [await mirror.call('echo', { message: 'still here' }), await real.call('get-sum', { a: 1, b: 2 })]
   for (const call of going) {
-    tellCall(narration, call)
+    reportCall(narration, call)
     narration.expect(call.action === 'CONTINUE' && !call.isError, `${call.tool} is untouched and goes on`)
   }
   const [first] = stopped
@@ -195,7 +195,7 @@ async function main(): Promise<number> {
   try {
     await play(await setUp(narration, closers))
     process.stdout.write(
-      `\n${paint('green', 'Everything happened as told.')} Start your own: npm start, then the README.\n`,
+      `\n${paint('green', 'Everything happened as expected.')} Start your own: npm start, then the README.\n`,
     )
     return 0
   } catch (error) {

@@ -20,7 +20,7 @@ export const MARGIN = ' '.repeat(LABEL_WIDTH + 4)
 export interface Narration {
   step(title: string): void
   fact(label: string, text: string): void
-  /** Says that it holds, or throws: the demo ends with 1 unless everything happened as told. */
+  /** Prints a claim that holds, or throws. The demo exits with 1 unless every claim holds. */
   expect(holds: boolean, claim: string): void
 }
 
@@ -34,7 +34,7 @@ export function createNarration(write: (text: string) => void): Narration {
     fact: (label, text) => write(`   ${paint('dim', label.padEnd(LABEL_WIDTH))} ${text}\n`),
     expect: (holds, claim) => {
       write(`   ${holds ? paint('green', '✓') : paint('red', '✗')} ${claim}\n`)
-      if (!holds) throw new Error(`It did not happen as told: ${claim}`)
+      if (!holds) throw new Error(`This did not happen: ${claim}`)
     },
   }
 }

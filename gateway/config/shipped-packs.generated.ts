@@ -3,7 +3,7 @@ import type { PolicyFacts } from './deferred-policy.ts'
 
 export const SHIPPED_POLICIES: ReadonlyMap<string, PolicyFacts> = new Map<string, PolicyFacts>([
   [
-    '7abcfe5d1fecb30add246fcb374c27f1a4fa85989ee717c032c92e07cc8877f3',
+    '9770115485fd0024ae8aa13bcdce858744660f0dc429cfade1d8538f3bac0e7c',
     {
       name: 'agent-tools',
       mode: 'enforce',
@@ -11,7 +11,7 @@ export const SHIPPED_POLICIES: ReadonlyMap<string, PolicyFacts> = new Map<string
     },
   ],
   [
-    '73f74c46ba826ca8bdf159883525c89859478f7bf12e4520365f47376d6e320c',
+    '483dbe153dab814589eb9730644d042182c94539265a2fc5ce8baaffaef01245',
     {
       name: 'ci',
       mode: 'enforce',
@@ -19,27 +19,27 @@ export const SHIPPED_POLICIES: ReadonlyMap<string, PolicyFacts> = new Map<string
     },
   ],
   [
-    '1a456dc0a221deb281224a13a6fac09731d2bad6baa7bf761c46d2649f1a8c76',
+    '9e923375ccda935a962239956ec29d084395156313082a7925ae6416dd4d35c2',
     {
       name: 'default',
       mode: 'enforce',
-      hash: 'sha256:0cd29c4f6fdc6f389b49e02542f4a6ce3eead280435108a61716656c84d54f52',
+      hash: 'sha256:ecfc7556c86035b6b8b41c2c1f7798d67e688ea3b9115877689a2c104d8a89f5',
     },
   ],
   [
-    'ad657954d1d2752ac12311448c4f3c59f05bfbcfab0149037f08b2b3c32884af',
+    'eff8efb288e8e2d2f7641ab3de5ba166f17713a5eace1e4910b068128186989d',
     {
       name: 'observe',
       mode: 'observe',
-      hash: 'sha256:03bc68980a80da81de1f30c518d6cd148fb2777b9b1d580f79d5dc41a1cc88dd',
+      hash: 'sha256:ffd23261a1acf93b896db7e66fcaf515dca8390f2713950cbf873eb68a45b5ae',
     },
   ],
   [
-    '37d4b08696dfa0794c85f503f4defe2b33ffb2023e58aafde1e0e2bad16112c3',
+    'f71a23c8292584ac678325f886a7cf4e6d424800c1b005c597897bad0aba5752',
     {
       name: 'strict',
       mode: 'enforce',
-      hash: 'sha256:ae978e536bf38dfe1e2e082c822f301977239d2cdb351e016593b5b57ebf558a',
+      hash: 'sha256:c0f7c6b86e431863b29900562628e2bebbf0c58fab4d60c887b216c57341e46d',
     },
   ],
 ])
