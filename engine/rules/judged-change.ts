@@ -112,7 +112,7 @@ export function placeKey({ operation, tool, detail }: ReachedPlace): string {
   return canonicalJson([operation?.method ?? null, operation?.path ?? null, tool, detail])
 }
 
-/** The reason code of a rule: its id in upper snake case (wire.md §3). */
+/** The reason code of a rule: its id in upper snake case (docs/reference/envelope.md#reason). */
 export function codeOf(rule: string): string {
   return rule.toUpperCase().replaceAll('-', '_')
 }

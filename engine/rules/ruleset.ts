@@ -1,4 +1,4 @@
-/** The identity of the rules in force (wire.md §5): two builds with the same hash judge every change at the same level. */
+/** The identity of the rules in force (docs/reference/hashes.md#ruleset_hash): two builds with the same hash judge every change at the same level. */
 import { digestJson, type Digest, type Sha256 } from '../hash.ts'
 import { ruleTable } from './table.ts'
 

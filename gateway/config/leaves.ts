@@ -10,7 +10,7 @@ export interface ConfigLeaf {
   readonly type: string
   /** The variable that overrides it; null inside lists (the whole list has one). */
   readonly env: string | null
-  /** Further names of the variable, promised in wire.md §14. */
+  /** Further names of the variable, promised in docs/reference/command-line.md#names-of-variables. */
   readonly aliases: readonly string[]
   /** Undefined: none. */
   readonly default: unknown
@@ -20,7 +20,7 @@ export interface ConfigLeaf {
   readonly schema: JsonSchema
 }
 
-/** Names promised by wire.md §14 that differ from the generated ones. */
+/** Names promised by docs/reference/command-line.md#names-of-variables that differ from the generated ones. */
 const ALIASES: Readonly<Record<string, readonly string[]>> = lookupTable({
   'listen.proxy': ['PREFLIGHT_PROXY_LISTEN'],
   'listen.api': ['PREFLIGHT_API_LISTEN'],

@@ -163,7 +163,7 @@ function policyMistakes({ policy }: Config, directory: string): readonly Mistake
   return loaded.ok ? [] : loaded.problem
 }
 
-/** Drift from the pin does not stop anything (interface.md, policy_pin_status); every decision carries it as a warning. */
+/** Drift from the pin does not stop anything (docs/reference/envelope.md#policy-pin-status); every decision carries it as a warning. */
 function pinWarnings({ policy_pin: pin }: Config, { name, hash }: CompiledPolicy): readonly Mistake[] {
   if (pin === undefined || pin === hash) return []
   const message = `the policy in force, ${name}, has the hash ${hash} and not the pinned one`

@@ -1,5 +1,5 @@
 /**
- * Reads request bodies whole, within bounds, for every listener (wire.md §1). Each is bounded in length, in time and by a least
+ * Reads request bodies whole, within bounds, for every listener (docs/reference/api.md#limits-and-rate-headers). Each is bounded in length, in time and by a least
  * rate; all long ones together are bounded in memory. A client that sends slowly, or many at once, must not fill the memory.
  */
 import type { IncomingMessage } from 'node:http'

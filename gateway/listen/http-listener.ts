@@ -1,6 +1,6 @@
 /**
  * What every HTTP listener of the gateway shares: how long the head of a request may take, and JSON answers for requests that
- * cannot be read, have no single Host field, or expect what nobody here does (wire.md §1).
+ * cannot be read, have no single Host field, or expect what nobody here does (docs/reference/api.md#conventions).
  */
 import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http'
 import { createServer, maxHeaderSize } from '../runtime/node-http.ts'

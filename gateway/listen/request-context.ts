@@ -55,7 +55,7 @@ function plainForm({ status, headers, body }: Answer): AnswerForm {
   return { status, fields: Object.entries(headers).flat(), body }
 }
 
-/** An error that is not a decision (wire.md §1). */
+/** An error that is not a decision (docs/reference/api.md#errors). */
 export function sendError(
   trip: RequestContext,
   code: ErrorCode,

@@ -34,6 +34,14 @@ suite('citations of the reference pages', () => {
     assert.deepEqual(faults, [])
   })
 
+  test('are the only ones: nothing names a specification that is kept elsewhere', () => {
+    const own = new Set(['test/docs/links.test.ts'])
+    const naming = sources().filter(
+      (file) => !own.has(file) && /\b(?:wire|interface|design)\.md\b/.test(readFileSync(join(ROOT, file), 'utf8')),
+    )
+    assert.deepEqual(naming, [])
+  })
+
   for (const page of PAGES)
     test(`in ${page} lead somewhere`, () => {
       const faults = [...pageText(page).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) => {

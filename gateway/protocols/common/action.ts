@@ -59,7 +59,7 @@ export interface Question {
   readonly receipts?: readonly PresentedReceipt[]
 }
 
-/** Why a call does not go on, as each protocol then tells it (wire.md §13). */
+/** Why a call does not go on, as each protocol then tells it (docs/reference/wire-headers.md#refusals). */
 export interface Refusal {
   readonly code: ErrorCode
   readonly message: string
@@ -162,7 +162,7 @@ export interface Recogniser<Own extends Route = Route> {
   /** The body must be read before the request can be recognised; what need not be read streams by. */
   needsBody(head: CallHead<Own>): boolean
   recognise(call: Call<Own>): Action | Promise<Action>
-  /** A fault as clients of the protocol read it; absent, or null for this call: as every other error of the gateway (wire.md §1). */
+  /** A fault as clients of the protocol read it; absent, or null for this call: as every other error of the gateway (docs/reference/api.md#errors). */
   tell?(fault: CallFault, call: FaultyCall): Answer | null
 }
 

@@ -8,7 +8,7 @@ export interface OfferedCandidate {
   readonly digest: string
 }
 
-/** Members of a refusal that a candidate causes (wire.md §9). */
+/** Members of a refusal that a candidate causes (docs/reference/api.md#baselines). */
 export interface CandidateNotice extends OfferedCandidate {
   /** What changed for this very call, in one sentence each. */
   readonly changes: readonly string[]

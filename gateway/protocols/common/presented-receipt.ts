@@ -1,4 +1,4 @@
-/** Receipts that a call hands in, with the envelope beside them (wire.md §6): in its header, or in the annotations of an object. */
+/** Receipts that a call hands in, with the envelope beside them (docs/reference/receipts.md#transport): in its header, or in the annotations of an object. */
 import type { PresentedReceipt } from './action.ts'
 
 /** An envelope belongs to a single receipt: beside several it says nothing of any. @param envelope JSON, or base64url of it */

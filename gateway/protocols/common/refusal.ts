@@ -1,4 +1,4 @@
-/** What a stopped caller is told, in words for people and models and as the members of wire.md §13. */
+/** What a stopped caller is told, in words for people and models and as the members of docs/reference/wire-headers.md#refusals. */
 import { ERRORS } from '../../errors/errors.ts'
 import type { ReceiptDemand, Refusal } from './action.ts'
 import type { Answer } from '../../calls/answer.ts'

@@ -5,7 +5,7 @@ import type { CallFault, Refusal } from '../common/action.ts'
 import type { Answer } from '../../calls/answer.ts'
 import { jsonAnswer, refusalMembers } from '../common/refusal.ts'
 
-/** With the status of the code, as wire.md §13 has it. */
+/** With the status of the code, as docs/reference/wire-headers.md#refusals has it. */
 export function graphqlRefusal(headers: IncomingHttpHeaders, refusal: Refusal): Answer {
   const { code, message, correlationId } = refusal
   const errors = [errorOf({ code, message, correlationId }, refusal.envelope?.decision_id ?? null)]

@@ -1,4 +1,4 @@
-/** Receipts that an object carries in its annotations (wire.md §6), in whole objects and in the patches that add them. */
+/** Receipts that an object carries in its annotations (docs/reference/receipts.md#transport), in whole objects and in the patches that add them. */
 import type { PresentedReceipt } from '../common/action.ts'
 import { presentedReceipts } from '../common/presented-receipt.ts'
 import { isJsonObject } from '../../json/strict-json.ts'

@@ -1,4 +1,4 @@
-/** Refusals as the Kubernetes API makes them: `Status` objects (wire.md §13), whose message is what kubectl prints. */
+/** Refusals as the Kubernetes API makes them: `Status` objects (docs/reference/wire-headers.md#refusals), whose message is what kubectl prints. */
 import { ERRORS } from '../../errors/errors.ts'
 import type { CallFault, Refusal } from '../common/action.ts'
 import type { Answer } from '../../calls/answer.ts'

@@ -108,7 +108,7 @@ function recogniseBody(call: Call<LlmRoute>, { provider, paths }: CalledPath, bo
 
 /** The SDKs of OpenAI and Anthropic send what was answered 503 again, unless they are told that it would not help. */
 const NO_RETRY = { 'X-Should-Retry': 'false' }
-/** Of a claim (wire.md §6). */
+/** Of a claim (docs/reference/receipts.md#claims). */
 const MAX_TARGET = 200
 
 function undecided(message: string): GatewayError {

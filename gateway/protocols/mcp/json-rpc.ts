@@ -5,7 +5,7 @@ import { isJsonObject } from '../../json/strict-json.ts'
 
 export type MessageId = string | number
 
-/** JSON-RPC 2.0 §5.1, and the code of wire.md §13 for what may not proceed. */
+/** JSON-RPC 2.0 §5.1, and the code of docs/reference/wire-headers.md#refusals for what may not proceed. */
 export const RPC_ERROR = {
   parse: -32700,
   invalidRequest: -32600,

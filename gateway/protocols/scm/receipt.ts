@@ -17,7 +17,7 @@ export interface ReceiptedCall {
   readonly because: string
 }
 
-/** Of a claim (wire.md §6). */
+/** Of a claim (docs/reference/receipts.md#claims). */
 const MAX_TARGET = 200
 
 /** @throws UnreadableIntent where no receipt can name it */
