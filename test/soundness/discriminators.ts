@@ -97,7 +97,7 @@ function withChosen(schema: Schema, isClosed: boolean): Schema {
     if: { type: 'object', properties: { [name]: { const: tag } }, required: [name] },
     then: { $ref: mapping[tag] },
   }))
-  const known = { if: { type: 'object' }, then: { properties: { [name]: { enum: tags } }, required: [name] } }
-  const conditions = isClosed && tags.length > 0 ? [...chosen, known] : chosen
+  const tagged = tags.length > 0 && { properties: { [name]: { enum: tags } }, required: [name] }
+  const conditions = isClosed ? [...chosen, { if: { type: 'object' }, then: tagged }] : chosen
   return { ...without(schema, 'discriminator'), allOf: [...schemasIn(schema.allOf), ...conditions] }
 }

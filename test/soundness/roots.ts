@@ -47,7 +47,9 @@ function drawDiscriminated(random: Random, dialect: Dialect): Schema {
     { allOf: [choice] },
   ])
   const definitions = mapOf(DEFINITIONS, (name) => {
-    const inside = mapOf(random.some(NAMES, 1, 2), () => drawSchema(drawingFor(random, dialect, name), 0))
+    // Members are plain: what alternatives share below their members is told apart by names at each place alone.
+    const drawing = { ...drawingFor(random, dialect, name), references: [], below: [] }
+    const inside = mapOf(random.some(NAMES, 1, 2), () => drawSchema(drawing, 0))
     const tag = random.pick<Schema>([{ type: 'string' }, { type: 'string', enum: random.some(TAGS, 1, 2) }])
     return { type: 'object', properties: { ...inside, [TAG]: tag }, required: [TAG, ...Object.keys(inside)] }
   })
@@ -58,7 +60,7 @@ function drawDiscriminated(random: Random, dialect: Dialect): Schema {
 export function drawRoot(random: Random, dialect: Dialect): Schema {
   const drawing = drawingFor(random, dialect, null)
   const isForm = dialect.has.has('form') && random.chance(0.3)
-  if (!isForm && dialect.has.has('discriminator') && random.chance(0.15)) return drawDiscriminated(random, dialect)
+  if (!isForm && dialect.has.has('discriminator') && random.chance(0.3)) return drawDiscriminated(random, dialect)
   const root = isForm ? drawForm(drawing) : drawSchema(drawing, random.between(1, 3))
   if (!dialect.has.has('reference')) return root
   const definitions = mapOf(DEFINITIONS, (name) => drawSchema(drawingFor(random, dialect, name), random.between(1, 2)))
