@@ -5,7 +5,7 @@
 import type { ComparisonStats } from '../format.ts'
 import type { FindingGroup, Level } from '../finding.ts'
 import { adviceOf, type Advice } from '../rules/advice.ts'
-import type { ContractRule } from '../rules/contract-row.ts'
+import { filledIn, ruleNamed, type ContractRule } from '../rules/row.ts'
 import type { Grouping } from '../rules/grouping.ts'
 import type { LifecycleOptions } from '../rules/lifecycle.ts'
 import { ToldChange, ToldPlace } from '../rules/judged-change.ts'
@@ -69,10 +69,9 @@ export class ContractReport {
   /** Says a change that a row of the format judges. */
   say({ rule: id, subject, side, located, name = '', before = null, after = null, ...place }: RowChange): void {
     const { endpoint = '', where = '', detail = '' } = place
-    const row = this.#rules.get(id)
-    if (row === undefined) throw new Error(`no row for the rule ${id}`)
+    const row = ruleNamed(this.#rules, id)
     const words: Readonly<Record<string, string>> = { name, before: nameValue(before), after: nameValue(after) }
-    const message = row.says.replaceAll(/\{(name|before|after)\}/g, (_, word: string) => words[word] ?? '')
+    const message = filledIn(row.says, words)
     const placeWords = [where, detail].filter((text) => text !== '').join(', ')
     const inPlace = placeWords === '' ? message : `${message} (${placeWords})`
     this.#add(row.rule, row.advice, {

@@ -2,6 +2,7 @@
 import { lookupTable } from '../lookup-table.ts'
 import type { Level } from '../finding.ts'
 import { exceptionOf } from './exceptions.ts'
+import { generalSentence } from './general-sentence.ts'
 import { FAMILIES, TYPE_FAMILIES, type Family } from './families.ts'
 import { PROPERTY_RULES } from './properties.ts'
 import { directionOf, levelOf, type Effect, type Rule, type Variance } from './rule.ts'
@@ -35,7 +36,7 @@ export function schemaRules(sites: SitePair): readonly Rule[] {
       rule.kind,
       rule.action,
       rule.effect,
-      rule.says.replace('{path}', 'P'),
+      generalSentence(rule.says),
     ),
   )
   return [...rules, ...ofProperties, ...unusedRules(sites.property), ...lifecycleRules(sites.property)]
@@ -60,7 +61,7 @@ function typeFamiliesAt({ direction, isProperty, area }: SchemaSite): readonly F
 function familyRule(site: SchemaSite, { stem, effect, kind, action, says, ...family }: Family): Rule {
   const id = schemaRuleId(site, { stem, effect, kind, action, says, ...family })
   const what = site.noun.replace(' `{path}`', '')
-  return makeRule(id, site.direction, site.area, kind, action, effect, `${what} ${says}`.replaceAll(/[`{}]/g, ''))
+  return makeRule(id, site.direction, site.area, kind, action, effect, `${what} ${generalSentence(says)}`)
 }
 
 /** The beginning of the rules about properties that a side does not send. */
@@ -86,7 +87,7 @@ function unusedRules(site: SchemaSite): readonly Rule[] {
     makeRule(`${unusedPrefix(site)}-${stem}`, direction, area, kind, action, 'none', `a ${word} property ${says}`)
   const named = FAMILIES.filter((family) => unusedStemOf(direction, family) === family.stem)
   return [
-    ...named.map(({ stem, kind, action, says }) => made(stem, kind, action, says.replaceAll(/[`{}]/g, ''))),
+    ...named.map(({ stem, kind, action, says }) => made(stem, kind, action, generalSentence(says))),
     made('changed', 'structure', 'changed', 'changed in a way that would break if it were sent'),
   ]
 }

@@ -1,14 +1,14 @@
 /** Every rule that a comparison can name, sorted by id: the source of docs/rules.md, test/pins/rules.tsv and ruleset_hash. */
 import type { ArtifactType } from '../change-set.ts'
 import { AGENT_TOOL_RULES } from './agent-tools/rows.ts'
-import type { ContractRule } from './contract-row.ts'
-import { graphqlRules } from './graphql/rows.ts'
+import { GRAPHQL_RULES } from './graphql/rows.ts'
 import { JSON_SCHEMA_RULES } from './json-schema/rows.ts'
 import { ASYNCAPI_RULES } from './asyncapi/rows.ts'
 import { CRD_RULES } from './k8s-crd/rows.ts'
-import { mcpRules } from './mcp/rows.ts'
+import { MCP_RULES } from './mcp/rows.ts'
 import { openApiRules } from './openapi/rules.ts'
-import { protoRules } from './protobuf/rows.ts'
+import { PROTO_RULES } from './protobuf/rows.ts'
+import { rulesIn } from './row.ts'
 import type { Rule } from './rule.ts'
 import { schemaRules } from './schema-rules.ts'
 import {
@@ -48,10 +48,10 @@ const MESSAGE_SITES = [SENT_PAYLOAD, SENT_HEADERS, RECEIVED_PAYLOAD, RECEIVED_HE
 /** The rules of each format. Agent tools have those of MCP tools, and some of their own. */
 const BY_FORMAT: readonly (readonly [format: ArtifactType, rules: readonly Rule[]])[] = [
   ['openapi', [...openApiRules(), ...OPENAPI_SITES.flatMap(schemaRules)]],
-  ['graphql', graphqlRules()],
-  ['protobuf', protoRules()],
+  ['graphql', rulesIn(GRAPHQL_RULES)],
+  ['protobuf', rulesIn(PROTO_RULES)],
   ['asyncapi', [...rulesIn(ASYNCAPI_RULES), ...MESSAGE_SITES.flatMap(schemaRules)]],
-  ['mcp_manifest', [...mcpRules(), ...TOOL_SITES.flatMap(schemaRules)]],
+  ['mcp_manifest', [...rulesIn(MCP_RULES), ...TOOL_SITES.flatMap(schemaRules)]],
   ['agent_tools', rulesIn(AGENT_TOOL_RULES)],
   ['json_schema', [...rulesIn(JSON_SCHEMA_RULES), ...schemaRules(SCHEMA_DOCUMENT)]],
   ['k8s_crd', [...rulesIn(CRD_RULES), ...schemaRules(CRD_OBJECT)]],
@@ -80,8 +80,4 @@ export function ruleTable(): readonly Rule[] {
 /** Undefined: no rule has this id. */
 export function ruleOf(id: string): Rule | undefined {
   return RULES.get(id)
-}
-
-function rulesIn(rules: ReadonlyMap<string, ContractRule>): readonly Rule[] {
-  return [...rules.values()].map(({ rule }) => rule)
 }

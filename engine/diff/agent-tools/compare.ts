@@ -11,6 +11,7 @@ import { inOneOrder, type UnresolvedReference } from '../../contracts/unresolved
 import type { Sha256 } from '../../hash.ts'
 import { fail, ok, type Result } from '../../result.ts'
 import { AGENT_TOOL_RULES, type AgentToolRuleId } from '../../rules/agent-tools/rows.ts'
+import { filledIn, ruleNamed } from '../../rules/row.ts'
 import { Grouping } from '../../rules/grouping.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { pointerOf, type Located } from '../../schema/located.ts'
@@ -105,10 +106,10 @@ function sayChange(
   owners: { readonly was: Located | null; readonly is: Located | null },
   report: McpReport,
 ): void {
-  const row = AGENT_TOOL_RULES.get(id)
+  const row = ruleNamed(AGENT_TOOL_RULES, id)
   const isGone = places.is === null && places.was !== null
   const located = isGone ? places.was : (places.is ?? owners.is)
-  if (row === undefined || located === null) throw new Error(`no row or no place for the rule ${id}`)
+  if (located === null) throw new Error(`no place for the rule ${id}`)
   const words: Readonly<Record<string, string>> = { name, before: nameValue(before), after: nameValue(after) }
   report.saySchema({
     rule: row.rule,
@@ -117,7 +118,7 @@ function sayChange(
     subject,
     side: isGone ? 'base' : 'head',
     location: pointerOf(located.at),
-    message: row.says.replaceAll(/\{(name|before|after)\}/g, (_, word: string) => words[word] ?? ''),
+    message: filledIn(row.says, words),
     before,
     after,
   })

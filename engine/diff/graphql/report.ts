@@ -14,7 +14,8 @@ import type { Direction, Operation } from '../../finding.ts'
 import { Grouping, type GroupingOptions } from '../../rules/grouping.ts'
 import { ToldChange, ToldPlace, type JudgedChange, type ReachedPlace } from '../../rules/judged-change.ts'
 import type { NameCount } from '../../rules/name-count.ts'
-import { graphqlRule, type GraphqlRuleId } from '../../rules/graphql/rows.ts'
+import { GRAPHQL_RULES, type GraphqlRuleId } from '../../rules/graphql/rows.ts'
+import { filledIn, ruleNamed } from '../../rules/row.ts'
 import { nameValue } from '../../schema/values.ts'
 import { References } from './references.ts'
 
@@ -84,14 +85,14 @@ export class GraphqlReport {
 
   say(site: Site, { rule: id, side, mark, before = null, after = null, name, detail }: GraphqlChange): void {
     if (this.grouping.isOff(id)) return
-    const { rule, advice, says } = graphqlRule(id)
+    const { rule, advice, says } = ruleNamed(GRAPHQL_RULES, id)
     const words: Readonly<Record<string, string>> = {
       name: name ?? site.coordinate,
       detail: detail ?? '',
       before: nameValue(before),
       after: nameValue(after),
     }
-    const message = says.replaceAll(/\{(name|before|after|detail)\}/g, (_, word: string) => words[word] ?? '')
+    const message = filledIn(says, words)
     const location = composePointer(site.path)
     const told = { rule, subject: site.coordinate, side, location, message, advice, before, after }
     const change = new MarkedChange(told, this.sides[side], mark)

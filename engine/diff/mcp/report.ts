@@ -4,7 +4,8 @@ import type { Direction, Level, Offer } from '../../finding.ts'
 import type { Advice } from '../../rules/advice.ts'
 import { brief, type Grouping } from '../../rules/grouping.ts'
 import { ToldChange, ToldPlace } from '../../rules/judged-change.ts'
-import { mcpRule, type McpRuleId } from '../../rules/mcp/rows.ts'
+import { MCP_RULES, type McpRuleId } from '../../rules/mcp/rows.ts'
+import { filledIn, ruleNamed } from '../../rules/row.ts'
 import type { NameCount } from '../../rules/name-count.ts'
 import type { Rule } from '../../rules/rule.ts'
 import { nameValue } from '../../schema/values.ts'
@@ -89,14 +90,14 @@ export class McpReport {
 
   /** Says a change that a row of the manifest rules judges. */
   say({ rule: id, name, detail, before = null, after = null, ...place }: McpChange): void {
-    const { rule, advice, says } = mcpRule(id)
+    const { rule, advice, says } = ruleNamed(MCP_RULES, id)
     const words: Readonly<Record<string, string>> = {
       name: name ?? '',
       detail: detail ?? '',
       before: nameValue(brief(before)),
       after: nameValue(brief(after)),
     }
-    const message = says.replaceAll(/\{(name|before|after|detail)\}/g, (_, word: string) => words[word] ?? '')
+    const message = filledIn(says, words)
     this.saySchema({ ...place, rule, advice, message, before, after })
   }
 

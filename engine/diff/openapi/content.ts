@@ -75,8 +75,10 @@ function tellResponseNames(
   operation: OperationName,
 ): void {
   const [before, after] = [old.name, now.name]
-  const action = relationOf(before, after)
-  if (action === 'same') return
+  const relation = relationOf(before, after)
+  if (relation === 'same') return
+  // What is paired is related; were it not, readers would get what they do not know.
+  const action = relation === 'unrelated' ? 'exchanged' : relation
   const facts = { of, status, action, before, after }
   tellChanged(walk, 'media-type', operation, now.located, [before, after], facts)
 }
@@ -103,7 +105,7 @@ function tellSchema(
   operation: OperationName,
 ): void {
   if (isMovedBinary(walk, was ?? is)) return
-  const facts = { of, status, name, action: was === null ? 'added' : 'removed' }
+  const facts = { of, status, name, action: was === null ? 'added' : 'removed' } as const
   if (is === null) tellRemoved(walk, 'media-type-schema', operation, located, was?.value, facts)
   else tellAdded(walk, 'media-type-schema', operation, located, is.value, facts)
 }

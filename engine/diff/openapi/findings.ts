@@ -101,12 +101,14 @@ export class Findings {
   /** Judges a change outside of schemas. */
   addDelta(delta: ContractDelta): void {
     const { change, facts, operation, side, located, before, after } = delta
-    const row = openApiRowOf(change, facts)
-    const rule = row === undefined ? undefined : ruleOf(row.id)
-    if (row === undefined || rule === undefined) return
-    const message = row.says.replaceAll(/\{(\w+)\}/g, (_, name: string) => nameValue(facts[name] ?? null))
+    const words: Readonly<Record<string, unknown>> = { before, after, ...facts }
+    const row = openApiRowOf(change, words)
+    if (row === null) return
+    const rule = ruleOf(row.id)
+    if (rule === undefined) throw new Error(`no rule ${row.id}`)
+    const message = row.says.replaceAll(/\{(\w+)\}/g, (_, name: string) => nameValue(words[name] ?? null))
     const location = pointerOf(located.at, located.document)
-    const subject = delta.subject ?? subjectOf(delta)
+    const subject = delta.subject ?? subjectOf(delta, words)
     const advice = openApiAdvice(rule)
     this.#grouping.add(
       new ToldChange({ rule, subject, side, location, message, advice, before, after }),
@@ -116,7 +118,7 @@ export class Findings {
       rule,
       operation,
       null,
-      change.startsWith('parameter') ? `${nameValue(facts.place)} ${nameValue(facts.name)}` : null,
+      change.startsWith('parameter') ? `${nameValue(words.place)} ${nameValue(words.name)}` : null,
     )
   }
 
@@ -190,7 +192,7 @@ export class Findings {
 }
 
 /** One part of one operation, in names that survive reordering. */
-function subjectOf({ change, facts, operation }: ContractDelta): string {
+function subjectOf({ change, operation }: ContractDelta, facts: Readonly<Record<string, unknown>>): string {
   const names = [facts.status, facts.place, facts.name, facts.scope]
   return [operation?.method, operation?.path, change, ...names].map((name) => nameValue(name ?? '')).join(' ')
 }

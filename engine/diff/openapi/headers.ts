@@ -40,7 +40,7 @@ function compareHeader(
 ): void {
   const { name, located } = is
   if (was.isRequired !== is.isRequired) {
-    const facts = { name, status, action: is.isRequired ? 'became' : 'ceased' }
+    const facts = { name, status, action: is.isRequired ? 'became' : 'ceased' } as const
     tellChanged(walk, `${prefix}header-requiredness`, operation, located, [was.isRequired, is.isRequired], facts)
   }
   const writing = writingChange(walk, { ...was, place: 'header' }, { ...is, place: 'header' })

@@ -54,7 +54,7 @@ function compareIdentity(walk: Walk, old: Operation, now: Operation, operation: 
   const [before, after] = [old.operationId, now.operationId]
   if (before === after) return
   const action = before === null ? 'added' : 'removed'
-  const facts = { action, before: before ?? '', after: after ?? '' }
+  const facts = { action, before: before ?? '', after: after ?? '' } as const
   tellChanged(walk, 'operation-id', operation, now.located, [before, after], facts)
 }
 
@@ -68,11 +68,11 @@ function compareLife(walk: Walk, old: Operation, now: Operation, operation: Oper
 function compareTags(walk: Walk, old: Operation, now: Operation, operation: OperationName): void {
   const { added, removed } = changedTexts(textsOf(old.value.tags), textsOf(now.value.tags))
   for (const name of removed) {
-    const facts = { action: 'removed', name }
+    const facts = { action: 'removed', name } as const
     tellRemoved(walk, 'operation-tag', operation, old.located, name, facts)
   }
   for (const name of added) {
-    const facts = { action: 'added', name }
+    const facts = { action: 'added', name } as const
     tellAdded(walk, 'operation-tag', operation, now.located, name, facts)
   }
 }

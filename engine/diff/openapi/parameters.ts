@@ -3,12 +3,12 @@ import { effectiveParameters, parametersOf, type Parameter } from '../../contrac
 import { contentOf, schemaOfParameter } from '../../contracts/openapi/payloads.ts'
 import type { Operation as OperationName } from '../../finding.ts'
 import { dayOf, judgeLifecycle, judgeRemoval } from '../../rules/lifecycle.ts'
-import type { JsonRecord } from '../../schema/located.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
 import type { Exchange } from './exchange.ts'
 import type { OperationSide } from './operation.ts'
 import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
-import type { ContractDelta, Walk } from './walk.ts'
+import type { OpenApiChange, OpenApiFacts } from './changes.ts'
+import type { Walk } from './walk.ts'
 import { anySchema, styleOf, writingChange } from './writing.ts'
 
 export function compareParameters(
@@ -105,24 +105,29 @@ function compareParameter(
 ): void {
   if (old.value === now.value) return
   const { name, place, located } = now
-  const tell = (change: ContractDelta['change'], facts: JsonRecord, before: unknown, after: unknown): void =>
-    tellChanged(walk, change, operation, located, [before, after], { ...facts, name, place, before, after })
+  const of = { name, place }
+  const tell = <Change extends OpenApiChange>(
+    change: Change,
+    facts: OpenApiFacts[Change],
+    before: unknown,
+    after: unknown,
+  ): void => tellChanged(walk, change, operation, located, [before, after], facts)
   if (old.isRequired !== now.isRequired) {
     tell(
       `${prefix}parameter-requiredness`,
-      { action: now.isRequired ? 'became' : 'ceased' },
+      { ...of, action: now.isRequired ? 'became' : 'ceased' },
       old.isRequired,
       now.isRequired,
     )
   }
   const [wasEmpty, isEmpty] = [old.value.allowEmptyValue === true, now.value.allowEmptyValue === true]
   if (wasEmpty !== isEmpty)
-    tell(`${prefix}parameter-empty`, { action: isEmpty ? 'became' : 'ceased' }, wasEmpty, isEmpty)
+    tell(`${prefix}parameter-empty`, { ...of, action: isEmpty ? 'became' : 'ceased' }, wasEmpty, isEmpty)
   const verdict = judgeLifecycle(old.lifecycle, now.lifecycle, walk.options)
   if (verdict !== null && prefix === '')
-    tell('parameter-lifecycle', { ...verdict }, old.lifecycle.sunset, now.lifecycle.sunset)
+    tell('parameter-lifecycle', { ...of, ...verdict }, old.lifecycle.sunset, now.lifecycle.sunset)
   const writing = writingChange(walk, old, now)
-  if (writing !== null) tell(`${prefix}parameter-${writing.of}`, {}, writing.before, writing.after)
+  if (writing !== null) tell(`${prefix}parameter-${writing.of}`, of, writing.before, writing.after)
   if (writing?.isOtherKind === true) return
   const before = schemaOfParameter(walk.base, old)
   const after = schemaOfParameter(walk.head, now)

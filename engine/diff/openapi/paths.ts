@@ -6,6 +6,7 @@ import { matchByKey, matchRest, type Matched } from '../match.ts'
 import { EXCHANGES, type Exchange } from './exchange.ts'
 import { compareOperation } from './operation.ts'
 import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
+import type { OpenApiFacts } from './changes.ts'
 import type { Walk } from './walk.ts'
 
 /** A path item under the path that it is matched by. */
@@ -117,7 +118,7 @@ function tellStability(
   walk: Walk,
   operation: OperationName,
   located: Located,
-  facts: { readonly step: string; readonly before: unknown; readonly after: unknown },
+  facts: OpenApiFacts['operation-stability'],
 ): void {
   const { before, after } = facts
   tellChanged(walk, 'operation-stability', operation, located, [before, after], facts)

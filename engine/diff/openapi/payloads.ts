@@ -32,13 +32,13 @@ function compareBodies(
   if (old === null && now === null) return
   const change = exchange.kind === 'operation' ? 'request-body' : 'callback-body'
   if (old === null || now === null) {
-    const facts = { action: old === null ? 'added' : 'removed', isRequired: now?.isRequired ?? false }
+    const facts = { action: old === null ? 'added' : 'removed', isRequired: now?.isRequired ?? false } as const
     const located = (now ?? old)?.located ?? after.operation.located
     walk.say({ change, facts, operation, side: now === null ? 'base' : 'head', located, before: null, after: null })
     return
   }
   if (old.isRequired !== now.isRequired) {
-    const facts = { action: now.isRequired ? 'became' : 'ceased' }
+    const facts = { action: now.isRequired ? 'became' : 'ceased', isRequired: now.isRequired } as const
     tellChanged(walk, change, operation, now.located, [old.isRequired, now.isRequired], facts)
   }
   const [direction, where] = [

@@ -17,6 +17,7 @@ import {
 } from '../security.ts'
 import type { OperationSide } from './operation.ts'
 import { flowsOf, kindOf, requirementLabel, schemesOf } from './security-schemes.ts'
+import type { OpenApiFacts } from './changes.ts'
 import type { ContractDelta, Walk } from './walk.ts'
 
 /** The schemes of one side, by the names that they have in the base. */
@@ -56,7 +57,7 @@ export function compareAdmission(
   const [was, is] = [alternativesOf(old, walk.security.base), alternativesOf(now, walk.security.head)]
   const { refused, isByScopes, admitted } = compareAlternatives(was, is)
   const located = now ?? after.operation.located
-  const say = (action: string, [from, to]: readonly [string, string]): void =>
+  const say = (action: OpenApiFacts['admission']['action'], [from, to]: readonly [string, string]): void =>
     walk.say(admissionDelta('admission', { action }, operation, located, [from, to]))
   if (refused.length > 0) say(isByScopes ? 'scopes' : 'tightened', labels(was, is))
   else if (admitted.length > 0) say('loosened', labels(was, is))
@@ -79,13 +80,13 @@ export function compareShownCredentials(
   walk.say(admissionDelta('callback-security', {}, operation, now ?? after.operation.located, labels(was, is)))
 }
 
-function admissionDelta(
-  change: ContractDelta['change'],
-  facts: JsonRecord,
+function admissionDelta<Change extends 'admission' | 'callback-security'>(
+  change: Change,
+  facts: OpenApiFacts[Change],
   operation: OperationName,
   located: Located,
   [before, after]: readonly [string, string | null],
-): ContractDelta {
+): ContractDelta<Change> {
   // One change of a scheme or of the interface reaches many operations: it is one change at many places.
   const subject = `${change} ${Object.values(facts).join(' ')}`
   return { change, facts: { ...facts, before, after }, operation, side: 'head', located, before, after, subject }

@@ -4,6 +4,7 @@ import type { Operation as OperationName } from '../../finding.ts'
 import { isRecord, type JsonRecord, type Located } from '../../schema/located.ts'
 import { membersOf, textsOf } from '../../schema/parts.ts'
 import { matchByKey, changedTexts } from '../match.ts'
+import type { OpenApiFacts } from './changes.ts'
 import { flowsOf, kindOf, requirementLabel, schemesOf } from './security-schemes.ts'
 import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
 import type { Walk } from './walk.ts'
@@ -70,6 +71,8 @@ export function compareSchemes(walk: Walk): void {
   }
 }
 
+type SchemePart = OpenApiFacts['component-scheme-changed']['part']
+
 function compareScheme(
   walk: Walk,
   name: string,
@@ -77,7 +80,7 @@ function compareScheme(
   located: Located & { readonly value: JsonRecord },
 ): void {
   const now = located.value
-  const tell = (part: string, before: unknown, after: unknown): void => {
+  const tell = (part: SchemePart, before: unknown, after: unknown): void => {
     if (before === after) return
     const facts = { name, part, before, after }
     tellChanged(walk, 'component-scheme-changed', null, located, [before, after], facts)
@@ -103,7 +106,7 @@ function compareFlows(
   name: string,
   old: JsonRecord,
   located: Located & { readonly value: JsonRecord },
-  tell: (part: string, before: unknown, after: unknown) => void,
+  tell: (part: SchemePart, before: unknown, after: unknown) => void,
 ): void {
   const [was, is] = [flowsOf(old), flowsOf(located.value)]
   const { added, removed } = changedTexts(Object.keys(was), Object.keys(is))
@@ -125,7 +128,7 @@ function compareScopes(walk: Walk, name: string, old: JsonRecord, now: JsonRecor
     const [before, after] = [old[scope] ?? null, now[scope] ?? null]
     if (before === after) continue
     const action = Object.hasOwn(old, scope) ? (Object.hasOwn(now, scope) ? 'changed' : 'removed') : 'added'
-    const facts = { name, scope, action, before, after }
+    const facts = { name, scope, action, before, after } as const
     tellChanged(walk, 'component-scope', null, located, [before, after], facts)
   }
 }

@@ -5,6 +5,7 @@ import { isRecord, memberOf, type Located } from '../../schema/located.ts'
 import { textsOf } from '../../schema/parts.ts'
 import { changedTexts, matchByKey, matchRest } from '../match.ts'
 import type { OperationSide } from './operation.ts'
+import type { OpenApiFacts } from './changes.ts'
 import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
 import type { Walk } from './walk.ts'
 
@@ -86,7 +87,7 @@ function compareVariables(walk: Walk, before: Server, after: Server, operation: 
     if (located === undefined) continue
     const { value: is } = located
     if (!isRecord(was) || !isRecord(is)) continue
-    const tell = (part: string, from: unknown, to: unknown): void =>
+    const tell = (part: OpenApiFacts['server-variable']['part'], from: unknown, to: unknown): void =>
       tellChanged(walk, 'server-variable', operation, located, [from, to], { name, part })
     if (was.default !== is.default) tell('default', was.default, is.default)
     const [values, nowValues] = [textsOf(was.enum), textsOf(is.enum)]

@@ -2,19 +2,19 @@
 import type { Operation as OperationName } from '../../finding.ts'
 import type { OpenApiContract } from '../../contracts/openapi/contract.ts'
 import type { LifecycleOptions } from '../../rules/lifecycle.ts'
-import type { OpenApiChange } from '../../rules/openapi/row.ts'
 import type { ParameterUse } from '../../rules/schema-judge.ts'
 import type { SitePair } from '../../rules/sites.ts'
 import type { SchemaComparison, SchemaPair } from '../../schema/comparison.ts'
 import type { Located } from '../../schema/located.ts'
 import type { OperationAttributes } from './attributes.ts'
+import type { OpenApiChange, OpenApiFacts } from './changes.ts'
 import type { SecuritySchemes } from './security-inclusion.ts'
 
 /** A change of a contract outside its schemas. */
-export interface ContractDelta {
-  readonly change: OpenApiChange
+export interface ContractDelta<Change extends OpenApiChange = OpenApiChange> {
+  readonly change: Change
   /** What the rule and its words depend on. */
-  readonly facts: Readonly<Record<string, unknown>>
+  readonly facts: OpenApiFacts[Change]
   readonly operation: OperationName | null
   readonly side: 'base' | 'head'
   readonly located: Located
@@ -54,7 +54,7 @@ export interface Walk {
   readonly schemas: SchemaComparison
   readonly attributes: OperationAttributes
   readonly security: SecuritySchemes
-  say(delta: ContractDelta): void
+  say<Change extends OpenApiChange>(delta: ContractDelta<Change>): void
   use(site: Omit<SchemaUseSite, 'pair'>, before: Located, after: Located): void
 }
 

@@ -6,7 +6,8 @@ import type { Operation } from '../../finding.ts'
 import type { Grouping } from '../../rules/grouping.ts'
 import { ToldChange, ToldPlace, type ReachedPlace } from '../../rules/judged-change.ts'
 import type { NameCount } from '../../rules/name-count.ts'
-import { protoRule, type ProtoRuleId } from '../../rules/protobuf/rows.ts'
+import { PROTO_RULES, type ProtoRuleId } from '../../rules/protobuf/rows.ts'
+import { filledIn, ruleNamed } from '../../rules/row.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { nameValue } from '../../schema/values.ts'
 import { reachOf, type Reach } from './reach.ts'
@@ -49,10 +50,10 @@ export class ProtoReport {
   }
 
   say({ rule: id, name = '', before = null, after = null, reaches = [], ...place }: ProtoChange): void {
-    const { rule, advice, says } = protoRule(id)
+    const { rule, advice, says } = ruleNamed(PROTO_RULES, id)
     if (this.#grouping.isOff(id)) return
     const words: Readonly<Record<string, string>> = { name, before: nameValue(before), after: nameValue(after) }
-    const message = says.replaceAll(/\{(name|before|after)\}/g, (_, word: string) => words[word] ?? '')
+    const message = filledIn(says, words)
     const operations = typeof reaches === 'string' ? this.#reach[place.side](reaches) : reaches
     for (const reached of placesOf(operations, message, place.subject)) {
       this.#grouping.add(new ToldChange({ ...place, rule, message, advice, before, after }), reached)

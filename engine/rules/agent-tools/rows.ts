@@ -1,5 +1,5 @@
 /** What changes of an agent's tools mean beside those that MCP knows too: how a tool is called, and what a hosted one is set to. */
-import { contractRules, type ContractRow } from '../contract-row.ts'
+import { contractRules, type RuleRow } from '../row.ts'
 
 const AREA = 'tools'
 const NOTHING_TO_DO = 'Nothing needs to be done.'
@@ -71,7 +71,7 @@ const ROWS = {
     why: 'The code behind the tool reads its input by the old form.',
     fix: 'Offer the new form as a tool of its own.',
   },
-} as const satisfies Readonly<Record<`agent-tool-${string}`, ContractRow>>
+} as const satisfies Readonly<Record<`agent-tool-${string}`, RuleRow>>
 
 export type AgentToolRuleId = keyof typeof ROWS
 

@@ -1,8 +1,8 @@
 /** What a row says about one kind of change of a GraphQL schema, and the words that rows share. */
-import type { ContractRow } from '../contract-row.ts'
+import type { RuleRow } from '../row.ts'
 
 /** `{name}` in the words is a schema coordinate; `{detail}` is filled in as well. */
-export interface GraphqlRow extends ContractRow {
+export interface GraphqlRow extends RuleRow {
   readonly area: `graphql-${'types' | 'fields' | 'inputs' | 'directives' | 'federation'}`
 }
 

@@ -1,6 +1,5 @@
 /** Every rule about a GraphQL schema. */
-import { contractRules, type ContractRule } from '../contract-row.ts'
-import type { Rule } from '../rule.ts'
+import { contractRules } from '../row.ts'
 import { DIRECTIVE_ROWS } from './directive-rows.ts'
 import { federationRows, type FederationRuleId } from './federation-rows.ts'
 import { FIELD_ROWS } from './field-rows.ts'
@@ -13,7 +12,7 @@ const WRITTEN_ROWS = { ...TYPE_ROWS, ...FIELD_ROWS, ...DIRECTIVE_ROWS }
 
 export type GraphqlRuleId = keyof typeof WRITTEN_ROWS | InputRuleId | LifecycleRuleId | FederationRuleId
 
-const RULES: ReadonlyMap<string, ContractRule> = contractRules(
+export const GRAPHQL_RULES = contractRules(
   Object.fromEntries<GraphqlRow>([
     ...Object.entries(WRITTEN_ROWS satisfies GraphqlRows),
     ...inputRows(),
@@ -21,15 +20,3 @@ const RULES: ReadonlyMap<string, ContractRule> = contractRules(
     ...federationRows(),
   ]),
 )
-
-/** The rule of an id. */
-export function graphqlRule(id: GraphqlRuleId): ContractRule {
-  const rule = RULES.get(id)
-  if (rule === undefined) throw new Error(`no row for the rule ${id}`)
-  return rule
-}
-
-/** All of them, in the order of the rows. */
-export function graphqlRules(): readonly Rule[] {
-  return [...RULES.values()].map(({ rule }) => rule)
-}

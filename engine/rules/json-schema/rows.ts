@@ -1,5 +1,5 @@
 /** What changes of a JSON Schema document mean, beside those of its schemas, which fall under the families. */
-import { contractRules, type ContractRow } from '../contract-row.ts'
+import { contractRules, type RuleRow } from '../row.ts'
 
 const AREA = 'json schema'
 const NOTHING_TO_DO = 'Nothing needs to be done.'
@@ -82,7 +82,7 @@ const ROWS = {
     why: 'What it stands for is not compared, and validators that cannot follow it fail.',
     fix: 'Define what is referred to, or hand in the file that holds it.',
   },
-} as const satisfies Readonly<Record<`schema-${string}`, ContractRow>>
+} as const satisfies Readonly<Record<`schema-${string}`, RuleRow>>
 
 export type JsonSchemaRuleId = keyof typeof ROWS
 

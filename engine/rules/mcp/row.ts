@@ -1,18 +1,8 @@
 /** What a row says about one kind of change of an MCP manifest, and the words that rows share. */
-import type { Direction, Level } from '../../finding.ts'
-import type { Effect } from '../rule.ts'
+import type { RuleRow } from '../row.ts'
 
-export interface McpRow {
-  readonly level: Level
-  readonly direction: Direction
+export interface McpRow extends RuleRow {
   readonly area: 'tools' | 'prompts' | 'resources' | 'server' | 'texts'
-  readonly kind: string
-  readonly action: string
-  readonly effect: Effect
-  /** What happened; `{name}`, `{before}`, `{after}` and `{detail}` are filled in. */
-  readonly says: string
-  readonly why: string
-  readonly fix: string
 }
 
 export type McpRows = Readonly<Record<`mcp-${string}`, McpRow>>

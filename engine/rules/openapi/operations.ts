@@ -1,5 +1,6 @@
 /** Rules about operations: that they come and go, their life, their identity. */
-import { row, type Facts, type OpenApiRow, type Section } from './row.ts'
+import type { OpenApiFacts } from '../../diff/openapi/changes.ts'
+import { row, type OpenApiRow, type Section } from './row.ts'
 
 export const OPERATION_RULES: readonly Section[] = [
   {
@@ -155,7 +156,7 @@ export const OPERATION_RULES: readonly Section[] = [
 
 /** The four ways in which an operation can go, by how it was announced. */
 function removal(isWholePath: boolean, stem: string, what: string): readonly OpenApiRow[] {
-  const when = (verdict: string): Facts => ({ isWholePath, removal: verdict })
+  const when = (verdict: OpenApiFacts['operation-removed']['removal']) => ({ isWholePath, removal: verdict })
   return [
     row(
       'operation-removed',

@@ -1,13 +1,15 @@
 /** The rules about an OpenAPI contract outside its schemas: all sections in one list, and the row that holds for a change. */
 import type { Rule } from '../rule.ts'
 import { lookupTable } from '../../lookup-table.ts'
+import { generalSentence } from '../general-sentence.ts'
 import { makeRule } from '../schema-rules.ts'
 import { CALLBACK_RULES } from './callbacks.ts'
 import { INTERFACE_RULES } from './interface.ts'
 import { OPERATION_RULES } from './operations.ts'
 import { PARAMETER_RULES } from './parameters.ts'
 import { PAYLOAD_RULES } from './payloads.ts'
-import type { Facts, OpenApiChange, OpenApiRow, Section } from './row.ts'
+import type { OpenApiChange } from '../../diff/openapi/changes.ts'
+import type { OpenApiRow, Section } from './row.ts'
 import { SECURITY_RULES } from './security.ts'
 
 const SECTIONS: readonly Section[] = [
@@ -19,17 +21,35 @@ const SECTIONS: readonly Section[] = [
   ...CALLBACK_RULES,
 ]
 
-const ALL_ROWS: readonly OpenApiRow[] = SECTIONS.flatMap(({ rows }) => rows)
+export const OPENAPI_ROWS: readonly OpenApiRow[] = SECTIONS.flatMap(({ rows }) => rows)
 
-/** The row of a change; undefined when it is of no consequence. */
+type Facts = Readonly<Record<string, unknown>>
+
+/** Changes that are reported, and that no rule is about: what each leaves as it was. */
+const WITHOUT_RULE: readonly { readonly change: OpenApiChange; readonly when: Facts; readonly because: string }[] = [
+  {
+    change: 'operation-removed',
+    when: { removal: 'after-sunset' },
+    because: 'It was announced with a sunset day, which is past: callers had the time that was promised.',
+  },
+]
+
+/**
+ * The row of a change; null when it is of no consequence.
+ * @throws when no row says anything of it: a change that nobody judges must not pass for none
+ */
 export function openApiRowOf(
   change: OpenApiChange,
   facts: Facts,
-): { readonly id: string; readonly says: string } | undefined {
-  return ALL_ROWS.find(
-    (candidate) =>
-      candidate.change === change && Object.entries(candidate.when).every(([name, value]) => facts[name] === value),
-  )
+): { readonly id: string; readonly says: string } | null {
+  const row = OPENAPI_ROWS.find((candidate) => candidate.change === change && holds(candidate.when, facts))
+  if (row !== undefined) return row
+  if (WITHOUT_RULE.some((known) => known.change === change && holds(known.when, facts))) return null
+  throw new Error(`no row for the change ${change} with ${JSON.stringify(facts)}`)
+}
+
+function holds(when: object, facts: Facts): boolean {
+  return Object.entries(when).every(([name, value]) => facts[name] === value)
 }
 
 /** What changes of a lifecycle are as actions. Whatever else they are, they are changes of what was announced. */
@@ -53,7 +73,7 @@ function actionOf(change: OpenApiChange, { action, kind, step }: Facts): string 
 export function openApiRules(): readonly Rule[] {
   const rules = SECTIONS.flatMap(({ direction, area, kind, rows }) =>
     rows.map(({ id, effect, says, when, change, kind: own = kind }) =>
-      makeRule(id, direction, area, own, actionOf(change, when), effect, says.replaceAll(/[`{}]/g, '')),
+      makeRule(id, direction, area, own, actionOf(change, when), effect, generalSentence(says)),
     ),
   )
   return [...new Map(rules.map((rule) => [rule.id, rule])).values()]

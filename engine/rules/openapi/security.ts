@@ -1,5 +1,5 @@
 /** Rules about what security an operation or the interface asks for, and how its schemes are defined. */
-import { row, type OpenApiChange, type OpenApiRow, type Section } from './row.ts'
+import { row, type OpenApiRow, type Section } from './row.ts'
 
 export const SECURITY_RULES: readonly Section[] = [
   {
@@ -79,11 +79,13 @@ export const SECURITY_RULES: readonly Section[] = [
         'none',
         'the token address of `{name}` is {after} instead of {before}',
       ),
-      ...[
-        ['refreshUrl', 'refresh', 'the refresh address'],
-        ['deviceAuthorizationUrl', 'device-authorization', 'the device authorization address'],
-        ['oauth2MetadataUrl', 'metadata', 'the metadata address'],
-      ].map(([part = '', name = '', words = '']) =>
+      ...(
+        [
+          ['refreshUrl', 'refresh', 'the refresh address'],
+          ['deviceAuthorizationUrl', 'device-authorization', 'the device authorization address'],
+          ['oauth2MetadataUrl', 'metadata', 'the metadata address'],
+        ] as const
+      ).map(([part, name, words]) =>
         row(
           'component-scheme-changed',
           { part },
@@ -139,8 +141,8 @@ export const SECURITY_RULES: readonly Section[] = [
 ]
 
 function security(
-  requirement: OpenApiChange,
-  scope: OpenApiChange,
+  requirement: 'operation-security' | 'global-security',
+  scope: 'operation-scope' | 'global-scope',
   stem: string,
   whose: string,
 ): readonly OpenApiRow[] {

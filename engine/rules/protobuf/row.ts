@@ -1,21 +1,11 @@
 /** What a row says about one kind of change of a protobuf contract, and the words that rows share. */
-import type { Direction, Level } from '../../finding.ts'
-import type { Effect } from '../rule.ts'
+import type { RuleRow } from '../row.ts'
 
-export interface ProtoRow {
-  /** Wire and JSON breakage is breaking; what only regenerated code notices is dangerous. */
-  readonly level: Level
-  readonly direction: Direction
+/** Wire and JSON breakage is breaking; what only regenerated code notices is dangerous. */
+export interface ProtoRow extends RuleRow {
   readonly area: `protobuf ${'files' | 'declarations' | 'messages' | 'fields' | 'enums' | 'rpcs'}`
-  readonly kind: string
-  readonly action: string
-  readonly effect: Effect
   /** The rules of buf (`buf breaking`) that report the same change, in all its categories. */
   readonly buf: readonly string[]
-  /** What happened; `{name}`, `{before}` and `{after}` are filled in. */
-  readonly says: string
-  readonly why: string
-  readonly fix: string
 }
 
 export type ProtoRows = Readonly<Record<`proto-${string}`, ProtoRow>>

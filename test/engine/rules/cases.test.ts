@@ -6,11 +6,11 @@ import { compare, type Comparison, type CompareOptions } from '../../../engine/c
 import type { FindingGroup } from '../../../engine/finding.ts'
 import { AGENT_TOOL_RULES } from '../../../engine/rules/agent-tools/rows.ts'
 import { ASYNCAPI_RULES } from '../../../engine/rules/asyncapi/rows.ts'
-import { graphqlRules } from '../../../engine/rules/graphql/rows.ts'
+import { GRAPHQL_RULES } from '../../../engine/rules/graphql/rows.ts'
 import { JSON_SCHEMA_RULES } from '../../../engine/rules/json-schema/rows.ts'
 import { CRD_RULES } from '../../../engine/rules/k8s-crd/rows.ts'
-import { mcpRules } from '../../../engine/rules/mcp/rows.ts'
-import { protoRules } from '../../../engine/rules/protobuf/rows.ts'
+import { MCP_RULES } from '../../../engine/rules/mcp/rows.ts'
+import { PROTO_RULES } from '../../../engine/rules/protobuf/rows.ts'
 import { ruleOf, ruleTable } from '../../../engine/rules/table.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { caseFormats, ruleCases, type RuleCase } from '../../rules/cases.ts'
@@ -22,15 +22,15 @@ const OPENAPI_AREAS = new Set(['paths', 'tags', 'security', 'components', 'info'
 const EXPECTED: Readonly<Record<string, () => readonly string[]>> = {
   agent_tools: () => [...AGENT_TOOL_RULES.keys()],
   asyncapi: () => [...ASYNCAPI_RULES.keys()],
-  graphql: () => graphqlRules().map(({ id }) => id),
+  graphql: () => [...GRAPHQL_RULES.keys()],
   json_schema: () => [...JSON_SCHEMA_RULES.keys()],
   k8s_crd: () => [...CRD_RULES.keys()],
-  mcp: () => mcpRules().map(({ id }) => id),
+  mcp: () => [...MCP_RULES.keys()],
   openapi: () =>
     ruleTable()
       .filter(({ id, area }) => OPENAPI_AREAS.has(area) && !id.startsWith('mcp-'))
       .map(({ id }) => id),
-  protobuf: () => protoRules().map(({ id }) => id),
+  protobuf: () => [...PROTO_RULES.keys()],
 }
 
 function compared(format: string, before: string, after: string, options: CompareOptions = {}): Comparison {

@@ -3,11 +3,28 @@ import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { compare } from '../../../engine/compare.ts'
 import { exceptionOf, exceptionIds } from '../../../engine/rules/exceptions.ts'
+import { AGENT_TOOL_RULES } from '../../../engine/rules/agent-tools/rows.ts'
+import { ASYNCAPI_RULES } from '../../../engine/rules/asyncapi/rows.ts'
+import { FAMILIES, TYPE_FAMILIES } from '../../../engine/rules/families.ts'
+import { generalSentence } from '../../../engine/rules/general-sentence.ts'
+import { GRAPHQL_RULES } from '../../../engine/rules/graphql/rows.ts'
+import { JSON_SCHEMA_RULES } from '../../../engine/rules/json-schema/rows.ts'
+import { CRD_RULES } from '../../../engine/rules/k8s-crd/rows.ts'
+import { MCP_RULES } from '../../../engine/rules/mcp/rows.ts'
+import { OPENAPI_ROWS } from '../../../engine/rules/openapi/rules.ts'
+import { PROPERTY_RULES } from '../../../engine/rules/properties.ts'
+import { PROTO_RULES } from '../../../engine/rules/protobuf/rows.ts'
 import { ruleTable } from '../../../engine/rules/table.ts'
 import { sha256 } from '../../conformance/openapi-run.ts'
 import { examples } from './examples.ts'
 
 const PIN = new URL('../../pins/rules.tsv', import.meta.url)
+const ALL_ROWS: readonly { readonly says: string }[] = [
+  ...OPENAPI_ROWS,
+  ...[AGENT_TOOL_RULES, ASYNCAPI_RULES, CRD_RULES, GRAPHQL_RULES, JSON_SCHEMA_RULES, MCP_RULES, PROTO_RULES].flatMap(
+    (rules) => [...rules.values()],
+  ),
+]
 const SCHEMA_AREAS = new Set(['schema', 'parameters', 'headers', 'callbacks'])
 
 suite('the rule table', () => {
@@ -24,6 +41,30 @@ suite('the rule table', () => {
 
   test('says in plain words what each rule tells', () => {
     for (const { id, description } of ruleTable()) assert.ok(description.length > 8 && !/[{}]/.test(description), id)
+  })
+
+  test('has a sentence in general for each rule, without anything that stands for a value', () => {
+    for (const { id, description } of ruleTable()) {
+      const shown = `${id}: ${description}`
+      assert.doesNotMatch(description, /[{}`→“”]| {2}| ,|^[A-Z ]|[.:,; ]$/, shown)
+      assert.doesNotMatch(description, /\b(?:a|an|the|of|from|as|by|at|in|on|for|with|and|or|is|instead)$/, shown)
+      assert.doesNotMatch(description, /\ba [aei]|\ban [bcdfgjklmnpqstvwz]|\b(\w+) \1\b/, shown)
+    }
+  })
+
+  test('no name of a value stands in a general sentence in its place', () => {
+    const rows = [...ALL_ROWS, ...FAMILIES, ...Object.values(TYPE_FAMILIES), ...PROPERTY_RULES]
+    assert.ok(rows.filter(({ says }) => says.includes('{')).length > 600)
+    for (const { says } of rows) {
+      const general = generalSentence(says)
+      for (const [hole, name] of says.matchAll(/\{(\w+)\}/g)) {
+        // What merely loses its braces is no sentence in general: the name would stand where the value stood.
+        const bare = says.replaceAll(/[`{}“”]/g, '')
+        assert.notEqual(general, bare, `${hole} of ${says}`)
+        if (says.replaceAll(/\{\w+\}/g, '').includes(name ?? '')) continue
+        assert.doesNotMatch(general, new RegExp(`\\b(?:the|a|an|of|to|from|by) ${name}\\b`), `${says} → ${general}`)
+      }
+    }
   })
 
   test('has no exception for a rule that does not exist, and a reason for each', () => {

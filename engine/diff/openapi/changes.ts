@@ -1,0 +1,166 @@
+/**
+ * What walkers of OpenAPI report outside of schemas: each change with its facts. A change or a fact that is not here does not compile, and
+ * neither does a row of rules/openapi/ about one. Every fact is reported each time; an empty text stands for none.
+ */
+import type { LifecycleVerdict, RemovalVerdict } from '../../rules/lifecycle.ts'
+
+/** Words that stand for the values of a change in sentences, where these are not the values themselves. */
+interface Words {
+  readonly before?: unknown
+  readonly after?: unknown
+}
+
+interface Named extends Words {
+  readonly name: string
+}
+
+type CameOrWent = 'added' | 'removed'
+type Began = 'became' | 'ceased'
+
+interface Acted<Action extends string> extends Named {
+  readonly action: Action
+}
+
+/** A header field, link or status of an answer. */
+interface OfAnswer extends Named {
+  readonly status: string
+}
+
+interface OfParameter extends Named {
+  readonly place: string
+}
+
+interface OfPayload {
+  readonly of: 'request' | 'response' | 'callback-request' | 'callback-response'
+  readonly status: string
+}
+
+/** Days of a lifecycle, where the verdict has them. */
+interface Lifecycle extends Words {
+  readonly kind: LifecycleVerdict['kind']
+  readonly sunset?: string
+  readonly was?: string
+  readonly days?: number
+}
+
+interface Removal extends Words {
+  readonly removal: RemovalVerdict
+  readonly sunset: unknown
+}
+
+interface Body extends Words {
+  readonly action: CameOrWent | Began
+  readonly isRequired: boolean
+}
+
+interface StatusChange extends Words {
+  readonly action: CameOrWent | 'narrowed'
+  readonly status: string
+  readonly of: 'default' | 'success' | 'other'
+}
+
+interface HeaderExistence extends OfAnswer {
+  readonly isRequired: boolean
+}
+
+interface HeaderRequiredness extends OfAnswer {
+  readonly action: Began
+}
+
+interface ParameterAddition extends OfParameter {
+  readonly isRequired: boolean
+  readonly isInherited: boolean
+}
+
+interface ParameterRemoval extends OfParameter, Removal {
+  readonly isRequired: boolean
+}
+
+interface ParameterAction extends OfParameter {
+  readonly action: Began
+}
+
+interface ScopeAction<Action extends string> extends Acted<Action> {
+  readonly scope: string
+}
+
+export interface OpenApiFacts {
+  readonly admission: Words & {
+    readonly action: 'tightened' | 'scopes' | 'loosened' | 'withdrawn'
+    readonly scheme?: string
+    readonly scope?: string
+  }
+  readonly 'callback-added': Named
+  readonly 'callback-address': Named
+  readonly 'callback-body': Body
+  readonly 'callback-header-added': HeaderExistence
+  readonly 'callback-header-removed': HeaderExistence
+  readonly 'callback-header-requiredness': HeaderRequiredness
+  readonly 'callback-header-writing': OfAnswer
+  readonly 'callback-parameter-added': ParameterAddition
+  readonly 'callback-parameter-content': OfParameter
+  readonly 'callback-parameter-empty': ParameterAction
+  readonly 'callback-parameter-moved': OfParameter
+  readonly 'callback-parameter-removed': ParameterRemoval
+  readonly 'callback-parameter-requiredness': ParameterAction
+  readonly 'callback-parameter-style': OfParameter
+  readonly 'callback-removed': Named
+  readonly 'callback-response-status': StatusChange
+  readonly 'callback-security': Words
+  readonly 'component-schema-removed': Named
+  readonly 'component-scheme-added': Named
+  readonly 'component-scheme-changed': Named & {
+    readonly part:
+      | 'type'
+      | 'url'
+      | 'tokenUrl'
+      | 'refreshUrl'
+      | 'deviceAuthorizationUrl'
+      | 'oauth2MetadataUrl'
+      | 'openIdConnectUrl'
+  }
+  readonly 'component-scheme-flow': Acted<CameOrWent> & { readonly flow: string }
+  readonly 'component-scheme-removed': Named
+  readonly 'component-scope': ScopeAction<CameOrWent | 'changed'>
+  readonly 'dangling-reference': Named & { readonly reference: string }
+  readonly 'global-scope': ScopeAction<CameOrWent>
+  readonly 'global-security': Acted<CameOrWent>
+  readonly 'header-added': HeaderExistence
+  readonly 'header-removed': HeaderExistence
+  readonly 'header-requiredness': HeaderRequiredness
+  readonly 'header-writing': OfAnswer
+  readonly link: OfAnswer & { readonly action: CameOrWent | 'changed' }
+  readonly 'media-type': OfPayload &
+    Words & {
+      readonly action: CameOrWent | 'generalized' | 'specialized' | 'changed' | 'exchanged'
+      readonly name?: string
+    }
+  readonly 'media-type-encoding': OfPayload & Named & { readonly field: string }
+  readonly 'media-type-schema': OfPayload & Acted<CameOrWent>
+  readonly 'operation-added': Words
+  readonly 'operation-id': Words & { readonly action: CameOrWent }
+  readonly 'operation-lifecycle': Lifecycle
+  readonly 'operation-removed': Removal & { readonly isWholePath: boolean }
+  readonly 'operation-scope': ScopeAction<CameOrWent>
+  readonly 'operation-security': Acted<CameOrWent>
+  readonly 'operation-server': Acted<CameOrWent>
+  readonly 'operation-stability': Words & { readonly step: 'invalid' | 'decreased' | 'increased' }
+  readonly 'operation-tag': Acted<CameOrWent>
+  readonly 'parameter-added': ParameterAddition
+  readonly 'parameter-content': OfParameter
+  readonly 'parameter-empty': ParameterAction
+  readonly 'parameter-lifecycle': OfParameter & Lifecycle
+  readonly 'parameter-moved': OfParameter
+  readonly 'parameter-removed': ParameterRemoval
+  readonly 'parameter-requiredness': ParameterAction
+  readonly 'parameter-style': OfParameter
+  readonly 'request-body': Body
+  readonly 'response-status': StatusChange
+  readonly server: Acted<CameOrWent>
+  readonly 'server-variable': Named & { readonly part: 'default' | 'narrowed' | 'widened' }
+  readonly version: Words & { readonly step: 'same' | 'decreased' | 'minor' }
+  readonly 'webhook-added': Named
+  readonly 'webhook-removed': Named
+}
+
+export type OpenApiChange = keyof OpenApiFacts

@@ -1,0 +1,71 @@
+/** The one form of a rule about a change outside schemas, in every format, and what becomes of it. The families make those about schemas. */
+import type { Direction, Level } from '../finding.ts'
+import type { Advice } from './advice.ts'
+import { generalSentence } from './general-sentence.ts'
+import type { Effect, Rule } from './rule.ts'
+
+export interface RuleRow {
+  readonly level: Level
+  readonly direction: Direction
+  readonly area: string
+  readonly kind: string
+  readonly action: string
+  readonly effect: Effect
+  /** What happened; `{name}`, `{before}`, `{after}` and `{detail}` are filled in. */
+  readonly says: string
+  /** The same in general, for lists of rules; absent: as `generalSentence` makes it of `says`. */
+  readonly lists?: string
+  readonly why: string
+  readonly fix: string
+}
+
+export type RuleRows = Readonly<Record<string, RuleRow>>
+
+type Shared = Pick<RuleRow, 'area' | 'direction' | 'why' | 'fix'>
+
+/** A row in a section: what the section states may be left out. */
+export interface OwnRow extends Omit<RuleRow, keyof Shared>, Partial<Shared> {}
+
+/** The rows of a section, whole. */
+export function section(shared: Shared, rows: Readonly<Record<string, OwnRow>>): RuleRows {
+  return Object.fromEntries(Object.entries(rows).map(([id, row]) => [id, { ...shared, ...row }]))
+}
+
+/** A rule in the form that findings are made from. */
+export interface ContractRule {
+  readonly rule: Rule
+  readonly advice: Advice
+  readonly says: string
+}
+
+/** The rules of a table of rows, by id. */
+export function contractRules(rows: RuleRows): ReadonlyMap<string, ContractRule> {
+  return new Map(Object.entries(rows).map(([id, row]) => [id, contractRule(id, row)]))
+}
+
+function contractRule(id: string, row: RuleRow): ContractRule {
+  const { level, direction, area, kind, action, effect, says, lists = generalSentence(says), why, fix } = row
+  const rule = { id, level, direction, area, kind, action, effect, description: lists, because: why }
+  return { rule, advice: { explanation: why, fix }, says }
+}
+
+/** A change that no row is about would go unjudged. */
+export function ruleNamed(rules: ReadonlyMap<string, ContractRule>, id: string): ContractRule {
+  const rule = rules.get(id)
+  if (rule === undefined) throw new Error(`no row for the rule ${id}`)
+  return rule
+}
+
+/** A sentence of findings with its words; a word that nobody gave is a mistake of the walker. */
+export function filledIn(says: string, words: Readonly<Record<string, string>>): string {
+  return says.replaceAll(/\{(\w+)\}/g, (_, word: string) => {
+    const text = Object.hasOwn(words, word) ? words[word] : undefined
+    if (text === undefined) throw new Error(`nothing was given for {${word}} of “${says}”`)
+    return text
+  })
+}
+
+/** The rules of a table, in the order of its rows. */
+export function rulesIn(rules: ReadonlyMap<string, ContractRule>): readonly Rule[] {
+  return [...rules.values()].map(({ rule }) => rule)
+}
