@@ -1,4 +1,4 @@
-/** Ids of another tenant at every endpoint that takes one: the answer is that for an id which does not exist, and nothing changes. */
+/** Ids of another tenant at every endpoint that takes one, and every list: the answer is that for an id which does not exist, and nothing changes. The command line works on the data directory, or sends a preflight as any client. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { ROUTES } from '../../gateway/api/routes.ts'
@@ -12,6 +12,8 @@ interface Ids {
   readonly approval: string
   readonly challenge: string
   readonly correlation: string
+  readonly route: string
+  readonly breakGlass: string
 }
 type Headers = Readonly<Record<string, string>>
 type Ask = (api: ApiFake, ids: Ids, headers: Headers) => Promise<{ readonly status: number; readonly text: string }>
@@ -22,6 +24,11 @@ const tool = (name: string, args: object, api: ApiFake, headers: Headers) =>
     { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } },
     { accept: 'application/json, text/event-stream', ...headers },
   )
+
+async function remove(api: ApiFake, path: string, headers: Headers): ReturnType<Ask> {
+  const response = await fetch(api.url + path, { method: 'DELETE', headers })
+  return { status: response.status, text: await response.text() }
+}
 
 /** Operation id of the route → how it is asked for a thing by its id. */
 const ASKS: Readonly<Record<string, readonly Ask[]>> = {
@@ -66,11 +73,43 @@ const ASKS: Readonly<Record<string, readonly Ask[]>> = {
   proveBinding: [
     (api, { challenge }, headers) => api.post('/api/v1/bindings/prove', { challenge_id: challenge }, headers),
   ],
+  getBaseline: [
+    (api, { route }, headers) => api.get(`/api/v1/baselines/${route}`, headers),
+    (api, { route }, headers) => api.get(`/api/v1/baselines/${route}%2Fagent`, headers),
+  ],
+  promoteBaseline: [
+    (api, { route }, headers) =>
+      api.post(`/api/v1/baselines/${route}/promote`, { digest: CANDIDATE, comment: 'c' }, headers),
+    (api, { route }, headers) =>
+      api.post(`/api/v1/baselines/${route}/promote`, { digest: CANDIDATE, only: ['tool:a'] }, headers),
+  ],
+  openBreakGlass: [
+    (api, { route }, headers) =>
+      api.post('/api/v1/break-glass', { route, reason: 'an incident', duration: 60 }, headers),
+  ],
+  closeBreakGlass: [(api, { breakGlass }, headers) => remove(api, `/api/v1/break-glass/${breakGlass}`, headers)],
   mcp: [(api, { decision }, headers) => tool('get_decision_details', { decision_id: decision }, api, headers)],
 }
 
-/** Routes whose names are those of the configuration, or that are the operator's alone. */
-const OTHERS: ReadonlySet<string> = new Set(['getBaseline', 'promoteBaseline', 'closeBreakGlass', 'getSchema'])
+/** Lists: what is in them is the caller's own. */
+const LISTS: Readonly<Record<string, readonly string[]>> = {
+  listLedger: [
+    '/api/v1/ledger',
+    '/api/v1/ledger?records=calls',
+    '/api/v1/ledger?tenant=local',
+    '/api/v1/ledger?format=jsonl',
+  ],
+  listApprovals: ['/api/v1/approvals', '/api/v1/approvals?state=pending'],
+  listBaselines: ['/api/v1/baselines'],
+  listBreakGlass: ['/api/v1/break-glass', '/api/v1/break-glass?state=open'],
+  listBindings: ['/api/v1/bindings'],
+}
+
+/** Routes that name nothing of a tenant. */
+const OTHERS: ReadonlySet<string> = new Set(['getSchema', 'listIntegrationSnippets'])
+const ROUTE = { name: 'of-local', match: { path: '/' }, upstream: 'http://127.0.0.1:9', protocol: 'mcp' }
+const CANDIDATE = `sha256:${'c'.repeat(64)}`
+const REPOSITORY = 'acme/of-local'
 
 /** Without the ids that were asked for. */
 function plain({ status, text }: Awaited<ReturnType<Ask>>, ids: Ids): string {
@@ -89,9 +128,11 @@ describe('a key of another tenant', () => {
     approval: 'apr_none',
     challenge: 'chl_none',
     correlation: 'cor_none',
+    route: 'nowhere',
+    breakGlass: 'bg_none',
   }
   before(async () => {
-    api = await startApi({ config: { policy: 'strict' } })
+    api = await startApi({ config: { policy: 'strict', routes: [ROUTE] } })
     for (const role of ['agent', 'approver', 'admin'] as const)
       keys[role] = await api.newKey(role, { tenant: 'team-b' })
     const body = { preflight_mode: 'authorize', artifacts: [pets(PETS_WITH_POST)], context: { operation: 'merge' } }
@@ -117,7 +158,44 @@ describe('a key of another tenant', () => {
       approvers: [],
     })
     const challenge = await api.post('/api/v1/bindings/challenge', { platform: 'scm_a', repository: 'acme/pets' })
+    const baseline = { route: ROUTE.name, artifactId: ROUTE.name, type: 'mcp_manifest', setAt: 1 } as const
+    await api.store.setBaseline({
+      ...baseline,
+      content: '{"tools":[]}',
+      digest: `sha256:${'b'.repeat(64)}`,
+      source: 'first_use',
+      setBy: 'route',
+    })
+    await api.store.setBaselineCandidate({
+      route: ROUTE.name,
+      type: 'mcp_manifest',
+      content: '{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}',
+      digest: CANDIDATE,
+      seenAt: 1,
+    })
+    const at = Date.now()
+    await api.store.openBreakGlass({
+      id: 'bg_matrix',
+      route: ROUTE.name,
+      reason: 'an incident of local',
+      openedBy: 'cli:x',
+      openedAt: at,
+      expiresAt: at + 60_000,
+      closedBy: null,
+      closedAt: null,
+      endedAt: null,
+      calls: 0,
+    })
+    await api.store.recordBinding({
+      tenant: 'local',
+      platform: 'scm_a',
+      repository: REPOSITORY,
+      provenAt: 1,
+      provenBy: 'x',
+    })
     own = {
+      route: ROUTE.name,
+      breakGlass: 'bg_matrix',
       decision,
       fingerprint: textAt(answer, 'decision_result', 'fingerprint'),
       approval: approval.approvalId,
@@ -137,7 +215,27 @@ describe('a key of another tenant', () => {
           assert.ok(!foreign.startsWith('500'), foreign)
         })
 
-  it('uses up no receipt, settles no request and revokes nothing', async () => {
+  for (const [operation, paths] of Object.entries(LISTS))
+    for (const role of ['agent', 'approver', 'admin'])
+      for (const path of paths)
+        it(`${operation}, ${role}, ${path}: holds nothing of another tenant`, async () => {
+          const { text } = await api.get(path, { authorization: `Bearer ${keys[role]}` })
+          for (const id of [...Object.values(own), REPOSITORY, 'cli:x']) assert.ok(!text.includes(id), text)
+        })
+
+  it('finds the same lists full under a key of the tenant itself', async () => {
+    const headers = { authorization: `Bearer ${await api.newKey('admin')}` }
+    const texts = await Promise.all(
+      Object.values(LISTS).map(async ([path]) => (await api.get(path ?? '', headers)).text),
+    )
+    for (const id of [own.decision, own.approval, own.route, own.breakGlass, REPOSITORY])
+      assert.ok(
+        texts.some((text) => text.includes(id)),
+        id,
+      )
+  })
+
+  it('uses up no receipt, settles no request, promotes nothing, closes nothing and revokes nothing', async () => {
     const headers = { authorization: `Bearer ${keys['admin']}` }
     const consume = { token, consume: true, context: { operation: 'merge' } }
     for (const answer of [
@@ -149,14 +247,19 @@ describe('a key of another tenant', () => {
     assert.equal(at(body, 'meta', 'receipt_state'), 'current')
     const approval = await api.get(`/api/v1/approvals/${own.approval}`)
     assert.equal(at(approval.body, 'approval', 'state'), 'pending')
+    assert.equal((await api.baselines.view(ROUTE.name))?.candidate?.digest, CANDIDATE)
+    assert.deepEqual(
+      (await api.store.breakGlasses({ limit: 10 })).map(({ id, closedAt }) => [id, closedAt]),
+      [['bg_matrix', null]],
+    )
   })
 
-  it('every route with an id in its path or a member that names one is in the table', () => {
-    const withIds = ROUTES.filter(({ paths }) => paths.some((path) => path.includes('{'))).map(
-      ({ operationId }) => operationId,
-    )
+  it('every route with an id in its path, and every list, is in the tables', () => {
+    const ofTenants = ROUTES.filter(
+      ({ paths, operationId }) => operationId.startsWith('list') || paths.some((path) => path.includes('{')),
+    ).map(({ operationId }) => operationId)
     assert.deepEqual(
-      withIds.filter((id) => !(id in ASKS) && !OTHERS.has(id)),
+      ofTenants.filter((id) => !(id in ASKS) && !(id in LISTS) && !OTHERS.has(id)),
       [],
     )
   })
