@@ -4,6 +4,8 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { test } from 'node:test'
+import { loadConfig } from '../gateway/config/load.ts'
+import { formatMistake } from '../gateway/errors/mistake.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -67,4 +69,9 @@ test('every page of docs/ is in the index, in the list of protocols, or in the l
     pages.filter((file) => !listed.has(file) && file !== 'docs/README.md'),
     [],
   )
+})
+
+test('the example configuration has no mistake', () => {
+  const loaded = loadConfig({ file: join(ROOT, 'examples/shop/preflight.yaml'), environment: {} })
+  assert.deepEqual(loaded.ok ? [] : loaded.problem.map(formatMistake), [])
 })
