@@ -2,14 +2,10 @@
  * Files that an artifact carries beside its document, and what their names mean. Names are read without a file system: two that may mean
  * one file are refused, and a reference reaches what its own document's name leads to, nothing else.
  */
-import type { Artifact, ArtifactType } from './change-set.ts'
+import type { Artifact, ArtifactType, ArtifactFile } from './artifact.ts'
 import { canonicalJson, type Sha256 } from './hash.ts'
 
-/** The text of a file on both sides, or its text on each; a side that is left out has no such file. */
-export type ArtifactFile = string | { readonly before?: string; readonly after?: string }
-
-/** By path. */
-export type ArtifactFiles = Readonly<Record<string, ArtifactFile>>
+export type { ArtifactFile, ArtifactFiles } from './artifact.ts'
 
 /** Files of one artifact. */
 export const MAX_ARTIFACT_FILES = 1000

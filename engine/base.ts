@@ -12,15 +12,8 @@ export {
   inputFingerprint,
 } from './change-set.ts'
 export { readJson } from './contracts/json-text.ts'
-export { DEFAULT_DOCUMENT_LIMITS } from './contracts/limits.ts'
-export {
-  DECISION_CLASSES,
-  DECISIONS,
-  directiveOf,
-  EMPTY_CONTEXT,
-  EXECUTION_ACTIONS,
-  stricter,
-} from './decide/decision.ts'
+export { DEFAULT_DOCUMENT_LIMITS } from './limits.ts'
+export { DECISION_CLASSES, DECISIONS, directiveOf, EMPTY_CONTEXT, EXECUTION_ACTIONS, stricter } from './decision.ts'
 export { REASON_CODES, reason } from './decide/reasons.ts'
 export { countFindings, countPlaces, expandFindings, LEVELS } from './finding.ts'
 export { canonicalJson, digestJson, digestText } from './hash.ts'

@@ -1,36 +1,13 @@
 /** What is judged: artifacts with both sides, their canonical names and order, and the digests that identify them (docs/reference/api.md#post-apiv1preflight, docs/reference/hashes.md#input_fingerprint). */
-import { hasFiles, sideDigest, type ArtifactFiles } from './artifact-files.ts'
+import { hasFiles, sideDigest } from './artifact-files.ts'
+import { ARTIFACT_TYPES, type Artifact, type ArtifactType } from './artifact.ts'
 import { lookupTable } from './lookup-table.ts'
 import { digestJson, digestText, type Digest, type Sha256 } from './hash.ts'
 
-export const ARTIFACT_TYPES = [
-  'openapi',
-  'graphql',
-  'protobuf',
-  'asyncapi',
-  'mcp_manifest',
-  'agent_tools',
-  'json_schema',
-  'k8s_crd',
-] as const
-
-export type ArtifactType = (typeof ARTIFACT_TYPES)[number]
+export { ARTIFACT_TYPES } from './artifact.ts'
+export type { Artifact, ArtifactType } from './artifact.ts'
 
 const TYPE_ALIASES: Readonly<Record<string, ArtifactType>> = lookupTable({ grpc: 'protobuf', mcp: 'mcp_manifest' })
-
-/** One contract, before and after. An empty side means that the artifact is created (`before`) or deleted (`after`). */
-export interface Artifact {
-  readonly id: string
-  readonly type: ArtifactType
-  /** The name of the type as the caller wrote it, where it is an alias. */
-  readonly submittedType?: string
-  readonly before: string
-  readonly after: string
-  /** Path in the repository it comes from, where known. */
-  readonly path?: string
-  /** Further files that its document refers to, by path. */
-  readonly files?: ArtifactFiles
-}
 
 /** The canonical name of an artifact type or alias; null when it is neither. */
 export function canonicalArtifactType(name: string): ArtifactType | null {

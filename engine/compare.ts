@@ -4,12 +4,12 @@
  */
 import { fileMistakes, filesOfSide, hasFiles, lengthOfSide, documentName } from './artifact-files.ts'
 import type { Artifact, ArtifactType } from './change-set.ts'
-import { DEFAULT_DOCUMENT_LIMITS } from './contracts/limits.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from './limits.ts'
 import type { CompareFormat, CompareOptions, FormatComparison, FurtherFiles } from './format.ts'
 import type { Sha256 } from './hash.ts'
 import type { PatternReport } from './patterns/pattern.ts'
 import { fail, ok, type Problem, type Result } from './result.ts'
-import { sniffArtifactType } from './contracts/sniff.ts'
+import { sniffArtifactType } from './sniff.ts'
 import { compareGraphql } from './diff/graphql/compare.ts'
 import { compareAgentTools } from './diff/agent-tools/compare.ts'
 import { compareJsonSchemas } from './diff/json-schema/compare.ts'
@@ -21,8 +21,8 @@ import { compareProtobuf } from './diff/protobuf/compare.ts'
 import { detectPatterns } from './patterns/detect.ts'
 import { readLevels, type LevelFault } from './rules/levels.ts'
 
-export { DEFAULT_DOCUMENT_LIMITS } from './contracts/limits.ts'
-export type { DocumentLimits } from './contracts/limits.ts'
+export { DEFAULT_DOCUMENT_LIMITS } from './limits.ts'
+export type { DocumentLimits } from './limits.ts'
 export type { CompareOptions, ComparisonStats } from './format.ts'
 
 export interface Comparison extends FormatComparison, PatternReport {}

@@ -2,7 +2,7 @@
  * The consumer's side of a decision (docs/reference/envelope.md#rules-for-consumers): read it, and say whether this attempt may go on.
  * Branches on `execution_action` only; whatever is unknown, inconsistent or late is STOP.
  */
-import { directiveOf, type ExecutionAction } from './decide/decision.ts'
+import { directiveOf, type ExecutionAction } from './decision.ts'
 import { checkConsumerForm } from './decide/envelope-check.generated.js'
 import type { Reason } from './decide/envelope-parts.ts'
 import type { ConsumedEnvelope } from './decide/envelope-schema.ts'

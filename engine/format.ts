@@ -2,8 +2,7 @@
  * What a contract format is, and what a comparison of it takes and returns. Every format stands on this file, and none knows the
  * others or the list of them (compare.ts).
  */
-import type { DocumentLimits } from './contracts/limits.ts'
-import type { UnresolvedReference } from './contracts/unresolved.ts'
+import type { DocumentLimits } from './limits.ts'
 import type { FindingGroup, Level } from './finding.ts'
 import type { Sha256 } from './hash.ts'
 import type { Result } from './result.ts'
@@ -43,6 +42,17 @@ export interface ComparisonStats {
   readonly schemas_compared: number
   /** Distinct endpoints, fields and parameters touched by breaking or dangerous findings. */
   readonly touched: { readonly endpoints: number; readonly fields: number; readonly params: number }
+}
+
+/** A reference without a target, at one place of one side. */
+export interface UnresolvedReference {
+  readonly side: 'base' | 'head'
+  /** As written: `./pets.yaml#/Pet`, `common/money.proto`. */
+  readonly reference: string
+  /** Pointer of the object that holds it; for a further file its path, `#`, and the pointer. */
+  readonly location: string
+  /** The tool whose schema holds it; null: it bears on the contract as a whole. */
+  readonly tool: string | null
 }
 
 /** What the comparison of one format says. */

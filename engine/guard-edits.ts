@@ -10,7 +10,7 @@ import type { Reason } from './decide/envelope-parts.ts'
 import { reason } from './decide/reasons.ts'
 import { fail, ok, type Result } from './result.ts'
 import { readJson } from './contracts/json-text.ts'
-import { DEFAULT_DOCUMENT_LIMITS } from './contracts/limits.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from './limits.ts'
 import { isSameFile } from './file-path.ts'
 import { isRecord } from './schema/located.ts'
 

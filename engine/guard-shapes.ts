@@ -3,7 +3,7 @@
  * clients of MCP servers. Here they are only wrapped: whether a call may run is asked of `guard`.
  */
 import { readJson } from './contracts/json-text.ts'
-import { DEFAULT_DOCUMENT_LIMITS } from './contracts/limits.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from './limits.ts'
 import { isRecord } from './schema/located.ts'
 
 /** Runs the tool itself. */

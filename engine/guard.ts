@@ -5,7 +5,7 @@
  */
 import { inputFingerprint, type Artifact, type ArtifactType } from './change-set.ts'
 import { mayProceed, readDecision, type Permission } from './consumer.ts'
-import { sniffArtifactType } from './contracts/sniff.ts'
+import { sniffArtifactType } from './sniff.ts'
 import type { Reason } from './decide/envelope-parts.ts'
 import { reason } from './decide/reasons.ts'
 import { applyFileChange, readFileChange, type FileChange } from './guard-edits.ts'

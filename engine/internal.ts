@@ -27,19 +27,12 @@ export { touchOf } from './contracts/graphql/touch.ts'
 export type { GraphqlTouch } from './contracts/graphql/touch.ts'
 export { readRpcs } from './contracts/protobuf/rpcs.ts'
 export type { Rpc, RpcTable } from './contracts/protobuf/rpcs.ts'
-export { sniffArtifactType } from './contracts/sniff.ts'
+export { sniffArtifactType } from './sniff.ts'
 export type { ApprovalFacts, ApprovalGranted, ApprovalRequested } from './decide/approval.ts'
 export type { ChangeSetOrigin, Commitment, CompletenessFacts, DerivationFacts } from './decide/completeness.ts'
 export type { ConsumerUse, DeclaredConsumer } from './decide/consumers.ts'
-export {
-  DECISION_CLASSES,
-  DECISIONS,
-  directiveOf,
-  EMPTY_CONTEXT,
-  EXECUTION_ACTIONS,
-  stricter,
-} from './decide/decision.ts'
-export type { Decision, DecisionContext, ExecutionAction } from './decide/decision.ts'
+export { DECISION_CLASSES, DECISIONS, directiveOf, EMPTY_CONTEXT, EXECUTION_ACTIONS, stricter } from './decision.ts'
+export type { Decision, DecisionContext, ExecutionAction } from './decision.ts'
 export { decide } from './decide/decide.ts'
 export type { DecideInput } from './decide/decide.ts'
 export { buildEnvelope, EnvelopeInvariantError } from './decide/envelope.ts'

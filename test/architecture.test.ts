@@ -462,6 +462,30 @@ for (const [parent, design] of Object.entries(FOLDERS)) {
   })
 }
 
+/**
+ * The folder of a file of the engine; a file that stands in the root is a room of its own. Walkers still name rules, and the
+ * model of schemas its proofs: each of these two pairs counts as one room.
+ */
+function engineRoomOf(path: string): string {
+  const [, first = '', second] = path.split('/')
+  if (second === undefined) return path
+  if (first === 'diff' || first === 'rules') return 'engine/rules'
+  return first === 'schema' ? 'engine/schema' : posix.dirname(path)
+}
+
+test('no folders of the engine stand in a circle, types counted', () => {
+  const rooms = importGraph(within('engine'), () => true, engineRoomOf)
+  assert.ok(rooms.size > 20 && rooms.get('engine/policy')?.has('engine/decision.ts') === true, 'rooms are found')
+  assert.deepEqual(circlesIn(rooms), [])
+})
+
+test('no format of a contract imports the list of formats', () => {
+  const registries = ['engine/compare.ts', 'engine/sniff.ts']
+  const formats = [...within('engine/contracts'), ...within('engine/diff')]
+  const offending = offendingImports(formats, (source, entry) => registries.includes(target(source, entry) ?? ''))
+  assert.deepEqual(offending, [])
+})
+
 const products = sources.filter(({ path }) => /^(?:engine|gateway)\//.test(path))
 
 test('a table that is asked by text has no rows of Object.prototype', () => {

@@ -8,7 +8,7 @@
  */
 import { fail, ok, type Result } from '../result.ts'
 import { readPlacedJson } from './json-text.ts'
-import type { DocumentLimits } from './limits.ts'
+import type { DocumentLimits } from '../limits.ts'
 import type { Locate } from './positions.ts'
 import { overLimit, unreadable } from './unreadable.ts'
 import { readYaml, readYamlStream } from './yaml-text.ts'

@@ -2,8 +2,8 @@
 import type { CompareOptions } from '../format.ts'
 import { normalFilePath } from '../file-path.ts'
 import { readDocument } from './document.ts'
-import { DEFAULT_DOCUMENT_LIMITS } from './limits.ts'
-import type { OpenFile } from './openapi/documents.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../limits.ts'
+import type { OpenFile } from './documents.ts'
 import { withPlainReferences } from './plain-references.ts'
 
 /** @param text of the document itself, which files may refer to by its name */

@@ -3,18 +3,10 @@
  * that is written in JSON or YAML; the formats with a language of their own report theirs in the same form.
  */
 import { byCodeUnit } from '../change-set.ts'
+import type { UnresolvedReference } from '../format.ts'
 import { isRecord, pointerOf, stepInto, type JsonRecord, type Located } from '../schema/located.ts'
 
-/** A reference without a target, at one place of one side. */
-export interface UnresolvedReference {
-  readonly side: 'base' | 'head'
-  /** As written: `./pets.yaml#/Pet`, `common/money.proto`. */
-  readonly reference: string
-  /** Pointer of the object that holds it; for a further file its path, `#`, and the pointer. */
-  readonly location: string
-  /** The tool whose schema holds it; null: it bears on the contract as a whole. */
-  readonly tool: string | null
-}
+export type { UnresolvedReference } from '../format.ts'
 
 /** A reference that names nothing, and the object that holds it. */
 export interface DanglingReference {

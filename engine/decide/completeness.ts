@@ -4,7 +4,7 @@
  */
 import type { Digest } from '../hash.ts'
 import type { Problem } from '../result.ts'
-import type { DecisionContext } from './decision.ts'
+import type { DecisionContext } from '../decision.ts'
 import type { COMPLETENESS_MODES } from './envelope-vocabulary.ts'
 
 export type CompletenessMode = (typeof COMPLETENESS_MODES)[number]

@@ -8,7 +8,7 @@ import type { EarlierDecision } from '../policy/history.ts'
 import { acceptedBreak, approvalRow, approvedException, type ApprovalFacts, type ApprovalGranted } from './approval.ts'
 import type { CompletenessFacts } from './completeness.ts'
 import type { DeclaredConsumer } from './consumers.ts'
-import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from './decision.ts'
+import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from '../decision.ts'
 import type { PolicyPinStatus, Reason } from './envelope-parts.ts'
 import { evidenceRows } from './evidence.ts'
 import {

@@ -1,5 +1,5 @@
 /** The cross-field rules of docs/reference/envelope.md#rules-between-members as JSON Schema conditions, for whoever validates without our code; envelope-rules.ts holds the same and more. */
-import { DECISION_CLASSES, DECISIONS } from './decision.ts'
+import { DECISION_CLASSES, DECISIONS } from '../decision.ts'
 
 type Condition = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,5 @@
 /** The cross-field rules of docs/reference/envelope.md#rules-between-members, one row a rule: what a JSON Schema cannot say, and what must not even be built. */
-import { DECISION_CLASSES } from './decision.ts'
+import { DECISION_CLASSES } from '../decision.ts'
 import type { EnvelopeDraft } from './envelope.ts'
 
 interface EnvelopeRule {

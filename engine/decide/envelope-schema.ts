@@ -4,7 +4,7 @@
  * "States". The consumer form is what a reader may rely on: open, tolerant of what later versions add.
  */
 import type { Static, TObject, TSchema } from 'typebox'
-import { DECISIONS, EXECUTION_ACTIONS } from './decision.ts'
+import { DECISIONS, EXECUTION_ACTIONS } from '../decision.ts'
 import { CROSS_FIELD_RULES } from './envelope-conditions.ts'
 import { anyText, count, digest, instant, nullable, optional, text } from './envelope-forms.ts'
 import {

@@ -3,7 +3,7 @@
  * "States" is never built: the rules are checked here, and once more by the published producer schema when the receipt is made.
  */
 import { completenessMembers, type CompletenessFacts } from './completeness.ts'
-import type { DecisionContext } from './decision.ts'
+import type { DecisionContext } from '../decision.ts'
 import { checkProducerForm } from './envelope-check.generated.js'
 import type { Envelope as EnvelopeForm } from './envelope-schema.ts'
 import { envelopeViolations } from './envelope-rules.ts'

@@ -19,7 +19,7 @@ import type { EarlierDecision } from '../policy/history.ts'
 import { ruleOf } from '../rules/table.ts'
 import { consumersInContract, reachedConsumers, type DeclaredConsumer } from './consumers.ts'
 import { touchedPlaces } from './graphql-scope.ts'
-import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from './decision.ts'
+import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from '../decision.ts'
 
 /** Which findings decide: those that reach this tool, operation, prompt or resource, and those of the contract as a whole. Null: all. */
 export type DecisionScope =

@@ -2,7 +2,7 @@
 import type { UnresolvedReference } from '../contracts/unresolved.ts'
 import type { ChangeSetRuling, PolicyEffect } from '../policy/policy.ts'
 import type { ChangeSetOrigin } from './completeness.ts'
-import { DECISION_CLASSES, type Decision } from './decision.ts'
+import { DECISION_CLASSES, type Decision } from '../decision.ts'
 import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
 import type { Reason } from './envelope-parts.ts'
 import type { JudgedArtifact, Judgement } from './judgement.ts'

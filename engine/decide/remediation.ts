@@ -3,7 +3,7 @@ import type { Digest } from '../hash.ts'
 import type { RemediationTransaction, RequiredChange } from './envelope-parts.ts'
 import type { JudgedArtifact, Judgement } from './judgement.ts'
 import { findingWords } from './reason-lists.ts'
-import { DECISION_CLASSES } from './decision.ts'
+import { DECISION_CLASSES } from '../decision.ts'
 import { clip } from './text.ts'
 
 const MAX_CHANGES = 50

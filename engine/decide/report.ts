@@ -1,5 +1,5 @@
 /** The decision in words for people: the summary of the envelope and the human report. Never branched on. */
-import type { Decision } from './decision.ts'
+import type { Decision } from '../decision.ts'
 import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
 import type { NextAction, Reason } from './envelope-parts.ts'
 import type { Judgement } from './judgement.ts'

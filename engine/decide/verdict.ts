@@ -4,7 +4,7 @@ import type { FindingGroup } from '../finding.ts'
 import type { Digest } from '../hash.ts'
 import type { DetectedPattern, PatternSource } from '../patterns/pattern.ts'
 import type { Approvers } from '../policy/policy.ts'
-import type { Decision, DecisionContext, ExecutionAction } from './decision.ts'
+import type { Decision, DecisionContext, ExecutionAction } from '../decision.ts'
 import type {
   BlastRadius,
   Evidence,

@@ -1,5 +1,5 @@
 /** Rules about the change set as a whole, demands and freeze windows: asked once a decision, found or not. Nothing here throws its way to ALLOW. */
-import { DECISION_CLASSES, type Decision } from '../decide/decision.ts'
+import { DECISION_CLASSES, type Decision } from '../decision.ts'
 import type { Problem } from '../result.ts'
 import type { CompiledRule } from './compile.ts'
 import type { Demand } from './demands.ts'

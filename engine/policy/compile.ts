@@ -1,7 +1,7 @@
 /** A policy document → CompiledPolicy, or every mistake in it with its JSON Pointer. A pack with one mistake does not load at all. */
 import { composePointer } from '../contracts/pointer.ts'
 import { lookupTable } from '../lookup-table.ts'
-import type { Decision } from '../decide/decision.ts'
+import type { Decision } from '../decision.ts'
 import { digestJson, type Sha256 } from '../hash.ts'
 import { ok, type Problem, type Result } from '../result.ts'
 import { OWN_LEVELS, readLevels } from '../rules/levels.ts'

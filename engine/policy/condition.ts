@@ -5,7 +5,7 @@
 import { lookupTable } from '../lookup-table.ts'
 import { CelScalar, celEnv, listType, mapType, plan } from '@bufbuild/cel'
 import { readExpression, tested, type Expression } from './expression.ts'
-import type { DecisionContext } from '../decide/decision.ts'
+import type { DecisionContext } from '../decision.ts'
 import type { FindingGroup, Occurrence } from '../finding.ts'
 import { HISTORY_FIELDS } from './history.ts'
 import type { OccasionFacts } from './occasion.ts'

@@ -2,7 +2,7 @@
  * What a pack asks of every change set without a condition: that contracts raise their version as far as their changes ask
  * for, and that certain consumers are not reached by what breaks or endangers them.
  */
-import type { Decision } from '../decide/decision.ts'
+import type { Decision } from '../decision.ts'
 import type { FindingGroup } from '../finding.ts'
 import { appliesTo } from './evaluate.ts'
 import type { ChangeSetRuling, PolicyMode, PolicyOccasion } from './policy.ts'

@@ -1,5 +1,5 @@
 /** Rules asked for one finding: the strictest wins, observing rules are held apart, waivers lower. Nothing here throws its way to ALLOW. */
-import { DECISION_CLASSES, type Decision } from '../decide/decision.ts'
+import { DECISION_CLASSES, type Decision } from '../decision.ts'
 import type { FindingGroup, Occurrence } from '../finding.ts'
 import type { CompiledRule } from './compile.ts'
 import { conditionFacts, conditionKey, type ConditionFacts } from './condition.ts'

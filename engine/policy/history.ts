@@ -1,5 +1,5 @@
 /** What the ledger knows of earlier decisions of the same scope, as plain values of CEL. Handed in by whoever decides; nothing here reads a store. */
-import { DECISION_CLASSES, type Decision } from '../decide/decision.ts'
+import { DECISION_CLASSES, type Decision } from '../decision.ts'
 
 /** Seconds of the past that conditions look at unless the pack says otherwise. */
 export const DEFAULT_HISTORY_SECONDS = 86_400

@@ -1,5 +1,5 @@
 /** A policy pack after checking: what decides the effect of each finding. Compiled once, evaluated often. */
-import type { Decision, DecisionContext } from '../decide/decision.ts'
+import type { Decision, DecisionContext } from '../decision.ts'
 import type { FindingGroup, Occurrence } from '../finding.ts'
 import type { Digest } from '../hash.ts'
 import type { RuleLevels } from '../rules/levels.ts'

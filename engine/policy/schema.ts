@@ -1,6 +1,6 @@
 /** The policy document as a schema: what a pack.yaml may say (served as `/schemas/policy.json`). What it means is in compile.ts. */
 import type { Static } from 'typebox'
-import { DECISIONS } from '../decide/decision.ts'
+import { DECISIONS } from '../decision.ts'
 import { MAX_EXPRESSION_LENGTH } from './expression.ts'
 import { LEVELS } from '../finding.ts'
 import { MAX_SELECTOR_LENGTH } from '../rules/selector.ts'

@@ -1,6 +1,6 @@
 /** The claims of a receipt and how they come from an envelope (docs/reference/receipts.md#claims). Claim names are pinned in test/pins/claims.tsv. */
 import type { Static, TSchema } from 'typebox'
-import { EXECUTION_ACTIONS } from '../decide/decision.ts'
+import { EXECUTION_ACTIONS } from '../decision.ts'
 import type { EnvelopeDraft } from '../decide/envelope.ts'
 import { instantSeconds } from '../decide/instant.ts'
 import type { Digest } from '../hash.ts'

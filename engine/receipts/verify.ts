@@ -1,5 +1,5 @@
 /** Is this token one of ours, and does it authorize this very attempt? (docs/reference/receipts.md#verification-steps) Pure: keys, clock and state are handed in. */
-import { DECISION_CLASSES } from '../decide/decision.ts'
+import { DECISION_CLASSES } from '../decision.ts'
 import type { Sha256 } from '../hash.ts'
 import { decisionBodyHash } from './body-hash.ts'
 import type { ReceiptClaims } from './claims.ts'

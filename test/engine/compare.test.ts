@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { ArtifactType } from '../../engine/change-set.ts'
 import { compare } from '../../engine/compare.ts'
-import { sniffArtifactType } from '../../engine/contracts/sniff.ts'
+import { sniffArtifactType } from '../../engine/sniff.ts'
 import type { Problem } from '../../engine/result.ts'
 import { sha256Hex } from '../../gateway/runtime/hash.ts'
 

@@ -1,6 +1,6 @@
 /** The messages of an operation or channel of AsyncAPI, whichever way they are held: one, `oneOf`, a list, or by name. */
 import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
-import type { OpenApiDocuments } from '../openapi/documents.ts'
+import type { OpenApiDocuments } from '../documents.ts'
 import { itemsOf, partWithTraits, type TraitOrder } from './traits.ts'
 
 export interface AsyncMessage {

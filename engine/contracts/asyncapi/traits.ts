@@ -3,7 +3,7 @@
  * of the traits; in 2.x a trait overrides what the owner says, in 3.x it never does (AsyncAPI 3.0, Traits Merge Mechanism).
  */
 import { isRecord, memberOf, stepInto, type Located, type Place } from '../../schema/located.ts'
-import type { OpenApiDocuments } from '../openapi/documents.ts'
+import type { OpenApiDocuments } from '../documents.ts'
 
 export type TraitOrder = 'traits-override' | 'owner-overrides'
 

@@ -14,7 +14,7 @@ import {
   type SchemaExtensionNode,
 } from 'graphql/language'
 import { fail, ok, type Result } from '../../result.ts'
-import type { DocumentLimits } from '../limits.ts'
+import type { DocumentLimits } from '../../limits.ts'
 import { positionAt, positions } from '../positions.ts'
 import { overLimit, unreadable } from '../unreadable.ts'
 import { Faults } from './faults.ts'

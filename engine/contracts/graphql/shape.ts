@@ -1,6 +1,6 @@
 /** What a schema offers to an operation, by name and without words or places: enough to tell which parts of it an operation touches. */
 import { fail, ok, type Result } from '../../result.ts'
-import type { DocumentLimits } from '../limits.ts'
+import type { DocumentLimits } from '../../limits.ts'
 import { readGraphql } from './contract.ts'
 import { namedTypeOf, type GraphqlSchema, type InputValue, type NamedType, type RootKind } from './schema.ts'
 

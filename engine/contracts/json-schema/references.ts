@@ -4,7 +4,7 @@
  */
 import { isRecord, pointerOf, ROOT, stepInto, type Located, type Place } from '../../schema/located.ts'
 import type { SchemaDialect, SchemaSource } from '../../schema/source.ts'
-import { OpenApiDocuments, type OpenFile } from '../openapi/documents.ts'
+import { OpenApiDocuments, type OpenFile } from '../documents.ts'
 import type { DanglingReference } from '../unresolved.ts'
 import { localRefPointer, parsePointer } from '../pointer.ts'
 import { NAMED_SCHEMAS, VALUES } from './keywords.ts'

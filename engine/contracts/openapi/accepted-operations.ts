@@ -6,7 +6,7 @@ import { canonicalJson } from '../../hash.ts'
 import { fail, ok, type Result } from '../../result.ts'
 import { isRecord, type JsonRecord } from '../../schema/located.ts'
 import { readDocument } from '../document.ts'
-import type { DocumentLimits } from '../limits.ts'
+import type { DocumentLimits } from '../../limits.ts'
 import { composePointer, parsePointer, resolvePointer } from '../pointer.ts'
 import {
   followed,

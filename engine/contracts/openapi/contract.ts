@@ -4,7 +4,7 @@
  */
 import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import type { Lifecycle } from '../../schema/annotations.ts'
-import type { OpenApiDocuments } from './documents.ts'
+import type { OpenApiDocuments } from '../documents.ts'
 
 export interface OpenApiContract {
   /** As written: `3.0.3`. */

@@ -1,6 +1,6 @@
 /** One .proto text → what it declares, with the place of each declaration. Names of types are left as written. */
 import { fail, ok, type Result } from '../../result.ts'
-import type { DocumentLimits } from '../limits.ts'
+import type { DocumentLimits } from '../../limits.ts'
 import { positions, type Position } from '../positions.ts'
 import { overLimit } from '../unreadable.ts'
 import { readDeclaration, readService, type Declarations } from './declarations.ts'

@@ -1,7 +1,7 @@
 /** The rpcs of a protobuf contract as they are called: by their path alone, whatever their form of exchange. */
 import { byCodeUnit } from '../../change-set.ts'
 import { fail, ok, type Result } from '../../result.ts'
-import type { DocumentLimits } from '../limits.ts'
+import type { DocumentLimits } from '../../limits.ts'
 import { missingImports, readProtoContract, type ProtoContract } from './contract.ts'
 import type { ProtoMethod, ProtoService } from './model.ts'
 

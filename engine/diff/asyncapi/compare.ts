@@ -9,7 +9,7 @@ import {
   type AsyncOperationPart,
   type AsyncReply,
 } from '../../contracts/asyncapi/contract.ts'
-import { OpenApiDocuments } from '../../contracts/openapi/documents.ts'
+import { OpenApiDocuments } from '../../contracts/documents.ts'
 import { danglingReferences, inOneOrder, unresolvedIn } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../hash.ts'
 import { ok, type Result } from '../../result.ts'
@@ -21,7 +21,7 @@ import { isEqual } from '../../schema/equality.ts'
 import { isRecord, memberOf, ROOT, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
 import { ContractReport } from '../contract-report.ts'
 import { matchByKey } from '../match.ts'
-import { walkOptionsOf } from '../openapi/options.ts'
+import { walkOptionsOf } from '../options.ts'
 import { parameterNames, withBaseAddresses } from './addresses.ts'
 import { compareBindings } from './bindings.ts'
 import { compareMessages } from './messages.ts'

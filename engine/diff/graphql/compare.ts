@@ -2,7 +2,7 @@
 import type { CompareOptions, FormatComparison } from '../../format.ts'
 import { readGraphql } from '../../contracts/graphql/contract.ts'
 import { NO_SCHEMA, ROOT_KINDS, STANDARD_SCALARS, type GraphqlSchema } from '../../contracts/graphql/schema.ts'
-import { DEFAULT_DOCUMENT_LIMITS } from '../../contracts/limits.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../limits.ts'
 import { ofSide } from '../../contracts/unreadable.ts'
 import { inOneOrder, type UnresolvedReference } from '../../contracts/unresolved.ts'
 import { composePointer } from '../../contracts/pointer.ts'

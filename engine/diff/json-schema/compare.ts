@@ -12,7 +12,7 @@ import { SchemaProofs } from '../../rules/schema-use.ts'
 import { SchemaComparison, type SchemaPair } from '../../schema/comparison.ts'
 import { isRecord, ROOT, stepInto, type Located } from '../../schema/located.ts'
 import { ContractReport, type RowChange } from '../contract-report.ts'
-import { walkOptionsOf } from '../openapi/options.ts'
+import { walkOptionsOf } from '../options.ts'
 
 type Say = (change: RowChange & { readonly rule: JsonSchemaRuleId }) => void
 

@@ -1,7 +1,7 @@
 /** Two texts of an MCP manifest → finding groups. An empty side is a server that offers nothing. */
 import type { CompareOptions, FormatComparison } from '../../format.ts'
 import { readDocument } from '../../contracts/document.ts'
-import { DEFAULT_DOCUMENT_LIMITS } from '../../contracts/limits.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../limits.ts'
 import { readMcpManifest, type McpItem, type McpItems, type McpManifest } from '../../contracts/mcp-manifest.ts'
 import { inOneOrder } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../hash.ts'

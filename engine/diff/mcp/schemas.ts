@@ -1,7 +1,7 @@
 /** The schemas of one tool: arguments as a request, the structured result as a response, judged by the families. */
 import type { McpItem, McpItems } from '../../contracts/mcp-manifest.ts'
 import { dialectOf, draftOf } from '../../contracts/json-schema/keywords.ts'
-import { findAnchor } from '../../contracts/openapi/documents.ts'
+import { findAnchor } from '../../contracts/documents.ts'
 import { localRefPointer, parsePointer } from '../../contracts/pointer.ts'
 import {
   danglingReferences,

@@ -1,7 +1,7 @@
 /** What a comparison of two OpenAPI contracts has in hand, and how its walkers tell what they find: without opinion. */
 import type { Operation as OperationName } from '../../finding.ts'
 import type { OpenApiContract } from '../../contracts/openapi/contract.ts'
-import type { LifecycleOptions } from '../../rules/lifecycle.ts'
+import type { WalkOptions } from '../options.ts'
 import type { ParameterUse } from '../../rules/schema-judge.ts'
 import type { SitePair } from '../../rules/sites.ts'
 import type { SchemaComparison, SchemaPair } from '../../schema/comparison.ts'
@@ -36,15 +36,6 @@ export interface SchemaUseSite {
   readonly parameter: ParameterUse | null
   /** What the operation says of its stability, which holds for its parts that say nothing of theirs. */
   readonly stability?: unknown
-}
-
-export interface WalkOptions extends LifecycleOptions {
-  readonly hasIncludedPathParameters: boolean
-  readonly keepsPath: (path: string) => boolean
-  readonly stripBase: string
-  readonly stripHead: string
-  /** Extension members of operations that findings carry. */
-  readonly attributes: readonly string[]
 }
 
 export interface Walk {

@@ -1,7 +1,7 @@
 /** Two texts of a protobuf contract → finding groups. An empty side is a contract that declares nothing. */
 import { byCodeUnit } from '../../change-set.ts'
 import type { CompareOptions, FormatComparison } from '../../format.ts'
-import { DEFAULT_DOCUMENT_LIMITS } from '../../contracts/limits.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../limits.ts'
 import { NO_CONTRACT, readProtoContract, type ProtoContract } from '../../contracts/protobuf/contract.ts'
 import { ofSide } from '../../contracts/unreadable.ts'
 import { inOneOrder } from '../../contracts/unresolved.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compare } from '../../../engine/compare.ts'
-import { sniffArtifactType } from '../../../engine/contracts/sniff.ts'
+import { sniffArtifactType } from '../../../engine/sniff.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { shuffledKeys } from '../../shuffle.ts'
 import { found, refused, run } from './compared.ts'

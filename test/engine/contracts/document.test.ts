@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { readDocument } from '../../../engine/contracts/document.ts'
-import { DEFAULT_DOCUMENT_LIMITS } from '../../../engine/contracts/limits.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../../engine/limits.ts'
 import type { Problem } from '../../../engine/result.ts'
 import { at } from '../../json.ts'
 

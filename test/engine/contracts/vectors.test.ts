@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { parseAllDocuments, parse } from 'yaml'
 import { readDocument } from '../../../engine/contracts/document.ts'
-import { DEFAULT_DOCUMENT_LIMITS } from '../../../engine/contracts/limits.ts'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../../engine/limits.ts'
 import { digestJson } from '../../../engine/hash.ts'
 import { at, listAt, textAt } from '../../json.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compare, type CompareOptions } from '../../../engine/compare.ts'
-import { sniffArtifactType } from '../../../engine/contracts/sniff.ts'
+import { sniffArtifactType } from '../../../engine/sniff.ts'
 import { resolveUri } from '../../../engine/contracts/json-schema/uri.ts'
 import type { FindingGroup } from '../../../engine/finding.ts'
 import type { Problem } from '../../../engine/result.ts'

@@ -2,9 +2,9 @@
  * The documents that an OpenAPI contract is written in, and what references in them name. References reach the contract
  * itself and the files handed in with it; nothing is fetched.
  */
-import { isRecord, placeAt, ROOT, stepInto, type Located, type Place } from '../../schema/located.ts'
-import type { SchemaDialect, SchemaSource } from '../../schema/source.ts'
-import { localRefPointer, resolvePointer } from '../pointer.ts'
+import { isRecord, placeAt, ROOT, stepInto, type Located, type Place } from '../schema/located.ts'
+import type { SchemaDialect, SchemaSource } from '../schema/source.ts'
+import { localRefPointer, resolvePointer } from './pointer.ts'
 
 /** Reads a further file; null when it was not handed in or cannot be read. */
 export type OpenFile = (path: string) => unknown

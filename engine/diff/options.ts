@@ -1,9 +1,17 @@
 /** Options of a comparison, checked once and in the form that the walkers use. */
-import type { CompareOptions } from '../../format.ts'
-import { compileLinearPattern, MAX_CALLER_PATTERN, type LinearPattern } from '../../linear-pattern.ts'
-import { fail, ok, type Result } from '../../result.ts'
-import { dayOf } from '../../rules/lifecycle.ts'
-import type { WalkOptions } from './walk.ts'
+import type { CompareOptions } from '../format.ts'
+import { compileLinearPattern, MAX_CALLER_PATTERN, type LinearPattern } from '../linear-pattern.ts'
+import { fail, ok, type Result } from '../result.ts'
+import { dayOf, type LifecycleOptions } from '../rules/lifecycle.ts'
+
+export interface WalkOptions extends LifecycleOptions {
+  readonly hasIncludedPathParameters: boolean
+  readonly keepsPath: (path: string) => boolean
+  readonly stripBase: string
+  readonly stripHead: string
+  /** Extension members of operations that findings carry. */
+  readonly attributes: readonly string[]
+}
 
 export function walkOptionsOf(options: CompareOptions): Result<WalkOptions> {
   const match = compile('match_path', options.match_path)
