@@ -28,7 +28,19 @@ export function compareBindings(walk: AsyncWalk, pair: BindingPair, say: SayAsyn
     if (isRecord(before?.value) && isRecord(after?.value)) {
       const both = { before: { ...before, value: before.value }, after: { ...after, value: after.value } }
       new BindingComparison(walk, pair, protocol, both, say).compare()
-    } else sayWhole(pair, protocol, before, after, say)
+      continue
+    }
+    sayWhole(pair, protocol, before, after, say)
+    // A schema asks for the same, whether its binding was there before or not.
+    const there = [before, after].find((one) => isRecord(one?.value))
+    if ((before !== null && after !== null) || there === undefined || there === null) continue
+    const [old, now] = [before ?? there, after ?? there].map((one) => ({ ...one, value: recordOf(one.value) }))
+    if (old === undefined || now === undefined) continue
+    const both = {
+      before: before === null ? { ...old, value: {} } : old,
+      after: after === null ? { ...now, value: {} } : now,
+    }
+    new BindingComparison(walk, pair, protocol, both, say).compareSchemas()
   }
 }
 
@@ -84,6 +96,14 @@ class BindingComparison {
 
   compare(): void {
     this.#members([], this.#both.before, this.#both.after)
+  }
+
+  compareSchemas(): void {
+    const { before, after } = this.#both
+    for (const name of namesOf(before.value, after.value)) {
+      if (settingOf(this.#protocol, [name])?.kind !== 'schema') continue
+      this.#schema([name], memberOf(before, name), memberOf(after, name))
+    }
   }
 
   #members(steps: readonly string[], before: LocatedRecord, after: LocatedRecord): void {
@@ -146,8 +166,10 @@ function limitRule(before: unknown, after: unknown): AsyncApiRuleId {
   return is < was ? 'asyncapi-binding-limit-lowered' : 'asyncapi-binding-limit-raised'
 }
 
+/** Some protocols write it as a text, a duration in seconds with their unit. */
 function boundOf(value: unknown): number | null {
   if (value === null || value === -1) return Number.POSITIVE_INFINITY
+  if (typeof value === 'string' && /^\d+(?:\.\d+)?s?$/.test(value)) return Number.parseFloat(value)
   return typeof value === 'number' ? value : null
 }
 

@@ -42,7 +42,8 @@ const ROWS: Readonly<Record<string, Rows>> = lookupTable({
   googlepubsub: {
     destination: ['topic'],
     encoding: ['schemaSettings.encoding', 'schemaSettings.name', 'schema'],
-    delivery: ['schemaSettings', 'messageStoragePolicy', 'messageRetentionDuration', 'orderingKey', 'attributes'],
+    delivery: ['schemaSettings', 'messageStoragePolicy', 'orderingKey', 'attributes'],
+    limit: ['messageRetentionDuration'],
     upkeep: ['labels'],
   },
   http: { destination: ['method', 'statusCode'], schema: ['query', 'headers'], upkeep: ['type'] },
@@ -129,7 +130,7 @@ const ROWS: Readonly<Record<string, Rows>> = lookupTable({
     destination: ['queue.name', 'queues.*.name'],
     declaration: ['queue.fifoQueue', 'queues.*.fifoQueue'],
     delivery: ['queue', 'deadLetterQueue', 'queues'],
-    limit: ['queue.messageRetentionPeriod', 'queues.*.messageRetentionPeriod'],
+    limit: ['queue', 'queues.*', 'deadLetterQueue'].map((queue) => `${queue}.messageRetentionPeriod`),
     upkeep: [
       'queue.tags',
       'queues.*.tags',
