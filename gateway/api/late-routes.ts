@@ -1,6 +1,6 @@
 /** The routes of the API, loaded with its first request (docs/decisions/0019). */
 import { createRequire } from 'node:module'
-import { MODULE_ENDING } from '../loading/late-engine.ts'
+import { ENDING } from '../loading/late-engine.ts'
 import type * as Serving from './serving.ts'
 
 const require = createRequire(import.meta.url)
@@ -8,5 +8,5 @@ const require = createRequire(import.meta.url)
 let loaded: typeof Serving | null = null
 
 export function serving(): typeof Serving {
-  return (loaded ??= require(`./serving${MODULE_ENDING}`))
+  return (loaded ??= require(`./serving${ENDING}`))
 }

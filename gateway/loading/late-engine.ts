@@ -8,10 +8,10 @@ import type * as Engine from '../../engine/internal.ts'
 
 const require = createRequire(import.meta.url)
 /** Source and package hold the same modules under two endings, and only imports are rewritten. */
-export const MODULE_ENDING = import.meta.url.endsWith('.ts') ? '.ts' : '.js'
+export const ENDING = import.meta.url.endsWith('.ts') ? '.ts' : '.js'
 
 let loaded: typeof Engine | null = null
 
 export function engine(): typeof Engine {
-  return (loaded ??= require(`../../engine/internal${MODULE_ENDING}`))
+  return (loaded ??= require(`../../engine/internal${ENDING}`))
 }

@@ -1,6 +1,6 @@
 /** The recognisers, loaded with the first call that is judged (docs/decisions/0019). */
 import { createRequire } from 'node:module'
-import { MODULE_ENDING } from '../loading/late-engine.ts'
+import { ENDING } from '../loading/late-engine.ts'
 import type * as Recognisers from './registry.ts'
 
 const require = createRequire(import.meta.url)
@@ -8,5 +8,5 @@ const require = createRequire(import.meta.url)
 let loaded: typeof Recognisers | null = null
 
 export function recognisers(): typeof Recognisers {
-  return (loaded ??= require(`./registry${MODULE_ENDING}`))
+  return (loaded ??= require(`./registry${ENDING}`))
 }
