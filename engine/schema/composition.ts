@@ -1,4 +1,5 @@
 /** Schemas made of schemas: allOf, anyOf, oneOf with their alternatives matched, and the discriminator that picks one. */
+import { byCodeUnit } from '../change-set.ts'
 import type { Examination } from './comparison.ts'
 import { membersOf, itemsOf, locateItem } from './parts.ts'
 import { isRecord, type JsonRecord, type Located } from './located.ts'
@@ -225,7 +226,8 @@ function schemaNameOf(target: unknown): unknown {
 function compareMapping(was: JsonRecord, is: JsonRecord, examination: Examination): void {
   const { say } = examination
   const keyword = 'discriminator-mapping'
-  const [old, now] = [Object.keys(was), Object.keys(is)]
+  // The order of keys in a document has no meaning.
+  const [old, now] = [Object.keys(was).sort(byCodeUnit), Object.keys(is).sort(byCodeUnit)]
   const gone = old.filter((name) => !Object.hasOwn(is, name))
   const come = now.filter((name) => !Object.hasOwn(was, name))
   for (const [action, names, holder] of [

@@ -2,7 +2,8 @@
  * An OpenAPI contract as the comparison sees it: one model for Swagger 2.0 and OpenAPI 3.0 to 3.2, read part by part when
  * a part is compared. Malformed parts are read as absent; they are never an exception.
  */
-import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
+import { byCodeUnit } from '../../change-set.ts'
+import { isRecord, memberOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
 import type { Lifecycle } from '../../schema/annotations.ts'
 import type { OpenApiDocuments } from '../documents.ts'
 
@@ -42,14 +43,14 @@ export interface Parameter {
   readonly lifecycle: Lifecycle
 }
 
-/** The members of an object under a name, references followed; nothing when there are none. */
+/** The members of an object under a name, in the order of their names: the order of keys in a document has no meaning. */
 export function membersAt(owner: Located, name: string): readonly (readonly [name: string, member: Located])[] {
   const holder = memberOf(owner, name)
   if (holder === null || !isRecord(holder.value)) return []
-  return Object.keys(holder.value).flatMap((key) => {
-    const member = memberOf(holder, key)
-    return member === null ? [] : [[key, member] as const]
-  })
+  const { value, at, document } = holder
+  return Object.keys(value)
+    .sort(byCodeUnit)
+    .map((key) => [key, { value: value[key], at: stepInto(at, key), document }] as const)
 }
 
 /** The items of a list under a name. */

@@ -1,4 +1,5 @@
 /** Callbacks of one operation. A callback is a call that the provider makes: the client reads its request, the provider reads its response. */
+import { byCodeUnit } from '../../change-set.ts'
 import { membersAt, readPathItem, type OpenApiContract, type PathItem } from '../../contracts/openapi/contract.ts'
 import type { Operation } from '../../contracts/openapi/contract.ts'
 import type { Operation as OperationName } from '../../finding.ts'
@@ -65,13 +66,11 @@ function compareCalls(walk: Walk, name: string, was: PathItem, is: PathItem, ope
 function callItems(contract: OpenApiContract, callback: Located): readonly PathItem[] {
   const target = contract.documents.follow(callback)
   if (target === null || !isRecord(target.value)) return []
-  return Object.entries(target.value).flatMap(([expression, value]) => {
-    if (expression.startsWith('x-')) return []
-    const item = readPathItem(contract, expression, {
-      value,
-      at: { parent: target.at, step: expression },
-      document: target.document,
-    })
+  const { value, at, document } = target
+  const expressions = Object.keys(value).filter((expression) => !expression.startsWith('x-'))
+  return expressions.sort(byCodeUnit).flatMap((expression) => {
+    const located = { value: value[expression], at: { parent: at, step: expression }, document }
+    const item = readPathItem(contract, expression, located)
     return item === null ? [] : [item]
   })
 }

@@ -2,6 +2,7 @@
  * Whether callers that an operation let in are still let in: the requirements in force for it, own or of the whole interface,
  * with the definitions of their schemes, compared as sets of alternatives.
  */
+import { byCodeUnit } from '../../change-set.ts'
 import { itemsAt, objectAt, type OpenApiContract } from '../../contracts/openapi/contract.ts'
 import type { Operation as OperationName } from '../../finding.ts'
 import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
@@ -104,7 +105,7 @@ function defined({ label, credentials }: Alternative): Alternative {
 }
 
 function definitionText({ kind, flows }: Credential): string {
-  const parts = [...flows].map(([flow, addresses]) => [flow, ...addresses.values()].join(' '))
+  const parts = [...flows].map(([flow, addresses]) => [flow, ...addresses.values()].join(' ')).sort(byCodeUnit)
   return [kind, ...parts].join(', ')
 }
 
