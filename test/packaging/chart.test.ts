@@ -278,7 +278,7 @@ test('the notes say where the calls of a route go that names a host and no upstr
   const route = { name: 'shop', match: { host: 'shop.example' }, protocol: 'mcp' }
   const settings = ['--set-json', `config.routes=${JSON.stringify([route])}`, '--dry-run=client']
   const { stdout } = await run(helm, ['install', 'trial', CHART, '--namespace', 'agents', ...settings])
-  assert.match(stdout, /shop\.example\/\s+→\s+the host that is named\s+\(mcp, enforce\)/)
+  assert.match(stdout, /shop\.example\/\s+→\s+the host in the request\s+\(mcp, enforce\)/)
 })
 
 test('monitors are rendered when asked and select what the chart labels', async (t) => {
