@@ -20,6 +20,7 @@ import { renderReport, REPORT_FORMS } from '../report/report.ts'
 import { EXIT, UsageError, type Arguments, type Command, type ExitCode } from './command.ts'
 import { COMPARE_OPTIONS, compareOptionsOf } from './diff-options.ts'
 import { filesOf, readSource, type DocumentSource } from './documents.ts'
+import { withImports } from './proto-documents.ts'
 import { positiveInteger } from './number-options.ts'
 import { wantsColour, writeLine, type CommandIo } from './io.ts'
 
@@ -54,6 +55,7 @@ export const diffCommand: Command = {
   notes: [
     'BASE and HEAD: a file, - for standard input, an http(s) address, or <ref>:<path> in the git repository here.',
     'Files that a document names by $ref are read too: beside a file or at the same ref, and from the origin of an address.',
+    'So are imports of a .proto file: from its folder and those above, up to the working directory or at the same ref.',
     '',
     'Examples:',
     '  preflight diff old.yaml new.yaml',
@@ -78,8 +80,9 @@ async function runDiff(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const limit = positiveInteger(args, 'limit', 5000)
   const stated = compareOptionsOf(args)
   const entries = await ignoreEntries(args)
-  const [base, head] = await readBoth(args.operands, io)
-  const type = artifactType(args, base, head)
+  const named = await readBoth(args.operands, io)
+  const type = artifactType(args, ...named)
+  const [base, head] = type === 'protobuf' ? await withImports(...named) : named
   const today = new Date().toISOString().slice(0, 10)
   const options: CompareOptions = {
     ...stated,

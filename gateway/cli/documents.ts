@@ -3,6 +3,8 @@ import { existsSync, realpathSync, statSync } from 'node:fs'
 import { dirname, relative, resolve, sep } from 'node:path'
 import { DEFAULT_DOCUMENT_LIMITS, ok } from '../../engine/internal.ts'
 import { readProtoFolder } from '../documents/proto-folder.ts'
+import type { ImportShelf } from '../documents/proto-imports.ts'
+import type { ReportedDocument } from '../report/annotation.ts'
 import { fileReferences } from '../documents/file-references.ts'
 import { contractAtAddress } from '../documents/contract-addresses.ts'
 import { bundledText, type BundleTerms } from '../documents/bundle.ts'
@@ -15,35 +17,36 @@ import { UsageError } from './command.ts'
 import { readAll, type CommandIo } from './io.ts'
 import { readRegularFile, statsOf } from '../runtime/regular-file.ts'
 
-export interface DocumentSource {
-  /** As the user wrote it. */
-  readonly name: string
+export interface DocumentSource extends ReportedDocument {
   readonly text: string
-  /** Path as reports name it (see report/annotation.ts); null for standard input. */
-  readonly path: string | null
-  readonly isCheckedOut: boolean
   /** Reads files by their paths relative to the document; null where there is nothing to be relative to (standard input). */
   readonly readBeside: FileShelf['read'] | null
+  /** The same for imports of a .proto file. */
+  readonly imports: Pick<ImportShelf, 'read' | 'placesOf'> | null
 }
 
-const MAX_BYTES = 256 * 1024 * 1024
+const ALONE = { readBeside: null, imports: null } as const
+
+export const MAX_BYTES = 256 * 1024 * 1024
 /** Of a document that is fetched. */
 const MAX_FETCHED_BYTES = 64 * 1024 * 1024
 const MAX_REDIRECTS = 5
 
 /** Throws a UsageError when it cannot be read. */
 export async function readSource(name: string, io: CommandIo, folder = '.'): Promise<DocumentSource> {
-  if (name === '-')
-    return { name: 'stdin', text: await readAll(io.stdin), path: null, isCheckedOut: false, readBeside: null }
+  if (name === '-') return { name: 'stdin', text: await readAll(io.stdin), path: null, isCheckedOut: false, ...ALONE }
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(name)) return fetchedSource(name)
   const path = resolve(folder, name)
   if (isFolder(path)) {
     // A line of one file is none of the folder: reports that annotate files mark nothing.
-    return { name, text: await protoSetIn(path), path: null, isCheckedOut: true, readBeside: null }
+    return { name, text: await protoSetIn(path), path: null, isCheckedOut: true, ...ALONE }
   }
   if (existsSync(path)) {
     const shown = reportedPath(path, folder)
-    return { name, text: readFile(path), path: shown, isCheckedOut: true, readBeside: readerBeside(path, folder) }
+    const text = readFile(path)
+    const beside = readerBeside(path, [dirname(path), resolve(folder)])
+    const imports = importsOf(path, text, folder)
+    return { name, text, path: shown, isCheckedOut: true, readBeside: beside, imports }
   }
   const reference = parseGitReference(name)
   if (reference === null)
@@ -51,7 +54,8 @@ export async function readSource(name: string, io: CommandIo, folder = '.'): Pro
   const document = await readGitDocument(folder, reference, MAX_BYTES)
   if (!document.ok) throw new UsageError(`${name}: ${document.problem.message}`)
   const { text, read } = document.value
-  return { name, text, path: reference.path, isCheckedOut: false, readBeside: read }
+  const imports = { read, placesOf: placesAbove(reference.path.split('/').length - 1) }
+  return { name, text, path: reference.path, isCheckedOut: false, readBeside: read, imports }
 }
 
 /** Who types an address may ask any host; how much and how long is bounded all the same. Files come from the origin that answered. */
@@ -63,7 +67,7 @@ async function fetchedSource(name: string): Promise<DocumentSource> {
       fetchLocated(url, { allowedHosts: null, isPermitted: () => true, maxBytes, maxRedirects: MAX_REDIRECTS }),
   })
   if (!whole.ok) throw new UsageError(`${name}: ${whole.problem.message}`)
-  return { name, text: whole.value.text, path: null, isCheckedOut: false, readBeside: null }
+  return { name, text: whole.value.text, path: null, isCheckedOut: false, ...ALONE }
 }
 
 /** A command has no event loop to keep free. */
@@ -99,9 +103,31 @@ function readFile(path: string): string {
   }
 }
 
-/** A document may name files beside itself and in the working directory; a stranger's document may not reach further. */
-function readerBeside(document: string, folder: string): FileShelf['read'] {
-  const roots = [dirname(document), resolve(folder)]
+/** Of the folders that imports may start from the highest one is the root: nothing outside of it is read. */
+function importsOf(document: string, text: string, folder: string): NonNullable<DocumentSource['imports']> {
+  const root = importRoot(dirname(document), text, resolve(folder))
+  const levels = relative(root, dirname(document)).split(sep).filter(Boolean).length
+  return { read: readerBeside(document, [root]), placesOf: placesAbove(levels) }
+}
+
+/** The working directory for a file below it. Elsewhere the folder above the folders that spell its package, or the one above its own. */
+function importRoot(own: string, text: string, working: string): string {
+  if (!relative(working, own).startsWith('..')) return working
+  const folders = own.split(sep)
+  const [, name = ''] = /(?:^|;)[ \t]*package[ \t]+([\w.]+)[ \t]*;/m.exec(text) ?? []
+  const spelled = name.split('.')
+  const isSpelled = spelled.every((part, index) => folders[folders.length - spelled.length + index] === part)
+  const root = folders.slice(0, isSpelled ? -spelled.length : -1).join(sep)
+  return root === '' ? own : root
+}
+
+/** Nearest first, from the file on. */
+function placesAbove(levels: number): (path: string) => readonly string[] {
+  return (path) => Array.from({ length: levels + 1 }, (_, level) => '../'.repeat(level) + path)
+}
+
+/** A document may name files below the roots; a stranger's document may not reach further. */
+function readerBeside(document: string, roots: readonly string[]): FileShelf['read'] {
   return (paths) => {
     const texts = new Map<string, string>()
     for (const path of paths) {

@@ -23,6 +23,7 @@ import { EXIT, UsageError, type Arguments, type ExitCode, type OptionSpec } from
 import { CONTEXT_OPTIONS } from './context-options.ts'
 import { TYPE_NAMES } from './diff.ts'
 import { filesOf, readSource } from './documents.ts'
+import { withImports } from './proto-documents.ts'
 import { LIST_FORMAT, show } from './format.ts'
 import type { CommandIo } from './io.ts'
 
@@ -64,10 +65,12 @@ async function inputOf(policy: CompiledPolicy, args: Arguments, io: CommandIo): 
   const [, before = '', after = ''] = args.operands
   if (before === '-' && after === '-') throw new UsageError('only one side can come from standard input')
   const now = momentOf(args)
-  const [base, head] = [await readSource(before, io), await readSource(after, io)]
+  const sources = [await readSource(before, io), await readSource(after, io)] as const
   const named = canonicalArtifactType(args.value('type') ?? '')
-  const type = named === null ? sniffArtifactType(base.text, head.text) : { ok: true as const, value: named }
+  const type =
+    named === null ? sniffArtifactType(sources[0].text, sources[1].text) : { ok: true as const, value: named }
   if (!type.ok) throw new UsageError(`${type.problem.message} Name the kind with --type`)
+  const [base, head] = type.value === 'protobuf' ? await withImports(...sources) : sources
   const artifact: Artifact = { id: head.name, type: type.value, before: base.text, after: head.text }
   const { stableDays, betaDays } = policy.deprecation
   const options = {

@@ -20,6 +20,7 @@ import { CONTEXT_OPTIONS } from './context-options.ts'
 import { CONFIG_OPTION } from './config-option.ts'
 import { TYPE_NAMES } from './diff.ts'
 import { filesOf, readSource, textFile } from './documents.ts'
+import { withImports } from './proto-documents.ts'
 import { LIST_FORMAT, show } from './format.ts'
 import type { CommandIo } from './io.ts'
 
@@ -63,7 +64,7 @@ export const preflightCommand: Command = {
   ],
   notes: [
     'BEFORE and AFTER: a file, - for standard input, an http(s) address, or <ref>:<path> in the git repository here.',
-    'Files that a document names by $ref are sent with it.',
+    'Files that a document names by $ref, and imports of a .proto file, are sent with it.',
     'Exit codes: 0 no break found, or the operation may proceed; 1 breaks found, or it may not; 2 usage; 3 could not decide.',
   ].join('\n'),
   run: runPreflight,
@@ -105,11 +106,12 @@ async function readArtifacts(args: Arguments, io: CommandIo): Promise<readonly u
 async function readArtifact(args: Arguments, io: CommandIo): Promise<Artifact> {
   const [before, after] = args.operands
   if (before === undefined || after === undefined) throw new UsageError('give BEFORE AFTER, or --change-set FILE')
-  const base = await readSource(before, io)
-  const head = await readSource(after, io)
+  const sources = [await readSource(before, io), await readSource(after, io)] as const
   const named = canonicalArtifactType(args.value('type') ?? '')
-  const type = named === null ? sniffArtifactType(base.text, head.text) : { ok: true as const, value: named }
+  const type =
+    named === null ? sniffArtifactType(sources[0].text, sources[1].text) : { ok: true as const, value: named }
   if (!type.ok) throw new UsageError(`${type.problem.message} Name the kind with --type`)
+  const [base, head] = type.value === 'protobuf' ? await withImports(...sources) : sources
   const files = bothSides(await filesOf(base), await filesOf(head))
   return {
     id: args.value('id') ?? basename(head.name),

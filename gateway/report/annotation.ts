@@ -9,6 +9,8 @@ export interface ReportedDocument {
   readonly path: string | null
   /** False: the text was read at another ref, so that its lines are not those of the file that is checked out. */
   readonly isCheckedOut: boolean
+  /** Of a document of several files: where each is, in the form of `path`, by the name that locations begin with. */
+  readonly files?: ReadonlyMap<string, string>
 }
 
 export interface ReportedPair {
@@ -22,17 +24,22 @@ export interface Annotation {
   readonly position: { readonly line: number; readonly column: number } | null
 }
 
-type Placed = Pick<ReportGroup, 'side' | 'line' | 'column'>
+type Placed = Pick<ReportGroup, 'side' | 'line' | 'column' | 'location'>
 
 /**
  * What was removed stands in the base only. Where that is not checked out, the head as a whole is annotated: a line of the
  * one text would be the wrong line of the other. Null when both sides came from standard input or the like.
  */
-export function annotationOf({ side, line, column }: Placed, pair: ReportedPair): Annotation | null {
+export function annotationOf({ side, line, column, location }: Placed, pair: ReportedPair): Annotation | null {
   const own = pair[side]
   if (own.path !== null && own.isCheckedOut) {
-    return { path: own.path, position: line === null ? null : { line, column: column ?? 1 } }
+    return { path: fileAt(location, own) ?? own.path, position: line === null ? null : { line, column: column ?? 1 } }
   }
   const path = pair.head.path ?? pair.base.path
   return path === null ? null : { path, position: null }
+}
+
+function fileAt(location: string, { files }: ReportedDocument): string | undefined {
+  const [, name = ''] = location.split('/', 2)
+  return files?.get(name.replaceAll('~1', '/').replaceAll('~0', '~'))
 }

@@ -169,7 +169,7 @@ suite('SARIF', () => {
 })
 
 test('a removal whose base is not checked out annotates the head as a whole', () => {
-  const placed = { side: 'base', line: 4, column: 2 } as const
+  const placed = { side: 'base', location: '', line: 4, column: 2 } as const
   const base = { ...BASE, name: 'main:old.yaml', isCheckedOut: false }
   assert.deepEqual(annotationOf(placed, { base: BASE, head: HEAD }), {
     path: 'old.yaml',

@@ -1,0 +1,43 @@
+/** Single .proto files as commands compare them: with the files that they import, as the one text that a folder of them is. */
+import { posix } from 'node:path'
+import { DEFAULT_DOCUMENT_LIMITS } from '../../engine/internal.ts'
+import { importedFiles, type ImportedFile } from '../documents/proto-imports.ts'
+import { protoSet } from '../documents/proto-folder.ts'
+import { UsageError } from './command.ts'
+import { MAX_BYTES, type DocumentSource } from './documents.ts'
+
+/** Of a document that is called something else, or like one of its imports. */
+const UNNAMED = 'document.proto'
+
+/** Both sides with their imports; as they are where neither has any, or one is a set of files already. Throws a UsageError. */
+export async function withImports(
+  base: DocumentSource,
+  head: DocumentSource,
+): Promise<readonly [DocumentSource, DocumentSource]> {
+  if ([base, head].some(({ text }) => text === '' || /^\uFEFF?\s*\{/.test(text))) return [base, head]
+  const [before, after] = [await importsOf(base), await importsOf(head)]
+  const imports = new Set([...before.keys(), ...after.keys()])
+  if (imports.size === 0) return [base, head]
+  // The two sides are one file, whatever each is called.
+  const name = [head, base].map(({ path }) => posix.basename(path ?? '')).find((path) => path.endsWith('.proto'))
+  const document = name === undefined || imports.has(name) ? UNNAMED : name
+  return [asSet(base, document, before), asSet(head, document, after)]
+}
+
+async function importsOf({ name, text, imports }: DocumentSource): Promise<ReadonlyMap<string, ImportedFile>> {
+  if (imports === null) return new Map()
+  const found = await importedFiles(text, { ...imports, maxBytes: MAX_BYTES, limits: DEFAULT_DOCUMENT_LIMITS })
+  if (!found.ok) throw new UsageError(`${name}: ${found.problem.message}`)
+  return found.value
+}
+
+function asSet(source: DocumentSource, document: string, imports: ReadonlyMap<string, ImportedFile>): DocumentSource {
+  const texts = [...imports].map(([path, { text }]) => [path, text] as const)
+  const folder = posix.dirname(source.path ?? '')
+  const places = [...imports].map(([path, file]) => [path, posix.join(folder, file.path)] as const)
+  return {
+    ...source,
+    text: protoSet(source.name, [...texts, [document, source.text]]),
+    ...(source.path !== null && { files: new Map([...places, [document, source.path]]) }),
+  }
+}
