@@ -5,7 +5,7 @@
  */
 import type { Type as TypeBox } from 'typebox'
 
-type Form =
+type TypeForm =
   | 'Array'
   | 'Boolean'
   | 'Enum'
@@ -22,7 +22,7 @@ type Form =
   | 'Unsafe'
 
 /** The part of TypeBox that is built here. */
-export type TypeBuilder = Pick<typeof TypeBox, Form>
+export type TypeBuilder = Pick<typeof TypeBox, TypeForm>
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -50,7 +50,7 @@ function optional(schema: Schema): Schema {
   return Object.defineProperty({ ...schema }, OPTIONAL, { value: true, enumerable: false })
 }
 
-const forms: Readonly<Record<Form, unknown>> = {
+const forms: Readonly<Record<TypeForm, unknown>> = {
   Array: (items: Schema, options?: Schema): Schema => ({ type: 'array', items, ...options }),
   Boolean: plain({ type: 'boolean' }),
   Enum: (values: readonly unknown[], options?: Schema): Schema => ({ enum: values, ...options }),

@@ -14,10 +14,10 @@ export interface SchemaViolation {
 /** Answer of a generated validator (docs/validators.ts). */
 export type Checked<T> = Result<T, readonly SchemaViolation[]>
 
-type Wording = (params: Readonly<Record<string, unknown>>) => string
+type ViolationText = (params: Readonly<Record<string, unknown>>) => string
 
 /** Keyword → what is wrong, after the name of the member. Keywords without a row say what ajv says. */
-const WORDINGS: Readonly<Record<string, Wording>> = lookupTable({
+const WORDINGS: Readonly<Record<string, ViolationText>> = lookupTable({
   additionalProperties: ({ additionalProperty }) => `may not have the member ${JSON.stringify(additionalProperty)}`,
   required: ({ missingProperty }) => `needs the member ${JSON.stringify(missingProperty)}`,
   enum: ({ allowedValues }) =>

@@ -10,7 +10,7 @@ import type { Proxy } from './proxy.ts'
 import { errorCode, messageOf, StartupError } from './errors/startup-error.ts'
 
 /** Where each listener is bound, e.g. `http://127.0.0.1:15080`. */
-export type Addresses = Readonly<Record<'proxy' | 'api' | 'admin', string>> & {
+export type BoundAddresses = Readonly<Record<'proxy' | 'api' | 'admin', string>> & {
   /** Only where one is named. */
   readonly transparent?: string
   readonly ext_authz?: string
@@ -33,8 +33,8 @@ export async function openListeners(
   config: Config,
   closers: (() => unknown)[],
   ownPorts: Set<number>,
-): Promise<Addresses> {
-  const bind = async (name: keyof Addresses, text: string, listener: Pick<Admin, 'listen'>): Promise<string> => {
+): Promise<BoundAddresses> {
+  const bind = async (name: keyof BoundAddresses, text: string, listener: Pick<Admin, 'listen'>): Promise<string> => {
     const { host, port } = parseAddress(text)
     try {
       const bound = await listener.listen(host, port)
@@ -69,7 +69,7 @@ const LISTEN_FAILURES: Readonly<Record<string, string>> = lookupTable({
   ENOTFOUND: 'the host name is not known',
 })
 
-function cannotListen(name: keyof Addresses, address: string, cause: unknown): StartupError {
+function cannotListen(name: keyof BoundAddresses, address: string, cause: unknown): StartupError {
   const code = errorCode(cause) ?? ''
   const reason = Object.hasOwn(LISTEN_FAILURES, code) ? LISTEN_FAILURES[code] : messageOf(cause)
   return new StartupError(
@@ -80,7 +80,7 @@ function cannotListen(name: keyof Addresses, address: string, cause: unknown): S
 }
 
 /** The promised name where there is one, else the generated one. */
-function variableOf(name: keyof Addresses): string {
+function variableOf(name: keyof BoundAddresses): string {
   const leaf = CONFIG_LEAVES.find(({ path }) => path === `listen.${name}`)
   return leaf?.aliases[0] ?? leaf?.env ?? ''
 }

@@ -4,7 +4,7 @@ import { openSettings, type LiveSettings } from './config/live.ts'
 import type { ConfigSource } from './config/load.ts'
 import { formatMistake } from './errors/mistake.ts'
 import { keyFile } from './keys/key-file.ts'
-import { openListeners, type Addresses } from './listeners.ts'
+import { openListeners, type BoundAddresses } from './listeners.ts'
 import { createEntrances, drain, startDeciding } from './wiring.ts'
 import { exposedFiles } from './runtime/private-file.ts'
 import { readinessChecks } from './readiness.ts'
@@ -20,7 +20,7 @@ import { authorityFile } from './tls/authority-file.ts'
 import { createWarmUp } from './warm-up.ts'
 
 export interface Gateway {
-  readonly addresses: Addresses
+  readonly addresses: BoundAddresses
   readonly settings: CurrentSettings
   readonly store: string
   readonly keyId: string
@@ -83,7 +83,7 @@ async function start(
   let isServing = false
   const { store, keys, health } = state
   const { monitoring } = deciding
-  const warmUp = createWarmUp({ settings: live.current, road: entrances.proxy.road, logger })
+  const warmUp = createWarmUp({ settings: live.current, pipeline: entrances.proxy.pipeline, logger })
   const isLoading = () => warmUp.isRunning()
   const checks = readinessChecks({ isServing: () => isServing, isLoading, live, store, health, keys, monitoring, now })
   const headTimeoutMs = config.limits.head_timeout * 1000

@@ -13,16 +13,16 @@ import type { Authorities } from './tls/authorities.ts'
 import { createLeaves } from './tls/leaves.ts'
 import { takeConnect } from './listen/connect.ts'
 import { createHttpServer } from './listen/http-server.ts'
-import { buildRoad, type RoadParts, type RoadPartsDeps } from './enforce/pipeline-parts.ts'
+import { buildPipeline, type Pipeline, type PipelineBuildDeps } from './enforce/pipeline-parts.ts'
 import { createTransparent, type Transparent } from './listen/transparent.ts'
-import { createTrips } from './enforce/in-flight-requests.ts'
+import { createInFlightRequests } from './enforce/in-flight-requests.ts'
 import { createTunnels, type Tunnels } from './upstream/tunnel.ts'
 import { createUpstreams } from './upstream/pools.ts'
-import type { WaysDeps } from './listen/connection-decision.ts'
+import type { ConnectionDecisionDeps } from './listen/connection-decision.ts'
 
-export interface ProxyDeps extends RoadPartsDeps {
+export interface ProxyDeps extends PipelineBuildDeps {
   readonly settings: () => { readonly config: ListenConfig & RecognisersConfig; readonly generation: number }
-  readonly store: RoadPartsDeps['store'] & Pick<Store, 'apiKey'>
+  readonly store: PipelineBuildDeps['store'] & Pick<Store, 'apiKey'>
   readonly authorities: Pick<Authorities, 'signing'>
   /** Ports on which this gateway listens, as far as they are bound. */
   readonly ownPorts: () => ReadonlySet<number>
@@ -34,7 +34,7 @@ export interface Proxy {
   /** For connections that the network turns here. */
   readonly transparent: Pick<Transparent, 'listen'>
   /** What calls are judged with; ext_authz asks the same. */
-  readonly road: RoadParts
+  readonly pipeline: Pipeline
   /** Calls under way. */
   openCalls(): number
   /** A receipt was revoked or consumed by the API: the decision behind it is not used again unchecked. */
@@ -54,29 +54,29 @@ export function createProxy(deps: ProxyDeps): Proxy {
   const { settings, metrics } = deps
   const egressOf = egressBySettings(deps)
   const tunnels = createTunnels(metrics)
-  const road = buildRoad(
+  const pipeline = buildPipeline(
     deps,
     createUpstreams(() => egressOf(settings())),
     tunnels,
   )
-  const trips = createTrips({ ...deps, road, egressOf }, () => http.closeIdle())
+  const inFlight = createInFlightRequests({ ...deps, pipeline, egressOf }, () => http.closeIdle())
   /** Connections between their first byte and their way: neither the HTTP server's nor a tunnel's. */
   const pending = new Set<Socket>()
-  const ways: WaysDeps = {
+  const ways: ConnectionDecisionDeps = {
     ...deps,
     leaves: createLeaves(deps),
     egressOf,
     tunnels,
-    serve(socket, arrival) {
+    serve(socket, inbound) {
       pending.delete(socket)
-      http.serve(socket, arrival)
+      http.serve(socket, inbound)
     },
   }
   const connections = { ...ways, store: deps.store, settings, isFull: () => isFull(settings(), tunnels, pending) }
   const transparent = createTransparent({ ...connections, pending })
   const http = createHttpServer(
     {
-      request: (request, response, arrival, asks) => trips.begin(request, response, arrival, asks),
+      request: (request, response, inbound, asks) => inFlight.begin(request, response, inbound, asks),
       connect(request, socket, head, isNested) {
         pending.add(socket)
         socket.once('close', () => pending.delete(socket))
@@ -94,26 +94,26 @@ export function createProxy(deps: ProxyDeps): Proxy {
   return {
     listen: (host, port) => http.listen(host, port),
     transparent,
-    road,
-    openCalls: () => trips.open,
-    receiptChanged: (decisionId) => road.verdicts.receiptChanged(decisionId),
-    keysChanged: () => road.verdicts.keysChanged(),
+    pipeline,
+    openCalls: () => inFlight.open,
+    receiptChanged: (decisionId) => pipeline.verdicts.receiptChanged(decisionId),
+    keysChanged: () => pipeline.verdicts.keysChanged(),
     wordGiven() {
-      road.verdicts.wordGiven()
-      road.waitingRoom.look()
+      pipeline.verdicts.wordGiven()
+      pipeline.pendingCalls.look()
     },
     async close(drainMs) {
-      trips.drain()
+      inFlight.drain()
       const closed = Promise.all([http.drain(), transparent.close()])
-      road.waitingRoom.close()
-      for (const exchange of road.standing) exchange.abort()
+      pipeline.pendingCalls.close()
+      for (const exchange of pipeline.standing) exchange.abort()
       for (const socket of pending) socket.destroy()
       tunnels.drain(Math.min(DRAIN_IDLE_MS, drainMs))
       const force = setTimeout(breakOff, drainMs)
       await closed
       clearTimeout(force)
       breakOff()
-      await Promise.all([road.upstreams.close(), road.validator.close()])
+      await Promise.all([pipeline.upstreams.close(), pipeline.validator.close()])
     },
   }
 }

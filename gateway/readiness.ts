@@ -3,7 +3,7 @@ import type { LiveSettings } from './config/live.ts'
 import type { KeyRing } from './keys/key-ring.ts'
 import { signingProblem } from './keys/self-test.ts'
 import type { Store } from './store/store.ts'
-import type { Check, Checks } from './listen/admin.ts'
+import type { ReadinessCheck, Checks } from './listen/admin.ts'
 import type { Monitoring } from './monitoring/monitoring.ts'
 
 export interface ReadinessDeps {
@@ -43,7 +43,7 @@ export function readinessChecks(deps: ReadinessDeps): Checks {
   }
 }
 
-function lifecycleCheck(isServing: boolean, isLoading: boolean): Check {
+function lifecycleCheck(isServing: boolean, isLoading: boolean): ReadinessCheck {
   if (!isServing) return { ready: false, detail: 'starting or stopping' }
   return isLoading ? { ready: false, detail: 'loading what judges calls' } : { ready: true, detail: 'serving' }
 }
@@ -55,7 +55,7 @@ export function storeCheck({
   now,
 }: Pick<ReadinessDeps, 'health' | 'now'> & {
   readonly store: Pick<Store, 'probe' | 'description'>
-}): () => Promise<Check> {
+}): () => Promise<ReadinessCheck> {
   const probe = atMostEvery(PROBE_INTERVAL, now, () => store.probe())
   return async () => {
     await probe()
@@ -66,7 +66,7 @@ export function storeCheck({
   }
 }
 
-function settingsCheck(live: LiveSettings): Check {
+function settingsCheck(live: LiveSettings): ReadinessCheck {
   const { generation, policy } = live.current()
   const mistakes = live.pendingMistakes().length
   const restart = live.pendingRestart()

@@ -13,7 +13,7 @@ import type { Logger } from './telemetry/log.ts'
 export interface WarmUpDeps {
   readonly settings: CurrentSettings
   /** The recognisers of the proxy, made when they are first read. */
-  readonly road: { readonly recognisers: unknown }
+  readonly pipeline: { readonly recognisers: unknown }
   readonly logger: Logger
 }
 
@@ -24,7 +24,7 @@ export interface WarmUp {
   run(): Promise<void>
 }
 
-export function createWarmUp({ settings, road, logger }: WarmUpDeps): WarmUp {
+export function createWarmUp({ settings, pipeline: road, logger }: WarmUpDeps): WarmUp {
   let running = false
   const steps: readonly (() => unknown)[] = [
     engine,

@@ -99,13 +99,13 @@ export async function createEntrances(
   const judging = { settings, flow, store, keys, baselines, monitoring, breakGlass, bodies }
   const shared = { ...judging, authorities, metrics, logger, now }
   const proxy = createProxy({ ...shared, consumers, ownPorts: () => ownPorts })
-  const told = {
+  const startReport = {
     receiptChanged: (decisionId: string) => proxy.receiptChanged(decisionId),
     wordGiven: () => proxy.wordGiven(),
   }
-  const authz = { settings, road: proxy.road, metrics, logger }
+  const authz = { settings, pipeline: proxy.pipeline, metrics, logger }
   const scm = createScmAccess({ settings, flow, now })
-  const api = createApi({ ...shared, configSchema: configInputSchema, scm, ...told }, createHttpAuthz(authz))
+  const api = createApi({ ...shared, configSchema: configInputSchema, scm, ...startReport }, createHttpAuthz(authz))
   const grpcAuthz = config.listen.ext_authz === undefined ? null : await openGrpc(authz)
   return { proxy, api, grpcAuthz }
 }

@@ -9,24 +9,24 @@ export interface GraphMeasure {
   readonly expansion: number
 }
 
-interface Part {
+interface ExpandedNode {
   /** Nodes after expansion, this one included. */
   readonly size: number
   /** Levels of containers, this one included. */
   readonly height: number
 }
 
-const SCALAR: Part = { size: 1, height: 0 }
+const SCALAR: ExpandedNode = { size: 1, height: 0 }
 
 /** Measures each shared part once. Recursion ends at `maxDepth`, so hostile chains of aliases cannot exhaust the stack. */
 export function measureGraph(root: unknown, maxDepth: number): GraphMeasure {
-  const measured = new Map<object, Part | 'open'>()
+  const measured = new Map<object, ExpandedNode | 'open'>()
   const path: string[] = []
   let cycle: string | null = null
   let isTooDeep = false
   let written = 0
 
-  function measure(value: unknown): Part {
+  function measure(value: unknown): ExpandedNode {
     if (typeof value !== 'object' || value === null) {
       written++
       return SCALAR
@@ -43,7 +43,7 @@ export function measureGraph(root: unknown, maxDepth: number): GraphMeasure {
     return part
   }
 
-  function combine(container: object): Part {
+  function combine(container: object): ExpandedNode {
     let size = 1
     let height = 0
     for (const [token, child] of Object.entries(container)) {

@@ -12,14 +12,14 @@ type Expectation = 'value' | 'first-item' | 'first-key' | 'key' | 'colon' | 'sep
 
 type Container = { readonly close: ']' } | { readonly close: '}'; readonly names: Map<string, number> }
 
-interface Cursor {
+interface TextCursor {
   readonly text: string
   index: number
   expect: Expectation
   readonly open: Container[]
 }
 
-interface Fault {
+interface JsonFault {
   readonly at: number
   readonly what: string
   readonly fix?: string
@@ -31,7 +31,7 @@ const WORD = /(?:true|false|null)(?!\w)/y
 
 /** The first fault of a text, or null when the text is valid JSON whose member names are unique. */
 export function diagnoseJson(text: string): Problem | null {
-  const cursor: Cursor = { text, index: 0, expect: 'value', open: [] }
+  const cursor: TextCursor = { text, index: 0, expect: 'value', open: [] }
   for (;;) {
     cursor.index = endOf(BLANK, text, cursor.index) ?? cursor.index
     if (cursor.index >= text.length) break
@@ -41,7 +41,7 @@ export function diagnoseJson(text: string): Problem | null {
   return cursor.expect === 'end' ? null : describe(text, endedEarly(cursor))
 }
 
-const STEPS: Readonly<Record<Expectation, (cursor: Cursor) => Fault | null>> = {
+const STEPS: Readonly<Record<Expectation, (cursor: TextCursor) => JsonFault | null>> = {
   value: readValue,
   'first-item': (cursor) => (closes(cursor, ']') ? null : readValue(cursor)),
   'first-key': (cursor) => (closes(cursor, '}') ? null : readKey(cursor)),
@@ -51,7 +51,7 @@ const STEPS: Readonly<Record<Expectation, (cursor: Cursor) => Fault | null>> = {
   end: (cursor) => unexpected(cursor, 'nothing more after the document'),
 }
 
-function readValue(cursor: Cursor): Fault | null {
+function readValue(cursor: TextCursor): JsonFault | null {
   const unit = cursor.text[cursor.index]
   if (unit === '{' || unit === '[') {
     cursor.open.push(unit === '{' ? { close: '}', names: new Map() } : { close: ']' })
@@ -68,7 +68,7 @@ function readValue(cursor: Cursor): Fault | null {
   return null
 }
 
-function readKey(cursor: Cursor): Fault | null {
+function readKey(cursor: TextCursor): JsonFault | null {
   const at = cursor.index
   const end = endOfText(cursor.text, at)
   const container = cursor.open.at(-1)
@@ -84,27 +84,27 @@ function readKey(cursor: Cursor): Fault | null {
   return null
 }
 
-function readSeparator(cursor: Cursor): Fault | null {
+function readSeparator(cursor: TextCursor): JsonFault | null {
   const close = cursor.open.at(-1)?.close ?? ''
   if (takes(cursor, ',', close === '}' ? 'key' : 'value') || closes(cursor, close)) return null
   return unexpected(cursor, `a comma or ${close}`)
 }
 
-function takes(cursor: Cursor, unit: string, next: Expectation): boolean {
+function takes(cursor: TextCursor, unit: string, next: Expectation): boolean {
   if (cursor.text[cursor.index] !== unit) return false
   cursor.index++
   cursor.expect = next
   return true
 }
 
-function closes(cursor: Cursor, close: string): boolean {
+function closes(cursor: TextCursor, close: string): boolean {
   if (cursor.text[cursor.index] !== close) return false
   cursor.open.pop()
   finishValue(cursor, cursor.index + 1)
   return true
 }
 
-function finishValue(cursor: Cursor, end: number): void {
+function finishValue(cursor: TextCursor, end: number): void {
   cursor.index = end
   cursor.expect = cursor.open.length > 0 ? 'separator' : 'end'
 }
@@ -127,22 +127,22 @@ function endOfText(text: string, index: number): number | null {
   }
 }
 
-function unexpected(cursor: Cursor, wanted: string): Fault {
+function unexpected(cursor: TextCursor, wanted: string): JsonFault {
   const unit = String.fromCodePoint(cursor.text.codePointAt(cursor.index) ?? 0)
   return { at: cursor.index, what: `it is not valid JSON: found ${JSON.stringify(unit)} instead of ${wanted}` }
 }
 
-function badText(cursor: Cursor): Fault {
+function badText(cursor: TextCursor): JsonFault {
   const what = 'it is not valid JSON: a text is not closed, or holds a raw control character or an unknown escape'
   return { at: cursor.index, what, fix: 'Close it with a double quote and escape line breaks as \\n.' }
 }
 
-function endedEarly({ text, open }: Cursor): Fault {
+function endedEarly({ text, open }: TextCursor): JsonFault {
   const missing = open.length === 0 ? 'a value' : `${open.at(-1)?.close} (${open.length} still open)`
   return { at: text.length, what: `it is not valid JSON: the text ends where ${missing} is missing` }
 }
 
-function repeated(text: string, name: string, first: number, at: number): Fault {
+function repeated(text: string, name: string, first: number, at: number): JsonFault {
   const { line, column } = positionAt(text, first)
   return {
     at,
@@ -151,6 +151,6 @@ function repeated(text: string, name: string, first: number, at: number): Fault 
   }
 }
 
-function describe(text: string, { at, what, fix }: Fault): Problem {
+function describe(text: string, { at, what, fix }: JsonFault): Problem {
   return unreadable(what, { position: positionAt(text, at), ...(fix === undefined ? {} : { fix }) })
 }

@@ -9,7 +9,7 @@ export function mayHoldLoneSurrogates(text: string): boolean {
   return !text.isWellFormed() || /\\(?:u[dD][89a-fA-F]|U)/.test(text)
 }
 
-interface Search {
+interface PairSearch {
   /** Whether the document can hold half pairs at all (`mayHoldLoneSurrogates`): looking at every text has its price. */
   readonly checkTexts: boolean
   /** The value is an acyclic graph, not a tree: its parts are entered once. */
@@ -18,9 +18,9 @@ interface Search {
 }
 
 /** The first number or text without a form in RFC 8785 (§3.2.2.2, §3.2.2.3); null when there is none. Depth is bounded. */
-export function findUnrepresentable(root: unknown, { checkTexts, isShared, locate }: Search): Problem | null {
+export function findUnrepresentable(root: unknown, { checkTexts, isShared, locate }: PairSearch): Problem | null {
   const entered = isShared ? new Set<object>() : null
-  let fault: Fault | null = null
+  let fault: TextFault | null = null
 
   /** Tokens below `value` that lead to the fault, last first; null when it is free of faults. */
   function find(value: unknown): string[] | null {
@@ -46,22 +46,22 @@ export function findUnrepresentable(root: unknown, { checkTexts, isShared, locat
   return tokens === null || fault === null ? null : describe(fault, tokens.reverse(), locate)
 }
 
-interface Fault {
+interface TextFault {
   readonly what: string
   readonly fix: string
 }
 
 const NUMBER_FIX = 'Write a finite number, or quote it if it is meant as text.'
-const NOT_A_NUMBER: Fault = { what: 'a number is NaN', fix: NUMBER_FIX }
-const INFINITE: Fault = { what: 'a number is infinite, or too large for a double', fix: NUMBER_FIX }
-const HALF_PAIR: Fault = { what: 'a text holds half of a surrogate pair', fix: 'Write the whole character.' }
+const NOT_A_NUMBER: TextFault = { what: 'a number is NaN', fix: NUMBER_FIX }
+const INFINITE: TextFault = { what: 'a number is infinite, or too large for a double', fix: NUMBER_FIX }
+const HALF_PAIR: TextFault = { what: 'a text holds half of a surrogate pair', fix: 'Write the whole character.' }
 
-function faultOf(value: unknown, checkTexts: boolean): Fault | null {
+function faultOf(value: unknown, checkTexts: boolean): TextFault | null {
   if (typeof value === 'number' && !Number.isFinite(value)) return Number.isNaN(value) ? NOT_A_NUMBER : INFINITE
   return checkTexts && typeof value === 'string' && !value.isWellFormed() ? HALF_PAIR : null
 }
 
-function describe({ what, fix }: Fault, tokens: readonly string[], locate: Locate): Problem {
+function describe({ what, fix }: TextFault, tokens: readonly string[], locate: Locate): Problem {
   const pointer = composePointer(tokens)
   return unreadable(what, { pointer: pointer.toWellFormed(), position: locate(pointer), fix })
 }

@@ -2,7 +2,7 @@
 import type { Problem } from '../result.ts'
 import type { Position } from './positions.ts'
 
-interface Place {
+interface FaultPosition {
   readonly position?: Position | null
   readonly pointer?: string
   /** How to mend it, as a sentence. */
@@ -10,7 +10,7 @@ interface Place {
 }
 
 /** The text has a fault; `what` completes “The document cannot be read: …”. */
-export function unreadable(what: string, place: Place = {}): Problem {
+export function unreadable(what: string, place: FaultPosition = {}): Problem {
   return problem('ARTIFACT_UNREADABLE', 'The document cannot be read', what, place)
 }
 
@@ -25,7 +25,7 @@ export function ofSide(problem: Problem, side: 'base' | 'head'): Problem {
 }
 
 /** The place stands beside the message, for whoever shows both. */
-function problem(code: string, lead: string, what: string, { position, pointer, fix }: Place): Problem {
+function problem(code: string, lead: string, what: string, { position, pointer, fix }: FaultPosition): Problem {
   return {
     code,
     message: `${lead}: ${what}.${fix ? ` ${fix}` : ''}`,

@@ -74,7 +74,7 @@ export function danglingReferences(document: ReferringDocument): readonly Dangli
   if (document.baseOf === undefined && isSelfContained(document)) return []
   const found = new Map<string, DanglingReference | null>()
   const seen = new Set<object>()
-  const open: Part[] = [{ located: document.root, isNamed: false }]
+  const open: SearchedPart[] = [{ located: document.root, isNamed: false }]
   const refer: Refer = (reference, holder, { isPart, alternative = null }) => {
     const key = `${isPart} ${document.baseOf?.(holder) ?? ''} ${danglingKey(reference, holder.document)}`
     const known = found.get(key)
@@ -127,7 +127,7 @@ function isHolder(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-interface Part {
+interface SearchedPart {
   readonly located: Located
   /** Its members are parts by name, not keywords. */
   readonly isNamed: boolean
@@ -163,7 +163,7 @@ function schemaNamed(name: string): string {
   return `#/components/schemas/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`
 }
 
-function pushParts(value: object, { located, isNamed }: Part, open: Part[]): void {
+function pushParts(value: object, { located, isNamed }: SearchedPart, open: SearchedPart[]): void {
   const { at, document } = located
   for (const [name, child] of Object.entries(value)) {
     if (typeof child !== 'object' || child === null) continue

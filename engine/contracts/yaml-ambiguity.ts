@@ -82,7 +82,7 @@ const TYPED_MEMBERS: ReadonlySet<string> = new Set([
 type Scalar = Extract<YamlEvents[number], { readonly type: typeof EVENT_ID.SCALAR }>
 
 /** A node as it stands in its container. */
-interface Place {
+interface YamlSlot {
   readonly event: YamlEvents[number]
   readonly isKey: boolean
   /** Key of the value; null for items and keys. */
@@ -132,7 +132,7 @@ function textOf({ source }: ParsedYaml, event: Scalar): string {
   return event.valueEnd - event.valueStart > LONGEST ? 'text' : getScalarValue(source, event)
 }
 
-interface Open {
+interface OpenContainer {
   readonly isMapping: boolean
   isKeyNext: boolean
   key: string | null
@@ -142,7 +142,7 @@ interface Open {
 }
 
 /** Of the value that comes next: what it must not hold when it is merged. */
-function mergedInto(around: Open | undefined): ReadonlySet<string> | null {
+function mergedInto(around: OpenContainer | undefined): ReadonlySet<string> | null {
   if (around === undefined) return null
   if (!around.isMapping) return around.merged
   return around.key === '<<' && !around.isKeyNext ? around.keys : null
@@ -153,8 +153,8 @@ function overlaps(keys: ReadonlySet<string>, merged: ReadonlySet<string>): boole
   return (keys.has('<<') && merged.size > 1) || [...keys].some((key) => key !== '<<' && merged.has(key))
 }
 
-function firstPlace(parsed: ParsedYaml, problemAt: (place: Place) => string | null): Ambiguity | null {
-  const open: Open[] = []
+function firstPlace(parsed: ParsedYaml, problemAt: (place: YamlSlot) => string | null): Ambiguity | null {
+  const open: OpenContainer[] = []
   const anchors = new Map<string, ReadonlySet<string>>()
   for (const event of parsed.events) {
     if (event.type === EVENT_ID.POP) {
@@ -192,7 +192,7 @@ function isReplacing(
     isKey,
     anchors,
   }: {
-    readonly around: Open | undefined
+    readonly around: OpenContainer | undefined
     readonly isKey: boolean
     readonly anchors: ReadonlyMap<string, ReadonlySet<string>>
   },

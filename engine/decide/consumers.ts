@@ -41,7 +41,7 @@ export function reachedConsumers(
   return [...new Set(reached.map(({ name }) => name))].sort()
 }
 
-interface Touched {
+interface TouchedConsumer {
   readonly id: string
   /** The contract as a whole is touched: every use of it is. */
   readonly isWhole: boolean
@@ -49,7 +49,7 @@ interface Touched {
   readonly tools: ReadonlySet<string>
 }
 
-function touchedBy(groups: readonly FindingGroup[]): Omit<Touched, 'id'> {
+function touchedBy(groups: readonly FindingGroup[]): Omit<TouchedConsumer, 'id'> {
   const places: readonly Occurrence[] = groups
     .filter(({ level }) => level !== 'info')
     .flatMap((group) => group.occurrences)
@@ -67,7 +67,7 @@ function isOfWhole({ operation, tool }: Occurrence): boolean {
   return operation === null && tool === null
 }
 
-function isReached({ artifact, operation, tool }: ConsumerUse, touched: Touched): boolean {
+function isReached({ artifact, operation, tool }: ConsumerUse, touched: TouchedConsumer): boolean {
   if (artifact !== null && artifact !== touched.id) return false
   if (touched.isWhole) return true
   if (operation === null && tool === null) return touched.operations.size + touched.tools.size > 0

@@ -17,7 +17,7 @@ import {
   strictestOf,
   type DecisionScope,
   type JudgedArtifact,
-  type Judgement,
+  type FindingJudgement,
 } from './judgement.ts'
 import { nextSteps } from './next-steps.ts'
 import { blastRadius, mergePatterns } from './reach.ts'
@@ -144,13 +144,13 @@ export function decide(input: DecideInput): Verdict {
 }
 
 /** Of everything that asks for an approval, each set of groups once. */
-function approversOf(judgements: readonly Judgement[], rulings: readonly ChangeSetRuling[]): Approvers {
+function approversOf(judgements: readonly FindingJudgement[], rulings: readonly ChangeSetRuling[]): Approvers {
   const asked = [...rulings, ...judgements.map(({ effect }) => effect)].flatMap(({ approvers }) => approvers)
   return [...new Map(asked.map((groups) => [groups.toSorted().join(' '), groups])).values()]
 }
 
 interface DecidingFacts {
-  readonly judgements: readonly Judgement[]
+  readonly judgements: readonly FindingJudgement[]
   readonly rulings: readonly ChangeSetRuling[]
   readonly degraded: readonly Reason[]
   readonly pin: PolicyPinStatus
@@ -178,7 +178,7 @@ function validity(policy: CompiledPolicy, occasion: PolicyOccasion, grant: Appro
 }
 
 /** Of what decided: the strictest finding, unless the change set as a whole is held up more strictly. */
-function leadingRunbook(judgements: readonly Judgement[], rulings: readonly ChangeSetRuling[]): string | null {
+function leadingRunbook(judgements: readonly FindingJudgement[], rulings: readonly ChangeSetRuling[]): string | null {
   const [finding] = judgements
   const [whole] = rulings
   if (!whole) return finding?.effect.runbook ?? null
@@ -222,13 +222,13 @@ function reasonsOf({ decision, judgements, rulings, degraded, pin, grant, operat
 }
 
 /** Breaking changes that wait for a person. */
-function brokenBy(judgements: readonly Judgement[]): number {
+function brokenBy(judgements: readonly FindingJudgement[]): number {
   return judgements.filter(({ group, effect }) => group.level === 'breaking' && effect.decision === 'REQUIRE_APPROVAL')
     .length
 }
 
 function observedDecision(
-  judgements: readonly Judgement[],
+  judgements: readonly FindingJudgement[],
   rulings: readonly ChangeSetRuling[],
   decision: Decision,
 ): Decision {

@@ -1,11 +1,11 @@
 /** The cross-field rules of docs/reference/envelope.md#rules-between-members as JSON Schema conditions, for whoever validates without our code; envelope-rules.ts holds the same and more. */
 import { DECISION_CLASSES, DECISIONS } from '../decision.ts'
 
-type Condition = Readonly<Record<string, unknown>>
+type SchemaCondition = Readonly<Record<string, unknown>>
 
 /** `properties` that all have to hold, and to be there. */
-const holds = (properties: Condition) => ({ properties, required: Object.keys(properties) })
-const when = (condition: Condition, then: Condition) => ({ if: holds(condition), then })
+const holds = (properties: SchemaCondition) => ({ properties, required: Object.keys(properties) })
+const when = (condition: SchemaCondition, then: SchemaCondition) => ({ if: holds(condition), then })
 const NONE = { maxItems: 0 }
 const SOME = { minItems: 1 }
 const severe = { contains: { properties: { severity: { enum: ['HIGH', 'CRITICAL'] } }, required: ['severity'] } }
@@ -118,7 +118,7 @@ const PATTERN_RULES = [
 }))
 
 /** They bind those who issue an envelope and those who read one. */
-export const CROSS_FIELD_RULES: readonly Condition[] = [
+export const CROSS_FIELD_RULES: readonly SchemaCondition[] = [
   ...DIRECTIVE_RULES,
   CONFIDENCE_RULE,
   ...COMPLETENESS_RULES,

@@ -113,7 +113,7 @@ const CONSUMED_AS_TEXT = {
 }
 
 /** Every member of an envelope that this version issues. */
-export const Envelope = Type.Object(
+export const EnvelopeDocument = Type.Object(
   { ...REQUIRED_MEMBERS, ...OPTIONAL_MEMBERS },
   {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -123,10 +123,10 @@ export const Envelope = Type.Object(
     allOf: CROSS_FIELD_RULES,
   },
 )
-export type Envelope = Static<typeof Envelope>
+export type EnvelopeDocument = Static<typeof EnvelopeDocument>
 
 /** JSON Schema that every envelope meets before it leaves (served as `/schemas/decision-result.v1.producer.json`). */
-export const decisionResultProducerSchema: TSchema = Envelope
+export const decisionResultProducerSchema: TSchema = EnvelopeDocument
 
 /**
  * What a consumer may rely on. The root and every object that may grow are open; values of open vocabularies are any text.

@@ -5,7 +5,7 @@
 import { completenessMembers, type CompletenessFacts } from './completeness.ts'
 import type { DecisionContext } from '../decision.ts'
 import { checkProducerForm } from './envelope-check.generated.js'
-import type { Envelope as EnvelopeForm } from './envelope-schema.ts'
+import type { EnvelopeDocument as EnvelopeForm } from './envelope-schema.ts'
 import { envelopeViolations } from './envelope-rules.ts'
 import { instantText } from './instant.ts'
 import type { Verdict } from './verdict.ts'

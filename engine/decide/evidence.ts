@@ -4,15 +4,19 @@ import type { ChangeSetRuling, CompiledPolicy, PolicyEffect, PolicyRuling } from
 import type { Decision } from '../decision.ts'
 import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
 import type { Evidence } from './envelope-parts.ts'
-import type { JudgedArtifact, Judgement } from './judgement.ts'
+import type { JudgedArtifact, FindingJudgement } from './judgement.ts'
 import { findingWords, unresolvedReasons } from './reason-lists.ts'
 import { problemReason } from './reasons.ts'
 import { capped, clip, counted } from './text.ts'
 
-type Severity = Evidence['severity']
+type EvidenceSeverity = Evidence['severity']
 
-const LEVEL_SEVERITY: Readonly<Record<Level, Severity>> = { breaking: 'HIGH', dangerous: 'MEDIUM', info: 'INFO' }
-const DECISION_SEVERITY: Readonly<Record<Decision, Severity>> = {
+const LEVEL_SEVERITY: Readonly<Record<Level, EvidenceSeverity>> = {
+  breaking: 'HIGH',
+  dangerous: 'MEDIUM',
+  info: 'INFO',
+}
+const DECISION_SEVERITY: Readonly<Record<Decision, EvidenceSeverity>> = {
   BLOCK: 'HIGH',
   REQUIRE_APPROVAL: 'MEDIUM',
   WARN: 'LOW',
@@ -31,7 +35,7 @@ export interface FurtherEvidence {
 export function evidenceRows(
   policy: CompiledPolicy,
   artifacts: readonly JudgedArtifact[],
-  judgements: readonly Judgement[],
+  judgements: readonly FindingJudgement[],
   { omittedPatterns, approval, rulings }: FurtherEvidence,
 ): readonly Evidence[] {
   const rows = [
@@ -73,7 +77,7 @@ interface FiredRule {
 /** One row a rule that fired, in order of strictness; always at least one, so that an ALLOW names what it rests on. */
 function policyRows(
   policy: CompiledPolicy,
-  judgements: readonly Judgement[],
+  judgements: readonly FindingJudgement[],
   hasRulings: boolean,
 ): readonly Evidence[] {
   const fired = new Map<string, FiredRule>()
@@ -110,7 +114,7 @@ function rulingsOf(effect: PolicyEffect): readonly { readonly ruling: PolicyRuli
   return observed ? [...enforced, { ruling: observed, isObserved: true }] : enforced
 }
 
-function row(type: string, source: string, finding: string, severity: Severity): Evidence {
+function row(type: string, source: string, finding: string, severity: EvidenceSeverity): Evidence {
   return {
     type,
     source: clip(source, ENVELOPE_BOUNDS.source),

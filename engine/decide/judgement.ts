@@ -44,7 +44,7 @@ export type DecisionScope =
     }
 
 /** A finding group, or the part of one, on which the policy has one opinion. */
-export interface Judgement {
+export interface FindingJudgement {
   readonly artifact: string
   readonly group: FindingGroup
   /** The first of the places that are meant. */
@@ -59,7 +59,7 @@ export interface JudgedArtifact {
   readonly groups: readonly FindingGroup[]
   /** Of the groups that decide. */
   readonly patterns: PatternReport
-  readonly judgements: readonly Judgement[]
+  readonly judgements: readonly FindingJudgement[]
   /** References whose target was not handed in, as far as they bear on what is judged. */
   readonly unresolved: readonly UnresolvedReference[]
 }
@@ -162,12 +162,12 @@ function patternsOf(analysis: ArtifactAnalysis, groups: readonly FindingGroup[])
 }
 
 /** Strictest first; equals stay in the order of the contract. */
-export function strictestFirst(artifacts: readonly JudgedArtifact[]): readonly Judgement[] {
-  const strictness = ({ effect }: Judgement) => DECISION_CLASSES[effect.decision].strictness
+export function strictestFirst(artifacts: readonly JudgedArtifact[]): readonly FindingJudgement[] {
+  const strictness = ({ effect }: FindingJudgement) => DECISION_CLASSES[effect.decision].strictness
   return artifacts.flatMap(({ judgements }) => judgements).sort((a, b) => strictness(b) - strictness(a))
 }
 
-export function strictestOf(judgements: readonly Judgement[], floor: Decision): Decision {
+export function strictestOf(judgements: readonly FindingJudgement[], floor: Decision): Decision {
   return judgements.reduce((decision, { effect }) => stricter(decision, effect.decision), floor)
 }
 
@@ -265,7 +265,7 @@ function mayOffer({ list, name }: Offer, address: string): boolean {
   return list === 'resourceTemplates' && address.startsWith(name.split('{', 1)[0] ?? '')
 }
 
-function judgeGroup(artifact: string, group: FindingGroup, evaluate: PolicyEvaluator): readonly Judgement[] {
+function judgeGroup(artifact: string, group: FindingGroup, evaluate: PolicyEvaluator): readonly FindingJudgement[] {
   const opinions = new Map<string, { occurrence: Occurrence; places: number; effect: PolicyEffect }>()
   const listed = group.occurrences.map((occurrence) => ({ occurrence, places: 1 }))
   const unlisted = group.unlisted ? [{ occurrence: anywhere(group), places: group.unlisted }] : []

@@ -5,7 +5,7 @@ import type { ChangeSetOrigin } from './completeness.ts'
 import { DECISION_CLASSES, type Decision } from '../decision.ts'
 import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
 import type { Reason } from './envelope-parts.ts'
-import type { JudgedArtifact, Judgement } from './judgement.ts'
+import type { JudgedArtifact, FindingJudgement } from './judgement.ts'
 import type { Problem } from '../result.ts'
 import { foreignReason, problemReason, reason, type ReasonCode } from './reasons.ts'
 import { capped, clip, counted } from './text.ts'
@@ -22,11 +22,11 @@ const OBSERVED_CODES: Partial<Record<Decision, ReasonCode>> = {
 }
 
 /** The words of a finding, and how far it reaches. */
-export function findingWords({ occurrence, group, places }: Judgement): string {
+export function findingWords({ occurrence, group, places }: FindingJudgement): string {
   return places === 1 ? occurrence.message : `${group.message} (${counted(places, 'place')})`
 }
 
-export function blockingReasons(judgements: readonly Judgement[]): readonly Reason[] {
+export function blockingReasons(judgements: readonly FindingJudgement[]): readonly Reason[] {
   return judgements.filter(({ effect }) => !DECISION_CLASSES[effect.decision].safeForAgent).map(findingReason)
 }
 
@@ -50,7 +50,7 @@ function rulingReason({ reason: { code, message } }: ChangeSetRuling): Reason {
 }
 
 /** Waivers and observing rules speak for their finding: it is not listed a second time. */
-export function findingWarnings(judgements: readonly Judgement[]): readonly Reason[] {
+export function findingWarnings(judgements: readonly FindingJudgement[]): readonly Reason[] {
   return judgements.flatMap((judgement) => {
     const { effect } = judgement
     if (effect.waiver) return waiverReasons(judgement, effect.waiver)
@@ -111,7 +111,7 @@ export function capReasons(reasons: readonly Reason[], max: number = ENVELOPE_BO
   )
 }
 
-function findingReason(judgement: Judgement): Reason {
+function findingReason(judgement: FindingJudgement): Reason {
   const { effect, group } = judgement
   const words = findingWords(judgement)
   const own = effect.reason
@@ -120,7 +120,7 @@ function findingReason(judgement: Judgement): Reason {
     : foreignReason(group.code, words, FALLBACK_CODES[group.level])
 }
 
-function waiverReasons(judgement: Judgement, waiver: NonNullable<PolicyEffect['waiver']>): readonly Reason[] {
+function waiverReasons(judgement: FindingJudgement, waiver: NonNullable<PolicyEffect['waiver']>): readonly Reason[] {
   const words = findingWords(judgement)
   const until = `waiver ${waiver.id} of ${waiver.owner}, expires ${waiver.expires}`
   if (waiver.standing === 'expired') return [reason('WAIVER_EXPIRED', `${until}: no longer covers ${words}`)]

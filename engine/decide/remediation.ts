@@ -1,7 +1,7 @@
 /** The way out of a BLOCK: one row a change, with the concrete fix. It predicts what a resubmission needs; it is no permission. */
 import type { Digest } from '../hash.ts'
 import type { RemediationTransaction, RequiredChange } from './envelope-parts.ts'
-import type { JudgedArtifact, Judgement } from './judgement.ts'
+import type { JudgedArtifact, FindingJudgement } from './judgement.ts'
 import { findingWords } from './reason-lists.ts'
 import { DECISION_CLASSES } from '../decision.ts'
 import { clip } from './text.ts'
@@ -22,7 +22,7 @@ const TRANSFORMS: readonly (readonly [RegExp, RequiredChange['recommended_transf
 export interface RemediationFacts {
   readonly artifacts: readonly JudgedArtifact[]
   /** Strictest first. */
-  readonly judgements: readonly Judgement[]
+  readonly judgements: readonly FindingJudgement[]
   readonly fingerprint: Digest
 }
 
@@ -77,7 +77,7 @@ function failedChanges(artifacts: readonly JudgedArtifact[]): readonly RequiredC
   })
 }
 
-function findingChange(judgement: Judgement): RequiredChange {
+function findingChange(judgement: FindingJudgement): RequiredChange {
   const { artifact, group, occurrence } = judgement
   const [, transform, effort] = TRANSFORMS.find(([pattern]) => pattern.test(group.rule)) ?? [null, 'revise', 'medium']
   return {
@@ -92,6 +92,6 @@ function findingChange(judgement: Judgement): RequiredChange {
   }
 }
 
-function targetOf({ artifact, occurrence: { operation, tool } }: Judgement): string {
+function targetOf({ artifact, occurrence: { operation, tool } }: FindingJudgement): string {
   return tool ?? (operation ? `${operation.method} ${operation.path}` : artifact)
 }

@@ -2,7 +2,7 @@
 import type { Decision } from '../decision.ts'
 import { ENVELOPE_BOUNDS } from './envelope-vocabulary.ts'
 import type { NextAction, Reason } from './envelope-parts.ts'
-import type { Judgement } from './judgement.ts'
+import type { FindingJudgement } from './judgement.ts'
 import { findingWords } from './reason-lists.ts'
 import { clip, counted } from './text.ts'
 import type { HumanReport, SeveritySummary } from './verdict.ts'
@@ -15,7 +15,7 @@ export interface ReportFacts {
   readonly counts: SeveritySummary
   readonly leading: Reason | null
   /** Strictest first. */
-  readonly judgements: readonly Judgement[]
+  readonly judgements: readonly FindingJudgement[]
   readonly degraded: readonly Reason[]
   readonly nextActions: readonly NextAction[]
 }

@@ -3,7 +3,7 @@
  * decision. Steps, not curves: every machine computes the same integer.
  */
 import { LEVELS, type Level } from '../finding.ts'
-import type { Judgement } from './judgement.ts'
+import type { FindingJudgement } from './judgement.ts'
 import { counted } from './text.ts'
 import type { RiskFactor } from './verdict.ts'
 
@@ -11,7 +11,7 @@ import type { RiskFactor } from './verdict.ts'
 export const SCORER_VERSION = 'preflight-risk/1.0'
 
 export interface RiskFacts {
-  readonly judgements: readonly Judgement[]
+  readonly judgements: readonly FindingJudgement[]
   readonly patterns: readonly string[]
   readonly evidenceQuality: 'LOW' | 'MEDIUM' | 'HIGH'
 }
@@ -29,9 +29,9 @@ interface ScaleRow {
 }
 
 /** Rows `[at least, share]`, greatest first. */
-type Steps = readonly (readonly [atLeast: number, share: number])[]
+type RiskSteps = readonly (readonly [atLeast: number, share: number])[]
 
-const SEVERITY_STEPS: Readonly<Record<Level, Steps>> = {
+const SEVERITY_STEPS: Readonly<Record<Level, RiskSteps>> = {
   breaking: [
     [20, 100],
     [5, 95],
@@ -44,7 +44,7 @@ const SEVERITY_STEPS: Readonly<Record<Level, Steps>> = {
   ],
   info: [[1, 5]],
 }
-const REACH_STEPS: Steps = [
+const REACH_STEPS: RiskSteps = [
   [101, 100],
   [21, 80],
   [6, 60],
@@ -56,7 +56,7 @@ const QUALITY_SHARE = { LOW: 100, MEDIUM: 50, HIGH: 0 } as const
 const AGENT_SHARES = { breaks: 100, changes: 60 } as const
 
 /** The steps in words: what counts, and how much of the weight. */
-function scaleOf(steps: Steps, what: string): readonly ScaleRow[] {
+function scaleOf(steps: RiskSteps, what: string): readonly ScaleRow[] {
   return steps.map(([atLeast, share]) => ({ condition: `${atLeast} or more ${what}`, share }))
 }
 
@@ -128,7 +128,7 @@ export function riskScore(factors: readonly RiskFactor[]): number {
   )
 }
 
-function step(steps: Steps, value: number): number {
+function step(steps: RiskSteps, value: number): number {
   return steps.find(([atLeast]) => value >= atLeast)?.[1] ?? 0
 }
 
@@ -171,6 +171,6 @@ function evidence({ evidenceQuality }: RiskFacts): Measure {
   return { share: QUALITY_SHARE[evidenceQuality], because: `evidence quality ${evidenceQuality}` }
 }
 
-function risky(judgements: readonly Judgement[]): readonly Judgement[] {
+function risky(judgements: readonly FindingJudgement[]): readonly FindingJudgement[] {
   return judgements.filter(({ group }) => group.level !== 'info')
 }

@@ -44,10 +44,10 @@ export function compareAlternatives(base: readonly Alternative[], head: readonly
   }
 }
 
-type Check = (held: Credential, wanted: Credential) => boolean
+type CredentialCheck = (held: Credential, wanted: Credential) => boolean
 
 /** Each credential that is wanted is among those that are held. */
-function admits(wanted: Alternative, held: Alternative, check: Check): boolean {
+function admits(wanted: Alternative, held: Alternative, check: CredentialCheck): boolean {
   return wanted.credentials.every((one) => held.credentials.some((other) => check(other, one)))
 }
 

@@ -151,9 +151,9 @@ function survey(expression: Expression | undefined, found: Survey, around: Surro
 
 const COMPARISONS: ReadonlySet<string> = new Set(['_<_', '_<=_', '_>_', '_>=_', '_==_', '_!=_'])
 
-type Call = Extract<NonNullable<Expression>['exprKind'], { readonly case: 'callExpr' }>['value']
+type CallExpression = Extract<NonNullable<Expression>['exprKind'], { readonly case: 'callExpr' }>['value']
 
-function isKnownComparison(call: Call, { names }: Survey, { bound }: Surroundings): boolean {
+function isKnownComparison(call: CallExpression, { names }: Survey, { bound }: Surroundings): boolean {
   const [left, right] = call.args
   if (!COMPARISONS.has(call.function) || left === undefined || right === undefined) return false
   const member = memberOf(left) ?? memberOf(right)
@@ -162,7 +162,7 @@ function isKnownComparison(call: Call, { names }: Survey, { bound }: Surrounding
   return names.comparisonFound?.(member.name, member.field, value) === true
 }
 
-function isKnownIndex({ function: name, args }: Call, found: Survey, around: Surroundings): boolean {
+function isKnownIndex({ function: name, args }: CallExpression, found: Survey, around: Surroundings): boolean {
   const [operand, index] = args.map(({ exprKind }) => exprKind)
   if (name !== '_[_]' || operand?.case !== 'identExpr' || index?.case !== 'constExpr') return false
   const { constantKind } = index.value
@@ -181,7 +181,7 @@ const TEXT_RELATIONS: ReadonlyMap<string, TextRelation> = new Map([
 ])
 
 /** A text that a member never has would make the condition never true, or always, and nobody would notice. */
-function surveyTexts(call: Call, { names, faults }: Survey, { bound }: Surroundings): void {
+function surveyTexts(call: CallExpression, { names, faults }: Survey, { bound }: Surroundings): void {
   const relation = TEXT_RELATIONS.get(call.function)
   if (relation === undefined) return
   const parts = [...(call.target === undefined ? [] : [call.target]), ...call.args]

@@ -19,11 +19,11 @@ export function foldPathTexts(expression: Expression): boolean {
   return new Folding().visit(expression, false, new Set())
 }
 
-type Part = Expression | undefined
+type Operand = Expression | undefined
 
 class Folding {
   /** @param isCompared with the path @param bound variables that stand for a part of the path */
-  visit(expression: Part, isCompared: boolean, bound: ReadonlySet<string>): boolean {
+  visit(expression: Operand, isCompared: boolean, bound: ReadonlySet<string>): boolean {
     const kind = expression?.exprKind
     switch (kind?.case) {
       case 'constExpr':
@@ -54,7 +54,7 @@ class Folding {
   }
 
   #call(
-    call: { readonly function: string; readonly target?: Part; readonly args: readonly Expression[] },
+    call: { readonly function: string; readonly target?: Operand; readonly args: readonly Expression[] },
     isCompared: boolean,
     bound: ReadonlySet<string>,
   ): boolean {
@@ -67,7 +67,7 @@ class Folding {
     return this.#all(parts, isOfPath, bound)
   }
 
-  #all(parts: readonly Part[], isCompared: boolean, bound: ReadonlySet<string>): boolean {
+  #all(parts: readonly Operand[], isCompared: boolean, bound: ReadonlySet<string>): boolean {
     return parts.map((part) => this.visit(part, isCompared, bound)).includes(true)
   }
 }
@@ -84,7 +84,7 @@ function foldConstant({ constantKind }: Constant): boolean {
   return true
 }
 
-function ignoreCase(pattern: Part): boolean {
+function ignoreCase(pattern: Operand): boolean {
   const kind = pattern?.exprKind
   if (kind?.case !== 'constExpr' || kind.value.constantKind.case !== 'stringValue') return false
   // In lower case it means the same already, but for classes that are written in capitals.
@@ -94,7 +94,7 @@ function ignoreCase(pattern: Part): boolean {
 }
 
 /** True when its value may come from the path of the request. */
-function readsPath(expression: Part, bound: ReadonlySet<string>): boolean {
+function readsPath(expression: Operand, bound: ReadonlySet<string>): boolean {
   const kind = expression?.exprKind
   switch (kind?.case) {
     case 'identExpr':
@@ -127,12 +127,12 @@ export function memberNames(expression: Expression): ReadonlySet<string> {
   return names
 }
 
-interface Place {
+interface TextSlot {
   readonly isKey: boolean
   readonly hasLoop: boolean
 }
 
-function collect(expression: Part, names: Set<string>, place: Place): void {
+function collect(expression: Operand, names: Set<string>, place: TextSlot): void {
   const kind = expression?.exprKind
   const plain = { ...place, isKey: false }
   switch (kind?.case) {

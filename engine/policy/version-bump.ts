@@ -4,7 +4,7 @@ import { compareSemanticVersions, parseSemanticVersion, type SemanticVersion } f
 import type { OccasionArtifact, Release } from './policy.ts'
 
 const STEPS = ['none', 'patch', 'minor', 'major'] as const
-type Step = (typeof STEPS)[number]
+type BumpStep = (typeof STEPS)[number]
 
 /** What is wrong with the version of one contract; null when it was raised far enough, or has none to raise. */
 export function bumpFault(artifact: OccasionArtifact, groups: readonly FindingGroup[]): string | null {
@@ -38,12 +38,12 @@ function stepFault(id: string, { base, head }: Versions, groups: readonly Findin
 }
 
 /** The same answer as `summary.semver` of a diff. */
-function neededStep(groups: readonly FindingGroup[]): Step {
+function neededStep(groups: readonly FindingGroup[]): BumpStep {
   if (groups.some(({ level }) => level === 'breaking')) return 'major'
   return groups.length > 0 ? 'minor' : 'none'
 }
 
-function takenStep(was: SemanticVersion, is: SemanticVersion): Step {
+function takenStep(was: SemanticVersion, is: SemanticVersion): BumpStep {
   if (compareSemanticVersions(was, is) >= 0) return 'none'
   const [major, minor, patch] = is.numbers
   if (major > was.numbers[0]) return 'major'
@@ -57,6 +57,6 @@ function inEarlyDays(was: SemanticVersion, is: SemanticVersion): boolean {
   return was.numbers[0] === 0 && is.numbers[0] === 0
 }
 
-function earlyStep(needed: Step): Step {
+function earlyStep(needed: BumpStep): BumpStep {
   return needed === 'major' ? 'minor' : 'patch'
 }

@@ -24,9 +24,9 @@ export interface Family {
   readonly says: string
 }
 
-type Row = readonly [keyword: string, action: SchemaAction, stem: string, effect: Effect, says: string]
+type FamilyRow = readonly [keyword: string, action: SchemaAction, stem: string, effect: Effect, says: string]
 
-function rows(kind: Family['kind'], list: readonly Row[]): readonly Family[] {
+function rows(kind: Family['kind'], list: readonly FamilyRow[]): readonly Family[] {
   return list.map(([keyword, action, stem, effect, says]) => ({ keyword, action, stem, effect, kind, says }))
 }
 

@@ -28,7 +28,7 @@ const writeOnly = ({ writeOnly }: PropertyFacts): boolean => writeOnly
 /** Whether readers had no part in a property until now; that it comes to them, or goes, is told by itself. */
 const wasWriteOnly = ({ wasWriteOnly }: PropertyFacts): boolean => wasWriteOnly
 
-type Row = readonly [
+type PropertyRow = readonly [
   keyword: PropertyRule['keyword'],
   action: PropertyRule['action'],
   applies: PropertyRule['applies'],
@@ -40,7 +40,7 @@ type Row = readonly [
 function rows(
   direction: PropertyRule['direction'],
   kind: PropertyRule['kind'],
-  list: readonly Row[],
+  list: readonly PropertyRow[],
 ): readonly PropertyRule[] {
   return list.map(([keyword, action, applies, id, effect, says]) => ({
     direction,

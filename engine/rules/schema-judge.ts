@@ -41,13 +41,13 @@ export interface ParameterUse {
 }
 
 /** The rule that a change falls under. */
-export interface Judgement {
+export interface SchemaJudgement {
   readonly rule: string
   /** What happened, without the place of the use. */
   readonly message: string
 }
 
-export function judgeSchema(reached: Reached, use: SchemaUse): Judgement | null {
+export function judgeSchema(reached: Reached, use: SchemaUse): SchemaJudgement | null {
   const { delta, path, isRequired, isReadOnly, isWriteOnly } = reached
   // The items of a list parameter are what callers write as its value: their number is told of the parameter.
   const isCount = use.parameter !== null && delta.keyword === 'maxItems' && path.length === 1 && path[0] === 'items'
@@ -75,7 +75,7 @@ function judgeFamily(
   site: SchemaSite,
   use: SchemaUse,
   isUnused: boolean,
-): Judgement | null {
+): SchemaJudgement | null {
   if (delta.keyword === 'joinedInOneOf') return judgeJoined(path, site, isUnused)
   const repeats = use.parameter?.repeats === true && !site.isProperty
   const types = delta.types && repeats ? unrepeated(delta.types, pair.before.value, pair.after.value) : delta.types
@@ -86,7 +86,7 @@ function judgeFamily(
 }
 
 /** A choice that holds what was there before: of a body the choice itself is told, of a property the alternatives that joined it. */
-function judgeJoined(path: readonly string[], site: SchemaSite, isUnused: boolean): Judgement | null {
+function judgeJoined(path: readonly string[], site: SchemaSite, isUnused: boolean): SchemaJudgement | null {
   const family = site.isProperty ? familyOf('oneOf', 'added') : familyOf('wrappedInOneOf', 'became')
   const says = 'became one of several alternatives (oneOf)'
   const rule = family ? ruleIdOf(site, family, isUnused) : null
@@ -148,7 +148,7 @@ function judgeProperty(
   path: readonly string[],
   site: SchemaSite,
   isUnused: boolean,
-): Judgement | null {
+): SchemaJudgement | null {
   // Callers do not send a read-only property, so that its presence and requiredness are no matter of theirs.
   if (site.direction === 'request' && facts.readOnly) return null
   const rule = propertyRuleOf(site.direction, delta, facts)
@@ -164,7 +164,7 @@ function judgeUsage(
   path: readonly string[],
   site: SchemaSite,
   isRequired: boolean,
-): Judgement | null {
+): SchemaJudgement | null {
   const facts: PropertyFacts = {
     required: isRequired,
     wasRequired: isRequired,
@@ -208,7 +208,7 @@ function judgeDeprecation(
   path: readonly string[],
   site: SchemaSite,
   options: LifecycleOptions,
-): Judgement | null {
+): SchemaJudgement | null {
   const verdict = judgeLifecycle(lifecycle(before), lifecycle(after), options)
   if (verdict === null) return null
   const { stem, says } = LIFECYCLE_STEMS[verdict.kind]
@@ -228,7 +228,7 @@ function judgeStability(
   path: readonly string[],
   site: SchemaSite,
   { minimumStability }: LifecycleOptions,
-): Judgement | null {
+): SchemaJudgement | null {
   const [was, is] = [before ?? 'stable', after ?? 'stable']
   if (!isStability(was) || !isStability(is)) {
     const says = `${subject(site, path)} has a stability level that is none of ${STABILITY_LEVELS.join(', ')}`

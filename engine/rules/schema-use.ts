@@ -11,16 +11,16 @@ import {
   type Inclusion,
   type InclusionProver,
   type ProofDirection,
-  type Question,
+  type InclusionQuestion,
 } from '../schema/inclusion/inclusion.ts'
 import { MAX_WAYS, NOTHING_PROVED, reachChanges, type Proved, type Reached } from '../schema/reach.ts'
 import { isFormal, isGone, isOfFormat, isProvable, isWhole, mayAlarm, needsEquality } from './provable.ts'
 import { levelOf, type Effect, type Rule, type Variance } from './rule.ts'
-import { isTyped, judgeSchema, type Judgement, type SchemaUse } from './schema-judge.ts'
+import { isTyped, judgeSchema, type SchemaJudgement, type SchemaUse } from './schema-judge.ts'
 import { ruleOf } from './table.ts'
 
 /** A change with its rule at a place. */
-export interface JudgedUse extends Judgement {
+export interface JudgedUse extends SchemaJudgement {
   readonly reached: Reached
   readonly ruleRow: Rule
   /** Only where it is not that of the rule. */
@@ -62,10 +62,10 @@ export interface UsedSchema {
   readonly skips?: (pair: SchemaPair) => boolean
 }
 
-type Direction = Exclude<Variance, 'none'>
+type UseDirection = Exclude<Variance, 'none'>
 
 /** Which inclusions matter to those who stand at a schema. */
-const QUESTIONS: Readonly<Record<Direction, readonly ProofDirection[]>> = {
+const QUESTIONS: Readonly<Record<UseDirection, readonly ProofDirection[]>> = {
   request: ['narrowing'],
   response: ['widening'],
   shared: ['narrowing', 'widening'],
@@ -99,7 +99,7 @@ export function judgeUse(
   for (const { reached, words } of uncovered(pair, proofs, alarms, direction)) tell(reached, words)
 }
 
-const PROVED_WORDS: Readonly<Record<Direction, string>> = {
+const PROVED_WORDS: Readonly<Record<UseDirection, string>> = {
   request: 'every value that was admitted still is',
   response: 'no value is admitted that was not',
   shared: 'the other keywords leave no more to it',
@@ -149,7 +149,7 @@ function isChoice({ keyword }: SchemaDelta): boolean {
 }
 
 /** A change that takes nothing from the values as a whole, or adds nothing to them, is judged as what is left of it. */
-function provedLevel({ delta, pair, proved }: Reached, rule: Rule, direction: Direction, proofs: Proofs): Left {
+function provedLevel({ delta, pair, proved }: Reached, rule: Rule, direction: UseDirection, proofs: Proofs): Left {
   const words = PROVED_WORDS[direction]
   if (rule.level === 'info' || isChoice(delta)) return { level: rule.level, words }
   if (isHarmless(delta, pair, proved, proofs)) return { level: 'info', words }
@@ -159,7 +159,12 @@ function provedLevel({ delta, pair, proved }: Reached, rule: Rule, direction: Di
 }
 
 /** What warns of more than values breaks nobody where those that matter are kept; a property that goes, where all are. */
-function isKept(delta: SchemaDelta, pair: SchemaPair, { keepsAll, addsNone }: Proved, direction: Direction): boolean {
+function isKept(
+  delta: SchemaDelta,
+  pair: SchemaPair,
+  { keepsAll, addsNone }: Proved,
+  direction: UseDirection,
+): boolean {
   if (isGone(delta)) return keepsAll && addsNone
   return (
     isFormal(delta) && isWhole(pair) && (direction === 'response' || keepsAll) && (direction === 'request' || addsNone)
@@ -179,7 +184,7 @@ function levelLeft(
   pair: SchemaPair,
   { keepsAll, addsNone }: Proved,
   rule: Rule,
-  direction: Direction,
+  direction: UseDirection,
   proofs: Proofs,
 ): Left {
   const [mayLose, mayGainAny] = [LOSES.has(rule.effect), mayGain(delta, rule)]
@@ -196,7 +201,7 @@ function levelLeft(
 }
 
 /** What is left of values that are lost, or new: of some, no more than a warning. */
-function lowered(pair: SchemaPair, rule: Rule, direction: Direction, proof: ProofDirection, proofs: Proofs): Left {
+function lowered(pair: SchemaPair, rule: Rule, direction: UseDirection, proof: ProofDirection, proofs: Proofs): Left {
   // What admitted nothing loses nothing, but was not meant to be used.
   if (rule.level !== 'breaking' || proofs.isVacuous(pair, proof))
     return { level: leastOf(rule.level, 'dangerous'), words: PROVED_WORDS[direction] }
@@ -217,10 +222,10 @@ function leastOf(level: Level, most: Level): Level {
 class Proofs {
   readonly #all: SchemaProofs
   readonly #prover: InclusionProver
-  readonly #direction: Direction
+  readonly #direction: UseDirection
   readonly #isTyped: boolean
 
-  constructor(all: SchemaProofs, direction: Direction, typed: boolean) {
+  constructor(all: SchemaProofs, direction: UseDirection, typed: boolean) {
     this.#all = all
     this.#prover = all.prover
     this.#direction = direction
@@ -289,7 +294,7 @@ class Proofs {
     return this.#prover.ask(before, after, this.#generalQuestion(direction))
   }
 
-  #generalQuestion(direction: ProofDirection): Question {
+  #generalQuestion(direction: ProofDirection): InclusionQuestion {
     const question = this.#question(direction, false)
     return direction === 'narrowing' ? { ...question, convention: 'unnamed-by-sub' } : question
   }
@@ -317,7 +322,7 @@ class Proofs {
     return this.#prover.ask(before, after, question).kind === 'included'
   }
 
-  #question(direction: ProofDirection, isByConvention: boolean): Question {
+  #question(direction: ProofDirection, isByConvention: boolean): InclusionQuestion {
     const convention = direction === 'narrowing' ? 'described-by-super' : 'described-by-sub'
     return {
       direction,
@@ -349,7 +354,7 @@ function uncovered(
   start: SchemaPair,
   proofs: Proofs,
   alarms: ReadonlyMap<SchemaPair, Alarm>,
-  direction: Direction,
+  direction: UseDirection,
 ): readonly General[] {
   return proofs.directions.flatMap((proof) => {
     // The payload has its breaking finding: a second one would say the same of all of it.
@@ -373,7 +378,7 @@ function brokenFrom(
   start: SchemaPair,
   proofs: Proofs,
   proof: ProofDirection,
-  direction: Direction,
+  direction: UseDirection,
 ): ReadonlyMap<SchemaPair, readonly string[]> {
   const broken = new Map<SchemaPair, readonly string[]>()
   const open: { readonly pair: SchemaPair; readonly path: readonly string[] }[] = [{ pair: start, path: [] }]
@@ -388,7 +393,7 @@ function brokenFrom(
   return broken
 }
 
-function isUnused({ after }: SchemaPair, direction: Direction): boolean {
+function isUnused({ after }: SchemaPair, direction: UseDirection): boolean {
   if (direction === 'request') return after.value.readOnly === true
   return direction === 'response' && after.value.writeOnly === true
 }

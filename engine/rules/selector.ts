@@ -22,14 +22,14 @@ export interface SelectorFault {
   readonly fix: string
 }
 
-type Part = (rule: string) => boolean
+type SelectorPart = (rule: string) => boolean
 
 /** A selector that no rule fits is a mistake: it would have no effect, and nobody would notice. */
 export function readSelector(text: string): Result<RuleSelector, SelectorFault> {
   if (ruleOf(text) !== undefined) return ok({ isExact: true, has: (rule) => rule === text })
   if (text.length > MAX_SELECTOR_LENGTH)
     return fault(`a selector of rules has up to ${MAX_SELECTOR_LENGTH} characters`, 'select by coordinates')
-  const parts: Part[] = []
+  const parts: SelectorPart[] = []
   for (const written of text.split(',')) {
     const part = readPart(written.trim())
     if (!part.ok) return part
@@ -40,7 +40,7 @@ export function readSelector(text: string): Result<RuleSelector, SelectorFault> 
 }
 
 /** Asked for every finding of a comparison. */
-function remembering(parts: readonly Part[]): RuleSelector {
+function remembering(parts: readonly SelectorPart[]): RuleSelector {
   const known = new Map<string, boolean>()
   return {
     isExact: false,
@@ -52,7 +52,7 @@ function remembering(parts: readonly Part[]): RuleSelector {
   }
 }
 
-function readPart(text: string): Result<Part, SelectorFault> {
+function readPart(text: string): Result<SelectorPart, SelectorFault> {
   const colon = text.indexOf(':')
   if (colon !== -1) return readCoordinate(text.slice(0, colon).trim(), text.slice(colon + 1).trim())
   if (!text.includes('*')) {
@@ -67,7 +67,7 @@ function readPart(text: string): Result<Part, SelectorFault> {
   return ok((rule) => matchesPattern(rule, text))
 }
 
-function readCoordinate(name: string, value: string): Result<Part, SelectorFault> {
+function readCoordinate(name: string, value: string): Result<SelectorPart, SelectorFault> {
   if (!isCoordinate(name)) {
     const fix = suggestion(nearest(name, COORDINATES), `there are ${COORDINATES.join(', ')}`)
     return fault(`there is no coordinate ${JSON.stringify(name)} of rules`, fix)

@@ -22,14 +22,14 @@ export interface Aligned {
   readonly isRewritten: boolean
 }
 
-type Report = Pick<Examination, 'say' | 'descend' | 'isSameShape'>
+type AlignmentReport = Pick<Examination, 'say' | 'descend' | 'isSameShape'>
 
 /** The members to compare; null when there is nothing to compare, or the schemas inside a wrapper were handed on for it. */
 export function align(
   before: ResolvedSchema,
   after: ResolvedSchema,
   sources: SchemaSources,
-  report: Report,
+  report: AlignmentReport,
 ): Aligned | null {
   const isMoved = sources.before.dialect !== sources.after.dialect
   const modern = withoutIdle(modernise(before.value), modernise(after.value))
@@ -106,7 +106,7 @@ function alignLists(
   before: ResolvedSchema,
   after: ResolvedSchema,
   sources: SchemaSources,
-  report: Report,
+  report: AlignmentReport,
 ): readonly [JsonRecord, JsonRecord] {
   if (!hasAlternatives(was) && !hasAlternatives(is)) return alignConstants(was, is)
   const old = Array.isArray(is.enum) ? typedAs(constantsAsEnum(was, before, sources.before), is) : was

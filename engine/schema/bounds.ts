@@ -2,13 +2,13 @@
 import type { Examination } from './comparison.ts'
 import type { JsonRecord } from './located.ts'
 
-interface Bound {
+interface KeywordBound {
   readonly keyword: string
   /** JSON Schema gives the keyword this value when it is absent; null where absence means no bound. */
   readonly implied: number | null
 }
 
-export const BOUNDS: readonly Bound[] = [
+export const BOUNDS: readonly KeywordBound[] = [
   { keyword: 'maximum', implied: null },
   { keyword: 'minimum', implied: null },
   { keyword: 'exclusiveMaximum', implied: null },

@@ -40,16 +40,16 @@ interface Frame {
   /** The edge that is followed next. */
   next: number
   /** Steps of the way, last first. */
-  readonly way: Way | null
+  readonly way: SchemaPath | null
   readonly isRequired: boolean | null
   readonly isReadOnly: boolean
   readonly isWriteOnly: boolean
   readonly proved: Proved
 }
 
-interface Way {
+interface SchemaPath {
   readonly steps: readonly string[]
-  readonly above: Way | null
+  readonly above: SchemaPath | null
 }
 
 /** Paths to one pair in one use that are visited from one start; further paths lead to the same change in the same use. */
@@ -127,7 +127,7 @@ function frameBelow(from: Frame, { to, steps, ...edge }: SchemaEdge, prove: Prov
   return { pair: to, next: 0, way, isRequired, isReadOnly, isWriteOnly, proved }
 }
 
-function pathOf(way: Way | null): readonly string[] {
+function pathOf(way: SchemaPath | null): readonly string[] {
   const parts: (readonly string[])[] = []
   for (let above = way; above !== null; above = above.above) parts.push(above.steps)
   return parts.reverse().flat()

@@ -8,7 +8,7 @@ import { isRecord, stepInto, type JsonRecord, type Located } from './located.ts'
 import { itemsOf, locateItem } from './parts.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
 
-interface Search {
+interface ShapeSearch {
   readonly before: SchemaSource
   readonly after: SchemaSource
   readonly assumed: Map<JsonRecord, Set<JsonRecord>>
@@ -54,7 +54,7 @@ export function isSameShape(
   return same(before, after, { before: sources.before, after: sources.after, assumed: new Map(), budget: BUDGET })
 }
 
-function same(before: Located, after: Located, search: Search): boolean {
+function same(before: Located, after: Located, search: ShapeSearch): boolean {
   search.budget -= 1
   if (search.budget < 0) return false
   const old = bare(before, search.before)
@@ -118,7 +118,7 @@ function onlyMember(schema: unknown, keyword: string): unknown {
   return schema[keyword]
 }
 
-function sameKeyword(keyword: string, old: Located, now: Located, search: Search): boolean {
+function sameKeyword(keyword: string, old: Located, now: Located, search: ShapeSearch): boolean {
   const left = isRecord(old.value) ? old.value[keyword] : undefined
   const right = isRecord(now.value) ? now.value[keyword] : undefined
   if (SETS.has(keyword)) return isSameSet(listOf(left), listOf(right))
@@ -165,7 +165,7 @@ function sameNamed(
   now: Located,
   left: unknown,
   right: unknown,
-  search: Search,
+  search: ShapeSearch,
 ): boolean {
   const was = isRecord(left) ? left : {}
   const is = isRecord(right) ? right : {}
@@ -182,7 +182,7 @@ function sameLists(
   now: Located,
   left: unknown,
   right: unknown,
-  search: Search,
+  search: ShapeSearch,
 ): boolean {
   const was: readonly unknown[] = Array.isArray(left) ? left : []
   const is: readonly unknown[] = Array.isArray(right) ? right : []

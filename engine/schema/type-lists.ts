@@ -9,7 +9,7 @@ import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.
 import { admitsNull } from './types.ts'
 import { compareWrapping } from './wrapping.ts'
 
-type Report = Pick<Examination, 'say' | 'descend' | 'isSameShape'>
+type TypeReport = Pick<Examination, 'say' | 'descend' | 'isSameShape'>
 
 /** Tells a changed list of types as one change, and hands back the members without what that explains. */
 export function compareTypeLists(
@@ -18,7 +18,7 @@ export function compareTypeLists(
   before: ResolvedSchema,
   after: ResolvedSchema,
   sources: SchemaSources,
-  { say, descend, isSameShape }: Report,
+  { say, descend, isSameShape }: TypeReport,
 ): readonly [JsonRecord, JsonRecord] {
   const left = typeListOf(was, before, sources.before)
   const right = typeListOf(is, after, sources.after)

@@ -57,7 +57,7 @@ function reduced(schema: JsonRecord, keyword: Keyword): JsonRecord {
   return value === schema[keyword] ? schema : { ...schema, [keyword]: value }
 }
 
-interface Side {
+interface SchemaSide {
   readonly owner: ResolvedSchema
   readonly source: SchemaSource
 }
@@ -66,7 +66,7 @@ interface Side {
  * What the schemas within look at. Single names count only in keywords that the other side lacks: else a property that came
  * or went is told as that.
  */
-function looksAt(schema: JsonRecord, other: JsonRecord, side: Side, keyword: Keyword): ReadonlySet<string> {
+function looksAt(schema: JsonRecord, other: JsonRecord, side: SchemaSide, keyword: Keyword): ReadonlySet<string> {
   const found = new Set<string>()
   for (const [name, part] of partsOf(schema, side)) {
     collect(part, { ...side, owner: part, keyword, isNaming: other[name] === undefined && name !== 'allOf' }, found)
@@ -75,7 +75,7 @@ function looksAt(schema: JsonRecord, other: JsonRecord, side: Side, keyword: Key
   return found
 }
 
-interface Collecting extends Side {
+interface Collecting extends SchemaSide {
   readonly keyword: Keyword
   readonly isNaming: boolean
 }
@@ -102,7 +102,7 @@ function own(schema: JsonRecord, keyword: Keyword, isNaming: boolean, found: Set
 
 function* partsOf(
   schema: JsonRecord,
-  { owner, source }: Side,
+  { owner, source }: SchemaSide,
 ): Generator<readonly [keyword: string, part: ResolvedSchema]> {
   for (const keyword of LISTS) {
     const items = itemsOf(schema, keyword)

@@ -5,7 +5,7 @@ import { isEqual, valueKey, ValueSet } from './equality.ts'
 import { isNullTold } from './types.ts'
 import type { JsonRecord } from './located.ts'
 
-type Sides = Pick<Examination, 'old' | 'now' | 'say'>
+type ValueSides = Pick<Examination, 'old' | 'now' | 'say'>
 
 export function compareValues(examination: Examination): void {
   compareEnum(examination)
@@ -102,11 +102,11 @@ function series(indices: Uint32Array, make: (index: number) => SchemaDelta): Del
   }
 }
 
-export function compareDefault(sides: Sides): void {
+export function compareDefault(sides: ValueSides): void {
   compareSingle(sides, 'default')
 }
 
-function compareSingle({ old, now, say }: Sides, keyword: 'const' | 'default'): void {
+function compareSingle({ old, now, say }: ValueSides, keyword: 'const' | 'default'): void {
   const had = Object.hasOwn(old, keyword) && old[keyword] !== undefined
   const has = Object.hasOwn(now, keyword) && now[keyword] !== undefined
   if (!had && !has) return

@@ -4,7 +4,7 @@ import { pointerOf, type JsonRecord } from './located.ts'
 import { itemsOf, locateItem, membersOf, textsOf, withoutTypes } from './parts.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
 
-type Report = Pick<Examination, 'say' | 'descend' | 'isSameShape'>
+type WrappingReport = Pick<Examination, 'say' | 'descend' | 'isSameShape'>
 
 /** Tells an object that became a choice as one change, and hands back the members without what that explains. */
 export function compareWrapping(
@@ -13,7 +13,7 @@ export function compareWrapping(
   before: ResolvedSchema,
   after: ResolvedSchema,
   sources: SchemaSources,
-  { say, descend, isSameShape }: Report,
+  { say, descend, isSameShape }: WrappingReport,
 ): readonly [JsonRecord, JsonRecord] {
   const moved = movedProperties(was, is, after, sources.after)
   if (moved === null) return [was, is]

@@ -35,8 +35,8 @@ export async function readJsonBody(request: IncomingMessage, options: BodyOption
   if (code === 'ANALYSIS_FAULT') throw new GatewayError('INTERNAL', undefined, { cause: new Error(message) })
   if (code === 'ANALYSIS_TIMEOUT' || code === 'ANALYSIS_MEMORY')
     throw new GatewayError('OVERLOADED', undefined, { headers: { 'Retry-After': '1' } })
-  const said = message.replace(/^The document cannot be read: /, '')
-  throw invalid(line === undefined ? said : `${said} (line ${line}, column ${column ?? 1})`)
+  const shortened = message.replace(/^The document cannot be read: /, '')
+  throw invalid(line === undefined ? shortened : `${shortened} (line ${line}, column ${column ?? 1})`)
 }
 
 function invalid(message: string): GatewayError {

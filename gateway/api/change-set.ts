@@ -4,7 +4,7 @@ import type { Artifact, DecisionContext } from '../../engine/internal.ts'
 import type { Static } from 'typebox'
 import { GatewayError } from '../errors/errors.ts'
 import type { ApiSettings } from './settings.ts'
-import type { Mistake } from './route.ts'
+import type { BodyMistake } from './route.ts'
 import type { Artifact as ArtifactShape, DecisionContext as ContextShape } from './schemas/shapes.ts'
 
 type RequestedArtifact = Static<typeof ArtifactShape>
@@ -46,22 +46,29 @@ export function contextOf(requested: RequestedContext | undefined): DecisionCont
 export const UNREAD_ARTIFACT_MEMBERS = /^\/artifacts\/\d+\/(?:type|path)$/
 
 /** Too many, the same id twice, neither side. An unreadable or oversized side is no mistake here: that is a decision (docs/reference/api.md#post-apiv1preflight). */
-export function artifactMistakes(artifacts: readonly RequestedArtifact[], { config }: ApiSettings): readonly Mistake[] {
-  const mistakes: Mistake[] = []
-  const say = (pointer: string, message: string) => mistakes.push({ code: 'INVALID_INPUT', pointer, message })
+export function artifactMistakes(
+  artifacts: readonly RequestedArtifact[],
+  { config }: ApiSettings,
+): readonly BodyMistake[] {
+  const mistakes: BodyMistake[] = []
+  const addMistake = (pointer: string, message: string) => mistakes.push({ code: 'INVALID_INPUT', pointer, message })
   if (artifacts.length > config.limits.artifacts) {
-    say('/artifacts', `has ${artifacts.length} artifacts; at most ${config.limits.artifacts} are judged together`)
+    addMistake(
+      '/artifacts',
+      `has ${artifacts.length} artifacts; at most ${config.limits.artifacts} are judged together`,
+    )
   }
   const first = new Map<string, number>()
   for (const [index, artifact] of artifacts.entries()) {
     const { id, before, after } = artifact
     const earlier = first.get(id)
     if (earlier === undefined) first.set(id, index)
-    else say(`/artifacts/${index}/id`, `repeats the id of /artifacts/${earlier}; ids are unique in a change set`)
+    else addMistake(`/artifacts/${index}/id`, `repeats the id of /artifacts/${earlier}; ids are unique in a change set`)
     if (before === '' && after === '') {
-      say(`/artifacts/${index}`, 'has two empty sides; give the contract before, after, or both')
+      addMistake(`/artifacts/${index}`, 'has two empty sides; give the contract before, after, or both')
     }
-    for (const { pointer, message } of mistakesOfFiles(artifact)) say(`/artifacts/${index}/files${pointer}`, message)
+    for (const { pointer, message } of mistakesOfFiles(artifact))
+      addMistake(`/artifacts/${index}/files${pointer}`, message)
   }
   return mistakes
 }
@@ -71,7 +78,7 @@ export function mistakesOfFiles({
   type,
   path,
   files,
-}: Pick<RequestedArtifact, 'type' | 'path' | 'files'>): readonly Omit<Mistake, 'code'>[] {
+}: Pick<RequestedArtifact, 'type' | 'path' | 'files'>): readonly Omit<BodyMistake, 'code'>[] {
   const canonical = canonicalArtifactType(type)
   if (canonical === null || files === undefined) return []
   const artifact = { type: canonical, files, ...(path !== undefined && { path }) }

@@ -9,12 +9,19 @@ import { errorAnswer } from './error-answer.ts'
 import { identify, requireAccess } from './identity.ts'
 import { refuseForeignPages } from './origin.ts'
 import { showMonthly, takeMonthly, type MinuteRate } from './quota.ts'
-import { producedBy, withIgnored, type Answer, type Exchange, type Route, type RouteDeps } from './route.ts'
-import type { RouteMatch, RouteTable } from './route-table.ts'
+import {
+  producedBy,
+  withIgnored,
+  type RouteAnswer,
+  type RouteExchange,
+  type ApiRoute,
+  type RouteDeps,
+} from './route.ts'
+import type { ApiRouteMatch, RouteTable } from './route-table.ts'
 import { checkBody, checkQuery } from './validation.ts'
 
 export interface Dispatched {
-  readonly answer: Answer
+  readonly answer: RouteAnswer
   /** Template of the route, for metrics; `unmatched` when there is none. */
   readonly endpoint: string
   /** Rate headers; they are sent with errors too. */
@@ -55,7 +62,7 @@ interface Inbound {
   readonly headers: Record<string, string>
 }
 
-async function run(match: RouteMatch, inbound: Inbound, deps: DispatchDeps): Promise<Answer> {
+async function run(match: ApiRouteMatch, inbound: Inbound, deps: DispatchDeps): Promise<RouteAnswer> {
   const { route } = match
   const { request, headers } = inbound
   const settings = deps.settings()
@@ -78,7 +85,11 @@ interface Admitted extends Inbound {
   readonly mediaType: string
 }
 
-async function handled({ route, params, url }: RouteMatch, inbound: Admitted, deps: DispatchDeps): Promise<Answer> {
+async function handled(
+  { route, params, url }: ApiRouteMatch,
+  inbound: Admitted,
+  deps: DispatchDeps,
+): Promise<RouteAnswer> {
   const { request, headers, correlationId, signal, caller, mediaType } = inbound
   const settings = deps.settings()
   const throttle = (name: string, limit: number): void => {
@@ -87,7 +98,7 @@ async function handled({ route, params, url }: RouteMatch, inbound: Admitted, de
   const query = checkQuery(route.query, url.searchParams)
   const body = await readBody(inbound, route, caller, deps)
   const ignored = checkBody(route, body, settings)
-  const exchange: Exchange = {
+  const exchange: RouteExchange = {
     settings,
     correlationId,
     caller,
@@ -109,7 +120,7 @@ const STRANGERS_BODY = 4 * 1024 * 1024
 
 async function readBody(
   { request, signal }: Inbound,
-  route: Route,
+  route: ApiRoute,
   caller: ApiKey | null,
   { settings, flow, bodies }: DispatchDeps,
 ): Promise<unknown> {
@@ -142,7 +153,7 @@ async function showMonth(caller: ApiKey, headers: Record<string, string>, deps: 
 }
 
 /** RFC 9110 §12.5.1: what the client likes best of what the route can make. */
-function negotiate(request: IncomingMessage, route: Route): string {
+function negotiate(request: IncomingMessage, route: ApiRoute): string {
   const produced = producedBy(route)
   const best = new Negotiator(request).mediaType([...produced])
   if (best === undefined) {

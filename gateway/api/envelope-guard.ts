@@ -1,10 +1,10 @@
 /** The last look before anything leaves: an answer that carries an envelope carries a valid one, or it is not sent (docs/reference/envelope.md#rules-between-members). */
 import { checkProducerForm } from '../../engine/internal.ts'
 import { GatewayError } from '../errors/errors.ts'
-import type { Answer } from './route.ts'
+import type { RouteAnswer } from './route.ts'
 
 /** @throws GatewayError INTERNAL, whose cause names the violations. */
-export function assertEnvelopes(answer: Answer): void {
+export function assertEnvelopes(answer: RouteAnswer): void {
   if (answer.kind === 'json' && 'decision_result' in answer.body) assertEnvelope(answer.body.decision_result)
 }
 

@@ -1,9 +1,9 @@
 /** The one place where an error becomes an answer (docs/reference/api.md#errors). What is not a GatewayError is INTERNAL: its cause goes to the log and nowhere else. */
 import { GatewayError } from '../errors/errors.ts'
 import type { Logger } from '../telemetry/log.ts'
-import { json, type Answer } from './route.ts'
+import { json, type RouteAnswer } from './route.ts'
 
-export function errorAnswer(error: unknown, correlationId: string, logger: Logger): Answer {
+export function errorAnswer(error: unknown, correlationId: string, logger: Logger): RouteAnswer {
   const refusal = error instanceof GatewayError ? error : new GatewayError('INTERNAL', undefined, { cause: error })
   const { code, status, headers, cause } = refusal
   if (status >= 500)

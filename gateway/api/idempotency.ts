@@ -5,7 +5,7 @@ import { isJsonObject } from '../json/strict-json.ts'
 import type { StoredDecision } from '../store/store.ts'
 import type { ApiDeps } from './deps.ts'
 import { controlFor } from './preflight-answer.ts'
-import { callerOf, json, type Answer, type Exchange } from './route.ts'
+import { callerOf, json, type RouteAnswer, type RouteExchange } from './route.ts'
 
 const REPLAYED_FOR_MS = 24 * 3600 * 1000
 
@@ -18,12 +18,12 @@ export async function serially<T>(store: object, name: string, work: () => Promi
   running.set(store, names)
   const before = names.get(name) ?? Promise.resolve()
   const mine = before.then(work, work)
-  const settled = mine.catch(() => undefined)
-  names.set(name, settled)
+  const finished = mine.catch(() => undefined)
+  names.set(name, finished)
   try {
     return await mine
   } finally {
-    if (names.get(name) === settled) names.delete(name)
+    if (names.get(name) === finished) names.delete(name)
   }
 }
 
@@ -31,9 +31,9 @@ export async function serially<T>(store: object, name: string, work: () => Promi
 export async function replayed(
   tenant: string,
   idempotency: { readonly key: string; readonly bodyDigest: string },
-  exchange: Exchange,
+  exchange: RouteExchange,
   deps: ApiDeps,
-): Promise<Answer | null> {
+): Promise<RouteAnswer | null> {
   const since = deps.now() - REPLAYED_FOR_MS
   const { audience } = callerOf(exchange)
   const own = await deps.store.decisionByIdempotencyKey(tenant, idempotency.key, since, audience)
@@ -50,7 +50,7 @@ export async function replayed(
 }
 
 /** As stored, but for the control envelope: a receipt that was revoked or has expired since must not look alive. */
-function currentAnswer(row: StoredDecision, { settings }: Exchange, deps: ApiDeps): object {
+function currentAnswer(row: StoredDecision, { settings }: RouteExchange, deps: ApiDeps): object {
   const stored: unknown = row.response === null ? null : JSON.parse(row.response)
   const checked = isJsonObject(stored) ? checkProducerForm(stored['decision_result']) : null
   if (!isJsonObject(stored) || !checked?.ok) {

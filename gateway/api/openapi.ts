@@ -3,10 +3,10 @@ import { ERRORS, type ErrorCode } from '../errors/errors.ts'
 import { plainSchema } from '../settings/input-schema.ts'
 import { packageVersion } from '../runtime/package-files.ts'
 import { isJsonObject } from '../json/strict-json.ts'
-import type { Route } from './route.ts'
+import type { ApiRoute } from './route.ts'
 import { Problem } from './schemas/shapes.ts'
 
-type Json = Readonly<Record<string, unknown>>
+type OpenApiNode = Readonly<Record<string, unknown>>
 
 /** Answers of every route: each can meet them. */
 const COMMON_ERRORS: readonly ErrorCode[] = ['FORBIDDEN', 'NOT_ACCEPTABLE', 'INTERNAL', 'STORE_UNAVAILABLE']
@@ -14,7 +14,7 @@ const BODY_ERRORS: readonly ErrorCode[] = ['INVALID_INPUT', 'PAYLOAD_TOO_LARGE',
 const COUNTED_ERRORS: readonly ErrorCode[] = ['RATE_LIMITED', 'QUOTA_EXCEEDED']
 
 /** @param publicUrl address that clients use; null: relative to where the document was read */
-export function describeApi(routes: readonly Route[], publicUrl: string | null): Json {
+export function describeApi(routes: readonly ApiRoute[], publicUrl: string | null): OpenApiNode {
   const components = new Map<string, unknown>()
   const hoist = (schema: unknown): unknown => hoistTitled(schema, components)
   const paths: Record<string, Record<string, unknown>> = {}
@@ -45,7 +45,7 @@ export function describeApi(routes: readonly Route[], publicUrl: string | null):
   }
 }
 
-function operationOf(route: Route, alias: number, hoist: (schema: unknown) => unknown): Json {
+function operationOf(route: ApiRoute, alias: number, hoist: (schema: unknown) => unknown): OpenApiNode {
   const parameters = [
     ...pathParameters(route),
     ...queryParameters(route, hoist),
@@ -64,7 +64,7 @@ function operationOf(route: Route, alias: number, hoist: (schema: unknown) => un
   }
 }
 
-function securityOf({ access, keyOptional }: Route): readonly Json[] {
+function securityOf({ access, keyOptional }: ApiRoute): readonly OpenApiNode[] {
   const keys = [{ bearer: [] }, { apiKey: [] }]
   if (access !== 'public') return keys
   return keyOptional === true ? [{}, ...keys] : []
@@ -78,7 +78,7 @@ const CORRELATION_PARAMETER = {
   schema: { type: 'string', pattern: '^[A-Za-z0-9_.:-]{1,200}$' },
 }
 
-function pathParameters({ params = {} }: Route): readonly Json[] {
+function pathParameters({ params = {} }: ApiRoute): readonly OpenApiNode[] {
   return Object.entries(params).map(([name, description]) => ({
     name,
     in: 'path',
@@ -88,7 +88,7 @@ function pathParameters({ params = {} }: Route): readonly Json[] {
   }))
 }
 
-function headerParameters({ headers = {} }: Route): readonly Json[] {
+function headerParameters({ headers = {} }: ApiRoute): readonly OpenApiNode[] {
   return Object.entries(headers).map(([name, description]) => ({
     name,
     in: 'header',
@@ -98,7 +98,7 @@ function headerParameters({ headers = {} }: Route): readonly Json[] {
   }))
 }
 
-function queryParameters({ query }: Route, hoist: (schema: unknown) => unknown): readonly Json[] {
+function queryParameters({ query }: ApiRoute, hoist: (schema: unknown) => unknown): readonly OpenApiNode[] {
   const properties = query === undefined ? undefined : plainSchema(query).properties
   return Object.entries(properties ?? {}).map(([name, schema]) => ({
     name,
@@ -108,7 +108,10 @@ function queryParameters({ query }: Route, hoist: (schema: unknown) => unknown):
   }))
 }
 
-function requestBody({ body, bodyOptional, consumes = [] }: Route, hoist: (schema: unknown) => unknown): Json {
+function requestBody(
+  { body, bodyOptional, consumes = [] }: ApiRoute,
+  hoist: (schema: unknown) => unknown,
+): OpenApiNode {
   const schema = body === undefined ? {} : hoist(plainSchema(body))
   return {
     required: bodyOptional !== true,
@@ -126,7 +129,7 @@ const RATE_HEADERS = {
   'X-RateLimit-Remaining-Monthly': text,
 }
 
-function goodAnswers({ answers, counted }: Route, hoist: (schema: unknown) => unknown): Json {
+function goodAnswers({ answers, counted }: ApiRoute, hoist: (schema: unknown) => unknown): OpenApiNode {
   return Object.fromEntries(
     Object.entries(answers).map(([status, { description, content }]) => [
       status,
@@ -142,7 +145,7 @@ function goodAnswers({ answers, counted }: Route, hoist: (schema: unknown) => un
 }
 
 /** One answer a status, naming the codes that it can carry. */
-function errorAnswers(route: Route): Json {
+function errorAnswers(route: ApiRoute): OpenApiNode {
   const codes = new Set<ErrorCode>([
     ...COMMON_ERRORS,
     ...(route.body === undefined ? [] : BODY_ERRORS),

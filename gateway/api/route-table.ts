@@ -1,10 +1,10 @@
 /** Which route a request is for. The table is an explicit list; a path of it with another method is 405 and says which there are. */
 import createRouter from 'find-my-way'
 import { GatewayError } from '../errors/errors.ts'
-import type { Method, Route } from './route.ts'
+import type { Method, ApiRoute } from './route.ts'
 
-export interface RouteMatch {
-  readonly route: Route
+export interface ApiRouteMatch {
+  readonly route: ApiRoute
   /** The template that matched. */
   readonly path: string
   readonly params: Readonly<Record<string, string>>
@@ -12,15 +12,15 @@ export interface RouteMatch {
 }
 
 export interface RouteTable {
-  readonly routes: readonly Route[]
+  readonly routes: readonly ApiRoute[]
   /** @throws GatewayError NOT_FOUND or METHOD_NOT_ALLOWED */
-  find(method: string, target: string): RouteMatch
+  find(method: string, target: string): ApiRouteMatch
 }
 
 const METHODS = ['GET', 'POST', 'DELETE'] as const satisfies readonly Method[]
 
-export function createRouteTable(routes: readonly Route[]): RouteTable {
-  const byTemplate = new Map<string, Route>()
+export function createRouteTable(routes: readonly ApiRoute[]): RouteTable {
+  const byTemplate = new Map<string, ApiRoute>()
   const router = createRouter({ caseSensitive: true, ignoreTrailingSlash: false, maxParamLength: 300 })
   for (const route of routes) {
     for (const path of route.paths) {
@@ -29,7 +29,7 @@ export function createRouteTable(routes: readonly Route[]): RouteTable {
       router.on(route.method, routerPath(path), () => undefined, { path })
     }
   }
-  const lookUp = (method: Method, path: string): Pick<RouteMatch, 'route' | 'path' | 'params'> | null => {
+  const lookUp = (method: Method, path: string): Pick<ApiRouteMatch, 'route' | 'path' | 'params'> | null => {
     const found = router.find(method, path)
     const template: unknown = found?.store?.path
     const route = typeof template === 'string' ? byTemplate.get(`${method} ${template}`) : undefined

@@ -12,11 +12,11 @@ export type Method = 'GET' | 'POST' | 'DELETE'
 
 /** What a route is served with: the parts of the gateway, and the table that it stands in itself. */
 export interface RouteDeps extends ApiDeps {
-  readonly routes: readonly Route[]
+  readonly routes: readonly ApiRoute[]
 }
 
 /** One request on its way through a route: read, authenticated and checked. */
-export interface Exchange<Body = unknown, Query = unknown> {
+export interface RouteExchange<Body = unknown, Query = unknown> {
   /** Of the generation that the whole request sees. */
   readonly settings: ApiSettings
   readonly correlationId: string
@@ -38,7 +38,7 @@ export interface Exchange<Body = unknown, Query = unknown> {
   spend(): Promise<void>
 }
 
-export type Answer =
+export type RouteAnswer =
   | {
       readonly kind: 'json'
       readonly status: number
@@ -56,7 +56,7 @@ export interface AnswerSpec {
 }
 
 /** A mistake in a request body; `code` is the error it makes when it is the gravest. */
-export interface Mistake {
+export interface BodyMistake {
   readonly code: ErrorCode
   readonly pointer: string
   readonly message: string
@@ -101,13 +101,13 @@ export interface RouteSpec<Body extends TSchema, Query extends TSchema> {
   /** Beyond those that every route of its access and method has. */
   readonly errors?: readonly ErrorCode[]
   /** Mistakes that a schema cannot say. Asked only when the schema holds at and under `mistakesUnder` (default: everywhere), so look at nothing else. */
-  mistakes?(body: Static<Body>, settings: ApiSettings): readonly Mistake[]
+  mistakes?(body: Static<Body>, settings: ApiSettings): readonly BodyMistake[]
   readonly mistakesUnder?: string
   /** Members there that `mistakes` does not look at: a violation of theirs does not keep it from being asked. */
   readonly mistakesUnread?: RegExp
   /** The error code of a schema violation, where it is not INVALID_INPUT. */
   readonly codes?: readonly MistakeCode[]
-  handle(exchange: Exchange<Static<Body>, Static<Query>>, deps: RouteDeps): Promise<Answer>
+  handle(exchange: RouteExchange<Static<Body>, Static<Query>>, deps: RouteDeps): Promise<RouteAnswer>
 }
 
 /** Which violations of a body schema have a code of their own. */
@@ -119,7 +119,7 @@ export interface MistakeCode {
   readonly keywords: readonly string[]
 }
 
-export type Route = RouteSpec<TSchema, TSchema>
+export type ApiRoute = RouteSpec<TSchema, TSchema>
 
 /** A route with its body and query typed by their schemas. */
 export function defineRoute<Body extends TSchema = TUnknown, Query extends TSchema = TUnknown>(
@@ -128,26 +128,26 @@ export function defineRoute<Body extends TSchema = TUnknown, Query extends TSche
   return route
 }
 
-export function json(body: object, status = 200, headers: Readonly<Record<string, string>> = {}): Answer {
+export function json(body: object, status = 200, headers: Readonly<Record<string, string>> = {}): RouteAnswer {
   return { kind: 'json', status, body, headers }
 }
 
 /** The answer with the members of the request that were not read, where the route tolerates such. */
 export function withIgnored(
-  answer: Answer,
-  { toleratesUnknown }: Pick<Route, 'toleratesUnknown'>,
+  answer: RouteAnswer,
+  { toleratesUnknown }: Pick<ApiRoute, 'toleratesUnknown'>,
   ignored: readonly string[],
-): Answer {
+): RouteAnswer {
   return toleratesUnknown === true && answer.kind === 'json' ? { ...answer, body: { ...answer.body, ignored } } : answer
 }
 
 /** The caller of a route that the dispatcher has authenticated. */
-export function callerOf({ caller }: Exchange): ApiKey {
+export function callerOf({ caller }: RouteExchange): ApiKey {
   if (caller === null) throw new GatewayError('UNAUTHENTICATED')
   return caller
 }
 
 /** The media types that a route's good answers can have. */
-export function producedBy(route: Pick<Route, 'answers'>): readonly string[] {
+export function producedBy(route: Pick<ApiRoute, 'answers'>): readonly string[] {
   return [...new Set(Object.values(route.answers).flatMap(({ content }) => Object.keys(content)))]
 }

@@ -1,5 +1,5 @@
 /** Every route of the API, once. What is not in this list is not served and not in openapi.json. */
-import type { Route } from './route.ts'
+import type { ApiRoute } from './route.ts'
 import { abortDemo } from './routes/abort-demo.ts'
 import { denyApproval, getApproval, grantApproval, listApprovals } from './routes/approvals.ts'
 import { getAttestation } from './routes/attestation.ts'
@@ -21,7 +21,7 @@ import { integrationSnippets } from './routes/snippets.ts'
 import { telemetry } from './routes/telemetry.ts'
 import { verifyReceiptRoute } from './routes/verify-receipt.ts'
 
-export const ROUTES: readonly Route[] = [
+export const ROUTES: readonly ApiRoute[] = [
   diff,
   preflight,
   verifyReceiptRoute,

@@ -2,9 +2,9 @@
 import type { ErrorObject } from 'ajv/dist/2020.js'
 import { lookupTable } from '../../engine/base.ts'
 
-type Params = Readonly<Record<string, unknown>>
+type TextParams = Readonly<Record<string, unknown>>
 
-const OF_KEYWORDS: Readonly<Record<string, (params: Params) => string>> = lookupTable({
+const OF_KEYWORDS: Readonly<Record<string, (params: TextParams) => string>> = lookupTable({
   required: () => 'is required',
   enum: ({ allowedValues }) => `must be one of ${Array.isArray(allowedValues) ? allowedValues.join(', ') : ''}`,
   const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
@@ -35,6 +35,6 @@ const OF_FORMATS: Readonly<Record<string, string>> = lookupTable({
   email: 'must be a mail address, such as you@example.org',
 })
 
-export function say({ keyword, params, message }: ErrorObject): string {
+export function textOfViolation({ keyword, params, message }: ErrorObject): string {
   return OF_KEYWORDS[keyword]?.(params) ?? message ?? 'is not valid'
 }

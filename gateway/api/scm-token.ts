@@ -1,5 +1,5 @@
 /** The caller's source-control token (docs/reference/api.md#post-apiv1preflight): a header of one request, for that request's own questions, kept nowhere. */
-import type { Exchange } from './route.ts'
+import type { RouteExchange } from './route.ts'
 
 /** For openapi.json. */
 export const SCM_TOKEN_HEADER = {
@@ -8,7 +8,7 @@ export const SCM_TOKEN_HEADER = {
 } as const
 
 /** Null when the request carries none. */
-export function scmToken({ headers }: Pick<Exchange, 'headers'>): string | null {
+export function scmToken({ headers }: Pick<RouteExchange, 'headers'>): string | null {
   const given = headers['x-scm-token']
   return typeof given === 'string' && given.trim() !== '' ? given.trim() : null
 }

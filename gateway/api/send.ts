@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { Answer } from './route.ts'
+import type { RouteAnswer } from './route.ts'
 
 type Headers = Readonly<Record<string, string>>
 
@@ -13,7 +13,7 @@ const FIXED_HEADERS: Headers = {
 }
 
 /** Resolves when the answer has been handed to the connection; rejects when the connection breaks. */
-export async function sendAnswer(response: ServerResponse, answer: Answer, headers: Headers): Promise<void> {
+export async function sendAnswer(response: ServerResponse, answer: RouteAnswer, headers: Headers): Promise<void> {
   switch (answer.kind) {
     case 'json':
       return sendText(response, answer.status, 'application/json; charset=utf-8', JSON.stringify(answer.body), {

@@ -15,17 +15,17 @@ import { ScmError } from '../scm/scm-error.ts'
 import type { BindingRow } from '../store/store.ts'
 import { contextOf } from './change-set.ts'
 import type { ApiDeps } from './deps.ts'
-import { callerOf, type Exchange } from './route.ts'
+import { callerOf, type RouteExchange } from './route.ts'
 import type { PreflightRequest } from './schemas/preflight.ts'
 import { scmToken } from './scm-token.ts'
 
-type Request = Static<typeof PreflightRequest>
+type SubmittedRequest = Static<typeof PreflightRequest>
 
 export type ChangeSet = Pick<AnalyzeRequest, 'artifacts' | 'unreadable' | 'completeness'>
 
 /** Artifacts that the caller vouches for, by naming the repository that they are from. */
 export async function submittedSet(
-  exchange: Exchange<Request>,
+  exchange: RouteExchange<SubmittedRequest>,
   artifacts: readonly Artifact[],
   { store }: Pick<ApiDeps, 'store'>,
 ): Promise<ChangeSet> {
@@ -61,7 +61,7 @@ async function hexDigest(text: string): Promise<string> {
 }
 
 /** The platform that the caller names; null: whichever the repository is proven on. */
-function platformOf({ context }: Request): PlatformId | null {
+function platformOf({ context }: SubmittedRequest): PlatformId | null {
   const named = context?.platform ?? null
   const ids: readonly PlatformId[] = ['scm_a', 'scm_b', 'scm_c']
   return ids.find((id) => id === named || PLATFORMS[id].name === named) ?? null
@@ -71,7 +71,7 @@ function platformOf({ context }: Request): PlatformId | null {
  * What merging `head` into `base` changes, listed by the gateway. A platform that cannot be reached is a decision too, and never an ALLOW.
  * @throws GatewayError BINDING_NOT_PROVEN, REPOSITORY_INACCESSIBLE, or INVALID_INPUT for a ref that is not there
  */
-export async function derivedSet(exchange: Exchange<Request>, deps: ApiDeps): Promise<ChangeSet> {
+export async function derivedSet(exchange: RouteExchange<SubmittedRequest>, deps: ApiDeps): Promise<ChangeSet> {
   const context = contextOf(exchange.body.context)
   const binding = await requiredBinding(exchange, context, deps)
   const { platform, repository } = binding
@@ -103,7 +103,7 @@ export async function derivedSet(exchange: Exchange<Request>, deps: ApiDeps): Pr
 }
 
 async function requiredBinding(
-  exchange: Exchange<Request>,
+  exchange: RouteExchange<SubmittedRequest>,
   { repository }: DecisionContext,
   { store }: Pick<ApiDeps, 'store'>,
 ): Promise<BindingRow> {

@@ -5,12 +5,12 @@
 import type { TSchema } from 'typebox'
 import { misspelled } from '../settings/suggestion.ts'
 import { isJsonObject } from '../json/strict-json.ts'
-import type { Mistake } from './route.ts'
+import type { BodyMistake } from './route.ts'
 
 export interface UnknownMembers {
   /** JSON Pointers of tolerated members. */
   readonly ignored: readonly string[]
-  readonly mistakes: readonly Mistake[]
+  readonly mistakes: readonly BodyMistake[]
 }
 
 /** More are not listed: a hostile body must not make a large answer. */
@@ -19,12 +19,12 @@ const LISTED = 100
 const LONGEST_NAME = 200
 
 /** What of a schema is looked at. */
-type Shape = Readonly<Record<string, unknown>>
+type SchemaShape = Readonly<Record<string, unknown>>
 
 /** @param isTolerant whether objects that say nothing of further members tolerate them */
 export function unknownMembers(schema: TSchema, value: unknown, isTolerant: boolean): UnknownMembers {
   const ignored: string[] = []
-  const mistakes: Mistake[] = []
+  const mistakes: BodyMistake[] = []
   const takeUnknown = (name: string, pointer: string, known: readonly string[], isClosed: boolean): void => {
     const meant = misspelled(name, known)
     if (meant === null && !isClosed) {
@@ -35,7 +35,7 @@ export function unknownMembers(schema: TSchema, value: unknown, isTolerant: bool
       meant === null ? `is not known; known here: ${known.join(', ')}` : `is not known; did you mean "${meant}"?`
     mistakes.push({ code: 'INVALID_INPUT', pointer, message })
   }
-  const walk = (shapes: readonly Shape[], part: unknown, at: string): void => {
+  const walk = (shapes: readonly SchemaShape[], part: unknown, at: string): void => {
     if (Array.isArray(part)) {
       const items = shapes.flatMap(({ items: item }) => (isJsonObject(item) ? variantsOf(item) : []))
       if (items.length > 0) for (const [index, one] of part.entries()) walk(items, one, `${at}/${index}`)
@@ -65,15 +65,15 @@ export function unknownMembers(schema: TSchema, value: unknown, isTolerant: bool
 }
 
 /** The alternatives of a union, or the schema alone. */
-function variantsOf(schema: Shape): readonly Shape[] {
+function variantsOf(schema: SchemaShape): readonly SchemaShape[] {
   const { anyOf } = schema
   const alternatives = Array.isArray(anyOf) ? anyOf.filter(isJsonObject) : []
   // `anyOf` beside `properties` says which members are required.
   return schema['properties'] !== undefined || alternatives.length === 0 ? [schema] : alternatives.flatMap(variantsOf)
 }
 
-function membersOf(objects: readonly Shape[]): ReadonlyMap<string, readonly Shape[]> {
-  const members = new Map<string, readonly Shape[]>()
+function membersOf(objects: readonly SchemaShape[]): ReadonlyMap<string, readonly SchemaShape[]> {
+  const members = new Map<string, readonly SchemaShape[]>()
   for (const { properties } of objects)
     for (const [name, schema] of Object.entries(isJsonObject(properties) ? properties : {}))
       members.set(name, [...(members.get(name) ?? []), ...(isJsonObject(schema) ? variantsOf(schema) : [])])

@@ -6,8 +6,8 @@ import { misspelled } from '../settings/suggestion.ts'
 import { GatewayError, type ErrorCode } from '../errors/errors.ts'
 import { isJsonObject } from '../json/strict-json.ts'
 import type { ApiSettings } from './settings.ts'
-import type { Mistake, Route } from './route.ts'
-import { say } from './sayings.ts'
+import type { BodyMistake, ApiRoute } from './route.ts'
+import { textOfViolation } from './sayings.ts'
 import { unknownMembers } from './unknown-members.ts'
 
 /** More than these are counted, not listed: a hostile body must not make a large answer. */
@@ -39,7 +39,10 @@ function validator(ajv: Ajv2020, schema: TSchema): ValidateFunction {
   return made
 }
 
-type CheckedRoute = Pick<Route, 'body' | 'codes' | 'mistakes' | 'mistakesUnder' | 'mistakesUnread' | 'toleratesUnknown'>
+type CheckedRoute = Pick<
+  ApiRoute,
+  'body' | 'codes' | 'mistakes' | 'mistakesUnder' | 'mistakesUnread' | 'toleratesUnknown'
+>
 
 /**
  * Answers the JSON Pointers of members that are tolerated and not read.
@@ -49,7 +52,7 @@ export function checkBody(route: CheckedRoute, body: unknown, settings: ApiSetti
   if (route.body === undefined) return []
   const unknown = unknownMembers(route.body, body, route.toleratesUnknown === true)
   const check = validator(bodies, route.body)
-  const violations = check(body) ? [] : telling(check.errors ?? []).map((error) => mistakeOf(error, route))
+  const violations = check(body) ? [] : informative(check.errors ?? []).map((error) => mistakeOf(error, route))
   const { mistakesUnder = '', mistakesUnread } = route
   const isFit =
     isOfKind(check.errors) &&
@@ -78,7 +81,7 @@ export function checkQuery(schema: TSchema | undefined, search: URLSearchParams)
   const query: Record<string, unknown> = {}
   const known = isJsonObject(schema) ? schema['properties'] : undefined
   const names = isJsonObject(known) ? Object.keys(known) : []
-  const mistakes: Mistake[] = []
+  const mistakes: BodyMistake[] = []
   for (const name of new Set(search.keys())) {
     const values = search.getAll(name)
     if (!names.includes(name)) {
@@ -94,8 +97,8 @@ export function checkQuery(schema: TSchema | undefined, search: URLSearchParams)
   }
   const check = schema === undefined ? null : validator(queries, schema)
   if (check !== null && !check(query)) {
-    for (const error of telling(check.errors ?? [])) {
-      mistakes.push({ code: 'INVALID_INPUT', pointer: error.instancePath.slice(1), message: say(error) })
+    for (const error of informative(check.errors ?? [])) {
+      mistakes.push({ code: 'INVALID_INPUT', pointer: error.instancePath.slice(1), message: textOfViolation(error) })
     }
   }
   if (mistakes.length > 0) throw refusal(mistakes)
@@ -115,7 +118,7 @@ function unknownParameter(name: string, known: readonly string[]): string {
  * The violations that say what to mend. A union reports one for each of its branches: of a value that may be null nobody
  * wants to hear that it is not null, and of a list that has a fault nobody wants to hear that it is no object.
  */
-function telling(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+function informative(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const unions = new Set(errors.flatMap(({ keyword, instancePath }) => (keyword === 'anyOf' ? [instancePath] : [])))
   const isNoise = ({ keyword, instancePath, params, schemaPath }: ErrorObject): boolean => {
     // Unknown members are reported by name.
@@ -133,11 +136,11 @@ function telling(errors: readonly ErrorObject[]): readonly ErrorObject[] {
     )
     return params['type'] === 'null' || (hasCloser && schemaPath.includes('anyOf'))
   }
-  const said = new Set<string>()
+  const reported = new Set<string>()
   return withJoinedTypes(errors.filter((error) => !isNoise(error))).filter((error) => {
-    const saying = `${pointerOf(error)}\0${say(error)}`
-    if (said.has(saying)) return false
-    said.add(saying)
+    const key = `${pointerOf(error)}\0${textOfViolation(error)}`
+    if (reported.has(key)) return false
+    reported.add(key)
     return true
   })
 }
@@ -159,7 +162,7 @@ function withJoinedTypes(errors: readonly ErrorObject[]): readonly ErrorObject[]
   )
 }
 
-function refusal(mistakes: readonly Mistake[]): GatewayError {
+function refusal(mistakes: readonly BodyMistake[]): GatewayError {
   const code = GRAVITY.find((candidate) => mistakes.some((mistake) => mistake.code === candidate)) ?? 'INVALID_INPUT'
   const listed = mistakes.slice(0, LISTED_MISTAKES).map(({ pointer, message }) => ({ pointer, message }))
   const rest = mistakes.length - listed.length
@@ -167,10 +170,10 @@ function refusal(mistakes: readonly Mistake[]): GatewayError {
   return new GatewayError(code, undefined, { details })
 }
 
-function mistakeOf(error: ErrorObject, { codes = [] }: Pick<Route, 'codes'>): Mistake {
+function mistakeOf(error: ErrorObject, { codes = [] }: Pick<ApiRoute, 'codes'>): BodyMistake {
   const pointer = pointerOf(error)
   const known = codes.find((row) => row.keywords.includes(error.keyword) && row.pointer.test(pointer))
-  return { code: known?.code ?? 'INVALID_INPUT', pointer, message: say(error) }
+  return { code: known?.code ?? 'INVALID_INPUT', pointer, message: textOfViolation(error) }
 }
 
 /** Where the mistake is: a missing member is pointed at where it should stand. */

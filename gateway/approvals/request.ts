@@ -71,14 +71,14 @@ export function approvalOpening(
   }
 }
 
-export function approvalState({ settlement, expiresAt, endedAt }: ApprovalRow, now: number): ApprovalState {
-  return settlement?.state ?? (endedAt === null && now < expiresAt ? 'pending' : 'expired')
+export function approvalState({ result, expiresAt, endedAt }: ApprovalRow, now: number): ApprovalState {
+  return result?.state ?? (endedAt === null && now < expiresAt ? 'pending' : 'expired')
 }
 
 /** True while the next decision of the same key may rest on it. */
-export function isGrantInForce({ settlement, endedAt }: ApprovalRow, now: number): boolean {
+export function isGrantInForce({ result, endedAt }: ApprovalRow, now: number): boolean {
   if (endedAt !== null) return false
-  return settlement?.state === 'granted' && settlement.validUntil !== null && now < settlement.validUntil
+  return result?.state === 'granted' && result.validUntil !== null && now < result.validUntil
 }
 
 /**
@@ -91,14 +91,14 @@ export function approvalFacts(
   config: Pick<ApprovalsConfig, 'public_url'>,
   now: number,
 ): ApprovalFacts {
-  const { approvalId: id, settlement } = row
-  if (settlement?.validUntil && isGrantInForce(row, now) && mayGrant(asked, settlement.groups))
+  const { approvalId: id, result } = row
+  if (result?.validUntil && isGrantInForce(row, now) && mayGrant(asked, result.groups))
     return {
       state: 'granted',
       id,
-      approver: settlement.by,
-      until: settlement.validUntil / 1000,
-      comment: settlement.comment,
+      approver: result.by,
+      until: result.validUntil / 1000,
+      comment: result.comment,
     }
   return { state: 'requested', id, address: approvalAddress(id, config) }
 }

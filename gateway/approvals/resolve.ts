@@ -2,10 +2,16 @@
 import type { ApprovalsConfig } from './settings.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { approverWords } from '../store/approvers.ts'
-import type { ApprovalRow, ApprovalSettlement, Settling, SettlingResult, Store } from '../store/store.ts'
+import type {
+  ApprovalRow,
+  ApprovalDecision,
+  ApprovalDecisionRequest,
+  ApprovalDecisionResult,
+  Store,
+} from '../store/store.ts'
 
 export interface Word {
-  readonly state: ApprovalSettlement['state']
+  readonly state: ApprovalDecision['state']
   readonly tenant: string
   readonly approvalId: string
   /** Audience of the approver's key. */
@@ -19,7 +25,7 @@ export interface Word {
   readonly at: number
 }
 
-const REFUSALS: Readonly<Record<Exclude<SettlingResult, 'settled' | 'group'>, () => GatewayError>> = {
+const REFUSALS: Readonly<Record<Exclude<ApprovalDecisionResult, 'settled' | 'group'>, () => GatewayError>> = {
   missing: () => new GatewayError('NOT_FOUND'),
   conflict: () =>
     new GatewayError('APPROVAL_CONFLICT', 'The approval request has already been settled, or has expired.'),
@@ -28,18 +34,28 @@ const REFUSALS: Readonly<Record<Exclude<SettlingResult, 'settled' | 'group'>, ()
 }
 
 /** @throws GatewayError NOT_FOUND, APPROVAL_CONFLICT or FORBIDDEN */
-export async function settle(
+export async function completeApproval(
   word: Word,
   { approvals }: Pick<ApprovalsConfig, 'approvals'>,
-  store: Pick<Store, 'approval' | 'settleApproval'>,
+  store: Pick<Store, 'approval' | 'decideApproval'>,
 ): Promise<ApprovalRow> {
   const { state, tenant, approvalId, by, groups, comment, at, validity } = word
   const seconds = Math.min(validity ?? approvals.validity, approvals.validity)
   // Whole seconds, as decisions count: a grant ends at one moment for everybody.
   const validUntil = state === 'granted' ? (Math.floor(at / 1000) + seconds) * 1000 : null
   const isFourEyes = approvals.four_eyes
-  const settling: Settling = { tenant, approvalId, isFourEyes, state, by, groups, comment, at, validUntil }
-  const result = await store.settleApproval(settling)
+  const request: ApprovalDecisionRequest = {
+    tenant,
+    approvalId,
+    isFourEyes,
+    state,
+    by,
+    groups,
+    comment,
+    at,
+    validUntil,
+  }
+  const result = await store.decideApproval(request)
   if (result === 'group') throw await notOfGroup(tenant, approvalId, store)
   if (result !== 'settled') throw REFUSALS[result]()
   const row = await store.approval(tenant, approvalId)

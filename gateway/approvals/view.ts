@@ -34,7 +34,7 @@ export interface ApprovalView {
 
 /** @param now milliseconds since the epoch */
 export function approvalView(row: ApprovalRow, now: number): ApprovalView {
-  const { settlement } = row
+  const { result } = row
   const blockingReasons: unknown = JSON.parse(row.reasons)
   return {
     id: row.approvalId,
@@ -57,10 +57,10 @@ export function approvalView(row: ApprovalRow, now: number): ApprovalView {
     requesters: row.requesters,
     opened_at: iso(row.openedAt),
     expires_at: iso(row.expiresAt),
-    approver: settlement?.by ?? null,
-    comment: settlement?.comment ?? null,
-    settled_at: isoOrNull(settlement?.at),
-    valid_until: isoOrNull(settlement?.validUntil),
+    approver: result?.by ?? null,
+    comment: result?.comment ?? null,
+    settled_at: isoOrNull(result?.at),
+    valid_until: isoOrNull(result?.validUntil),
   }
 }
 

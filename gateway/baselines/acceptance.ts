@@ -7,7 +7,7 @@ import { EMPTY_CONTEXT } from '../../engine/base.ts'
 import type { Approvers, Envelope, Verdict } from '../../engine/internal.ts'
 import { approvalState } from '../approvals/request.ts'
 import { approverWords, mayGrant } from '../store/approvers.ts'
-import { settle } from '../approvals/resolve.ts'
+import { completeApproval } from '../approvals/resolve.ts'
 import type { Route } from '../routing/route.ts'
 import { GatewayError } from '../errors/errors.ts'
 import type { AnalyzeRequest, AuthorizeRequest, Flow } from '../flow/flow.ts'
@@ -25,31 +25,31 @@ export interface Acceptor {
   readonly comment: string
 }
 
-type Side = Pick<BaselineRow, 'type' | 'content'>
+type BaselineSide = Pick<BaselineRow, 'type' | 'content'>
 
 /** A contract on its way to the baseline of a route. */
 export interface Acceptance {
   /** Under the name of the baseline, which is the route's or `ROUTE/NAME`. */
   readonly route: Route
-  readonly before: Side
+  readonly before: BaselineSide
   /** What becomes the baseline. */
-  readonly after: Side
+  readonly after: BaselineSide
   /** What the upstream offers: the calls that wait are about this. It differs from `after` where parts are accepted. */
-  readonly offered: Side
+  readonly offered: BaselineSide
   /** Whether a call of this target is about what is accepted. */
   readonly isAccepted: (target: string) => boolean
 }
 
 /** What a decision about the calls says, as far as acceptance depends on it. */
-export type CallVerdict = Pick<Verdict, 'decision' | 'safe_for_agent' | 'approver_groups'>
+export type AcceptedVerdict = Pick<Verdict, 'decision' | 'safe_for_agent' | 'approver_groups'>
 
 export interface AcceptanceDeps {
   readonly settings: () => { readonly config: BaselinesConfig }
   readonly flow: Pick<Flow, 'digests'> & {
-    analyze(request: AnalyzeRequest): Promise<{ readonly verdict: CallVerdict }>
+    analyze(request: AnalyzeRequest): Promise<{ readonly verdict: AcceptedVerdict }>
     authorize(request: AuthorizeRequest): Promise<{ readonly envelope: Envelope; readonly approvalId: string | null }>
   }
-  readonly store: Pick<Store, 'approval' | 'approvals' | 'settleApproval'>
+  readonly store: Pick<Store, 'approval' | 'approvals' | 'decideApproval'>
   readonly now: () => number
 }
 
@@ -167,10 +167,10 @@ function assertMay(
   waiting: readonly ApprovalRow[],
   { config }: { readonly config: BaselinesConfig },
 ): void {
-  const denied = waiting.find((row) => row.settlement?.state === 'denied')
+  const denied = waiting.find((row) => row.result?.state === 'denied')
   if (denied !== undefined) {
-    const { approvalId, settlement } = denied
-    const message = `${settlement?.by ?? 'An approver'} denied calls under this change (${approvalId}); the denial stands until ${new Date(denied.expiresAt).toISOString()}.`
+    const { approvalId, result } = denied
+    const message = `${result?.by ?? 'An approver'} denied calls under this change (${approvalId}); the denial stands until ${new Date(denied.expiresAt).toISOString()}.`
     throw new GatewayError('APPROVAL_CONFLICT', message)
   }
   const own = config.approvals.four_eyes ? waiting.find(({ requesters }) => requesters.includes(by)) : undefined
@@ -191,7 +191,7 @@ async function grant(
 ): Promise<void> {
   if (approvalId === null) throw new TypeError('a decision that needs an approval opened no request for it')
   const word = { state: 'granted', tenant, approvalId, by, groups, comment, validity: null, at: now() } as const
-  await settle(word, settings().config, store)
+  await completeApproval(word, settings().config, store)
 }
 
 /** One that was settled meanwhile by somebody else stays as it was settled, unless that was a no. */

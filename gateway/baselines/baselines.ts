@@ -21,23 +21,23 @@ import { changeOf, ownerOf, promotable, registeredRoute, type RegisteredChange }
 import { isNewer, readContractSource, sourceKind } from '../documents/contract-source.ts'
 
 /** A contract by its text. */
-export interface ContractText {
+export interface BaselineText {
   readonly content: string
   readonly digest: string
 }
 
 /** The contract that an upstream offers now. */
-export interface OfferedContract extends ContractText {
+export interface OfferedContract extends BaselineText {
   readonly type: ArtifactType
   readonly digest: Digest
   /** The part of it that a baseline speaks of, where contracts of the kind come in parts; absent: it is one whole. */
-  readonly against?: (baseline: ContractText) => OfferedContract
+  readonly against?: (baseline: BaselineText) => OfferedContract
   /** A baseline with the parts that it does not speak of yet, as they are offered now; null: it speaks of all of them. */
-  readonly completing?: (baseline: ContractText) => ContractText | null
+  readonly completing?: (baseline: BaselineText) => BaselineText | null
 }
 
 /** What of the offer is to be compared with the baseline. */
-export function comparedWith(baseline: ContractText, offered: OfferedContract): OfferedContract {
+export function comparedWith(baseline: BaselineText, offered: OfferedContract): OfferedContract {
   return offered.against?.(baseline) ?? offered
 }
 

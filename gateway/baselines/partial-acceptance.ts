@@ -8,9 +8,9 @@ import { GatewayError } from '../errors/errors.ts'
 import type { Flow } from '../flow/flow.ts'
 import type { BaselineRow } from '../store/store.ts'
 
-type Contract = Pick<BaselineRow, 'type' | 'content'>
+type BaselineContract = Pick<BaselineRow, 'type' | 'content'>
 
-interface Kind {
+interface PartKind {
   /** Member of the manifest that lists such parts. */
   readonly list: string
   /** Member of an item that names it. */
@@ -20,14 +20,14 @@ interface Kind {
 }
 
 /** By the word before the colon; targets as intercept/mcp-subjects.ts has them. */
-const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
+const KINDS: ReadonlyMap<string, PartKind> = new Map<string, PartKind>([
   ['tool', { list: 'tools', key: 'name', target: (route, name) => `${route}/${name}` }],
   ['prompt', { list: 'prompts', key: 'name', target: (route, name) => `${route}#prompt/${name}` }],
   ['resource', { list: 'resources', key: 'uri', target: () => null }],
   ['template', { list: 'resourceTemplates', key: 'uriTemplate', target: () => null }],
 ])
 
-interface Part extends Kind {
+interface ManifestPart extends PartKind {
   readonly name: string
 }
 
@@ -39,8 +39,8 @@ interface PartialContract {
 
 /** @param only e.g. `tool:search`, `operation:getOrder`. @throws GatewayError INVALID_INPUT */
 export async function partialContract(
-  baseline: Contract,
-  candidate: Contract,
+  baseline: BaselineContract,
+  candidate: BaselineContract,
   only: readonly string[],
   flow: Pick<Flow, 'compose'>,
 ): Promise<PartialContract> {
@@ -52,8 +52,8 @@ export async function partialContract(
 const OPERATION = 'operation:'
 
 async function partialInterface(
-  baseline: Contract,
-  candidate: Contract,
+  baseline: BaselineContract,
+  candidate: BaselineContract,
   only: readonly string[],
   flow: Pick<Flow, 'compose'>,
 ): Promise<PartialContract> {
@@ -79,7 +79,11 @@ async function partialInterface(
   }
 }
 
-function partialManifest(baseline: Contract, candidate: Contract, only: readonly string[]): PartialContract {
+function partialManifest(
+  baseline: BaselineContract,
+  candidate: BaselineContract,
+  only: readonly string[],
+): PartialContract {
   const before = manifestOf(baseline)
   const after = manifestOf(candidate)
   const parts = only.map(partOf)
@@ -94,7 +98,7 @@ function partialManifest(baseline: Contract, candidate: Contract, only: readonly
   }
 }
 
-function partOf(written: string, index: number): Part {
+function partOf(written: string, index: number): ManifestPart {
   const colon = written.indexOf(':')
   const kind = KINDS.get(written.slice(0, Math.max(colon, 0)))
   const name = written.slice(colon + 1)
@@ -107,7 +111,7 @@ function partOf(written: string, index: number): Part {
 
 type Manifest = Readonly<Record<string, unknown>>
 
-function manifestOf({ type, content }: Contract): Manifest {
+function manifestOf({ type, content }: BaselineContract): Manifest {
   const parsed = type === 'mcp_manifest' ? parse(content) : null
   const value = Array.isArray(parsed) ? { tools: parsed } : parsed
   if (!isRecord(value)) {
@@ -129,7 +133,7 @@ function parse(content: string): unknown {
 }
 
 /** The part as the candidate has it: changed, added, or gone. */
-function withPart(manifest: Manifest, candidate: Manifest, { list, key, name }: Part, index: number): Manifest {
+function withPart(manifest: Manifest, candidate: Manifest, { list, key, name }: ManifestPart, index: number): Manifest {
   const own = itemsOf(manifest, list)
   const offered = itemsOf(candidate, list).find((item) => item[key] === name)
   const rest = own.filter((item) => item[key] !== name)

@@ -15,7 +15,7 @@ export const PROXY_CHALLENGE: readonly string[] = ['Proxy-Authenticate', 'Basic 
 const LONGEST_KEY = 512
 
 /** Who opened a connection, and the key that stands behind it; null: none was asked for. */
-export interface Holder {
+export interface KeyHolder {
   readonly caller: Caller
   readonly keyHash: string | null
   /** When the key was looked up, milliseconds since the epoch. */
@@ -27,7 +27,7 @@ const RECHECK_MS = 1000
 
 /** Null: the key holds no more, or one is asked for since. Rejects with STORE_UNAVAILABLE when that cannot be told. */
 export async function stillCaller(
-  holder: Holder,
+  holder: KeyHolder,
   { config }: { readonly config: CallersConfig },
   store: Pick<Store, 'apiKey'>,
   now: number,

@@ -2,11 +2,11 @@
 import { userInfo } from 'node:os'
 import { approverWords } from '../store/approvers.ts'
 import { approvalState } from '../approvals/request.ts'
-import { settle } from '../approvals/resolve.ts'
+import { completeApproval } from '../approvals/resolve.ts'
 import { approvalView } from '../approvals/view.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { LOCAL_TENANT } from '../callers/api-keys.ts'
-import type { ApprovalRow, ApprovalSettlement, ApprovalState } from '../store/store.ts'
+import type { ApprovalRow, ApprovalDecision, ApprovalState } from '../store/store.ts'
 import { EXIT, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
 import { configOf, PLACE_OPTIONS } from './config-option.ts'
 import { DEFAULT_LIMIT, LIMIT, positiveInteger } from './number-options.ts'
@@ -73,7 +73,7 @@ const grant: Command = {
     ...PLACE_OPTIONS,
   ],
   notes: NOTES,
-  run: (args, io) => speak('granted', args, io),
+  run: (args, io) => decideApproval('granted', args, io),
 }
 
 const deny: Command = {
@@ -83,7 +83,7 @@ const deny: Command = {
   operandCount: [1, 1],
   options: [COMMENT, TENANT, ...PLACE_OPTIONS],
   notes: NOTES,
-  run: (args, io) => speak('denied', args, io),
+  run: (args, io) => decideApproval('denied', args, io),
 }
 
 export const approvalsGroup: CommandGroup = {
@@ -92,7 +92,7 @@ export const approvalsGroup: CommandGroup = {
   commands: [list, grant, deny],
 }
 
-async function speak(state: ApprovalSettlement['state'], args: Arguments, io: CommandIo): Promise<ExitCode> {
+async function decideApproval(state: ApprovalDecision['state'], args: Arguments, io: CommandIo): Promise<ExitCode> {
   const [approvalId = ''] = args.operands
   const word = {
     state,
@@ -105,8 +105,8 @@ async function speak(state: ApprovalSettlement['state'], args: Arguments, io: Co
     at: Date.now(),
   }
   try {
-    const row = await withStore(args, io, (store) => settle(word, configOf(args, io), store))
-    const until = row.settlement?.validUntil ?? null
+    const row = await withStore(args, io, (store) => completeApproval(word, configOf(args, io), store))
+    const until = row.result?.validUntil ?? null
     writeLine(io.stdout, `${state} ${approvalId}${until === null ? '' : `, valid until ${instant(until)}`}`)
     return EXIT.good
   } catch (error) {
@@ -130,7 +130,7 @@ function approvalTable(rows: readonly ApprovalRow[], now: number): string {
       row.approvalId,
       approvalState(row, now),
       instant(row.openedAt),
-      instant(row.settlement?.validUntil ?? row.expiresAt),
+      instant(row.result?.validUntil ?? row.expiresAt),
       row.operation ?? '',
       row.targetId ?? row.repository ?? '',
       approverWords(row.approvers),

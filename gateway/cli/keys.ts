@@ -163,7 +163,7 @@ async function revokeApiKey(audience: string, args: Arguments, io: CommandIo): P
     for (const { hash } of matching) await store.revokeApiKey(hash, Date.now())
     return matching.length > 0
   })
-  return told(found, `revoked ${audience}`, `there is no API key ${audience}; see: preflight keys list`, io)
+  return printResult(found, `revoked ${audience}`, `there is no API key ${audience}; see: preflight keys list`, io)
 }
 
 async function endReceiptKey(end: 'retire' | 'revoke', args: Arguments, io: CommandIo): Promise<ExitCode> {
@@ -177,7 +177,7 @@ async function endReceiptKey(end: 'retire' | 'revoke', args: Arguments, io: Comm
   if (done) await ring.replenish()
   const successor =
     next === before ? '' : next === null ? '; no receipt key signs now' : `; ${next} signs now (published before)`
-  return told(done, `${end}d ${keyId}${successor}`, missing, io)
+  return printResult(done, `${end}d ${keyId}${successor}`, missing, io)
 }
 
 /** Null: none is in force. */
@@ -190,7 +190,7 @@ function signingKey(ring: KeyRing): string | null {
   }
 }
 
-function told(done: boolean, yes: string, no: string, io: CommandIo): ExitCode {
+function printResult(done: boolean, yes: string, no: string, io: CommandIo): ExitCode {
   writeLine(done ? io.stdout : io.stderr, done ? yes : no)
   return done ? EXIT.good : EXIT.no
 }

@@ -7,10 +7,10 @@ import { messageOf, StartupError } from '../errors/startup-error.ts'
 import { columns, EXIT, helpOf, parseCommandLine, UsageError, type Command, type CommandGroup } from './command.ts'
 import { processIo, writeLine, type CommandIo } from './io.ts'
 
-export type Entry = Command | CommandGroup
+export type CommandEntry = Command | CommandGroup
 
 /** Each by its name, loaded when it is called: what one command needs is most of the program, and another's is in its way. */
-const COMMANDS: Readonly<Record<string, () => Promise<Entry>>> = lookupTable({
+const COMMANDS: Readonly<Record<string, () => Promise<CommandEntry>>> = lookupTable({
   serve: async () => (await import('./serve.ts')).serveCommand,
   diff: async () => (await import('./diff.ts')).diffCommand,
   rules: async () => (await import('./rules.ts')).rulesCommand,
@@ -26,12 +26,12 @@ const COMMANDS: Readonly<Record<string, () => Promise<Entry>>> = lookupTable({
 })
 
 /** Every command, loaded. */
-export function allCommands(): Promise<readonly Entry[]> {
+export function allCommands(): Promise<readonly CommandEntry[]> {
   return Promise.all(Object.values(COMMANDS).map((load) => load()))
 }
 
 /** The command that is called; all of them when it is none, since then they are listed. */
-async function calledOf([word]: readonly string[]): Promise<readonly Entry[]> {
+async function calledOf([word]: readonly string[]): Promise<readonly CommandEntry[]> {
   const load = word !== undefined && Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined
   return load === undefined ? allCommands() : [await load()]
 }
@@ -50,7 +50,7 @@ export async function main(argv: readonly string[], io: CommandIo = processIo())
 }
 
 async function dispatch(
-  entries: readonly Entry[],
+  entries: readonly CommandEntry[],
   argv: readonly string[],
   path: string[],
   io: CommandIo,
@@ -74,13 +74,13 @@ async function dispatch(
   return EXIT.good
 }
 
-function unknownCommand(word: string, entries: readonly Entry[]): string {
+function unknownCommand(word: string, entries: readonly CommandEntry[]): string {
   const names = entries.map(({ name }) => name)
   const guess = nearest(word, names)
   return `there is no command ${JSON.stringify(word)}; ${guess === null ? `commands: ${names.join(', ')}` : `did you mean "${guess}"?`}`
 }
 
-function overview(entries: readonly Entry[], path: readonly string[]): string {
+function overview(entries: readonly CommandEntry[], path: readonly string[]): string {
   const name = path.join(' ')
   const rows = entries.map(({ name: entryName, summary }) => [entryName, summary] as const)
   return [

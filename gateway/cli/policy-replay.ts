@@ -134,9 +134,9 @@ function textOrNull(envelope: unknown, member: string): string | null {
   return typeof value === 'string' ? value : null
 }
 
-type Counts = Readonly<Record<ReplayedDecision['change'], number>> & { readonly decisions: number }
+type ReplayCounts = Readonly<Record<ReplayedDecision['change'], number>> & { readonly decisions: number }
 
-function countsOf(rows: readonly ReplayedDecision[]): Counts {
+function countsOf(rows: readonly ReplayedDecision[]): ReplayCounts {
   const of = (wanted: ReplayedDecision['change']) => rows.filter(({ change }) => change === wanted).length
   return {
     decisions: rows.length,
@@ -159,15 +159,15 @@ function caseOf(row: ReplayedDecision): CaseResult {
   }
 }
 
-function textOf({ name }: CompiledPolicy, rows: readonly ReplayedDecision[], counts: Counts): string {
-  const told = rows.filter(({ change }) => change !== 'same')
+function textOf({ name }: CompiledPolicy, rows: readonly ReplayedDecision[], counts: ReplayCounts): string {
+  const changed = rows.filter(({ change }) => change !== 'same')
   return [
-    ...(told.length === 0
+    ...(changed.length === 0
       ? []
       : [
           table(
             ['TIME', 'OPERATION', 'WHERE', 'WAS', 'WOULD', 'WHY', 'ID'],
-            told.map((row) => [
+            changed.map((row) => [
               row.evaluated_at,
               row.operation ?? '',
               row.route ?? row.repository ?? '',

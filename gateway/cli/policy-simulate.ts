@@ -110,7 +110,7 @@ function momentOf(args: Arguments): number {
   return Math.floor(moment / 1000)
 }
 
-type View = ReturnType<typeof viewOf>
+type SimulationView = ReturnType<typeof viewOf>
 
 function viewOf(policy: CompiledPolicy, { verdict, judged }: Simulation, isExplained: boolean) {
   const trace = policy.trace(judged.occasion)
@@ -155,7 +155,7 @@ function changeView({ group, occurrence, places, effect }: Judgement, answers: r
   }
 }
 
-function textOf(view: View): string {
+function textOf(view: SimulationView): string {
   return [
     `${view.policy.name}: ${view.decision}${view.observed_decision === view.decision ? '' : ` (observed: ${view.observed_decision})`}`,
     view.summary,
@@ -168,7 +168,7 @@ function textOf(view: View): string {
   ].join('\n')
 }
 
-function changeLines(change: View['changes'][number]): readonly string[] {
+function changeLines(change: SimulationView['changes'][number]): readonly string[] {
   const { decision, rule, comparison_rule: found, level, location, places, waiver, observed, answers = [] } = change
   return [
     `${decision}  ${found} (${level}) at ${location === '' ? 'the root' : location}${places > 1 ? `, ${places} places` : ''}`,
@@ -187,7 +187,7 @@ const ANSWERS: Readonly<Record<RuleAnswer['answer'], string>> = {
 }
 
 function answerLine({ ruleId, decision, mode, answer, failure }: RuleAnswer): string {
-  const said =
+  const summary =
     answer === 'matches' ? `${ANSWERS[answer]}: ${decision}${mode === 'observe' ? ' (observes)' : ''}` : ANSWERS[answer]
-  return `      ${ruleId} ${said}${failure === null ? '' : `: ${failure}`}`
+  return `      ${ruleId} ${summary}${failure === null ? '' : `: ${failure}`}`
 }

@@ -10,15 +10,15 @@ import { protocolSettings } from '../protocols/settings.ts'
 import type { RouteConfig } from '../protocols/route.ts'
 import { checkPrograms } from '../documents/program-checks.ts'
 import type { Config } from './schema.ts'
-import type { Located } from '../settings/schema-mistakes.ts'
+import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 import { checkScm } from '../scm/settings-checks.ts'
 import { checkSinks } from '../monitoring/sink-checks.ts'
 import { statsOf } from '../runtime/regular-file.ts'
 
-type Check = (config: Config) => readonly Located[]
+type ConfigCheck = (config: Config) => readonly LocatedMistake[]
 
 /** Mistakes that stop a start or a reload. */
-const CHECKS: readonly Check[] = [
+const CHECKS: readonly ConfigCheck[] = [
   checkPorts,
   checkStore,
   checkSigner,
@@ -41,13 +41,13 @@ const CHECKS: readonly Check[] = [
   checkScm,
 ]
 
-export function checkMeaning(config: Config): readonly Located[] {
+export function checkMeaning(config: Config): readonly LocatedMistake[] {
   return CHECKS.flatMap((check) => check(config))
 }
 
 /** What is allowed and probably not meant. */
-export function warningsOf(config: Config): readonly Located[] {
-  const warnings: Located[] = [...authorityWarnings(config)]
+export function warningsOf(config: Config): readonly LocatedMistake[] {
+  const warnings: LocatedMistake[] = [...authorityWarnings(config)]
   if (config.monitoring.sinks.length === 0)
     warnings.push({
       pointer: '/monitoring/sinks',
@@ -65,7 +65,7 @@ export function warningsOf(config: Config): readonly Located[] {
   return warnings
 }
 
-function checkSigner({ signer }: Config): readonly Located[] {
+function checkSigner({ signer }: Config): readonly LocatedMistake[] {
   const { url, public_key: key } = signer
   if ((url === undefined) === (key === undefined)) return []
   return key === undefined
@@ -73,7 +73,7 @@ function checkSigner({ signer }: Config): readonly Located[] {
     : [at('/signer/public_key', 'there is no signer for this key', 'add signer.url')]
 }
 
-function checkPorts({ listen }: Config): readonly Located[] {
+function checkPorts({ listen }: Config): readonly LocatedMistake[] {
   const seen: { readonly name: string; readonly address: Address }[] = []
   return Object.entries(listen).flatMap(([name, text]) => {
     const address = parseAddress(text)
@@ -90,13 +90,13 @@ function isSameSocket(a: Address, b: Address): boolean {
   return a.host === b.host || isWildcard(a.host) || isWildcard(b.host)
 }
 
-function checkStore({ store }: Config): readonly Located[] {
+function checkStore({ store }: Config): readonly LocatedMistake[] {
   if (store.url === undefined || /^file:./.test(store.url)) return []
   const fix = 'leave it out (SQLite in data_dir), or name a SQLite file with file:PATH'
   return [at('/store/url', `${JSON.stringify(store.url)} is no store that this version can open`, fix)]
 }
 
-function checkUrls(config: Config): readonly Located[] {
+function checkUrls(config: Config): readonly LocatedMistake[] {
   const urls: readonly (readonly [string, string | undefined])[] = [
     ['/public_url', config.public_url],
     ...config.routes.map(({ upstream }, index) => [`/routes/${index}/upstream`, upstream] as const),
@@ -108,13 +108,13 @@ function checkUrls(config: Config): readonly Located[] {
   )
 }
 
-function checkRouteNames({ routes }: Config): readonly Located[] {
+function checkRouteNames({ routes }: Config): readonly LocatedMistake[] {
   return repeated(routes, ({ name }) => name).map(([index, first, name]) =>
     at(`/routes/${index}/name`, `the route name "${name}" is used by routes[${first}] too`, 'names are unique'),
   )
 }
 
-function checkRouteMatches({ routes }: Config): readonly Located[] {
+function checkRouteMatches({ routes }: Config): readonly LocatedMistake[] {
   return repeated(routes, matchOf).map(([index, first]) =>
     at(
       `/routes/${index}/match`,
@@ -129,7 +129,7 @@ function matchOf({ match }: RouteConfig): string {
 }
 
 /** Only a route that names its host can leave it to the request where the call goes. */
-function checkRoutesSomewhere({ routes }: Config): readonly Located[] {
+function checkRoutesSomewhere({ routes }: Config): readonly LocatedMistake[] {
   return routes.flatMap(({ name, match, upstream }, index) =>
     upstream === undefined && match.host === undefined
       ? [
@@ -144,7 +144,7 @@ function checkRoutesSomewhere({ routes }: Config): readonly Located[] {
 }
 
 /** A route to our own proxy listener would call itself until something gives way. */
-function checkOwnUpstreams({ listen, routes }: Config): readonly Located[] {
+function checkOwnUpstreams({ listen, routes }: Config): readonly LocatedMistake[] {
   const own = parseAddress(listen.proxy)
   return routes.flatMap(({ upstream }, index) => {
     if (upstream === undefined || !URL.canParse(upstream)) return []
@@ -168,7 +168,7 @@ function isLocal({ host }: Address): boolean {
   return isLoopback(host) || isWildcard(host)
 }
 
-function checkRepository({ diff }: Config): readonly Located[] {
+function checkRepository({ diff }: Config): readonly LocatedMistake[] {
   if (diff.repository === undefined) return []
   const candidates = [join(diff.repository, '.git'), join(diff.repository, 'objects')]
   const isRepository = candidates.some((path) => statsOf(path) !== null)

@@ -78,7 +78,7 @@ export function openSettings(source: ConfigSource): LiveSettings {
   let settings: Settings = { config: loaded.configuration.config, policy: loaded.policy, generation: 1 }
   let mistakes: readonly Mistake[] = []
   let waiting: readonly string[] = []
-  let watched: readonly string[] = []
+  let watchedFiles: readonly string[] = []
   let watching: Watching | null = null
 
   const follow = (): void => {
@@ -86,9 +86,10 @@ export function openSettings(source: ConfigSource): LiveSettings {
     const { onChange, interval } = watching
     const wanted = filesOf(loaded)
     // What is watched already stays so: a watch that begins anew misses what was written since the last look.
-    for (const file of watched) if (!wanted.includes(file)) unwatchFile(file, onChange)
-    for (const file of wanted) if (!watched.includes(file)) watchFile(file, { interval, persistent: false }, onChange)
-    watched = wanted
+    for (const file of watchedFiles) if (!wanted.includes(file)) unwatchFile(file, onChange)
+    for (const file of wanted)
+      if (!watchedFiles.includes(file)) watchFile(file, { interval, persistent: false }, onChange)
+    watchedFiles = wanted
   }
   const reload = (): Reload => {
     const next = load(source)
@@ -127,8 +128,8 @@ export function openSettings(source: ConfigSource): LiveSettings {
     },
     close: () => {
       clearTimeout(watching?.secondReading)
-      for (const file of watched) if (watching !== null) unwatchFile(file, watching.onChange)
-      watched = []
+      for (const file of watchedFiles) if (watching !== null) unwatchFile(file, watching.onChange)
+      watchedFiles = []
       watching = null
     },
   }

@@ -14,7 +14,7 @@ import { applyOverrides, type Overridden } from './overrides.ts'
 import { withPaths } from './paths.ts'
 import { foreignSections } from './protocol-checks.ts'
 import { Config } from './schema.ts'
-import { mistakesOf, type Located } from '../settings/schema-mistakes.ts'
+import { mistakesOf, type LocatedMistake } from '../settings/schema-mistakes.ts'
 import { inlineSource, readSourceText, type SourceText } from '../settings/source-text.ts'
 import { readRegularFile } from '../runtime/regular-file.ts'
 
@@ -51,7 +51,7 @@ export function loadConfig(
   const text = 'value' in source ? ok(inlineSource(source.value)) : readFile(file)
   if (!text.ok) return text
   const overridden = applyOverrides(text.value.value, source.environment)
-  const placed = (located: Located): Mistake => placeMistake(located, text.value, overridden)
+  const placed = (located: LocatedMistake): Mistake => placeMistake(located, text.value, overridden)
 
   const formFaults = schemaMistakes(overridden.value)
   const sound = formFaults.length === 0 ? overridden.value : withoutSections(overridden.value, formFaults)
@@ -67,7 +67,7 @@ export function loadConfig(
 }
 
 /** What is left to check when the sections with a mistake in their form are taken out; null when that is nothing. */
-function withoutSections(value: unknown, faults: readonly Located[]): object | null {
+function withoutSections(value: unknown, faults: readonly LocatedMistake[]): object | null {
   if (typeof value !== 'object' || value === null) return null
   const faulty = new Set(faults.map(({ pointer }) => pointerSegments(pointer)[0]))
   const sound = Object.fromEntries(Object.entries(value).filter(([section]) => !faulty.has(section)))
@@ -102,7 +102,7 @@ const { $schema: _dialect, $id: _id, ...inputSchema } = configInputSchema
 const checkInput = ajv.compile(inputSchema)
 const checkComplete = ajv.compile<Config>(plainSchema(Config))
 
-function schemaMistakes(value: unknown): readonly Located[] {
+function schemaMistakes(value: unknown): readonly LocatedMistake[] {
   return checkInput(value) ? [] : mistakesOf(checkInput.errors ?? [])
 }
 
@@ -113,7 +113,11 @@ function completed(value: unknown): Config {
   throw new Error(`the defaults do not complete the configuration: ${ajv.errorsText(checkComplete.errors)}`)
 }
 
-function placeMistake({ pointer, at, message, fix }: Located, source: SourceText, { origins }: Overridden): Mistake {
+function placeMistake(
+  { pointer, at, message, fix }: LocatedMistake,
+  source: SourceText,
+  { origins }: Overridden,
+): Mistake {
   const variableName = [...origins].find(([origin]) => pointer === origin || pointer.startsWith(`${origin}/`))?.[1]
   return { place: variableName ?? source.place(pointer, at), path: pathOfPointer(pointer), message, fix }
 }

@@ -57,9 +57,9 @@ function settingOf(leaf: ConfigLeaf, environment: Environment, mistakes: Mistake
   return first ?? null
 }
 
-type Parsed = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string }
+type ParsedSetting = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string }
 
-function parseSetting(schema: JsonSchema, text: string): Parsed {
+function parseSetting(schema: JsonSchema, text: string): ParsedSetting {
   const kinds = new Set([schema, ...(schema.anyOf ?? [])].map(({ type }) => type).filter((type) => type !== undefined))
   if (kinds.size === 1 && kinds.has('string')) return { ok: true, value: text }
   const document = parseDocument(text, { prettyErrors: false, stringKeys: true })

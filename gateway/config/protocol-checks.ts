@@ -4,7 +4,7 @@ import type { RouteConfig } from '../protocols/route.ts'
 import { PROTOCOLS } from '../protocols/settings.ts'
 import { isRecord } from '../settings/defaults.ts'
 import { at } from '../settings/mistake-collector.ts'
-import type { Located } from '../settings/schema-mistakes.ts'
+import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 import type { Config } from './schema.ts'
 
 const ROWS: readonly (readonly [name: string, row: ProtocolSettings])[] = Object.entries(PROTOCOLS)
@@ -18,7 +18,7 @@ export const SECTION_PROTOCOLS: ReadonlyMap<string, readonly string[]> = new Map
 )
 
 /** @param value the configuration as written, which the schema admits: defaults would fill in every section */
-export function foreignSections(value: unknown): readonly Located[] {
+export function foreignSections(value: unknown): readonly LocatedMistake[] {
   const routes: unknown = isRecord(value) ? value['routes'] : undefined
   return (Array.isArray(routes) ? routes : []).flatMap((route: unknown, index) =>
     [...SECTION_PROTOCOLS].flatMap(([section, protocols]) => {
@@ -33,7 +33,7 @@ export function foreignSections(value: unknown): readonly Located[] {
   )
 }
 
-export function checkProtocols({ routes }: Config): readonly Located[] {
+export function checkProtocols({ routes }: Config): readonly LocatedMistake[] {
   return routes.flatMap((route, index) => {
     const pointer = `/routes/${index}`
     const row = rowOf(route)
@@ -46,7 +46,7 @@ export function checkProtocols({ routes }: Config): readonly Located[] {
   })
 }
 
-export function protocolWarnings(route: RouteConfig, pointer: string): readonly Located[] {
+export function protocolWarnings(route: RouteConfig, pointer: string): readonly LocatedMistake[] {
   return rowOf(route).warnings?.(route, pointer) ?? []
 }
 
@@ -54,7 +54,7 @@ function rowOf({ protocol }: RouteConfig): ProtocolSettings {
   return PROTOCOLS[protocol]
 }
 
-function missingContract(route: RouteConfig, row: ProtocolSettings, pointer: string): readonly Located[] {
+function missingContract(route: RouteConfig, row: ProtocolSettings, pointer: string): readonly LocatedMistake[] {
   const { name, protocol, contract } = route
   if (row.currentContract === undefined || contract?.current !== undefined || row.asksUpstream?.(route) === true)
     return []
@@ -63,7 +63,7 @@ function missingContract(route: RouteConfig, row: ProtocolSettings, pointer: str
 }
 
 /** Other protocols are judged by a contract that is named, or by what the call itself carries. */
-function unusedHeaders(route: RouteConfig, row: ProtocolSettings, pointer: string): readonly Located[] {
+function unusedHeaders(route: RouteConfig, row: ProtocolSettings, pointer: string): readonly LocatedMistake[] {
   if (route.contract?.listing_headers === undefined || row.asksUpstream?.(route) === true) return []
   const what = 'the upstream of this route is not asked what it offers'
   return [at(`${pointer}/contract/listing_headers`, what, 'remove it')]
@@ -73,7 +73,7 @@ function validationMistakes(
   { validate, protocol }: RouteConfig,
   { validates }: ProtocolSettings,
   pointer: string,
-): readonly Located[] {
+): readonly LocatedMistake[] {
   if (validate === 'off' || validates === 'calls' || (validates === 'results' && validate === 'observe')) return []
   const place = `${pointer}/validate`
   return validates === 'results'

@@ -10,7 +10,7 @@ import type { Enforced, Weaker } from './enforced.ts'
 const SHIPPED = ['strict', 'default', 'observe'] as const
 
 type Document = CompiledPolicy['document']
-type Rule = Document['rules'][number]
+type PackRule = Document['rules'][number]
 
 const STRICTEST_FIRST = ['BLOCK', 'REQUIRE_APPROVAL', 'WARN', 'ALLOW'] as const
 
@@ -74,7 +74,7 @@ function weakerDocument(before: Document, after: Document): readonly Weaker[] {
   return Object.values(MEMBERS).flatMap((compare) => compare(before, after))
 }
 
-function weakerRule(rule: Rule, next: readonly Rule[]): readonly Weaker[] {
+function weakerRule(rule: PackRule, next: readonly PackRule[]): readonly Weaker[] {
   const path = `rules.${rule.id}`
   const found = next.find(({ id }) => id === rule.id)
   if (found === undefined) return rule.then === 'ALLOW' ? [] : [weaker(path, rule.then, 'gone')]

@@ -19,12 +19,12 @@ export function declaredConsumers({ consumers }: Pick<ConsumersConfig, 'consumer
  */
 export async function observedConsumers(
   ids: readonly string[],
-  isOnRoad: boolean,
+  isProxied: boolean,
   { observed_consumers: { window }, routes }: Pick<ConsumersConfig, 'observed_consumers' | 'routes'>,
   now: number,
   store: Pick<Store, 'usesOf'>,
 ): Promise<readonly DeclaredConsumer[] | null> {
-  const served = isOnRoad ? ids : ids.filter((id) => routes.some(({ name }) => name === id))
+  const served = isProxied ? ids : ids.filter((id) => routes.some(({ name }) => name === id))
   if (window === 0 || served.length === 0) return null
   const uses = await store.usesOf(served, now - window * 1000)
   return uses.map(({ consumer, artifact, operation, tool }) => ({

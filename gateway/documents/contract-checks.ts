@@ -5,7 +5,7 @@ import { errorCode } from '../errors/startup-error.ts'
 import { at } from '../settings/mistake-collector.ts'
 import type { ContractSource, Protocol, Route } from '../routing/route.ts'
 import type { DocumentsConfig } from './settings.ts'
-import type { Located } from '../settings/schema-mistakes.ts'
+import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 import { statsOf } from '../runtime/regular-file.ts'
 
 interface RoutesConfig {
@@ -22,7 +22,7 @@ export interface ContractHabits {
 /** The row of each protocol, handed in by what knows them all. */
 export type ContractHabitsOf = (protocol: Protocol) => ContractHabits
 
-export function checkContractFiles({ routes }: RoutesConfig, habitsOf: ContractHabitsOf): readonly Located[] {
+export function checkContractFiles({ routes }: RoutesConfig, habitsOf: ContractHabitsOf): readonly LocatedMistake[] {
   return routes.flatMap(({ contract, protocol }, index) =>
     (['baseline', 'current'] as const).flatMap((side) => {
       const place = `/routes/${index}/contract/${side}`
@@ -35,12 +35,12 @@ export function checkContractFiles({ routes }: RoutesConfig, habitsOf: ContractH
 }
 
 const UNWATCHED = 'there is nothing to watch: contract.current is not named'
-const WATCHED = 'name contract.current, or leave watch out'
+const WATCHED_CONTRACT = 'name contract.current, or leave watch out'
 
 export function checkContractSources(
   { routes, diff }: RoutesConfig & DocumentsConfig,
   habitsOf: ContractHabitsOf,
-): readonly Located[] {
+): readonly LocatedMistake[] {
   return routes.flatMap(({ contract, protocol }, index) => {
     const unplaced = (['baseline', 'current'] as const).flatMap((side) => {
       const source = contract?.[side]
@@ -50,7 +50,7 @@ export function checkContractSources(
     })
     const unwatchable =
       contract?.watch !== undefined && contract.current === undefined
-        ? [at(`/routes/${index}/contract/watch`, habitsOf(protocol).unwatched ?? UNWATCHED, WATCHED)]
+        ? [at(`/routes/${index}/contract/watch`, habitsOf(protocol).unwatched ?? UNWATCHED, WATCHED_CONTRACT)]
         : []
     return [...unplaced, ...unwatchable]
   })
@@ -71,7 +71,7 @@ export function unreadableSource(source: ContractSource | undefined, mayBeFolder
   }
 }
 
-export function checkContractOrigins({ routes }: RoutesConfig, habitsOf: ContractHabitsOf): readonly Located[] {
+export function checkContractOrigins({ routes }: RoutesConfig, habitsOf: ContractHabitsOf): readonly LocatedMistake[] {
   return routes.flatMap(({ contract, protocol }, index) => {
     const { origins = [], baseline, current } = contract ?? {}
     const place = `/routes/${index}/contract/origins`

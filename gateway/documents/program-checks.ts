@@ -3,12 +3,12 @@ import { spawnSync } from 'node:child_process'
 import { errorCode } from '../errors/startup-error.ts'
 import { at } from '../settings/mistake-collector.ts'
 import type { DocumentsConfig } from './settings.ts'
-import type { Located } from '../settings/schema-mistakes.ts'
+import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 
 const PROGRAM_MS = 10_000
 
 /** Contracts and documents at a git ref are read with git, from `diff.repository` only. */
-export function checkPrograms({ diff }: DocumentsConfig): readonly Located[] {
+export function checkPrograms({ diff }: DocumentsConfig): readonly LocatedMistake[] {
   if (diff.repository === undefined) return []
   const { error, status } = spawnSync('git', ['--version'], { stdio: 'ignore', timeout: PROGRAM_MS })
   if (error === undefined && status === 0) return []

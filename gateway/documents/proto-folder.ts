@@ -7,7 +7,7 @@ import { loadRegularFile } from '../runtime/regular-file.ts'
 /** Files that one contract may consist of. */
 const MAX_FILES = 5000
 
-interface ProtoFile {
+interface FolderFile {
   /** From the folder down, with forward slashes. */
   readonly path: string
   readonly bytes: number
@@ -39,7 +39,7 @@ export function protoSet(name: string, texts: Iterable<readonly [path: string, t
 }
 
 /** Links to files are followed, as volumes of Kubernetes have them; what begins with a dot is the business of others. */
-async function protoFilesIn(folder: string): Promise<readonly ProtoFile[]> {
+async function protoFilesIn(folder: string): Promise<readonly FolderFile[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const named = entries.flatMap(({ parentPath, name }) => {
     const path = relative(folder, join(parentPath, name)).split(sep)

@@ -16,7 +16,7 @@ import { destinationOf, type InboundConnection } from '../listen/connection.ts'
 import { recordDenial, type EgressRecordDeps } from '../upstream/egress-record.ts'
 import { forward, headOf } from './forward.ts'
 import { ANYBODY, PROXY_CHALLENGE, proxyCaller, stillCaller } from '../callers/proxy-auth.ts'
-import { travel, type RoadDeps } from './pipeline.ts'
+import { runPipeline, type PipelineDeps } from './pipeline.ts'
 import { takesEncodedSlashes } from '../protocols/settings.ts'
 import { spellingProblem } from '../routing/path-ambiguity.ts'
 import {
@@ -35,110 +35,114 @@ import { sendError, sendFault, type RequestContext } from '../listen/request-con
 import type { UpstreamRoute } from '../upstream/pools.ts'
 
 export interface AdmissionDeps extends EgressRecordDeps {
-  readonly road: RoadDeps
+  readonly pipeline: PipelineDeps
   readonly store: Pick<Store, 'recordInterception' | 'apiKey'>
   readonly egressOf: (settings: Pick<ListenSettingsInForce, 'config'>) => Egress
 }
 
 /** Done, or resolves, when the request is answered. */
-export function admit(trip: RequestContext, arrival: InboundConnection, deps: AdmissionDeps): Promise<void> | void {
-  const { request } = trip
+export function admit(context: RequestContext, inbound: InboundConnection, deps: AdmissionDeps): Promise<void> | void {
+  const { request } = context
   const excess = sizeProblem(request.url ?? '', request.rawHeaders)
-  if (excess !== null) return sendError(trip, excess)
+  if (excess !== null) return sendError(context, excess)
   const problem =
     versionProblem(request.httpVersion) ??
     headProblem(request.rawHeaders, request.headers) ??
     expectationProblem(request)
-  if (problem !== null) return sendError(trip, 'INVALID_INPUT', problem)
-  const destination = destinationOf(request, arrival)
-  if (destination.kind === 'refused') return sendError(trip, destination.code, destination.message)
-  if (request.method === 'TRACE') return sendError(trip, 'METHOD_NOT_ALLOWED', 'TRACE is not forwarded.')
+  if (problem !== null) return sendError(context, 'INVALID_INPUT', problem)
+  const destination = destinationOf(request, inbound)
+  if (destination.kind === 'refused') return sendError(context, destination.code, destination.message)
+  if (request.method === 'TRACE') return sendError(context, 'METHOD_NOT_ALLOWED', 'TRACE is not forwarded.')
   return destination.kind === 'gateway'
-    ? admitToRoute(trip, destination, deps)
-    : admitCaller(trip, arrival, destination, deps)
+    ? admitToRoute(context, destination, deps)
+    : admitCaller(context, inbound, destination, deps)
 }
 
 async function admitCaller(
-  trip: RequestContext,
-  arrival: InboundConnection,
+  context: RequestContext,
+  inbound: InboundConnection,
   destination: NamedDestination,
   deps: AdmissionDeps,
 ): Promise<void> {
-  const caller = await callerOf(trip, arrival, deps)
-  if (caller === null) return sendError(trip, 'PROXY_AUTHENTICATION_REQUIRED', undefined, PROXY_CHALLENGE)
-  await admitToDestination({ ...trip, caller }, destination, deps)
+  const caller = await callerOf(context, inbound, deps)
+  if (caller === null) return sendError(context, 'PROXY_AUTHENTICATION_REQUIRED', undefined, PROXY_CHALLENGE)
+  await admitToDestination({ ...context, caller }, destination, deps)
 }
 
 function admitToRoute(
-  trip: RequestContext,
+  context: RequestContext,
   { host, target }: { readonly host: string; readonly target: string },
   deps: AdmissionDeps,
 ): Promise<void> | void {
-  const { routes } = trip.settings.config
+  const { routes } = context.settings.config
   const match = matchRoute(routes, host, target)
   const route = match?.route ?? null
   const problem =
     slashProblem(target, takesEncodedSlashes(route)) ??
     spellingProblem(target, route, () => reverseRoutes(routes, host))
-  if (problem !== null) return sendProblem(trip, problem, route, deps)
-  if (match !== null) return travel(trip, match, deps.road)
-  sendError(trip, 'NOT_FOUND', 'No route of the gateway matches this host and path.')
+  if (problem !== null) return sendProblem(context, problem, route, deps)
+  if (match !== null) return runPipeline(context, match, deps.pipeline)
+  sendError(context, 'NOT_FOUND', 'No route of the gateway matches this host and path.')
 }
 
 /** A target that has more than one reading, told as the route reads errors that would take it. */
-function sendProblem(trip: RequestContext, message: string, route: Route | null, deps: AdmissionDeps): void {
-  const { headers } = trip.request
-  sendFault(trip, { code: 'INVALID_INPUT', message }, recogniserOf(route, deps), { headers, body: null })
+function sendProblem(context: RequestContext, message: string, route: Route | null, deps: AdmissionDeps): void {
+  const { headers } = context.request
+  sendFault(context, { code: 'INVALID_INPUT', message }, recogniserOf(route, deps), { headers, body: null })
 }
 
-function recogniserOf(route: Route | null, { road }: AdmissionDeps): Recogniser | null {
+function recogniserOf(route: Route | null, { pipeline: road }: AdmissionDeps): Recogniser | null {
   return route === null ? null : road.recognisers[route.protocol]
 }
 
 /** Inside a CONNECT it was asked when that was opened, and must still hold; connections that the network turned here cannot say. */
 async function callerOf(
-  trip: RequestContext,
-  arrival: InboundConnection,
+  context: RequestContext,
+  inbound: InboundConnection,
   { store, now }: AdmissionDeps,
 ): Promise<Caller | null> {
-  if (arrival.kind === 'connect') return stillCaller(arrival.holder, trip.settings, store, now())
-  return arrival.kind === 'redirect' ? ANYBODY : proxyCaller(trip.request.headers, trip.settings, store)
+  if (inbound.kind === 'connect') return stillCaller(inbound.holder, context.settings, store, now())
+  return inbound.kind === 'redirect' ? ANYBODY : proxyCaller(context.request.headers, context.settings, store)
 }
 
 async function admitToDestination(
-  trip: RequestContext,
+  context: RequestContext,
   destination: NamedDestination,
   deps: AdmissionDeps,
 ): Promise<void> {
-  const { routes } = trip.settings.config
+  const { routes } = context.settings.config
   const match = matchNamed(routes, destination)
   const route = match?.route ?? null
   const problem =
     slashProblem(destination.target, takesEncodedSlashes(route)) ??
     spellingProblem(destination.target, route, () => namedRoutes(routes, destination.authority))
-  if (problem !== null) return sendProblem(trip, problem, route, deps)
+  if (problem !== null) return sendProblem(context, problem, route, deps)
   // An upstream in the configuration is the operator's word: the call does not go where the request says.
   const isElsewhere = match?.route.upstream !== undefined
-  const denial = isElsewhere ? null : deps.egressOf(trip.settings).denialOf(destination.authority, match !== null)
+  const denial = isElsewhere ? null : deps.egressOf(context.settings).denialOf(destination.authority, match !== null)
   if (denial !== null) {
     const { entrance, authority } = destination
-    const { request, caller, correlationId } = trip
+    const { request, caller, correlationId } = context
     await recordDenial({ entrance, authority, caller, correlationId, method: request.method ?? 'GET' }, denial, deps)
     const fault = { code: 'EGRESS_DENIED', message: denial.message } as const
-    return sendFault(trip, fault, recogniserOf(route, deps), { headers: request.headers, body: null })
+    return sendFault(context, fault, recogniserOf(route, deps), { headers: request.headers, body: null })
   }
-  return match === null ? passUnjudged(trip, destination, deps) : travel(trip, match, deps.road)
+  return match === null ? passUnjudged(context, destination, deps) : runPipeline(context, match, deps.pipeline)
 }
 
 /** What no route names and egress allows: forwarded as it is, and counted. */
-async function passUnjudged(trip: RequestContext, destination: NamedDestination, deps: AdmissionDeps): Promise<void> {
+async function passUnjudged(
+  context: RequestContext,
+  destination: NamedDestination,
+  deps: AdmissionDeps,
+): Promise<void> {
   const { entrance, scheme, authority, target } = destination
-  const sibling = trip.settings.config.routes.find((route) => namesHost(route, authority.host))
+  const sibling = context.settings.config.routes.find((route) => namesHost(route, authority.host))
   const origin = originOf(scheme, authority)
-  const { method = 'GET' } = trip.request
-  const { caller, correlationId } = trip
+  const { method = 'GET' } = context.request
+  const { caller, correlationId } = context
   const route = unrouted(sibling)
-  const { headers, rawHeaders } = headOf(trip, { entrance, origin, route })
+  const { headers, rawHeaders } = headOf(context, { entrance, origin, route })
   deps.metrics.count('preflight_calls_total', { route: EGRESS_ROUTE, outcome: 'passed' })
   const call = {
     entrance,
@@ -150,13 +154,13 @@ async function passUnjudged(trip: RequestContext, destination: NamedDestination,
     method,
     headers,
     rawHeaders,
-    received: trip.request,
+    received: context.request,
     body: null,
   }
   const own = ['X-Correlation-ID', correlationId]
   const startedAt = performance.now()
-  const passage = { verdicts: [], headers: own, watcher: null, isStanding: false, recogniser: null }
-  const end = await forward(trip, call, passage, deps.road)
+  const forwarding = { verdicts: [], headers: own, watcher: null, isStanding: false, recogniser: null }
+  const end = await forward(context, call, forwarding, deps.pipeline)
   deps.logger.debug(
     {
       event: 'proxy.unrouted_forwarded',

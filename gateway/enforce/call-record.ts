@@ -4,7 +4,7 @@ import type { Call } from '../calls/call.ts'
 import type { InterceptionRow } from '../store/call.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
-import { undecided, type Decided, type Judgement } from './judge.ts'
+import { undecided, type Decided, type CallJudgement } from './judge.ts'
 
 /** A call, and what its rows and records are written with. */
 export interface RecordedCall {
@@ -19,7 +19,7 @@ export interface RecordedCall {
 
 /** The call's own rows, before its effect. Null when they are written; what could not be written was not decided. At once where they wait for a batch. */
 export function recordCall(
-  judgement: Judgement,
+  judgement: CallJudgement,
   effect: NonNullable<InterceptionRow['effect']>,
   breakGlassId: string | null,
   recorded: RecordedCall,
@@ -37,7 +37,7 @@ export function recordCall(
   return writings.length === 0 ? null : written(writings)
 }
 
-type Unrecorded = Extract<Judgement, { readonly kind: 'undecided' }>
+type Unrecorded = Extract<CallJudgement, { readonly kind: 'undecided' }>
 
 async function written(writings: readonly Promise<void>[]): Promise<Unrecorded | null> {
   try {
@@ -50,7 +50,7 @@ async function written(writings: readonly Promise<void>[]): Promise<Unrecorded |
 
 /** One for each thing that was judged; one for all where nothing was. */
 function rowsOf(
-  judgement: Judgement,
+  judgement: CallJudgement,
   effect: NonNullable<InterceptionRow['effect']>,
   breakGlassId: string | null,
   { call, action, deps }: RecordedCall,

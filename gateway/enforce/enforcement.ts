@@ -15,17 +15,17 @@ import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Monitoring, Watch } from '../monitoring/monitoring.ts'
 import { logStop, recordCall } from './call-record.ts'
-import { judge, type Decided, type JudgeDeps, type Judgement } from './judge.ts'
+import { judge, type Decided, type JudgeDeps, type CallJudgement } from './judge.ts'
 import { decisionHeaders, stopped, unjudged, unmonitored, type Halt } from './refusals.ts'
 import type { SpentReceipt } from './receipt-check.ts'
 import type { CallVerdict, DecisionVerdict, ReceiptVerdict } from './verdict-cache.ts'
-import type { Waiting, WaitingRoom } from './pending-calls.ts'
+import type { PendingWait, PendingCalls } from './pending-calls.ts'
 
-export interface SettlementDeps extends JudgeDeps {
+export interface EnforcementDeps extends JudgeDeps {
   readonly store: Pick<Store, 'recordInterception'>
   readonly monitoring: Pick<Monitoring, 'open'>
   readonly breakGlass: Pick<BreakGlass, 'use' | 'isOpen'>
-  readonly waitingRoom: Pick<WaitingRoom, 'wait'>
+  readonly pendingCalls: Pick<PendingCalls, 'wait'>
   readonly metrics: Metrics
   readonly logger: Logger
   readonly now: () => number
@@ -38,7 +38,7 @@ export interface SubjectWatch {
 }
 
 /** The call goes on. */
-export interface Passing extends Permit {
+export interface ForwardResult extends Permit {
   readonly kind: 'go'
   readonly effect: 'forwarded' | 'observed' | 'failed_open' | 'break_glass'
   /** Whose receipts go with it. */
@@ -50,54 +50,58 @@ export interface Passing extends Permit {
 }
 
 /** It does not, and this is its answer. */
-export interface Halting extends Halt {
+export interface RefuseResult extends Halt {
   readonly kind: 'halt'
   readonly effect: 'held' | 'stopped' | 'undecided'
 }
 
 /** The client went away while the call was held: there is nobody to answer. */
-export interface Gone {
+export interface DisconnectedResult {
   readonly kind: 'gone'
 }
 
-export type Settlement = Passing | Halting | Gone
+export type EnforcementResult = ForwardResult | RefuseResult | DisconnectedResult
 
-interface Settling {
+interface PendingEnforcement {
   readonly call: Call
   readonly action: JudgedAction
   readonly settings: ListenSettingsInForce
-  readonly deps: SettlementDeps
+  readonly deps: EnforcementDeps
 }
 
 /**
  * Judges, and settles what is to be done with the call; every row is durable by then as the ledger's configuration says.
  * Never rejects. @param waiting how the caller is kept while a person's word is waited for
  */
-export async function settleCall(
+export async function enforceCall(
   call: Call,
   action: JudgedAction,
-  settings: Settling['settings'],
-  waiting: Waiting,
-  deps: SettlementDeps,
-): Promise<Settlement> {
-  const settling: Settling = { call, action, settings, deps }
+  settings: PendingEnforcement['settings'],
+  waiting: PendingWait,
+  deps: EnforcementDeps,
+): Promise<EnforcementResult> {
+  const pending: PendingEnforcement = { call, action, settings, deps }
   const startedAt = performance.now()
   const judgement = await judge(call, action, settings, deps)
   const { name: route } = call.route
   deps.metrics.observe('preflight_call_decision_seconds', { route }, (performance.now() - startedAt) / 1000)
-  const heard = heldVerdict(judgement) === null ? judgement : await afterApproval(judgement, waiting, settling)
+  const heard = heldVerdict(judgement) === null ? judgement : await afterApproval(judgement, waiting, pending)
   if (heard === null) {
     deps.metrics.count('preflight_client_aborts_total', { route })
     return { kind: 'gone' }
   }
-  const settlement = await conclude(heard, settling)
-  deps.metrics.count('preflight_calls_total', { route, outcome: settlement.effect })
-  return settlement
+  const result = await conclude(heard, pending)
+  deps.metrics.count('preflight_calls_total', { route, outcome: result.effect })
+  return result
 }
 
 /** Holds the call while a person may still say yes in time, and judges anew once one did. Null: the client has gone. */
-async function afterApproval(first: Judgement, waiting: Waiting, settling: Settling): Promise<Judgement | null> {
-  const { call, action, settings, deps } = settling
+async function afterApproval(
+  first: CallJudgement,
+  waiting: PendingWait,
+  pending: PendingEnforcement,
+): Promise<CallJudgement | null> {
+  const { call, action, settings, deps } = pending
   const { route, caller } = call
   const deadline = deps.now() + route.hold * 1000
   let judgement = first
@@ -106,10 +110,10 @@ async function afterApproval(first: Judgement, waiting: Waiting, settling: Settl
     if (held?.approvalId == null || deps.now() >= deadline || (await deps.breakGlass.isOpen(route.name)))
       return judgement
     // A call that another call's word has set free already told so; the row shows that it was held first.
-    const recorded = await recordCall(judgement, 'held', null, settling)
+    const recorded = await recordCall(judgement, 'held', null, pending)
     if (recorded !== null) return recorded
     waiting.begin(decisionHeaders(call, held.action, held.decisionId))
-    const end = await deps.waitingRoom.wait({
+    const end = await deps.pendingCalls.wait({
       approvalId: held.approvalId,
       tenant: caller.tenant,
       route: route.name,
@@ -125,26 +129,26 @@ async function afterApproval(first: Judgement, waiting: Waiting, settling: Settl
   }
 }
 
-function heldVerdict(judgement: Judgement): DecisionVerdict | null {
+function heldVerdict(judgement: CallJudgement): DecisionVerdict | null {
   if (judgement.kind === 'undecided') return null
   const { verdict } = judgement.governing
   return verdict.basis === 'decision' && directiveOf(verdict.action).isHeld ? verdict : null
 }
 
-async function conclude(judgement: Judgement, settling: Settling): Promise<Passing | Halting> {
-  if (judgement.kind === 'undecided') return concludeUndecided(judgement, settling)
+async function conclude(judgement: CallJudgement, pending: PendingEnforcement): Promise<ForwardResult | RefuseResult> {
+  if (judgement.kind === 'undecided') return concludeUndecided(judgement, pending)
   const spending = directiveOf(judgement.governing.verdict.action).proceeds ? judgement.receipts.consume() : null
   const used = spending === null ? judgement : withoutSpent(judgement, await spending)
   const { verdict } = used.governing
-  if (!directiveOf(verdict.action).proceeds) return concludeStopped(used, settling)
+  if (!directiveOf(verdict.action).proceeds) return concludeStopped(used, pending)
   const isMonitored = verdict.action === 'CONTINUE_WITH_MONITORING'
-  const watches = isMonitored ? await openWindows(used, settling) : UNWATCHED
-  if (watches === null) return concludeUnmonitored(used, settling)
-  const recording = recordCall(used, 'forwarded', null, settling)
+  const watches = isMonitored ? await openWindows(used, pending) : UNWATCHED
+  if (watches === null) return concludeUnmonitored(used, pending)
+  const recording = recordCall(used, 'forwarded', null, pending)
   const failure = recording instanceof Promise ? await recording : recording
-  if (failure === null) return passing('forwarded', used, watches, settling)
+  if (failure === null) return passing('forwarded', used, watches, pending)
   await closeUnsent(watches)
-  return concludeUndecided(failure, settling)
+  return concludeUndecided(failure, pending)
 }
 
 /** What a receipt for one use does not get any more is missing again. */
@@ -156,37 +160,40 @@ function withoutSpent(judgement: Decided, spent: SpentReceipt | null): Decided {
   return { ...judgement, verdicts, governing }
 }
 
-async function concludeStopped(judgement: Decided, settling: Settling): Promise<Passing | Halting> {
-  const { call, action, settings } = settling
+async function concludeStopped(judgement: Decided, pending: PendingEnforcement): Promise<ForwardResult | RefuseResult> {
+  const { call, action, settings } = pending
   const { governing } = judgement
   if (call.route.mode === 'observe') {
-    countObserved(governing.verdict.action === 'REQUEST_APPROVAL' ? 'held' : 'stopped', settling)
-    return recorded('observed', judgement, settling)
+    countObserved(governing.verdict.action === 'REQUEST_APPROVAL' ? 'held' : 'stopped', pending)
+    return recorded('observed', judgement, pending)
   }
-  const broken = await breakGlass(judgement, settling)
+  const broken = await breakGlass(judgement, pending)
   if (broken !== null) return broken
   const { verdict } = governing
   const approvalId = verdict.basis === 'decision' ? verdict.approvalId : null
   const { isHeld } = directiveOf(verdict.action)
   const effect = isHeld ? 'held' : 'stopped'
-  const failure = await recordCall(judgement, effect, null, settling)
-  if (failure !== null) return concludeUndecided(failure, settling)
-  logStop(judgement, settling)
+  const failure = await recordCall(judgement, effect, null, pending)
+  if (failure !== null) return concludeUndecided(failure, pending)
+  logStop(judgement, pending)
   const approvalAt = isHeld && approvalId !== null ? approvalAddress(approvalId, settings.config) : null
   return { kind: 'halt', effect, ...stopped(call, action, governing, approvalAt) }
 }
 
 /** May go on only under watch, and nobody watches. */
-async function concludeUnmonitored(judgement: Decided, settling: Settling): Promise<Passing | Halting> {
-  const { call, action, deps } = settling
+async function concludeUnmonitored(
+  judgement: Decided,
+  pending: PendingEnforcement,
+): Promise<ForwardResult | RefuseResult> {
+  const { call, action, deps } = pending
   if (call.route.mode === 'observe') {
-    countObserved('stopped', settling)
-    return recorded('observed', judgement, settling)
+    countObserved('stopped', pending)
+    return recorded('observed', judgement, pending)
   }
-  const broken = await breakGlass(judgement, settling)
+  const broken = await breakGlass(judgement, pending)
   if (broken !== null) return broken
-  const failure = await recordCall(judgement, 'stopped', null, settling)
-  if (failure !== null) return concludeUndecided(failure, settling)
+  const failure = await recordCall(judgement, 'stopped', null, pending)
+  if (failure !== null) return concludeUndecided(failure, pending)
   const { correlationId, route } = call
   deps.logger.error(
     { event: 'monitoring.unwired', correlation_id: correlationId, route: route.name },
@@ -196,18 +203,18 @@ async function concludeUnmonitored(judgement: Decided, settling: Settling): Prom
 }
 
 async function concludeUndecided(
-  judgement: Extract<Judgement, { readonly kind: 'undecided' }>,
-  settling: Settling,
-): Promise<Passing | Halting> {
-  const { call, action, deps } = settling
+  judgement: Extract<CallJudgement, { readonly kind: 'undecided' }>,
+  pending: PendingEnforcement,
+): Promise<ForwardResult | RefuseResult> {
+  const { call, action, deps } = pending
   const { route, correlationId } = call
   const open = route.mode === 'observe' ? 'observed' : route.failure === 'open' ? 'failed_open' : null
   // A store that is down is no reason to go on: nobody could say afterwards what went through.
   const isBreakable = open === null && judgement.refusal === null && judgement.error.code !== 'STORE_UNAVAILABLE'
-  const broken = isBreakable ? await breakGlass(judgement, settling) : null
+  const broken = isBreakable ? await breakGlass(judgement, pending) : null
   if (broken !== null) return broken
-  if (open === 'observed') countObserved('undecided', settling)
-  await recordCall(judgement, open ?? 'undecided', null, settling)
+  if (open === 'observed') countObserved('undecided', pending)
+  await recordCall(judgement, open ?? 'undecided', null, pending)
   deps.logger.warn(
     {
       event: 'call.undecided',
@@ -222,20 +229,20 @@ async function concludeUndecided(
   )
   return open === null
     ? { kind: 'halt', effect: 'undecided', ...unjudged(call, action, judgement) }
-    : passing(open, judgement, UNWATCHED, settling)
+    : passing(open, judgement, UNWATCHED, pending)
 }
 
-function countObserved(would: 'stopped' | 'held' | 'undecided', { call, deps }: Settling): void {
+function countObserved(would: 'stopped' | 'held' | 'undecided', { call, deps }: PendingEnforcement): void {
   deps.metrics.count('preflight_observed_calls_total', { route: call.route.name, would })
 }
 
 /** An open exception of the route lets the call go on, counted and loud. Null: there is none, or its use could not be made durable. */
-async function breakGlass(judgement: Judgement, settling: Settling): Promise<Passing | null> {
-  const { call, deps } = settling
+async function breakGlass(judgement: CallJudgement, pending: PendingEnforcement): Promise<ForwardResult | null> {
+  const { call, deps } = pending
   const { correlationId, route } = call
   const opened = await deps.breakGlass.use(route.name)
   if (opened === null) return null
-  if ((await recordCall(judgement, 'break_glass', opened.id, settling)) !== null) return null
+  if ((await recordCall(judgement, 'break_glass', opened.id, pending)) !== null) return null
   deps.metrics.count('preflight_break_glass_calls_total', { route: route.name })
   deps.logger.error(
     {
@@ -247,22 +254,26 @@ async function breakGlass(judgement: Judgement, settling: Settling): Promise<Pas
     },
     'BREAK_GLASS: call forwarded that would have been refused',
   )
-  const passed = passing('break_glass', judgement, UNWATCHED, settling)
+  const passed = passing('break_glass', judgement, UNWATCHED, pending)
   return { ...passed, headers: [...passed.headers, 'Preflight-Break-Glass', opened.id] }
 }
 
-async function recorded(effect: 'observed', judgement: Decided, settling: Settling): Promise<Passing | Halting> {
-  const failure = await recordCall(judgement, effect, null, settling)
-  return failure === null ? passing(effect, judgement, UNWATCHED, settling) : concludeUndecided(failure, settling)
+async function recorded(
+  effect: 'observed',
+  judgement: Decided,
+  pending: PendingEnforcement,
+): Promise<ForwardResult | RefuseResult> {
+  const failure = await recordCall(judgement, effect, null, pending)
+  return failure === null ? passing(effect, judgement, UNWATCHED, pending) : concludeUndecided(failure, pending)
 }
 
 /** The action told is the one decided, whatever is done with the call. */
 function passing(
-  effect: Passing['effect'],
-  judgement: Judgement,
+  effect: ForwardResult['effect'],
+  judgement: CallJudgement,
   watches: readonly SubjectWatch[],
-  { call }: Settling,
-): Passing {
+  { call }: PendingEnforcement,
+): ForwardResult {
   const isMonitored = watches.length > 0
   if (judgement.kind === 'undecided') {
     const headers = effect === 'break_glass' ? decisionHeaders(call, 'STOP', null) : plainHeaders(call)
@@ -290,11 +301,14 @@ async function closeUnsent(watches: readonly SubjectWatch[]): Promise<void> {
 }
 
 /** A window for each thing that goes on under watch: a batch may ask for many. Null: one could not be opened, and none is open. */
-async function openWindows({ verdicts }: Decided, settling: Settling): Promise<readonly SubjectWatch[] | null> {
+async function openWindows(
+  { verdicts }: Decided,
+  pending: PendingEnforcement,
+): Promise<readonly SubjectWatch[] | null> {
   const watches: SubjectWatch[] = []
   for (const { subject, verdict } of verdicts) {
     if (verdict.action !== 'CONTINUE_WITH_MONITORING' || verdict.decisionId === null) continue
-    const watch = await openWindow(verdict.decisionId, settling)
+    const watch = await openWindow(verdict.decisionId, pending)
     if (watch === null) {
       await closeUnsent(watches)
       return null
@@ -305,7 +319,7 @@ async function openWindows({ verdicts }: Decided, settling: Settling): Promise<r
 }
 
 /** Null when nothing takes the telemetry, or the window cannot be made durable: then the call does not go on. */
-async function openWindow(decisionId: string, { call, deps }: Settling): Promise<Watch | null> {
+async function openWindow(decisionId: string, { call, deps }: PendingEnforcement): Promise<Watch | null> {
   const { correlationId, route, caller, entrance } = call
   // The answer to a call that another proxy sends never comes by here.
   const observer = entrance === 'ext_authz' ? 'caller' : 'gateway'

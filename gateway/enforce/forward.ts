@@ -6,8 +6,8 @@ import type { AnswerWatcher } from '../calls/answer.ts'
 import type { Call } from '../calls/call.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { SHORT_BODY, type Bodies, type ReadBody } from '../listen/bodies.ts'
-import { startExchange, type Exchange, type ExchangeEnd } from '../upstream/exchange.ts'
+import { SHORT_BODY, type Bodies, type BodyResult } from '../listen/bodies.ts'
+import { startExchange, type UpstreamExchange, type ExchangeEnd } from '../upstream/exchange.ts'
 import { isGrpc } from '../network/grpc-media-type.ts'
 import { attachedTokens, sentHead, takesTrailers, type SentHead } from '../upstream/headers.ts'
 import { answerStream, inviteBody, isWaiting, sendFault, type RequestContext } from '../listen/request-context.ts'
@@ -19,7 +19,7 @@ import type { DecisionVerdict, ReceiptVerdict } from './verdict-cache.ts'
 export type OutgoingCall = Omit<Call, 'route'> & { readonly route: UpstreamRoute }
 
 /** How a call goes through. */
-export interface Passage {
+export interface Forwarding {
   /** Whose receipts go with it. */
   readonly verdicts: readonly (DecisionVerdict | ReceiptVerdict)[]
   /** Added to the answer: name, value, name, value … */
@@ -27,7 +27,7 @@ export interface Passage {
   readonly watcher: AnswerWatcher | null
   readonly isStanding: boolean
   /** How its client is told of a fault; null: no route is known. */
-  readonly recogniser: Pick<Recogniser, 'tell'> | null
+  readonly recogniser: Pick<Recogniser, 'renderFault'> | null
 }
 
 export interface ForwardDeps {
@@ -36,7 +36,7 @@ export interface ForwardDeps {
   /** Where connections go that have switched to another protocol. */
   readonly tunnels: Pick<Tunnels, 'open'>
   /** Streams without end, to be broken off when the proxy stops. */
-  readonly standing: Set<Exchange>
+  readonly standing: Set<UpstreamExchange>
   /** A destination that a call named resolves to an address that egress does not let through. Never rejects. */
   readonly egressDenied: (call: OutgoingCall, denial: EgressDenial) => Promise<void>
   readonly metrics: Metrics
@@ -45,43 +45,43 @@ export interface ForwardDeps {
 
 /** Never rejects. */
 export async function forward(
-  trip: RequestContext,
+  context: RequestContext,
   call: OutgoingCall,
-  passage: Passage,
+  forwarding: Forwarding,
   deps: ForwardDeps,
 ): Promise<ExchangeEnd> {
-  const reading = call.body === null && trip.upgrade === null ? readShortBody(trip, deps) : null
+  const reading = call.body === null && context.upgrade === null ? readShortBody(context, deps) : null
   const read = reading === null ? null : await reading
   // Nothing of the call has gone out: the exchange finds the client disconnected.
-  if (read?.ok === false) trip.request.destroy()
+  if (read?.ok === false) context.request.destroy()
   const body = read?.ok === true ? read.body : call.body
   const exchange = startExchange({
-    dispatcher: deps.upstreams.dispatcherOf(call, trip.upgrade !== null),
+    dispatcher: deps.upstreams.dispatcherOf(call, context.upgrade !== null),
     path: call.upstreamPath,
-    request: trip.request,
-    response: answerStream(trip),
-    headers: requestHeaders(call, passage),
+    request: context.request,
+    response: answerStream(context),
+    headers: requestHeaders(call, forwarding),
     body,
-    ownHeaders: passage.headers,
-    watcher: passage.watcher,
+    ownHeaders: forwarding.headers,
+    watcher: forwarding.watcher,
     // An upstream that is away is told of before the body is asked for.
-    onSending: body === null && isWaiting(trip) ? () => inviteBody(trip) : null,
-    upgrade: trip.upgrade,
+    onSending: body === null && isWaiting(context) ? () => inviteBody(context) : null,
+    upgrade: context.upgrade,
     tunnels: deps.tunnels,
   })
-  if (passage.isStanding) deps.standing.add(exchange)
+  if (forwarding.isStanding) deps.standing.add(exchange)
   const end = await exchange.done
-  if (passage.isStanding) deps.standing.delete(exchange)
-  if (end.fault !== null) await reportFault(trip, call, passage, end, deps)
+  if (forwarding.isStanding) deps.standing.delete(exchange)
+  if (end.fault !== null) await reportFault(context, call, forwarding, end, deps)
   return end
 }
 
 /** A short body of known length costs less as one piece than as a stream; null: it streams, or there is none. */
-function readShortBody(trip: RequestContext, { bodies }: ForwardDeps): Promise<ReadBody> | null {
-  const { request } = trip
+function readShortBody(context: RequestContext, { bodies }: ForwardDeps): Promise<BodyResult> | null {
+  const { request } = context
   const length = request.headers['content-length']
   if (length === undefined || Number(length) > SHORT_BODY) return null
-  inviteBody(trip)
+  inviteBody(context)
   return bodies.read(request, SHORT_BODY)
 }
 
@@ -105,7 +105,7 @@ export function headOf(
   })
 }
 
-function requestHeaders({ rawHeaders }: OutgoingCall, { verdicts }: Passage): string[] {
+function requestHeaders({ rawHeaders }: OutgoingCall, { verdicts }: Forwarding): string[] {
   const headers = [...rawHeaders]
   for (const token of attachedTokens(verdicts)) headers.push('Preflight-Receipt', token)
   const [only, ...others] = verdicts
@@ -116,9 +116,9 @@ function requestHeaders({ rawHeaders }: OutgoingCall, { verdicts }: Passage): st
 }
 
 async function reportFault(
-  trip: RequestContext,
+  context: RequestContext,
   call: OutgoingCall,
-  passage: Passage,
+  forwarding: Forwarding,
   end: ExchangeEnd,
   deps: ForwardDeps,
 ): Promise<void> {
@@ -133,9 +133,9 @@ async function reportFault(
     const denial = end.cause instanceof EgressDenied ? end.cause.denial : null
     if (denial !== null) await deps.egressDenied(call, denial)
     return sendFault(
-      trip,
-      { code: fault, message: denial?.message, headers: passage.headers },
-      passage.recogniser,
+      context,
+      { code: fault, message: denial?.message, headers: forwarding.headers },
+      forwarding.recogniser,
       call,
     )
   }
@@ -145,5 +145,5 @@ async function reportFault(
     'upstream failed',
   )
   if (!end.isAnswered && fault !== 'UPSTREAM_RESET' && fault !== 'UPSTREAM_SILENT')
-    sendFault(trip, { code: fault, headers: passage.headers }, passage.recogniser, call)
+    sendFault(context, { code: fault, headers: forwarding.headers }, forwarding.recogniser, call)
 }

@@ -8,13 +8,13 @@ import type { Asks } from '../listen/http-server.ts'
 import { ANYBODY } from '../callers/proxy-auth.ts'
 import { sendError, type RequestContext } from '../listen/request-context.ts'
 
-export interface TripsDeps extends AdmissionDeps {
+export interface InFlightDeps extends AdmissionDeps {
   /** Read once a request. */
   readonly settings: () => ListenSettingsInForce
 }
 
-export interface Trips {
-  begin(request: IncomingMessage, response: ServerResponse, arrival: InboundConnection, asks: Asks): void
+export interface InFlightRequests {
+  begin(request: IncomingMessage, response: ServerResponse, inbound: InboundConnection, asks: Asks): void
   /** How many are under way. */
   readonly open: number
   /** From here on a connection is let go as soon as its call is over. */
@@ -22,37 +22,37 @@ export interface Trips {
 }
 
 /** @param releaseConnections closes the connections on which nothing is under way */
-export function createTrips(deps: TripsDeps, releaseConnections: () => void): Trips {
+export function createInFlightRequests(deps: InFlightDeps, releaseConnections: () => void): InFlightRequests {
   const { settings, logger } = deps
   // A number: a set would hold on to calls long over, through the tables that it outgrew and the collector has not reached.
   let open = 0
   deps.metrics.sample('preflight_calls_open', () => open)
   let isDraining = false
   /** Whatever goes wrong on the road, the call is answered. */
-  const run = async (trip: RequestContext, arrival: InboundConnection): Promise<void> => {
+  const run = async (context: RequestContext, inbound: InboundConnection): Promise<void> => {
     open += 1
     try {
-      await admit(trip, arrival, deps)
+      await admit(context, inbound, deps)
     } catch (error) {
       // A broken invariant on the road: the call is not forwarded, and the client is told no more than that.
       logger.error(
-        { event: 'proxy.request_failed', err: error, correlation_id: trip.correlationId },
+        { event: 'proxy.request_failed', err: error, correlation_id: context.correlationId },
         'request failed in the proxy',
       )
-      if (trip.response.headersSent) trip.response.destroy()
-      else sendError(trip, 'INTERNAL')
+      if (context.response.headersSent) context.response.destroy()
+      else sendError(context, 'INTERNAL')
     } finally {
       open -= 1
       if (isDraining) releaseConnections()
     }
   }
   return {
-    begin(request, response, arrival, asks) {
+    begin(request, response, inbound, asks) {
       const correlationId = correlationIdOf(request)
       const { expectsContinue, upgrade } = asks
       void run(
         { request, response, correlationId, caller: ANYBODY, settings: settings(), expectsContinue, upgrade },
-        arrival,
+        inbound,
       )
     },
     get open() {

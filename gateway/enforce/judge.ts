@@ -9,14 +9,14 @@ import type { Call } from '../calls/call.ts'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
 import type { BaselineRow } from '../store/store.ts'
 import { createReceiptGate, type ReceiptGate, type ReceiptGateDeps } from './receipt-check.ts'
-import type { CallVerdict, Change, Verdicts } from './verdict-cache.ts'
+import type { CallVerdict, CallChange, Verdicts } from './verdict-cache.ts'
 
 export interface SubjectVerdict {
   readonly subject: Subject
   readonly verdict: CallVerdict
 }
 
-export type Judgement =
+export type CallJudgement =
   | {
       readonly kind: 'decided'
       /** One for each subject, in order. */
@@ -29,7 +29,7 @@ export type Judgement =
   /** Could not decide. `refusal`: because the upstream refused this caller. */
   | { readonly kind: 'undecided'; readonly error: GatewayError; readonly refusal: UpstreamRefusal | null }
 
-export type Decided = Extract<Judgement, { readonly kind: 'decided' }>
+export type Decided = Extract<CallJudgement, { readonly kind: 'decided' }>
 
 export interface JudgeDeps {
   readonly baselines: Pick<Baselines, 'baselineFor'>
@@ -44,7 +44,7 @@ export async function judge(
   action: JudgedAction,
   settings: Pick<ListenSettingsInForce, 'generation'>,
   deps: JudgeDeps,
-): Promise<Judgement> {
+): Promise<CallJudgement> {
   try {
     const receipts = createReceiptGate(call, deps.receipts)
     const verdicts: SubjectVerdict[] = []
@@ -96,7 +96,7 @@ function baselineOf(
 }
 
 /** A contract as it was pinned, and as it is offered now; null: there is nothing to compare. */
-function changeOf(call: Call, { subject, ground }: Question, pinned: BaselineRow | null): Change | null {
+function changeOf(call: Call, { subject, ground }: Question, pinned: BaselineRow | null): CallChange | null {
   if (ground.kind === 'change_set') return ground
   if (ground.kind === 'receipt' || pinned === null) return null
   if (!ground.isCovered(pinned)) throw notCovered(call, subject)
@@ -110,7 +110,7 @@ function notCovered(call: Call, subject: Subject): GatewayError {
   )
 }
 
-export function undecided(error: unknown): Judgement & { readonly kind: 'undecided' } {
+export function undecided(error: unknown): CallJudgement & { readonly kind: 'undecided' } {
   if (error instanceof UpstreamRefusal) {
     const message = `The upstream refused to say what it offers (${error.status}), so the call could not be judged.`
     return {

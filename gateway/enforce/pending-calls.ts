@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 
 /** The caller's side of a wait. */
-export interface Waiting {
+export interface PendingWait {
   readonly isGone: boolean
   /** Calls back when the client goes away; answers how to stop listening. */
   onGone(listener: () => void): () => void
@@ -24,7 +24,7 @@ export interface Hold {
   readonly route: string
   /** Milliseconds since the epoch. */
   readonly deadline: number
-  readonly waiting: Waiting
+  readonly waiting: PendingWait
 }
 
 /**
@@ -33,7 +33,7 @@ export interface Hold {
  */
 export type HoldEnd = 'granted' | 'released' | 'refused' | 'over' | 'gone'
 
-export interface WaitingRoom {
+export interface PendingCalls {
   /** Never rejects. */
   wait(hold: Hold): Promise<HoldEnd>
   /** Calls held now. */
@@ -57,7 +57,7 @@ export interface WaitingRoomDeps {
 const LOOK_MS = 1000
 export const KEEP_ALIVE_MS = 10_000
 
-export function createWaitingRoom(deps: WaitingRoomDeps): WaitingRoom {
+export function createWaitingRoom(deps: WaitingRoomDeps): PendingCalls {
   const waits = new Set<Wait>()
   let isClosed = false
   return {

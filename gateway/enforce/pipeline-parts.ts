@@ -14,15 +14,15 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { Monitoring } from '../monitoring/monitoring.ts'
 import { createValidator, type Validator } from '../validation/validator.ts'
 import { recordCallDenial } from '../upstream/egress-record.ts'
-import type { Exchange } from '../upstream/exchange.ts'
+import type { UpstreamExchange } from '../upstream/exchange.ts'
 import type { ReceiptGateDeps } from './receipt-check.ts'
-import type { RoadDeps } from './pipeline.ts'
+import type { PipelineDeps } from './pipeline.ts'
 import type { Tunnels } from '../upstream/tunnel.ts'
 import type { Upstreams } from '../upstream/pools.ts'
 import { changedArtifacts, createVerdicts, type Verdicts } from './verdict-cache.ts'
-import { createWaitingRoom, type WaitingRoom } from './pending-calls.ts'
+import { createWaitingRoom, type PendingCalls } from './pending-calls.ts'
 
-export interface RoadPartsDeps {
+export interface PipelineBuildDeps {
   /** Read once a request: routes, limits and policy can change while the proxy runs. */
   readonly settings: RecogniserDeps['settings']
   readonly flow: Pick<BaselinesDeps['flow'], 'authorize'> &
@@ -32,7 +32,7 @@ export interface RoadPartsDeps {
   readonly baselines: Pick<Baselines, 'baselineFor'>
   readonly consumers: Pick<ConsumerObserver, 'note'>
   readonly breakGlass: Pick<BreakGlass, 'use' | 'isOpen'>
-  readonly monitoring: Pick<Monitoring, 'open' | 'tell'>
+  readonly monitoring: Pick<Monitoring, 'open' | 'reportViolation'>
   /** Shared with the other listeners. */
   readonly bodies: Bodies
   readonly metrics: Metrics
@@ -41,12 +41,12 @@ export interface RoadPartsDeps {
   readonly now: () => number
 }
 
-export type RoadParts = RoadDeps & { readonly waitingRoom: WaitingRoom; readonly validator: Validator }
+export type Pipeline = PipelineDeps & { readonly pendingCalls: PendingCalls; readonly validator: Validator }
 
-export function buildRoad(deps: RoadPartsDeps, upstreams: Upstreams, tunnels: Tunnels): RoadParts {
+export function buildPipeline(deps: PipelineBuildDeps, upstreams: Upstreams, tunnels: Tunnels): Pipeline {
   const { metrics, logger, now, settings, breakGlass } = deps
   const verdicts = createVerdicts(deps)
-  const waitingRoom = createWaitingRoom({
+  const pendingCalls = createWaitingRoom({
     store: deps.store,
     isReleased: (route) => breakGlass.isOpen(route),
     bound: () => settings().config.limits.held_calls,
@@ -54,7 +54,7 @@ export function buildRoad(deps: RoadPartsDeps, upstreams: Upstreams, tunnels: Tu
     now,
   })
   const validator = createValidator(() => settings().config.limits.analysis * 1000)
-  metrics.sample('preflight_calls_held', () => waitingRoom.held())
+  metrics.sample('preflight_calls_held', () => pendingCalls.held())
   let known: Recognisers | null = null
   return {
     /** Loaded and made with the first call that is judged. */
@@ -67,13 +67,13 @@ export function buildRoad(deps: RoadPartsDeps, upstreams: Upstreams, tunnels: Tu
     verdicts,
     receipts: receiptGateDeps(deps, verdicts),
     breakGlass,
-    waitingRoom,
+    pendingCalls,
     store: deps.store,
     monitoring: deps.monitoring,
     upstreams,
     bodies: deps.bodies,
     tunnels,
-    standing: new Set<Exchange>(),
+    standing: new Set<UpstreamExchange>(),
     egressDenied: (call, denial) => recordCallDenial(call, denial, deps),
     metrics,
     logger,
@@ -83,7 +83,7 @@ export function buildRoad(deps: RoadPartsDeps, upstreams: Upstreams, tunnels: Tu
 
 const MAX_FINGERPRINTS = 1000
 
-function receiptGateDeps(deps: RoadPartsDeps, verdicts: Verdicts): ReceiptGateDeps {
+function receiptGateDeps(deps: PipelineBuildDeps, verdicts: Verdicts): ReceiptGateDeps {
   /** Contracts are large and change seldom: each pair is hashed once for each thing it is asked about. */
   const known = new LRUCache<string, string>({ max: MAX_FINGERPRINTS })
   return {

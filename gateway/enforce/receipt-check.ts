@@ -8,13 +8,13 @@ import type { Subject } from '../calls/subject.ts'
 import type { Call } from '../calls/call.ts'
 import { consumePresented, verifyPresented, type PresentedDeps, type ReceiptQuestion } from './presented-receipt.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { changedArtifacts, encodedEnvelope, intendedAct, type CallVerdict, type Change } from './verdict-cache.ts'
+import { changedArtifacts, encodedEnvelope, intendedAct, type CallVerdict, type CallChange } from './verdict-cache.ts'
 import { presentedReceipts } from '../protocols/common/presented-receipt.ts'
 
 export interface ReceiptGateDeps extends PresentedDeps {
   readonly metrics: Metrics
   /** The input fingerprint of a change whose content is known whole. */
-  readonly fingerprint: (subject: Subject, change: Change) => Promise<string>
+  readonly fingerprint: (subject: Subject, change: CallChange) => Promise<string>
 }
 
 /** The receipts of one call. */
@@ -24,7 +24,7 @@ export interface ReceiptGate {
    * At once where no receipt is asked for or came.
    * @param change null when there is nothing to compare
    */
-  verdictOn(question: Question, change: Change | null): Promise<CallVerdict | null> | null
+  verdictOn(question: Question, change: CallChange | null): Promise<CallVerdict | null> | null
   /** Uses up what was claimed, where the route says single use. Null when all could be; else the demand that is left. At once where nothing was claimed. */
   consume(): Promise<SpentReceipt | null> | null
 }
@@ -52,7 +52,7 @@ export function createReceiptGate(call: Call, deps: ReceiptGateDeps): ReceiptGat
 
   const verify = async (
     { subject }: Question,
-    change: Change | null,
+    change: CallChange | null,
     presented: readonly PresentedReceipt[],
     isRequired: boolean,
   ): Promise<CallVerdict | null> => {
@@ -111,7 +111,7 @@ interface Attempt {
 async function attemptOf(
   call: Call,
   subject: Subject,
-  change: Change | null,
+  change: CallChange | null,
   { fingerprint }: ReceiptGateDeps,
 ): Promise<Attempt> {
   const { repository = null, branch = null, pull_request = null, base = null, head = null } = subject.place ?? {}
@@ -137,7 +137,7 @@ async function attemptOf(
 }
 
 /** A list of changes that was cut off may hide what no receipt is about. */
-function isListedWhole(change: Change): boolean {
+function isListedWhole(change: CallChange): boolean {
   const origin = change.kind === 'change_set' ? change.completeness?.origin : undefined
   return origin?.kind !== 'derived' || origin.problem === null
 }

@@ -8,7 +8,7 @@ import { candidateNotice, candidateText } from '../protocols/common/candidate.ts
 import { demandText, httpRefusal } from '../protocols/common/refusal.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { Judgement, SubjectVerdict } from './judge.ts'
+import type { CallJudgement, SubjectVerdict } from './judge.ts'
 
 /** An answer instead of the call, and the gateway's own headers on it: name, value, name, value … */
 export interface Halt {
@@ -92,7 +92,7 @@ export function unjudgedUpgrade(call: Call, action: JudgedAction | PassingAction
 export function unjudged(
   call: Call,
   action: JudgedAction,
-  { error, refusal: upstream }: Extract<Judgement, { readonly kind: 'undecided' }>,
+  { error, refusal: upstream }: Extract<CallJudgement, { readonly kind: 'undecided' }>,
 ): Halt {
   const code = ERRORS[error.code].status >= 500 ? error.code : 'PREFLIGHT_UNDECIDED'
   const { correlationId } = call

@@ -51,7 +51,7 @@ export interface DemandVerdict {
 export type CallVerdict = DecisionVerdict | ReceiptVerdict | DemandVerdict
 
 /** What would change under the call, or by it. */
-export type Change =
+export type CallChange =
   | { readonly kind: 'contract'; readonly baseline: BaselineRow; readonly offered: OfferedContract }
   | Extract<Ground, { readonly kind: 'change_set' }>
 
@@ -60,7 +60,7 @@ export interface VerdictRequest {
   /** Whose decision it is: never shared with another tenant or audience. */
   readonly caller: Caller
   readonly subject: Subject
-  readonly change: Change
+  readonly change: CallChange
   readonly generation: number
   /** Of the call that asks first; the decision carries it. */
   readonly correlationId: string
@@ -86,7 +86,7 @@ export interface VerdictsDeps {
   readonly now: () => number
 }
 
-interface Entry {
+interface CachedVerdict {
   readonly tenant: string
   readonly verdict: Promise<DecisionVerdict>
   /** Null until the verdict is there. */
@@ -108,14 +108,14 @@ const RECHECK_MS = 1000
 const INCOMPLETE_MS = 5000
 
 export function createVerdicts(deps: VerdictsDeps): Verdicts {
-  const entries = new LRUCache<string, Entry>({
+  const entries = new LRUCache<string, CachedVerdict>({
     max: MAX_ENTRIES,
     maxSize: MAX_WEIGHT,
     sizeCalculation: ({ weight }) => weight,
   })
 
-  const decide = (key: string, request: VerdictRequest): Entry => {
-    const entry: Entry = {
+  const decide = (key: string, request: VerdictRequest): CachedVerdict => {
+    const entry: CachedVerdict = {
       tenant: request.caller.tenant,
       made: null,
       usableUntil: Number.POSITIVE_INFINITY,
@@ -150,7 +150,7 @@ export function createVerdicts(deps: VerdictsDeps): Verdicts {
   /** @param known in use and due to be looked up again, or not usable any more */
   const renew = async (
     key: string,
-    known: Entry | undefined,
+    known: CachedVerdict | undefined,
     now: number,
     request: VerdictRequest,
   ): Promise<DecisionVerdict> => {
@@ -195,14 +195,14 @@ function weightOf({ envelope, token, envelopeHeader }: DecisionVerdict): number 
 /** Everything the decision rests on. Names hold no line breaks that could shift a border: digests and the generation end it. */
 function keyOf(
   { route, caller, subject, generation }: VerdictRequest,
-  { baseline, offered }: Extract<Change, { readonly kind: 'contract' }>,
+  { baseline, offered }: Extract<CallChange, { readonly kind: 'contract' }>,
 ): string {
   const operation = subject.operation ?? route.operation
   return `${generation}\n${caller.tenant}\n${caller.audience ?? ''}\n${baseline.digest}\n${offered.digest}\n${operation}\n${route.environment ?? ''}\n${subject.target}`
 }
 
 /** For what was not looked up within RECHECK_MS. Rejects when the store cannot tell: a decision that may be revoked is not used. */
-async function isStillCurrent(entry: Entry, now: number, store: VerdictStore): Promise<boolean> {
+async function isStillCurrent(entry: CachedVerdict, now: number, store: VerdictStore): Promise<boolean> {
   const verdict = await entry.verdict
   const isCurrent =
     (await store.receiptState(verdict.decisionId)) === 'current' &&
@@ -227,7 +227,7 @@ async function isUnanswered(
 /** What the change consists of, as an authorize preflight would be given it. */
 export function changedArtifacts(
   { target }: Pick<Subject, 'target'>,
-  change: Change,
+  change: CallChange,
 ): Pick<AuthorizeRequest, 'artifacts' | 'unreadable' | 'completeness' | 'release'> {
   if (change.kind === 'change_set') {
     const { kind: _kind, ...changed } = change
@@ -255,7 +255,7 @@ export function encodedEnvelope(envelope: unknown): string | null {
   return encoded.length <= MAX_ENVELOPE_HEADER ? encoded : null
 }
 
-function candidateOf(change: Change): OfferedCandidate | null {
+function candidateOf(change: CallChange): OfferedCandidate | null {
   if (change.kind !== 'contract' || change.offered.digest === change.baseline.digest) return null
   return { baseline: change.baseline.route, digest: change.offered.digest }
 }

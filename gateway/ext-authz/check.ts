@@ -12,9 +12,9 @@ import type { Call, CallHead } from '../calls/call.ts'
 import { httpRefusal, jsonAnswer } from '../protocols/common/refusal.ts'
 import { askedHead, attachedTokens, namedAway } from '../upstream/headers.ts'
 import { ANYBODY, callerOn } from '../callers/proxy-auth.ts'
-import type { RoadParts } from '../enforce/pipeline-parts.ts'
+import type { Pipeline } from '../enforce/pipeline-parts.ts'
 import { coversUpgrade, letOn, unjudgedUpgrade } from '../enforce/refusals.ts'
-import { settleCall, type Passing } from '../enforce/enforcement.ts'
+import { enforceCall, type ForwardResult } from '../enforce/enforcement.ts'
 import { spellingProblem } from '../routing/path-ambiguity.ts'
 import {
   headProblem,
@@ -28,11 +28,11 @@ import {
 } from '../routing/target.ts'
 import { takesEncodedSlashes } from '../protocols/settings.ts'
 import { isUpgrade } from '../upstream/upgrade.ts'
-import type { Waiting } from '../enforce/pending-calls.ts'
+import type { PendingWait } from '../enforce/pending-calls.ts'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
 
 /** The request that the other proxy holds, as it tells it. */
-export interface Question {
+export interface CheckedRequest {
   readonly correlationId: string
   readonly scheme: Scheme
   readonly method: string
@@ -64,7 +64,7 @@ export function isPartial({ 'x-envoy-auth-partial-body': partial }: IncomingHttp
 /** RFC 9110 §9.1: methods are in capitals everywhere that matters. */
 const METHOD = /^[A-Z][A-Z-]{0,19}$/
 
-export type Verdict =
+export type CheckVerdict =
   | {
       readonly kind: 'allow'
       /** For the request on its way on, one pair a field; each replaces what the client sent under that name. */
@@ -80,13 +80,17 @@ export type Verdict =
 
 export interface AuthzDeps {
   readonly settings: () => ListenSettingsInForce
-  readonly road: RoadParts
+  readonly pipeline: Pipeline
 }
 
 const OWN_FIELDS = ['preflight-receipt', 'preflight-decision'] as const
 
 /** Never rejects for what the question says. */
-export async function answerQuestion(question: Question, waiting: Waiting, deps: AuthzDeps): Promise<Verdict> {
+export async function answerQuestion(
+  question: CheckedRequest,
+  waiting: PendingWait,
+  deps: AuthzDeps,
+): Promise<CheckVerdict> {
   const settings = deps.settings()
   const { correlationId } = question
   const problem = headProblem(question.rawHeaders, question.headers) ?? targetProblem(question.target)
@@ -108,7 +112,7 @@ export async function answerQuestion(question: Question, waiting: Waiting, deps:
 const UNEXPECTED_BODY = 'The method gives a body no meaning, and some servers read it all the same.'
 
 /** A proxy that takes no field off would send what the client wrote in the name of the gateway. */
-function withoutForged(verdict: Verdict, { headers, correlationId }: Question): Verdict {
+function withoutForged(verdict: CheckVerdict, { headers, correlationId }: CheckedRequest): CheckVerdict {
   if (verdict.kind !== 'allow') return verdict
   const forged = verdict.remove.find((name) => headers[name] !== undefined && !HARMLESS.has(name))
   if (forged === undefined) return verdict
@@ -127,7 +131,7 @@ function droppedBySome(name: string): string {
 
 /** A route that names the host, else one that names none and says itself where its calls go. */
 function matchOf(
-  { scheme, host, target }: Question,
+  { scheme, host, target }: CheckedRequest,
   { config: { routes } }: Pick<ListenSettingsInForce, 'config'>,
 ): { readonly match: RouteMatch | null; readonly candidates: () => readonly Route[] } {
   const read = readAuthority(host, DEFAULT_PORTS[scheme])
@@ -141,44 +145,44 @@ function matchOf(
 }
 
 async function answerCall(
-  question: Question,
+  question: CheckedRequest,
   match: RouteMatch,
-  waiting: Waiting,
-  { road, settings }: { readonly road: RoadParts; readonly settings: ListenSettingsInForce },
-): Promise<Verdict> {
+  waiting: PendingWait,
+  { pipeline, settings }: { readonly pipeline: Pipeline; readonly settings: ListenSettingsInForce },
+): Promise<CheckVerdict> {
   const { correlationId, method, headers, rawHeaders, body } = question
   const received = { headers, rawHeaders }
   const caller = callerOn(match.route, ANYBODY)
   const head: CallHead = { ...match, correlationId, caller, method, ...askedHead(received), received }
-  const recogniser = road.recognisers[match.route.protocol]
+  const recogniser = pipeline.recognisers[match.route.protocol]
   const isNeeded = recogniser.needsBody(head)
   const isHad = body.kind === 'whole'
   const call: Call = { ...head, body: isNeeded && isHad ? body.bytes : null }
   const read =
     isNeeded && !isHad ? unread(call, body.kind === 'partial' ? 'partial' : 'absent') : await recogniser.recognise(call)
-  const action = read.kind === 'refuse' ? (letOn(call, read, road) ?? read) : read
+  const action = read.kind === 'refuse' ? (letOn(call, read, pipeline) ?? read) : read
   const { name: route } = match.route
   if (action.kind === 'refuse') {
-    road.metrics.count('preflight_calls_total', { route, outcome: 'refused' })
+    pipeline.metrics.count('preflight_calls_total', { route, outcome: 'refused' })
     return { kind: 'deny', answer: action.answer, headers: ['X-Correlation-ID', correlationId] }
   }
   const upgrade = upgradeOf(call)
   if (upgrade !== null && !coversUpgrade(call, action)) {
     if (match.route.mode === 'enforce') {
-      road.metrics.count('preflight_calls_total', { route, outcome: 'refused' })
+      pipeline.metrics.count('preflight_calls_total', { route, outcome: 'refused' })
       return { kind: 'deny', ...unjudgedUpgrade(call, action, upgrade) }
     }
-    road.metrics.count('preflight_observed_calls_total', { route, would: 'stopped' })
+    pipeline.metrics.count('preflight_observed_calls_total', { route, would: 'stopped' })
   }
   if (action.kind === 'pass') {
-    road.metrics.count('preflight_calls_total', { route, outcome: 'passed' })
+    pipeline.metrics.count('preflight_calls_total', { route, outcome: 'passed' })
     return allowed(call, { verdicts: [], headers: ['X-Correlation-ID', correlationId] })
   }
-  const told = question.needsStatus ? withStatus(action) : action
-  const settlement = await settleCall(call, told, settings, waiting, road)
-  if (settlement.kind === 'gone') return { kind: 'gone' }
-  if (settlement.kind === 'go') return allowed(call, settlement)
-  const { answer, headers: own } = settlement
+  const checkedAction = question.needsStatus ? withStatus(action) : action
+  const result = await enforceCall(call, checkedAction, settings, waiting, pipeline)
+  if (result.kind === 'gone') return { kind: 'gone' }
+  if (result.kind === 'go') return allowed(call, result)
+  const { answer, headers: own } = result
   return { kind: 'deny', answer, headers: own }
 }
 
@@ -218,8 +222,8 @@ function withStatus(action: JudgedAction): JudgedAction {
 
 function allowed(
   { route, correlationId, received: { rawHeaders } }: Call,
-  { verdicts, headers }: Pick<Passing, 'verdicts' | 'headers'>,
-): Verdict {
+  { verdicts, headers }: Pick<ForwardResult, 'verdicts' | 'headers'>,
+): CheckVerdict {
   const attached = route.receipts.attach ? verdicts : []
   const [only, ...others] = attached
   const envelope = others.length === 0 ? (only?.envelopeHeader ?? null) : null
@@ -239,7 +243,7 @@ function isForged(name: string): boolean {
   return /^(?:preflight-.*|x-original-url|x-rewrite-url)$/i.test(name)
 }
 
-function denied(code: ErrorCode, message: string, correlationId: string): Verdict {
+function denied(code: ErrorCode, message: string, correlationId: string): CheckVerdict {
   const answer = jsonAnswer(ERRORS[code].status, { error: code, message, correlation_id: correlationId })
   return { kind: 'deny', answer, headers: ['X-Correlation-ID', correlationId] }
 }

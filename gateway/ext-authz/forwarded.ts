@@ -23,7 +23,7 @@ export interface ForwardedRequest {
 const METHOD = 'x-forwarded-method'
 const TARGET = 'x-forwarded-uri'
 const HOST = 'x-forwarded-host'
-const TOLD: ReadonlySet<string> = new Set([METHOD, TARGET, HOST])
+const FORWARDED_FIELDS: ReadonlySet<string> = new Set([METHOD, TARGET, HOST])
 
 /** True for a question that states a method beside its own: asked by the other form, it would be judged as what it is not. */
 export function statesMethod(headers: IncomingHttpHeaders): boolean {
@@ -37,7 +37,7 @@ export function forwardedRequest(headers: IncomingHttpHeaders, rawHeaders: reado
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const [field = '', value = ''] = [rawHeaders[index], rawHeaders[index + 1]]
     const name = field.toLowerCase()
-    if (!TOLD.has(name)) {
+    if (!FORWARDED_FIELDS.has(name)) {
       // The host of the question itself is the gateway's.
       if (name !== 'host') own.push(field, value)
     } else if (values.has(name)) return null
@@ -46,6 +46,6 @@ export function forwardedRequest(headers: IncomingHttpHeaders, rawHeaders: reado
   const [method, target, host] = [values.get(METHOD), values.get(TARGET), values.get(HOST)]
   if (method === undefined || target === undefined || host === undefined) return null
   if (!/^[A-Z]{1,20}$/.test(method) || !target.startsWith('/') || host === '') return null
-  const rest = Object.fromEntries(Object.entries(headers).filter(([name]) => !TOLD.has(name)))
+  const rest = Object.fromEntries(Object.entries(headers).filter(([name]) => !FORWARDED_FIELDS.has(name)))
   return { method, target, host, headers: { ...rest, host }, rawHeaders: ['Host', host, ...own] }
 }

@@ -33,12 +33,12 @@ export type UnaryMethod = (message: Buffer, response: ServerResponse) => Promise
 /** google.rpc.Code, as far as it is used here. */
 const STATUS = { ok: 0, deadline: 4, exhausted: 8, unimplemented: 12, internal: 13, unavailable: 14 } as const
 
-interface Outcome {
+interface CheckResponse {
   readonly status: number
   readonly message: string
 }
 
-const FAULTS: Readonly<Record<Exclude<BodyFault, 'aborted'>, Outcome>> = {
+const FAULTS: Readonly<Record<Exclude<BodyFault, 'aborted'>, CheckResponse>> = {
   too_large: { status: STATUS.exhausted, message: 'The message is longer than this listener takes.' },
   too_slow: { status: STATUS.deadline, message: 'The message did not arrive in time.' },
   overloaded: { status: STATUS.unavailable, message: 'There is no memory for the message now.' },
@@ -89,7 +89,7 @@ async function call(
   request: IncomingMessage,
   response: ServerResponse,
   { bodies, maxBytes, methods }: GrpcListenerOptions,
-): Promise<Buffer | Outcome | null> {
+): Promise<Buffer | CheckResponse | null> {
   const method = methods.get(request.url ?? '')
   if (request.method !== 'POST' || !GRPC.test(request.headers['content-type'] ?? ''))
     return { status: STATUS.internal, message: 'This listener takes unary calls of gRPC only.' }
@@ -102,7 +102,7 @@ async function call(
   return Buffer.isBuffer(message) ? method(message, response) : message
 }
 
-function messageIn(body: Buffer): Buffer | Outcome {
+function messageIn(body: Buffer): Buffer | CheckResponse {
   if (body.length < PREFIX_BYTES || body.readUInt32BE(1) !== body.length - PREFIX_BYTES)
     return { status: STATUS.internal, message: 'The call does not hold exactly one message.' }
   return body[0] === 0
@@ -121,7 +121,7 @@ function sendMessage(message: Buffer, response: ServerResponse): void {
 }
 
 /** An answer of a head alone (Trailers-Only). */
-function sendStatus({ status, message }: Outcome, response: ServerResponse): void {
+function sendStatus({ status, message }: CheckResponse, response: ServerResponse): void {
   if (response.headersSent) return void response.destroy()
   response.writeHead(200, { ...HEAD, 'grpc-status': String(status), 'grpc-message': message }).end()
 }

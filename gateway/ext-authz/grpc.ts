@@ -15,7 +15,14 @@ import {
   type HeaderOption,
 } from './protocol.ts'
 import { createGrpcListener, type GrpcListener, type UnaryMethod } from './grpc-listener.ts'
-import { answerQuestion, isPartial, type AskedBody, type AuthzDeps, type Question, type Verdict } from './check.ts'
+import {
+  answerQuestion,
+  isPartial,
+  type AskedBody,
+  type AuthzDeps,
+  type CheckedRequest,
+  type CheckVerdict,
+} from './check.ts'
 
 export interface GrpcAuthzDeps extends AuthzDeps {
   readonly metrics: Metrics
@@ -41,7 +48,7 @@ export async function openGrpcAuthz(deps: GrpcAuthzDeps): Promise<GrpcListener> 
   const limits = (): Limits => deps.settings().config.limits
   return createGrpcListener({
     headTimeoutMs: limits().head_timeout * 1000,
-    bodies: deps.road.bodies,
+    bodies: deps.pipeline.bodies,
     maxBytes: () => limits().proxied_body + ENVELOPE_BYTES,
     methods: new Map([[path, check]]),
     onFailure(error) {
@@ -63,13 +70,13 @@ async function answer(asked: CheckRequest, response: ServerResponse, deps: GrpcA
   return responseOf(verdict)
 }
 
-const NO_REQUEST: Verdict = {
+const NO_REQUEST: CheckVerdict = {
   kind: 'deny',
   answer: { status: 400, headers: {}, body: 'The question holds no HTTP request.' },
   headers: [],
 }
 
-function questionOf(http: AskedHttpRequest): Question {
+function questionOf(http: AskedHttpRequest): CheckedRequest {
   const fields = fieldsOf(http)
   const headers = mergedFields(fields)
   const given = headers['x-correlation-id']
@@ -87,20 +94,20 @@ function questionOf(http: AskedHttpRequest): Question {
   }
 }
 
-type Field = readonly [name: string, value: string]
+type HeaderField = readonly [name: string, value: string]
 
 /** HTTP/2 names the host in a pseudo-header; those of the question are left out and its host stands as the one Host field. */
-function fieldsOf({ host, headers, header_map: map }: AskedHttpRequest): readonly Field[] {
-  const told: readonly Field[] =
+function fieldsOf({ host, headers, header_map: map }: AskedHttpRequest): readonly HeaderField[] {
+  const fields: readonly HeaderField[] =
     map !== null && map.headers.length > 0
       ? map.headers.map(({ key, value, raw_value: raw }) => [key, raw.length > 0 ? raw.toString('latin1') : value])
       : Object.entries(headers)
-  const plain = told.filter(([name]) => !name.startsWith(':') && name.toLowerCase() !== 'host')
+  const plain = fields.filter(([name]) => !name.startsWith(':') && name.toLowerCase() !== 'host')
   return [['host', host], ...plain]
 }
 
 /** As node:http gives them: lower case, several values of one name joined. */
-function mergedFields(fields: readonly Field[]): IncomingHttpHeaders {
+function mergedFields(fields: readonly HeaderField[]): IncomingHttpHeaders {
   const merged = new Map<string, string>()
   for (const [field, value] of fields) {
     const name = field.toLowerCase()
@@ -130,7 +137,7 @@ function isBodiless({ size, protocol }: AskedHttpRequest, headers: IncomingHttpH
   return length === undefined ? /^HTTP\/1\.[01]$/.test(protocol) : length === '0'
 }
 
-function responseOf(verdict: Verdict): CheckResponse {
+function responseOf(verdict: CheckVerdict): CheckResponse {
   if (verdict.kind === 'allow') {
     const { upstream, remove, headers } = verdict
     return {
@@ -142,20 +149,20 @@ function responseOf(verdict: Verdict): CheckResponse {
       },
     }
   }
-  const { answer: told, headers } =
+  const { answer: fields, headers } =
     verdict.kind === 'deny' ? verdict : { answer: { status: 503, headers: {}, body: '' }, headers: [] }
   return {
     status: { code: RPC_CODE.permissionDenied, message: 'Preflight did not let the call through.' },
     denied_response: {
-      status: { code: told.status },
-      headers: options([...Object.entries(told.headers), ...pairs(headers)]),
-      body: String(told.body),
+      status: { code: fields.status },
+      headers: options([...Object.entries(fields.headers), ...pairs(headers)]),
+      body: String(fields.body),
     },
   }
 }
 
 /** The first value of a name replaces what is there, further ones join it. */
-function options(fields: readonly Field[]): readonly HeaderOption[] {
+function options(fields: readonly HeaderField[]): readonly HeaderOption[] {
   const seen = new Set<string>()
   return fields.map(([key, value]) => {
     const isFurther = seen.has(key)
@@ -166,7 +173,7 @@ function options(fields: readonly Field[]): readonly HeaderOption[] {
   })
 }
 
-function pairs(flat: readonly string[]): readonly Field[] {
+function pairs(flat: readonly string[]): readonly HeaderField[] {
   return flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? ''] as const] : []))
 }
 

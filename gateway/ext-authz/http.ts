@@ -17,8 +17,8 @@ import {
   ORIGINAL_BODY,
   type AskedBody,
   type AuthzDeps,
-  type Question,
-  type Verdict,
+  type CheckedRequest,
+  type CheckVerdict,
 } from './check.ts'
 
 export interface HttpAuthz {
@@ -49,10 +49,10 @@ export function createHttpAuthz(deps: HttpAuthzDeps): HttpAuthz {
     async serve(request, response) {
       const correlationId = correlationIdOf(request)
       try {
-        const read = await deps.road.bodies.read(request, deps.settings().config.limits.proxied_body)
+        const read = await deps.pipeline.bodies.read(request, deps.settings().config.limits.proxied_body)
         if (!read.ok) return unread(UNREAD[read.why], response, correlationId)
         const { body } = read
-        if (body.length > SHORT_BODY) response.once('close', () => deps.road.bodies.release(body))
+        if (body.length > SHORT_BODY) response.once('close', () => deps.pipeline.bodies.release(body))
         const question = questionOf(request, body, correlationId)
         const verdict =
           question === null ? unclear(correlationId) : await answerQuestion(question, waitingOf(response), deps)
@@ -72,7 +72,7 @@ export function createHttpAuthz(deps: HttpAuthzDeps): HttpAuthz {
 }
 
 /** Null when it cannot be told which request is meant. */
-function questionOf(request: IncomingMessage, bytes: Buffer, correlationId: string): Question | null {
+function questionOf(request: IncomingMessage, bytes: Buffer, correlationId: string): CheckedRequest | null {
   const asked = isForwarded(request.url ?? '') ? forwardedRequest(request.headers, request.rawHeaders) : asItIs(request)
   if (asked === null) return null
   return {
@@ -91,7 +91,7 @@ function asItIs({ method = 'GET', headers, rawHeaders, url = '' }: IncomingMessa
   return { method, host: headers.host ?? '', target: url.slice(PREFIX.length), headers, rawHeaders }
 }
 
-function unclear(correlationId: string): Verdict {
+function unclear(correlationId: string): CheckVerdict {
   const message =
     `Which request is meant cannot be told: ${FORWARDED_PATH} needs X-Forwarded-Method, X-Forwarded-Uri and ` +
     `X-Forwarded-Host, each once, and ${PREFIX}/ takes no X-Forwarded-Method.`
@@ -110,7 +110,7 @@ function bodyOf(method: string, headers: IncomingMessage['headers'], bytes: Buff
   return bytes.length === 0 && !WITHOUT_BODY.has(method) ? { kind: 'absent' } : { kind: 'whole', bytes }
 }
 
-function send(verdict: Verdict, response: ServerResponse): void {
+function send(verdict: CheckVerdict, response: ServerResponse): void {
   if (verdict.kind === 'gone' || response.destroyed) return
   if (verdict.kind === 'deny') return sendDenial(verdict.answer, verdict.headers, response)
   const { upstream, remove, headers } = verdict

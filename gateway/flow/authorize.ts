@@ -111,9 +111,9 @@ async function gather(
     Promise.all(request.artifacts.map((artifact) => analyse(artifact, options, analyst))),
   ])
   const unreadable = (request.unreadable ?? []).map((artifact) => ({ ...artifact, ok: false }) as const)
-  const isOnRoad = (request.route ?? null) !== null
+  const isProxied = (request.route ?? null) !== null
   const ids = request.artifacts.map(({ id }) => id)
-  const observed = await observedConsumers(ids, isOnRoad, settings.config, now, store)
+  const observed = await observedConsumers(ids, isProxied, settings.config, now, store)
   const history = await earlierDecisions(request, policy, digests.inputFingerprint, now, store)
   return {
     analyses: [...analyses, ...unreadable],

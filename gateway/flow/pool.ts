@@ -118,12 +118,12 @@ function overloaded(): GatewayError {
   return new GatewayError('OVERLOADED', undefined, { headers: { 'Retry-After': '1' } })
 }
 
-type Failure =
+type TaskFailure =
   | { readonly kind: 'timeout' }
   | { readonly kind: 'out_of_memory'; readonly bytes: number }
   | { readonly kind: 'fault'; readonly error: unknown }
 
-function failed(task: Task['kind'], failure: Failure, timeoutMs: number, logger: Logger): Result<never> {
+function failed(task: Task['kind'], failure: TaskFailure, timeoutMs: number, logger: Logger): Result<never> {
   if (failure.kind === 'timeout') {
     return fail({
       code: 'ANALYSIS_TIMEOUT',

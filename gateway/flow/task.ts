@@ -105,11 +105,11 @@ export function runTask<Kind extends TaskKind>(kind: Kind, task: TaskOf<Kind>): 
 }
 
 /** An answer on its way between threads, where types do not reach. */
-export interface Answer<Kind extends TaskKind = TaskKind> {
+export interface TaskAnswer<Kind extends TaskKind = TaskKind> {
   readonly kind: Kind
   readonly value: TaskAnswers[Kind]
 }
 
-export function isAnswerOf<Kind extends TaskKind>(kind: Kind, answer: Answer): answer is Answer<Kind> {
+export function isAnswerOf<Kind extends TaskKind>(kind: Kind, answer: TaskAnswer): answer is TaskAnswer<Kind> {
   return answer.kind === kind
 }

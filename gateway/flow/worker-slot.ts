@@ -6,10 +6,10 @@ import type { Piscina } from 'piscina'
 import type { Result } from '../../engine/internal.ts'
 import type { MemoryBudget, MemoryLease } from '../runtime/memory-budget.ts'
 import type { Logger } from '../telemetry/log.ts'
-import type { Answer, Task } from './task.ts'
+import type { TaskAnswer, Task } from './task.ts'
 
 export type TaskOutcome =
-  | { readonly kind: 'done'; readonly result: Result<Answer> }
+  | { readonly kind: 'done'; readonly result: Result<TaskAnswer> }
   | { readonly kind: 'timeout' }
   /** No memory was granted before the deadline. */
   | { readonly kind: 'no_room' }
@@ -36,14 +36,14 @@ export interface TaskNeed {
   readonly copies: number
 }
 
-interface Room {
+interface SlotRoom {
   /** Heap and copies together. */
   readonly bytes: number
   readonly copies: number
 }
 
 interface Thread {
-  readonly piscina: Piscina<Task, Result<Answer>>
+  readonly piscina: Piscina<Task, Result<TaskAnswer>>
   readonly lease: MemoryLease
 }
 
@@ -89,7 +89,7 @@ export class WorkerSlot {
     return this.#ending
   }
 
-  async #attempt(task: Task, room: Room, deadline: AbortSignal): Promise<TaskOutcome> {
+  async #attempt(task: Task, room: SlotRoom, deadline: AbortSignal): Promise<TaskOutcome> {
     this.#stopIdling()
     const thread = await this.#threadOf(room, deadline)
     if (thread === null) return { kind: 'no_room' }
@@ -100,7 +100,7 @@ export class WorkerSlot {
     return outcome
   }
 
-  async #threadOf({ bytes, copies }: Room, deadline: AbortSignal): Promise<Thread | null> {
+  async #threadOf({ bytes, copies }: SlotRoom, deadline: AbortSignal): Promise<Thread | null> {
     if (this.#thread !== null && this.#thread.lease.bytes >= bytes) return this.#thread
     await this.end()
     const lease = await this.#memory.take('analysis', bytes, deadline)
@@ -137,9 +137,9 @@ async function runIn({ piscina, lease }: Thread, task: Task, deadline: AbortSign
 }
 
 /** Loaded with the first task that is not done on the event loop. */
-async function openPiscina(heap: number, logger: Logger): Promise<Piscina<Task, Result<Answer>>> {
+async function openPiscina(heap: number, logger: Logger): Promise<Piscina<Task, Result<TaskAnswer>>> {
   const { Piscina } = await import('piscina')
-  const piscina = new Piscina<Task, Result<Answer>>({
+  const piscina = new Piscina<Task, Result<TaskAnswer>>({
     filename: FILE,
     name: 'run',
     minThreads: 0,

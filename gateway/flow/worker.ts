@@ -1,10 +1,10 @@
 /** Entry of a worker thread: runs one task at a time. A task that does not end is ended with its thread, by the pool. */
 import { ok } from '../../engine/base.ts'
 import type { Result } from '../../engine/internal.ts'
-import { runTask, type Answer, type Task } from './task.ts'
+import { runTask, type TaskAnswer, type Task } from './task.ts'
 
 /** Called by the pool, by name. */
-export function run(task: Task): Result<Answer> {
+export function run(task: Task): Result<TaskAnswer> {
   const result = runTask(task.kind, task)
   return result.ok ? ok({ kind: task.kind, value: result.value }) : result
 }

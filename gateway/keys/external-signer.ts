@@ -4,7 +4,7 @@
  * is an unavailable one.
  */
 import { createPublicKey, verify, type KeyObject } from 'node:crypto'
-import { openPool, type Pool } from '../network/undici.ts'
+import { openPool, type UndiciPoolType } from '../network/undici.ts'
 import type { SignerSettings } from './settings.ts'
 import { StartupError, messageOf } from '../errors/startup-error.ts'
 import type { ReceiptSigner } from './receipt-signer.ts'
@@ -50,7 +50,7 @@ export async function openExternalSigner(config: SignerSettings): Promise<Extern
 }
 
 /** `unix:/run/signer.sock` is asked at `/sign`; an address is asked as it is. */
-function connect(url: string, timeout: number): { readonly pool: Pool; readonly path: string } {
+function connect(url: string, timeout: number): { readonly pool: UndiciPoolType; readonly path: string } {
   const options = { connections: CONNECTIONS, headersTimeout: timeout, bodyTimeout: timeout }
   if (url.startsWith('unix:')) {
     const socketPath = url.slice('unix:'.length)

@@ -8,8 +8,8 @@ import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
 /** One thing readiness depends on. `detail` is for people and holds no secret. */
-export type Check = { readonly ready: boolean; readonly detail?: string }
-export type Checks = Readonly<Record<string, () => Check | Promise<Check>>>
+export type ReadinessCheck = { readonly ready: boolean; readonly detail?: string }
+export type Checks = Readonly<Record<string, () => ReadinessCheck | Promise<ReadinessCheck>>>
 
 export interface Admin {
   /** Resolves with the bound address. Rejects with the error of `listen`. */
@@ -17,7 +17,7 @@ export interface Admin {
   close(): Promise<void>
 }
 
-type Answer = { readonly status: number; readonly type: string; readonly body: string }
+type AdminAnswer = { readonly status: number; readonly type: string; readonly body: string }
 
 /** @param checks asked on every /readyz; a check that throws counts as not ready */
 export function createAdmin(deps: {
@@ -27,7 +27,7 @@ export function createAdmin(deps: {
   /** Longest time for the head of a request, milliseconds. */
   readonly headTimeoutMs: number
 }): Admin {
-  const pages: Readonly<Record<string, () => Promise<Answer>>> = {
+  const pages: Readonly<Record<string, () => Promise<AdminAnswer>>> = {
     '/livez': () => Promise.resolve(json(200, { status: 'live' })),
     '/readyz': () => readiness(deps.checks, deps.logger),
     '/metrics': async () => ({
@@ -46,7 +46,7 @@ export function createAdmin(deps: {
 }
 
 async function answer(
-  pages: Readonly<Record<string, () => Promise<Answer>>>,
+  pages: Readonly<Record<string, () => Promise<AdminAnswer>>>,
   request: IncomingMessage,
   response: ServerResponse,
   logger: Logger,
@@ -75,8 +75,8 @@ async function answer(
   }
 }
 
-async function readiness(checks: Checks, logger: Logger): Promise<Answer> {
-  const results: Record<string, Check> = {}
+async function readiness(checks: Checks, logger: Logger): Promise<AdminAnswer> {
+  const results: Record<string, ReadinessCheck> = {}
   for (const [name, check] of Object.entries(checks)) {
     try {
       results[name] = await check()
@@ -89,7 +89,7 @@ async function readiness(checks: Checks, logger: Logger): Promise<Answer> {
   return json(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not_ready', checks: results })
 }
 
-function json(status: number, value: unknown): Answer {
+function json(status: number, value: unknown): AdminAnswer {
   return { status, type: 'application/json', body: JSON.stringify(value) }
 }
 

@@ -12,7 +12,7 @@ import type { MemoryBudget, MemoryLease } from '../runtime/memory-budget.ts'
  */
 export type BodyFault = 'too_large' | 'aborted' | 'too_slow' | 'overloaded'
 
-export type ReadBody = { readonly ok: true; readonly body: Buffer } | { readonly ok: false; readonly why: BodyFault }
+export type BodyResult = { readonly ok: true; readonly body: Buffer } | { readonly ok: false; readonly why: BodyFault }
 
 /** How fast a body must arrive. */
 export interface BodyPace {
@@ -32,7 +32,7 @@ export interface Bodies {
    * @param admission `whole`: room for the stated length is taken first, in the order of asking, so that of many large bodies some
    * arrive instead of none. Only for callers that are known: a stranger could take room and send nothing.
    */
-  read(request: IncomingMessage, maxBytes: number, admission?: 'as_it_comes' | 'whole'): Promise<ReadBody>
+  read(request: IncomingMessage, maxBytes: number, admission?: 'as_it_comes' | 'whole'): Promise<BodyResult>
   /** A body that was read is needed no more; its room is free again. */
   release(body: Buffer): void
   /** Bytes of long bodies that are held now. */
@@ -68,7 +68,7 @@ export type BodyMemory = Pick<MemoryBudget, 'tryTake' | 'take' | 'limitOf'>
  */
 export function createBodies(memory: BodyMemory, pace: () => BodyPace): Bodies {
   /** No set: one that calls come to and go from all the time keeps the collector from those that are over. */
-  const readings: Reading[] = []
+  const readings: BodyReader[] = []
   let held = 0
   let timer: NodeJS.Timeout | null = null
   /** Looks at all of them now and then: a timer for each would cost every call. */
@@ -81,22 +81,22 @@ export function createBodies(memory: BodyMemory, pace: () => BodyPace): Bodies {
   }
   /** Of bodies that were read and are not released. */
   const leases = new WeakMap<Buffer, LongBody>()
-  const leave = ({ at }: Reading): void => {
+  const leave = ({ at }: BodyReader): void => {
     const last = readings.pop()
     if (last === undefined || last.at === at) return
     last.at = at
     readings[at] = last
   }
   const open = (granted: MemoryLease | null): LongBody => new LongBody(memory, granted, (bytes) => (held += bytes))
-  const bounds: Room = { leave, open: () => open(null), keep: (body, room) => void leases.set(body, room) }
-  const start = (request: IncomingMessage, maxBytes: number, room: LongBody | null): Promise<ReadBody> => {
+  const bounds: BodyRoom = { leave, open: () => open(null), keep: (body, room) => void leases.set(body, room) }
+  const start = (request: IncomingMessage, maxBytes: number, room: LongBody | null): Promise<BodyResult> => {
     const wanted = pace()
-    const reading = new Reading(request, { maxBytes, pace: wanted, bounds, room }, readings.length)
+    const reading = new BodyReader(request, { maxBytes, pace: wanted, bounds, room }, readings.length)
     readings.push(reading)
     timer ??= setInterval(look, Math.max(1, Math.min(LOOK_MS, wanted.silenceMs / 4, wanted.totalMs / 4))).unref()
     return reading.done
   }
-  const admit = async (request: IncomingMessage, maxBytes: number, length: number): Promise<ReadBody> => {
+  const admit = async (request: IncomingMessage, maxBytes: number, length: number): Promise<BodyResult> => {
     const gone = new AbortController()
     const leave = (): void => gone.abort()
     request.once('close', leave)
@@ -126,9 +126,9 @@ const TOO_LARGE = { ok: false, why: 'too_large' } as const
 const ABORTED = { ok: false, why: 'aborted' } as const
 const OVERLOADED = { ok: false, why: 'overloaded' } as const
 
-interface Room {
+interface BodyRoom {
   /** It is over. */
-  leave(reading: Reading): void
+  leave(reading: BodyReader): void
   /** Room for one body that turned out to be long. */
   open(): LongBody
   /** The room is held until the body is released. */
@@ -176,19 +176,19 @@ class LongBody {
 interface ReadingOptions {
   readonly maxBytes: number
   readonly pace: BodyPace
-  readonly bounds: Room
+  readonly bounds: BodyRoom
   /** Granted beforehand for a body of stated length. */
   readonly room: LongBody | null
 }
 
-class Reading {
-  readonly done: Promise<ReadBody>
+class BodyReader {
+  readonly done: Promise<BodyResult>
   /** Its place among those in progress. */
   at: number
   readonly #request: IncomingMessage
   readonly #maxBytes: number
   readonly #pace: BodyPace
-  readonly #room: Room
+  readonly #room: BodyRoom
   readonly #pieces = new BytePieces()
   readonly #startedAt = performance.now()
   #size = 0
@@ -196,7 +196,7 @@ class Reading {
   #long: LongBody | null
   #heardAt = this.#startedAt
   #isOver = false
-  #resolve: (result: ReadBody) => void = () => {}
+  #resolve: (result: BodyResult) => void = () => {}
 
   constructor(request: IncomingMessage, { maxBytes, pace, bounds, room }: ReadingOptions, at: number) {
     this.at = at
@@ -247,7 +247,7 @@ class Reading {
     this.#finish({ ok: false, why })
   }
 
-  #finish(result: ReadBody): void {
+  #finish(result: BodyResult): void {
     this.#isOver = true
     this.#room.leave(this)
     this.#resolve(result)

@@ -8,7 +8,7 @@ import type { ListenSettingsInForce } from './settings.ts'
 import type { Store } from '../store/store.ts'
 import { isSame } from './connection.ts'
 import { recordDenial } from '../upstream/egress-record.ts'
-import { ANYBODY, presentedHash, PROXY_CHALLENGE, proxyCaller, type Holder } from '../callers/proxy-auth.ts'
+import { ANYBODY, presentedHash, PROXY_CHALLENGE, proxyCaller, type KeyHolder } from '../callers/proxy-auth.ts'
 import { headProblem } from '../routing/target.ts'
 import { sendError, type RequestContext } from './request-context.ts'
 import {
@@ -16,13 +16,13 @@ import {
   joinTunnel,
   openTunnel,
   wayFor,
-  type Asking,
-  type Outcome,
-  type Refusal,
-  type WaysDeps,
+  type ConnectionRequest,
+  type ConnectionOutcome,
+  type ConnectionRefusal,
+  type ConnectionDecisionDeps,
 } from './connection-decision.ts'
 
-export interface ConnectDeps extends WaysDeps {
+export interface ConnectDeps extends ConnectionDecisionDeps {
   readonly settings: () => ListenSettingsInForce
   readonly store: Pick<Store, 'recordInterception' | 'apiKey'>
   /** True when no more connections are taken. */
@@ -40,60 +40,85 @@ export async function takeConnect(
 ): Promise<void> {
   // The parser has let go of the socket, and with it of its errors: a client that breaks off is no fault of the gateway.
   socket.on('error', () => socket.destroy())
-  const trip = tripOf(request, deps)
-  let outcome: Outcome
+  const context = contextOf(request, deps)
+  let outcome: ConnectionOutcome
   try {
-    outcome = await admitConnect(trip, socket, head, deps)
+    outcome = await admitConnect(context, socket, head, deps)
   } catch (error) {
-    deps.logger.error({ event: 'connect.failed', err: error, correlation_id: trip.correlationId }, 'CONNECT failed')
-    refuse(trip, socket, { outcome: 'refused', code: 'INTERNAL' })
+    deps.logger.error({ event: 'connect.failed', err: error, correlation_id: context.correlationId }, 'CONNECT failed')
+    refuse(context, socket, { outcome: 'refused', code: 'INTERNAL' })
     outcome = 'refused'
   }
   deps.metrics.count('preflight_connections_total', { entrance: 'connect', outcome })
 }
 
-async function admitConnect(trip: RequestContext, socket: Socket, head: Buffer, deps: ConnectDeps): Promise<Outcome> {
-  const { request, settings, correlationId } = trip
+async function admitConnect(
+  context: RequestContext,
+  socket: Socket,
+  head: Buffer,
+  deps: ConnectDeps,
+): Promise<ConnectionOutcome> {
+  const { request, settings, correlationId } = context
   if (deps.isNested)
-    return refuse(trip, socket, {
+    return refuse(context, socket, {
       outcome: 'refused',
       code: 'INVALID_INPUT',
       message: 'There is no CONNECT inside another.',
     })
   const read = connectAuthority(request)
-  if (!read.ok) return refuse(trip, socket, { outcome: 'refused', code: 'INVALID_INPUT', message: read.problem })
-  if (deps.isFull()) return refuse(trip, socket, { outcome: 'refused', code: 'OVERLOADED' })
+  if (!read.ok) return refuse(context, socket, { outcome: 'refused', code: 'INVALID_INPUT', message: read.problem })
+  if (deps.isFull()) return refuse(context, socket, { outcome: 'refused', code: 'OVERLOADED' })
   const caller = await proxyCaller(request.headers, settings, deps.store)
   if (caller === null)
-    return refuse(trip, socket, { outcome: 'refused', code: 'PROXY_AUTHENTICATION_REQUIRED' }, PROXY_CHALLENGE)
+    return refuse(context, socket, { outcome: 'refused', code: 'PROXY_AUTHENTICATION_REQUIRED' }, PROXY_CHALLENGE)
   const { authority } = read
-  const asking: Asking = { entrance: 'connect', method: 'CONNECT', authority, caller, correlationId, socket, settings }
-  const way = wayFor(asking, deps.egressOf(settings))
+  const connectionRequest: ConnectionRequest = {
+    entrance: 'connect',
+    method: 'CONNECT',
+    authority,
+    caller,
+    correlationId,
+    socket,
+    settings,
+  }
+  const way = wayFor(connectionRequest, deps.egressOf(settings))
   if (way.kind === 'deny') {
-    await recordDenial(asking, way.denial, deps)
-    return refuse(trip, socket, { outcome: 'denied', code: 'EGRESS_DENIED', message: way.denial.message })
+    await recordDenial(connectionRequest, way.denial, deps)
+    return refuse(context, socket, { outcome: 'denied', code: 'EGRESS_DENIED', message: way.denial.message })
   }
   if (head.length > 0) socket.unshift(head)
-  if (way.kind === 'tunnel') return tunnelConnect(trip, asking, deps)
-  return interceptConnect(asking, { caller, keyHash: presentedHash(request.headers), checkedAt: deps.now() }, deps)
+  if (way.kind === 'tunnel') return tunnelConnect(context, connectionRequest, deps)
+  return interceptConnect(
+    connectionRequest,
+    { caller, keyHash: presentedHash(request.headers), checkedAt: deps.now() },
+    deps,
+  )
 }
 
-function interceptConnect(asking: Asking, holder: Holder, deps: ConnectDeps): Promise<Outcome> {
-  const { socket, authority } = asking
+function interceptConnect(
+  connectionRequest: ConnectionRequest,
+  holder: KeyHolder,
+  deps: ConnectDeps,
+): Promise<ConnectionOutcome> {
+  const { socket, authority } = connectionRequest
   socket.write(ESTABLISHED)
-  return intercept(asking, (scheme) => ({ kind: 'connect', scheme, authority, holder }), deps)
+  return intercept(connectionRequest, (scheme) => ({ kind: 'connect', scheme, authority, holder }), deps)
 }
 
-async function tunnelConnect(trip: RequestContext, asking: Asking, deps: ConnectDeps): Promise<Outcome> {
-  const { socket } = asking
-  const destination = await openTunnel(asking, deps)
-  if ('outcome' in destination) return refuse(trip, socket, destination)
+async function tunnelConnect(
+  context: RequestContext,
+  connectionRequest: ConnectionRequest,
+  deps: ConnectDeps,
+): Promise<ConnectionOutcome> {
+  const { socket } = connectionRequest
+  const destination = await openTunnel(connectionRequest, deps)
+  if ('outcome' in destination) return refuse(context, socket, destination)
   if (socket.destroyed) {
     destination.destroy()
     return 'abandoned'
   }
   socket.write(ESTABLISHED)
-  joinTunnel(asking, destination, deps)
+  joinTunnel(connectionRequest, destination, deps)
   return 'tunnelled'
 }
 
@@ -115,7 +140,7 @@ function connectAuthority(request: IncomingMessage): AuthorityReading {
   return { ok: false, problem: 'The Host header and the destination of CONNECT differ.' }
 }
 
-function tripOf(request: IncomingMessage, deps: ConnectDeps): RequestContext {
+function contextOf(request: IncomingMessage, deps: ConnectDeps): RequestContext {
   const response = new ServerResponse(request)
   response.shouldKeepAlive = false
   return {
@@ -131,15 +156,15 @@ function tripOf(request: IncomingMessage, deps: ConnectDeps): RequestContext {
 
 /** Answers in place of the tunnel, and closes. */
 function refuse(
-  trip: RequestContext,
+  context: RequestContext,
   socket: Socket,
-  { outcome, code, message }: Refusal,
+  { outcome, code, message }: ConnectionRefusal,
   headers: readonly string[] = [],
-): Outcome {
+): ConnectionOutcome {
   if (socket.destroyed) return 'abandoned'
-  const { response } = trip
+  const { response } = context
   response.assignSocket(socket)
   response.on('finish', () => socket.end(() => socket.destroySoon()))
-  sendError(trip, code, message, headers)
+  sendError(context, code, message, headers)
   return outcome
 }

@@ -15,29 +15,32 @@ import { endTls, type InterceptionDeps } from './tls-interception.ts'
 import { namesHost } from '../routing/target.ts'
 import { dial, type Doorkeeper, type Tunnels } from '../upstream/tunnel.ts'
 
-export interface WaysDeps extends EgressRecordDeps, InterceptionDeps {
+export interface ConnectionDecisionDeps extends EgressRecordDeps, InterceptionDeps {
   readonly egressOf: (settings: Pick<ListenSettingsInForce, 'config'>) => Egress
   readonly tunnels: Tunnels
   /** Takes a connection, in the open or inside TLS, on which HTTP is spoken. */
-  readonly serve: (socket: Socket, arrival: InboundConnection) => void
+  readonly serve: (socket: Socket, inbound: InboundConnection) => void
 }
 
 /** A connection that asks for a destination. */
-export interface Asking extends EgressRequest {
+export interface ConnectionRequest extends EgressRequest {
   readonly socket: Socket
   readonly settings: Pick<ListenSettingsInForce, 'config'>
 }
 
 /** How an asking connection ended up; `intercepted` and `tunnelled` live on. */
-export type Outcome = 'intercepted' | 'tunnelled' | 'denied' | 'refused' | 'unreachable' | 'abandoned'
+export type ConnectionOutcome = 'intercepted' | 'tunnelled' | 'denied' | 'refused' | 'unreachable' | 'abandoned'
 
-export type Way =
+export type ConnectionPlan =
   | { readonly kind: 'intercept' }
   | { readonly kind: 'tunnel' }
   | { readonly kind: 'deny'; readonly denial: EgressDenial }
 
 /** Which way it goes. Calls on an intercepted connection are judged by egress once more, each for itself. */
-export function wayFor({ authority, settings }: Pick<Asking, 'authority' | 'settings'>, egress: Egress): Way {
+export function wayFor(
+  { authority, settings }: Pick<ConnectionRequest, 'authority' | 'settings'>,
+  egress: Egress,
+): ConnectionPlan {
   const isNamed = settings.config.routes.some((route) => namesHost(route, authority.host))
   const isIntercepted = isNamed && !egress.isTunnelOnly(authority)
   const denial = egress.denialOf(authority, isIntercepted)
@@ -45,26 +48,29 @@ export function wayFor({ authority, settings }: Pick<Asking, 'authority' | 'sett
   return { kind: isIntercepted ? 'intercept' : 'tunnel' }
 }
 
-export interface Refusal {
-  readonly outcome: Outcome
+export interface ConnectionRefusal {
+  readonly outcome: ConnectionOutcome
   readonly code: ErrorCode
   readonly message?: string
 }
 
 /** Opens the tunnel's far side. What is told to the client is up to the caller, who has not answered yet. */
-export async function openTunnel(asking: Asking, deps: WaysDeps): Promise<Socket | Refusal> {
-  const { authority, settings } = asking
+export async function openTunnel(
+  connectionRequest: ConnectionRequest,
+  deps: ConnectionDecisionDeps,
+): Promise<Socket | ConnectionRefusal> {
+  const { authority, settings } = connectionRequest
   const egress = deps.egressOf(settings)
   try {
-    await recordTunnel(asking, deps)
+    await recordTunnel(connectionRequest, deps)
     return await dial(authority, egress.lookupFor(authority), CONNECT_MS)
   } catch (error) {
     if (error instanceof EgressDenied) {
-      await recordDenial(asking, error.denial, deps)
+      await recordDenial(connectionRequest, error.denial, deps)
       return { outcome: 'denied', code: 'EGRESS_DENIED', message: error.denial.message }
     }
     deps.logger.warn(
-      { event: 'tunnel.open_failed', err: error, correlation_id: asking.correlationId },
+      { event: 'tunnel.open_failed', err: error, correlation_id: connectionRequest.correlationId },
       'tunnel could not be opened',
     )
     return { outcome: 'unreachable', code: dialFault(error), message: `No tunnel: ${messageOf(error)}.` }
@@ -86,11 +92,15 @@ function dialFault(error: unknown): ErrorCode {
  * answer. Clients name the server unless they have its address only, so TLS that names none which can be read (too long, too old)
  * is refused on the way to a name. Servers may speak first, so what they say passes meanwhile.
  */
-export function joinTunnel(asking: Asking, destination: Socket, deps: WaysDeps): void {
-  const { socket, authority, settings, correlationId } = asking
+export function joinTunnel(
+  connectionRequest: ConnectionRequest,
+  destination: Socket,
+  deps: ConnectionDecisionDeps,
+): void {
+  const { socket, authority, settings, correlationId } = connectionRequest
   deps.tunnels.open(socket, destination, settings.config.egress.idle * 1000, (bytes) => {
     const greeting = greetingOf(bytes)
-    if (greeting === 'not_a_hello') return closed(asking, deps)
+    if (greeting === 'not_a_hello') return closed(connectionRequest, deps)
     if (greeting !== 'tls') return null
     const hello = readHello()
     let size = 0
@@ -123,7 +133,7 @@ export function joinTunnel(asking: Asking, destination: Socket, deps: WaysDeps):
 }
 
 /** TLS that does not begin with a hello hides which server it asks for. */
-function closed({ authority, correlationId }: Asking, deps: WaysDeps): Doorkeeper {
+function closed({ authority, correlationId }: ConnectionRequest, deps: ConnectionDecisionDeps): Doorkeeper {
   deps.metrics.count('preflight_tls_handshakes_total', { result: 'wrong_name' })
   deps.logger.warn(
     { event: 'tunnel.no_client_hello', correlation_id: correlationId, host: authority.host },
@@ -133,8 +143,12 @@ function closed({ authority, correlationId }: Asking, deps: WaysDeps): Doorkeepe
 }
 
 /** Ends TLS, or takes plain HTTP, and hands the connection to the HTTP server. */
-export async function intercept(asking: Asking, arrivalOf: ArrivalOf, deps: WaysDeps): Promise<Outcome> {
-  const { socket, authority, settings, correlationId } = asking
+export async function intercept(
+  connectionRequest: ConnectionRequest,
+  inboundOf: InboundOf,
+  deps: ConnectionDecisionDeps,
+): Promise<ConnectionOutcome> {
+  const { socket, authority, settings, correlationId } = connectionRequest
   const timeoutMs = settings.config.tls.handshake * 1000
   const bytes = await firstBytes(socket, timeoutMs)
   if (bytes === null) {
@@ -143,7 +157,7 @@ export async function intercept(asking: Asking, arrivalOf: ArrivalOf, deps: Ways
   }
   const greeting = greetingOf(bytes)
   if (greeting === 'http') {
-    deps.serve(socket, arrivalOf('http'))
+    deps.serve(socket, inboundOf('http'))
     return 'intercepted'
   }
   if (greeting !== 'tls') {
@@ -156,8 +170,8 @@ export async function intercept(asking: Asking, arrivalOf: ArrivalOf, deps: Ways
   }
   const secure = await endTls(socket, { host: authority.host, correlationId, timeoutMs }, deps)
   if (secure === null) return 'abandoned'
-  deps.serve(secure, arrivalOf('https'))
+  deps.serve(secure, inboundOf('https'))
   return 'intercepted'
 }
 
-export type ArrivalOf = (scheme: 'http' | 'https') => InboundConnection
+export type InboundOf = (scheme: 'http' | 'https') => InboundConnection

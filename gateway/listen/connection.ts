@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import { authorityText, DEFAULT_PORTS, readAuthority, type Authority, type Scheme } from '../network/authority.ts'
 import type { ErrorCode } from '../errors/errors.ts'
-import type { Holder } from '../callers/proxy-auth.ts'
+import type { KeyHolder } from '../callers/proxy-auth.ts'
 import { targetProblem, type NamedDestination } from '../routing/target.ts'
 
 export type InboundConnection =
@@ -13,7 +13,7 @@ export type InboundConnection =
       readonly kind: 'connect'
       readonly scheme: Scheme
       readonly authority: Authority
-      readonly holder: Holder
+      readonly holder: KeyHolder
     }
   /** Turned here by the network. `port` is where it was on its way to, as configured; `serverName` what TLS said. */
   | {
@@ -31,18 +31,18 @@ export type Destination =
 /** The head has been checked: there is one Host field, or none in HTTP/2 and HTTP/1.0. */
 export function destinationOf(
   request: Pick<IncomingMessage, 'url' | 'headers'>,
-  arrival: InboundConnection,
+  inbound: InboundConnection,
 ): Destination {
   const target = request.url ?? ''
   const host = request.headers.host ?? ''
   const isAbsolute = ABSOLUTE.test(target)
-  if (isAbsolute && arrival.kind === 'listener') return absoluteDestination(target, host)
+  if (isAbsolute && inbound.kind === 'listener') return absoluteDestination(target, host)
   const problem = targetProblem(target)
   if (problem !== null) return refused('INVALID_INPUT', problem)
-  if (arrival.kind === 'listener') return { kind: 'gateway', host, target }
-  return arrival.kind === 'connect'
-    ? connectDestination(arrival, host, target)
-    : redirectDestination(arrival, host, target)
+  if (inbound.kind === 'listener') return { kind: 'gateway', host, target }
+  return inbound.kind === 'connect'
+    ? connectDestination(inbound, host, target)
+    : redirectDestination(inbound, host, target)
 }
 
 const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:\/\//

@@ -32,19 +32,19 @@ export function greetingOf(bytes: Buffer): Greeting {
  */
 export function firstBytes(socket: Socket, timeoutMs: number): Promise<Buffer | null> {
   return new Promise((resolve) => {
-    const settle = (bytes: Buffer | null): void => {
+    const finish = (bytes: Buffer | null): void => {
       clearTimeout(timer)
       socket.off('data', onData).off('close', onGone).off('end', onGone).off('error', onGone)
       resolve(bytes)
     }
     const onData = (bytes: Buffer): void => {
       socket.pause()
-      settle(bytes)
+      finish(bytes)
       socket.unshift(bytes)
     }
-    const onGone = (): void => settle(null)
+    const onGone = (): void => finish(null)
     const timer = setTimeout(onGone, timeoutMs)
-    if (socket.destroyed || socket.readableEnded) return settle(null)
+    if (socket.destroyed || socket.readableEnded) return finish(null)
     socket.on('data', onData).on('close', onGone).on('end', onGone).on('error', onGone)
     socket.resume()
   })

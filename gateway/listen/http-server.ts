@@ -25,7 +25,7 @@ export interface Asks {
 }
 
 export interface RequestTaker {
-  request(request: IncomingMessage, response: ServerResponse, arrival: InboundConnection, asks: Asks): void
+  request(request: IncomingMessage, response: ServerResponse, inbound: InboundConnection, asks: Asks): void
   /** The socket is the taker's from here on. @param isNested it came on a connection that was opened to a destination already */
   connect(request: IncomingMessage, socket: Socket, head: Buffer, isNested: boolean): void
 }
@@ -34,7 +34,7 @@ export interface HttpServer {
   /** Resolves with the bound address. Rejects with the error of `listen` (EADDRINUSE …). */
   listen(host: string, port: number): Promise<AddressInfo>
   /** Speaks HTTP on a connection that did not come by the listener. */
-  serve(socket: Socket, arrival: InboundConnection): void
+  serve(socket: Socket, inbound: InboundConnection): void
   /** Closes connections of HTTP/1 on which nothing is under way. */
   closeIdle(): void
   /** Takes no new connection, and lets what is under way finish. Resolves when no connection of HTTP/1 is left. */
@@ -48,7 +48,7 @@ const KEEP_ALIVE_MS = 75_000
 /** A receipt and its envelope in header fields take up to 16 KiB together, beside all that a request has to say. */
 const MAX_HEAD_BYTES = 32 * 1024
 
-const IN_THE_OPEN: InboundConnection = { kind: 'listener' }
+const PLAINTEXT: InboundConnection = { kind: 'listener' }
 const PLAIN: Asks = { expectsContinue: false, upgrade: null }
 
 /** @param headTimeoutMs longest time for the head of a request */
@@ -66,17 +66,17 @@ export function createHttpServer(taker: RequestTaker, headTimeoutMs: number, log
   /** Connections reach the server of HTTP/1 once they are known to speak it. */
   const takers = server.rawListeners('connection')
   server.removeAllListeners('connection')
-  const speakHttp1 = (connection: Duplex): void => {
+  const serveHttp1 = (connection: Duplex): void => {
     for (const take of takers) Reflect.apply(take, server, [connection])
   }
   const unused = watchUnusedConnections(server)
-  const arrivals = new WeakMap<Duplex, InboundConnection>()
-  const arrivalOf = (connection: Duplex): InboundConnection => arrivals.get(connection) ?? IN_THE_OPEN
-  const speakHttp2 = (socket: Socket): void => {
+  const inboundByConnection = new WeakMap<Duplex, InboundConnection>()
+  const inboundOf = (connection: Duplex): InboundConnection => inboundByConnection.get(connection) ?? PLAINTEXT
+  const serveHttp2 = (socket: Socket): void => {
     unused.use({ socket })
     http2.take(socket, (exchange) => {
-      arrivals.set(exchange, arrivalOf(socket))
-      speakHttp1(exchange)
+      inboundByConnection.set(exchange, inboundOf(socket))
+      serveHttp1(exchange)
     })
   }
   const takeConnection = async (socket: Socket): Promise<void> => {
@@ -85,8 +85,8 @@ export function createHttpServer(taker: RequestTaker, headTimeoutMs: number, log
     const version = await readPreface(socket, headTimeoutMs)
     socket.off('error', broken)
     if (version === null || socket.destroyed) return broken()
-    if (version === 'http2') return speakHttp2(socket)
-    speakHttp1(socket)
+    if (version === 'http2') return serveHttp2(socket)
+    serveHttp1(socket)
     // What was read of it to know its kind was put back, and waits.
     socket.resume()
   }
@@ -95,7 +95,7 @@ export function createHttpServer(taker: RequestTaker, headTimeoutMs: number, log
   const answers = new WeakMap<Duplex, ServerResponse>()
   const take = (request: IncomingMessage, response: ServerResponse, asks: Asks): void => {
     answers.set(request.socket, response)
-    taker.request(request, response, arrivalOf(request.socket), asks)
+    taker.request(request, response, inboundOf(request.socket), asks)
   }
   server.on('request', (request, response) => take(request, response, PLAIN))
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
@@ -114,7 +114,7 @@ export function createHttpServer(taker: RequestTaker, headTimeoutMs: number, log
   })
   server.on('connect', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     unused.use(request)
-    taker.connect(request, socket, head, arrivals.has(socket))
+    taker.connect(request, socket, head, inboundByConnection.has(socket))
   })
   server.on('clientError', (error: ParserError, connection) => {
     const fault = refuseUnreadable(error, connection, MAX_HEAD_BYTES, isUnderWay(answers.get(connection)))
@@ -128,9 +128,9 @@ export function createHttpServer(taker: RequestTaker, headTimeoutMs: number, log
 
   return {
     listen: (host, port) => listenOn(server, host, port),
-    serve(socket, arrival) {
-      arrivals.set(socket, arrival)
-      if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') speakHttp2(socket)
+    serve(socket, inbound) {
+      inboundByConnection.set(socket, inbound)
+      if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') serveHttp2(socket)
       else server.emit('connection', socket)
     },
     closeIdle: () => server.closeIdleConnections(),

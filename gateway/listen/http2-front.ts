@@ -55,8 +55,8 @@ export function createHttp2Front(headTimeoutMs: number): Http2Front {
       connection.on('end', () => session.destroy())
       session.on('stream', (stream, headers, _flags, raw) => {
         idle.begin(stream)
-        const passage = { peer: connection.remoteAddress, serve }
-        takeStream(stream, headers, rawFields(raw), passage)
+        const forwarding = { peer: connection.remoteAddress, serve }
+        takeStream(stream, headers, rawFields(raw), forwarding)
       })
       // A session waits for the word by which sockets of clients say that TLS stands; those of servers say it otherwise.
       if (connection instanceof tls().TLSSocket) connection.emit('secureConnect')

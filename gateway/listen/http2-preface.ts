@@ -10,7 +10,7 @@ const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 export function readPreface(socket: Socket, timeoutMs: number): Promise<'http1' | 'http2' | null> {
   return new Promise((resolve) => {
     let read = Buffer.alloc(0)
-    const settle = (version: 'http1' | 'http2' | null): void => {
+    const finish = (version: 'http1' | 'http2' | null): void => {
       clearTimeout(timer)
       socket.off('data', onData).off('end', onGone).off('close', onGone).off('error', onGone)
       if (version !== null) {
@@ -22,10 +22,10 @@ export function readPreface(socket: Socket, timeoutMs: number): Promise<'http1' 
     const onData = (bytes: Buffer): void => {
       read = Buffer.concat([read, bytes])
       const length = Math.min(read.length, PREFACE.length)
-      if (read.compare(PREFACE, 0, length, 0, length) !== 0) settle('http1')
-      else if (length === PREFACE.length) settle('http2')
+      if (read.compare(PREFACE, 0, length, 0, length) !== 0) finish('http1')
+      else if (length === PREFACE.length) finish('http2')
     }
-    const onGone = (): void => settle(null)
+    const onGone = (): void => finish(null)
     const timer = setTimeout(onGone, timeoutMs)
     socket.on('data', onData).on('end', onGone).on('close', onGone).on('error', onGone)
     socket.resume()

@@ -32,19 +32,19 @@ export function answerStream({ held, response }: RequestContext): AnswerStream {
 }
 
 /** Answers here; harmless when the client has gone. */
-export function sendAnswer(trip: RequestContext, answer: Answer, ownHeaders: readonly string[] = []): void {
-  const { correlationId } = trip
-  const response = answerStream(trip)
+export function sendAnswer(context: RequestContext, answer: Answer, ownHeaders: readonly string[] = []): void {
+  const { correlationId } = context
+  const response = answerStream(context)
   if (response.headersSent || response.destroyed) return
-  const { status, fields, body } = isGrpc(trip.request.headers) ? grpcRefusal(answer) : plainForm(answer)
+  const { status, fields, body } = isGrpc(context.request.headers) ? grpcRefusal(answer) : plainForm(answer)
   const headers = [...fields, ...ownHeaders]
   if (!ownHeaders.includes('X-Correlation-ID')) headers.push('X-Correlation-ID', correlationId)
   headers.push('Content-Length', String(Buffer.byteLength(body)))
   // Whether a body will come is not known: it would be taken for the next request, or that for it (RFC 9110 §10.1.1).
-  if (isWaiting(trip)) headers.push('Connection', 'close')
+  if (isWaiting(context)) headers.push('Connection', 'close')
   response.writeHead(status, STATUS_CODES[status] ?? '', headers)
   response.end(body)
-  if (trip.upgrade === null && hasBody(trip.request)) discardRest(trip.request)
+  if (context.upgrade === null && hasBody(context.request)) discardRest(context.request)
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {
@@ -57,29 +57,29 @@ function plainForm({ status, headers, body }: Answer): AnswerForm {
 
 /** An error that is not a decision (docs/reference/api.md#errors). */
 export function sendError(
-  trip: RequestContext,
+  context: RequestContext,
   code: ErrorCode,
   message: string = ERRORS[code].message,
   ownHeaders: readonly string[] = [],
 ): void {
   sendAnswer(
-    trip,
-    jsonAnswer(ERRORS[code].status, { error: code, message, correlation_id: trip.correlationId }),
+    context,
+    jsonAnswer(ERRORS[code].status, { error: code, message, correlation_id: context.correlationId }),
     ownHeaders,
   )
 }
 
 /** An error on a route, in the form that clients of its protocol read. @param recogniser null: no route is known */
 export function sendFault(
-  trip: RequestContext,
+  context: RequestContext,
   fault: { readonly code: ErrorCode; readonly message?: string | undefined; readonly headers?: readonly string[] },
-  recogniser: Pick<Recogniser, 'tell'> | null,
+  recogniser: Pick<Recogniser, 'renderFault'> | null,
   call: FaultyCall,
 ): void {
   const { code, message = ERRORS[code].message, headers } = fault
-  const told = recogniser?.tell?.({ code, message, correlationId: trip.correlationId }, call) ?? null
-  if (told === null) sendError(trip, code, message, headers)
-  else sendAnswer(trip, told, headers)
+  const told = recogniser?.renderFault?.({ code, message, correlationId: context.correlationId }, call) ?? null
+  if (told === null) sendError(context, code, message, headers)
+  else sendAnswer(context, told, headers)
 }
 
 const invited = new WeakSet<IncomingMessage>()
@@ -90,8 +90,8 @@ export function isWaiting({ expectsContinue, request }: RequestContext): boolean
 }
 
 /** Lets a waiting client send its body, now that it will be read. */
-export function inviteBody(trip: RequestContext): void {
-  if (!isWaiting(trip) || trip.response.headersSent) return
-  invited.add(trip.request)
-  trip.response.writeContinue()
+export function inviteBody(context: RequestContext): void {
+  if (!isWaiting(context) || context.response.headersSent) return
+  invited.add(context.request)
+  context.response.writeContinue()
 }

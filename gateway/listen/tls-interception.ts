@@ -52,7 +52,7 @@ export async function endTls(
       fault = 'timed_out'
       secure.destroy()
     }, timeoutMs)
-    const settle = (result: HandshakeResult, cause: Error | null): void => {
+    const finish = (result: HandshakeResult, cause: Error | null): void => {
       clearTimeout(timer)
       secure.off('secure', onSecure).off('close', onClose).off('end', onEnd)
       metrics.count('preflight_tls_handshakes_total', { result })
@@ -67,8 +67,8 @@ export async function endTls(
       resolve(null)
     }
     let cause: Error | null = null
-    const onSecure = (): void => settle('done', null)
-    const onClose = (): void => settle(fault, cause)
+    const onSecure = (): void => finish('done', null)
+    const onClose = (): void => finish(fault, cause)
     // A client that ends its side before TLS stands has nothing more to say.
     const onEnd = (): void => void secure.destroy()
     secure.on('error', (error: Error) => {

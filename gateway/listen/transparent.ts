@@ -15,12 +15,12 @@ import {
   joinTunnel,
   openTunnel,
   wayFor,
-  type Asking,
-  type Outcome,
-  type WaysDeps,
+  type ConnectionRequest,
+  type ConnectionOutcome,
+  type ConnectionDecisionDeps,
 } from './connection-decision.ts'
 
-export interface TransparentDeps extends WaysDeps {
+export interface TransparentDeps extends ConnectionDecisionDeps {
   readonly settings: () => Pick<ListenSettingsInForce, 'config'>
   /** True when no more connections are taken. */
   readonly isFull: () => boolean
@@ -53,7 +53,7 @@ export function createTransparent(deps: TransparentDeps): Transparent {
 
 /** Never rejects. */
 async function counted(socket: Socket, deps: TransparentDeps): Promise<void> {
-  let outcome: Outcome = 'refused'
+  let outcome: ConnectionOutcome = 'refused'
   try {
     outcome = await take(socket, deps)
   } catch (error) {
@@ -63,7 +63,7 @@ async function counted(socket: Socket, deps: TransparentDeps): Promise<void> {
   deps.metrics.count('preflight_connections_total', { entrance: 'redirect', outcome })
 }
 
-async function take(socket: Socket, deps: TransparentDeps): Promise<Outcome> {
+async function take(socket: Socket, deps: TransparentDeps): Promise<ConnectionOutcome> {
   const settings = deps.settings()
   if (deps.isFull()) return cut(socket, 'refused')
   const { transparent, tls } = settings.config
@@ -95,9 +95,9 @@ async function goOn(
   authority: Authority,
   settings: Pick<ListenSettingsInForce, 'config'>,
   deps: TransparentDeps,
-): Promise<Outcome> {
+): Promise<ConnectionOutcome> {
   const correlationId = randomUUID()
-  const asking: Asking = {
+  const connectionRequest: ConnectionRequest = {
     entrance: 'redirect',
     method: 'TLS',
     authority,
@@ -106,24 +106,24 @@ async function goOn(
     socket,
     settings,
   }
-  const way = wayFor(asking, deps.egressOf(settings))
+  const way = wayFor(connectionRequest, deps.egressOf(settings))
   if (way.kind === 'deny') {
-    await recordDenial(asking, way.denial, deps)
+    await recordDenial(connectionRequest, way.denial, deps)
     return cut(socket, 'denied')
   }
   if (way.kind === 'intercept')
     return intercept(
-      asking,
+      connectionRequest,
       (scheme) => ({ kind: 'redirect', scheme, port: authority.port, serverName: authority.host }),
       deps,
     )
-  const destination = await openTunnel(asking, deps)
+  const destination = await openTunnel(connectionRequest, deps)
   if ('outcome' in destination) return cut(socket, destination.outcome)
   if (socket.destroyed) {
     destination.destroy()
     return 'abandoned'
   }
-  joinTunnel(asking, destination, deps)
+  joinTunnel(connectionRequest, destination, deps)
   return 'tunnelled'
 }
 
@@ -149,7 +149,7 @@ async function serverNameOf(socket: Socket, timeoutMs: number): Promise<string |
   return name
 }
 
-function cut(socket: Socket, outcome: Outcome): Outcome {
+function cut(socket: Socket, outcome: ConnectionOutcome): ConnectionOutcome {
   socket.destroy()
   return outcome
 }

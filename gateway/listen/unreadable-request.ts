@@ -15,7 +15,7 @@ export interface ParserError extends Error {
   readonly rawPacket?: Buffer
 }
 
-interface Fault {
+interface RequestFault {
   readonly code: ErrorCode
   readonly message: string
 }
@@ -35,7 +35,7 @@ export function refuseUnreadable(
   connection: Duplex,
   maxHeadBytes: number,
   isAnswering: boolean,
-): Fault | null {
+): RequestFault | null {
   // The parser goes on to be asked about what still arrives.
   if (refused.has(connection)) return null
   refused.add(connection)
@@ -54,7 +54,7 @@ export function refuseUnreadable(
 }
 
 /** Answers a request that the parser could read and the listener does not take; its connection is closed after the answer. */
-export function refuseRequest(request: IncomingMessage, response: ServerResponse, fault: Fault): void {
+export function refuseRequest(request: IncomingMessage, response: ServerResponse, fault: RequestFault): void {
   const correlationId = randomUUID()
   const body = faultBody(fault, correlationId)
   response.writeHead(ERRORS[fault.code].status, {
@@ -68,7 +68,7 @@ export function refuseRequest(request: IncomingMessage, response: ServerResponse
 }
 
 /** By the code of the error; the others are told as no valid HTTP. */
-const FAULTS: ReadonlyMap<string, (error: ParserError, maxHeadBytes: number) => Fault> = new Map([
+const FAULTS: ReadonlyMap<string, (error: ParserError, maxHeadBytes: number) => RequestFault> = new Map([
   [
     'HPE_HEADER_OVERFLOW',
     ({ rawPacket }: ParserError, maxHeadBytes: number) =>
@@ -76,18 +76,21 @@ const FAULTS: ReadonlyMap<string, (error: ParserError, maxHeadBytes: number) => 
   ],
   [
     'HPE_CHUNK_EXTENSIONS_OVERFLOW',
-    (): Fault => ({ code: 'PAYLOAD_TOO_LARGE', message: 'The extensions of a chunk are larger than the limit.' }),
+    (): RequestFault => ({
+      code: 'PAYLOAD_TOO_LARGE',
+      message: 'The extensions of a chunk are larger than the limit.',
+    }),
   ],
   ['ERR_HTTP_REQUEST_TIMEOUT', () => plain('REQUEST_TIMEOUT')],
 ])
 
-function faultOf(error: ParserError, maxHeadBytes: number): Fault {
+function faultOf(error: ParserError, maxHeadBytes: number): RequestFault {
   const known = FAULTS.get(error.code ?? '')
   if (known !== undefined) return known(error, maxHeadBytes)
   return { code: 'INVALID_INPUT', message: `The request is not valid HTTP/1.1${inWords(error.reason)}.` }
 }
 
-function plain(code: ErrorCode): Fault {
+function plain(code: ErrorCode): RequestFault {
   return { code, message: ERRORS[code].message }
 }
 
@@ -107,11 +110,11 @@ function inWords(reason: string | undefined): string {
   return reason === undefined ? ', or it broke off' : `: ${reason.charAt(0).toLowerCase()}${reason.slice(1)}`
 }
 
-function faultBody({ code, message }: Fault, correlationId: string): string {
+function faultBody({ code, message }: RequestFault, correlationId: string): string {
   return JSON.stringify({ error: code, message, correlation_id: correlationId })
 }
 
-function answerText(fault: Fault): string {
+function answerText(fault: RequestFault): string {
   const { status } = ERRORS[fault.code]
   const correlationId = randomUUID()
   const body = faultBody(fault, correlationId)

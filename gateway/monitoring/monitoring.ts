@@ -51,7 +51,7 @@ export interface Monitoring {
     mayReport?: (decisionId: string) => Promise<boolean>,
   ): Promise<Reported>
   /** For whichever sinks take it: nothing waits for it, and nothing stops without it. Never rejects. */
-  tell(violation: ContractViolation): Promise<void>
+  reportViolation(violation: ContractViolation): Promise<void>
   /** A changed contract, for whichever sinks take it. Never rejects. */
   announce(candidate: CandidateAnnouncement): Promise<void>
   close(): Promise<void>
@@ -155,7 +155,7 @@ class WindowMonitoring implements Monitoring {
     return isTaken ? 'taken' : 'unwired'
   }
 
-  async tell(violation: ContractViolation): Promise<void> {
+  async reportViolation(violation: ContractViolation): Promise<void> {
     await this.#takers(violationEvent(violation, this.#deps.now()))
   }
 

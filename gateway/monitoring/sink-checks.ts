@@ -1,6 +1,6 @@
 /** What the schema cannot say of sinks of telemetry: addresses and headers that cannot be, two that are the same. */
 import type { MonitoringSettings } from './settings.ts'
-import type { Located } from '../settings/schema-mistakes.ts'
+import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 import type { SinkConfig } from '../telemetry/sinks/settings.ts'
 import { at } from '../settings/mistake-collector.ts'
 
@@ -13,7 +13,7 @@ export function checkSinks({
   monitoring: { sinks },
 }: {
   readonly monitoring: Pick<MonitoringSettings, 'sinks'>
-}): readonly Located[] {
+}): readonly LocatedMistake[] {
   return sinks.flatMap((sink, index) => {
     const pointer = `/monitoring/sinks/${index}`
     const first = sinks.findIndex((other) => destinationOf(other) === destinationOf(sink))
@@ -31,7 +31,7 @@ function destinationOf(sink: SinkConfig): string {
   return sink.type === 'log' ? sink.type : `${sink.type} ${sink.type === 'http' ? sink.url : sink.endpoint}`
 }
 
-function addressMistakes(sink: SinkConfig, pointer: string): readonly Located[] {
+function addressMistakes(sink: SinkConfig, pointer: string): readonly LocatedMistake[] {
   if (sink.type === 'log') return []
   const [member, address] = sink.type === 'http' ? ['url', sink.url] : ['endpoint', sink.endpoint]
   return URL.canParse(address)
@@ -39,7 +39,7 @@ function addressMistakes(sink: SinkConfig, pointer: string): readonly Located[] 
     : [at(`${pointer}/${member}`, `${address} is not a URL`, 'write http(s)://HOST[:PORT][/PATH]')]
 }
 
-function headerMistakes(sink: SinkConfig, pointer: string): readonly Located[] {
+function headerMistakes(sink: SinkConfig, pointer: string): readonly LocatedMistake[] {
   if (sink.type === 'log') return []
   if (sink.type === 'http') {
     const isGood = sink.header === undefined || FIELD.test(sink.header)

@@ -6,15 +6,15 @@ export type AddressKind = 'unspecified' | 'loopback' | 'private' | 'link-local' 
 export interface SpecialRange {
   readonly kind: AddressKind
   readonly prefix: number
-  readonly family: Family
+  readonly family: AddressFamily
 }
 
-export type Family = 'ipv4' | 'ipv6'
+export type AddressFamily = 'ipv4' | 'ipv6'
 
-type Row = readonly [network: string, prefix: number, kind: AddressKind]
+type NetworkRow = readonly [network: string, prefix: number, kind: AddressKind]
 
 /** Narrower ranges before the wider ones that hold them: the first that holds an address says what it is. */
-const SPECIAL: Readonly<Record<Family, readonly Row[]>> = {
+const SPECIAL: Readonly<Record<AddressFamily, readonly NetworkRow[]>> = {
   ipv4: [
     // Credentials of the machine, for whoever asks: AWS, Azure, Google and others; ECS tasks; EKS pods; Alibaba; Oracle; Azure's host.
     ['169.254.169.254', 32, 'cloud metadata'],
@@ -57,20 +57,20 @@ const SPECIAL: Readonly<Record<Family, readonly Row[]>> = {
   ],
 }
 
-interface Range extends SpecialRange {
+interface AddressRange extends SpecialRange {
   readonly list: BlockList
 }
 
-const ranges: Readonly<Record<Family, readonly Range[]>> = {
+const ranges: Readonly<Record<AddressFamily, readonly AddressRange[]>> = {
   ipv4: SPECIAL.ipv4.map((row) => rangeOf(row, 'ipv4')),
   ipv6: SPECIAL.ipv6.map((row) => rangeOf(row, 'ipv6')),
 }
 
-function rangeOf([network, prefix, kind]: Row, family: Family): Range {
+function rangeOf([network, prefix, kind]: NetworkRow, family: AddressFamily): AddressRange {
   return { kind, prefix, family, list: subnet(network, prefix, family) }
 }
 
-export function subnet(network: string, prefix: number, family: Family): BlockList {
+export function subnet(network: string, prefix: number, family: AddressFamily): BlockList {
   const list = new BlockList()
   list.addSubnet(network, prefix, family)
   return list
@@ -90,7 +90,7 @@ export function canonicalAddress(text: string): string | null {
   return [high, low].flatMap((group = 0) => [group >> 8, group & 0xff]).join('.')
 }
 
-export function familyOf(address: string): Family {
+export function familyOf(address: string): AddressFamily {
   return isIP(address) === 4 ? 'ipv4' : 'ipv6'
 }
 

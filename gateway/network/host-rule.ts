@@ -1,7 +1,7 @@
 /** One entry of a list of destinations: `api.example`, `*.example`, `api.example:8443`, `192.0.2.7`, `10.0.0.0/8`, `[2001:db8::1]:443`. */
 import { isIP, type BlockList } from 'node:net'
 import { domainToASCII } from 'node:url'
-import { canonicalAddress, familyOf, subnet, type Family, type SpecialRange } from './address.ts'
+import { canonicalAddress, familyOf, subnet, type AddressFamily, type SpecialRange } from './address.ts'
 import { canonicalHost, readPort, type Authority } from './authority.ts'
 
 export type HostRule =
@@ -12,7 +12,7 @@ export type HostRule =
   | {
       readonly kind: 'network'
       readonly list: BlockList
-      readonly family: Family
+      readonly family: AddressFamily
       readonly prefix: number
       readonly port: number | null
     }

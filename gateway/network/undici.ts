@@ -9,13 +9,13 @@ import type { Agent as UndiciAgent, Dispatcher, errors as undiciErrors, Pool as 
 const require = createRequire(import.meta.url)
 
 export type Agent = UndiciAgent
-export type Pool = UndiciPool
+export type UndiciPoolType = UndiciPool
 
 export const errors: typeof undiciErrors = require('undici/lib/core/errors.js')
 
 interface Dispatchers {
   readonly Agent: typeof UndiciAgent
-  readonly Pool: typeof UndiciPool
+  readonly UndiciPoolType: typeof UndiciPool
 }
 
 let loaded: Dispatchers | null = null
@@ -24,7 +24,10 @@ function dispatchers(): Dispatchers {
   if (loaded !== null) return loaded
   // The package's own entry does the same: what asks by promise is mixed into what dispatches.
   Object.assign(require('undici/lib/dispatcher/dispatcher.js').prototype, require('undici/lib/api/index.js'))
-  loaded = { Agent: require('undici/lib/dispatcher/agent.js'), Pool: require('undici/lib/dispatcher/pool.js') }
+  loaded = {
+    Agent: require('undici/lib/dispatcher/agent.js'),
+    UndiciPoolType: require('undici/lib/dispatcher/pool.js'),
+  }
   return loaded
 }
 
@@ -40,8 +43,8 @@ export function openAgent(options: UndiciAgent.Options): Agent {
 }
 
 /** Connections to one origin. */
-export function openPool(origin: string, options: UndiciPool.Options): Pool {
-  const { Pool } = dispatchers()
+export function openPool(origin: string, options: UndiciPool.Options): UndiciPoolType {
+  const { UndiciPoolType: Pool } = dispatchers()
   return new Pool(origin, options)
 }
 

@@ -57,7 +57,7 @@ export interface RecogniserDeps {
   readonly upstreams: Upstreams
   readonly validator: Validator
   readonly store: Pick<Store, 'bindings' | 'recordInterception'>
-  readonly monitoring: Pick<Monitoring, 'tell'>
+  readonly monitoring: Pick<Monitoring, 'reportViolation'>
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */

@@ -24,13 +24,13 @@ export interface Annotation {
   readonly position: { readonly line: number; readonly column: number } | null
 }
 
-type Placed = Pick<ReportGroup, 'side' | 'line' | 'column' | 'location'>
+type PlacedGroup = Pick<ReportGroup, 'side' | 'line' | 'column' | 'location'>
 
 /**
  * What was removed stands in the base only. Where that is not checked out, the head as a whole is annotated: a line of the
  * one text would be the wrong line of the other. Null when both sides came from standard input or the like.
  */
-export function annotationOf({ side, line, column, location }: Placed, pair: ReportedPair): Annotation | null {
+export function annotationOf({ side, line, column, location }: PlacedGroup, pair: ReportedPair): Annotation | null {
   const own = pair[side]
   if (own.path !== null && own.isCheckedOut) {
     return { path: fileAt(location, own) ?? own.path, position: line === null ? null : { line, column: column ?? 1 } }

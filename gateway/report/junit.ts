@@ -5,7 +5,7 @@ import { detailLines, titleText } from './details.ts'
 import { incompleteLine, type ReportGroup } from './diff-report.ts'
 import { printable } from './printable.ts'
 import type { ReportContext } from './report-context.ts'
-import { attributes, escaped, type Attributes } from './xml.ts'
+import { attributes, escaped, type XmlAttributes } from './xml.ts'
 
 export function renderJUnit(context: ReportContext): string {
   const { report, documents, ignored, failOn } = context
@@ -26,7 +26,7 @@ export function renderJUnit(context: ReportContext): string {
   if (cases.length === 0) {
     cases.push(`<testcase${attributes({ classname: 'preflight', name: 'no change of meaning was found' })}/>`)
   }
-  const counts: Attributes = {
+  const counts: XmlAttributes = {
     tests: cases.length,
     failures: report.groups.filter(({ level }) => fails(level, failOn)).length,
     errors: incomplete === null ? 0 : 1,

@@ -42,18 +42,18 @@ function boldCount({ groups }: DiffReport, level: Level): string {
   return countText(groups, level, HEADINGS[level].toLowerCase()).replace(/^\d+/, '**$&**')
 }
 
-interface Section {
+interface MarkdownSection {
   readonly group: ReportGroup
   readonly text: string
 }
 
 /** What fits, worst first, and the groups from the first on that does not. */
 function fitting(groups: readonly ReportGroup[]): {
-  readonly shown: readonly Section[]
+  readonly shown: readonly MarkdownSection[]
   readonly rest: readonly ReportGroup[]
 } {
   const ordered = LEVELS.flatMap((level) => groups.filter((group) => group.level === level))
-  const shown: Section[] = []
+  const shown: MarkdownSection[] = []
   let length = 0
   for (const group of ordered) {
     const text = section(group).join('\n')

@@ -1,14 +1,14 @@
 /** The test cases of a policy pack, or the decisions it was replayed on, as JUnit XML, for the test tab of a CI server. */
-import { attributes, escaped, type Attributes } from './xml.ts'
+import { attributes, escaped, type XmlAttributes } from './xml.ts'
 
-type Fact = string | number | undefined
+type CaseFact = string | number | undefined
 
 /** A case, and what came out otherwise than wanted. */
 export interface CaseResult {
   readonly description: string
   /** Why it was not run. */
   readonly skipped?: string
-  readonly differences: readonly { readonly member: string; readonly want: Fact; readonly got: Fact }[]
+  readonly differences: readonly { readonly member: string; readonly want: CaseFact; readonly got: CaseFact }[]
 }
 
 /**
@@ -18,7 +18,7 @@ export interface CaseResult {
 export function renderCases(command: string, pack: string, outcomes: readonly CaseResult[]): string {
   const failures = outcomes.filter(({ differences }) => differences.length > 0).length
   const skipped = outcomes.filter((outcome) => outcome.skipped !== undefined).length
-  const counts: Attributes = { tests: outcomes.length, failures, errors: 0, skipped }
+  const counts: XmlAttributes = { tests: outcomes.length, failures, errors: 0, skipped }
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites${attributes({ name: command, ...counts })}>`,

@@ -16,11 +16,11 @@ export function renderSarif(context: ReportContext): string {
 }
 
 function sarifLog({ report, documents, ignored, version }: ReportContext): object {
-  const told = [
+  const properties = [
     ...report.groups.map((group) => ({ group, reason: null })),
     ...ignored.map(({ group, reason }) => ({ group, reason })),
   ]
-  const rules = [...new Map(told.map(({ group }) => [group.rule, group])).values()]
+  const rules = [...new Map(properties.map(({ group }) => [group.rule, group])).values()]
   const incomplete = incompleteLine(report)
   const indices = new Map(rules.map(({ rule }, index) => [rule, index]))
   return {
@@ -38,7 +38,7 @@ function sarifLog({ report, documents, ignored, version }: ReportContext): objec
             },
           ],
         }),
-        results: told.map(({ group, reason }) => ({
+        results: properties.map(({ group, reason }) => ({
           ...resultOf(group, documents, indices.get(group.rule) ?? -1),
           ...(reason === null ? {} : { suppressions: [{ kind: 'external', justification: printable(reason) }] }),
         })),

@@ -20,8 +20,8 @@ const LEVEL_STYLES: Readonly<
 
 const REACHED_SHOWN = 5
 
-type Style = 'red' | 'yellow' | 'green' | 'bold' | 'dim'
-type Paint = (styles: readonly Style[], text: string) => string
+type TextStyle = 'red' | 'yellow' | 'green' | 'bold' | 'dim'
+type Paint = (styles: readonly TextStyle[], text: string) => string
 
 export function renderText(report: DiffReport, { isColoured, names }: TextOptions): string {
   const paint: Paint = (styles, text) => (isColoured ? styleText([...styles], text, { validateStream: false }) : text)

@@ -2,9 +2,9 @@
 import { lookupTable } from '../../engine/base.ts'
 import { printable } from './printable.ts'
 
-export type Attributes = Readonly<Record<string, string | number>>
+export type XmlAttributes = Readonly<Record<string, string | number>>
 
-export function attributes(values: Attributes): string {
+export function attributes(values: XmlAttributes): string {
   return Object.entries(values)
     .map(([name, value]) => ` ${name}="${escaped(printable(String(value)))}"`)
     .join('')

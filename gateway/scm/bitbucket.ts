@@ -71,14 +71,14 @@ export function createBitbucketClient(transport: ScmTransport, repository: strin
   }
 }
 
-interface Lookups {
+interface BitbucketLookups {
   readonly branchTip: (branch: string) => Promise<string>
   readonly fullId: (commit: string) => Promise<string>
   readonly json: (path: string) => Promise<unknown>
 }
 
 /** A name is a branch, else a tag, else a shortened commit id: the order in which git reads it. */
-async function commitOf(ref: string, { branchTip, fullId, json }: Lookups): Promise<string> {
+async function commitOf(ref: string, { branchTip, fullId, json }: BitbucketLookups): Promise<string> {
   if (isCommitId(ref)) return ref
   const tagged = async () => fullId(textAt(await json(`/refs/tags/${encodePath(ref)}`), 'target', 'hash'))
   return (await orAbsent(() => branchTip(ref))) ?? (await orAbsent(tagged)) ?? fullId(ref)

@@ -17,7 +17,7 @@ export interface ContractFile {
 }
 
 /** What a side shows: nothing there, a contract, something else, or a text that cannot be read. */
-type Side =
+type FileSide =
   | { readonly kind: 'absent' | 'other' }
   | { readonly kind: 'contract'; readonly type: ArtifactType; readonly text: string; readonly files: readonly string[] }
   /** `isText`: the text was had, and is none of a contract's language. */
@@ -37,7 +37,7 @@ async function sideOf(
   path: string,
   read: (path: string) => Promise<FileAtCommit>,
   { texts, selector, limits }: DerivationTerms,
-): Promise<Side> {
+): Promise<FileSide> {
   const file = await read(path)
   if (file.kind === 'absent' || (file.kind === 'text' && file.text.trim() === '')) return { kind: 'absent' }
   if (file.kind === 'unreadable') return { kind: 'broken', problem: file.problem, isText: false }
@@ -76,7 +76,7 @@ type Made = Pick<ContractFile, 'artifacts' | 'unreadable'>
 
 const NOTHING: Made = { artifacts: [], unreadable: [] }
 
-function artifactsOf(path: string, before: Side, after: Side): Made {
+function artifactsOf(path: string, before: FileSide, after: FileSide): Made {
   if (after.kind === 'broken') return brokenAfter(path, before, after.problem)
   if (before.kind === 'contract' && after.kind === 'contract' && before.type !== after.type) {
     // The one contract goes and another comes: neither can be compared with the other.
@@ -93,7 +93,7 @@ function artifactsOf(path: string, before: Side, after: Side): Made {
 }
 
 /** A contract that turns into something unreadable stops the change; so does what is meant for a contract by its name. */
-function brokenAfter(path: string, before: Side, problem: Problem): Made {
+function brokenAfter(path: string, before: FileSide, problem: Problem): Made {
   return before.kind === 'contract' ? unread(path, before.type, problem) : brokenAlone(path, problem)
 }
 
@@ -113,9 +113,9 @@ function unread(path: string, type: ArtifactType, problem: Problem): Made {
   return { artifacts: [], unreadable: [{ id: path, type, problem }] }
 }
 
-type Contract = Extract<Side, { readonly kind: 'contract' }>
+type FileContract = Extract<FileSide, { readonly kind: 'contract' }>
 
-function artifact(path: string, before: Contract | null, after: Contract | null): Artifact {
+function artifact(path: string, before: FileContract | null, after: FileContract | null): Artifact {
   const type = after?.type ?? before?.type ?? 'openapi'
   return { id: path, type, before: before?.text ?? '', after: after?.text ?? '', path }
 }

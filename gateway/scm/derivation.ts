@@ -20,7 +20,7 @@ import { affectedRoots } from './contract-roots.ts'
 import { inTurn } from './in-turn.ts'
 import { createSides, type TreeSides } from './merge-view.ts'
 import { textFile } from './files.ts'
-import type { ChangedFile, Comparison, FileAtCommit, Listing, MergeRequest, ScmClient } from './platform.ts'
+import type { ChangedFile, CommitComparison, FileAtCommit, Listing, MergeRequest, ScmClient } from './platform.ts'
 import { LISTING_PROBLEMS } from './problems.ts'
 
 export interface DerivationQuestion {
@@ -144,7 +144,7 @@ export function derivedCompleteness(
 async function changesOf(
   client: ScmClient,
   { base, head, kind }: DerivationQuestion,
-): Promise<Pick<Comparison, 'files'> & { readonly mergeBase: string | null }> {
+): Promise<Pick<CommitComparison, 'files'> & { readonly mergeBase: string | null }> {
   if (kind === 'merge') return client.compare(base, head)
   return { mergeBase: null, files: await client.changedFiles(base, head) }
 }

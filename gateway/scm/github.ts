@@ -5,7 +5,7 @@ import { at, commitAt, isCommitId, listAt, optionalTextAt, textAt, type JsonObje
 import {
   PLATFORMS,
   type ChangedFile,
-  type Comparison,
+  type CommitComparison,
   type Listing,
   type MergeRequest,
   type Predecessor,
@@ -30,7 +30,7 @@ export function createGithubClient(transport: ScmTransport, repository: string):
   const commitOf = async (ref: string): Promise<string> =>
     isCommitId(ref) ? ref : commitAt(await json(`/commits/${encodeURIComponent(ref)}`), 'sha')
 
-  const compare = async (base: string, head: string): Promise<Comparison> => {
+  const compare = async (base: string, head: string): Promise<CommitComparison> => {
     const answer = await json(`/compare/${encodeURIComponent(base)}...${encodeURIComponent(head)}?per_page=1`)
     const mergeBase = commitAt(answer, 'merge_base_commit', 'sha')
     const listed = listAt(answer, 'files')
@@ -86,7 +86,7 @@ export function createGithubClient(transport: ScmTransport, repository: string):
   }
 }
 
-interface Lookups {
+interface GithubLookups {
   readonly json: (path: string) => Promise<unknown>
   readonly commitOf: (ref: string) => Promise<string>
 }
@@ -94,7 +94,7 @@ interface Lookups {
 /** Deployments that are looked through for the last good one. */
 const MAX_DEPLOYMENTS = 20
 
-async function previous(what: Predecessor, { json, commitOf }: Lookups): Promise<string | null> {
+async function previous(what: Predecessor, { json, commitOf }: GithubLookups): Promise<string | null> {
   if (what.kind === 'workflow') {
     const runs = await json(`/actions/workflows/${encodeURIComponent(what.workflow)}/runs?status=success&per_page=1`)
     const [last] = listAt(runs, 'workflow_runs')

@@ -26,7 +26,7 @@ export interface Listing<Item> {
 }
 
 /** What `head` changed since it parted from `base`. */
-export interface Comparison {
+export interface CommitComparison {
   /** Commit where they parted. */
   readonly mergeBase: string
   readonly files: Listing<ChangedFile>
@@ -69,7 +69,7 @@ export interface ScmClient {
   commitOf(ref: string): Promise<string>
   /** The tip of a branch, whatever tag has the same name. */
   branchTip(branch: string): Promise<string>
-  compare(base: string, head: string): Promise<Comparison>
+  compare(base: string, head: string): Promise<CommitComparison>
   /** Between two trees, however the commits are related. */
   changedFiles(from: string, to: string): Promise<Listing<ChangedFile>>
   file(path: string, commit: string): Promise<FileAtCommit>

@@ -1,10 +1,10 @@
 /** What a schema cannot say of source control: files that are not there, and addresses that are none. */
 import type { ScmSettings } from './settings.ts'
-import type { Located } from '../settings/schema-mistakes.ts'
+import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 import { checkRsaKey } from '../tls/certificate-checks.ts'
 import { at } from '../settings/mistake-collector.ts'
 
-export function checkScm({ scm }: { readonly scm: ScmSettings }): readonly Located[] {
+export function checkScm({ scm }: { readonly scm: ScmSettings }): readonly LocatedMistake[] {
   const { github, gitlab, bitbucket, contracts } = scm
   const addresses = Object.entries({ github, gitlab, bitbucket }).flatMap(([name, { api }]) =>
     URL.canParse(api) ? [] : [at(`/scm/${name}/api`, `${api} is not a URL`, 'write http(s)://HOST[:PORT][/PATH]')],

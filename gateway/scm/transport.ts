@@ -62,7 +62,7 @@ const ANSWERS_IN_ROW = 8
 
 export function createScmTransport(options: TransportOptions): ScmTransport {
   let asked = 0
-  const whole: Allowance = {
+  const whole: TransferAllowance = {
     signal: AbortSignal.timeout(options.timeout * ANSWERS_IN_ROW),
     bytes: options.maxBytes * ANSWERS_IN_ROW,
   }
@@ -77,7 +77,7 @@ export function createScmTransport(options: TransportOptions): ScmTransport {
         )
       const answer = await exchange({ method, path: target, accept, body, whole }, options)
       const next = method === 'GET' && REDIRECTS.has(answer.status) ? redirectTarget(answer, target) : null
-      if (next === null) return settled(answer, options.title)
+      if (next === null) return checkedAnswer(answer, options.title)
       if (hops === MAX_REDIRECTS) throw new ScmError('unexpected', `${options.title} redirects without end`)
       target = next
     }
@@ -96,7 +96,7 @@ export function createScmTransport(options: TransportOptions): ScmTransport {
 }
 
 /** What one derivation may take in all. */
-interface Allowance {
+interface TransferAllowance {
   readonly signal: AbortSignal
   /** Left of it. */
   bytes: number
@@ -111,7 +111,7 @@ async function exchange(
     whole,
   }: Pick<ScmRequest, 'method' | 'path' | 'body'> & {
     readonly accept: string
-    readonly whole: Allowance
+    readonly whole: TransferAllowance
   },
   { send, title, timeout, maxBytes }: TransportOptions,
 ): Promise<ScmAnswer> {
@@ -130,7 +130,7 @@ async function exchange(
 
 async function read(
   response: Dispatcher.ResponseData,
-  { maxBytes, whole }: { readonly maxBytes: number; readonly whole: Allowance },
+  { maxBytes, whole }: { readonly maxBytes: number; readonly whole: TransferAllowance },
   title: string,
 ): Promise<Buffer> {
   const pieces = new BytePieces()
@@ -158,7 +158,7 @@ function redirectTarget({ headers }: ScmAnswer, from: string): string | null {
   return url === null ? null : url.pathname + url.search
 }
 
-function settled(answer: ScmAnswer, title: string): ScmAnswer {
+function checkedAnswer(answer: ScmAnswer, title: string): ScmAnswer {
   if (answer.status < 500 && !isLimited(answer)) return answer
   const kind = answer.status >= 500 ? 'unavailable' : 'limited'
   throw errorOf(answer, kind, title)
@@ -181,11 +181,11 @@ function errorOf(answer: ScmAnswer, kind: ScmError['kind'], title: string): ScmE
 
 const MAX_WORDS = 200
 /** Nothing that is longer was written to be shown to anybody. */
-const MAX_TOLD = 64 * 1024
+const MAX_QUOTED = 64 * 1024
 
 /** What the platform says of itself: `message` of GitHub and GitLab, `error` of GitLab, `error.message` of Bitbucket. */
 function wordsOf({ bytes }: ScmAnswer): string | null {
-  if (bytes.length > MAX_TOLD) return null
+  if (bytes.length > MAX_QUOTED) return null
   const json = readStrictJson(bytes)
   if (!json.ok || !isJsonObject(json.value)) return null
   const { message, error } = json.value

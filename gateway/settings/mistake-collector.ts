@@ -1,10 +1,10 @@
 /** What the checks of meaning say a mistake with, and what they ask of files. */
 import { accessSync, constants } from 'node:fs'
 import { errorCode } from '../errors/startup-error.ts'
-import type { Located } from './schema-mistakes.ts'
+import type { LocatedMistake } from './schema-mistakes.ts'
 
 /** A mistake in the value at a JSON Pointer. */
-export function at(pointer: string, message: string, fix: string): Located {
+export function at(pointer: string, message: string, fix: string): LocatedMistake {
   return { pointer, at: 'value', message, fix }
 }
 

@@ -8,7 +8,7 @@ import { pointerTo } from '../errors/mistake.ts'
 import { nearest } from './suggestion.ts'
 
 /** A mistake before its place in the text is known. */
-export interface Located {
+export interface LocatedMistake {
   readonly pointer: string
   /** The key is at fault (an unknown member) or its value. */
   readonly at: 'key' | 'value'
@@ -17,19 +17,19 @@ export interface Located {
 }
 
 /** ajv runs with `allErrors` and `verbose`. */
-export function mistakesOf(errors: readonly ErrorObject[]): readonly Located[] {
+export function mistakesOf(errors: readonly ErrorObject[]): readonly LocatedMistake[] {
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf')
   const isInside = (error: ErrorObject): boolean => unions.some((union) => union !== error && isPartOf(error, union))
   return errors.filter((error) => !isInside(error)).flatMap((error) => explain(error, errors))
 }
 
-function explain(error: ErrorObject, all: readonly ErrorObject[]): readonly Located[] {
+function explain(error: ErrorObject, all: readonly ErrorObject[]): readonly LocatedMistake[] {
   return error.keyword === 'anyOf' ? explainUnion(error, all) : [explainOne(error)]
 }
 
-type Wording = (error: ErrorObject) => Located
+type MistakeText = (error: ErrorObject) => LocatedMistake
 
-const WORDINGS: Readonly<Record<string, Wording>> = lookupTable({
+const WORDINGS: Readonly<Record<string, MistakeText>> = lookupTable({
   additionalProperties: ({ instancePath, params, parentSchema }) => {
     const name = String(params['additionalProperty'])
     const known = Object.keys(schemaOf(parentSchema).properties ?? {})
@@ -61,13 +61,13 @@ const WORDINGS: Readonly<Record<string, Wording>> = lookupTable({
   minLength: (error) => value(error, 'must not be empty'),
 })
 
-function explainOne(error: ErrorObject): Located {
+function explainOne(error: ErrorObject): LocatedMistake {
   const wording = Object.hasOwn(WORDINGS, error.keyword) ? WORDINGS[error.keyword] : undefined
   return wording?.(error) ?? value(error, error.message ?? 'is not valid')
 }
 
 /** Of the members of a union, the one that was meant is explained: told by its constants, then by the fewest mistakes. */
-function explainUnion(union: ErrorObject, all: readonly ErrorObject[]): readonly Located[] {
+function explainUnion(union: ErrorObject, all: readonly ErrorObject[]): readonly LocatedMistake[] {
   const variants = schemaOf(union.parentSchema).anyOf ?? []
   if (variants.every((variant) => variant.const !== undefined))
     return [
@@ -90,7 +90,7 @@ function explainUnion(union: ErrorObject, all: readonly ErrorObject[]): readonly
 }
 
 /** No variant has the constant that stands there, e.g. the `type` of a sink. */
-function explainConstants(errors: readonly ErrorObject[]): Located {
+function explainConstants(errors: readonly ErrorObject[]): LocatedMistake {
   const constants = errors.filter(({ keyword }) => keyword === 'const')
   const [first] = constants
   if (first === undefined) throw new Error('a union without constants was explained by constants')
@@ -100,7 +100,7 @@ function explainConstants(errors: readonly ErrorObject[]): Located {
   )
 }
 
-function explainChoice(union: ErrorObject, variants: readonly JsonSchema[]): Located {
+function explainChoice(union: ErrorObject, variants: readonly JsonSchema[]): LocatedMistake {
   const known = variants.flatMap(({ properties }) => Object.keys(properties ?? {}))
   const unknown = Object.keys(isRecord(union.data) ? union.data : {}).find((name) => !known.includes(name))
   return {
@@ -115,7 +115,7 @@ function isPartOf(error: ErrorObject, union: ErrorObject, variant?: number): boo
   return isBelow && error.schemaPath.startsWith(root)
 }
 
-function allowed(error: ErrorObject, values: readonly unknown[]): Located {
+function allowed(error: ErrorObject, values: readonly unknown[]): LocatedMistake {
   const guess = typeof error.data === 'string' ? nearest(error.data, values.map(String)) : null
   const list = values.map((item) => JSON.stringify(item)).join(', ')
   return {
@@ -129,7 +129,7 @@ function allowed(error: ErrorObject, values: readonly unknown[]): Located {
   }
 }
 
-function value(error: ErrorObject, message: string): Located {
+function value(error: ErrorObject, message: string): LocatedMistake {
   return { pointer: error.instancePath, at: 'value', message, fix: schemaOf(error.parentSchema).description ?? '' }
 }
 

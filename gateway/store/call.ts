@@ -19,7 +19,7 @@ export const EFFECTS = [
   'refused',
   'drifted',
 ] as const
-export type Effect = (typeof EFFECTS)[number]
+export type CallEffect = (typeof EFFECTS)[number]
 
 /** One call that went through the proxy. */
 export interface InterceptionRow {
@@ -32,7 +32,7 @@ export interface InterceptionRow {
   readonly action: string
   readonly executionAction: ExecutionAction
   readonly enforced: boolean
-  readonly effect: Effect
+  readonly effect: CallEffect
   /** The exception that it went on under. */
   readonly breakGlassId: string | null
   /** Where and how it, or its answer, departs from the pinned contract; null: it was not refused for that, and did not drift. */
@@ -43,7 +43,7 @@ export interface InterceptionRow {
 /** A call record as it is read again. @property effect null: written before effects were */
 export interface StoredCall extends Omit<InterceptionRow, 'effect'> {
   readonly sequence: number
-  readonly effect: Effect | null
+  readonly effect: CallEffect | null
 }
 
 export interface CallFilter {
@@ -51,7 +51,7 @@ export interface CallFilter {
   /** Only calls under decisions of this audience. */
   readonly audience?: string
   readonly route?: string
-  readonly effect?: Effect
+  readonly effect?: CallEffect
   readonly correlationId?: string
   readonly from?: number
   readonly to?: number

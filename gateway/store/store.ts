@@ -164,7 +164,7 @@ export interface ApprovalOpening {
   readonly approvers: Approvers
 }
 
-export interface ApprovalSettlement {
+export interface ApprovalDecision {
   readonly state: 'granted' | 'denied'
   /** Audience of the approver's key. */
   readonly by: string
@@ -179,7 +179,7 @@ export interface ApprovalSettlement {
 export interface ApprovalRow extends Omit<ApprovalOpening, 'requester'> {
   /** Everybody who asked, in no order; callers of the road without a key are not among them. */
   readonly requesters: readonly string[]
-  readonly settlement: ApprovalSettlement | null
+  readonly result: ApprovalDecision | null
   /** Set once its time, or that of its grant, was seen to be over; from then on no clock brings it back. */
   readonly endedAt: number | null
 }
@@ -196,7 +196,7 @@ export interface ApprovalFilter {
   readonly now: number
 }
 
-export interface Settling extends ApprovalSettlement {
+export interface ApprovalDecisionRequest extends ApprovalDecision {
   readonly tenant: string
   readonly approvalId: string
   /** A requester may not settle their own request. */
@@ -204,7 +204,7 @@ export interface Settling extends ApprovalSettlement {
 }
 
 /** `conflict`: settled before, or expired. `own`: four eyes are asked for and these are the same two. `group`: others have to grant it. */
-export type SettlingResult = 'settled' | 'missing' | 'conflict' | 'own' | 'group'
+export type ApprovalDecisionResult = 'settled' | 'missing' | 'conflict' | 'own' | 'group'
 
 /** The decisions of one scope, to look back at. Times are milliseconds since the epoch. */
 export interface HistoryFilter {
@@ -323,7 +323,7 @@ export interface Store {
   /** Newest first. */
   approvals(filter: ApprovalFilter): Promise<readonly ApprovalRow[]>
   /** Settles a pending request once: for exactly one caller the answer is `settled`. */
-  settleApproval(settling: Settling): Promise<SettlingResult>
+  decideApproval(request: ApprovalDecisionRequest): Promise<ApprovalDecisionResult>
   openBreakGlass(row: BreakGlassRow): Promise<void>
   /** Newest first. */
   breakGlasses(filter: BreakGlassFilter): Promise<readonly BreakGlassRow[]>

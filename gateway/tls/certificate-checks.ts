@@ -4,7 +4,7 @@ import { messageOf } from '../errors/startup-error.ts'
 import { readGivenAuthority } from './given-authority.ts'
 import type { Route } from '../routing/route.ts'
 import type { TlsConfig, TlsSettings } from './settings.ts'
-import type { Located } from '../settings/schema-mistakes.ts'
+import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 import { at, unreadable } from '../settings/mistake-collector.ts'
 import { readRegularFile } from '../runtime/regular-file.ts'
 
@@ -12,14 +12,14 @@ import { readRegularFile } from '../runtime/regular-file.ts'
 export function checkCertificateFiles({
   tls,
   routes,
-}: TlsConfig & { readonly routes: readonly Route[] }): readonly Located[] {
+}: TlsConfig & { readonly routes: readonly Route[] }): readonly LocatedMistake[] {
   return [
     ...checkAuthority(tls.ca),
     ...routes.flatMap((route, index) => checkBundle(`/routes/${index}/tls/upstream_ca`, route.tls.upstream_ca)),
   ]
 }
 
-function checkAuthority(ca: TlsSettings['ca']): readonly Located[] {
+function checkAuthority(ca: TlsSettings['ca']): readonly LocatedMistake[] {
   if (ca === undefined) return []
   const missing = (['certificate', 'key'] as const).flatMap((name) => checkFile(`/tls/ca/${name}`, ca[name]))
   if (missing.length > 0) return missing
@@ -32,7 +32,7 @@ function checkAuthority(ca: TlsSettings['ca']): readonly Located[] {
 }
 
 /** What is over already lets the gateway start: its other routes are none the worse for it. */
-export function authorityWarnings({ tls: { ca } }: TlsConfig): readonly Located[] {
+export function authorityWarnings({ tls: { ca } }: TlsConfig): readonly LocatedMistake[] {
   const read = ca === undefined ? null : readGivenAuthority(ca)
   if (ca === undefined || !read?.ok || read.value.notAfter > Date.now()) return []
   const end = new Date(read.value.notAfter).toISOString()
@@ -42,7 +42,7 @@ export function authorityWarnings({ tls: { ca } }: TlsConfig): readonly Located[
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
-function checkBundle(pointer: string, file: string | undefined): readonly Located[] {
+function checkBundle(pointer: string, file: string | undefined): readonly LocatedMistake[] {
   if (file === undefined) return []
   const missing = checkFile(pointer, file)
   if (missing.length > 0) return missing
@@ -61,7 +61,7 @@ function checkBundle(pointer: string, file: string | undefined): readonly Locate
 }
 
 /** A private key in PEM that signs as `RS256`, as platforms give it out for their apps. */
-export function checkRsaKey(pointer: string, file: string): readonly Located[] {
+export function checkRsaKey(pointer: string, file: string): readonly LocatedMistake[] {
   const missing = checkFile(pointer, file)
   if (missing.length > 0) return missing
   const fault = faultOf(() => {
@@ -72,7 +72,7 @@ export function checkRsaKey(pointer: string, file: string): readonly Located[] {
   return fault === null ? [] : [at(pointer, `${file} holds no RSA private key in PEM (${fault})`, fix)]
 }
 
-function checkFile(pointer: string, file: string): readonly Located[] {
+function checkFile(pointer: string, file: string): readonly LocatedMistake[] {
   const code = unreadable(file)
   return code === null ? [] : [at(pointer, `${file} cannot be read (${code})`, 'paths start at this file')]
 }

@@ -23,7 +23,7 @@ export interface LeavesDeps {
   readonly now: () => number
 }
 
-interface Entry {
+interface CachedLeaf {
   readonly authorityId: string
   /** Milliseconds since the epoch: from then on another one is shown. */
   readonly until: number
@@ -39,7 +39,7 @@ const MARGIN_MS = 4 * 3_600_000
 const NOTICE_MS = 30 * 24 * 3_600_000
 
 export function createLeaves({ authorities, metrics, logger, now }: LeavesDeps): Leaves {
-  const contexts = new LRUCache<string, Entry>({ max: MAX_CONTEXTS })
+  const contexts = new LRUCache<string, CachedLeaf>({ max: MAX_CONTEXTS })
   let keys: LeafKeys | null = null
 
   return {

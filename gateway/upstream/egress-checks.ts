@@ -5,10 +5,10 @@ import { EGRESS_ROUTE } from './egress-record.ts'
 import { readHostRule } from '../network/host-rule.ts'
 import type { Route } from '../routing/route.ts'
 import type { EgressConfig } from './settings.ts'
-import type { Located } from '../settings/schema-mistakes.ts'
+import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 import { at } from '../settings/mistake-collector.ts'
 
-export function checkEgressLists({ egress }: EgressConfig): readonly Located[] {
+export function checkEgressLists({ egress }: EgressConfig): readonly LocatedMistake[] {
   return (['allow', 'deny', 'tunnel'] as const).flatMap((list) =>
     egress[list].flatMap((entry, index) => {
       const read = readHostRule(entry)
@@ -18,7 +18,7 @@ export function checkEgressLists({ egress }: EgressConfig): readonly Located[] {
   )
 }
 
-export function checkRouteHosts({ routes }: { readonly routes: readonly Route[] }): readonly Located[] {
+export function checkRouteHosts({ routes }: { readonly routes: readonly Route[] }): readonly LocatedMistake[] {
   return routes.flatMap(({ match: { host } }, index) => {
     if (host === undefined) return []
     const read = canonicalHost(host.startsWith('*.') ? host.slice(2) : isIP(host) === 6 ? `[${host}]` : host)
@@ -34,7 +34,7 @@ export function checkRouteHosts({ routes }: { readonly routes: readonly Route[] 
   })
 }
 
-export function checkReservedName({ routes }: { readonly routes: readonly Route[] }): readonly Located[] {
+export function checkReservedName({ routes }: { readonly routes: readonly Route[] }): readonly LocatedMistake[] {
   return routes.flatMap(({ name }, index) =>
     name === EGRESS_ROUTE
       ? [

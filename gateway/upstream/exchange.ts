@@ -46,14 +46,14 @@ export interface ExchangeOptions {
   readonly tunnels: Pick<Tunnels, 'open'>
 }
 
-export interface Exchange {
+export interface UpstreamExchange {
   /** Never rejects. */
   readonly done: Promise<ExchangeEnd>
   /** Breaks both sides off. */
   abort(): void
 }
 
-export function startExchange(options: ExchangeOptions): Exchange {
+export function startExchange(options: ExchangeOptions): UpstreamExchange {
   const relay = new Relay(options)
   relay.start()
   return relay
@@ -63,7 +63,7 @@ class ClientAbort extends Error {}
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-class Relay implements Exchange, Dispatcher.DispatchHandler {
+class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
   readonly done: Promise<ExchangeEnd>
   readonly #options: ExchangeOptions
   readonly #startedAt = performance.now()

@@ -67,7 +67,11 @@ export interface ForwardedFor {
 }
 
 /** What a client on its way to another server says of itself is its own, and the gateway adds nothing to it. */
-const KEPT_ON_NAMED_ROADS: ReadonlySet<string> = new Set(['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto'])
+const KEPT_ON_NAMED_LISTENERS: ReadonlySet<string> = new Set([
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+])
 
 /** In requests: of the connection, said to a proxy (`Proxy` itself is none, but CGI servers take it for one), or only ours to set. */
 function endsHere(name: string): boolean {
@@ -103,7 +107,7 @@ export function sentHead({ headers: received, rawHeaders }: ReceivedHead, sendin
     const field = rawHeaders[index] ?? ''
     const name = field.toLowerCase()
     if (endsHere(name)) continue
-    if (REPLACED_IN_REQUESTS.has(name) && (entrance === 'reverse' || !KEPT_ON_NAMED_ROADS.has(name))) continue
+    if (REPLACED_IN_REQUESTS.has(name) && (entrance === 'reverse' || !KEPT_ON_NAMED_LISTENERS.has(name))) continue
     if (named?.has(name) === true || (sending.readsAnswer && name === 'accept-encoding')) continue
     const value = rawHeaders[index + 1] ?? ''
     sent.push(field, value)

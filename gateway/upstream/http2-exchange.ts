@@ -145,10 +145,10 @@ class Http2Exchange implements Dispatcher.DispatchController {
   }
 
   /** What the handler cannot bear ends this exchange and no other, as with undici. */
-  #tell(say: () => void): void {
+  #tell(report: () => void): void {
     if (this.#isOver) return
     try {
-      say()
+      report()
     } catch (error) {
       this.abort(error instanceof Error ? error : new Error(String(error)))
     }

@@ -1,7 +1,7 @@
 /** Connections towards the upstreams: one undici pool for each origin and way to connect, opened when first used. */
 import { LRUCache } from 'lru-cache'
 import type { Dispatcher } from 'undici'
-import { openPool, requestBy, type Pool } from '../network/undici.ts'
+import { openPool, requestBy, type UndiciPoolType } from '../network/undici.ts'
 import type { Route } from '../routing/route.ts'
 import { DEFAULT_PORTS, readAuthority } from '../network/authority.ts'
 import type { Egress } from './egress-policy.ts'
@@ -46,10 +46,10 @@ const MAX_NAMED_POOLS = 500
 
 /** @param egress in force now: where the request names the destination, it judges each address that is connected to */
 export function createUpstreams(egress: () => Egress): Upstreams {
-  const ofRoutes = new Map<string, Pool>()
+  const ofRoutes = new Map<string, UndiciPoolType>()
   // Routes are frozen objects of one settings generation: a route seen before needs no key to be made.
-  const byRoute = new WeakMap<UpstreamRoute, Pool>()
-  const named = new LRUCache<string, Pool>({
+  const byRoute = new WeakMap<UpstreamRoute, UndiciPoolType>()
+  const named = new LRUCache<string, UndiciPoolType>({
     max: MAX_NAMED_POOLS,
     // What is under way on it comes to its end.
     dispose: (pool) => void pool.close().catch(() => pool.destroy()),
@@ -62,13 +62,13 @@ export function createUpstreams(egress: () => Egress): Upstreams {
     http2.set(key, known)
     return known
   }
-  const namedPool = (route: UpstreamRoute, origin: string): Pool => {
+  const namedPool = (route: UpstreamRoute, origin: string): UndiciPoolType => {
     const key = keyOf(route, origin)
     const pool = named.get(key) ?? openPoolFor(origin, route, guardOf(origin, egress))
     named.set(key, pool)
     return pool
   }
-  const poolOf = ({ route, origin }: Pick<ReachedBy, 'origin' | 'route'>): Pool => {
+  const poolOf = ({ route, origin }: Pick<ReachedBy, 'origin' | 'route'>): UndiciPoolType => {
     if (route.upstream === undefined) return namedPool(route, origin)
     const known = byRoute.get(route)
     if (known !== undefined) return known
@@ -121,17 +121,17 @@ function keyOf({ timeout, tls }: UpstreamRoute, origin: string): string {
   return `${origin} ${timeout.connect} ${timeout.headers} ${timeout.idle} ${tls.upstream_ca ?? ''}`
 }
 
-type Guard = { readonly lookup?: ReturnType<Egress['lookupFor']> }
+type AddressGuard = { readonly lookup?: ReturnType<Egress['lookupFor']> }
 
 /** The policy of the moment is asked at each connection, not the one of when the pool was opened. */
-function guardOf(origin: string, egress: () => Egress): Guard {
+function guardOf(origin: string, egress: () => Egress): AddressGuard {
   const { protocol, host } = new URL(origin)
   const read = readAuthority(host, DEFAULT_PORTS[protocol === 'https:' ? 'https' : 'http'])
   if (!read.ok) throw new Error(`${origin} is no origin: ${read.problem}`)
   return { lookup: (name, options, callback) => egress().lookupFor(read.authority)(name, options, callback) }
 }
 
-function openHttp2(origin: string, { timeout, tls }: UpstreamRoute, guard: Guard): Http2Origin {
+function openHttp2(origin: string, { timeout, tls }: UpstreamRoute, guard: AddressGuard): Http2Origin {
   return createHttp2Origin(origin, {
     connectMs: timeout.connect * 1000,
     headersMs: timeout.headers * 1000,
@@ -141,7 +141,7 @@ function openHttp2(origin: string, { timeout, tls }: UpstreamRoute, guard: Guard
   })
 }
 
-function openPoolFor(origin: string, { timeout, tls }: UpstreamRoute, guard: Guard): Pool {
+function openPoolFor(origin: string, { timeout, tls }: UpstreamRoute, guard: AddressGuard): UndiciPoolType {
   return openPool(origin, {
     pipelining: 1,
     connect: {

@@ -70,7 +70,7 @@ type TemplatePart =
   /** `{id}.json`, `{year}-{month}` */
   | { readonly kind: 'mixed'; readonly pattern: RegExp }
 
-interface Template {
+interface OperationTemplate {
   readonly path: string
   /** As written, the empty ones included. */
   readonly written: readonly string[]
@@ -83,7 +83,7 @@ interface Node {
   parameter: Node | null
   readonly mixed: { readonly pattern: RegExp; readonly node: Node }[]
   /** By upper-case method: those that end here. */
-  readonly templates: Map<string, Template[]>
+  readonly templates: Map<string, OperationTemplate[]>
 }
 
 export interface OperationMatches {
@@ -182,14 +182,14 @@ function below({ written, folded }: Base, reading: PathReading): PathReading | n
 }
 
 interface TemplateMatch {
-  readonly template: Template
+  readonly template: OperationTemplate
   /** The template says the path as it is written. */
   readonly isWritten: boolean
 }
 
 /** All that match the loosest reading, but for those that every router leaves to a sibling that says the path literally (OpenAPI 3.1, Path Templating). */
 function matchesOf(root: Node, method: string, { loose, written }: PathReading): readonly TemplateMatch[] {
-  const found: Template[] = []
+  const found: OperationTemplate[] = []
   collect(root, loose, 0, method, found)
   const [only, ...others] = found
   const kept =
@@ -199,7 +199,13 @@ function matchesOf(root: Node, method: string, { loose, written }: PathReading):
   return kept.map((template) => ({ template, isWritten: isWrittenAs(template, written) }))
 }
 
-function collect(node: Node, loose: readonly LooseSegment[], index: number, method: string, found: Template[]): void {
+function collect(
+  node: Node,
+  loose: readonly LooseSegment[],
+  index: number,
+  method: string,
+  found: OperationTemplate[],
+): void {
   const segment = loose[index]
   if (segment === undefined) {
     const ending = node.templates.get(method)
@@ -219,7 +225,7 @@ function collect(node: Node, loose: readonly LooseSegment[], index: number, meth
 }
 
 /** True where `one` has a name wherever `other` has one, and the path itself says those that only `one` has. */
-function takesBefore(one: Template, other: Template, loose: readonly LooseSegment[]): boolean {
+function takesBefore(one: OperationTemplate, other: OperationTemplate, loose: readonly LooseSegment[]): boolean {
   let isCloser = false
   for (const [index, segment] of loose.entries()) {
     const [part, than] = [one.parts[index], other.parts[index]]
@@ -233,7 +239,7 @@ function takesBefore(one: Template, other: Template, loose: readonly LooseSegmen
   return isCloser
 }
 
-function isWrittenAs({ written }: Template, segments: readonly string[]): boolean {
+function isWrittenAs({ written }: OperationTemplate, segments: readonly string[]): boolean {
   return (
     written.length === segments.length &&
     written.every((text, index) => {

@@ -1,14 +1,14 @@
 /** Holds one request or answer against a contract: the operation that it belongs to, its parameters, its media type, its body. */
 import type { ErrorObject } from 'ajv/dist/2020.js'
 import { readStrictJson } from '../json/strict-json.ts'
-import type { CheckedContract, Part, Side } from './contract.ts'
+import type { CheckedContract, ContractPart, MessageSide } from './contract.ts'
 import type { AnswerMessage, Conformance, HttpMessage, RequestMessage, Violation } from './message.ts'
 import { cookiesOf, parametersOf, pathValues, valueOf, type RequestValues } from './parameters.ts'
 
-interface Found {
+interface FoundBody {
   readonly name: string
-  readonly operation: Part
-  readonly item: Part
+  readonly operation: ContractPart
+  readonly item: ContractPart
   readonly path: ReadonlyMap<string, string>
 }
 
@@ -36,7 +36,7 @@ export function conformanceOf(message: HttpMessage, contract: CheckedContract): 
 }
 
 /** Each that some router would run; none where the contract describes none as the path is written. */
-function operationsOf({ method, target }: HttpMessage, contract: CheckedContract): readonly Found[] {
+function operationsOf({ method, target }: HttpMessage, contract: CheckedContract): readonly FoundBody[] {
   const [path = '/'] = target.split('?', 1)
   const own = contract.matcher.match(method, path)
   const matches = own?.isDescribed !== true && method === 'HEAD' ? contract.matcher.match('GET', path) : own
@@ -52,13 +52,17 @@ function operationsOf({ method, target }: HttpMessage, contract: CheckedContract
   })
 }
 
-interface Checked {
+interface CheckedMessage {
   readonly violations: readonly Violation[]
   /** What was there and could not be read. */
   readonly notes: readonly string[]
 }
 
-function ofRequest(message: RequestMessage, { operation, item, path }: Found, contract: CheckedContract): Checked {
+function ofRequest(
+  message: RequestMessage,
+  { operation, item, path }: FoundBody,
+  contract: CheckedContract,
+): CheckedMessage {
   const query = new URLSearchParams(message.target.split('?').slice(1).join('?'))
   const values = { path, query, headers: message.headers, cookies: cookiesOf(message.headers['cookie']) }
   const parts = [ofParameters(values, { operation, item, contract }), ofRequestBody(message, operation, contract)]
@@ -67,8 +71,8 @@ function ofRequest(message: RequestMessage, { operation, item, path }: Found, co
 
 function ofParameters(
   values: RequestValues,
-  { operation, item, contract }: Pick<Found, 'operation' | 'item'> & { readonly contract: CheckedContract },
-): Checked {
+  { operation, item, contract }: Pick<FoundBody, 'operation' | 'item'> & { readonly contract: CheckedContract },
+): CheckedMessage {
   const violations: Violation[] = []
   const notes: string[] = []
   for (const parameter of parametersOf(contract, item, operation)) {
@@ -86,9 +90,9 @@ function ofParameters(
 /** OpenAPI 3 `requestBody`, Swagger 2.0 a parameter in the body. */
 function ofRequestBody(
   { hasBody, body, headers }: RequestMessage,
-  operation: Part,
+  operation: ContractPart,
   contract: CheckedContract,
-): Checked {
+): CheckedMessage {
   const described = contract.member(operation, 'requestBody')
   const old = contract.items(operation, 'parameters').find(({ value }) => value['in'] === 'body') ?? null
   const isRequired = (described ?? old)?.value['required'] === true
@@ -99,7 +103,7 @@ function ofRequestBody(
   return schema === null || !isJson(headers['content-type']) ? NOTHING : ofJson(body, schema.at, 'request', contract)
 }
 
-function ofAnswer(message: AnswerMessage, { operation }: Found, contract: CheckedContract): Checked {
+function ofAnswer(message: AnswerMessage, { operation }: FoundBody, contract: CheckedContract): CheckedMessage {
   const { status, body, headers, method } = message
   const responses = contract.member(operation, 'responses')
   if (responses === null) return NOTHING
@@ -118,10 +122,10 @@ function ofAnswer(message: AnswerMessage, { operation }: Found, contract: Checke
 function ofContent(
   body: Uint8Array | null,
   headers: Readonly<Record<string, string>>,
-  described: Part,
-  side: Side,
+  described: ContractPart,
+  side: MessageSide,
   contract: CheckedContract,
-): Checked {
+): CheckedMessage {
   const content = contract.member(described, 'content')
   if (content === null || Object.keys(content.value).length === 0) return NOTHING
   const type = mediaType(headers['content-type'])
@@ -155,7 +159,12 @@ function isJson(header: string | undefined): boolean {
   return /[/+]json$/.test(mediaType(header))
 }
 
-function ofJson(body: Uint8Array | null, schemaAt: string, side: Side, contract: CheckedContract): Checked {
+function ofJson(
+  body: Uint8Array | null,
+  schemaAt: string,
+  side: MessageSide,
+  contract: CheckedContract,
+): CheckedMessage {
   if (body === null) return { violations: [], notes: ['the body was not read'] }
   const json = readStrictJson(Buffer.from(body))
   if (!json.ok) return one('body', json.message)
@@ -166,7 +175,7 @@ function faults(
   value: unknown,
   schemaAt: string,
   where: string,
-  side: Side,
+  side: MessageSide,
   isText: boolean,
   contract: CheckedContract,
 ): readonly Violation[] {
@@ -185,8 +194,8 @@ function violationOf({ instancePath, message = 'does not conform', params }: Err
   return { where: pointer === '' ? where : `${where}#${pointer}`, message: `${message}${listed}` }
 }
 
-const NOTHING: Checked = { violations: [], notes: [] }
+const NOTHING: CheckedMessage = { violations: [], notes: [] }
 
-function one(where: string, message: string): Checked {
+function one(where: string, message: string): CheckedMessage {
   return { violations: [{ where, message }], notes: [] }
 }

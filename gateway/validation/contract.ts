@@ -7,10 +7,10 @@ import { createOperationMatcher, readOperations, type OperationMatcher } from '.
 import { isJsonObject } from '../json/strict-json.ts'
 
 type Members = Readonly<Record<string, unknown>>
-export type Side = 'request' | 'answer'
+export type MessageSide = 'request' | 'answer'
 
 /** A part of the document and where it is. */
-export interface Part {
+export interface ContractPart {
   readonly value: Members
   /** JSON Pointer. */
   readonly at: string
@@ -19,12 +19,12 @@ export interface Part {
 export interface CheckedContract {
   readonly matcher: OperationMatcher
   readonly basePaths: readonly string[]
-  operation(method: string, path: string): { readonly operation: Part; readonly item: Part } | null
+  operation(method: string, path: string): { readonly operation: ContractPart; readonly item: ContractPart } | null
   /** A member, behind the references that stand in its place. Null: no object is there. */
-  member(part: Part, ...names: readonly string[]): Part | null
-  items(part: Part, name: string): readonly Part[]
+  member(part: ContractPart, ...names: readonly string[]): ContractPart | null
+  items(part: ContractPart, name: string): readonly ContractPart[]
   /** @param isText values are texts off the wire, to be read as what the schema wants. @throws when the schema cannot be compiled */
-  validator(schemaAt: string, side: Side, isText: boolean): ValidateFunction
+  validator(schemaAt: string, side: MessageSide, isText: boolean): ValidateFunction
 }
 
 const ROOT = 'contract'
@@ -35,10 +35,10 @@ export function openContract(text: string): CheckedContract {
   const read = readDocument(text, DEFAULT_DOCUMENT_LIMITS)
   if (!read.ok) throw new Error(read.problem.message)
   const root: unknown = read.value.root
-  const whole: Part = { value: isJsonObject(root) ? root : {}, at: '' }
+  const whole: ContractPart = { value: isJsonObject(root) ? root : {}, at: '' }
   const compilers = new Map<string, Ajv2020>()
   const compiled = new Map<string, ValidateFunction>()
-  const compilerFor = (side: Side, isText: boolean): Ajv2020 => {
+  const compilerFor = (side: MessageSide, isText: boolean): Ajv2020 => {
     const key = `${side} ${isText}`
     const known = compilers.get(key)
     if (known !== undefined) return known
@@ -55,15 +55,15 @@ export function openContract(text: string): CheckedContract {
     compilers.set(key, made)
     return made
   }
-  const follow = (value: unknown, at: string, hops = 0): Part | null => {
+  const follow = (value: unknown, at: string, hops = 0): ContractPart | null => {
     if (!isJsonObject(value) || hops > MAX_HOPS) return null
     const reference = value['$ref']
     if (typeof reference !== 'string' || !reference.startsWith('#')) return { value, at }
     const pointer = decodeURIComponent(reference.slice(1))
     return follow(valueAt(whole.value, pointer), pointer, hops + 1)
   }
-  const member = (part: Part, ...names: readonly string[]): Part | null => {
-    let current: Part | null = part
+  const member = (part: ContractPart, ...names: readonly string[]): ContractPart | null => {
+    let current: ContractPart | null = part
     for (const name of names) {
       if (current === null || !Object.hasOwn(current.value, name)) return null
       current = follow(current.value[name], `${current.at}/${escaped(name)}`)
@@ -131,7 +131,7 @@ function encodedPointer(pointer: string): string {
  * What OpenAPI says in its own way, as JSON Schema (2020-12) says it: `nullable`, exclusive bounds as booleans, and properties that
  * are of one direction only and are asked for in the other by nobody.
  */
-function plain(value: unknown, side: Side): unknown {
+function plain(value: unknown, side: MessageSide): unknown {
   const made = new Map<object, unknown>()
   const copy = (held: unknown): unknown => {
     if (typeof held !== 'object' || held === null) return held
@@ -146,7 +146,7 @@ function plain(value: unknown, side: Side): unknown {
   return copy(value)
 }
 
-function plainMembers(held: Members, side: Side, copy: (value: unknown) => unknown): Members {
+function plainMembers(held: Members, side: MessageSide, copy: (value: unknown) => unknown): Members {
   const members: Record<string, unknown> = {}
   const isSchema = typeof held['type'] === 'string' || Array.isArray(held['required'])
   for (const [name, value] of Object.entries(held)) {

@@ -35,7 +35,7 @@ export interface StatedOperation {
 }
 
 export type HttpMessage = RequestMessage | AnswerMessage
-export type Message = HttpMessage | OperationsMessage
+export type ValidatedMessage = HttpMessage | OperationsMessage
 
 export interface Violation {
   /** What it is about: `query.limit`, `body#/pets/0/name`, `status`; of GraphQL `query:3:7` (line and column), `variables.id`. */
@@ -59,10 +59,10 @@ export interface Job {
   readonly digest: string
   /** The contract, once; later jobs name its digest. */
   readonly contract: string | null
-  readonly message: Message
+  readonly message: ValidatedMessage
 }
 
-export type Reply =
+export type ValidatorReply =
   | { readonly id: number; readonly ok: true; readonly value: Conformance }
   /** `isUnknown`: the contract of this digest has to be sent (again). */
   | { readonly id: number; readonly ok: false; readonly isUnknown: boolean; readonly why: string }

@@ -1,12 +1,12 @@
 /** The values that a request gives to the parameters of an operation, read off path, query, header and cookie as their style says. */
 import { lookupTable } from '../../engine/base.ts'
-import type { CheckedContract, Part } from './contract.ts'
+import type { CheckedContract, ContractPart } from './contract.ts'
 
-export type Place = 'path' | 'query' | 'header' | 'cookie'
+export type ParameterLocation = 'path' | 'query' | 'header' | 'cookie'
 
-export interface Parameter {
+export interface MessageParameter {
   readonly name: string
-  readonly place: Place
+  readonly place: ParameterLocation
   readonly isRequired: boolean
   /** Pointer to its schema; null: none that is read here. */
   readonly schemaAt: string | null
@@ -17,8 +17,12 @@ export interface Parameter {
 }
 
 /** Those of the path item, and those of the operation in their place. */
-export function parametersOf(contract: CheckedContract, item: Part, operation: Part): readonly Parameter[] {
-  const byKey = new Map<string, Parameter>()
+export function parametersOf(
+  contract: CheckedContract,
+  item: ContractPart,
+  operation: ContractPart,
+): readonly MessageParameter[] {
+  const byKey = new Map<string, MessageParameter>()
   for (const part of [...contract.items(item, 'parameters'), ...contract.items(operation, 'parameters')]) {
     const parameter = readParameter(contract, part)
     if (parameter !== null) byKey.set(`${parameter.place} ${parameter.name}`, parameter)
@@ -26,10 +30,15 @@ export function parametersOf(contract: CheckedContract, item: Part, operation: P
   return [...byKey.values()]
 }
 
-const PLACES: ReadonlySet<unknown> = new Set<Place>(['path', 'query', 'header', 'cookie'])
+const PLACES: ReadonlySet<unknown> = new Set<ParameterLocation>(['path', 'query', 'header', 'cookie'])
 /** Described elsewhere in an operation (OpenAPI, Parameter Object). */
 const NOT_PARAMETERS: ReadonlySet<string> = new Set(['accept', 'content-type', 'authorization'])
-const STYLES: Readonly<Record<Place, string>> = { path: 'simple', query: 'form', header: 'simple', cookie: 'form' }
+const STYLES: Readonly<Record<ParameterLocation, string>> = {
+  path: 'simple',
+  query: 'form',
+  header: 'simple',
+  cookie: 'form',
+}
 /** Swagger 2.0: `collectionFormat`. */
 const COLLECTIONS: Readonly<Record<string, readonly [style: string, isExploded: boolean]>> = lookupTable({
   multi: ['form', true],
@@ -38,7 +47,7 @@ const COLLECTIONS: Readonly<Record<string, readonly [style: string, isExploded: 
   pipes: ['pipeDelimited', false],
 })
 
-function readParameter(contract: CheckedContract, part: Part): Parameter | null {
+function readParameter(contract: CheckedContract, part: ContractPart): MessageParameter | null {
   const { name, in: place, required, style, explode, collectionFormat, type } = part.value
   if (typeof name !== 'string' || !isPlace(place)) return null
   if (place === 'header' && NOT_PARAMETERS.has(name.toLowerCase())) return null
@@ -63,11 +72,11 @@ function readParameter(contract: CheckedContract, part: Part): Parameter | null 
   }
 }
 
-function isPlace(value: unknown): value is Place {
+function isPlace(value: unknown): value is ParameterLocation {
   return PLACES.has(value)
 }
 
-function hasType({ value }: Part, type: string): boolean {
+function hasType({ value }: ContractPart, type: string): boolean {
   const held = value['type']
   return held === type || (Array.isArray(held) && held.includes(type))
 }
@@ -85,7 +94,7 @@ export interface GivenValue {
   readonly isRead: boolean
 }
 
-export function valueOf(parameter: Parameter, values: RequestValues): GivenValue {
+export function valueOf(parameter: MessageParameter, values: RequestValues): GivenValue {
   const { name, place, isArray, isObject, isExploded, style } = parameter
   if (place === 'query') return queryValue(parameter, values.query)
   const text =
@@ -102,7 +111,10 @@ export function valueOf(parameter: Parameter, values: RequestValues): GivenValue
 
 const SEPARATORS: Readonly<Record<string, string>> = lookupTable({ form: ',', spaceDelimited: ' ', pipeDelimited: '|' })
 
-function queryValue({ name, isArray, isObject, isExploded, style }: Parameter, query: URLSearchParams): GivenValue {
+function queryValue(
+  { name, isArray, isObject, isExploded, style }: MessageParameter,
+  query: URLSearchParams,
+): GivenValue {
   if (style === 'deepObject') {
     const members = [...query].flatMap(([key, value]) => {
       const inner = key.startsWith(`${name}[`) && key.endsWith(']') ? key.slice(name.length + 1, -1) : null

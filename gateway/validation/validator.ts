@@ -1,16 +1,19 @@
 /** Asks the checking thread, started when first needed: each question within a time, and no more waiting than is bounded. */
 import { Worker } from 'node:worker_threads'
-import type { Conformance, Job, Message, Reply } from './message.ts'
+import type { Conformance, Job, ValidatedMessage, ValidatorReply } from './message.ts'
 
 export interface Validator {
   /** Rejects when there is no telling: the contract cannot be compiled, it took too long, too much waits. */
-  check(contract: { readonly digest: string; readonly content: string }, message: Message): Promise<Conformance>
+  check(
+    contract: { readonly digest: string; readonly content: string },
+    message: ValidatedMessage,
+  ): Promise<Conformance>
   close(): Promise<void>
 }
 
-interface Waiting {
+interface WaitingMessage {
   readonly contract: { readonly digest: string; readonly content: string }
-  readonly message: Message
+  readonly message: ValidatedMessage
   readonly resolve: (value: Conformance) => void
   readonly reject: (error: Error) => void
   readonly timer: NodeJS.Timeout
@@ -25,7 +28,7 @@ const CHECKER = new URL(`./worker${import.meta.url.endsWith('.ts') ? '.ts' : '.j
 
 /** @param timeout of one check, in milliseconds; a check over it ends the thread, and with it all that waits there */
 export function createValidator(timeout: () => number): Validator {
-  const waiting = new Map<number, Waiting>()
+  const waiting = new Map<number, WaitingMessage>()
   const sent = new Set<string>()
   let worker: Worker | null = null
   let next = 0
@@ -41,14 +44,14 @@ export function createValidator(timeout: () => number): Validator {
     }
     await ending?.terminate()
   }
-  const post = (id: number, { contract, message }: Waiting): void => {
+  const post = (id: number, { contract, message }: WaitingMessage): void => {
     const isSent = sent.has(contract.digest)
     sent.add(contract.digest)
     const job: Job = { id, digest: contract.digest, contract: isSent ? null : contract.content, message }
     worker ??= start()
     worker.postMessage(job)
   }
-  const settle = (reply: Reply): void => {
+  const finish = (reply: ValidatorReply): void => {
     const one = waiting.get(reply.id)
     if (one === undefined) return
     if (!reply.ok && reply.isUnknown && sent.delete(one.contract.digest)) return post(reply.id, one)
@@ -60,7 +63,7 @@ export function createValidator(timeout: () => number): Validator {
   const start = (): Worker => {
     const started = new Worker(THREAD, { workerData: { module: CHECKER } })
     started.unref()
-    started.on('message', settle)
+    started.on('message', finish)
     started.on('error', (error) => void (worker === started && end(error.message)))
     started.on('exit', () => void (worker === started && end('the checking thread ended')))
     return started

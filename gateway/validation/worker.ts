@@ -3,15 +3,15 @@ import { parentPort } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
 import { conformanceOf } from './conformance.ts'
 import { openContract } from './contract.ts'
-import type { Conformance, HttpMessage, Job, Message, OperationsMessage, Reply } from './message.ts'
+import type { Conformance, HttpMessage, Job, ValidatedMessage, OperationsMessage, ValidatorReply } from './message.ts'
 
 /** A message held against the contract at hand. */
-type Check = (message: Message) => Conformance
+type MessageCheck = (message: ValidatedMessage) => Conformance
 
-const contracts = new LRUCache<string, Check>({ max: 32 })
+const contracts = new LRUCache<string, MessageCheck>({ max: 32 })
 
 /** What schemas of GraphQL are held by is loaded with the first of them. */
-async function checkBy(text: string, message: Message): Promise<Check> {
+async function checkBy(text: string, message: ValidatedMessage): Promise<MessageCheck> {
   if ('operations' in message) {
     const { openSchema, operationsConformance } = await import('./operations.ts')
     const schema = openSchema(text)
@@ -21,24 +21,24 @@ async function checkBy(text: string, message: Message): Promise<Check> {
   return (one) => conformanceOf(httpOf(one), contract)
 }
 
-async function answer({ id, digest, contract: text, message }: Job): Promise<Reply> {
+async function answer({ id, digest, contract: text, message }: Job): Promise<ValidatorReply> {
   const check = contracts.get(digest) ?? (text === null ? undefined : await checkBy(text, message))
   if (check === undefined) return { id, ok: false, isUnknown: true, why: 'the contract is not here' }
   contracts.set(digest, check)
   return { id, ok: true, value: check(message) }
 }
 
-function operationsOf(message: Message): OperationsMessage {
+function operationsOf(message: ValidatedMessage): OperationsMessage {
   if ('operations' in message) return message
   throw new Error('the contract is a schema of GraphQL')
 }
 
-function httpOf(message: Message): HttpMessage {
+function httpOf(message: ValidatedMessage): HttpMessage {
   if (!('operations' in message)) return message
   throw new Error('the contract is no schema of GraphQL')
 }
 
-async function replyTo(job: Job): Promise<Reply> {
+async function replyTo(job: Job): Promise<ValidatorReply> {
   try {
     return await answer(job)
   } catch (error) {

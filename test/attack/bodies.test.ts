@@ -7,7 +7,7 @@ import type { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { createBodies, type BodyPace, type ReadBody } from '../../gateway/listen/bodies.ts'
+import { createBodies, type BodyPace, type BodyResult } from '../../gateway/listen/bodies.ts'
 import { createMemoryBudget, type MemoryBudget } from '../../gateway/runtime/memory-budget.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { listening } from '../fakes/listening.ts'
@@ -33,7 +33,7 @@ function memoryOf(room: number): Pick<MemoryBudget, 'tryTake' | 'take' | 'limitO
 async function reader(t: TestContext, room: number, pace: Partial<BodyPace> = {}) {
   const wanted = { totalMs: 300_000, leastRate: 1024, graceMs: 10_000, silenceMs: 30_000, ...pace }
   const bodies = createBodies(memoryOf(room), () => wanted)
-  const results: ReadBody[] = []
+  const results: BodyResult[] = []
   const server = createServer((request: IncomingMessage, response) => {
     void bodies.read(request, 8 * MIB).then((result) => {
       results.push(result)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { TOOLS } from '../../gateway/api/mcp/tools.ts'
 import { ROUTES } from '../../gateway/api/routes.ts'
-import type { Route } from '../../gateway/api/route.ts'
+import type { ApiRoute } from '../../gateway/api/route.ts'
 import { SERVED_SCHEMA_NAMES } from '../../gateway/api/schemas/served.ts'
 import { CONFIG_LEAVES } from '../../gateway/config/leaves.ts'
 import { ERRORS } from '../../gateway/errors/errors.ts'
@@ -17,8 +17,8 @@ interface Form {
   readonly enum?: readonly unknown[]
 }
 
-const headingOf = ({ method, paths }: Route): string => `${method} ${paths[0]}`
-const anchorOf = (route: Route): string =>
+const headingOf = ({ method, paths }: ApiRoute): string => `${method} ${paths[0]}`
+const anchorOf = (route: ApiRoute): string =>
   headingOf(route)
     .toLowerCase()
     .replaceAll(/[^a-z0-9_ -]/g, '')
@@ -32,7 +32,7 @@ function membersOf({ properties = {}, anyOf = [] }: Form): readonly string[] {
 }
 
 /** What a caller has to know of one endpoint. */
-function namesFor(route: Route): readonly string[] {
+function namesFor(route: ApiRoute): readonly string[] {
   const body = route.body === undefined ? {} : formOf(plainSchema(route.body))
   const query = route.query === undefined ? {} : formOf(plainSchema(route.query))
   const answers = Object.values(route.answers).flatMap(({ content }) => Object.values(content))

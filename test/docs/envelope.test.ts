@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { controlEnvelope, DECISION_CLASSES, DECISIONS } from '../../engine/internal.ts'
-import { Envelope } from '../../engine/decide/envelope-schema.ts'
+import { EnvelopeDocument } from '../../engine/decide/envelope-schema.ts'
 import { COMPLETENESS_MODES } from '../../engine/decide/envelope-vocabulary.ts'
 import { decideOn, issueOn } from '../fakes/decisions.ts'
 import { namesIn, namesOf, rowsIn, sectionOf } from './page.ts'
@@ -20,7 +20,7 @@ interface Form {
   readonly maxItems?: number
 }
 
-const root: Form = JSON.parse(JSON.stringify(Envelope))
+const root: Form = JSON.parse(JSON.stringify(EnvelopeDocument))
 const required = new Set(root.required)
 
 /** Members of the root and of every object in it, by the section that holds their table. */

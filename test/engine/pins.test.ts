@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { DECISION_CLASSES, REASON_CODES, RECEIPT_REASONS } from '../../engine/internal.ts'
-import { Envelope } from '../../engine/decide/envelope-schema.ts'
+import { EnvelopeDocument } from '../../engine/decide/envelope-schema.ts'
 import { ReceiptClaims } from '../../engine/receipts/claims.ts'
 
 function pinned(name: string): readonly string[] {
@@ -33,6 +33,6 @@ suite('pinned', () => {
   })
 
   test('members of an envelope', () => {
-    assert.deepEqual(new Set(Object.keys(Envelope.properties)), new Set(pinned('envelope-members')))
+    assert.deepEqual(new Set(Object.keys(EnvelopeDocument.properties)), new Set(pinned('envelope-members')))
   })
 })

@@ -57,7 +57,7 @@ const SCENES: Readonly<Record<string, FlowScene>> = {
       const [row] = await store.approvals({ tenant: 'local', limit: 1, now: NOW })
       assert.ok(row)
       const word = { state: 'granted', by: 'v:1', groups: [], comment: '', at: NOW, validUntil: NOW + 60_000 } as const
-      await store.settleApproval({ tenant: 'local', approvalId: row.approvalId, isFourEyes: true, ...word })
+      await store.decideApproval({ tenant: 'local', approvalId: row.approvalId, isFourEyes: true, ...word })
     },
   },
 }

@@ -20,7 +20,7 @@ async function askedWith(t: TestContext, options: Partial<RoadOptions>): Promise
   const { policy } = loaded.value
   const authz = createHttpAuthz({
     settings: () => ({ ...road.settings(), policy, generation: 1 }),
-    road: road.proxy.road,
+    pipeline: road.proxy.pipeline,
     metrics: road.metrics,
     logger: createLogger('silent'),
   })

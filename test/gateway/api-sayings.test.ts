@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ROUTES } from '../../gateway/api/routes.ts'
-import { say } from '../../gateway/api/sayings.ts'
+import { textOfViolation } from '../../gateway/api/sayings.ts'
 import { isRecord } from '../../gateway/settings/defaults.ts'
 import { plainSchema } from '../../gateway/settings/input-schema.ts'
 import { startApi } from '../fakes/api.ts'
@@ -59,7 +59,13 @@ test('what the schemas demand is said in words', () => {
       type: value,
       [PARAMS[keyword] ?? 'x']: value,
     }
-    const told = say({ keyword, params, instancePath: '/x', schemaPath: `#/${keyword}`, message: 'NO WORDS' })
+    const told = textOfViolation({
+      keyword,
+      params,
+      instancePath: '/x',
+      schemaPath: `#/${keyword}`,
+      message: 'NO WORDS',
+    })
     assert.doesNotMatch(
       told,
       /NO WORDS|must match the pattern|must be of the format|undefined|\\u/,

@@ -154,8 +154,8 @@ suite('what was seen', () => {
     observer.note(caller('bot'), 'tools', { name: 'merge', target: 'acme/pets#7', scope: null })
     await observer.flush()
     const { config } = settings()()
-    const seen = async (ids: readonly string[], isOnRoad: boolean) =>
-      (await observedConsumers(ids, isOnRoad, config, now, store))
+    const seen = async (ids: readonly string[], isProxied: boolean) =>
+      (await observedConsumers(ids, isProxied, config, now, store))
         ?.map(({ name, uses }) => [name, uses[0]?.tool])
         .sort()
     assert.deepEqual(await seen(['tools/echo'], true), [

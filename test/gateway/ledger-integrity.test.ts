@@ -105,7 +105,7 @@ async function fill(store: Store): Promise<void> {
     by: 'v:3',
     groups: [],
   } as const
-  await store.settleApproval({ ...settling, comment: 'fine', at: 2, validUntil: 99 })
+  await store.decideApproval({ ...settling, comment: 'fine', at: 2, validUntil: 99 })
 }
 
 /** A filled ledger with its keys and one checkpoint, closed. */

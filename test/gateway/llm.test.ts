@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { bodyParts } from '../../gateway/protocols/llm/body-parts.ts'
-import { toolTableOf, type ToolTable } from '../../gateway/protocols/llm/tool-table.ts'
+import { toolTableOf, type LlmTools } from '../../gateway/protocols/llm/tool-table.ts'
 import { startTestGateway, TEST_KEY } from '../fakes/gateway.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { exchangeBytes, requestText, statusOf } from '../fakes/raw-http.ts'
@@ -259,7 +259,7 @@ test('the agent that the body names is the one that the header names, or the cal
   )
 })
 
-function tableOf(body: unknown): ToolTable {
+function tableOf(body: unknown): LlmTools {
   const read = bodyParts(body, [])
   assert.ok(read.ok)
   return toolTableOf(read.parts)

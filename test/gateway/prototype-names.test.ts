@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { compilePolicy, PolicyDocument } from '../../engine/internal.ts'
-import type { Route } from '../../gateway/api/route.ts'
+import type { ApiRoute } from '../../gateway/api/route.ts'
 import { ROUTES } from '../../gateway/api/routes.ts'
 import { plainSchema, type JsonSchema } from '../../gateway/settings/input-schema.ts'
 import { configInputSchema } from '../../gateway/config/input-schema.ts'
@@ -98,7 +98,7 @@ const GOOD: Readonly<Record<string, readonly object[]>> = {
 }
 
 /** With an admin's key, so that nothing ends before the handler. */
-async function send(api: ApiFake, key: string, route: Route, path: string, body: unknown) {
+async function send(api: ApiFake, key: string, route: ApiRoute, path: string, body: unknown) {
   const answer = await fetch(api.url + path, {
     method: route.method,
     headers: {

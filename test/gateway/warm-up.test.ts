@@ -63,7 +63,7 @@ test('what cannot be loaded ahead leaves the gateway ready, and says so', async 
   const lines: string[] = []
   const warmUp = createWarmUp({
     settings,
-    road: {
+    pipeline: {
       get recognisers(): unknown {
         throw new Error('EMFILE')
       },

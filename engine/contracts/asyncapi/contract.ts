@@ -102,7 +102,7 @@ export function readAsyncApi(text: string, side: 'base' | 'head', options: Compa
   return ok({ version, documents, locate, ...parts })
 }
 
-type Parts = Pick<AsyncApi, 'channels' | 'operations' | 'servers'>
+type AsyncApiParts = Pick<AsyncApi, 'channels' | 'operations' | 'servers'>
 
 /** Walks a document once; the first fault in its order is kept. */
 class AsyncApiReader {
@@ -122,7 +122,7 @@ class AsyncApiReader {
   }
 
   /** `publish` is what others publish, so that the application receives it (AsyncAPI 2.6, Channel Item Object). */
-  readVersion2(): Parts {
+  readVersion2(): AsyncApiParts {
     const channels = new Map<string, AsyncChannel>()
     const operations = new Map<string, AsyncOperation>()
     for (const [address, channel] of this.#members(this.#root, 'channels', true)) {
@@ -141,7 +141,7 @@ class AsyncApiReader {
     return { channels, operations, servers: this.#servers() }
   }
 
-  readVersion3(): Parts {
+  readVersion3(): AsyncApiParts {
     const channels = new Map<string, AsyncChannel>()
     const addresses = new Map<unknown, string>()
     for (const [id, channel] of this.#inOrder('channels')) {

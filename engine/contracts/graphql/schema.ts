@@ -8,7 +8,7 @@ import type { Position } from '../positions.ts'
 export type Mark = number | string
 
 /** A directive as it is applied; arguments are canonical literals by name. */
-export interface Usage {
+export interface DirectiveUsage {
   readonly name: string
   readonly arguments: ReadonlyMap<string, string>
   readonly mark: Mark
@@ -19,7 +19,7 @@ export interface Element {
   readonly mark: Mark
   readonly description: string | null
   /** Without `@deprecated`, `@specifiedBy` and `@oneOf`, which are members of what they stand on. */
-  readonly usages: readonly Usage[]
+  readonly usages: readonly DirectiveUsage[]
 }
 
 /** An element that can be deprecated: the reason, or null when it is not. */

@@ -65,7 +65,7 @@ function parseSdl(text: string): Result<DocumentNode> {
   }
 }
 
-type SchemaNode = SchemaDefinitionNode | SchemaExtensionNode
+type SchemaSyntax = SchemaDefinitionNode | SchemaExtensionNode
 
 const KINDS: Readonly<Record<TypePart['kind'], TypeKind>> = {
   ScalarTypeDefinition: 'scalar',
@@ -100,7 +100,7 @@ class SdlReader {
   readonly #positionOf: GraphqlSchema['positionOf']
   readonly #types = new Map<string, OpenType>()
   readonly #directives = new Map<string, OpenDirective>()
-  readonly #schemas: SchemaNode[] = []
+  readonly #schemas: SchemaSyntax[] = []
 
   constructor(text: string, document: DocumentNode) {
     const place = positions(text)
@@ -141,7 +141,7 @@ class SdlReader {
     else this.#gatherType(node)
   }
 
-  #gatherSchema(node: SchemaNode): void {
+  #gatherSchema(node: SchemaSyntax): void {
     const first = this.#schemas.find(({ kind }) => kind === 'SchemaDefinition')
     if (node.kind === 'SchemaDefinition' && first !== undefined) {
       this.#faults.sayTwice('the schema', startOf(node), startOf(first))

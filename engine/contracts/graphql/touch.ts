@@ -59,9 +59,9 @@ const KNOWN_DIRECTIVES: ReadonlySet<string> = new Set(['skip', 'include', 'defer
 const MAX_STEPS = 100_000
 
 /** A node of the document, or a place in the variables. */
-type Part = object | string
+type DocumentPart = object | string
 
-interface Step {
+interface SelectionStep {
   readonly selections: SelectionSetNode
   readonly parent: string
   readonly isRoot: boolean
@@ -72,13 +72,13 @@ class Trace {
   readonly touches = new Set<string>()
   readonly fields = new Set<string>()
   /** What the schema describes, and what it does not. */
-  readonly known = new Set<Part>()
-  readonly unknown = new Set<Part>()
+  readonly known = new Set<DocumentPart>()
+  readonly unknown = new Set<DocumentPart>()
   readonly #request: GraphqlRequest
   readonly #shape: GraphqlShape
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
   readonly #visited = new Map<SelectionSetNode, Set<string>>()
-  readonly #open: Step[] = []
+  readonly #open: SelectionStep[] = []
   #steps = 0
 
   constructor(request: GraphqlRequest, shape: GraphqlShape) {
@@ -109,7 +109,7 @@ class Trace {
   }
 
   /** Whether the schema has what the operation rests on. */
-  #tell<T>(part: Part, found: T | undefined): found is T {
+  #tell<T>(part: DocumentPart, found: T | undefined): found is T {
     if (found === undefined) this.unknown.add(part)
     else this.known.add(part)
     return found !== undefined
@@ -120,7 +120,7 @@ class Trace {
     if (name !== undefined && !isMetaField(name, true)) this.fields.add(name)
   }
 
-  #take({ selections, parent, isRoot }: Step): void {
+  #take({ selections, parent, isRoot }: SelectionStep): void {
     const parents = this.#visited.get(selections) ?? new Set()
     if (parents.has(parent)) return
     this.#visited.set(selections, parents.add(parent))
@@ -155,7 +155,7 @@ class Trace {
       })
   }
 
-  #spread(name: string, node: Part, isRoot: boolean): void {
+  #spread(name: string, node: DocumentPart, isRoot: boolean): void {
     const fragment = this.#fragments.get(name)
     if (!this.#tell(node, fragment)) return
     this.#directives(fragment.directives)
@@ -232,7 +232,7 @@ class Trace {
     } else if (typeof value === 'string') this.#enumValue(`${at}=${value}`, value, type)
   }
 
-  #enumValue(part: Part, value: string, type: string): void {
+  #enumValue(part: DocumentPart, value: string, type: string): void {
     const owner = this.#shape.types.get(type)
     if (owner?.kind !== 'enum') return
     if (this.#tell(part, owner.values.has(value) ? value : undefined))
@@ -240,7 +240,7 @@ class Trace {
   }
 
   /** A member of an input object; what a scalar of the server's own holds is its own. */
-  #member(part: Part, name: string, type: string, follow: (type: string) => void): void {
+  #member(part: DocumentPart, name: string, type: string, follow: (type: string) => void): void {
     const owner = this.#shape.types.get(type)
     if (owner?.kind !== 'input') return
     const inner = owner.fields.get(name)

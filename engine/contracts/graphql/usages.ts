@@ -7,11 +7,11 @@ import { parse, type ConstDirectiveNode, type SelectionSetNode } from 'graphql/l
 import { byCodeUnit } from '../../change-set.ts'
 import { literalOf } from './literals.ts'
 import { tooDeepAt } from './nesting.ts'
-import { NO_REASON, type Usage } from './schema.ts'
+import { NO_REASON, type DirectiveUsage } from './schema.ts'
 
 /** The directives on one element, read. */
 export interface Applied {
-  readonly usages: readonly Usage[]
+  readonly usages: readonly DirectiveUsage[]
   readonly deprecation: string | null
   readonly specifiedBy: string | null
   readonly isOneOf: boolean
@@ -30,7 +30,7 @@ export interface Imports {
 export function readApplied(directives: readonly ConstDirectiveNode[] | undefined, imports: Imports): Applied {
   if (directives === undefined || directives.length === 0) return NOTHING_APPLIED
   let { deprecation, specifiedBy, isOneOf } = NOTHING_APPLIED
-  const usages: Usage[] = []
+  const usages: DirectiveUsage[] = []
   for (const directive of directives) {
     const name = directive.name.value
     if (name === 'deprecated') deprecation = textArgument(directive, 'reason') ?? NO_REASON
@@ -53,7 +53,7 @@ const SELECTIONS: Readonly<Record<string, string>> = lookupTable({
   provides: 'fields',
 })
 
-function usageOf(directive: ConstDirectiveNode, imports: Imports): Usage {
+function usageOf(directive: ConstDirectiveNode, imports: Imports): DirectiveUsage {
   const name = ownName(directive.name.value, imports)
   const isImport = name === 'link' && FEDERATION.test(textArgument(directive, 'url') ?? '')
   const given = (directive.arguments ?? [])

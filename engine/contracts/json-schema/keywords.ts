@@ -15,7 +15,7 @@ export const NAMED_SCHEMAS: ReadonlySet<string> = new Set([
 /** Members that hold values, however what is in them is called. */
 export const VALUES: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', 'example'])
 
-type Form =
+type KeywordForm =
   | 'schema'
   | 'schemas'
   | 'schema or schemas'
@@ -33,7 +33,7 @@ type Form =
   | 'any'
 
 /** The form of each keyword's value, drafts 4 to 2020-12. */
-const KEYWORDS: ReadonlyMap<string, Form> = new Map<string, Form>([
+const KEYWORDS: ReadonlyMap<string, KeywordForm> = new Map<string, KeywordForm>([
   ...keywords('text', '$schema', '$id', '$anchor', '$dynamicAnchor', '$ref', '$dynamicRef', '$recursiveRef'),
   ...keywords('boolean', '$recursiveAnchor', 'uniqueItems'),
   ...keywords('vocabularies', '$vocabulary'),
@@ -55,14 +55,14 @@ const KEYWORDS: ReadonlyMap<string, Form> = new Map<string, Form>([
 ])
 
 /** Keywords that admit and refuse nothing; many of them are members of much else. */
-const ANNOTATIONS: ReadonlyMap<string, Form> = new Map<string, Form>([
+const ANNOTATIONS: ReadonlyMap<string, KeywordForm> = new Map<string, KeywordForm>([
   ...keywords('text', 'id', '$comment', 'title', 'description'),
   ...keywords('boolean', 'readOnly', 'writeOnly', 'deprecated'),
   ...keywords('list', 'examples'),
   ...keywords('any', 'default'),
 ])
 
-function keywords(form: Form, ...names: readonly string[]): readonly (readonly [string, Form])[] {
+function keywords(form: KeywordForm, ...names: readonly string[]): readonly (readonly [string, KeywordForm])[] {
   return names.map((name) => [name, form])
 }
 
@@ -81,7 +81,7 @@ export function holdsKeywordsOnly(value: unknown): boolean {
   })
 }
 
-const FORMS: Readonly<Record<Form, (value: unknown) => boolean>> = {
+const FORMS: Readonly<Record<KeywordForm, (value: unknown) => boolean>> = {
   schema: holdsKeywordsOnly,
   schemas: (value) => Array.isArray(value) && value.every(holdsKeywordsOnly),
   'schema or schemas': (value) => (Array.isArray(value) ? value.every(holdsKeywordsOnly) : holdsKeywordsOnly(value)),
@@ -100,7 +100,7 @@ const FORMS: Readonly<Record<Form, (value: unknown) => boolean>> = {
   any: () => true,
 }
 
-function hasForm(value: unknown, form: Form): boolean {
+function hasForm(value: unknown, form: KeywordForm): boolean {
   return FORMS[form](value)
 }
 

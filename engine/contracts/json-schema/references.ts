@@ -92,7 +92,7 @@ function childOf(owner: Located | null, token: string): Located | null {
   return { value, at: stepInto(owner.at, token), document: owner.document }
 }
 
-interface Open {
+interface OpenReference {
   readonly value: unknown
   readonly at: Place
   readonly base: string
@@ -102,7 +102,7 @@ interface Open {
 /** Finds every schema with an address or an anchor (JSON Schema 2020-12 §8.2; `id` and `#name` in drafts 4 to 7). */
 function indexOf(root: Located, addressed: Map<string, Located>): readonly Resource[] {
   const resources: Resource[] = []
-  const open: Open[] = [{ value: root.value, at: ROOT, base: '', isMap: false }]
+  const open: OpenReference[] = [{ value: root.value, at: ROOT, base: '', isMap: false }]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { value, at, isMap } = next
     let { base } = next

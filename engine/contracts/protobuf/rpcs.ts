@@ -6,9 +6,9 @@ import { missingImports, readProtoContract, type ProtoContract } from './contrac
 import type { ProtoMethod, ProtoService } from './model.ts'
 
 export const EXCHANGES = ['RPC', 'CLIENT_STREAM', 'SERVER_STREAM', 'BIDI_STREAM'] as const
-export type Exchange = (typeof EXCHANGES)[number]
+export type StreamingKind = (typeof EXCHANGES)[number]
 
-export function exchangeOf({ isClientStreaming, isServerStreaming }: ProtoMethod): Exchange {
+export function exchangeOf({ isClientStreaming, isServerStreaming }: ProtoMethod): StreamingKind {
   if (isClientStreaming) return isServerStreaming ? 'BIDI_STREAM' : 'CLIENT_STREAM'
   return isServerStreaming ? 'SERVER_STREAM' : 'RPC'
 }
@@ -20,7 +20,7 @@ export function rpcPath(service: ProtoService, method: ProtoMethod): string {
 
 export interface Rpc {
   readonly path: string
-  readonly exchange: Exchange
+  readonly exchange: StreamingKind
   /** Its messages can hold messages of any type: `google.protobuf.Any`, or a type whose declaration is not there. */
   readonly carriesAny: boolean
   /** The files that declare it and all that its messages hold, as locations of findings begin; sorted. */

@@ -5,7 +5,7 @@ import type { Declared, NumberRange, Options, Reserved } from './model.ts'
 import type { Cursor, Token } from './tokens.ts'
 
 /** The file that is being read. */
-export interface Reading {
+export interface ProtoReading {
   readonly cursor: Cursor
   readonly syntax: string
   /** Offset of each declaration by its pointer. */
@@ -13,13 +13,17 @@ export interface Reading {
 }
 
 export class Scope {
-  readonly reading: Reading
+  readonly reading: ProtoReading
   readonly fullName: string
   readonly at: string
   readonly features: FeatureScope
   readonly #names = new Map<string, number>()
 
-  constructor(reading: Reading, place: { readonly fullName: string; readonly at: string }, features: FeatureScope) {
+  constructor(
+    reading: ProtoReading,
+    place: { readonly fullName: string; readonly at: string },
+    features: FeatureScope,
+  ) {
     this.reading = reading
     this.fullName = place.fullName
     this.at = place.at

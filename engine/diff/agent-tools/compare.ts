@@ -73,7 +73,7 @@ function read(text: string, side: 'base' | 'head', options: CompareOptions): Res
   return tools.ok ? tools : fail(ofSide(tools.problem, side))
 }
 
-interface Change {
+interface ToolChange {
   readonly rule: AgentToolRuleId
   readonly subject: string
   readonly name?: string
@@ -84,7 +84,7 @@ interface Change {
   readonly is: Located | null
 }
 
-type Say = (change: Change) => void
+type AddToolChange = (change: ToolChange) => void
 
 function compareToolSettings(
   was: McpItem,
@@ -95,14 +95,14 @@ function compareToolSettings(
 ): void {
   const [old, now] = [before.settings.get(is.name), after.settings.get(is.name)]
   if (old === undefined || now === undefined) return
-  const say: Say = (change) => sayChange(is.name, change, { was, is }, report)
+  const say: AddToolChange = (change) => sayChange(is.name, change, { was, is }, report)
   compareKind(old, now, say)
   if (old.kind === now.kind) compareMembers(old, now, say)
 }
 
 function sayChange(
   tool: string,
-  { rule: id, subject, name = '', before, after, ...places }: Change,
+  { rule: id, subject, name = '', before, after, ...places }: ToolChange,
   owners: { readonly was: Located | null; readonly is: Located | null },
   report: McpReport,
 ): void {
@@ -124,7 +124,7 @@ function sayChange(
   })
 }
 
-function compareKind(old: ToolSettings, now: ToolSettings, say: Say): void {
+function compareKind(old: ToolSettings, now: ToolSettings, say: AddToolChange): void {
   const place = { was: null, is: null }
   if (old.kind !== now.kind) {
     say({ ...place, rule: 'agent-tool-kind-changed', subject: 'kind', before: old.kind, after: now.kind })
@@ -133,7 +133,7 @@ function compareKind(old: ToolSettings, now: ToolSettings, say: Say): void {
   }
 }
 
-function compareMembers(old: ToolSettings, now: ToolSettings, say: Say): void {
+function compareMembers(old: ToolSettings, now: ToolSettings, say: AddToolChange): void {
   const [wasStrict, isStrict] = [old.strict?.value === true, now.strict?.value === true]
   if (wasStrict !== isStrict) {
     const rule = isStrict ? 'agent-tool-strict-gained' : 'agent-tool-strict-lost'

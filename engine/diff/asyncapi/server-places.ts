@@ -32,13 +32,13 @@ function memberIn(owner: Located | null, name: string): Located | null {
   return owner === null ? null : memberOf(owner, name)
 }
 
-interface Variable {
+interface ServerVariable {
   /** Null where it may have any value. */
   readonly values: readonly string[] | null
   readonly fallback: string | null
 }
 
-function variableOf(variable: unknown): Variable {
+function variableOf(variable: unknown): ServerVariable {
   if (!isRecord(variable)) return { values: null, fallback: null }
   const { enum: listed, default: fallback } = variable
   const values = Array.isArray(listed) ? listed.filter((value) => typeof value === 'string').sort(byCodeUnit) : []

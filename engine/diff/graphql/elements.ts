@@ -1,7 +1,7 @@
 /** What all elements of a schema have: a description, a life cycle, directives applied to them. */
 import { changedTexts, matchByKey } from '../match.ts'
 import { byCodeUnit } from '../../change-set.ts'
-import type { Deprecable, Element, Usage } from '../../contracts/graphql/schema.ts'
+import type { Deprecable, Element, DirectiveUsage } from '../../contracts/graphql/schema.ts'
 import { federationRule } from '../../rules/graphql/federation-rows.ts'
 import type { DeprecableSite } from '../../rules/graphql/lifecycle-rows.ts'
 import type { GraphqlRuleId } from '../../rules/graphql/rows.ts'
@@ -64,21 +64,21 @@ interface UsagePlace {
   readonly report: GraphqlReport
 }
 
-function ofName(usages: readonly Usage[], name: string): readonly Usage[] {
+function ofName(usages: readonly DirectiveUsage[], name: string): readonly DirectiveUsage[] {
   return usages.filter((usage) => usage.name === name).sort((a, b) => byCodeUnit(usageText(a), usageText(b)))
 }
 
 /** The directive as SDL writes it, arguments in order. */
-function usageText({ name, arguments: given }: Usage): string {
+function usageText({ name, arguments: given }: DirectiveUsage): string {
   if (given.size === 0) return `@${name}`
   return `@${name}(${[...given].map(([argument, value]) => `${argument}: ${value}`).join(', ')})`
 }
 
-function usageSite({ site, noun }: UsagePlace, { name }: Usage): Site & { readonly noun: string } {
+function usageSite({ site, noun }: UsagePlace, { name }: DirectiveUsage): Site & { readonly noun: string } {
   return { ...below(site, `${site.coordinate}@${name}`, 'directives', name), noun }
 }
 
-function sayUsage(place: UsagePlace, action: 'added' | 'removed', usage: Usage): void {
+function sayUsage(place: UsagePlace, action: 'added' | 'removed', usage: DirectiveUsage): void {
   const rule = federationRule(usage.name, action) ?? (`graphql-directive-usage-${action}` as const)
   const side = action === 'added' ? 'head' : 'base'
   const text = usageText(usage)
@@ -86,7 +86,7 @@ function sayUsage(place: UsagePlace, action: 'added' | 'removed', usage: Usage):
   place.report.say(usageSite(place, usage), { rule, side, mark: usage.mark, name: place.noun, ...change })
 }
 
-function sayChanged(place: UsagePlace, was: Usage, is: Usage): void {
+function sayChanged(place: UsagePlace, was: DirectiveUsage, is: DirectiveUsage): void {
   const site = usageSite(place, is)
   const rule = federationRule(is.name, 'changed')
   if (rule === null) {
@@ -97,10 +97,10 @@ function sayChanged(place: UsagePlace, was: Usage, is: Usage): void {
   place.report.say(site, { rule, side: 'head', mark: is.mark, name: place.noun, ...texts })
 }
 
-function sayArguments(place: UsagePlace, was: Usage, is: Usage): void {
+function sayArguments(place: UsagePlace, was: DirectiveUsage, is: DirectiveUsage): void {
   const { site: owner, noun, report } = place
   const { added, removed } = changedTexts([...was.arguments.keys()], [...is.arguments.keys()])
-  const say = (rule: GraphqlRuleId, name: string, usage: Usage, side: 'base' | 'head'): void => {
+  const say = (rule: GraphqlRuleId, name: string, usage: DirectiveUsage, side: 'base' | 'head'): void => {
     const site = below(owner, `${owner.coordinate}@${is.name}(${name}:)`, 'directives', is.name, 'arguments', name)
     const texts = { before: argumentText(was, name), after: argumentText(is, name) }
     report.say(site, { rule, side, mark: usage.mark, name: noun, detail: `@${is.name}`, ...texts })
@@ -113,7 +113,7 @@ function sayArguments(place: UsagePlace, was: Usage, is: Usage): void {
   }
 }
 
-function argumentText({ arguments: given }: Usage, name: string): string | null {
+function argumentText({ arguments: given }: DirectiveUsage, name: string): string | null {
   const value = given.get(name)
   return value === undefined ? null : `${name}: ${value}`
 }

@@ -19,7 +19,7 @@ import type { Operation } from '../../finding.ts'
 /** Past so many operations a change is told of the schema as a whole: a list of them says no more than that. */
 const MANY_OPERATIONS = 20
 
-type Reached = Set<Operation> | 'many'
+type ReachedOperations = Set<Operation> | 'many'
 
 /** A reference to a type that is not defined, at the first place that refers to it. */
 export interface Dangling {
@@ -36,7 +36,7 @@ export class References {
   readonly operations = new Map<string, Operation>()
   readonly #schema: GraphqlSchema
   readonly #successors = new Map<string, Set<string>>()
-  readonly #reached = new Map<string, Reached>()
+  readonly #reached = new Map<string, ReachedOperations>()
 
   constructor(schema: GraphqlSchema) {
     this.#schema = schema

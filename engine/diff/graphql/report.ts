@@ -44,7 +44,7 @@ export interface GraphqlChange {
   readonly detail?: string
 }
 
-export interface Sides {
+export interface SchemaSides {
   readonly base: GraphqlSchema
   readonly head: GraphqlSchema
 }
@@ -69,13 +69,13 @@ class MarkedChange extends ToldChange {
 const NOWHERE: Locate = () => null
 
 export class GraphqlReport {
-  readonly sides: Sides
-  readonly references: Readonly<Record<keyof Sides, References>>
+  readonly sides: SchemaSides
+  readonly references: Readonly<Record<keyof SchemaSides, References>>
   readonly grouping: Grouping
   readonly #touchedOperations = new Set<string>()
   readonly #touched: Readonly<Record<Direction, NameCount>>
 
-  constructor(sides: Sides, options: Pick<GroupingOptions, 'levels' | 'sha256'>) {
+  constructor(sides: SchemaSides, options: Pick<GroupingOptions, 'levels' | 'sha256'>) {
     this.sides = sides
     this.references = { base: new References(sides.base), head: new References(sides.head) }
     this.grouping = new Grouping({ ...options, locate: { base: NOWHERE, head: NOWHERE } })
@@ -111,7 +111,7 @@ export class GraphqlReport {
   }
 
   /** An operation’s own field is its place; what is deeper is placed at the operations that it has a part in. */
-  #places(site: Site, side: keyof Sides, isInfo: boolean, message: string): readonly ReachedPlace[] {
+  #places(site: Site, side: keyof SchemaSides, isInfo: boolean, message: string): readonly ReachedPlace[] {
     const [root, type, member, field] = site.path
     const isField = root === 'types' && member === 'fields'
     const own = isField ? this.references[side].operations.get(`${type}.${field}`) : undefined

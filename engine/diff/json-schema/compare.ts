@@ -14,7 +14,7 @@ import { isRecord, ROOT, stepInto, type Located } from '../../schema/located.ts'
 import { ContractReport, type RowChange } from '../contract-report.ts'
 import { walkOptionsOf } from '../options.ts'
 
-type Say = (change: RowChange & { readonly rule: JsonSchemaRuleId }) => void
+type AddSchemaChange = (change: RowChange & { readonly rule: JsonSchemaRuleId }) => void
 
 /** Compares two schemas of any draft; an empty side is a schema that does not exist. */
 export function compareJsonSchemas(
@@ -36,7 +36,7 @@ export function compareJsonSchemas(
     locate: { base: old?.locate ?? (() => null), head: now?.locate ?? (() => null) },
   })
   const report = new ContractReport(JSON_SCHEMA_RULES, grouping, lifecycle.value)
-  const say: Say = (change) => report.say(change)
+  const say: AddSchemaChange = (change) => report.say(change)
   const examined = old === null || now === null ? sayPresence(old, now, say) : compareBoth(old, now, report, say)
   return ok({
     groups: report.finish(),
@@ -57,7 +57,7 @@ function unresolvedOf(side: 'base' | 'head', contract: JsonSchemaContract | null
   return unresolvedIn(side, danglingReferences({ root, resolve, baseOf: (from) => source.baseOf(from) }))
 }
 
-function sayPresence(old: JsonSchemaContract | null, now: JsonSchemaContract | null, say: Say): number {
+function sayPresence(old: JsonSchemaContract | null, now: JsonSchemaContract | null, say: AddSchemaChange): number {
   const located: Located = { value: null, at: ROOT, document: '' }
   const isAdded = old === null && now !== null
   const rule = isAdded ? 'schema-document-added' : 'schema-document-removed'
@@ -65,7 +65,12 @@ function sayPresence(old: JsonSchemaContract | null, now: JsonSchemaContract | n
   return 0
 }
 
-function compareBoth(old: JsonSchemaContract, now: JsonSchemaContract, report: ContractReport, say: Say): number {
+function compareBoth(
+  old: JsonSchemaContract,
+  now: JsonSchemaContract,
+  report: ContractReport,
+  say: AddSchemaChange,
+): number {
   compareIdentity(old, now, say)
   const comparison = new SchemaComparison({ before: old.source, after: now.source })
   const root = comparison.compare(old.root, now.root)
@@ -113,7 +118,7 @@ function tell(
   for (const one of reached) told.add(one)
 }
 
-function sayDefinition(name: string, was: Located | undefined, is: Located | undefined, say: Say): void {
+function sayDefinition(name: string, was: Located | undefined, is: Located | undefined, say: AddSchemaChange): void {
   const located = is ?? was
   if (located === undefined) return
   const isAdded = was === undefined
@@ -122,7 +127,7 @@ function sayDefinition(name: string, was: Located | undefined, is: Located | und
 }
 
 /** A language or an address that was not stated is none that anybody could rest on. */
-function compareIdentity(old: JsonSchemaContract, now: JsonSchemaContract, say: Say): void {
+function compareIdentity(old: JsonSchemaContract, now: JsonSchemaContract, say: AddSchemaChange): void {
   if (old.draft !== null && now.draft !== null && old.draft !== now.draft) {
     const located = { value: now.draft, at: stepInto(ROOT, '$schema'), document: '' }
     say({
@@ -150,7 +155,7 @@ function addressOf({ root, draft }: JsonSchemaContract): { readonly keyword: str
 }
 
 /** References that lead nowhere now and did not before. */
-function sayNewDangling(old: JsonSchemaContract, now: JsonSchemaContract, say: Say): void {
+function sayNewDangling(old: JsonSchemaContract, now: JsonSchemaContract, say: AddSchemaChange): void {
   const known = new Set(old.source.dangling.map(({ reference }) => reference))
   for (const { reference, holder } of now.source.dangling) {
     if (known.has(reference)) continue

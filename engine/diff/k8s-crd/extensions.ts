@@ -16,9 +16,9 @@ export interface ExtensionChange {
   readonly after?: unknown
 }
 
-type Say = (change: ExtensionChange) => void
+type AddExtensionChange = (change: ExtensionChange) => void
 
-interface Part {
+interface ExtensionPart {
   readonly was: Located
   readonly is: Located
   readonly old: JsonRecord
@@ -27,16 +27,16 @@ interface Part {
 }
 
 /** Compares two schemas and, part by part, what lies below both. Depth is bounded by reading. */
-export function compareExtensions(was: Located, is: Located, steps: readonly string[], say: Say): void {
+export function compareExtensions(was: Located, is: Located, steps: readonly string[], say: AddExtensionChange): void {
   if (!isRecord(was.value) || !isRecord(is.value)) return
-  const part: Part = { was, is, old: was.value, now: is.value, steps }
+  const part: ExtensionPart = { was, is, old: was.value, now: is.value, steps }
   compareFlags(part, say)
   compareMerging(part, say)
   compareRules(part, say)
   descend(part, say)
 }
 
-function descend({ was, is, steps }: Part, say: Say): void {
+function descend({ was, is, steps }: ExtensionPart, say: AddExtensionChange): void {
   const [left, right] = [memberOf(was, 'properties'), memberOf(is, 'properties')]
   const names = isRecord(left?.value) ? Object.keys(left.value).sort(byCodeUnit) : []
   for (const name of names) {
@@ -62,7 +62,7 @@ const FLAGS: readonly { readonly member: string; readonly became: CrdRuleId; rea
   },
 ]
 
-function compareFlags({ was, is, old, now, steps }: Part, say: Say): void {
+function compareFlags({ was, is, old, now, steps }: ExtensionPart, say: AddExtensionChange): void {
   for (const { member, became, ceased } of FLAGS) {
     const [before, after] = [old[member] === true, now[member] === true]
     if (before === after) continue
@@ -76,7 +76,7 @@ function compareFlags({ was, is, old, now, steps }: Part, say: Say): void {
 const ATOMIC = 'atomic'
 const GRANULAR = 'granular'
 
-function compareMerging({ was, is, old, now, steps }: Part, say: Say): void {
+function compareMerging({ was, is, old, now, steps }: ExtensionPart, say: AddExtensionChange): void {
   const tell = (member: string, rule: CrdRuleId, before: unknown, after: unknown): void => {
     const located = memberOf(is, member)
     const place = located === null ? { located: memberOf(was, member) ?? was, side: 'base' } : { located, side: 'head' }
@@ -102,7 +102,7 @@ function keysOf(schema: JsonRecord): readonly string[] {
 const VALIDATIONS = 'x-kubernetes-validations'
 
 /** Rules are known by their expression: what is said when one is broken may change. */
-function compareRules({ was, is, steps }: Part, say: Say): void {
+function compareRules({ was, is, steps }: ExtensionPart, say: AddExtensionChange): void {
   const [old, now] = [rulesOf(was), rulesOf(is)]
   for (const [expression, located] of old) {
     if (!now.has(expression))

@@ -48,7 +48,7 @@ type SourceOf = (pointer: string) => string
 const asItStands: SourceOf = (pointer) => pointer
 
 /** What agents touch, gathered by a report and its parts. */
-class Touched {
+class TouchedParts {
   readonly tools = new Set<string>()
   readonly changes: Readonly<Record<Direction, NameCount>>
 
@@ -60,7 +60,7 @@ class Touched {
 export class McpReport {
   readonly #grouping: Grouping
   readonly #sourceOf: Readonly<Record<'base' | 'head', SourceOf>>
-  readonly #touched: Touched
+  readonly #touched: TouchedParts
   readonly #offer: Offer | undefined
 
   /** Names of the tools that the head offers: what a text says of them is weighed. */
@@ -74,13 +74,13 @@ export class McpReport {
     grouping: Grouping,
     tools: ReadonlySet<string>,
     sourceOf?: Readonly<Record<'base' | 'head', SourceOf>>,
-    part?: { readonly offer: Offer; readonly touched: Touched },
+    part?: { readonly offer: Offer; readonly touched: TouchedParts },
   ) {
     this.#grouping = grouping
     this.tools = tools
     this.#sourceOf = sourceOf ?? { base: asItStands, head: asItStands }
     this.#offer = part?.offer
-    this.#touched = part?.touched ?? new Touched(grouping)
+    this.#touched = part?.touched ?? new TouchedParts(grouping)
   }
 
   /** The same report, for what concerns one prompt, resource or template. */

@@ -12,7 +12,7 @@ import { AUTHORIZATION_MEMBERS, authorizationRule } from './security.ts'
 import { findNewSigns } from './texts.ts'
 
 export function compareSession(before: McpManifest, after: McpManifest, report: McpReport): void {
-  const sides: Sides = { before: before.session, after: after.session, report }
+  const sides: SessionSides = { before: before.session, after: after.session, report }
   compareInstructions(sides, after.isWhole)
   compareCaching(sides)
   // A list of tools says nothing of the session, so that only two session starts are compared further.
@@ -39,7 +39,7 @@ const KNOWN_MEMBERS: ReadonlySet<string> = new Set([
 ])
 
 /** What a server states of its authorization, and members that no version of the protocol has named so far. */
-function compareFurtherMembers(sides: Sides): void {
+function compareFurtherMembers(sides: SessionSides): void {
   const [old, now] = [sides.before.value, sides.after.value]
   for (const name of namesOf(old, now)) {
     const [before, after] = [old[name] ?? null, now[name] ?? null]
@@ -49,14 +49,14 @@ function compareFurtherMembers(sides: Sides): void {
   }
 }
 
-interface Sides {
+interface SessionSides {
   readonly before: McpSession
   readonly after: McpSession
   readonly report: McpReport
 }
 
 function say(
-  { before, after, report }: Sides,
+  { before, after, report }: SessionSides,
   rule: McpRuleId,
   path: readonly string[],
   change: { readonly before: unknown; readonly after: unknown; readonly detail?: string; readonly name?: string },
@@ -66,7 +66,7 @@ function say(
   report.say({ rule, tool: null, subject: path.join('/'), side, location, name: path.slice(1).join('.'), ...change })
 }
 
-function compareInstructions(sides: Sides, isStated: boolean): void {
+function compareInstructions(sides: SessionSides, isStated: boolean): void {
   const was = textOf(sides.before.value, 'instructions')
   const is = textOf(sides.after.value, 'instructions')
   if (is === '' && !isStated) return
@@ -83,14 +83,14 @@ function membersOf({ value, at }: McpSession, member: string): Located {
   return { value: { [member]: value[member] }, at, document: '' }
 }
 
-function compareCapabilities(sides: Sides): void {
+function compareCapabilities(sides: SessionSides): void {
   const old = recordOf(sides.before.value, 'capabilities')
   const now = recordOf(sides.after.value, 'capabilities')
   compareOffered(sides, ['capabilities'], old, now)
 }
 
 /** Capabilities and the flags and parts below them: what is absent, null or false is not offered. */
-function compareOffered(sides: Sides, path: readonly string[], old: JsonRecord, now: JsonRecord): void {
+function compareOffered(sides: SessionSides, path: readonly string[], old: JsonRecord, now: JsonRecord): void {
   for (const name of namesOf(old, now)) {
     const below = [...path, name]
     const [was, is] = [old[name] ?? null, now[name] ?? null]
@@ -108,7 +108,7 @@ function isCapability(path: readonly string[]): boolean {
 }
 
 /** Of a list it counts what is in it. What any other setting means, its extension says. */
-function compareSetting(sides: Sides, path: readonly string[], was: unknown, is: unknown): void {
+function compareSetting(sides: SessionSides, path: readonly string[], was: unknown, is: unknown): void {
   if (isEqual(was, is) || !isOffered(was)) return
   if (!Array.isArray(was) || !Array.isArray(is)) {
     say(sides, 'mcp-capability-setting-changed', path, { before: was, after: is })
@@ -125,7 +125,7 @@ function isOffered(value: unknown): boolean {
 }
 
 /** Protocol versions are days, so that their order is that of their text. */
-function compareVersions(sides: Sides): void {
+function compareVersions(sides: SessionSides): void {
   compareSupported(sides)
   const was = textOf(sides.before.value, 'protocolVersion')
   const is = textOf(sides.after.value, 'protocolVersion')
@@ -135,7 +135,7 @@ function compareVersions(sides: Sides): void {
 }
 
 /** The versions that a server without sessions says it speaks (MCP 2026-07-28, `server/discover`). */
-function compareSupported(sides: Sides): void {
+function compareSupported(sides: SessionSides): void {
   const [was, is] = [sides.before.value['supportedVersions'], sides.after.value['supportedVersions']]
   if (!Array.isArray(was) || !Array.isArray(is)) return
   const [known, spoken] = [new ValueSet(was), new ValueSet(is)]
@@ -146,7 +146,7 @@ function compareSupported(sides: Sides): void {
 }
 
 function sayVersion(
-  sides: Sides,
+  sides: SessionSides,
   rule: McpRuleId,
   change: { readonly before: unknown; readonly after: unknown },
 ): void {
@@ -154,7 +154,7 @@ function sayVersion(
 }
 
 /** Who may share what is kept of a list (MCP 2026-07-28). A side that does not say it was told before that version. */
-function compareCaching(sides: Sides): void {
+function compareCaching(sides: SessionSides): void {
   const [before, after] = [sides.before.value['cacheScope'], sides.after.value['cacheScope']]
   if (before === 'private' && after === 'public')
     say(sides, 'mcp-cache-scope-widened', ['cacheScope'], { before, after })
@@ -168,7 +168,7 @@ const NAMED_MEMBERS = [
   ['version', 'mcp-server-version-changed'],
 ] as const
 
-function compareIdentity(sides: Sides): void {
+function compareIdentity(sides: SessionSides): void {
   const [before, after] = [identityOf(sides.before), identityOf(sides.after)]
   const { report } = sides
   for (const [member, rule] of NAMED_MEMBERS) {

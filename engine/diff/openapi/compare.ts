@@ -108,14 +108,14 @@ function byPlace(a: SchemaUseSite, b: SchemaUseSite): number {
   )
 }
 
-interface Side {
+interface OpenApiSide {
   readonly contract: OpenApiContract
   readonly locate: Locate
 }
 
 const EMPTY_ROOT = {}
 
-function readSide(text: string, side: 'base' | 'head', options: CompareOptions): Result<Side> {
+function readSide(text: string, side: 'base' | 'head', options: CompareOptions): Result<OpenApiSide> {
   const limits = options.limits ?? DEFAULT_DOCUMENT_LIMITS
   const openFile = filesHandedIn(text, side, options)
   if (text === '') {

@@ -15,7 +15,7 @@ import {
 
 export type ExchangeKind = 'operation' | 'callback' | 'webhook'
 
-export interface Exchange {
+export interface MessageExchange {
   readonly kind: ExchangeKind
   /** Begins the names of the changes of its parts: those of the provider's calls have rows of their own. */
   readonly prefix: '' | 'callback-'
@@ -27,7 +27,7 @@ export interface Exchange {
   readonly parameterAt: (place: string) => SitePair
 }
 
-const OPERATION: Exchange = {
+const OPERATION: MessageExchange = {
   kind: 'operation',
   prefix: '',
   lead: '',
@@ -37,7 +37,7 @@ const OPERATION: Exchange = {
   parameterAt: (place) => (place === 'header' ? REQUEST_HEADER_PARAMETER : REQUEST_PARAMETER),
 }
 
-const CALLBACK: Exchange = {
+const CALLBACK: MessageExchange = {
   kind: 'callback',
   prefix: 'callback-',
   lead: 'callback ',
@@ -49,7 +49,7 @@ const CALLBACK: Exchange = {
 
 const WEBHOOK_PARAMETER = ofWebhook(CALLBACK_PARAMETER)
 
-const WEBHOOK: Exchange = {
+const WEBHOOK: MessageExchange = {
   ...CALLBACK,
   kind: 'webhook',
   lead: 'webhook ',
@@ -59,7 +59,7 @@ const WEBHOOK: Exchange = {
   parameterAt: () => WEBHOOK_PARAMETER,
 }
 
-export const EXCHANGES: Readonly<Record<ExchangeKind, Exchange>> = {
+export const EXCHANGES: Readonly<Record<ExchangeKind, MessageExchange>> = {
   operation: OPERATION,
   callback: CALLBACK,
   webhook: WEBHOOK,

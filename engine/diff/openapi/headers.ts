@@ -5,7 +5,7 @@ import type { Operation as OperationName } from '../../finding.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord } from '../../schema/located.ts'
 import { matchByKey, matchRest } from '../match.ts'
-import type { Exchange } from './exchange.ts'
+import type { MessageExchange } from './exchange.ts'
 import { anySchema, writingChange } from './writing.ts'
 import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
 import type { Walk } from './walk.ts'
@@ -15,7 +15,7 @@ export function compareHeaders(
   old: Response,
   now: Response,
   operation: OperationName,
-  exchange: Exchange,
+  exchange: MessageExchange,
 ): void {
   const { status } = now
   const { prefix } = exchange
@@ -36,7 +36,7 @@ function compareHeader(
   is: Header,
   status: string,
   operation: OperationName,
-  { prefix, lead, answerHeader }: Exchange,
+  { prefix, lead, answerHeader }: MessageExchange,
 ): void {
   const { name, located } = is
   if (was.isRequired !== is.isRequired) {

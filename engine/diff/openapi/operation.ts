@@ -5,7 +5,7 @@ import { judgeLifecycle } from '../../rules/lifecycle.ts'
 import { textsOf } from '../../schema/parts.ts'
 import { changedTexts } from '../match.ts'
 import { compareCallbacks } from './callbacks.ts'
-import type { Exchange } from './exchange.ts'
+import type { MessageExchange } from './exchange.ts'
 import { compareParameters } from './parameters.ts'
 import { comparePayloads } from './payloads.ts'
 import { compareAdmission, compareShownCredentials } from './security-inclusion.ts'
@@ -24,7 +24,7 @@ export function compareOperation(
   before: OperationSide,
   after: OperationSide,
   name: OperationName,
-  exchange: Exchange,
+  exchange: MessageExchange,
 ): void {
   const walk = within(contract, after.operation)
   compareIdentity(walk, before.operation, after.operation, name)

@@ -4,7 +4,7 @@ import { contentOf, schemaOfParameter } from '../../contracts/openapi/payloads.t
 import type { Operation as OperationName } from '../../finding.ts'
 import { dayOf, judgeLifecycle, judgeRemoval } from '../../rules/lifecycle.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
-import type { Exchange } from './exchange.ts'
+import type { MessageExchange } from './exchange.ts'
 import type { OperationSide } from './operation.ts'
 import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
 import type { OpenApiChange, OpenApiFacts } from './changes.ts'
@@ -16,7 +16,7 @@ export function compareParameters(
   before: OperationSide,
   after: OperationSide,
   operation: OperationName,
-  exchange: Exchange,
+  exchange: MessageExchange,
 ): void {
   const old = effectiveParameters(walk.base, before.item, before.operation)
   const now = effectiveParameters(walk.head, after.item, after.operation)
@@ -71,7 +71,7 @@ function tellMovedParameters(
   walk: Walk,
   kept: Matched<Parameter>['kept'],
   operation: OperationName,
-  { prefix }: Exchange,
+  { prefix }: MessageExchange,
 ): void {
   const moved = kept.filter(([was, is]) => was.place === 'path' && was.name !== is.name)
   const before = new Set(moved.map(([was]) => was.name))
@@ -86,7 +86,7 @@ function tellRemovedParameter(
   walk: Walk,
   { name, place, located, isRequired, lifecycle }: Parameter,
   operation: OperationName,
-  { prefix }: Exchange,
+  { prefix }: MessageExchange,
 ): void {
   const { sunset } = lifecycle
   const removal = judgeRemoval(lifecycle, walk.options)
@@ -101,7 +101,7 @@ function compareParameter(
   old: Parameter,
   now: Parameter,
   operation: OperationName,
-  { prefix, lead, parameterAt }: Exchange,
+  { prefix, lead, parameterAt }: MessageExchange,
 ): void {
   if (old.value === now.value) return
   const { name, place, located } = now

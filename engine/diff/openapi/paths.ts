@@ -3,7 +3,7 @@ import { type Operation, type PathItem } from '../../contracts/openapi/contract.
 import { isStability, judgeRemoval, dayOf, STABILITY_LEVELS } from '../../rules/lifecycle.ts'
 import type { Located } from '../../schema/located.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
-import { EXCHANGES, type Exchange } from './exchange.ts'
+import { EXCHANGES, type MessageExchange } from './exchange.ts'
 import { compareOperation } from './operation.ts'
 import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
 import type { OpenApiFacts } from './changes.ts'
@@ -38,7 +38,13 @@ function matchPaths({ options }: Walk, before: readonly PathItem[], after: reado
 }
 
 /** Compares two path items; `path` is how findings name the place. */
-export function comparePathItems(walk: Walk, old: PathItem, now: PathItem, path: string, exchange: Exchange): void {
+export function comparePathItems(
+  walk: Walk,
+  old: PathItem,
+  now: PathItem,
+  path: string,
+  exchange: MessageExchange,
+): void {
   for (const [method, before] of old.operations) {
     const after = now.operations.get(method)
     if (after === undefined) {

@@ -3,7 +3,7 @@ import { bodyOf, responsesOf, type Response } from '../../contracts/openapi/payl
 import type { Operation as OperationName } from '../../finding.ts'
 import { matchByKey } from '../match.ts'
 import { compareContent, type PayloadPlace } from './content.ts'
-import type { Exchange } from './exchange.ts'
+import type { MessageExchange } from './exchange.ts'
 import { compareHeaders, compareLinks } from './headers.ts'
 import type { OperationSide } from './operation.ts'
 import { tellChanged } from './telling.ts'
@@ -14,7 +14,7 @@ export function comparePayloads(
   before: OperationSide,
   after: OperationSide,
   name: OperationName,
-  exchange: Exchange,
+  exchange: MessageExchange,
 ): void {
   compareBodies(walk, before, after, name, exchange)
   compareResponses(walk, before, after, name, exchange)
@@ -25,7 +25,7 @@ function compareBodies(
   before: OperationSide,
   after: OperationSide,
   operation: OperationName,
-  exchange: Exchange,
+  exchange: MessageExchange,
 ): void {
   const old = bodyOf(walk.base, before.item, before.operation)
   const now = bodyOf(walk.head, after.item, after.operation)
@@ -54,7 +54,7 @@ function compareResponses(
   before: OperationSide,
   after: OperationSide,
   operation: OperationName,
-  exchange: Exchange,
+  exchange: MessageExchange,
 ): void {
   const old = responsesOf(walk.base, before.operation)
   const now = responsesOf(walk.head, after.operation)
@@ -78,7 +78,13 @@ function compareResponses(
   }
 }
 
-function compareResponse(walk: Walk, was: Response, is: Response, operation: OperationName, exchange: Exchange): void {
+function compareResponse(
+  walk: Walk,
+  was: Response,
+  is: Response,
+  operation: OperationName,
+  exchange: MessageExchange,
+): void {
   if (was.located.value === is.located.value) return
   const { status } = is
   const [direction, where] = [
@@ -114,7 +120,7 @@ function tellStatus(
   { status, located }: Response,
   action: 'added' | 'removed' | 'narrowed',
   operation: OperationName,
-  { prefix }: Exchange,
+  { prefix }: MessageExchange,
 ): void {
   const of = status === 'default' ? 'default' : isSuccess(status) ? 'success' : 'other'
   const [before, after] = action === 'added' ? [null, status] : [status, null]

@@ -9,7 +9,7 @@ import type { OpenApiFacts } from './changes.ts'
 import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
 import type { Walk } from './walk.ts'
 
-interface Server {
+interface ServerUrl {
   /** As the contract writes it, variables in braces. */
   readonly url: string
   /** Null in Swagger 2.0, whose addresses have no variables. */
@@ -19,7 +19,7 @@ interface Server {
 /** Servers, and what of the contract they hold for. */
 interface ServerList {
   readonly owner: Located
-  readonly servers: readonly Server[]
+  readonly servers: readonly ServerUrl[]
 }
 
 /** The list that holds for the whole interface. */
@@ -51,7 +51,7 @@ function ownServers({ item, operation: { located: owner } }: OperationSide): Ser
 }
 
 /** What holds where no server is named (OpenAPI 3.1.0 §4.8.1): the place where the contract was found. */
-const DEFAULT_SERVER: Server = { url: '/', located: null }
+const DEFAULT_SERVER: ServerUrl = { url: '/', located: null }
 
 function compareServers(walk: Walk, before: ServerList, now: ServerList, operation: OperationName | null): void {
   // That servers are named for the first time takes the place of nothing that callers were told.
@@ -76,7 +76,7 @@ function compareServers(walk: Walk, before: ServerList, now: ServerList, operati
 }
 
 /** A caller fills in an address what the variables take, or leaves them at their defaults. */
-function compareVariables(walk: Walk, before: Server, after: Server, operation: OperationName | null): void {
+function compareVariables(walk: Walk, before: ServerUrl, after: ServerUrl, operation: OperationName | null): void {
   if (before.located === null || after.located === null) return
   const old = new Map(membersAt(before.located, 'variables'))
   const now = new Map(membersAt(after.located, 'variables'))
@@ -128,9 +128,9 @@ function serversOf({ root, isSwagger }: Walk['base']): ServerList {
 }
 
 /** Each address once. */
-function serversAt(owner: Located): readonly Server[] {
+function serversAt(owner: Located): readonly ServerUrl[] {
   if (memberOf(owner, 'servers') === null) return []
-  const servers = new Map<string, Server>()
+  const servers = new Map<string, ServerUrl>()
   for (const located of itemsAt(owner, 'servers')) {
     const url = isRecord(located.value) ? textAt(located.value, 'url') : null
     if (url !== null && !servers.has(url)) servers.set(url, { url, located })

@@ -5,37 +5,37 @@ import type { OpenApiChange, OpenApiFacts } from './changes.ts'
 import type { Walk } from './walk.ts'
 
 /** `what` is quoted as the value that came; it stands in the head. */
-export function tellAdded<Change extends OpenApiChange>(
+export function tellAdded<DeltaChange extends OpenApiChange>(
   walk: Walk,
-  change: Change,
+  change: DeltaChange,
   operation: OperationName | null,
   located: Located,
   what: unknown,
-  facts: OpenApiFacts[Change],
+  facts: OpenApiFacts[DeltaChange],
 ): void {
   walk.say({ change, facts, operation, side: 'head', located, before: null, after: what })
 }
 
 /** `what` is quoted as the value that went; it stands in the base. */
-export function tellRemoved<Change extends OpenApiChange>(
+export function tellRemoved<DeltaChange extends OpenApiChange>(
   walk: Walk,
-  change: Change,
+  change: DeltaChange,
   operation: OperationName | null,
   located: Located,
   what: unknown,
-  facts: OpenApiFacts[Change],
+  facts: OpenApiFacts[DeltaChange],
 ): void {
   walk.say({ change, facts, operation, side: 'base', located, before: what, after: null })
 }
 
 /** Something that stands on both sides, shown in the head.  */
-export function tellChanged<Change extends OpenApiChange>(
+export function tellChanged<DeltaChange extends OpenApiChange>(
   walk: Walk,
-  change: Change,
+  change: DeltaChange,
   operation: OperationName | null,
   located: Located,
   [before, after]: readonly [before: unknown, after: unknown],
-  facts: OpenApiFacts[Change],
+  facts: OpenApiFacts[DeltaChange],
 ): void {
   walk.say({ change, facts, operation, side: 'head', located, before, after })
 }

@@ -27,9 +27,9 @@ export function compareField(old: ProtoField, now: ProtoField, report: ProtoRepo
   compareCommonOptions(old, now, report, JUDGED, outer)
 }
 
-type Say = (rule: ProtoRuleId, before: unknown, after: unknown) => void
+type AddFieldChange = (rule: ProtoRuleId, before: unknown, after: unknown) => void
 
-function sayerOf(now: ProtoField, reaches: string, report: ProtoReport): Say {
+function sayerOf(now: ProtoField, reaches: string, report: ProtoReport): AddFieldChange {
   return (rule, before, after) => {
     // By number: a renamed field is the same field.
     const change: ProtoChange = { rule, subject: `${reaches}#${now.number}`, side: 'head', location: now.at, reaches }
@@ -37,7 +37,7 @@ function sayerOf(now: ProtoField, reaches: string, report: ProtoReport): Say {
   }
 }
 
-function compareNames(old: ProtoField, now: ProtoField, say: Say): void {
+function compareNames(old: ProtoField, now: ProtoField, say: AddFieldChange): void {
   // An extension goes by its full name in JSON and code alike.
   if (now.extendee !== null) {
     if (old.fullName !== now.fullName) say('proto-field-name-changed', old.fullName, now.fullName)
@@ -82,7 +82,7 @@ function cardinalityOf(field: ProtoField, contract: ProtoContract): Cardinality 
   return typeOfField(field, contract).kind === 'message' ? 'explicit' : 'implicit'
 }
 
-function compareCardinality(old: ProtoField, now: ProtoField, say: Say, { base, head }: ProtoReport): void {
+function compareCardinality(old: ProtoField, now: ProtoField, say: AddFieldChange, { base, head }: ProtoReport): void {
   // Where a map became a list of messages or the other way round, its field says so; the entries are written alike.
   if (base.messages.get(old.scope)?.isMapEntry !== head.messages.get(now.scope)?.isMapEntry) return
   const was = cardinalityOf(old, base)
@@ -98,7 +98,7 @@ function cardinalityRule(was: Cardinality, is: Cardinality): ProtoRuleId {
   return isList(was) ? 'proto-field-cardinality-changed-in-json' : 'proto-field-presence-changed'
 }
 
-function compareDefault(old: ProtoField, now: ProtoField, say: Say, { base, head }: ProtoReport): void {
+function compareDefault(old: ProtoField, now: ProtoField, say: AddFieldChange, { base, head }: ProtoReport): void {
   const was = defaultOf(old, base)
   const is = defaultOf(now, head)
   if (was === null || is === null || was.value === is.value) return
@@ -111,13 +111,13 @@ function oneofName({ oneof }: ProtoField): string {
   return oneof === null ? 'no oneof' : `the oneof ${oneof}`
 }
 
-interface Trait {
+interface FieldTrait {
   readonly rule: ProtoRuleId
   /** Null where the trait has no meaning for the field. */
   readonly valueOf: (field: ProtoField, contract: ProtoContract) => string | null
 }
 
-const TRAITS: readonly Trait[] = [
+const TRAITS: readonly FieldTrait[] = [
   { rule: 'proto-field-jstype-changed', valueOf: jsType },
   {
     rule: 'proto-field-cpp-string-type-changed',

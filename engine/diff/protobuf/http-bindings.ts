@@ -24,10 +24,10 @@ interface Template {
   readonly segments: readonly string[]
   readonly verb: string
   /** The fields that are taken from the path, each with the segments that it stands for. */
-  readonly variables: readonly Variable[]
+  readonly variables: readonly TemplateVariable[]
 }
 
-interface Variable {
+interface TemplateVariable {
   readonly field: string
   readonly from: number
   readonly to: number
@@ -139,7 +139,7 @@ function readTemplate(path: string): Template {
   const isVerb = colon > path.lastIndexOf('/') && colon > path.lastIndexOf('}')
   const [body, verb] = isVerb ? [path.slice(0, colon), path.slice(colon + 1)] : [path, '']
   const segments: string[] = []
-  const variables: Variable[] = []
+  const variables: TemplateVariable[] = []
   for (const [, field, pattern, literal] of body.matchAll(/\{([^{}=]+)(?:=([^{}]*))?\}|([^/{}]+)/g)) {
     if (field === undefined) {
       segments.push(literal ?? '')

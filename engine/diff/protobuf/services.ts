@@ -35,12 +35,12 @@ function sayMethod(
   report.say({ rule, subject: fullName, side, location: at, name, reaches: [operation], ...value })
 }
 
-interface Trait {
+interface MethodTrait {
   readonly rule: ProtoRuleId
   readonly valueOf: (method: ProtoMethod) => string
 }
 
-const TRAITS: readonly Trait[] = [
+const TRAITS: readonly MethodTrait[] = [
   {
     rule: 'proto-rpc-client-streaming-changed',
     valueOf: ({ isClientStreaming }) => (isClientStreaming ? 'a stream' : 'one message'),

@@ -12,7 +12,7 @@ import { lookupTable } from '../../lookup-table.ts'
 const KINDS = ['destination', 'declaration', 'encoding', 'delivery', 'limit', 'schema', 'upkeep'] as const
 export type SettingKind = (typeof KINDS)[number]
 
-export interface Setting {
+export interface BindingSetting {
   readonly kind: SettingKind
   /** What holds where nothing is said; null where that is left open. */
   readonly fallback: unknown
@@ -170,7 +170,7 @@ const SETTINGS: ReadonlyMap<string, SettingKind> = new Map(
 )
 
 /** What a setting decides, by the nearest name at or above it; null for one that the specification does not know. */
-export function settingOf(binding: string, steps: readonly string[]): Setting | null {
+export function settingOf(binding: string, steps: readonly string[]): BindingSetting | null {
   const protocol = SAME_AS[binding] ?? binding
   const names = steps.map((step) => (/^\d+$/.test(step) ? '*' : step))
   const fallback = FALLBACKS[`${protocol} ${names.join('.')}`] ?? null

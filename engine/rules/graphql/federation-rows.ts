@@ -12,12 +12,12 @@ export type UsageAction = (typeof USAGE_ACTIONS)[number]
 
 export type FederationRuleId = `graphql-federation-${string}`
 
-type Verdict = readonly [level: Level, effect: Effect, why: string, fix?: string]
+type FederationVerdict = readonly [level: Level, effect: Effect, why: string, fix?: string]
 
 interface DirectiveVerdicts {
   readonly direction: Direction
   /** Null where the directive has nothing that could change. */
-  readonly verdicts: Readonly<Record<UsageAction, Verdict | null>>
+  readonly verdicts: Readonly<Record<UsageAction, FederationVerdict | null>>
 }
 
 const ROUTES = 'The router fetches the field elsewhere, or by another way, than before.'

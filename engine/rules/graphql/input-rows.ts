@@ -14,7 +14,7 @@ const SITES = {
 
 export type InputSite = keyof typeof SITES
 
-type Row = Omit<GraphqlRow, 'area' | 'direction'>
+type InputRow = Omit<GraphqlRow, 'area' | 'direction'>
 
 const DEFAULT_MATTERS = 'Whoever leaves the value out gets another behaviour without having changed anything.'
 const KEEP_DEFAULT = 'Keep the default, or let the server treat the absent value as before.'
@@ -129,7 +129,7 @@ const ROWS = {
     why: STILL_WORKS,
     fix: NOTHING_TO_DO,
   },
-} as const satisfies Readonly<Record<string, Row>>
+} as const satisfies Readonly<Record<string, InputRow>>
 
 /** What can change of an input: the last words of the rule. */
 export type InputChange = keyof typeof ROWS extends infer Id
@@ -144,7 +144,7 @@ export type InputRuleId =
 
 export function inputRows(): readonly (readonly [id: string, row: GraphqlRow])[] {
   return Object.entries(SITES).flatMap(([site, { noun, area, gainsOptional }]) =>
-    Object.entries<Row>(ROWS).map(([id, row]) => {
+    Object.entries<InputRow>(ROWS).map(([id, row]) => {
       const level = id.startsWith('graphql-optional-') ? gainsOptional : row.level
       const says = row.says.replace('{noun}', noun)
       const direction = row.kind === 'description' ? 'none' : 'request'

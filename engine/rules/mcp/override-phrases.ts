@@ -10,7 +10,7 @@ const NEAR = String.raw`[^.!?。！？]{0,60}?`
 const START = String.raw`(?<![\p{L}\p{N}_])`
 const END = String.raw`(?![\p{L}\p{N}_])`
 
-interface Language {
+interface PhraseLanguage {
   /** Verbs of setting aside, what is set aside, and words that say whose it is; in the order of the language. */
   readonly setAside: string
   /** Not telling the user, or acting without their knowledge. */
@@ -28,7 +28,7 @@ function hidden(negations: string, verbs: string, users: string): string {
 }
 
 /** By the code of the language (BCP 47). English is among the signs themselves. */
-export const OVERRIDE_LANGUAGES: Readonly<Record<string, Language>> = lookupTable({
+export const OVERRIDE_LANGUAGES: Readonly<Record<string, PhraseLanguage>> = lookupTable({
   de: {
     setAside: worded(
       String.raw`ignorier(?:e|en|t)|vergiss|vergessen|missachten?|missachte|überge(?:he|hen)`,

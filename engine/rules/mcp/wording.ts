@@ -3,7 +3,7 @@
  * only reworded touches few words, and none of those that command, forbid, count or act.
  */
 
-export type Wording =
+export type WordingChange =
   | { readonly kind: 'same' }
   | { readonly kind: 'reworded' | 'changed'; /** What went and came, in context. */ readonly difference: string }
 
@@ -45,7 +45,7 @@ function words(list: string): ReadonlySet<string> {
 }
 
 /** Compares two texts; the empty text stands for none. */
-export function compareWording(before: string, after: string): Wording {
+export function compareWording(before: string, after: string): WordingChange {
   if (before === after) return { kind: 'same' }
   const old = split(before)
   const now = split(after)
@@ -77,13 +77,13 @@ function stem(word: string): string {
   return folded.length > 4 ? folded.replace(/(?:ing|ed|es|s)$/, '') : folded
 }
 
-interface Step {
+interface EditStep {
   readonly sign: ' ' | '-' | '+'
   readonly word: string
 }
 
 /** The words of both texts in order, marked as kept, gone or come (longest common subsequence). */
-function align(old: readonly string[], now: readonly string[]): readonly Step[] {
+function align(old: readonly string[], now: readonly string[]): readonly EditStep[] {
   const a = old.map(stem)
   const b = now.map(stem)
   let start = 0
@@ -106,7 +106,7 @@ interface Middle {
   readonly end: number
 }
 
-function alignMiddle({ a, b, old, now, start, end }: Middle): readonly Step[] {
+function alignMiddle({ a, b, old, now, start, end }: Middle): readonly EditStep[] {
   const rows = a.length - start - end
   const columns = b.length - start - end
   const width = columns + 1
@@ -120,7 +120,7 @@ function alignMiddle({ a, b, old, now, start, end }: Middle): readonly Step[] {
           : Math.max(at(row + 1, column), at(row, column + 1))
     }
   }
-  const steps: Step[] = []
+  const steps: EditStep[] = []
   let row = 0
   let column = 0
   while (row < rows || column < columns) {
@@ -135,7 +135,7 @@ function alignMiddle({ a, b, old, now, start, end }: Middle): readonly Step[] {
   return steps
 }
 
-function marked(sign: Step['sign'], list: readonly string[]): readonly Step[] {
+function marked(sign: EditStep['sign'], list: readonly string[]): readonly EditStep[] {
   return list.map((word) => ({ sign, word }))
 }
 
@@ -143,7 +143,7 @@ const CONTEXT = 3
 const LONGEST_DIFFERENCE = 240
 
 /** `… reads [-one file-] {+any file+} of …`, the way word differences are commonly written. */
-function render(steps: readonly Step[]): string {
+function render(steps: readonly EditStep[]): string {
   const parts: string[] = []
   for (let index = 0; index < steps.length; index++) {
     const { sign, word } = steps[index] ?? { sign: ' ', word: '' }
@@ -161,7 +161,7 @@ function render(steps: readonly Step[]): string {
   return text.length <= LONGEST_DIFFERENCE ? text : `${text.slice(0, LONGEST_DIFFERENCE).toWellFormed()}…`
 }
 
-function isNearChange(steps: readonly Step[], index: number): boolean {
+function isNearChange(steps: readonly EditStep[], index: number): boolean {
   for (let near = index - CONTEXT; near <= index + CONTEXT; near++) {
     const step = steps[near]
     if (step !== undefined && step.sign !== ' ') return true

@@ -5,14 +5,14 @@ import type { Literal } from './model.ts'
  * `sat`: a value that was checked. `unsat`: proof that there is none; it rests on the searches down to `depth` that are
  * still open (a value within itself has no finite form), Infinity: on none. `open`: neither, with what stopped it.
  */
-export type Answer =
+export type SearchAnswer =
   | { readonly kind: 'sat'; readonly value: unknown }
   | { readonly kind: 'unsat'; readonly depth: number }
   | { readonly kind: 'open'; readonly why: string }
 
-export const UNSAT: Answer = { kind: 'unsat', depth: Infinity }
+export const UNSAT: SearchAnswer = { kind: 'unsat', depth: Infinity }
 
-export function openFor(why: string): Answer {
+export function openFor(why: string): SearchAnswer {
   return { kind: 'open', why }
 }
 
@@ -22,17 +22,17 @@ export class Alternatives {
   #why: string | null = null
 
   /** True when the answer is a value, so that no other alternative matters. */
-  take(answer: Answer): answer is Extract<Answer, { kind: 'sat' }> {
+  take(answer: SearchAnswer): answer is Extract<SearchAnswer, { kind: 'sat' }> {
     if (answer.kind === 'unsat') this.#depth = Math.min(this.#depth, answer.depth)
     else if (answer.kind === 'open') this.#why ??= answer.why
     return answer.kind === 'sat'
   }
 
   /** The answer when none was a value. */
-  get answer(): Answer {
+  get answer(): SearchAnswer {
     return this.#why === null ? { kind: 'unsat', depth: this.#depth } : openFor(this.#why)
   }
 }
 
 /** Finds a value that meets literals together. */
-export type Solve = (literals: readonly Literal[]) => Answer
+export type Solve = (literals: readonly Literal[]) => SearchAnswer

@@ -1,11 +1,11 @@
 /** An array that meets what is sure of a goal: the shortest one that has all demanded items. */
-import { Alternatives, openFor, UNSAT, type Answer, type Solve } from './answer.ts'
+import { Alternatives, openFor, UNSAT, type SearchAnswer, type Solve } from './answer.ts'
 import { itemNode } from './evaluate.ts'
 import { met, unmet, type Atom, type Goal } from './literals.ts'
 import type { Bound, Constraint, Items, Literal, SchemaNode } from './model.ts'
 import { countsOf } from './scalars.ts'
 
-type Demand = Extract<Atom, { kind: 'item' }>
+type ItemAtom = Extract<Atom, { kind: 'item' }>
 
 export interface ArraySearch {
   readonly solve: Solve
@@ -18,7 +18,7 @@ const MAX_LENGTH = 64
 class ArrayGoal {
   readonly #search: ArraySearch
   readonly #items: readonly Items[]
-  readonly #demands: readonly Demand[]
+  readonly #demands: readonly ItemAtom[]
   readonly #contains: readonly Extract<Constraint, { kind: 'contains' }>[]
   readonly #counts: { readonly min: number; readonly max: number } | null
   readonly #isUnique: boolean
@@ -35,7 +35,7 @@ class ArrayGoal {
     this.#demands = goal.items
   }
 
-  find(): Answer {
+  find(): SearchAnswer {
     if (this.#counts === null) return UNSAT
     const prefix = Math.max(0, ...this.#items.map((items) => items.prefix.length))
     const named = Math.max(0, ...this.#demands.map(({ from }) => from + 1))
@@ -50,7 +50,7 @@ class ArrayGoal {
   }
 
   /** More items than `maxContains` that all meet its schema. */
-  #exceeded(): Answer | null {
+  #exceeded(): SearchAnswer | null {
     for (const { node, max } of this.#contains) {
       if (max === null) continue
       for (const { count, value } of this.#demands) {
@@ -63,7 +63,7 @@ class ArrayGoal {
   }
 
   /** Two items that are equal. */
-  #placeTwins(demands: readonly Demand[], known: number): Answer {
+  #placeTwins(demands: readonly ItemAtom[], known: number): SearchAnswer {
     const alternatives = new Alternatives()
     for (let second = 1; second <= known + 1; second += 1) {
       for (let first = 0; first < second; first += 1) {
@@ -96,12 +96,12 @@ class ArrayGoal {
 
   /** Chooses a position for each demanded item; beyond the named positions the next free one stands for all. */
   #place(
-    demands: readonly Demand[],
+    demands: readonly ItemAtom[],
     index: number,
     chosen: ReadonlyMap<number, readonly Literal[]>,
     known: number,
-    taken: ReadonlyMap<Demand, ReadonlySet<number>> = new Map(),
-  ): Answer {
+    taken: ReadonlyMap<ItemAtom, ReadonlySet<number>> = new Map(),
+  ): SearchAnswer {
     const demand = demands[index]
     if (demand === undefined) return this.#complete(chosen)
     const own = taken.get(demand) ?? new Set()
@@ -117,13 +117,13 @@ class ArrayGoal {
     return alternatives.answer
   }
 
-  #complete(chosen: ReadonlyMap<number, readonly Literal[]>): Answer {
+  #complete(chosen: ReadonlyMap<number, readonly Literal[]>): SearchAnswer {
     const { min, max } = this.#counts ?? { min: 0, max: 0 }
     const length = Math.max(min, ...[...chosen.keys()].map((position) => position + 1))
     if (length > max) return UNSAT
     const value: unknown[] = []
     // The last item is the one that is asked for.
-    const answers = new Map<number, Answer>()
+    const answers = new Map<number, SearchAnswer>()
     for (const position of [...chosen.keys()].sort((a, b) => b - a)) {
       const answer = this.#itemAt(position, chosen, [])
       if (answer.kind !== 'sat') return answer
@@ -142,13 +142,13 @@ class ArrayGoal {
     return { kind: 'sat', value }
   }
 
-  #itemAt(position: number, chosen: ReadonlyMap<number, readonly Literal[]>, others: readonly unknown[]): Answer {
+  #itemAt(position: number, chosen: ReadonlyMap<number, readonly Literal[]>, others: readonly unknown[]): SearchAnswer {
     const { solve, valuesNode } = this.#search
     const differs = others.length === 0 ? [] : [unmet(valuesNode(others))]
     return solve([...this.#conditionsAt(position), ...(chosen.get(position) ?? []), ...differs])
   }
 }
 
-export function findArray(goal: Goal, search: ArraySearch): Answer {
+export function findArray(goal: Goal, search: ArraySearch): SearchAnswer {
   return new ArrayGoal(goal, search).find()
 }

@@ -18,7 +18,7 @@ const MAX_WIDE = 64
 type Constraints = readonly Constraint[]
 
 /** Where a comparison stands. */
-interface Place {
+interface CoverPlace {
   /** Pairs above it. */
   readonly depth: number
   /** Steps into members that lead to it: without one between, a loop proves nothing. */
@@ -41,7 +41,7 @@ interface Resting {
 export class Coverage {
   readonly #isSame: (sub: SchemaNode, other: SchemaNode) => boolean
   /** Answers, proofs that rest on open pairs, and open pairs. */
-  readonly #known = new PairMap<boolean | Resting | Place | null>()
+  readonly #known = new PairMap<boolean | Resting | CoverPlace | null>()
   /** Proofs that rest on open pairs, in the order in which they were made. */
   readonly #resting: Resting[] = []
   #left = MAX_COMPARED
@@ -56,7 +56,7 @@ export class Coverage {
     return this.#compare(sub, other, { depth: 0, members: 0 }) !== FAILED
   }
 
-  #compare(sub: SchemaNode, other: SchemaNode, place: Place): Rest {
+  #compare(sub: SchemaNode, other: SchemaNode, place: CoverPlace): Rest {
     if (other.constraints.length === 0) return FIRM
     const known = this.#known.get(sub, other) ?? null
     if (typeof known === 'boolean') return known ? FIRM : FAILED
@@ -78,7 +78,7 @@ export class Coverage {
   }
 
   /** What becomes of the proofs that were made on the way to an answer. */
-  #close(rest: Rest, { depth }: Place, start: number): void {
+  #close(rest: Rest, { depth }: CoverPlace, start: number): void {
     if (this.#resting.length === start) return
     for (const made of this.#resting.splice(start)) {
       if (rest === FAILED) this.#known.set(made.sub, made.other, null)
@@ -93,7 +93,7 @@ export class Coverage {
     this.#resting.push(resting)
   }
 
-  #compareAll(sub: SchemaNode, other: SchemaNode, { depth, members }: Place): Rest {
+  #compareAll(sub: SchemaNode, other: SchemaNode, { depth, members }: CoverPlace): Rest {
     const own = inPlace(sub)
     if (own.some(({ kind }) => kind === 'never')) return FIRM
     const isAdmitted = typesAdmitted(own)
@@ -106,7 +106,7 @@ export class Coverage {
   }
 
   /** Whether a condition follows from a conjunction. */
-  #follows(asked: Constraint, own: Constraints, sub: SchemaNode, place: Place): Rest {
+  #follows(asked: Constraint, own: Constraints, sub: SchemaNode, place: CoverPlace): Rest {
     if (asked.kind === 'shape') return this.#followsShape(asked, own.filter(isShape), inside(place))
     if (asked.kind === 'items')
       return some(own, (one) => (one.kind === 'items' ? this.#items(one, asked, inside(place)) : FAILED))
@@ -118,7 +118,7 @@ export class Coverage {
     return own.some((one) => isPlainWithin(one, asked)) ? FIRM : FAILED
   }
 
-  #followsShape(asked: Shape, own: readonly Shape[], place: Place): Rest {
+  #followsShape(asked: Shape, own: readonly Shape[], place: CoverPlace): Rest {
     if (asked.patterns.length > 0) return FAILED
     const named = all(asked.properties, ([name, node]) =>
       node.constraints.length === 0 ? FIRM : some(own, (shape) => this.#member(shape, name, node, place)),
@@ -132,7 +132,7 @@ export class Coverage {
   }
 
   /** Whether a shape admits at a name only what a node does. */
-  #member(shape: Shape, name: string, node: SchemaNode, place: Place): Rest {
+  #member(shape: Shape, name: string, node: SchemaNode, place: CoverPlace): Rest {
     const own = shape.properties.get(name)
     if (own !== undefined) return this.#compare(own, node, place)
     if (shape.patterns.length > 0 || shape.others === null) return FAILED
@@ -140,7 +140,7 @@ export class Coverage {
   }
 
   /** Whether a shape admits at all names but those that are listed only what a node does. */
-  #beyond(shape: Shape, listed: ReadonlyMap<string, unknown>, node: SchemaNode, place: Place): Rest {
+  #beyond(shape: Shape, listed: ReadonlyMap<string, unknown>, node: SchemaNode, place: CoverPlace): Rest {
     if (shape.patterns.length > 0 || shape.others === null) return FAILED
     const others = this.#compare(shape.others, node, place)
     if (others === FAILED) return FAILED
@@ -150,7 +150,7 @@ export class Coverage {
     )
   }
 
-  #items(own: Items, asked: Items, place: Place): Rest {
+  #items(own: Items, asked: Items, place: CoverPlace): Rest {
     const positions = Math.max(own.prefix.length, asked.prefix.length) + 1
     return all(Array.from({ length: positions }).keys(), (index) => {
       const [one, node] = [itemNode(own, index), itemNode(asked, index)]
@@ -170,7 +170,7 @@ export class Coverage {
   }
 
   /** One alternative covers all, or each alternative of a choice has one that covers it. */
-  #followsAny(asked: readonly SchemaNode[], own: Constraints, sub: SchemaNode, place: Place): Rest {
+  #followsAny(asked: readonly SchemaNode[], own: Constraints, sub: SchemaNode, place: CoverPlace): Rest {
     if (asked.length > MAX_WIDE) return FAILED
     const whole = some(asked, (node) => this.#compare(sub, node, place))
     if (whole !== FAILED) return whole
@@ -181,7 +181,7 @@ export class Coverage {
   }
 }
 
-function inside({ depth, members }: Place): Place {
+function inside({ depth, members }: CoverPlace): CoverPlace {
   return { depth, members: members + 1 }
 }
 

@@ -5,7 +5,7 @@ import { isOfFormat } from './formats.ts'
 import { jsonTypeOf, typeOf, type Bound, type Constraint, type Items, type SchemaNode, type Shape } from './model.ts'
 import { isMember, languageOf } from './patterns.ts'
 
-export type Verdict = boolean | null
+export type Truth = boolean | null
 
 const MAX_DEPTH = 100
 
@@ -19,8 +19,8 @@ export interface Evaluation {
 }
 
 /** The conjunction of verdicts, evaluated until one is false. */
-function every<Item>(items: Iterable<Item>, verdict: (item: Item) => Verdict): Verdict {
-  let result: Verdict = true
+function every<Item>(items: Iterable<Item>, verdict: (item: Item) => Truth): Truth {
+  let result: Truth = true
   for (const item of items) {
     const one = verdict(item)
     if (one === false) return false
@@ -29,11 +29,11 @@ function every<Item>(items: Iterable<Item>, verdict: (item: Item) => Verdict): V
   return result
 }
 
-function not(verdict: Verdict): Verdict {
+function not(verdict: Truth): Truth {
   return verdict === null ? null : !verdict
 }
 
-export function admits(node: SchemaNode, value: unknown, by: Evaluation, depth = 0): Verdict {
+export function admits(node: SchemaNode, value: unknown, by: Evaluation, depth = 0): Truth {
   if (depth > MAX_DEPTH || !by.spend()) return null
   if (by.isText && isReadable(value)) {
     const verdicts = readingsOf(value).map((one) => meets(node, one, by, depth))
@@ -44,7 +44,7 @@ export function admits(node: SchemaNode, value: unknown, by: Evaluation, depth =
 }
 
 /** A value that an example is made of is held against the same schemas again in each value that holds it. */
-function remembered(node: SchemaNode, value: object, by: Evaluation, depth: number): Verdict {
+function remembered(node: SchemaNode, value: object, by: Evaluation, depth: number): Truth {
   let verdicts = by.known.get(value)
   if (verdicts === undefined) by.known.set(value, (verdicts = new Map()))
   const known = verdicts.get(node.id)
@@ -54,7 +54,7 @@ function remembered(node: SchemaNode, value: object, by: Evaluation, depth: numb
   return verdict
 }
 
-function meets(node: SchemaNode, value: unknown, by: Evaluation, depth: number): Verdict {
+function meets(node: SchemaNode, value: unknown, by: Evaluation, depth: number): Truth {
   return every(node.constraints, (constraint) => holds(constraint, value, by, depth + 1))
 }
 
@@ -75,10 +75,10 @@ function readingsOf(value: string | number | boolean | null): readonly unknown[]
   return readings
 }
 
-export function holds(constraint: Constraint, value: unknown, by: Evaluation, depth = 0): Verdict {
+export function holds(constraint: Constraint, value: unknown, by: Evaluation, depth = 0): Truth {
   const type = typeOf(constraint)
   if (type !== null && type !== jsonTypeOf(value)) return true
-  const test = (node: SchemaNode): Verdict => admits(node, value, by, depth)
+  const test = (node: SchemaNode): Truth => admits(node, value, by, depth)
   if (constraint.kind === 'never') {
     return false
   }
@@ -112,13 +112,13 @@ export function holds(constraint: Constraint, value: unknown, by: Evaluation, de
   return holdsOfType(constraint, value, by, depth)
 }
 
-function isOne(verdicts: readonly Verdict[]): Verdict {
+function isOne(verdicts: readonly Truth[]): Truth {
   const met = verdicts.filter((verdict) => verdict === true).length
   if (met > 1) return false
   return verdicts.includes(null) ? null : met === 1
 }
 
-function holdsOfType(constraint: Constraint, value: unknown, by: Evaluation, depth: number): Verdict {
+function holdsOfType(constraint: Constraint, value: unknown, by: Evaluation, depth: number): Truth {
   if (typeof value === 'number') return holdsOfNumber(constraint, value)
   if (typeof value === 'string') return holdsOfText(constraint, value)
   if (Array.isArray(value)) return holdsOfArray(constraint, value, by, depth)
@@ -136,13 +136,13 @@ export function isMultiple(value: number, of: number): boolean {
   return Number.isInteger(quotient) || Math.abs(quotient - Math.round(quotient)) < 1e-9
 }
 
-function holdsOfNumber(constraint: Constraint, value: number): Verdict {
+function holdsOfNumber(constraint: Constraint, value: number): Truth {
   if (constraint.kind === 'bound') return isWithin(constraint, value)
   if (constraint.kind === 'multiple') return isMultiple(value, constraint.of)
   return constraint.kind === 'format' ? isOfFormat(constraint.name, value) : null
 }
 
-function holdsOfText(constraint: Constraint, value: string): Verdict {
+function holdsOfText(constraint: Constraint, value: string): Truth {
   if (constraint.kind === 'bound') return isWithin(constraint, lengthOf(value))
   if (constraint.kind === 'format') return isOfFormat(constraint.name, value)
   return constraint.kind === 'pattern' ? isMatch(constraint.source, value) : null
@@ -155,12 +155,12 @@ export function lengthOf(text: string): number {
   return length
 }
 
-export function isMatch(pattern: string, text: string): Verdict {
+export function isMatch(pattern: string, text: string): Truth {
   const language = languageOf(pattern)
   return language === null ? null : isMember(language, text)
 }
 
-function holdsOfArray(constraint: Constraint, value: readonly unknown[], by: Evaluation, depth: number): Verdict {
+function holdsOfArray(constraint: Constraint, value: readonly unknown[], by: Evaluation, depth: number): Truth {
   if (constraint.kind === 'bound') {
     return isWithin(constraint, value.length)
   }
@@ -196,7 +196,7 @@ export function itemNode({ prefix, rest }: Items, index: number): SchemaNode | n
   return prefix[index] ?? rest
 }
 
-function holdsOfObject(constraint: Constraint, value: JsonRecord, by: Evaluation, depth: number): Verdict {
+function holdsOfObject(constraint: Constraint, value: JsonRecord, by: Evaluation, depth: number): Truth {
   if (constraint.kind === 'bound') {
     return isWithin(constraint, Object.keys(value).length)
   }

@@ -26,7 +26,7 @@ export type Inclusion =
 /** `narrowing`: are the values from before still admitted? `widening`: were the values of now admitted before? */
 export type ProofDirection = 'narrowing' | 'widening'
 
-export interface Question {
+export interface InclusionQuestion {
   readonly direction: ProofDirection
   readonly usage: Usage
   readonly convention: Convention
@@ -75,7 +75,7 @@ export class InclusionProver {
     return this.#sameness.isSame(before, after)
   }
 
-  ask(before: Located, after: Located, question: Question): Inclusion {
+  ask(before: Located, after: Located, question: InclusionQuestion): Inclusion {
     const proof = this.#proofOf(question)
     const [left, right] = sidesOf(proof, before, after, question)
     return this.#answer(left, right, proof, question.isText)
@@ -85,7 +85,7 @@ export class InclusionProver {
    * Whether the answer is `included`. Of an object or a list that holds nothing but members, a member that is not shows that
    * the whole is not: then no value of the whole is looked for.
    */
-  isIncluded(before: Located, after: Located, question: Question): boolean {
+  isIncluded(before: Located, after: Located, question: InclusionQuestion): boolean {
     const proof = this.#proofOf(question)
     const [left, right] = sidesOf(proof, before, after, question)
     if (question.isText) return this.#answer(left, right, proof, true).kind === 'included'
@@ -125,26 +125,26 @@ export class InclusionProver {
   }
 
   /** Whether two schemas are the same conditions, however they are written. */
-  isAlike(before: Located, after: Located, question: Question): boolean {
+  isAlike(before: Located, after: Located, question: InclusionQuestion): boolean {
     const { sub, super: other, isSame } = this.#proofOf(question)
     const [one, two] = question.direction === 'narrowing' ? [before, after] : [after, before]
     return isSame(sub.at(one), other.at(two))
   }
 
   /** Whether the schema after has a schema of its own for the name of a member, on any branch. */
-  describes(after: Located, question: Question, name: string): boolean {
+  describes(after: Located, question: InclusionQuestion, name: string): boolean {
     const proof = this.#proofOf(question)
     return proof.search.describes((question.direction === 'narrowing' ? proof.super : proof.sub).at(after), name)
   }
 
   /** Whether the schema whose values are looked for admits any value; true where it is not known. */
-  hasValue(before: Located, after: Located, question: Question): boolean {
+  hasValue(before: Located, after: Located, question: InclusionQuestion): boolean {
     const proof = this.#proofOf(question)
     const sub = proof.sub.at(question.direction === 'narrowing' ? before : after)
     return proof.search.ask([met(sub)], STEPS).kind !== 'unsat'
   }
 
-  #proofOf(question: Question): Proof {
+  #proofOf(question: InclusionQuestion): Proof {
     const key = keyOf(question)
     const proof = this.#proofs.get(key) ?? this.#prepare(question)
     this.#proofs.set(key, proof)
@@ -152,7 +152,7 @@ export class InclusionProver {
   }
 
   /** Questions that differ by convention only are about the same nodes. */
-  #prepare(question: Question): Proof {
+  #prepare(question: InclusionQuestion): Proof {
     const { convention } = question
     if (convention === 'none') return this.#prepareNodes(question)
     const { search: plain, ...nodes } = this.#proofOf({ ...question, convention: 'none' })
@@ -160,7 +160,7 @@ export class InclusionProver {
     return { ...nodes, ...answers(), search }
   }
 
-  #prepareNodes({ direction, usage, overlap }: Question): Proof {
+  #prepareNodes({ direction, usage, overlap }: InclusionQuestion): Proof {
     const { before, after } = this.#sources
     const [sub, other]: readonly [SchemaSource, SchemaSource] =
       direction === 'narrowing' ? [before, after] : [after, before]
@@ -197,7 +197,7 @@ function remembered(compare: (sub: SchemaNode, other: SchemaNode) => boolean): t
 }
 
 /** Questions that the same nodes answer. */
-function keyOf({ direction, usage, convention, overlap }: Question): string {
+function keyOf({ direction, usage, convention, overlap }: InclusionQuestion): string {
   return `${direction} ${usage} ${convention} ${overlap}`
 }
 
@@ -210,7 +210,7 @@ function sidesOf(
   proof: Proof,
   before: Located,
   after: Located,
-  { direction }: Question,
+  { direction }: InclusionQuestion,
 ): readonly [sub: SchemaNode, other: SchemaNode] {
   const [sub, other] = direction === 'narrowing' ? [before, after] : [after, before]
   return [proof.sub.at(sub), proof.super.at(other)]

@@ -18,13 +18,13 @@ const MAX_WIDE = 16
 /** `admitted`: which values; `looked`: also what `unevaluated*` sees of them, to which nested negations are blind. */
 type Sense = 'admitted' | 'looked'
 
-interface Form {
+interface LikenessForm {
   readonly signature: string
   readonly parts: readonly { readonly constraint: Constraint; readonly signature: string }[]
 }
 
 export class Likeness {
-  readonly #forms = new Map<string, Form>()
+  readonly #forms = new Map<string, LikenessForm>()
   readonly #outlines = new Map<number, number | null>()
   readonly #known = new Map<string, boolean>()
   /** Pairs that are taken for alike until all that they hold was compared. */
@@ -57,8 +57,8 @@ export class Likeness {
     return false
   }
 
-  #areAlike(a: Form, b: Form, sense: Sense, depth: number): boolean {
-    const isIn = ({ constraint, signature }: Form['parts'][number], { parts }: Form): boolean =>
+  #areAlike(a: LikenessForm, b: LikenessForm, sense: Sense, depth: number): boolean {
+    const isIn = ({ constraint, signature }: LikenessForm['parts'][number], { parts }: LikenessForm): boolean =>
       parts.some((part) => part.signature === signature && this.#isSame(constraint, part.constraint, sense, depth))
     return a.parts.every((part) => isIn(part, b)) && b.parts.every((part) => isIn(part, a))
   }
@@ -126,7 +126,7 @@ export class Likeness {
     return outline
   }
 
-  #formOf(node: SchemaNode, sense: Sense): Form {
+  #formOf(node: SchemaNode, sense: Sense): LikenessForm {
     const key = `${sense} ${node.id}`
     const known = this.#forms.get(key)
     if (known !== undefined) return known

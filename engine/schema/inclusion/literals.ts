@@ -42,7 +42,7 @@ export type Atom =
 
 export type Pending = Literal | Atom
 /** All of it together. */
-export type Alternative = readonly Pending[]
+export type LiteralSet = readonly Pending[]
 
 export const met = (node: SchemaNode): Literal => ({ node, isMet: true })
 export const unmet = (node: SchemaNode): Literal => ({ node, isMet: false })
@@ -63,7 +63,7 @@ export function waysNotToMeet(
   node: SchemaNode,
   by: Negating,
   within: ReadonlySet<number> = new Set(),
-): readonly Alternative[] {
+): readonly LiteralSet[] {
   // A schema that holds itself is not met where the rest of it is not.
   if (within.has(node.id)) return []
   const inside = new Set(within).add(node.id)
@@ -71,7 +71,7 @@ export function waysNotToMeet(
 }
 
 /** A condition that no value of the type can break has no way; one that every value breaks has a way without conditions. */
-function waysToBreak(constraint: Constraint, by: Negating, within: ReadonlySet<number>): readonly Alternative[] {
+function waysToBreak(constraint: Constraint, by: Negating, within: ReadonlySet<number>): readonly LiteralSet[] {
   const type = typeOf(constraint)
   if (type !== null && type !== by.type) return []
   if (constraint.kind === 'never') {
@@ -108,7 +108,7 @@ function waysToBreak(constraint: Constraint, by: Negating, within: ReadonlySet<n
   return waysToBreakOfType(constraint, by)
 }
 
-function waysToBreakOfType(constraint: Constraint, by: Negating): readonly Alternative[] {
+function waysToBreakOfType(constraint: Constraint, by: Negating): readonly LiteralSet[] {
   if (constraint.kind === 'shape') {
     return waysToBreakShape(constraint)
   }
@@ -134,8 +134,8 @@ function opposite({ kind, of, end, limit, isExclusive }: Bound): Bound {
   return { kind, of, end: end === 'min' ? 'max' : 'min', limit, isExclusive: !isExclusive }
 }
 
-function waysToMissOne(nodes: readonly SchemaNode[], by: Negating): readonly Alternative[] {
-  const ways: Alternative[] = [nodes.map(unmet)]
+function waysToMissOne(nodes: readonly SchemaNode[], by: Negating): readonly LiteralSet[] {
+  const ways: LiteralSet[] = [nodes.map(unmet)]
   if (nodes.length > MAX_PAIRED) return [...ways, [{ kind: 'keep', constraint: OPAQUE, isMet: true }]]
   for (const [index, one] of nodes.entries())
     for (const other of nodes.slice(index + 1)) if (!by.isDisjoint(one, other)) ways.push([met(one), met(other)])
@@ -149,12 +149,12 @@ function hasConditions(node: SchemaNode): boolean {
   return node.constraints.length > 0
 }
 
-function member(where: Where, node: SchemaNode): Alternative {
+function member(where: Where, node: SchemaNode): LiteralSet {
   return [{ kind: 'member', where, named: [], value: [unmet(node)] }]
 }
 
-function waysToBreakShape(shape: Shape): readonly Alternative[] {
-  const ways: Alternative[] = []
+function waysToBreakShape(shape: Shape): readonly LiteralSet[] {
+  const ways: LiteralSet[] = []
   for (const [name, node] of shape.properties) if (hasConditions(node)) ways.push(member({ kind: 'name', name }, node))
   for (const [pattern, node] of shape.patterns)
     if (hasConditions(node)) ways.push(member({ kind: 'pattern', pattern }, node))
@@ -162,11 +162,11 @@ function waysToBreakShape(shape: Shape): readonly Alternative[] {
   return ways
 }
 
-function item(from: number, isOnly: boolean, node: SchemaNode): Alternative {
+function item(from: number, isOnly: boolean, node: SchemaNode): LiteralSet {
   return [{ kind: 'item', from, isOnly, count: 1, value: [unmet(node)] }]
 }
 
-function waysToBreakItems({ prefix, rest }: Items): readonly Alternative[] {
+function waysToBreakItems({ prefix, rest }: Items): readonly LiteralSet[] {
   const ways = prefix.flatMap((node, index) => (hasConditions(node) ? [item(index, true, node)] : []))
   return rest !== null && hasConditions(rest) ? [...ways, item(prefix.length, false, rest)] : ways
 }
@@ -174,8 +174,8 @@ function waysToBreakItems({ prefix, rest }: Items): readonly Alternative[] {
 function waysToBreakContains(
   { node, min, max }: Extract<Constraint, { kind: 'contains' }>,
   by: Negating,
-): readonly Alternative[] {
-  const ways: Alternative[] = []
+): readonly LiteralSet[] {
+  const ways: LiteralSet[] = []
   if (min === 1) {
     const items: Items = { kind: 'items', prefix: [], rest: by.negationOf(node) }
     ways.push([{ kind: 'keep', constraint: items, isMet: true }])
@@ -192,7 +192,7 @@ export class Goal {
   readonly presence: Map<string, boolean>
   readonly members: Extract<Atom, { kind: 'member' }>[]
   readonly items: Extract<Atom, { kind: 'item' }>[]
-  choices: (readonly Alternative[])[]
+  choices: (readonly LiteralSet[])[]
   /** Literals that were added: a schema that holds itself adds nothing more. */
   readonly #added: Map<number, Literal>
 
@@ -212,7 +212,7 @@ export class Goal {
   }
 
   /** Adds conditions; false when they contradict what is sure already. */
-  add(pending: Alternative): boolean {
+  add(pending: LiteralSet): boolean {
     return pending.every((one) => ('node' in one ? this.#addLiteral(one) : this.#addAtom(one)))
   }
 
@@ -260,7 +260,7 @@ export class Goal {
     return this.#choose(waysNotToMeet(node, this.#by))
   }
 
-  #choose(ways: readonly Alternative[]): boolean {
+  #choose(ways: readonly LiteralSet[]): boolean {
     const [only, more] = ways
     if (only === undefined) return false
     if (more === undefined) return this.add(only)
@@ -346,7 +346,7 @@ export class Goal {
   }
 }
 
-function isAlone(choice: readonly Alternative[]): boolean {
+function isAlone(choice: readonly LiteralSet[]): boolean {
   return choice.length === 1
 }
 

@@ -1,6 +1,6 @@
 /** An object that meets what is sure of a goal: its members are solved one by one, and only those that it needs. */
 import { byCodeUnit } from '../../change-set.ts'
-import { Alternatives, openFor, UNSAT, type Answer, type Solve } from './answer.ts'
+import { Alternatives, openFor, UNSAT, type SearchAnswer, type Solve } from './answer.ts'
 import { admits, isMatch, shapeNodes, type Evaluation } from './evaluate.ts'
 import { met, type Atom, type Goal } from './literals.ts'
 import type { Bound, Constraint, Literal, SchemaNode, Shape } from './model.ts'
@@ -39,7 +39,7 @@ export class ObjectGoal {
     this.#counts = countsOf(conditions.filter((one): one is Bound => one.kind === 'bound' && one.of === 'object'))
   }
 
-  find(): Answer {
+  find(): SearchAnswer {
     if (this.#counts === null) return UNSAT
     const { members, presence } = this.#goal
     const chosen = new Map<string, readonly Literal[]>()
@@ -58,7 +58,7 @@ export class ObjectGoal {
     index: number,
     chosen: ReadonlyMap<string, readonly Literal[]>,
     fresh: readonly string[],
-  ): Answer {
+  ): SearchAnswer {
     const member = open[index]
     if (member === undefined) return this.#complete(chosen, fresh)
     const alternatives = new Alternatives()
@@ -103,7 +103,11 @@ export class ObjectGoal {
   }
 
   /** A name that nothing mentions: by which patterns match it, its value has other conditions. */
-  #placeFresh(member: Member, chosen: ReadonlyMap<string, readonly Literal[]>, next: (name: string) => Answer): Answer {
+  #placeFresh(
+    member: Member,
+    chosen: ReadonlyMap<string, readonly Literal[]>,
+    next: (name: string) => SearchAnswer,
+  ): SearchAnswer {
     const patterns = this.#patterns(member)
     if (patterns.length > MAX_PATTERNS) return openFor('many patterns of names')
     const known = this.#knownNames(chosen)
@@ -133,7 +137,7 @@ export class ObjectGoal {
     named: readonly Literal[],
     matched: readonly { readonly source: string; readonly isMatched: boolean }[],
     known: readonly string[],
-  ): Answer {
+  ): SearchAnswer {
     const { nameNode, exclude, solve } = this.#search
     const literals = matched.map(({ source, isMatched }) => ({
       node: nameNode([{ kind: 'pattern', source }]),
@@ -150,7 +154,7 @@ export class ObjectGoal {
   }
 
   /** Every member that must be there has a value, and there are as many as there must be. */
-  #complete(chosen: ReadonlyMap<string, readonly Literal[]>, fresh: readonly string[]): Answer {
+  #complete(chosen: ReadonlyMap<string, readonly Literal[]>, fresh: readonly string[]): SearchAnswer {
     const { min, max } = this.#counts ?? { min: 0, max: 0 }
     const value = new Map<string, unknown>()
     // What is asked of by name fails first.
@@ -168,7 +172,7 @@ export class ObjectGoal {
   }
 
   /** A value for the member of a name that meets the goal and what is demanded of it. */
-  valueOf(name: string, demanded: readonly Literal[]): Answer {
+  valueOf(name: string, demanded: readonly Literal[]): SearchAnswer {
     if (this.#isAbsent(name)) return UNSAT
     const literals = [...demanded]
     for (const shape of this.#shapes) {
@@ -184,7 +188,11 @@ export class ObjectGoal {
   }
 
   /** Adds members until there are enough; null when there are. */
-  #fill(value: Map<string, unknown>, chosen: ReadonlyMap<string, readonly Literal[]>, min: number): Answer | null {
+  #fill(
+    value: Map<string, unknown>,
+    chosen: ReadonlyMap<string, readonly Literal[]>,
+    min: number,
+  ): SearchAnswer | null {
     if (min > MAX_FILLED) return openFor('many properties')
     const alternatives = new Alternatives()
     for (const name of this.#knownNames(chosen)) {

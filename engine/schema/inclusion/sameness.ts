@@ -21,22 +21,22 @@ const USAGE: ReadonlySet<string> = new Set(['default', 'deprecated'])
 const MAX_DEPTH = 400
 
 /** The depth of the outermost open pair that an answer rests on; resting on none, SAME; another answer, OTHER. */
-type Rest = number
-const SAME: Rest = Infinity
-const OTHER: Rest = -1
+type SameRest = number
+const SAME: SameRest = Infinity
+const OTHER: SameRest = -1
 
 /** What was found of a pair; of an open one its own depth. */
-interface Found {
-  rest: Rest
+interface SameFound {
+  rest: SameRest
 }
 
 /** Pairs that were found the same as far as open ones are, in the order in which they were found. */
-type Resting = { readonly partners: Map<object, Found>; readonly now: object; readonly found: Found }[]
+type SameResting = { readonly partners: Map<object, SameFound>; readonly now: object; readonly found: SameFound }[]
 
 export class Sameness {
   readonly #sources: { readonly before: SchemaSource; readonly after: SchemaSource }
-  readonly #known = new WeakMap<object, Map<object, Found>>()
-  readonly #resting: Resting = []
+  readonly #known = new WeakMap<object, Map<object, SameFound>>()
+  readonly #resting: SameResting = []
 
   constructor(sources: { readonly before: SchemaSource; readonly after: SchemaSource }) {
     this.#sources = sources
@@ -47,7 +47,7 @@ export class Sameness {
     return this.#compare(before, after, 0) !== OTHER
   }
 
-  #compare(before: Located, after: Located, depth: number): Rest {
+  #compare(before: Located, after: Located, depth: number): SameRest {
     if (depth > MAX_DEPTH) return OTHER
     if (!isRecord(before.value) || !isRecord(after.value)) return isEqual(before.value, after.value) ? SAME : OTHER
     const old = bare(before, this.#sources.before)
@@ -57,7 +57,7 @@ export class Sameness {
     if (partners === undefined) this.#known.set(old.value, (partners = new Map()))
     const known = partners.get(now.value)
     if (known !== undefined) return known.rest
-    const found: Found = { rest: depth }
+    const found: SameFound = { rest: depth }
     partners.set(now.value, found)
     const start = this.#resting.length
     const rest = this.#members(old, now, false, depth + 1)
@@ -68,7 +68,7 @@ export class Sameness {
   }
 
   /** What was found on the way to a pair rests on less when the pair is closed, and is forgotten when it differs. */
-  #close(start: number, depth: number, rest: Rest): void {
+  #close(start: number, depth: number, rest: SameRest): void {
     if (this.#resting.length === start) return
     for (const one of this.#resting.splice(start)) {
       if (rest === OTHER) one.partners.delete(one.now)
@@ -81,7 +81,7 @@ export class Sameness {
     }
   }
 
-  #members(old: Located, now: Located, isNamed: boolean, depth: number): Rest {
+  #members(old: Located, now: Located, isNamed: boolean, depth: number): SameRest {
     const [left, right] = [old.value, now.value]
     if (!isRecord(left) || !isRecord(right)) return isEqual(left, right) ? SAME : OTHER
     const isSilent = (name: string): boolean => !isNamed && !isCondition(name)
@@ -98,7 +98,7 @@ export class Sameness {
     return rest
   }
 
-  #member(name: string, holder: Located, partner: Located, isNamed: boolean, depth: number): Rest {
+  #member(name: string, holder: Located, partner: Located, isNamed: boolean, depth: number): SameRest {
     const [old, now] = [within(holder, name), within(partner, name)]
     const [left, right] = [old.value, now.value]
     if (!isNamed && SETS.has(name)) return isSameSet(left, right) ? SAME : OTHER

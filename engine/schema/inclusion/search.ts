@@ -5,11 +5,11 @@
  */
 import { byCodeUnit } from '../../change-set.ts'
 import { isRecord } from '../located.ts'
-import { Alternatives, openFor, UNSAT, type Answer } from './answer.ts'
+import { Alternatives, openFor, UNSAT, type SearchAnswer } from './answer.ts'
 import { findArray } from './arrays.ts'
 import { Disjointness } from './disjoint.ts'
-import { admits, holds, type Evaluation, type Verdict } from './evaluate.ts'
-import { Goal, met, type Alternative, type Negating, type Pending } from './literals.ts'
+import { admits, holds, type Evaluation, type Truth } from './evaluate.ts'
+import { Goal, met, type LiteralSet, type Negating, type Pending } from './literals.ts'
 import { Mentions, type Convention } from './mentions.ts'
 import { JSON_TYPES, jsonTypeOf, type Constraint, type JsonType, type Literal, type SchemaNode } from './model.ts'
 import { valuesOf, type SchemaNodes } from './nodes.ts'
@@ -40,7 +40,7 @@ const MAX_NARROWED = 16
 export class Search {
   readonly #nodes: SchemaNodes
   readonly #options: SearchOptions
-  readonly #known = new Map<string, Answer>()
+  readonly #known = new Map<string, SearchAnswer>()
   readonly #open = new Map<string, number>()
   readonly #mentions = new Mentions()
   /** What a value may hold by convention is no part of what two schemas have in common. */
@@ -62,7 +62,7 @@ export class Search {
     return own <= 0 || all <= 0
   }
 
-  ask(literals: readonly Literal[], steps: number): Answer {
+  ask(literals: readonly Literal[], steps: number): SearchAnswer {
     this.#options.steps.own = steps
     return this.solve(literals)
   }
@@ -71,7 +71,7 @@ export class Search {
     return this.#mentions.describes(node, name)
   }
 
-  solve(given: readonly Literal[]): Answer {
+  solve(given: readonly Literal[]): SearchAnswer {
     if (!this.#look()) return openFor('the bound of steps')
     const literals = this.#simplified(given)
     if (literals === null) return UNSAT
@@ -127,7 +127,7 @@ export class Search {
     ]
   }
 
-  #search(literals: readonly Literal[]): Answer {
+  #search(literals: readonly Literal[]): SearchAnswer {
     const values = shortestList(literals)
     if (values !== null) return this.#tryEach(values, literals)
     const alternatives = new Alternatives()
@@ -138,7 +138,7 @@ export class Search {
     return alternatives.answer
   }
 
-  #tryEach(values: readonly unknown[], literals: readonly Literal[]): Answer {
+  #tryEach(values: readonly unknown[], literals: readonly Literal[]): SearchAnswer {
     let isKnown = true
     for (const value of values) {
       const verdict = this.#areMet(literals, value)
@@ -148,8 +148,8 @@ export class Search {
     return isKnown ? UNSAT : openFor('a listed value')
   }
 
-  #areMet(literals: readonly Literal[], value: unknown): Verdict {
-    let result: Verdict = true
+  #areMet(literals: readonly Literal[], value: unknown): Truth {
+    let result: Truth = true
     for (const { node, isMet } of literals) {
       const verdict = admits(node, value, this.evaluation)
       if (verdict === null) result = null
@@ -158,7 +158,7 @@ export class Search {
     return result
   }
 
-  #searchType(type: JsonType, literals: readonly Literal[]): Answer {
+  #searchType(type: JsonType, literals: readonly Literal[]): SearchAnswer {
     if (type === 'null') return this.#tryEach([null], literals)
     if (type === 'boolean') return this.#tryEach([true, false], literals)
     const goal = new Goal(type, this.#negating(type))
@@ -174,7 +174,7 @@ export class Search {
     }
   }
 
-  #searchGoal(start: Goal, literals: readonly Literal[]): Answer {
+  #searchGoal(start: Goal, literals: readonly Literal[]): SearchAnswer {
     if (!this.#spend()) return openFor('the bound of steps')
     if (!start.prune()) return UNSAT
     const closed = this.#closeWays(start, literals)
@@ -204,7 +204,7 @@ export class Search {
   }
 
   /** Whether an example takes one of the ways of a choice already: then another choice is what it misses. */
-  #isTaken(choice: readonly Alternative[], value: unknown): boolean {
+  #isTaken(choice: readonly LiteralSet[], value: unknown): boolean {
     return choice.some((way) => way.every((one) => this.#isMetBy(one, value)))
   }
 
@@ -222,7 +222,7 @@ export class Search {
    * Takes the ways away whose one member has no value; a proof when a choice has none left. Comes before any example: of
    * schemas that differ little most ways end here.
    */
-  #closeWays(goal: Goal, literals: readonly Literal[]): Answer | null {
+  #closeWays(goal: Goal, literals: readonly Literal[]): SearchAnswer | null {
     if (goal.choices.length === 0 || goal.type !== 'object') return null
     const members = new ObjectGoal(goal, this.#objectSearch(literals))
     for (const [index, choice] of goal.choices.entries()) {
@@ -241,7 +241,7 @@ export class Search {
   }
 
   /** The goal without the ways that contradict what is sure; a proof when one of the choices has none left. */
-  #narrowed(start: Goal, literals: readonly Literal[]): Goal | Extract<Answer, { kind: 'unsat' }> {
+  #narrowed(start: Goal, literals: readonly Literal[]): Goal | Extract<SearchAnswer, { kind: 'unsat' }> {
     const goal = start.copy()
     const members = new ObjectGoal(start, this.#objectSearch(literals))
     goal.choices = []
@@ -260,7 +260,7 @@ export class Search {
   }
 
   /** A value for what is sure and one way; null when they contradict each other. */
-  #wayOf(start: Goal, way: Alternative, members: ObjectGoal, literals: readonly Literal[]): Answer | null {
+  #wayOf(start: Goal, way: LiteralSet, members: ObjectGoal, literals: readonly Literal[]): SearchAnswer | null {
     const member = memberOf(way, members)
     if (member?.kind === 'unsat') return member
     const next = start.copy()
@@ -269,7 +269,7 @@ export class Search {
   }
 
   /** A value for what is sure, whatever is chosen. */
-  #example(goal: Goal, literals: readonly Literal[]): Answer {
+  #example(goal: Goal, literals: readonly Literal[]): SearchAnswer {
     const listed = goal.kept.find(({ constraint, isMet }) => isMet && constraint.kind === 'values')
     if (listed?.constraint.kind === 'values') return this.#listed(goal, listed.constraint.values)
     if (goal.type === 'object') return new ObjectGoal(goal, this.#objectSearch(literals)).find()
@@ -284,7 +284,7 @@ export class Search {
   }
 
   /** Of listed values the first that fits what is sure of it. */
-  #listed(goal: Goal, values: readonly unknown[]): Answer {
+  #listed(goal: Goal, values: readonly unknown[]): SearchAnswer {
     const literals = goal.kept.map(({ constraint, isMet }) => ({ node: this.#nodes.made([constraint]), isMet }))
     const ofType = values.filter((value) => jsonTypeOf(value) === goal.type)
     return this.#tryEach(ofType, literals)
@@ -318,7 +318,7 @@ function isWorthNarrowing({ choices }: Goal): boolean {
 }
 
 /** The value of the one member that a way demands; null for ways that demand anything else. */
-function memberOf(way: Alternative, members: ObjectGoal): Answer | null {
+function memberOf(way: LiteralSet, members: ObjectGoal): SearchAnswer | null {
   const [only, more] = way
   if (only === undefined || more !== undefined || 'node' in only || only.kind !== 'member') return null
   return only.where.kind === 'name' ? members.valueOf(only.where.name, only.value) : null

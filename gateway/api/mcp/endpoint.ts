@@ -3,14 +3,14 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { assertEnvelopes } from '../envelope-guard.ts'
 import { errorBody } from '../error-answer.ts'
 import { requireAccess } from '../identity.ts'
-import { withIgnored, type Exchange, type RouteDeps } from '../route.ts'
+import { withIgnored, type RouteExchange, type RouteDeps } from '../route.ts'
 import { checkBody } from '../validation.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { packageVersion } from '../../runtime/package-files.ts'
 import { TOOLS, type Tool } from './tools.ts'
 
 /** One HTTP exchange answered in MCP. */
-export type McpEndpoint = (exchange: Exchange) => Promise<Response>
+export type McpEndpoint = (exchange: RouteExchange) => Promise<Response>
 
 type ToolResult = {
   readonly isError: boolean
@@ -21,7 +21,7 @@ type ToolResult = {
 /** Loads the protocol library on first use: a gateway that nobody asks by MCP does not hold it in memory. */
 export async function createMcpEndpoint(deps: RouteDeps): Promise<McpEndpoint> {
   const { createMcpHandler, Server } = await import('@modelcontextprotocol/server')
-  const current = new AsyncLocalStorage<Exchange>()
+  const current = new AsyncLocalStorage<RouteExchange>()
   const handler = createMcpHandler(
     () => {
       const exchange = current.getStore()
@@ -45,7 +45,7 @@ const INSTRUCTIONS =
   'Call preflight_change_set with preflight_mode "authorize" before you merge, deploy, publish or register a changed contract. Go on only as execution_action says; before acting under a receipt call verify_receipt.'
 
 /** A tool's failure is a result with isError, carrying what the REST error body carries (docs/reference/mcp.md#tools). */
-async function callTool(name: string, args: unknown, exchange: Exchange, deps: RouteDeps): Promise<ToolResult> {
+async function callTool(name: string, args: unknown, exchange: RouteExchange, deps: RouteDeps): Promise<ToolResult> {
   try {
     return result(await runTool(toolNamed(name), args, exchange, deps), false)
   } catch (error) {
@@ -67,7 +67,7 @@ async function callTool(name: string, args: unknown, exchange: Exchange, deps: R
   }
 }
 
-async function runTool({ route }: Tool, args: unknown, exchange: Exchange, deps: RouteDeps): Promise<object> {
+async function runTool({ route }: Tool, args: unknown, exchange: RouteExchange, deps: RouteDeps): Promise<object> {
   // Every call needs a key, though some routes do not: an agent's calls are always somebody's.
   requireAccess(exchange.caller, 'key')
   if (route.counted === true && exchange.caller !== null) {
@@ -92,7 +92,7 @@ function result(body: object, isError: boolean): ToolResult {
 }
 
 /** The request as the library reads it; its body has been read and parsed already. */
-function webRequest({ url, headers, signal }: Exchange): Request {
+function webRequest({ url, headers, signal }: RouteExchange): Request {
   const web = new Headers()
   for (const [name, value] of Object.entries(headers)) {
     // The lengths and codings are those of the body that was read.

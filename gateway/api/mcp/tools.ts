@@ -3,7 +3,7 @@ import { plainSchema } from '../../settings/input-schema.ts'
 import { lookupDecision } from '../routes/decisions.ts'
 import { preflight } from '../routes/preflight.ts'
 import { verifyReceiptRoute } from '../routes/verify-receipt.ts'
-import type { Route } from '../route.ts'
+import type { ApiRoute } from '../route.ts'
 
 export interface ToolDefinition {
   readonly name: string
@@ -21,7 +21,7 @@ export interface ToolDefinition {
 export interface Tool {
   readonly definition: ToolDefinition
   /** The route whose body the arguments are, and whose answer the result is. */
-  readonly route: Route
+  readonly route: ApiRoute
 }
 
 export const TOOLS: readonly Tool[] = [
@@ -59,6 +59,6 @@ export const TOOLS: readonly Tool[] = [
   },
 ]
 
-function inputSchema({ body }: Pick<Route, 'body'>): ToolDefinition['inputSchema'] {
+function inputSchema({ body }: Pick<ApiRoute, 'body'>): ToolDefinition['inputSchema'] {
   return { ...(body === undefined ? {} : plainSchema(body)), type: 'object' }
 }

@@ -3,13 +3,13 @@ import type { Static } from 'typebox'
 import { EMPTY_CONTEXT, Type } from '../../../engine/base.ts'
 import type { Artifact, Verdict } from '../../../engine/internal.ts'
 import { SCENARIOS, type Scenario } from '../demo-scenarios.ts'
-import { defineRoute, json, type Answer, type Exchange, type RouteDeps } from '../route.ts'
+import { defineRoute, json, type RouteAnswer, type RouteExchange, type RouteDeps } from '../route.ts'
 import { CorrelationId, Decision } from '../schemas/shapes.ts'
 
 const SCENARIO_NAMES = ['tool_result_shape_drift', 'endpoint_removed'] as const
 
 const DemoRequest = Type.Object({ scenario: Type.Optional(Type.Enum(SCENARIO_NAMES)) }, { title: 'DemoRequest' })
-type Request = Static<typeof DemoRequest>
+type DemoRequestBody = Static<typeof DemoRequest>
 
 const TraceStep = Type.Object(
   {
@@ -70,7 +70,10 @@ export const abortDemo = defineRoute({
   handle: runDemo,
 })
 
-async function runDemo({ body, settings, correlationId }: Exchange<Request>, deps: RouteDeps): Promise<Answer> {
+async function runDemo(
+  { body, settings, correlationId }: RouteExchange<DemoRequestBody>,
+  deps: RouteDeps,
+): Promise<RouteAnswer> {
   const name = body.scenario ?? 'tool_result_shape_drift'
   const scenario = SCENARIOS[name]
   const artifacts: readonly Artifact[] = [{ id: 'demo', ...scenario.pair }]

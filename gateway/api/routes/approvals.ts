@@ -1,12 +1,12 @@
 /** Requests for approval of the caller's tenant, and an approver's word on one of them (docs/reference/api.md#approvals). */
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
-import { settle } from '../../approvals/resolve.ts'
+import { completeApproval } from '../../approvals/resolve.ts'
 import { approvalView } from '../../approvals/view.ts'
 import { GatewayError } from '../../errors/errors.ts'
-import type { ApiKey, ApprovalRow, ApprovalSettlement } from '../../store/store.ts'
+import type { ApiKey, ApprovalRow, ApprovalDecision } from '../../store/store.ts'
 import type { ApiDeps } from '../deps.ts'
-import { callerOf, defineRoute, json, type Answer, type Exchange } from '../route.ts'
+import { callerOf, defineRoute, json, type RouteAnswer, type RouteExchange } from '../route.ts'
 import { ownAudience } from '../visibility.ts'
 import { CorrelationId, ID_PATTERN, nullable } from '../schemas/shapes.ts'
 
@@ -148,7 +148,7 @@ export const grantApproval = defineRoute({
   operationId: 'grantApproval',
   summary: 'Grant an approval: the next authorize preflight of the same change is let through under watch',
   body: Grant,
-  handle: (exchange, deps) => speak('granted', exchange, deps),
+  handle: (exchange, deps) => decideApproval('granted', exchange, deps),
 })
 
 export const denyApproval = defineRoute({
@@ -157,19 +157,19 @@ export const denyApproval = defineRoute({
   operationId: 'denyApproval',
   summary: 'Deny an approval',
   body: Denial,
-  handle: (exchange, deps) => speak('denied', exchange, deps),
+  handle: (exchange, deps) => decideApproval('denied', exchange, deps),
 })
 
-async function speak(
-  state: ApprovalSettlement['state'],
-  exchange: Exchange<Static<typeof Grant>>,
+async function decideApproval(
+  state: ApprovalDecision['state'],
+  exchange: RouteExchange<Static<typeof Grant>>,
   deps: ApiDeps,
-): Promise<Answer> {
+): Promise<RouteAnswer> {
   const { params, body, settings, correlationId } = exchange
   const { tenant, audience: by, groups } = callerOf(exchange)
   const { comment = '', validity = null } = body
   const at = deps.now()
-  const row = await settle(
+  const row = await completeApproval(
     { state, tenant, approvalId: params['id'] ?? '', by, groups, comment, validity, at },
     settings.config,
     deps.store,

@@ -7,7 +7,7 @@ import { GatewayError } from '../../errors/errors.ts'
 import type { Flow } from '../../flow/flow.ts'
 import type { BaselineRow, CandidateRow } from '../../store/store.ts'
 import type { ApiDeps } from '../deps.ts'
-import { callerOf, defineRoute, json, type Exchange } from '../route.ts'
+import { callerOf, defineRoute, json, type RouteExchange } from '../route.ts'
 import { seesRoute } from '../visibility.ts'
 import { CorrelationId, DIGEST_PATTERN, nullable } from '../schemas/shapes.ts'
 
@@ -173,7 +173,7 @@ function noBaseline(): GatewayError {
 }
 
 /** Routes of other tenants are not there. */
-function isSeen(route: string, exchange: Exchange): boolean {
+function isSeen(route: string, exchange: RouteExchange): boolean {
   return seesRoute(route, callerOf(exchange), exchange.settings.config.routes)
 }
 

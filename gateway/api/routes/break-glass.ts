@@ -5,7 +5,7 @@ import { breakGlassView } from '../../break-glass/view.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { LOCAL_TENANT } from '../../callers/api-keys.ts'
 import type { ApiKey } from '../../store/store.ts'
-import { callerOf, defineRoute, json, type Exchange } from '../route.ts'
+import { callerOf, defineRoute, json, type RouteExchange } from '../route.ts'
 import { CorrelationId, ID_PATTERN, nullable } from '../schemas/shapes.ts'
 
 const PATH = '/api/v1/break-glass'
@@ -117,13 +117,13 @@ export const closeBreakGlass = defineRoute({
 })
 
 /** Reasons and routes are told to those whose gateway it is, whichever of them keeps watch. @throws GatewayError FORBIDDEN */
-function requireOwnTenant(exchange: Exchange): void {
+function requireOwnTenant(exchange: RouteExchange): void {
   if (callerOf(exchange).tenant === LOCAL_TENANT) return
   throw new GatewayError('FORBIDDEN', `This needs a key of the tenant "${LOCAL_TENANT}".`)
 }
 
 /** Routes belong to everybody who calls the gateway, so other tenants' keys have no say; nor have roles that the configuration does not name. */
-function authorized(exchange: Exchange): ApiKey {
+function authorized(exchange: RouteExchange): ApiKey {
   const caller = callerOf(exchange)
   const { roles } = exchange.settings.config.break_glass
   if (caller.tenant === LOCAL_TENANT && roles.some((role) => role === caller.role)) return caller

@@ -6,7 +6,7 @@ import { GatewayError } from '../../errors/errors.ts'
 import type { StoredDecision } from '../../store/store.ts'
 import type { ApiDeps } from '../deps.ts'
 import { controlFor } from '../preflight-answer.ts'
-import { callerOf, defineRoute, json, type Answer, type Exchange } from '../route.ts'
+import { callerOf, defineRoute, json, type RouteAnswer, type RouteExchange } from '../route.ts'
 import { envelopeFor, ownAudience } from '../visibility.ts'
 import { ControlEnvelope, DecisionResult } from '../schemas/preflight.ts'
 import { CorrelationId, Decision, DIGEST_PATTERN, ExecutionAction, ID_PATTERN } from '../schemas/shapes.ts'
@@ -21,7 +21,7 @@ export const LookupRequest = Type.Object(
     oneOf: [{ required: ['decision_id'] }, { required: ['fingerprint'] }],
   },
 )
-type Request = Static<typeof LookupRequest>
+type LookupRequestBody = Static<typeof LookupRequest>
 
 const StoredDecisionAnswer = Type.Object(
   {
@@ -78,7 +78,7 @@ export const getDecision = defineRoute({
 })
 
 /** The same for the REST route and for the tool `get_decision_details`. */
-export async function runLookup(exchange: Exchange<Request>, deps: ApiDeps): Promise<Answer> {
+export async function runLookup(exchange: RouteExchange<LookupRequestBody>, deps: ApiDeps): Promise<RouteAnswer> {
   const caller = callerOf(exchange)
   const { tenant } = caller
   const { decision_id: id, fingerprint } = exchange.body
@@ -90,7 +90,7 @@ export async function runLookup(exchange: Exchange<Request>, deps: ApiDeps): Pro
   return decisionAnswer(row, exchange, deps)
 }
 
-function decisionAnswer(row: StoredDecision | null, exchange: Exchange, deps: ApiDeps): Answer {
+function decisionAnswer(row: StoredDecision | null, exchange: RouteExchange, deps: ApiDeps): RouteAnswer {
   const { settings, correlationId } = exchange
   if (row === null) throw new GatewayError('NOT_FOUND')
   const checked = checkProducerForm(JSON.parse(row.envelope))

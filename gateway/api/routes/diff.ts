@@ -8,7 +8,7 @@ import { diffReport } from '../../report/diff-report.ts'
 import { renderMarkdown } from '../../report/markdown.ts'
 import { mistakesOfFiles } from '../change-set.ts'
 import type { ApiDeps } from '../deps.ts'
-import { defineRoute, json, type Answer, type Exchange, type Mistake } from '../route.ts'
+import { defineRoute, json, type RouteAnswer, type RouteExchange, type BodyMistake } from '../route.ts'
 import {
   ArtifactFiles as Files,
   ArtifactTypeName,
@@ -81,7 +81,7 @@ const DiffRequest = Type.Object(
     ],
   },
 )
-type Request = Static<typeof DiffRequest>
+type DiffRequestBody = Static<typeof DiffRequest>
 
 const counts = { base: Type.Integer({ minimum: 0 }), head: Type.Integer({ minimum: 0 }) }
 
@@ -148,7 +148,7 @@ export const diff = defineRoute({
   handle: runDiff,
 })
 
-async function runDiff(exchange: Exchange<Request>, deps: ApiDeps): Promise<Answer> {
+async function runDiff(exchange: RouteExchange<DiffRequestBody>, deps: ApiDeps): Promise<RouteAnswer> {
   const { body, settings, correlationId } = exchange
   const [base, head] = await Promise.all([readSide('base', exchange, deps), readSide('head', exchange, deps)])
   const [before, after] = [base.text, head.text]
@@ -176,7 +176,10 @@ async function runDiff(exchange: Exchange<Request>, deps: ApiDeps): Promise<Answ
 }
 
 /** The files of the request, on the sides whose documents stand in the request: the others come with their own. */
-function inlineFiles({ files = {} }: Request, { base, head }: Record<'base' | 'head', ContractSide>): ArtifactFiles {
+function inlineFiles(
+  { files = {} }: DiffRequestBody,
+  { base, head }: Record<'base' | 'head', ContractSide>,
+): ArtifactFiles {
   const kept = Object.entries(files).flatMap(([path, file]) => {
     const before = base.isInline ? textOn(file, 'before') : undefined
     const after = head.isInline ? textOn(file, 'after') : undefined
@@ -192,13 +195,13 @@ function clock(deps: ApiDeps): Pick<CompareOptions, 'today'> {
 }
 
 /** The member that the caller used for this side. */
-function memberOf(side: keyof typeof NAMES, body: Request): (typeof NAMES)[keyof typeof NAMES][number] {
+function memberOf(side: keyof typeof NAMES, body: DiffRequestBody): (typeof NAMES)[keyof typeof NAMES][number] {
   return NAMES[side].find((name) => body[name] !== undefined) ?? side
 }
 
 async function readSide(
   side: keyof typeof NAMES,
-  { body, settings }: Exchange<Request>,
+  { body, settings }: RouteExchange<DiffRequestBody>,
   { flow }: ApiDeps,
 ): Promise<ContractSide> {
   const member = memberOf(side, body)
@@ -210,7 +213,7 @@ async function readSide(
   })
 }
 
-async function typeOf(body: Request, before: string, after: string, deps: ApiDeps) {
+async function typeOf(body: DiffRequestBody, before: string, after: string, deps: ApiDeps) {
   if (body.type !== undefined) {
     const named = canonicalArtifactType(body.type)
     if (named !== null) return named
@@ -236,11 +239,11 @@ function unreadable(problem: Problem): GatewayError {
   return new GatewayError(code, undefined, { details: [detail], cause: new Error(message) })
 }
 
-function diffMistakes(body: Request): readonly Mistake[] {
+function diffMistakes(body: DiffRequestBody): readonly BodyMistake[] {
   return [...sideMistakes(body), ...patternMistakes(body), ...levelMistakes(body)]
 }
 
-function levelMistakes({ options }: Request): readonly Mistake[] {
+function levelMistakes({ options }: DiffRequestBody): readonly BodyMistake[] {
   const levels = engine().readLevels(options?.levels ?? {})
   if (levels.ok) return []
   return levels.problem.map(({ selector, message, fix }) => {
@@ -249,7 +252,7 @@ function levelMistakes({ options }: Request): readonly Mistake[] {
   })
 }
 
-function patternMistakes({ options }: Request): readonly Mistake[] {
+function patternMistakes({ options }: DiffRequestBody): readonly BodyMistake[] {
   return (['match_path', 'unmatch_path'] as const).flatMap((name) => {
     const pattern = options?.[name]
     if (pattern === undefined || pattern === '') return []
@@ -260,7 +263,7 @@ function patternMistakes({ options }: Request): readonly Mistake[] {
   })
 }
 
-function sideMistakes(body: Request): readonly Mistake[] {
+function sideMistakes(body: DiffRequestBody): readonly BodyMistake[] {
   return (['base', 'head'] as const).flatMap((side) => {
     const given = NAMES[side].filter((name) => body[name] !== undefined)
     if (given.length < 2) return []

@@ -9,7 +9,7 @@ import { GatewayError } from '../../errors/errors.ts'
 import type { ApiKey, Store, StoredDecision } from '../../store/store.ts'
 import { CallRecord, callEntry, Effect } from '../call-view.ts'
 import type { ApiDeps } from '../deps.ts'
-import { callerOf, defineRoute, json, type Answer, type Exchange } from '../route.ts'
+import { callerOf, defineRoute, json, type RouteAnswer, type RouteExchange } from '../route.ts'
 import { ownAudience } from '../visibility.ts'
 import { CorrelationId, Decision, ExecutionAction, ID_PATTERN, nullable } from '../schemas/shapes.ts'
 
@@ -95,7 +95,7 @@ export const ledger = defineRoute({
   handle: runLedger,
 })
 
-async function runLedger(exchange: Exchange<unknown, Query>, deps: ApiDeps): Promise<Answer> {
+async function runLedger(exchange: RouteExchange<unknown, Query>, deps: ApiDeps): Promise<RouteAnswer> {
   const { query, mediaType, correlationId } = exchange
   const page = pagesOf(query, callerOf(exchange), deps.store)
   const before = query.cursor === undefined ? undefined : Number(query.cursor)

@@ -9,13 +9,13 @@ import { artifactMistakes, artifactsOf, contextOf, UNREAD_ARTIFACT_MEMBERS } fro
 import type { ApiDeps } from '../deps.ts'
 import { replayed, serially } from '../idempotency.ts'
 import { analyzeAnswer, authorizeAnswer } from '../preflight-answer.ts'
-import { callerOf, defineRoute, json, type Answer, type Exchange, type Mistake } from '../route.ts'
+import { callerOf, defineRoute, json, type RouteAnswer, type RouteExchange, type BodyMistake } from '../route.ts'
 import { SCM_TOKEN_HEADER } from '../scm-token.ts'
 import { derivedSet, submittedSet, type ChangeSet } from '../submitted-set.ts'
 import { PreflightAnswer, PreflightRequest } from '../schemas/preflight.ts'
 import type { ApiSettings } from '../settings.ts'
 
-type Request = Static<typeof PreflightRequest>
+type PreflightRequestBody = Static<typeof PreflightRequest>
 
 export const preflight = defineRoute({
   method: 'POST',
@@ -62,16 +62,16 @@ export const preflight = defineRoute({
 })
 
 /** The same for the REST route and for the tool `preflight_change_set`; the body has been checked. */
-export async function runPreflight(exchange: Exchange<Request>, deps: ApiDeps): Promise<Answer> {
+export async function runPreflight(exchange: RouteExchange<PreflightRequestBody>, deps: ApiDeps): Promise<RouteAnswer> {
   return exchange.body.preflight_mode === 'analyze' ? analyze(exchange, deps) : authorize(exchange, deps)
 }
 
-function changeSetOf(exchange: Exchange<Request>, deps: ApiDeps): Promise<ChangeSet> {
+function changeSetOf(exchange: RouteExchange<PreflightRequestBody>, deps: ApiDeps): Promise<ChangeSet> {
   const { derivation, artifacts = [] } = exchange.body
   return derivation === undefined ? submittedSet(exchange, artifactsOf(artifacts), deps) : derivedSet(exchange, deps)
 }
 
-async function analyze(exchange: Exchange<Request>, deps: ApiDeps): Promise<Answer> {
+async function analyze(exchange: RouteExchange<PreflightRequestBody>, deps: ApiDeps): Promise<RouteAnswer> {
   await exchange.spend()
   const assessment = await deps.flow.analyze({
     ...(await changeSetOf(exchange, deps)),
@@ -82,7 +82,7 @@ async function analyze(exchange: Exchange<Request>, deps: ApiDeps): Promise<Answ
   return json(analyzeAnswer(assessment, { ...exchange, now: deps.now() }))
 }
 
-async function authorize(exchange: Exchange<Request>, deps: ApiDeps): Promise<Answer> {
+async function authorize(exchange: RouteExchange<PreflightRequestBody>, deps: ApiDeps): Promise<RouteAnswer> {
   const { tenant } = callerOf(exchange)
   const { idempotency_key: key, artifacts = [], derivation } = exchange.body
   if (key === undefined) return decideNow(exchange, { idempotency: null }, deps)
@@ -98,10 +98,10 @@ async function authorize(exchange: Exchange<Request>, deps: ApiDeps): Promise<An
 }
 
 async function decideNow(
-  exchange: Exchange<Request>,
+  exchange: RouteExchange<PreflightRequestBody>,
   known: Pick<AuthorizeRequest, 'idempotency' | 'digests'>,
   deps: ApiDeps,
-): Promise<Answer> {
+): Promise<RouteAnswer> {
   await exchange.spend()
   const changeSet = await changeSetOf(exchange, deps)
   const { body, settings, correlationId } = exchange
@@ -149,7 +149,7 @@ function unwired(): GatewayError {
 
 /** docs/reference/api.md#baselines. The decision stands, whatever becomes of the baseline: it can still be promoted. */
 async function register(
-  exchange: Exchange<Request>,
+  exchange: RouteExchange<PreflightRequestBody>,
   artifacts: readonly Artifact[],
   { envelope }: Authorization,
   { baselines, logger }: ApiDeps,
@@ -174,7 +174,7 @@ function once<Input, Output extends object>(make: (input: Input) => Output): (in
 }
 
 /** Everything of the request that the answer depends on; the texts stand in it by their fingerprint. */
-function bodyDigest(body: Request, inputFingerprint: string): string {
+function bodyDigest(body: PreflightRequestBody, inputFingerprint: string): string {
   const { artifacts = [], idempotency_key: _key, ...rest } = body
   const paths = artifacts.map(({ id, path }) => [id, path ?? null])
   const { preflight_mode = 'authorize', context, decision_spec_version = '2.0', previous_receipt = null } = rest
@@ -192,7 +192,7 @@ function bodyDigest(body: Request, inputFingerprint: string): string {
   )
 }
 
-function preflightMistakes(body: Request, settings: ApiSettings): readonly Mistake[] {
+function preflightMistakes(body: PreflightRequestBody, settings: ApiSettings): readonly BodyMistake[] {
   const { artifacts, derivation, context } = body
   if (derivation === undefined) return artifactMistakes(artifacts ?? [], settings)
   if (artifacts !== undefined) {

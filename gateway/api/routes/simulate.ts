@@ -14,7 +14,7 @@ import { declaredConsumers } from '../../consumers/known.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
 import { artifactMistakes, artifactsOf, contextOf, UNREAD_ARTIFACT_MEMBERS } from '../change-set.ts'
 import type { ApiDeps } from '../deps.ts'
-import { defineRoute, json, type Answer, type Exchange } from '../route.ts'
+import { defineRoute, json, type RouteAnswer, type RouteExchange } from '../route.ts'
 import {
   Artifact,
   CorrelationId,
@@ -38,7 +38,7 @@ const SimulateRequest = Type.Object(
   },
   { title: 'SimulateRequest' },
 )
-type Request = Static<typeof SimulateRequest>
+type SimulateRequestBody = Static<typeof SimulateRequest>
 
 const MatchedRule = Type.Object(
   {
@@ -103,7 +103,10 @@ export const simulatePolicy = defineRoute({
   handle: runSimulate,
 })
 
-async function runSimulate({ body, correlationId, settings }: Exchange<Request>, deps: ApiDeps): Promise<Answer> {
+async function runSimulate(
+  { body, correlationId, settings }: RouteExchange<SimulateRequestBody>,
+  deps: ApiDeps,
+): Promise<RouteAnswer> {
   const policy = policyOf(body.policy)
   const context = contextOf(body.context)
   const request = { artifacts: artifactsOf(body.artifacts), context, scope: null, policy }
@@ -129,7 +132,7 @@ async function runSimulate({ body, correlationId, settings }: Exchange<Request>,
 }
 
 /** @throws GatewayError INVALID_INPUT with every mistake of the policy. */
-function policyOf(source: Request['policy']): CompiledPolicy {
+function policyOf(source: SimulateRequestBody['policy']): CompiledPolicy {
   const read =
     typeof source === 'string' ? readDocument(source, { ...DEFAULT_DOCUMENT_LIMITS, maxLength: LONGEST_POLICY }) : null
   if (read?.ok === false) {
@@ -158,9 +161,9 @@ interface RuleTally {
 function matchedRules({ artifacts, rulings }: JudgedChangeSet): readonly object[] {
   const tallies = new Map<string, RuleTally>()
   for (const { effect, group, places } of artifacts.flatMap(({ judgements }) => judgements)) {
-    const told = rulingOf(effect)
-    const key = JSON.stringify(told)
-    const tally = tallies.get(key) ?? { ...told, findings: 0, comparisonRules: new Set<string>() }
+    const ruling = rulingOf(effect)
+    const key = JSON.stringify(ruling)
+    const tally = tallies.get(key) ?? { ...ruling, findings: 0, comparisonRules: new Set<string>() }
     tally.findings += places
     tally.comparisonRules.add(group.rule)
     tallies.set(key, tally)

@@ -4,7 +4,7 @@ import { Type } from '../../../engine/base.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { EVENT_TYPES, OUTCOMES } from '../../telemetry/events.ts'
 import type { ExecutionReport } from '../../monitoring/monitoring.ts'
-import { callerOf, defineRoute, json, type Answer, type Exchange, type Mistake } from '../route.ts'
+import { callerOf, defineRoute, json, type RouteAnswer, type RouteExchange, type BodyMistake } from '../route.ts'
 import type { ApiDeps } from '../deps.ts'
 import { ownAudience } from '../visibility.ts'
 import { CorrelationId, ID_PATTERN, maybe } from '../schemas/shapes.ts'
@@ -80,7 +80,7 @@ export const telemetry = defineRoute({
   handle: runTelemetry,
 })
 
-async function runTelemetry(exchange: Exchange<Event | readonly Event[]>, deps: ApiDeps): Promise<Answer> {
+async function runTelemetry(exchange: RouteExchange<Event | readonly Event[]>, deps: ApiDeps): Promise<RouteAnswer> {
   const caller = callerOf(exchange)
   const { tenant } = caller
   const audience = ownAudience(caller)
@@ -125,12 +125,12 @@ function isList(body: Event | readonly Event[]): body is readonly Event[] {
   return Array.isArray(body)
 }
 
-function eventMistakes(event: Event, at: string): readonly Mistake[] {
-  const mistakes: Mistake[] = []
-  const say = (pointer: string, message: string) => mistakes.push({ code: 'INVALID_INPUT', pointer, message })
-  if (subjectOf(event) === undefined) say(`${at}/data/correlation_id`, 'is required (or subject)')
+function eventMistakes(event: Event, at: string): readonly BodyMistake[] {
+  const mistakes: BodyMistake[] = []
+  const addMistake = (pointer: string, message: string) => mistakes.push({ code: 'INVALID_INPUT', pointer, message })
+  if (subjectOf(event) === undefined) addMistake(`${at}/data/correlation_id`, 'is required (or subject)')
   if (event.type === 'preflight.execution.finished' && event.data?.outcome === undefined) {
-    say(`${at}/data/outcome`, `is required: ${OUTCOMES.join(', ')}`)
+    addMistake(`${at}/data/outcome`, `is required: ${OUTCOMES.join(', ')}`)
   }
   return mistakes
 }

@@ -6,7 +6,7 @@ import { consumePresented, verifyPresented } from '../../enforce/presented-recei
 import { GatewayError } from '../../errors/errors.ts'
 import type { ApiDeps } from '../deps.ts'
 import { identify } from '../identity.ts'
-import { defineRoute, json, type Answer, type Exchange, type Mistake } from '../route.ts'
+import { defineRoute, json, type RouteAnswer, type RouteExchange, type BodyMistake } from '../route.ts'
 import { CorrelationId, Ignored, maybe, nullable } from '../schemas/shapes.ts'
 
 const text = () => maybe(Type.String({ maxLength: 2000 }))
@@ -52,7 +52,7 @@ const VerifyRequest = Type.Object(
     anyOf: [{ required: ['token'] }, { required: ['receipt'] }],
   },
 )
-type Request = Static<typeof VerifyRequest>
+type VerifyRequestBody = Static<typeof VerifyRequest>
 
 const VerifyAnswer = Type.Object(
   {
@@ -95,7 +95,7 @@ export const verifyReceiptRoute = defineRoute({
 export { VerifyRequest }
 
 /** The same for the REST route and for the tool `verify_receipt`. A key opens and uses up receipts of its own tenant only. */
-export async function runVerify(exchange: Exchange<Request>, deps: ApiDeps): Promise<Answer> {
+export async function runVerify(exchange: RouteExchange<VerifyRequestBody>, deps: ApiDeps): Promise<RouteAnswer> {
   const { body, correlationId } = exchange
   const context = intendedContext(body)
   const tenant = exchange.caller?.tenant ?? (await tenantOf(exchange, deps))
@@ -110,7 +110,7 @@ export async function runVerify(exchange: Exchange<Request>, deps: ApiDeps): Pro
 }
 
 /** Of the key that came along; null: none that holds, or the store is away, and then nothing is authorized anyway. */
-async function tenantOf({ headers }: Exchange, { store }: ApiDeps): Promise<string | null> {
+async function tenantOf({ headers }: RouteExchange, { store }: ApiDeps): Promise<string | null> {
   try {
     return (await identify(headers, store))?.tenant ?? null
   } catch (error) {
@@ -120,7 +120,7 @@ async function tenantOf({ headers }: Exchange, { store }: ApiDeps): Promise<stri
 }
 
 /** Null when nothing of the attempt was said: then only authenticity is answered. */
-function intendedContext(body: Request): IntendedContext | null {
+function intendedContext(body: VerifyRequestBody): IntendedContext | null {
   const stated = MEMBERS.flatMap((member) => {
     const value = body.context?.[member] ?? body[member]
     return value === undefined || value === null ? [] : [[member, String(value)] as const]
@@ -130,20 +130,20 @@ function intendedContext(body: Request): IntendedContext | null {
     : Object.fromEntries(stated)
 }
 
-function verifyMistakes(body: Request): readonly Mistake[] {
-  const mistakes: Mistake[] = []
-  const say = (pointer: string, message: string) => mistakes.push({ code: 'INVALID_INPUT', pointer, message })
+function verifyMistakes(body: VerifyRequestBody): readonly BodyMistake[] {
+  const mistakes: BodyMistake[] = []
+  const addMistake = (pointer: string, message: string) => mistakes.push({ code: 'INVALID_INPUT', pointer, message })
   if (body.token !== undefined && body.receipt !== undefined && body.token !== body.receipt) {
-    say('/receipt', 'is another token than /token; give one of them')
+    addMistake('/receipt', 'is another token than /token; give one of them')
   }
   for (const member of MEMBERS) {
     const [inner, outer] = [body.context?.[member], body[member]]
     const isStated = inner !== undefined && inner !== null && outer !== undefined && outer !== null
     if (isStated && String(inner) !== String(outer))
-      say(`/${member}`, `differs from /context/${member}; give one of them`)
+      addMistake(`/${member}`, `differs from /context/${member}; give one of them`)
   }
   if (body.consume === true && intendedContext(body) === null) {
-    say('/consume', 'needs the context of the attempt, operation at least')
+    addMistake('/consume', 'needs the context of the attempt, operation at least')
   }
   return mistakes
 }

@@ -105,12 +105,12 @@ function applicationOf({ name, appNamespace, application }: MessageValue): Appli
   return { name: textOrNull(metadata['name']) ?? '', namespace: textOrNull(metadata['namespace']) }
 }
 
-type Frame = { readonly ok: true; readonly bytes: Buffer } | { readonly ok: false; readonly message: string }
+type ReadFrame = { readonly ok: true; readonly bytes: Buffer } | { readonly ok: false; readonly message: string }
 
 const FRAME_HEAD = 5
 
 /** One message, plain: a flag byte, four bytes of length, the message (gRPC over HTTP/2, Length-Prefixed-Message). */
-function singleFrame({ body, headers }: Call): Frame {
+function singleFrame({ body, headers }: Call): ReadFrame {
   const type = (headers['content-type'] ?? '').toLowerCase()
   if (type.includes('grpc-web-text'))
     return { ok: false, message: 'gRPC-Web in its text form cannot be judged; use the binary one.' }

@@ -83,8 +83,8 @@ class WriteAction implements JudgedAction {
 
 /** Trailers-Only: the whole answer is its head, as gRPC and gRPC-Web both allow. */
 function grpcAnswer({ headers, correlationId }: Call<ArgocdRoute>, { status, body }: Answer, message?: string): Answer {
-  const told: unknown = message ?? JSON.parse(String(body))
-  const text = typeof told === 'string' ? told : textMember(told)
+  const document: unknown = message ?? JSON.parse(String(body))
+  const text = typeof document === 'string' ? document : textMember(document)
   return {
     status: 200,
     headers: {

@@ -104,11 +104,11 @@ function readRow(call: Call, { verb, namespaceIn }: RestRow, name: string, ownNa
   return writeTo({ name, namespace: textOrNull(appNamespace) }, ownNamespace, verb, revisionOf(revision, revisions))
 }
 
-type ReadBody =
+type ArgoBody =
   | { readonly ok: true; readonly value: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly message: string }
 
-function readBody({ body, headers }: Call): ReadBody {
+function readBody({ body, headers }: Call): ArgoBody {
   if (body === null || body.length === 0) return { ok: true, value: {} }
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity')

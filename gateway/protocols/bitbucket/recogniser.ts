@@ -12,7 +12,7 @@ import { matchSegments } from '../common/request-line.ts'
 import { bodyMembers, branchOf, removed, requiredText, statesOnly, written } from '../scm/request.ts'
 import { createScmRecogniser } from '../scm/recogniser.ts'
 import { createEndpointTable } from '../scm/endpoints.ts'
-import type { Intents, Located, ScmCall, ScmEndpoints, ScmRow } from '../scm/table.ts'
+import type { Intents, LocatedRepository, ScmCall, ScmEndpoints, ScmRow } from '../scm/table.ts'
 
 export const BITBUCKET_ROWS: readonly ScmRow[] = [
   {
@@ -66,7 +66,7 @@ function settings({ call, parameters }: ScmCall): Intents {
 /** Members of the form that are not paths of files. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(['message', 'author', 'parents', 'branch', 'files', 'access_token'])
 
-function locate(segments: readonly string[]): Located | null {
+function locate(segments: readonly string[]): LocatedRepository | null {
   const start = segments.findIndex(
     (segment, index) => fold(segment) === 'repositories' && fold(segments[index - 1] ?? '') === '2.0',
   )
@@ -109,7 +109,7 @@ function beside(segments: readonly string[]) {
 }
 
 /** A commit by form, parts of which may stand in the query: each field is a file by its path, `files` names those that are meant, and without content they go. */
-async function recogniseSource(call: Call<ScmRoute>, { prefix, repository }: Located, deps: ScmDeps) {
+async function recogniseSource(call: Call<ScmRoute>, { prefix, repository }: LocatedRepository, deps: ScmDeps) {
   const name = `${call.method} ${call.upstreamPath.split('?', 1)[0] ?? ''}`
   try {
     const query = new URLSearchParams(call.upstreamPath.split('?').slice(1).join('?'))
@@ -127,10 +127,10 @@ async function recogniseSource(call: Call<ScmRoute>, { prefix, repository }: Loc
   }
 }
 
-type Member = readonly [field: string, value: unknown]
+type FormMember = readonly [field: string, value: unknown]
 
 /** Only `files` and `parents` may come with several values. @throws UnreadableIntent */
-function single(members: readonly Member[]): readonly Member[] {
+function single(members: readonly FormMember[]): readonly FormMember[] {
   const known = new Map<string, unknown>()
   for (const [field, value] of members) {
     if (field === 'files' || field === 'parents') continue

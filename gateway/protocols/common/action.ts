@@ -163,7 +163,7 @@ export interface Recogniser<Own extends Route = Route> {
   needsBody(head: CallHead<Own>): boolean
   recognise(call: Call<Own>): Action | Promise<Action>
   /** A fault as clients of the protocol read it; absent, or null for this call: as every other error of the gateway (docs/reference/api.md#errors). */
-  tell?(fault: CallFault, call: FaultyCall): Answer | null
+  renderFault?(fault: CallFault, call: FaultyCall): Answer | null
 }
 
 /** The upstream refused the gateway's own question with a status that is meant for the caller: who it is, or that its session is over. */

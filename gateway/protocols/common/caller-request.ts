@@ -72,7 +72,7 @@ async function readBounded(body: AsyncIterable<Buffer>, maxBytes: number): Promi
 }
 
 /** Why there was no answer, in words for the caller. */
-export function askingFault(error: unknown): string {
+export function lookupFault(error: unknown): string {
   if (!(error instanceof Error) || error instanceof errors.UndiciError) return 'it did not answer as it should'
   return error.name === 'TimeoutError' ? 'it did not answer in time' : error.message
 }

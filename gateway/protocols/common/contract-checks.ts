@@ -10,7 +10,7 @@ import type { ContractViolation } from '../../telemetry/events.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Monitoring } from '../../monitoring/monitoring.ts'
-import { DRIFT_PATTERN, type Conformance, type Message, type Violation } from '../../validation/message.ts'
+import { DRIFT_PATTERN, type Conformance, type ValidatedMessage, type Violation } from '../../validation/message.ts'
 import type { Permit } from './action.ts'
 import type { Subject } from '../../calls/subject.ts'
 import type { Call } from '../../calls/call.ts'
@@ -31,7 +31,7 @@ export interface Departure {
 }
 
 export interface ContractChecks {
-  count(route: string, side: Message['side'], result: Conformance['result'] | 'failed'): void
+  count(route: string, side: ValidatedMessage['side'], result: Conformance['result'] | 'failed'): void
   /** A call that is not sent for it. Resolves when its row is written as far as `ledger.calls` asks; never rejects. */
   refused(departure: Departure): Promise<void>
   /** A call that goes on all the same. */
@@ -42,7 +42,7 @@ export interface ContractChecks {
 
 export interface ContractChecksDeps {
   readonly store: Pick<Store, 'recordInterception'>
-  readonly monitoring: Pick<Monitoring, 'tell'>
+  readonly monitoring: Pick<Monitoring, 'reportViolation'>
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */
@@ -52,11 +52,11 @@ export interface ContractChecksDeps {
 }
 
 /** Operations, by contract, of which it is known when they were told. */
-const MAX_TOLD = 10_000
+const MAX_REPORTED = 10_000
 
 export function createContractChecks(deps: ContractChecksDeps): ContractChecks {
   const { store, monitoring, metrics, logger, now } = deps
-  const told = new LRUCache<string, { readonly at: number; untold: number }>({ max: MAX_TOLD })
+  const reported = new LRUCache<string, { readonly at: number; unreported: number }>({ max: MAX_REPORTED })
   /** How often it happened since it was last told; null: it was told a moment ago. */
   const occurrences = (
     effect: ContractViolation['effect'],
@@ -64,13 +64,13 @@ export function createContractChecks(deps: ContractChecksDeps): ContractChecks {
   ): number | null => {
     // What no operation stands for is told together: its path is anybody's to choose.
     const key = JSON.stringify([call.route.name, effect, operation, contract])
-    const last = told.get(key)
+    const last = reported.get(key)
     if (last !== undefined && now() - last.at < deps.window()) {
-      last.untold += 1
+      last.unreported += 1
       return null
     }
-    told.set(key, { at: now(), untold: 0 })
-    return (last?.untold ?? 0) + 1
+    reported.set(key, { at: now(), unreported: 0 })
+    return (last?.unreported ?? 0) + 1
   }
   const record = async (row: InterceptionRow): Promise<void> => {
     try {
@@ -95,9 +95,9 @@ export function createContractChecks(deps: ContractChecksDeps): ContractChecks {
     }
     logger.warn(pattern === null ? about : { ...about, pattern }, what)
   }
-  const tell = (effect: ContractViolation['effect'], departure: Departure, decisionId: string | null): boolean => {
+  const report = (effect: ContractViolation['effect'], departure: Departure, decisionId: string | null): boolean => {
     const times = occurrences(effect, departure)
-    if (times !== null) void monitoring.tell(violationOf(effect, departure, decisionId, times))
+    if (times !== null) void monitoring.reportViolation(violationOf(effect, departure, decisionId, times))
     return times !== null
   }
 
@@ -105,16 +105,16 @@ export function createContractChecks(deps: ContractChecksDeps): ContractChecks {
     count: (route, side, result) => metrics.count('preflight_contract_checks_total', { route, side, result }),
     async refused(departure) {
       log(departure, null, 'a call that violates the pinned contract was refused')
-      tell('refused', departure, null)
+      report('refused', departure, null)
       await record(rowOf('refused', departure, { action: 'STOP', decisionId: null }, now()))
     },
     observed(departure) {
       log(departure, null, 'a call violates the pinned contract')
-      tell('observed', departure, null)
+      report('observed', departure, null)
     },
     drifted(departure, under) {
       log(departure, DRIFT_PATTERN, 'an answer is not what the pinned contract describes')
-      if (tell('drifted', departure, under.decisionId)) void record(rowOf('drifted', departure, under, now()))
+      if (report('drifted', departure, under.decisionId)) void record(rowOf('drifted', departure, under, now()))
     },
   }
 }

@@ -4,14 +4,14 @@
  */
 import { LRUCache } from 'lru-cache'
 import type { ArtifactType } from '../../../engine/internal.ts'
-import { contractDigest, type ContractText, type OfferedContract } from '../../baselines/baselines.ts'
+import { contractDigest, type BaselineText, type OfferedContract } from '../../baselines/baselines.ts'
 import type { Route } from '../../routing/route.ts'
 import type { ContractSource } from '../../routing/route.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 
 /** A contract and what its operations are found by. */
-export interface Reading<Index> {
+export interface IndexedContract<Index> {
   readonly contract: OfferedContract
   readonly index: Index
 }
@@ -21,9 +21,9 @@ export interface CurrentContracts<Index> {
    * As of at most `contract.refresh` ago; a promise where it has to be read. Rejects with PREFLIGHT_UNDECIDED.
    * @param asked where it is not read from what the configuration names
    */
-  of(route: Route, asked?: AskedContract): Reading<Index> | Promise<Reading<Index>>
+  of(route: Route, asked?: AskedContract): IndexedContract<Index> | Promise<IndexedContract<Index>>
   /** What is read out of a text, one that was pinned, say; kept by its digest. Rejects with PREFLIGHT_UNDECIDED. */
-  indexOf(route: Route, text: ContractText): Promise<Index>
+  indexOf(route: Route, text: BaselineText): Promise<Index>
 }
 
 /** A contract that the upstream itself is asked for on behalf of a call. */
@@ -41,10 +41,10 @@ export interface CurrentContractDeps {
   readonly readSource: (source: ContractSource, route: Route) => Promise<string>
 }
 
-interface View<Index> {
-  reading: Reading<Index> | null
+interface ContractView<Index> {
+  reading: IndexedContract<Index> | null
   readAt: number
-  underWay: Promise<Reading<Index>> | null
+  underWay: Promise<IndexedContract<Index>> | null
 }
 
 const DEFAULT_REFRESH_SECONDS = 60
@@ -59,17 +59,17 @@ export function createCurrentContracts<Index extends object>(
   read: (text: string) => Promise<Index>,
   { metrics, now, readSource }: CurrentContractDeps,
 ): CurrentContracts<Index> {
-  const views = new WeakMap<Route, LRUCache<string, View<Index>>>()
-  const byDigest = new LRUCache<string, Reading<Index>>({ max: MAX_KEPT })
+  const views = new WeakMap<Route, LRUCache<string, ContractView<Index>>>()
+  const byDigest = new LRUCache<string, IndexedContract<Index>>({ max: MAX_KEPT })
 
-  const viewOf = (route: Route, key: string): View<Index> => {
-    const ofRoute = views.get(route) ?? new LRUCache<string, View<Index>>({ max: MAX_VIEWS })
+  const viewOf = (route: Route, key: string): ContractView<Index> => {
+    const ofRoute = views.get(route) ?? new LRUCache<string, ContractView<Index>>({ max: MAX_VIEWS })
     views.set(route, ofRoute)
     const view = ofRoute.get(key) ?? { reading: null, readAt: 0, underWay: null }
     ofRoute.set(key, view)
     return view
   }
-  const readingOf = async (route: Route, { content, digest }: ContractText): Promise<Reading<Index>> => {
+  const readingOf = async (route: Route, { content, digest }: BaselineText): Promise<IndexedContract<Index>> => {
     const known = byDigest.get(digest)
     if (known !== undefined) return known
     const contract = { type, content, digest: contractDigest(content) }
@@ -77,7 +77,7 @@ export function createCurrentContracts<Index extends object>(
     byDigest.set(digest, reading)
     return reading
   }
-  const look = async (route: Route, asked: AskedContract | undefined): Promise<Reading<Index>> => {
+  const look = async (route: Route, asked: AskedContract | undefined): Promise<IndexedContract<Index>> => {
     if (asked !== undefined) return readingOf(route, textOf(await asked.ask()))
     const source = route.contract?.current
     if (source === undefined)
@@ -88,7 +88,11 @@ export function createCurrentContracts<Index extends object>(
     const content = await readSource(source, route)
     return readingOf(route, textOf(content))
   }
-  const refresh = (route: Route, view: View<Index>, asked: AskedContract | undefined): Promise<Reading<Index>> => {
+  const refresh = (
+    route: Route,
+    view: ContractView<Index>,
+    asked: AskedContract | undefined,
+  ): Promise<IndexedContract<Index>> => {
     view.underWay ??= look(route, asked)
       .then((reading) => {
         const result = view.reading === null || view.reading === reading ? 'unchanged' : 'changed'
@@ -116,7 +120,7 @@ export function createCurrentContracts<Index extends object>(
   }
 }
 
-function textOf(content: string): ContractText {
+function textOf(content: string): BaselineText {
   return { content, digest: contractDigest(content) }
 }
 

@@ -2,7 +2,7 @@
 import type { Static, TObject, TProperties } from 'typebox'
 import type { ArtifactType } from '../../../engine/internal.ts'
 import type { Route } from '../../routing/route.ts'
-import type { Located } from '../../settings/schema-mistakes.ts'
+import type { LocatedMistake } from '../../settings/schema-mistakes.ts'
 
 /** A route with the sections that only its protocol has. */
 export type RouteWith<Sections extends TProperties> = Route & Static<TObject<Sections>>
@@ -29,7 +29,7 @@ export interface ProtocolSettings<Sections extends TProperties = TProperties> {
   /** Why contract.watch has nothing to look at without contract.current; absent: none is named. */
   readonly unwatched?: string
   /** What the schema cannot say. @param pointer of the route */
-  mistakes?(route: RouteWith<Sections>, pointer: string): readonly Located[]
+  mistakes?(route: RouteWith<Sections>, pointer: string): readonly LocatedMistake[]
   /** What is allowed and probably not meant. */
-  warnings?(route: RouteWith<Sections>, pointer: string): readonly Located[]
+  warnings?(route: RouteWith<Sections>, pointer: string): readonly LocatedMistake[]
 }

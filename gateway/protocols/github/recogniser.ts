@@ -7,7 +7,14 @@ import type { Call } from '../../calls/call.ts'
 import { GITHUB_ELSEWHERE, GITHUB_REPOSITORY } from './endpoints.ts'
 import { recogniseGraphql } from './graphql.ts'
 import { createScmRecogniser } from '../scm/recogniser.ts'
-import { sourceUpdate, type Intents, type Located, type ScmCall, type ScmEndpoints, type ScmRow } from '../scm/table.ts'
+import {
+  sourceUpdate,
+  type Intents,
+  type LocatedRepository,
+  type ScmCall,
+  type ScmEndpoints,
+  type ScmRow,
+} from '../scm/table.ts'
 import { fold } from '../../routing/path-reading.ts'
 import { isProtected, type ScmDeps } from '../scm/action.ts'
 import { createEndpointTable } from '../scm/endpoints.ts'
@@ -204,7 +211,7 @@ function number(name: string | undefined): string {
   throw new UnreadableIntent(`"${name}" is no number of a pull request.`)
 }
 
-function locate(segments: readonly string[]): Located | null {
+function locate(segments: readonly string[]): LocatedRepository | null {
   const start = segments.findIndex((segment) => /^(?:repos|repositories)$/.test(fold(segment)))
   if (start === -1) return null
   const kind = fold(segments[start] ?? '')

@@ -37,12 +37,12 @@ export async function recogniseGraphql(
   }
 }
 
-type Merge = Extract<ScmIntent, { readonly kind: 'merge_request' }>
+type MergeIntent = Extract<ScmIntent, { readonly kind: 'merge_request' }>
 
 function merging(
   call: Call<ScmRoute>,
   name: string,
-  merges: readonly Merge[],
+  merges: readonly MergeIntent[],
   { segments, deps }: { readonly segments: readonly string[]; readonly deps: ScmDeps },
 ): Action {
   const unpinned = call.route.scm.require_head && merges.some(({ head }) => head === null)
@@ -86,7 +86,7 @@ async function requestsIn(call: Call<ScmRoute>): Promise<readonly Parameters[]> 
 }
 
 /** At least one. @throws UnreadableIntent where the request does anything but merge */
-function mergesIn(called: readonly Called[]): readonly Merge[] {
+function mergesIn(called: readonly Called[]): readonly MergeIntent[] {
   if (called.some(({ name }) => name !== MERGE))
     throw new UnreadableIntent(
       'of what lands by GraphQL only merges are read (mergeRequestAccept, alone in its request); use the REST API for commits, branches, releases and comments that merge.',

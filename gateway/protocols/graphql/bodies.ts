@@ -32,10 +32,10 @@ export function formMembers(text: string): ReadMembers {
   return { ok: true, members }
 }
 
-export type ReadBody = { readonly kind: 'members'; readonly value: unknown } | Unreadable
+export type GraphqlBody = { readonly kind: 'members'; readonly value: unknown } | Unreadable
 
 /** What a body states, as JSON or as what is as good. */
-export async function bodyOf({ headers, rawHeaders }: Call, bytes: Buffer, deps: BodyDeps): Promise<ReadBody> {
+export async function bodyOf({ headers, rawHeaders }: Call, bytes: Buffer, deps: BodyDeps): Promise<GraphqlBody> {
   const types = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'content-type')
   if (types.length > 1) return unreadable('it states the type of its body more than once')
   const type = headers['content-type'] ?? ''
@@ -57,7 +57,7 @@ export async function bodyOf({ headers, rawHeaders }: Call, bytes: Buffer, deps:
 
 interface BodyForm {
   readonly media: RegExp
-  readonly read: (bytes: Buffer, type: string, deps: BodyDeps) => Promise<ReadBody> | ReadBody
+  readonly read: (bytes: Buffer, type: string, deps: BodyDeps) => Promise<GraphqlBody> | GraphqlBody
 }
 
 const FORMS: readonly BodyForm[] = [
@@ -74,22 +74,22 @@ const FORMS: readonly BodyForm[] = [
   { media: /^multipart\/form-data$/, read: uploadOf },
 ]
 
-async function jsonOf(bytes: Buffer, { flow }: BodyDeps): Promise<ReadBody> {
+async function jsonOf(bytes: Buffer, { flow }: BodyDeps): Promise<GraphqlBody> {
   // A large body is handed over to a worker, and this one still has to be sent.
   const read = await flow.readJson(Uint8Array.from(bytes))
   return read.ok ? members(read.value) : unreadable(`its body has no single reading: ${read.problem.message}`)
 }
 
-function withText(bytes: Buffer, read: (text: string) => ReadBody): ReadBody {
+function withText(bytes: Buffer, read: (text: string) => GraphqlBody): GraphqlBody {
   return isUtf8(bytes) ? read(bytes.toString('utf8')) : unreadable('its body is not UTF-8 text')
 }
 
-async function uploadOf(bytes: Buffer, type: string, deps: BodyDeps): Promise<ReadBody> {
+async function uploadOf(bytes: Buffer, type: string, deps: BodyDeps): Promise<GraphqlBody> {
   const upload = readUpload(bytes, type)
   return upload.ok ? jsonOf(upload.operations, deps) : unreadable(upload.why)
 }
 
-function members(value: unknown): ReadBody {
+function members(value: unknown): GraphqlBody {
   return { kind: 'members', value }
 }
 

@@ -24,13 +24,13 @@ export interface GraphqlDocuments {
   find(route: GraphqlRoute, request: GraphqlParameters): Promise<FoundDocument>
 }
 
-type Manifest = ReadonlyMap<string, string>
+type DocumentManifest = ReadonlyMap<string, string>
 
-interface View {
+interface DocumentView {
   readonly path: string
   readonly modifiedAt: number
   readonly lookedAt: number
-  readonly manifest: Manifest
+  readonly manifest: DocumentManifest
 }
 
 /** Characters of all documents that are remembered by their hash. */
@@ -43,9 +43,9 @@ const RECHECK_MS = 5000
 export function createGraphqlDocuments(now: () => number): GraphqlDocuments {
   // By content: whoever stated a document first, its hash stands for no other one.
   const stated = new LRUCache<string, string>({ maxSize: MAX_REMEMBERED, sizeCalculation: (text) => text.length + 64 })
-  const views = new Map<string, View>()
+  const views = new Map<string, DocumentView>()
 
-  const manifestOf = async ({ graphql: { documents: path } }: GraphqlRoute): Promise<Manifest> => {
+  const manifestOf = async ({ graphql: { documents: path } }: GraphqlRoute): Promise<DocumentManifest> => {
     if (path === undefined) return NOTHING
     const known = views.get(path)
     if (known !== undefined && now() - known.lookedAt < RECHECK_MS) return known.manifest
@@ -55,7 +55,7 @@ export function createGraphqlDocuments(now: () => number): GraphqlDocuments {
     views.set(path, { path, modifiedAt, lookedAt: now(), manifest })
     return manifest
   }
-  const known = async (route: GraphqlRoute): Promise<Manifest> => {
+  const known = async (route: GraphqlRoute): Promise<DocumentManifest> => {
     try {
       return await manifestOf(route)
     } catch (error) {
@@ -82,10 +82,10 @@ export function createGraphqlDocuments(now: () => number): GraphqlDocuments {
   }
 }
 
-const NOTHING: Manifest = new Map()
+const NOTHING: DocumentManifest = new Map()
 
 /** An object of id → document, or Apollo's manifest of persisted queries (`operations[]` with `id` and `body`). */
-export function manifestIn(bytes: Buffer): Manifest {
+export function manifestIn(bytes: Buffer): DocumentManifest {
   const read = readStrictJson(bytes)
   if (!read.ok) throw new Error(read.message)
   if (!isJsonObject(read.value)) throw new Error('it is no JSON object')

@@ -5,7 +5,7 @@ import type { Flow } from '../../flow/flow.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import { UpstreamRefusal } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
-import { askAsCaller, askingFault, type CallerAnswer } from '../common/caller-request.ts'
+import { askAsCaller, lookupFault, type CallerAnswer } from '../common/caller-request.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 
 export interface IntrospectionDeps {
@@ -13,7 +13,7 @@ export interface IntrospectionDeps {
   readonly flow: Pick<Flow, 'readJson'>
 }
 
-type Schema = Readonly<Record<string, unknown>>
+type IntrospectedSchema = Readonly<Record<string, unknown>>
 
 /** The largest of real schemas tell some megabytes. */
 const MAX_BYTES = 32 * 1024 * 1024
@@ -38,7 +38,11 @@ export async function introspect(call: Call, deps: IntrospectionDeps): Promise<s
 }
 
 /** Null: the server answers with errors. */
-async function ask(call: Call, query: string, { upstreams, flow }: IntrospectionDeps): Promise<Schema | null> {
+async function ask(
+  call: Call,
+  query: string,
+  { upstreams, flow }: IntrospectionDeps,
+): Promise<IntrospectedSchema | null> {
   const path = introspectionPath(call.upstreamPath)
   let answer: CallerAnswer
   try {
@@ -46,7 +50,7 @@ async function ask(call: Call, query: string, { upstreams, flow }: Introspection
     const type = 'application/json'
     answer = await askAsCaller(call, { method: 'POST', path, body, type, accept: type, maxBytes: MAX_BYTES }, upstreams)
   } catch (error) {
-    throw undecided(call, askingFault(error), error)
+    throw undecided(call, lookupFault(error), error)
   }
   if (FOR_THE_CALLER.has(answer.status)) throw new UpstreamRefusal(answer.status, {})
   if (answer.status >= 500) throw undecided(call, `it answered ${answer.status}`)
@@ -68,16 +72,16 @@ export function introspectionPath(upstreamPath: string): string {
 
 const OF_AN_OPERATION = /^(?:query|variables|operationName|extensions|id|documentId)(?:=|$)/
 
-function isSchema(value: unknown): value is Schema {
+function isSchema(value: unknown): value is IntrospectedSchema {
   return isJsonObject(value) && Array.isArray(value['types'])
 }
 
 /** Instances of one server may tell the same in another order; of types and directives it means nothing. */
-function ordered(schema: Schema): Schema {
+function ordered(schema: IntrospectedSchema): IntrospectedSchema {
   return { ...schema, ...byName(schema, 'types'), ...byName(schema, 'directives') }
 }
 
-function byName(schema: Schema, member: string): Schema {
+function byName(schema: IntrospectedSchema, member: string): IntrospectedSchema {
   const list: unknown = schema[member]
   if (!Array.isArray(list)) return {}
   return { [member]: [...list].sort((a, b) => byCodeUnit(nameOf(a), nameOf(b))) }

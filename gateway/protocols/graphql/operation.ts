@@ -11,9 +11,9 @@ import { sha256Hex } from '../../runtime/hash.ts'
 import type { Subject } from '../../calls/subject.ts'
 import type { GraphqlParameters } from './parameters.ts'
 
-type Request = Parameters<typeof touchOf>[0]
+type TouchRequest = Parameters<typeof touchOf>[0]
 
-export interface AskedOperation extends Request {
+export interface AskedOperation extends TouchRequest {
   /** For the log: `query GetUser`. */
   readonly name: string
   /** Nothing but the schema itself is asked for. */

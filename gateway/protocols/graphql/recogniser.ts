@@ -21,7 +21,7 @@ import {
   createCurrentContracts,
   type CurrentContractDeps,
   type CurrentContracts,
-  type Reading,
+  type IndexedContract,
 } from '../common/current-contract.ts'
 import { checkOperations, violationMessage, type OperationChecks } from './conformance.ts'
 import { createGraphqlDocuments, type FoundDocument, type GraphqlDocuments } from './documents.ts'
@@ -40,7 +40,7 @@ export interface GraphqlDeps extends CurrentContractDeps, OperationChecks {
   readonly inlineBelow: () => number
 }
 
-interface Parts {
+interface GraphqlParts {
   readonly deps: GraphqlDeps
   readonly contracts: CurrentContracts<GraphqlShape>
   readonly documents: GraphqlDocuments
@@ -48,15 +48,15 @@ interface Parts {
 
 export function createGraphqlRecogniser(deps: GraphqlDeps): Recogniser<GraphqlRoute> {
   const contracts = createCurrentContracts('graphql', (text) => readContract('graphql', text, deps.inlineBelow()), deps)
-  const parts: Parts = { deps, contracts, documents: createGraphqlDocuments(deps.now) }
+  const parts: GraphqlParts = { deps, contracts, documents: createGraphqlDocuments(deps.now) }
   return {
     needsBody: () => true,
     recognise: (call) => recognised(call, parts),
-    tell: (fault, { headers }) => graphqlFault(headers, fault),
+    renderFault: (fault, { headers }) => graphqlFault(headers, fault),
   }
 }
 
-async function recognised(call: Call<GraphqlRoute>, parts: Parts): Promise<Action> {
+async function recognised(call: Call<GraphqlRoute>, parts: GraphqlParts): Promise<Action> {
   const reading = await readParameters(call, parts.deps)
   if (reading.kind === 'none') return passing(call, nameOf(call))
   if (reading.kind === 'unreadable') return refused(call, reading.code, reading.why)
@@ -85,7 +85,7 @@ async function checked(
   call: Call<GraphqlRoute>,
   operations: readonly AskedOperation[],
   isBatch: boolean,
-  parts: Parts,
+  parts: GraphqlParts,
 ): Promise<Action> {
   const pinned = async (): Promise<BaselineRow> =>
     parts.deps.baselines.baselineFor(call.route, (await currentOf(call, parts)).contract)
@@ -176,11 +176,11 @@ class GraphqlAction implements JudgedAction {
   readonly #call: Call<GraphqlRoute>
   readonly #operations: readonly AskedOperation[]
   readonly #isBatch: boolean
-  readonly #parts: Parts
+  readonly #parts: GraphqlParts
   /** By operation; null where it asks for the schema alone. */
   #subjects: readonly (Subject | null)[] = []
 
-  constructor(call: Call<GraphqlRoute>, operations: readonly AskedOperation[], isBatch: boolean, parts: Parts) {
+  constructor(call: Call<GraphqlRoute>, operations: readonly AskedOperation[], isBatch: boolean, parts: GraphqlParts) {
     this.name = listed(operations)
     this.#call = call
     this.#operations = operations
@@ -213,8 +213,8 @@ class GraphqlAction implements JudgedAction {
 
 function currentOf(
   call: Call<GraphqlRoute>,
-  { contracts, deps }: Parts,
-): Reading<GraphqlShape> | Promise<Reading<GraphqlShape>> {
+  { contracts, deps }: GraphqlParts,
+): IndexedContract<GraphqlShape> | Promise<IndexedContract<GraphqlShape>> {
   const { route, origin, upstreamPath, headers } = call
   if (!route.graphql.introspect) return contracts.of(route)
   const key = `${origin}${introspectionPath(upstreamPath)}\n${offerKey(headers, route)}`

@@ -19,12 +19,12 @@ export function graphqlFault(
   details?: readonly ErrorDetail[],
 ): Answer {
   const errors = [errorOf({ code, message, correlationId }, null)]
-  const told = details === undefined ? {} : { details }
+  const extensions = details === undefined ? {} : { details }
   return answerTo(headers, ERRORS[code].status, {
     error: code,
     message,
     correlation_id: correlationId,
-    ...told,
+    ...extensions,
     errors,
   })
 }
@@ -32,10 +32,10 @@ export function graphqlFault(
 /** What a server of persisted queries says of a hash that it does not know; clients then state the document along with it. */
 /** @param batch how many there are in a batch; null: it is none */
 export function persistedQueryNotFound(headers: IncomingHttpHeaders, batch: number | null): Answer {
-  const told = {
+  const extensions = {
     errors: [{ message: 'PersistedQueryNotFound', extensions: { code: 'PERSISTED_QUERY_NOT_FOUND' } }],
   }
-  return answerTo(headers, 200, batch === null ? told : Array.from({ length: batch }, () => told))
+  return answerTo(headers, 200, batch === null ? extensions : Array.from({ length: batch }, () => extensions))
 }
 
 function errorOf({ code, message, correlationId }: CallFault, decisionId: string | null): unknown {

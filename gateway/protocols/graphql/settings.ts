@@ -1,7 +1,7 @@
 /** Where the schema of a GraphQL route comes from when no document names it, and which documents its server keeps. Part of the configuration's schema. */
 import { unreadableSource } from '../../documents/contract-checks.ts'
 import { at } from '../../settings/mistake-collector.ts'
-import type { Located } from '../../settings/schema-mistakes.ts'
+import type { LocatedMistake } from '../../settings/schema-mistakes.ts'
 import type { ProtocolSettings, RouteWith } from '../common/protocol-settings.ts'
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
@@ -39,7 +39,7 @@ export const graphqlSettings = {
   mistakes: (route, pointer) => [...repeatedSchema(route, pointer), ...unreadableDocuments(route, pointer)],
 } satisfies ProtocolSettings<typeof sections>
 
-function repeatedSchema({ graphql, contract }: GraphqlRoute, pointer: string): readonly Located[] {
+function repeatedSchema({ graphql, contract }: GraphqlRoute, pointer: string): readonly LocatedMistake[] {
   if (!graphql.introspect || contract?.current === undefined) return []
   return [
     at(`${pointer}/graphql/introspect`, 'the schema is named in contract.current already', 'remove one of the two'),
@@ -47,7 +47,7 @@ function repeatedSchema({ graphql, contract }: GraphqlRoute, pointer: string): r
 }
 
 /** Documents that are kept by the server. */
-function unreadableDocuments({ graphql: { documents } }: GraphqlRoute, pointer: string): readonly Located[] {
+function unreadableDocuments({ graphql: { documents } }: GraphqlRoute, pointer: string): readonly LocatedMistake[] {
   const reason = documents === undefined ? null : unreadableSource({ file: documents }, false)
   return reason === null ? [] : [at(`${pointer}/graphql/documents`, reason, 'paths start at this file')]
 }

@@ -23,8 +23,8 @@ export interface GrpcDeps extends CurrentContractDeps {
   readonly inlineBelow: () => number
 }
 
-type Rpc = RpcTable['rpcs'][number]
-type RpcsByPath = ReadonlyMap<string, Rpc>
+type TableRpc = RpcTable['rpcs'][number]
+type RpcsByPath = ReadonlyMap<string, TableRpc>
 
 export function createGrpcRecogniser(deps: GrpcDeps): Recogniser<GrpcRoute> {
   const contracts = createCurrentContracts(
@@ -40,7 +40,7 @@ export function createGrpcRecogniser(deps: GrpcDeps): Recogniser<GrpcRoute> {
         ? passing(call)
         : new RpcAction(call, path, contracts, deps.baselines)
     },
-    tell: (fault, { headers }) => rpcRefusal(headers, 'reverse', { ...fault, envelope: null, subject: null }),
+    renderFault: (fault, { headers }) => rpcRefusal(headers, 'reverse', { ...fault, envelope: null, subject: null }),
   }
 }
 

@@ -7,26 +7,26 @@ import type { Entrance } from '../../routing/entrance.ts'
 import type { Answer } from '../../calls/answer.ts'
 import { httpRefusal, jsonAnswer, refusalMembers } from '../common/refusal.ts'
 
-type Told = (refusal: Refusal, type: string) => Answer
+type RenderRefusal = (refusal: Refusal, type: string) => Answer
 
-interface Form {
+interface RefusalForm {
   /** Of the request. */
   readonly type: RegExp
-  readonly tell: Told
+  readonly render: RenderRefusal
 }
 
 /** The first that matches. Native gRPC is told in plain HTTP: the road brings all that it says to such a client into its form. */
-const FORMS: readonly Form[] = [
-  { type: /^application\/grpc-web(?:-text)?(?:\+[\w.-]+)?$/, tell: grpcWebRefusal },
-  { type: /^application\/grpc(?:\+[\w.-]+)?$/, tell: httpRefusal },
-  { type: /^application\/connect\+[\w.-]+$/, tell: connectStreamRefusal },
+const FORMS: readonly RefusalForm[] = [
+  { type: /^application\/grpc-web(?:-text)?(?:\+[\w.-]+)?$/, render: grpcWebRefusal },
+  { type: /^application\/grpc(?:\+[\w.-]+)?$/, render: httpRefusal },
+  { type: /^application\/connect\+[\w.-]+$/, render: connectStreamRefusal },
 ]
 
 /** @param entrance another proxy needs the status of HTTP, and tells its client in the client's form itself */
 export function rpcRefusal(headers: IncomingHttpHeaders, entrance: Entrance, refusal: Refusal): Answer {
   const type = mediaType(headers)
   const form = entrance === 'ext_authz' ? undefined : FORMS.find((one) => one.type.test(type))
-  return (form?.tell ?? connectRefusal)(refusal, type)
+  return (form?.render ?? connectRefusal)(refusal, type)
 }
 
 function mediaType(headers: IncomingHttpHeaders): string {

@@ -55,8 +55,11 @@ const MAX_MESSAGE = 2000
 
 /** An answer that is made here is JSON with a `message`, or plain text where its protocol has it so (git). */
 function messageIn(body: string): string {
-  const said = jsonIn(body)
-  const message: unknown = typeof said === 'object' && said !== null ? Reflect.get(said, 'message') : said
+  const requestMessage = jsonIn(body)
+  const message: unknown =
+    typeof requestMessage === 'object' && requestMessage !== null
+      ? Reflect.get(requestMessage, 'message')
+      : requestMessage
   return typeof message === 'string' ? message.slice(0, MAX_MESSAGE) : ''
 }
 

@@ -19,7 +19,7 @@ import {
   createCurrentContracts,
   type CurrentContractDeps,
   type CurrentContracts,
-  type Reading,
+  type IndexedContract,
 } from '../common/current-contract.ts'
 import { overridesMethod } from '../common/method-override.ts'
 import { createOperationMatcher, type OperationMatcher } from '../../validation/api-operations.ts'
@@ -118,7 +118,7 @@ class ApiCallAction implements JudgedAction {
     return reading instanceof Promise ? reading.then((read) => this.#questions(read)) : this.#questions(reading)
   }
 
-  #questions({ contract, index: matcher }: Reading<OperationMatcher>): readonly Question[] {
+  #questions({ contract, index: matcher }: IndexedContract<OperationMatcher>): readonly Question[] {
     const ground = { kind: 'contract', offered: contract, isCovered: () => true } as const
     return subjectsOf(this.#call, matcher).map((subject) => ({ subject, ground }))
   }

@@ -2,7 +2,7 @@
 import { GatewayError } from '../../errors/errors.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import type { Call } from '../../calls/call.ts'
-import { askAsCaller, askingFault, type CallerAnswer, type CallerQuestion } from '../common/caller-request.ts'
+import { askAsCaller, lookupFault, type CallerAnswer, type CallerQuestion } from '../common/caller-request.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 
 export interface ClusterAnswer extends Omit<CallerAnswer, 'body'> {
@@ -27,7 +27,7 @@ export function createCluster(upstreams: Upstreams): Cluster {
       const value = json.ok && isJsonObject(json.value) ? json.value : null
       return { ...answer, body: answer.body.toString('utf8'), value }
     } catch (error) {
-      const message = `The API server could not be asked about this write: ${askingFault(error)}.`
+      const message = `The API server could not be asked about this write: ${lookupFault(error)}.`
       throw new GatewayError('PREFLIGHT_UNDECIDED', message, { cause: error })
     }
   }

@@ -21,7 +21,7 @@ export function createKubernetesRecogniser(deps: KubernetesDeps): Recogniser<Kub
       return api.kind === 'resource' && !isConnect(head, api.path) && !isReview(api.path)
     },
     recognise: (call) => recognise(call, deps),
-    tell: faultStatus,
+    renderFault: faultStatus,
   }
 }
 

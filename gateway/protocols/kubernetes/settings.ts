@@ -1,6 +1,6 @@
 /** What a route of the protocol `kubernetes` asks of writes to the Kubernetes API. Part of the configuration's schema. */
 import { at } from '../../settings/mistake-collector.ts'
-import type { Located } from '../../settings/schema-mistakes.ts'
+import type { LocatedMistake } from '../../settings/schema-mistakes.ts'
 import { nearest } from '../../settings/suggestion.ts'
 import type { ProtocolSettings, RouteWith } from '../common/protocol-settings.ts'
 import { isResourceName, KNOWN_KINDS, RESOURCE_CLASSES } from './kinds.ts'
@@ -34,7 +34,7 @@ export type KubernetesRoute = RouteWith<typeof sections>
 
 export const kubernetesSettings = { sections, mistakes: unknownNames } satisfies ProtocolSettings<typeof sections>
 
-function unknownNames({ kubernetes }: KubernetesRoute, pointer: string): readonly Located[] {
+function unknownNames({ kubernetes }: KubernetesRoute, pointer: string): readonly LocatedMistake[] {
   return (['receipts', 'contracts'] as const).flatMap((list) =>
     kubernetes[list].flatMap((name, position) =>
       isResourceName(name)

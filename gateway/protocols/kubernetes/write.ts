@@ -30,7 +30,7 @@ export type ReadWrite =
   | { readonly ok: true; readonly write: Write }
   | { readonly ok: false; readonly status: 400 | 405 | 415; readonly message: string }
 
-type Body = Readonly<Record<string, unknown>> | readonly unknown[] | null
+type WriteBody = Readonly<Record<string, unknown>> | readonly unknown[] | null
 
 const JSON_TYPE = 'application/json'
 const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf'
@@ -83,9 +83,9 @@ function typeMessage(type: string, types: readonly string[]): string {
   return `Preflight cannot read ${type}; send ${types.join(' or ')}.`
 }
 
-type Parsed = { readonly ok: true; readonly value: Body } | { readonly ok: false; readonly message: string }
+type ParsedBody = { readonly ok: true; readonly value: WriteBody } | { readonly ok: false; readonly message: string }
 
-function readBody(bytes: Buffer, type: string): Parsed {
+function readBody(bytes: Buffer, type: string): ParsedBody {
   if (type === PROTOBUF_TYPE) return readProtobufObject(bytes)
   const parsed = type.endsWith('yaml') ? readYaml(bytes) : readStrictJson(bytes)
   if (!parsed.ok) return parsed
@@ -120,7 +120,7 @@ const BYTE_ORDER_MARK = '\uFEFF'
 const OLD_BREAKS = /[\u0085\u2028\u2029]/
 
 /** A body of DeleteOptions takes the place of the query: what the query says of a dry run is then not looked at. */
-function readDelete(call: Call, path: ResourcePath, body: Body): ReadWrite {
+function readDelete(call: Call, path: ResourcePath, body: WriteBody): ReadWrite {
   if (Array.isArray(body)) return refused(400, 'The body is not an object.')
   const other = isJsonObject(body) ? otherSpelling(body, OPTIONS) : null
   if (other !== null) return refused(400, otherSpellingMessage(other))
@@ -129,7 +129,7 @@ function readDelete(call: Call, path: ResourcePath, body: Body): ReadWrite {
   return { ok: true, write: { path, verb, name: path.name ?? '*', isDryRun, receipts: [] } }
 }
 
-function readObject(call: Call, path: ResourcePath, verb: WriteVerb, body: Body): ReadWrite {
+function readObject(call: Call, path: ResourcePath, verb: WriteVerb, body: WriteBody): ReadWrite {
   if (Array.isArray(body)) {
     const isDryRun = asksForDryRun(call, path)
     return { ok: true, write: { path, verb, name: path.name ?? '*', isDryRun, receipts: receiptsInPatch(body) } }

@@ -4,12 +4,14 @@ import type { Call } from '../../calls/call.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 
 /** `name` null: the route itself. */
-export type Agent = { readonly ok: true; readonly name: string | null } | { readonly ok: false; readonly why: string }
+export type CallingAgent =
+  | { readonly ok: true; readonly name: string | null }
+  | { readonly ok: false; readonly why: string }
 
 export function agentOf(
   { route, headers, rawHeaders }: Pick<Call<LlmRoute>, 'route' | 'headers' | 'rawHeaders'>,
   body: unknown,
-): Agent {
+): CallingAgent {
   const { agents, agent_header: header, agent_field: field } = route.llm
   const times =
     header === undefined

@@ -5,10 +5,10 @@
 import { countingNames, otherSpelling } from '../../json/folded-names.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 
-export type Part = Readonly<Record<string, unknown>>
+export type BodyPart = Readonly<Record<string, unknown>>
 
 export type BodyParts =
-  | { readonly ok: true; readonly parts: readonly Part[] }
+  | { readonly ok: true; readonly parts: readonly BodyPart[] }
   | { readonly ok: false; readonly why: string }
 
 /** Members that hold one part. */
@@ -63,7 +63,7 @@ const MAX_DEPTH = 12
 export function bodyParts(body: unknown, references: readonly string[]): BodyParts {
   if (typeof body === 'string') return { ok: false, why: 'its body is a JSON text, which may hold another document' }
   const names = countingNames([...NESTED, ...LISTS_OF_PARTS, ...LISTS, SERVERS, ...references])
-  const parts: Part[] = []
+  const parts: BodyPart[] = []
   const visit = (value: unknown, depth: number): string | null => {
     if (Array.isArray(value)) return firstProblem(value, depth)
     if (!isJsonObject(value)) return null

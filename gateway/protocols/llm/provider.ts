@@ -65,9 +65,9 @@ export function takesTools({ provider, paths }: CalledPath): boolean {
 }
 
 /** What a refusal is to a caller, whatever its status is. */
-type Kind = 'stopped' | 'unavailable' | 'malformed'
+type RefusalKind = 'stopped' | 'unavailable' | 'malformed'
 
-function kindOf({ code }: Refusal): Kind {
+function kindOf({ code }: Refusal): RefusalKind {
   const { status } = ERRORS[code]
   if (status >= 500) return 'unavailable'
   return status === 403 || status === 428 ? 'stopped' : 'malformed'
@@ -85,7 +85,7 @@ const GOOGLE_STATUSES = { stopped: 'PERMISSION_DENIED', unavailable: 'UNAVAILABL
 
 function openaiRefusal(refusal: Refusal): Answer {
   const type = OPENAI_TYPES[kindOf(refusal)]
-  return told(refusal, { error: { message: refusalText(refusal), type, param: 'tools', code: refusal.code } })
+  return refusalAnswer(refusal, { error: { message: refusalText(refusal), type, param: 'tools', code: refusal.code } })
 }
 
 function anthropicRefusal(refusal: Refusal): Answer {
@@ -100,16 +100,16 @@ function geminiRefusal(refusal: Refusal): Answer {
 }
 
 function bedrockRefusal(refusal: Refusal): Answer {
-  const answer = told(refusal, { message: refusalText(refusal) })
+  const answer = refusalAnswer(refusal, { message: refusalText(refusal) })
   return { ...answer, headers: { ...answer.headers, 'x-amzn-errortype': BEDROCK_TYPES[kindOf(refusal)] } }
 }
 
 function ollamaRefusal(refusal: Refusal): Answer {
-  return told(refusal, { error: refusalText(refusal) })
+  return refusalAnswer(refusal, { error: refusalText(refusal) })
 }
 
 /** The provider's members first, and ours where they leave room. */
-function told(refusal: Refusal, own: Readonly<Record<string, unknown>>): Answer {
+function refusalAnswer(refusal: Refusal, own: Readonly<Record<string, unknown>>): Answer {
   return jsonAnswer(ERRORS[refusal.code].status, { ...own, preflight: refusalMembers(refusal) })
 }
 

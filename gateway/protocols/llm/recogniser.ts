@@ -16,7 +16,7 @@ import { agentOf } from './agent.ts'
 import { bodyParts } from './body-parts.ts'
 import { calledPath, OTHER, takesTools, type CalledPath, type Provider } from './provider.ts'
 import { REFERENCE_MEMBERS, storedToolsOf, type StoredTools } from './stored-tools.ts'
-import { toolTableOf, type ToolTable } from './tool-table.ts'
+import { toolTableOf, type LlmTools } from './tool-table.ts'
 
 export interface LlmDeps {
   readonly flow: Pick<Flow, 'readJson'>
@@ -74,9 +74,9 @@ function charsetProblem({ headers }: Pick<CallHead<LlmRoute>, 'headers'>): strin
   return isPlain ? null : 'the body is in other letters than UTF-8'
 }
 
-type ReadBody = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly why: string }
+type LlmBody = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly why: string }
 
-async function bodyOf({ body, headers }: Call<LlmRoute>, { flow, config }: LlmDeps): Promise<ReadBody> {
+async function bodyOf({ body, headers }: Call<LlmRoute>, { flow, config }: LlmDeps): Promise<LlmBody> {
   if (body === null || body.length === 0) return { ok: true, value: null }
   const charset = charsetProblem({ headers })
   if (charset !== null) return { ok: false, why: charset }
@@ -93,7 +93,7 @@ async function bodyOf({ body, headers }: Call<LlmRoute>, { flow, config }: LlmDe
 function recogniseBody(call: Call<LlmRoute>, { provider, paths }: CalledPath, body: unknown): Action {
   const { agent_field: ownField, stored_tools: handling } = call.route.llm
   const read = bodyParts(body, REFERENCE_MEMBERS)
-  const table: ToolTable = read.ok ? toolTableOf(read.parts) : { kind: 'unreadable', why: read.why }
+  const table: LlmTools = read.ok ? toolTableOf(read.parts) : { kind: 'unreadable', why: read.why }
   const stored =
     read.ok && handling !== 'pass' ? storedToolsOf({ name: nameOf(call), paths, parts: read.parts, ownField }) : []
   if (table.kind === 'none' && stored.length === 0) return passing(call, provider)
@@ -117,7 +117,7 @@ function undecided(message: string): GatewayError {
 
 interface CalledTools {
   readonly provider: Provider
-  readonly table: ToolTable
+  readonly table: LlmTools
   readonly stored: readonly StoredTools[]
   /** Null: the route itself. */
   readonly agent: string | null

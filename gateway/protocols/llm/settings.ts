@@ -1,6 +1,6 @@
 /** Whose tools calls of a model provider carry. Part of the configuration's schema. */
 import { at } from '../../settings/mistake-collector.ts'
-import type { Located } from '../../settings/schema-mistakes.ts'
+import type { LocatedMistake } from '../../settings/schema-mistakes.ts'
 import type { ProtocolSettings, RouteWith } from '../common/protocol-settings.ts'
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
@@ -41,7 +41,7 @@ export type LlmRoute = RouteWith<typeof sections>
 
 export const llmSettings = { sections, mistakes: agentMistakes } satisfies ProtocolSettings<typeof sections>
 
-function agentMistakes({ llm, contract }: LlmRoute, pointer: string): readonly Located[] {
+function agentMistakes({ llm, contract }: LlmRoute, pointer: string): readonly LocatedMistake[] {
   const isNamed = llm.agent_header !== undefined || llm.agent_field !== undefined
   if (llm.agents.length === 0)
     return isNamed

@@ -3,7 +3,7 @@
  * not in the call, so each thing that a call names takes a receipt. The rows are data; the test goes over all of them.
  */
 import { isJsonObject } from '../../json/strict-json.ts'
-import type { Part } from './body-parts.ts'
+import type { BodyPart } from './body-parts.ts'
 
 /** A member of a body, at any part, that names a thing with tools of its own. */
 interface ReferenceRow {
@@ -126,7 +126,7 @@ export interface StoringCall {
   readonly name: string
   /** Readings of the path, in lower case. */
   readonly paths: readonly string[]
-  readonly parts: readonly Part[]
+  readonly parts: readonly BodyPart[]
   /** JSON Pointer of the member that names the caller's agent; absent: none does. */
   readonly ownField: string | undefined
 }
@@ -157,7 +157,7 @@ export function storedToolsOf({ name: calledAs, paths, parts, ownField }: Storin
   return place === undefined ? [] : [{ name: calledAs, because: place.because }]
 }
 
-function isReference(row: ReferenceRow, part: Part, member: string, paths: readonly string[]): boolean {
+function isReference(row: ReferenceRow, part: BodyPart, member: string, paths: readonly string[]): boolean {
   const value = part[member]
   if (value === undefined || value === null || value === '') return false
   if (row.path !== undefined && !paths.some((path) => row.path?.test(path))) return false

@@ -6,9 +6,9 @@ import canonicalize from 'canonicalize'
 import type { OfferedContract } from '../../baselines/baselines.ts'
 import { contractDigest } from '../../baselines/baselines.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
-import { LISTS, SERVERS, type Part } from './body-parts.ts'
+import { LISTS, SERVERS, type BodyPart } from './body-parts.ts'
 
-export type ToolTable =
+export type LlmTools =
   | { readonly kind: 'none' }
   | { readonly kind: 'tools'; readonly offered: OfferedContract }
   | { readonly kind: 'unreadable'; readonly why: string }
@@ -19,21 +19,21 @@ const SECRETS: ReadonlySet<string> = new Set(['headers', 'authorization', 'autho
 const SILENT: ReadonlySet<string> = new Set(['cache_control', 'cachePoint'])
 
 /** @param parts of the body of one call */
-export function toolTableOf(parts: readonly Part[]): ToolTable {
+export function toolTableOf(parts: readonly BodyPart[]): LlmTools {
   const found: unknown[] = []
   for (const part of parts) {
     const problem = collect(part, found)
     if (problem !== null) return { kind: 'unreadable', why: problem }
   }
-  const told = found.filter((tool) => !isMark(tool))
-  const tools = [...new Set(told.map((tool) => canonicalize(plainTool(tool)) ?? 'null'))].toSorted()
+  const namedTools = found.filter((tool) => !isMark(tool))
+  const tools = [...new Set(namedTools.map((tool) => canonicalize(plainTool(tool)) ?? 'null'))].toSorted()
   if (tools.length === 0) return { kind: 'none' }
   const content = `{"tools":[${tools.join(',')}]}`
   return { kind: 'tools', offered: { type: 'agent_tools', content, digest: contractDigest(content) } }
 }
 
 /** Null when all was found; else what is there and is no list. */
-function collect(part: Part, found: unknown[]): string | null {
+function collect(part: BodyPart, found: unknown[]): string | null {
   for (const name of LISTS) {
     const held = part[name]
     if (held === undefined || held === null) continue

@@ -8,11 +8,11 @@ import { UpstreamRefusal, type JudgedAction, type Question, type Refusal } from 
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Subject } from '../../calls/subject.ts'
 import type { Call } from '../../calls/call.ts'
-import { askAsCaller, askingFault } from '../common/caller-request.ts'
+import { askAsCaller, lookupFault } from '../common/caller-request.ts'
 import { httpRefusal } from '../common/refusal.ts'
 import type { CompiledEffect, CompiledSubject, TextSource } from './rules.ts'
 
-export interface Matched {
+export interface MatchedRule {
   /** Position in the map, for messages. */
   readonly index: number
   readonly effect: Extract<CompiledEffect, { readonly kind: 'judge' | 'receipt' }>
@@ -63,13 +63,13 @@ export class MatchedRequest extends MappedRequest {
   /** Its rule is about the request that asks for the switch. */
   readonly coversUpgrade = true
   readonly #call: Call
-  readonly #matched: Matched
+  readonly #matched: MatchedRule
   readonly #upstreams: Upstreams
   readonly #readSource: ContractReader['readSource']
 
   constructor(
     call: Call,
-    matched: Matched,
+    matched: MatchedRule,
     { upstreams, readSource }: ContractReader & { readonly upstreams: Upstreams },
   ) {
     super(call)
@@ -95,10 +95,10 @@ export class MatchedRequest extends MappedRequest {
       throw this.#fault('target', `it is no text of 1 to ${MAX_TARGET} characters`)
     const place = Object.fromEntries(
       [...places].flatMap(([name, expression]) => {
-        const said = this.#evaluate(expression, name)
-        if (said === null || said === '') return []
-        if (typeof said !== 'string' && typeof said !== 'number') throw this.#fault(name, 'it is no text')
-        return [[name, String(said)] as const]
+        const evaluated = this.#evaluate(expression, name)
+        if (evaluated === null || evaluated === '') return []
+        if (typeof evaluated !== 'string' && typeof evaluated !== 'number') throw this.#fault(name, 'it is no text')
+        return [[name, String(evaluated)] as const]
       }),
     )
     return {
@@ -128,7 +128,7 @@ export class MatchedRequest extends MappedRequest {
       return answer.body.toString('utf8')
     } catch (error) {
       if (error instanceof UpstreamRefusal) throw error
-      throw this.#fault(member, `the upstream could not be asked for it: ${askingFault(error)}`, error)
+      throw this.#fault(member, `the upstream could not be asked for it: ${lookupFault(error)}`, error)
     }
   }
 

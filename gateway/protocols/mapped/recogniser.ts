@@ -17,7 +17,7 @@ import {
   type HeadFacts,
   type ReadNames,
 } from './facts.ts'
-import { compileRules, type CompiledRule } from './rules.ts'
+import { compileRules, type CompiledMapping } from './rules.ts'
 import { countingNames } from '../../json/folded-names.ts'
 import { isRead } from '../common/request-line.ts'
 
@@ -28,12 +28,12 @@ export interface MappedDeps extends ContractReader {
 interface Match {
   readonly index: number
   /** Null: no rule. */
-  readonly rule: CompiledRule | null
+  readonly rule: CompiledMapping | null
 }
 
 /** The rules of a route, and what follows from all of them. */
 interface RuleSet {
-  readonly rules: readonly CompiledRule[]
+  readonly rules: readonly CompiledMapping[]
   readonly read: ReadNames
   /** Some condition compares the path with a text that has capitals. */
   readonly isCaseSensitive: boolean
@@ -72,7 +72,7 @@ function needsBody({ rules, read }: RuleSet, head: CallHead<MappedRoute>): boole
   return false
 }
 
-function ruleSet(rules: readonly CompiledRule[]): RuleSet {
+function ruleSet(rules: readonly CompiledMapping[]): RuleSet {
   const names = [...new Set(rules.flatMap((rule) => [...rule.names]))]
   const isRead = (field: 'query' | 'headers'): boolean =>
     rules.some(({ when, reads }) => reads.has(field) || when?.reads.has(field) === true)
@@ -148,7 +148,7 @@ function strictnessOf(call: Call<MappedRoute>, { rule }: Match): number {
 }
 
 /** A condition that cannot be evaluated might have matched: nothing behind it is asked. */
-function firstMatch(rules: readonly CompiledRule[], facts: RequestFacts, isFolded: boolean): Result<Match, string> {
+function firstMatch(rules: readonly CompiledMapping[], facts: RequestFacts, isFolded: boolean): Result<Match, string> {
   for (const [index, rule] of rules.entries()) {
     const { when } = rule
     const isMatch = when === null ? ok(true) : isFolded ? when.testFolded(facts) : when.test(facts)

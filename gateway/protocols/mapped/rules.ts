@@ -40,7 +40,7 @@ export type CompiledEffect =
       readonly after: TextSource
     }
 
-export interface CompiledRule {
+export interface CompiledMapping {
   /** Null: every request. */
   readonly when: RequestExpression | null
   readonly effect: CompiledEffect
@@ -55,7 +55,7 @@ export interface CompiledRule {
 }
 
 /** All mistakes, or the rules in their order. */
-export function compileRules(rules: readonly MapRule[]): Result<readonly CompiledRule[], readonly MapMistake[]> {
+export function compileRules(rules: readonly MapRule[]): Result<readonly CompiledMapping[], readonly MapMistake[]> {
   const compiler = new Compiler()
   const compiled = rules.map((rule, index) => compiler.rule(rule, `/${index}`))
   return compiler.mistakes.length === 0 ? ok(compiled) : { ok: false, problem: compiler.mistakes }
@@ -65,7 +65,7 @@ class Compiler {
   readonly mistakes: MapMistake[] = []
   #expressions: RequestExpression[] = []
 
-  rule(rule: MapRule, pointer: string): CompiledRule {
+  rule(rule: MapRule, pointer: string): CompiledMapping {
     const when = rule.when === undefined ? null : this.#expression(rule.when, pointerTo(pointer, 'when'))
     this.#expressions = []
     const effect = this.#effect(rule, pointer)

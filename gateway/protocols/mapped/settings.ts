@@ -1,7 +1,7 @@
 /** What the configuration has to know of the protocol `mapped`: its rules, and what becomes of requests that none matches. */
 import { Type } from '../../../engine/base.ts'
 import { at } from '../../settings/mistake-collector.ts'
-import type { Located } from '../../settings/schema-mistakes.ts'
+import type { LocatedMistake } from '../../settings/schema-mistakes.ts'
 import type { ProtocolSettings, RouteWith } from '../common/protocol-settings.ts'
 import { RequestMap } from './request-map.ts'
 import { compileRules } from './rules.ts'
@@ -20,7 +20,7 @@ export const mappedSettings = { sections, namesAddresses: true, mistakes: mapMis
   typeof sections
 >
 
-function mapMistakes({ map }: MappedRoute, pointer: string): readonly Located[] {
+function mapMistakes({ map }: MappedRoute, pointer: string): readonly LocatedMistake[] {
   if (map === undefined)
     return [at(pointer, 'a mapped route has rules that say what its requests are', 'add map: [...]')]
   const compiled = compileRules(map)

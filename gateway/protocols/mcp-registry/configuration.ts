@@ -34,10 +34,10 @@ export function configurationSchema(server: Members): string {
   })
 }
 
-type Way = readonly [name: string, schema: Members]
+type NamedSchema = readonly [name: string, schema: Members]
 
 /** Several of one name are all kept: two tags of one image, two versions of one package. */
-function numbered(ways: readonly Way[]): readonly Way[] {
+function numbered(ways: readonly NamedSchema[]): readonly NamedSchema[] {
   const seen = new Map<string, number>()
   return ways.map(([name, schema]) => {
     const nth = (seen.get(name) ?? 0) + 1
@@ -47,7 +47,7 @@ function numbered(ways: readonly Way[]): readonly Way[] {
 }
 
 /** Its version is no part of the name: that one changes is what a publication is for. */
-function packageWay(held: Members, serverVersion: string): Way {
+function packageWay(held: Members, serverVersion: string): NamedSchema {
   const registry = textOf(held['registryType'] ?? held['registry_type'] ?? held['registry_name'])
   const base = textOf(held['registryBaseUrl'] ?? held['registry_base_url'])
   const transport = isJsonObject(held['transport']) ? held['transport'] : {}
@@ -58,7 +58,7 @@ function packageWay(held: Members, serverVersion: string): Way {
   return [`package ${place.filter((part) => part !== '').join(' ')}`, wayOf([held, transport])]
 }
 
-function remoteWay(held: Members): Way {
+function remoteWay(held: Members): NamedSchema {
   const type = textOf(held['type'] ?? held['transport_type'])
   return [`remote ${type} ${textOf(held['url'])}`, wayOf([held])]
 }

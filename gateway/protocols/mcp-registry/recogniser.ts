@@ -16,7 +16,7 @@ import {
 } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Call } from '../../calls/call.ts'
-import { askAsCaller, askingFault } from '../common/caller-request.ts'
+import { askAsCaller, lookupFault } from '../common/caller-request.ts'
 import { jsonAnswer, refusalMembers, refusalText } from '../common/refusal.ts'
 import { collidingNames } from '../../json/folded-names.ts'
 import { overridesMethod } from '../common/method-override.ts'
@@ -30,7 +30,7 @@ export interface McpRegistryDeps {
   readonly flow: Pick<Flow, 'readJson'>
 }
 
-type Server = Readonly<Record<string, unknown>>
+type ServerEntry = Readonly<Record<string, unknown>>
 type RegistryWrite = Exclude<RegistryRequest, { readonly kind: 'pass' | 'unknown' }>
 
 export function createMcpRegistryRecogniser(deps: McpRegistryDeps): Recogniser {
@@ -96,7 +96,7 @@ class RegistryAction implements JudgedAction {
   }
 
   /** Null: there is none. */
-  async #published(root: string, name: string, version: string): Promise<Server | null> {
+  async #published(root: string, name: string, version: string): Promise<ServerEntry | null> {
     const path = `${root}/servers/${encodeURIComponent(name)}/versions/${encodeURIComponent(version)}`
     const what = `${name}@${version}`
     const { status, headers, body } = await askAsCaller(
@@ -104,7 +104,7 @@ class RegistryAction implements JudgedAction {
       { method: 'GET', path, body: null, accept: 'application/json' },
       this.#deps.upstreams,
     ).catch((error: unknown) => {
-      throw undecided(`the registry did not hand out ${what}: ${askingFault(error)}`, error)
+      throw undecided(`the registry did not hand out ${what}: ${lookupFault(error)}`, error)
     })
     if (status === 404) return null
     if (status === 401 || status === 403) {
@@ -118,7 +118,7 @@ class RegistryAction implements JudgedAction {
   }
 }
 
-function artifactsOf(before: Server, after: Server): readonly Artifact[] {
+function artifactsOf(before: ServerEntry, after: ServerEntry): readonly Artifact[] {
   const [old, young] = [listedTools(before), listedTools(after)]
   const configuration: Artifact = {
     id: 'server.json',
@@ -131,7 +131,7 @@ function artifactsOf(before: Server, after: Server): readonly Artifact[] {
 }
 
 /** A server that was let in without a version states an empty one: then it cannot be told how far it was raised. */
-function versionOf({ version }: Server): string {
+function versionOf({ version }: ServerEntry): string {
   return typeof version === 'string' ? version : ''
 }
 
@@ -150,7 +150,7 @@ async function jsonOf(bytes: Uint8Array, what: string, { flow }: McpRegistryDeps
 }
 
 /** Answers, and publications of the first registries, have the server in a member of its own. */
-function serverIn(value: unknown): Server {
+function serverIn(value: unknown): ServerEntry {
   const server = isJsonObject(value) && isJsonObject(value['server']) ? value['server'] : value
   if (!isJsonObject(server)) throw undecided('what is published is no JSON object')
   return server

@@ -12,18 +12,22 @@ export type RegistryRequest =
   | { readonly kind: 'status'; readonly name: string; readonly version: string | null }
   | { readonly kind: 'unknown' }
 
-type Names = Readonly<Record<string, string>>
+type RegistryNames = Readonly<Record<string, string>>
 
-interface Row {
+interface RegistryEndpoint {
   readonly method: string
   /** Behind the version of the API. */
   readonly path: string
-  readonly make: (names: Names, root: string) => RegistryRequest
+  readonly make: (names: RegistryNames, root: string) => RegistryRequest
 }
 
-const status = ({ name = '', version }: Names): RegistryRequest => ({ kind: 'status', name, version: version ?? null })
+const status = ({ name = '', version }: RegistryNames): RegistryRequest => ({
+  kind: 'status',
+  name,
+  version: version ?? null,
+})
 
-const ROWS: readonly Row[] = [
+const ROWS: readonly RegistryEndpoint[] = [
   { method: 'POST', path: 'publish', make: (_names, root) => ({ kind: 'publish', root }) },
   {
     method: 'PUT',

@@ -1,6 +1,6 @@
 /** What MCP requests become once recognised: how each is judged, watched and, if it may not proceed, answered. */
 import type { McpRoute } from './settings.ts'
-import type { ContractText, OfferedContract } from '../../baselines/baselines.ts'
+import type { BaselineText, OfferedContract } from '../../baselines/baselines.ts'
 import type { HeldAnswer, JudgedAction, PassingAction, Permit, Question, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Subject } from '../../calls/subject.ts'
@@ -96,7 +96,7 @@ export class JudgedMessagesAction implements JudgedAction {
   /** What the calls change in files, by the message they came with. */
   #edits: ReadonlyMap<McpSubject, EditQuestions> | null = null
   /** The baseline that the calls are judged by. */
-  #pinned: ContractText | null = null
+  #pinned: BaselineText | null = null
 
   constructor(judged: JudgedMessages) {
     this.#judged = judged
@@ -135,7 +135,7 @@ export class JudgedMessagesAction implements JudgedAction {
   }
 
   #contractQuestion(subject: McpSubject, offered: OfferedContract): Question {
-    const isCovered = (baseline: ContractText): boolean => this.#isCovered(subject, offered, baseline)
+    const isCovered = (baseline: BaselineText): boolean => this.#isCovered(subject, offered, baseline)
     return { subject, ground: { kind: 'contract', offered, isCovered } }
   }
 
@@ -194,7 +194,7 @@ export class JudgedMessagesAction implements JudgedAction {
     }
   }
 
-  #isCovered(subject: McpSubject, offered: ContractText, baseline: ContractText): boolean {
+  #isCovered(subject: McpSubject, offered: BaselineText, baseline: BaselineText): boolean {
     this.#pinned = baseline
     return isCovered(subject, [offered, baseline])
   }
@@ -231,7 +231,7 @@ function needOf(subject: McpSubject): ManifestNeed {
   return { lists, name: mustBeListed ? subject.item : null }
 }
 
-function isCovered(subject: McpSubject, sides: readonly ContractText[]): boolean {
+function isCovered(subject: McpSubject, sides: readonly BaselineText[]): boolean {
   const { mustBeListed, lists } = judgedMethod(subject)
   return !mustBeListed || sides.some((side) => lists.some((list) => namesIn(list, side).has(subject.item)))
 }

@@ -1,6 +1,6 @@
 /** Files as an MCP server shows them: read with a tool that its own manifest offers, in the caller's session. */
 import { FILE_ARGUMENTS, type Problem } from '../../../engine/internal.ts'
-import type { ContractText } from '../../baselines/baselines.ts'
+import type { BaselineText } from '../../baselines/baselines.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import type { FileAtCommit } from '../../scm/platform.ts'
 import { askServer, reasonOf, type McpAsker } from './gateway-requests.ts'
@@ -17,7 +17,7 @@ export interface FileReading {
 
 export interface FileReadingOptions {
   readonly asker: McpAsker
-  readonly manifest: ContractText
+  readonly manifest: BaselineText
   /** Tools that the configuration names; empty: those that are known. */
   readonly tools: readonly string[]
   /** Arguments of the call that is judged: what they say of the place (a repository, a branch) holds for reading too. */

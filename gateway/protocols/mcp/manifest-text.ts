@@ -4,7 +4,7 @@
  */
 import { LRUCache } from 'lru-cache'
 import { byCodeUnit } from '../../../engine/base.ts'
-import { contractDigest, type ContractText, type OfferedContract } from '../../baselines/baselines.ts'
+import { contractDigest, type BaselineText, type OfferedContract } from '../../baselines/baselines.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 
 /** The lists of a server: how each is asked for, under which capability, and which member of its items names one. */
@@ -37,7 +37,7 @@ export function promisedLists({ capabilities }: SessionFacts): readonly ListName
 }
 
 /** Members of a manifest, each as it stands in the text. */
-type Parts = Readonly<Record<string, unknown>>
+type ManifestMembers = Readonly<Record<string, unknown>>
 
 /** Negotiated with each client or told for people: whatever a baseline says of them is taken as still said. */
 const UNWATCHED = ['protocolVersion', 'serverInfo'] as const
@@ -50,7 +50,7 @@ const WHOLE = ['capabilities', ...UNWATCHED] as const
  */
 export function manifestContract({ session, lists }: ServerFacts): OfferedContract {
   const isWhole = session !== null && promisedLists(session).every((list) => lists[list] !== undefined)
-  const parts: Parts = {
+  const parts: ManifestMembers = {
     ...(isWhole && { capabilities: session.capabilities }),
     ...(isWhole && session.instructions !== null && { instructions: session.instructions }),
     ...sortedLists(lists),
@@ -71,7 +71,7 @@ export function manifestContract({ session, lists }: ServerFacts): OfferedContra
   return own
 }
 
-function sortedLists(lists: Parts): Parts {
+function sortedLists(lists: ManifestMembers): ManifestMembers {
   return Object.fromEntries(
     LIST_NAMES.flatMap((list) => {
       const items = lists[list]
@@ -91,12 +91,12 @@ function nameIn(list: ListName, item: unknown): string {
  * The offer, as far as the baseline speaks of such things; what is not known of the offer is taken as it was pinned, since nothing
  * says that it changed.
  */
-function setBeside(own: Parts, contract: OfferedContract, baseline: ContractText): OfferedContract {
+function setBeside(own: ManifestMembers, contract: OfferedContract, baseline: BaselineText): OfferedContract {
   const kept = partsOf(baseline)
   if (kept === null) return contract
-  const pinned: Parts = { ...pickedFrom(kept), ...sortedLists(kept) }
+  const pinned: ManifestMembers = { ...pickedFrom(kept), ...sortedLists(kept) }
   const speaksOfAll = isWhole(pinned)
-  const source = (part: string): Parts => (isKnown(own, part) ? own : pinned)
+  const source = (part: string): ManifestMembers => (isKnown(own, part) ? own : pinned)
   const parts = Object.fromEntries(
     [...WHOLE, 'instructions', ...LIST_NAMES].flatMap((part) => {
       if (!speaksOfAll && !Object.hasOwn(pinned, part)) return []
@@ -110,23 +110,23 @@ function setBeside(own: Parts, contract: OfferedContract, baseline: ContractText
   return { type: contract.type, content, digest: contractDigest(content) }
 }
 
-function pickedFrom(parts: Parts): Parts {
+function pickedFrom(parts: ManifestMembers): ManifestMembers {
   return Object.fromEntries(
     [...WHOLE, 'instructions'].flatMap((part) => (parts[part] === undefined ? [] : [[part, parts[part]]])),
   )
 }
 
 /** Whether the offer says how it is with a part: it stands there, or the offer is whole and has none. */
-function isKnown(own: Parts, part: string): boolean {
+function isKnown(own: ManifestMembers, part: string): boolean {
   return Object.hasOwn(own, part) || (isWhole(own) && !UNWATCHED.some((name) => name === part))
 }
 
-function isWhole(parts: Parts): boolean {
+function isWhole(parts: ManifestMembers): boolean {
   return WHOLE.some((part) => Object.hasOwn(parts, part))
 }
 
 /** The baseline with the parts that it does not speak of yet, seen for the first time now; null: there are none. */
-function completed(own: Parts, baseline: ContractText): ContractText | null {
+function completed(own: ManifestMembers, baseline: BaselineText): BaselineText | null {
   const pinned = partsOf(baseline)
   if (pinned === null || isWhole(pinned)) return null
   const added = Object.keys(own).filter((part) => !Object.hasOwn(pinned, part))
@@ -135,10 +135,10 @@ function completed(own: Parts, baseline: ContractText): ContractText | null {
   return { content, digest: contractDigest(content) }
 }
 
-const partsByDigest = new LRUCache<string, { readonly parts: Parts | null }>({ max: 256 })
+const partsByDigest = new LRUCache<string, { readonly parts: ManifestMembers | null }>({ max: 256 })
 
 /** The members of a manifest that matter, in any of the JSON forms it is kept in; null: it is none of them (YAML, say). */
-function partsOf({ content, digest }: ContractText): Parts | null {
+function partsOf({ content, digest }: BaselineText): ManifestMembers | null {
   const known = partsByDigest.get(digest)
   if (known !== undefined) return known.parts
   const parts = readParts(content)
@@ -146,7 +146,7 @@ function partsOf({ content, digest }: ContractText): Parts | null {
   return parts
 }
 
-function readParts(content: string): Parts | null {
+function readParts(content: string): ManifestMembers | null {
   let value: unknown
   try {
     value = JSON.parse(content)
@@ -162,7 +162,7 @@ function readParts(content: string): Parts | null {
 const namesByDigest = new LRUCache<string, Partial<Record<ListName, ReadonlySet<string>>>>({ max: 256 })
 
 /** Names in a list of a manifest; a text that is none has none, so that nothing is taken as covered. */
-export function namesIn(list: ListName, contract: ContractText): ReadonlySet<string> {
+export function namesIn(list: ListName, contract: BaselineText): ReadonlySet<string> {
   const known = namesByDigest.get(contract.digest) ?? {}
   if (known[list] !== undefined) return known[list]
   const items = partsOf(contract)?.[list]
@@ -172,7 +172,7 @@ export function namesIn(list: ListName, contract: ContractText): ReadonlySet<str
 }
 
 /** The item of a list by its name; null when there is none. */
-export function itemIn(list: ListName, name: string, contract: ContractText): Readonly<Record<string, unknown>> | null {
+export function itemIn(list: ListName, name: string, contract: BaselineText): Readonly<Record<string, unknown>> | null {
   const items: unknown = partsOf(contract)?.[list]
   const values: readonly unknown[] = Array.isArray(items) ? items : []
   const item = values.find((value) => nameIn(list, value) === name)

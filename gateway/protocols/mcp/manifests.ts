@@ -64,19 +64,19 @@ interface Seen<Thing> {
 }
 
 /** One caller: what the server said at the start of its session, and what it is offered by the fields of its requests. */
-interface Caller {
+interface CallerListings {
   session: Seen<SessionFacts> | null
   /** By what listings may depend on; the oldest first. */
-  readonly views: Map<string, View>
+  readonly views: Map<string, ListingView>
 }
 
 /** What one caller is known to be offered for requests with the same fields. */
-interface View {
+interface ListingView {
   session: Seen<SessionFacts> | null
   readonly lists: Partial<Record<ListName, Seen<readonly unknown[]>>>
   manifest: OfferedContract | null
   /** Questions under way, by list. */
-  readonly asking: Map<ListName | 'session', Promise<void>>
+  readonly connectionRequest: Map<ListName | 'session', Promise<void>>
   /** Pages seen so far of listings that go by, and the cursor that continues each. */
   readonly pages: Partial<Record<ListName, { readonly items: readonly unknown[]; readonly nextCursor: string }>>
 }
@@ -89,21 +89,21 @@ const MAX_VIEWS_OF_CALLER = 32
 const UNKNOWN_NAME_RELIST_MS = 1000
 
 export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
-  const callers = new LRUCache<string, Caller>({ max: MAX_CALLERS })
+  const callers = new LRUCache<string, CallerListings>({ max: MAX_CALLERS })
   /** How often each list of a route was said to have changed. */
   const epochs = new Map<string, Partial<Record<ListName, number>>>()
   /** One copy of a manifest for all sessions that see it. */
   const shared = new LRUCache<string, OfferedContract>({ max: 256 })
 
   const epochOf = (route: string, list: ListName): number => epochs.get(route)?.[list] ?? 0
-  const callerOf = (key: string): Caller => {
+  const callerOf = (key: string): CallerListings => {
     const known = callers.get(key)
     if (known !== undefined) return known
-    const caller: Caller = { session: null, views: new Map() }
+    const caller: CallerListings = { session: null, views: new Map() }
     callers.set(key, caller)
     return caller
   }
-  const viewOf = (asker: McpAsker): View => {
+  const viewOf = (asker: McpAsker): ListingView => {
     const caller = callerOf(callerAt(asker.call, null))
     const view = viewIn(caller.views, variantOf(asker))
     // The answer to `initialize` stands for the session, whatever the fields of that one request were.
@@ -115,12 +115,12 @@ export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
   }
   const isFresh = (seen: Seen<unknown>, { contract }: Route): boolean =>
     deps.now() - seen.at < (contract?.refresh ?? DEFAULT_REFRESH_SECONDS) * 1000
-  const isListFresh = (view: View, list: ListName, route: Route): boolean => {
+  const isListFresh = (view: ListingView, list: ListName, route: Route): boolean => {
     const seen = view.lists[list]
     return seen !== undefined && seen.epoch === epochOf(route.name, list) && isFresh(seen, route)
   }
   /** The manifest out of its parts, once for all callers who see the same. */
-  const compose = (view: View, route: Route): OfferedContract => {
+  const compose = (view: ListingView, route: Route): OfferedContract => {
     const fresh = manifestContract({ session: view.session?.thing ?? null, lists: thingsOf(view.lists) })
     const manifest = shared.get(fresh.digest) ?? fresh
     shared.set(manifest.digest, manifest)
@@ -131,38 +131,38 @@ export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
     return manifest
   }
   const once = (
-    view: View,
+    view: ListingView,
     what: ListName | 'session',
     { call }: McpAsker,
     ask: () => Promise<void>,
   ): Promise<void> => {
-    const running = view.asking.get(what)
+    const running = view.connectionRequest.get(what)
     if (running !== undefined) return running
     const started = ask()
       .catch((error: unknown) => {
         deps.metrics.count('preflight_contract_refreshes_total', { route: call.route.name, result: 'failed' })
         throw error
       })
-      .finally(() => view.asking.delete(what))
-    view.asking.set(what, started)
+      .finally(() => view.connectionRequest.delete(what))
+    view.connectionRequest.set(what, started)
     return started
   }
-  const relist = (asker: McpAsker, view: View, list: ListName): Promise<void> =>
+  const relist = (asker: McpAsker, view: ListingView, list: ListName): Promise<void> =>
     once(view, list, asker, async () => {
       // Taken before asking: a change announced while the answer is on its way makes that answer out of date.
       const epoch = epochOf(asker.call.route.name, list)
       view.lists[list] = { thing: await deps.list(asker, list), at: deps.now(), epoch }
     })
   /** In sessions it was told once and stands; without, it is asked for like a list. */
-  const isSessionDue = ({ isModern, call }: McpAsker, { session }: View): boolean =>
+  const isSessionDue = ({ isModern, call }: McpAsker, { session }: ListingView): boolean =>
     isModern && (session === null || !isFresh(session, call.route))
-  const renewSession = (asker: McpAsker, view: View): Promise<void> =>
+  const renewSession = (asker: McpAsker, view: ListingView): Promise<void> =>
     once(view, 'session', asker, async () => {
       const facts = await deps.discover(asker)
       view.session = facts === null ? null : { thing: facts, at: deps.now(), epoch: 0 }
     })
   /** What has to be asked for before the manifest can be told to a call. */
-  const staleLists = (view: View, needs: readonly ManifestNeed[], route: Route): readonly ListName[] => {
+  const staleLists = (view: ListingView, needs: readonly ManifestNeed[], route: Route): readonly ListName[] => {
     const promised = view.session === null ? [] : promisedLists(view.session.thing)
     return LIST_NAMES.filter(
       (list) =>
@@ -170,7 +170,11 @@ export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
         (!isListFresh(view, list, route) || lacksName(view, list, needs, deps.now())),
     )
   }
-  const renew = async (asker: McpAsker, view: View, needs: readonly ManifestNeed[]): Promise<OfferedContract> => {
+  const renew = async (
+    asker: McpAsker,
+    view: ListingView,
+    needs: readonly ManifestNeed[],
+  ): Promise<OfferedContract> => {
     const { route } = asker.call
     if (isSessionDue(asker, view)) await renewSession(asker, view)
     await Promise.all(staleLists(view, needs, route).map((list) => relist(asker, view, list)))
@@ -219,22 +223,27 @@ export function createMcpManifests(deps: McpManifestsDeps): McpManifests {
   }
 }
 
-function viewIn(views: Map<string, View>, key: string): View {
+function viewIn(views: Map<string, ListingView>, key: string): ListingView {
   const known = views.get(key)
   if (known !== undefined) return known
   const [oldest] = views.keys()
   if (oldest !== undefined && views.size >= MAX_VIEWS_OF_CALLER) views.delete(oldest)
-  const view: View = { session: null, lists: {}, manifest: null, asking: new Map(), pages: {} }
+  const view: ListingView = { session: null, lists: {}, manifest: null, connectionRequest: new Map(), pages: {} }
   views.set(key, view)
   return view
 }
 
-function thingsOf(lists: View['lists']): Readonly<Partial<Record<ListName, readonly unknown[]>>> {
+function thingsOf(lists: ListingView['lists']): Readonly<Partial<Record<ListName, readonly unknown[]>>> {
   return Object.fromEntries(Object.entries(lists).map(([list, { thing }]) => [list, thing]))
 }
 
 /** Whether a list lacks a name that is asked for, and was not asked for a moment ago. */
-function lacksName({ manifest, lists }: View, list: ListName, needs: readonly ManifestNeed[], now: number): boolean {
+function lacksName(
+  { manifest, lists }: ListingView,
+  list: ListName,
+  needs: readonly ManifestNeed[],
+  now: number,
+): boolean {
   if (manifest === null || now - (lists[list]?.at ?? 0) < UNKNOWN_NAME_RELIST_MS) return false
   return needs.some(
     (need) => need.name !== null && need.lists.includes(list) && !namesIn(list, manifest).has(need.name),

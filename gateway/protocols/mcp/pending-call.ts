@@ -3,7 +3,7 @@ import type { HeldAnswer } from '../common/action.ts'
 import { RPC_ERROR, rpcError, type Message } from './json-rpc.ts'
 import { isJsonObject, readStrictJsonText } from '../../json/strict-json.ts'
 
-type Request = Extract<Message, { readonly kind: 'request' }>
+type CallMessage = Extract<Message, { readonly kind: 'request' }>
 
 export function acceptsStream(accept: string | undefined): boolean {
   if (accept === undefined) return false
@@ -11,7 +11,7 @@ export function acceptsStream(accept: string | undefined): boolean {
 }
 
 /** @param requests those that the answer is for; at least one */
-export function createHeldAnswer(requests: readonly Request[]): HeldAnswer {
+export function createHeldAnswer(requests: readonly CallMessage[]): HeldAnswer {
   let signs = 0
   return {
     headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' },
@@ -30,7 +30,7 @@ export function createHeldAnswer(requests: readonly Request[]): HeldAnswer {
 }
 
 /** MCP, Progress: with the token that the caller gave, growing, without a total. */
-function progressOf(params: Request['params'], progress: number): readonly unknown[] {
+function progressOf(params: CallMessage['params'], progress: number): readonly unknown[] {
   const meta = params['_meta']
   const token = isJsonObject(meta) ? meta['progressToken'] : undefined
   if (typeof token !== 'string' && typeof token !== 'number') return []
@@ -45,7 +45,7 @@ function isMessages(body: string): boolean {
   return messages.length > 0 && messages.every((message) => isJsonObject(message) && message['jsonrpc'] === '2.0')
 }
 
-function failure(id: Request['id'], status: number): unknown {
+function failure(id: CallMessage['id'], status: number): unknown {
   return rpcError(id, RPC_ERROR.notForwarded, `The server answered ${status}, and no MCP message.`)
 }
 

@@ -22,7 +22,7 @@ export function createMcpRecogniser(parts: McpParts): Recogniser<McpRoute> {
   const { manifests } = parts
   return {
     needsBody: ({ method }) => method === 'POST',
-    tell: mcpFault,
+    renderFault: mcpFault,
     recognise(call) {
       const page = foreignPage(call)
       if (page !== null) return { ...refused(call, 403, RPC_ERROR.invalidRequest, page), why: page, isGuard: true }

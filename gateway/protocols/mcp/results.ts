@@ -3,7 +3,7 @@
  * that it has another shape is counted and logged, and nothing is changed or held back.
  */
 import { LRUCache } from 'lru-cache'
-import { contractDigest, type ContractText } from '../../baselines/baselines.ts'
+import { contractDigest, type BaselineText } from '../../baselines/baselines.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import type { Violation } from '../../validation/message.ts'
 import type { Validator } from '../../validation/validator.ts'
@@ -14,7 +14,7 @@ import { isJsonObject } from '../../json/strict-json.ts'
 
 export interface McpResults {
   /** Never throws. @param pinned the manifest that the call was judged by */
-  check(call: Call, tool: string, result: unknown, pinned: ContractText, under: Under): void
+  check(call: Call, tool: string, result: unknown, pinned: BaselineText, under: Under): void
 }
 
 export interface McpResultsDeps {
@@ -26,8 +26,8 @@ export interface McpResultsDeps {
 const MAX_SCHEMAS = 500
 
 export function createMcpResults({ validator, checks, logger }: McpResultsDeps): McpResults {
-  const schemas = new LRUCache<string, ContractText>({ max: MAX_SCHEMAS })
-  const schemaOf = (tool: string, pinned: ContractText): ContractText | null => {
+  const schemas = new LRUCache<string, BaselineText>({ max: MAX_SCHEMAS })
+  const schemaOf = (tool: string, pinned: BaselineText): BaselineText | null => {
     const key = `${pinned.digest} ${tool}`
     const known = schemas.get(key)
     if (known !== undefined) return known
@@ -81,7 +81,7 @@ function isComplete(result: unknown): result is Readonly<Record<string, unknown>
 const PLACE = '#/paths/~1/post/responses/200/content/application~1json/schema'
 
 /** The schema as the answer of an API, which is what the checking thread reads. */
-function answerContract(schema: Readonly<Record<string, unknown>>): ContractText {
+function answerContract(schema: Readonly<Record<string, unknown>>): BaselineText {
   const { $id: _, ...members } = schema
   const answer = { description: 'The result.', content: { 'application/json': { schema: embedded(members) } } }
   const content = JSON.stringify({

@@ -151,7 +151,7 @@ function isZero(bytes: Buffer): boolean {
   return bytes.every((byte) => byte === 0)
 }
 
-interface Header {
+interface EntryHeader {
   readonly name: string
   readonly hasPrefix: boolean
   readonly flag: string
@@ -163,7 +163,7 @@ const USTAR = 'ustar\x0000'
 const GNU = 'ustar  \0'
 const FLAGS: ReadonlySet<string> = new Set(['\0', '0', '1', '2', '5', 'x', 'g'])
 
-function headerIn(block: Buffer): Header {
+function headerIn(block: Buffer): EntryHeader {
   const magic = block.toString('latin1', 257, 265)
   if ((magic !== USTAR && magic !== GNU) || checksumOf(block) !== numberIn(block, 148, 8))
     throw new TarballError('it is no tar archive that can be read in one way: a header is none of ustar')
@@ -209,7 +209,7 @@ const HARMLESS =
   /^(?:[amc]time|uid|gid|uname|gname|comment|dev|ino|nlink|SCHILY\.(?:dev|ino|nlink|xattr\.[\w.-]+)|LIBARCHIVE\.(?:creationtime|xattr\.[\w.-]+))$/
 
 /** The name that a pax header states for the next entry; null: none. A global one names nothing. */
-function pathIn(content: Buffer | null, { flag, size }: Header): string | null {
+function pathIn(content: Buffer | null, { flag, size }: EntryHeader): string | null {
   if (content === null || size === 0 || !isUtf8(content)) throw new TarballError('a pax header cannot be read')
   const records = recordsIn(content)
   const path = records.get('path') ?? null
@@ -236,7 +236,7 @@ function recordsIn(content: Buffer): ReadonlyMap<string, string> {
   return records
 }
 
-function entryOf(header: Header, path: string | null): ArchiveEntry {
+function entryOf(header: EntryHeader, path: string | null): ArchiveEntry {
   const { flag, size } = header
   if (path !== null && header.hasPrefix) throw new TarballError('it states the name of an entry twice')
   const name = path ?? header.name

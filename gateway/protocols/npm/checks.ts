@@ -27,25 +27,25 @@ export class DeniedWrite extends Error {
 }
 
 export type NpmWrite = Exclude<NpmRequest, { readonly kind: 'pass' | 'unknown' }>
-type Of<Kind extends NpmWrite['kind']> = Extract<NpmWrite, { readonly kind: Kind }>
+type WriteOf<Kind extends NpmWrite['kind']> = Extract<NpmWrite, { readonly kind: Kind }>
 
-type Way<Kind extends NpmWrite['kind']> = (
-  request: Of<Kind>,
+type WriteCheck<Kind extends NpmWrite['kind']> = (
+  request: WriteOf<Kind>,
   body: () => Promise<unknown>,
   scene: NpmScene,
 ) => readonly Question[] | Promise<readonly Question[]>
 
 /** None when nothing of it is judged on this route. Rejects with a GatewayError, an UpstreamRefusal or a DeniedWrite. */
 export async function questionsOn<Kind extends NpmWrite['kind']>(
-  request: Of<Kind> & { readonly kind: Kind },
+  request: WriteOf<Kind> & { readonly kind: Kind },
   body: () => Promise<unknown>,
   scene: NpmScene,
 ): Promise<readonly Question[]> {
-  const way: Way<Kind> = WAYS[request.kind]
+  const way: WriteCheck<Kind> = WAYS[request.kind]
   return way(request, body, scene)
 }
 
-const WAYS: { readonly [Kind in NpmWrite['kind']]: Way<Kind> } = {
+const WAYS: { readonly [Kind in NpmWrite['kind']]: WriteCheck<Kind> } = {
   async document({ name }, body, scene) {
     const document = readDocument(name, await body())
     return document.kind === 'publication' ? publicationQuestions(document, scene) : revisionQuestions(document, scene)
@@ -147,7 +147,7 @@ function receiptQuestion(operation: string, what: string): Question {
 
 type ReadTree = { readonly ok: true; readonly tree: PackageTree } | { readonly ok: false; readonly problem: Problem }
 
-interface Sides {
+interface VersionSides {
   /** Version; null: none, so all of it is new. */
   readonly before: string | null
   readonly version: string
@@ -155,7 +155,7 @@ interface Sides {
   readonly packument: Packument
 }
 
-async function versionQuestion(name: string, label: string, sides: Sides, scene: NpmScene): Promise<Question> {
+async function versionQuestion(name: string, label: string, sides: VersionSides, scene: NpmScene): Promise<Question> {
   const { after, packument } = sides
   const before = sides.before === null ? EMPTY : await versionTree(name, sides.before, packument, scene)
   const target = `npm:${name}@${label}`

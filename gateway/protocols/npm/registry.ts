@@ -5,7 +5,7 @@ import type { Upstreams } from '../../upstream/pools.ts'
 import { UpstreamRefusal } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
 import { basePath } from '../common/base-path.ts'
-import { askAsCaller, askingFault, type CallerAnswer } from '../common/caller-request.ts'
+import { askAsCaller, lookupFault, type CallerAnswer } from '../common/caller-request.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import { NEW_PACKAGE, readPackument, type Packument } from './packument.ts'
 import { isIntact } from './tarball.ts'
@@ -33,7 +33,7 @@ export function createRegistryClient(call: Call, { upstreams, readJson, maxBytes
     try {
       return await askAsCaller(call, { method: 'GET', path, body: null, accept, maxBytes }, upstreams)
     } catch (error) {
-      throw undecided(`the registry did not hand out ${what}: ${askingFault(error)}`, error)
+      throw undecided(`the registry did not hand out ${what}: ${lookupFault(error)}`, error)
     }
   }
   const jsonOf = async (answer: CallerAnswer, what: string): Promise<unknown> => {

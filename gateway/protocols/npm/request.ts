@@ -21,22 +21,22 @@ export type NpmRequest =
   | { readonly kind: 'owners'; readonly subject: string }
   | { readonly kind: 'unknown'; readonly why: string }
 
-type Names = Readonly<Record<string, string>>
+type PackageNames = Readonly<Record<string, string>>
 
-interface Row {
+interface NpmEndpoint {
   /** Methods, with spaces between; `*`: any but the reading ones. */
   readonly methods: string
   readonly path: string
-  readonly make: (names: Names, path: string) => NpmRequest
+  readonly make: (names: PackageNames, path: string) => NpmRequest
 }
 
 const PASS = (): NpmRequest => ({ kind: 'pass' })
-const owners = ({ name = '' }: Names): NpmRequest => ({ kind: 'owners', subject: name })
-const ownersOfPath = (_names: Names, path: string): NpmRequest => ({ kind: 'owners', subject: path })
-const document = ({ name = '' }: Names): NpmRequest => ({ kind: 'document', name })
+const owners = ({ name = '' }: PackageNames): NpmRequest => ({ kind: 'owners', subject: name })
+const ownersOfPath = (_names: PackageNames, path: string): NpmRequest => ({ kind: 'owners', subject: path })
+const document = ({ name = '' }: PackageNames): NpmRequest => ({ kind: 'document', name })
 
 /** The first that matches. */
-const ROWS: readonly Row[] = [
+const ROWS: readonly NpmEndpoint[] = [
   { methods: '*', path: '-/user/*rest', make: PASS },
   { methods: '*', path: '-/v1/login', make: PASS },
   { methods: '*', path: '-/v1/login/*rest', make: PASS },
@@ -78,7 +78,7 @@ const ROWS: readonly Row[] = [
   { methods: 'PUT', path: ':name/:tag', make: ({ name = '', tag = '' }) => ({ kind: 'tag', name, tag }) },
 ]
 
-function tarballRemoval({ name = '', file = '' }: Names): NpmRequest {
+function tarballRemoval({ name = '', file = '' }: PackageNames): NpmRequest {
   return { kind: 'removal', name, version: versionOfFile(name, file) }
 }
 

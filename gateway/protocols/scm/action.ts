@@ -134,7 +134,7 @@ export class ScmAction implements JudgedAction {
     try {
       return await ask()
     } catch (error) {
-      throw told(error)
+      throw publicError(error)
     }
   }
 }
@@ -184,7 +184,7 @@ function credentials({ headers, upstreamPath, correlationId }: Call<ScmRoute>): 
   return own
 }
 
-function told(error: unknown): unknown {
+function publicError(error: unknown): unknown {
   if (error instanceof UnreadableIntent) return new GatewayError('PREFLIGHT_UNDECIDED', error.message, { cause: error })
   if (!(error instanceof ScmError)) return error
   const isForCaller = (error.kind === 'refused' || error.kind === 'limited') && error.status !== null

@@ -21,14 +21,14 @@ export interface PinnedQuestion {
   readonly confirm: () => Promise<void>
 }
 
-type Of<Kind extends ScmIntent['kind']> = Extract<ScmIntent, { readonly kind: Kind }>
-type Place = NonNullable<Subject['place']>
+type IntentOf<Kind extends ScmIntent['kind']> = Extract<ScmIntent, { readonly kind: Kind }>
+type SubjectPlace = NonNullable<Subject['place']>
 
 interface Asked {
   readonly name: string
   readonly target: string
   readonly operation: string
-  readonly place: Place
+  readonly place: SubjectPlace
   readonly change: DerivedChangeSet
   readonly confirm: () => Promise<void>
 }
@@ -49,7 +49,7 @@ interface Scene {
 }
 
 /** One way to ask for each kind of intent. */
-const WAYS: { readonly [Kind in ScmIntent['kind']]: (intent: Of<Kind>, scene: Scene) => Promise<Asked> } = {
+const WAYS: { readonly [Kind in ScmIntent['kind']]: (intent: IntentOf<Kind>, scene: Scene) => Promise<Asked> } = {
   merge_request: mergeOfRequest,
   merge_branches: mergeOfBranches,
   move_branch: moveOfBranch,
@@ -57,12 +57,15 @@ const WAYS: { readonly [Kind in ScmIntent['kind']]: (intent: Of<Kind>, scene: Sc
   ship: shipment,
 }
 
-function ask<Kind extends ScmIntent['kind']>(intent: Of<Kind> & { readonly kind: Kind }, scene: Scene): Promise<Asked> {
-  const way: (intent: Of<Kind>, scene: Scene) => Promise<Asked> = WAYS[intent.kind]
+function ask<Kind extends ScmIntent['kind']>(
+  intent: IntentOf<Kind> & { readonly kind: Kind },
+  scene: Scene,
+): Promise<Asked> {
+  const way: (intent: IntentOf<Kind>, scene: Scene) => Promise<Asked> = WAYS[intent.kind]
   return way(intent, scene)
 }
 
-async function mergeOfRequest(intent: Of<'merge_request'>, { client, facts, terms }: Scene): Promise<Asked> {
+async function mergeOfRequest(intent: IntentOf<'merge_request'>, { client, facts, terms }: Scene): Promise<Asked> {
   const request = await client.mergeRequest(intent.id)
   if (intent.head !== null && intent.head !== request.headSha) throw moved(intent.head, request.headSha)
   const baseSha = await client.branchTip(request.base)
@@ -88,7 +91,7 @@ async function confirmRequest(client: ScmClient, judged: MergeRequest, baseSha: 
   await confirmTip(client, judged.base, baseSha)
 }
 
-async function mergeOfBranches(intent: Of<'merge_branches'>, { client, facts, terms }: Scene): Promise<Asked> {
+async function mergeOfBranches(intent: IntentOf<'merge_branches'>, { client, facts, terms }: Scene): Promise<Asked> {
   const [base, head] = await Promise.all([client.branchTip(intent.base), client.commitOf(intent.head)])
   return {
     name: `merge ${intent.head} into ${facts.name}@${intent.base}`,
@@ -108,7 +111,7 @@ async function mergeOfBranches(intent: Of<'merge_branches'>, { client, facts, te
  * A branch that is set to a commit loses what it had, so nothing is merged. A new one brings what its commit has beyond the default
  * branch: otherwise a protected branch could be deleted and made anew from anything.
  */
-async function moveOfBranch(intent: Of<'move_branch'>, { client, facts, terms }: Scene): Promise<Asked> {
+async function moveOfBranch(intent: IntentOf<'move_branch'>, { client, facts, terms }: Scene): Promise<Asked> {
   const tip = await orAbsent(() => client.branchTip(intent.branch))
   const onto = tip === null ? facts.defaultBranch : intent.branch
   const base = tip ?? (await client.branchTip(facts.defaultBranch))
@@ -130,7 +133,7 @@ async function moveOfBranch(intent: Of<'move_branch'>, { client, facts, terms }:
   }
 }
 
-async function writeOfFiles(intent: Of<'write_files'>, { client, facts, terms }: Scene): Promise<Asked> {
+async function writeOfFiles(intent: IntentOf<'write_files'>, { client, facts, terms }: Scene): Promise<Asked> {
   const branch = intent.branch ?? facts.defaultBranch
   const base = await client.branchTip(branch)
   const written = await contentsOf(intent.writes, client, base)
@@ -169,7 +172,7 @@ async function contentAt(client: ScmClient, path: string, commit: string): Promi
 }
 
 /** From what is out there now to what would be; a first one changes nothing for anybody. */
-async function shipment(intent: Of<'ship'>, { client, facts, terms }: Scene): Promise<Asked> {
+async function shipment(intent: IntentOf<'ship'>, { client, facts, terms }: Scene): Promise<Asked> {
   const ref = intent.ref ?? facts.defaultBranch
   const head = await client.commitOf(ref)
   const base = (await client.previous(intent.since)) ?? head

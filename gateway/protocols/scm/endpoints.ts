@@ -38,9 +38,9 @@ export interface EndpointTable {
   readonly patterns: readonly string[]
 }
 
-interface Node {
-  readonly literals: Map<string, Node>
-  name: Node | null
+interface EndpointNode {
+  readonly literals: Map<string, EndpointNode>
+  name: EndpointNode | null
   /** By method; `''` for all of them. */
   readonly here: Map<string, Endpoint>
   readonly rest: Map<string, Endpoint>
@@ -61,7 +61,7 @@ function effectOf(effect: EndpointGroup['effect']): EndpointEffect {
   return effect === 'passes' || effect === 'texts' ? { kind: effect } : { kind: 'receipt', operation: effect }
 }
 
-function insert(root: Node, endpoint: Endpoint): void {
+function insert(root: EndpointNode, endpoint: Endpoint): void {
   const [path = '', methods] = endpoint.pattern.split(' ').toReversed()
   const segments = path.split('/').filter(Boolean)
   const hasRest = segments.at(-1) === '*'
@@ -74,7 +74,7 @@ function insert(root: Node, endpoint: Endpoint): void {
   }
 }
 
-function childOf(node: Node, segment: string): Node {
+function childOf(node: EndpointNode, segment: string): EndpointNode {
   if (segment.startsWith(':')) return (node.name ??= newNode())
   const literal = segment.toLowerCase()
   const child = node.literals.get(literal) ?? newNode()
@@ -82,25 +82,25 @@ function childOf(node: Node, segment: string): Node {
   return child
 }
 
-function newNode(): Node {
+function newNode(): EndpointNode {
   return { literals: new Map(), name: null, here: new Map(), rest: new Map() }
 }
 
 /** All that a server may take the path for; the strictest of them counts. */
-function find(node: Node, method: string, segments: readonly string[], index: number): Endpoint | null {
+function find(node: EndpointNode, method: string, segments: readonly string[], index: number): Endpoint | null {
   const segment = segments[index]
   const own = segment === undefined ? rowIn(node.here, method) : deeper(node, method, segments, index, segment)
   return own ?? rowIn(node.rest, method)
 }
 
 function deeper(
-  node: Node,
+  node: EndpointNode,
   method: string,
   segments: readonly string[],
   index: number,
   segment: string,
 ): Endpoint | null {
-  const below = (child: Node): Endpoint | null => find(child, method, segments, index + 1)
+  const below = (child: EndpointNode): Endpoint | null => find(child, method, segments, index + 1)
   const exact = node.literals.get(segment)
   const plain = exact === undefined ? null : below(exact)
   if (plain !== null) return plain

@@ -48,7 +48,7 @@ export interface ScmEndpoints {
 }
 
 /** Where in a path the repository stands. */
-export interface Located {
+export interface LocatedRepository {
   /** Path of the API's root, before the repository. */
   readonly prefix: string
   /** Path of the repository at the API. */
@@ -64,9 +64,9 @@ export interface ScmTable {
   readonly rows: readonly ScmRow[]
   readonly endpoints: ScmEndpoints
   /** Null: not about a repository. */
-  readonly located: Located | null
+  readonly located: LocatedRepository | null
   /** Null: the path is about no repository. */
-  readonly locate: (segments: readonly string[]) => Located | null
+  readonly locate: (segments: readonly string[]) => LocatedRepository | null
   /** All segments of the path. */
   readonly path: readonly string[]
   /** Of the path, behind the root of the API. */
@@ -97,7 +97,7 @@ export async function recogniseCall(call: Call<ScmRoute>, table: ScmTable, deps:
 interface FoundRow {
   readonly row: ScmRow
   readonly names: ScmCall['names']
-  readonly located: Located
+  readonly located: LocatedRepository
 }
 
 /** Whether a server that decodes the path before it takes it apart finds another row or endpoint that does more than pass. */

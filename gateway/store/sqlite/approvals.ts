@@ -3,10 +3,10 @@ import type {
   ApprovalFilter,
   ApprovalOpening,
   ApprovalRow,
-  ApprovalSettlement,
+  ApprovalDecision,
   ApprovalState,
-  Settling,
-  SettlingResult,
+  ApprovalDecisionRequest,
+  ApprovalDecisionResult,
 } from '../store.ts'
 import { endBreakGlasses } from './break-glass.ts'
 import { journal } from './journal.ts'
@@ -19,11 +19,11 @@ import {
   textList,
   textOrNull,
   textsOf,
-  type Row,
+  type SqlRow,
   type Statements,
 } from './statements.ts'
 
-const SETTLED = ['granted', 'denied'] as const satisfies readonly ApprovalSettlement['state'][]
+const DECIDED = ['granted', 'denied'] as const satisfies readonly ApprovalDecision['state'][]
 
 /** Audiences hold no comma. */
 const SELECT = `
@@ -96,12 +96,12 @@ export const approvalWrites = {
     return row
   },
 
-  settleApproval: (sql: Statements, settling: Settling): SettlingResult => {
-    const { approvalId, tenant, state, by, groups, comment, at, validUntil, isFourEyes } = settling
+  decideApproval: (sql: Statements, request: ApprovalDecisionRequest): ApprovalDecisionResult => {
+    const { approvalId, tenant, state, by, groups, comment, at, validUntil, isFourEyes } = request
     endApprovals(sql, at)
     const row = rowOrNull(sql.get(`${SELECT} WHERE a.approval_id = ? AND a.tenant = ?`, approvalId, tenant))
     if (row === null) return 'missing'
-    if (row.settlement !== null || row.endedAt !== null || row.expiresAt <= at) return 'conflict'
+    if (row.result !== null || row.endedAt !== null || row.expiresAt <= at) return 'conflict'
     if (isFourEyes && row.requesters.includes(by)) return 'own'
     // A no is everybody's to say.
     if (state === 'granted' && !mayGrant(row.approvers, groups)) return 'group'
@@ -169,11 +169,11 @@ function insert(sql: Statements, opening: ApprovalOpening): string {
   return opening.approvalId
 }
 
-function rowOrNull(row: Row | undefined): ApprovalRow | null {
+function rowOrNull(row: SqlRow | undefined): ApprovalRow | null {
   return row === undefined ? null : approvalRow(row)
 }
 
-function approvalRow(row: Row): ApprovalRow {
+function approvalRow(row: SqlRow): ApprovalRow {
   const requesters = textOrNull(row, 'requesters')
   return {
     approvalId: text(row, 'approval_id'),
@@ -196,22 +196,22 @@ function approvalRow(row: Row): ApprovalRow {
     expiresAt: integer(row, 'expires_at'),
     approvers: approversOf(row),
     requesters: requesters === null ? [] : requesters.split(','),
-    settlement: settlementOf(row),
+    result: completionOf(row),
     endedAt: integerOrNull(row, 'ended_at'),
   }
 }
 
-function approversOf(row: Row): ApprovalRow['approvers'] {
+function approversOf(row: SqlRow): ApprovalRow['approvers'] {
   const lists: unknown = JSON.parse(text(row, 'approvers'))
   // What cannot be read must not open the grant to everybody.
   if (!Array.isArray(lists)) throw new TypeError('the approvers of an approval are not a list')
   return lists.map(textsOf)
 }
 
-function settlementOf(row: Row): ApprovalSettlement | null {
+function completionOf(row: SqlRow): ApprovalDecision | null {
   if (textOrNull(row, 'settled_state') === null) return null
   return {
-    state: oneOf(SETTLED, row, 'settled_state'),
+    state: oneOf(DECIDED, row, 'settled_state'),
     by: text(row, 'settled_by'),
     groups: textList(row, 'settled_groups'),
     comment: text(row, 'settled_comment'),

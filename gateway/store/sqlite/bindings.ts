@@ -1,7 +1,7 @@
 /** Operations on bindings of tenants to repositories, and on the challenges that prove them (docs/reference/api.md#bindings). */
 import type { BindingRow, ChallengeRow } from '../store.ts'
 import { journal } from './journal.ts'
-import { integer, oneOf, text, type Row, type Statements } from './statements.ts'
+import { integer, oneOf, text, type SqlRow, type Statements } from './statements.ts'
 
 const PLATFORMS = ['scm_a', 'scm_b', 'scm_c'] as const satisfies readonly BindingRow['platform'][]
 
@@ -55,7 +55,7 @@ export const bindingWrites = {
   },
 } as const
 
-function binding(row: Row): BindingRow {
+function binding(row: SqlRow): BindingRow {
   return {
     tenant: text(row, 'tenant'),
     platform: oneOf(PLATFORMS, row, 'platform'),
@@ -65,7 +65,7 @@ function binding(row: Row): BindingRow {
   }
 }
 
-function challenge(row: Row): ChallengeRow {
+function challenge(row: SqlRow): ChallengeRow {
   return {
     challengeId: text(row, 'challenge_id'),
     tenant: text(row, 'tenant'),

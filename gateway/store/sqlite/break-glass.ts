@@ -1,7 +1,7 @@
 /** Operations on break-glass exceptions. A row is closed once, and counts its calls while it is open. */
 import type { BreakGlassFilter, BreakGlassRow } from '../store.ts'
 import { journal } from './journal.ts'
-import { integer, integerOrNull, text, textOrNull, type Row, type Statements } from './statements.ts'
+import { integer, integerOrNull, text, textOrNull, type SqlRow, type Statements } from './statements.ts'
 
 const IN_FORCE = 'closed_at IS NULL AND ended_at IS NULL AND expires_at > ?'
 
@@ -83,7 +83,7 @@ export function endBreakGlasses(sql: Statements, at: number): void {
   }
 }
 
-function breakGlass(row: Row): BreakGlassRow {
+function breakGlass(row: SqlRow): BreakGlassRow {
   return {
     id: text(row, 'id'),
     route: text(row, 'route'),

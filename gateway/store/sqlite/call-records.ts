@@ -15,9 +15,9 @@ const BATCH_ROWS = 500
 /** Rows that may wait while the store cannot be written; past that a call is refused. */
 const WAITING_ROWS = 10_000
 
-type Write = (rows: readonly InterceptionRow[]) => Promise<unknown>
+type WriteRows = (rows: readonly InterceptionRow[]) => Promise<unknown>
 
-export function durableCallRecords(write: Write): CallRecords {
+export function durableCallRecords(write: WriteRows): CallRecords {
   return {
     add: async (row) => {
       await write([row])
@@ -27,7 +27,7 @@ export function durableCallRecords(write: Write): CallRecords {
 }
 
 /** @param flushMilliseconds longest wait of a row before its batch is written */
-export function batchedCallRecords(write: Write, flushMilliseconds: number): CallRecords {
+export function batchedCallRecords(write: WriteRows, flushMilliseconds: number): CallRecords {
   let waiting: InterceptionRow[] = []
   let timer: NodeJS.Timeout | null = null
   let writing: Promise<void> | null = null

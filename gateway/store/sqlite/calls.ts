@@ -1,16 +1,23 @@
 /** Operations on the records of single calls: written many at a time, read newest first. Each runs inside the writer thread. */
 import type { SQLInputValue } from 'node:sqlite'
 import type { Violation } from '../../validation/message.ts'
-import { EFFECTS, type CallFilter, type CallPage, type Effect, type InterceptionRow, type StoredCall } from '../call.ts'
+import {
+  EFFECTS,
+  type CallFilter,
+  type CallPage,
+  type CallEffect,
+  type InterceptionRow,
+  type StoredCall,
+} from '../call.ts'
 import { ACTIONS } from './decisions.ts'
 import { CALL_COLUMNS, journalInsertedCalls, newestCall } from './journal.ts'
-import { integer, oneOf, text, textOrNull, type Row, type Statements } from './statements.ts'
+import { integer, oneOf, text, textOrNull, type SqlRow, type Statements } from './statements.ts'
 
 /** Rows that one page looks at: reading must not keep writes waiting, and nearly all calls may be of another tenant or route. */
 const SCANNED_ROWS = 100_000
 
 /** Effects whose rows always say what departs from the contract; their index is found by that. */
-const VIOLATING: ReadonlySet<Effect | undefined> = new Set<Effect>(['refused', 'drifted'])
+const VIOLATING: ReadonlySet<CallEffect | undefined> = new Set<CallEffect>(['refused', 'drifted'])
 
 export const callReads = {
   calls: (sql: Statements, filter: CallFilter): CallPage => {
@@ -90,7 +97,7 @@ function conditionsOf(filter: CallFilter): { readonly where: string; readonly va
   }
 }
 
-function storedCall(row: Row): StoredCall {
+function storedCall(row: SqlRow): StoredCall {
   return {
     sequence: integer(row, 'sequence'),
     correlationId: text(row, 'correlation_id'),

@@ -1,6 +1,6 @@
 /** Operations on what routes were last seen to offer beside their baselines, and on the baselines' stamps. */
 import type { CandidateRow } from '../store.ts'
-import { integer, text, type Row, type Statements } from './statements.ts'
+import { integer, text, type SqlRow, type Statements } from './statements.ts'
 
 /** Candidates of one route that are known to have been announced. */
 const MAX_ANNOUNCED = 1000
@@ -64,7 +64,7 @@ export const candidateWrites = {
   },
 } as const
 
-function candidate(row: Row): CandidateRow {
+function candidate(row: SqlRow): CandidateRow {
   return {
     route: text(row, 'route'),
     type: text(row, 'type'),

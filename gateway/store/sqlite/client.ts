@@ -1,12 +1,12 @@
 /** The caller's side of the writer thread: each call is a promise, and a thread that died fails them all and is started anew at the next call. */
 import { Worker } from 'node:worker_threads'
 import { GatewayError } from '../../errors/errors.ts'
-import type { Answer, Argument, Failure, OperationName, Order, Reply } from './operations.ts'
+import type { OperationResult, Argument, Failure, StoreOperation, Order, Reply } from './operations.ts'
 
 /** Told of every call, for metrics and logs. */
 export interface StoreEvents {
   /** @param seconds until the answer */
-  readonly onCall?: (operation: OperationName, seconds: number, isGood: boolean) => void
+  readonly onCall?: (operation: StoreOperation, seconds: number, isGood: boolean) => void
   /** False at a call that the store could not carry out; true at a write that is on the disk. */
   readonly onWritable?: (isWritable: boolean) => void
   /** Something was lost or broke outside a call. */
@@ -14,12 +14,12 @@ export interface StoreEvents {
 }
 
 export interface Client {
-  call<Name extends OperationName>(name: Name, argument: Argument<Name>): Promise<Answer<Name>>
+  call<Name extends StoreOperation>(name: Name, argument: Argument<Name>): Promise<OperationResult<Name>>
   close(): Promise<void>
 }
 
-interface Pending {
-  readonly name: OperationName
+interface PendingOperation {
+  readonly name: StoreOperation
   readonly startedAt: number
   resolve(value: never): void
   reject(error: Error): void
@@ -44,14 +44,14 @@ export async function startClient(
   events: StoreEvents,
   module: URL = writerUrl(),
 ): Promise<Client> {
-  const pending = new Map<number, Pending>()
+  const pending = new Map<number, PendingOperation>()
   let lastId = 0
   let diedAt = Number.NEGATIVE_INFINITY
   let isOpened = false
   let isClosed = false
   let thread: Worker | null = null
 
-  const settle = (id: number, isGood: boolean): Pending | undefined => {
+  const finish = (id: number, isGood: boolean): PendingOperation | undefined => {
     const call = pending.get(id)
     pending.delete(id)
     if (call) events.onCall?.(call.name, (performance.now() - call.startedAt) / 1000, isGood)
@@ -63,17 +63,17 @@ export async function startClient(
     diedAt = performance.now()
     if (isOpened && !isClosed) events.onWritable?.(false)
     if (isOpened && !isClosed) events.onFault?.(new Error('the store thread ended', { cause }))
-    for (const id of pending.keys()) settle(id, false)?.reject(unavailable(cause.message, cause))
+    for (const id of pending.keys()) finish(id, false)?.reject(unavailable(cause.message, cause))
   }
   const start = (): Worker => {
     const worker = new Worker(THREAD, { workerData: { module: module.href, file, locks }, name: 'preflight-store' })
     worker.on('message', (reply: Reply<never>) => {
       if (reply.type === 'answer') {
         if (reply.isDurable === true) events.onWritable?.(true)
-        settle(reply.id, true)?.resolve(reply.value)
+        finish(reply.id, true)?.resolve(reply.value)
       } else if (reply.type === 'failure') {
         if (reply.failure.kind === 'unavailable') events.onWritable?.(false)
-        settle(reply.id, false)?.reject(errorOf(reply.failure))
+        finish(reply.id, false)?.reject(errorOf(reply.failure))
       }
     })
     worker.on('error', (error) => onDeath(error instanceof Error ? error : new Error(String(error))))

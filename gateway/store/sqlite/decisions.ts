@@ -3,7 +3,7 @@ import type { SQLInputValue } from 'node:sqlite'
 import { chainHash, GENESIS_HASH } from '../chain.ts'
 import type { DecisionRow, HistoryFilter, HistoryRow, LedgerFilter, ReceiptState, StoredDecision } from '../store.ts'
 import { journal } from './journal.ts'
-import { integer, oneOf, text, textOrNull, type Row, type Statements } from './statements.ts'
+import { integer, oneOf, text, textOrNull, type SqlRow, type Statements } from './statements.ts'
 
 const DECISIONS = ['ALLOW', 'WARN', 'REQUIRE_APPROVAL', 'BLOCK'] as const satisfies readonly DecisionRow['decision'][]
 /** Written out: this thread does without the engine. */
@@ -252,11 +252,11 @@ function ledgerConditions(filter: LedgerFilter): { readonly where: string; reado
   return { where: conditions.join(' AND '), values }
 }
 
-function storedOrNull(row: Row | undefined): StoredDecision | null {
+function storedOrNull(row: SqlRow | undefined): StoredDecision | null {
   return row === undefined ? null : stored(row)
 }
 
-function stored(row: Row): StoredDecision {
+function stored(row: SqlRow): StoredDecision {
   const key = textOrNull(row, 'idempotency_key')
   return {
     decisionId: text(row, 'decision_id'),

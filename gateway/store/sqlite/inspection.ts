@@ -12,7 +12,7 @@ import {
   type JournalEntry,
   type ProtectedTable,
 } from './journal.ts'
-import { integer, text, textsOf, type Row, type Statements } from './statements.ts'
+import { integer, text, textsOf, type SqlRow, type Statements } from './statements.ts'
 
 const PAGE = 1000
 
@@ -212,7 +212,7 @@ function wordsOf({ kind }: ProtectedTable): string {
   return kind.replaceAll('_', ' ')
 }
 
-function entryOf(row: Row): JournalEntry {
+function entryOf(row: SqlRow): JournalEntry {
   return {
     chain: text(row, 'chain'),
     sequence: integer(row, 'sequence'),
@@ -222,7 +222,7 @@ function entryOf(row: Row): JournalEntry {
   }
 }
 
-function checkpointOf(row: Row): CheckpointRow {
+function checkpointOf(row: SqlRow): CheckpointRow {
   return {
     chain: text(row, 'chain'),
     sequence: integer(row, 'sequence'),

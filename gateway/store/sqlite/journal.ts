@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import type { SQLInputValue } from 'node:sqlite'
 import { sha256Hex } from '../../runtime/hash.ts'
 import type { LedgerHead } from '../ledger.ts'
-import { integer, text, type Row, type Statements } from './statements.ts'
+import { integer, text, type SqlRow, type Statements } from './statements.ts'
 
 export type JournalKind =
   | 'opened'
@@ -213,7 +213,7 @@ export function protectedRow(sql: Statements, table: ProtectedTable, key: readon
   return row === undefined ? undefined : { key: table.key.map((column) => text(row, column)), digest: digestOfRow(row) }
 }
 
-function digestOfRow(row: Row): string {
+function digestOfRow(row: SqlRow): string {
   return sha256Hex(JSON.stringify(Object.values(row)))
 }
 

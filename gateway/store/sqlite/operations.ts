@@ -36,18 +36,18 @@ export const WRITES = {
 } as const
 
 type Operations = typeof READS & typeof WRITES
-export type OperationName = keyof Operations
-export type Argument<Name extends OperationName> =
+export type StoreOperation = keyof Operations
+export type Argument<Name extends StoreOperation> =
   Parameters<Operations[Name]> extends readonly [unknown, infer Value] ? Value : null
-export type Answer<Name extends OperationName> = ReturnType<Operations[Name]>
+export type OperationResult<Name extends StoreOperation> = ReturnType<Operations[Name]>
 
 /**
  * What crosses between the threads. On the side that receives, the payload is `never`: it fits the one function that the
  * same `name` (or `id`) stands for on both sides, and nothing else can be done with it.
  */
-export interface Call<Payload> {
+export interface WriterCall<Payload> {
   readonly id: number
-  readonly name: OperationName
+  readonly name: StoreOperation
   readonly argument: Payload
 }
 
@@ -64,4 +64,4 @@ export type Reply<Payload> =
   | { readonly type: 'answer'; readonly id: number; readonly value: Payload; readonly isDurable?: boolean }
   | { readonly type: 'failure'; readonly id: number; readonly failure: Failure }
 
-export type Order<Payload> = { readonly type: 'call'; readonly call: Call<Payload> } | { readonly type: 'close' }
+export type Order<Payload> = { readonly type: 'call'; readonly call: WriterCall<Payload> } | { readonly type: 'close' }

@@ -2,7 +2,16 @@
 import { existsSync } from 'node:fs'
 import type { ApiKey, BaselineRow, MonitoringWindowRow, Role } from '../store.ts'
 import { journal } from './journal.ts'
-import { integer, integerOrNull, oneOf, text, textList, textOrNull, type Row, type Statements } from './statements.ts'
+import {
+  integer,
+  integerOrNull,
+  oneOf,
+  text,
+  textList,
+  textOrNull,
+  type SqlRow,
+  type Statements,
+} from './statements.ts'
 
 const ROLES = ['agent', 'approver', 'admin'] as const satisfies readonly Role[]
 const OBSERVERS = ['gateway', 'caller'] as const satisfies readonly MonitoringWindowRow['observer'][]
@@ -148,7 +157,7 @@ export const recordWrites = {
   },
 } as const
 
-function baseline(row: Row): BaselineRow {
+function baseline(row: SqlRow): BaselineRow {
   return {
     route: text(row, 'route'),
     artifactId: text(row, 'artifact_id'),
@@ -161,7 +170,7 @@ function baseline(row: Row): BaselineRow {
   }
 }
 
-function window(row: Row): MonitoringWindowRow {
+function window(row: SqlRow): MonitoringWindowRow {
   return {
     windowId: text(row, 'window_id'),
     correlationId: text(row, 'correlation_id'),
@@ -175,7 +184,7 @@ function window(row: Row): MonitoringWindowRow {
   }
 }
 
-function apiKey(row: Row): ApiKey {
+function apiKey(row: SqlRow): ApiKey {
   return {
     hash: text(row, 'hash'),
     audience: text(row, 'audience'),

@@ -1,12 +1,12 @@
 /** Prepared statements by their text, and readers that turn columns into values. */
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
 
-export type Row = Readonly<Record<string, SQLOutputValue>>
+export type SqlRow = Readonly<Record<string, SQLOutputValue>>
 
 /** Each text is prepared once for the life of a connection. Texts are literals of this program or built from literals only. */
 export interface Statements {
-  get(sql: string, ...values: readonly SQLInputValue[]): Row | undefined
-  all(sql: string, ...values: readonly SQLInputValue[]): readonly Row[]
+  get(sql: string, ...values: readonly SQLInputValue[]): SqlRow | undefined
+  all(sql: string, ...values: readonly SQLInputValue[]): readonly SqlRow[]
   /** Rows changed. */
   run(sql: string, ...values: readonly SQLInputValue[]): number
   /** Rows changed by all runs so far. */
@@ -37,28 +37,28 @@ export function createStatements(database: DatabaseSync): Statements {
   }
 }
 
-export function text(row: Row, column: string): string {
+export function text(row: SqlRow, column: string): string {
   const value = row[column]
   if (typeof value !== 'string') throw new TypeError(`column ${column} is no text`)
   return value
 }
 
-export function textOrNull(row: Row, column: string): string | null {
+export function textOrNull(row: SqlRow, column: string): string | null {
   return row[column] === null ? null : text(row, column)
 }
 
-export function integer(row: Row, column: string): number {
+export function integer(row: SqlRow, column: string): number {
   const value = row[column]
   if (typeof value !== 'number') throw new TypeError(`column ${column} is no integer`)
   return value
 }
 
-export function integerOrNull(row: Row, column: string): number | null {
+export function integerOrNull(row: SqlRow, column: string): number | null {
   return row[column] === null ? null : integer(row, column)
 }
 
 /** A column whose values are a closed set; a value outside it means that the file was changed by other hands. */
-export function oneOf<T extends string>(allowed: readonly T[], row: Row, column: string): T {
+export function oneOf<T extends string>(allowed: readonly T[], row: SqlRow, column: string): T {
   const value = text(row, column)
   const known = allowed.find((candidate) => candidate === value)
   if (known === undefined) throw new TypeError(`column ${column} holds the unknown value ${JSON.stringify(value)}`)
@@ -66,7 +66,7 @@ export function oneOf<T extends string>(allowed: readonly T[], row: Row, column:
 }
 
 /** A column that holds a list of texts as JSON. */
-export function textList(row: Row, column: string): readonly string[] {
+export function textList(row: SqlRow, column: string): readonly string[] {
   const list: unknown = JSON.parse(text(row, column))
   return textsOf(list)
 }

@@ -60,7 +60,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     openApproval: (opening) => client.call('openApproval', opening),
     approval: (tenant, approvalId) => client.call('approval', { tenant, approvalId }),
     approvals: (filter) => client.call('approvals', filter),
-    settleApproval: (settling) => client.call('settleApproval', settling),
+    decideApproval: (request) => client.call('decideApproval', request),
     openBreakGlass: async (row) => {
       await client.call('openBreakGlass', row)
     },

@@ -7,15 +7,15 @@ import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from '
 import type { StoreFiles } from './client.ts'
 import { releaseFreeMemory } from '../../runtime/free-memory.ts'
 import { openConnection } from './connection.ts'
-import { READS, WRITES, type Call, type Failure, type Order, type Reply } from './operations.ts'
+import { READS, WRITES, type WriterCall, type Failure, type Order, type Reply } from './operations.ts'
 import { primaryCode } from './result-code.ts'
 import { holdServingLock } from './serving-lock.ts'
 import { createStatements, type Statements } from './statements.ts'
 
-type Run = (sql: Statements, argument: never) => unknown
+type RunOperation = (sql: Statements, argument: never) => unknown
 
-const reads: ReadonlyMap<string, Run> = new Map<string, Run>(Object.entries(READS))
-const writes: ReadonlyMap<string, Run> = new Map<string, Run>(Object.entries(WRITES))
+const reads: ReadonlyMap<string, RunOperation> = new Map<string, RunOperation>(Object.entries(READS))
+const writes: ReadonlyMap<string, RunOperation> = new Map<string, RunOperation>(Object.entries(WRITES))
 
 /** Calls in one transaction at the most: bounds how long the first of them waits. */
 const GROUP_LIMIT = 1000
@@ -34,7 +34,7 @@ function serve(port: MessagePort, file: string, locks: readonly string[]): void 
   let connection: Connection | null = connect(file)
   const reply = (message: Reply<unknown>): void => port.postMessage(message)
 
-  const process = (calls: readonly Call<never>[]): void => {
+  const process = (calls: readonly WriterCall<never>[]): void => {
     try {
       connection ??= connect(file)
     } catch (error) {
@@ -83,7 +83,7 @@ function waiting(port: MessagePort): readonly Order<never>[] {
   }
 }
 
-function read({ statements }: Connection, { id, name, argument }: Call<never>): Reply<unknown> {
+function read({ statements }: Connection, { id, name, argument }: WriterCall<never>): Reply<unknown> {
   try {
     const run = reads.get(name)
     if (run === undefined) throw new Error(`unknown operation ${name}`)
@@ -96,7 +96,7 @@ function read({ statements }: Connection, { id, name, argument }: Call<never>): 
 /** All or nothing for what the disk does; a call that breaks a constraint fails alone. */
 function commitGroup(
   { database, statements }: Connection,
-  calls: readonly Call<never>[],
+  calls: readonly WriterCall<never>[],
 ): { readonly replies: readonly Reply<unknown>[]; readonly isSound: boolean } {
   try {
     database.exec('BEGIN IMMEDIATE')
@@ -113,7 +113,11 @@ function commitGroup(
   }
 }
 
-function writeOne(database: DatabaseSync, statements: Statements, { id, name, argument }: Call<never>): Reply<unknown> {
+function writeOne(
+  database: DatabaseSync,
+  statements: Statements,
+  { id, name, argument }: WriterCall<never>,
+): Reply<unknown> {
   const run = writes.get(name)
   if (run === undefined) throw new Error(`unknown operation ${name}`)
   const before = statements.changed

@@ -1,10 +1,10 @@
 /** How an `http` sink is spoken to: batches of CloudEvents as JSON, which any 2xx acknowledges. */
 import type { SinkConfig } from './settings.ts'
-import type { Protocol } from './receiver.ts'
+import type { ReceiverProtocol } from './receiver.ts'
 
 export type HttpSinkConfig = Extract<SinkConfig, { readonly type: 'http' }>
 
-export function cloudEvents({ url, header }: HttpSinkConfig): Protocol {
+export function cloudEvents({ url, header }: HttpSinkConfig): ReceiverProtocol {
   return {
     url,
     contentType: 'application/cloudevents-batch+json; charset=utf-8',

@@ -4,7 +4,7 @@ import { gzip } from 'node:zlib'
 import { openAgent, request } from '../../network/undici.ts'
 
 /** How one kind of receiver is spoken to. */
-export interface Protocol {
+export interface ReceiverProtocol {
   readonly url: string
   readonly contentType: string
   /** Further request headers: names and values. */
@@ -45,7 +45,7 @@ const LONGEST_CONNECT_MS = 1000
 const LONGEST_ANSWER = 64 * 1024
 
 /** @param timeout milliseconds for one delivery */
-export function createReceiver(protocol: Protocol, timeout: number): Receiver {
+export function createReceiver(protocol: ReceiverProtocol, timeout: number): Receiver {
   const connect = { timeout: Math.min(timeout, LONGEST_CONNECT_MS) }
   const agent = openAgent({ connections: 1, headersTimeout: timeout, bodyTimeout: timeout, connect })
   return {

@@ -8,7 +8,7 @@ import { startSinkCounters } from '../alerted-counters.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { startDelivery, type DeliveryConfig } from './delivery.ts'
-import { createReceiver, type Protocol } from './receiver.ts'
+import { createReceiver, type ReceiverProtocol } from './receiver.ts'
 import type { Sink } from './sink.ts'
 import { openSpool } from './spool.ts'
 
@@ -27,7 +27,7 @@ export function sinkName(type: 'http' | 'otlp', url: string): string {
 
 export function createSpooledSink(
   type: 'http' | 'otlp',
-  protocol: Protocol,
+  protocol: ReceiverProtocol,
   config: DeliveryConfig,
   { dataDir, bound, metrics, logger }: SpooledSinkDeps,
 ): Sink {

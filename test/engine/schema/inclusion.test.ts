@@ -7,7 +7,7 @@ import { suite, test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import * as fc from 'fast-check'
-import { InclusionProver, type Inclusion, type Question } from '../../../engine/schema/inclusion/inclusion.ts'
+import { InclusionProver, type Inclusion, type InclusionQuestion } from '../../../engine/schema/inclusion/inclusion.ts'
 import { ROOT, type Located } from '../../../engine/schema/located.ts'
 import type { SchemaSource } from '../../../engine/schema/source.ts'
 import { shuffledKeys } from '../../shuffle.ts'
@@ -16,7 +16,7 @@ import { pair, value, type Schema } from './arbitraries.ts'
 const ajv = new Ajv2020({ strict: false })
 addFormats.default(ajv)
 
-const QUESTION: Question = {
+const QUESTION: InclusionQuestion = {
   direction: 'narrowing',
   usage: 'shared',
   convention: 'none',
@@ -38,7 +38,7 @@ function at(schema: Schema): Located {
   return { value: schema, at: ROOT, document: '' }
 }
 
-function decide(sub: Schema, other: Schema, question: Partial<Question> = {}): Inclusion {
+function decide(sub: Schema, other: Schema, question: Partial<InclusionQuestion> = {}): Inclusion {
   const prover = new InclusionProver({ before: sourceOf(sub), after: sourceOf(other) })
   return prover.ask(at(sub), at(other), { ...QUESTION, ...question })
 }

@@ -5,12 +5,12 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { InclusionProver, type Inclusion, type Question } from '../../../engine/schema/inclusion/inclusion.ts'
+import { InclusionProver, type Inclusion, type InclusionQuestion } from '../../../engine/schema/inclusion/inclusion.ts'
 import { ROOT, type Located } from '../../../engine/schema/located.ts'
 import type { SchemaSource } from '../../../engine/schema/source.ts'
 import type { Schema } from './arbitraries.ts'
 
-const QUESTION: Question = {
+const QUESTION: InclusionQuestion = {
   direction: 'narrowing',
   usage: 'shared',
   convention: 'none',

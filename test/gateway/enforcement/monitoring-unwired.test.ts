@@ -113,7 +113,7 @@ for (const [protocol, sample] of Object.entries(SAMPLES))
       const route = { name: 'shop', match: { path: '/' }, upstream: upstream.origin, protocol, ...sample.route }
       const road = await startRoad({ routes: [route], decide: () => 'WARN', config: { ...config } })
       t.after(() => road.close())
-      const { recognisers } = road.proxy.road
+      const { recognisers } = road.proxy.pipeline
       const named = Object.entries(recognisers).find(([name]) => name === protocol)
       assert.ok(named !== undefined)
       Object.assign(recognisers, { [protocol]: judging(named[1], kinds) })

@@ -90,7 +90,7 @@ before(async () => {
     ...more,
   }))
   road = await startRoad({ routes })
-  Object.assign(road.proxy.road.recognisers, Object.fromEntries(NAMES.map((name) => [name, RECORDING])))
+  Object.assign(road.proxy.pipeline.recognisers, Object.fromEntries(NAMES.map((name) => [name, RECORDING])))
 })
 after(async () => {
   await road.close()
