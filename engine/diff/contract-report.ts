@@ -67,7 +67,7 @@ export class ContractReport {
   }
 
   /** Says a change that a row of the format judges. */
-  say({ rule: id, subject, side, located, name = '', before = null, after = null, ...place }: RowChange): void {
+  add({ rule: id, subject, side, located, name = '', before = null, after = null, ...place }: RowChange): void {
     const { endpoint = '', where = '', detail = '' } = place
     const row = ruleNamed(this.#rules, id)
     const words: Readonly<Record<string, string>> = { name, before: nameValue(before), after: nameValue(after) }

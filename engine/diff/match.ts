@@ -35,7 +35,7 @@ export function changedTexts(
   before: readonly string[],
   after: readonly string[],
 ): { readonly added: readonly string[]; readonly removed: readonly string[] } {
-  const old = new Set(before)
-  const now = new Set(after)
-  return { added: [...now].filter((text) => !old.has(text)), removed: [...old].filter((text) => !now.has(text)) }
+  const base = new Set(before)
+  const head = new Set(after)
+  return { added: [...head].filter((text) => !base.has(text)), removed: [...base].filter((text) => !head.has(text)) }
 }

@@ -83,16 +83,16 @@ type Addresses = ReadonlyMap<string, string>
 function hasFlowsOf(
   held: Credential,
   wanted: Credential,
-  isKept: (old: Addresses, now: Addresses) => boolean,
+  isKept: (base: Addresses, head: Addresses) => boolean,
 ): boolean {
-  return [...held.flows].every(([flow, old]) => {
-    const now = wanted.flows.get(flow)
-    return now !== undefined && isKept(old, now)
+  return [...held.flows].every(([flow, base]) => {
+    const head = wanted.flows.get(flow)
+    return head !== undefined && isKept(base, head)
   })
 }
 
-function isAddressKept(old: Addresses, now: Addresses): boolean {
-  return [...old].every(([member, address]) => now.get(member) === address)
+function isAddressKept(base: Addresses, head: Addresses): boolean {
+  return [...base].every(([member, address]) => head.get(member) === address)
 }
 
 /** The name in the base of each scheme that the head only renamed: same definition, and neither name stands on both sides. */

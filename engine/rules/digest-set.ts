@@ -38,12 +38,12 @@ export class DigestSet {
   }
 
   #grow(): void {
-    const old = this.#slots
-    const slots = new Uint32Array(old.length * 2)
-    for (let from = 0; from < old.length; from += WORDS) {
-      if (isEmpty(old, from)) continue
-      const slot = slotOf(slots, old, from)
-      for (let word = 0; word < WORDS; word++) slots[slot + word] = old[from + word] ?? 0
+    const base = this.#slots
+    const slots = new Uint32Array(base.length * 2)
+    for (let from = 0; from < base.length; from += WORDS) {
+      if (isEmpty(base, from)) continue
+      const slot = slotOf(slots, base, from)
+      for (let word = 0; word < WORDS; word++) slots[slot + word] = base[from + word] ?? 0
     }
     this.#slots = slots
   }

@@ -28,7 +28,7 @@ export type LifecycleVerdict =
   | { readonly kind: 'sunset-invalid'; readonly sunset: string }
   | { readonly kind: 'sunset-moved-invalid'; readonly sunset: string }
   | { readonly kind: 'sunset-too-small'; readonly sunset: string; readonly days: number }
-  | { readonly kind: 'sunset-moved-too-small'; readonly sunset: string; readonly was: string; readonly days: number }
+  | { readonly kind: 'sunset-moved-too-small'; readonly sunset: string; readonly before: string; readonly days: number }
   | { readonly kind: 'sunset-deleted' }
   | { readonly kind: 'reactivated' }
 
@@ -61,7 +61,7 @@ function judgeMovedSunset(before: Lifecycle, after: Lifecycle, options: Lifecycl
   if (was === null) return { kind: 'sunset-moved-invalid', sunset: nameValue(before.sunset) }
   const days = promisedDays(after.stability, options)
   const isTooSoon = options.today !== null && sunset < was && daysBetween(options.today, sunset) < days
-  return isTooSoon ? { kind: 'sunset-moved-too-small', sunset, was, days } : null
+  return isTooSoon ? { kind: 'sunset-moved-too-small', sunset, before: was, days } : null
 }
 
 /** What removing something comes to, given how it was announced. */

@@ -197,7 +197,7 @@ const LIFECYCLE_STEMS: Readonly<Record<LifecycleVerdict['kind'], { readonly stem
   },
   'sunset-moved-too-small': {
     stem: 'sunset-date-too-small',
-    says: 'had its sunset day moved from {was} to {sunset}, less than {days} days ahead',
+    says: 'had its sunset day moved from {before} to {sunset}, less than {days} days ahead',
   },
   'sunset-deleted': { stem: 'deprecated-sunset-missing', says: 'lost its sunset day' },
   reactivated: { stem: 'reactivated', says: 'is no longer deprecated' },

@@ -17,12 +17,12 @@ import { compareTypeLists } from './type-lists.ts'
 import { unwrap } from './wrappers.ts'
 
 export interface Aligned {
-  readonly old: JsonRecord
-  readonly now: JsonRecord
+  readonly base: JsonRecord
+  readonly head: JsonRecord
   readonly isRewritten: boolean
 }
 
-type AlignmentReport = Pick<Examination, 'say' | 'descend' | 'isSameShape'>
+type AlignmentReport = Pick<Examination, 'add' | 'descend' | 'isSameShape'>
 
 /** The members to compare; null when there is nothing to compare, or the schemas inside a wrapper were handed on for it. */
 export function align(
@@ -38,16 +38,16 @@ export function align(
   if (unwrap(before, after, was, is, sources, report)) return null
   const [plainOld, plainNow] = withoutImplied(was, is, before, after, sources)
   const [left, right] = mergeOneSided(plainOld, plainNow, before, after, sources)
-  const [old, now] = alignLists(left, right, before, after, sources, report)
-  return { old, now, isRewritten: old !== before.value || now !== after.value }
+  const [base, head] = alignLists(left, right, before, after, sources, report)
+  return { base, head, isRewritten: base !== before.value || head !== after.value }
 }
 
 /** One side has alternatives, or a schema around the schema, that the other has not: list by list, that looks like a change. */
-function mayBeRewritten(was: JsonRecord, is: JsonRecord): boolean {
+function mayBeRewritten(before: JsonRecord, after: JsonRecord): boolean {
   return COMPOSITIONS.some((keyword) => {
-    const [left, right] = [itemsOf(was, keyword).length, itemsOf(is, keyword).length]
+    const [left, right] = [itemsOf(before, keyword).length, itemsOf(after, keyword).length]
     if (left !== right) return Math.min(left, right) <= 1
-    return left === 1 && (bareWrapperOf(was) === keyword) !== (bareWrapperOf(is) === keyword)
+    return left === 1 && (bareWrapperOf(before) === keyword) !== (bareWrapperOf(after) === keyword)
   })
 }
 
@@ -60,9 +60,9 @@ function mergeOneSided(
   sources: SchemaSources,
 ): readonly [JsonRecord, JsonRecord] {
   if ((was.allOf === undefined) === (is.allOf === undefined)) return [was, is]
-  const old = flatten(was, before, sources.before)
-  const now = flatten(is, after, sources.after)
-  return old === null || now === null ? [was, is] : [old, now]
+  const base = flatten(was, before, sources.before)
+  const head = flatten(is, after, sources.after)
+  return base === null || head === null ? [was, is] : [base, head]
 }
 
 /** Keywords of older drafts in their present form: boolean exclusive bounds, tuples in `items`, `dependencies`, files. */
@@ -109,9 +109,9 @@ function alignLists(
   report: AlignmentReport,
 ): readonly [JsonRecord, JsonRecord] {
   if (!hasAlternatives(was) && !hasAlternatives(is)) return alignConstants(was, is)
-  const old = Array.isArray(is.enum) ? typedAs(constantsAsEnum(was, before, sources.before), is) : was
-  const now = Array.isArray(was.enum) ? typedAs(constantsAsEnum(is, after, sources.after), was) : is
-  return compareTypeLists(old, now, before, after, sources, report)
+  const base = Array.isArray(is.enum) ? typedAs(constantsAsEnum(was, before, sources.before), is) : was
+  const head = Array.isArray(was.enum) ? typedAs(constantsAsEnum(is, after, sources.after), was) : is
+  return compareTypeLists(base, head, before, after, sources, report)
 }
 
 function hasAlternatives(schema: JsonRecord): boolean {

@@ -5,18 +5,18 @@ import type { JsonRecord } from './located.ts'
 /** Keywords that are told here: what they say of a schema holds for whatever its other keywords admit. */
 export const USAGE_KEYWORDS = ['readOnly', 'writeOnly', 'deprecated', 'x-sunset', 'x-stability-level'] as const
 
-export function compareAnnotations({ old, now, say }: Pick<Examination, 'old' | 'now' | 'say'>): void {
+export function compareAnnotations({ base, head, add }: Pick<Examination, 'base' | 'head' | 'add'>): void {
   for (const keyword of ['readOnly', 'writeOnly'] as const) {
-    const was = old[keyword] === true
-    const is = now[keyword] === true
-    if (was !== is)
-      say({ keyword, action: is ? 'became' : 'ceased', name: null, before: was, after: is, steps: [keyword] })
+    const before = base[keyword] === true
+    const after = head[keyword] === true
+    if (before !== after)
+      add({ keyword, action: after ? 'became' : 'ceased', name: null, before: before, after: after, steps: [keyword] })
   }
-  compareLifecycle(old, now, say)
+  compareLifecycle(base, head, add)
   const stability = 'x-stability-level'
-  if (old[stability] !== now[stability]) {
-    const [before, after] = [old[stability] ?? null, now[stability] ?? null]
-    say({ keyword: 'stability', action: 'changed', name: null, before, after, steps: [stability] })
+  if (base[stability] !== head[stability]) {
+    const [before, after] = [base[stability] ?? null, head[stability] ?? null]
+    add({ keyword: 'stability', action: 'changed', name: null, before, after, steps: [stability] })
   }
 }
 
@@ -27,12 +27,12 @@ export interface Lifecycle {
   readonly stability: unknown
 }
 
-function compareLifecycle(old: JsonRecord, now: JsonRecord, say: Examination['say']): void {
-  const before = lifecycleOf(old)
-  const after = lifecycleOf(now)
+function compareLifecycle(base: JsonRecord, head: JsonRecord, add: Examination['add']): void {
+  const before = lifecycleOf(base)
+  const after = lifecycleOf(head)
   if (before.deprecated === after.deprecated && before.sunset === after.sunset) return
   const action = before.deprecated === after.deprecated ? 'changed' : after.deprecated ? 'became' : 'ceased'
-  say({ keyword: 'deprecated', action, name: null, before, after, steps: ['deprecated'] })
+  add({ keyword: 'deprecated', action, name: null, before, after, steps: ['deprecated'] })
 }
 
 export function lifecycleOf(schema: JsonRecord): Lifecycle {

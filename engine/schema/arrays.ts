@@ -10,10 +10,10 @@ export function compareArrays(examination: Examination): void {
 }
 
 function comparePositions(examination: Examination): void {
-  const { before, after, old, now, say, descend } = examination
+  const { before, after, base, head, add, descend } = examination
   const keyword = 'prefixItems'
-  const left = itemsOf(old, keyword)
-  const right = itemsOf(now, keyword)
+  const left = itemsOf(base, keyword)
+  const right = itemsOf(head, keyword)
   const shared = Math.min(left.length, right.length)
   for (let index = 0; index < shared; index += 1) {
     descend(
@@ -30,49 +30,49 @@ function comparePositions(examination: Examination): void {
     .slice(shared)
     .map((_, offset) => `#${shared + offset + 1}`)
     .join(', ')
-  say({ keyword, action, name, before: before0, after: after0, steps: [keyword, String(shared)] })
+  add({ keyword, action, name, before: before0, after: after0, steps: [keyword, String(shared)] })
   tellOpenPositions(examination, action, shared)
 }
 
 /** Where items beyond the named positions were (or are) admitted, naming a position takes from them, and unnaming it gives back. */
-function tellOpenPositions({ old, now, say }: Examination, action: 'added' | 'removed', shared: number): void {
-  const isOpen = (action === 'added' ? old : now).items !== false
+function tellOpenPositions({ base, head, add }: Examination, action: 'added' | 'removed', shared: number): void {
+  const isOpen = (action === 'added' ? base : head).items !== false
   if (!isOpen) return
-  const [before, after] = [old.prefixItems ?? null, now.prefixItems ?? null]
+  const [before, after] = [base.prefixItems ?? null, head.prefixItems ?? null]
   const steps = ['prefixItems', String(shared)]
-  say({ keyword: 'prefixItems', action: action === 'added' ? 'narrowed' : 'widened', name: null, before, after, steps })
+  add({ keyword: 'prefixItems', action: action === 'added' ? 'narrowed' : 'widened', name: null, before, after, steps })
 }
 
 /**
  * Under `maxContains` a wider condition is met more often than it may be: then another condition is one that went and one
  * that came, since neither narrower nor wider says what became of the whole.
  */
-function compareContains({ before, after, old, now, say, descend, isSameShape }: Examination): void {
+function compareContains({ before, after, base, head, add, descend, isSameShape }: Examination): void {
   const keyword = 'contains'
   const steps = [keyword]
-  const [was, is] = [old[keyword] ?? null, now[keyword] ?? null]
-  if (old[keyword] !== undefined && now[keyword] !== undefined) {
-    const [one, other] = [locate(before, old, keyword), locate(after, now, keyword)]
-    if (old.maxContains === undefined && now.maxContains === undefined) {
+  const [was, is] = [base[keyword] ?? null, head[keyword] ?? null]
+  if (base[keyword] !== undefined && head[keyword] !== undefined) {
+    const [one, other] = [locate(before, base, keyword), locate(after, head, keyword)]
+    if (base.maxContains === undefined && head.maxContains === undefined) {
       descend(steps, one, other)
       return
     }
     if (isSameShape(one, other)) return
   }
-  if (was !== null) say({ keyword, action: 'removed', name: null, before: was, after: null, steps })
-  if (is !== null) say({ keyword, action: 'added', name: null, before: null, after: is, steps })
+  if (was !== null) add({ keyword, action: 'removed', name: null, before: was, after: null, steps })
+  if (is !== null) add({ keyword, action: 'added', name: null, before: null, after: is, steps })
 }
 
-function compareUnique({ old, now, say }: Examination): void {
-  const was = old.uniqueItems === true
-  const is = now.uniqueItems === true
-  if (was === is) return
-  say({
+function compareUnique({ base, head, add }: Examination): void {
+  const before = base.uniqueItems === true
+  const after = head.uniqueItems === true
+  if (before === after) return
+  add({
     keyword: 'uniqueItems',
-    action: is ? 'added' : 'removed',
+    action: after ? 'added' : 'removed',
     name: null,
-    before: was,
-    after: is,
+    before: before,
+    after: after,
     steps: ['uniqueItems'],
   })
 }

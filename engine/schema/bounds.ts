@@ -24,16 +24,23 @@ export const BOUNDS: readonly KeywordBound[] = [
 ]
 
 export function compareBounds(examination: Examination): void {
-  const { old, now, say } = examination
+  const { base, head, add } = examination
   for (const { keyword, implied } of BOUNDS) {
-    const was = boundOf(old, keyword, implied)
-    const is = boundOf(now, keyword, implied)
+    const was = boundOf(base, keyword, implied)
+    const is = boundOf(head, keyword, implied)
     const [before, after] = keyword === 'minContains' ? counted(was, is) : [was, is]
     if (before === after) continue
     const action = before === null ? 'set' : after === null ? 'unset' : after > before ? 'increased' : 'decreased'
-    if (before === null && after !== null && isImplied(keyword, after, old)) continue
-    if (after === null && before !== null && isImplied(keyword, before, now)) continue
-    say({ keyword, action, name: null, before: old[keyword] ?? before, after: now[keyword] ?? after, steps: [keyword] })
+    if (before === null && after !== null && isImplied(keyword, after, base)) continue
+    if (after === null && before !== null && isImplied(keyword, before, head)) continue
+    add({
+      keyword,
+      action,
+      name: null,
+      before: base[keyword] ?? before,
+      after: head[keyword] ?? after,
+      steps: [keyword],
+    })
   }
   compareMultiple(examination)
 }
@@ -65,9 +72,9 @@ function boundOf(schema: JsonRecord, keyword: string, implied: number | null): n
   return typeof value === 'number' ? value : implied
 }
 
-function compareMultiple({ old, now, say }: Examination): void {
-  const before = boundOf(old, 'multipleOf', null)
-  const after = boundOf(now, 'multipleOf', null)
+function compareMultiple({ base, head, add }: Examination): void {
+  const before = boundOf(base, 'multipleOf', null)
+  const after = boundOf(head, 'multipleOf', null)
   if (before === after) return
   const keyword = 'multipleOf'
   const action =
@@ -80,7 +87,7 @@ function compareMultiple({ old, now, say }: Examination): void {
           : isMultiple(before, after)
             ? 'widened'
             : 'changed'
-  say({ keyword, action, name: null, before, after, steps: [keyword] })
+  add({ keyword, action, name: null, before, after, steps: [keyword] })
 }
 
 function isMultiple(value: number, of: number): boolean {

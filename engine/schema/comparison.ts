@@ -47,10 +47,10 @@ export interface Examination {
   readonly before: ResolvedSchema
   readonly after: ResolvedSchema
   /** The members that are compared: those of `before` and `after`, brought to one form. */
-  readonly old: JsonRecord
-  readonly now: JsonRecord
+  readonly base: JsonRecord
+  readonly head: JsonRecord
   readonly sources: SchemaSources
-  readonly say: (delta: SchemaDelta) => void
+  readonly add: (delta: SchemaDelta) => void
   /** Says changes that may be very many; none is fine. */
   readonly sayEach: (series: DeltaSeries) => void
   readonly descend: (steps: readonly string[], before: Located, after: Located, isRequired?: boolean | null) => void
@@ -146,10 +146,10 @@ export class SchemaComparison {
     this.#examined += 1
     const { before, after } = pair
     compareKeywords(before, after, this.sources, {
-      say: (delta) => add(pair, delta),
+      add: (delta) => add(pair, delta),
       sayEach: (series) => this.#addSeries(pair, series),
-      descend: (steps, old, now, isRequired = null) => this.#descend(pair, steps, old, now, isRequired),
-      isSameShape: (old, now) => this.#isSameShape(old, now),
+      descend: (steps, base, head, isRequired = null) => this.#descend(pair, steps, base, head, isRequired),
+      isSameShape: (base, head) => this.#isSameShape(base, head),
     })
   }
 
@@ -162,22 +162,22 @@ export class SchemaComparison {
   }
 
   /** The same two schemas are asked about wherever they stand in a list together. */
-  #isSameShape(old: Located, now: Located): boolean {
-    const before = resolveSchema(old, this.sources.before).value
-    const after = resolveSchema(now, this.sources.after).value
+  #isSameShape(base: Located, head: Located): boolean {
+    const before = resolveSchema(base, this.sources.before).value
+    const after = resolveSchema(head, this.sources.after).value
     let answers = this.#shapes.get(before)
     if (answers === undefined) {
       answers = new Map()
       this.#shapes.set(before, answers)
     }
-    const answer = answers.get(after) ?? isSameShape(old, now, this.sources)
+    const answer = answers.get(after) ?? isSameShape(base, head, this.sources)
     answers.set(after, answer)
     return answer
   }
 
-  #descend(parent: OpenPair, steps: readonly string[], old: Located, now: Located, isRequired: boolean | null): void {
-    const before = resolveSchema(old, this.sources.before)
-    const after = resolveSchema(now, this.sources.after)
+  #descend(parent: OpenPair, steps: readonly string[], base: Located, head: Located, isRequired: boolean | null): void {
+    const before = resolveSchema(base, this.sources.before)
+    const after = resolveSchema(head, this.sources.after)
     if (before.reference !== null || after.reference !== null) {
       this.#link(parent, this.#sharedPair(before, after), steps, isRequired)
       return

@@ -25,7 +25,7 @@ interface Item {
 }
 
 function compareList(examination: Examination, keyword: Composition): void {
-  const { old, now, before, after, sources, descend } = examination
+  const { base: old, head: now, before, after, sources, descend } = examination
   if (old[keyword] === now[keyword]) return
   const left = itemsOf(old, keyword)
   const right = itemsOf(now, keyword)
@@ -39,7 +39,7 @@ function compareList(examination: Examination, keyword: Composition): void {
 }
 
 /** Alternatives where there were none are a condition; without any, what they excluded is admitted. */
-function tellPresence({ old, now, say }: Examination, keyword: Composition): void {
+function tellPresence({ base: old, head: now, add: say }: Examination, keyword: Composition): void {
   const action = now[keyword] === undefined ? 'removed' : 'added'
   const [before, after] = [old[keyword] ?? null, now[keyword] ?? null]
   say({ keyword: `${keyword}-list`, action, name: null, before, after, steps: [keyword] })
@@ -54,7 +54,7 @@ function itemAt(located: Located, index: number, source: SchemaSource): Item {
 }
 
 function tell(
-  { say }: Examination,
+  { add: say }: Examination,
   keyword: Composition,
   action: 'added' | 'removed',
   items: readonly Item[],
@@ -94,10 +94,10 @@ interface Matching {
 const MAX_SEARCH = 24
 
 /** By reference, then by equal form, then by equal meaning, then by title; a single one left on each side is one changed. */
-function matchItems(was: readonly Item[], is: readonly Item[], examination: Examination): Matching {
+function matchItems(before: readonly Item[], after: readonly Item[], examination: Examination): Matching {
   const matched: (readonly [Item, Item])[] = []
-  let removed = was
-  let added = is
+  let removed = before
+  let added = after
   const pair = (key: (item: Item) => string | null): void => {
     const [pairs, left, right] = matchByKey(removed, added, key)
     for (const one of pairs) matched.push(one)
@@ -121,17 +121,19 @@ function matchItems(was: readonly Item[], is: readonly Item[], examination: Exam
     }
   }
   pair(({ reference, title }) => (reference === null && title !== '' ? title : null))
-  const [old, now] = [removed[0], added[0]]
-  if (removed.length === 1 && added.length === 1 && old && now && isPlain(old) && isPlain(now)) {
-    return { matched: [...matched, [old, now]], removed: [], added: [] }
+  const [base, head] = [removed[0], added[0]]
+  if (removed.length === 1 && added.length === 1 && base && head && isPlain(base) && isPlain(head)) {
+    return { matched: [...matched, [base, head]], removed: [], added: [] }
   }
   return { matched, removed, added }
 }
 
 /** Two names for one schema are a rename only where each name is unknown to the other side. */
-function mayBeRenamed(was: Item, is: Item, { sources }: Examination): boolean {
-  if (was.reference === null || is.reference === null) return true
-  return !knows(sources.after, was.reference, is.located) && !knows(sources.before, is.reference, was.located)
+function mayBeRenamed(before: Item, after: Item, { sources }: Examination): boolean {
+  if (before.reference === null || after.reference === null) return true
+  return (
+    !knows(sources.after, before.reference, after.located) && !knows(sources.before, after.reference, before.located)
+  )
 }
 
 function knows(source: SchemaSource, reference: string, from: Located): boolean {
@@ -143,26 +145,26 @@ function isPlain({ reference, title }: Item): boolean {
 }
 
 function matchByKey(
-  was: readonly Item[],
-  is: readonly Item[],
+  before: readonly Item[],
+  after: readonly Item[],
   key: (item: Item) => string | null,
 ): [pairs: (readonly [Item, Item])[], removed: readonly Item[], added: readonly Item[]] {
-  const groups = Map.groupBy(is, key)
+  const groups = Map.groupBy(after, key)
   const waiting = new Map([...groups].map(([text, group]) => [text, group.values()]))
   const pairs: (readonly [Item, Item])[] = []
   const taken = new Set<Item>()
-  for (const item of was) {
+  for (const item of before) {
     const text = key(item)
     const partner = text === null ? undefined : waiting.get(text)?.next().value
     if (partner === undefined) continue
     pairs.push([item, partner])
     taken.add(item).add(partner)
   }
-  return [pairs, was.filter((item) => !taken.has(item)), is.filter((item) => !taken.has(item))]
+  return [pairs, before.filter((item) => !taken.has(item)), after.filter((item) => !taken.has(item))]
 }
 
 function compareDiscriminator(examination: Examination): void {
-  const { old, now, say } = examination
+  const { base: old, head: now, add: say } = examination
   const keyword = 'discriminator'
   const [was, is] = [discriminatorOf(old), discriminatorOf(now)]
   if (was === null || is === null) {
@@ -200,7 +202,11 @@ function mappingOf(discriminator: JsonRecord): JsonRecord {
 }
 
 /** The same schema, or an alternative that got another name and is not there under the old one any more. */
-function leadsToSame(was: unknown, is: unknown, { before, after, old, now, isSameShape }: Examination): boolean {
+function leadsToSame(
+  was: unknown,
+  is: unknown,
+  { before, after, base: old, head: now, isSameShape }: Examination,
+): boolean {
   const [oldName, nowName] = [schemaNameOf(was), schemaNameOf(is)]
   if (oldName === nowName) return true
   const [left, right] = [alternativeOf(old, before, oldName), alternativeOf(now, after, nowName)]
@@ -224,12 +230,12 @@ function schemaNameOf(target: unknown): unknown {
 
 /** What came is one change, and so is what went; a value that leads elsewhere is a change of its own. */
 function compareMapping(was: JsonRecord, is: JsonRecord, examination: Examination): void {
-  const { say } = examination
+  const { add: say } = examination
   const keyword = 'discriminator-mapping'
   // The order of keys in a document has no meaning.
-  const [old, now] = [Object.keys(was).sort(byCodeUnit), Object.keys(is).sort(byCodeUnit)]
-  const gone = old.filter((name) => !Object.hasOwn(is, name))
-  const come = now.filter((name) => !Object.hasOwn(was, name))
+  const [base, head] = [Object.keys(was).sort(byCodeUnit), Object.keys(is).sort(byCodeUnit)]
+  const gone = base.filter((name) => !Object.hasOwn(is, name))
+  const come = head.filter((name) => !Object.hasOwn(was, name))
   for (const [action, names, holder] of [
     ['removed', gone, was],
     ['added', come, is],
@@ -240,7 +246,7 @@ function compareMapping(was: JsonRecord, is: JsonRecord, examination: Examinatio
     const [before, after] = action === 'added' ? [null, values] : [values, null]
     say({ keyword, action, name: names.join(', '), before, after, steps: ['discriminator', 'mapping', first] })
   }
-  for (const name of old) {
+  for (const name of base) {
     if (!Object.hasOwn(is, name) || leadsToSame(was[name], is[name], examination)) continue
     const [before, after] = [was[name], is[name]]
     say({ keyword, action: 'changed', name, before, after, steps: ['discriminator', 'mapping', name] })

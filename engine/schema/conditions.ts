@@ -8,7 +8,7 @@ const DIRECTED = ['then', 'else', 'contentSchema'] as const
 const UNDIRECTED = ['not', 'if'] as const
 
 export function compareConditions(examination: Examination): void {
-  const { before, after, old, now, say, descend, isSameShape } = examination
+  const { before, after, base: old, head: now, add: say, descend, isSameShape } = examination
   for (const keyword of [...UNDIRECTED, ...DIRECTED]) {
     const had = old[keyword] !== undefined
     const has = now[keyword] !== undefined
@@ -33,8 +33,9 @@ export function compareConditions(examination: Examination): void {
     }
   }
   for (const keyword of ['contentEncoding', 'contentMediaType'] as const) {
-    const was = old[keyword] ?? null
-    const is = now[keyword] ?? null
-    if (was !== is) say({ keyword, action: 'changed', name: null, before: was, after: is, steps: [keyword] })
+    const before = old[keyword] ?? null
+    const after = now[keyword] ?? null
+    if (before !== after)
+      say({ keyword, action: 'changed', name: null, before: before, after: after, steps: [keyword] })
   }
 }

@@ -7,8 +7,11 @@ import { isAnnotation } from './shape.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
 
 /** A constant against an enum is an enum of one value. */
-export function alignConstants(was: JsonRecord, is: JsonRecord): readonly [JsonRecord, JsonRecord] {
-  return [Array.isArray(is.enum) ? constAsEnum(was) : was, Array.isArray(was.enum) ? constAsEnum(is) : is]
+export function alignConstants(before: JsonRecord, after: JsonRecord): readonly [JsonRecord, JsonRecord] {
+  return [
+    Array.isArray(after.enum) ? constAsEnum(before) : before,
+    Array.isArray(before.enum) ? constAsEnum(after) : after,
+  ]
 }
 
 function constAsEnum(schema: JsonRecord): JsonRecord {

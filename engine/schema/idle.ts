@@ -28,10 +28,10 @@ const IDLE: readonly (readonly [keyword: string, isIdle: IsIdle])[] = [
 const CONDITION = ['if', 'then', 'else'] as const
 
 /** Both sides without what has no effect on either; a side that loses nothing is the same object. */
-export function withoutIdle(was: JsonRecord, is: JsonRecord): readonly [JsonRecord, JsonRecord] {
-  const idle = IDLE.filter(([name, isIdle]) => isIdleOnBoth(name, isIdle, was, is)).map(([name]) => name)
-  if (hasNoCondition(was) && hasNoCondition(is)) idle.push(...CONDITION)
-  return [without(was, idle), without(is, idle)]
+export function withoutIdle(before: JsonRecord, after: JsonRecord): readonly [JsonRecord, JsonRecord] {
+  const idle = IDLE.filter(([name, isIdle]) => isIdleOnBoth(name, isIdle, before, after)).map(([name]) => name)
+  if (hasNoCondition(before) && hasNoCondition(after)) idle.push(...CONDITION)
+  return [without(before, idle), without(after, idle)]
 }
 
 function isIdleOnBoth(name: string, isIdle: IsIdle, was: JsonRecord, is: JsonRecord): boolean {

@@ -109,22 +109,22 @@ export function compareKeywords(
   before: ResolvedSchema,
   after: ResolvedSchema,
   sources: SchemaSources,
-  report: Pick<Examination, 'say' | 'sayEach' | 'descend' | 'isSameShape'>,
+  report: Pick<Examination, 'add' | 'sayEach' | 'descend' | 'isSameShape'>,
 ): void {
   if (before.value === after.value) return
   const bits = differingGroups(before.value, after.value)
   if (bits === 0) return
   const aligned = align(before, after, sources, report)
   if (aligned === null) return
-  const examination: Examination = { before, after, old: aligned.old, now: aligned.now, sources, ...report }
-  const groups = aligned.isRewritten ? differingGroups(aligned.old, aligned.now) : bits
+  const examination: Examination = { before, after, base: aligned.base, head: aligned.head, sources, ...report }
+  const groups = aligned.isRewritten ? differingGroups(aligned.base, aligned.head) : bits
   for (const [index, group] of GROUPS.entries()) if (groups & (1 << index)) group.compare(examination)
 }
 
 /** The groups with a keyword whose value is not plainly the same on both sides. */
-function differingGroups(old: JsonRecord, now: JsonRecord): number {
+function differingGroups(base: JsonRecord, head: JsonRecord): number {
   let bits = 0
-  for (const name in old) if (old[name] !== now[name]) bits |= GROUP_BITS.get(name) ?? 0
-  for (const name in now) if (old[name] !== now[name]) bits |= GROUP_BITS.get(name) ?? 0
+  for (const name in base) if (base[name] !== head[name]) bits |= GROUP_BITS.get(name) ?? 0
+  for (const name in head) if (base[name] !== head[name]) bits |= GROUP_BITS.get(name) ?? 0
   return bits
 }

@@ -9,11 +9,11 @@ import { isAnnotation } from './shape.ts'
  * Bytes: `format: binary` of 3.0 is a media type in 3.1 (`contentMediaType`), or nothing at all, and `format: byte` is
  * `contentEncoding: base64` (OpenAPI 3.1.0 §4.8.14.3.1, "Considerations for File Uploads").
  */
-export function alignLanguages(was: JsonRecord, is: JsonRecord): readonly [JsonRecord, JsonRecord] {
-  if (isBinary(was) && isBytes(is)) return [withoutBytes(was), withoutBytes(is)]
-  if (isBinary(is) && isBytes(was)) return [withoutBytes(was), withoutBytes(is)]
-  if (isBase64(was) && isBase64(is)) return [withoutEncoding(was), withoutEncoding(is)]
-  return [was, is]
+export function alignLanguages(before: JsonRecord, after: JsonRecord): readonly [JsonRecord, JsonRecord] {
+  if (isBinary(before) && isBytes(after)) return [withoutBytes(before), withoutBytes(after)]
+  if (isBinary(after) && isBytes(before)) return [withoutBytes(before), withoutBytes(after)]
+  if (isBase64(before) && isBase64(after)) return [withoutEncoding(before), withoutEncoding(after)]
+  return [before, after]
 }
 
 /** A schema as far as no language says more of its bytes than another one: what admits any bytes admits any value. */

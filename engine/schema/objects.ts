@@ -18,7 +18,7 @@ export function compareObjects(examination: Examination): void {
 }
 
 function compareProperties(examination: Examination): void {
-  const { before, after, old, now, sayEach, descend } = examination
+  const { before, after, base: old, head: now, sayEach, descend } = examination
   const left = membersOf(old, 'properties')
   const right = membersOf(now, 'properties')
   const required = requiredNames(old, now)
@@ -26,7 +26,7 @@ function compareProperties(examination: Examination): void {
   const is = locateNamed(after, right, 'properties')
   for (const name in left) {
     if (left[name] === right[name] || !Object.hasOwn(right, name)) continue
-    descend([name], was(name), is(name), required.old.has(name))
+    descend([name], was(name), is(name), required.base.has(name))
   }
   const gone = (name: string): SchemaDelta =>
     new PropertyDelta('removed', name, left[name], factsOf(name, required, was(name), null, examination))
@@ -76,13 +76,13 @@ function namesOnlyIn(members: JsonRecord, others: JsonRecord, make: (name: strin
 }
 
 function compareRequired(examination: Examination): void {
-  const { before, after, old, now, say } = examination
+  const { before, after, base: old, head: now, add: say } = examination
   if (isEqual(old.required, now.required)) return
   const required = requiredNames(old, now)
   const left = membersOf(old, 'properties')
   const right = membersOf(now, 'properties')
-  for (const name of new Set([...required.old, ...required.now])) {
-    const [was, is] = [required.old.has(name), required.now.has(name)]
+  for (const name of new Set([...required.base, ...required.head])) {
+    const [was, is] = [required.base.has(name), required.head.has(name)]
     // A property that comes or goes tells its own requiredness.
     if (was === is || Object.hasOwn(left, name) !== Object.hasOwn(right, name)) continue
     // An empty name that names no property is a slip of a generator.
@@ -98,26 +98,26 @@ function compareRequired(examination: Examination): void {
 }
 
 interface RequiredNames {
-  readonly old: ReadonlySet<string>
-  readonly now: ReadonlySet<string>
+  readonly base: ReadonlySet<string>
+  readonly head: ReadonlySet<string>
 }
 
-function requiredNames(old: JsonRecord, now: JsonRecord): RequiredNames {
-  return { old: new Set(textsOf(old.required)), now: new Set(textsOf(now.required)) }
+function requiredNames(base: JsonRecord, head: JsonRecord): RequiredNames {
+  return { base: new Set(textsOf(base.required)), head: new Set(textsOf(head.required)) }
 }
 
 function factsOf(
   name: string,
   required: RequiredNames,
-  was: Located | null,
-  is: Located | null,
+  before: Located | null,
+  after: Located | null,
   { sources }: Examination,
 ): PropertyFacts {
-  const left = was === null ? null : resolveSchema(was, sources.before).value
-  const right = is === null ? null : resolveSchema(is, sources.after).value
+  const left = before === null ? null : resolveSchema(before, sources.before).value
+  const right = after === null ? null : resolveSchema(after, sources.after).value
   return {
-    required: required.now.has(name),
-    wasRequired: required.old.has(name),
+    required: required.head.has(name),
+    wasRequired: required.base.has(name),
     hasDefault: right !== null && right.default !== undefined && right.default !== null,
     readOnly: (right ?? left)?.readOnly === true,
     writeOnly: (right ?? left)?.writeOnly === true,
@@ -127,7 +127,7 @@ function factsOf(
 }
 
 function comparePropertyNames(examination: Examination): void {
-  const { before, after, old, now, say, descend } = examination
+  const { before, after, base: old, head: now, add: say, descend } = examination
   const had = old.propertyNames !== undefined
   const has = now.propertyNames !== undefined
   if (had && has) {
@@ -150,9 +150,9 @@ type NamedKeyword = 'patternProperties' | 'dependentSchemas'
 
 /** Keywords that hold schemas by name; what becomes of names that come and go, the keyword says. */
 function compareNamed(
-  { before, after, old, now, descend }: Examination,
+  { before, after, base: old, head: now, descend }: Examination,
   keyword: NamedKeyword,
-  tell: (name: string, was: unknown, is: unknown) => void,
+  tell: (name: string, before: unknown, after: unknown) => void,
 ): void {
   const left = membersOf(old, keyword)
   const right = membersOf(now, keyword)
@@ -167,7 +167,7 @@ function compareDependentSchemas(examination: Examination): void {
   const keyword = 'dependentSchemas'
   compareNamed(examination, keyword, (name, before, after) => {
     const action = after === null ? 'removed' : 'added'
-    examination.say({ keyword, action, name, before, after, steps: [keyword, name] })
+    examination.add({ keyword, action, name, before, after, steps: [keyword, name] })
   })
 }
 
@@ -176,7 +176,7 @@ function compareDependentSchemas(examination: Examination): void {
  * Where those must be of a schema, a pattern that goes puts them under that schema: what was admitted moves.
  */
 function comparePatterns(examination: Examination): void {
-  const { old, now, say } = examination
+  const { base: old, head: now, add: say } = examination
   const keyword = 'patternProperties'
   compareNamed(examination, keyword, (name, before, after) => {
     const isGone = after === null
@@ -196,16 +196,16 @@ function othersOf(schema: JsonRecord): unknown {
   return schema.additionalProperties ?? unevaluatedOf(schema, 'unevaluatedProperties')
 }
 
-function compareDependentRequired({ old, now, say }: Examination): void {
+function compareDependentRequired({ base: old, head: now, add: say }: Examination): void {
   const keyword = 'dependentRequired'
   const left = membersOf(old, keyword)
   const right = membersOf(now, keyword)
   for (const name of new Set([...Object.keys(left), ...Object.keys(right)])) {
-    const was = Object.hasOwn(left, name) ? textsOf(left[name]) : null
-    const is = Object.hasOwn(right, name) ? textsOf(right[name]) : null
-    if (was !== null && is !== null && sameTexts(was, is)) continue
-    const action = was === null ? 'added' : is === null ? 'removed' : 'changed'
-    say({ keyword, action, name, before: was, after: is, steps: [keyword, name] })
+    const before = Object.hasOwn(left, name) ? textsOf(left[name]) : null
+    const after = Object.hasOwn(right, name) ? textsOf(right[name]) : null
+    if (before !== null && after !== null && sameTexts(before, after)) continue
+    const action = before === null ? 'added' : after === null ? 'removed' : 'changed'
+    say({ keyword, action, name, before: before, after: after, steps: [keyword, name] })
   }
 }
 

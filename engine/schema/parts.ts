@@ -52,7 +52,10 @@ type Allowance = 'additionalProperties' | 'unevaluatedProperties' | 'unevaluated
  * A keyword that says what is allowed beside what is named: anything (absent, `true`, `{}`), nothing (`false`), or what a
  * schema admits.
  */
-export function compareAllowance({ before, after, old, now, say, descend }: Examination, keyword: Allowance): void {
+export function compareAllowance(
+  { before, after, base: old, head: now, add: say, descend }: Examination,
+  keyword: Allowance,
+): void {
   const type = CONSTRAINED_TYPE[keyword]
   if (type !== undefined && (excludes(old, type) || excludes(now, type))) return
   const was = allowanceOf(old[keyword])

@@ -57,14 +57,14 @@ export function isSameShape(
 function same(before: Located, after: Located, search: ShapeSearch): boolean {
   search.budget -= 1
   if (search.budget < 0) return false
-  const old = bare(before, search.before)
-  const now = bare(after, search.after)
-  if (old.value === now.value) return true
-  const assumed = search.assumed.get(old.value) ?? new Set()
-  if (assumed.has(now.value)) return true
-  search.assumed.set(old.value, assumed.add(now.value))
-  const one = { ...old, value: inOneForm(old.value) }
-  const other = { ...now, value: inOneForm(now.value) }
+  const base = bare(before, search.before)
+  const head = bare(after, search.after)
+  if (base.value === head.value) return true
+  const assumed = search.assumed.get(base.value) ?? new Set()
+  if (assumed.has(head.value)) return true
+  search.assumed.set(base.value, assumed.add(head.value))
+  const one = { ...base, value: inOneForm(base.value) }
+  const other = { ...head, value: inOneForm(head.value) }
   for (const keyword of new Set([...Object.keys(one.value), ...Object.keys(other.value)])) {
     if (isAnnotation(keyword)) continue
     if (!sameKeyword(keyword, one, other, search)) return false
@@ -118,14 +118,14 @@ function onlyMember(schema: unknown, keyword: string): unknown {
   return schema[keyword]
 }
 
-function sameKeyword(keyword: string, old: Located, now: Located, search: ShapeSearch): boolean {
-  const left = isRecord(old.value) ? old.value[keyword] : undefined
-  const right = isRecord(now.value) ? now.value[keyword] : undefined
+function sameKeyword(keyword: string, base: Located, head: Located, search: ShapeSearch): boolean {
+  const left = isRecord(base.value) ? base.value[keyword] : undefined
+  const right = isRecord(head.value) ? head.value[keyword] : undefined
   if (SETS.has(keyword)) return isSameSet(listOf(left), listOf(right))
-  if (NAMED.has(keyword)) return sameNamed(keyword, old, now, left, right, search)
-  if (LISTS.has(keyword)) return sameLists(keyword, old, now, left, right, search)
+  if (NAMED.has(keyword)) return sameNamed(keyword, base, head, left, right, search)
+  if (LISTS.has(keyword)) return sameLists(keyword, base, head, left, right, search)
   if (!SINGLE.has(keyword) || left === undefined || right === undefined) return isEqual(left, right)
-  return same(within(old, keyword, left), within(now, keyword, right), search)
+  return same(within(base, keyword, left), within(head, keyword, right), search)
 }
 
 const SETS: ReadonlySet<string> = new Set(['type', 'required', 'enum'])
@@ -150,9 +150,9 @@ function listOf(value: unknown): readonly unknown[] {
 }
 
 function isSameSet(left: readonly unknown[], right: readonly unknown[]): boolean {
-  const was = new ValueSet(left)
-  const is = new ValueSet(right)
-  return was.size === is.size && left.every((value) => is.has(value))
+  const before = new ValueSet(left)
+  const after = new ValueSet(right)
+  return before.size === after.size && left.every((value) => after.has(value))
 }
 
 function setKey(value: unknown): string {
@@ -161,36 +161,40 @@ function setKey(value: unknown): string {
 
 function sameNamed(
   keyword: string,
-  old: Located,
-  now: Located,
+  base: Located,
+  head: Located,
   left: unknown,
   right: unknown,
   search: ShapeSearch,
 ): boolean {
-  const was = isRecord(left) ? left : {}
-  const is = isRecord(right) ? right : {}
-  const names = Object.keys(was)
-  if (names.length !== Object.keys(is).length || !names.every((name) => Object.hasOwn(is, name))) return false
+  const before = isRecord(left) ? left : {}
+  const after = isRecord(right) ? right : {}
+  const names = Object.keys(before)
+  if (names.length !== Object.keys(after).length || !names.every((name) => Object.hasOwn(after, name))) return false
   return names.every((name) =>
-    same(within(within(old, keyword, was), name, was[name]), within(within(now, keyword, is), name, is[name]), search),
+    same(
+      within(within(base, keyword, before), name, before[name]),
+      within(within(head, keyword, after), name, after[name]),
+      search,
+    ),
   )
 }
 
 function sameLists(
   keyword: string,
-  old: Located,
-  now: Located,
+  base: Located,
+  head: Located,
   left: unknown,
   right: unknown,
   search: ShapeSearch,
 ): boolean {
-  const was: readonly unknown[] = Array.isArray(left) ? left : []
-  const is: readonly unknown[] = Array.isArray(right) ? right : []
-  if (was.length !== is.length) return false
-  return was.every((item, index) =>
+  const before: readonly unknown[] = Array.isArray(left) ? left : []
+  const after: readonly unknown[] = Array.isArray(right) ? right : []
+  if (before.length !== after.length) return false
+  return before.every((item, index) =>
     same(
-      within(within(old, keyword, was), String(index), item),
-      within(within(now, keyword, is), String(index), is[index]),
+      within(within(base, keyword, before), String(index), item),
+      within(within(head, keyword, after), String(index), after[index]),
       search,
     ),
   )

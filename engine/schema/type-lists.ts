@@ -9,7 +9,7 @@ import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.
 import { admitsNull } from './types.ts'
 import { compareWrapping } from './wrapping.ts'
 
-type TypeReport = Pick<Examination, 'say' | 'descend' | 'isSameShape'>
+type TypeReport = Pick<Examination, 'add' | 'descend' | 'isSameShape'>
 
 /** Tells a changed list of types as one change, and hands back the members without what that explains. */
 export function compareTypeLists(
@@ -18,7 +18,7 @@ export function compareTypeLists(
   before: ResolvedSchema,
   after: ResolvedSchema,
   sources: SchemaSources,
-  { say, descend, isSameShape }: TypeReport,
+  { add: say, descend, isSameShape }: TypeReport,
 ): readonly [JsonRecord, JsonRecord] {
   const left = typeListOf(was, before, sources.before)
   const right = typeListOf(is, after, sources.after)
@@ -42,7 +42,7 @@ export function compareTypeLists(
       ? [asOneType(was, alternative, left), besideOneType(is, alternative)]
       : [besideOneType(was, alternative), asOneType(is, alternative, right)]
   }
-  return compareWrapping(was, is, before, after, sources, { say, descend, isSameShape })
+  return compareWrapping(was, is, before, after, sources, { add: say, descend, isSameShape })
 }
 
 function hasTwoLists({ oneOf, anyOf }: JsonRecord): boolean {
@@ -68,10 +68,10 @@ function besideOneType(schema: JsonRecord, { format }: JsonRecord): JsonRecord {
 }
 
 /** Null that is said around a list is said of none of its alternatives. */
-function tellNull(was: JsonRecord, is: JsonRecord, left: TypeList, right: TypeList, say: Examination['say']): void {
+function tellNull(was: JsonRecord, is: JsonRecord, left: TypeList, right: TypeList, add: Examination['add']): void {
   const [before, after] = [left.admitsNull, right.admitsNull]
   if (before === after || admitsNull(was) === admitsNull(is)) return
-  say({
+  add({
     keyword: 'nullable',
     action: after ? 'became' : 'ceased',
     name: null,
@@ -91,13 +91,13 @@ function sameTypes(left: TypeList, right: TypeList): boolean {
   return left.types.length === right.types.length && left.types.every((type) => right.types.includes(type))
 }
 
-function tellTypes(left: TypeList, right: TypeList, say: Examination['say']): void {
+function tellTypes(left: TypeList, right: TypeList, add: Examination['add']): void {
   const gone = left.types.filter((type) => !covers(right, type))
   const come = right.types.filter((type) => !covers(left, type))
   const [keyword, before, after] = ['listOfTypes', left.types.join(' | '), right.types.join(' | ')]
   const steps = [right.keyword]
-  if (come.length > 0) say({ keyword, action: 'widened', name: come.join(', '), before, after, steps })
-  if (gone.length > 0) say({ keyword, action: 'narrowed', name: gone.join(', '), before, after, steps })
+  if (come.length > 0) add({ keyword, action: 'widened', name: come.join(', '), before, after, steps })
+  if (gone.length > 0) add({ keyword, action: 'narrowed', name: gone.join(', '), before, after, steps })
 }
 
 /** Every integer is a number. */

@@ -5,7 +5,7 @@ import type { JsonRecord } from './located.ts'
 
 const TYPE_STEPS = ['type'] as const
 
-export function compareTypes({ old, now, say }: Examination): void {
+export function compareTypes({ base: old, head: now, add: say }: Examination): void {
   const before = typesOf(old)
   const after = typesOf(now)
   const formatBefore = formatOf(old)
@@ -24,21 +24,21 @@ export function compareTypes({ old, now, say }: Examination): void {
   })
 }
 
-function compareNull(old: JsonRecord, now: JsonRecord, say: Examination['say']): void {
-  if (!isNullTold(old, now)) return
-  const [before, after] = [admitsNull(old), admitsNull(now)]
-  const steps = [Object.hasOwn(now, 'nullable') || Object.hasOwn(old, 'nullable') ? 'nullable' : 'type']
-  say({ keyword: 'nullable', action: after ? 'became' : 'ceased', name: null, before, after, steps })
+function compareNull(base: JsonRecord, head: JsonRecord, add: Examination['add']): void {
+  if (!isNullTold(base, head)) return
+  const [before, after] = [admitsNull(base), admitsNull(head)]
+  const steps = [Object.hasOwn(head, 'nullable') || Object.hasOwn(base, 'nullable') ? 'nullable' : 'type']
+  add({ keyword: 'nullable', action: after ? 'became' : 'ceased', name: null, before, after, steps })
 }
 
 /** Whether it is told of the schema's nullability that null came or went. */
-export function isNullTold(old: JsonRecord, now: JsonRecord): boolean {
-  const before = admitsNull(old)
-  const after = admitsNull(now)
+export function isNullTold(base: JsonRecord, head: JsonRecord): boolean {
+  const before = admitsNull(base)
+  const after = admitsNull(head)
   // Without a type a schema admits null among all else: the change of type says it.
-  if (before === after || (before && isUntyped(now)) || (after && isUntyped(old))) return false
+  if (before === after || (before && isUntyped(head)) || (after && isUntyped(base))) return false
   // So does it where null is all that is admitted.
-  return typesOf(old)[0] !== 'null' && typesOf(now)[0] !== 'null'
+  return typesOf(base)[0] !== 'null' && typesOf(head)[0] !== 'null'
 }
 
 /** No word about types at all, so that null is admitted without being named. */

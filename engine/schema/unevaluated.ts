@@ -34,16 +34,16 @@ export function compareUnevaluated(examination: Examination): void {
 }
 
 function compareLeft(examination: Examination, keyword: Keyword): void {
-  if (examination.old[keyword] === undefined && examination.now[keyword] === undefined) return
+  if (examination.base[keyword] === undefined && examination.head[keyword] === undefined) return
 
-  const { before, after, sources, say } = examination
-  const old = reduced(examination.old, keyword)
-  const now = reduced(examination.now, keyword)
-  compareAllowance({ ...examination, old, now }, keyword)
-  if (allowanceOf(old[keyword]) === 'anything' || allowanceOf(now[keyword]) === 'anything') return
-  const was = looksAt(old, now, { owner: before, source: sources.before }, keyword)
-  const is = looksAt(now, old, { owner: after, source: sources.after }, keyword)
-  const told = { keyword, name: null, before: old[keyword], after: now[keyword], steps: [keyword] }
+  const { before, after, sources, add: say } = examination
+  const base = reduced(examination.base, keyword)
+  const head = reduced(examination.head, keyword)
+  compareAllowance({ ...examination, base, head }, keyword)
+  if (allowanceOf(base[keyword]) === 'anything' || allowanceOf(head[keyword]) === 'anything') return
+  const was = looksAt(base, head, { owner: before, source: sources.before }, keyword)
+  const is = looksAt(head, base, { owner: after, source: sources.after }, keyword)
+  const told = { keyword, name: null, before: base[keyword], after: head[keyword], steps: [keyword] }
   if (!includes(is, was)) say({ ...told, action: 'narrowed' })
   if (!includes(was, is)) say({ ...told, action: 'widened' })
 }

@@ -5,7 +5,7 @@ import { isEqual, valueKey, ValueSet } from './equality.ts'
 import { isNullTold } from './types.ts'
 import type { JsonRecord } from './located.ts'
 
-type ValueSides = Pick<Examination, 'old' | 'now' | 'say'>
+type ValueSides = Pick<Examination, 'base' | 'head' | 'add'>
 
 export function compareValues(examination: Examination): void {
   compareEnum(examination)
@@ -15,7 +15,7 @@ export function compareValues(examination: Examination): void {
   compareExtensibleEnum(examination)
 }
 
-function compareEnum({ old, now, say, sayEach }: Examination): void {
+function compareEnum({ base: old, head: now, add: say, sayEach }: Examination): void {
   const before = listOf(old, 'enum')
   const after = listOf(now, 'enum')
   if (before === null && after === null) return
@@ -29,7 +29,7 @@ function compareEnum({ old, now, say, sayEach }: Examination): void {
   tellValues(before, after, withoutNull, 'enum', sayEach)
 }
 
-function compareExtensibleEnum({ old, now, sayEach }: Examination): void {
+function compareExtensibleEnum({ base: old, head: now, sayEach }: Examination): void {
   const before = listOf(old, 'x-extensible-enum')
   const after = listOf(now, 'x-extensible-enum')
   if (before !== null && after !== null) tellValues(before, after, false, 'x-extensible-enum', sayEach)
@@ -106,7 +106,7 @@ export function compareDefault(sides: ValueSides): void {
   compareSingle(sides, 'default')
 }
 
-function compareSingle({ old, now, say }: ValueSides, keyword: 'const' | 'default'): void {
+function compareSingle({ base: old, head: now, add: say }: ValueSides, keyword: 'const' | 'default'): void {
   const had = Object.hasOwn(old, keyword) && old[keyword] !== undefined
   const has = Object.hasOwn(now, keyword) && now[keyword] !== undefined
   if (!had && !has) return
@@ -120,7 +120,7 @@ function compareSingle({ old, now, say }: ValueSides, keyword: 'const' | 'defaul
 /** Patterns that every string matches. */
 const ANY_PATTERN: ReadonlySet<string> = new Set(['.*', '^.*$', '^.*', '.*$'])
 
-function comparePattern({ old, now, say }: Examination): void {
+function comparePattern({ base: old, head: now, add: say }: Examination): void {
   const before = typeof old.pattern === 'string' && old.pattern !== '' ? old.pattern : null
   const after = typeof now.pattern === 'string' && now.pattern !== '' ? now.pattern : null
   if (before === after) return

@@ -53,15 +53,15 @@ function usageAround(
   is: JsonRecord | null,
   innerOld: JsonRecord,
   innerNow: JsonRecord,
-): { readonly old: JsonRecord; readonly now: JsonRecord } | null {
-  const [old, now]: [Record<string, unknown>, Record<string, unknown>] = [{}, {}]
+): { readonly base: JsonRecord; readonly head: JsonRecord } | null {
+  const [base, head]: [Record<string, unknown>, Record<string, unknown>] = [{}, {}]
   for (const keyword of USAGE) {
     const [inside, insideNow] = [innerOld[keyword], innerNow[keyword]]
     const [before, after] = [was?.[keyword] ?? inside, is?.[keyword] ?? insideNow]
-    if (isEqual(inside, insideNow)) [old[keyword], now[keyword]] = [before, after]
+    if (isEqual(inside, insideNow)) [base[keyword], head[keyword]] = [before, after]
     else if (!isEqual(before, inside) || !isEqual(after, insideNow)) return null
   }
-  return { old, now }
+  return { base, head }
 }
 
 /** Hands on the schema inside a wrapper when only one side has that wrapper. */
@@ -71,20 +71,20 @@ export function unwrap(
   was: JsonRecord,
   is: JsonRecord,
   sources: SchemaSources,
-  { say, descend }: Pick<Examination, 'say' | 'descend'>,
+  { add: say, descend }: Pick<Examination, 'add' | 'descend'>,
 ): boolean {
   let left = wrapperOf(was, before, sources.before)
   let right = wrapperOf(is, after, sources.after)
   if (left !== null && is[left.keyword] !== undefined) left = null
   if (right !== null && was[right.keyword] !== undefined) right = null
   if (left === null && right === null) return false
-  const old: Located = left?.inner ?? before
-  const now: Located = right?.inner ?? after
-  const [innerOld, innerNow] = [resolveSchema(old, sources.before).value, resolveSchema(now, sources.after).value]
+  const base: Located = left?.inner ?? before
+  const head: Located = right?.inner ?? after
+  const [innerOld, innerNow] = [resolveSchema(base, sources.before).value, resolveSchema(head, sources.after).value]
   const usage = usageAround(left === null ? null : was, right === null ? null : is, innerOld, innerNow)
   if (usage === null) return false
-  compareAnnotations({ ...usage, say })
-  compareDefault({ ...usage, say })
+  compareAnnotations({ ...usage, add: say })
+  compareDefault({ ...usage, add: say })
   const [nullBefore, nullAfter] = [admitsNull(innerOld), admitsNull(innerNow)]
   const wasNull = nullBefore || (left?.admitsNull ?? false)
   const isNull = nullAfter || (right?.admitsNull ?? false)
@@ -99,6 +99,6 @@ export function unwrap(
       steps,
     })
   }
-  descend([], old, now)
+  descend([], base, head)
   return true
 }

@@ -4,7 +4,7 @@ import { pointerOf, type JsonRecord } from './located.ts'
 import { itemsOf, locateItem, membersOf, textsOf, withoutTypes } from './parts.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
 
-type WrappingReport = Pick<Examination, 'say' | 'descend' | 'isSameShape'>
+type WrappingReport = Pick<Examination, 'add' | 'descend' | 'isSameShape'>
 
 /** Tells an object that became a choice as one change, and hands back the members without what that explains. */
 export function compareWrapping(
@@ -13,7 +13,7 @@ export function compareWrapping(
   before: ResolvedSchema,
   after: ResolvedSchema,
   sources: SchemaSources,
-  { say, descend, isSameShape }: WrappingReport,
+  { add: say, descend, isSameShape }: WrappingReport,
 ): readonly [JsonRecord, JsonRecord] {
   const moved = movedProperties(was, is, after, sources.after)
   if (moved === null) return [was, is]
@@ -39,15 +39,15 @@ function placeOf({ at, document }: ResolvedSchema): string {
 
 /** Base properties that live on in an alternative, when an object became a choice of objects; null when none did. */
 function movedProperties(
-  was: JsonRecord,
-  is: JsonRecord,
+  before: JsonRecord,
+  after: JsonRecord,
   owner: ResolvedSchema,
   source: SchemaSource,
 ): ReadonlySet<string> | null {
-  const alternatives = itemsOf(is, 'oneOf')
-  const names = Object.keys(membersOf(was, 'properties'))
-  if (names.length === 0 || was.oneOf !== undefined || alternatives.length === 0) return null
-  if (is.properties !== undefined || is.type !== undefined) return null
+  const alternatives = itemsOf(after, 'oneOf')
+  const names = Object.keys(membersOf(before, 'properties'))
+  if (names.length === 0 || before.oneOf !== undefined || alternatives.length === 0) return null
+  if (after.properties !== undefined || after.type !== undefined) return null
   const held = alternatives.map((_, index) =>
     membersOf(resolveSchema(locateItem(owner, alternatives, 'oneOf', index), source).value, 'properties'),
   )

@@ -55,7 +55,7 @@ export function acceptOperations(
   }
   try {
     const content = JSON.stringify(composed(base, head, chosen))
-    return ok({ content, operations: chosen.flatMap((choice) => [choice.was, choice.is].flatMap(labelOf)) })
+    return ok({ content, operations: chosen.flatMap((choice) => [choice.before, choice.after].flatMap(labelOf)) })
   } catch (error) {
     if (error instanceof UnmovableError) return problem(error.message)
     throw error
@@ -78,8 +78,8 @@ function versionOf({ openapi, swagger }: JsonRecord): string {
 }
 
 interface Choice {
-  readonly was: FoundOperation | null
-  readonly is: FoundOperation | null
+  readonly before: FoundOperation | null
+  readonly after: FoundOperation | null
 }
 
 function chooseOperation(base: JsonRecord, head: JsonRecord, name: string): Result<Choice> {
@@ -88,14 +88,15 @@ function chooseOperation(base: JsonRecord, head: JsonRecord, name: string): Resu
     path === undefined
       ? found.operation.operationId === name
       : found.method === method.toUpperCase() && templateOf(found.path) === templateOf(path)
-  const [was, is] = [operationsOf(base).filter(isNamed), operationsOf(head).filter(isNamed)]
+  const [before, after] = [operationsOf(base).filter(isNamed), operationsOf(head).filter(isNamed)]
   const quoted = JSON.stringify(name)
-  if (was.length > 1 || is.length > 1) return problem(`${quoted} names several operations; name one as METHOD /path`)
-  if (was.length + is.length === 0)
+  if (before.length > 1 || after.length > 1)
+    return problem(`${quoted} names several operations; name one as METHOD /path`)
+  if (before.length + after.length === 0)
     return problem(
       `neither the baseline nor the candidate has the operation ${quoted}; name it by operationId or METHOD /path`,
     )
-  return ok({ was: was[0] ?? null, is: is[0] ?? null })
+  return ok({ before: before[0] ?? null, after: after[0] ?? null })
 }
 
 /** Paths that differ in the names of their parameters only are one path. */
@@ -109,8 +110,9 @@ function labelOf(found: FoundOperation | null): readonly string[] {
 
 function composed(base: JsonRecord, head: JsonRecord, chosen: readonly Choice[]): JsonRecord {
   let rest = base
-  for (const { was } of chosen) if (was !== null) rest = withOperation(withOwnParameters(rest, was.path), was, null)
-  const coming = chosen.flatMap(({ is }) => (is === null ? [] : [is]))
+  for (const { before: was } of chosen)
+    if (was !== null) rest = withOperation(withOwnParameters(rest, was.path), was, null)
+  const coming = chosen.flatMap(({ after: is }) => (is === null ? [] : [is]))
   for (const found of coming) assertFree(rest, found)
   const operations = coming.map((found) => ({ found, operation: selfContained(base, head, found) }))
   const schemes = operations.flatMap(({ operation }) => schemesOf(operation))

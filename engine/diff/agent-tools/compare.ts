@@ -42,8 +42,8 @@ export function compareAgentTools(
   const [old, now] = [base.value, head.value]
   const grouping = new Grouping({ levels: options.levels, sha256, locate: { base: old.locate, head: now.locate } })
   const report = new McpReport(grouping, new Set(now.items.keys()), { base: old.sourceOf, head: now.sourceOf })
-  const examined = compareTools(old.items, now.items, report, (was, is) =>
-    compareToolSettings(was, is, old, now, report),
+  const examined = compareTools(old.items, now.items, report, (baseNode, headNode) =>
+    compareToolSettings(baseNode, headNode, old, now, report),
   )
   return ok({
     groups: grouping.finish(),
@@ -80,35 +80,35 @@ interface ToolChange {
   readonly before: unknown
   readonly after: unknown
   /** Where it stands on either side; null where it does not. */
-  readonly was: Located | null
-  readonly is: Located | null
+  readonly baseNode: Located | null
+  readonly headNode: Located | null
 }
 
 type AddToolChange = (change: ToolChange) => void
 
 function compareToolSettings(
-  was: McpItem,
-  is: McpItem,
+  baseNode: McpItem,
+  headNode: McpItem,
   before: AgentTools,
   after: AgentTools,
   report: McpReport,
 ): void {
-  const [old, now] = [before.settings.get(is.name), after.settings.get(is.name)]
-  if (old === undefined || now === undefined) return
-  const say: AddToolChange = (change) => sayChange(is.name, change, { was, is }, report)
-  compareKind(old, now, say)
-  if (old.kind === now.kind) compareMembers(old, now, say)
+  const [base, head] = [before.settings.get(headNode.name), after.settings.get(headNode.name)]
+  if (base === undefined || head === undefined) return
+  const add: AddToolChange = (change) => sayChange(headNode.name, change, { baseNode, headNode }, report)
+  compareKind(base, head, add)
+  if (base.kind === head.kind) compareMembers(base, head, add)
 }
 
 function sayChange(
   tool: string,
   { rule: id, subject, name = '', before, after, ...places }: ToolChange,
-  owners: { readonly was: Located | null; readonly is: Located | null },
+  owners: { readonly baseNode: Located | null; readonly headNode: Located | null },
   report: McpReport,
 ): void {
   const row = ruleNamed(AGENT_TOOL_RULES, id)
-  const isGone = places.is === null && places.was !== null
-  const located = isGone ? places.was : (places.is ?? owners.is)
+  const isGone = places.headNode === null && places.baseNode !== null
+  const located = isGone ? places.baseNode : (places.headNode ?? owners.headNode)
   if (located === null) throw new Error(`no place for the rule ${id}`)
   const words: Readonly<Record<string, string>> = { name, before: nameValue(before), after: nameValue(after) }
   report.saySchema({
@@ -124,30 +124,30 @@ function sayChange(
   })
 }
 
-function compareKind(old: ToolSettings, now: ToolSettings, say: AddToolChange): void {
-  const place = { was: null, is: null }
-  if (old.kind !== now.kind) {
-    say({ ...place, rule: 'agent-tool-kind-changed', subject: 'kind', before: old.kind, after: now.kind })
-  } else if (old.type !== now.type) {
-    say({ ...place, rule: 'agent-tool-hosted-type-changed', subject: 'type', before: old.type, after: now.type })
+function compareKind(base: ToolSettings, head: ToolSettings, add: AddToolChange): void {
+  const place = { baseNode: null, headNode: null }
+  if (base.kind !== head.kind) {
+    add({ ...place, rule: 'agent-tool-kind-changed', subject: 'kind', before: base.kind, after: head.kind })
+  } else if (base.type !== head.type) {
+    add({ ...place, rule: 'agent-tool-hosted-type-changed', subject: 'type', before: base.type, after: head.type })
   }
 }
 
-function compareMembers(old: ToolSettings, now: ToolSettings, say: AddToolChange): void {
-  const [wasStrict, isStrict] = [old.strict?.value === true, now.strict?.value === true]
+function compareMembers(base: ToolSettings, head: ToolSettings, add: AddToolChange): void {
+  const [wasStrict, isStrict] = [base.strict?.value === true, head.strict?.value === true]
   if (wasStrict !== isStrict) {
     const rule = isStrict ? 'agent-tool-strict-gained' : 'agent-tool-strict-lost'
-    say({ rule, subject: 'strict', before: wasStrict, after: isStrict, was: old.strict, is: now.strict })
+    add({ rule, subject: 'strict', before: wasStrict, after: isStrict, baseNode: base.strict, headNode: head.strict })
   }
-  const [format, formatNow] = [old.format?.value ?? null, now.format?.value ?? null]
+  const [format, formatNow] = [base.format?.value ?? null, head.format?.value ?? null]
   if (!isEqual(format, formatNow)) {
-    const places = { was: old.format, is: now.format }
-    say({ rule: 'agent-tool-input-format-changed', subject: 'format', before: format, after: formatNow, ...places })
+    const places = { baseNode: base.format, headNode: head.format }
+    add({ rule: 'agent-tool-input-format-changed', subject: 'format', before: format, after: formatNow, ...places })
   }
-  for (const name of [...new Set([...old.members.keys(), ...now.members.keys()])].sort(byCodeUnit)) {
-    const [was, is] = [old.members.get(name) ?? null, now.members.get(name) ?? null]
-    const [before, after] = [was?.value ?? null, is?.value ?? null]
+  for (const name of [...new Set([...base.members.keys(), ...head.members.keys()])].sort(byCodeUnit)) {
+    const [baseNode, headNode] = [base.members.get(name) ?? null, head.members.get(name) ?? null]
+    const [before, after] = [baseNode?.value ?? null, headNode?.value ?? null]
     if (isEqual(before, after)) continue
-    say({ rule: 'agent-tool-setting-changed', subject: `settings/${name}`, name, before, after, was, is })
+    add({ rule: 'agent-tool-setting-changed', subject: `settings/${name}`, name, before, after, baseNode, headNode })
   }
 }

@@ -35,9 +35,9 @@ function renamedAddresses(before: readonly string[], after: readonly string[]): 
   )
   const renamed = new Map<string, string>()
   for (const [shape, [address, ...others]] of came) {
-    const [old, ...olders] = gone.get(shape) ?? []
+    const [base, ...olders] = gone.get(shape) ?? []
     // Of several that look alike none is known to be the other one.
-    if (address !== undefined && old !== undefined && others.length + olders.length === 0) renamed.set(address, old)
+    if (address !== undefined && base !== undefined && others.length + olders.length === 0) renamed.set(address, base)
   }
   return renamed
 }

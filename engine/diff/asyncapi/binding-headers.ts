@@ -4,10 +4,10 @@ import { isRecord, memberOf, type JsonRecord } from '../../schema/located.ts'
 
 /** Both sides with the headers where the message has them, so that they are compared as what they are. */
 export function withHeadersInMessage(
-  was: AsyncMessage,
-  is: AsyncMessage,
+  before: AsyncMessage,
+  after: AsyncMessage,
 ): readonly [was: AsyncMessage, is: AsyncMessage] {
-  return [lifted(was, is), lifted(is, was)]
+  return [lifted(before, after), lifted(after, before)]
 }
 
 /** Lifts the headers of the only binding that has some, where the other side has them in the message. */

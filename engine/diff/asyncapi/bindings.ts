@@ -10,8 +10,8 @@ import type { AsyncWalk, SayAsync } from './walk.ts'
 
 /** Bindings of one object on both sides. */
 export interface BindingPair {
-  readonly was: Located | null
-  readonly is: Located | null
+  readonly before: Located | null
+  readonly after: Located | null
   /** Whose they are, in words. */
   readonly of: string
   /** Of an operation and its messages; what servers and channels ask for, clients bring. */
@@ -19,28 +19,28 @@ export interface BindingPair {
   readonly endpoint: string
 }
 
-export function compareBindings(walk: AsyncWalk, pair: BindingPair, say: SayAsync): void {
-  const { was, is } = pair
+export function compareBindings(walk: AsyncWalk, pair: BindingPair, add: SayAsync): void {
+  const { before: was, after: is } = pair
   const [left, right] = [recordOf(was?.value), recordOf(is?.value)]
   for (const protocol of namesOf(left, right)) {
     const [before, after] = [locatedIn(was, protocol), locatedIn(is, protocol)]
     if (isEqual(settingsOf(before), settingsOf(after))) continue
     if (isRecord(before?.value) && isRecord(after?.value)) {
       const both = { before: { ...before, value: before.value }, after: { ...after, value: after.value } }
-      new BindingComparison(walk, pair, protocol, both, say).compare()
+      new BindingComparison(walk, pair, protocol, both, add).compare()
       continue
     }
-    sayWhole(pair, protocol, before, after, say)
+    sayWhole(pair, protocol, before, after, add)
     // A schema asks for the same, whether its binding was there before or not.
     const there = [before, after].find((one) => isRecord(one?.value))
     if ((before !== null && after !== null) || there === undefined || there === null) continue
-    const [old, now] = [before ?? there, after ?? there].map((one) => ({ ...one, value: recordOf(one.value) }))
-    if (old === undefined || now === undefined) continue
+    const [base, head] = [before ?? there, after ?? there].map((one) => ({ ...one, value: recordOf(one.value) }))
+    if (base === undefined || head === undefined) continue
     const both = {
-      before: before === null ? { ...old, value: {} } : old,
-      after: after === null ? { ...now, value: {} } : now,
+      before: before === null ? { ...base, value: {} } : base,
+      after: after === null ? { ...head, value: {} } : head,
     }
-    new BindingComparison(walk, pair, protocol, both, say).compareSchemas()
+    new BindingComparison(walk, pair, protocol, both, add).compareSchemas()
   }
 }
 
@@ -50,13 +50,13 @@ function sayWhole(
   name: string,
   before: Located | null,
   after: Located | null,
-  say: SayAsync,
+  add: SayAsync,
 ): void {
   const located = after ?? before
   if (located === null) return
   const values = { before: settingsOf(before), after: settingsOf(after) }
   const side = after === null ? 'base' : 'head'
-  say({ rule: 'asyncapi-binding-changed', subject: `${of} ${name}`, name, side, located, ...values })
+  add({ rule: 'asyncapi-binding-changed', subject: `${of} ${name}`, name, side, located, ...values })
 }
 
 type LocatedRecord = Located & { readonly value: JsonRecord }
@@ -85,13 +85,13 @@ class BindingComparison {
     pair: BindingPair,
     protocol: string,
     both: { readonly before: LocatedRecord; readonly after: LocatedRecord },
-    say: SayAsync,
+    add: SayAsync,
   ) {
     this.#walk = walk
     this.#pair = pair
     this.#protocol = protocol
     this.#both = both
-    this.#say = say
+    this.#say = add
   }
 
   compare(): void {
@@ -125,26 +125,26 @@ class BindingComparison {
   #value(
     steps: readonly string[],
     held: Located | null,
-    now: Located | null,
+    head: Located | null,
     kind: SettingKind | null,
     fallback: unknown,
   ): void {
-    const [before, after] = [held?.value ?? fallback, now?.value ?? fallback]
+    const [before, after] = [held?.value ?? fallback, head?.value ?? fallback]
     if (isEqual(before, after)) return
     const rule = ruleOf(kind, before, after)
-    const located = now ?? held
+    const located = head ?? held
     if (located === null) return
     const isWhole = rule === 'asyncapi-binding-changed'
     const name = isWhole ? this.#protocol : `${this.#protocol} ${steps.join('.')}`
     const subject = `${this.#pair.of} ${this.#protocol} ${steps.join('.')}`
-    this.#say({ rule, subject, name, side: now === null ? 'base' : 'head', located, before, after })
+    this.#say({ rule, subject, name, side: head === null ? 'base' : 'head', located, before, after })
   }
 
   /** Judged as what is sent or received with a message; an absent one admits anything. */
   #schema(steps: readonly string[], before: Located | null, after: Located | null): void {
     const { of, action, endpoint } = this.#pair
-    const { before: old, after: now } = this.#both
-    const [was, is] = [before ?? anything(old, steps), after ?? anything(now, steps)]
+    const { before: base, after: head } = this.#both
+    const [was, is] = [before ?? anything(base, steps), after ?? anything(head, steps)]
     const pair = this.#walk.schemas.compare(was, is)
     const use = { sites: sitesOf(steps, action), mediaType: 'application/json' }
     const where = `${of}, ${this.#protocol} ${steps.join('.')}`
@@ -211,6 +211,6 @@ function recordOf(value: unknown): JsonRecord {
   return isRecord(value) ? value : {}
 }
 
-function namesOf(old: JsonRecord, now: JsonRecord): readonly string[] {
-  return [...new Set([...Object.keys(old), ...Object.keys(now)])].sort(byCodeUnit)
+function namesOf(base: JsonRecord, head: JsonRecord): readonly string[] {
+  return [...new Set([...Object.keys(base), ...Object.keys(head)])].sort(byCodeUnit)
 }

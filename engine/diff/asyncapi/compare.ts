@@ -87,38 +87,38 @@ function nothing(): AsyncApi {
 
 function compareDocuments(walk: AsyncWalk): void {
   const { base, head, report } = walk
-  const say: SayAsync = (change) => report.say(change)
+  const add: SayAsync = (change) => report.add(change)
   if (base.version !== '' && head.version !== '' && base.version !== head.version) {
     const located = { value: head.version, at: stepInto(ROOT, 'asyncapi'), document: '' }
     const change = { subject: 'asyncapi', before: base.version, after: head.version }
-    say({ ...change, rule: 'asyncapi-version-changed', side: 'head', located })
+    add({ ...change, rule: 'asyncapi-version-changed', side: 'head', located })
   }
-  compareChannels(walk, say)
+  compareChannels(walk, add)
   for (const key of keysOf(base.operations, head.operations)) {
-    compareOperation(walk, base.operations.get(key), head.operations.get(key), say)
+    compareOperation(walk, base.operations.get(key), head.operations.get(key), add)
   }
-  compareServers(walk, say)
+  compareServers(walk, add)
 }
 
-function keysOf(old: ReadonlyMap<string, unknown>, now: ReadonlyMap<string, unknown>): readonly string[] {
-  return [...new Set([...old.keys(), ...now.keys()])].sort(byCodeUnit)
+function keysOf(base: ReadonlyMap<string, unknown>, head: ReadonlyMap<string, unknown>): readonly string[] {
+  return [...new Set([...base.keys(), ...head.keys()])].sort(byCodeUnit)
 }
 
-function compareChannels(walk: AsyncWalk, say: SayAsync): void {
+function compareChannels(walk: AsyncWalk, add: SayAsync): void {
   const { base, head } = walk
   for (const address of keysOf(base.channels, head.channels)) {
-    const [was, is] = [base.channels.get(address), head.channels.get(address)]
+    const [before, after] = [base.channels.get(address), head.channels.get(address)]
     const shared = { subject: address, name: address, endpoint: address }
-    if (was !== undefined && is !== undefined) {
-      const within: SayAsync = (change) => say({ ...change, where: `channel ${address}`, endpoint: address })
-      compareParameters(was, is, within)
-      compareChannelBindings(walk, was, is, within)
-      compareChannelServers(walk, was, is, within)
-      compareUnusedMessages(walk, was, is, within)
-    } else if (was !== undefined) {
-      say({ ...shared, rule: 'asyncapi-channel-removed', side: 'base', located: was.located, before: address })
-    } else if (is !== undefined) {
-      say({ ...shared, rule: 'asyncapi-channel-added', side: 'head', located: is.located, after: address })
+    if (before !== undefined && after !== undefined) {
+      const within: SayAsync = (change) => add({ ...change, where: `channel ${address}`, endpoint: address })
+      compareParameters(before, after, within)
+      compareChannelBindings(walk, before, after, within)
+      compareChannelServers(walk, before, after, within)
+      compareUnusedMessages(walk, before, after, within)
+    } else if (before !== undefined) {
+      add({ ...shared, rule: 'asyncapi-channel-removed', side: 'base', located: before.located, before: address })
+    } else if (after !== undefined) {
+      add({ ...shared, rule: 'asyncapi-channel-added', side: 'head', located: after.located, after: address })
     }
   }
 }
@@ -126,15 +126,15 @@ function compareChannels(walk: AsyncWalk, say: SayAsync): void {
 const ACTIONS = ['receive', 'send'] as const
 
 /** Messages of a channel that no operation of the base sends or receives: whoever uses it may do either. */
-function compareUnusedMessages(walk: AsyncWalk, was: AsyncChannel, is: AsyncChannel, say: SayAsync): void {
-  const { address } = is
+function compareUnusedMessages(walk: AsyncWalk, before: AsyncChannel, after: AsyncChannel, add: SayAsync): void {
+  const { address } = after
   const isUsed = ({ operations }: AsyncApi): readonly boolean[] =>
     ACTIONS.map((action) => operations.has(`${action} ${address}`))
   if (isUsed(walk.base).includes(true) || isReplyChannel(walk.base, address)) return
   const used = isUsed(walk.head)
   for (const [index, action] of ACTIONS.entries()) {
     if (used[index] !== true && used.includes(true)) continue
-    compareMessages(walk, action, `channel ${address}`, was.messages, is.messages, say)
+    compareMessages(walk, action, `channel ${address}`, before.messages, after.messages, add)
   }
 }
 
@@ -143,35 +143,39 @@ function isReplyChannel({ operations }: AsyncApi, address: string): boolean {
 }
 
 /** What a channel asks for, those bring who connect to it. */
-function compareChannelBindings(walk: AsyncWalk, was: AsyncChannel, is: AsyncChannel, say: SayAsync): void {
-  const { address } = is
+function compareChannelBindings(walk: AsyncWalk, before: AsyncChannel, after: AsyncChannel, add: SayAsync): void {
+  const { address } = after
   const of = `channel ${address}`
-  compareBindings(walk, { was: was.bindings, is: is.bindings, of, action: 'receive', endpoint: address }, say)
+  compareBindings(
+    walk,
+    { before: before.bindings, after: after.bindings, of, action: 'receive', endpoint: address },
+    add,
+  )
 }
 
 /** What values a parameter may have: 2.x says it in a schema, 3.x in members of the parameter. */
-function compareParameters(was: AsyncChannel, is: AsyncChannel, say: SayAsync): void {
+function compareParameters(was: AsyncChannel, is: AsyncChannel, add: SayAsync): void {
   const { address, parameters } = is
   const [left, right] = [recordAt(was.parameters), recordAt(parameters)]
   const [oldNames, nowNames] = [parameterNames(was.address), parameterNames(address)]
   for (const [index, name] of nowNames.entries()) {
-    const old = oldNames[index] ?? name
+    const base = oldNames[index] ?? name
     // A document may rename a parameter in its address and forget its definition.
-    const defined = Object.hasOwn(right, name) ? name : old
+    const defined = Object.hasOwn(right, name) ? name : base
     const located = (parameters === null ? null : memberOf(parameters, defined)) ?? is.located
     const place = { subject: `${address} parameter ${name}`, name, side: 'head', located } as const
     // Whoever fills them in by name, in the address that it knows, names something else now.
-    if (old !== name && oldNames.includes(name)) {
-      say({ ...place, rule: 'asyncapi-parameter-moved', before: old, after: name })
+    if (base !== name && oldNames.includes(name)) {
+      add({ ...place, rule: 'asyncapi-parameter-moved', before: base, after: name })
     }
-    const isSchema = hasSchema(left[old]) && hasSchema(right[defined])
-    const [before, after] = [parameterOf(left[old], isSchema), parameterOf(right[defined], isSchema)]
+    const isSchema = hasSchema(left[base]) && hasSchema(right[defined])
+    const [before, after] = [parameterOf(left[base], isSchema), parameterOf(right[defined], isSchema)]
     if (isEqual(before, after)) continue
     const [values, remaining] = [valuesOf(before), valuesOf(after)]
     const isNarrowed = remaining !== null && (values === null || values.some((value) => !remaining.includes(value)))
     if (isNarrowed) {
-      say({ ...place, rule: 'asyncapi-parameter-narrowed', before: values, after: remaining })
-    } else say({ ...place, rule: 'asyncapi-parameter-changed', before, after })
+      add({ ...place, rule: 'asyncapi-parameter-narrowed', before: values, after: remaining })
+    } else add({ ...place, rule: 'asyncapi-parameter-changed', before, after })
   }
 }
 
@@ -218,34 +222,34 @@ const PRESENCE = {
 
 function compareOperation(
   walk: AsyncWalk,
-  was: AsyncOperation | undefined,
-  is: AsyncOperation | undefined,
-  say: SayAsync,
+  before: AsyncOperation | undefined,
+  after: AsyncOperation | undefined,
+  add: SayAsync,
 ): void {
-  const there = is ?? was
+  const there = after ?? before
   if (there === undefined) return
   const { action, address, located } = there
-  if (was === undefined || is === undefined) {
-    const change = was === undefined ? 'added' : 'removed'
-    const side = was === undefined ? 'head' : 'base'
-    say({ rule: PRESENCE[action][change], subject: address, name: address, side, located, endpoint: address })
+  if (before === undefined || after === undefined) {
+    const change = before === undefined ? 'added' : 'removed'
+    const side = before === undefined ? 'head' : 'base'
+    add({ rule: PRESENCE[action][change], subject: address, name: address, side, located, endpoint: address })
     return
   }
   const where = `${action} ${address}`
-  const within: SayAsync = (change) => say({ ...change, where, endpoint: where })
-  compareMessages(walk, action, where, was.messages, is.messages, within)
-  for (const [old, now] of matchedParts(was.parts, is.parts)) {
-    compareBindings(walk, { was: old.bindings, is: now.bindings, of: where, action, endpoint: where }, within)
-    compareSecurity(walk, old.security, now.security, { was: old.located, is: now.located }, where, within)
-    compareReply(walk, is, old, now, within)
+  const within: SayAsync = (change) => add({ ...change, where, endpoint: where })
+  compareMessages(walk, action, where, before.messages, after.messages, within)
+  for (const [base, head] of matchedParts(before.parts, after.parts)) {
+    compareBindings(walk, { before: base.bindings, after: head.bindings, of: where, action, endpoint: where }, within)
+    compareSecurity(walk, base.security, head.security, { before: base.located, after: head.located }, where, within)
+    compareReply(walk, after, base, head, within)
   }
 }
 
 type PartPair = readonly [AsyncOperationPart, AsyncOperationPart]
 
 /** Operations of one action and address: by id, and what is left in its order. One that comes or goes is told by its messages. */
-function matchedParts(old: readonly AsyncOperationPart[], now: readonly AsyncOperationPart[]): readonly PartPair[] {
-  const { added, removed, kept } = matchByKey(old, now, ({ id }) => id)
+function matchedParts(base: readonly AsyncOperationPart[], head: readonly AsyncOperationPart[]): readonly PartPair[] {
+  const { added, removed, kept } = matchByKey(base, head, ({ id }) => id)
   const left = removed.flatMap((part, index): readonly PartPair[] => {
     const other = added[index]
     return other === undefined ? [] : [[part, other]]
@@ -257,31 +261,31 @@ function matchedParts(old: readonly AsyncOperationPart[], now: readonly AsyncOpe
 function compareReply(
   walk: AsyncWalk,
   operation: AsyncOperation,
-  was: AsyncOperationPart,
-  is: AsyncOperationPart,
-  say: SayAsync,
+  before: AsyncOperationPart,
+  after: AsyncOperationPart,
+  add: SayAsync,
 ): void {
   const where = `reply to ${operation.action} ${operation.address}`
-  if (was.reply !== null && is.reply !== null) {
+  if (before.reply !== null && after.reply !== null) {
     const action = operation.action === 'send' ? 'receive' : 'send'
-    const within: SayAsync = (change) => say({ ...change, where })
-    compareReplyPlace(was.reply, is.reply, where, within)
-    compareMessages(walk, action, where, was.reply.messages, is.reply.messages, within)
-  } else if (was.reply !== null) {
-    say({ rule: 'asyncapi-reply-removed', subject: where, side: 'base', located: was.reply.located })
-  } else if (is.reply !== null) {
-    say({ rule: 'asyncapi-reply-added', subject: where, side: 'head', located: is.reply.located })
+    const within: SayAsync = (change) => add({ ...change, where })
+    compareReplyPlace(before.reply, after.reply, where, within)
+    compareMessages(walk, action, where, before.reply.messages, after.reply.messages, within)
+  } else if (before.reply !== null) {
+    add({ rule: 'asyncapi-reply-removed', subject: where, side: 'base', located: before.reply.located })
+  } else if (after.reply !== null) {
+    add({ rule: 'asyncapi-reply-added', subject: where, side: 'head', located: after.reply.located })
   }
 }
 
 /** Where the reply goes: the channel, or what of the request says so. Named for the first time, it takes nothing from anyone. */
-function compareReplyPlace(was: AsyncReply, is: AsyncReply, where: string, say: SayAsync): void {
-  const place = { subject: where, side: 'head', located: is.located } as const
-  if (was.channel !== null && was.channel !== is.channel) {
-    say({ ...place, rule: 'asyncapi-reply-channel-changed', before: was.channel, after: is.channel })
+function compareReplyPlace(before: AsyncReply, after: AsyncReply, where: string, add: SayAsync): void {
+  const place = { subject: where, side: 'head', located: after.located } as const
+  if (before.channel !== null && before.channel !== after.channel) {
+    add({ ...place, rule: 'asyncapi-reply-channel-changed', before: before.channel, after: after.channel })
   }
-  if (was.address !== null && was.address !== is.address) {
-    say({ ...place, rule: 'asyncapi-reply-address-changed', before: was.address, after: is.address })
+  if (before.address !== null && before.address !== after.address) {
+    add({ ...place, rule: 'asyncapi-reply-address-changed', before: before.address, after: after.address })
   }
 }
 
@@ -290,6 +294,6 @@ function tellNewDangling({ base, head, report }: AsyncWalk): void {
   for (const { reference, holder } of danglingReferences(head.documents)) {
     if (known.has(reference)) continue
     const change = { subject: reference, side: 'head', located: holder, after: reference } as const
-    report.say({ ...change, rule: 'asyncapi-reference-unresolved' })
+    report.add({ ...change, rule: 'asyncapi-reference-unresolved' })
   }
 }

@@ -28,59 +28,60 @@ export function compareMessages(
   walk: AsyncWalk,
   action: AsyncAction,
   where: string,
-  old: readonly AsyncMessage[],
-  now: readonly AsyncMessage[],
-  say: SayAsync,
+  base: readonly AsyncMessage[],
+  head: readonly AsyncMessage[],
+  add: SayAsync,
 ): void {
   const rules = DIRECTIONS[action]
-  const byName = matchByKey(old, now, ({ name }) => name)
+  const byName = matchByKey(base, head, ({ name }) => name)
   // The only message that is left on either side is the same one under another name.
   const isOnly = byName.added.length === 1 && byName.removed.length === 1 && byName.kept.length === 0
   const { added, removed, kept } = isOnly ? matchRest(byName, () => '') : byName
   for (const { name, located } of removed) {
-    say({ rule: rules.removed, subject: `${where} ${name}`, name, side: 'base', located, before: name })
+    add({ rule: rules.removed, subject: `${where} ${name}`, name, side: 'base', located, before: name })
   }
   for (const { name, located } of added) {
-    say({ rule: rules.added, subject: `${where} ${name}`, name, side: 'head', located, after: name })
+    add({ rule: rules.added, subject: `${where} ${name}`, name, side: 'head', located, after: name })
   }
-  for (const [was, is] of kept) compareMessage(walk, action, where, ...withHeadersInMessage(was, is), say)
+  for (const [before, after] of kept) compareMessage(walk, action, where, ...withHeadersInMessage(before, after), add)
 }
 
 function compareMessage(
   walk: AsyncWalk,
   action: AsyncAction,
   where: string,
-  was: AsyncMessage,
-  is: AsyncMessage,
-  say: SayAsync,
+  before: AsyncMessage,
+  after: AsyncMessage,
+  add: SayAsync,
 ): void {
-  const title = is.name === '' ? where : `${where}, message ${is.name}`
-  const within: SayAsync = (change) => say({ ...change, ...(is.name === '' ? {} : { detail: `message ${is.name}` }) })
-  if (was.contentType !== is.contentType) {
-    const change = { subject: title, before: was.contentType, after: is.contentType, located: is.located }
+  const title = after.name === '' ? where : `${where}, message ${after.name}`
+  const within: SayAsync = (change) =>
+    add({ ...change, ...(after.name === '' ? {} : { detail: `message ${after.name}` }) })
+  if (before.contentType !== after.contentType) {
+    const change = { subject: title, before: before.contentType, after: after.contentType, located: after.located }
     within({ ...change, rule: 'asyncapi-content-type-changed', side: 'head' })
   }
-  compareCorrelation(was, is, title, within)
-  const bindings = { was: was.bindings, is: is.bindings, of: title, action, endpoint: where }
+  compareCorrelation(before, after, title, within)
+  const bindings = { before: before.bindings, after: after.bindings, of: title, action, endpoint: where }
   compareBindings(walk, bindings, within)
   const { payload, headers } = DIRECTIONS[action]
-  if (was.schemaFormat === null && is.schemaFormat === null) {
-    use(walk, payload, title, was, is, 'payload', where)
-  } else compareOtherLanguage(was, is, title, within)
-  use(walk, headers, `${title}, headers`, was, is, 'headers', where)
+  if (before.schemaFormat === null && after.schemaFormat === null) {
+    use(walk, payload, title, before, after, 'payload', where)
+  } else compareOtherLanguage(before, after, title, within)
+  use(walk, headers, `${title}, headers`, before, after, 'headers', where)
 }
 
 function use(
   walk: AsyncWalk,
   sites: SitePair,
   where: string,
-  was: AsyncMessage,
-  is: AsyncMessage,
+  before: AsyncMessage,
+  after: AsyncMessage,
   part: 'payload' | 'headers',
   endpoint: string,
 ): void {
-  const pair = walk.schemas.compare(partOrAny(was, part), partOrAny(is, part))
-  const mediaType = part === 'headers' || !/^text\//i.test(is.contentType) ? 'application/json' : is.contentType
+  const pair = walk.schemas.compare(partOrAny(before, part), partOrAny(after, part))
+  const mediaType = part === 'headers' || !/^text\//i.test(after.contentType) ? 'application/json' : after.contentType
   walk.uses.push({ pair, use: { sites, mediaType }, where, lead: [], endpoint, identity: { by: 'place' } })
 }
 
@@ -91,25 +92,25 @@ function partOrAny(message: AsyncMessage, part: 'payload' | 'headers'): Located 
 }
 
 /** JSON Schema names a draft as its dialect; the rest is compared as it stands. */
-function compareOtherLanguage(was: AsyncMessage, is: AsyncMessage, title: string, say: SayAsync): void {
+function compareOtherLanguage(was: AsyncMessage, is: AsyncMessage, title: string, add: SayAsync): void {
   const [before, after] = [was.schemaFormat ?? 'JSON Schema', is.schemaFormat ?? 'JSON Schema']
   const located = is.payload ?? is.located
   if (before !== after) {
-    say({ rule: 'asyncapi-payload-language-changed', subject: title, side: 'head', located, before, after })
+    add({ rule: 'asyncapi-payload-language-changed', subject: title, side: 'head', located, before, after })
   } else if (!isEqual(was.payload?.value ?? null, is.payload?.value ?? null)) {
     const values = { before: was.payload?.value ?? null, after: is.payload?.value ?? null }
-    say({ rule: 'asyncapi-payload-definition-changed', subject: title, name: after, side: 'head', located, ...values })
+    add({ rule: 'asyncapi-payload-definition-changed', subject: title, name: after, side: 'head', located, ...values })
   }
 }
 
-function compareCorrelation(was: AsyncMessage, is: AsyncMessage, title: string, say: SayAsync): void {
+function compareCorrelation(was: AsyncMessage, is: AsyncMessage, title: string, add: SayAsync): void {
   const [before, after] = [placeOf(was.correlationId), placeOf(is.correlationId)]
   // Said for the first time, it takes nothing from anyone.
   if (before === null || before === after) return
   const place = is.correlationId === null ? { side: 'base', located: was.correlationId } : { located: is.correlationId }
   const side = place.side === 'base' ? 'base' : 'head'
   const located = place.located ?? is.located
-  say({ rule: 'asyncapi-correlation-changed', subject: `${title} correlationId`, side, located, before, after })
+  add({ rule: 'asyncapi-correlation-changed', subject: `${title} correlationId`, side, located, before, after })
 }
 
 function placeOf(correlation: Located | null): string | null {

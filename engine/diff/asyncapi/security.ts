@@ -9,8 +9,8 @@ import { addressText, compareAlternatives, UNDEFINED_KIND, type Alternative, typ
 import type { AsyncWalk, SayAsync } from './walk.ts'
 
 interface Owners {
-  readonly was: Located
-  readonly is: Located
+  readonly before: Located
+  readonly after: Located
 }
 
 /** Each item of a list of security is one way to authenticate; none at all asks for nothing. */
@@ -20,18 +20,18 @@ export function compareSecurity(
   is: Located | null,
   owners: Owners,
   of: string,
-  say: SayAsync,
+  add: SayAsync,
 ): void {
   const [old, now] = [alternativesOf(was, base), alternativesOf(is, head)]
   const { refused, admitted } = compareAlternatives(old, now)
-  const gone = { side: 'base', located: was ?? owners.was } as const
-  const there = { side: 'head', located: is ?? owners.is } as const
+  const gone = { side: 'base', located: was ?? owners.before } as const
+  const there = { side: 'head', located: is ?? owners.after } as const
   if (old.length === 0 && refused.length > 0) {
-    say({ ...there, rule: 'asyncapi-security-added', subject: of, after: namesOf(now) })
+    add({ ...there, rule: 'asyncapi-security-added', subject: of, after: namesOf(now) })
     return
   }
   if (now.length === 0 && admitted.length > 0) {
-    say({ ...gone, rule: 'asyncapi-security-removed', subject: of, before: namesOf(old) })
+    add({ ...gone, rule: 'asyncapi-security-removed', subject: of, before: namesOf(old) })
     return
   }
   for (const alternative of refused) {
@@ -41,17 +41,17 @@ export function compareSecurity(
     // Told as a change of the way that is left, where only scopes or addresses stand between them.
     const kept = now.find((other) => keyOf(other, true) === keyOf(alternative, true))
     const [before, after] = [addressesIn(alternative), kept === undefined ? {} : addressesIn(kept)]
-    if (kept === undefined) say({ ...gone, ...shared, rule: 'asyncapi-security-alternative-removed' })
+    if (kept === undefined) add({ ...gone, ...shared, rule: 'asyncapi-security-alternative-removed' })
     else if (keyOf(kept) === keyOf(alternative) && !isEqual(before, after)) {
-      say({ ...there, subject, name, rule: 'asyncapi-security-flow-changed', before, after })
-    } else say({ ...there, ...shared, rule: 'asyncapi-security-scope-tightened', after: kept.label })
+      add({ ...there, subject, name, rule: 'asyncapi-security-flow-changed', before, after })
+    } else add({ ...there, ...shared, rule: 'asyncapi-security-scope-tightened', after: kept.label })
   }
   for (const alternative of admitted) {
     const { label: name } = alternative
     const isTold = refused.some((other) => keyOf(other, true) === keyOf(alternative, true))
     if (isTold) continue
     const subject = `${of} ${keyOf(alternative)}`
-    say({ ...there, rule: 'asyncapi-security-alternative-added', subject, name, after: name })
+    add({ ...there, rule: 'asyncapi-security-alternative-added', subject, name, after: name })
   }
 }
 
@@ -103,10 +103,10 @@ const KIND_MEMBERS = ['type', 'scheme', 'in', 'name']
 /** Schemes are known by what they are: 3.x may hold them where 2.x named them. */
 function credentialOf(scheme: Located | null, scopes: unknown): Credential {
   const value: JsonRecord = isRecord(scheme?.value) ? scheme.value : {}
-  const told = KIND_MEMBERS.flatMap((member) => (typeof value[member] === 'string' ? [value[member]] : []))
+  const reported = KIND_MEMBERS.flatMap((member) => (typeof value[member] === 'string' ? [value[member]] : []))
   return {
     scheme: '',
-    kind: told.length === 0 ? UNDEFINED_KIND : told.join(' '),
+    kind: reported.length === 0 ? UNDEFINED_KIND : reported.join(' '),
     flows: flowsOf(value),
     scopes: [...textsOf(scopes ?? value.scopes)].sort(byCodeUnit),
     defined: definedScopes(value),

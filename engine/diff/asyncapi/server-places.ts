@@ -6,7 +6,7 @@ import { parameterNames } from './addresses.ts'
 import type { AsyncWalk, SayAsync } from './walk.ts'
 
 /** Variables of the address on both sides, by position; one that comes or goes is a change of the address itself. */
-export function compareVariables(was: AsyncServer, is: AsyncServer, of: string, say: SayAsync): void {
+export function compareVariables(was: AsyncServer, is: AsyncServer, of: string, add: SayAsync): void {
   const names = parameterNames(is.url)
   for (const [index, oldName] of parameterNames(was.url).entries()) {
     const name = names[index] ?? oldName
@@ -17,13 +17,13 @@ export function compareVariables(was: AsyncServer, is: AsyncServer, of: string, 
     const [left, right] = [before.values, after.values]
     const values = { before: left, after: right }
     if (right !== null && (left === null || left.some((value) => !right.includes(value)))) {
-      say({ ...place, rule: 'asyncapi-server-variable-narrowed', ...values })
+      add({ ...place, rule: 'asyncapi-server-variable-narrowed', ...values })
     } else if (left !== null && (right === null || right.some((value) => !left.includes(value)))) {
-      say({ ...place, rule: 'asyncapi-server-variable-widened', ...values })
+      add({ ...place, rule: 'asyncapi-server-variable-widened', ...values })
     }
     if (before.fallback !== after.fallback) {
       const change = { before: before.fallback, after: after.fallback }
-      say({ ...place, rule: 'asyncapi-server-variable-default-changed', ...change })
+      add({ ...place, rule: 'asyncapi-server-variable-default-changed', ...change })
     }
   }
 }
@@ -54,7 +54,7 @@ export function compareChannelServers(
   { base, head }: AsyncWalk,
   was: AsyncChannel,
   is: AsyncChannel,
-  say: SayAsync,
+  add: SayAsync,
 ): void {
   for (const name of [...base.servers.keys()].filter((server) => head.servers.has(server)).sort(byCodeUnit)) {
     const [before, after] = [isOn(was, name), isOn(is, name)]
@@ -62,10 +62,10 @@ export function compareChannelServers(
     const subject = `${is.address} server ${name}`
     if (after) {
       const located = is.servers?.get(name) ?? is.located
-      say({ rule: 'asyncapi-channel-server-added', subject, name, side: 'head', located, after: name })
+      add({ rule: 'asyncapi-channel-server-added', subject, name, side: 'head', located, after: name })
     } else {
       const located = was.servers?.get(name) ?? was.located
-      say({ rule: 'asyncapi-channel-server-removed', subject, name, side: 'base', located, before: name })
+      add({ rule: 'asyncapi-channel-server-removed', subject, name, side: 'base', located, before: name })
     }
   }
 }

@@ -6,32 +6,59 @@ import { compareSecurity } from './security.ts'
 import { compareVariables } from './server-places.ts'
 import type { AsyncWalk, SayAsync } from './walk.ts'
 
-export function compareServers(walk: AsyncWalk, say: SayAsync): void {
+export function compareServers(walk: AsyncWalk, add: SayAsync): void {
   const { base, head } = walk
   for (const name of [...new Set([...base.servers.keys(), ...head.servers.keys()])].sort(byCodeUnit)) {
-    const [was, is] = [base.servers.get(name), head.servers.get(name)]
-    if (was === undefined && is !== undefined) {
-      say({ rule: 'asyncapi-server-added', subject: name, name, side: 'head', located: is.located, after: is.url })
-    } else if (was !== undefined && is === undefined) {
-      say({ rule: 'asyncapi-server-removed', subject: name, name, side: 'base', located: was.located, before: was.url })
-    } else if (was !== undefined && is !== undefined) {
-      const shared = { subject: name, name, side: 'head', located: is.located } as const
+    const [before, after] = [base.servers.get(name), head.servers.get(name)]
+    if (before === undefined && after !== undefined) {
+      add({
+        rule: 'asyncapi-server-added',
+        subject: name,
+        name,
+        side: 'head',
+        located: after.located,
+        after: after.url,
+      })
+    } else if (before !== undefined && after === undefined) {
+      add({
+        rule: 'asyncapi-server-removed',
+        subject: name,
+        name,
+        side: 'base',
+        located: before.located,
+        before: before.url,
+      })
+    } else if (before !== undefined && after !== undefined) {
+      const shared = { subject: name, name, side: 'head', located: after.located } as const
       // The names of variables are no part of an address.
-      if (shapeOf(was.url) !== shapeOf(is.url)) {
-        say({ ...shared, rule: 'asyncapi-server-address-changed', before: was.url, after: is.url })
+      if (shapeOf(before.url) !== shapeOf(after.url)) {
+        add({ ...shared, rule: 'asyncapi-server-address-changed', before: before.url, after: after.url })
       }
-      if (was.protocol !== is.protocol) {
-        say({ ...shared, rule: 'asyncapi-server-protocol-changed', before: was.protocol, after: is.protocol })
-      } else if (was.protocolVersion !== null && was.protocolVersion !== is.protocolVersion) {
-        const versions = { before: was.protocolVersion, after: is.protocolVersion }
-        say({ ...shared, rule: 'asyncapi-server-protocol-version-changed', ...versions })
+      if (before.protocol !== after.protocol) {
+        add({ ...shared, rule: 'asyncapi-server-protocol-changed', before: before.protocol, after: after.protocol })
+      } else if (before.protocolVersion !== null && before.protocolVersion !== after.protocolVersion) {
+        const versions = { before: before.protocolVersion, after: after.protocolVersion }
+        add({ ...shared, rule: 'asyncapi-server-protocol-version-changed', ...versions })
       }
       const where = `server ${name}`
-      const within: SayAsync = (change) => say({ ...change, where, endpoint: where })
-      compareVariables(was, is, where, within)
-      const bindings = { was: was.bindings, is: is.bindings, of: where, action: 'receive', endpoint: where } as const
+      const within: SayAsync = (change) => add({ ...change, where, endpoint: where })
+      compareVariables(before, after, where, within)
+      const bindings = {
+        before: before.bindings,
+        after: after.bindings,
+        of: where,
+        action: 'receive',
+        endpoint: where,
+      } as const
       compareBindings(walk, bindings, within)
-      compareSecurity(walk, was.security, is.security, { was: was.located, is: is.located }, where, within)
+      compareSecurity(
+        walk,
+        before.security,
+        after.security,
+        { before: before.located, after: after.located },
+        where,
+        within,
+      )
     }
   }
 }

@@ -71,15 +71,15 @@ function compareSchema(report: GraphqlReport): void {
 function compareRoots(report: GraphqlReport): void {
   const { base, head } = report.sides
   for (const kind of ROOT_KINDS) {
-    const [was, is] = [base.roots.get(kind), head.roots.get(kind)]
-    if (was?.name === is?.name) continue
+    const [before, after] = [base.roots.get(kind), head.roots.get(kind)]
+    if (before?.name === after?.name) continue
     const site: Site = { coordinate: kind, path: ['schema', kind], type: null }
-    const names = { before: was?.name ?? null, after: is?.name ?? null }
-    if (is !== undefined) {
-      const rule = was === undefined ? 'graphql-root-operation-added' : 'graphql-root-operation-changed'
-      report.say(site, { rule, side: 'head', mark: is.mark, ...names })
-    } else if (was !== undefined) {
-      report.say(site, { rule: 'graphql-root-operation-removed', side: 'base', mark: was.mark, ...names })
+    const names = { before: before?.name ?? null, after: after?.name ?? null }
+    if (after !== undefined) {
+      const rule = before === undefined ? 'graphql-root-operation-added' : 'graphql-root-operation-changed'
+      report.add(site, { rule, side: 'head', mark: after.mark, ...names })
+    } else if (before !== undefined) {
+      report.add(site, { rule: 'graphql-root-operation-removed', side: 'base', mark: before.mark, ...names })
     }
   }
 }
@@ -91,7 +91,7 @@ function sayUnresolved(report: GraphqlReport): void {
     if (base.dangling.has(name)) continue
     const site: Site = { coordinate, path: pathOf(coordinate), type: null }
     const rule = 'graphql-type-reference-unresolved'
-    report.say(site, { rule, side: 'head', mark: reference.mark, after: name })
+    report.add(site, { rule, side: 'head', mark: reference.mark, after: name })
   }
 }
 
@@ -112,6 +112,6 @@ function sayUnusedScalars(report: GraphqlReport): void {
     const isUsed = ({ inputs, outputs }: typeof base): boolean => inputs.has(name) || outputs.has(name)
     if (!isUsed(base) || isUsed(head)) continue
     const site: Site = { coordinate: name, path: ['types', name], type: null }
-    report.say(site, { rule: 'graphql-standard-scalar-unused', side: 'base', mark: 0, before: name })
+    report.add(site, { rule: 'graphql-standard-scalar-unused', side: 'base', mark: 0, before: name })
   }
 }

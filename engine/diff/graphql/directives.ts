@@ -6,14 +6,20 @@ import { below, type GraphqlReport, type Site } from './report.ts'
 
 export function compareDirectives(report: GraphqlReport): void {
   const { base, head } = report.sides
-  for (const was of base.directives.values()) {
-    const is = head.directives.get(was.name)
-    if (is !== undefined) compareDirective(was, is, report)
-    else report.say(siteOf(was), { rule: 'graphql-directive-removed', side: 'base', mark: was.mark, before: was.name })
+  for (const before of base.directives.values()) {
+    const after = head.directives.get(before.name)
+    if (after !== undefined) compareDirective(before, after, report)
+    else
+      report.add(siteOf(before), {
+        rule: 'graphql-directive-removed',
+        side: 'base',
+        mark: before.mark,
+        before: before.name,
+      })
   }
-  for (const is of head.directives.values()) {
-    if (base.directives.has(is.name)) continue
-    report.say(siteOf(is), { rule: 'graphql-directive-added', side: 'head', mark: is.mark, after: is.name })
+  for (const after of head.directives.values()) {
+    if (base.directives.has(after.name)) continue
+    report.add(siteOf(after), { rule: 'graphql-directive-added', side: 'head', mark: after.mark, after: after.name })
   }
 }
 
@@ -21,31 +27,36 @@ function siteOf({ name }: DirectiveDefinition): Site {
   return { coordinate: `@${name}`, path: ['directives', name], type: null }
 }
 
-function compareDirective(was: DirectiveDefinition, is: DirectiveDefinition, report: GraphqlReport): void {
-  const site = siteOf(is)
-  compareLocations(was, is, site, report)
-  if (was.isRepeatable !== is.isRepeatable) {
-    const rule = is.isRepeatable ? 'graphql-directive-repeatable-added' : 'graphql-directive-repeatable-removed'
-    report.say(site, { rule, side: 'head', mark: is.mark, before: was.isRepeatable, after: is.isRepeatable })
+function compareDirective(before: DirectiveDefinition, after: DirectiveDefinition, report: GraphqlReport): void {
+  const site = siteOf(after)
+  compareLocations(before, after, site, report)
+  if (before.isRepeatable !== after.isRepeatable) {
+    const rule = after.isRepeatable ? 'graphql-directive-repeatable-added' : 'graphql-directive-repeatable-removed'
+    report.add(site, { rule, side: 'head', mark: after.mark, before: before.isRepeatable, after: after.isRepeatable })
   }
   const inputSite = (name: string): Site => below(site, `${site.coordinate}(${name}:)`, 'arguments', name)
   const kind = { id: 'directive-argument', noun: 'directive argument', siteOf: inputSite } as const
-  compareInputs(was.arguments, is.arguments, kind, report)
-  compareDescription('graphql-directive-description-changed', was, is, site, report)
-  compareLifecycle('directive', was, is, site, report)
-  compareUsages(was, is, 'the directive', site, report)
+  compareInputs(before.arguments, after.arguments, kind, report)
+  compareDescription('graphql-directive-description-changed', before, after, site, report)
+  compareLifecycle('directive', before, after, site, report)
+  compareUsages(before, after, 'the directive', site, report)
 }
 
-function compareLocations(was: DirectiveDefinition, is: DirectiveDefinition, site: Site, report: GraphqlReport): void {
+function compareLocations(
+  before: DirectiveDefinition,
+  after: DirectiveDefinition,
+  site: Site,
+  report: GraphqlReport,
+): void {
   const name = site.coordinate
-  for (const { name: location, mark } of was.locations.values()) {
-    if (is.locations.has(location)) continue
+  for (const { name: location, mark } of before.locations.values()) {
+    if (after.locations.has(location)) continue
     const place = below(site, `${name}/${location}`, 'locations', location)
-    report.say(place, { rule: 'graphql-directive-location-removed', side: 'base', mark, before: location, name })
+    report.add(place, { rule: 'graphql-directive-location-removed', side: 'base', mark, before: location, name })
   }
-  for (const { name: location, mark } of is.locations.values()) {
-    if (was.locations.has(location)) continue
+  for (const { name: location, mark } of after.locations.values()) {
+    if (before.locations.has(location)) continue
     const place = below(site, `${name}/${location}`, 'locations', location)
-    report.say(place, { rule: 'graphql-directive-location-added', side: 'head', mark, after: location, name })
+    report.add(place, { rule: 'graphql-directive-location-added', side: 'head', mark, after: location, name })
   }
 }

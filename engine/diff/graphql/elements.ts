@@ -9,13 +9,13 @@ import { below, type GraphqlReport, type Site } from './report.ts'
 
 export function compareDescription(
   rule: GraphqlRuleId,
-  was: Element,
-  is: Element,
+  before: Element,
+  after: Element,
   site: Site,
   report: GraphqlReport,
 ): void {
-  if (was.description === is.description) return
-  report.say(site, { rule, side: 'head', mark: is.mark, before: was.description, after: is.description })
+  if (before.description === after.description) return
+  report.add(site, { rule, side: 'head', mark: after.mark, before: before.description, after: after.description })
 }
 
 export function compareLifecycle(
@@ -33,18 +33,18 @@ export function compareLifecycle(
       : after === null
         ? (`graphql-${noun}-reactivated` as const)
         : (`graphql-${noun}-deprecation-reason-changed` as const)
-  report.say(site, { rule, side: 'head', mark: is.mark, before, after })
+  report.add(site, { rule, side: 'head', mark: is.mark, before, after })
 }
 
 /**
  * Compares the directives on both sides of an element; `noun` says what it is. Repeated directives are matched by what they
  * say, and what is left of a name on both sides is the same directive with other arguments.
  */
-export function compareUsages(was: Element, is: Element, noun: string, site: Site, report: GraphqlReport): void {
-  if (was.usages.length + is.usages.length === 0) return
+export function compareUsages(before: Element, after: Element, noun: string, site: Site, report: GraphqlReport): void {
+  if (before.usages.length + after.usages.length === 0) return
   if (!report.sides.base.tellsUsages || !report.sides.head.tellsUsages) return
   const place = { noun: noun === '' ? site.coordinate : `${noun} \`${site.coordinate}\``, site, report }
-  const { added, removed } = matchByKey(was.usages, is.usages, usageText)
+  const { added, removed } = matchByKey(before.usages, after.usages, usageText)
   for (const name of [...new Set([...removed, ...added].map((usage) => usage.name))].sort(byCodeUnit)) {
     const gone = ofName(removed, name)
     const come = ofName(added, name)
@@ -83,33 +83,40 @@ function sayUsage(place: UsagePlace, action: 'added' | 'removed', usage: Directi
   const side = action === 'added' ? 'head' : 'base'
   const text = usageText(usage)
   const change = action === 'added' ? { after: text } : { before: text }
-  place.report.say(usageSite(place, usage), { rule, side, mark: usage.mark, name: place.noun, ...change })
+  place.report.add(usageSite(place, usage), { rule, side, mark: usage.mark, name: place.noun, ...change })
 }
 
-function sayChanged(place: UsagePlace, was: DirectiveUsage, is: DirectiveUsage): void {
-  const site = usageSite(place, is)
-  const rule = federationRule(is.name, 'changed')
+function sayChanged(place: UsagePlace, before: DirectiveUsage, after: DirectiveUsage): void {
+  const site = usageSite(place, after)
+  const rule = federationRule(after.name, 'changed')
   if (rule === null) {
-    sayArguments(place, was, is)
+    sayArguments(place, before, after)
     return
   }
-  const texts = { before: usageText(was), after: usageText(is) }
-  place.report.say(site, { rule, side: 'head', mark: is.mark, name: place.noun, ...texts })
+  const texts = { before: usageText(before), after: usageText(after) }
+  place.report.add(site, { rule, side: 'head', mark: after.mark, name: place.noun, ...texts })
 }
 
-function sayArguments(place: UsagePlace, was: DirectiveUsage, is: DirectiveUsage): void {
+function sayArguments(place: UsagePlace, before: DirectiveUsage, after: DirectiveUsage): void {
   const { site: owner, noun, report } = place
-  const { added, removed } = changedTexts([...was.arguments.keys()], [...is.arguments.keys()])
-  const say = (rule: GraphqlRuleId, name: string, usage: DirectiveUsage, side: 'base' | 'head'): void => {
-    const site = below(owner, `${owner.coordinate}@${is.name}(${name}:)`, 'directives', is.name, 'arguments', name)
-    const texts = { before: argumentText(was, name), after: argumentText(is, name) }
-    report.say(site, { rule, side, mark: usage.mark, name: noun, detail: `@${is.name}`, ...texts })
+  const { added, removed } = changedTexts([...before.arguments.keys()], [...after.arguments.keys()])
+  const add = (rule: GraphqlRuleId, name: string, usage: DirectiveUsage, side: 'base' | 'head'): void => {
+    const site = below(
+      owner,
+      `${owner.coordinate}@${after.name}(${name}:)`,
+      'directives',
+      after.name,
+      'arguments',
+      name,
+    )
+    const texts = { before: argumentText(before, name), after: argumentText(after, name) }
+    report.add(site, { rule, side, mark: usage.mark, name: noun, detail: `@${after.name}`, ...texts })
   }
-  for (const name of removed) say('graphql-directive-usage-argument-removed', name, was, 'base')
-  for (const name of added) say('graphql-directive-usage-argument-added', name, is, 'head')
-  for (const [name, value] of is.arguments) {
-    const old = was.arguments.get(name)
-    if (old !== undefined && old !== value) say('graphql-directive-usage-argument-changed', name, is, 'head')
+  for (const name of removed) add('graphql-directive-usage-argument-removed', name, before, 'base')
+  for (const name of added) add('graphql-directive-usage-argument-added', name, after, 'head')
+  for (const [name, value] of after.arguments) {
+    const base = before.arguments.get(name)
+    if (base !== undefined && base !== value) add('graphql-directive-usage-argument-changed', name, after, 'head')
   }
 }
 

@@ -30,11 +30,11 @@ export function compareInputs(
   for (const [name, was] of before) {
     const is = after.get(name)
     const site = kind.siteOf(name)
-    if (is === undefined) report.say(site, { ...gone(was), rule: `graphql-${kind.id}-removed` })
+    if (is === undefined) report.add(site, { ...gone(was), rule: `graphql-${kind.id}-removed` })
     else compareInput(was, is, kind, site, report)
   }
   for (const [name, is] of after) {
-    if (!before.has(name)) report.say(kind.siteOf(name), { ...come(is), rule: addedRule(is, kind) })
+    if (!before.has(name)) report.add(kind.siteOf(name), { ...come(is), rule: addedRule(is, kind) })
   }
 }
 
@@ -47,22 +47,22 @@ function gone({ mark, type }: InputValue): { side: 'base'; mark: InputValue['mar
   return { side: 'base', mark, before: type }
 }
 
-function come(is: InputValue): { side: 'head'; mark: InputValue['mark']; after: string } {
-  const given = is.defaultValue === null ? '' : ` = ${is.defaultValue}`
-  return { side: 'head', mark: is.mark, after: `${is.type}${given}` }
+function come(after: InputValue): { side: 'head'; mark: InputValue['mark']; after: string } {
+  const given = after.defaultValue === null ? '' : ` = ${after.defaultValue}`
+  return { side: 'head', mark: after.mark, after: `${after.type}${given}` }
 }
 
-function compareInput(was: InputValue, is: InputValue, kind: InputKind, site: Site, report: GraphqlReport): void {
+function compareInput(before: InputValue, after: InputValue, kind: InputKind, site: Site, report: GraphqlReport): void {
   const { id, noun } = kind
-  const relation = relateTypes(was.type, is.type)
+  const relation = relateTypes(before.type, after.type)
   if (relation !== 'same') {
     const rule: InputRuleId = `graphql-${id}-${TYPE_CHANGES[relation]}`
-    report.say(site, { rule, side: 'head', mark: is.mark, before: was.type, after: is.type })
+    report.add(site, { rule, side: 'head', mark: after.mark, before: before.type, after: after.type })
   }
-  compareDefault(was, is, kind, site, report)
-  compareDescription(`graphql-${id}-description-changed`, was, is, site, report)
-  compareLifecycle(id, was, is, site, report)
-  compareUsages(was, is, `the ${noun}`, site, report)
+  compareDefault(before, after, kind, site, report)
+  compareDescription(`graphql-${id}-description-changed`, before, after, site, report)
+  compareLifecycle(id, before, after, site, report)
+  compareUsages(before, after, `the ${noun}`, site, report)
 }
 
 function compareDefault(was: InputValue, is: InputValue, { id }: InputKind, site: Site, report: GraphqlReport): void {
@@ -70,5 +70,5 @@ function compareDefault(was: InputValue, is: InputValue, { id }: InputKind, site
   if (before === after) return
   const action = before === null ? 'added' : after === null ? 'removed' : 'changed'
   const rule: InputRuleId = `graphql-${id}-default-value-${action}`
-  report.say(site, { rule, side: 'head', mark: is.mark, before, after })
+  report.add(site, { rule, side: 'head', mark: is.mark, before, after })
 }

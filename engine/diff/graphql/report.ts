@@ -54,8 +54,8 @@ class MarkedChange extends ToldChange {
   readonly #schema: GraphqlSchema
   readonly #mark: Mark
 
-  constructor(told: JudgedChange, schema: GraphqlSchema, mark: Mark) {
-    super(told)
+  constructor(reported: JudgedChange, schema: GraphqlSchema, mark: Mark) {
+    super(reported)
     this.#schema = schema
     this.#mark = mark
   }
@@ -83,19 +83,19 @@ export class GraphqlReport {
     this.#touched = { request: grouping.countNames(), response: grouping.countNames(), none: grouping.countNames() }
   }
 
-  say(site: Site, { rule: id, side, mark, before = null, after = null, name, detail }: GraphqlChange): void {
+  add(site: Site, { rule: id, side, mark, before = null, after = null, name, detail }: GraphqlChange): void {
     if (this.grouping.isOff(id)) return
-    const { rule, advice, says } = ruleNamed(GRAPHQL_RULES, id)
+    const { rule, advice, says: text } = ruleNamed(GRAPHQL_RULES, id)
     const words: Readonly<Record<string, string>> = {
       name: name ?? site.coordinate,
       detail: detail ?? '',
       before: nameValue(before),
       after: nameValue(after),
     }
-    const message = filledIn(says, words)
+    const message = filledIn(text, words)
     const location = composePointer(site.path)
-    const told = { rule, subject: site.coordinate, side, location, message, advice, before, after }
-    const change = new MarkedChange(told, this.sides[side], mark)
+    const reported = { rule, subject: site.coordinate, side, location, message, advice, before, after }
+    const change = new MarkedChange(reported, this.sides[side], mark)
     for (const place of this.#places(site, side, rule.level === 'info', message)) {
       this.grouping.add(change, place)
       if (rule.level !== 'info' && place.operation !== null) {

@@ -29,20 +29,20 @@ const NOUNS: Readonly<Record<TypeKind, string>> = {
 export function compareTypes(report: GraphqlReport): number {
   const { base, head } = report.sides
   let examined = 0
-  for (const was of base.types.values()) {
-    const is = head.types.get(was.name)
-    if (is === undefined) {
-      const change = { rule: 'graphql-type-removed', side: 'base', before: NOUNS[was.kind] } as const
-      report.say(siteOf(was), { ...change, mark: was.mark, detail: NOUNS[was.kind] })
+  for (const before of base.types.values()) {
+    const after = head.types.get(before.name)
+    if (after === undefined) {
+      const change = { rule: 'graphql-type-removed', side: 'base', before: NOUNS[before.kind] } as const
+      report.add(siteOf(before), { ...change, mark: before.mark, detail: NOUNS[before.kind] })
     } else {
-      compareType(was, is, report)
+      compareType(before, after, report)
       examined++
     }
   }
-  for (const is of head.types.values()) {
-    if (base.types.has(is.name)) continue
-    const change = { rule: 'graphql-type-added', side: 'head', after: NOUNS[is.kind] } as const
-    report.say(siteOf(is), { ...change, mark: is.mark, detail: NOUNS[is.kind] })
+  for (const after of head.types.values()) {
+    if (base.types.has(after.name)) continue
+    const change = { rule: 'graphql-type-added', side: 'head', after: NOUNS[after.kind] } as const
+    report.add(siteOf(after), { ...change, mark: after.mark, detail: NOUNS[after.kind] })
   }
   return examined
 }
@@ -51,20 +51,21 @@ function siteOf({ name }: NamedType): Site {
   return { coordinate: name, path: ['types', name], type: name }
 }
 
-function compareType(was: NamedType, is: NamedType, report: GraphqlReport): void {
-  const site = siteOf(is)
-  compareDescription('graphql-type-description-changed', was, is, site, report)
-  if (was.kind === 'scalar' && is.kind === 'scalar') compareScalars(was, is, site, report)
-  else if (was.kind === 'union' && is.kind === 'union') compareUnions(was, is, site, report)
-  else if (was.kind === 'enum' && is.kind === 'enum') compareEnums(was, is, site, report)
-  else if (was.kind === 'input' && is.kind === 'input') compareInputTypes(was, is, site, report)
-  else if ('interfaces' in was && 'interfaces' in is && was.kind === is.kind) compareComposites(was, is, site, report)
+function compareType(before: NamedType, after: NamedType, report: GraphqlReport): void {
+  const site = siteOf(after)
+  compareDescription('graphql-type-description-changed', before, after, site, report)
+  if (before.kind === 'scalar' && after.kind === 'scalar') compareScalars(before, after, site, report)
+  else if (before.kind === 'union' && after.kind === 'union') compareUnions(before, after, site, report)
+  else if (before.kind === 'enum' && after.kind === 'enum') compareEnums(before, after, site, report)
+  else if (before.kind === 'input' && after.kind === 'input') compareInputTypes(before, after, site, report)
+  else if ('interfaces' in before && 'interfaces' in after && before.kind === after.kind)
+    compareComposites(before, after, site, report)
   else {
-    const kinds = { before: withArticle(NOUNS[was.kind]), after: withArticle(NOUNS[is.kind]) }
-    report.say(site, { rule: 'graphql-type-kind-changed', side: 'head', mark: is.mark, ...kinds })
+    const kinds = { before: withArticle(NOUNS[before.kind]), after: withArticle(NOUNS[after.kind]) }
+    report.add(site, { rule: 'graphql-type-kind-changed', side: 'head', mark: after.mark, ...kinds })
     return
   }
-  compareUsages(was, is, `the ${NOUNS[is.kind]}`, site, report)
+  compareUsages(before, after, `the ${NOUNS[after.kind]}`, site, report)
 }
 
 function withArticle(noun: string): string {
@@ -76,12 +77,12 @@ function compareScalars(was: ScalarType, is: ScalarType, site: Site, report: Gra
   if (before === after) return
   const action = before === null ? 'added' : after === null ? 'removed' : 'changed'
   const rule = `graphql-scalar-specification-${action}` as const
-  report.say(site, { rule, side: 'head', mark: is.mark, before, after })
+  report.add(site, { rule, side: 'head', mark: is.mark, before, after })
 }
 
-function compareUnions(was: UnionType, is: UnionType, site: Site, report: GraphqlReport): void {
+function compareUnions(before: UnionType, after: UnionType, site: Site, report: GraphqlReport): void {
   const rules = { removed: 'graphql-union-member-removed', added: 'graphql-union-member-added' } as const
-  compareReferences(was.members, is.members, 'members', rules, site, report)
+  compareReferences(before.members, after.members, 'members', rules, site, report)
 }
 
 /** Names that came and names that went. */
@@ -96,64 +97,64 @@ function compareReferences(
   for (const { name, mark } of before.values()) {
     const place = { ...below(site, `${site.coordinate}/${name}`, member, name) }
     if (after.has(name)) continue
-    report.say(place, { rule: rules.removed, side: 'base', mark, before: name, name: site.coordinate })
+    report.add(place, { rule: rules.removed, side: 'base', mark, before: name, name: site.coordinate })
   }
   for (const { name, mark } of after.values()) {
     if (before.has(name)) continue
     const place = below(site, `${site.coordinate}/${name}`, member, name)
-    report.say(place, { rule: rules.added, side: 'head', mark, after: name, name: site.coordinate })
+    report.add(place, { rule: rules.added, side: 'head', mark, after: name, name: site.coordinate })
   }
 }
 
-function compareEnums(was: EnumType, is: EnumType, site: Site, report: GraphqlReport): void {
+function compareEnums(before: EnumType, after: EnumType, site: Site, report: GraphqlReport): void {
   const { base, head } = report.references
   // What is sent is refused without the value; what is received may hold the new one: the worse side is told.
-  const isSent = base.inputs.has(was.name)
-  const isReceived = head.outputs.has(is.name) || !head.inputs.has(is.name)
-  const valueSite = (name: string): Site => below(site, `${is.name}.${name}`, 'values', name)
-  const say = (name: string, change: Parameters<GraphqlReport['say']>[1]): void =>
-    report.say(valueSite(name), { name: is.name, ...change })
-  for (const { name, mark } of was.values.values()) {
+  const isSent = base.inputs.has(before.name)
+  const isReceived = head.outputs.has(after.name) || !head.inputs.has(after.name)
+  const valueSite = (name: string): Site => below(site, `${after.name}.${name}`, 'values', name)
+  const add = (name: string, change: Parameters<GraphqlReport['add']>[1]): void =>
+    report.add(valueSite(name), { name: after.name, ...change })
+  for (const { name, mark } of before.values.values()) {
     const rule = `graphql-${isSent ? 'request' : 'response'}-enum-value-removed` as const
-    if (!is.values.has(name)) say(name, { rule, side: 'base', mark, before: name })
+    if (!after.values.has(name)) add(name, { rule, side: 'base', mark, before: name })
   }
-  for (const value of is.values.values()) {
+  for (const value of after.values.values()) {
     const { name, mark } = value
-    const old = was.values.get(name)
-    if (old === undefined) {
+    const base = before.values.get(name)
+    if (base === undefined) {
       const rule = `graphql-${isReceived ? 'response' : 'request'}-enum-value-added` as const
-      say(name, { rule, side: 'head', mark, after: name })
+      add(name, { rule, side: 'head', mark, after: name })
       continue
     }
-    compareDescription('graphql-enum-value-description-changed', old, value, valueSite(name), report)
-    compareLifecycle('enum-value', old, value, valueSite(name), report)
-    compareUsages(old, value, 'the enum value', valueSite(name), report)
+    compareDescription('graphql-enum-value-description-changed', base, value, valueSite(name), report)
+    compareLifecycle('enum-value', base, value, valueSite(name), report)
+    compareUsages(base, value, 'the enum value', valueSite(name), report)
   }
 }
 
-function compareInputTypes(was: InputType, is: InputType, site: Site, report: GraphqlReport): void {
-  if (was.isOneOf !== is.isOneOf) {
-    const rule = is.isOneOf ? 'graphql-input-one-of-added' : 'graphql-input-one-of-removed'
-    report.say(site, { rule, side: 'head', mark: is.mark, before: was.isOneOf, after: is.isOneOf })
+function compareInputTypes(before: InputType, after: InputType, site: Site, report: GraphqlReport): void {
+  if (before.isOneOf !== after.isOneOf) {
+    const rule = after.isOneOf ? 'graphql-input-one-of-added' : 'graphql-input-one-of-removed'
+    report.add(site, { rule, side: 'head', mark: after.mark, before: before.isOneOf, after: after.isOneOf })
   }
-  const siteOf = (name: string): Site => below(site, `${is.name}.${name}`, 'fields', name)
-  compareInputs(was.fields, is.fields, { id: 'input-field', noun: 'input field', siteOf }, report)
+  const siteOf = (name: string): Site => below(site, `${after.name}.${name}`, 'fields', name)
+  compareInputs(before.fields, after.fields, { id: 'input-field', noun: 'input field', siteOf }, report)
 }
 
-function compareComposites(was: CompositeType, is: CompositeType, site: Site, report: GraphqlReport): void {
+function compareComposites(before: CompositeType, after: CompositeType, site: Site, report: GraphqlReport): void {
   const rules = {
     removed: 'graphql-interface-implementation-removed',
     added: 'graphql-interface-implementation-added',
   } as const
-  compareReferences(was.interfaces, is.interfaces, 'interfaces', rules, site, report)
-  const fieldSite = (name: string): Site => below(site, `${is.name}.${name}`, 'fields', name)
-  for (const field of was.fields.values()) {
-    const now = is.fields.get(field.name)
-    if (now !== undefined) compareField(field, now, fieldSite(field.name), report)
+  compareReferences(before.interfaces, after.interfaces, 'interfaces', rules, site, report)
+  const fieldSite = (name: string): Site => below(site, `${after.name}.${name}`, 'fields', name)
+  for (const field of before.fields.values()) {
+    const head = after.fields.get(field.name)
+    if (head !== undefined) compareField(field, head, fieldSite(field.name), report)
     else sayField('removed', field, fieldSite(field.name), report)
   }
-  for (const field of is.fields.values()) {
-    if (!was.fields.has(field.name)) sayField('added', field, fieldSite(field.name), report)
+  for (const field of after.fields.values()) {
+    if (!before.fields.has(field.name)) sayField('added', field, fieldSite(field.name), report)
   }
 }
 
@@ -161,7 +162,7 @@ function sayField(action: 'removed' | 'added', { mark, type }: Field, site: Site
   const side = action === 'removed' ? 'base' : 'head'
   const isOperation = report.references[side].operations.has(site.coordinate)
   const rule = `graphql-${isOperation ? 'root-field' : 'field'}-${action}` as const
-  report.say(site, { rule, side, mark, ...(action === 'removed' ? { before: type } : { after: type }) })
+  report.add(site, { rule, side, mark, ...(action === 'removed' ? { before: type } : { after: type }) })
 }
 
 /** Of a relation of types, what it is for whoever reads the field. */
@@ -173,15 +174,15 @@ const FIELD_TYPE_RULES = {
   changed: 'graphql-field-type-changed',
 } as const satisfies Readonly<Record<Exclude<TypeRelation, 'same'>, GraphqlRuleId>>
 
-function compareField(was: Field, is: Field, site: Site, report: GraphqlReport): void {
-  const relation = relateTypes(was.type, is.type)
+function compareField(before: Field, after: Field, site: Site, report: GraphqlReport): void {
+  const relation = relateTypes(before.type, after.type)
   if (relation !== 'same') {
-    const types = { before: was.type, after: is.type }
-    report.say(site, { rule: FIELD_TYPE_RULES[relation], side: 'head', mark: is.mark, ...types })
+    const types = { before: before.type, after: after.type }
+    report.add(site, { rule: FIELD_TYPE_RULES[relation], side: 'head', mark: after.mark, ...types })
   }
   const siteOf = (name: string): Site => below(site, `${site.coordinate}(${name}:)`, 'arguments', name)
-  compareInputs(was.arguments, is.arguments, { id: 'argument', noun: 'argument', siteOf }, report)
-  compareDescription('graphql-field-description-changed', was, is, site, report)
-  compareLifecycle('field', was, is, site, report)
-  compareUsages(was, is, 'the field', site, report)
+  compareInputs(before.arguments, after.arguments, { id: 'argument', noun: 'argument', siteOf }, report)
+  compareDescription('graphql-field-description-changed', before, after, site, report)
+  compareLifecycle('field', before, after, site, report)
+  compareUsages(before, after, 'the field', site, report)
 }

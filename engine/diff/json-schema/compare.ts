@@ -36,8 +36,8 @@ export function compareJsonSchemas(
     locate: { base: old?.locate ?? (() => null), head: now?.locate ?? (() => null) },
   })
   const report = new ContractReport(JSON_SCHEMA_RULES, grouping, lifecycle.value)
-  const say: AddSchemaChange = (change) => report.say(change)
-  const examined = old === null || now === null ? sayPresence(old, now, say) : compareBoth(old, now, report, say)
+  const add: AddSchemaChange = (change) => report.add(change)
+  const examined = old === null || now === null ? sayPresence(old, now, add) : compareBoth(old, now, report, add)
   return ok({
     groups: report.finish(),
     stats: {
@@ -57,37 +57,37 @@ function unresolvedOf(side: 'base' | 'head', contract: JsonSchemaContract | null
   return unresolvedIn(side, danglingReferences({ root, resolve, baseOf: (from) => source.baseOf(from) }))
 }
 
-function sayPresence(old: JsonSchemaContract | null, now: JsonSchemaContract | null, say: AddSchemaChange): number {
+function sayPresence(base: JsonSchemaContract | null, head: JsonSchemaContract | null, add: AddSchemaChange): number {
   const located: Located = { value: null, at: ROOT, document: '' }
-  const isAdded = old === null && now !== null
+  const isAdded = base === null && head !== null
   const rule = isAdded ? 'schema-document-added' : 'schema-document-removed'
-  say({ rule, subject: '', side: isAdded ? 'head' : 'base', located })
+  add({ rule, subject: '', side: isAdded ? 'head' : 'base', located })
   return 0
 }
 
 function compareBoth(
-  old: JsonSchemaContract,
-  now: JsonSchemaContract,
+  base: JsonSchemaContract,
+  head: JsonSchemaContract,
   report: ContractReport,
-  say: AddSchemaChange,
+  add: AddSchemaChange,
 ): number {
-  compareIdentity(old, now, say)
-  const comparison = new SchemaComparison({ before: old.source, after: now.source })
-  const root = comparison.compare(old.root, now.root)
-  const [left, right] = [definitionsOf(old), definitionsOf(now)]
+  compareIdentity(base, head, add)
+  const comparison = new SchemaComparison({ before: base.source, after: head.source })
+  const root = comparison.compare(base.root, head.root)
+  const [left, right] = [definitionsOf(base), definitionsOf(head)]
   const names = [...new Set([...left.keys(), ...right.keys()])].sort(byCodeUnit)
   const definitions = names.flatMap((name): readonly (readonly [string, SchemaPair])[] => {
-    const [was, is] = [left.get(name), right.get(name)]
-    if (was !== undefined && is !== undefined) return [[name, comparison.compare(was, is)]]
-    sayDefinition(name, was, is, say)
+    const [before, after] = [left.get(name), right.get(name)]
+    if (before !== undefined && after !== undefined) return [[name, comparison.compare(before, after)]]
+    sayDefinition(name, before, after, add)
     return []
   })
   comparison.settle()
-  const told = new Set<SchemaPair>()
+  const reported = new Set<SchemaPair>()
   const proofs = new SchemaProofs(comparison)
-  tell(report, root, [], told, proofs)
-  for (const [name, pair] of definitions) tell(report, pair, ['$defs', name], told, proofs)
-  sayNewDangling(old, now, say)
+  tell(report, root, [], reported, proofs)
+  for (const [name, pair] of definitions) tell(report, pair, ['$defs', name], reported, proofs)
+  sayNewDangling(base, head, add)
   return comparison.examined
 }
 
@@ -96,7 +96,7 @@ function tell(
   report: ContractReport,
   pair: SchemaPair,
   lead: readonly string[],
-  told: Set<SchemaPair>,
+  reported: Set<SchemaPair>,
   proofs: SchemaProofs,
 ): void {
   const reached: SchemaPair[] = []
@@ -110,40 +110,53 @@ function tell(
       identity: { by: 'place' },
       skips: (one) => {
         reached.push(one)
-        return told.has(one)
+        return reported.has(one)
       },
     },
     proofs,
   )
-  for (const one of reached) told.add(one)
+  for (const one of reached) reported.add(one)
 }
 
-function sayDefinition(name: string, was: Located | undefined, is: Located | undefined, say: AddSchemaChange): void {
-  const located = is ?? was
+function sayDefinition(
+  name: string,
+  before: Located | undefined,
+  after: Located | undefined,
+  add: AddSchemaChange,
+): void {
+  const located = after ?? before
   if (located === undefined) return
-  const isAdded = was === undefined
+  const isAdded = before === undefined
   const rule = isAdded ? 'schema-definition-added' : 'schema-definition-removed'
-  say({ rule, subject: name, name, side: isAdded ? 'head' : 'base', located, before: was?.value, after: is?.value })
+  add({
+    rule,
+    subject: name,
+    name,
+    side: isAdded ? 'head' : 'base',
+    located,
+    before: before?.value,
+    after: after?.value,
+  })
 }
 
 /** A language or an address that was not stated is none that anybody could rest on. */
-function compareIdentity(old: JsonSchemaContract, now: JsonSchemaContract, say: AddSchemaChange): void {
-  if (old.draft !== null && now.draft !== null && old.draft !== now.draft) {
-    const located = { value: now.draft, at: stepInto(ROOT, '$schema'), document: '' }
-    say({
+function compareIdentity(base: JsonSchemaContract, head: JsonSchemaContract, add: AddSchemaChange): void {
+  if (base.draft !== null && head.draft !== null && base.draft !== head.draft) {
+    const located = { value: head.draft, at: stepInto(ROOT, '$schema'), document: '' }
+    add({
       rule: 'schema-draft-changed',
       subject: '$schema',
       side: 'head',
       located,
-      before: old.draft,
-      after: now.draft,
+      before: base.draft,
+      after: head.draft,
     })
   }
-  const [before, after] = [addressOf(old), addressOf(now)]
+  const [before, after] = [addressOf(base), addressOf(head)]
   if (before === null || before.address === after?.address) return
   const located = { value: null, at: stepInto(ROOT, (after ?? before).keyword), document: '' }
   const change = { subject: '$id', before: before.address, after: after?.address ?? null, located }
-  say({ ...change, rule: 'schema-id-changed', side: after === null ? 'base' : 'head' })
+  add({ ...change, rule: 'schema-id-changed', side: after === null ? 'base' : 'head' })
 }
 
 /** Draft 4 called it `id`. An empty fragment behind it says nothing. */
@@ -155,10 +168,10 @@ function addressOf({ root, draft }: JsonSchemaContract): { readonly keyword: str
 }
 
 /** References that lead nowhere now and did not before. */
-function sayNewDangling(old: JsonSchemaContract, now: JsonSchemaContract, say: AddSchemaChange): void {
-  const known = new Set(old.source.dangling.map(({ reference }) => reference))
-  for (const { reference, holder } of now.source.dangling) {
+function sayNewDangling(base: JsonSchemaContract, head: JsonSchemaContract, add: AddSchemaChange): void {
+  const known = new Set(base.source.dangling.map(({ reference }) => reference))
+  for (const { reference, holder } of head.source.dangling) {
     if (known.has(reference)) continue
-    say({ rule: 'schema-reference-unresolved', subject: reference, side: 'head', located: holder, after: reference })
+    add({ rule: 'schema-reference-unresolved', subject: reference, side: 'head', located: holder, after: reference })
   }
 }

@@ -74,74 +74,82 @@ function countVersions({ crds }: CrdBundle): number {
   return [...crds.values()].reduce((sum, { versions }) => sum + versions.size, 0)
 }
 
-function compareNamed(name: string, old: Crd | undefined, now: Crd | undefined, report: ContractReport): number {
-  if (old === undefined || now === undefined) {
-    const there = now ?? old
+function compareNamed(name: string, base: Crd | undefined, head: Crd | undefined, report: ContractReport): number {
+  if (base === undefined || head === undefined) {
+    const there = head ?? base
     if (there === undefined) return 0
-    const rule = old === undefined ? 'crd-added' : 'crd-removed'
-    const side = old === undefined ? 'head' : 'base'
-    report.say({ rule, subject: name, name, side, located: there.located, endpoint: name })
+    const rule = base === undefined ? 'crd-added' : 'crd-removed'
+    const side = base === undefined ? 'head' : 'base'
+    report.add({ rule, subject: name, name, side, located: there.located, endpoint: name })
     return 0
   }
-  compareResource(old, now, sayWithin(report, name))
+  compareResource(base, head, sayWithin(report, name))
   let examined = 0
-  for (const [version, is] of [...now.versions].sort(([a], [b]) => byCodeUnit(a, b))) {
-    const was = old.versions.get(version)
-    if (was !== undefined) examined += compareVersion(name, was, is, report)
+  for (const [version, after] of [...head.versions].sort(([a], [b]) => byCodeUnit(a, b))) {
+    const before = base.versions.get(version)
+    if (before !== undefined) examined += compareVersion(name, before, after, report)
   }
-  return examined + compareStorage(name, old, now, report)
+  return examined + compareStorage(name, base, head, report)
 }
 
 /**
  * Objects that lie in the old storage version are read as the new one: without a webhook nothing converts them, so that
  * what the new schema does not know is pruned.
  */
-function compareStorage(name: string, old: Crd, now: Crd, report: ContractReport): number {
-  const [was, is] = [storedIn(old), storedIn(now)]
-  if (was === null || is === null || was.name === is.name || conversionOf(now) !== 'None') return 0
-  return compareVersionSchemas(name, was, is, `${name}, objects stored as ${was.name} read as ${is.name}`, report)
+function compareStorage(name: string, base: Crd, head: Crd, report: ContractReport): number {
+  const [before, after] = [storedIn(base), storedIn(head)]
+  if (before === null || after === null || before.name === after.name || conversionOf(head) !== 'None') return 0
+  return compareVersionSchemas(
+    name,
+    before,
+    after,
+    `${name}, objects stored as ${before.name} read as ${after.name}`,
+    report,
+  )
 }
 
 /** `of` goes before the subject, and to what a finding says is touched. */
 function sayWithin(report: ContractReport, of: string, where = ''): SayCrd {
   return (change) =>
-    report.say({ ...change, subject: `${of} ${change.subject}`, where, endpoint: where === '' ? of : where })
+    report.add({ ...change, subject: `${of} ${change.subject}`, where, endpoint: where === '' ? of : where })
 }
 
-function compareVersion(name: string, was: CrdVersion, is: CrdVersion, report: ContractReport): number {
-  const where = `${name}, version ${is.name}`
-  compareVersionParts(was, is, sayWithin(report, name, where))
-  return compareVersionSchemas(name, was, is, where, report)
+function compareVersion(name: string, before: CrdVersion, after: CrdVersion, report: ContractReport): number {
+  const where = `${name}, version ${after.name}`
+  compareVersionParts(before, after, sayWithin(report, name, where))
+  return compareVersionSchemas(name, before, after, where, report)
 }
 
 function compareVersionSchemas(
   name: string,
-  was: CrdVersion,
-  is: CrdVersion,
+  before: CrdVersion,
+  after: CrdVersion,
   where: string,
   report: ContractReport,
 ): number {
-  const say = sayWithin(report, name, where)
-  if (was.schema === null || is.schema === null) {
-    if (was.schema !== null) say({ rule: 'crd-schema-removed', subject: 'schema', side: 'base', located: was.schema })
-    else if (is.schema !== null) say({ rule: 'crd-schema-added', subject: 'schema', side: 'head', located: is.schema })
+  const add = sayWithin(report, name, where)
+  if (before.schema === null || after.schema === null) {
+    if (before.schema !== null)
+      add({ rule: 'crd-schema-removed', subject: 'schema', side: 'base', located: before.schema })
+    else if (after.schema !== null)
+      add({ rule: 'crd-schema-added', subject: 'schema', side: 'head', located: after.schema })
     return 0
   }
-  compareExtensions(was.schema, is.schema, [], ({ steps, ...change }) => {
+  compareExtensions(before.schema, after.schema, [], ({ steps, ...change }) => {
     const path = steps.join('/')
-    say({ ...change, subject: `${path} ${change.name ?? ''}`, detail: path === '' ? 'the object' : `property ${path}` })
+    add({ ...change, subject: `${path} ${change.name ?? ''}`, detail: path === '' ? 'the object' : `property ${path}` })
   })
-  return compareSchemas(was.schema, is.schema, name, where, report)
+  return compareSchemas(before.schema, after.schema, name, where, report)
 }
 
 /** Structural schemas hold no references. */
 const NO_REFERENCES: SchemaSource = { dialect: 'openapi-3.0', resolve: () => null }
 
-function compareSchemas(was: Located, is: Located, name: string, where: string, report: ContractReport): number {
+function compareSchemas(before: Located, after: Located, name: string, where: string, report: ContractReport): number {
   const comparison = new SchemaComparison({ before: NO_REFERENCES, after: NO_REFERENCES })
   const pair = comparison.compare(
-    { ...was, value: plainCrdSchema(was.value) },
-    { ...is, value: plainCrdSchema(is.value) },
+    { ...before, value: plainCrdSchema(before.value) },
+    { ...after, value: plainCrdSchema(after.value) },
   )
   comparison.settle()
   report.tellSchema(

@@ -19,33 +19,38 @@ export interface ExtensionChange {
 type AddExtensionChange = (change: ExtensionChange) => void
 
 interface ExtensionPart {
-  readonly was: Located
-  readonly is: Located
-  readonly old: JsonRecord
-  readonly now: JsonRecord
+  readonly before: Located
+  readonly after: Located
+  readonly base: JsonRecord
+  readonly head: JsonRecord
   readonly steps: readonly string[]
 }
 
 /** Compares two schemas and, part by part, what lies below both. Depth is bounded by reading. */
-export function compareExtensions(was: Located, is: Located, steps: readonly string[], say: AddExtensionChange): void {
-  if (!isRecord(was.value) || !isRecord(is.value)) return
-  const part: ExtensionPart = { was, is, old: was.value, now: is.value, steps }
-  compareFlags(part, say)
-  compareMerging(part, say)
-  compareRules(part, say)
-  descend(part, say)
+export function compareExtensions(
+  before: Located,
+  after: Located,
+  steps: readonly string[],
+  add: AddExtensionChange,
+): void {
+  if (!isRecord(before.value) || !isRecord(after.value)) return
+  const part: ExtensionPart = { before, after, base: before.value, head: after.value, steps }
+  compareFlags(part, add)
+  compareMerging(part, add)
+  compareRules(part, add)
+  descend(part, add)
 }
 
-function descend({ was, is, steps }: ExtensionPart, say: AddExtensionChange): void {
+function descend({ before: was, after: is, steps }: ExtensionPart, add: AddExtensionChange): void {
   const [left, right] = [memberOf(was, 'properties'), memberOf(is, 'properties')]
   const names = isRecord(left?.value) ? Object.keys(left.value).sort(byCodeUnit) : []
   for (const name of names) {
     const [one, other] = [left && memberOf(left, name), right && memberOf(right, name)]
-    if (one && other) compareExtensions(one, other, [...steps, name], say)
+    if (one && other) compareExtensions(one, other, [...steps, name], add)
   }
   for (const keyword of ['items', 'additionalProperties']) {
     const [one, other] = [memberOf(was, keyword), memberOf(is, keyword)]
-    if (one !== null && other !== null) compareExtensions(one, other, [...steps, keyword], say)
+    if (one !== null && other !== null) compareExtensions(one, other, [...steps, keyword], add)
   }
 }
 
@@ -62,13 +67,16 @@ const FLAGS: readonly { readonly member: string; readonly became: CrdRuleId; rea
   },
 ]
 
-function compareFlags({ was, is, old, now, steps }: ExtensionPart, say: AddExtensionChange): void {
+function compareFlags(
+  { before: was, after: is, base: old, head: now, steps }: ExtensionPart,
+  add: AddExtensionChange,
+): void {
   for (const { member, became, ceased } of FLAGS) {
     const [before, after] = [old[member] === true, now[member] === true]
     if (before === after) continue
     const owner = after || memberOf(is, member) !== null ? is : was
     const located = memberOf(owner, member) ?? owner
-    say({ rule: after ? became : ceased, steps, located, side: owner === is ? 'head' : 'base', before, after })
+    add({ rule: after ? became : ceased, steps, located, side: owner === is ? 'head' : 'base', before, after })
   }
 }
 
@@ -76,11 +84,14 @@ function compareFlags({ was, is, old, now, steps }: ExtensionPart, say: AddExten
 const ATOMIC = 'atomic'
 const GRANULAR = 'granular'
 
-function compareMerging({ was, is, old, now, steps }: ExtensionPart, say: AddExtensionChange): void {
+function compareMerging(
+  { before: was, after: is, base: old, head: now, steps }: ExtensionPart,
+  add: AddExtensionChange,
+): void {
   const tell = (member: string, rule: CrdRuleId, before: unknown, after: unknown): void => {
     const located = memberOf(is, member)
     const place = located === null ? { located: memberOf(was, member) ?? was, side: 'base' } : { located, side: 'head' }
-    say({ rule, steps, before, after, located: place.located, side: place.side === 'base' ? 'base' : 'head' })
+    add({ rule, steps, before, after, located: place.located, side: place.side === 'base' ? 'base' : 'head' })
   }
   const [listBefore, listAfter] = [old['x-kubernetes-list-type'] ?? ATOMIC, now['x-kubernetes-list-type'] ?? ATOMIC]
   if (listBefore !== listAfter) {
@@ -102,23 +113,23 @@ function keysOf(schema: JsonRecord): readonly string[] {
 const VALIDATIONS = 'x-kubernetes-validations'
 
 /** Rules are known by their expression: what is said when one is broken may change. */
-function compareRules({ was, is, steps }: ExtensionPart, say: AddExtensionChange): void {
-  const [old, now] = [rulesOf(was), rulesOf(is)]
-  for (const [expression, located] of old) {
-    if (!now.has(expression))
-      say({ rule: 'crd-validation-rule-removed', steps, located, side: 'base', before: expression })
+function compareRules({ before: was, after: is, steps }: ExtensionPart, add: AddExtensionChange): void {
+  const [base, head] = [rulesOf(was), rulesOf(is)]
+  for (const [expression, located] of base) {
+    if (!head.has(expression))
+      add({ rule: 'crd-validation-rule-removed', steps, located, side: 'base', before: expression })
   }
-  for (const [expression, located] of now) {
-    const known = old.get(expression)
+  for (const [expression, located] of head) {
+    const known = base.get(expression)
     const place = { steps, located, side: 'head' } as const
-    if (known === undefined) say({ ...place, rule: 'crd-validation-rule-added', after: expression })
+    if (known === undefined) add({ ...place, rule: 'crd-validation-rule-added', after: expression })
     else if (runsOnCreation(known) !== runsOnCreation(located)) {
       const rule = runsOnCreation(located) ? 'crd-validation-rule-added' : 'crd-validation-rule-removed'
       const text = `${expression} (on creation)`
-      say({ ...place, rule, before: text, after: text })
+      add({ ...place, rule, before: text, after: text })
     } else if (!isEqual(withRuleDefaults(known), withRuleDefaults(located))) {
       const [before, after] = [known.value, located.value]
-      say({ rule: 'crd-validation-rule-reworded', steps, located, side: 'head', name: expression, before, after })
+      add({ rule: 'crd-validation-rule-reworded', steps, located, side: 'head', name: expression, before, after })
     }
   }
 }

@@ -10,35 +10,35 @@ import type { RowChange } from '../contract-report.ts'
 /** Says a change of the resource; the name of the resource goes before the subject. */
 export type SayCrd = (change: Omit<RowChange, 'endpoint'> & { readonly rule: CrdRuleId }) => void
 
-export function compareResource(old: Crd, now: Crd, say: SayCrd): void {
-  compareIdentity(old, now, say)
-  compareNames(old, now, say)
-  comparePruning(old, now, say)
-  compareConversion(old, now, say)
-  compareVersionLists(old, now, say)
+export function compareResource(base: Crd, head: Crd, add: SayCrd): void {
+  compareIdentity(base, head, add)
+  compareNames(base, head, add)
+  comparePruning(base, head, add)
+  compareConversion(base, head, add)
+  compareVersionLists(base, head, add)
 }
 
-function compareIdentity({ spec: old }: Crd, { spec: now }: Crd, say: SayCrd): void {
+function compareIdentity({ spec: base }: Crd, { spec: head }: Crd, add: SayCrd): void {
   for (const [member, rule] of [
     ['scope', 'crd-scope-changed'],
     ['group', 'crd-group-changed'],
   ] as const) {
-    const [was, is] = [memberOf(old, member), memberOf(now, member)]
-    if (was === null || is === null || was.value === is.value) continue
-    say({ rule, subject: member, side: 'head', located: is, before: was.value, after: is.value })
+    const [before, after] = [memberOf(base, member), memberOf(head, member)]
+    if (before === null || after === null || before.value === after.value) continue
+    add({ rule, subject: member, side: 'head', located: after, before: before.value, after: after.value })
   }
 }
 
 /** v1beta1 could keep unknown fields of all versions at once. */
-function comparePruning({ spec: old }: Crd, { spec: now }: Crd, say: SayCrd): void {
+function comparePruning({ spec: base }: Crd, { spec: head }: Crd, add: SayCrd): void {
   const member = 'preserveUnknownFields'
-  const [was, is] = [memberOf(old, member), memberOf(now, member)]
+  const [was, is] = [memberOf(base, member), memberOf(head, member)]
   const [before, after] = [was?.value === true, is?.value === true]
   if (before === after) return
   const place =
-    is === null ? ({ side: 'base', located: was ?? old } as const) : ({ side: 'head', located: is } as const)
+    is === null ? ({ side: 'base', located: was ?? base } as const) : ({ side: 'head', located: is } as const)
   const rule = after ? 'crd-unknown-fields-preserved' : 'crd-unknown-fields-pruned'
-  say({ ...place, rule, subject: member, before, after })
+  add({ ...place, rule, subject: member, before, after })
 }
 
 /** What an absent name is, as the API server fills it in. */
@@ -47,17 +47,17 @@ const IMPLIED: Readonly<Record<string, (kind: string) => string>> = lookupTable(
   listKind: (kind) => `${kind}List`,
 })
 
-function compareNames({ spec: old }: Crd, { spec: now }: Crd, say: SayCrd): void {
-  const [was, is] = [memberOf(old, 'names'), memberOf(now, 'names')]
+function compareNames({ spec: base }: Crd, { spec: head }: Crd, add: SayCrd): void {
+  const [was, is] = [memberOf(base, 'names'), memberOf(head, 'names')]
   if (!isRecord(was?.value) || !isRecord(is?.value) || is === null) return
   for (const member of ['kind', 'plural', 'singular', 'listKind']) {
     const [before, after] = [nameOf(was.value, member), nameOf(is.value, member)]
     if (before === after || before === null) continue
     const located = memberOf(is, member) ?? is
-    say({ rule: 'crd-name-changed', subject: member, name: member, side: 'head', located, before, after })
+    add({ rule: 'crd-name-changed', subject: member, name: member, side: 'head', located, before, after })
   }
-  compareTexts(was, is, 'shortNames', 'crd-short-name', say)
-  compareTexts(was, is, 'categories', 'crd-category', say)
+  compareTexts(was, is, 'shortNames', 'crd-short-name', add)
+  compareTexts(was, is, 'categories', 'crd-category', add)
 }
 
 function nameOf(names: JsonRecord, member: string): string | null {
@@ -68,20 +68,20 @@ function nameOf(names: JsonRecord, member: string): string | null {
 }
 
 function compareTexts(
-  was: Located | null,
-  is: Located | null,
+  before: Located | null,
+  after: Located | null,
   member: string,
   rule: 'crd-short-name' | 'crd-category',
-  say: SayCrd,
+  add: SayCrd,
 ): void {
-  const [old, now] = [was, is].map((owner) => textItems(owner, member))
-  for (const [name, located] of old ?? []) {
-    if (now?.has(name) === false)
-      say({ rule: `${rule}-removed`, subject: name, name, side: 'base', located, before: name })
+  const [base, head] = [before, after].map((owner) => textItems(owner, member))
+  for (const [name, located] of base ?? []) {
+    if (head?.has(name) === false)
+      add({ rule: `${rule}-removed`, subject: name, name, side: 'base', located, before: name })
   }
-  for (const [name, located] of now ?? []) {
-    if (old?.has(name) === false)
-      say({ rule: `${rule}-added`, subject: name, name, side: 'head', located, after: name })
+  for (const [name, located] of head ?? []) {
+    if (base?.has(name) === false)
+      add({ rule: `${rule}-added`, subject: name, name, side: 'head', located, after: name })
   }
 }
 
@@ -90,15 +90,15 @@ function textItems(owner: Located | null, member: string): ReadonlyMap<string, L
   return new Map(items.flatMap((item) => (typeof item.value === 'string' ? [[item.value, item] as const] : [])))
 }
 
-function compareConversion({ spec: old }: Crd, { spec: now }: Crd, say: SayCrd): void {
-  const [was, is] = [memberOf(old, 'conversion'), memberOf(now, 'conversion')]
+function compareConversion({ spec: base }: Crd, { spec: head }: Crd, add: SayCrd): void {
+  const [was, is] = [memberOf(base, 'conversion'), memberOf(head, 'conversion')]
   const [before, after] = [strategyOf(was), strategyOf(is)]
   const place =
-    is === null ? ({ side: 'base', located: was ?? old } as const) : ({ side: 'head', located: is } as const)
-  if (before !== after) say({ ...place, rule: 'crd-conversion-changed', subject: 'conversion', before, after })
+    is === null ? ({ side: 'base', located: was ?? base } as const) : ({ side: 'head', located: is } as const)
+  if (before !== after) add({ ...place, rule: 'crd-conversion-changed', subject: 'conversion', before, after })
   else if (after === 'Webhook' && !isEqual(withWebhookDefaults(was), withWebhookDefaults(is))) {
     const [one, other] = [was?.value, is?.value]
-    say({ ...place, rule: 'crd-conversion-webhook-changed', subject: 'conversion', before: one, after: other })
+    add({ ...place, rule: 'crd-conversion-webhook-changed', subject: 'conversion', before: one, after: other })
   }
 }
 
@@ -129,32 +129,32 @@ function strategyOf(conversion: Located | null): string {
   return typeof stated === 'string' ? stated : 'None'
 }
 
-function compareVersionLists(old: Crd, now: Crd, say: SayCrd): void {
-  for (const name of [...new Set([...old.versions.keys(), ...now.versions.keys()])].sort(byCodeUnit)) {
-    const [was, is] = [old.versions.get(name), now.versions.get(name)]
-    if (was === undefined && is !== undefined) {
-      say({ rule: 'crd-version-added', subject: name, name, side: 'head', located: is.located, after: name })
-    } else if (was !== undefined && is === undefined) {
-      const rule = was.isServed ? 'crd-version-removed' : 'crd-version-retired'
-      say({ rule, subject: name, name, side: 'base', located: was.located, before: name })
-    } else if (was !== undefined && is !== undefined) compareLife(was, is, say)
+function compareVersionLists(base: Crd, head: Crd, add: SayCrd): void {
+  for (const name of [...new Set([...base.versions.keys(), ...head.versions.keys()])].sort(byCodeUnit)) {
+    const [before, after] = [base.versions.get(name), head.versions.get(name)]
+    if (before === undefined && after !== undefined) {
+      add({ rule: 'crd-version-added', subject: name, name, side: 'head', located: after.located, after: name })
+    } else if (before !== undefined && after === undefined) {
+      const rule = before.isServed ? 'crd-version-removed' : 'crd-version-retired'
+      add({ rule, subject: name, name, side: 'base', located: before.located, before: name })
+    } else if (before !== undefined && after !== undefined) compareLife(before, after, add)
   }
-  const [was, is] = [storedIn(old), storedIn(now)]
+  const [was, is] = [storedIn(base), storedIn(head)]
   if (was === null || is === null || was.name === is.name) return
   const located = memberOf(is.located, 'storage') ?? is.located
   const [before, after] = [was.name, is.name]
-  say({ rule: 'crd-storage-version-changed', subject: 'storage', side: 'head', located, before, after })
+  add({ rule: 'crd-storage-version-changed', subject: 'storage', side: 'head', located, before, after })
 }
 
 export function storedIn({ versions }: Crd): CrdVersion | null {
   return [...versions.values()].find(({ isStored }) => isStored) ?? null
 }
 
-function compareLife(was: CrdVersion, is: CrdVersion, say: SayCrd): void {
+function compareLife(was: CrdVersion, is: CrdVersion, add: SayCrd): void {
   const { name } = is
   const tell = (member: string, rule: CrdRuleId, before: boolean, after: boolean): void => {
     const located = memberOf(is.located, member) ?? is.located
-    say({ rule, subject: name, name, side: 'head', located, before, after })
+    add({ rule, subject: name, name, side: 'head', located, before, after })
   }
   if (was.isServed !== is.isServed) {
     tell('served', is.isServed ? 'crd-version-served' : 'crd-version-not-served', was.isServed, is.isServed)
@@ -166,24 +166,24 @@ function compareLife(was: CrdVersion, is: CrdVersion, say: SayCrd): void {
 }
 
 /** What one version has beside its schema. */
-export function compareVersionParts(was: CrdVersion, is: CrdVersion, say: SayCrd): void {
-  compareSubresources(was, is, say)
-  compareKeyed(was.printerColumns, is.printerColumns, 'name', 'crd-printer-column', say)
-  compareKeyed(was.selectableFields, is.selectableFields, 'jsonPath', 'crd-selectable-field', say)
+export function compareVersionParts(before: CrdVersion, after: CrdVersion, add: SayCrd): void {
+  compareSubresources(before, after, add)
+  compareKeyed(before.printerColumns, after.printerColumns, 'name', 'crd-printer-column', add)
+  compareKeyed(before.selectableFields, after.selectableFields, 'jsonPath', 'crd-selectable-field', add)
 }
 
-function compareSubresources(was: CrdVersion, is: CrdVersion, say: SayCrd): void {
+function compareSubresources(was: CrdVersion, is: CrdVersion, add: SayCrd): void {
   for (const member of ['status', 'scale'] as const) {
-    const [old, now] = [was.subresources, is.subresources].map((owner) => owner && memberOf(owner, member))
-    if (old && !now) {
+    const [base, head] = [was.subresources, is.subresources].map((owner) => owner && memberOf(owner, member))
+    if (base && !head) {
       const rule = `crd-${member}-subresource-removed` as const
-      say({ rule, subject: member, side: 'base', located: old, before: old.value })
-    } else if (!old && now) {
+      add({ rule, subject: member, side: 'base', located: base, before: base.value })
+    } else if (!base && head) {
       const rule = `crd-${member}-subresource-added` as const
-      say({ rule, subject: member, side: 'head', located: now, after: now.value })
-    } else if (old && now && member === 'scale' && !isEqual(old.value, now.value)) {
-      const [before, after] = [old.value, now.value]
-      say({ rule: 'crd-scale-subresource-changed', subject: member, side: 'head', located: now, before, after })
+      add({ rule, subject: member, side: 'head', located: head, after: head.value })
+    } else if (base && head && member === 'scale' && !isEqual(base.value, head.value)) {
+      const [before, after] = [base.value, head.value]
+      add({ rule: 'crd-scale-subresource-changed', subject: member, side: 'head', located: head, before, after })
     }
   }
 }
@@ -193,20 +193,20 @@ function compareKeyed(
   is: Located | null,
   key: 'name' | 'jsonPath',
   rule: 'crd-printer-column' | 'crd-selectable-field',
-  say: SayCrd,
+  add: SayCrd,
 ): void {
-  const [old, now] = [keyed(was, key), keyed(is, key)]
-  for (const [name, located] of old) {
-    if (now.has(name)) continue
-    say({ rule: `${rule}-removed`, subject: name, name, side: 'base', located, before: located.value })
+  const [base, head] = [keyed(was, key), keyed(is, key)]
+  for (const [name, located] of base) {
+    if (head.has(name)) continue
+    add({ rule: `${rule}-removed`, subject: name, name, side: 'base', located, before: located.value })
   }
-  for (const [name, located] of now) {
-    const known = old.get(name)
+  for (const [name, located] of head) {
+    const known = base.get(name)
     if (known === undefined) {
-      say({ rule: `${rule}-added`, subject: name, name, side: 'head', located, after: located.value })
+      add({ rule: `${rule}-added`, subject: name, name, side: 'head', located, after: located.value })
     } else if (rule === 'crd-printer-column' && !isEqual(known.value, located.value)) {
       const [before, after] = [known.value, located.value]
-      say({ rule: 'crd-printer-column-changed', subject: name, name, side: 'head', located, before, after })
+      add({ rule: 'crd-printer-column-changed', subject: name, name, side: 'head', located, before, after })
     }
   }
 }

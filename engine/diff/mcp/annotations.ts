@@ -37,28 +37,28 @@ const OF_WRITERS: ReadonlySet<string> = new Set(['destructiveHint', 'idempotentH
 const NO_MEMBERS: JsonRecord = {}
 
 export function compareAnnotations(before: McpItem, after: McpItem, report: McpReport): void {
-  const old = membersOf(before, 'annotations')
-  const now = membersOf(after, 'annotations')
+  const base = membersOf(before, 'annotations')
+  const head = membersOf(after, 'annotations')
   for (const hint of HINTS) {
-    if (old[hint.name] === now[hint.name]) continue
-    const rule = judgeHint(hint, old, now)
+    if (base[hint.name] === head[hint.name]) continue
+    const rule = judgeHint(hint, base, head)
     if (rule !== null) sayMember(rule, 'annotations', hint.name, before, after, report)
   }
-  for (const name of new Set([...Object.keys(old), ...Object.keys(now)])) {
-    if (name === 'title' || HINTS.some((hint) => hint.name === name) || isEqual(old[name], now[name])) continue
+  for (const name of new Set([...Object.keys(base), ...Object.keys(head)])) {
+    if (name === 'title' || HINTS.some((hint) => hint.name === name) || isEqual(base[name], head[name])) continue
     sayMember('mcp-tool-annotation-changed', 'annotations', name, before, after, report)
   }
 }
 
-function judgeHint(hint: Hint, old: JsonRecord, now: JsonRecord): McpRuleId | null {
-  const was = readHint(hint, old)
-  const is = readHint(hint, now)
+function judgeHint(hint: Hint, base: JsonRecord, head: JsonRecord): McpRuleId | null {
+  const before = readHint(hint, base)
+  const after = readHint(hint, head)
   if (OF_WRITERS.has(hint.name)) {
-    if (readOnly(now)) return null
+    if (readOnly(head)) return null
     // What a reading tool said of writing was without meaning: losing readOnlyHint says it all, unless harm is spoken out.
-    if (readOnly(old)) return hint.stated !== undefined && now[hint.name] === !hint.safe ? hint.stated : null
+    if (readOnly(base)) return hint.stated !== undefined && head[hint.name] === !hint.safe ? hint.stated : null
   }
-  if (was !== is) return is === hint.safe ? 'mcp-tool-annotation-safer' : hint.worse
+  if (before !== after) return after === hint.safe ? 'mcp-tool-annotation-safer' : hint.worse
   // What silence meant, written out.
   return null
 }
@@ -80,13 +80,13 @@ const TASK_RULES: Readonly<Record<string, McpRuleId>> = lookupTable({
 
 /** Whether a tool is called as a task or plainly; silence means that it is not called as a task (MCP 2025-11-25). */
 export function compareExecution(before: McpItem, after: McpItem, report: McpReport): void {
-  const [old, now] = [membersOf(before, 'execution'), membersOf(after, 'execution')]
-  for (const name of new Set([...Object.keys(old), ...Object.keys(now)])) {
-    if (name === 'taskSupport' || isEqual(old[name], now[name])) continue
+  const [base, head] = [membersOf(before, 'execution'), membersOf(after, 'execution')]
+  for (const name of new Set([...Object.keys(base), ...Object.keys(head)])) {
+    if (name === 'taskSupport' || isEqual(base[name], head[name])) continue
     sayMember('mcp-tool-execution-changed', 'execution', name, before, after, report)
   }
-  const was = old['taskSupport'] ?? 'forbidden'
-  const is = now['taskSupport'] ?? 'forbidden'
+  const was = base['taskSupport'] ?? 'forbidden'
+  const is = head['taskSupport'] ?? 'forbidden'
   if (was === is) return
   const rule = typeof is === 'string' && Object.hasOwn(TASK_RULES, is) ? TASK_RULES[is] : undefined
   sayMember(rule ?? 'mcp-tool-task-required', 'execution', 'taskSupport', before, after, report)
@@ -105,9 +105,9 @@ function sayMember(
   after: McpItem,
   report: McpReport,
 ): void {
-  const now = membersOf(after, owner)[name]
-  const isGone = now === undefined
-  report.say({
+  const head = membersOf(after, owner)[name]
+  const isGone = head === undefined
+  report.add({
     rule,
     tool: after.name,
     subject: `${owner}/${name}`,
@@ -115,6 +115,6 @@ function sayMember(
     location: `${pointerOf(isGone ? before.at : after.at)}${composePointer([owner, name])}`,
     name,
     before: membersOf(before, owner)[name] ?? null,
-    after: now ?? null,
+    after: head ?? null,
   })
 }

@@ -73,7 +73,7 @@ function read(text: string, side: 'base' | 'head', options: CompareOptions): Res
 
 function compareLists(base: McpManifest, head: McpManifest, report: McpReport): number {
   const tools = comparable('tools', base, head)
-  const compareRest = (was: McpItem, is: McpItem): void => compareToolMembers(was, is, report)
+  const compareRest = (before: McpItem, after: McpItem): void => compareToolMembers(before, after, report)
   const examined = tools === null ? 0 : compareTools(tools.before, tools.after, report, compareRest)
   for (const kind of OFFER_KINDS) {
     const lists = comparable(kind.list, base, head)

@@ -65,10 +65,10 @@ function compareShared(holder: Holder): void {
 
 /** A client loads icons from where they are said to be; one of another place learns who looks, and may look like another. */
 export function compareIcons(holder: Holder): void {
-  const [was, is] = [holder.before.value['icons'] ?? null, holder.after.value['icons'] ?? null]
-  if (isEqual(was, is) || (isNoIcon(was) && isNoIcon(is))) return
-  const known = new Set(originsOf(was))
-  const news = originsOf(is).filter((origin) => !known.has(origin))
+  const [before, after] = [holder.before.value['icons'] ?? null, holder.after.value['icons'] ?? null]
+  if (isEqual(before, after) || (isNoIcon(before) && isNoIcon(after))) return
+  const known = new Set(originsOf(before))
+  const news = originsOf(after).filter((origin) => !known.has(origin))
   if (news.length > 0) sayMember(holder, 'mcp-icon-origin-changed', ['icons'], news.join(', '))
   else sayMember(holder, 'mcp-icons-changed', ['icons'])
 }
@@ -95,10 +95,10 @@ export function compareOthers(
   isLeftOut: (name: string) => boolean,
 ): void {
   const [owner] = path
-  const old = owner === undefined ? holder.before.value : recordAt(holder.before, owner)
-  const now = owner === undefined ? holder.after.value : recordAt(holder.after, owner)
-  for (const name of [...new Set([...Object.keys(old), ...Object.keys(now)])].sort(byCodeUnit)) {
-    if (isLeftOut(name) || isEqual(memberOf(old, name), memberOf(now, name))) continue
+  const base = owner === undefined ? holder.before.value : recordAt(holder.before, owner)
+  const head = owner === undefined ? holder.after.value : recordAt(holder.after, owner)
+  for (const name of [...new Set([...Object.keys(base), ...Object.keys(head)])].sort(byCodeUnit)) {
+    if (isLeftOut(name) || isEqual(memberOf(base, name), memberOf(head, name))) continue
     sayMember(holder, rule, [...path, name])
   }
 }
@@ -111,7 +111,7 @@ function sayMember(
 ): void {
   const [was, is] = [valueAt(before.value, path), valueAt(after.value, path)]
   const isGone = is === null
-  report.say({
+  report.add({
     rule,
     tool,
     subject: `${subject}${path.join('/')}`,

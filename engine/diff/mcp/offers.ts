@@ -42,21 +42,21 @@ export const OFFER_KINDS: readonly OfferKind[] = [
 
 export function compareOffers(kind: OfferKind, before: McpItems, after: McpItems, whole: McpReport): void {
   for (const name of [...new Set([...before.keys(), ...after.keys()])].sort(byCodeUnit)) {
-    const old = before.get(name)
-    const now = after.get(name)
+    const base = before.get(name)
+    const head = after.get(name)
     const subject = `${kind.list}/${name}`
     const report = whole.of({ list: kind.list, name })
-    if (old !== undefined && now !== undefined) {
-      kind.compare(old, now, report)
-      compareOfferMembers(old, now, subject, report)
-      compareTexts(old, now, null, `${kind.noun} ${name}`, report)
-    } else if (old !== undefined) {
-      const place = { tool: null, subject, side: 'base', location: pointerOf(old.at) } as const
-      report.say({ ...place, rule: kind.removed, name, before: name })
-    } else if (now !== undefined) {
-      const place = { tool: null, subject, side: 'head', location: pointerOf(now.at) } as const
-      report.say({ ...place, rule: kind.added, name, after: name })
-      findNewSigns(null, now, null, `${kind.noun} ${name}`, report)
+    if (base !== undefined && head !== undefined) {
+      kind.compare(base, head, report)
+      compareOfferMembers(base, head, subject, report)
+      compareTexts(base, head, null, `${kind.noun} ${name}`, report)
+    } else if (base !== undefined) {
+      const place = { tool: null, subject, side: 'base', location: pointerOf(base.at) } as const
+      report.add({ ...place, rule: kind.removed, name, before: name })
+    } else if (head !== undefined) {
+      const place = { tool: null, subject, side: 'head', location: pointerOf(head.at) } as const
+      report.add({ ...place, rule: kind.added, name, after: name })
+      findNewSigns(null, head, null, `${kind.noun} ${name}`, report)
     }
   }
 }
@@ -67,23 +67,24 @@ interface PromptArgument extends Located {
 }
 
 function comparePromptArguments(before: McpItem, after: McpItem, report: McpReport): void {
-  const old = argumentsOf(before)
-  const now = argumentsOf(after)
-  for (const name of [...new Set([...old.keys(), ...now.keys()])].sort(byCodeUnit)) {
-    const was = old.get(name)
-    const is = now.get(name)
-    if (was !== undefined && is !== undefined) compareArgumentMembers(was, is, `prompts/${after.name}/${name}/`, report)
-    const rule = judgeArgument(was, is)
-    const there = is ?? was
+  const base = argumentsOf(before)
+  const head = argumentsOf(after)
+  for (const name of [...new Set([...base.keys(), ...head.keys()])].sort(byCodeUnit)) {
+    const before = base.get(name)
+    const is = head.get(name)
+    if (before !== undefined && is !== undefined)
+      compareArgumentMembers(before, is, `prompts/${after.name}/${name}/`, report)
+    const rule = judgeArgument(before, is)
+    const there = is ?? before
     if (rule === null || there === undefined) continue
-    report.say({
+    report.add({
       rule,
       tool: null,
       subject: `prompts/${after.name}/${name}`,
       side: is === undefined ? 'base' : 'head',
       location: pointerOf(there.at),
       name,
-      before: was === undefined ? null : { required: was.isRequired },
+      before: before === undefined ? null : { required: before.isRequired },
       after: is === undefined ? null : { required: is.isRequired },
     })
   }
@@ -101,10 +102,10 @@ function compareArgumentMembers(
   compareOthers(holder, [], 'mcp-member-changed', (name) => OF_ARGUMENTS.has(name))
 }
 
-function judgeArgument(was: PromptArgument | undefined, is: PromptArgument | undefined): McpRuleId | null {
-  if (is === undefined) return 'mcp-prompt-argument-removed'
-  if (is.isRequired) return was?.isRequired === true ? null : 'mcp-prompt-argument-required'
-  return was?.isRequired === false ? null : 'mcp-prompt-argument-optional'
+function judgeArgument(before: PromptArgument | undefined, after: PromptArgument | undefined): McpRuleId | null {
+  if (after === undefined) return 'mcp-prompt-argument-removed'
+  if (after.isRequired) return before?.isRequired === true ? null : 'mcp-prompt-argument-required'
+  return before?.isRequired === false ? null : 'mcp-prompt-argument-optional'
 }
 
 function argumentsOf(prompt: McpItem): ReadonlyMap<string, PromptArgument> {
@@ -124,7 +125,7 @@ function compareMediaType(before: McpItem, after: McpItem, report: McpReport): v
   const is = after.value['mimeType'] ?? null
   // Said for the first time, it takes nothing back.
   if (was === null || was === is) return
-  report.say({
+  report.add({
     rule: 'mcp-resource-media-type-changed',
     tool: null,
     subject: `resources/${after.name}/mimeType`,

@@ -30,9 +30,9 @@ export function findRenames(removed: readonly McpItem[], added: readonly McpItem
   const candidates = free.map(portray)
   const pairs = left
     .map(portray)
-    .flatMap((old) =>
+    .flatMap((base) =>
       candidates
-        .map((now) => ({ from: old.item.name, to: now.item, likeness: likenessOf(old, now) }))
+        .map((head) => ({ from: base.item.name, to: head.item, likeness: likenessOf(base, head) }))
         .filter(({ likeness }) => likeness >= SAME_TOOL),
     )
   pairs.sort((a, b) => b.likeness - a.likeness || byCodeUnit(a.from, b.from) || byCodeUnit(a.to.name, b.to.name))
@@ -77,12 +77,12 @@ function wordsOf(text: string): ReadonlySet<string> {
   return new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu))
 }
 
-function likenessOf(old: Portrait, now: Portrait): number {
-  const schema = old.schema === now.schema ? 1 : shared(old.properties, now.properties)
-  const hasArguments = old.properties.size + now.properties.size > 0
+function likenessOf(base: Portrait, head: Portrait): number {
+  const schema = base.schema === head.schema ? 1 : shared(base.properties, head.properties)
+  const hasArguments = base.properties.size + head.properties.size > 0
   // Without arguments the schemas say nothing: the words must.
   const [bySchema, byWords, byName] = hasArguments ? [0.4, 0.35, 0.25] : [0.1, 0.55, 0.35]
-  return bySchema * schema + byWords * shared(old.words, now.words) + byName * shared(old.nameParts, now.nameParts)
+  return bySchema * schema + byWords * shared(base.words, head.words) + byName * shared(base.nameParts, head.nameParts)
 }
 
 /** Share of two sets that both hold; 0 for two empty ones. */

@@ -89,15 +89,15 @@ export class McpReport {
   }
 
   /** Says a change that a row of the manifest rules judges. */
-  say({ rule: id, name, detail, before = null, after = null, ...place }: McpChange): void {
-    const { rule, advice, says } = ruleNamed(MCP_RULES, id)
+  add({ rule: id, name, detail, before = null, after = null, ...place }: McpChange): void {
+    const { rule, advice, says: text } = ruleNamed(MCP_RULES, id)
     const words: Readonly<Record<string, string>> = {
       name: name ?? '',
       detail: detail ?? '',
       before: nameValue(brief(before)),
       after: nameValue(brief(after)),
     }
-    const message = filledIn(says, words)
+    const message = filledIn(text, words)
     this.saySchema({ ...place, rule, advice, message, before, after })
   }
 

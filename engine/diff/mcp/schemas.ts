@@ -43,17 +43,17 @@ function memberOrAny(tool: McpItem, member: SchemaMember): Located {
   return memberOf(tool, member) ?? { value: {}, at: stepInto(tool.at, member), document: '' }
 }
 
-function sayOutputSchema(was: Located | null, is: Located | null, tool: string, report: McpReport): void {
-  const there = is ?? was
+function sayOutputSchema(before: Located | null, after: Located | null, tool: string, report: McpReport): void {
+  const there = after ?? before
   if (there === null) return
-  report.say({
-    rule: is === null ? 'mcp-tool-output-schema-removed' : 'mcp-tool-output-schema-added',
+  report.add({
+    rule: after === null ? 'mcp-tool-output-schema-removed' : 'mcp-tool-output-schema-added',
     tool,
     subject: 'outputSchema',
-    side: is === null ? 'base' : 'head',
+    side: after === null ? 'base' : 'head',
     location: pointerOf(there.at),
-    before: was?.value ?? null,
-    after: is?.value ?? null,
+    before: before?.value ?? null,
+    after: after?.value ?? null,
   })
 }
 
@@ -122,11 +122,11 @@ function childOf(owner: Located | null, token: string): Located | null {
 
 /** References that lead nowhere now and did not before: what they stand for is not compared, so they are told. */
 function sayNewDangling(before: Located, after: Located, subject: string, tool: string, report: McpReport): void {
-  const old = new Set(danglingIn(before).map(({ reference }) => reference))
+  const base = new Set(danglingIn(before).map(({ reference }) => reference))
   for (const { reference, holder } of danglingIn(after)) {
-    if (old.has(reference)) continue
+    if (base.has(reference)) continue
     const location = pointerOf(stepInto(holder.at, '$ref'))
-    report.say({ rule: 'mcp-tool-reference-unresolved', tool, subject, side: 'head', location, after: reference })
+    report.add({ rule: 'mcp-tool-reference-unresolved', tool, subject, side: 'head', location, after: reference })
   }
 }
 

@@ -31,22 +31,22 @@ interface WayIn {
 const ANYBODY: WayIn = { scheme: { type: 'noauth' }, scopes: [] }
 
 export function compareToolSecurity(before: McpItem, after: McpItem, report: McpReport): void {
-  const [old, now] = [waysInto(before), waysInto(after)]
-  const isRefused = old.some((way) => !now.some((other) => admits(other, way)))
-  const isOpened = now.some((way) => !old.some((other) => admits(other, way)))
+  const [base, head] = [waysInto(before), waysInto(after)]
+  const isRefused = base.some((way) => !head.some((other) => admits(other, way)))
+  const isOpened = head.some((way) => !base.some((other) => admits(other, way)))
   if (!isRefused && !isOpened) return
   const rule: McpRuleId = isRefused ? 'mcp-tool-security-tightened' : 'mcp-tool-security-loosened'
   const path = pathOf(after) ?? pathOf(before) ?? [SECURITY_SCHEMES]
   const side = pathOf(after) === null ? 'base' : 'head'
-  report.say({
+  report.add({
     rule,
     tool: after.name,
     subject: path.join('/'),
     side,
     location: `${pointerOf((side === 'base' ? before : after).at)}${composePointer(path)}`,
     name: SECURITY_SCHEMES,
-    before: wordsOf(old),
-    after: wordsOf(now),
+    before: wordsOf(base),
+    after: wordsOf(head),
   })
 }
 

@@ -40,12 +40,12 @@ const KNOWN_MEMBERS: ReadonlySet<string> = new Set([
 
 /** What a server states of its authorization, and members that no version of the protocol has named so far. */
 function compareFurtherMembers(sides: SessionSides): void {
-  const [old, now] = [sides.before.value, sides.after.value]
-  for (const name of namesOf(old, now)) {
-    const [before, after] = [old[name] ?? null, now[name] ?? null]
+  const [base, head] = [sides.before.value, sides.after.value]
+  for (const name of namesOf(base, head)) {
+    const [before, after] = [base[name] ?? null, head[name] ?? null]
     if (KNOWN_MEMBERS.has(name) || isEqual(before, after)) continue
     const rule = AUTHORIZATION_MEMBERS.has(name) ? authorizationRule(before, after) : 'mcp-member-changed'
-    say(sides, rule, [name], { before, after, name })
+    add(sides, rule, [name], { before, after, name })
   }
 }
 
@@ -55,7 +55,7 @@ interface SessionSides {
   readonly report: McpReport
 }
 
-function say(
+function add(
   { before, after, report }: SessionSides,
   rule: McpRuleId,
   path: readonly string[],
@@ -63,17 +63,17 @@ function say(
 ): void {
   const side = change.after === null ? 'base' : 'head'
   const location = `${pointerOf((side === 'base' ? before : after).at)}${composePointer(path)}`
-  report.say({ rule, tool: null, subject: path.join('/'), side, location, name: path.slice(1).join('.'), ...change })
+  report.add({ rule, tool: null, subject: path.join('/'), side, location, name: path.slice(1).join('.'), ...change })
 }
 
 function compareInstructions(sides: SessionSides, isStated: boolean): void {
-  const was = textOf(sides.before.value, 'instructions')
-  const is = textOf(sides.after.value, 'instructions')
-  if (is === '' && !isStated) return
-  const wording = compareWording(was, is)
+  const before = textOf(sides.before.value, 'instructions')
+  const after = textOf(sides.after.value, 'instructions')
+  if (after === '' && !isStated) return
+  const wording = compareWording(before, after)
   if (wording.kind === 'same') return
-  const rule = wording.kind === 'changed' || was === '' ? 'mcp-instructions-changed' : 'mcp-instructions-reworded'
-  say(sides, rule, ['instructions'], { before: was || null, after: is || null, detail: wording.difference })
+  const rule = wording.kind === 'changed' || before === '' ? 'mcp-instructions-changed' : 'mcp-instructions-reworded'
+  add(sides, rule, ['instructions'], { before: before || null, after: after || null, detail: wording.difference })
   const texts = [membersOf(sides.before, 'instructions'), membersOf(sides.after, 'instructions')] as const
   findNewSigns(...texts, null, 'server', sides.report)
 }
@@ -84,21 +84,22 @@ function membersOf({ value, at }: McpSession, member: string): Located {
 }
 
 function compareCapabilities(sides: SessionSides): void {
-  const old = recordOf(sides.before.value, 'capabilities')
-  const now = recordOf(sides.after.value, 'capabilities')
-  compareOffered(sides, ['capabilities'], old, now)
+  const base = recordOf(sides.before.value, 'capabilities')
+  const head = recordOf(sides.after.value, 'capabilities')
+  compareOffered(sides, ['capabilities'], base, head)
 }
 
 /** Capabilities and the flags and parts below them: what is absent, null or false is not offered. */
-function compareOffered(sides: SessionSides, path: readonly string[], old: JsonRecord, now: JsonRecord): void {
-  for (const name of namesOf(old, now)) {
+function compareOffered(sides: SessionSides, path: readonly string[], base: JsonRecord, head: JsonRecord): void {
+  for (const name of namesOf(base, head)) {
     const below = [...path, name]
-    const [was, is] = [old[name] ?? null, now[name] ?? null]
+    const [before, after] = [base[name] ?? null, head[name] ?? null]
     const removed = isCapability(path) ? 'mcp-capability-removed' : 'mcp-capability-reduced'
-    if (isOffered(was) && !isOffered(is)) say(sides, removed, below, { before: was, after: is })
-    else if (!isOffered(was) && isOffered(is)) say(sides, 'mcp-capability-added', below, { before: was, after: is })
-    else if (isRecord(was) && isRecord(is)) compareOffered(sides, below, was, is)
-    else compareSetting(sides, below, was, is)
+    if (isOffered(before) && !isOffered(after)) add(sides, removed, below, { before: before, after: after })
+    else if (!isOffered(before) && isOffered(after))
+      add(sides, 'mcp-capability-added', below, { before: before, after: after })
+    else if (isRecord(before) && isRecord(after)) compareOffered(sides, below, before, after)
+    else compareSetting(sides, below, before, after)
   }
 }
 
@@ -108,16 +109,16 @@ function isCapability(path: readonly string[]): boolean {
 }
 
 /** Of a list it counts what is in it. What any other setting means, its extension says. */
-function compareSetting(sides: SessionSides, path: readonly string[], was: unknown, is: unknown): void {
-  if (isEqual(was, is) || !isOffered(was)) return
-  if (!Array.isArray(was) || !Array.isArray(is)) {
-    say(sides, 'mcp-capability-setting-changed', path, { before: was, after: is })
+function compareSetting(sides: SessionSides, path: readonly string[], before: unknown, after: unknown): void {
+  if (isEqual(before, after) || !isOffered(before)) return
+  if (!Array.isArray(before) || !Array.isArray(after)) {
+    add(sides, 'mcp-capability-setting-changed', path, { before: before, after: after })
     return
   }
-  const [known, offered] = [new ValueSet(was), new ValueSet(is)]
-  const change = { before: was, after: is }
-  if (!was.every((value) => offered.has(value))) say(sides, 'mcp-capability-reduced', path, change)
-  else if (!is.every((value) => known.has(value))) say(sides, 'mcp-capability-added', path, change)
+  const [known, offered] = [new ValueSet(before), new ValueSet(after)]
+  const change = { before: before, after: after }
+  if (!before.every((value) => offered.has(value))) add(sides, 'mcp-capability-reduced', path, change)
+  else if (!after.every((value) => known.has(value))) add(sides, 'mcp-capability-added', path, change)
 }
 
 function isOffered(value: unknown): boolean {
@@ -127,21 +128,21 @@ function isOffered(value: unknown): boolean {
 /** Protocol versions are days, so that their order is that of their text. */
 function compareVersions(sides: SessionSides): void {
   compareSupported(sides)
-  const was = textOf(sides.before.value, 'protocolVersion')
-  const is = textOf(sides.after.value, 'protocolVersion')
-  if (was === '' || was === is) return
-  const rule = is > was ? 'mcp-protocol-version-raised' : 'mcp-protocol-version-lowered'
-  say(sides, rule, ['protocolVersion'], { before: was, after: is || null })
+  const before = textOf(sides.before.value, 'protocolVersion')
+  const after = textOf(sides.after.value, 'protocolVersion')
+  if (before === '' || before === after) return
+  const rule = after > before ? 'mcp-protocol-version-raised' : 'mcp-protocol-version-lowered'
+  add(sides, rule, ['protocolVersion'], { before: before, after: after || null })
 }
 
 /** The versions that a server without sessions says it speaks (MCP 2026-07-28, `server/discover`). */
 function compareSupported(sides: SessionSides): void {
-  const [was, is] = [sides.before.value['supportedVersions'], sides.after.value['supportedVersions']]
-  if (!Array.isArray(was) || !Array.isArray(is)) return
-  const [known, spoken] = [new ValueSet(was), new ValueSet(is)]
-  for (const version of was)
+  const [before, after] = [sides.before.value['supportedVersions'], sides.after.value['supportedVersions']]
+  if (!Array.isArray(before) || !Array.isArray(after)) return
+  const [known, spoken] = [new ValueSet(before), new ValueSet(after)]
+  for (const version of before)
     if (!spoken.has(version)) sayVersion(sides, 'mcp-protocol-version-removed', { before: version, after: null })
-  for (const version of is)
+  for (const version of after)
     if (!known.has(version)) sayVersion(sides, 'mcp-protocol-version-added', { before: null, after: version })
 }
 
@@ -150,14 +151,14 @@ function sayVersion(
   rule: McpRuleId,
   change: { readonly before: unknown; readonly after: unknown },
 ): void {
-  say(sides, rule, ['supportedVersions'], change)
+  add(sides, rule, ['supportedVersions'], change)
 }
 
 /** Who may share what is kept of a list (MCP 2026-07-28). A side that does not say it was told before that version. */
 function compareCaching(sides: SessionSides): void {
   const [before, after] = [sides.before.value['cacheScope'], sides.after.value['cacheScope']]
   if (before === 'private' && after === 'public')
-    say(sides, 'mcp-cache-scope-widened', ['cacheScope'], { before, after })
+    add(sides, 'mcp-cache-scope-widened', ['cacheScope'], { before, after })
 }
 
 /** Where a server names itself: at the start of a session, and since 2026-07-28 in the `_meta` of its answers. */
@@ -177,7 +178,7 @@ function compareIdentity(sides: SessionSides): void {
     const side = is === '' ? 'base' : 'head'
     const location = `${pointerOf((side === 'base' ? before : after).at)}/${member}`
     const subject = `serverInfo/${member}`
-    report.say({ rule, tool: null, subject, side, location, name: member, before: was, after: is || null })
+    report.add({ rule, tool: null, subject, side, location, name: member, before: was, after: is || null })
   }
   const holder = { before, after, tool: null, subject: 'serverInfo/', report }
   compareIcons(holder)
@@ -198,8 +199,8 @@ function identityOf(session: McpSession): McpSession {
   return { value: {}, at: stepInto(session.at, 'serverInfo'), document: '' }
 }
 
-function namesOf(old: JsonRecord, now: JsonRecord): readonly string[] {
-  return [...new Set([...Object.keys(old), ...Object.keys(now)])].sort(byCodeUnit)
+function namesOf(base: JsonRecord, head: JsonRecord): readonly string[] {
+  return [...new Set([...Object.keys(base), ...Object.keys(head)])].sort(byCodeUnit)
 }
 
 function textOf(owner: JsonRecord, member: string): string {

@@ -39,14 +39,14 @@ export function compareTexts(
   kind: string,
   report: McpReport,
 ): void {
-  eachDescribed(before.value, after.value, ROOT, false, ({ old, now, at }) => {
+  eachDescribed(before.value, after.value, ROOT, false, ({ base, head, at }) => {
     for (const member of DESCRIBING) {
-      const [was, is] = [text(old, member), text(now, member)]
+      const [was, is] = [text(base, member), text(head, member)]
       const wording = compareWording(was, is)
       if (wording.kind === 'same') continue
       const isGone = is === ''
       const path = pointerOf(at)
-      report.say({
+      report.add({
         rule: wording.kind === 'changed' ? 'mcp-description-changed' : 'mcp-description-reworded',
         tool,
         subject: `${kind}${path}/${member}`,
@@ -64,33 +64,33 @@ export function compareTexts(
 
 /** An object that can be described, on both sides, and its place below the item. */
 interface DescribedPart {
-  readonly old: JsonRecord
-  readonly now: JsonRecord
+  readonly base: JsonRecord
+  readonly head: JsonRecord
   readonly at: Place
 }
 
 /** Every object that both sides have at the same place and that can be described. Depth is bounded by reading. */
 function eachDescribed(
-  old: unknown,
-  now: unknown,
+  base: unknown,
+  head: unknown,
   at: Place,
   isMap: boolean,
   tell: (part: DescribedPart) => void,
 ): void {
-  if (Array.isArray(old) && Array.isArray(now)) {
-    const named = byName(old)
-    for (const [index, item] of now.entries()) {
+  if (Array.isArray(base) && Array.isArray(head)) {
+    const named = byName(base)
+    for (const [index, item] of head.entries()) {
       if (!isContainer(item)) continue
-      const partner: unknown = named === null ? old[index] : named.get(nameOf(item))
+      const partner: unknown = named === null ? base[index] : named.get(nameOf(item))
       eachDescribed(partner, item, stepInto(at, String(index)), false, tell)
     }
     return
   }
-  if (!isRecord(old) || !isRecord(now)) return
-  if (!isMap) tell({ old, now, at })
-  for (const [name, member] of Object.entries(now)) {
-    if (!isContainer(member) || !Object.hasOwn(old, name) || (!isMap && DATA_MEMBERS.has(name))) continue
-    eachDescribed(old[name], member, stepInto(at, name), !isMap && MAP_MEMBERS.has(name), tell)
+  if (!isRecord(base) || !isRecord(head)) return
+  if (!isMap) tell({ base, head, at })
+  for (const [name, member] of Object.entries(head)) {
+    if (!isContainer(member) || !Object.hasOwn(base, name) || (!isMap && DATA_MEMBERS.has(name))) continue
+    eachDescribed(base[name], member, stepInto(at, name), !isMap && MAP_MEMBERS.has(name), tell)
   }
 }
 
@@ -145,19 +145,19 @@ export function findNewSigns(
     if (suspicions.length === 0) return
     const steps = stepsOf(at)
     // A name that stands on both sides is known.
-    const old = isName ? null : textAt(before?.value, steps)
-    const had = new Set(findSuspicions(old ?? '', owner).map(signKey))
+    const base = isName ? null : textAt(before?.value, steps)
+    const had = new Set(findSuspicions(base ?? '', owner).map(signKey))
     const path = `${pointerOf(at)}${isName ? '#' : ''}`
     for (const suspicion of suspicions) {
       if (had.has(signKey(suspicion))) continue
-      report.say({
+      report.add({
         rule: suspicion.rule,
         tool,
         subject: `${kind}${path}`,
         side: 'head',
         location: `${pointerOf(after.at)}${path}`,
         name: `a text of ${nounOf(steps.slice(0, -1), kind)}`,
-        before: old,
+        before: base,
         after: string,
         detail: suspicion.evidence,
       })

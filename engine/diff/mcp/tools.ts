@@ -25,10 +25,10 @@ export function compareTools(
   for (const tool of added) sayNew(tool, report)
   let examined = 0
   for (const tool of inOrder(after)) {
-    const old = before.get(tool.name)
-    if (old === undefined) continue
-    examined += compareTool(old, tool, report)
-    compareRest(old, tool)
+    const base = before.get(tool.name)
+    if (base === undefined) continue
+    examined += compareTool(base, tool, report)
+    compareRest(base, tool)
   }
   return examined
 }
@@ -39,7 +39,7 @@ function inOrder(items: McpItems): readonly McpItem[] {
 }
 
 function sayGone(tool: McpItem, successor: McpItem | undefined, report: McpReport): void {
-  report.say({
+  report.add({
     rule: successor === undefined ? 'mcp-tool-removed' : 'mcp-tool-renamed',
     tool: tool.name,
     subject: tool.name,
@@ -53,7 +53,7 @@ function sayGone(tool: McpItem, successor: McpItem | undefined, report: McpRepor
 
 function sayNew(tool: McpItem, report: McpReport): void {
   const { name, at } = tool
-  report.say({
+  report.add({
     rule: 'mcp-tool-added',
     tool: name,
     subject: name,

@@ -12,9 +12,9 @@ import { compareShownCredentials } from './security-inclusion.ts'
 import { tellAdded, tellChanged, tellRemoved } from './telling.ts'
 import type { Walk } from './walk.ts'
 
-export function compareCallbacks(walk: Walk, old: Operation, now: Operation, operation: OperationName): void {
-  const before = membersAt(old.located, 'callbacks')
-  const after = membersAt(now.located, 'callbacks')
+export function compareCallbacks(walk: Walk, base: Operation, head: Operation, operation: OperationName): void {
+  const before = membersAt(base.located, 'callbacks')
+  const after = membersAt(head.located, 'callbacks')
   if (before.length === 0 && after.length === 0) return
   const { added, removed, kept } = matchByKey(before, after, ([name]) => name)
   for (const [name, located] of removed) {
@@ -26,8 +26,8 @@ export function compareCallbacks(walk: Walk, old: Operation, now: Operation, ope
   for (const [[name, one], [, other]] of kept) compareCallback(walk, name, one, other, operation)
 }
 
-function compareCallback(walk: Walk, name: string, old: Located, now: Located, operation: OperationName): void {
-  const byExpression = matchByKey(callItems(walk.base, old), callItems(walk.head, now), ({ path }) => path)
+function compareCallback(walk: Walk, name: string, base: Located, head: Located, operation: OperationName): void {
+  const byExpression = matchByKey(callItems(walk.base, base), callItems(walk.head, head), ({ path }) => path)
   // The only call that is left on either side is the same one, made to another address.
   const isMoved = byExpression.added.length === 1 && byExpression.removed.length === 1
   const { added, removed, kept } = isMoved ? matchRest(byExpression, () => '') : byExpression
@@ -37,26 +37,26 @@ function compareCallback(walk: Walk, name: string, old: Located, now: Located, o
   for (const { path, located } of added) {
     tellAdded(walk, 'callback-added', operation, located, path, { name: `${name} ${path}` })
   }
-  for (const [was, is] of kept) {
-    if (was.path !== is.path) {
-      tellChanged(walk, 'callback-address', operation, is.located, [was.path, is.path], { name })
+  for (const [before, after] of kept) {
+    if (before.path !== after.path) {
+      tellChanged(walk, 'callback-address', operation, after.located, [before.path, after.path], { name })
     }
-    compareCalls(walk, name, was, is, operation)
+    compareCalls(walk, name, before, after, operation)
   }
 }
 
-function compareCalls(walk: Walk, name: string, was: PathItem, is: PathItem, operation: OperationName): void {
-  for (const [method, { located }] of is.operations) {
-    if (was.operations.has(method)) continue
+function compareCalls(walk: Walk, name: string, before: PathItem, after: PathItem, operation: OperationName): void {
+  for (const [method, { located }] of after.operations) {
+    if (before.operations.has(method)) continue
     tellAdded(walk, 'callback-added', operation, located, method, { name: `${name} ${method}` })
   }
-  for (const [method, old] of was.operations) {
-    const now = is.operations.get(method)
-    if (now === undefined) {
-      tellRemoved(walk, 'callback-removed', operation, old.located, method, { name: `${name} ${method}` })
+  for (const [method, base] of before.operations) {
+    const head = after.operations.get(method)
+    if (head === undefined) {
+      tellRemoved(walk, 'callback-removed', operation, base.located, method, { name: `${name} ${method}` })
       continue
     }
-    const sides = [{ item: was, operation: old }, { item: is, operation: now }, operation] as const
+    const sides = [{ item: before, operation: base }, { item: after, operation: head }, operation] as const
     compareShownCredentials(walk, ...sides)
     compareParameters(walk, ...sides, EXCHANGES.callback)
     comparePayloads(walk, ...sides, EXCHANGES.callback)

@@ -39,7 +39,7 @@ interface OfPayload {
 interface Lifecycle extends Words {
   readonly kind: LifecycleVerdict['kind']
   readonly sunset?: string
-  readonly was?: string
+  readonly before?: string
   readonly days?: number
 }
 

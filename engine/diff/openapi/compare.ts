@@ -72,8 +72,8 @@ export function compareOpenApi(
     schemas,
     attributes,
     security: readSecuritySchemes(base.value.contract, head.value.contract),
-    say: (delta) => findings.addDelta(delta),
-    use: (site, old, now) => void uses.push({ ...site, pair: schemas.compare(old, now) }),
+    add: (delta) => findings.addDelta(delta),
+    use: (site, base, head) => void uses.push({ ...site, pair: schemas.compare(base, head) }),
   }
   compareInterface(walk)
   schemas.settle()

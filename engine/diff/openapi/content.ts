@@ -22,92 +22,103 @@ export interface PayloadPlace {
 
 export function compareContent(
   walk: Walk,
-  old: readonly MediaType[],
-  now: readonly MediaType[],
+  base: readonly MediaType[],
+  head: readonly MediaType[],
   place: PayloadPlace,
   operation: OperationName,
 ): void {
-  const { added, removed, kept } = matchMediaTypes(old, now)
+  const { added, removed, kept } = matchMediaTypes(base, head)
   const facts = { of: place.of, status: place.status }
   for (const media of removed) {
     const { name, located } = media
-    const cover = coveringMediaType(now, name)
+    const cover = coveringMediaType(head, name)
     if (cover !== null) compareMedia(walk, media, { ...cover, name }, place, operation)
     if (place.direction === 'request' && cover !== null) continue
     tellRemoved(walk, 'media-type', operation, located, name, { ...facts, action: 'removed', name })
   }
   for (const media of added) {
     const { name, located } = media
-    const cover = coveringMediaType(old, name)
+    const cover = coveringMediaType(base, name)
     if (cover !== null) compareMedia(walk, cover, media, place, operation)
     if (place.direction === 'request' && cover !== null) continue
     tellAdded(walk, 'media-type', operation, located, name, { ...facts, action: 'added', name })
   }
-  for (const [was, is] of kept) {
-    if (place.direction === 'request') tellRequestNames(walk, was, is, place, operation)
-    else tellResponseNames(walk, was, is, place, operation)
-    compareMedia(walk, was, is, place, operation)
+  for (const [before, after] of kept) {
+    if (place.direction === 'request') tellRequestNames(walk, before, after, place, operation)
+    else tellResponseNames(walk, before, after, place, operation)
+    compareMedia(walk, before, after, place, operation)
   }
 }
 
 /** To a request it matters which texts are refused from now on, and which are accepted. */
 function tellRequestNames(
   walk: Walk,
-  old: MediaType,
-  now: MediaType,
+  base: MediaType,
+  head: MediaType,
   { of, status }: PayloadPlace,
   operation: OperationName,
 ): void {
   const facts = { of, status }
-  if (!isMediaTypeWithin(old.name, now.name)) {
-    tellRemoved(walk, 'media-type', operation, old.located, old.name, { ...facts, action: 'removed', name: old.name })
+  if (!isMediaTypeWithin(base.name, head.name)) {
+    tellRemoved(walk, 'media-type', operation, base.located, base.name, {
+      ...facts,
+      action: 'removed',
+      name: base.name,
+    })
   }
-  if (!isMediaTypeWithin(now.name, old.name)) {
-    tellAdded(walk, 'media-type', operation, now.located, now.name, { ...facts, action: 'added', name: now.name })
+  if (!isMediaTypeWithin(head.name, base.name)) {
+    tellAdded(walk, 'media-type', operation, head.located, head.name, { ...facts, action: 'added', name: head.name })
   }
 }
 
 function tellResponseNames(
   walk: Walk,
-  old: MediaType,
-  now: MediaType,
+  base: MediaType,
+  head: MediaType,
   { of, status }: PayloadPlace,
   operation: OperationName,
 ): void {
-  const [before, after] = [old.name, now.name]
+  const [before, after] = [base.name, head.name]
   const relation = relationOf(before, after)
   if (relation === 'same') return
   // What is paired is related; were it not, readers would get what they do not know.
   const action = relation === 'unrelated' ? 'exchanged' : relation
   const facts = { of, status, action, before, after }
-  tellChanged(walk, 'media-type', operation, now.located, [before, after], facts)
+  tellChanged(walk, 'media-type', operation, head.located, [before, after], facts)
 }
 
-function compareMedia(walk: Walk, old: MediaType, now: MediaType, place: PayloadPlace, operation: OperationName): void {
-  if (old.located.value === now.located.value) return
-  const [was, is] = [old.schema ?? old.itemSchema, now.schema ?? now.itemSchema]
-  if ((was === null) !== (is === null)) tellSchema(walk, was, is, is === null ? old : now, place, operation)
-  const { name } = now
+function compareMedia(
+  walk: Walk,
+  base: MediaType,
+  head: MediaType,
+  place: PayloadPlace,
+  operation: OperationName,
+): void {
+  if (base.located.value === head.located.value) return
+  const [before, after] = [base.schema ?? base.itemSchema, head.schema ?? head.itemSchema]
+  if ((before === null) !== (after === null))
+    tellSchema(walk, before, after, after === null ? base : head, place, operation)
+  const { name } = head
   const use = { sites: place.sites, mediaType: name, operation, where: `${place.where}, ${name}`, parameter: null }
-  if (old.schema !== null && now.schema !== null) walk.use(use, old.schema, now.schema)
-  if (old.itemSchema !== null && now.itemSchema !== null)
-    walk.use({ ...use, where: `${use.where}, each item` }, old.itemSchema, now.itemSchema)
-  compareEncodings(walk, old, now, place, operation)
+  if (base.schema !== null && head.schema !== null) walk.use(use, base.schema, head.schema)
+  if (base.itemSchema !== null && head.itemSchema !== null)
+    walk.use({ ...use, where: `${use.where}, each item` }, base.itemSchema, head.itemSchema)
+  compareEncodings(walk, base, head, place, operation)
 }
 
 /** A media type that says something of what it holds, and did not, or the other way round. */
 function tellSchema(
   walk: Walk,
-  was: Located | null,
-  is: Located | null,
+  before: Located | null,
+  after: Located | null,
   { name, located }: MediaType,
   { of, status }: PayloadPlace,
   operation: OperationName,
 ): void {
-  if (isMovedBinary(walk, was ?? is)) return
-  const facts = { of, status, name, action: was === null ? 'added' : 'removed' } as const
-  if (is === null) tellRemoved(walk, 'media-type-schema', operation, located, was?.value, facts)
-  else tellAdded(walk, 'media-type-schema', operation, located, is.value, facts)
+  if (isMovedBinary(walk, before ?? after)) return
+  const facts = { of, status, name, action: before === null ? 'added' : 'removed' } as const
+  if (after === null) tellRemoved(walk, 'media-type-schema', operation, located, before?.value, facts)
+  else tellAdded(walk, 'media-type-schema', operation, located, after.value, facts)
 }
 
 /** What 3.0 writes as a text of bytes, 3.1 need not write at all. */

@@ -14,19 +14,19 @@ import { anySchema, writingChange } from './writing.ts'
 /** OpenAPI's default serialisation of a field depends on its schema: a field that says nothing differs only from one that says something. */
 export function compareEncodings(
   walk: Walk,
-  old: MediaType,
-  now: MediaType,
+  base: MediaType,
+  head: MediaType,
   place: PayloadPlace,
   operation: OperationName,
 ): void {
-  for (const field of new Set([...Object.keys(old.encoding), ...Object.keys(now.encoding)])) {
-    const [before, after] = [encodingOf(old, field), encodingOf(now, field)]
-    const tell: Tell = (was, is) => {
-      const facts = { of: place.of, status: place.status, name: now.name, field, before: was, after: is }
-      tellChanged(walk, 'media-type-encoding', operation, now.located, [was, is], facts)
+  for (const field of new Set([...Object.keys(base.encoding), ...Object.keys(head.encoding)])) {
+    const [before, after] = [encodingOf(base, field), encodingOf(head, field)]
+    const tell: Tell = (before, after) => {
+      const facts = { of: place.of, status: place.status, name: head.name, field, before: before, after: after }
+      tellChanged(walk, 'media-type-encoding', operation, head.located, [before, after], facts)
     }
     if (!isEqual(before, after)) tell(wordsOf(before), wordsOf(after))
-    new PartHeaders(walk, { old, now, field }, place, operation, tell).compare()
+    new PartHeaders(walk, { base, head, field }, place, operation, tell).compare()
   }
 }
 
@@ -50,8 +50,8 @@ function wordsOf(encoding: Readonly<Record<string, unknown>>): string {
 }
 
 interface FieldPair {
-  readonly old: MediaType
-  readonly now: MediaType
+  readonly base: MediaType
+  readonly head: MediaType
   readonly field: string
 }
 
@@ -72,7 +72,7 @@ class PartHeaders {
   }
 
   compare(): void {
-    const { old, now, field } = this.#pair
+    const { base: old, head: now, field } = this.#pair
     if (!now.name.toLowerCase().startsWith('multipart/') && !now.name.includes('*')) return
     const [before, after] = [headersIn(old, field, this.#walk, 'base'), headersIn(now, field, this.#walk, 'head')]
     const { added, removed, kept } = matchByKey(before, after, ({ name }) => name.toLowerCase())
@@ -83,30 +83,30 @@ class PartHeaders {
       const [without, within] = [`no header ${name}`, `the header ${name}`]
       this.#tell(isRequest ? without : within, isRequest ? within : without)
     }
-    for (const [was, is] of kept) this.#header(was, is)
+    for (const [before, after] of kept) this.#header(before, after)
   }
 
-  #header(was: Header, is: Header): void {
-    const { name } = is
-    if (was.isRequired !== is.isRequired && is.isRequired === (this.#place.direction === 'request')) {
+  #header(before: Header, after: Header): void {
+    const { name } = after
+    if (before.isRequired !== after.isRequired && after.isRequired === (this.#place.direction === 'request')) {
       const words = (isRequired: boolean): string => `the ${isRequired ? 'required' : 'optional'} header ${name}`
-      this.#tell(words(was.isRequired), words(is.isRequired))
+      this.#tell(words(before.isRequired), words(after.isRequired))
     }
     const walk = this.#walk
-    const writing = writingChange(walk, { ...was, place: 'header' }, { ...is, place: 'header' })
+    const writing = writingChange(walk, { ...before, place: 'header' }, { ...after, place: 'header' })
     if (writing !== null) {
       this.#tell(`the header ${name} in ${writing.before}`, `the header ${name} in ${writing.after}`)
       if (writing.isOtherKind) return
     }
-    if (was.schema === null && is.schema === null) return
+    if (before.schema === null && after.schema === null) return
     const use = {
       sites: this.#place.sites,
-      mediaType: contentOf(walk.head, is.located)[0]?.name ?? 'text/plain',
+      mediaType: contentOf(walk.head, after.located)[0]?.name ?? 'text/plain',
       operation: this.#operation,
       where: `${this.#place.where}, field ${this.#pair.field}, header ${name}`,
       parameter: null,
     }
-    walk.use(use, was.schema ?? anySchema(was.located), is.schema ?? anySchema(is.located))
+    walk.use(use, before.schema ?? anySchema(before.located), after.schema ?? anySchema(after.located))
   }
 }
 

@@ -12,14 +12,14 @@ import type { Walk } from './walk.ts'
 
 export function compareHeaders(
   walk: Walk,
-  old: Response,
-  now: Response,
+  base: Response,
+  head: Response,
   operation: OperationName,
   exchange: MessageExchange,
 ): void {
-  const { status } = now
+  const { status } = head
   const { prefix } = exchange
-  const byName = matchByKey(old.headers, now.headers, ({ name }) => name)
+  const byName = matchByKey(base.headers, head.headers, ({ name }) => name)
   const { added, removed, kept } = matchRest(byName, ({ name }) => name.toLowerCase())
   for (const { name, isRequired, located } of removed) {
     tellRemoved(walk, `${prefix}header-removed`, operation, located, name, { name, status, isRequired })
@@ -27,7 +27,7 @@ export function compareHeaders(
   for (const { name, isRequired, located } of added) {
     tellAdded(walk, `${prefix}header-added`, operation, located, name, { name, status, isRequired })
   }
-  for (const [was, is] of kept) compareHeader(walk, was, is, status, operation, exchange)
+  for (const [before, after] of kept) compareHeader(walk, before, after, status, operation, exchange)
 }
 
 function compareHeader(
@@ -60,11 +60,11 @@ function compareHeader(
   walk.use(use, was.schema ?? anySchema(was.located), is.schema ?? anySchema(located))
 }
 
-export function compareLinks(walk: Walk, old: Response, now: Response, operation: OperationName): void {
-  const { status } = now
+export function compareLinks(walk: Walk, base: Response, head: Response, operation: OperationName): void {
+  const { status } = head
   const { added, removed, kept } = matchByKey(
-    membersAt(old.located, 'links'),
-    membersAt(now.located, 'links'),
+    membersAt(base.located, 'links'),
+    membersAt(head.located, 'links'),
     ([name]) => name,
   )
   for (const [name, located] of removed) {

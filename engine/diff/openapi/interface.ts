@@ -31,7 +31,7 @@ function compareWebhooks(walk: Walk): void {
   for (const { path, located } of added) {
     tellAdded(walk, 'webhook-added', null, located, path, { name: path })
   }
-  for (const [old, now] of kept) comparePathItems(walk, old, now, `webhook:${now.path}`, EXCHANGES.webhook)
+  for (const [base, head] of kept) comparePathItems(walk, base, head, `webhook:${head.path}`, EXCHANGES.webhook)
 }
 
 function compareComponents(walk: Walk): void {

@@ -37,13 +37,13 @@ export type Relation = 'same' | 'generalized' | 'specialized' | 'changed' | 'exc
  */
 export function relationOf(before: string, after: string): Relation {
   if (before === after) return 'same'
-  const [old, now] = [parse(before), parse(after)]
-  if (isSameEssence(old, now)) {
-    if (old.parameters.join() === now.parameters.join()) return 'same'
-    return isWithin(now, old) ? 'changed' : isWithin(old, now) ? 'generalized' : 'exchanged'
+  const [base, head] = [parse(before), parse(after)]
+  if (isSameEssence(base, head)) {
+    if (base.parameters.join() === head.parameters.join()) return 'same'
+    return isWithin(head, base) ? 'changed' : isWithin(base, head) ? 'generalized' : 'exchanged'
   }
-  if (isWithin(old, now)) return 'generalized'
-  return isWithin(now, old) ? 'specialized' : 'unrelated'
+  if (isWithin(base, head)) return 'generalized'
+  return isWithin(head, base) ? 'specialized' : 'unrelated'
 }
 
 /** Whether every text of the media type `part` is one of the media type `whole`. */
@@ -85,13 +85,13 @@ export function matchMediaTypes(before: readonly MediaType[], after: readonly Me
 function matchRelated({ added, removed, kept }: Matched<MediaType>): Matched<MediaType> {
   const waiting = new Set([...added].sort((a, b) => byCodeUnit(a.name, b.name)))
   const related: (readonly [MediaType, MediaType])[] = []
-  for (const old of [...removed].sort((a, b) => byCodeUnit(a.name, b.name))) {
-    const now = [...waiting].find(({ name }) => relationOf(old.name, name) !== 'unrelated')
-    if (now === undefined) continue
-    waiting.delete(now)
-    related.push([old, now])
+  for (const base of [...removed].sort((a, b) => byCodeUnit(a.name, b.name))) {
+    const head = [...waiting].find(({ name }) => relationOf(base.name, name) !== 'unrelated')
+    if (head === undefined) continue
+    waiting.delete(head)
+    related.push([base, head])
   }
-  const gone = new Set(related.map(([old]) => old))
+  const gone = new Set(related.map(([base]) => base))
   return {
     added: added.filter((media) => waiting.has(media)),
     removed: removed.filter((media) => !gone.has(media)),

@@ -50,29 +50,29 @@ function within(walk: Walk, { lifecycle: { stability } }: Operation): Walk {
   }
 }
 
-function compareIdentity(walk: Walk, old: Operation, now: Operation, operation: OperationName): void {
-  const [before, after] = [old.operationId, now.operationId]
+function compareIdentity(walk: Walk, base: Operation, head: Operation, operation: OperationName): void {
+  const [before, after] = [base.operationId, head.operationId]
   if (before === after) return
   const action = before === null ? 'added' : 'removed'
   const facts = { action, before: before ?? '', after: after ?? '' } as const
-  tellChanged(walk, 'operation-id', operation, now.located, [before, after], facts)
+  tellChanged(walk, 'operation-id', operation, head.located, [before, after], facts)
 }
 
-function compareLife(walk: Walk, old: Operation, now: Operation, operation: OperationName): void {
-  const verdict = judgeLifecycle(old.lifecycle, now.lifecycle, walk.options)
+function compareLife(walk: Walk, base: Operation, head: Operation, operation: OperationName): void {
+  const verdict = judgeLifecycle(base.lifecycle, head.lifecycle, walk.options)
   if (verdict === null) return
-  const [before, after] = [old.lifecycle.sunset, now.lifecycle.sunset]
-  tellChanged(walk, 'operation-lifecycle', operation, now.located, [before, after], { ...verdict })
+  const [before, after] = [base.lifecycle.sunset, head.lifecycle.sunset]
+  tellChanged(walk, 'operation-lifecycle', operation, head.located, [before, after], { ...verdict })
 }
 
-function compareTags(walk: Walk, old: Operation, now: Operation, operation: OperationName): void {
-  const { added, removed } = changedTexts(textsOf(old.value.tags), textsOf(now.value.tags))
+function compareTags(walk: Walk, base: Operation, head: Operation, operation: OperationName): void {
+  const { added, removed } = changedTexts(textsOf(base.value.tags), textsOf(head.value.tags))
   for (const name of removed) {
     const facts = { action: 'removed', name } as const
-    tellRemoved(walk, 'operation-tag', operation, old.located, name, facts)
+    tellRemoved(walk, 'operation-tag', operation, base.located, name, facts)
   }
   for (const name of added) {
     const facts = { action: 'added', name } as const
-    tellAdded(walk, 'operation-tag', operation, now.located, name, facts)
+    tellAdded(walk, 'operation-tag', operation, head.located, name, facts)
   }
 }

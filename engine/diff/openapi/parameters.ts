@@ -18,11 +18,11 @@ export function compareParameters(
   operation: OperationName,
   exchange: MessageExchange,
 ): void {
-  const old = effectiveParameters(walk.base, before.item, before.operation)
-  const now = effectiveParameters(walk.head, after.item, after.operation)
-  if (old.length === 0 && now.length === 0) return
+  const base = effectiveParameters(walk.base, before.item, before.operation)
+  const head = effectiveParameters(walk.head, after.item, after.operation)
+  if (base.length === 0 && head.length === 0) return
   const own = new Set(parametersOf(walk.head, after.operation.located).map(keyOf))
-  const { added, removed, kept } = matchParameters(old, now, before.item.path, after.item.path)
+  const { added, removed, kept } = matchParameters(base, head, before.item.path, after.item.path)
   for (const parameter of removed) tellRemovedParameter(walk, parameter, operation, exchange)
   for (const parameter of added) {
     const { name, place, isRequired, located } = parameter
@@ -30,7 +30,7 @@ export function compareParameters(
     tellAdded(walk, `${exchange.prefix}parameter-added`, operation, located, name, facts)
   }
   tellMovedParameters(walk, kept, operation, exchange)
-  for (const [was, is] of kept) compareParameter(walk, was, is, operation, exchange)
+  for (const [before, after] of kept) compareParameter(walk, before, after, operation, exchange)
 }
 
 function keyOf({ place, name }: Parameter): string {
@@ -42,16 +42,16 @@ function keyOf({ place, name }: Parameter): string {
  * fields in any case. Positions count from the end, since a prefix may have been stripped.
  */
 function matchParameters(
-  old: readonly Parameter[],
-  now: readonly Parameter[],
+  base: readonly Parameter[],
+  head: readonly Parameter[],
   oldPath: string,
   nowPath: string,
 ): Matched<Parameter> {
-  const positions = new Map([...positionsOf(old, oldPath), ...positionsOf(now, nowPath)])
+  const positions = new Map([...positionsOf(base, oldPath), ...positionsOf(head, nowPath)])
   const placed = (parameter: Parameter): string => positions.get(parameter) ?? keyOf(parameter)
   const byHeader = (parameter: Parameter): string =>
     parameter.place === 'header' ? keyOf(parameter).toLowerCase() : keyOf(parameter)
-  return matchRest(matchRest(matchByKey(old, now, placed), keyOf), byHeader)
+  return matchRest(matchRest(matchByKey(base, head, placed), keyOf), byHeader)
 }
 
 function positionsOf(parameters: readonly Parameter[], path: string): readonly (readonly [Parameter, string])[] {
@@ -73,8 +73,8 @@ function tellMovedParameters(
   operation: OperationName,
   { prefix }: MessageExchange,
 ): void {
-  const moved = kept.filter(([was, is]) => was.place === 'path' && was.name !== is.name)
-  const before = new Set(moved.map(([was]) => was.name))
+  const moved = kept.filter(([before, after]) => before.place === 'path' && before.name !== after.name)
+  const before = new Set(moved.map(([before]) => before.name))
   for (const [was, { name, place, located }] of moved) {
     if (!before.has(name)) continue
     const facts = { name, place, before: was.name, after: name }
@@ -98,13 +98,13 @@ function tellRemovedParameter(
 
 function compareParameter(
   walk: Walk,
-  old: Parameter,
-  now: Parameter,
+  base: Parameter,
+  head: Parameter,
   operation: OperationName,
   { prefix, lead, parameterAt }: MessageExchange,
 ): void {
-  if (old.value === now.value) return
-  const { name, place, located } = now
+  if (base.value === head.value) return
+  const { name, place, located } = head
   const of = { name, place }
   const tell = <Change extends OpenApiChange>(
     change: Change,
@@ -112,28 +112,28 @@ function compareParameter(
     before: unknown,
     after: unknown,
   ): void => tellChanged(walk, change, operation, located, [before, after], facts)
-  if (old.isRequired !== now.isRequired) {
+  if (base.isRequired !== head.isRequired) {
     tell(
       `${prefix}parameter-requiredness`,
-      { ...of, action: now.isRequired ? 'became' : 'ceased' },
-      old.isRequired,
-      now.isRequired,
+      { ...of, action: head.isRequired ? 'became' : 'ceased' },
+      base.isRequired,
+      head.isRequired,
     )
   }
-  const [wasEmpty, isEmpty] = [old.value.allowEmptyValue === true, now.value.allowEmptyValue === true]
+  const [wasEmpty, isEmpty] = [base.value.allowEmptyValue === true, head.value.allowEmptyValue === true]
   if (wasEmpty !== isEmpty)
     tell(`${prefix}parameter-empty`, { ...of, action: isEmpty ? 'became' : 'ceased' }, wasEmpty, isEmpty)
-  const verdict = judgeLifecycle(old.lifecycle, now.lifecycle, walk.options)
+  const verdict = judgeLifecycle(base.lifecycle, head.lifecycle, walk.options)
   if (verdict !== null && prefix === '')
-    tell('parameter-lifecycle', { ...of, ...verdict }, old.lifecycle.sunset, now.lifecycle.sunset)
-  const writing = writingChange(walk, old, now)
+    tell('parameter-lifecycle', { ...of, ...verdict }, base.lifecycle.sunset, head.lifecycle.sunset)
+  const writing = writingChange(walk, base, head)
   if (writing !== null) tell(`${prefix}parameter-${writing.of}`, of, writing.before, writing.after)
   if (writing?.isOtherKind === true) return
-  const before = schemaOfParameter(walk.base, old)
-  const after = schemaOfParameter(walk.head, now)
+  const before = schemaOfParameter(walk.base, base)
+  const after = schemaOfParameter(walk.head, head)
   if (before === null && after === null) return
   // Repeated in the query, a list of one is written as the scalar was.
-  const isStyle = styleOf(now)
+  const isStyle = styleOf(head)
   const repeats = isStyle.name === 'form' && isStyle.isExploded
   walk.use(
     {
@@ -141,9 +141,9 @@ function compareParameter(
       mediaType: contentOf(walk.head, located)[0]?.name ?? null,
       operation,
       where: `${lead}${place} parameter ${name}`,
-      parameter: { name, isRequired: old.isRequired || now.isRequired, repeats },
+      parameter: { name, isRequired: base.isRequired || head.isRequired, repeats },
     },
-    before ?? anySchema(old.located),
+    before ?? anySchema(base.located),
     after ?? anySchema(located),
   )
 }

@@ -21,7 +21,7 @@ export function comparePaths(walk: Walk, before: readonly PathItem[], after: rea
     for (const operation of item.operations.values()) tellRemovedOperation(walk, key, operation, true)
   for (const { key, item } of added)
     for (const operation of item.operations.values()) tellAddedOperation(walk, key, operation)
-  for (const [old, now] of kept) comparePathItems(walk, old.item, now.item, old.key, EXCHANGES.operation)
+  for (const [base, head] of kept) comparePathItems(walk, base.item, head.item, base.key, EXCHANGES.operation)
 }
 
 /** First as written, then with the names of path parameters set aside: `/users/{id}` is `/users/{userId}`. */
@@ -40,13 +40,13 @@ function matchPaths({ options }: Walk, before: readonly PathItem[], after: reado
 /** Compares two path items; `path` is how findings name the place. */
 export function comparePathItems(
   walk: Walk,
-  old: PathItem,
-  now: PathItem,
+  base: PathItem,
+  head: PathItem,
   path: string,
   exchange: MessageExchange,
 ): void {
-  for (const [method, before] of old.operations) {
-    const after = now.operations.get(method)
+  for (const [method, before] of base.operations) {
+    const after = head.operations.get(method)
     if (after === undefined) {
       tellRemovedOperation(walk, path, before, false)
       continue
@@ -54,9 +54,9 @@ export function comparePathItems(
     const name = { method, path, operation_id: after.operationId }
     walk.attributes.note(path, before, after)
     if (compareStability(walk, before, after, name))
-      compareOperation(walk, { item: old, operation: before }, { item: now, operation: after }, name, exchange)
+      compareOperation(walk, { item: base, operation: before }, { item: head, operation: after }, name, exchange)
   }
-  for (const [method, after] of now.operations) if (!old.operations.has(method)) tellAddedOperation(walk, path, after)
+  for (const [method, after] of head.operations) if (!base.operations.has(method)) tellAddedOperation(walk, path, after)
 }
 
 function tellAddedOperation(walk: Walk, path: string, operation: Operation): void {

@@ -27,26 +27,26 @@ function compareBodies(
   operation: OperationName,
   exchange: MessageExchange,
 ): void {
-  const old = bodyOf(walk.base, before.item, before.operation)
-  const now = bodyOf(walk.head, after.item, after.operation)
-  if (old === null && now === null) return
+  const base = bodyOf(walk.base, before.item, before.operation)
+  const head = bodyOf(walk.head, after.item, after.operation)
+  if (base === null && head === null) return
   const change = exchange.kind === 'operation' ? 'request-body' : 'callback-body'
-  if (old === null || now === null) {
-    const facts = { action: old === null ? 'added' : 'removed', isRequired: now?.isRequired ?? false } as const
-    const located = (now ?? old)?.located ?? after.operation.located
-    walk.say({ change, facts, operation, side: now === null ? 'base' : 'head', located, before: null, after: null })
+  if (base === null || head === null) {
+    const facts = { action: base === null ? 'added' : 'removed', isRequired: head?.isRequired ?? false } as const
+    const located = (head ?? base)?.located ?? after.operation.located
+    walk.add({ change, facts, operation, side: head === null ? 'base' : 'head', located, before: null, after: null })
     return
   }
-  if (old.isRequired !== now.isRequired) {
-    const facts = { action: now.isRequired ? 'became' : 'ceased', isRequired: now.isRequired } as const
-    tellChanged(walk, change, operation, now.located, [old.isRequired, now.isRequired], facts)
+  if (base.isRequired !== head.isRequired) {
+    const facts = { action: head.isRequired ? 'became' : 'ceased', isRequired: head.isRequired } as const
+    tellChanged(walk, change, operation, head.located, [base.isRequired, head.isRequired], facts)
   }
   const [direction, where] = [
     exchange.kind === 'operation' ? 'request' : 'response',
     `${exchange.lead}request body`,
   ] as const
   const place: PayloadPlace = { direction, of: `${exchange.prefix}request`, status: '', sites: exchange.body, where }
-  compareContent(walk, old.content, now.content, place, operation)
+  compareContent(walk, base.content, head.content, place, operation)
 }
 
 function compareResponses(
@@ -56,44 +56,44 @@ function compareResponses(
   operation: OperationName,
   exchange: MessageExchange,
 ): void {
-  const old = responsesOf(walk.base, before.operation)
-  const now = responsesOf(walk.head, after.operation)
-  const { added, removed, kept } = matchByKey(old, now, ({ status }) => status.toUpperCase())
+  const base = responsesOf(walk.base, before.operation)
+  const head = responsesOf(walk.head, after.operation)
+  const { added, removed, kept } = matchByKey(base, head, ({ status }) => status.toUpperCase())
   for (const response of removed) {
-    const isNarrowed = now.some(({ status }) => isStatusWithin(status, response.status))
+    const isNarrowed = head.some(({ status }) => isStatusWithin(status, response.status))
     tellStatus(walk, response, isNarrowed ? 'narrowed' : 'removed', operation, exchange)
   }
   for (const response of added) tellStatus(walk, response, 'added', operation, exchange)
-  for (const [was, is] of kept) {
-    compareResponse(walk, was, is, operation, exchange)
-    if (exchange.kind === 'operation') compareLinks(walk, was, is, operation)
+  for (const [before, after] of kept) {
+    compareResponse(walk, before, after, operation, exchange)
+    if (exchange.kind === 'operation') compareLinks(walk, before, after, operation)
   }
   for (const response of removed) {
-    const cover = coverOf(now, response.status)
+    const cover = coverOf(head, response.status)
     if (cover !== null) compareResponse(walk, response, { ...cover, status: response.status }, operation, exchange)
   }
   for (const response of added) {
-    const cover = coverOf(old, response.status)
+    const cover = coverOf(base, response.status)
     if (cover !== null) compareResponse(walk, cover, response, operation, exchange)
   }
 }
 
 function compareResponse(
   walk: Walk,
-  was: Response,
-  is: Response,
+  before: Response,
+  after: Response,
   operation: OperationName,
   exchange: MessageExchange,
 ): void {
-  if (was.located.value === is.located.value) return
-  const { status } = is
+  if (before.located.value === after.located.value) return
+  const { status } = after
   const [direction, where] = [
     exchange.kind === 'operation' ? 'response' : 'request',
     `${exchange.lead}response ${status}`,
   ] as const
   const place: PayloadPlace = { direction, of: `${exchange.prefix}response`, status, sites: exchange.answer, where }
-  compareContent(walk, was.content, is.content, place, operation)
-  compareHeaders(walk, was, is, operation, exchange)
+  compareContent(walk, before.content, after.content, place, operation)
+  compareHeaders(walk, before, after, operation, exchange)
 }
 
 /** What described a status that is not listed itself: its range, else `default` (OpenAPI 3.1.0 §4.8.16). */
@@ -124,7 +124,7 @@ function tellStatus(
 ): void {
   const of = status === 'default' ? 'default' : isSuccess(status) ? 'success' : 'other'
   const [before, after] = action === 'added' ? [null, status] : [status, null]
-  walk.say({
+  walk.add({
     change: `${prefix}response-status`,
     facts: { action, status, of },
     operation,

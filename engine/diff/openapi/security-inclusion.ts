@@ -54,17 +54,20 @@ export function compareAdmission(
   after: OperationSide,
   operation: OperationName,
 ): void {
-  const [old, now] = [ownSecurity(before) ?? globalSecurity(walk.base), ownSecurity(after) ?? globalSecurity(walk.head)]
-  const [was, is] = [alternativesOf(old, walk.security.base), alternativesOf(now, walk.security.head)]
+  const [base, head] = [
+    ownSecurity(before) ?? globalSecurity(walk.base),
+    ownSecurity(after) ?? globalSecurity(walk.head),
+  ]
+  const [was, is] = [alternativesOf(base, walk.security.base), alternativesOf(head, walk.security.head)]
   const { refused, isByScopes, admitted } = compareAlternatives(was, is)
-  const located = now ?? after.operation.located
-  const say = (action: OpenApiFacts['admission']['action'], [from, to]: readonly [string, string]): void =>
-    walk.say(admissionDelta('admission', { action }, operation, located, [from, to]))
-  if (refused.length > 0) say(isByScopes ? 'scopes' : 'tightened', labels(was, is))
-  else if (admitted.length > 0) say('loosened', labels(was, is))
+  const located = head ?? after.operation.located
+  const add = (action: OpenApiFacts['admission']['action'], [from, to]: readonly [string, string]): void =>
+    walk.add(admissionDelta('admission', { action }, operation, located, [from, to]))
+  if (refused.length > 0) add(isByScopes ? 'scopes' : 'tightened', labels(was, is))
+  else if (admitted.length > 0) add('loosened', labels(was, is))
   if (refused.length > 0) return
   for (const [scheme, scope] of withdrawnScopes(was, walk.security.head)) {
-    walk.say(admissionDelta('admission', { action: 'withdrawn', scheme, scope }, operation, located, [scope, null]))
+    walk.add(admissionDelta('admission', { action: 'withdrawn', scheme, scope }, operation, located, [scope, null]))
   }
 }
 
@@ -75,10 +78,10 @@ export function compareShownCredentials(
   after: OperationSide,
   operation: OperationName,
 ): void {
-  const [old, now] = [ownSecurity(before), ownSecurity(after)]
-  const [was, is] = [alternativesOf(old, walk.security.base), alternativesOf(now, walk.security.head)]
+  const [base, head] = [ownSecurity(before), ownSecurity(after)]
+  const [was, is] = [alternativesOf(base, walk.security.base), alternativesOf(head, walk.security.head)]
   if (compareAlternatives(is, was).refused.length === 0) return
-  walk.say(admissionDelta('callback-security', {}, operation, now ?? after.operation.located, labels(was, is)))
+  walk.add(admissionDelta('callback-security', {}, operation, head ?? after.operation.located, labels(was, is)))
 }
 
 function admissionDelta<Change extends 'admission' | 'callback-security'>(
@@ -176,7 +179,7 @@ function withdrawnScopes(
   was: readonly Alternative[],
   { definitions, renamed }: SideSchemes,
 ): readonly (readonly [scheme: string, scope: string])[] {
-  const names = new Map([...renamed].map(([name, old]) => [old, name]))
+  const names = new Map([...renamed].map(([name, base]) => [base, name]))
   const held = new Map(was.flatMap(({ credentials }) => credentials.map((one) => [one.scheme, one] as const)))
   return [...held.values()].flatMap(({ scheme, defined: before }) => {
     const definition = definitions.get(names.get(scheme) ?? scheme)

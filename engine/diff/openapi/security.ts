@@ -31,16 +31,16 @@ export function compareSecurity(walk: Walk, before: Located, after: Located, ope
   for (const { label, located } of added) {
     tellAdded(walk, requirement, operation, located, label, { action: 'added', name: label })
   }
-  for (const [old, now] of kept) {
-    for (const name of Object.keys(now.scopes)) {
-      const scopes = changedTexts(textsOf(old.scopes[name]), textsOf(now.scopes[name]))
+  for (const [base, head] of kept) {
+    for (const name of Object.keys(head.scopes)) {
+      const scopes = changedTexts(textsOf(base.scopes[name]), textsOf(head.scopes[name]))
       for (const [action, list] of [
         ['added', scopes.added],
         ['removed', scopes.removed],
       ] as const) {
         for (const text of list) {
-          const [was, is] = action === 'added' ? [null, text] : [text, null]
-          tellChanged(walk, scope, operation, now.located, [was, is], { action, name, scope: text })
+          const [before, after] = action === 'added' ? [null, text] : [text, null]
+          tellChanged(walk, scope, operation, head.located, [before, after], { action, name, scope: text })
         }
       }
     }
@@ -65,9 +65,9 @@ export function compareSchemes(walk: Walk): void {
     tellAdded(walk, 'component-scheme-added', null, located, name, { name })
   }
   for (const [[name, one], [, other]] of kept) {
-    const old = objectAt(walk.base.documents, one)
-    const now = objectAt(walk.head.documents, other)
-    if (old !== null && now !== null) compareScheme(walk, name, old.value, now)
+    const base = objectAt(walk.base.documents, one)
+    const head = objectAt(walk.head.documents, other)
+    if (base !== null && head !== null) compareScheme(walk, name, base.value, head)
   }
 }
 
@@ -76,21 +76,21 @@ type SchemePart = OpenApiFacts['component-scheme-changed']['part']
 function compareScheme(
   walk: Walk,
   name: string,
-  old: JsonRecord,
+  base: JsonRecord,
   located: Located & { readonly value: JsonRecord },
 ): void {
-  const now = located.value
+  const head = located.value
   const tell = (part: SchemePart, before: unknown, after: unknown): void => {
     if (before === after) return
     const facts = { name, part, before, after }
     tellChanged(walk, 'component-scheme-changed', null, located, [before, after], facts)
   }
-  tell('type', kindOf(old), kindOf(now))
-  if (old.type === 'openIdConnect' && now.type === 'openIdConnect')
-    tell('openIdConnectUrl', old.openIdConnectUrl, now.openIdConnectUrl)
-  if (old.type !== 'oauth2' || now.type !== 'oauth2') return
-  tell('oauth2MetadataUrl', old.oauth2MetadataUrl, now.oauth2MetadataUrl)
-  compareFlows(walk, name, old, located, tell)
+  tell('type', kindOf(base), kindOf(head))
+  if (base.type === 'openIdConnect' && head.type === 'openIdConnect')
+    tell('openIdConnectUrl', base.openIdConnectUrl, head.openIdConnectUrl)
+  if (base.type !== 'oauth2' || head.type !== 'oauth2') return
+  tell('oauth2MetadataUrl', base.oauth2MetadataUrl, head.oauth2MetadataUrl)
+  compareFlows(walk, name, base, located, tell)
 }
 
 /** Addresses of an OAuth flow, and the part of the scheme that each is told as. */
@@ -104,11 +104,11 @@ const FLOW_ADDRESSES = [
 function compareFlows(
   walk: Walk,
   name: string,
-  old: JsonRecord,
+  base: JsonRecord,
   located: Located & { readonly value: JsonRecord },
   tell: (part: SchemePart, before: unknown, after: unknown) => void,
 ): void {
-  const [was, is] = [flowsOf(old), flowsOf(located.value)]
+  const [was, is] = [flowsOf(base), flowsOf(located.value)]
   const { added, removed } = changedTexts(Object.keys(was), Object.keys(is))
   for (const flow of removed) {
     tellChanged(walk, 'component-scheme-flow', null, located, [flow, null], { name, flow, action: 'removed' })
@@ -123,11 +123,11 @@ function compareFlows(
   }
 }
 
-function compareScopes(walk: Walk, name: string, old: JsonRecord, now: JsonRecord, located: Located): void {
-  for (const scope of new Set([...Object.keys(old), ...Object.keys(now)])) {
-    const [before, after] = [old[scope] ?? null, now[scope] ?? null]
+function compareScopes(walk: Walk, name: string, base: JsonRecord, head: JsonRecord, located: Located): void {
+  for (const scope of new Set([...Object.keys(base), ...Object.keys(head)])) {
+    const [before, after] = [base[scope] ?? null, head[scope] ?? null]
     if (before === after) continue
-    const action = Object.hasOwn(old, scope) ? (Object.hasOwn(now, scope) ? 'changed' : 'removed') : 'added'
+    const action = Object.hasOwn(base, scope) ? (Object.hasOwn(head, scope) ? 'changed' : 'removed') : 'added'
     const facts = { name, scope, action, before, after } as const
     tellChanged(walk, 'component-scope', null, located, [before, after], facts)
   }

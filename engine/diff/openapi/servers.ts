@@ -34,10 +34,10 @@ export function compareOperationServers(
   after: OperationSide,
   operation: OperationName,
 ): void {
-  const [old, now] = [ownServers(before), ownServers(after)]
+  const [base, head] = [ownServers(before), ownServers(after)]
   // Both take those of the interface, which are told once.
-  if (old === null && now === null) return
-  compareServers(walk, old ?? inherited(walk.base, before), now ?? inherited(walk.head, after), operation)
+  if (base === null && head === null) return
+  compareServers(walk, base ?? inherited(walk.base, before), head ?? inherited(walk.head, after), operation)
 }
 
 function inherited(contract: Walk['base'], { operation: { located: owner } }: OperationSide): ServerList {
@@ -53,10 +53,10 @@ function ownServers({ item, operation: { located: owner } }: OperationSide): Ser
 /** What holds where no server is named (OpenAPI 3.1.0 §4.8.1): the place where the contract was found. */
 const DEFAULT_SERVER: ServerUrl = { url: '/', located: null }
 
-function compareServers(walk: Walk, before: ServerList, now: ServerList, operation: OperationName | null): void {
+function compareServers(walk: Walk, before: ServerList, head: ServerList, operation: OperationName | null): void {
   // That servers are named for the first time takes the place of nothing that callers were told.
   if (before.servers.length === 0) return
-  const after = now.servers.length === 0 ? { ...now, servers: [DEFAULT_SERVER] } : now
+  const after = head.servers.length === 0 ? { ...head, servers: [DEFAULT_SERVER] } : head
   const change = operation === null ? 'server' : 'operation-server'
   const isSchemeOpen = [...before.servers, ...after.servers].some(({ url }) => url.startsWith('//'))
   const exact = matchByKey(before.servers, after.servers, ({ url }) => addressOf(url, isSchemeOpen))
@@ -70,27 +70,27 @@ function compareServers(walk: Walk, before: ServerList, now: ServerList, operati
   for (const { url: name } of added) {
     tellAdded(walk, change, operation, after.owner, name, { name, action: 'added' })
   }
-  for (const [old, now] of kept) {
-    compareVariables(walk, old, now, operation)
+  for (const [base, head] of kept) {
+    compareVariables(walk, base, head, operation)
   }
 }
 
 /** A caller fills in an address what the variables take, or leaves them at their defaults. */
 function compareVariables(walk: Walk, before: ServerUrl, after: ServerUrl, operation: OperationName | null): void {
   if (before.located === null || after.located === null) return
-  const old = new Map(membersAt(before.located, 'variables'))
-  const now = new Map(membersAt(after.located, 'variables'))
+  const base = new Map(membersAt(before.located, 'variables'))
+  const head = new Map(membersAt(after.located, 'variables'))
   const names = variableNames(after.url)
   for (const [index, oldName] of variableNames(before.url).entries()) {
     const name = names[index] ?? oldName
-    const [was, located] = [old.get(oldName)?.value, now.get(name)]
+    const [before, located] = [base.get(oldName)?.value, head.get(name)]
     if (located === undefined) continue
-    const { value: is } = located
-    if (!isRecord(was) || !isRecord(is)) continue
+    const { value: after } = located
+    if (!isRecord(before) || !isRecord(after)) continue
     const tell = (part: OpenApiFacts['server-variable']['part'], from: unknown, to: unknown): void =>
       tellChanged(walk, 'server-variable', operation, located, [from, to], { name, part })
-    if (was.default !== is.default) tell('default', was.default, is.default)
-    const [values, nowValues] = [textsOf(was.enum), textsOf(is.enum)]
+    if (before.default !== after.default) tell('default', before.default, after.default)
+    const [values, nowValues] = [textsOf(before.enum), textsOf(after.enum)]
     const { added, removed } = changedTexts(values, nowValues)
     const isOpened = values.length > 0 && nowValues.length === 0
     const isClosed = values.length === 0 && nowValues.length > 0

@@ -13,7 +13,7 @@ export function tellAdded<DeltaChange extends OpenApiChange>(
   what: unknown,
   facts: OpenApiFacts[DeltaChange],
 ): void {
-  walk.say({ change, facts, operation, side: 'head', located, before: null, after: what })
+  walk.add({ change, facts, operation, side: 'head', located, before: null, after: what })
 }
 
 /** `what` is quoted as the value that went; it stands in the base. */
@@ -25,7 +25,7 @@ export function tellRemoved<DeltaChange extends OpenApiChange>(
   what: unknown,
   facts: OpenApiFacts[DeltaChange],
 ): void {
-  walk.say({ change, facts, operation, side: 'base', located, before: what, after: null })
+  walk.add({ change, facts, operation, side: 'base', located, before: what, after: null })
 }
 
 /** Something that stands on both sides, shown in the head.  */
@@ -37,5 +37,5 @@ export function tellChanged<DeltaChange extends OpenApiChange>(
   [before, after]: readonly [before: unknown, after: unknown],
   facts: OpenApiFacts[DeltaChange],
 ): void {
-  walk.say({ change, facts, operation, side: 'head', located, before, after })
+  walk.add({ change, facts, operation, side: 'head', located, before, after })
 }

@@ -45,7 +45,7 @@ export interface Walk {
   readonly schemas: SchemaComparison
   readonly attributes: OperationAttributes
   readonly security: SecuritySchemes
-  say<Change extends OpenApiChange>(delta: ContractDelta<Change>): void
+  add<Change extends OpenApiChange>(delta: ContractDelta<Change>): void
   use(site: Omit<SchemaUseSite, 'pair'>, before: Located, after: Located): void
 }
 

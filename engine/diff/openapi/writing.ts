@@ -20,13 +20,13 @@ export interface WritingChange {
 }
 
 /** Null when values are written as before. */
-export function writingChange(walk: Walk, old: Written, now: Written): WritingChange | null {
-  const [before, after] = [contentOf(walk.base, old.located)[0]?.name, contentOf(walk.head, now.located)[0]?.name]
+export function writingChange(walk: Walk, base: Written, head: Written): WritingChange | null {
+  const [before, after] = [contentOf(walk.base, base.located)[0]?.name, contentOf(walk.head, head.located)[0]?.name]
   if (before !== after && (before === undefined || after === undefined || relationOf(before, after) !== 'same')) {
     const isOtherKind = before === undefined || after === undefined
     return { of: 'content', before: before ?? 'plain values', after: after ?? 'plain values', isOtherKind }
   }
-  const [was, is] = [styleOf(old), styleOf(now)]
+  const [was, is] = [styleOf(base), styleOf(head)]
   const isPlain = was.isScalar || is.isScalar
   if (was.name === is.name && (isPlain || was.isExploded === is.isExploded)) return null
   return { of: 'style', before: nameStyle(was), after: nameStyle(is), isOtherKind: false }

@@ -35,10 +35,10 @@ export function compareProtobuf(
   const report = new ProtoReport(base.value, head.value, grouping)
   compareFiles(report)
   compareExistence(report)
-  comparePairs(base.value.messages, head.value.messages, (old, now) => compareMessage(old, now, report))
-  comparePairs(base.value.enums, head.value.enums, (old, now) => compareEnum(old, now, report))
-  comparePairs(base.value.services, head.value.services, (old, now) => compareService(old, now, report))
-  comparePairs(base.value.extensions, head.value.extensions, (old, now) => compareField(old, now, report))
+  comparePairs(base.value.messages, head.value.messages, (base, head) => compareMessage(base, head, report))
+  comparePairs(base.value.enums, head.value.enums, (base, head) => compareEnum(base, head, report))
+  comparePairs(base.value.services, head.value.services, (base, head) => compareService(base, head, report))
+  comparePairs(base.value.extensions, head.value.extensions, (base, head) => compareField(base, head, report))
   return ok({
     groups: grouping.finish(),
     stats: {
@@ -61,11 +61,11 @@ function read(text: string, side: 'base' | 'head', { limits }: CompareOptions): 
 function comparePairs<T>(
   before: ReadonlyMap<string, T>,
   after: ReadonlyMap<string, T>,
-  compare: (old: T, now: T) => void,
+  compare: (base: T, head: T) => void,
 ): void {
-  for (const [name, old] of before) {
-    const now = after.get(name)
-    if (now !== undefined) compare(old, now)
+  for (const [name, base] of before) {
+    const head = after.get(name)
+    if (head !== undefined) compare(base, head)
   }
 }
 

@@ -8,38 +8,43 @@ import { compareCommonOptions, type ProtoReport } from './report.ts'
 const JUDGED: ReadonlySet<string> = new Set(['allow_alias'])
 const NONE: ReadonlySet<string> = new Set()
 
-export function compareEnum(old: ProtoEnum, now: ProtoEnum, report: ProtoReport): void {
-  compareEnumValues(old, now, report)
-  compareRanges('proto-enum-reserved-range-removed', old.reserved.ranges, now.reserved.ranges, now, report)
-  compareReservedNames('proto-enum-reserved-name-removed', old.reserved, now.reserved, now, report)
-  const was = old.features.resolved
-  const is = now.features.resolved
-  const place = { side: 'head', location: now.at, name: now.fullName, reaches: now.fullName } as const
-  if (was.enum_type !== is.enum_type) {
-    const change = { ...place, subject: `${now.fullName} enum_type`, before: was.enum_type, after: is.enum_type }
-    report.say({ ...change, rule: 'proto-enum-type-changed' })
+export function compareEnum(base: ProtoEnum, head: ProtoEnum, report: ProtoReport): void {
+  compareEnumValues(base, head, report)
+  compareRanges('proto-enum-reserved-range-removed', base.reserved.ranges, head.reserved.ranges, head, report)
+  compareReservedNames('proto-enum-reserved-name-removed', base.reserved, head.reserved, head, report)
+  const before = base.features.resolved
+  const after = head.features.resolved
+  const place = { side: 'head', location: head.at, name: head.fullName, reaches: head.fullName } as const
+  if (before.enum_type !== after.enum_type) {
+    const change = { ...place, subject: `${head.fullName} enum_type`, before: before.enum_type, after: after.enum_type }
+    report.add({ ...change, rule: 'proto-enum-type-changed' })
   }
-  if (was.json_format === 'ALLOW' && is.json_format !== 'ALLOW') {
-    const change = { ...place, subject: `${now.fullName} json_format`, before: was.json_format, after: is.json_format }
-    report.say({ ...change, rule: 'proto-enum-json-format-changed' })
+  if (before.json_format === 'ALLOW' && after.json_format !== 'ALLOW') {
+    const change = {
+      ...place,
+      subject: `${head.fullName} json_format`,
+      before: before.json_format,
+      after: after.json_format,
+    }
+    report.add({ ...change, rule: 'proto-enum-json-format-changed' })
   }
-  compareCommonOptions(old, now, report, JUDGED, now.fullName)
+  compareCommonOptions(base, head, report, JUDGED, head.fullName)
 }
 
-function compareEnumValues(old: ProtoEnum, now: ProtoEnum, report: ProtoReport): void {
-  const before = byNumber(old)
-  const after = byNumber(now)
-  const reserved = new RangeSet(now.reserved.ranges)
+function compareEnumValues(base: ProtoEnum, head: ProtoEnum, report: ProtoReport): void {
+  const before = byNumber(base)
+  const after = byNumber(head)
+  const reserved = new RangeSet(head.reserved.ranges)
   for (const [number, values] of before) {
     const kept = after.get(number)
-    if (kept === undefined) sayRemoved({ values, number, reserved }, now, report)
-    else compareAliases(values, kept, now, report)
+    if (kept === undefined) sayRemoved({ values, number, reserved }, head, report)
+    else compareAliases(values, kept, head, report)
   }
   for (const [number, values] of after) {
     if (before.has(number)) continue
     for (const { name, at, fullName } of values) {
-      const place = { side: 'head', location: at, subject: fullName, reaches: now.fullName } as const
-      report.say({ ...place, rule: 'proto-enum-value-added', name, after: number })
+      const place = { side: 'head', location: at, subject: fullName, reaches: head.fullName } as const
+      report.add({ ...place, rule: 'proto-enum-value-added', name, after: number })
     }
   }
 }
@@ -55,19 +60,19 @@ interface RemovedNumber {
   readonly reserved: RangeSet
 }
 
-function sayRemoved({ values, number, reserved }: RemovedNumber, now: ProtoEnum, report: ProtoReport): void {
+function sayRemoved({ values, number, reserved }: RemovedNumber, head: ProtoEnum, report: ProtoReport): void {
   const [first] = values
   if (first === undefined) return
   const hasNumber = reserved.holds([number, number])
-  const hasName = values.every(({ name }) => now.reserved.names.has(name))
+  const hasName = values.every(({ name }) => head.reserved.names.has(name))
   const place = {
     side: 'base',
     location: first.at,
-    subject: `${now.fullName}#${number}`,
-    reaches: now.fullName,
+    subject: `${head.fullName}#${number}`,
+    reaches: head.fullName,
   } as const
   const name = values.map((value) => value.name).join('`, `')
-  report.say({ ...place, rule: removalRule(hasNumber, hasName), name, before: number })
+  report.add({ ...place, rule: removalRule(hasNumber, hasName), name, before: number })
 }
 
 function removalRule(hasNumber: boolean, hasName: boolean): ProtoRuleId {
@@ -90,7 +95,7 @@ function compareAliases(
     const subject = `${owner.fullName}#${first.number}`
     const place = { side: 'head', location: first.at, subject, reaches: owner.fullName } as const
     const was = before.map(({ name }) => name).join(', ')
-    report.say({
+    report.add({
       ...place,
       rule: 'proto-enum-value-renamed',
       name: owner.fullName,
@@ -98,8 +103,8 @@ function compareAliases(
       after: [...names].join(', '),
     })
   }
-  for (const old of before) {
-    const now = after.find(({ name }) => name === old.name)
-    if (now !== undefined) compareCommonOptions(old, now, report, NONE, owner.fullName)
+  for (const base of before) {
+    const head = after.find(({ name }) => name === base.name)
+    if (head !== undefined) compareCommonOptions(base, head, report, NONE, owner.fullName)
   }
 }

@@ -53,12 +53,12 @@ const KINDS: readonly DeclarationKind[] = [
 
 export function compareExistence(report: ProtoReport): void {
   const { base, head } = report
-  const told = new Set<string>()
+  const reported = new Set<string>()
   for (const { package: name, at } of base.files.values()) {
-    if (head.files.size === 0 || head.packages.has(name) || told.has(name)) continue
-    told.add(name)
+    if (head.files.size === 0 || head.packages.has(name) || reported.has(name)) continue
+    reported.add(name)
     const location = `${at}/package`
-    report.say({
+    report.add({
       rule: 'proto-package-removed',
       subject: `package ${name}`,
       side: 'base',
@@ -78,7 +78,7 @@ function compareKind(kind: DeclarationKind, report: ProtoReport): void {
     const rule = judgeAbsence(kind, declared, file, after, report)
     if (rule === null) continue
     const place = { side: 'base', location: declared.at, subject: declared.fullName } as const
-    report.say({
+    report.add({
       ...place,
       rule,
       name: declared.fullName,
@@ -89,7 +89,7 @@ function compareKind(kind: DeclarationKind, report: ProtoReport): void {
   for (const { declared } of after.all) {
     if (before.names.has(declared.fullName) || isWithinNew(declared, report)) continue
     const place = { side: 'head', location: declared.at, subject: declared.fullName } as const
-    report.say({ ...place, rule: kind.added, name: declared.fullName, after: declared.fullName })
+    report.add({ ...place, rule: kind.added, name: declared.fullName, after: declared.fullName })
   }
 }
 

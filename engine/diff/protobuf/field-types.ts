@@ -28,14 +28,14 @@ export function isDelimited(field: ProtoField, contract: ProtoContract): boolean
 }
 
 export function likenessOf(old: ProtoField, now: ProtoField, { base, head }: ProtoReport): TypeLikeness {
-  const was = typeOfField(old, base)
-  const is = typeOfField(now, head)
-  if (was.kind === 'opaque' || is.kind === 'opaque') return isSameName(was, is) ? 'same' : 'wire'
-  if (was.kind !== is.kind || isDelimited(old, base) !== isDelimited(now, head)) return 'wire'
+  const before = typeOfField(old, base)
+  const after = typeOfField(now, head)
+  if (before.kind === 'opaque' || after.kind === 'opaque') return isSameName(before, after) ? 'same' : 'wire'
+  if (before.kind !== after.kind || isDelimited(old, base) !== isDelimited(now, head)) return 'wire'
   // Entries are named after their field; they are compared in their own right.
-  if (was.name === is.name || (old.label === 'map' && now.label === 'map')) return 'same'
-  if (was.kind === 'scalar') return likenessOfScalars(was.name, is.name)
-  return was.kind === 'enum' ? likenessOfEnums(base.enums.get(was.name), head.enums.get(is.name)) : 'wire'
+  if (before.name === after.name || (old.label === 'map' && now.label === 'map')) return 'same'
+  if (before.kind === 'scalar') return likenessOfScalars(before.name, after.name)
+  return before.kind === 'enum' ? likenessOfEnums(base.enums.get(before.name), head.enums.get(after.name)) : 'wire'
 }
 
 /** An unknown name may be the known one, written from another scope. */
@@ -44,10 +44,10 @@ function isSameName({ kind, name }: ProtoType, other: ProtoType): boolean {
   return name === other.name || name.endsWith(`.${other.name}`) || other.name.endsWith(`.${name}`)
 }
 
-function likenessOfScalars(was: string, is: string): TypeLikeness {
-  if (isTogether(JSON_GROUPS, was, is)) return 'source'
-  const isRead = isTogether(WIRE_GROUPS, was, is) || isTogether(FIXED_GROUPS, was, is)
-  return isRead || (was === 'string' && is === 'bytes') ? 'json' : 'wire'
+function likenessOfScalars(before: string, after: string): TypeLikeness {
+  if (isTogether(JSON_GROUPS, before, after)) return 'source'
+  const isRead = isTogether(WIRE_GROUPS, before, after) || isTogether(FIXED_GROUPS, before, after)
+  return isRead || (before === 'string' && after === 'bytes') ? 'json' : 'wire'
 }
 
 function isTogether(table: ReadonlyMap<string, number>, a: string, b: string): boolean {
@@ -56,8 +56,8 @@ function isTogether(table: ReadonlyMap<string, number>, a: string, b: string): b
 }
 
 /** Another enum of the same short name that has every value of the old one is the old one, moved. */
-function likenessOfEnums(old: ProtoEnum | undefined, now: ProtoEnum | undefined): TypeLikeness {
-  if (old === undefined || now === undefined || old.name !== now.name) return 'wire'
-  const names = new Map(now.values.map(({ name, number }) => [name, number]))
-  return old.values.every(({ name, number }) => names.get(name) === number) ? 'source' : 'wire'
+function likenessOfEnums(base: ProtoEnum | undefined, head: ProtoEnum | undefined): TypeLikeness {
+  if (base === undefined || head === undefined || base.name !== head.name) return 'wire'
+  const names = new Map(head.values.map(({ name, number }) => [name, number]))
+  return base.values.every(({ name, number }) => names.get(name) === number) ? 'source' : 'wire'
 }

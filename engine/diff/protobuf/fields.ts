@@ -8,42 +8,42 @@ import { compareCommonOptions, type ProtoChange, type ProtoReport } from './repo
 
 const JUDGED: ReadonlySet<string> = new Set(['json_name', 'default', 'jstype', 'ctype', 'packed'])
 
-export function compareField(old: ProtoField, now: ProtoField, report: ProtoReport): void {
-  const outer = now.extendee === null ? outerOf(now.fullName) : report.head.typeOf(now.extendee, now.scope).name
-  const say = sayerOf(now, outer, report)
-  compareNames(old, now, say)
-  const likeness = likenessOf(old, now, report)
-  if (likeness !== 'same') say(TYPE_RULES[likeness], typeName(old, report.base), typeName(now, report.head))
-  compareCardinality(old, now, say, report)
-  compareDefault(old, now, say, report)
-  if (old.oneof !== now.oneof) say('proto-field-oneof-changed', oneofName(old), oneofName(now))
+export function compareField(base: ProtoField, head: ProtoField, report: ProtoReport): void {
+  const outer = head.extendee === null ? outerOf(head.fullName) : report.head.typeOf(head.extendee, head.scope).name
+  const add = sayerOf(head, outer, report)
+  compareNames(base, head, add)
+  const likeness = likenessOf(base, head, report)
+  if (likeness !== 'same') add(TYPE_RULES[likeness], typeName(base, report.base), typeName(head, report.head))
+  compareCardinality(base, head, add, report)
+  compareDefault(base, head, add, report)
+  if (base.oneof !== head.oneof) add('proto-field-oneof-changed', oneofName(base), oneofName(head))
   for (const { rule, valueOf } of TRAITS) {
-    const was = valueOf(old, report.base)
-    const is = valueOf(now, report.head)
+    const before = valueOf(base, report.base)
+    const after = valueOf(head, report.head)
     // The compiler makes plain strings of what was declared as a piece of one.
-    if (was === 'STRING_PIECE' && is === 'STRING') continue
-    if (was !== null && is !== null && was !== is) say(rule, was, is)
+    if (before === 'STRING_PIECE' && after === 'STRING') continue
+    if (before !== null && after !== null && before !== after) add(rule, before, after)
   }
-  compareCommonOptions(old, now, report, JUDGED, outer)
+  compareCommonOptions(base, head, report, JUDGED, outer)
 }
 
 type AddFieldChange = (rule: ProtoRuleId, before: unknown, after: unknown) => void
 
-function sayerOf(now: ProtoField, reaches: string, report: ProtoReport): AddFieldChange {
+function sayerOf(head: ProtoField, reaches: string, report: ProtoReport): AddFieldChange {
   return (rule, before, after) => {
     // By number: a renamed field is the same field.
-    const change: ProtoChange = { rule, subject: `${reaches}#${now.number}`, side: 'head', location: now.at, reaches }
-    report.say({ ...change, name: now.name, before, after })
+    const change: ProtoChange = { rule, subject: `${reaches}#${head.number}`, side: 'head', location: head.at, reaches }
+    report.add({ ...change, name: head.name, before, after })
   }
 }
 
-function compareNames(old: ProtoField, now: ProtoField, say: AddFieldChange): void {
+function compareNames(base: ProtoField, head: ProtoField, add: AddFieldChange): void {
   // An extension goes by its full name in JSON and code alike.
-  if (now.extendee !== null) {
-    if (old.fullName !== now.fullName) say('proto-field-name-changed', old.fullName, now.fullName)
-  } else if (old.name !== now.name) {
-    say(old.jsonName === now.jsonName ? 'proto-field-name-changed' : 'proto-field-renamed', old.name, now.name)
-  } else if (old.jsonName !== now.jsonName) say('proto-field-json-name-changed', old.jsonName, now.jsonName)
+  if (head.extendee !== null) {
+    if (base.fullName !== head.fullName) add('proto-field-name-changed', base.fullName, head.fullName)
+  } else if (base.name !== head.name) {
+    add(base.jsonName === head.jsonName ? 'proto-field-name-changed' : 'proto-field-renamed', base.name, head.name)
+  } else if (base.jsonName !== head.jsonName) add('proto-field-json-name-changed', base.jsonName, head.jsonName)
 }
 
 const TYPE_RULES = {
@@ -82,29 +82,29 @@ function cardinalityOf(field: ProtoField, contract: ProtoContract): Cardinality 
   return typeOfField(field, contract).kind === 'message' ? 'explicit' : 'implicit'
 }
 
-function compareCardinality(old: ProtoField, now: ProtoField, say: AddFieldChange, { base, head }: ProtoReport): void {
+function compareCardinality(old: ProtoField, now: ProtoField, add: AddFieldChange, { base, head }: ProtoReport): void {
   // Where a map became a list of messages or the other way round, its field says so; the entries are written alike.
   if (base.messages.get(old.scope)?.isMapEntry !== head.messages.get(now.scope)?.isMapEntry) return
-  const was = cardinalityOf(old, base)
-  const is = cardinalityOf(now, head)
-  if (was !== is) say(cardinalityRule(was, is), CARDINALITY_WORDS[was], CARDINALITY_WORDS[is])
+  const before = cardinalityOf(old, base)
+  const after = cardinalityOf(now, head)
+  if (before !== after) add(cardinalityRule(before, after), CARDINALITY_WORDS[before], CARDINALITY_WORDS[after])
 }
 
-function cardinalityRule(was: Cardinality, is: Cardinality): ProtoRuleId {
-  if (is === 'required') return 'proto-field-became-required'
-  if (was === 'required') return 'proto-field-became-not-required'
+function cardinalityRule(before: Cardinality, after: Cardinality): ProtoRuleId {
+  if (after === 'required') return 'proto-field-became-required'
+  if (before === 'required') return 'proto-field-became-not-required'
   const isList = (cardinality: Cardinality): boolean => cardinality === 'repeated' || cardinality === 'map'
-  if (isList(was) !== isList(is)) return 'proto-field-cardinality-changed'
-  return isList(was) ? 'proto-field-cardinality-changed-in-json' : 'proto-field-presence-changed'
+  if (isList(before) !== isList(after)) return 'proto-field-cardinality-changed'
+  return isList(before) ? 'proto-field-cardinality-changed-in-json' : 'proto-field-presence-changed'
 }
 
-function compareDefault(old: ProtoField, now: ProtoField, say: AddFieldChange, { base, head }: ProtoReport): void {
-  const was = defaultOf(old, base)
-  const is = defaultOf(now, head)
-  if (was === null || is === null || was.value === is.value) return
+function compareDefault(old: ProtoField, now: ProtoField, add: AddFieldChange, { base, head }: ProtoReport): void {
+  const before = defaultOf(old, base)
+  const after = defaultOf(now, head)
+  if (before === null || after === null || before.value === after.value) return
   // Of two types that each have their zero, the type says what changed.
-  if (was.isZero && is.isZero) return
-  say('proto-field-default-changed', was.written, is.written)
+  if (before.isZero && after.isZero) return
+  add('proto-field-default-changed', before.written, after.written)
 }
 
 function oneofName({ oneof }: ProtoField): string {

@@ -12,16 +12,16 @@ export function compareFiles(report: ProtoReport): void {
   if (base.files.size > 0 && head.files.size > 0) {
     const kept = new Set<ProtoFile>()
     for (const old of base.files.values()) {
-      const now = report.headFileOf(old)
-      if (now === undefined) {
-        report.say({ ...fileChange(old), rule: 'proto-file-removed', side: 'base', before: old.path })
+      const head = report.headFileOf(old)
+      if (head === undefined) {
+        report.add({ ...fileChange(old), rule: 'proto-file-removed', side: 'base', before: old.path })
       } else {
-        kept.add(now)
-        compareFile(old, now, report)
+        kept.add(head)
+        compareFile(old, head, report)
       }
     }
     for (const now of head.files.values()) {
-      if (!kept.has(now)) report.say({ ...fileChange(now), rule: 'proto-file-added', side: 'head', after: now.path })
+      if (!kept.has(now)) report.add({ ...fileChange(now), rule: 'proto-file-added', side: 'head', after: now.path })
     }
   }
   reportImports(report)
@@ -34,27 +34,27 @@ function fileChange(file: ProtoFile): { readonly subject: string; readonly locat
 
 const JUDGED: ReadonlySet<string> = new Set(FILE_OPTIONS.map(({ name }) => name))
 
-function compareFile(old: ProtoFile, now: ProtoFile, report: ProtoReport): void {
-  const place = { side: 'head', location: now.at, name: now.path } as const
-  const subject = `file ${now.path}`
-  if (old.package !== now.package) {
-    const change = { ...place, location: `${now.at}/package`, subject: `${subject} package` }
-    report.say({ ...change, rule: 'proto-file-package-changed', before: old.package, after: now.package })
+function compareFile(base: ProtoFile, head: ProtoFile, report: ProtoReport): void {
+  const place = { side: 'head', location: head.at, name: head.path } as const
+  const subject = `file ${head.path}`
+  if (base.package !== head.package) {
+    const change = { ...place, location: `${head.at}/package`, subject: `${subject} package` }
+    report.add({ ...change, rule: 'proto-file-package-changed', before: base.package, after: head.package })
   }
-  if (old.syntax !== now.syntax) {
-    const change = { ...place, location: `${now.at}/syntax`, subject: `${subject} syntax` }
-    const rule = isEdition(old) && isEdition(now) ? 'proto-file-edition-changed' : 'proto-file-syntax-changed'
-    report.say({ ...change, rule, before: old.syntax, after: now.syntax })
+  if (base.syntax !== head.syntax) {
+    const change = { ...place, location: `${head.at}/syntax`, subject: `${subject} syntax` }
+    const rule = isEdition(base) && isEdition(head) ? 'proto-file-edition-changed' : 'proto-file-syntax-changed'
+    report.add({ ...change, rule, before: base.syntax, after: head.syntax })
   }
   for (const { name, fallback } of FILE_OPTIONS) {
-    const was = old.options.get(name) ?? fallback
-    const is = now.options.get(name) ?? fallback
-    if (was === is) continue
-    const change = { ...place, location: `${now.at}/option/${name}`, subject: `${subject} ${name}` }
-    report.say({ ...change, rule: fileOptionRule(name), before: was, after: is })
+    const before = base.options.get(name) ?? fallback
+    const after = head.options.get(name) ?? fallback
+    if (before === after) continue
+    const change = { ...place, location: `${head.at}/option/${name}`, subject: `${subject} ${name}` }
+    report.add({ ...change, rule: fileOptionRule(name), before: before, after: after })
   }
-  const shared = { name: now.path === '' ? 'the file' : now.path, fullName: subject, at: now.at }
-  compareCommonOptions({ ...shared, options: old.options }, { ...shared, options: now.options }, report, JUDGED, [])
+  const shared = { name: head.path === '' ? 'the file' : head.path, fullName: subject, at: head.at }
+  compareCommonOptions({ ...shared, options: base.options }, { ...shared, options: head.options }, report, JUDGED, [])
 }
 
 function isEdition({ syntax }: ProtoFile): boolean {
@@ -67,7 +67,7 @@ function reportImports(report: ProtoReport): void {
   for (const { file, path } of missingImports(report.head)) {
     if (known.has(path)) continue
     const subject = `import ${path}`
-    report.say({ rule: 'proto-import-unresolved', subject, side: 'head', location: file.at, name: path, after: path })
+    report.add({ rule: 'proto-import-unresolved', subject, side: 'head', location: file.at, name: path, after: path })
   }
 }
 
@@ -91,7 +91,7 @@ function reportUnresolved(report: ProtoReport): void {
   for (const { type, location, reaches } of gapsOf(report.head)) {
     if (known.has(type)) continue
     const subject = `type ${type}`
-    report.say({ rule: 'proto-type-unresolved', subject, side: 'head', location, name: type, after: type, reaches })
+    report.add({ rule: 'proto-type-unresolved', subject, side: 'head', location, name: type, after: type, reaches })
   }
 }
 

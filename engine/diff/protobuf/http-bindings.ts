@@ -34,26 +34,26 @@ interface TemplateVariable {
 }
 
 export function compareHttpBindings(
-  old: ProtoMethod,
-  now: ProtoMethod,
+  base: ProtoMethod,
+  head: ProtoMethod,
   operation: Operation,
   report: ProtoReport,
 ): void {
-  const [before, after] = [bindingsOf(old.options), bindingsOf(now.options)]
-  const place = { side: 'head', location: now.at, name: now.name, reaches: [operation] } as const
-  const hasField = fieldsOf(now, report.head)
+  const [before, after] = [bindingsOf(base.options), bindingsOf(head.options)]
+  const place = { side: 'head', location: head.at, name: head.name, reaches: [operation] } as const
+  const hasField = fieldsOf(head, report.head)
   const lost = before.filter((one) => !after.some((other) => takes(other, one, hasField)))
   const won = after.filter((one) => !before.some((other) => takes(other, one, hasField)))
   const successors = [...won]
   for (const binding of lost) {
     const successor = successors.shift()
-    const subject = `${now.fullName} ${OPTION} ${binding.text}`
+    const subject = `${head.fullName} ${OPTION} ${binding.text}`
     const values = { before: binding.text, after: successor?.text ?? 'none' }
-    report.say({ ...place, rule: 'proto-rpc-http-changed', subject, ...values })
+    report.add({ ...place, rule: 'proto-rpc-http-changed', subject, ...values })
   }
   for (const { text } of successors) {
-    const subject = `${now.fullName} ${OPTION} ${text}`
-    report.say({ ...place, rule: 'proto-rpc-http-binding-added', subject, after: text })
+    const subject = `${head.fullName} ${OPTION} ${text}`
+    report.add({ ...place, rule: 'proto-rpc-http-binding-added', subject, after: text })
   }
 }
 

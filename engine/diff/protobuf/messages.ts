@@ -9,61 +9,61 @@ import { compareCommonOptions, type ProtoReport } from './report.ts'
 const NO_ACCESSOR = 'no_standard_descriptor_accessor'
 const JUDGED: ReadonlySet<string> = new Set([NO_ACCESSOR])
 
-export function compareMessage(old: ProtoMessage, now: ProtoMessage, report: ProtoReport): void {
-  compareFields(old, now, report)
-  compareOneofs(old, now, report)
-  compareRanges('proto-message-reserved-range-removed', old.reserved.ranges, now.reserved.ranges, now, report)
-  compareReservedNames('proto-message-reserved-name-removed', old.reserved, now.reserved, now, report)
-  compareRanges('proto-message-extension-range-removed', old.extensionRanges, now.extensionRanges, now, report)
-  const place = { side: 'head', location: now.at, name: now.fullName, reaches: now.fullName } as const
-  const was = old.features.resolved.json_format
-  const is = now.features.resolved.json_format
+export function compareMessage(base: ProtoMessage, head: ProtoMessage, report: ProtoReport): void {
+  compareFields(base, head, report)
+  compareOneofs(base, head, report)
+  compareRanges('proto-message-reserved-range-removed', base.reserved.ranges, head.reserved.ranges, head, report)
+  compareReservedNames('proto-message-reserved-name-removed', base.reserved, head.reserved, head, report)
+  compareRanges('proto-message-extension-range-removed', base.extensionRanges, head.extensionRanges, head, report)
+  const place = { side: 'head', location: head.at, name: head.fullName, reaches: head.fullName } as const
+  const before = base.features.resolved.json_format
+  const after = head.features.resolved.json_format
   // To promise more of JSON than before breaks nobody; entries of maps have the format of their message.
-  if (was === 'ALLOW' && is !== was && !now.isMapEntry) {
-    const subject = `${now.fullName} json_format`
-    report.say({ ...place, rule: 'proto-message-json-format-changed', subject, before: was, after: is })
+  if (before === 'ALLOW' && after !== before && !head.isMapEntry) {
+    const subject = `${head.fullName} json_format`
+    report.add({ ...place, rule: 'proto-message-json-format-changed', subject, before: before, after: after })
   }
-  if (old.options.get(NO_ACCESSOR) !== true && now.options.get(NO_ACCESSOR) === true) {
-    const subject = `${now.fullName} accessor`
-    report.say({ ...place, rule: 'proto-message-descriptor-accessor-removed', subject, after: true })
+  if (base.options.get(NO_ACCESSOR) !== true && head.options.get(NO_ACCESSOR) === true) {
+    const subject = `${head.fullName} accessor`
+    report.add({ ...place, rule: 'proto-message-descriptor-accessor-removed', subject, after: true })
   }
-  compareCommonOptions(old, now, report, JUDGED, now.fullName)
+  compareCommonOptions(base, head, report, JUDGED, head.fullName)
 }
 
-function compareFields(old: ProtoMessage, now: ProtoMessage, report: ProtoReport): void {
-  const before = new Map(old.fields.map((field) => [field.number, field]))
-  const after = new Map(now.fields.map((field) => [field.number, field]))
-  const reserved = new RangeSet(now.reserved.ranges)
+function compareFields(base: ProtoMessage, head: ProtoMessage, report: ProtoReport): void {
+  const before = new Map(base.fields.map((field) => [field.number, field]))
+  const after = new Map(head.fields.map((field) => [field.number, field]))
+  const reserved = new RangeSet(head.reserved.ranges)
   for (const [number, field] of before) {
     const kept = after.get(number)
     if (kept !== undefined) {
       compareField(field, kept, report)
       compareEntries(field, kept, report)
-    } else sayRemoved(field, now, reserved, report)
+    } else sayRemoved(field, head, reserved, report)
   }
   for (const [number, field] of after) {
     if (before.has(number)) continue
-    const place = { side: 'head', location: field.at, subject: field.fullName, reaches: now.fullName } as const
+    const place = { side: 'head', location: field.at, subject: field.fullName, reaches: head.fullName } as const
     const rule = isRequired(field) ? 'proto-required-field-added' : 'proto-field-added'
-    report.say({ ...place, rule, name: field.name, after: number })
+    report.add({ ...place, rule, name: field.name, after: number })
   }
 }
 
 /** Entries of maps are named after their field: those of a renamed one are matched by it. */
-function compareEntries(old: ProtoField, now: ProtoField, report: ProtoReport): void {
-  if (old.label !== 'map' || now.label !== 'map' || old.type === now.type) return
-  const before = report.base.messages.get(typeOfField(old, report.base).name)
-  const after = report.head.messages.get(typeOfField(now, report.head).name)
+function compareEntries(base: ProtoField, head: ProtoField, report: ProtoReport): void {
+  if (base.label !== 'map' || head.label !== 'map' || base.type === head.type) return
+  const before = report.base.messages.get(typeOfField(base, report.base).name)
+  const after = report.head.messages.get(typeOfField(head, report.head).name)
   if (before !== undefined && after !== undefined) compareMessage(before, after, report)
 }
 
-function sayRemoved(field: ProtoField, now: ProtoMessage, reserved: RangeSet, report: ProtoReport): void {
+function sayRemoved(field: ProtoField, head: ProtoMessage, reserved: RangeSet, report: ProtoReport): void {
   const place = { side: 'base', location: field.at, subject: field.fullName } as const
   const change = { ...place, name: field.name, before: field.number, reaches: outerOf(field.fullName) }
   const hasNumber = reserved.holds([field.number, field.number])
-  const hasName = now.reserved.names.has(field.name)
-  report.say({ ...change, rule: removalRule(hasNumber, hasName) })
-  if (isRequired(field)) report.say({ ...change, rule: 'proto-required-field-removed' })
+  const hasName = head.reserved.names.has(field.name)
+  report.add({ ...change, rule: removalRule(hasNumber, hasName) })
+  if (isRequired(field)) report.add({ ...change, rule: 'proto-required-field-removed' })
 }
 
 function removalRule(hasNumber: boolean, hasName: boolean): ProtoRuleId {
@@ -71,18 +71,18 @@ function removalRule(hasNumber: boolean, hasName: boolean): ProtoRuleId {
   return hasName ? 'proto-field-removed-number-not-reserved' : 'proto-field-removed'
 }
 
-function compareOneofs(old: ProtoMessage, now: ProtoMessage, report: ProtoReport): void {
-  const before = new Set(old.oneofs.map(({ name }) => name))
-  const after = new Set(now.oneofs.map(({ name }) => name))
-  for (const { name, fullName, at } of old.oneofs) {
+function compareOneofs(base: ProtoMessage, head: ProtoMessage, report: ProtoReport): void {
+  const before = new Set(base.oneofs.map(({ name }) => name))
+  const after = new Set(head.oneofs.map(({ name }) => name))
+  for (const { name, fullName, at } of base.oneofs) {
     if (after.has(name)) continue
-    const place = { side: 'base', location: at, subject: fullName, reaches: old.fullName } as const
-    report.say({ ...place, rule: 'proto-oneof-removed', name, before: name })
+    const place = { side: 'base', location: at, subject: fullName, reaches: base.fullName } as const
+    report.add({ ...place, rule: 'proto-oneof-removed', name, before: name })
   }
-  for (const { name, fullName, at } of now.oneofs) {
+  for (const { name, fullName, at } of head.oneofs) {
     if (before.has(name)) continue
-    const place = { side: 'head', location: at, subject: fullName, reaches: now.fullName } as const
-    report.say({ ...place, rule: 'proto-oneof-added', name, after: name })
+    const place = { side: 'head', location: at, subject: fullName, reaches: head.fullName } as const
+    report.add({ ...place, rule: 'proto-oneof-added', name, after: name })
   }
 }
 

@@ -55,7 +55,7 @@ export function compareReservedNames(
 
 function sayOwner(rule: ProtoRuleId, subject: string, before: string, owner: Declared, report: ProtoReport): void {
   const place = { side: 'head', location: owner.at, reaches: owner.fullName } as const
-  report.say({ ...place, rule, subject, name: owner.fullName, before })
+  report.add({ ...place, rule, subject, name: owner.fullName, before })
 }
 
 function mergeRanges(ranges: readonly NumberRange[]): readonly NumberRange[] {

@@ -49,11 +49,11 @@ export class ProtoReport {
     return isAlone ? [...files.values()][0] : files.get(path)
   }
 
-  say({ rule: id, name = '', before = null, after = null, reaches = [], ...place }: ProtoChange): void {
-    const { rule, advice, says } = ruleNamed(PROTO_RULES, id)
+  add({ rule: id, name = '', before = null, after = null, reaches = [], ...place }: ProtoChange): void {
+    const { rule, advice, says: text } = ruleNamed(PROTO_RULES, id)
     if (this.#grouping.isOff(id)) return
     const words: Readonly<Record<string, string>> = { name, before: nameValue(before), after: nameValue(after) }
-    const message = filledIn(says, words)
+    const message = filledIn(text, words)
     const operations = typeof reaches === 'string' ? this.#reach[place.side](reaches) : reaches
     for (const reached of placesOf(operations, message, place.subject)) {
       this.#grouping.add(new ToldChange({ ...place, rule, message, advice, before, after }), reached)
@@ -90,7 +90,7 @@ export function compareCommonOptions(
 ): void {
   const place = { side: 'head', location: after.at, name: after.name, reaches } as const
   if (before.options.get('deprecated') !== true && after.options.get('deprecated') === true) {
-    report.say({ ...place, rule: 'proto-deprecated', subject: `${after.fullName} deprecated`, after: true })
+    report.add({ ...place, rule: 'proto-deprecated', subject: `${after.fullName} deprecated`, after: true })
   }
   for (const option of new Set([...before.options.keys(), ...after.options.keys()])) {
     const isJudged = judged.has(option) || isHttpOption(option)
@@ -99,7 +99,7 @@ export function compareCommonOptions(
     const is = statedOption(after, option)
     if (isEqual(was, is)) continue
     const values = { before: { [option]: was }, after: { [option]: is } }
-    report.say({ ...place, rule: 'proto-option-changed', subject: `${after.fullName} ${option}`, ...values })
+    report.add({ ...place, rule: 'proto-option-changed', subject: `${after.fullName} ${option}`, ...values })
   }
 }
 

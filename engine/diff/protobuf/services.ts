@@ -9,19 +9,19 @@ import { compareCommonOptions, type ProtoReport } from './report.ts'
 const JUDGED: ReadonlySet<string> = new Set(['idempotency_level'])
 const NONE: ReadonlySet<string> = new Set()
 
-export function compareService(old: ProtoService, now: ProtoService, report: ProtoReport): void {
-  const before = new Map(old.methods.map((method) => [method.name, method]))
-  const after = new Map(now.methods.map((method) => [method.name, method]))
+export function compareService(base: ProtoService, head: ProtoService, report: ProtoReport): void {
+  const before = new Map(base.methods.map((method) => [method.name, method]))
+  const after = new Map(head.methods.map((method) => [method.name, method]))
   for (const [name, method] of before) {
     const kept = after.get(name)
-    if (kept !== undefined) compareMethod(method, kept, operationOf(now, kept), report)
-    else sayMethod('proto-rpc-removed', 'base', method, operationOf(old, method), report)
+    if (kept !== undefined) compareMethod(method, kept, operationOf(head, kept), report)
+    else sayMethod('proto-rpc-removed', 'base', method, operationOf(base, method), report)
   }
   for (const [name, method] of after) {
-    if (!before.has(name)) sayMethod('proto-rpc-added', 'head', method, operationOf(now, method), report)
+    if (!before.has(name)) sayMethod('proto-rpc-added', 'head', method, operationOf(head, method), report)
   }
-  const operations = now.methods.map((method) => operationOf(now, method))
-  compareCommonOptions(old, now, report, NONE, operations)
+  const operations = head.methods.map((method) => operationOf(head, method))
+  compareCommonOptions(base, head, report, NONE, operations)
 }
 
 function sayMethod(
@@ -32,7 +32,7 @@ function sayMethod(
   report: ProtoReport,
 ): void {
   const value = side === 'base' ? { before: name } : { after: name }
-  report.say({ rule, subject: fullName, side, location: at, name, reaches: [operation], ...value })
+  report.add({ rule, subject: fullName, side, location: at, name, reaches: [operation], ...value })
 }
 
 interface MethodTrait {
@@ -60,16 +60,16 @@ const TRAITS: readonly MethodTrait[] = [
 
 function compareMethod(old: ProtoMethod, now: ProtoMethod, operation: Operation, report: ProtoReport): void {
   const { base, head } = report
-  const say = (rule: ProtoRuleId, before: string, after: string): void => {
+  const add = (rule: ProtoRuleId, before: string, after: string): void => {
     const place = { side: 'head', location: now.at, subject: now.fullName, reaches: [operation] } as const
-    report.say({ ...place, rule, name: now.name, before, after })
+    report.add({ ...place, rule, name: now.name, before, after })
   }
   const request = [base.typeOf(old.input, old.scope).name, head.typeOf(now.input, now.scope).name] as const
-  if (request[0] !== request[1]) say('proto-rpc-request-type-changed', ...request)
+  if (request[0] !== request[1]) add('proto-rpc-request-type-changed', ...request)
   const response = [base.typeOf(old.output, old.scope).name, head.typeOf(now.output, now.scope).name] as const
-  if (response[0] !== response[1]) say('proto-rpc-response-type-changed', ...response)
+  if (response[0] !== response[1]) add('proto-rpc-response-type-changed', ...response)
   for (const { rule, valueOf } of TRAITS) {
-    if (valueOf(old) !== valueOf(now)) say(rule, valueOf(old), valueOf(now))
+    if (valueOf(old) !== valueOf(now)) add(rule, valueOf(old), valueOf(now))
   }
   compareHttpBindings(old, now, operation, report)
   compareCommonOptions(old, now, report, JUDGED, [operation])

@@ -47,19 +47,19 @@ function words(list: string): ReadonlySet<string> {
 /** Compares two texts; the empty text stands for none. */
 export function compareWording(before: string, after: string): WordingChange {
   if (before === after) return { kind: 'same' }
-  const old = split(before)
-  const now = split(after)
-  const steps = align(old, now)
+  const base = split(before)
+  const head = split(after)
+  const steps = align(base, head)
   const touched = steps.filter(({ sign }) => sign !== ' ').map(({ word }) => stem(word))
-  return { kind: isRewording(touched, old, now) ? 'reworded' : 'changed', difference: render(steps) }
+  return { kind: isRewording(touched, base, head) ? 'reworded' : 'changed', difference: render(steps) }
 }
 
-function isRewording(touched: readonly string[], old: readonly string[], now: readonly string[]): boolean {
+function isRewording(touched: readonly string[], base: readonly string[], head: readonly string[]): boolean {
   if (touched.some(isTelling)) return false
   const content = touched.filter((word) => !SILENT_WORDS.has(word)).length
-  if (old.length === 0) return now.length <= SHORT_TEXT
-  if (now.length === 0) return false
-  return content === 0 || (content <= FEW_WORDS && content <= SMALL_SHARE * Math.max(old.length, now.length))
+  if (base.length === 0) return head.length <= SHORT_TEXT
+  if (head.length === 0) return false
+  return content === 0 || (content <= FEW_WORDS && content <= SMALL_SHARE * Math.max(base.length, head.length))
 }
 
 function isTelling(word: string): boolean {
@@ -83,30 +83,30 @@ interface EditStep {
 }
 
 /** The words of both texts in order, marked as kept, gone or come (longest common subsequence). */
-function align(old: readonly string[], now: readonly string[]): readonly EditStep[] {
-  const a = old.map(stem)
-  const b = now.map(stem)
+function align(base: readonly string[], head: readonly string[]): readonly EditStep[] {
+  const a = base.map(stem)
+  const b = head.map(stem)
   let start = 0
   while (start < a.length && start < b.length && a[start] === b[start]) start++
   let end = 0
   while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++
   const middle =
     (a.length - start - end) * (b.length - start - end) > ALIGNMENT_BUDGET
-      ? [...marked('-', old.slice(start, old.length - end)), ...marked('+', now.slice(start, now.length - end))]
-      : alignMiddle({ a, b, old, now, start, end })
-  return [...marked(' ', now.slice(0, start)), ...middle, ...marked(' ', now.slice(now.length - end))]
+      ? [...marked('-', base.slice(start, base.length - end)), ...marked('+', head.slice(start, head.length - end))]
+      : alignMiddle({ a, b, base, head, start, end })
+  return [...marked(' ', head.slice(0, start)), ...middle, ...marked(' ', head.slice(head.length - end))]
 }
 
 interface Middle {
   readonly a: readonly string[]
   readonly b: readonly string[]
-  readonly old: readonly string[]
-  readonly now: readonly string[]
+  readonly base: readonly string[]
+  readonly head: readonly string[]
   readonly start: number
   readonly end: number
 }
 
-function alignMiddle({ a, b, old, now, start, end }: Middle): readonly EditStep[] {
+function alignMiddle({ a, b, base: old, head: now, start, end }: Middle): readonly EditStep[] {
   const rows = a.length - start - end
   const columns = b.length - start - end
   const width = columns + 1

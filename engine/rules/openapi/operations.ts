@@ -104,7 +104,7 @@ export const OPERATION_RULES: readonly Section[] = [
         { kind: 'sunset-moved-too-small' },
         'api-sunset-date-changed-too-small',
         'moves',
-        'the sunset day was moved from {was} to {sunset}, less than {days} days ahead',
+        'the sunset day was moved from {before} to {sunset}, less than {days} days ahead',
       ),
       row(
         'operation-lifecycle',

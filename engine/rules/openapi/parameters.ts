@@ -188,7 +188,7 @@ export const PARAMETER_RULES: readonly Section[] = [
         { kind: 'sunset-moved-too-small' },
         'request-parameter-sunset-date-changed-too-small',
         'moves',
-        'the sunset day of the {place} parameter `{name}` was moved from {was} to {sunset}, less than {days} days ahead',
+        'the sunset day of the {place} parameter `{name}` was moved from {before} to {sunset}, less than {days} days ahead',
       ),
       row(
         'parameter-lifecycle',

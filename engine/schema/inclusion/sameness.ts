@@ -31,7 +31,7 @@ interface SameFound {
 }
 
 /** Pairs that were found the same as far as open ones are, in the order in which they were found. */
-type SameResting = { readonly partners: Map<object, SameFound>; readonly now: object; readonly found: SameFound }[]
+type SameResting = { readonly partners: Map<object, SameFound>; readonly head: object; readonly found: SameFound }[]
 
 export class Sameness {
   readonly #sources: { readonly before: SchemaSource; readonly after: SchemaSource }
@@ -50,20 +50,20 @@ export class Sameness {
   #compare(before: Located, after: Located, depth: number): SameRest {
     if (depth > MAX_DEPTH) return OTHER
     if (!isRecord(before.value) || !isRecord(after.value)) return isEqual(before.value, after.value) ? SAME : OTHER
-    const old = bare(before, this.#sources.before)
-    const now = bare(after, this.#sources.after)
-    if (old.value === now.value) return SAME
-    let partners = this.#known.get(old.value)
-    if (partners === undefined) this.#known.set(old.value, (partners = new Map()))
-    const known = partners.get(now.value)
+    const base = bare(before, this.#sources.before)
+    const head = bare(after, this.#sources.after)
+    if (base.value === head.value) return SAME
+    let partners = this.#known.get(base.value)
+    if (partners === undefined) this.#known.set(base.value, (partners = new Map()))
+    const known = partners.get(head.value)
     if (known !== undefined) return known.rest
     const found: SameFound = { rest: depth }
-    partners.set(now.value, found)
+    partners.set(head.value, found)
     const start = this.#resting.length
-    const rest = this.#members(old, now, false, depth + 1)
+    const rest = this.#members(base, head, false, depth + 1)
     found.rest = rest >= depth ? SAME : rest
     this.#close(start, depth, rest)
-    if (found.rest !== SAME && found.rest !== OTHER) this.#resting.push({ partners, now: now.value, found })
+    if (found.rest !== SAME && found.rest !== OTHER) this.#resting.push({ partners, head: head.value, found })
     return found.rest
   }
 
@@ -71,7 +71,7 @@ export class Sameness {
   #close(start: number, depth: number, rest: SameRest): void {
     if (this.#resting.length === start) return
     for (const one of this.#resting.splice(start)) {
-      if (rest === OTHER) one.partners.delete(one.now)
+      if (rest === OTHER) one.partners.delete(one.head)
       else if (one.found.rest < depth) this.#resting.push(one)
       else if (rest >= depth) one.found.rest = SAME
       else {
@@ -81,8 +81,8 @@ export class Sameness {
     }
   }
 
-  #members(old: Located, now: Located, isNamed: boolean, depth: number): SameRest {
-    const [left, right] = [old.value, now.value]
+  #members(base: Located, head: Located, isNamed: boolean, depth: number): SameRest {
+    const [left, right] = [base.value, head.value]
     if (!isRecord(left) || !isRecord(right)) return isEqual(left, right) ? SAME : OTHER
     const isSilent = (name: string): boolean => !isNamed && !isCondition(name)
     for (const name in right)
@@ -92,15 +92,15 @@ export class Sameness {
       if (isSilent(name)) continue
       if (!Object.hasOwn(right, name)) return OTHER
       if (left[name] === right[name]) continue
-      rest = Math.min(rest, this.#member(name, old, now, isNamed, depth))
+      rest = Math.min(rest, this.#member(name, base, head, isNamed, depth))
       if (rest === OTHER) return OTHER
     }
     return rest
   }
 
   #member(name: string, holder: Located, partner: Located, isNamed: boolean, depth: number): SameRest {
-    const [old, now] = [within(holder, name), within(partner, name)]
-    const [left, right] = [old.value, now.value]
+    const [base, head] = [within(holder, name), within(partner, name)]
+    const [left, right] = [base.value, head.value]
     if (!isNamed && SETS.has(name)) return isSameSet(left, right) ? SAME : OTHER
     if (!isNamed && VALUES.has(name)) return isEqual(left, right) ? SAME : OTHER
     // Only lists of names are held by name.
@@ -109,13 +109,13 @@ export class Sameness {
       if (!Array.isArray(right) || left.length !== right.length) return OTHER
       let rest = SAME
       for (const index of left.keys()) {
-        rest = Math.min(rest, this.#compare(within(old, String(index)), within(now, String(index)), depth))
+        rest = Math.min(rest, this.#compare(within(base, String(index)), within(head, String(index)), depth))
         if (rest === OTHER) return OTHER
       }
       return rest
     }
-    if (!isNamed && NAMED.has(name)) return this.#members(old, now, true, depth + 1)
-    return this.#compare(old, now, depth)
+    if (!isNamed && NAMED.has(name)) return this.#members(base, head, true, depth + 1)
+    return this.#compare(base, head, depth)
   }
 }
 
@@ -126,11 +126,11 @@ function isCondition(name: string): boolean {
 }
 
 function isSameSet(left: unknown, right: unknown): boolean {
-  const [was, is] = [listOf(left), listOf(right)]
+  const [before, after] = [listOf(left), listOf(right)]
   // Most lists are in one order.
-  if (was.length === is.length && was.every((value, index) => value === is[index])) return true
-  const [old, now] = [new ValueSet(was), new ValueSet(is)]
-  return old.size === now.size && was.every((value) => now.has(value))
+  if (before.length === after.length && before.every((value, index) => value === after[index])) return true
+  const [base, head] = [new ValueSet(before), new ValueSet(after)]
+  return base.size === head.size && before.every((value) => head.has(value))
 }
 
 function listOf(value: unknown): readonly unknown[] {
