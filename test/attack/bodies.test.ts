@@ -12,7 +12,7 @@ import { createMemoryBudget, type MemoryBudget } from '../../gateway/runtime/mem
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { listening } from '../fakes/listening.ts'
 import { openSocket } from '../fakes/raw-http.ts'
-import { startRoad } from '../fakes/road.ts'
+import { startProxy } from '../fakes/road.ts'
 import { until } from '../fakes/until.ts'
 import { readStrictJson } from '../../gateway/json/strict-json.ts'
 
@@ -159,28 +159,28 @@ test('crumbs do not take many times their size in memory', async (t) => {
 
 test('calls past the room are told to come again, and those that were there first are answered', async (t) => {
   const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [{ name: 'tools', match: { path: '/' }, upstream: upstream.origin, protocol: 'mcp' }],
     config: { limits: { proxied_body: 200_000 } },
     // Room for 32 of them, in steps of 64 KiB.
     memory: memoryOf(32 * 3 * 64 * 1024),
   })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
   const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params: { text: 'x'.repeat(190_000) } })
   const head = `Content-Type: application/json\r\nContent-Length: ${ping.length}`
-  const waiting = Array.from({ length: 33 }, () => send(road.url, head))
+  const waiting = Array.from({ length: 33 }, () => send(proxy.url, head))
   for (const socket of waiting) socket.write(ping.slice(0, -1))
-  const post = () => fetch(road.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: ping })
+  const post = () => fetch(proxy.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: ping })
   await until(async () => {
     const answer = await post()
     await answer.text()
     return answer.status === 503 && answer.headers.get('retry-after') === '1'
   }, 'there is no room for another one')
   const short = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'ping' })
-  const other = await fetch(road.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: short })
+  const other = await fetch(proxy.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: short })
   assert.equal(other.status, 200, 'short calls go on')
   for (const socket of waiting) socket.end('}')
   await until(async () => (await post()).status === 200, 'there is room again')

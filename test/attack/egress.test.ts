@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { listening } from '../fakes/listening.ts'
 import { exchangeBytes, requestText, statusOf } from '../fakes/raw-http.ts'
-import { startRoad } from '../fakes/road.ts'
+import { startProxy } from '../fakes/road.ts'
 import { openConnect } from '../fakes/through-proxy.ts'
 import { TEST_KEY } from '../fakes/gateway.ts'
 import { breakListing, startPetRoute } from '../fakes/pet-route.ts'
@@ -17,15 +17,15 @@ import { at } from '../json.ts'
 /** Whatever is behind the port is inside; the policy lets everything else through. */
 async function scene(t: TestContext, egress: object = { default: 'allow' }) {
   const inside = await startHttpUpstream((_request, response) => response.end('inside'))
-  const road = await startRoad({ routes: [], config: { egress } })
+  const proxy = await startProxy({ routes: [], config: { egress } })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await inside.close()
   })
   const { port } = new URL(inside.origin)
   const forward = (host: string, path = '/') =>
-    exchangeBytes(road.url, requestText(`GET http://${host}:${port}${path} HTTP/1.1\nHost: ${host}:${port}`))
-  return { inside, road, port, forward }
+    exchangeBytes(proxy.url, requestText(`GET http://${host}:${port}${path} HTTP/1.1\nHost: ${host}:${port}`))
+  return { inside, road: proxy, port, forward }
 }
 
 const INSIDE = [
@@ -69,9 +69,9 @@ const INSIDE = [
 
 for (const host of INSIDE) {
   test(`${host} is not reached, by either road`, async (t) => {
-    const { inside, road, port, forward } = await scene(t)
+    const { inside, road: proxy, port, forward } = await scene(t)
     assert.ok([400, 403].includes(statusOf(await forward(host))), 'forward proxy')
-    const connected = await openConnect(road.url, `${host}:${port}`)
+    const connected = await openConnect(proxy.url, `${host}:${port}`)
     assert.ok([400, 403].includes(statusOf(connected.head)), connected.head)
     connected.socket.destroy()
     assert.equal(inside.seen.length, 0)
@@ -80,8 +80,8 @@ for (const host of INSIDE) {
 
 for (const port of ['0', '65536', '080', '-1', '1e2', '+80', '8 0', '']) {
   test(`the port "${port}" is none`, async (t) => {
-    const { road } = await scene(t)
-    const { head, socket } = await openConnect(road.url, `example.com:${port}`)
+    const { road: proxy } = await scene(t)
+    const { head, socket } = await openConnect(proxy.url, `example.com:${port}`)
     assert.equal(statusOf(head), 400)
     socket.destroy()
   })
@@ -113,10 +113,10 @@ function resolveTo(t: TestContext, answers: readonly (readonly string[])[]): { r
 const FIRST_ONLY = { allow: ['rebind.example', '127.0.0.1'] }
 
 test('a name that changes to another address between two connections is judged at each', async (t) => {
-  const { inside, forward, road, port } = await scene(t, FIRST_ONLY)
+  const { inside, forward, road: proxy, port } = await scene(t, FIRST_ONLY)
   const names = resolveTo(t, [['127.0.0.1'], ['127.0.0.2']])
   assert.equal(statusOf(await forward('rebind.example')), 200)
-  const { head } = await openConnect(road.url, `rebind.example:${port}`)
+  const { head } = await openConnect(proxy.url, `rebind.example:${port}`)
   assert.equal(statusOf(head), 403)
   assert.equal(names.asked(), 2, 'one look-up a connection: what was checked is what is connected to')
   assert.equal(inside.seen.length, 1)
@@ -138,10 +138,10 @@ for (const answers of [
 }
 
 test('the gateway’s own listeners are no destination, by any of their addresses', async (t) => {
-  const { road } = await scene(t, { allow: ['127.0.0.0/8', '::/0', '0.0.0.0/8'] })
-  const { port } = new URL(road.url)
+  const { road: proxy } = await scene(t, { allow: ['127.0.0.0/8', '::/0', '0.0.0.0/8'] })
+  const { port } = new URL(proxy.url)
   for (const host of ['127.0.0.1', '127.0.0.9', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0']) {
-    const { head, socket } = await openConnect(road.url, `${host}:${port}`)
+    const { head, socket } = await openConnect(proxy.url, `${host}:${port}`)
     assert.equal(statusOf(head), 403, host)
     socket.destroy()
   }
@@ -190,9 +190,9 @@ test('what the gateway sends itself follows nobody elsewhere, and its credential
   const challenge = await api('/api/v1/bindings/challenge', { platform: 'scm_a', repository: 'acme/pets' })
   const id = at(await challenge.json(), 'challenge_id')
   const proof = await api('/api/v1/bindings/prove', { challenge_id: id }, { 'x-scm-token': 'scm-secret-token' })
-  const told = await proof.text()
+  const reported = await proof.text()
   assert.equal(proof.status, 403)
-  assert.doesNotMatch(told, /scm-secret-token|of-the-receiver/)
+  assert.doesNotMatch(reported, /scm-secret-token|of-the-receiver/)
   assert.equal(elsewhere.seen.length, 0)
   assert.doesNotMatch(JSON.stringify(gateway.log), /scm-secret-token|of-the-receiver/)
   assert.doesNotMatch(await gateway.metrics.text(), /scm-secret-token|of-the-receiver/)

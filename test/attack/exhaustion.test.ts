@@ -12,7 +12,7 @@ import { pets, PETS_WITH_POST } from '../fakes/contracts.ts'
 import { ECHO, startMcpUpstream } from '../fakes/mcp-upstream.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { exchangeBytes, requestText } from '../fakes/raw-http.ts'
-import { startRoad } from '../fakes/road.ts'
+import { startProxy } from '../fakes/road.ts'
 import { scriptedFlow } from '../fakes/scripted-flow.ts'
 
 /** Decisions on this many things, each with an envelope of about this many characters. */
@@ -69,7 +69,7 @@ const seriesOf = (text: string): readonly string[] =>
 test('no name that a caller makes up becomes a series of a metric', async (t) => {
   const mcp = await startMcpUpstream({ generation: 'stateless', json: true })
   const plain = await startHttpUpstream((_request, response) => response.end('{}'))
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [
       { name: 'tools', match: { path: '/tools' }, upstream: mcp.url, protocol: 'mcp' },
       { name: 'cluster', match: { path: '/k8s' }, upstream: plain.origin, protocol: 'kubernetes' },
@@ -77,12 +77,12 @@ test('no name that a caller makes up becomes a series of a metric', async (t) =>
     ],
   })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await Promise.all([mcp.close(), plain.close()])
   })
   const send = (head: string, body = ''): Promise<string> =>
     exchangeBytes(
-      road.url,
+      proxy.url,
       requestText(`${head}\nContent-Type: application/json\nContent-Length: ${body.length}`, body),
     )
   const round = async (name: string): Promise<void> => {
@@ -98,13 +98,13 @@ test('no name that a caller makes up becomes a series of a metric', async (t) =>
     )
     await send(`PUT /llm/${name} HTTP/1.1\nHost: a`, `{"tools":[{"name":"${name}"}]}`)
     await send(`GET /${name} HTTP/1.1\nHost: a\nPreflight-Receipt: ${name}`)
-    await exchangeBytes(road.url, `CONNECT ${name}.example:443 HTTP/1.1\r\nHost: ${name}.example:443\r\n\r\n`)
-    await exchangeBytes(road.url, `GET /tools HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: ${name}\r\n\r\n`)
+    await exchangeBytes(proxy.url, `CONNECT ${name}.example:443 HTTP/1.1\r\nHost: ${name}.example:443\r\n\r\n`)
+    await exchangeBytes(proxy.url, `GET /tools HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: ${name}\r\n\r\n`)
   }
   for (const name of ['one', 'two']) await round(name)
-  const before = seriesOf(await road.metrics.text())
+  const before = seriesOf(await proxy.metrics.text())
   for (let index = 0; index < 5; index++) await round(`name${index}`)
-  const after = seriesOf(await road.metrics.text())
+  const after = seriesOf(await proxy.metrics.text())
   assert.deepEqual(
     after.filter((series) => !before.includes(series)),
     [],
@@ -134,16 +134,16 @@ test('nor does one in a request to the API', async (t) => {
 
 test('names of any length fill neither the ledger nor the log, and a batch asks for a bounded number of things', async (t) => {
   const upstream = await startMcpUpstream({ generation: 'stateless', json: true })
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [{ name: 'tools', match: { path: '/' }, upstream: upstream.url, protocol: 'mcp' }],
     decide: () => 'BLOCK',
   })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
   const post = (body: unknown) =>
-    fetch(road.url, {
+    fetch(proxy.url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
       body: JSON.stringify(body),
@@ -152,9 +152,9 @@ test('names of any length fill neither the ledger nor the log, and a batch asks 
     await post(message(1, 'tools/call', { name: 'x'.repeat(length) }))
     await post(message(1, 'resources/read', { uri: `x://${'x'.repeat(length)}` }))
   }
-  for (const { action } of road.interceptions) assert.ok(action.length <= 501, String(action.length))
-  assert.ok(road.interceptions.length >= 2)
-  for (const line of road.log) assert.ok(line.length < 10_000, line.slice(0, 200))
+  for (const { action } of proxy.interceptions) assert.ok(action.length <= 501, String(action.length))
+  assert.ok(proxy.interceptions.length >= 2)
+  for (const line of proxy.log) assert.ok(line.length < 10_000, line.slice(0, 200))
   const many = Array.from({ length: 101 }, (_, id) => message(id, 'tools/call', { name: ECHO.name }))
   assert.equal((await post(many)).status, 400)
   assert.equal((await post(many.slice(1))).status, 200)
@@ -162,16 +162,16 @@ test('names of any length fill neither the ledger nor the log, and a batch asks 
 
 test('what a caller writes stays inside of its line of the log, and its credentials outside of it', async (t) => {
   const upstream = await startHttpUpstream((_request, response) => response.end())
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [{ name: 'cluster', match: { path: '/' }, upstream: upstream.origin, protocol: 'kubernetes' }],
     decide: () => 'BLOCK',
   })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
   const hostile = '\n{"level":"info","msg":"all is well"}\u001b[2K\u2028'
-  await fetch(`${road.url}/apis/apps/v1/namespaces/shop/deployments`, {
+  await fetch(`${proxy.url}/apis/apps/v1/namespaces/shop/deployments`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
@@ -183,14 +183,14 @@ test('what a caller writes stays inside of its line of the log, and its credenti
     },
     body: JSON.stringify({ metadata: { name: hostile } }),
   })
-  assert.ok(road.log.length > 0)
-  for (const line of road.log) {
+  assert.ok(proxy.log.length > 0)
+  for (const line of proxy.log) {
     assert.equal(line.split('\n').length, 2, line)
     assert.ok(!line.includes('\u001b'), line)
     assert.ok(JSON.parse(line))
   }
-  const told = JSON.stringify([road.log, road.interceptions])
-  assert.doesNotMatch(told, /top-secret-of-the-caller/)
+  const reported = JSON.stringify([proxy.log, proxy.interceptions])
+  assert.doesNotMatch(reported, /top-secret-of-the-caller/)
 })
 
 test('edits that would be followed for long are not followed', () => {

@@ -64,12 +64,12 @@ test('a body that was cut off is not judged, in whatever letters Envoy says so',
 test('a body that the proxy says it left out counts, whatever the method is', async (t) => {
   const { api } = await scene(t)
   for (const method of ['GET', 'HEAD', 'OPTIONS']) {
-    const ask = (said: string) =>
-      fetch(`${api}/authz/pets`, { method, headers: { 'preflight-original-body': said } }).then(({ status }) => status)
+    const ask = (text: string) =>
+      fetch(`${api}/authz/pets`, { method, headers: { 'preflight-original-body': text } }).then(({ status }) => status)
     const without = await ask('/')
     assert.equal(await ask('0/'), without)
-    for (const said of ['2/', '/chunked', '0/chunked', '2/chunked', '/gzip, chunked', ''])
-      assert.equal(await ask(said), 400, `${method} ${said}`)
+    for (const text of ['2/', '/chunked', '0/chunked', '2/chunked', '/gzip, chunked', ''])
+      assert.equal(await ask(text), 400, `${method} ${text}`)
   }
 })
 

@@ -5,7 +5,7 @@ import { FREE_PORTS } from '../fakes/gateway.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { startPetRoute } from '../fakes/pet-route.ts'
 import { exchangeBytes, requestText, statusOf } from '../fakes/raw-http.ts'
-import { startRoad } from '../fakes/road.ts'
+import { startProxy } from '../fakes/road.ts'
 
 const DECIDING = [
   'X-Original-URL',
@@ -38,7 +38,7 @@ const OTHER = [{ when: "request.path == '/b'", action: 'deny' }]
 test('a field that some server takes for one that decides is refused', async (t) => {
   const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
   t.after(() => upstream.close())
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [
       {
         name: 'it',
@@ -50,15 +50,15 @@ test('a field that some server takes for one that decides is refused', async (t)
       },
     ],
   })
-  t.after(() => road.close())
+  t.after(() => proxy.close())
   for (const name of SPELLINGS) {
     const head = `POST /a HTTP/1.1\nHost: a\n${name}: 1\nContent-Length: 0`
-    assert.equal(statusOf(await exchangeBytes(road.url, requestText(head))), 400, name)
+    assert.equal(statusOf(await exchangeBytes(proxy.url, requestText(head))), 400, name)
   }
   assert.equal(upstream.requests.length, 0)
   for (const name of ['X_Request_Id', 'X.Serial', 'api_key', 'x_tenant']) {
     const head = `POST /a HTTP/1.1\nHost: a\n${name}: 1\nContent-Length: 0`
-    assert.equal(statusOf(await exchangeBytes(road.url, requestText(head))), 200, name)
+    assert.equal(statusOf(await exchangeBytes(proxy.url, requestText(head))), 200, name)
   }
 })
 
@@ -66,15 +66,15 @@ test('a field that some server takes for one that a rule reads leaves the reques
   const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
   t.after(() => upstream.close())
   const map = [{ when: "'x-danger' in request.headers", action: 'deny' }]
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [
       { name: 'it', match: { path: '/' }, upstream: upstream.origin, protocol: 'mapped', otherwise: 'pass', map },
     ],
   })
-  t.after(() => road.close())
+  t.after(() => proxy.close())
   for (const sign of ['-', ...SIGNS]) {
     const head = `GET /a HTTP/1.1\nHost: a\nX${sign}Danger: 1`
-    assert.ok(statusOf(await exchangeBytes(road.url, requestText(head))) >= 400, sign)
+    assert.ok(statusOf(await exchangeBytes(proxy.url, requestText(head))) >= 400, sign)
   }
   assert.equal(upstream.requests.length, 0)
 })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
-import { startRoad } from '../fakes/road.ts'
+import { startProxy } from '../fakes/road.ts'
 
 for (const [protocol, path] of [
   ['argocd', '/application.ApplicationService/Sync'],
@@ -21,7 +21,7 @@ for (const [protocol, path] of [
   test(`${protocol}: ${path} by application/grpc is refused, and not by a fault`, async (t) => {
     const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
     const map = [{ when: "request.body.a == 'b'", action: 'deny' }]
-    const road = await startRoad({
+    const proxy = await startProxy({
       routes: [
         {
           name: 'it',
@@ -33,11 +33,11 @@ for (const [protocol, path] of [
       ],
     })
     t.after(async () => {
-      await road.close()
+      await proxy.close()
       await upstream.close()
     })
     for (const body of ['{', '\0\0\0\0\x05hello', 'mutation { mergeRequestAccept { x } }']) {
-      const answer = await fetch(road.url + path, {
+      const answer = await fetch(proxy.url + path, {
         method: 'PUT',
         headers: { 'content-type': 'application/grpc' },
         body,
@@ -47,7 +47,7 @@ for (const [protocol, path] of [
       assert.match(answer.headers.get('grpc-status') ?? '', /^(?:[1-9]|1[0-6])$/)
       assert.notEqual(answer.headers.get('grpc-status'), '13', 'INTERNAL')
     }
-    assert.doesNotMatch(road.log.join(''), /proxy.request_failed/)
+    assert.doesNotMatch(proxy.log.join(''), /proxy.request_failed/)
     assert.deepEqual(
       upstream.requests.filter(({ method }) => method !== 'GET'),
       [],

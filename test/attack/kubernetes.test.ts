@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { listening } from '../fakes/listening.ts'
 import { CONFIG_MAPS, CRDS, DEPLOYMENTS, deployment, scene, widgetCrd } from '../fakes/kubernetes-scene.ts'
-import { startRoad } from '../fakes/road.ts'
+import { startProxy } from '../fakes/road.ts'
 import { at } from '../json.ts'
 
 const YAML = { 'content-type': 'application/yaml' }
@@ -108,11 +108,11 @@ test('a definition that the API server takes for another one is not judged for t
       })
     }),
   )
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [{ name: 'cluster', match: { path: '/' }, upstream: origin, protocol: 'kubernetes' }],
   })
-  t.after(() => road.close())
-  const answer = await fetch(`${road.url}${CRDS}`, {
+  t.after(() => proxy.close())
+  const answer = await fetch(`${proxy.url}${CRDS}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(widgetCrd()),
@@ -187,8 +187,8 @@ for (const [what, body, headers] of [
   ['a tab as indentation', `${DRY_DELETE}preconditions:\n\tuid: x\n`, YAML],
 ] as const)
   test(`a rehearsed deletion with ${what} deletes nothing`, async (t) => {
-    const { road, cluster } = await scene(t)
-    const answer = await fetch(`${road.url}${DEPLOYMENTS}/web`, { method: 'DELETE', headers, body })
+    const { proxy, cluster } = await scene(t)
+    const answer = await fetch(`${proxy.url}${DEPLOYMENTS}/web`, { method: 'DELETE', headers, body })
     assert.ok([400, 403].includes(answer.status), `${answer.status} ${await answer.text()}`)
     assert.deepEqual(written(cluster.requests), [])
   })

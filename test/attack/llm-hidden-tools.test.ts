@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
-import { startRoad } from '../fakes/road.ts'
+import { startProxy } from '../fakes/road.ts'
 
 type Outcome = 'judged' | 'receipt' | 'both' | 'passes' | 'refused'
 type Row = readonly [vendor: string, method: string, path: string, body: unknown, outcome: Outcome]
@@ -209,32 +209,35 @@ function nested(depth: number, inner: object): object {
 async function start(t: TestContext, llm: object = {}) {
   const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
   t.after(() => upstream.close())
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [{ name: 'model', match: { path: '/' }, upstream: upstream.origin, protocol: 'llm', llm }],
   })
-  t.after(() => road.close())
+  t.after(() => proxy.close())
   const send = async (method: string, path: string, body: unknown) => {
-    const answer = await fetch(road.url + path, {
+    const answer = await fetch(proxy.url + path, {
       method,
       body: typeof body === 'string' ? body : JSON.stringify(body),
       headers: { 'content-type': 'application/json' },
     })
     return { status: answer.status, body: await answer.text() }
   }
-  return { road, upstream, send }
+  return { road: proxy, upstream, send }
 }
 
 /** What became of one call, told by what was asked and what arrived. */
-async function outcomeOf({ road, upstream, send }: Awaited<ReturnType<typeof start>>, row: Row): Promise<Outcome> {
+async function outcomeOf(
+  { road: proxy, upstream, send }: Awaited<ReturnType<typeof start>>,
+  row: Row,
+): Promise<Outcome> {
   const [, method, path, body] = row
   const before = upstream.requests.length
-  const asked = road.interceptions.length
-  const judged = road.flow.asked.length
+  const asked = proxy.interceptions.length
+  const judged = proxy.flow.asked.length
   const answer = await send(method, path, body)
   const hasArrived = upstream.requests.length > before
-  if (hasArrived) return road.interceptions.length > asked ? 'judged' : 'passes'
+  if (hasArrived) return proxy.interceptions.length > asked ? 'judged' : 'passes'
   if (!answer.body.includes('PREFLIGHT_RECEIPT_REQUIRED')) return 'refused'
-  return road.flow.asked.length > judged ? 'both' : 'receipt'
+  return proxy.flow.asked.length > judged ? 'both' : 'receipt'
 }
 
 test('no call takes tools along that nobody judged', async (t) => {
@@ -270,10 +273,10 @@ test('the receipt that a call takes names what keeps its tools', async (t) => {
 })
 
 test('a file of a batch goes by as an upload; the batch that runs it takes the receipt', async (t) => {
-  const { road } = await start(t)
+  const { road: proxy } = await start(t)
   const form = new FormData()
   form.set('purpose', 'batch')
   form.set('file', new Blob([`{"body":{"tools":${JSON.stringify(TOOLS)}}}`]), 'calls.jsonl')
-  const uploaded = await fetch(`${road.url}/v1/files`, { method: 'POST', body: form })
+  const uploaded = await fetch(`${proxy.url}/v1/files`, { method: 'POST', body: form })
   assert.equal(uploaded.status, 200)
 })

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
-import { startRoad } from '../fakes/road.ts'
+import { startProxy } from '../fakes/road.ts'
 
 const MODULES = join(import.meta.dirname, '../../node_modules')
 
@@ -198,8 +198,8 @@ suite('the paths to which SDKs write', () => {
     const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
     t.after(() => upstream.close())
     const routes = [{ name: 'model', match: { path: '/' }, upstream: upstream.origin, protocol: 'llm' }]
-    const road = await startRoad({ routes })
-    t.after(() => road.close())
+    const proxy = await startProxy({ routes })
+    t.after(() => proxy.close())
     const passed: string[] = []
     for (const [sdk, { paths }] of Object.entries(SDKS))
       for (const path of new Set(paths())) {
@@ -208,12 +208,12 @@ suite('the paths to which SDKs write', () => {
         const tools = [{ type: 'function', name: `wipe ${sdk} ${path}`, parameters: { type: 'object' } }]
         for (const type of ['application/json', 'application/octet-stream', 'application/vnd.amazon.eventstream']) {
           const body = kind === 'receipt' ? '{}' : JSON.stringify({ tools })
-          const judged = road.interceptions.length
+          const judged = proxy.interceptions.length
           const arrived = upstream.requests.length
-          const answer = await fetch(road.url + path, { method: 'POST', body, headers: { 'content-type': type } })
+          const answer = await fetch(proxy.url + path, { method: 'POST', body, headers: { 'content-type': type } })
           const text = await answer.text()
           const hasArrived = upstream.requests.length > arrived
-          const isJudged = road.interceptions.length > judged
+          const isJudged = proxy.interceptions.length > judged
           if (kind === 'receipt' ? hasArrived || !/RECEIPT|STOP/.test(text) : hasArrived && !isJudged)
             passed.push(`${sdk} ${path} as ${type}`)
         }

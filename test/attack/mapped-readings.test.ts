@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
 import { exchangeBytes, requestText, statusOf } from '../fakes/raw-http.ts'
-import { startRoad, type Road } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../fakes/road.ts'
 
 const ROUTES = {
   lower: [{ when: "request.path.startsWith('/admin/')", action: 'deny' }],
@@ -29,11 +29,11 @@ const BODY = [
 const LOOP = [{ when: "request.query.exists(name, name == 'force')", action: 'deny' }]
 
 let upstream: HttpUpstream
-let road: Road
+let proxy: ProxyUnderTest
 before(async () => {
   upstream = await startHttpUpstream((_request, response) => response.end('done'))
   const maps = { ...ROUTES, plain: PLAIN, query: QUERY, body: BODY, loop: LOOP }
-  road = await startRoad({
+  proxy = await startProxy({
     routes: Object.entries(maps).map(([name, map]) => ({
       name,
       match: { path: `/${name}` },
@@ -45,14 +45,14 @@ before(async () => {
   })
 })
 after(async () => {
-  await road.close()
+  await proxy.close()
   await upstream.close()
 })
 
 async function send(method: string, path: string, body = '', fields = '', type = 'application/json'): Promise<number> {
   const stated = body === '' ? '' : `\nContent-Type: ${type}`
   const head = `${method} ${path} HTTP/1.1\nHost: a\nContent-Length: ${Buffer.byteLength(body)}${stated}${fields}`
-  return statusOf(await exchangeBytes(road.url, requestText(head, body)))
+  return statusOf(await exchangeBytes(proxy.url, requestText(head, body)))
 }
 
 const ADMIN = [

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { exchangeBytes, requestText, statusOf } from '../fakes/raw-http.ts'
-import { startRoad } from '../fakes/road.ts'
+import { startProxy } from '../fakes/road.ts'
 
 const RULES = [
   { when: "request.path == '/rollout'", action: 'receipt', operation: 'deploy', target: "'app:shop'" },
@@ -18,17 +18,17 @@ const RULES = [
 
 async function scene(t: TestContext, map: readonly object[] = RULES, otherwise = 'pass') {
   const upstream = await startHttpUpstream((_request, response) => response.end('done'))
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [{ name: 'ops', match: { path: '/ops' }, upstream: upstream.origin, protocol: 'mapped', map, otherwise }],
   })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
   const send = async (path: string, method = 'POST', body = '', fields = ''): Promise<number> => {
     const type = body === '' ? '' : 'Content-Type: application/json\n'
     const head = `${method} ${path} HTTP/1.1\nHost: a\n${type}${fields}Content-Length: ${Buffer.byteLength(body)}`
-    return statusOf(await exchangeBytes(road.url, requestText(head, body)))
+    return statusOf(await exchangeBytes(proxy.url, requestText(head, body)))
   }
   return { upstream, send }
 }

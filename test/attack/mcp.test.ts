@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test'
 import { ECHO } from '../fakes/mcp-upstream.ts'
 import { startTestGateway } from '../fakes/gateway.ts'
 import { listening } from '../fakes/listening.ts'
-import { startRoad } from '../fakes/road.ts'
+import { startProxy } from '../fakes/road.ts'
 import { at } from '../json.ts'
 
 interface Arrived {
@@ -31,18 +31,18 @@ async function scene(t: TestContext) {
     })
   })
   const upstream = await listening(t, server)
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [{ name: 'tools', match: { path: '/' }, upstream, protocol: 'mcp' }],
     decide: ({ artifacts }) => (artifacts[0]?.before === artifacts[0]?.after ? 'ALLOW' : 'BLOCK'),
   })
-  t.after(() => road.close())
+  t.after(() => proxy.close())
   const send = (body: unknown, headers: Readonly<Record<string, string>> = {}, path = '/') =>
-    fetch(road.url + path, {
+    fetch(proxy.url + path, {
       method: 'POST',
       body: typeof body === 'string' ? body : JSON.stringify(body),
       headers: { 'content-type': 'application/json', ...headers },
     })
-  return { road, arrived, send, calls: () => arrived.filter(({ body }) => body.includes('tools/call')) }
+  return { road: proxy, arrived, send, calls: () => arrived.filter(({ body }) => body.includes('tools/call')) }
 }
 
 const CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo', arguments: {} } }
@@ -77,8 +77,8 @@ test('arguments of a tool may be named as it likes', async (t) => {
 
 for (const method of ['GET', 'DELETE', 'OPTIONS', 'PUT'] as const) {
   test(`a call in the body of a ${method} does not stream by unread`, async (t) => {
-    const { road, arrived } = await scene(t)
-    const { port, hostname } = new URL(road.url)
+    const { road: proxy, arrived } = await scene(t)
+    const { port, hostname } = new URL(proxy.url)
     const body = JSON.stringify(CALL)
     const headers = { 'content-type': 'application/json', 'content-length': body.length }
     const asked = httpRequest({ hostname, port, method, path: '/', headers }).end(body)

@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test'
 import { buildSchema, graphqlSync } from 'graphql'
 import { ECHO } from '../fakes/mcp-upstream.ts'
 import { listening } from '../fakes/listening.ts'
-import { startRoad } from '../fakes/road.ts'
+import { startProxy } from '../fakes/road.ts'
 import { at } from '../json.ts'
 
 interface Variant {
@@ -55,15 +55,15 @@ async function scene(t: TestContext, contract: Readonly<Record<string, unknown>>
     })
   })
   const upstream = await listening(t, server)
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [{ name: 'tools', match: { path: '/' }, upstream, protocol: 'mcp', contract }],
     decide: ({ artifacts }) => (artifacts[0]?.before === artifacts[0]?.after ? 'ALLOW' : 'BLOCK'),
   })
-  t.after(() => road.close())
+  t.after(() => proxy.close())
   const send = async ({ headers = {}, path = '/', meta }: Variant, method = 'tools/call'): Promise<unknown> => {
     const named = method === 'tools/call' ? { name: 'echo', arguments: {} } : {}
     const params = meta === undefined ? named : { ...named, _meta: meta }
-    const answer = await fetch(road.url + path, {
+    const answer = await fetch(proxy.url + path, {
       method: 'POST',
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
       headers: { 'content-type': 'application/json', ...headers },
@@ -142,13 +142,13 @@ for (const [what, { headers = {}, path = '/' }] of Object.entries(VARIANTS).filt
       })
     })
     const upstream = await listening(t, server)
-    const road = await startRoad({
+    const proxy = await startProxy({
       routes: [{ name: 'pets', match: { path: '/' }, upstream, protocol: 'graphql', graphql: { introspect: true } }],
       decide: ({ artifacts }) => (artifacts[0]?.before === artifacts[0]?.after ? 'ALLOW' : 'BLOCK'),
     })
-    t.after(() => road.close())
+    t.after(() => proxy.close())
     const send = async (variant: Variant): Promise<number> => {
-      const answer = await fetch(road.url + (variant.path ?? '/'), {
+      const answer = await fetch(proxy.url + (variant.path ?? '/'), {
         method: 'POST',
         body: '{"query":"{ pets }"}',
         headers: { 'content-type': 'application/json', ...variant.headers },

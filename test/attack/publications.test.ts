@@ -2,26 +2,26 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
-import { startRoad } from '../fakes/road.ts'
+import { startProxy } from '../fakes/road.ts'
 
 async function scene(t: TestContext, protocol: string, answer: (url: string) => unknown = () => ({})) {
   const upstream = await startHttpUpstream((request, response) => {
     response.setHeader('content-type', 'application/json').end(JSON.stringify(answer(request.url ?? '')))
   })
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [{ name: 'it', match: { path: '/' }, upstream: upstream.origin, protocol }],
   })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
   const send = (path: string, body: unknown) =>
-    fetch(road.url + path, {
+    fetch(proxy.url + path, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
-  return { road, send, writes: () => upstream.requests.filter(({ method }) => method !== 'GET') }
+  return { road: proxy, send, writes: () => upstream.requests.filter(({ method }) => method !== 'GET') }
 }
 
 const TOOL = { type: 'function', function: { name: 'rm', description: 'Removes a file.', parameters: {} } }
@@ -36,17 +36,17 @@ for (const [what, path, body] of [
   ['servers in other letters', '/v1/messages', { ...MODEL, MCP_servers: [{ name: 'x', url: 'https://x.example' }] }],
 ] as const) {
   test(`a call to a model with ${what} does not pass for one without tools`, async (t) => {
-    const { send, writes, road } = await scene(t, 'llm')
+    const { send, writes, road: proxy } = await scene(t, 'llm')
     assert.equal((await send(path, body)).status, 503)
     assert.deepEqual(writes(), [])
-    assert.equal(road.interceptions[0]?.effect, 'undecided')
+    assert.equal(proxy.interceptions[0]?.effect, 'undecided')
   })
 }
 
 test('a list of calls to a model is judged by the tools of all of them', async (t) => {
-  const { send, road } = await scene(t, 'llm')
+  const { send, road: proxy } = await scene(t, 'llm')
   assert.equal((await send('/v1/chat/completions', [MODEL, { ...MODEL, tools: [TOOL] }])).status, 200)
-  assert.match(road.flow.asked[0]?.artifacts[0]?.after ?? '', /Removes a file/)
+  assert.match(proxy.flow.asked[0]?.artifacts[0]?.after ?? '', /Removes a file/)
 })
 
 const SERVER = {

@@ -15,7 +15,7 @@ import { petContract, startHttpUpstream } from '../fakes/http-upstream.ts'
 import { issuedReceipt } from '../fakes/issued-receipt.ts'
 import { LIST_PETS, startPetRoute } from '../fakes/pet-route.ts'
 import { statusOf } from '../fakes/raw-http.ts'
-import { startRoad } from '../fakes/road.ts'
+import { startProxy } from '../fakes/road.ts'
 import { openConnect, readHead } from '../fakes/through-proxy.ts'
 import { at } from '../json.ts'
 
@@ -117,20 +117,20 @@ test('a key that is revoked ends what it opened: no further request inside its C
   let clock = Date.now()
   const upstream = await startHttpUpstream((_request, response) => response.end('good'))
   const contract = { current: { file: petContract() } }
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [{ name: 'pets', match: { host: '127.0.0.1' }, protocol: 'http', contract }],
     config: { proxy_auth: 'required' },
     now: () => clock,
   })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
   const key = mintApiKey()
   const row = apiKeyRow({ key, name: 'pod', role: 'agent', at: clock })
-  await road.store.createApiKey(row)
+  await proxy.store.createApiKey(row)
   const { host } = new URL(upstream.origin)
-  const { socket, head } = await openConnect(road.url, host, [`Proxy-Authorization: Bearer ${key}`])
+  const { socket, head } = await openConnect(proxy.url, host, [`Proxy-Authorization: Bearer ${key}`])
   assert.equal(statusOf(head), 200)
   const ask = async (): Promise<number> => {
     socket.write(`GET /pets HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
@@ -141,7 +141,7 @@ test('a key that is revoked ends what it opened: no further request inside its C
   assert.equal(await ask(), 200)
   clock += 5000
   assert.equal(await ask(), 200, 'the key still holds')
-  await road.store.revokeApiKey(row.hash, clock)
+  await proxy.store.revokeApiKey(row.hash, clock)
   clock += 5000
   assert.equal(await ask(), 407)
   assert.equal(upstream.requests.length, 2)

@@ -6,7 +6,7 @@ import { Duplex } from 'node:stream'
 import { test, type TestContext } from 'node:test'
 import { connect as connectTls, createServer as createTlsServer, type ConnectionOptions } from 'node:tls'
 import { testAuthority } from '../fakes/certificates.ts'
-import { startRoad } from '../fakes/road.ts'
+import { startProxy } from '../fakes/road.ts'
 import { listening } from '../fakes/listening.ts'
 import { openConnect } from '../fakes/through-proxy.ts'
 import { until } from '../fakes/until.ts'
@@ -18,17 +18,17 @@ async function scene(t: TestContext) {
     t,
     createServer((socket) => socket.on('data', (bytes: Buffer) => received.push(bytes))),
   )
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [],
     config: { egress: { allow: ['localhost', 'allowed.localhost', '127.0.0.0/8', '::1'] } },
   })
-  t.after(() => road.close())
+  t.after(() => proxy.close())
   const { port } = new URL(origin)
   return {
-    road,
+    road: proxy,
     received: () => Buffer.concat(received),
     tunnel: async (host: string): Promise<Socket> => {
-      const { socket, head } = await openConnect(road.url, `${host}:${port}`)
+      const { socket, head } = await openConnect(proxy.url, `${host}:${port}`)
       assert.match(head, /^HTTP\/1\.1 200 /)
       return socket
     },
@@ -78,14 +78,14 @@ for (const [what, hello] of [
   ['not at all', () => clientHello({})],
 ] as const) {
   test(`TLS that names another server ${what} does not leave the tunnel`, async (t) => {
-    const { road, tunnel, received } = await scene(t)
+    const { road: proxy, tunnel, received } = await scene(t)
     const socket = await tunnel('localhost')
     const bytes = await hello()
     assert.equal(bytes[0], 0x16, 'it is a handshake of TLS')
     socket.write(bytes)
     await once(socket.resume(), 'close')
     assert.equal(received().length, 0)
-    assert.match(await road.metrics.text(), /preflight_tls_handshakes_total\{result="wrong_name"\} 1/)
+    assert.match(await proxy.metrics.text(), /preflight_tls_handshakes_total\{result="wrong_name"\} 1/)
   })
 }
 
@@ -238,9 +238,9 @@ for (const [what, client, server] of [
       t,
       createTlsServer({ ...(await authority.leaf('localhost')), ...server }, (socket) => void socket.pipe(socket)),
     )
-    const road = await startRoad({ routes: [], config: { egress: { allow: ['localhost', '127.0.0.0/8', '::1'] } } })
-    t.after(() => road.close())
-    const { socket } = await openConnect(road.url, `localhost:${new URL(origin).port}`)
+    const proxy = await startProxy({ routes: [], config: { egress: { allow: ['localhost', '127.0.0.0/8', '::1'] } } })
+    t.after(() => proxy.close())
+    const { socket } = await openConnect(proxy.url, `localhost:${new URL(origin).port}`)
     const secure = connectTls({ socket, servername: 'localhost', ca: authority.certificate, ...client })
     await once(secure, 'secureConnect')
     const sent = Buffer.alloc(300_000, 'x')

@@ -7,11 +7,11 @@ import { test, type TestContext } from 'node:test'
 import { testAuthority } from '../fakes/certificates.ts'
 import { petContract, startHttpUpstream } from '../fakes/http-upstream.ts'
 import { hasProgram, runProgram } from '../fakes/programs.ts'
-import { startRoad, type Road } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../fakes/road.ts'
 import { startHttps } from '../fakes/through-proxy.ts'
 
 interface Scene {
-  readonly road: Road
+  readonly proxy: ProxyUnderTest
   readonly directory: string
   readonly bodies: () => readonly string[]
 }
@@ -19,21 +19,21 @@ interface Scene {
 async function scene(t: TestContext): Promise<Scene> {
   const upstream = await startHttpUpstream((_request, response) => response.end('good'))
   const contract = { current: { file: petContract() } }
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [{ name: 'pets', match: { path: '/' }, upstream: upstream.origin, protocol: 'http', contract }],
   })
   const directory = mkdtempSync(join(tmpdir(), 'preflight-http2-'))
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
     rmSync(directory, { recursive: true, force: true })
   })
-  return { road, directory, bodies: () => upstream.requests.map(({ body }) => body) }
+  return { proxy, directory, bodies: () => upstream.requests.map(({ body }) => body) }
 }
 
 test('nghttp in the open: padded frames, and a body of stated length with trailers', async (t) => {
   if (!hasProgram(t, 'nghttp')) return
-  const { road, directory, bodies } = await scene(t)
+  const { proxy: road, directory, bodies } = await scene(t)
   const file = join(directory, 'body')
   writeFileSync(file, 'x'.repeat(200_000))
   const listed = await runProgram('nghttp', ['-v', '-b', '100', `${road.url}/pets`])
@@ -52,7 +52,7 @@ test('nghttp in the open: padded frames, and a body of stated length with traile
 
 test('h2load: hundreds of streams over a few connections, each answered', async (t) => {
   if (!hasProgram(t, 'h2load')) return
-  const { road } = await scene(t)
+  const { proxy: road } = await scene(t)
   const { stdout, stderr } = await runProgram('h2load', ['-n', '400', '-c', '4', '-m', '50', `${road.url}/pets`])
   assert.match(stdout, /status codes: 400 2xx, 0 3xx, 0 4xx, 0 5xx/, stderr)
   assert.match(stdout, /400 succeeded, 0 failed, 0 errored, 0 timeout/)
@@ -60,14 +60,14 @@ test('h2load: hundreds of streams over a few connections, each answered', async 
 
 test('curl by prior knowledge and inside CONNECT speaks HTTP/2, and shows a refusal', async (t) => {
   if (!hasProgram(t, 'curl')) return
-  const told = ['-sS', '-w', '\n%{http_version} %{response_code} %header{preflight-action}']
-  const { road } = await scene(t)
-  const open = await runProgram('curl', [...told, '--http2-prior-knowledge', `${road.url}/pets`])
+  const reported = ['-sS', '-w', '\n%{http_version} %{response_code} %header{preflight-action}']
+  const { proxy: road } = await scene(t)
+  const open = await runProgram('curl', [...reported, '--http2-prior-knowledge', `${road.url}/pets`])
   assert.equal(open.stdout, 'good\n2 200 CONTINUE', open.stderr)
 
   const trusted = await testAuthority()
   const upstream = await startHttps(trusted, 'localhost', (_request, response) => void response.end('good'))
-  const stopping = await startRoad({
+  const stopping = await startProxy({
     routes: [
       {
         name: 'pets',
@@ -88,7 +88,7 @@ test('curl by prior knowledge and inside CONNECT speaks HTTP/2, and shows a refu
   })
   const bundle = join(directory, 'ca.pem')
   writeFileSync(bundle, await stopping.authorities.bundle())
-  const through = [...told, '--http2', '-x', stopping.url, '--cacert', bundle]
+  const through = [...reported, '--http2', '-x', stopping.url, '--cacert', bundle]
   const url = `https://localhost:${upstream.port}/v1/pets`
   const listed = await runProgram('curl', [...through, url])
   assert.equal(listed.stdout, 'good\n2 200 CONTINUE', listed.stderr)

@@ -60,7 +60,7 @@ test('lists, calls, notifications on the way and elicitation are as without the 
       resource: await client.readResource({ uri: 'file:///example/file1.txt' }),
       links: await client.callTool({ name: 'list-files', arguments: {} }),
       greeted: await client.callTool({ name: 'multi-greet', arguments: { name: 'Ada' } }),
-      told: await client.callTool({ name: 'collect-user-info', arguments: { infoType: 'contact' } }),
+      reported: await client.callTool({ name: 'collect-user-info', arguments: { infoType: 'contact' } }),
     }
     assert.equal(asked.length, 1)
     assert.ok(logged.length > 0)

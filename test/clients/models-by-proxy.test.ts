@@ -11,8 +11,8 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { testAuthority } from '../fakes/certificates.ts'
 import { bedrockClient, type FunctionTool } from '../fakes/model-clients.ts'
-import { answerModelCall, SAID, startModelProvider } from '../fakes/model-provider.ts'
-import { startRoad } from '../fakes/road.ts'
+import { answerModelCall, TEXTS, startModelProvider } from '../fakes/model-provider.ts'
+import { startProxy } from '../fakes/road.ts'
 import { openConnect, startTls } from '../fakes/through-proxy.ts'
 
 const AGENT = fileURLToPath(new URL('../fakes/model-agent.ts', import.meta.url))
@@ -34,27 +34,27 @@ test('HTTPS_PROXY and NODE_EXTRA_CA_CERTS are enough: every call is judged at th
     const name = host.replaceAll('.', '-')
     return { name, match: { host }, upstream: provider.origin, protocol: 'llm' }
   })
-  const road = await startRoad({ routes })
+  const proxy = await startProxy({ routes })
   const directory = mkdtempSync(join(tmpdir(), 'preflight-models-'))
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await provider.close()
     rmSync(directory, { recursive: true, force: true })
   })
   const bundle = join(directory, 'ca.pem')
-  writeFileSync(bundle, await road.authorities.bundle())
+  writeFileSync(bundle, await proxy.authorities.bundle())
   const { PATH = '' } = process.env
-  const environment = { PATH, NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: road.url, NODE_EXTRA_CA_CERTS: bundle }
+  const environment = { PATH, NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: bundle }
   const asked = Object.entries(HOSTS).map(([name, host]) => `${name}=https://${host}`)
   const argv = ['--disable-warning=ExperimentalWarning', AGENT, ...asked]
   const { stdout } = await promisify(execFile)(process.execPath, argv, { env: environment, timeout: 60_000 })
-  const said: unknown = JSON.parse(stdout)
-  assert.deepEqual(said, Object.fromEntries(Object.keys(HOSTS).map((name) => [name, [SAID.join(''), ...SAID]])))
+  const text: unknown = JSON.parse(stdout)
+  assert.deepEqual(text, Object.fromEntries(Object.keys(HOSTS).map((name) => [name, [TEXTS.join(''), ...TEXTS]])))
   assert.deepEqual(
-    [...new Set(road.interceptions.map(({ route }) => route))],
+    [...new Set(proxy.interceptions.map(({ route }) => route))],
     routes.map(({ name }) => name),
   )
-  assert.equal(road.interceptions.length, 2 * asked.length)
+  assert.equal(proxy.interceptions.length, 2 * asked.length)
 })
 
 const TOOLS: readonly FunctionTool[] = [{ name: 'list', description: 'Lists.', parameters: ['path'] }]
@@ -78,19 +78,19 @@ test('a Bedrock client that signs :authority is carried on by HTTP/2, where its 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [{ name: 'bedrock', match: { host: 'localhost' }, protocol: 'llm', tls: { upstream_ca: trusted.file } }],
     config: { egress: { allow: ['127.0.0.0/8', '::1'] } },
   })
-  const ca = await road.authorities.bundle()
+  const ca = await proxy.authorities.bundle()
   const connection = async () => {
-    const { socket } = await openConnect(road.url, `localhost:${port}`)
+    const { socket } = await openConnect(proxy.url, `localhost:${port}`)
     return startTls(socket, { ca, servername: 'localhost', ALPNProtocols: ['h2'] })
   }
   const sockets = [await connection(), await connection()]
   t.after(async () => {
     for (const socket of sockets) socket.destroy()
-    await road.close()
+    await proxy.close()
     server.close()
   })
   const opened = [...sockets]
@@ -98,14 +98,14 @@ test('a Bedrock client that signs :authority is carried on by HTTP/2, where its 
     endpoint: `https://localhost:${port}`,
     requestHandler: { nodeHttp2ConnectOptions: { createConnection: () => opened.shift() } },
   })
-  assert.equal(await client.ask(TOOLS), SAID.join(''))
+  assert.equal(await client.ask(TOOLS), TEXTS.join(''))
   const pieces: string[] = []
   for await (const piece of client.stream(TOOLS)) if (piece !== '') pieces.push(piece)
-  assert.deepEqual(pieces, SAID)
+  assert.deepEqual(pieces, TEXTS)
   const expected = { version: '2.0', signed: ':authority', authority: `localhost:${port}` }
   assert.deepEqual(seen, [expected, expected])
   assert.deepEqual(
-    road.interceptions.map(({ route, effect }) => [route, effect]),
+    proxy.interceptions.map(({ route, effect }) => [route, effect]),
     [
       ['bedrock', 'forwarded'],
       ['bedrock', 'forwarded'],

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startTestGateway, TEST_KEY } from '../fakes/gateway.ts'
 import { MODEL_CLIENTS, type FunctionTool, type ModelClient } from '../fakes/model-clients.ts'
-import { SAID, startModelProvider, type ModelProvider } from '../fakes/model-provider.ts'
+import { TEXTS, startModelProvider, type ModelProvider } from '../fakes/model-provider.ts'
 import { until } from '../fakes/until.ts'
 import { listAt, textAt } from '../json.ts'
 
@@ -59,14 +59,14 @@ async function failureOf(call: Promise<unknown>): Promise<Error> {
 for (const [name, connect] of Object.entries(MODEL_CLIENTS)) {
   test(`${name}: answers and streams come as they are, piece by piece`, async (t) => {
     const { client, provider, calls } = await scene(t, connect)
-    assert.equal(await client.ask(TOOLS), SAID.join(''))
+    assert.equal(await client.ask(TOOLS), TEXTS.join(''))
     const pieces: string[] = []
     for await (const piece of client.stream(TOOLS)) {
       if (piece !== '') pieces.push(piece)
       // The provider says no more before the client has read this.
       if (pieces.length === 1) provider.release()
     }
-    assert.deepEqual(pieces, SAID)
+    assert.deepEqual(pieces, TEXTS)
     assert.deepEqual(await calls(), { forwarded: 2 })
     assert.ok(provider.requests.every(({ headers }) => headers['preflight-receipt'] !== undefined))
   })
@@ -97,11 +97,11 @@ for (const [name, connect] of Object.entries(MODEL_CLIENTS)) {
     const [approval] = listAt(await api('GET', '/api/v1/approvals?state=pending'), 'approvals')
     await api('POST', `/api/v1/approvals/${textAt(approval, 'id')}/grant`, { comment: 'seen' })
     // A word reaches the road within a second.
-    let said: string | null = null
+    let text: string | null = null
     await until(async () => {
-      said = await client.ask(REWORDED).catch(() => null)
-      return said !== null
+      text = await client.ask(REWORDED).catch(() => null)
+      return text !== null
     }, 'the call goes on')
-    assert.equal(said, SAID.join(''))
+    assert.equal(text, TEXTS.join(''))
   })
 }

@@ -10,13 +10,13 @@ import type { Decision } from '../../engine/internal.ts'
 import { testAuthority } from '../fakes/certificates.ts'
 import { petContract } from '../fakes/http-upstream.ts'
 import { hasProgram, runProgram } from '../fakes/programs.ts'
-import { startRoad, type Road } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../fakes/road.ts'
 
 /** Debian's own, for which the libraries are packaged. */
 const PYTHON = '/usr/bin/python3'
 
 interface Scene {
-  readonly road: Road
+  readonly proxy: ProxyUnderTest
   /** `https://localhost:PORT` */
   readonly origin: string
   /** Variables that name the proxy and the bundle. */
@@ -46,19 +46,19 @@ async function scene(t: TestContext, decision: Decision = 'ALLOW'): Promise<Scen
     upgrade: 'allow',
   }
   const egress = { allow: [`localhost:${port}`, '127.0.0.0/8', '::1'] }
-  const road = await startRoad({ routes: [route], config: { egress }, decide: () => decision })
+  const proxy = await startProxy({ routes: [route], config: { egress }, decide: () => decision })
   const directory = mkdtempSync(join(tmpdir(), 'preflight-python-'))
   const bundle = join(directory, 'ca.pem')
-  writeFileSync(bundle, await road.authorities.bundle())
+  writeFileSync(bundle, await proxy.authorities.bundle())
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     for (const socket of sockets.clients) socket.terminate()
     server.closeAllConnections()
     server.close()
     rmSync(directory, { recursive: true, force: true })
   })
-  const environment = { HTTPS_PROXY: road.url, SSL_CERT_FILE: bundle, REQUESTS_CA_BUNDLE: bundle }
-  return { road, origin: `https://localhost:${port}`, environment, seen }
+  const environment = { HTTPS_PROXY: proxy.url, SSL_CERT_FILE: bundle, REQUESTS_CA_BUNDLE: bundle }
+  return { proxy, origin: `https://localhost:${port}`, environment, seen }
 }
 
 /** Each prints the status, what was decided, and of a refusal its message. */
@@ -84,13 +84,13 @@ asyncio.run(main())`,
 for (const [library, script] of Object.entries(CLIENTS)) {
   test(`${library} of Python is judged, and reads why it is stopped`, async (t) => {
     if (!hasProgram(t, PYTHON, '-c', `import ${library}`)) return
-    for (const [decision, said] of [
+    for (const [decision, text] of [
       ['ALLOW', /^200 CONTINUE None$/],
       ['BLOCK', /^403 STOP Preflight stopped GET \/pets: /],
     ] as const) {
-      const { road, origin, environment, seen } = await scene(t, decision)
+      const { proxy: road, origin, environment, seen } = await scene(t, decision)
       const { stdout, stderr } = await runProgram(PYTHON, ['-c', script, `${origin}/v1/pets`], environment)
-      assert.match(stdout.trim(), said, stderr)
+      assert.match(stdout.trim(), text, stderr)
       assert.equal(road.interceptions.length, 1)
       assert.equal(seen.length, decision === 'ALLOW' ? 1 : 0)
     }
@@ -113,7 +113,7 @@ asyncio.run(main())`
 
 test('websockets of Python through CONNECT: the switch is judged, then frames go both ways', async (t) => {
   if (!hasProgram(t, PYTHON, '-c', 'import websockets')) return
-  const { road, origin, environment } = await scene(t)
+  const { proxy: road, origin, environment } = await scene(t)
   const url = `${origin.replace('https', 'wss')}/v1/pets`
   const { stdout, stderr } = await runProgram(PYTHON, ['-c', WEBSOCKETS, url], environment)
   assert.equal(stdout, 'hello\n', stderr)

@@ -149,7 +149,7 @@ test('gh pr merge, which is a mutation of GraphQL, is judged on the same change,
   assert.deepEqual(server.effects, ['graphql mutation'])
 })
 
-function askingPolicy(t: TestContext): string {
+function policyRequest(t: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), 'preflight-policy-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const file = join(directory, 'pack.yaml')
@@ -162,7 +162,7 @@ function askingPolicy(t: TestContext): string {
 test('a merge by gh that needs an approval says so, and goes on after it', async (t) => {
   if (!hasProgram(t, 'gh')) return
   const { gh, server, gateway } = await githubScene(t, {
-    policy: askingPolicy(t),
+    policy: policyRequest(t),
     monitoring: { sinks: [{ type: 'log' }] },
   })
   const merge = () => gh('api', '-X', 'PUT', 'repos/acme/pets/pulls/1/merge')

@@ -69,7 +69,7 @@ test('every single change of a schema is told as both references tell it, and no
 /** Introspection tells nothing of the directives that a schema applies. */
 const OF_USAGES = /^graphql-(?:directive-usage|federation)-/
 
-function toldWithoutUsages(before: string, after: string): readonly string[] {
+function reportedWithoutUsages(before: string, after: string): readonly string[] {
   const { groups } = compared(before, after)
   return groups.filter(({ rule }) => !OF_USAGES.test(rule)).map(({ level, rule }) => `${level} ${rule}`)
 }
@@ -85,7 +85,7 @@ test('every single change is told alike from introspection results, but for dire
     .map(({ name, text }) => ({ name, text: text() }))
     .filter(({ text }) => isValid(text))
   for (const { name, text } of changes) {
-    const [written, answered] = [toldWithoutUsages(SCHEMA, text), toldWithoutUsages(before, introspected(text))]
+    const [written, answered] = [reportedWithoutUsages(SCHEMA, text), reportedWithoutUsages(before, introspected(text))]
     assert.deepEqual(answered.toSorted(), written.toSorted(), name)
   }
   assert.ok(changes.length > 500)

@@ -36,9 +36,9 @@ export function askBuf(pairs: readonly ProtoPair[]): readonly LiveOutcome[] {
       writeTexts(join(folder, 'before'), pair.before, id)
       writeTexts(join(folder, 'after'), pair.after, id)
     }
-    const told = runBuf(folder)
+    const reported = runBuf(folder)
     return named.map(({ pair, id }) => {
-      const verdicts = told.get(id) ?? []
+      const verdicts = reported.get(id) ?? []
       const expected = verdicts.map(({ rule }) => rule)
       const ours = rulesOf(pair, id)
       return { pair, verdicts, missing: without(expected, ours), surplus: without(ours, expected) }
@@ -74,7 +74,7 @@ function runBuf(folder: string): ReadonlyMap<string, readonly BufVerdict[]> {
     maxBuffer: 256 * 1024 * 1024,
   })
   assert.equal(run.status, FOUND, `buf could not compare: ${run.stderr.slice(0, 2000)}`)
-  const told = new Map<string, BufVerdict[]>()
+  const reported = new Map<string, BufVerdict[]>()
   for (const line of run.stdout.split('\n').filter((text) => text !== '')) {
     const entry: unknown = JSON.parse(line)
     const verdict = { rule: textAt(entry, 'type'), message: textAt(entry, 'message') }
@@ -82,9 +82,9 @@ function runBuf(folder: string): ReadonlyMap<string, readonly BufVerdict[]> {
     assert.notEqual(verdict.rule, 'COMPILE', line)
     // What is gone has no path; its sentence names it.
     const id = /pair\d{5}/.exec(line)?.[0] ?? assert.fail(line)
-    told.set(id, [...(told.get(id) ?? []), verdict])
+    reported.set(id, [...(reported.get(id) ?? []), verdict])
   }
-  return told
+  return reported
 }
 
 function rulesOf({ before, after }: ProtoPair, id: string): readonly string[] {

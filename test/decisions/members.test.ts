@@ -147,8 +147,8 @@ function textsOf(list: unknown): readonly string[] {
 
 suite('an optional member of the envelope', () => {
   test('has a producer or a reason, and never both', () => {
-    const told = [...Object.keys(PRODUCED), ...Object.keys(UNPRODUCED)]
-    assert.deepEqual(told.toSorted(), optionalMembers().toSorted())
+    const reported = [...Object.keys(PRODUCED), ...Object.keys(UNPRODUCED)]
+    assert.deepEqual(reported.toSorted(), optionalMembers().toSorted())
   })
 
   for (const [member, envelope] of Object.entries(PRODUCED))

@@ -21,7 +21,7 @@ import { at } from '../json.ts'
 import { decisionCases, type DecisionCase } from './cases.ts'
 import { decidedByEngine } from './engine-verdict.ts'
 
-interface RoadCase extends DecisionCase {
+interface ProxyCase extends DecisionCase {
   readonly route: string
   readonly before: string
   readonly after: string
@@ -29,7 +29,7 @@ interface RoadCase extends DecisionCase {
 }
 
 /** One contract with two sides, and an operation that a route can authorize: the rest are no calls. */
-const CASES: readonly RoadCase[] = decisionCases().flatMap((decisionCase, index) => {
+const CASES: readonly ProxyCase[] = decisionCases().flatMap((decisionCase, index) => {
   const { file, artifacts, context } = decisionCase
   const [artifact] = artifacts
   if (file !== 'openapi' || artifacts.length !== 1 || artifact === undefined || context.operation === null) return []
@@ -55,7 +55,7 @@ for (const [policy, cases] of Map.groupBy(CASES, (one) => one.policy)) {
 }
 
 async function compared(
-  one: RoadCase,
+  one: ProxyCase,
   scope: CalledOperation,
   gateway: TestGateway,
   upstream: { readonly requests: readonly unknown[] },
@@ -75,13 +75,13 @@ async function compared(
     context: { ...EMPTY_CONTEXT, operation, environment, target_id: target },
     scope: isOffered ? scope : null,
   })
-  assert.deepEqual(told(await envelopeOf(answer.headers.get('preflight-decision-id'), gateway)), told(verdict))
+  assert.deepEqual(reported(await envelopeOf(answer.headers.get('preflight-decision-id'), gateway)), reported(verdict))
   assert.equal(answer.headers.get('preflight-action'), verdict.execution_action)
   assert.equal(upstream.requests.length - sent, verdict.safe_for_agent ? 1 : 0)
 }
 
 /** Whatever is told of a decision: reasons, evidence, patterns, risk, reach, and what the fingerprint covers. */
-function told(source: Envelope | Verdict) {
+function reported(source: Envelope | Verdict) {
   return {
     decision: source.decision,
     fingerprint: source.fingerprint,
@@ -108,7 +108,7 @@ async function envelopeOf(decisionId: string | null, gateway: TestGateway): Prom
   return checked.value
 }
 
-function routeOf({ route: name, before, after, operation, context }: RoadCase, upstream: string, directory: string) {
+function routeOf({ route: name, before, after, operation, context }: ProxyCase, upstream: string, directory: string) {
   const file = (side: string, text: string) => {
     const path = join(directory, `${name}.${side}`)
     writeFileSync(path, text)
@@ -131,7 +131,7 @@ interface CalledOperation {
 }
 
 /** Of the contract before: what agents call already. None where a side cannot be read: then there is nothing to call against. */
-function operationsOf({ before, after }: RoadCase): readonly CalledOperation[] {
+function operationsOf({ before, after }: ProxyCase): readonly CalledOperation[] {
   return readDocument(after, DEFAULT_DOCUMENT_LIMITS).ok ? operationsIn(before) : []
 }
 

@@ -152,18 +152,18 @@ suite('what later versions add', () => {
 })
 
 /** Proceeds, is monitored, is held. */
-const told = (action: string) => {
+const reported = (action: string) => {
   const { proceeds, isMonitored, isHeld } = directiveOf(action)
   return [proceeds, isMonitored, isHeld]
 }
 
 suite('a directive', () => {
   test('permits as docs/reference/envelope.md says, and one that is not known permits nothing', () => {
-    assert.deepEqual(told('CONTINUE'), [true, false, false])
-    assert.deepEqual(told('CONTINUE_WITH_MONITORING'), [true, true, false])
-    assert.deepEqual(told('REQUEST_APPROVAL'), [false, false, true])
+    assert.deepEqual(reported('CONTINUE'), [true, false, false])
+    assert.deepEqual(reported('CONTINUE_WITH_MONITORING'), [true, true, false])
+    assert.deepEqual(reported('REQUEST_APPROVAL'), [false, false, true])
     for (const action of ['STOP', 'CONTINUE ', 'continue', '', 'constructor', '__proto__', 'PROCEED'])
-      assert.deepEqual(told(action), [false, false, false], action)
+      assert.deepEqual(reported(action), [false, false, false], action)
     const ordered = EXECUTION_ACTIONS.toSorted((a, b) => directiveOf(a).strictness - directiveOf(b).strictness)
     assert.deepEqual(ordered, ['CONTINUE', 'CONTINUE_WITH_MONITORING', 'REQUEST_APPROVAL', 'STOP'])
   })

@@ -102,7 +102,7 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
   })
   const baselines = createBaselines({ settings, flow, store, metrics, logger, now })
   const breakGlass = createBreakGlass({ store, metrics, logger, now })
-  const told = { receiptChanged: (id: string) => void changed.push(id), wordGiven: () => {} }
+  const reported = { receiptChanged: (id: string) => void changed.push(id), wordGiven: () => {} }
   const api = createApi({
     configSchema: configInputSchema,
     settings,
@@ -118,7 +118,7 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
     metrics,
     logger,
     now,
-    ...told,
+    ...reported,
   })
   const { port } = await api.listen('127.0.0.1', 0)
   const url = `http://127.0.0.1:${port}`

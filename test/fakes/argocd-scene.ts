@@ -1,11 +1,11 @@
 /** Argo CD behind a route, and calls to it as its clients send them. */
 import type { TestContext } from 'node:test'
 import { startHttpUpstream, type HttpUpstream } from './http-upstream.ts'
-import { startRoad, type Road } from './road.ts'
+import { startProxy, type ProxyUnderTest } from './road.ts'
 
 export interface ArgocdScene {
   readonly upstream: HttpUpstream
-  readonly road: Road
+  readonly proxy: ProxyUnderTest
   readonly send: (
     method: string,
     path: string,
@@ -18,18 +18,18 @@ type Body = object | Uint8Array<ArrayBuffer> | string
 
 export async function argocdScene(t: TestContext, route: object = {}): Promise<ArgocdScene> {
   const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [{ name: 'argocd', match: { path: '/' }, upstream: upstream.origin, protocol: 'argocd', ...route }],
   })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
   return {
     upstream,
-    road,
+    proxy,
     send: (method, path, body, headers = { 'content-type': 'application/json' }) =>
-      fetch(`${road.url}${path}`, {
+      fetch(`${proxy.url}${path}`, {
         method,
         headers,
         ...(body === undefined

@@ -59,7 +59,7 @@ export function data(letters: string, flags = 0, stream = 1): Buffer {
 }
 
 /** What the other side says first of a stream, or instead of anything about it. */
-export type Said = number | 'answered' | 'reset' | 'goaway' | 'closed' | 'silence'
+export type Texts = number | 'answered' | 'reset' | 'goaway' | 'closed' | 'silence'
 
 /** Statuses that have a place in the static table (RFC 7541, appendix A); any other is `answered`. */
 const STATUSES: Readonly<Record<number, number>> = { 8: 200, 9: 204, 10: 206, 11: 304, 12: 400, 13: 404, 14: 500 }
@@ -68,26 +68,26 @@ export interface FramesClient {
   readonly socket: Socket
   send(...frames: readonly Buffer[]): void
   /** Statuses and resets by stream, in order of arrival. */
-  readonly said: ReadonlyMap<number, Said>
+  readonly text: ReadonlyMap<number, Texts>
   /** Frames of a type that came. */
   count(type: number): number
   /** The first word on the stream, or the end of the connection. */
-  wordOn(stream: number, patienceMs: number): Promise<Said>
+  wordOn(stream: number, patienceMs: number): Promise<Texts>
 }
 
 export function openFrames(url: string): FramesClient {
   const socket = openSocket(url)
   socket.on('error', () => socket.destroy())
-  const said = new Map<number, Said>()
+  const text = new Map<number, Texts>()
   const counts = new Map<number, number>()
   const listeners = new Set<() => void>()
   let buffered: Buffer = Buffer.alloc(0)
-  let end: Said | null = null
+  let end: Texts | null = null
   const note = (type: number, flags: number, stream: number, payload: Buffer): void => {
     counts.set(type, (counts.get(type) ?? 0) + 1)
     if (type === FRAME.settings && (flags & FLAG.ack) === 0) socket.write(frame(FRAME.settings, FLAG.ack, 0))
-    if (type === FRAME.headers && !said.has(stream)) said.set(stream, statusOf(payload))
-    if (type === FRAME.rstStream && !said.has(stream)) said.set(stream, 'reset')
+    if (type === FRAME.headers && !text.has(stream)) text.set(stream, statusOf(payload))
+    if (type === FRAME.rstStream && !text.has(stream)) text.set(stream, 'reset')
     if (type === FRAME.goaway && payload.readUInt32BE(4) !== 0) end ??= 'goaway'
   }
   socket.on('data', (bytes: Buffer) => {
@@ -108,28 +108,28 @@ export function openFrames(url: string): FramesClient {
   socket.write(Buffer.concat([PREFACE, frame(FRAME.settings, 0, 0)]))
   return {
     socket,
-    said,
+    text,
     send: (...frames) => void socket.write(Buffer.concat([...frames])),
     count: (type) => counts.get(type) ?? 0,
     wordOn: (stream, patienceMs) =>
       new Promise((resolve) => {
-        const settle = (word: Said): void => {
+        const finish = (word: Texts): void => {
           clearTimeout(timer)
           listeners.delete(look)
           resolve(word)
         }
         const look = (): void => {
-          const word = said.get(stream) ?? end
-          if (word !== null && word !== undefined) settle(word)
+          const word = text.get(stream) ?? end
+          if (word !== null && word !== undefined) finish(word)
         }
-        const timer = setTimeout(() => settle('silence'), patienceMs)
+        const timer = setTimeout(() => finish('silence'), patienceMs)
         listeners.add(look)
         look()
       }),
   }
 }
 
-function statusOf(payload: Buffer): Said {
+function statusOf(payload: Buffer): Texts {
   // A change of the table's size may come first.
   const first = [...payload].find((byte) => (byte & 0xe0) !== 0x20) ?? 0
   return (first & 0x80) === 0 ? 'answered' : (STATUSES[first & 0x7f] ?? 'answered')

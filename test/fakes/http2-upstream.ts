@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import { at } from '../json.ts'
 import { petContract } from './http-upstream.ts'
 import { listening } from './listening.ts'
-import { startRoad, type Road } from './road.ts'
+import { startProxy, type ProxyUnderTest } from './road.ts'
 import { until } from './until.ts'
 
 export type OnStream = (stream: ServerHttp2Stream, headers: Readonly<Record<string, unknown>>) => unknown
@@ -32,17 +32,26 @@ export async function upstreamOf(t: TestContext, onStream: OnStream): Promise<Ht
 
 export const PLAIN = { name: 'plain', match: { path: '/' }, protocol: 'mapped', map: [{ action: 'pass' }] }
 
-export async function roadTo(t: TestContext, upstream: string, route: object = {}, config: object = {}): Promise<Road> {
-  const road = await startRoad({
+export async function proxyTo(
+  t: TestContext,
+  upstream: string,
+  route: object = {},
+  config: object = {},
+): Promise<ProxyUnderTest> {
+  const proxy = await startProxy({
     routes: [{ ...PLAIN, upstream, upstream_protocol: 'http2', ...route }],
     config: { ...config },
   })
-  t.after(() => road.close())
-  return road
+  t.after(() => proxy.close())
+  return proxy
 }
 
 /** A judged route under watch, so that outcomes are told. */
-export async function watchedRoadTo(t: TestContext, upstream: string, timeout: object = {}): Promise<Road> {
+export async function monitoredProxyTo(
+  t: TestContext,
+  upstream: string,
+  timeout: object = {},
+): Promise<ProxyUnderTest> {
   const contract = { current: { file: petContract() } }
   const route = {
     name: 'pets',
@@ -53,13 +62,13 @@ export async function watchedRoadTo(t: TestContext, upstream: string, timeout: o
     contract,
     timeout,
   }
-  const road = await startRoad({ routes: [route], decide: () => 'WARN' })
-  t.after(() => road.close())
-  return road
+  const proxy = await startProxy({ routes: [route], decide: () => 'WARN' })
+  t.after(() => proxy.close())
+  return proxy
 }
 
-export async function endOf(road: Road): Promise<{ readonly outcome: unknown; readonly fault: unknown }> {
-  const finished = (): unknown => road.events.findLast(({ type }) => type === 'preflight.execution.finished')?.data
+export async function endOf(proxy: ProxyUnderTest): Promise<{ readonly outcome: unknown; readonly fault: unknown }> {
+  const finished = (): unknown => proxy.events.findLast(({ type }) => type === 'preflight.execution.finished')?.data
   await until(() => finished() !== undefined, 'the outcome is told')
   return { outcome: at(finished(), 'outcome'), fault: at(finished(), 'fault') }
 }

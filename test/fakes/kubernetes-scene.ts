@@ -1,11 +1,11 @@
 /** A cluster behind a road, somebody who sends requests down it, and the objects that they are about. */
 import type { TestContext } from 'node:test'
 import { startFakeCluster, type FakeCluster } from './kubernetes-api.ts'
-import { startRoad, type Road, type RoadOptions } from './road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from './road.ts'
 
 export interface Scene {
   readonly cluster: FakeCluster
-  readonly road: Road
+  readonly proxy: ProxyUnderTest
   readonly send: (
     method: string,
     path: string,
@@ -23,23 +23,23 @@ interface Sent {
 export async function scene(
   t: TestContext,
   kubernetes: object = {},
-  options: Partial<RoadOptions> & { readonly mode?: 'enforce' | 'observe' } = {},
+  options: Partial<ProxyOptions> & { readonly mode?: 'enforce' | 'observe' } = {},
 ): Promise<Scene> {
   const cluster = await startFakeCluster()
   const { mode = 'enforce' } = options
   const upstream = cluster.origin
   const route = { name: 'cluster', match: { path: '/' }, upstream, protocol: 'kubernetes', kubernetes, mode }
-  const road = await startRoad({ ...options, routes: [route] })
+  const proxy = await startProxy({ ...options, routes: [route] })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await cluster.close()
   })
   return {
     cluster,
-    road,
+    proxy,
     async send(method, path, body, headers = {}) {
       const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
-      const answer = await fetch(`${road.url}${path}`, {
+      const answer = await fetch(`${proxy.url}${path}`, {
         method,
         headers: { ...(body === undefined ? {} : { 'content-type': type }), ...headers },
         ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),

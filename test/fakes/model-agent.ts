@@ -2,7 +2,7 @@
 import { MODEL_CLIENTS, type ModelClient } from './model-clients.ts'
 
 const KNOWN: Readonly<Record<string, (base: string) => ModelClient>> = MODEL_CLIENTS
-const said: Record<string, readonly string[]> = {}
+const text: Record<string, readonly string[]> = {}
 for (const argument of process.argv.slice(2)) {
   const [name = '', base = ''] = argument.split('=')
   const connect = KNOWN[name]
@@ -12,6 +12,6 @@ for (const argument of process.argv.slice(2)) {
   const pieces: string[] = []
   for await (const piece of client.stream([{ name: 'list', description: 'Lists.', parameters: ['path'] }]))
     if (piece !== '') pieces.push(piece)
-  said[name] = [whole, ...pieces]
+  text[name] = [whole, ...pieces]
 }
-process.stdout.write(`${JSON.stringify(said)}\n`)
+process.stdout.write(`${JSON.stringify(text)}\n`)

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 import { startHttpUpstream, type HttpUpstream } from './http-upstream.ts'
 
 /** What every model says, in the pieces in which it streams. */
-export const SAID = ['Hello', ' world'] as const
+export const TEXTS = ['Hello', ' world'] as const
 
 export interface ModelProvider extends HttpUpstream {
   /** Streams stop after their first piece until this is called. */
@@ -85,7 +85,7 @@ const FORMS: readonly Form[] = [
     streamType: 'text/event-stream',
     isStreamed: asked,
     piece: (delta) => event('response.output_text.delta', { delta, ...place }),
-    end: event('response.completed', { response: responded(SAID.join('')) }),
+    end: event('response.completed', { response: responded(TEXTS.join('')) }),
   },
   {
     path: /\/messages$/,
@@ -188,11 +188,11 @@ export async function answerModelCall(
   }
   if (!form.isStreamed(path, body)) {
     answer.head(200, { 'content-type': 'application/json' })
-    return answer.end(JSON.stringify(form.whole(SAID.join(''))))
+    return answer.end(JSON.stringify(form.whole(TEXTS.join(''))))
   }
   answer.head(200, { 'content-type': form.streamType })
   if (form.start !== undefined) answer.write(form.start)
-  const [first, ...others] = SAID
+  const [first, ...others] = TEXTS
   answer.write(form.piece(first))
   await released
   for (const words of others) answer.write(form.piece(words))

@@ -13,7 +13,7 @@ import { parseAllDocuments } from 'yaml'
 import { testAuthority } from './certificates.ts'
 import { petContract } from './http-upstream.ts'
 import { textAt } from '../json.ts'
-import { startRoad } from './road.ts'
+import { startProxy } from './road.ts'
 
 const EXAMPLE = join(import.meta.dirname, '../../charts/preflight-gateway/examples/transparent-sidecar-pod.yaml')
 
@@ -28,7 +28,7 @@ const server = createServer(await trusted.leaf('localhost'), (request, response)
 })
 await new Promise<void>((resolve) => server.listen(443, '127.0.0.1', resolve))
 
-const road = await startRoad({
+const proxy = await startProxy({
   routes: [
     {
       name: 'pets',
@@ -40,7 +40,7 @@ const road = await startRoad({
   ],
   config: { egress: { allow: ['127.0.0.0/8', '::1'] } },
 })
-const { port } = await road.proxy.transparent.listen('127.0.0.1', 0)
+const { port } = await proxy.listener.transparent.listen('127.0.0.1', 0)
 const [, pod] = parseAllDocuments(readFileSync(EXAMPLE, 'utf8')).map((document): unknown => document.toJS())
 const script = textAt(pod, 'spec', 'initContainers', 0, 'args', 0)
 // Here the gateway runs as this user, and so does the server.
@@ -48,7 +48,7 @@ const settings = { GATEWAY_UID: String(process.getuid?.()), GATEWAY_PORT: String
 execFileSync('sh', ['-euc', script], { env: { PATH: process.env['PATH'], ...settings } })
 const directory = mkdtempSync(join(tmpdir(), 'preflight-agent-'))
 const bundle = join(directory, 'ca.pem')
-writeFileSync(bundle, await road.authorities.bundle())
+writeFileSync(bundle, await proxy.authorities.bundle())
 chmodSync(directory, 0o755)
 
 const curl = async (url: string): Promise<string> => {
@@ -101,6 +101,6 @@ const reached = {
 const judged = await curl('https://localhost/v1/pets')
 const denied = await curl('https://localhost/elsewhere')
 process.stdout.write(`${JSON.stringify({ judged, denied, seen, reached })}\n`)
-await road.close()
+await proxy.close()
 server.closeAllConnections()
 server.close()

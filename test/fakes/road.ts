@@ -25,11 +25,11 @@ import { createMonitoring, type Monitoring } from '../../gateway/monitoring/moni
 import { decisionRow } from './decision-row.ts'
 import { scriptedFlow, type ScriptedFlow } from './scripted-flow.ts'
 
-export interface Road {
+export interface ProxyUnderTest {
   readonly url: string
   readonly authorities: Authorities
   readonly settings: () => { readonly config: Config }
-  readonly proxy: Proxy
+  readonly listener: Proxy
   readonly store: Store
   readonly flow: ScriptedFlow
   readonly baselines: Baselines
@@ -46,7 +46,7 @@ export interface Road {
   close(): Promise<void>
 }
 
-export interface RoadOptions {
+export interface ProxyOptions {
   readonly routes: readonly unknown[]
   readonly decide?: (request: AuthorizeRequest) => Decision
   readonly compare?: Flow['compare']
@@ -59,7 +59,7 @@ export interface RoadOptions {
   readonly memory?: BodyMemory
 }
 
-export async function startRoad(options: RoadOptions): Promise<Road> {
+export async function startProxy(options: ProxyOptions): Promise<ProxyUnderTest> {
   // Loaded before the first call: what loading costs it is not what these tests are about.
   recognisers()
   const directory = mkdtempSync(join(tmpdir(), 'preflight-road-'))
@@ -133,7 +133,7 @@ export async function startRoad(options: RoadOptions): Promise<Road> {
     url: `http://127.0.0.1:${port}`,
     authorities,
     settings,
-    proxy,
+    listener: proxy,
     store,
     flow,
     baselines,

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import { startBitbucket } from './bitbucket-server.ts'
 import { startGithub, type GithubOptions } from './github-server.ts'
 import { startGitlab } from './gitlab-server.ts'
-import { startRoad, type Road, type RoadOptions } from './road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from './road.ts'
 import { openapi } from './scm-client.ts'
 import { FakeRepository } from './scm-repository.ts'
 import { SCM_TOKEN, type ScmServer } from './scm-server.ts'
@@ -11,12 +11,12 @@ import { SCM_TOKEN, type ScmServer } from './scm-server.ts'
 export interface ScmScene {
   readonly repository: FakeRepository
   readonly server: ScmServer
-  readonly road: Road
+  readonly proxy: ProxyUnderTest
   /** Sends a request with the caller's token through the road; `body` becomes JSON. */
   send(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>
 }
 
-export interface SceneOptions extends Partial<RoadOptions> {
+export interface SceneOptions extends Partial<ProxyOptions> {
   readonly scm?: Readonly<Record<string, unknown>>
   readonly github?: GithubOptions
   readonly receipts?: Readonly<Record<string, unknown>>
@@ -42,17 +42,17 @@ export async function scmScene(
   repository.open(7, 'feature')
   const server = await STARTERS[protocol](repository, github)
   const route = { name: 'scm', match: { path: '/' }, upstream: server.origin, protocol, scm, receipts, mode }
-  const road = await startRoad({ ...options, routes: [route] })
+  const proxy = await startProxy({ ...options, routes: [route] })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await server.close()
   })
   return {
     repository,
     server,
-    road,
+    proxy,
     send: (method, path, body, headers = {}) =>
-      fetch(`${road.url}${path}`, {
+      fetch(`${proxy.url}${path}`, {
         method,
         headers: {
           authorization: `Bearer ${SCM_TOKEN}`,
@@ -67,7 +67,7 @@ export async function scmScene(
 }
 
 /** What the flow was asked to decide, in short. */
-export function asked({ road }: ScmScene) {
+export function asked({ proxy: road }: ScmScene) {
   return road.flow.asked.map(({ context, artifacts, completeness }) => ({
     operation: context.operation,
     target: context.target_id,

@@ -94,8 +94,8 @@ export async function startWebServer(
   const file = join(directory, 'server.conf')
   writeFileSync(file, config({ directory, port, http2Port, target: new URL(target).host }))
   const child = spawn(binary, command(file, directory), { stdio: ['ignore', 'pipe', 'pipe'] })
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes: Buffer) => (said += bytes.toString()))
+  let text = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes: Buffer) => (text += bytes.toString()))
   const ended = new Promise<void>((resolve) => child.on('exit', () => resolve()))
   t.after(async () => {
     child.kill('SIGTERM')
@@ -103,7 +103,7 @@ export async function startWebServer(
     rmSync(directory, { recursive: true, force: true })
   })
   await until(() => {
-    assert.equal(child.exitCode, null, `${kind} has ended: ${said}`)
+    assert.equal(child.exitCode, null, `${kind} has ended: ${text}`)
     return isListening(port)
   }, `${kind} listens`)
   return { url: `http://127.0.0.1:${port}`, http2: `http://127.0.0.1:${http2Port}` }

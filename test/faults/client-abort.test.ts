@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { petContract, startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
 import { openSocket } from '../fakes/raw-http.ts'
-import { startRoad, type Road } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../fakes/road.ts'
 import { until } from '../fakes/until.ts'
 
 const CLIENTS = 100
@@ -15,7 +15,7 @@ type Protocol = 'mcp' | 'http'
 
 interface Scene {
   readonly upstream: HttpUpstream
-  readonly road: Road
+  readonly proxy: ProxyUnderTest
 }
 
 /** Every call is let through under monitoring, so that each one has a window too. */
@@ -27,15 +27,15 @@ async function scene(t: TestContext, protocol: Protocol, answer: RequestListener
     response.end(JSON.stringify({ jsonrpc: '2.0', id, result: MANIFEST }))
   })
   const route = { name: 'tools', match: { path: '/' }, upstream: upstream.origin, protocol }
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [protocol === 'mcp' ? route : { ...route, contract: { current: { file: petContract() } } }],
     decide: () => 'WARN',
   })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
-  return { upstream, road }
+  return { upstream, proxy }
 }
 
 const CALL = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo', arguments: {} } })
@@ -59,7 +59,7 @@ const ANSWERS: Readonly<Record<string, RequestListener>> = {
 for (const protocol of ['mcp', 'http'] as const) {
   for (const [moment, answer] of Object.entries(ANSWERS)) {
     test(`${CLIENTS} ${protocol} clients that abort ${moment} leave nothing open`, async (t) => {
-      const { upstream, road } = await scene(t, protocol, answer)
+      const { upstream, proxy: road } = await scene(t, protocol, answer)
       const isAnswering = moment !== 'before an answer'
       const sockets = Array.from({ length: CLIENTS }, () => openSocket(road.url))
       const answered = new Set<Socket>()
@@ -75,7 +75,7 @@ for (const protocol of ['mcp', 'http'] as const) {
       for (const socket of sockets) socket.destroy()
 
       await until(() => upstream.openExchanges() === 0, 'no exchange is left at the upstream')
-      await until(() => road.proxy.openCalls() === 0, 'no call is left in the proxy')
+      await until(() => road.listener.openCalls() === 0, 'no call is left in the proxy')
       await until(() => road.monitoring.openCount() === 0, 'no monitoring window is left')
       assert.deepEqual(await road.store.openWindows(), [])
       const outcomes = road.events
@@ -86,14 +86,14 @@ for (const protocol of ['mcp', 'http'] as const) {
         Array.from({ length: CLIENTS }, () => 'UNKNOWN'),
       )
 
-      await road.proxy.close(0)
+      await road.listener.close(0)
       await until(() => upstream.openSockets() === 0, 'no socket is left at the upstream')
     })
   }
 }
 
 test('a client that goes away while its call is judged is never forwarded', async (t) => {
-  const { upstream, road } = await scene(t, 'http', ANSWERS['before an answer'] ?? (() => {}))
+  const { upstream, proxy: road } = await scene(t, 'http', ANSWERS['before an answer'] ?? (() => {}))
   const authorize = road.flow.authorize.bind(road.flow)
   const held: (() => void)[] = []
   road.flow.authorize = async (request) => {
@@ -107,7 +107,7 @@ test('a client that goes away while its call is judged is never forwarded', asyn
   await new Promise((resolve) => socket.once('close', resolve))
   await new Promise((resolve) => setTimeout(resolve, 20))
   held[0]?.()
-  await until(() => road.proxy.openCalls() === 0, 'the call has ended')
+  await until(() => road.listener.openCalls() === 0, 'the call has ended')
   assert.equal(upstream.requests.length, 0)
   assert.deepEqual(road.events.map(({ type, data }) => [type, data['outcome']]).at(-1), [
     'preflight.monitoring.closed',
@@ -117,7 +117,7 @@ test('a client that goes away while its call is judged is never forwarded', asyn
 
 test('nothing keeps the process alive once the proxy is closed', async (t) => {
   const before = process.getActiveResourcesInfo().filter((name) => name !== 'Immediate').length
-  const { upstream, road } = await scene(t, 'http', (_request, response) => response.end('good'))
+  const { upstream, proxy: road } = await scene(t, 'http', (_request, response) => response.end('good'))
   await (await fetch(`${road.url}/pets`, { headers: { connection: 'close' } })).text()
   await road.close()
   await upstream.close()

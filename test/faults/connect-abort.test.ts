@@ -5,14 +5,14 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { testAuthority } from '../fakes/certificates.ts'
 import { petContract } from '../fakes/http-upstream.ts'
-import { startRoad, type Road, type RoadOptions } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/road.ts'
 import { openConnect, openTo, startHttps, startTls, type HttpsUpstream } from '../fakes/through-proxy.ts'
 import { until } from '../fakes/until.ts'
 
 const CLIENTS = 30
 
 interface Scene {
-  readonly road: Road
+  readonly proxy: ProxyUnderTest
   readonly upstream: HttpsUpstream
   readonly ca: string
   /** On a host of a route, and on one that is tunnelled to. */
@@ -20,7 +20,7 @@ interface Scene {
   readonly tunnelled: string
 }
 
-async function scene(t: TestContext, options: Partial<RoadOptions> = {}): Promise<Scene> {
+async function scene(t: TestContext, options: Partial<ProxyOptions> = {}): Promise<Scene> {
   const trusted = await testAuthority()
   // Never answers: whoever asks is under way until it goes.
   const upstream = await startHttps(trusted, 'localhost', () => {})
@@ -32,19 +32,19 @@ async function scene(t: TestContext, options: Partial<RoadOptions> = {}): Promis
     tls: { upstream_ca: trusted.file },
   }
   const { config, ...rest } = options
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [route],
     ...rest,
     config: { egress: { allow: ['127.0.0.1', '::1'] }, ...config },
   })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
   return {
-    road,
+    proxy,
     upstream,
-    ca: await road.authorities.bundle(),
+    ca: await proxy.authorities.bundle(),
     routed: `localhost:${upstream.port}`,
     tunnelled: `127.0.0.1:${upstream.port}`,
   }
@@ -52,29 +52,29 @@ async function scene(t: TestContext, options: Partial<RoadOptions> = {}): Promis
 
 type Stage = (scene: Scene) => Promise<Socket>
 
-const insideTls = async ({ road, routed, ca }: Scene): Promise<Socket> =>
+const insideTls = async ({ proxy: road, routed, ca }: Scene): Promise<Socket> =>
   startTls((await openConnect(road.url, routed)).socket, { servername: 'localhost', ca })
 
 const STAGES: Readonly<Record<string, Stage>> = {
-  'before a word': async ({ road }) => {
+  'before a word': async ({ proxy: road }) => {
     const socket = openTo(road.url)
     await once(socket, 'connect')
     return socket
   },
-  'in the middle of CONNECT': async ({ road }) => {
+  'in the middle of CONNECT': async ({ proxy: road }) => {
     const socket = openTo(road.url)
     socket.write('CONNECT localhost:4')
     await once(socket, 'connect')
     return socket
   },
-  'before the answer to CONNECT': async ({ road, tunnelled }) => {
+  'before the answer to CONNECT': async ({ proxy: road, tunnelled }) => {
     const socket = openTo(road.url)
     socket.write(`CONNECT ${tunnelled} HTTP/1.1\r\nHost: ${tunnelled}\r\n\r\n`)
     await once(socket, 'connect')
     return socket
   },
-  'after the answer, before TLS': async ({ road, routed }) => (await openConnect(road.url, routed)).socket,
-  'in the middle of the ClientHello': async ({ road, routed }) => {
+  'after the answer, before TLS': async ({ proxy: road, routed }) => (await openConnect(road.url, routed)).socket,
+  'in the middle of the ClientHello': async ({ proxy: road, routed }) => {
     const { socket } = await openConnect(road.url, routed)
     socket.write(Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01]))
     return socket
@@ -90,8 +90,8 @@ const STAGES: Readonly<Record<string, Stage>> = {
     secure.write(`GET /pets HTTP/1.1\r\nHost: ${place.routed}\r\n\r\n`)
     return secure
   },
-  'in a silent tunnel': async ({ road, tunnelled }) => (await openConnect(road.url, tunnelled)).socket,
-  'in the middle of a ClientHello in a tunnel': async ({ road, tunnelled }) => {
+  'in a silent tunnel': async ({ proxy: road, tunnelled }) => (await openConnect(road.url, tunnelled)).socket,
+  'in the middle of a ClientHello in a tunnel': async ({ proxy: road, tunnelled }) => {
     const { socket } = await openConnect(road.url, tunnelled)
     socket.write(Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01]))
     return socket
@@ -109,9 +109,9 @@ for (const [moment, reach] of Object.entries(STAGES)) {
       else client.end()
     }
     for (const client of clients) client.resume()
-    await until(() => place.road.proxy.openCalls() === 0, 'no call is under way')
+    await until(() => place.proxy.listener.openCalls() === 0, 'no call is under way')
     for (const client of clients) client.destroy()
-    await until(async () => /preflight_tunnels_open 0/.test(await place.road.metrics.text()), 'no tunnel is open')
+    await until(async () => /preflight_tunnels_open 0/.test(await place.proxy.metrics.text()), 'no tunnel is open')
     await until(() => openSockets() <= before, 'every socket is closed')
     assert.equal(place.upstream.openSockets(), 0)
   })
@@ -123,7 +123,9 @@ function openSockets(): number {
 }
 
 test('a client that says nothing after CONNECT is let go', async (t) => {
-  const { road, routed } = await scene(t, { config: { egress: { allow: ['127.0.0.1'] }, tls: { handshake: 1 } } })
+  const { proxy: road, routed } = await scene(t, {
+    config: { egress: { allow: ['127.0.0.1'] }, tls: { handshake: 1 } },
+  })
   const { socket } = await openConnect(road.url, routed)
   socket.resume()
   await until(() => socket.destroyed, 'it is closed')
@@ -131,7 +133,9 @@ test('a client that says nothing after CONNECT is let go', async (t) => {
 })
 
 test('a handshake that does not come to its end is let go', async (t) => {
-  const { road, routed } = await scene(t, { config: { egress: { allow: ['127.0.0.1'] }, tls: { handshake: 1 } } })
+  const { proxy: road, routed } = await scene(t, {
+    config: { egress: { allow: ['127.0.0.1'] }, tls: { handshake: 1 } },
+  })
   const { socket } = await openConnect(road.url, routed)
   socket.write(Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01]))
   socket.resume()
@@ -140,7 +144,7 @@ test('a handshake that does not come to its end is let go', async (t) => {
 })
 
 test('a tunnel on which nothing moves is closed', async (t) => {
-  const { road, tunnelled, upstream } = await scene(t, { config: { egress: { allow: ['127.0.0.1'], idle: 1 } } })
+  const { proxy: road, tunnelled, upstream } = await scene(t, { config: { egress: { allow: ['127.0.0.1'], idle: 1 } } })
   const { socket } = await openConnect(road.url, tunnelled)
   socket.resume()
   await until(() => socket.destroyed, 'it is closed')
@@ -148,10 +152,10 @@ test('a tunnel on which nothing moves is closed', async (t) => {
 })
 
 test('a gateway that stops does not wait for tunnels on which nothing moves, nor for half-open connections', async (t) => {
-  const { road, tunnelled, routed } = await scene(t)
+  const { proxy: road, tunnelled, routed } = await scene(t)
   await openConnect(road.url, tunnelled)
   await openConnect(road.url, routed)
-  const closed = road.proxy.close(60_000).then(() => 'closed')
+  const closed = road.listener.close(60_000).then(() => 'closed')
   // The whole budget would run into the deadline of the test.
   assert.equal(await closed, 'closed')
 })
@@ -164,7 +168,7 @@ test('a gateway that stops does not wait for connections inside TLS on which no 
   assert.match(String(answer), /^HTTP\/1\.1 403 /)
   await insideTls(place)
   // The whole budget would run into the deadline of the test.
-  await place.road.proxy.close(60_000)
+  await place.proxy.listener.close(60_000)
 })
 
 async function startPlain(t: TestContext, talk: (socket: Socket) => void): Promise<string> {
@@ -177,7 +181,7 @@ async function startPlain(t: TestContext, talk: (socket: Socket) => void): Promi
 }
 
 test('a tunnel passes bytes both ways, lets a server speak first, and one side end before the other', async (t) => {
-  const { road } = await scene(t)
+  const { proxy: road } = await scene(t)
   const destination = await startPlain(t, (socket) => {
     socket.write('220 ready\r\n')
     let heard = ''
@@ -196,7 +200,7 @@ test('a tunnel passes bytes both ways, lets a server speak first, and one side e
 })
 
 test('a slow reader holds the other side of a tunnel back instead of filling memory', async (t) => {
-  const { road } = await scene(t)
+  const { proxy: road } = await scene(t)
   const chunk = Buffer.alloc(64 * 1024)
   const total = 64 * 1024 * 1024
   let written = 0

@@ -4,22 +4,22 @@ import { Writable } from 'node:stream'
 import { test, type TestContext } from 'node:test'
 import { GatewayError } from '../../gateway/errors/errors.ts'
 import { petContract, startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
-import { startRoad, type Road, type RoadOptions } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/road.ts'
 import { at } from '../json.ts'
 
 async function scene(
   t: TestContext,
-  options: Partial<RoadOptions>,
-): Promise<{ readonly upstream: HttpUpstream; readonly road: Road }> {
+  options: Partial<ProxyOptions>,
+): Promise<{ readonly upstream: HttpUpstream; readonly proxy: ProxyUnderTest }> {
   const upstream = await startHttpUpstream((_request, response) => response.end('good'))
   const contract = { current: { file: petContract() } }
   const route = { name: 'pets', match: { path: '/' }, upstream: upstream.origin, protocol: 'http', contract }
-  const road = await startRoad({ routes: [route], ...options })
+  const proxy = await startProxy({ routes: [route], ...options })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
-  return { upstream, road }
+  return { upstream, proxy }
 }
 
 const storeDown = (): never => {
@@ -70,9 +70,9 @@ for (const [what, options, code] of [
     { storeFaults: { recordInterception: () => Promise.reject(new GatewayError('STORE_UNAVAILABLE')) } },
     'STORE_UNAVAILABLE',
   ],
-] as const satisfies readonly (readonly [string, Partial<RoadOptions>, string])[]) {
+] as const satisfies readonly (readonly [string, Partial<ProxyOptions>, string])[]) {
   test(`when ${what}, the call is answered 503 ${code} and not forwarded`, async (t) => {
-    const { upstream, road } = await scene(t, options)
+    const { upstream, proxy: road } = await scene(t, options)
     const answer = await fetch(`${road.url}/pets`)
     assert.equal(answer.status, 503)
     assert.equal(at(await answer.json(), 'error'), code)
@@ -83,7 +83,7 @@ for (const [what, options, code] of [
 
 test('when the state of a receipt cannot be told, the decision is not used again', async (t) => {
   let clock = Date.now()
-  const { upstream, road } = await scene(t, {
+  const { upstream, proxy: road } = await scene(t, {
     now: () => clock,
     storeFaults: { receiptState: () => Promise.reject(new GatewayError('STORE_UNAVAILABLE')) },
   })
@@ -95,14 +95,14 @@ test('when the state of a receipt cannot be told, the decision is not used again
 
 test('a fault passes: the next call is judged anew', async (t) => {
   let isDown = true
-  const { road } = await scene(t, { decide: () => (isDown ? storeDown() : 'ALLOW') })
+  const { proxy: road } = await scene(t, { decide: () => (isDown ? storeDown() : 'ALLOW') })
   assert.equal((await fetch(`${road.url}/pets`)).status, 503)
   isDown = false
   assert.equal((await fetch(`${road.url}/pets`)).status, 200)
 })
 
 test('when the monitoring window cannot be made durable, a call that needs one is stopped', async (t) => {
-  const { upstream, road } = await scene(t, {
+  const { upstream, proxy: road } = await scene(t, {
     decide: () => 'WARN',
     storeFaults: { openWindow: () => Promise.reject(new GatewayError('STORE_UNAVAILABLE')) },
   })
@@ -114,7 +114,7 @@ test('when the monitoring window cannot be made durable, a call that needs one i
 test('when no sink takes telemetry, a call that needs monitoring is stopped with MONITORING_UNWIRED and others go on', async (t) => {
   const broken = new Writable({ write: (_chunk, _encoding, done) => done(new Error('EPIPE')) })
   let decision: 'WARN' | 'ALLOW' = 'WARN'
-  const { upstream, road } = await scene(t, { decide: () => decision, output: broken })
+  const { upstream, proxy: road } = await scene(t, { decide: () => decision, output: broken })
   // The stream tells of its fault only after the first write.
   await fetch(`${road.url}/pets`)
   const sent = upstream.requests.length

@@ -17,7 +17,7 @@ import { PETS, PETS_WITH_POST, PETS_WITHOUT_DELETE } from '../fakes/contracts.ts
 import { FaultCounter, faulty, faultyMembers } from '../fakes/faulty.ts'
 import { petContract, startHttpUpstream } from '../fakes/http-upstream.ts'
 import { fakeKey } from '../fakes/keys.ts'
-import { startRoad, type RoadOptions } from '../fakes/road.ts'
+import { startProxy, type ProxyOptions } from '../fakes/road.ts'
 
 const PERMITTING: ReadonlySet<ExecutionAction> = new Set(['CONTINUE', 'CONTINUE_WITH_MONITORING'])
 const NOW = Date.parse('2026-11-21T10:00:00Z')
@@ -136,13 +136,13 @@ const AFTERWARDS: ReadonlySet<string> = new Set([
   'dropBaselineCandidate',
 ])
 
-async function called(t: TestContext, options: Partial<RoadOptions>, counter: FaultCounter) {
+async function called(t: TestContext, options: Partial<ProxyOptions>, counter: FaultCounter) {
   const upstream = await startHttpUpstream((_request, response) => response.end('good'))
   const contract = { current: { file: petContract() } }
   const route = { name: 'pets', match: { path: '/' }, upstream: upstream.origin, protocol: 'http', contract }
   let isCounting = false
   const start = { routes: [route], ...options }
-  const road = await startRoad({
+  const proxy = await startProxy({
     ...start,
     wrapStore: (store) => {
       const counted = faulty(store, counter)
@@ -150,11 +150,11 @@ async function called(t: TestContext, options: Partial<RoadOptions>, counter: Fa
     },
   })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
   isCounting = true
-  const { status } = await fetch(`${road.url}/pets`).then(async (answer) => {
+  const { status } = await fetch(`${proxy.url}/pets`).then(async (answer) => {
     await answer.arrayBuffer()
     return answer
   })

@@ -7,21 +7,21 @@ import { GatewayError } from '../../gateway/errors/errors.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
 import { loadPolicy } from '../../gateway/config/policy.ts'
 import { petContract } from '../fakes/http-upstream.ts'
-import { startRoad, type RoadOptions } from '../fakes/road.ts'
+import { startProxy, type ProxyOptions } from '../fakes/road.ts'
 
 const down = () => Promise.reject(new GatewayError('STORE_UNAVAILABLE'))
 
-async function askedWith(t: TestContext, options: Partial<RoadOptions>): Promise<string> {
+async function askedWith(t: TestContext, options: Partial<ProxyOptions>): Promise<string> {
   const contract = { current: { file: petContract() } }
   const route = { name: 'pets', match: { path: '/' }, upstream: 'http://127.0.0.1:9', protocol: 'http', contract }
-  const road = await startRoad({ routes: [route], ...options })
+  const proxy = await startProxy({ routes: [route], ...options })
   const loaded = loadPolicy('default', '.')
   assert.ok(loaded.ok)
   const { policy } = loaded.value
   const authz = createHttpAuthz({
-    settings: () => ({ ...road.settings(), policy, generation: 1 }),
-    pipeline: road.proxy.pipeline,
-    metrics: road.metrics,
+    settings: () => ({ ...proxy.settings(), policy, generation: 1 }),
+    pipeline: proxy.listener.pipeline,
+    metrics: proxy.metrics,
     logger: createLogger('silent'),
   })
   const server = createServer((request, response) => void authz.serve(request, response))
@@ -29,7 +29,7 @@ async function askedWith(t: TestContext, options: Partial<RoadOptions>): Promise
   t.after(async () => {
     server.closeAllConnections()
     await new Promise<void>((resolve) => server.close(() => resolve()))
-    await road.close()
+    await proxy.close()
   })
   const address = server.address()
   return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}/authz/pets`
@@ -53,7 +53,7 @@ for (const [what, options] of [
   ['the question cannot be recorded', { storeFaults: { recordInterception: down } }],
   ['a window cannot be opened', { decide: () => 'WARN', storeFaults: { openWindow: down } }],
   ['an exception cannot be looked up', { decide: () => 'BLOCK', storeFaults: { useBreakGlass: down } }],
-] as const satisfies readonly (readonly [string, Partial<RoadOptions>])[]) {
+] as const satisfies readonly (readonly [string, Partial<ProxyOptions>])[]) {
   test(`when ${what} the answer is no`, async (t) => {
     const { status } = await fetch(await askedWith(t, options))
     assert.ok(status === 403 || status === 503, String(status))

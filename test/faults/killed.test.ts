@@ -48,8 +48,8 @@ test('no event that was taken is lost with the process, and the order stays', as
   }
 
   const first = await start()
-  const told: string[] = []
-  for (let at = 0; at < DECISIONS; at += 1) told.push(await authorize(first.api, `t-${at}`))
+  const reported: string[] = []
+  for (let at = 0; at < DECISIONS; at += 1) reported.push(await authorize(first.api, `t-${at}`))
   first.child.kill('SIGKILL')
   await once(first.child, 'exit')
   assert.equal(receiver.events.length, 0)
@@ -59,7 +59,7 @@ test('no event that was taken is lost with the process, and the order stays', as
   await until(() => receiver.events.length >= DECISIONS, 'the next process delivers what the first one had taken')
   assert.deepEqual(
     receiver.events.slice(0, DECISIONS).map(({ correlationId }) => correlationId),
-    told,
+    reported,
   )
   // The windows are still open: a direct caller outlives the gateway.
   const report = await fetch(`${second.api}/api/v1/telemetry`, {
@@ -70,7 +70,7 @@ test('no event that was taken is lost with the process, and the order stays', as
       id: '1',
       source: '/test',
       type: 'preflight.execution.finished',
-      subject: told[0],
+      subject: reported[0],
       data: { outcome: 'SUCCEEDED' },
     }),
   })

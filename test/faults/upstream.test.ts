@@ -4,29 +4,33 @@ import type { RequestListener } from 'node:http'
 import { createServer } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { petContract, startHttpUpstream } from '../fakes/http-upstream.ts'
-import { startRoad, type Road } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../fakes/road.ts'
 import type { TelemetryEvent } from '../../gateway/telemetry/events.ts'
 import { until } from '../fakes/until.ts'
 import { at } from '../json.ts'
 
-async function roadTo(t: TestContext, upstream: string, route: Readonly<Record<string, unknown>> = {}): Promise<Road> {
+async function proxyTo(
+  t: TestContext,
+  upstream: string,
+  route: Readonly<Record<string, unknown>> = {},
+): Promise<ProxyUnderTest> {
   const contract = { current: { file: petContract() } }
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [{ name: 'pets', match: { path: '/' }, upstream, protocol: 'http', contract, ...route }],
     decide: () => 'WARN',
   })
-  t.after(() => road.close())
-  return road
+  t.after(() => proxy.close())
+  return proxy
 }
 
-async function roadToServer(
+async function proxyToServer(
   t: TestContext,
   answer: RequestListener,
   route: Readonly<Record<string, unknown>> = {},
-): Promise<Road> {
+): Promise<ProxyUnderTest> {
   const upstream = await startHttpUpstream(answer)
   t.after(() => upstream.close())
-  return roadTo(t, upstream.origin, route)
+  return proxyTo(t, upstream.origin, route)
 }
 
 /** An address where nothing listens. */
@@ -43,77 +47,77 @@ async function freePort(): Promise<number> {
 }
 
 /** Told after the client has its answer. */
-async function outcomeOf(road: Road): Promise<unknown> {
+async function outcomeOf(proxy: ProxyUnderTest): Promise<unknown> {
   const closed = (): TelemetryEvent | undefined =>
-    road.events.findLast(({ type }) => type === 'preflight.monitoring.closed')
+    proxy.events.findLast(({ type }) => type === 'preflight.monitoring.closed')
   await until(() => closed() !== undefined, 'the monitoring window is closed')
   return closed()?.data['outcome']
 }
 
 test('an upstream that is not there is 502 UPSTREAM_UNREACHABLE, and the call counts as not sent', async (t) => {
-  const road = await roadTo(t, `http://127.0.0.1:${await freePort()}`)
-  const answer = await fetch(`${road.url}/pets`)
+  const proxy = await proxyTo(t, `http://127.0.0.1:${await freePort()}`)
+  const answer = await fetch(`${proxy.url}/pets`)
   const body: unknown = await answer.json()
   assert.equal(answer.status, 502)
   assert.equal(at(body, 'error'), 'UPSTREAM_UNREACHABLE')
   assert.equal(at(body, 'correlation_id'), answer.headers.get('x-correlation-id'))
   assert.equal(answer.headers.get('preflight-decision-id'), 'dec_1')
-  assert.equal(await outcomeOf(road), 'NOT_SENT')
+  assert.equal(await outcomeOf(proxy), 'NOT_SENT')
   assert.match(
-    await road.metrics.text(),
+    await proxy.metrics.text(),
     /preflight_upstream_errors_total\{route="pets",code="UPSTREAM_UNREACHABLE"\} 1/,
   )
 })
 
 test('an upstream that does not answer in time is 504 UPSTREAM_TIMEOUT, and the outcome is unknown', async (t) => {
-  const road = await roadToServer(t, () => {}, { timeout: { headers: 1 } })
-  const answer = await fetch(`${road.url}/pets`)
+  const proxy = await proxyToServer(t, () => {}, { timeout: { headers: 1 } })
+  const answer = await fetch(`${proxy.url}/pets`)
   assert.equal(answer.status, 504)
   assert.equal(at(await answer.json(), 'error'), 'UPSTREAM_TIMEOUT')
-  assert.equal(await outcomeOf(road), 'UNKNOWN')
+  assert.equal(await outcomeOf(proxy), 'UNKNOWN')
 })
 
 test('an upstream that resets before its answer is 502, and the outcome is unknown', async (t) => {
-  const road = await roadToServer(t, (request) => request.socket.resetAndDestroy())
-  assert.equal((await fetch(`${road.url}/pets`)).status, 502)
-  assert.equal(await outcomeOf(road), 'UNKNOWN')
+  const proxy = await proxyToServer(t, (request) => request.socket.resetAndDestroy())
+  assert.equal((await fetch(`${proxy.url}/pets`)).status, 502)
+  assert.equal(await outcomeOf(proxy), 'UNKNOWN')
 })
 
 for (const type of ['application/json', 'text/event-stream']) {
   test(`an upstream that resets in the middle of ${type} breaks the client's answer off, and the call counts as failed`, async (t) => {
-    const road = await roadToServer(t, (request, response) => {
+    const proxy = await proxyToServer(t, (request, response) => {
       response.writeHead(200, { 'content-type': type })
       response.write('data: {"half":', () => request.socket.resetAndDestroy())
     })
-    const answer = await fetch(`${road.url}/pets`)
+    const answer = await fetch(`${proxy.url}/pets`)
     assert.equal(answer.status, 200)
     await assert.rejects(answer.text())
-    assert.equal(await outcomeOf(road), 'FAILED')
-    assert.match(await road.metrics.text(), /code="UPSTREAM_RESET"\} 1/)
+    assert.equal(await outcomeOf(proxy), 'FAILED')
+    assert.match(await proxy.metrics.text(), /code="UPSTREAM_RESET"\} 1/)
   })
 }
 
 test('an upstream that falls silent in its answer for longer than the route allows is UPSTREAM_SILENT everywhere', async (t) => {
-  const road = await roadToServer(t, (_request, response) => void response.write('first'), { timeout: { idle: 1 } })
-  const answer = await fetch(`${road.url}/pets`)
+  const proxy = await proxyToServer(t, (_request, response) => void response.write('first'), { timeout: { idle: 1 } })
+  const answer = await fetch(`${proxy.url}/pets`)
   assert.equal(answer.status, 200)
   await assert.rejects(answer.text())
-  assert.equal(await outcomeOf(road), 'FAILED')
-  const finished = road.events.find(({ type }) => type === 'preflight.execution.finished')
+  assert.equal(await outcomeOf(proxy), 'FAILED')
+  const finished = proxy.events.find(({ type }) => type === 'preflight.execution.finished')
   assert.equal(finished?.data['fault'], 'UPSTREAM_SILENT')
-  assert.match(await road.metrics.text(), /preflight_upstream_errors_total\{route="pets",code="UPSTREAM_SILENT"\} 1/)
-  assert.match(road.log.join(), /"code":"UPSTREAM_SILENT"/)
+  assert.match(await proxy.metrics.text(), /preflight_upstream_errors_total\{route="pets",code="UPSTREAM_SILENT"\} 1/)
+  assert.match(proxy.log.join(), /"code":"UPSTREAM_SILENT"/)
 })
 
 test('an upstream that answers with an error is passed on as it is, and the call counts as failed', async (t) => {
-  const road = await roadToServer(t, (_request, response) => {
+  const proxy = await proxyToServer(t, (_request, response) => {
     response.writeHead(500, { 'content-type': 'text/plain' })
     response.end('broken')
   })
-  const answer = await fetch(`${road.url}/pets`)
+  const answer = await fetch(`${proxy.url}/pets`)
   assert.equal(answer.status, 500)
   assert.equal(await answer.text(), 'broken')
-  assert.equal(await outcomeOf(road), 'FAILED')
+  assert.equal(await outcomeOf(proxy), 'FAILED')
 })
 
 for (const [what, answer] of [
@@ -136,9 +140,9 @@ for (const [what, answer] of [
   test(`a tool call to a server that ${what} is not forwarded`, async (t) => {
     const upstream = await startHttpUpstream(answer)
     t.after(() => upstream.close())
-    const road = await roadTo(t, upstream.origin, { protocol: 'mcp', timeout: { headers: 1 } })
+    const proxy = await proxyTo(t, upstream.origin, { protocol: 'mcp', timeout: { headers: 1 } })
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo' } })
-    const reply = await fetch(road.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    const reply = await fetch(proxy.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
     const message: unknown = await reply.json()
     assert.equal(at(message, 'result', 'isError'), true)
     assert.equal(at(message, 'result', 'structuredContent', 'error'), 'PREFLIGHT_UNDECIDED')
@@ -153,9 +157,9 @@ test('a server that asks the caller to sign in is passed on as that question', a
     response.end()
   })
   t.after(() => upstream.close())
-  const road = await roadTo(t, upstream.origin, { protocol: 'mcp' })
+  const proxy = await proxyTo(t, upstream.origin, { protocol: 'mcp' })
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo' } })
-  const reply = await fetch(road.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  const reply = await fetch(proxy.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
   assert.equal(reply.status, 401)
   assert.equal(reply.headers.get('www-authenticate'), 'Bearer resource_metadata="https://auth.example"')
 })
@@ -167,13 +171,13 @@ for (const [what, head, trailers, outcome] of [
   ['no status at all', {}, {}, 'UNKNOWN'],
 ] as const) {
   test(`a gRPC answer with ${what} counts as ${outcome}`, async (t) => {
-    const road = await roadToServer(t, (_request, response) => {
+    const proxy = await proxyToServer(t, (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/grpc', trailer: 'grpc-status', ...head })
       response.write('x')
       response.addTrailers(trailers)
       response.end()
     })
-    await (await fetch(`${road.url}/pets`)).arrayBuffer()
-    assert.equal(await outcomeOf(road), outcome)
+    await (await fetch(`${proxy.url}/pets`)).arrayBuffer()
+    assert.equal(await outcomeOf(proxy), outcome)
   })
 }

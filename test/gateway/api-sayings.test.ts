@@ -59,7 +59,7 @@ test('what the schemas demand is said in words', () => {
       type: value,
       [PARAMS[keyword] ?? 'x']: value,
     }
-    const told = textOfViolation({
+    const reported = textOfViolation({
       keyword,
       params,
       instancePath: '/x',
@@ -67,7 +67,7 @@ test('what the schemas demand is said in words', () => {
       message: 'NO WORDS',
     })
     assert.doesNotMatch(
-      told,
+      reported,
       /NO WORDS|must match the pattern|must be of the format|undefined|\\u/,
       `${keyword} ${String(value)}`,
     )
@@ -123,6 +123,9 @@ for (const [path, body, pointer, says] of BAD)
     t.after(() => api.close())
     const answer = await api.post(path, body)
     assert.equal(answer.status, 400)
-    const told = listAt(answer.body, 'details').map((detail) => [textAt(detail, 'pointer'), textAt(detail, 'message')])
-    assert.deepEqual(told, [[pointer, says]])
+    const reported = listAt(answer.body, 'details').map((detail) => [
+      textAt(detail, 'pointer'),
+      textAt(detail, 'message'),
+    ])
+    assert.deepEqual(reported, [[pointer, says]])
   })

@@ -32,7 +32,7 @@ const PACK = {
 const as = (key: string) => ({ authorization: `Bearer ${key}` })
 const lost = () => Promise.reject(new Error('the disk is gone'))
 
-function asking(): CompiledPolicy {
+function approvalPack(): CompiledPolicy {
   const compiled = compilePolicy(PACK, sha256Hex)
   assert.ok(compiled.ok)
   return compiled.value
@@ -50,7 +50,7 @@ describe('an approval', () => {
   // Later than the key that signs was made, whenever this runs.
   let now = Date.parse('2126-11-21T10:00:00.400Z')
   before(async () => {
-    api = await startApi({ policy: asking(), now: () => now, config: { rate: { per_minute: 10_000 } } })
+    api = await startApi({ policy: approvalPack(), now: () => now, config: { rate: { per_minute: 10_000 } } })
     approver = await api.newKey('approver')
   })
   after(() => api.close())
@@ -226,7 +226,7 @@ describe('an approval', () => {
 })
 
 test('when the request for approval cannot be kept there is no decision and no receipt', async (t) => {
-  const api = await startApi({ policy: asking(), storeFaults: () => ({ openApproval: lost }) })
+  const api = await startApi({ policy: approvalPack(), storeFaults: () => ({ openApproval: lost }) })
   t.after(() => api.close())
   const request = {
     preflight_mode: 'authorize',
@@ -241,7 +241,7 @@ test('when the request for approval cannot be kept there is no decision and no r
 })
 
 test('without four eyes the key that asked may grant', async (t) => {
-  const api = await startApi({ policy: asking(), config: { approvals: { four_eyes: false } } })
+  const api = await startApi({ policy: approvalPack(), config: { approvals: { four_eyes: false } } })
   t.after(() => api.close())
   const headers = { authorization: `Bearer ${await api.newKey('approver')}` }
   const request = {
@@ -288,12 +288,12 @@ test('a call that is held on the road names its approval, and goes on once that 
   assert.equal(upstream.requests.length, 0)
 
   const path = location.pathname.replace('/base', '')
-  const settled = await fetch(`${gateway.addresses.api}${path}/grant`, {
+  const finished = await fetch(`${gateway.addresses.api}${path}/grant`, {
     method: 'POST',
     headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' },
     body: '{"comment":"agreed"}',
   })
-  assert.equal(settled.status, 200)
+  assert.equal(finished.status, 200)
   let answer = await call()
   while (answer.status === 428) {
     await new Promise((resolve) => setTimeout(resolve, 100))
@@ -352,8 +352,8 @@ test('the command line lists, grants and denies where the data lies', async (t) 
   assert.match(foreign.stderr, /an approver of the group payments or security/)
   assert.equal((await cli('grant', 'apr_3', '--groups', 'Not a group')).code, 2)
   assert.equal((await cli('grant', 'apr_3', '--groups', 'release,security')).code, 0)
-  const [settled, row] = listAt(JSON.parse((await cli('list', '--state', 'granted', '--format', 'json')).stdout))
-  assert.deepEqual(at(settled, 'approver_groups'), [['payments', 'security']])
+  const [finished, row] = listAt(JSON.parse((await cli('list', '--state', 'granted', '--format', 'json')).stdout))
+  assert.deepEqual(at(finished, 'approver_groups'), [['payments', 'security']])
   assert.equal(at(row, 'id'), 'apr_1')
   assert.equal(at(row, 'comment'), 'agreed')
   assert.match(textAt(row, 'approver'), /^cli:./)

@@ -78,7 +78,7 @@ for (const [method, value, action, target] of [
   ['Create', { application: APP, upsert: true }, 'create team/shop', 'argocd:team/shop'],
 ] as const) {
   test(`${method} by gRPC-Web needs a receipt: ${action}`, async (t) => {
-    const { upstream, road, send } = await argocdScene(t)
+    const { upstream, proxy: road, send } = await argocdScene(t)
     const answer = await send('POST', `${SERVICE}/${method}`, framed(method, value), GRPC_WEB)
     assert.equal(answer.status, 200)
     assert.equal(answer.headers.get('grpc-status'), '7')
@@ -91,7 +91,7 @@ for (const [method, value, action, target] of [
 }
 
 test('a method of another service needs a receipt for its path', async (t) => {
-  const { road, send } = await argocdScene(t)
+  const { proxy: road, send } = await argocdScene(t)
   await send('POST', '/project.ProjectService/Delete', framed('Delete', { name: 'p' }), GRPC_WEB)
   assert.equal(road.interceptions[0]?.action, 'call /project.ProjectService/Delete')
 })
@@ -105,7 +105,7 @@ for (const [path, body] of [
   [`${SERVICE}/Rollback`, framed('Rollback', { name: 'shop', id: 1, dryRun: true })],
 ] as const) {
   test(`${path} passes by gRPC-Web: it changes nothing`, async (t) => {
-    const { upstream, road, send } = await argocdScene(t)
+    const { upstream, proxy: road, send } = await argocdScene(t)
     await send('POST', path, body, GRPC_WEB)
     assert.equal(upstream.requests.length, 1)
     assert.equal(road.interceptions.length, 0)

@@ -5,7 +5,7 @@ import { APP, argocdScene } from '../fakes/argocd-scene.ts'
 import { issuedReceipt } from '../fakes/issued-receipt.ts'
 import { startTestGateway } from '../fakes/gateway.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
-import { startRoad } from '../fakes/road.ts'
+import { startProxy } from '../fakes/road.ts'
 import { at } from '../json.ts'
 
 for (const [method, path, body, action, context] of [
@@ -103,19 +103,19 @@ for (const [method, path, body, action, context] of [
   ],
 ] as const) {
   test(`${method} ${path} needs a receipt: ${action}`, async (t) => {
-    const { upstream, road, send } = await argocdScene(t)
+    const { upstream, proxy: road, send } = await argocdScene(t)
     const answer = await send(method, path, body)
     assert.equal(answer.status, 403)
-    const told: unknown = await answer.json()
-    assert.equal(at(told, 'receipt_required', 'context', 'operation'), context.operation)
-    assert.equal(at(told, 'receipt_required', 'context', 'target_id'), context.target_id)
+    const reported: unknown = await answer.json()
+    assert.equal(at(reported, 'receipt_required', 'context', 'operation'), context.operation)
+    assert.equal(at(reported, 'receipt_required', 'context', 'target_id'), context.target_id)
     assert.equal(road.interceptions[0]?.action, action)
     assert.equal(upstream.requests.length, 0)
   })
 }
 
 test('the revision that is synced is bound as the head', async (t) => {
-  const { road, send } = await argocdScene(t)
+  const { proxy: road, send } = await argocdScene(t)
   const one: unknown = await (await send('POST', '/api/v1/applications/shop/sync', { revision: 'abc' })).json()
   assert.equal(at(one, 'receipt_required', 'context', 'head'), 'abc')
   const two: unknown = await (await send('POST', '/api/v1/applications/shop/sync', { revisions: ['a', 'b'] })).json()
@@ -131,7 +131,7 @@ for (const [method, path, body] of [
   ['POST', '/api/v1/applications/shop/rollback', { dryRun: true, id: 1 }],
 ] as const) {
   test(`${method} ${path} ${JSON.stringify(body ?? null)} passes`, async (t) => {
-    const { upstream, road, send } = await argocdScene(t)
+    const { upstream, proxy: road, send } = await argocdScene(t)
     assert.equal((await send(method, path, body)).status, 200)
     assert.equal(upstream.requests.length, 1)
     assert.equal(road.interceptions.length, 0)
@@ -205,14 +205,14 @@ test('applications without a namespace are in that of the server, and the server
     protocol: 'argocd',
     argocd: { namespace: 'gitops' },
   }
-  const road = await startRoad({ routes: [route] })
+  const proxy = await startProxy({ routes: [route] })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
-  const answer = await fetch(`${road.url}/cd/api/v1/applications/shop/sync`, { method: 'POST' })
+  const answer = await fetch(`${proxy.url}/cd/api/v1/applications/shop/sync`, { method: 'POST' })
   assert.equal(answer.status, 403)
-  assert.equal(road.interceptions[0]?.action, 'sync gitops/shop')
+  assert.equal(proxy.interceptions[0]?.action, 'sync gitops/shop')
 })
 
 test('a receipt for this application and this revision lets the sync go on, one for another revision does not', async (t) => {

@@ -35,10 +35,10 @@ test('a section of another protocol is a mistake with its place, for every secti
     for (const [section, value, own] of SECTIONS) {
       const route = { name: 'r', match: {}, protocol, upstream: 'http://127.0.0.1:9', [section]: value }
       const loaded = loadConfig({ value: { routes: [route] }, environment: {} })
-      const told = loaded.ok
+      const reported = loaded.ok
         ? []
         : loaded.problem.filter(({ message }) => message.includes(`has no section ${section}:`))
-      assert.equal(told.length, own.includes(protocol) ? 0 : 1, `${protocol}, ${section}`)
+      assert.equal(reported.length, own.includes(protocol) ? 0 : 1, `${protocol}, ${section}`)
     }
   const folder = mkdtempSync(join(tmpdir(), 'preflight-config-'))
   t.after(() => rmSync(folder, { recursive: true }))

@@ -62,10 +62,10 @@ const TERMS = { repository: undefined, texts: INLINE_TEXTS }
 
 /** Why it could not be read, as the log says. */
 async function reasonOf(reading: Promise<unknown>): Promise<string> {
-  const [settled] = await Promise.allSettled([reading])
-  assert.ok(settled.status === 'rejected' && settled.reason instanceof GatewayError)
-  assert.equal(settled.reason.code, 'PREFLIGHT_UNDECIDED')
-  return settled.reason.cause instanceof Error ? settled.reason.cause.message : ''
+  const [finished] = await Promise.allSettled([reading])
+  assert.ok(finished.status === 'rejected' && finished.reason instanceof GatewayError)
+  assert.equal(finished.reason.code, 'PREFLIGHT_UNDECIDED')
+  return finished.reason.cause instanceof Error ? finished.reason.cause.message : ''
 }
 
 test('files that a contract names are part of it, on disk as at a ref, and the same files are the same text', async (t) => {

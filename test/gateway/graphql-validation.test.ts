@@ -7,7 +7,7 @@ import { suite, test, type TestContext } from 'node:test'
 import { buildSchema, introspectionFromSchema } from 'graphql'
 import { openSchema, operationsConformance } from '../../gateway/validation/operations.ts'
 import { startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
-import { startRoad, type Road } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../fakes/road.ts'
 import { until } from '../fakes/until.ts'
 import { listAt, textAt } from '../json.ts'
 
@@ -87,13 +87,13 @@ test('a schema that a later edition of the language does not allow is taken as i
 })
 
 test('no value of the caller is told', () => {
-  const told = found(SDL, ['{ user(id: 1, role: "hunter2", where: { age: "hunter2", hunter: "hunter2" }) { id } }'])
-  assert.ok(told.length > 0)
-  assert.doesNotMatch(told.join('\n'), /hunter2/)
+  const reported = found(SDL, ['{ user(id: 1, role: "hunter2", where: { age: "hunter2", hunter: "hunter2" }) { id } }'])
+  assert.ok(reported.length > 0)
+  assert.doesNotMatch(reported.join('\n'), /hunter2/)
 })
 
 interface Scene {
-  readonly road: Road
+  readonly proxy: ProxyUnderTest
   readonly upstream: HttpUpstream
   readonly ask: (query: string) => Promise<Response>
 }
@@ -103,26 +103,26 @@ async function scene(t: TestContext, route: object, sdl = SDL): Promise<Scene> {
   const file = join(mkdtempSync(join(tmpdir(), 'preflight-graphql-')), 'schema.graphql')
   writeFileSync(file, sdl)
   const contract = { current: { file } }
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [
       { name: 'shop', match: { path: '/graphql' }, upstream: upstream.origin, protocol: 'graphql', contract, ...route },
     ],
   })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
   const headers = { 'content-type': 'application/json' }
   return {
-    road,
+    proxy,
     upstream,
-    ask: (query) => fetch(`${road.url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) }),
+    ask: (query) => fetch(`${proxy.url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) }),
   }
 }
 
 suite('validate: enforce', () => {
   test('refuses what departs from the pinned schema, in the form of GraphQL', async (t) => {
-    const { ask, upstream, road } = await scene(t, { validate: 'enforce' })
+    const { ask, upstream, proxy: road } = await scene(t, { validate: 'enforce' })
     assert.equal((await ask('{ user(id: 1) { id } }')).status, 200)
     const answer = await ask('{ user(id: 1) { nobody } }')
     assert.equal(answer.status, 422)
@@ -154,7 +154,7 @@ suite('validate: enforce', () => {
 })
 
 test('validate: observe counts and logs, and refuses nothing', async (t) => {
-  const { ask, upstream, road } = await scene(t, { validate: 'observe' })
+  const { ask, upstream, proxy: road } = await scene(t, { validate: 'observe' })
   await ask('{ user(id: 1) { nobody } }')
   assert.equal(upstream.requests.length, 1)
   const line = road.log.find((one) => one.includes('violates the pinned contract'))

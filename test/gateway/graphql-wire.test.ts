@@ -9,7 +9,7 @@ import { loadConfig } from '../../gateway/config/load.ts'
 import { sha256Hex } from '../../gateway/runtime/hash.ts'
 import { startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
 import { exchangeBytes, requestText, statusOf } from '../fakes/raw-http.ts'
-import { startRoad, type Road, type RoadOptions } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/road.ts'
 import { until } from '../fakes/until.ts'
 import { listAt, textAt } from '../json.ts'
 
@@ -22,7 +22,7 @@ function schema(text = SDL): string {
 }
 
 interface Scene {
-  readonly road: Road
+  readonly proxy: ProxyUnderTest
   readonly upstream: HttpUpstream
   readonly url: string
 }
@@ -33,13 +33,13 @@ async function scene(
     route = {},
     answer = '{"data":{}}',
     ...options
-  }: Partial<RoadOptions> & { readonly route?: object; readonly answer?: string } = {},
+  }: Partial<ProxyOptions> & { readonly route?: object; readonly answer?: string } = {},
 ): Promise<Scene> {
   const upstream = await startHttpUpstream((_request, response) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end(answer),
   )
   const contract = { current: { file: schema() } }
-  const road = await startRoad({
+  const proxy = await startProxy({
     ...options,
     routes: [
       {
@@ -53,10 +53,10 @@ async function scene(
     ],
   })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
-  return { road, upstream, url: `${road.url}/graphql` }
+  return { proxy, upstream, url: `${proxy.url}/graphql` }
 }
 
 const json = (body: unknown, type = 'application/json'): RequestInit => ({
@@ -129,7 +129,7 @@ const JUDGED: readonly (readonly [what: string, path: string, init: RequestInit,
 
 for (const [what, path, init, fields] of JUDGED) {
   test(`${what}: ${fields.length === 0 ? 'the whole contract' : fields.join(' and ')}`, async (t) => {
-    const { url, road, upstream } = await scene(t)
+    const { url, proxy: road, upstream } = await scene(t)
     assert.equal((await fetch(url + path, init)).status, 200)
     const targets = road.flow.asked.map(({ context }) => context.target_id?.split('#')[0])
     assert.deepEqual(targets, fields.length === 0 ? ['shop'] : fields.map((field) => `shop/${field}`))
@@ -138,7 +138,7 @@ for (const [what, path, init, fields] of JUDGED) {
 }
 
 test('a compressed body is judged unpacked, and sent as it came', async (t) => {
-  const { url, road, upstream } = await scene(t)
+  const { url, proxy: road, upstream } = await scene(t)
   const body = gzipSync(JSON.stringify({ query: '{ a }' }))
   const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
   assert.equal((await fetch(url, { method: 'POST', headers, body })).status, 200)
@@ -158,7 +158,7 @@ const PASSING: readonly (readonly [what: string, path: string, init: RequestInit
 
 for (const [what, path, init] of PASSING) {
   test(`${what} passes`, async (t) => {
-    const { url, road, upstream } = await scene(t)
+    const { url, proxy: road, upstream } = await scene(t)
     await fetch(url + path, init)
     assert.deepEqual(road.flow.asked, [])
     assert.equal(upstream.seen.length, 1)
@@ -224,7 +224,7 @@ const REFUSED: readonly (readonly [what: string, path: string, init: RequestInit
 
 for (const [what, path, init, status] of REFUSED) {
   test(`${what} is refused in the form of GraphQL`, async (t) => {
-    const { url, road, upstream } = await scene(t)
+    const { url, proxy: road, upstream } = await scene(t)
     const answer = await fetch(url + path, init)
     assert.equal(answer.status, status)
     assert.equal(answer.headers.get('preflight-action'), 'STOP')
@@ -236,7 +236,7 @@ for (const [what, path, init, status] of REFUSED) {
 }
 
 test('a body of two types is refused', async (t) => {
-  const { road, upstream } = await scene(t)
+  const { proxy: road, upstream } = await scene(t)
   const head = 'POST /graphql HTTP/1.1\nHost: a\nContent-Type: application/json\ncontent-type: application/graphql'
   assert.equal(statusOf(await exchangeBytes(road.url, requestText(`${head}\nContent-Length: 2`, '{}'))), 400)
   assert.equal(upstream.seen.length, 0)
@@ -250,7 +250,7 @@ test('what is wrong with a document is told with its place', async (t) => {
 })
 
 test('a route that observes refuses nothing, and counts what it could not read', async (t) => {
-  const { url, road, upstream } = await scene(t, { route: { mode: 'observe' } })
+  const { url, proxy: road, upstream } = await scene(t, { route: { mode: 'observe' } })
   await fetch(url, json({ query: '{ a' }))
   await fetch(url, json(persisted(HASH)))
   assert.equal(upstream.requests.length, 2)
@@ -258,7 +258,7 @@ test('a route that observes refuses nothing, and counts what it could not read',
 })
 
 test('a persisted document is known once it was stated, to everybody, and not before', async (t) => {
-  const { url, road, upstream } = await scene(t)
+  const { url, proxy: road, upstream } = await scene(t)
   const asked = async (body: object): Promise<unknown> => (await fetch(url, json(body))).json()
   assert.equal(textAt(await asked(persisted(HASH)), 'errors', 0, 'message'), 'PersistedQueryNotFound')
   assert.equal(upstream.requests.length, 0)
@@ -299,7 +299,7 @@ suite('the outcome under monitoring', () => {
     ],
   ] as const)
     test(`${what}: ${outcomes.join(', ')}`, async (t) => {
-      const { url, road } = await scene(t, { decide: () => 'WARN', answer })
+      const { url, proxy: road } = await scene(t, { decide: () => 'WARN', answer })
       await fetch(url, json(query))
       const closed = (): readonly string[] =>
         road.events
@@ -331,6 +331,6 @@ suite('a configuration', () => {
       ]
       const loaded = loadConfig({ environment: {}, value: { routes } })
       assert.ok(!loaded.ok)
-      assert.match(loaded.problem.map(({ message: said, fix }) => `${said} ${fix}`).join('\n'), message)
+      assert.match(loaded.problem.map(({ message: text, fix }) => `${text} ${fix}`).join('\n'), message)
     })
 })

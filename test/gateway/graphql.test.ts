@@ -120,9 +120,9 @@ suite('a change', () => {
 
   test('of the schema that cannot be read leaves every call undecided', async (t) => {
     const { ask, service } = await scene(t, 'type Query {')
-    const told = await ask({ query: ROLE })
-    assert.equal(told.status, 503)
-    assert.equal(textAt(told.body, 'errors', 0, 'extensions', 'code'), 'PREFLIGHT_UNDECIDED')
+    const reported = await ask({ query: ROLE })
+    assert.equal(reported.status, 503)
+    assert.equal(textAt(reported.body, 'errors', 0, 'extensions', 'code'), 'PREFLIGHT_UNDECIDED')
     assert.deepEqual(service.executed, [])
   })
 })
@@ -143,9 +143,9 @@ test('decisions are shared by operations that touch the same, whatever values th
 
 test('introspection passes, whatever has changed', async (t) => {
   const { ask, service } = await scene(t, WITHOUT_NAME)
-  const told = await ask({ query: '{ __schema { queryType { name } } }' })
-  assert.equal(textAt(told.body, 'data', '__schema', 'queryType', 'name'), 'Query')
-  assert.equal(told.headers.get('preflight-action'), null)
+  const reported = await ask({ query: '{ __schema { queryType { name } } }' })
+  assert.equal(textAt(reported.body, 'data', '__schema', 'queryType', 'name'), 'Query')
+  assert.equal(reported.headers.get('preflight-action'), null)
   assert.equal(service.introspections.length, 1)
 })
 
@@ -255,9 +255,9 @@ test('decisions on operations are made again from what was kept of them, by what
   const replayed = async (): Promise<string> =>
     (await run(['policy', 'replay', pack, '--ledger', '--data-dir', gateway.dataDir])).stdout
   const expected = 'on 2 logged decisions: 2 stay'
-  let told = await replayed()
-  for (let tries = 0; tries < 20 && !told.includes(expected); tries += 1) told = await replayed()
-  assert.ok(told.includes(expected), told)
+  let reported = await replayed()
+  for (let tries = 0; tries < 20 && !reported.includes(expected); tries += 1) reported = await replayed()
+  assert.ok(reported.includes(expected), reported)
 })
 
 suite('documents that clients name by id', () => {

@@ -12,7 +12,7 @@ import { countBy, sayBy, startConnectService, type ConnectService } from '../fak
 import { startTestGateway, type TestGateway } from '../fakes/gateway.ts'
 import { grpcClient, grpcMethod, startGrpcService, type GrpcService } from '../fakes/grpc-service.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
-import { startRoad, type Road } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../fakes/road.ts'
 import { until } from '../fakes/until.ts'
 import { at, textAt } from '../json.ts'
 
@@ -208,8 +208,8 @@ test('another proxy that asks is told with the status of HTTP, whatever its clie
       headers: { 'content-type': type },
     })
     assert.equal(asked.status, 403)
-    const told: unknown = await asked.json()
-    assert.deepEqual([at(told, 'error'), at(told, 'code')], ['PREFLIGHT_STOP', 'permission_denied'])
+    const reported: unknown = await asked.json()
+    assert.deepEqual([at(reported, 'error'), at(reported, 'code')], ['PREFLIGHT_STOP', 'permission_denied'])
   }
 })
 
@@ -221,9 +221,9 @@ test('a contract that is watched is pinned, and its change is a candidate, befor
   await until(async () => pending.test(await gateway.metrics.text()), 'the change is a candidate')
 })
 
-async function road(t: TestContext, route: object = {}): Promise<Road> {
+async function proxy(t: TestContext, route: object = {}): Promise<ProxyUnderTest> {
   const upstream = await startHttpUpstream((_request, response) => response.end('good'))
-  const started = await startRoad({
+  const started = await startProxy({
     routes: [
       {
         name: 'echo',
@@ -256,7 +256,7 @@ for (const [path, scope] of [
   ['/', null],
 ] as const) {
   test(`POST ${path} is judged by ${scope === null ? 'the whole contract' : scope.path}`, async (t) => {
-    const { url, flow } = await road(t)
+    const { url, flow } = await proxy(t)
     await fetch(url + path, { method: 'POST', headers: { 'content-type': 'application/proto' } })
     assert.deepEqual(flow.asked[0]?.scope, scope)
     assert.equal(flow.asked[0]?.artifacts[0]?.type, 'protobuf')
@@ -267,11 +267,11 @@ for (const [path, scope] of [
 const post = (url: string, path: string): Promise<Response> => fetch(url + path, { method: 'POST' })
 
 test('health and reflection pass unjudged, unless the route says otherwise', async (t) => {
-  const byDefault = await road(t)
+  const byDefault = await proxy(t)
   for (const service of ['grpc.health.v1.Health/Check', 'grpc.reflection.v1.ServerReflection/ServerReflectionInfo'])
     assert.equal((await post(byDefault.url, `/${service}`)).status, 200)
   assert.deepEqual(byDefault.flow.asked, [])
-  const stricter = await road(t, { grpc: { pass: ['test.echo.v1.Echo'] } })
+  const stricter = await proxy(t, { grpc: { pass: ['test.echo.v1.Echo'] } })
   await post(stricter.url, '/grpc.health.v1.Health/Check')
   await post(stricter.url, '/test.echo.v1.Echo/Say')
   assert.deepEqual(
@@ -281,7 +281,7 @@ test('health and reflection pass unjudged, unless the route says otherwise', asy
 })
 
 test('imports that are not part of the contract are told', async (t) => {
-  const started = await road(t, { contract: contract(`syntax = "proto3"; import "other.proto"; package a;`) })
+  const started = await proxy(t, { contract: contract(`syntax = "proto3"; import "other.proto"; package a;`) })
   await fetch(started.url, { method: 'POST' })
   assert.ok(started.log.some((line) => line.includes('"other.proto"') && line.includes('contract.imports_missing')))
 })

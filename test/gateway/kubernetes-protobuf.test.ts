@@ -90,7 +90,7 @@ function twoAnnotations(): Buffer {
 }
 
 test('a deployment that a typed client sends is judged like any other', async (t) => {
-  const { road, cluster } = await scene(t)
+  const { proxy: road, cluster } = await scene(t)
   const body = enveloped('Deployment', encoded('Deployment', { metadata: METADATA }))
   const headers = { 'content-type': 'application/vnd.kubernetes.protobuf' }
   const answer = await fetch(`${road.url}${DEPLOYMENTS}`, { method: 'POST', headers, body: new Uint8Array(body) })

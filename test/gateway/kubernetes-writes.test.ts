@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { loadConfig } from '../../gateway/config/load.ts'
 import { startFakeCluster } from '../fakes/kubernetes-api.ts'
 import { scene, CRDS, DEPLOYMENTS, widgetCrd, deployment } from '../fakes/kubernetes-scene.ts'
-import { startRoad } from '../fakes/road.ts'
+import { startProxy } from '../fakes/road.ts'
 import { at } from '../json.ts'
 
 for (const [method, path, body, name, target] of [
@@ -65,7 +65,7 @@ for (const [method, path, body, name, target] of [
   ],
 ] as const) {
   test(`${name} needs a receipt for ${target}`, async (t) => {
-    const { cluster, road, send } = await scene(t)
+    const { cluster, proxy: road, send } = await scene(t)
     const { status, body: answer } = await send(method, path, body)
     assert.equal(status, 403)
     assert.deepEqual(cluster.writes(), [])
@@ -78,7 +78,7 @@ for (const [method, path, body, name, target] of [
 
 for (const path of ['/api/v1/namespaces/shop/events', '/apis/coordination.k8s.io/v1/namespaces/shop/leases']) {
   test(`bookkeeping at ${path} passes`, async (t) => {
-    const { cluster, send, road } = await scene(t)
+    const { cluster, send, proxy: road } = await scene(t)
     await send('POST', path, { metadata: { name: 'x' } })
     assert.equal(cluster.writes().length, 1)
     assert.equal(road.interceptions.length, 0)
@@ -109,7 +109,7 @@ for (const [method, path, body] of [
   ['POST', '/api/v1/namespaces/shop/pods/p/eviction', { metadata: { name: 'p' }, deleteOptions: { dryRun: ['All'] } }],
 ] as const) {
   test(`the dry run ${method} ${path} passes: it changes nothing`, async (t) => {
-    const { cluster, send, road } = await scene(t)
+    const { cluster, send, proxy: road } = await scene(t)
     await send(method, path, body)
     assert.equal(cluster.requests.length, 1)
     assert.equal(road.interceptions.length, 0)
@@ -173,7 +173,7 @@ test('connections are refused or let through as the route says', async (t) => {
 })
 
 test('an observing route denies no connection, and records what it would have stopped', async (t) => {
-  const { cluster, road, send } = await scene(t, { streams: 'deny' }, { mode: 'observe' })
+  const { cluster, proxy: road, send } = await scene(t, { streams: 'deny' }, { mode: 'observe' })
   await send('GET', '/api/v1/namespaces/shop/pods/web/proxy')
   assert.equal(cluster.requests.at(-1)?.url, '/api/v1/namespaces/shop/pods/web/proxy')
   assert.equal(road.interceptions[0]?.executionAction, 'STOP')
@@ -285,7 +285,7 @@ for (const [why, method, path, body, headers, status, message] of [
   ['a collection of definitions deleted at once', 'DELETE', CRDS, undefined, {}, 405, /one by one/],
 ] as const) {
   test(`${why} is refused with a Status`, async (t) => {
-    const { cluster, road, send } = await scene(t)
+    const { cluster, proxy: road, send } = await scene(t)
     const sent = await send(method, path, body, headers)
     assert.equal(sent.status, status)
     assert.equal(at(sent.body, 'kind'), 'Status')
@@ -318,16 +318,16 @@ test('the API may stand below a path of the upstream', async (t) => {
     upstream: `${cluster.origin}/k8s/c-1/`,
     protocol: 'kubernetes',
   }
-  const road = await startRoad({ routes: [route] })
+  const proxy = await startProxy({ routes: [route] })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await cluster.close()
   })
-  const answer = await fetch(`${road.url}/one${DEPLOYMENTS}`, {
+  const answer = await fetch(`${proxy.url}/one${DEPLOYMENTS}`, {
     method: 'POST',
     body: JSON.stringify(deployment()),
     headers: { 'content-type': 'application/json' },
   })
   assert.equal(answer.status, 403)
-  assert.equal(road.interceptions[0]?.action, 'create deployments shop/web')
+  assert.equal(proxy.interceptions[0]?.action, 'create deployments shop/web')
 })

@@ -15,7 +15,7 @@ for (const [method, path] of [
   ['HEAD', '/api/v1/namespaces/shop'],
 ] as const) {
   test(`${method} ${path} passes unjudged`, async (t) => {
-    const { cluster, road } = await scene(t)
+    const { cluster, proxy: road } = await scene(t)
     await fetch(`${road.url}${path}`, { method })
     assert.equal(cluster.requests.at(-1)?.url, path)
     assert.equal(road.flow.asked.length, 0)
@@ -24,7 +24,7 @@ for (const [method, path] of [
 }
 
 test('a review of access passes: it asks and changes nothing', async (t) => {
-  const { send, road } = await scene(t)
+  const { send, proxy: road } = await scene(t)
   const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: {} }
   const { status, body } = await send('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', review)
   assert.equal(status, 201)
@@ -33,7 +33,7 @@ test('a review of access passes: it asks and changes nothing', async (t) => {
 })
 
 test('the definition that is written is compared with the one in the cluster, without what the server adds', async (t) => {
-  const { cluster, road, send } = await scene(t)
+  const { cluster, proxy: road, send } = await scene(t)
   cluster.put('customresourcedefinitions', widgetCrd())
   const stored = cluster.object('customresourcedefinitions//widgets.example.com')
   const resourceVersion = at(stored, 'metadata', 'resourceVersion')
@@ -79,7 +79,7 @@ for (const [form, type, patch] of [
   ['server-side apply', 'application/apply-patch+yaml', widgetCrd({ size: null })],
 ] as const) {
   test(`${form} to a definition is judged by what the cluster would make of it`, async (t) => {
-    const { cluster, road, send } = await scene(t)
+    const { cluster, proxy: road, send } = await scene(t)
     cluster.put('customresourcedefinitions', widgetCrd())
     const { status } = await send('PATCH', `${CRDS}/widgets.example.com?fieldManager=me`, patch, {
       'content-type': type,
@@ -100,7 +100,7 @@ for (const [form, type, patch] of [
 }
 
 test('a definition that server-side apply creates has nothing before it', async (t) => {
-  const { cluster, road, send } = await scene(t)
+  const { cluster, proxy: road, send } = await scene(t)
   const type = { 'content-type': 'application/apply-patch+yaml' }
   const { status } = await send('PATCH', `${CRDS}/widgets.example.com?fieldManager=me`, widgetCrd(), type)
   assert.equal(status, 201)
@@ -109,7 +109,7 @@ test('a definition that server-side apply creates has nothing before it', async 
 })
 
 test('a new definition has nothing before it, a deleted one nothing after it', async (t) => {
-  const { road, send } = await scene(t)
+  const { proxy: road, send } = await scene(t)
   await send('POST', CRDS, widgetCrd())
   await send('DELETE', `${CRDS}/widgets.example.com`)
   const sides = road.flow.asked.map(({ artifacts: [artifact] }) => [artifact?.before === '', artifact?.after === ''])
@@ -155,7 +155,7 @@ test('the questions to the cluster carry the credentials of the call and go nowh
 })
 
 test('what the API server refuses to rehearse is answered in its own words', async (t) => {
-  const { cluster, road, send } = await scene(t)
+  const { cluster, proxy: road, send } = await scene(t)
   cluster.intervene = ({ isDryRun }) => (isDryRun ? { code: 422, message: 'spec.scope: Required value' } : null)
   const { status, body } = await send('POST', CRDS, widgetCrd())
   assert.equal(status, 422)
@@ -174,7 +174,7 @@ test('an API server that fails leaves the write undecided', async (t) => {
 })
 
 test('an object that changes between the two questions is looked at again', async (t) => {
-  const { cluster, road, send } = await scene(t)
+  const { cluster, proxy: road, send } = await scene(t)
   cluster.put('customresourcedefinitions', widgetCrd())
   let isMeddling = true
   cluster.intervene = ({ method }) => {
@@ -191,7 +191,7 @@ test('an object that changes between the two questions is looked at again', asyn
 })
 
 test('an object that never holds still is not judged at all', async (t) => {
-  const { cluster, road, send } = await scene(t)
+  const { cluster, proxy: road, send } = await scene(t)
   cluster.put('customresourcedefinitions', widgetCrd())
   cluster.intervene = ({ method }) => {
     if (method === 'GET') cluster.put('customresourcedefinitions', widgetCrd())
@@ -207,7 +207,7 @@ for (const [what, isMeddled, result] of [
   ['upon somebody else’s change', true, 'differs'],
 ] as const) {
   test(`a patch that is applied ${what} is counted ${result}`, async (t) => {
-    const { cluster, road, send } = await scene(t)
+    const { cluster, proxy: road, send } = await scene(t)
     cluster.put('customresourcedefinitions', widgetCrd())
     cluster.intervene = ({ method, isDryRun }) => {
       if (isMeddled && method === 'PATCH' && !isDryRun)
@@ -225,7 +225,7 @@ for (const [what, isMeddled, result] of [
 }
 
 test('a contract in a ConfigMap is compared key by key', async (t) => {
-  const { cluster, road, send } = await scene(t)
+  const { cluster, proxy: road, send } = await scene(t)
   cluster.put('configmaps', configMap({ 'openapi.yaml': OPENAPI, 'app.proto': 'syntax = "proto3";', motd: 'hello' }))
   const next = OPENAPI.replace('title: t', 'title: u')
   const { status } = await send('PATCH', `${CONFIG_MAPS}/api`, { data: { 'openapi.yaml': next } })
@@ -243,7 +243,7 @@ test('a contract in a ConfigMap is compared key by key', async (t) => {
 })
 
 test('a contract that is replaced by something unreadable is still judged as the contract that it was', async (t) => {
-  const { cluster, road, send } = await scene(t)
+  const { cluster, proxy: road, send } = await scene(t)
   cluster.put('configmaps', configMap({ api: OPENAPI }))
   await send('PATCH', `${CONFIG_MAPS}/api`, { data: { api: '{{{' } })
   assert.deepEqual(
@@ -253,7 +253,7 @@ test('a contract that is replaced by something unreadable is still judged as the
 })
 
 test('an unreadable text under the name of a contract is one', async (t) => {
-  const { road, send } = await scene(t)
+  const { proxy: road, send } = await scene(t)
   await send('POST', CONFIG_MAPS, configMap({ 'schema.graphql': 'type {' }))
   assert.deepEqual(
     road.flow.asked[0]?.artifacts.map(({ type }) => type),
@@ -267,5 +267,5 @@ test('whatever else changes in a ConfigMap needs a receipt, unless the route doe
   assert.equal(status, 403)
   const lenient = await scene(t, { receipts: ['workloads'] })
   assert.equal((await lenient.send('POST', CONFIG_MAPS, configMap({ motd: 'hello' }))).status, 201)
-  assert.deepEqual(lenient.road.flow.asked[0]?.artifacts, [])
+  assert.deepEqual(lenient.proxy.flow.asked[0]?.artifacts, [])
 })

@@ -7,7 +7,7 @@ import { toolTableOf, type LlmTools } from '../../gateway/protocols/llm/tool-tab
 import { startTestGateway, TEST_KEY } from '../fakes/gateway.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { exchangeBytes, requestText, statusOf } from '../fakes/raw-http.ts'
-import { startRoad } from '../fakes/road.ts'
+import { startProxy } from '../fakes/road.ts'
 import { at, textAt } from '../json.ts'
 
 const schema = (...required: readonly string[]) => ({
@@ -23,13 +23,13 @@ const chat = (...tools: readonly unknown[]) => ({ model: 'm', messages: [{ role:
 
 type Headers = Readonly<Record<string, string>>
 
-async function road(t: TestContext, llm: object = {}, route: object = {}) {
+async function proxy(t: TestContext, llm: object = {}, route: object = {}) {
   const upstream = await startHttpUpstream((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.write('data: one\n\n')
     response.end('data: [DONE]\n\n')
   })
-  const made = await startRoad({
+  const made = await startProxy({
     routes: [{ name: 'model', match: { path: '/' }, upstream: upstream.origin, protocol: 'llm', llm, ...route }],
   })
   t.after(async () => {
@@ -42,7 +42,7 @@ async function road(t: TestContext, llm: object = {}, route: object = {}) {
       headers: { 'content-type': 'application/json', ...headers },
       body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
     })
-  return { road: made, upstream, send }
+  return { proxy: made, upstream, send }
 }
 
 async function gateway(t: TestContext, llm: object = {}) {
@@ -156,15 +156,15 @@ const PROVIDERS = [
   ['/api/chat', chat(tool()), ['error']],
 ] as const
 
-for (const [path, body, told] of PROVIDERS) {
+for (const [path, body, reported] of PROVIDERS) {
   test(`tools at ${path} are seen, and refused in the provider's words`, async (t) => {
-    const { road: made, send, upstream } = await road(t)
+    const { proxy: made, send, upstream } = await proxy(t)
     const first = await send(path, body)
     assert.equal(await first.text(), 'data: one\n\ndata: [DONE]\n\n')
     assert.equal(made.flow.asked[0]?.artifacts[0]?.type, 'agent_tools')
     assert.equal(upstream.requests[0]?.body, JSON.stringify(body))
     assert.equal((await made.store.baseline('model', 'model'))?.source, 'first_use')
-    const stopping = await startRoad({
+    const stopping = await startProxy({
       routes: [{ name: 'model', match: { path: '/' }, upstream: upstream.origin, protocol: 'llm' }],
       decide: () => 'BLOCK',
     })
@@ -172,7 +172,7 @@ for (const [path, body, told] of PROVIDERS) {
     const stopped = await fetch(stopping.url + path, { method: 'POST', body: JSON.stringify(body) })
     assert.equal(stopped.status, 403)
     const answer: unknown = await stopped.json()
-    assert.ok(textAt(answer, ...told).length > 0)
+    assert.ok(textAt(answer, ...reported).length > 0)
     const decision = at(answer, 'preflight', 'decision_result') ?? at(answer, 'preflight')
     assert.equal(at(decision, 'execution_action'), 'STOP')
     assert.equal(at(decision, 'decision_id'), stopped.headers.get('preflight-decision-id'))
@@ -186,7 +186,7 @@ for (const [path, words, place] of [
   ['/model/m/converse', 'ServiceUnavailableException', null],
 ] as const) {
   test(`at ${path} what could not be judged is ${words}, and the SDK is told that sending it again does not help`, async (t) => {
-    const { send } = await road(t)
+    const { send } = await proxy(t)
     const answer = await send(path, { tools: 'all' })
     assert.equal(answer.status, 503)
     assert.equal(answer.headers.get('x-should-retry'), 'false')
@@ -196,7 +196,7 @@ for (const [path, words, place] of [
 }
 
 test('requests without tools and uploads pass unread', async (t) => {
-  const { road: made, send } = await road(t)
+  const { proxy: made, send } = await proxy(t)
   assert.equal((await send('/v1/chat/completions', { model: 'm', messages: [] })).status, 200)
   assert.equal(
     (await send('/v1/files', 'x'.repeat(9 * 1024 * 1024), { 'content-type': 'multipart/form-data; boundary=x' }))
@@ -208,7 +208,7 @@ test('requests without tools and uploads pass unread', async (t) => {
 })
 
 test('tools are found whatever the body is called or packed in, and what cannot be read is refused', async (t) => {
-  const { road: made, send, upstream } = await road(t)
+  const { proxy: made, send, upstream } = await proxy(t)
   const body = JSON.stringify(chat(tool()))
   for (const [bytes, headers] of [
     [body, { 'content-type': 'text/plain' }],
@@ -239,7 +239,7 @@ const hosted = (secret: string) => ({
 })
 
 test('secrets of hosted tools are no part of the table, and kept nowhere', async (t) => {
-  const { road: made, send } = await road(t)
+  const { proxy: made, send } = await proxy(t)
   await send('/v1/responses', hosted('first secret'))
   await send('/v1/responses', hosted('second secret'))
   assert.equal(made.flow.asked.length, 1)
@@ -248,7 +248,7 @@ test('secrets of hosted tools are no part of the table, and kept nowhere', async
 
 test('the agent that the body names is the one that the header names, or the call is refused', async (t) => {
   const llm = { agents: ['planner', 'coder'], agent_header: 'x-agent', agent_field: '/metadata/agent' }
-  const { road: made, send } = await road(t, llm)
+  const { proxy: made, send } = await proxy(t, llm)
   const body = { ...chat(tool()), metadata: { agent: 'planner' } }
   assert.equal((await send('/v1/chat/completions', body)).status, 200)
   assert.equal((await send('/v1/chat/completions', body, { 'x-agent': 'coder' })).status, 403)
@@ -309,7 +309,7 @@ const OTHER_TYPES = [
 ]
 
 test('no path and no type hides the tools of a call', async (t) => {
-  const { road: made, upstream } = await road(t)
+  const { proxy: made, upstream } = await proxy(t)
   const hidden: string[] = []
   for (const path of OTHER_SPELLINGS)
     for (const type of OTHER_TYPES) {
@@ -324,7 +324,7 @@ test('no path and no type hides the tools of a call', async (t) => {
 })
 
 test('a call of a model is read whatever its media type is said to be', async (t) => {
-  const { road: made, send } = await road(t)
+  const { proxy: made, send } = await proxy(t)
   for (const path of OTHER_SPELLINGS.slice(0, -1).filter((one) => !one.includes(' ')))
     for (const type of ['audio/wav', 'application/octet-stream', 'image/png']) {
       const before = made.interceptions.length
@@ -334,7 +334,7 @@ test('a call of a model is read whatever its media type is said to be', async (t
 })
 
 test('what a lenient server may read as JSON, and other letters, are refused', async (t) => {
-  const { send, upstream } = await road(t)
+  const { send, upstream } = await proxy(t)
   const body = JSON.stringify(chat(tool()))
   for (const [text, type] of [
     [`${body},`, 'text/plain'],
@@ -352,7 +352,7 @@ test('what a lenient server may read as JSON, and other letters, are refused', a
 })
 
 test('a method stated twice is refused, reads included', async (t) => {
-  const { road: made, upstream } = await road(t)
+  const { proxy: made, upstream } = await proxy(t)
   const headers = { 'x-http-method-override': 'POST' }
   assert.ok((await fetch(`${made.url}/v1/chat/completions`, { headers })).status >= 400)
   assert.equal(upstream.requests.length, 0)

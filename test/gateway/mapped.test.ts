@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { loadConfig } from '../../gateway/config/load.ts'
 import { startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
-import { startRoad, type Road, type RoadOptions } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/road.ts'
 import { at } from '../json.ts'
 
 interface Scene {
   readonly upstream: HttpUpstream
-  readonly road: Road
+  readonly proxy: ProxyUnderTest
   readonly send: (
     method: string,
     path: string,
@@ -20,7 +20,7 @@ interface Scene {
 async function scene(
   t: TestContext,
   route: Readonly<Record<string, unknown>>,
-  options: Partial<RoadOptions> = {},
+  options: Partial<ProxyOptions> = {},
 ): Promise<Scene> {
   const upstream = await startHttpUpstream((request, response) => {
     const { url = '' } = request
@@ -33,19 +33,19 @@ async function scene(
           : 200
     response.end(url.startsWith('/contracts/') ? `old ${url}` : 'good')
   })
-  const road = await startRoad({
+  const proxy = await startProxy({
     ...options,
     routes: [{ name: 'ops', match: { path: '/' }, upstream: upstream.origin, protocol: 'mapped', ...route }],
   })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
   return {
     upstream,
-    road,
+    proxy,
     send: (method, path, body, headers = {}) =>
-      fetch(`${road.url}${path}`, {
+      fetch(`${proxy.url}${path}`, {
         method,
         headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
         ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
@@ -76,7 +76,7 @@ const DEPLOY = {
 const WIPE = { when: "request.path == '/wipe'", action: 'deny', message: 'Nobody wipes.' }
 
 test('a request that changes a contract is judged on what is there and what it brings', async (t) => {
-  const { upstream, road, send } = await scene(t, { map: [PUBLISH] })
+  const { upstream, proxy: road, send } = await scene(t, { map: [PUBLISH] })
   const body = { repo: 'acme/shop', change: 7, schema: { type: 'object' } }
   const answer = await send('PUT', '/schemas/pet?x=1', body, { 'x-head': 'abc', authorization: 'Bearer me' })
   assert.equal(answer.status, 200)
@@ -123,7 +123,7 @@ for (const [what, source, after] of [
 ] as const) {
   test(`a side of an artifact may be ${what}`, async (t) => {
     const rule = { action: 'judge', target: "'t'", artifact: { type: 'json_schema', before: "'{}'", after: source } }
-    const { road, send } = await scene(t, { map: [rule] })
+    const { proxy: road, send } = await scene(t, { map: [rule] })
     await send('POST', '/')
     assert.equal(road.flow.asked[0]?.artifacts[0]?.after, after)
   })
@@ -144,7 +144,7 @@ test('another spelling of a path does not go around a rule', async (t) => {
 })
 
 test('a denied request is told what its rule says', async (t) => {
-  const { upstream, road, send } = await scene(t, { map: [WIPE] })
+  const { upstream, proxy: road, send } = await scene(t, { map: [WIPE] })
   const answer = await send('POST', '/wipe')
   assert.equal(answer.status, 403)
   assert.equal(answer.headers.get('preflight-action'), 'STOP')
@@ -226,12 +226,12 @@ for (const [why, map, method, path, body, headers, message] of [
   ['an upstream that fails', [judging("'/broken'")], 'POST', '/', undefined, {}, /answered 500/],
 ] as const) {
   test(`undecided, and not forwarded: ${why}`, async (t) => {
-    const { upstream, road, send } = await scene(t, { map })
+    const { upstream, proxy: road, send } = await scene(t, { map })
     const answer = await send(method, path, body, headers)
     assert.equal(answer.status, 503)
-    const told: unknown = await answer.json()
-    assert.equal(at(told, 'error'), 'PREFLIGHT_UNDECIDED')
-    assert.match(String(at(told, 'message')), message)
+    const reported: unknown = await answer.json()
+    assert.equal(at(reported, 'error'), 'PREFLIGHT_UNDECIDED')
+    assert.match(String(at(reported, 'message')), message)
     assert.equal(upstream.requests.filter((request) => request.method === method).length, 0)
     assert.equal(road.flow.asked.length, 0)
   })
@@ -247,7 +247,7 @@ test('what the upstream refuses the caller is answered as it was', async (t) => 
 })
 
 test('credentials are out of reach of expressions', async (t) => {
-  const { road, send } = await scene(t, {
+  const { proxy: road, send } = await scene(t, {
     map: [
       { action: 'receipt', target: "string('authorization' in request.headers) + string('x-a' in request.headers)" },
     ],
@@ -257,7 +257,7 @@ test('credentials are out of reach of expressions', async (t) => {
 })
 
 test('an observing route lets through what it would deny, and says so', async (t) => {
-  const { upstream, road, send } = await scene(t, { map: [WIPE], mode: 'observe' })
+  const { upstream, proxy: road, send } = await scene(t, { map: [WIPE], mode: 'observe' })
   assert.equal((await send('POST', '/wipe')).status, 200)
   assert.equal(upstream.requests.length, 1)
   assert.ok(road.log.some((line) => line.includes('call.would_be_refused') && line.includes('Nobody wipes.')))

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import type { MonitoringWindowRow } from '../../gateway/store/store.ts'
-import { startRoad, type Road, type RoadOptions } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/road.ts'
 import { until } from '../fakes/until.ts'
 import { listAt, at } from '../json.ts'
 
@@ -22,8 +22,8 @@ type Form = 'json' | 'stream' | 'cut'
 async function scene(
   t: TestContext,
   form: Form,
-  wrapStore: RoadOptions['wrapStore'] = (store) => store,
-): Promise<Road> {
+  wrapStore: ProxyOptions['wrapStore'] = (store) => store,
+): Promise<ProxyUnderTest> {
   const upstream = await startHttpUpstream((_request, response) => {
     const body: unknown = JSON.parse(upstream.requests.at(-1)?.body ?? 'null')
     if (!Array.isArray(body)) {
@@ -44,33 +44,33 @@ async function scene(
     if (form === 'stream') response.end(events.join(''))
     else response.write(events[0] ?? '', () => setTimeout(() => response.destroy(), 20))
   })
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [{ name: 'tools', match: { path: '/' }, upstream: upstream.origin, protocol: 'mcp' }],
     decide: () => 'WARN',
     wrapStore,
   })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
-  return road
+  return proxy
 }
 
-async function sendBatch(road: Road, names: readonly string[]): Promise<void> {
+async function sendBatch(proxy: ProxyUnderTest, names: readonly string[]): Promise<void> {
   const body = JSON.stringify([
     ...names.map((name, id) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: {} } })),
     { jsonrpc: '2.0', method: 'tools/call', params: { name: 'good', arguments: {} } },
   ])
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
-  const answer = await fetch(road.url, { method: 'POST', headers, body })
+  const answer = await fetch(proxy.url, { method: 'POST', headers, body })
   await answer.text().catch(() => '')
 }
 
 /** Outcomes by the tool that each window's decision is about, in the order in which the windows closed. */
-async function outcomes(road: Road, count: number): Promise<readonly (readonly [string, unknown])[]> {
-  const finished = () => road.events.filter(({ type }) => type === 'preflight.execution.finished')
+async function outcomes(proxy: ProxyUnderTest, count: number): Promise<readonly (readonly [string, unknown])[]> {
+  const finished = () => proxy.events.filter(({ type }) => type === 'preflight.execution.finished')
   await until(() => finished().length === count, 'every window is closed')
-  const tools = new Map(road.interceptions.map(({ decisionId, action }) => [decisionId, action]))
+  const tools = new Map(proxy.interceptions.map(({ decisionId, action }) => [decisionId, action]))
   return finished().map(({ data }) => {
     const { decision_id: decision = null, outcome } = data
     return [tools.get(decision === null ? null : String(decision)) ?? '', outcome] as const
@@ -79,9 +79,9 @@ async function outcomes(road: Road, count: number): Promise<readonly (readonly [
 
 for (const form of ['json', 'stream'] as const) {
   test(`each call of a batch has the outcome that the answer says of it (${form})`, async (t) => {
-    const road = await scene(t, form)
-    await sendBatch(road, ['good', 'bad', 'broken', 'silent'])
-    assert.deepEqual(await outcomes(road, 5), [
+    const proxy = await scene(t, form)
+    await sendBatch(proxy, ['good', 'bad', 'broken', 'silent'])
+    assert.deepEqual(await outcomes(proxy, 5), [
       ['tools/call good', 'SUCCEEDED'],
       ['tools/call bad', 'FAILED'],
       ['tools/call broken', 'FAILED'],
@@ -89,14 +89,14 @@ for (const form of ['json', 'stream'] as const) {
       // The notification: nobody answers it.
       ['tools/call good', 'UNKNOWN'],
     ])
-    assert.equal(road.monitoring.openCount(), 0)
+    assert.equal(proxy.monitoring.openCount(), 0)
   })
 }
 
 test('an answer that breaks off speaks for the calls that it told of, and its end for the others', async (t) => {
-  const road = await scene(t, 'cut')
-  await sendBatch(road, ['good', 'bad'])
-  assert.deepEqual(await outcomes(road, 3), [
+  const proxy = await scene(t, 'cut')
+  await sendBatch(proxy, ['good', 'bad'])
+  assert.deepEqual(await outcomes(proxy, 3), [
     ['tools/call good', 'SUCCEEDED'],
     ['tools/call bad', 'FAILED'],
     ['tools/call good', 'FAILED'],
@@ -105,7 +105,7 @@ test('an answer that breaks off speaks for the calls that it told of, and its en
 
 test('a batch of which one window cannot be opened does not go on, and leaves none open', async (t) => {
   let windows = 0
-  const road = await scene(t, 'json', (store) =>
+  const proxy = await scene(t, 'json', (store) =>
     Object.assign(Object.create(store), {
       openWindow(row: MonitoringWindowRow): Promise<void> {
         windows += 1
@@ -113,8 +113,8 @@ test('a batch of which one window cannot be opened does not go on, and leaves no
       },
     }),
   )
-  await sendBatch(road, ['good', 'bad'])
-  assert.deepEqual(await outcomes(road, 1), [['tools/call good', 'NOT_SENT']])
-  assert.equal(road.monitoring.openCount(), 0)
-  assert.ok(road.interceptions.every(({ effect }) => effect === 'stopped'))
+  await sendBatch(proxy, ['good', 'bad'])
+  assert.deepEqual(await outcomes(proxy, 1), [['tools/call good', 'NOT_SENT']])
+  assert.equal(proxy.monitoring.openCount(), 0)
+  assert.ok(proxy.interceptions.every(({ effect }) => effect === 'stopped'))
 })

@@ -77,10 +77,10 @@ for (const way of ['api', 'command line'] as const) {
     const refused = await move('two')
     assert.equal(refused.isError, true)
     await move('two')
-    const told: unknown = refused.structuredContent
-    const digest = textAt(told, 'candidate', 'digest')
-    assert.match(JSON.stringify(at(told, 'candidate', 'changes')), /MCP_TOOL_BECAME_DESTRUCTIVE|destructive/i)
-    const command = textAt(told, 'candidate', 'accept', 'command')
+    const reported: unknown = refused.structuredContent
+    const digest = textAt(reported, 'candidate', 'digest')
+    assert.match(JSON.stringify(at(reported, 'candidate', 'changes')), /MCP_TOOL_BECAME_DESTRUCTIVE|destructive/i)
+    const command = textAt(reported, 'candidate', 'accept', 'command')
     assert.equal(command, `preflight baselines promote files ${digest} --comment "WHY"`)
     assert.match(JSON.stringify(refused.content), new RegExp(digest))
 
@@ -92,10 +92,10 @@ for (const way of ['api', 'command line'] as const) {
     assert.match(await gateway.metrics.text(), /preflight_baseline_candidates_total\{route="files"\} 1/)
 
     if (way === 'api') {
-      const answer = await fetch(gateway.addresses.api + textAt(told, 'candidate', 'accept', 'api', 'path'), {
-        method: textAt(told, 'candidate', 'accept', 'api', 'method'),
+      const answer = await fetch(gateway.addresses.api + textAt(reported, 'candidate', 'accept', 'api', 'path'), {
+        method: textAt(reported, 'candidate', 'accept', 'api', 'method'),
         headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' },
-        body: JSON.stringify(at(told, 'candidate', 'accept', 'api', 'body')),
+        body: JSON.stringify(at(reported, 'candidate', 'accept', 'api', 'body')),
       })
       assert.equal(answer.status, 200, await answer.text())
     } else {

@@ -92,7 +92,7 @@ const name = (correlationId: string, more: Partial<WindowName> = {}): WindowName
 })
 
 /** Opens a window that must open. */
-async function watched(monitoring: Monitoring, request: WindowRequest): Promise<Watch> {
+async function monitored(monitoring: Monitoring, request: WindowRequest): Promise<Watch> {
   const watch = await monitoring.open(request)
   assert.ok(watch !== null, 'a window opens')
   return watch
@@ -108,7 +108,7 @@ const httpSink = (url: string, more: Readonly<Record<string, unknown>> = {}) =>
 
 test('an execution is told in three CloudEvents with one correlation id', async (t) => {
   const { monitoring, lines } = await start(t, { sinks: [{ type: 'log' }] })
-  const watch = await watched(monitoring, window('run-1'))
+  const watch = await monitored(monitoring, window('run-1'))
   await watch.finish(RESULT)
   await watch.finish(RESULT)
 
@@ -133,7 +133,7 @@ test('calls that share a correlation id have a window each, and none ends or ans
   const store = windowStore()
   const { monitoring, lines } = await start(t, { sinks: [{ type: 'log' }], store })
   const calls = await Promise.all(
-    Array.from({ length: 50 }, (_, call) => watched(monitoring, window('run-1', { tenant: `tenant-${call % 3}` }))),
+    Array.from({ length: 50 }, (_, call) => monitored(monitoring, window('run-1', { tenant: `tenant-${call % 3}` }))),
   )
   assert.equal(monitoring.openCount(), 50)
   await Promise.all(
@@ -154,8 +154,8 @@ test('calls that share a correlation id have a window each, and none ends or ans
 test('a call that ends leaves the other one under the same id open, and in the store', async (t) => {
   const store = windowStore()
   const { monitoring } = await start(t, { sinks: [{ type: 'log' }], store })
-  const first = await watched(monitoring, window('run-1'))
-  const second = await watched(monitoring, window('run-1', { decisionId: 'dec_2' }))
+  const first = await monitored(monitoring, window('run-1'))
+  const second = await monitored(monitoring, window('run-1', { decisionId: 'dec_2' }))
   await first.finish({ ...RESULT, outcome: 'FAILED' })
   assert.deepEqual(outcomes(store.rows), ['FAILED', null])
   await second.finish(RESULT)
@@ -167,7 +167,7 @@ test('a window that nobody closes is closed as UNKNOWN, though the gateway was s
   let clock = 1_000_000
   const now = () => clock
   const first = await start(t, { sinks: [{ type: 'log' }], store: windowStore(rows), now })
-  await watched(first.monitoring, window('run-1', { observer: 'caller' }))
+  await monitored(first.monitoring, window('run-1', { observer: 'caller' }))
   await first.monitoring.close()
 
   const second = await start(t, { sinks: [{ type: 'log' }], store: windowStore(rows), now })
@@ -185,7 +185,7 @@ test('a window that nobody closes is closed as UNKNOWN, though the gateway was s
 test('a call that was under way when the gateway died is UNKNOWN at the next start, and told once', async (t) => {
   const rows = new Map<string, MonitoringWindowRow>()
   const first = await start(t, { sinks: [{ type: 'log' }], store: windowStore(rows) })
-  await watched(first.monitoring, window('run-1'))
+  await monitored(first.monitoring, window('run-1'))
   await first.monitoring.close()
   const second = await start(t, { sinks: [{ type: 'log' }], store: windowStore(rows) })
   assert.equal(second.monitoring.openCount(), 0)
@@ -201,7 +201,7 @@ test('an end that was told and not written down is told again under the same id'
   const store = windowStore(rows)
   const down = { ...store, closeWindow: () => Promise.reject(new Error('the disk is full')) }
   const first = await start(t, { sinks: [{ type: 'log' }], store: down })
-  await (await watched(first.monitoring, window('run-1'))).finish(RESULT)
+  await (await monitored(first.monitoring, window('run-1'))).finish(RESULT)
   const second = await start(t, { sinks: [{ type: 'log' }], store })
   assert.equal(at(closed(first.lines), 'data', 'outcome'), 'SUCCEEDED')
   assert.equal(at(closed(second.lines), 'id'), at(closed(first.lines), 'id'))
@@ -209,7 +209,7 @@ test('an end that was told and not written down is told again under the same id'
 
 test('a direct caller reports for its own tenant only', async (t) => {
   const { monitoring } = await start(t, { sinks: [{ type: 'log' }] })
-  await watched(monitoring, window('run-1', { observer: 'caller' }))
+  await monitored(monitoring, window('run-1', { observer: 'caller' }))
   const report = { type: 'finished', result: RESULT } as const
   assert.equal(await monitoring.report(name('run-1', { tenant: 'other' }), report), 'unknown')
   assert.equal(await monitoring.report(name('nobody'), report), 'unknown')
@@ -221,7 +221,7 @@ test('a report ends the window of its decision, or the one that is open longest'
   const store = windowStore()
   const { monitoring } = await start(t, { sinks: [{ type: 'log' }], store })
   for (const decisionId of ['dec_1', 'dec_2', 'dec_3'])
-    await watched(monitoring, window('run-1', { observer: 'caller', decisionId }))
+    await monitored(monitoring, window('run-1', { observer: 'caller', decisionId }))
   assert.equal(await monitoring.report(name('run-1', { decisionId: 'dec_2' }), finished('FAILED')), 'taken')
   assert.equal(await monitoring.report(name('run-1'), finished('SUCCEEDED')), 'taken')
   assert.equal(await monitoring.report(name('run-1', { decisionId: 'dec_2' }), finished('SUCCEEDED')), 'unknown')
@@ -231,7 +231,7 @@ test('a report ends the window of its decision, or the one that is open longest'
 test('nobody tells the outcome of a call that the gateway sees itself', async (t) => {
   const store = windowStore()
   const { monitoring } = await start(t, { sinks: [{ type: 'log' }], store })
-  const watch = await watched(monitoring, window('run-1'))
+  const watch = await monitored(monitoring, window('run-1'))
   for (const report of [{ type: 'started' }, { type: 'finished', result: RESULT }] as const)
     assert.equal(await monitoring.report(name('run-1'), report), 'unknown')
   await watch.finish({ ...RESULT, outcome: 'FAILED' })
@@ -254,7 +254,7 @@ test('an http sink is given gzipped batches with its header, and what is acknowl
     dataDir,
   })
   for (let call = 0; call < 20; call += 1) {
-    await (await watched(monitoring, window(`run-${call}`))).finish(RESULT)
+    await (await monitored(monitoring, window(`run-${call}`))).finish(RESULT)
   }
   await until(() => receiver.events.length === 60, 'all events are delivered')
   assert.ok(receiver.deliveries.length < 60, 'events travel in batches')
@@ -293,14 +293,14 @@ test('a full spool unwires the sink, and its receiver coming back wires it again
   t.after(() => receiver.close())
   receiver.status = 500
   const { monitoring } = await start(t, { sinks: [httpSink(receiver.url)], spool: 2 })
-  await watched(monitoring, window('run-1'))
-  await watched(monitoring, window('run-2'))
+  await monitored(monitoring, window('run-1'))
+  await monitored(monitoring, window('run-2'))
   assert.equal(monitoring.isWired(), false)
   assert.equal(await monitoring.open(window('run-3')), null)
   assert.equal(monitoring.sinks()[0]?.queued, 2)
   receiver.status = 202
   await until(() => monitoring.isWired(), 'the sink is wired again')
-  await watched(monitoring, window('run-3'))
+  await monitored(monitoring, window('run-3'))
 })
 
 test('one sink that takes events is enough', async (t) => {
@@ -308,8 +308,8 @@ test('one sink that takes events is enough', async (t) => {
   t.after(() => receiver.close())
   receiver.status = 500
   const { monitoring, lines } = await start(t, { sinks: [httpSink(receiver.url), { type: 'log' }], spool: 1 })
-  await watched(monitoring, window('run-1'))
-  await watched(monitoring, window('run-2'))
+  await monitored(monitoring, window('run-1'))
+  await monitored(monitoring, window('run-2'))
   assert.equal(lines.length, 2)
 })
 

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { TarballError } from '../../gateway/protocols/npm/archive.ts'
 import { readTarball } from '../../gateway/protocols/npm/tarball.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
-import { startRoad } from '../fakes/road.ts'
+import { startProxy } from '../fakes/road.ts'
 import { openapi } from '../fakes/scm-client.ts'
 import { tarball as packed, tarFile, tarHeader } from '../fakes/tar-archive.ts'
 import { at } from '../json.ts'
@@ -59,29 +59,29 @@ async function scene(t: TestContext, { route = {}, tarball: place, checksum, sta
       versions: { '1.0.0': { name: 'pets', version: '1.0.0', dist } },
     })
   }
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [{ name: 'npm', match: { path: '/' }, upstream: upstream.origin, protocol: 'npm', ...route }],
   })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
   const send = (method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) =>
-    fetch(road.url + path, {
+    fetch(proxy.url + path, {
       method,
       headers: { 'content-type': 'application/json', authorization: 'Bearer of the caller', ...headers },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
   const writes = () => upstream.requests.filter(({ method }) => method !== 'GET')
-  return { upstream, road, send, writes }
+  return { upstream, road: proxy, send, writes }
 }
 
 test('a publication is asked about with both sides of its contracts, and forwarded byte for byte', async (t) => {
-  const { road, send, writes, upstream } = await scene(t)
+  const { road: proxy, send, writes, upstream } = await scene(t)
   const body = JSON.stringify(document('1.1.0', NEW.toString('base64')))
   assert.equal((await send('PUT', '/pets', body, { 'npm-otp': '123456' })).status, 200)
   assert.deepEqual(
-    road.flow.asked.map(({ context, artifacts }) => [context.operation, context.target_id, artifacts]),
+    proxy.flow.asked.map(({ context, artifacts }) => [context.operation, context.target_id, artifacts]),
     [
       [
         'publish',
@@ -151,10 +151,10 @@ for (const [what, path, body] of [
 }
 
 test('a tarball that cannot be read makes the analysis incomplete', async (t) => {
-  const { road, send } = await scene(t)
+  const { road: proxy, send } = await scene(t)
   await send('PUT', '/pets', document('1.1.0', Buffer.from('no archive').toString('base64')))
   await send('PUT', '/pets', document('1.1.0', TWICE.toString('base64')))
-  const [none, twice] = road.flow.asked.map(({ unreadable = [] }) => unreadable[0]?.problem.message ?? '')
+  const [none, twice] = proxy.flow.asked.map(({ unreadable = [] }) => unreadable[0]?.problem.message ?? '')
   assert.match(none ?? '', /no gzipped tar archive/)
   assert.match(twice ?? '', /holds openapi\.yaml twice/)
 })
@@ -182,9 +182,9 @@ for (const [method, path] of [
   ['DELETE', '/-/user/token/abc'],
 ] as const) {
   test(`${method} ${path} passes`, async (t) => {
-    const { road, send } = await scene(t)
+    const { road: proxy, send } = await scene(t)
     assert.equal((await send(method, path)).status, 200)
-    assert.equal(road.flow.asked.length, 0)
+    assert.equal(proxy.flow.asked.length, 0)
   })
 }
 

@@ -4,19 +4,19 @@ import { copyFileSync, rmSync } from 'node:fs'
 import { test, type TestContext } from 'node:test'
 import { readContract } from '../../gateway/protocols/common/contract-reader.ts'
 import { petContract, startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
-import { startRoad, type Road, type RoadOptions } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/road.ts'
 import { at } from '../json.ts'
 
 interface Scene {
   readonly upstream: HttpUpstream
-  readonly road: Road
+  readonly proxy: ProxyUnderTest
   /** File of the contract that the upstream offers. */
   readonly current: string
 }
 
 async function scene(
   t: TestContext,
-  options: Partial<RoadOptions> & {
+  options: Partial<ProxyOptions> & {
     readonly contract?: Readonly<Record<string, unknown>>
     readonly route?: Readonly<Record<string, unknown>>
   } = {},
@@ -31,12 +31,12 @@ async function scene(
     contract: { current: { file: current }, refresh: 0, ...options.contract },
     ...options.route,
   }
-  const road = await startRoad({ ...options, routes: [route] })
+  const proxy = await startProxy({ ...options, routes: [route] })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
-  return { upstream, road, current }
+  return { upstream, proxy, current }
 }
 
 for (const [method, path, scope] of [
@@ -53,7 +53,7 @@ for (const [method, path, scope] of [
 ] as const) {
   const what = scope === null ? 'the whole contract' : `${scope.method} ${scope.path}`
   test(`${method} ${path} is judged by ${what}`, async (t) => {
-    const { road } = await scene(t)
+    const { proxy: road } = await scene(t)
     await fetch(`${road.url}${path}`, { method })
     assert.deepEqual(road.flow.asked[0]?.scope, scope)
     assert.equal(road.flow.asked[0]?.artifacts[0]?.type, 'openapi')
@@ -61,7 +61,7 @@ for (const [method, path, scope] of [
 }
 
 test('a stopped call is answered 403 with the decision and what to do', async (t) => {
-  const { upstream, road } = await scene(t, { decide: () => 'BLOCK' })
+  const { upstream, proxy: road } = await scene(t, { decide: () => 'BLOCK' })
   const answer = await fetch(`${road.url}/pets`)
   const body: unknown = await answer.json()
   assert.equal(answer.status, 403)
@@ -74,14 +74,14 @@ test('a stopped call is answered 403 with the decision and what to do', async (t
 })
 
 test('a call that needs an approval is answered 428', async (t) => {
-  const { road } = await scene(t, { decide: () => 'REQUIRE_APPROVAL' })
+  const { proxy: road } = await scene(t, { decide: () => 'REQUIRE_APPROVAL' })
   const answer = await fetch(`${road.url}/pets`)
   assert.equal(answer.status, 428)
   assert.equal(answer.headers.get('preflight-action'), 'REQUEST_APPROVAL')
 })
 
 test('each operation has a decision of its own, made once', async (t) => {
-  const { road } = await scene(t)
+  const { proxy: road } = await scene(t)
   for (const path of ['/pets', '/pets/1', '/pets/2', '/pets']) await fetch(`${road.url}${path}`)
   assert.deepEqual(
     road.flow.asked.map(({ context }) => context.target_id),
@@ -90,7 +90,7 @@ test('each operation has a decision of its own, made once', async (t) => {
 })
 
 test('a contract that changes is held against the one pinned first', async (t) => {
-  const { road, current } = await scene(t)
+  const { proxy: road, current } = await scene(t)
   await fetch(`${road.url}/pets`)
   copyFileSync(
     petContract((paths) => delete paths['/pets/mine']),
@@ -105,7 +105,7 @@ test('a contract that changes is held against the one pinned first', async (t) =
 
 test('a baseline from a file is what calls are judged against', async (t) => {
   const file = petContract((paths) => delete paths['/pets/mine'])
-  const { road } = await scene(t, { contract: { baseline: { file } } })
+  const { proxy: road } = await scene(t, { contract: { baseline: { file } } })
   await fetch(`${road.url}/pets`)
   assert.doesNotMatch(road.flow.asked[0]?.artifacts[0]?.before ?? '', /pets\/mine/)
   assert.equal((await road.store.baseline('pets', 'pets'))?.source, 'file')
@@ -114,7 +114,7 @@ test('a baseline from a file is what calls are judged against', async (t) => {
 test('a contract that cannot be read stops the call with 503, and lets it through on a route that fails open', async (t) => {
   const closed = await scene(t)
   rmSync(closed.current)
-  const answer = await fetch(`${closed.road.url}/pets`)
+  const answer = await fetch(`${closed.proxy.url}/pets`)
   assert.equal(answer.status, 503)
   assert.equal(at(await answer.json(), 'error'), 'PREFLIGHT_UNDECIDED')
   assert.equal(answer.headers.get('preflight-action'), 'STOP')
@@ -122,9 +122,9 @@ test('a contract that cannot be read stops the call with 503, and lets it throug
 
   const open = await scene(t, { route: { failure: 'open' } })
   rmSync(open.current)
-  assert.equal((await fetch(`${open.road.url}/pets`)).status, 200)
+  assert.equal((await fetch(`${open.proxy.url}/pets`)).status, 200)
   assert.equal(open.upstream.requests[0]?.headers['preflight-receipt'], undefined)
-  assert.match(await open.road.metrics.text(), /preflight_calls_total\{route="pets",outcome="failed_open"\} 1/)
+  assert.match(await open.proxy.metrics.text(), /preflight_calls_total\{route="pets",outcome="failed_open"\} 1/)
 })
 
 test('a large contract is read in a thread, and one that cannot be read there is an error here', async () => {

@@ -6,23 +6,23 @@ import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { test, type TestContext } from 'node:test'
 import { ECHO, startMcpUpstream, type McpUpstream } from '../fakes/mcp-upstream.ts'
-import { startRoad, type Road, type RoadOptions } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/road.ts'
 import { at, listAt } from '../json.ts'
 
 async function scene(
   t: TestContext,
-  options: Partial<RoadOptions> = {},
-): Promise<{ readonly upstream: McpUpstream; readonly road: Road }> {
+  options: Partial<ProxyOptions> = {},
+): Promise<{ readonly upstream: McpUpstream; readonly proxy: ProxyUnderTest }> {
   const upstream = await startMcpUpstream({ generation: 'stateless', json: true })
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [{ name: 'tools', match: { path: '/' }, upstream: upstream.url, protocol: 'mcp' }],
     ...options,
   })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
-  return { upstream, road }
+  return { upstream, proxy }
 }
 
 function portOf(server: Server): number {
@@ -33,11 +33,11 @@ function portOf(server: Server): number {
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 
 async function post(
-  road: Road,
+  proxy: ProxyUnderTest,
   body: string | Uint8Array<ArrayBuffer>,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly status: number; readonly headers: Headers; readonly text: string; readonly json: unknown }> {
-  const answer = await fetch(road.url, { method: 'POST', headers: { ...HEADERS, ...headers }, body })
+  const answer = await fetch(proxy.url, { method: 'POST', headers: { ...HEADERS, ...headers }, body })
   const text = await answer.text()
   const isJson = answer.headers.get('content-type')?.startsWith('application/json') === true
   return { status: answer.status, headers: answer.headers, text, json: isJson ? JSON.parse(text) : null }
@@ -83,7 +83,7 @@ for (const [what, body, code, status] of [
   ['parameters that are a list', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":["echo"]}', -32600, 400],
 ] as const) {
   test(`${what} is answered with JSON-RPC error ${code} and not forwarded`, async (t) => {
-    const { upstream, road } = await scene(t)
+    const { upstream, proxy: road } = await scene(t)
     const answer = await post(road, body)
     assert.equal(answer.status, status)
     assert.equal(at(answer.json, 'error', 'code'), code)
@@ -98,14 +98,14 @@ for (const [what, headers, body] of [
   ['a compressed body', { 'content-encoding': 'gzip' }, new Uint8Array(gzipSync(call(1, 'echo')))],
 ] as const) {
   test(`${what} is refused with 415, since it could not be judged`, async (t) => {
-    const { upstream, road } = await scene(t)
+    const { upstream, proxy: road } = await scene(t)
     assert.equal((await post(road, body, headers)).status, 415)
     assert.equal(upstream.calls.length, 0)
   })
 }
 
 test('headers that name another tool than the body are refused', async (t) => {
-  const { upstream, road } = await scene(t)
+  const { upstream, proxy: road } = await scene(t)
   for (const headers of [{ 'mcp-name': 'add' }, { 'mcp-method': 'tools/list' }, { 'mcp-name': '=?base64?YWRk?=' }]) {
     assert.equal((await post(road, call(1, 'echo'), headers)).status, 400)
   }
@@ -124,7 +124,7 @@ for (const [what, method, params, header] of [
   ['another resource', 'resources/read', { uri: 'note://a' }, 'note://b'],
 ] as const) {
   test(`a header that names ${what} than the body is refused`, async (t) => {
-    const { road } = await scene(t)
+    const { proxy: road } = await scene(t)
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
     const answer = await post(road, body, { 'mcp-method': method, 'mcp-name': header })
     assert.equal(answer.status, 400)
@@ -145,7 +145,9 @@ test('a call reaches the server byte for byte, with what it says beside its argu
   await once(server, 'listening')
   t.after(() => server.close())
   const upstream = `http://127.0.0.1:${portOf(server)}/mcp`
-  const { road } = await scene(t, { routes: [{ name: 'tools', match: { path: '/' }, upstream, protocol: 'mcp' }] })
+  const { proxy: road } = await scene(t, {
+    routes: [{ name: 'tools', match: { path: '/' }, upstream, protocol: 'mcp' }],
+  })
   const body =
     '{ "jsonrpc":"2.0",\t"id":1.0e0,"method":"tools/call", "params":{"name":"ech\\u006f","arguments":{"n":1.50,"big":12345678901234567890},"_meta":{"progressToken":"\\u00e9","x/y":[1e2]}} }'
   assert.equal((await post(road, body)).status, 200)
@@ -153,7 +155,7 @@ test('a call reaches the server byte for byte, with what it says beside its argu
 })
 
 test('a body past the limit is refused with 413 before it is read to its end', async (t) => {
-  const { upstream, road } = await scene(t, { config: { limits: { proxied_body: 1000 } } })
+  const { upstream, proxy: road } = await scene(t, { config: { limits: { proxied_body: 1000 } } })
   const answer = await post(
     road,
     JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params: { text: 'x'.repeat(2000) } }),
@@ -164,7 +166,7 @@ test('a body past the limit is refused with 413 before it is read to its end', a
 })
 
 test('bytes that are not UTF-8 are refused', async (t) => {
-  const { road } = await scene(t)
+  const { proxy: road } = await scene(t)
   const bytes = new Uint8Array(
     Buffer.concat([Buffer.from('{"jsonrpc":"2.0","id":1,"method":"x'), Buffer.from([0xff]), Buffer.from('"}')]),
   )
@@ -172,7 +174,7 @@ test('bytes that are not UTF-8 are refused', async (t) => {
 })
 
 test('a batch of which one call is stopped goes on as a whole not at all, and each request is told', async (t) => {
-  const { upstream, road } = await scene(t, {
+  const { upstream, proxy: road } = await scene(t, {
     decide: ({ scope }) => (scope !== null && 'tool' in scope && scope.tool === 'echo' ? 'BLOCK' : 'ALLOW'),
   })
   const answer = await post(road, `[${call(1, 'echo')},${call(2, 'add')},{"jsonrpc":"2.0","id":3,"method":"ping"}]`)
@@ -190,7 +192,7 @@ test('a batch of which one call is stopped goes on as a whole not at all, and ea
 })
 
 test('a client that takes event streams only is stopped in one', async (t) => {
-  const { road } = await scene(t, { decide: () => 'BLOCK' })
+  const { proxy: road } = await scene(t, { decide: () => 'BLOCK' })
   const answer = await post(road, call(7, 'echo'), { accept: 'text/event-stream' })
   assert.equal(answer.headers.get('content-type'), 'text/event-stream')
   const message: unknown = JSON.parse(/^event: message\ndata: (.*)\n\n$/.exec(answer.text)?.[1] ?? 'null')
@@ -199,7 +201,7 @@ test('a client that takes event streams only is stopped in one', async (t) => {
 })
 
 test('the credentials of the caller are used to list its tools, and never shared with another', async (t) => {
-  const { road, upstream } = await scene(t)
+  const { proxy: road, upstream } = await scene(t)
   await post(road, call(1, 'echo'), { authorization: 'Bearer first' })
   await post(road, call(2, 'echo'), { authorization: 'Bearer first' })
   assert.equal(upstream.lists, 1)
@@ -208,7 +210,7 @@ test('the credentials of the caller are used to list its tools, and never shared
 })
 
 test('credentials reach no line of the log', async (t) => {
-  const { road } = await scene(t, { decide: () => 'BLOCK' })
+  const { proxy: road } = await scene(t, { decide: () => 'BLOCK' })
   await post(road, call(1, 'echo'), { authorization: 'Bearer very-secret-value', cookie: 'sid=very-secret-value' })
   assert.ok(road.log.length > 0)
   assert.doesNotMatch(road.log.join(''), /very-secret-value/)
@@ -221,7 +223,7 @@ for (const [what, host, origin, status] of [
   ['a program by any name', 'gateway.internal', null, 200],
 ] as const) {
   test(`${what} is answered ${status}`, async (t) => {
-    const { upstream, road } = await scene(t)
+    const { upstream, proxy: road } = await scene(t)
     const body = call(1, 'echo')
     const { hostname, port } = new URL(road.url)
     const headers = { ...HEADERS, host, 'content-length': String(body.length), ...(origin !== null && { origin }) }

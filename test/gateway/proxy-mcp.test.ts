@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startAgent, textOf, type Agent } from '../fakes/agent.ts'
 import { ADD, ECHO, startMcpUpstream, tool, type Generation, type McpUpstream } from '../fakes/mcp-upstream.ts'
-import { startRoad, type Road, type RoadOptions } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/road.ts'
 import { at } from '../json.ts'
 
 interface Scene {
   readonly upstream: McpUpstream
-  readonly road: Road
+  readonly proxy: ProxyUnderTest
   readonly agent: Agent
 }
 
@@ -16,26 +16,26 @@ interface SceneOptions {
   readonly generation?: Generation
   readonly json?: boolean
   readonly route?: Readonly<Record<string, unknown>>
-  readonly road?: Partial<RoadOptions>
+  readonly proxy?: Partial<ProxyOptions>
 }
 
 async function scene(t: TestContext, options: SceneOptions = {}): Promise<Scene> {
   const { generation = 'sessions' } = options
   const upstream = await startMcpUpstream({ generation, json: options.json ?? false })
   const route = { name: 'tools', match: { path: '/tools' }, upstream: upstream.url, protocol: 'mcp', ...options.route }
-  const road = await startRoad({ routes: [route], ...options.road })
-  const agent = await startAgent(`${road.url}/tools`, generation === '2026-07-28' ? { pin: '2026-07-28' } : 'legacy')
+  const proxy = await startProxy({ routes: [route], ...options.proxy })
+  const agent = await startAgent(`${proxy.url}/tools`, generation === '2026-07-28' ? { pin: '2026-07-28' } : 'legacy')
   t.after(async () => {
     await agent.close()
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
-  return { upstream, road, agent }
+  return { upstream, proxy, agent }
 }
 
 /** A tool whose result lost its field: the scripted flow blocks what changed. */
 const CHANGED_ECHO = tool('echo', { text: { type: 'string' } }, {})
-const blockChanges: RoadOptions['decide'] = ({ artifacts: [artifact], scope }) => {
+const blockChanges: ProxyOptions['decide'] = ({ artifacts: [artifact], scope }) => {
   const name = scope !== null && 'tool' in scope ? scope.tool : ''
   return toolText(artifact?.before, name) === toolText(artifact?.after, name) ? 'ALLOW' : 'BLOCK'
 }
@@ -58,7 +58,7 @@ for (const generation of ['sessions', 'stateless', '2026-07-28'] as const) {
     const form = `${generation}, ${json ? 'JSON answers' : 'event streams'}`
 
     test(`a tool call goes through with a receipt (${form})`, async (t) => {
-      const { upstream, road, agent } = await scene(t, { generation, json })
+      const { upstream, proxy: road, agent } = await scene(t, { generation, json })
       const listed = await agent.client.listTools()
       const result = await agent.client.callTool({ name: 'echo', arguments: { text: 'hi' } })
 
@@ -80,7 +80,7 @@ for (const generation of ['sessions', 'stateless', '2026-07-28'] as const) {
         generation,
         json,
         route: { contract: { refresh: 0 } },
-        road: { decide: blockChanges },
+        proxy: { decide: blockChanges },
       })
       await agent.client.callTool({ name: 'echo', arguments: {} })
       upstream.tools = [CHANGED_ECHO, ADD]
@@ -103,7 +103,7 @@ for (const generation of ['sessions', 'stateless', '2026-07-28'] as const) {
 }
 
 test('the first manifest seen is pinned as the baseline when the agent lists', async (t) => {
-  const { road, agent } = await scene(t)
+  const { proxy: road, agent } = await scene(t)
   await agent.client.listTools()
   await agent.client.callTool({ name: 'echo', arguments: {} })
   const baseline = await road.store.baseline('tools', 'tools')
@@ -116,7 +116,7 @@ test('the first manifest seen is pinned as the baseline when the agent lists', a
 })
 
 test('a manifest that comes in pages is whole only with its last page', async (t) => {
-  const { upstream, road, agent } = await scene(t)
+  const { upstream, proxy: road, agent } = await scene(t)
   upstream.pageSize = 1
   upstream.tools = [ECHO, ADD, tool('third', {}, {})]
   const first = await agent.client.listTools({})
@@ -129,7 +129,7 @@ test('a manifest that comes in pages is whole only with its last page', async (t
 
 test('a decision serves later calls of the same tool, and its revocation ends that', async (t) => {
   let clock = Date.now()
-  const { road, agent } = await scene(t, { road: { now: () => clock } })
+  const { proxy: road, agent } = await scene(t, { proxy: { now: () => clock } })
   await agent.client.callTool({ name: 'echo', arguments: {} })
   await agent.client.callTool({ name: 'echo', arguments: {} })
   assert.equal(road.flow.asked.length, 1)
@@ -141,7 +141,7 @@ test('a decision serves later calls of the same tool, and its revocation ends th
 })
 
 test('another policy generation is asked anew', async (t) => {
-  const { road, agent } = await scene(t)
+  const { proxy: road, agent } = await scene(t)
   await agent.client.callTool({ name: 'echo', arguments: {} })
   road.nextGeneration()
   await agent.client.callTool({ name: 'echo', arguments: {} })
@@ -149,7 +149,7 @@ test('another policy generation is asked anew', async (t) => {
 })
 
 test('a list_changed notice from the server makes the next call list again, within the refresh time', async (t) => {
-  const { upstream, agent } = await scene(t, { road: { decide: blockChanges } })
+  const { upstream, agent } = await scene(t, { proxy: { decide: blockChanges } })
   await agent.client.callTool({ name: 'echo', arguments: {} })
   upstream.tools = [CHANGED_ECHO, ADD]
   // The client opens its notification stream after connecting; the notice is lost on a stream that is not there yet.
@@ -163,14 +163,18 @@ test('a list_changed notice from the server makes the next call list again, with
 })
 
 test('a call that needs an approval is held and says so', async (t) => {
-  const { upstream, agent } = await scene(t, { road: { decide: () => 'REQUIRE_APPROVAL' } })
+  const { upstream, agent } = await scene(t, { proxy: { decide: () => 'REQUIRE_APPROVAL' } })
   const held = await agent.client.callTool({ name: 'echo', arguments: {} })
   assert.equal(at(held.structuredContent, 'error'), 'PREFLIGHT_APPROVAL_REQUIRED')
   assert.equal(upstream.calls.length, 0)
 })
 
 test('observe mode decides, records and counts, and holds nothing', async (t) => {
-  const { upstream, road, agent } = await scene(t, { route: { mode: 'observe' }, road: { decide: () => 'BLOCK' } })
+  const {
+    upstream,
+    proxy: road,
+    agent,
+  } = await scene(t, { route: { mode: 'observe' }, proxy: { decide: () => 'BLOCK' } })
   const result = await agent.client.callTool({ name: 'echo', arguments: {} })
   assert.notEqual(result.isError, true)
   assert.equal(upstream.calls.length, 1)
@@ -189,9 +193,13 @@ test('a tool that neither contract describes is not forwarded', async (t) => {
 })
 
 test('a tool that is gone from the server is still judged, since the baseline has it', async (t) => {
-  const { upstream, road, agent } = await scene(t, {
+  const {
+    upstream,
+    proxy: road,
+    agent,
+  } = await scene(t, {
     route: { contract: { refresh: 0 } },
-    road: { decide: blockChanges },
+    proxy: { decide: blockChanges },
   })
   await agent.client.callTool({ name: 'echo', arguments: {} })
   upstream.tools = [ADD]

@@ -5,13 +5,13 @@ import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import { petContract, startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
 import { exchangeBytes, openSocket, requestText, statusOf } from '../fakes/raw-http.ts'
-import { startRoad, type Road, type RoadOptions } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/road.ts'
 
 async function scene(
   t: TestContext,
   answer: RequestListener,
-  options: Partial<RoadOptions> & { readonly match?: unknown; readonly path?: string } = {},
-): Promise<{ readonly upstream: HttpUpstream; readonly road: Road }> {
+  options: Partial<ProxyOptions> & { readonly match?: unknown; readonly path?: string } = {},
+): Promise<{ readonly upstream: HttpUpstream; readonly proxy: ProxyUnderTest }> {
   const upstream = await startHttpUpstream(answer)
   const route = {
     name: 'pets',
@@ -20,12 +20,12 @@ async function scene(
     protocol: 'http',
     contract: { current: { file: petContract() } },
   }
-  const road = await startRoad({ routes: [route], ...options })
+  const proxy = await startProxy({ routes: [route], ...options })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
-  return { upstream, road }
+  return { upstream, proxy }
 }
 
 const plain: RequestListener = (_request, response) => {
@@ -66,7 +66,7 @@ for (const [what, head] of [
   ['a folded header', 'GET /api/pets HTTP/1.1\nHost: a\nX-Token: b\n c'],
 ] as const) {
   test(`${what} is refused with 400 and not forwarded`, async (t) => {
-    const { upstream, road } = await scene(t, plain)
+    const { upstream, proxy: road } = await scene(t, plain)
     const answer = await exchangeBytes(road.url, requestText(head, 'x'))
     assert.equal(statusOf(answer), 400)
     assert.equal(upstream.requests.length, 0)
@@ -80,26 +80,26 @@ for (const [from, to] of [
   ['/api/pets/a%20b;v=1?q=%2F..', '/v1/pets/a%20b;v=1?q=%2F..'],
 ] as const) {
   test(`${from} reaches the upstream as ${to}, byte for byte`, async (t) => {
-    const { upstream, road } = await scene(t, plain)
+    const { upstream, proxy: road } = await scene(t, plain)
     await exchangeBytes(road.url, requestText(`GET ${from} HTTP/1.1\nHost: a`))
     assert.equal(upstream.requests[0]?.url, to)
   })
 }
 
 test('a prefix matches on segment borders only, and no route is 404', async (t) => {
-  const { upstream, road } = await scene(t, plain)
+  const { upstream, proxy: road } = await scene(t, plain)
   assert.equal((await fetch(`${road.url}/apis`)).status, 404)
   assert.equal(upstream.requests.length, 0)
 })
 
 test('a route that names the host answers for that host only', async (t) => {
-  const { road } = await scene(t, plain, { match: { host: 'pets.example', path: '/' } })
+  const { proxy: road } = await scene(t, plain, { match: { host: 'pets.example', path: '/' } })
   assert.equal(statusOf(await exchangeBytes(road.url, requestText('GET /pets HTTP/1.1\nHost: pets.example:80'))), 200)
   assert.equal(statusOf(await exchangeBytes(road.url, requestText('GET /pets HTTP/1.1\nHost: other.example'))), 404)
 })
 
 test('fields of the connection, forged fields and the gateway own fields do not reach the upstream', async (t) => {
-  const { upstream, road } = await scene(t, plain)
+  const { upstream, proxy: road } = await scene(t, plain)
   const head = `GET /api/pets HTTP/1.1
 Host: front.example
 X-Kept: yes
@@ -127,7 +127,7 @@ Connection: X-Secret-Hop`
 })
 
 test('an answer carries the decision, and neither the upstream hop fields nor its forged ones', async (t) => {
-  const { road } = await scene(t, (_request, response) => {
+  const { proxy: road } = await scene(t, (_request, response) => {
     response.writeHead(
       201,
       'Made',
@@ -155,7 +155,7 @@ test('an answer carries the decision, and neither the upstream hop fields nor it
 
 test('the head of an event stream arrives before its first event, and events as they come', async (t) => {
   const open: ServerResponse[] = []
-  const { road } = await scene(t, (_request, response) => {
+  const { proxy: road } = await scene(t, (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.flushHeaders()
     open.push(response)
@@ -167,7 +167,7 @@ test('the head of an event stream arrives before its first event, and events as 
 })
 
 test('trailers of an answer are passed on', async (t) => {
-  const { road } = await scene(t, (_request, response) => {
+  const { proxy: road } = await scene(t, (_request, response) => {
     response.writeHead(200, { trailer: 'X-Sum, X-More' })
     response.write('body')
     response.addTrailers({ 'X-Sum': '42', 'X-More': 'yes' })
@@ -179,7 +179,7 @@ test('trailers of an answer are passed on', async (t) => {
 })
 
 test('a HEAD request keeps the length of the body that is not sent', async (t) => {
-  const { road } = await scene(t, (_request, response) => {
+  const { proxy: road } = await scene(t, (_request, response) => {
     response.writeHead(200, { 'content-length': '1234' })
     response.end()
   })
@@ -188,7 +188,7 @@ test('a HEAD request keeps the length of the body that is not sent', async (t) =
 })
 
 test('a client that expects 100 (Continue) gets it from the gateway and sends its body through', async (t) => {
-  const { upstream, road } = await scene(t, plain)
+  const { upstream, proxy: road } = await scene(t, plain)
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const request = httpRequest(`${road.url}/api/pets`, {
       method: 'POST',
@@ -206,7 +206,7 @@ test('a client that expects 100 (Continue) gets it from the gateway and sends it
 })
 
 test('a chunked upload streams through', async (t) => {
-  const { upstream, road } = await scene(t, plain)
+  const { upstream, proxy: road } = await scene(t, plain)
   const head = 'POST /api/pets HTTP/1.1\nHost: a\nTransfer-Encoding: chunked'
   const answer = await exchangeBytes(road.url, requestText(head, '5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n'))
   assert.equal(statusOf(answer), 200)
@@ -217,7 +217,7 @@ test('a slow reader holds the upstream back instead of filling memory', async (t
   const chunk = Buffer.alloc(64 * 1024, 'x')
   let written = 0
   const total = 64 * 1024 * 1024
-  const { road } = await scene(t, (_request, response) => {
+  const { proxy: road } = await scene(t, (_request, response) => {
     const pump = (): void => {
       while (written < total && !response.destroyed) {
         written += chunk.length
@@ -242,7 +242,7 @@ test('a slow reader holds the upstream back instead of filling memory', async (t
 })
 
 test('TRACE is not forwarded', async (t) => {
-  const { upstream, road } = await scene(t, plain)
+  const { upstream, proxy: road } = await scene(t, plain)
   assert.equal(statusOf(await exchangeBytes(road.url, requestText('TRACE /api/pets HTTP/1.1\nHost: a'))), 405)
   assert.equal(upstream.requests.length, 0)
 })

@@ -28,8 +28,8 @@ function refusedOn(platform: Parameters<typeof scmScene>[1], attempts: readonly 
       const answer = await scene.send(method, path, body, headers)
       assert.notEqual(answer.headers.get('preflight-action'), 'STOP')
       assert.equal(scene.server.requests.at(-1)?.method, method)
-      assert.match(await scene.road.metrics.text(), /preflight_observed_calls_total\{route="scm",would="stopped"\} 1/)
-      assert.match(scene.road.log.join(''), /call.would_be_refused/)
+      assert.match(await scene.proxy.metrics.text(), /preflight_observed_calls_total\{route="scm",would="stopped"\} 1/)
+      assert.match(scene.proxy.log.join(''), /call.would_be_refused/)
     })
   }
 }

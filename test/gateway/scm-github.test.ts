@@ -46,7 +46,7 @@ test('the credentials of the call ask the platform, at its own origin, and are i
   const { requests } = scene.server
   assert.ok(requests.length > 4)
   assert.ok(requests.every(({ headers }) => headers.authorization === `Bearer ${SCM_TOKEN}`))
-  assert.doesNotMatch(scene.road.log.join(''), new RegExp(SCM_TOKEN))
+  assert.doesNotMatch(scene.proxy.log.join(''), new RegExp(SCM_TOKEN))
 })
 
 test('a merge of nothing but other files is judged as a whole change set without a contract', async (t) => {

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
-import { startRoad, type Road } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../fakes/road.ts'
 
 const run = promisify(execFile)
 const PATH = '/acme/pets.git/git-receive-pack'
@@ -35,16 +35,16 @@ async function scene(t: TestContext, push?: string, mode = 'enforce') {
   const upstream = await startHttpUpstream((_request, response) => response.end('pushed'))
   const scm = push === undefined ? {} : { push }
   const route = { name: 'git', match: { path: '/' }, upstream: upstream.origin, protocol: 'github', scm, mode }
-  const road = await startRoad({ routes: [route] })
+  const proxy = await startProxy({ routes: [route] })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
-  return { upstream, road }
+  return { upstream, road: proxy }
 }
 
-function send(road: Road, body: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
-  return fetch(road.url + PATH, {
+function send(proxy: ProxyUnderTest, body: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+  return fetch(proxy.url + PATH, {
     method: 'POST',
     headers: { 'content-type': 'application/x-git-receive-pack-request', ...headers },
     body,
@@ -52,11 +52,11 @@ function send(road: Road, body: string, headers: Readonly<Record<string, string>
 }
 
 test('a route that observes lets every push on, and says which it would have stopped', async (t) => {
-  const { upstream, road } = await scene(t, undefined, 'observe')
+  const { upstream, road: proxy } = await scene(t, undefined, 'observe')
   for (const body of [commands('refs/heads/main'), 'zzzz', commands('refs/heads/feature')])
-    assert.equal((await send(road, body)).status, 200)
+    assert.equal((await send(proxy, body)).status, 200)
   assert.equal(upstream.requests.length, 3)
-  assert.match(await road.metrics.text(), /preflight_observed_calls_total\{route="git",would="stopped"\} 2/)
+  assert.match(await proxy.metrics.text(), /preflight_observed_calls_total\{route="git",would="stopped"\} 2/)
 })
 
 const CASES: readonly (readonly [push: string | undefined, name: string, body: string, status: number])[] = [
@@ -106,8 +106,8 @@ const CASES: readonly (readonly [push: string | undefined, name: string, body: s
 
 for (const [push, name, body, status] of CASES) {
   test(`push ${push ?? 'as by default'}: ${name} is answered ${status}`, async (t) => {
-    const { road, upstream } = await scene(t, push)
-    const answer = await send(road, body)
+    const { road: proxy, upstream } = await scene(t, push)
+    const answer = await send(proxy, body)
     assert.equal(answer.status, status)
     assert.equal(upstream.requests.length, status === 200 ? 1 : 0)
     if (status !== 200) assert.match(await answer.text(), /^(?:Preflight|push acme)/)
@@ -115,8 +115,8 @@ for (const [push, name, body, status] of CASES) {
 }
 
 test('an encoded push is not read and does not pass', async (t) => {
-  const { road, upstream } = await scene(t)
-  assert.equal((await send(road, commands('refs/heads/feature'), { 'content-encoding': 'gzip' })).status, 403)
+  const { road: proxy, upstream } = await scene(t)
+  assert.equal((await send(proxy, commands('refs/heads/feature'), { 'content-encoding': 'gzip' })).status, 403)
   assert.equal(upstream.requests.length, 0)
 })
 
@@ -127,21 +127,24 @@ for (const path of [
   PATH.toUpperCase(),
 ]) {
   test(`a push to ${path} is one`, async (t) => {
-    const { road, upstream } = await scene(t)
-    const answer = await fetch(road.url + path, { method: 'POST', body: commands('refs/heads/main') })
+    const { road: proxy, upstream } = await scene(t)
+    const answer = await fetch(proxy.url + path, { method: 'POST', body: commands('refs/heads/main') })
     assert.equal(answer.status, 403)
     assert.equal(upstream.requests.length, 0)
   })
 }
 
 test('what git asks before a push, and every fetch, passes', async (t) => {
-  const { road, upstream } = await scene(t)
+  const { road: proxy, upstream } = await scene(t)
   for (const path of [
     '/acme/pets.git/info/refs?service=git-receive-pack',
     '/acme/pets.git/info/refs?service=git-upload-pack',
   ])
-    assert.equal((await fetch(road.url + path)).status, 200)
-  assert.equal((await fetch(`${road.url}/acme/pets.git/git-upload-pack`, { method: 'POST', body: '0000' })).status, 200)
+    assert.equal((await fetch(proxy.url + path)).status, 200)
+  assert.equal(
+    (await fetch(`${proxy.url}/acme/pets.git/git-upload-pack`, { method: 'POST', body: '0000' })).status,
+    200,
+  )
   assert.equal(upstream.requests.length, 3)
 })
 
@@ -201,8 +204,8 @@ async function gitServer(t: TestContext): Promise<{ readonly origin: string; rea
 test('git itself pushes a feature branch through the road, and is told why main is not for it', async (t) => {
   const { origin, directory } = await gitServer(t)
   const route = { name: 'git', match: { path: '/' }, upstream: origin, protocol: 'github' }
-  const road = await startRoad({ routes: [route] })
-  t.after(() => road.close())
+  const proxy = await startProxy({ routes: [route] })
+  t.after(() => proxy.close())
   const work = join(directory, 'work')
   const git = (...args: readonly string[]) =>
     run('git', ['-C', work, '-c', 'user.name=t', '-c', 'user.email=t@localhost', ...args])
@@ -210,7 +213,7 @@ test('git itself pushes a feature branch through the road, and is told why main 
   writeFileSync(join(work, 'README.md'), 'pets')
   await git('add', '.')
   await git('commit', '-q', '-m', 'first')
-  const remote = `${road.url}/acme/pets.git`
+  const remote = `${proxy.url}/acme/pets.git`
   await git('push', '-q', remote, 'HEAD:refs/heads/feature')
   await assert.rejects(git('push', remote, 'HEAD:refs/heads/main'), /403|Preflight/)
   const { stdout } = await run('git', [

@@ -110,8 +110,8 @@ for (const platform of ['github', 'gitlab', 'bitbucket'] as const)
       const scene = await scmScene(t, platform, { receipts: { accept: true } })
       for (const [method, path, body] of attempts) {
         const answer = await scene.send(method, path, body)
-        const told: unknown = await answer.json()
-        const context = at(told, 'receipt_required', 'context')
+        const reported: unknown = await answer.json()
+        const context = at(reported, 'receipt_required', 'context')
         assert.deepEqual([answer.status, at(context, 'operation')], [403, operation], `${method} ${path}`)
         assert.match(String(at(context, 'target_id')), new RegExp(`^${platform}:`))
       }

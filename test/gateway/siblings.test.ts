@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { createOperationMatcher } from '../../gateway/validation/api-operations.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { exchangeBytes, requestText, statusOf } from '../fakes/raw-http.ts'
-import { startRoad } from '../fakes/road.ts'
+import { startProxy } from '../fakes/road.ts'
 
 function matcherOf(paths: readonly string[], basePaths: readonly string[] = ['']) {
   return createOperationMatcher({ basePaths, operations: paths.map((path) => ({ method: 'DELETE', path })) })
@@ -114,7 +114,7 @@ test('a call is judged by every operation, and by the whole contract where none 
   const file = join(mkdtempSync(join(tmpdir(), 'preflight-siblings-')), 'openapi.json')
   const paths = Object.fromEntries(USERS.map((path) => [path, { delete: operation }]))
   writeFileSync(file, JSON.stringify({ openapi: '3.0.3', info: { title: 'users', version: '1' }, paths }))
-  const road = await startRoad({
+  const proxy = await startProxy({
     decide: ({ context }) => (context.target_id === 'users/DELETE /users/everyone' ? 'BLOCK' : 'ALLOW'),
     routes: [
       {
@@ -127,12 +127,12 @@ test('a call is judged by every operation, and by the whole contract where none 
     ],
   })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
   const send = async (path: string) => {
     const head = `DELETE ${path} HTTP/1.1\nHost: a`
-    return statusOf(await exchangeBytes(road.url, requestText(head)))
+    return statusOf(await exchangeBytes(proxy.url, requestText(head)))
   }
   assert.equal(await send('/users/42'), 200)
   assert.equal(await send('/users/AbC'), 200)

@@ -11,7 +11,7 @@ import type { HttpMessage } from '../../gateway/validation/message.ts'
 import { createValidator } from '../../gateway/validation/validator.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import type { Store } from '../../gateway/store/store.ts'
-import { startRoad, type Road } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../fakes/road.ts'
 import { SHOP } from '../fakes/shop-contract.ts'
 import { until } from '../fakes/until.ts'
 import { at, textAt } from '../json.ts'
@@ -190,7 +190,7 @@ async function scene(
   })
   const file = join(mkdtempSync(join(tmpdir(), 'preflight-shop-')), 'openapi.json')
   writeFileSync(file, JSON.stringify(contract))
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [
       {
         name: 'shop',
@@ -205,20 +205,20 @@ async function scene(
     ...rest,
   })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
   const post = (text: string | Buffer, headers: Readonly<Record<string, string>> = {}) =>
-    fetch(`${road.url}/pets`, {
+    fetch(`${proxy.url}/pets`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: text,
     })
-  return { road, upstream, post, file }
+  return { road: proxy, upstream, post, file }
 }
 
 test('a call that violates the contract is refused with where and why, and is not sent', async (t) => {
-  const { road, upstream, post } = await scene(t)
+  const { road: proxy, upstream, post } = await scene(t)
   const refused = await post('{"name":"Tom","kind":"cow"}')
   assert.equal(refused.status, 422)
   assert.equal(refused.headers.get('preflight-action'), 'STOP')
@@ -228,48 +228,52 @@ test('a call that violates the contract is refused with where and why, and is no
     { pointer: 'body#/kind', message: 'must be equal to one of the allowed values: "cat", "dog"' },
   ])
   assert.match(textAt(body, 'message'), /body#\/kind must be equal/)
-  assert.equal((await fetch(`${road.url}/pets?limit=x`)).status, 422)
+  assert.equal((await fetch(`${proxy.url}/pets?limit=x`)).status, 422)
   assert.equal((await post(gzipSync('{"name":"Tom","kind":"cow"}'), { 'content-encoding': 'gzip' })).status, 422)
   assert.equal((await post('{"name":"Tom"}', { 'content-encoding': 'odd' })).status, 422)
   assert.equal(upstream.requests.length, 0)
   assert.match(
-    await road.metrics.text(),
+    await proxy.metrics.text(),
     /preflight_contract_checks_total\{route="shop",side="request",result="violates"\}/,
   )
 })
 
 test('a call that conforms is judged and sent as it came', async (t) => {
-  const { road, upstream, post } = await scene(t)
+  const { road: proxy, upstream, post } = await scene(t)
   assert.equal((await post(' {"name": "Tom"} ')).status, 200)
   assert.equal(upstream.requests[0]?.body, ' {"name": "Tom"} ')
-  assert.equal(road.flow.asked.length, 1)
+  assert.equal(proxy.flow.asked.length, 1)
 })
 
 test('an answer of another shape goes through whole, and is told as drift', async (t) => {
-  const { road } = await scene(t, { answer: [{ id: 'seven', name: 'Tom' }] })
-  const answered = await fetch(`${road.url}/pets?limit=1`)
+  const { road: proxy } = await scene(t, { answer: [{ id: 'seven', name: 'Tom' }] })
+  const answered = await fetch(`${proxy.url}/pets?limit=1`)
   assert.deepEqual(await answered.json(), [{ id: 'seven', name: 'Tom' }])
   await until(
-    async () => (await road.metrics.text()).includes('side="answer",result="violates"} 1'),
+    async () => (await proxy.metrics.text()).includes('side="answer",result="violates"} 1'),
     'the answer is counted as drift',
   )
-  const line = road.log.find((text) => text.includes('TOOL_RESULT_SHAPE_DRIFT')) ?? ''
+  const line = proxy.log.find((text) => text.includes('TOOL_RESULT_SHAPE_DRIFT')) ?? ''
   assert.match(line, /body#\/0\/id/)
   assert.doesNotMatch(line, /seven/)
 })
 
 /** Of the events that the sink was given. */
-const violated = (road: Road) => road.events.filter(({ type }) => type === 'preflight.contract.violated')
-const withEffect = (road: Road, effect: string) => road.interceptions.filter((row) => row.effect === effect)
+const violated = (proxy: ProxyUnderTest) => proxy.events.filter(({ type }) => type === 'preflight.contract.violated')
+const withEffect = (proxy: ProxyUnderTest, effect: string) => proxy.interceptions.filter((row) => row.effect === effect)
 
 test('a refused call is recorded each time, and told to the sinks once in a while', async (t) => {
-  const { road, post } = await scene(t)
+  const { road: proxy, post } = await scene(t)
   await post('{"name":"Tom","kind":"cow"}')
   await post('{"name":"Tom","kind":"cow"}')
-  await fetch(`${road.url}/nowhere/1`)
-  await fetch(`${road.url}/nowhere/2`)
+  await fetch(`${proxy.url}/nowhere/1`)
+  await fetch(`${proxy.url}/nowhere/2`)
   assert.deepEqual(
-    withEffect(road, 'refused').map(({ action, executionAction, decisionId }) => [action, executionAction, decisionId]),
+    withEffect(proxy, 'refused').map(({ action, executionAction, decisionId }) => [
+      action,
+      executionAction,
+      decisionId,
+    ]),
     [
       ['POST /pets', 'STOP', null],
       ['POST /pets', 'STOP', null],
@@ -277,11 +281,11 @@ test('a refused call is recorded each time, and told to the sinks once in a whil
       ['GET /v1/nowhere/2', 'STOP', null],
     ],
   )
-  assert.deepEqual(withEffect(road, 'refused')[0]?.violations, [
+  assert.deepEqual(withEffect(proxy, 'refused')[0]?.violations, [
     { where: 'body#/kind', message: 'must be equal to one of the allowed values: "cat", "dog"' },
   ])
   assert.deepEqual(
-    violated(road).map(({ data }) => [data['call'], data['effect'], data['pattern'], data['occurrences']]),
+    violated(proxy).map(({ data }) => [data['call'], data['effect'], data['pattern'], data['occurrences']]),
     [
       ['POST /pets', 'refused', null, 1],
       ['GET /v1/nowhere/1', 'refused', null, 1],
@@ -290,55 +294,59 @@ test('a refused call is recorded each time, and told to the sinks once in a whil
 })
 
 test('a refusal stands although it cannot be recorded', async (t) => {
-  const { post, road, upstream } = await scene(t, {
+  const {
+    post,
+    road: proxy,
+    upstream,
+  } = await scene(t, {
     storeFaults: { recordInterception: () => Promise.reject(new Error('disk full')) },
   })
   assert.equal((await post('{"kind":"cow"}')).status, 422)
   assert.equal(upstream.requests.length, 0)
-  assert.match(road.log.join(''), /call.record_failed/)
+  assert.match(proxy.log.join(''), /call.record_failed/)
 })
 
 test('an operation whose answers drift is recorded and told once a window, with how often it was', async (t) => {
   let now = Date.parse('2026-01-31T12:00:00Z')
-  const { road } = await scene(t, {
+  const { road: proxy } = await scene(t, {
     answer: [{ id: 'seven', name: 'Tom' }],
     now: () => now,
     config: { monitoring: { window: 60 } },
   })
   const drifts = async (count: number) => {
     const counted = `side="answer",result="violates"} ${count}`
-    await fetch(`${road.url}/pets?limit=1`)
-    await until(async () => (await road.metrics.text()).includes(counted), 'the answer is looked at')
+    await fetch(`${proxy.url}/pets?limit=1`)
+    await until(async () => (await proxy.metrics.text()).includes(counted), 'the answer is looked at')
   }
   await drifts(1)
   await drifts(2)
   await drifts(3)
-  assert.equal(withEffect(road, 'drifted').length, 1)
+  assert.equal(withEffect(proxy, 'drifted').length, 1)
   now += 60_000
   await drifts(4)
-  const [first, second] = withEffect(road, 'drifted')
+  const [first, second] = withEffect(proxy, 'drifted')
   assert.equal(first?.action, 'GET /pets')
-  assert.equal(first.decisionId, withEffect(road, 'forwarded')[0]?.decisionId)
+  assert.equal(first.decisionId, withEffect(proxy, 'forwarded')[0]?.decisionId)
   assert.equal(first.executionAction, 'CONTINUE')
   assert.equal(second?.at, now)
-  await until(() => violated(road).length === 2, 'it is told again')
+  await until(() => violated(proxy).length === 2, 'it is told again')
   assert.deepEqual(
-    violated(road).map(({ subject, data }) => [subject, data['pattern'], data['occurrences']]),
+    violated(proxy).map(({ subject, data }) => [subject, data['pattern'], data['occurrences']]),
     [
       [first.correlationId, 'TOOL_RESULT_SHAPE_DRIFT', 1],
       [second?.correlationId, 'TOOL_RESULT_SHAPE_DRIFT', 3],
     ],
   )
-  assert.doesNotMatch(JSON.stringify(violated(road)), /seven/)
+  assert.doesNotMatch(JSON.stringify(violated(proxy)), /seven/)
 })
 
 test('who only observes refuses nothing', async (t) => {
   for (const route of [{ validate: 'observe' }, { mode: 'observe' }]) {
-    const { post, road } = await scene(t, { route })
+    const { post, road: proxy } = await scene(t, { route })
     assert.equal((await post('{"kind":"cow"}')).status, 200)
-    assert.equal(violated(road)[0]?.data['effect'], 'observed')
-    assert.deepEqual(withEffect(road, 'refused'), [])
-    assert.match(await road.metrics.text(), /side="request",result="violates"\} 1/)
+    assert.equal(violated(proxy)[0]?.data['effect'], 'observed')
+    assert.deepEqual(withEffect(proxy, 'refused'), [])
+    assert.match(await proxy.metrics.text(), /side="request",result="violates"\} 1/)
   }
 })
 
@@ -355,11 +363,11 @@ test('a contract that cannot be checked leaves enforced calls undecided, and oth
 })
 
 test('calls are held against what is pinned, and not against what is offered since', async (t) => {
-  const { post, file, road } = await scene(t)
+  const { post, file, road: proxy } = await scene(t)
   assert.equal((await post('{"name":"Tom"}')).status, 200)
   const wider = structuredClone(SHOP)
   wider.components.schemas.Pet.properties.kind.enum.push('cow')
   writeFileSync(file, JSON.stringify(wider))
-  road.nextGeneration()
+  proxy.nextGeneration()
   assert.equal((await post('{"name":"Tom","kind":"cow"}')).status, 422)
 })

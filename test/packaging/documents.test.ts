@@ -111,8 +111,8 @@ const SORTS: readonly {
 }[] = [
   // The filter of another program (Envoy).
   { member: 'http_filters', mistakes: () => [] },
-  { member: 'ignore', mistakes: (value, folder) => told(readIgnoreFile(written(value, folder))) },
-  { member: 'apiVersion', mistakes: (value, folder) => told(loadPolicy(written(value, folder), folder)) },
+  { member: 'ignore', mistakes: (value, folder) => reported(readIgnoreFile(written(value, folder))) },
+  { member: 'apiVersion', mistakes: (value, folder) => reported(loadPolicy(written(value, folder), folder)) },
   { member: 'config', mistakes: (value, folder) => mistakesOfConfig(at(value, 'config'), folder) },
   { member: '', mistakes: mistakesOfConfig },
 ]
@@ -123,7 +123,7 @@ function written(value: unknown, folder: string): string {
   return file
 }
 
-function told(read: Result<unknown, readonly Mistake[]>): readonly string[] {
+function reported(read: Result<unknown, readonly Mistake[]>): readonly string[] {
   return read.ok ? [] : read.problem.map(formatMistake)
 }
 

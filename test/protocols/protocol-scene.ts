@@ -4,12 +4,12 @@ import type { Decision } from '../../engine/internal.ts'
 import type { AuthorizeRequest } from '../../gateway/flow/flow.ts'
 import { startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
 import { exchangeBytes, requestText } from '../fakes/raw-http.ts'
-import { startRoad, type Road } from '../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../fakes/road.ts'
 import { PROFILES, type ProtocolName, type SampleRequest } from './profiles.ts'
 
 export interface ProtocolScene {
   readonly upstream: HttpUpstream
-  readonly road: Road
+  readonly proxy: ProxyUnderTest
 }
 
 export interface SentRequest extends SampleRequest {
@@ -45,12 +45,12 @@ export async function startScene(
   const own = { name: 'it', match: { path: '/' }, upstream: upstream.origin, protocol }
   const route = { ...own, ...PROFILES[protocol].route, ...options.route }
   const config = options.config === undefined ? {} : { config: options.config }
-  const road = await startRoad({ decide, routes: [route], ...config })
-  t.after(() => road.close())
-  return { upstream, road }
+  const proxy = await startProxy({ decide, routes: [route], ...config })
+  t.after(() => proxy.close())
+  return { upstream, proxy }
 }
 
-export async function send({ upstream, road }: ProtocolScene, request: SentRequest): Promise<ReceivedAnswer> {
+export async function send({ upstream, proxy: road }: ProtocolScene, request: SentRequest): Promise<ReceivedAnswer> {
   const before = upstream.requests.length
   const { method, path, body, type = 'application/json', headers = [], bytes = Buffer.from(body) } = request
   const framing = headers.some((field) => /^(?:content-length|transfer-encoding):/i.test(field))

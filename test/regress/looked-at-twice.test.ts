@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { compare } from '../../engine/internal.ts'
 import { sha256Hex } from '../../gateway/runtime/hash.ts'
 
-function told(before: object, after: object): readonly string[] {
+function reported(before: object, after: object): readonly string[] {
   const [base = '', head = ''] = [before, after].map((schema) =>
     JSON.stringify({
       openapi: '3.1.0',
@@ -31,31 +31,34 @@ function list(contains: object): object {
 }
 
 test('another `contains` under `maxContains` is one that went and one that came', () => {
-  assert.deepEqual(told(list({ type: 'string' }), list({})), [
+  assert.deepEqual(reported(list({ type: 'string' }), list({})), [
     'request-body-contains-added breaking',
     'request-body-contains-removed info',
   ])
-  assert.deepEqual(told(list({ type: 'string' }), list({ title: 'text', type: 'string' })), [])
+  assert.deepEqual(reported(list({ type: 'string' }), list({ title: 'text', type: 'string' })), [])
 })
 
 test('`additionalProperties` evaluates every name, so that nothing is left to refuse', () => {
-  assert.deepEqual(told({ ...CLOSED, additionalProperties: true }, CLOSED), [
+  assert.deepEqual(reported({ ...CLOSED, additionalProperties: true }, CLOSED), [
     'request-body-unevaluated-properties-added breaking',
   ])
-  assert.deepEqual(told({ type: 'object', additionalProperties: true }, { ...CLOSED, additionalProperties: true }), [])
+  assert.deepEqual(
+    reported({ type: 'object', additionalProperties: true }, { ...CLOSED, additionalProperties: true }),
+    [],
+  )
 })
 
 test('a pattern lets its names in where unevaluated ones are refused, also from within `allOf`', () => {
   const pattern = { patternProperties: { '^x-': {} } }
-  assert.ok(told({ ...CLOSED, ...pattern }, CLOSED).some((one) => one.endsWith(' breaking')))
+  assert.ok(reported({ ...CLOSED, ...pattern }, CLOSED).some((one) => one.endsWith(' breaking')))
   const within = (part: object) => ({ ...CLOSED, allOf: [{ type: 'object', ...part }] })
-  assert.ok(told(within(pattern), within({})).includes('request-body-unevaluated-properties-narrowed breaking'))
+  assert.ok(reported(within(pattern), within({})).includes('request-body-unevaluated-properties-narrowed breaking'))
   assert.deepEqual(
-    told(within({}), within(pattern)).filter((one) => one.includes('unevaluated')),
+    reported(within({}), within(pattern)).filter((one) => one.includes('unevaluated')),
     ['request-body-unevaluated-properties-widened info'],
   )
 })
 
 test('null that leaves a list of values with its type is told', () => {
-  assert.ok(told({ type: ['null'], enum: [null, true] }, { const: true }).some((one) => !one.endsWith(' info')))
+  assert.ok(reported({ type: ['null'], enum: [null, true] }, { const: true }).some((one) => !one.endsWith(' info')))
 })

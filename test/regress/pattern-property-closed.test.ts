@@ -6,7 +6,7 @@ import { sha256Hex } from '../../gateway/runtime/hash.ts'
 
 const PATTERN = { patternProperties: { '^x-': { type: 'string' } } }
 
-function told(side: 'requestBody' | 'response', before: object, after: object): readonly string[] {
+function reported(side: 'requestBody' | 'response', before: object, after: object): readonly string[] {
   const [base, head] = [before, after].map((rest) => {
     const body = { content: { 'application/json': { schema: { type: 'object', ...rest } } } }
     const done = { description: 'done' }
@@ -28,18 +28,20 @@ function told(side: 'requestBody' | 'response', before: object, after: object): 
 
 test('a pattern that goes where other names are refused narrows, and one that comes widens', () => {
   const [open, closed] = [{}, { additionalProperties: false }]
-  assert.deepEqual(told('requestBody', { ...PATTERN, ...closed }, closed), [
+  assert.deepEqual(reported('requestBody', { ...PATTERN, ...closed }, closed), [
     'request-body-pattern-property-closed breaking',
   ])
-  assert.deepEqual(told('response', closed, { ...PATTERN, ...closed }), [
+  assert.deepEqual(reported('response', closed, { ...PATTERN, ...closed }), [
     'response-body-pattern-property-opened breaking',
   ])
-  assert.deepEqual(told('requestBody', { ...PATTERN, ...open }, open), ['request-body-pattern-property-removed info'])
+  assert.deepEqual(reported('requestBody', { ...PATTERN, ...open }, open), [
+    'request-body-pattern-property-removed info',
+  ])
 })
 
 test('a pattern that goes where other names must be of a schema moves what is admitted', () => {
   const numbers = { additionalProperties: { type: 'integer' } }
-  assert.deepEqual(told('requestBody', { ...PATTERN, ...numbers }, numbers), [
+  assert.deepEqual(reported('requestBody', { ...PATTERN, ...numbers }, numbers), [
     'request-body-pattern-property-closed breaking',
     'request-body-pattern-property-removed info',
   ])

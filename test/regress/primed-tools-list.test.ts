@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { ECHO } from '../fakes/mcp-upstream.ts'
-import { startRoad } from '../fakes/road.ts'
+import { startProxy } from '../fakes/road.ts'
 import { at } from '../json.ts'
 
 const RESULTS: Readonly<Record<string, unknown>> = {
@@ -41,13 +41,13 @@ test('a manifest that comes in a primed event stream is read, and the call goes 
   const address = upstream.address()
   assert.ok(address !== null && typeof address === 'object')
   const url = `http://127.0.0.1:${address.port}/`
-  const road = await startRoad({ routes: [{ name: 'tools', match: { path: '/' }, upstream: url, protocol: 'mcp' }] })
+  const proxy = await startProxy({ routes: [{ name: 'tools', match: { path: '/' }, upstream: url, protocol: 'mcp' }] })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     upstream.closeAllConnections()
     upstream.close()
   })
-  const answer = await fetch(road.url, {
+  const answer = await fetch(proxy.url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
     body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{}}}',

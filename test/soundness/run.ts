@@ -48,13 +48,13 @@ export async function run({
 
 function answerOf(worker: Worker, chunk: Chunk): Promise<Tally> {
   return new Promise((resolve, reject) => {
-    const settle = (act: () => void): void => {
+    const finish = (act: () => void): void => {
       worker.off('message', answered)
       worker.off('error', failed)
       act()
     }
-    const answered = (tally: Tally): void => settle(() => resolve(tally))
-    const failed = (error: Error): void => settle(() => reject(error))
+    const answered = (tally: Tally): void => finish(() => resolve(tally))
+    const failed = (error: Error): void => finish(() => reject(error))
     worker.on('message', answered)
     worker.on('error', failed)
     worker.postMessage(chunk)

@@ -61,10 +61,10 @@ async function differencesOf(
   const ours = (await compareInEngine(base, head, { today: TODAY })).filter(
     ({ rule, level }) => reference.rules.has(rule) || level === 'problem',
   )
-  const [told, expected] = [byPath(ours), byPath(theirs)]
+  const [reported, expected] = [byPath(ours), byPath(theirs)]
   return mutations.flatMap((mutation, index) => {
     const path = pathOf(index)
-    const [got, want] = [told.get(path) ?? [], expected.get(path) ?? []]
+    const [got, want] = [reported.get(path) ?? [], expected.get(path) ?? []]
     const [missing, surplus] = [without(want, got), without(got, want)]
     return missing.length + surplus.length === 0
       ? []

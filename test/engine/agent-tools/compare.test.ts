@@ -302,9 +302,9 @@ suite('further ways to write tools', () => {
   })
 
   test('Bedrock’s own tools are told by their name', () => {
-    const told = run(withSystemTool('nova_grounding'), withSystemTool('nova_code_interpreter')).groups
+    const reported = run(withSystemTool('nova_grounding'), withSystemTool('nova_code_interpreter')).groups
     assert.deepEqual(
-      told.map(({ rule, message }) => `${rule} ${/nova_\w+/.exec(message)?.[0]}`),
+      reported.map(({ rule, message }) => `${rule} ${/nova_\w+/.exec(message)?.[0]}`),
       ['mcp-tool-removed nova_grounding', 'mcp-tool-added nova_code_interpreter'],
     )
   })

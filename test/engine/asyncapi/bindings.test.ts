@@ -28,7 +28,7 @@ function groupsOf(before: string, after: string): readonly FindingGroup[] {
   return result.value.groups
 }
 
-function told(place: Place, before: Members | null, after: Members | null, action = 'receive'): readonly string[] {
+function reported(place: Place, before: Members | null, after: Members | null, action = 'receive'): readonly string[] {
   const groups = groupsOf(application(place, before, action), application(place, after, action))
   return groups.map(({ rule, location }) => `${rule} ${location.split('/bindings/')[1] ?? location}`)
 }
@@ -92,73 +92,79 @@ suite('a setting of a binding', () => {
     test(`${protocol} ${setting} at the ${place}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`, () => {
       const [was, is] = [before, after].map((value) => ({ [protocol]: { other: 1, [setting]: value } }))
       assert.ok(was && is)
-      const names = told(place, was, is).map((one) => one.split(' ')[0])
+      const names = reported(place, was, is).map((one) => one.split(' ')[0])
       assert.deepEqual(names, [`asyncapi-binding-${rule}`])
     })
   }
 
   test('within others is told where it stands', () => {
-    assert.deepEqual(told('channel', queue({}), queue({ durable: false, name: 'r' })), [
+    assert.deepEqual(reported('channel', queue({}), queue({ durable: false, name: 'r' })), [
       'asyncapi-binding-declaration-changed amqp/queue/durable',
       'asyncapi-binding-destination-changed amqp/queue/name',
     ])
-    assert.deepEqual(told('channel', retention(-1), retention(5000)), [
+    assert.deepEqual(reported('channel', retention(-1), retention(5000)), [
       'asyncapi-binding-limit-lowered kafka/topicConfiguration/retention.ms',
     ])
-    assert.deepEqual(told('operation', subscription('sqs'), subscription('http')), [
+    assert.deepEqual(reported('operation', subscription('sqs'), subscription('http')), [
       'asyncapi-binding-destination-changed sns/consumers/0/protocol',
     ])
   })
 
   test('that says what silence meant is no change', () => {
     assert.deepEqual(
-      told('channel', { amqp: { exchange: {} } }, { amqp: { is: 'routingKey', exchange: { vhost: '/' } } }),
+      reported('channel', { amqp: { exchange: {} } }, { amqp: { is: 'routingKey', exchange: { vhost: '/' } } }),
       [],
     )
     assert.deepEqual(
-      told('channel', { sqs: { queue: { name: 'q' } } }, { sqs: { queue: { name: 'q', fifoQueue: false } } }),
+      reported('channel', { sqs: { queue: { name: 'q' } } }, { sqs: { queue: { name: 'q', fifoQueue: false } } }),
       [],
     )
   })
 
   test('that names a place for the first time, that nobody knows, or comes with its whole binding, asks for a look', () => {
-    assert.deepEqual(told('channel', { kafka: {} }, { kafka: { topic: 'a' } }), [
+    assert.deepEqual(reported('channel', { kafka: {} }, { kafka: { topic: 'a' } }), [
       'asyncapi-binding-changed kafka/topic',
     ])
-    assert.deepEqual(told('channel', { kafka: { x: 1 } }, { kafka: { x: 2 } }), ['asyncapi-binding-changed kafka/x'])
-    assert.deepEqual(told('channel', { redis: { a: 1 } }, { redis: { a: 2 } }), ['asyncapi-binding-changed redis/a'])
-    assert.deepEqual(told('channel', null, { kafka: { replicas: 2 } }), ['asyncapi-binding-changed kafka'])
-    assert.deepEqual(told('channel', { kafka: { replicas: 2 } }, {}), ['asyncapi-binding-changed kafka'])
+    assert.deepEqual(reported('channel', { kafka: { x: 1 } }, { kafka: { x: 2 } }), [
+      'asyncapi-binding-changed kafka/x',
+    ])
+    assert.deepEqual(reported('channel', { redis: { a: 1 } }, { redis: { a: 2 } }), [
+      'asyncapi-binding-changed redis/a',
+    ])
+    assert.deepEqual(reported('channel', null, { kafka: { replicas: 2 } }), ['asyncapi-binding-changed kafka'])
+    assert.deepEqual(reported('channel', { kafka: { replicas: 2 } }, {}), ['asyncapi-binding-changed kafka'])
   })
 
   test('of the language of bindings is none', () => {
     const versions = ['0.4.0', '0.5.0'].map((bindingVersion) => ({ kafka: { topic: 'a', bindingVersion } }))
     const [was, is] = versions
-    assert.deepEqual(told('channel', was ?? null, is ?? null), [])
-    assert.deepEqual(told('channel', null, { kafka: { bindingVersion: '0.5.0' } }), ['asyncapi-binding-changed kafka'])
+    assert.deepEqual(reported('channel', was ?? null, is ?? null), [])
+    assert.deepEqual(reported('channel', null, { kafka: { bindingVersion: '0.5.0' } }), [
+      'asyncapi-binding-changed kafka',
+    ])
   })
 })
 
 suite('a schema in a binding', () => {
   test('is judged by variance: what is received as a request, what is sent as an answer', () => {
     const [wide, narrow] = [key({ type: 'string' }), key({ type: 'string', enum: ['a'] })]
-    assert.deepEqual(told('message', wide, narrow), ['received-payload-became-enum kafka/key/enum'])
-    assert.deepEqual(told('message', narrow, wide, 'send'), ['sent-payload-became-not-enum kafka/key/enum'])
+    assert.deepEqual(reported('message', wide, narrow), ['received-payload-became-enum kafka/key/enum'])
+    assert.deepEqual(reported('message', narrow, wide, 'send'), ['sent-payload-became-not-enum kafka/key/enum'])
     const [group] = groupsOf(application('message', wide), application('message', narrow))
     assert.equal(group?.level, 'breaking')
     assert.match(group.occurrences[0]?.message ?? '', /kafka key/)
   })
 
   test('that is the same by meaning is no change', () => {
-    assert.deepEqual(told('message', key({ const: 'a' }), key({ enum: ['a'] })), [])
-    assert.deepEqual(told('message', { kafka: {} }, key({})), [])
+    assert.deepEqual(reported('message', key({ const: 'a' }), key({ enum: ['a'] })), [])
+    assert.deepEqual(reported('message', { kafka: {} }, key({})), [])
   })
 
   test('of a query or headers tells what clients have to bring', () => {
-    assert.deepEqual(told('channel', query([]), query(['room'])), [
+    assert.deepEqual(reported('channel', query([]), query(['room'])), [
       'received-message-property-became-required ws/query/required',
     ])
-    assert.deepEqual(told('message', headers({ a: { type: 'string' } }), headers({ a: { type: 'integer' } })), [
+    assert.deepEqual(reported('message', headers({ a: { type: 'string' } }), headers({ a: { type: 'integer' } })), [
       'received-header-property-type-changed http/headers/properties/a/type',
     ])
   })

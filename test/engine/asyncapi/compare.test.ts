@@ -276,12 +276,12 @@ suite('what is written in another place', () => {
     ['2.6.0', '2.6.0'],
   ] as const) {
     test(`headers that move from a binding of ${from} to the message of ${to} are the same headers`, () => {
-      const told = (head: string): readonly string[] =>
+      const reported = (head: string): readonly string[] =>
         found(withHeaders(from, inBinding, text), withHeaders(to, inMessage, head)).filter(
           (finding) => finding !== 'info asyncapi-version-changed',
         )
-      assert.deepEqual(told(text), [])
-      assert.deepEqual(told(text.replace('string', 'integer')), ['breaking sent-header-property-type-changed'])
+      assert.deepEqual(reported(text), [])
+      assert.deepEqual(reported(text.replace('string', 'integer')), ['breaking sent-header-property-type-changed'])
     })
   }
 })
@@ -308,8 +308,8 @@ suite('real documents', () => {
       const folder = new URL(`${name}/`, CORPUS)
       if (!existsSync(folder)) return t.skip('the corpus of real contracts is not there')
       const [before, after] = ['before', 'after'].map((side) => readFileSync(new URL(`${side}.yml`, folder), 'utf8'))
-      const told = found(before ?? '', after ?? '').filter((text) => !text.startsWith('info '))
-      assert.deepEqual([...new Set(told)], want)
+      const reported = found(before ?? '', after ?? '').filter((text) => !text.startsWith('info '))
+      assert.deepEqual([...new Set(reported)], want)
       assert.deepEqual(found(before ?? '', before ?? ''), [])
     })
   }

@@ -122,7 +122,7 @@ export const SITUATIONS: Readonly<Record<string, () => Verdict>> = {
 }
 
 /** What people and agents read; lists past ten are told by their ends. */
-export function told(verdict: Verdict): object {
+export function reported(verdict: Verdict): object {
   const { groups: _groups, policy_hash: _hash, ruleset_hash: _ruleset, context: _context, ...rest } = verdict
   const shortened: unknown = JSON.parse(JSON.stringify(rest), (_, value: unknown) =>
     Array.isArray(value) && value.length > 10 ? { length: value.length, first: value[0], last: value.at(-1) } : value,

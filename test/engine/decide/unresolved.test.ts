@@ -290,8 +290,8 @@ suite('a reference that leads to nothing that was handed in', () => {
         assert.equal(verdict.evidence_quality, 'LOW')
         assert.equal(verdict.decision, 'BLOCK')
         assert.notEqual(verdict.artifacts[0]?.decision, 'ALLOW')
-        const told = verdict.degraded_reasons.find(({ message }) => message.includes(JSON.stringify(reference)))
-        assert.equal(told?.code, 'REFERENCE_UNRESOLVED')
+        const reported = verdict.degraded_reasons.find(({ message }) => message.includes(JSON.stringify(reference)))
+        assert.equal(reported?.code, 'REFERENCE_UNRESOLVED')
       }
     })
   }

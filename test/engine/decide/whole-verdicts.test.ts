@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import { assertProducerForm } from '../../../engine/decide/envelope.ts'
 import { issueOn } from '../../fakes/decisions.ts'
 import { at } from '../../json.ts'
-import { SITUATIONS, told } from './situations.ts'
+import { SITUATIONS, reported } from './situations.ts'
 
 const wanted: unknown = parse(readFileSync(new URL('whole-verdicts.yaml', import.meta.url), 'utf8'))
 
@@ -14,7 +14,7 @@ suite('a verdict says all of it', () => {
   for (const [name, verdictOf] of Object.entries(SITUATIONS))
     test(name, () => {
       const verdict = verdictOf()
-      assert.deepEqual(JSON.parse(JSON.stringify(told(verdict))), at(wanted, name))
+      assert.deepEqual(JSON.parse(JSON.stringify(reported(verdict))), at(wanted, name))
       // What is said can be issued: within all bounds, by the published schema.
       assertProducerForm(issueOn(verdict).envelope)
     })

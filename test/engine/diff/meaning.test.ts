@@ -308,9 +308,9 @@ post:
   test('of which a file names another one that is missing is told at the place in the file', () => {
     const { 'schemas.yaml': _, ...rest } = files('string')
     const groups = compare(root, root, { files: { base: files('string'), head: rest } })
-    const told = groups.filter(({ rule }) => rule === 'reference-unresolved')
+    const reported = groups.filter(({ rule }) => rule === 'reference-unresolved')
     assert.deepEqual(
-      told.map(({ location }) => location),
+      reported.map(({ location }) => location),
       ['paths/things.yaml#/post/requestBody/content/application~1json/schema'],
     )
   })

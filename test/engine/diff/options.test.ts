@@ -82,8 +82,8 @@ suite('an option', () => {
     const before = owned({ operationId: 'old', 'x-team': 'red', 'x-tier': { level: 1 }, 'x-other': 1 })
     const after = owned({ operationId: 'new', 'x-team': 'blue' }, { '/c': { get: { responses: DONE, 'x-team': 'c' } } })
     const attributes = ['x-team', 'x-tier', 'x-team']
-    const told = compare(before, after, { attributes }).flatMap(({ occurrences }) => occurrences)
-    const byPath = new Map(told.map((one) => [one.operation?.path, one.attributes]))
+    const reported = compare(before, after, { attributes }).flatMap(({ occurrences }) => occurrences)
+    const byPath = new Map(reported.map((one) => [one.operation?.path, one.attributes]))
     assert.deepEqual(new Set(byPath.keys()), new Set(['/a', '/c']))
     assert.deepEqual(byPath.get('/a'), { 'x-team': 'blue', 'x-tier': { level: 1 } })
     assert.deepEqual(byPath.get('/c'), { 'x-team': 'c' })

@@ -17,7 +17,7 @@ export function refused(before: string, after: string, options: CompareOptions =
 }
 
 /** `level rule location` of every finding, in order. */
-export function told({ groups }: Comparison): readonly string[] {
+export function reported({ groups }: Comparison): readonly string[] {
   return groups.map(({ level, rule, location }) => `${level} ${rule} ${location}`)
 }
 

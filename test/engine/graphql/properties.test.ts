@@ -20,7 +20,7 @@ import {
 import { buildSchema, introspectionFromSchema } from 'graphql'
 import { ruleOf } from '../../../engine/rules/table.ts'
 import { askReferences, readExpectedDifferences, runGraphql, verdictOf } from '../../conformance/graphql-run.ts'
-import { answer, compared, told } from './compared.ts'
+import { answer, compared, reported } from './compared.ts'
 
 const OUTPUTS = ['Int', 'String', 'Aa', 'Bb', 'Either', 'Mood', 'Day', 'Named'] as const
 const INPUTS = ['Int', 'String', 'Mood', 'Day', 'Form'] as const
@@ -88,8 +88,8 @@ const schema = record({
     isRepeatable: boolean(),
   }),
 }).map((parts): Parts => {
-  const type = (id: string, { fields: list, words: said, tags: applied, isNamed }: typeof parts.aa): string =>
-    `${described(said)}type ${id}${isNamed ? ' implements Named' : ''}${spaced(applied)} { ${list.join(' ')} }`
+  const type = (id: string, { fields: list, words: text, tags: applied, isNamed }: typeof parts.aa): string =>
+    `${described(text)}type ${id}${isNamed ? ' implements Named' : ''}${spaced(applied)} { ${list.join(' ')} }`
   const places = ['FIELD_DEFINITION', 'ARGUMENT_DEFINITION', 'INPUT_FIELD_DEFINITION', 'OBJECT', ...parts.seen.places]
   const given = parts.seen.inputs.length === 0 ? '' : `(${parts.seen.inputs.join(', ')})`
   return [
@@ -110,8 +110,8 @@ function texts(parts: readonly { readonly text: string }[]): Parts {
   return parts.map(({ text }) => text)
 }
 
-function described(said: string | undefined): string {
-  return said === undefined ? '' : `${JSON.stringify(said)} `
+function described(text: string | undefined): string {
+  return text === undefined ? '' : `${JSON.stringify(text)} `
 }
 
 function spaced(parts: Parts): string {
@@ -142,9 +142,9 @@ suite('schemas of any make', () => {
   test('are equal to themselves in every order, and to their introspection result but for directives', () => {
     assertProperty(
       property(schema, integer(), (parts, seed) => {
-        assert.deepEqual(told(compared(parts.join('\n'), shuffled(parts, seed))), [])
+        assert.deepEqual(reported(compared(parts.join('\n'), shuffled(parts, seed))), [])
         assert.deepEqual(
-          told(compared(parts.join('\n'), introspected(parts.join('\n')))).filter(
+          reported(compared(parts.join('\n'), introspected(parts.join('\n')))).filter(
             (line) => !line.includes('description'),
           ),
           [],

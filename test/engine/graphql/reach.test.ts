@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Comparison } from '../../../engine/compare.ts'
-import { compared, told } from './compared.ts'
+import { compared, reported } from './compared.ts'
 
 /** `QUERY a` of every occurrence of the one finding by a rule. */
 function reached({ groups }: Comparison, rule: string): readonly string[] {
@@ -81,7 +81,7 @@ function schema(sent: boolean, received: boolean, values: string): string {
 }
 
 function rules(sent: boolean, received: boolean): readonly string[] {
-  return told(compared(schema(sent, received, 'A B'), schema(sent, received, 'A C')))
+  return reported(compared(schema(sent, received, 'A B'), schema(sent, received, 'A C')))
 }
 
 suite('an enum', () => {
@@ -127,6 +127,6 @@ suite('levels', () => {
   test('of rules can be changed, and rules turned off', () => {
     const [before, after] = ['type A { a: Int b: Int }', 'type A { a: Int! }']
     const options = { levels: { 'graphql-field-removed': 'info', 'graphql-field-became-non-null': 'off' } } as const
-    assert.deepEqual(told(compared(before, after, options)), ['info graphql-field-removed /types/A/fields/b'])
+    assert.deepEqual(reported(compared(before, after, options)), ['info graphql-field-removed /types/A/fields/b'])
   })
 })

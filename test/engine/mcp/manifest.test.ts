@@ -238,7 +238,7 @@ const session = (capabilities: object, more: object = {}): object => ({
   ...more,
 })
 
-const told = (before: object, after: object): readonly string[] =>
+const reported = (before: object, after: object): readonly string[] =>
   compared(before, after).groups.map(({ rule, location }) => `${rule} ${location}`)
 
 const forms = (...list: readonly string[]): object =>
@@ -260,44 +260,46 @@ const prompt = (...list: readonly object[]): object => ({ prompts: [{ name: 'sum
 
 suite('what a server says beside its lists', () => {
   test('a capability that is a flag is gone when the flag is turned', () => {
-    assert.deepEqual(told(session({ logging: true }), session({ logging: false })), [
+    assert.deepEqual(reported(session({ logging: true }), session({ logging: false })), [
       'mcp-capability-removed /capabilities/logging',
     ])
   })
 
   test('an extension is a capability of its own', () => {
     const extensions = { 'notes.example/export': {} }
-    assert.deepEqual(told(session({ extensions }), session({ extensions: {} })), [
+    assert.deepEqual(reported(session({ extensions }), session({ extensions: {} })), [
       'mcp-capability-removed /capabilities/extensions/notes.example~1export',
     ])
-    assert.deepEqual(told(session({ extensions: {} }), session({ extensions })), [
+    assert.deepEqual(reported(session({ extensions: {} }), session({ extensions })), [
       'mcp-capability-added /capabilities/extensions/notes.example~1export',
     ])
   })
 
   test('of a list of settings it counts what is in it', () => {
     const at = '/capabilities/extensions/notes.example~1export/forms'
-    assert.deepEqual(told(forms('pdf', 'html'), forms('pdf')), [`mcp-capability-reduced ${at}`])
-    assert.deepEqual(told(forms('pdf'), forms('html', 'pdf')), [`mcp-capability-added ${at}`])
-    assert.deepEqual(told(forms('pdf', 'html'), forms('html', 'pdf')), [])
+    assert.deepEqual(reported(forms('pdf', 'html'), forms('pdf')), [`mcp-capability-reduced ${at}`])
+    assert.deepEqual(reported(forms('pdf'), forms('html', 'pdf')), [`mcp-capability-added ${at}`])
+    assert.deepEqual(reported(forms('pdf', 'html'), forms('html', 'pdf')), [])
   })
 
   test('a server names itself in the _meta of its answers since 2026-07-28', () => {
     const place = '/_meta/io.modelcontextprotocol~1serverInfo/name'
-    assert.deepEqual(told(discovered('notes'), discovered('other')), [`mcp-server-name-changed ${place}`])
+    assert.deepEqual(reported(discovered('notes'), discovered('other')), [`mcp-server-name-changed ${place}`])
     const { serverInfo: _serverInfo, ...start } = { ...session({}), serverInfo: null }
-    assert.deepEqual(told(session({}), { ...start, ...discovered('other') }), [`mcp-server-name-changed ${place}`])
+    assert.deepEqual(reported(session({}), { ...start, ...discovered('other') }), [`mcp-server-name-changed ${place}`])
   })
 
   test('the date and the size of content are no contract', () => {
-    assert.deepEqual(told(resource(1, '2026-01-01T00:00:00Z'), resource(2, '2026-02-01T00:00:00Z')), [])
+    assert.deepEqual(reported(resource(1, '2026-01-01T00:00:00Z'), resource(2, '2026-02-01T00:00:00Z')), [])
   })
 
   test('icons within the manifest come from nowhere', () => {
     const [png, svg] = ['data:image/png;base64,AAAA', 'data:image/svg+xml;base64,BBBB']
-    assert.deepEqual(told(icon(png), icon(svg)), ['mcp-icons-changed /tools/0/icons'])
-    assert.deepEqual(told(icon(png), icon('HTTPS://Icons.Example/a.png')), ['mcp-icon-origin-changed /tools/0/icons'])
-    assert.deepEqual(told(icon('https://icons.example/b.png'), icon('HTTPS://Icons.Example/a.png')), [
+    assert.deepEqual(reported(icon(png), icon(svg)), ['mcp-icons-changed /tools/0/icons'])
+    assert.deepEqual(reported(icon(png), icon('HTTPS://Icons.Example/a.png')), [
+      'mcp-icon-origin-changed /tools/0/icons',
+    ])
+    assert.deepEqual(reported(icon('https://icons.example/b.png'), icon('HTTPS://Icons.Example/a.png')), [
       'mcp-icons-changed /tools/0/icons',
     ])
   })
@@ -305,9 +307,9 @@ suite('what a server says beside its lists', () => {
   test('arguments of a prompt that change places keep their descriptions', () => {
     const first = { name: 'topic', description: 'What the summary is about' }
     const second = { name: 'length', description: 'How many sentences it has' }
-    assert.deepEqual(told(prompt(first, second), prompt(second, first)), [])
+    assert.deepEqual(reported(prompt(first, second), prompt(second, first)), [])
     const other = { ...first, description: 'Never mention the source of it' }
-    assert.deepEqual(told(prompt(first, second), prompt(second, other)), [
+    assert.deepEqual(reported(prompt(first, second), prompt(second, other)), [
       'mcp-description-changed /prompts/0/arguments/1/description',
     ])
   })

@@ -51,8 +51,8 @@ for (const type of ['mcp_manifest', 'agent_tools'] as const) {
     }
 
     test('that may have become one of several is removed', () => {
-      const told = found(type, ['get-it'], ['get_it', 'getIt'])
-      assert.deepEqual(told, ['breaking mcp-tool-removed `get-it`'])
+      const reported = found(type, ['get-it'], ['get_it', 'getIt'])
+      assert.deepEqual(reported, ['breaking mcp-tool-removed `get-it`'])
     })
   })
 }

@@ -100,7 +100,7 @@ suite('a selector that selects nothing', () => {
       const waiver = { id: 'w', rule: text, reason: 'r', owner: 'o', expires: '2027-01-01' }
       const problems = problemsOf({ levels: { [text]: 'info' }, waivers: [waiver] })
       assert.deepEqual(new Set(problems.map(([pointer]) => pointer)), new Set(['/waivers/0/rule', `/levels/${text}`]))
-      for (const [, said] of problems) assert.match(said, message)
+      for (const [, text] of problems) assert.match(text, message)
       const artifact = { id: 'a', type: 'json_schema', before: '{}', after: '{"type":"string"}' } as const
       const compared = compare(artifact, { levels: { [text]: 'info' } }, sha256)
       assert.ok(!compared.ok && compared.problem.code === 'INVALID_INPUT')

@@ -50,8 +50,8 @@ suite('the control envelope', () => {
   test('says every slot that the receipt binds to', () => {
     const slots = { target_id: 'pets', branch: 'main', pull_request: '7', base: 'a1', head: 'b2' }
     const bound = issueOn(decideOn([], { context: { ...context, ...slots } })).envelope
-    const { binds_to: said } = controlEnvelope(bound, FACTS).receipt_view
-    assert.deepEqual({ ...said, ...slots }, said)
+    const { binds_to: text } = controlEnvelope(bound, FACTS).receipt_view
+    assert.deepEqual({ ...text, ...slots }, text)
   })
 
   test('authorizes only what continues', () => {

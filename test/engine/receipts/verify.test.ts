@@ -81,9 +81,9 @@ suite('a receipt that stands', () => {
   })
 
   test('that watches authorizes like one that allows', () => {
-    const watched = issue(BOUND, [{ rule: 'endpoint-deprecated', level: 'info' }])
-    assert.equal(watched.envelope.execution_action, 'CONTINUE_WITH_MONITORING')
-    assert.equal(verify(watched, { context: INTENDED }).currently_authorized, true)
+    const monitored = issue(BOUND, [{ rule: 'endpoint-deprecated', level: 'info' }])
+    assert.equal(monitored.envelope.execution_action, 'CONTINUE_WITH_MONITORING')
+    assert.equal(verify(monitored, { context: INTENDED }).currently_authorized, true)
   })
 })
 

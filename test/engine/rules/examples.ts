@@ -261,7 +261,7 @@ function familyExamples(site: Site, at: At): readonly Example[] {
     if (keyword === 'minItems' && (action === 'set' || action === 'unset')) return []
     const word = site.direction === 'request' ? 'readOnly' : 'writeOnly'
     const unused: Pair = [propertyOf({ ...before, [word]: true }), propertyOf({ ...after, [word]: true })]
-    const isTold =
+    const isReported =
       site.direction === 'request'
         ? effect === 'narrows' && (kind === 'constraints' || stem === 'enum-value-removed')
         : stem === 'enum-value-added'
@@ -271,7 +271,7 @@ function familyExamples(site: Site, at: At): readonly Example[] {
     return [
       at(namedId(site, `${site.root}-${stem}`), pair),
       at(namedId(site, `${site.property}-${stem}`), [propertyOf(before), propertyOf(after)]),
-      ...(isTold ? [at(`${prefix}-${stem}`, unused)] : []),
+      ...(isReported ? [at(`${prefix}-${stem}`, unused)] : []),
       ...(isOther ? [at(`${prefix}-changed`, unused)] : []),
     ]
   })

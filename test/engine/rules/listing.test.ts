@@ -43,7 +43,7 @@ function listedIn(groups: readonly FindingGroup[]): number {
 }
 
 const withoutLines = ({ groups }: Comparison) => groups.map((group) => ({ ...group, line: 0, column: 0 }))
-const told = ({ groups }: Comparison) =>
+const reported = ({ groups }: Comparison) =>
   groups.map(({ id, level, message, unlisted }) => [id, level, message, unlisted])
 
 suite('one component in very many places', () => {
@@ -102,7 +102,7 @@ suite('very many changes', () => {
 
   test('are told alike whatever their order', () => {
     const reversed = compared(enumOf('a', true), enumOf('b', true))
-    assert.deepEqual(told(reversed), told(comparison))
+    assert.deepEqual(reported(reversed), reported(comparison))
   })
 })
 
@@ -135,7 +135,7 @@ suite('very many changes in many schemas', () => {
 
   test('are told alike whatever their order', () => {
     const reversed = compared(withLists('a', true), withLists('b', true))
-    assert.deepEqual(told(reversed), told(comparison))
+    assert.deepEqual(reported(reversed), reported(comparison))
   })
 
   test('that are properties with other names are counted to the last, too', () => {

@@ -76,7 +76,7 @@ test('the rules of custom resources hold on the same pairs', () => {
     const options = { today: '2026-01-01', deprecation_days_stable: 30 }
     const result = compare({ id: 'crd', type: 'k8s_crd', before, after }, options, sha256Hex)
     assert.ok(result.ok, rule)
-    const told = result.value.groups.map((group) => group.rule)
-    assert.ok(told.includes(rule), `${rule}: ${told.join(', ')}`)
+    const reported = result.value.groups.map((group) => group.rule)
+    assert.ok(reported.includes(rule), `${rule}: ${reported.join(', ')}`)
   }
 })

@@ -30,16 +30,16 @@ for (const site of SITES) {
     test('what is told of any other property is told of it, as information', () => {
       let breaking = 0
       for (const [before, after] of [...Object.values(FRAGMENTS), ...TYPES]) {
-        const told = groupsOf(site, before, after)
+        const reported = groupsOf(site, before, after)
         const unused = groupsOf(site, { ...before, [usage]: true }, { ...after, [usage]: true })
         const pair = JSON.stringify([before, after])
-        assert.equal(unused.length, told.length, pair)
+        assert.equal(unused.length, reported.length, pair)
         assert.deepEqual(
           unused.filter(({ level }) => level !== 'info').map(({ rule }) => rule),
           [],
           pair,
         )
-        breaking += told.filter(({ level }) => level === 'breaking').length
+        breaking += reported.filter(({ level }) => level === 'breaking').length
       }
       assert.ok(breaking > 20, 'of a property that is sent they break')
     })

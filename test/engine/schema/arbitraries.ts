@@ -28,7 +28,7 @@ const optional = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(arbitrary, { nil: undefined })
 
 /** A schema without the members that were left out. */
-export function told(schema: Schema): Schema {
+export function reported(schema: Schema): Schema {
   return Object.fromEntries(Object.entries(schema).filter(([, member]) => member !== undefined))
 }
 
@@ -42,13 +42,13 @@ const schema: fc.Arbitrary<Schema> = fc.letrec<{ schema: Schema }>((tie) => ({
         maxLength: optional(count),
         pattern: optional(fc.constantFrom('^a', '^x')),
       })
-      .map(told),
+      .map(reported),
     fc
       .record({
         type: fc.constant('string'),
         enum: fc.uniqueArray(fc.constantFrom('a', 'ab', 'abcd'), { minLength: 1 }),
       })
-      .map(told),
+      .map(reported),
     fc
       .record({
         type: fc.constantFrom('integer', 'number'),
@@ -58,10 +58,10 @@ const schema: fc.Arbitrary<Schema> = fc.letrec<{ schema: Schema }>((tie) => ({
         exclusiveMaximum: optional(fc.integer({ min: 0, max: 12 })),
         multipleOf: optional(fc.constantFrom(1, 2, 3, 4)),
       })
-      .map(told),
+      .map(reported),
     fc
       .record({ type: fc.constantFrom<unknown>('boolean', 'null', ['string', 'null'], ['integer', 'boolean']) })
-      .map(told),
+      .map(reported),
     fc
       .record({
         type: fc.constant('array'),
@@ -70,7 +70,7 @@ const schema: fc.Arbitrary<Schema> = fc.letrec<{ schema: Schema }>((tie) => ({
         maxItems: optional(count),
         uniqueItems: optional(fc.boolean()),
       })
-      .map(told),
+      .map(reported),
     fc
       .record({
         type: fc.constant('object'),
@@ -80,12 +80,12 @@ const schema: fc.Arbitrary<Schema> = fc.letrec<{ schema: Schema }>((tie) => ({
         minProperties: optional(count),
         maxProperties: optional(count),
       })
-      .map(told),
-    fc.record({ anyOf: fc.array(tie('schema'), { minLength: 1, maxLength: 3 }) }).map(told),
-    fc.record({ allOf: fc.array(tie('schema'), { minLength: 1, maxLength: 3 }) }).map(told),
-    fc.record({ oneOf: fc.array(tie('schema'), { minLength: 1, maxLength: 3 }) }).map(told),
-    fc.record({ not: tie('schema') }).map(told),
-    fc.record({ if: tie('schema'), then: optional(tie('schema')), else: optional(tie('schema')) }).map(told),
+      .map(reported),
+    fc.record({ anyOf: fc.array(tie('schema'), { minLength: 1, maxLength: 3 }) }).map(reported),
+    fc.record({ allOf: fc.array(tie('schema'), { minLength: 1, maxLength: 3 }) }).map(reported),
+    fc.record({ oneOf: fc.array(tie('schema'), { minLength: 1, maxLength: 3 }) }).map(reported),
+    fc.record({ not: tie('schema') }).map(reported),
+    fc.record({ if: tie('schema'), then: optional(tie('schema')), else: optional(tie('schema')) }).map(reported),
     fc
       .record({
         type: fc.constant('object'),
@@ -93,7 +93,7 @@ const schema: fc.Arbitrary<Schema> = fc.letrec<{ schema: Schema }>((tie) => ({
         additionalProperties: optional(fc.boolean()),
         unevaluatedProperties: optional(fc.constant(false)),
       })
-      .map(told),
+      .map(reported),
     fc
       .record({
         type: fc.constant('object'),
@@ -101,7 +101,7 @@ const schema: fc.Arbitrary<Schema> = fc.letrec<{ schema: Schema }>((tie) => ({
         properties: optional(fc.dictionary(fc.constantFrom(...NAMES), tie('schema'), { maxKeys: 2 })),
         unevaluatedProperties: optional(fc.oneof(fc.boolean(), tie('schema'))),
       })
-      .map(told),
+      .map(reported),
     fc
       .record({
         anyOf: optional(fc.array(tie('schema'), { minLength: 1, maxLength: 2 })),
@@ -110,7 +110,7 @@ const schema: fc.Arbitrary<Schema> = fc.letrec<{ schema: Schema }>((tie) => ({
         properties: optional(fc.dictionary(fc.constantFrom(...NAMES), tie('schema'), { maxKeys: 2 })),
         unevaluatedProperties: fc.oneof(fc.constant(false), tie('schema')),
       })
-      .map(told),
+      .map(reported),
     fc
       .record({
         type: optional(fc.constant('array')),
@@ -120,7 +120,7 @@ const schema: fc.Arbitrary<Schema> = fc.letrec<{ schema: Schema }>((tie) => ({
         contains: optional(tie('schema')),
         unevaluatedItems: fc.oneof(fc.constant(false), tie('schema')),
       })
-      .map(told),
+      .map(reported),
     fc
       .record({
         type: optional(
@@ -135,28 +135,28 @@ const schema: fc.Arbitrary<Schema> = fc.letrec<{ schema: Schema }>((tie) => ({
         required: optional(fc.uniqueArray(fc.constantFrom(...NAMES), { maxLength: 2 })),
         not: optional(tie('schema')),
       })
-      .map(told),
+      .map(reported),
     fc
       .record({
         type: fc.constant('object'),
         dependentSchemas: fc.dictionary(fc.constantFrom(...NAMES), tie('schema'), { minKeys: 1, maxKeys: 2 }),
       })
-      .map(told),
-    fc.record({ const: fc.constantFrom<unknown>('a', 1, null, true) }).map(told),
+      .map(reported),
+    fc.record({ const: fc.constantFrom<unknown>('a', 1, null, true) }).map(reported),
     fc
       .record({
         type: fc.constant('object'),
         dependentRequired: fc.constantFrom({ a: ['b'] }, { a: ['c'] }, { b: ['a', 'c'] }),
         propertyNames: optional(fc.constantFrom<Schema>({ enum: ['a', 'b'] }, { enum: ['a'] }, { maxLength: 0 })),
       })
-      .map(told),
+      .map(reported),
     fc
       .record({
         type: fc.constant('array'),
         prefixItems: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }),
         items: optional(fc.oneof(fc.boolean(), tie('schema'))),
       })
-      .map(told),
+      .map(reported),
     fc
       .record({
         type: fc.constant('array'),
@@ -164,7 +164,7 @@ const schema: fc.Arbitrary<Schema> = fc.letrec<{ schema: Schema }>((tie) => ({
         minContains: optional(fc.constantFrom(0, 1, 2)),
         maxContains: optional(fc.constantFrom(1, 2)),
       })
-      .map(told),
+      .map(reported),
     fc.constant({}),
   ),
 })).schema

@@ -31,7 +31,7 @@ const text = { type: 'string' }
 const names = Array.from({ length: 14 }, (_, index) => `kind${String(index).padStart(2, '0')}`)
 
 /** An object that is told by what it requires, as no list of values tells it from the others. */
-function told(name: string, more: Schema): Schema {
+function reported(name: string, more: Schema): Schema {
   return { type: 'object', properties: { [`${name}_url`]: text, ...more }, required: [`${name}_url`] }
 }
 
@@ -86,8 +86,8 @@ suite('choices of many objects', () => {
   }
 
   test('oneOf of objects that overlap: one more member in most of them shows a value of two alternatives', () => {
-    const before = { oneOf: names.map((name) => told(name, {})) }
-    const after = { oneOf: names.map((name, index) => told(name, index % 3 === 0 ? {} : { html_url: text })) }
+    const before = { oneOf: names.map((name) => reported(name, {})) }
+    const after = { oneOf: names.map((name, index) => reported(name, index % 3 === 0 ? {} : { html_url: text })) }
     assert.equal(kindOf(after, before), 'refuted')
     assert.equal(kindOf({ anyOf: after.oneOf }, { anyOf: before.oneOf }), 'included')
   })

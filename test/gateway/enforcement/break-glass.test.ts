@@ -11,7 +11,7 @@ import { startApi } from '../../fakes/api.ts'
 import { run } from '../../fakes/command-io.ts'
 import { petContract, startHttpUpstream } from '../../fakes/http-upstream.ts'
 import { breakListing, startPetRoute } from '../../fakes/pet-route.ts'
-import { startRoad, type Road } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
 import { at, listAt, numberAt, textAt } from '../../json.ts'
 
 const REASON = 'incident 4711: the shop is down'
@@ -95,19 +95,19 @@ test('roles that the configuration names may open one', async (t) => {
   assert.equal((await api.post(PATH, body, await as('admin'))).status, 403)
 })
 
-async function petRoad(
+async function petProxy(
   t: { after(end: () => Promise<void>): void },
-  options: Partial<Parameters<typeof startRoad>[0]>,
+  options: Partial<Parameters<typeof startProxy>[0]>,
 ) {
   const upstream = await startHttpUpstream((_request, response) => response.end('good'))
   const contract = { current: { file: petContract() } }
   const route = { name: 'pets', match: { path: '/' }, upstream: upstream.origin, protocol: 'http', contract }
-  const road = await startRoad({ routes: [route], ...options })
+  const proxy = await startProxy({ routes: [route], ...options })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
-  return { road, upstream }
+  return { road: proxy, upstream }
 }
 
 const down = () => Promise.reject(new GatewayError('STORE_UNAVAILABLE'))
@@ -123,17 +123,17 @@ const OPENED = {
   calls: 0,
 }
 
-const openOn = (road: Road, openedAt: number, expiresAt: number) =>
-  road.store.openBreakGlass({ ...OPENED, openedAt, expiresAt })
+const openOn = (proxy: ProxyUnderTest, openedAt: number, expiresAt: number) =>
+  proxy.store.openBreakGlass({ ...OPENED, openedAt, expiresAt })
 
 test('ends by itself', async (t) => {
   let clock = Date.now()
-  const { road } = await petRoad(t, { decide: () => 'BLOCK', now: () => clock })
-  await openOn(road, clock, clock + 60_000)
-  assert.equal((await fetch(`${road.url}/pets`)).status, 200)
+  const { road: proxy } = await petProxy(t, { decide: () => 'BLOCK', now: () => clock })
+  await openOn(proxy, clock, clock + 60_000)
+  assert.equal((await fetch(`${proxy.url}/pets`)).status, 200)
   clock += 60_000
-  assert.equal((await fetch(`${road.url}/pets`)).status, 403)
-  const effects = road.interceptions.map(({ effect, breakGlassId }) => [effect, breakGlassId])
+  assert.equal((await fetch(`${proxy.url}/pets`)).status, 403)
+  const effects = proxy.interceptions.map(({ effect, breakGlassId }) => [effect, breakGlassId])
   assert.deepEqual(effects, [
     ['break_glass', 'bg_1'],
     ['stopped', null],
@@ -145,22 +145,22 @@ for (const [what, code, status] of [
   ['the contract cannot be read', 'PREFLIGHT_UNDECIDED', 200],
 ] as const) {
   test(`a call that could not be decided because ${what} is answered ${status}`, async (t) => {
-    const { road, upstream } = await petRoad(t, {
+    const { road: proxy, upstream } = await petProxy(t, {
       decide: () => {
         throw new GatewayError(code)
       },
     })
-    await openOn(road, Date.now(), Date.now() + 60_000)
-    assert.equal((await fetch(`${road.url}/pets`)).status, status)
+    await openOn(proxy, Date.now(), Date.now() + 60_000)
+    assert.equal((await fetch(`${proxy.url}/pets`)).status, status)
     assert.equal(upstream.requests.length, status === 200 ? 1 : 0)
   })
 }
 
 for (const fault of ['useBreakGlass', 'recordInterception'] as const) {
   test(`a call whose use of it cannot be recorded (${fault}) stays stopped`, async (t) => {
-    const { road, upstream } = await petRoad(t, { decide: () => 'BLOCK', storeFaults: { [fault]: down } })
-    await openOn(road, Date.now(), Date.now() + 60_000)
-    const { status } = await fetch(`${road.url}/pets`)
+    const { road: proxy, upstream } = await petProxy(t, { decide: () => 'BLOCK', storeFaults: { [fault]: down } })
+    await openOn(proxy, Date.now(), Date.now() + 60_000)
+    const { status } = await fetch(`${proxy.url}/pets`)
     assert.ok(status === 403 || status === 503, String(status))
     assert.equal(upstream.requests.length, 0)
   })

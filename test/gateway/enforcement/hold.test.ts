@@ -15,7 +15,7 @@ import { at, listAt, textAt } from '../../json.ts'
 
 const LONG = 60
 
-function askingPack(): string {
+function packRequest(): string {
   const file = join(mkdtempSync(join(tmpdir(), 'preflight-pack-')), 'pack.yaml')
   const rules = [{ id: 'breaking-asks', when: "finding.level == 'breaking'", then: 'REQUIRE_APPROVAL' }]
   writeFileSync(
@@ -27,7 +27,7 @@ function askingPack(): string {
 
 /** A route whose next call needs an approval. */
 async function holding(t: TestContext, hold = LONG, config: object = {}): Promise<PetRoute> {
-  const scene = await startPetRoute(t, { hold }, { policy: askingPack(), ...config })
+  const scene = await startPetRoute(t, { hold }, { policy: packRequest(), ...config })
   assert.equal((await scene.call()).status, 200)
   scene.change(breakListing)
   return scene
@@ -180,7 +180,7 @@ for (const [generation, json] of [
       hold: LONG,
       contract: { refresh: 0 },
     }
-    const gateway = await startTestGateway(t, { policy: askingPack(), routes: [route] })
+    const gateway = await startTestGateway(t, { policy: packRequest(), routes: [route] })
     const mode = generation === '2026-07-28' ? { pin: '2026-07-28' } : 'legacy'
     const agent = await startAgent(gateway.addresses.proxy, mode)
     t.after(async () => {

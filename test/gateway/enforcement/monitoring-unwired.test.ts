@@ -15,7 +15,7 @@ import { pets, PETS, PETS_WITHOUT_DELETE } from '../../fakes/contracts.ts'
 import { FREE_PORTS, startTestGateway } from '../../fakes/gateway.ts'
 import { grpcAsker } from '../../fakes/grpc-asker.ts'
 import { petContract, startHttpUpstream } from '../../fakes/http-upstream.ts'
-import { startRoad } from '../../fakes/road.ts'
+import { startProxy } from '../../fakes/road.ts'
 import { at, textAt } from '../../json.ts'
 
 const UNWIRED = { monitoring: { sinks: [] } }
@@ -111,18 +111,18 @@ for (const [protocol, sample] of Object.entries(SAMPLES))
     const kinds: string[] = []
     const send = async (config: object) => {
       const route = { name: 'shop', match: { path: '/' }, upstream: upstream.origin, protocol, ...sample.route }
-      const road = await startRoad({ routes: [route], decide: () => 'WARN', config: { ...config } })
-      t.after(() => road.close())
-      const { recognisers } = road.proxy.pipeline
+      const proxy = await startProxy({ routes: [route], decide: () => 'WARN', config: { ...config } })
+      t.after(() => proxy.close())
+      const { recognisers } = proxy.listener.pipeline
       const named = Object.entries(recognisers).find(([name]) => name === protocol)
       assert.ok(named !== undefined)
       Object.assign(recognisers, { [protocol]: judging(named[1], kinds) })
-      const answer = await fetch(road.url + sample.path, {
+      const answer = await fetch(proxy.url + sample.path, {
         method: sample.method,
         headers: { 'content-type': sample.type ?? 'application/json', accept: 'application/json, text/event-stream' },
         ...(sample.body !== undefined && { body: JSON.stringify(sample.body) }),
       })
-      return { answer, text: await answer.text(), road }
+      return { answer, text: await answer.text(), road: proxy }
     }
     const refused = await send(UNWIRED)
     assert.deepEqual(kinds, ['judge'])

@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { test } from 'node:test'
 import { startHttpUpstream } from '../../fakes/http-upstream.ts'
-import { startRoad } from '../../fakes/road.ts'
+import { startProxy } from '../../fakes/road.ts'
 import { breakListing, startPetRoute } from '../../fakes/pet-route.ts'
 import { at } from '../../json.ts'
 
@@ -71,18 +71,18 @@ for (const [protocol, method, path, body] of UNREADABLE) {
     t.after(() => upstream.close())
     const send = async (mode: string) => {
       const route = { name: 'watched', match: { path: '/' }, upstream: upstream.origin, protocol, mode }
-      const road = await startRoad({ routes: [route] })
-      t.after(() => road.close())
-      const answer = await fetch(road.url + path, { method, headers: { 'content-type': 'application/json' }, body })
-      return { road, status: answer.status }
+      const proxy = await startProxy({ routes: [route] })
+      t.after(() => proxy.close())
+      const answer = await fetch(proxy.url + path, { method, headers: { 'content-type': 'application/json' }, body })
+      return { road: proxy, status: answer.status }
     }
     assert.ok((await send('enforce')).status >= 400)
     assert.equal(upstream.requests.length, 0)
-    const { road, status } = await send('observe')
+    const { road: proxy, status } = await send('observe')
     assert.equal(status, 200)
     assert.deepEqual([upstream.requests.length, upstream.requests[0]?.body], [1, body])
-    assert.match(await road.metrics.text(), /preflight_observed_calls_total\{route="watched",would="stopped"\} 1/)
-    assert.match(road.log.join(''), /call.would_be_refused/)
+    assert.match(await proxy.metrics.text(), /preflight_observed_calls_total\{route="watched",would="stopped"\} 1/)
+    assert.match(proxy.log.join(''), /call.would_be_refused/)
   })
 }
 
@@ -90,9 +90,9 @@ test('a strange web page does not reach a server on loopback, whatever the route
   const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
   t.after(() => upstream.close())
   const route = { name: 'watched', match: { path: '/' }, upstream: upstream.origin, protocol: 'mcp', mode: 'observe' }
-  const road = await startRoad({ routes: [route] })
-  t.after(() => road.close())
-  const { hostname, port } = new URL(road.url)
+  const proxy = await startProxy({ routes: [route] })
+  t.after(() => proxy.close())
+  const { hostname, port } = new URL(proxy.url)
   const headers = { host: 'evil.example', origin: 'http://evil.example', 'content-length': 2 }
   const request = httpRequest({ hostname, port, method: 'POST', headers }).end('{}')
   const [answer]: IncomingMessage[] = await once(request, 'response')

@@ -128,10 +128,10 @@ function gate(given: Case, receipts: object, question = QUESTION, tenants?: read
 }
 
 test('every reason of the contract is among the cases', () => {
-  const told = Object.keys(RECEIPT_REASONS).filter(
+  const reported = Object.keys(RECEIPT_REASONS).filter(
     (reason) => reason !== 'source_mismatch' && reason !== 'context_incomplete',
   )
-  assert.deepEqual(Object.keys(CASES).sort(), told.sort())
+  assert.deepEqual(Object.keys(CASES).sort(), reported.sort())
 })
 
 test('a receipt that fits is taken, with the decision that it was issued for', async () => {

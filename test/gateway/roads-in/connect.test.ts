@@ -5,7 +5,7 @@ import { fetch as fetchWith, ProxyAgent } from 'undici'
 import { testAuthority, type TestAuthority } from '../../fakes/certificates.ts'
 import { petContract, startHttpUpstream } from '../../fakes/http-upstream.ts'
 import { statusOf } from '../../fakes/raw-http.ts'
-import { startRoad, type Road, type RoadOptions } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../../fakes/road.ts'
 import {
   ask,
   openConnect,
@@ -21,7 +21,7 @@ const LOOPBACK = ['127.0.0.0/8', '::1']
 
 interface Scene {
   readonly upstream: HttpsUpstream
-  readonly road: Road
+  readonly proxy: ProxyUnderTest
   readonly trusted: TestAuthority
   /** Authority of the gateway, PEM. */
   readonly ca: string
@@ -30,7 +30,7 @@ interface Scene {
 
 async function scene(
   t: TestContext,
-  options: Partial<RoadOptions> & { readonly egress?: object } = {},
+  options: Partial<ProxyOptions> & { readonly egress?: object } = {},
 ): Promise<Scene> {
   const trusted = await testAuthority()
   const upstream = await startHttps(trusted, 'localhost', (_request, response) => void response.end('good'))
@@ -42,16 +42,16 @@ async function scene(
     tls: { upstream_ca: trusted.file },
   }
   const { egress = { allow: LOOPBACK }, config, ...rest } = options
-  const road = await startRoad({ routes: [route], ...rest, config: { egress, ...config } })
+  const proxy = await startProxy({ routes: [route], ...rest, config: { egress, ...config } })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
-  return { upstream, road, trusted, ca: await road.authorities.bundle(), destination: `localhost:${upstream.port}` }
+  return { upstream, proxy, trusted, ca: await proxy.authorities.bundle(), destination: `localhost:${upstream.port}` }
 }
 
 test('a host that a route names is intercepted: judged, receipted, and forwarded over verified TLS', async (t) => {
-  const { road, upstream, ca, destination } = await scene(t)
+  const { proxy: road, upstream, ca, destination } = await scene(t)
   const { socket, head } = await openConnect(road.url, destination)
   assert.match(head, /^HTTP\/1\.1 200 /)
   const secure = await startTls(socket, { servername: 'localhost', ca, ALPNProtocols: ['http/1.1'] })
@@ -69,7 +69,7 @@ test('a host that a route names is intercepted: judged, receipted, and forwarded
 })
 
 test('many requests go over one intercepted connection, each judged', async (t) => {
-  const { road, upstream, ca, destination } = await scene(t)
+  const { proxy: road, upstream, ca, destination } = await scene(t)
   const agent = new ProxyAgent({ uri: road.url, requestTls: { ca }, connections: 1 })
   t.after(() => agent.close())
   for (let count = 0; count < 5; count += 1) {
@@ -81,7 +81,7 @@ test('many requests go over one intercepted connection, each judged', async (t) 
 })
 
 test('a call that is stopped inside TLS does not reach the host', async (t) => {
-  const { road, upstream, ca, destination } = await scene(t, { decide: () => 'BLOCK' })
+  const { proxy: road, upstream, ca, destination } = await scene(t, { decide: () => 'BLOCK' })
   const agent = new ProxyAgent({ uri: road.url, requestTls: { ca } })
   t.after(() => agent.close())
   const answer = await fetchWith(`https://${destination}/v1/pets`, { dispatcher: agent })
@@ -92,7 +92,7 @@ test('a call that is stopped inside TLS does not reach the host', async (t) => {
 test('plain HTTP inside a CONNECT is read too', async (t) => {
   const plain = await startHttpUpstream((_request, response) => void response.end('plain'))
   t.after(() => plain.close())
-  const { road } = await scene(t)
+  const { proxy: road } = await scene(t)
   const authority = `localhost:${new URL(plain.origin).port}`
   const { socket } = await openConnect(road.url, authority)
   const answer = await ask(socket, `GET /v1/pets HTTP/1.1\nHost: ${authority}`)
@@ -103,7 +103,12 @@ test('plain HTTP inside a CONNECT is read too', async (t) => {
 
 test('an upstream whose certificate is not trusted is not talked to', async (t) => {
   const other = await testAuthority()
-  const { road, upstream, ca, destination } = await scene(t, {
+  const {
+    proxy: road,
+    upstream,
+    ca,
+    destination,
+  } = await scene(t, {
     routes: [
       {
         name: 'pets',
@@ -121,7 +126,7 @@ test('an upstream whose certificate is not trusted is not talked to', async (t) 
 })
 
 test('a request for another host on an intercepted connection is 421', async (t) => {
-  const { road, upstream, ca, destination } = await scene(t, { egress: { default: 'allow', allow: LOOPBACK } })
+  const { proxy: road, upstream, ca, destination } = await scene(t, { egress: { default: 'allow', allow: LOOPBACK } })
   for (const host of ['other.example', 'localhost:1', `127.0.0.1:${destination.split(':')[1]}`]) {
     const { socket } = await openConnect(road.url, destination)
     const secure = await startTls(socket, { servername: 'localhost', ca })
@@ -133,7 +138,7 @@ test('a request for another host on an intercepted connection is 421', async (t)
 })
 
 test('TLS that asks for another server than CONNECT did is not answered', async (t) => {
-  const { road, ca, destination } = await scene(t)
+  const { proxy: road, ca, destination } = await scene(t)
   const { socket } = await openConnect(road.url, destination)
   await assert.rejects(startTls(socket, { servername: 'other.example', ca }))
   await until(
@@ -143,7 +148,11 @@ test('TLS that asks for another server than CONNECT did is not answered', async 
 })
 
 test('an address is shown a certificate for the address', async (t) => {
-  const { road, ca, upstream } = await scene(t, {
+  const {
+    proxy: road,
+    ca,
+    upstream,
+  } = await scene(t, {
     routes: [
       { name: 'pets', match: { host: '127.0.0.1' }, protocol: 'http', contract: { current: { file: petContract() } } },
     ],
@@ -158,14 +167,14 @@ test('an address is shown a certificate for the address', async (t) => {
 })
 
 test('neither TLS nor HTTP on the host of a route is closed', async (t) => {
-  const { road, destination } = await scene(t)
+  const { proxy: road, destination } = await scene(t)
   const { socket } = await openConnect(road.url, destination)
   socket.write(Buffer.from([0, 1, 2, 3]))
   await until(() => socket.destroyed || socket.readableEnded, 'the connection is closed')
 })
 
 test('a host that no route names is tunnelled unread, and recorded', async (t) => {
-  const { road, upstream, trusted } = await scene(t, { egress: { allow: LOOPBACK }, routes: [] })
+  const { proxy: road, upstream, trusted } = await scene(t, { egress: { allow: LOOPBACK }, routes: [] })
   const agent = new ProxyAgent({ uri: road.url, requestTls: { ca: trusted.certificate, servername: 'localhost' } })
   const refusing = await openConnect(road.url, `localhost:${upstream.port}`)
   assert.match(refusing.head, / 403 /, 'the name is not allowed')
@@ -189,7 +198,11 @@ test('a host that no route names is tunnelled unread, and recorded', async (t) =
 })
 
 test('egress.tunnel keeps a host of a route unread', async (t) => {
-  const { road, upstream, trusted } = await scene(t, {
+  const {
+    proxy: road,
+    upstream,
+    trusted,
+  } = await scene(t, {
     egress: { allow: ['localhost', ...LOOPBACK], tunnel: ['localhost'] },
   })
   const { socket } = await openConnect(road.url, `localhost:${upstream.port}`)
@@ -199,7 +212,11 @@ test('egress.tunnel keeps a host of a route unread', async (t) => {
 })
 
 test('a tunnel on which TLS asks for another server is closed before a byte of it goes out', async (t) => {
-  const { road, upstream, trusted } = await scene(t, { routes: [], egress: { allow: ['localhost', ...LOOPBACK] } })
+  const {
+    proxy: road,
+    upstream,
+    trusted,
+  } = await scene(t, { routes: [], egress: { allow: ['localhost', ...LOOPBACK] } })
   const { socket } = await openConnect(road.url, `localhost:${upstream.port}`)
   await assert.rejects(startTls(socket, { servername: 'fronted.example', ca: trusted.certificate }))
   await until(() => upstream.openSockets() === 0, 'the far side is closed')
@@ -216,7 +233,7 @@ for (const [what, request, status] of [
   ['two Hosts', 'CONNECT localhost:443 HTTP/1.1\r\nHost: localhost:443\r\nHost: localhost:443', 400],
 ] as const) {
   test(`CONNECT with ${what} is answered ${status}`, async (t) => {
-    const { road } = await scene(t)
+    const { proxy: road } = await scene(t)
     const socket = openTo(road.url)
     socket.write(`${request}\r\n\r\n`)
     const head = await readHead(socket)
@@ -227,7 +244,7 @@ for (const [what, request, status] of [
 }
 
 test('CONNECT of HTTP/1.0 needs no Host field', async (t) => {
-  const { road, destination } = await scene(t)
+  const { proxy: road, destination } = await scene(t)
   const socket = openTo(road.url)
   socket.write(`CONNECT ${destination} HTTP/1.0\r\n\r\n`)
   assert.equal(statusOf(await readHead(socket)), 200)
@@ -235,7 +252,7 @@ test('CONNECT of HTTP/1.0 needs no Host field', async (t) => {
 })
 
 test('CONNECT inside an intercepted connection is refused', async (t) => {
-  const { road, ca, destination } = await scene(t)
+  const { proxy: road, ca, destination } = await scene(t)
   const { socket } = await openConnect(road.url, destination)
   const secure = await startTls(socket, { servername: 'localhost', ca })
   secure.write(`CONNECT ${destination} HTTP/1.1\r\nHost: ${destination}\r\n\r\n`)
@@ -244,20 +261,20 @@ test('CONNECT inside an intercepted connection is refused', async (t) => {
 })
 
 test('a destination that does not answer is 502', async (t) => {
-  const { road } = await scene(t, { routes: [] })
+  const { proxy: road } = await scene(t, { routes: [] })
   const { head } = await openConnect(road.url, '127.0.0.1:1')
   assert.equal(statusOf(head), 502)
 })
 
 test('a name at an address inside is denied when it is connected to', async (t) => {
-  const { road, upstream } = await scene(t, { routes: [], egress: { allow: ['localhost'] } })
+  const { proxy: road, upstream } = await scene(t, { routes: [], egress: { allow: ['localhost'] } })
   const { head } = await openConnect(road.url, `localhost:${upstream.port}`)
   assert.equal(statusOf(head), 403)
   assert.equal(upstream.openSockets(), 0)
 })
 
 test('the store that cannot write lets no tunnel through', async (t) => {
-  const { road, upstream } = await scene(t, {
+  const { proxy: road, upstream } = await scene(t, {
     routes: [],
     storeFaults: { recordInterception: () => Promise.reject(new Error('full disk')) },
   })
@@ -267,7 +284,7 @@ test('the store that cannot write lets no tunnel through', async (t) => {
 })
 
 test('past limits.connections a further one is turned away', async (t) => {
-  const { road, upstream } = await scene(t, { routes: [], config: { limits: { connections: 1 } } })
+  const { proxy: road, upstream } = await scene(t, { routes: [], config: { limits: { connections: 1 } } })
   const first = await openConnect(road.url, `127.0.0.1:${upstream.port}`)
   assert.equal(statusOf(first.head), 200)
   const second = await openConnect(road.url, `127.0.0.1:${upstream.port}`)

@@ -3,18 +3,18 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { petContract, startHttpUpstream, type HttpUpstream } from '../../fakes/http-upstream.ts'
 import { exchangeBytes, requestText, statusOf } from '../../fakes/raw-http.ts'
-import { startRoad, type Road, type RoadOptions } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../../fakes/road.ts'
 
 const LOOPBACK = ['127.0.0.0/8', '::1']
 
 interface Scene {
   readonly upstream: HttpUpstream
-  readonly road: Road
+  readonly proxy: ProxyUnderTest
   /** `HOST:PORT` of the upstream under a name. */
   readonly at: (host: string) => string
 }
 
-async function scene(t: TestContext, egress: object, options: Partial<RoadOptions> = {}): Promise<Scene> {
+async function scene(t: TestContext, egress: object, options: Partial<ProxyOptions> = {}): Promise<Scene> {
   const upstream = await startHttpUpstream((_request, response) => void response.end('good'))
   const route = {
     name: 'pets',
@@ -22,21 +22,21 @@ async function scene(t: TestContext, egress: object, options: Partial<RoadOption
     protocol: 'http',
     contract: { current: { file: petContract() } },
   }
-  const road = await startRoad({ routes: [route], ...options, config: { egress, ...options.config } })
+  const proxy = await startProxy({ routes: [route], ...options, config: { egress, ...options.config } })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
   const { port } = new URL(upstream.origin)
-  return { upstream, road, at: (host) => `${host}:${port}` }
+  return { upstream, proxy, at: (host) => `${host}:${port}` }
 }
 
-function get(road: Road, address: string, host: string, fields = ''): Promise<string> {
-  return exchangeBytes(road.url, requestText(`GET http://${address} HTTP/1.1\nHost: ${host}${fields}`))
+function get(proxy: ProxyUnderTest, address: string, host: string, fields = ''): Promise<string> {
+  return exchangeBytes(proxy.url, requestText(`GET http://${address} HTTP/1.1\nHost: ${host}${fields}`))
 }
 
 test('a call to a host that a route names is judged, and goes to that host byte for byte', async (t) => {
-  const { road, upstream, at } = await scene(t, { allow: LOOPBACK })
+  const { proxy: road, upstream, at } = await scene(t, { allow: LOOPBACK })
   const host = at('localhost')
   const answer = await get(
     road,
@@ -57,14 +57,14 @@ test('a call to a host that a route names is judged, and goes to that host byte 
 })
 
 test('a call that its contract stops does not reach the host', async (t) => {
-  const { road, upstream, at } = await scene(t, { allow: LOOPBACK }, { decide: () => 'BLOCK' })
+  const { proxy: road, upstream, at } = await scene(t, { allow: LOOPBACK }, { decide: () => 'BLOCK' })
   const host = at('localhost')
   assert.equal(statusOf(await get(road, `${host}/v1/pets`, host)), 403)
   assert.equal(upstream.requests.length, 0)
 })
 
 test('other paths of the host, and other hosts, go through unjudged where egress allows them', async (t) => {
-  const { road, upstream, at } = await scene(t, { allow: ['localhost', ...LOOPBACK] })
+  const { proxy: road, upstream, at } = await scene(t, { allow: ['localhost', ...LOOPBACK] })
   for (const host of [at('localhost'), at('127.0.0.1')]) {
     const answer = await get(road, `${host}/other`, host, '\nPreflight-Receipt: forged\nX-Correlation-ID: own')
     assert.equal(statusOf(answer), 200)
@@ -76,7 +76,7 @@ test('other paths of the host, and other hosts, go through unjudged where egress
 })
 
 test('a host that nothing names is denied, with what to add, in the log, the metrics and the ledger', async (t) => {
-  const { road, upstream } = await scene(t, {})
+  const { proxy: road, upstream } = await scene(t, {})
   const answer = await get(road, 'other.example/secret?token=1', 'other.example')
   assert.equal(statusOf(answer), 403)
   assert.match(answer, /"error":"EGRESS_DENIED"/)
@@ -89,7 +89,7 @@ test('a host that nothing names is denied, with what to add, in the log, the met
 })
 
 test('an allowed name at an address inside is denied when it is connected to', async (t) => {
-  const { road, upstream, at } = await scene(t, { allow: ['localhost'] })
+  const { proxy: road, upstream, at } = await scene(t, { allow: ['localhost'] })
   for (const path of ['/v1/pets', '/other']) {
     const answer = await get(road, `${at('localhost')}${path}`, at('localhost'))
     assert.equal(statusOf(answer), 403)
@@ -104,7 +104,7 @@ test('an allowed name at an address inside is denied when it is connected to', a
 })
 
 test('the gateway is not a way to itself', async (t) => {
-  const { road } = await scene(t, { allow: LOOPBACK })
+  const { proxy: road } = await scene(t, { allow: LOOPBACK })
   const own = new URL(road.url).host
   const answer = await get(road, `${own}/v1/pets`, own)
   assert.equal(statusOf(answer), 403)
@@ -123,7 +123,7 @@ for (const [what, head] of [
   ['no host', 'GET http:///v1/pets HTTP/1.1\nHost: localhost'],
 ] as const) {
   test(`${what} in an absolute target is refused with 400`, async (t) => {
-    const { road, upstream } = await scene(t, { default: 'allow', allow: LOOPBACK })
+    const { proxy: road, upstream } = await scene(t, { default: 'allow', allow: LOOPBACK })
     const answer = await exchangeBytes(road.url, requestText(head))
     assert.equal(statusOf(answer), 400)
     assert.equal(upstream.requests.length, 0)
@@ -131,7 +131,7 @@ for (const [what, head] of [
 }
 
 test('a route without an upstream takes no call that came to the gateway as if it were the server', async (t) => {
-  const { road, at } = await scene(t, { allow: LOOPBACK })
+  const { proxy: road, at } = await scene(t, { allow: LOOPBACK })
   const answer = await exchangeBytes(road.url, requestText(`GET /v1/pets HTTP/1.1\nHost: ${at('localhost')}`))
   assert.equal(statusOf(answer), 404)
 })
@@ -140,7 +140,7 @@ test('*.SUFFIX names all hosts below it, an exact host is closer, and an upstrea
   const elsewhere = await startHttpUpstream((_request, response) => void response.end('elsewhere'))
   t.after(() => elsewhere.close())
   const contract = { current: { file: petContract() } }
-  const { road } = await scene(
+  const { proxy: road } = await scene(
     t,
     {},
     {

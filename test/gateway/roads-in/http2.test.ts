@@ -6,12 +6,12 @@ import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import { testAuthority } from '../../fakes/certificates.ts'
 import { petContract } from '../../fakes/http-upstream.ts'
-import { startRoad, type Road, type RoadOptions } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../../fakes/road.ts'
 import { openConnect, startHttps, startTls, type HttpsUpstream } from '../../fakes/through-proxy.ts'
 import { until } from '../../fakes/until.ts'
 
 interface Scene {
-  readonly road: Road
+  readonly proxy: ProxyUnderTest
   readonly upstream: HttpsUpstream
   readonly session: ClientHttp2Session
   readonly authority: string
@@ -19,7 +19,7 @@ interface Scene {
 
 const good: RequestListener = (_request, response) => void response.end('good')
 
-async function scene(t: TestContext, answer = good, options: Partial<RoadOptions> = {}): Promise<Scene> {
+async function scene(t: TestContext, answer = good, options: Partial<ProxyOptions> = {}): Promise<Scene> {
   const trusted = await testAuthority()
   const upstream = await startHttps(trusted, 'localhost', answer)
   const route = {
@@ -29,12 +29,12 @@ async function scene(t: TestContext, answer = good, options: Partial<RoadOptions
     contract: { current: { file: petContract() } },
     tls: { upstream_ca: trusted.file },
   }
-  const road = await startRoad({ routes: [route], config: { egress: { allow: ['127.0.0.0/8', '::1'] } }, ...options })
+  const proxy = await startProxy({ routes: [route], config: { egress: { allow: ['127.0.0.0/8', '::1'] } }, ...options })
   const authority = `localhost:${upstream.port}`
-  const { socket } = await openConnect(road.url, authority)
+  const { socket } = await openConnect(proxy.url, authority)
   const secure = await startTls(socket, {
     servername: 'localhost',
-    ca: await road.authorities.bundle(),
+    ca: await proxy.authorities.bundle(),
     ALPNProtocols: ['h2'],
   })
   assert.equal(secure.alpnProtocol, 'h2')
@@ -42,10 +42,10 @@ async function scene(t: TestContext, answer = good, options: Partial<RoadOptions
   session.on('error', () => session.destroy())
   t.after(async () => {
     session.destroy()
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
-  return { road, upstream, session, authority }
+  return { proxy, upstream, session, authority }
 }
 
 interface Answer {
@@ -99,7 +99,7 @@ test('many streams of one connection are many calls', async (t) => {
   const place = await scene(t)
   const answers = await Promise.all(Array.from({ length: 50 }, () => ask(place, { ':path': '/v1/pets' })))
   assert.ok(answers.every(({ status, body }) => status === 200 && body === 'good'))
-  assert.equal(place.road.interceptions.length, 50)
+  assert.equal(place.proxy.interceptions.length, 50)
 })
 
 for (const method of ['POST', 'GET', 'DELETE']) {
@@ -163,8 +163,8 @@ test('a stream that its client resets is broken off at the upstream', async (t) 
   stream.on('error', () => {})
   await until(() => place.upstream.requests.length === 1, 'the call is under way')
   stream.close(constants.NGHTTP2_CANCEL)
-  await until(() => place.road.proxy.openCalls() === 0, 'it is over')
-  assert.match(await place.road.metrics.text(), /preflight_client_aborts_total\{route="pets"\} 1/)
+  await until(() => place.proxy.listener.openCalls() === 0, 'it is over')
+  assert.match(await place.proxy.metrics.text(), /preflight_client_aborts_total\{route="pets"\} 1/)
 })
 
 test('an answer streams as it comes, and a gateway that stops lets it finish', async (t) => {
@@ -176,7 +176,7 @@ test('an answer streams as it comes, and a gateway that stops lets it finish', a
   const stream = place.session.request({ ':path': '/v1/pets' })
   const first = await new Promise<string>((resolve) => stream.once('data', (bytes) => resolve(String(bytes))))
   assert.equal(first, 'first ')
-  const closed = place.road.proxy.close(10_000)
+  const closed = place.proxy.listener.close(10_000)
   finish()
   assert.equal(await text(stream), 'last')
   await closed

@@ -4,11 +4,11 @@ import { test, type TestContext } from 'node:test'
 import { apiKeyRow, mintApiKey, signupTenant } from '../../../gateway/callers/api-keys.ts'
 import { petContract, startHttpUpstream, type HttpUpstream } from '../../fakes/http-upstream.ts'
 import { exchangeBytes, requestText, statusOf } from '../../fakes/raw-http.ts'
-import { startRoad, type Road } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
 import { ask, openConnect } from '../../fakes/through-proxy.ts'
 
 interface Scene {
-  readonly road: Road
+  readonly proxy: ProxyUnderTest
   readonly upstream: HttpUpstream
   readonly authority: string
   readonly key: string
@@ -27,15 +27,15 @@ async function scene(t: TestContext): Promise<Scene> {
       contract: { current: { file: petContract() } },
     },
   ]
-  const road = await startRoad({ routes, config: { proxy_auth: 'required' } })
+  const proxy = await startProxy({ routes, config: { proxy_auth: 'required' } })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
   const key = mintApiKey()
   const row = apiKeyRow({ key, name: 'pod', role: 'agent', at: Date.now(), tenant: 'team-a' })
-  await road.store.createApiKey(row)
-  return { road, upstream, authority: new URL(upstream.origin).host, key, audience: row.audience }
+  await proxy.store.createApiKey(row)
+  return { proxy, upstream, authority: new URL(upstream.origin).host, key, audience: row.audience }
 }
 
 function basic(user: string, password: string): string {
@@ -43,7 +43,7 @@ function basic(user: string, password: string): string {
 }
 
 test('without a key, or with a wrong one, both roads answer 407 and say how', async (t) => {
-  const { road, upstream, authority } = await scene(t)
+  const { proxy: road, upstream, authority } = await scene(t)
   for (const field of ['X-None: 1', basic('pod', 'pf_live_wrong'), 'Proxy-Authorization: Digest x', basic('', '')]) {
     const head = requestText(`GET http://${authority}/pets HTTP/1.1\nHost: ${authority}\n${field}`)
     const answer = await exchangeBytes(road.url, head)
@@ -57,7 +57,7 @@ test('without a key, or with a wrong one, both roads answer 407 and say how', as
 })
 
 test('the key is the password, the user name, or a bearer token; decisions are those of its tenant and audience', async (t) => {
-  const { road, upstream, authority, key, audience } = await scene(t)
+  const { proxy: road, upstream, authority, key, audience } = await scene(t)
   for (const field of [basic('pod', key), basic(key, ''), `Proxy-Authorization: Bearer ${key}`]) {
     const head = requestText(`GET http://${authority}/pets HTTP/1.1\nHost: ${authority}\n${field}`)
     assert.equal(statusOf(await exchangeBytes(road.url, head)), 200, field)
@@ -68,7 +68,7 @@ test('the key is the password, the user name, or a bearer token; decisions are t
 })
 
 test('inside a CONNECT the key was given once, and stands for all requests', async (t) => {
-  const { road, authority, key, audience } = await scene(t)
+  const { proxy: road, authority, key, audience } = await scene(t)
   const { socket, head } = await openConnect(road.url, authority, [basic('pod', key)])
   assert.equal(statusOf(head), 200)
   assert.equal(statusOf(await ask(socket, `GET /pets HTTP/1.1\nHost: ${authority}`)), 200)
@@ -76,7 +76,7 @@ test('inside a CONNECT the key was given once, and stands for all requests', asy
 })
 
 test('decisions of one caller are not used for another', async (t) => {
-  const { road, authority, key } = await scene(t)
+  const { proxy: road, authority, key } = await scene(t)
   const other = mintApiKey()
   await road.store.createApiKey(apiKeyRow({ key: other, name: 'b', role: 'agent', at: Date.now(), tenant: 'team-b' }))
   for (const each of [key, other, key]) {
@@ -90,7 +90,7 @@ test('decisions of one caller are not used for another', async (t) => {
 })
 
 test('a key that was signed up opens no proxy: anybody can have one', async (t) => {
-  const { road, authority, upstream } = await scene(t)
+  const { proxy: road, authority, upstream } = await scene(t)
   const own = mintApiKey()
   const row = apiKeyRow({ key: own, name: 'x', role: 'agent', at: Date.now(), tenant: signupTenant() })
   await road.store.createApiKey(row)
@@ -101,7 +101,7 @@ test('a key that was signed up opens no proxy: anybody can have one', async (t) 
 })
 
 test('a revoked key is no key', async (t) => {
-  const { road, authority, key } = await scene(t)
+  const { proxy: road, authority, key } = await scene(t)
   const [row] = await road.store.apiKeys()
   assert.ok(row)
   await road.store.revokeApiKey(row.hash, Date.now())
@@ -109,6 +109,6 @@ test('a revoked key is no key', async (t) => {
 })
 
 test('reverse routes ask for no key of the proxy', async (t) => {
-  const { road } = await scene(t)
+  const { proxy: road } = await scene(t)
   assert.equal((await fetch(`${road.url}/api/pets`)).status, 200)
 })

@@ -14,13 +14,13 @@ import { startAgent } from '../../fakes/agent.ts'
 import { testAuthority } from '../../fakes/certificates.ts'
 import { petContract } from '../../fakes/http-upstream.ts'
 import { startMcpUpstream } from '../../fakes/mcp-upstream.ts'
-import { startRoad, type Road } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
 import { startHttps, type HttpsUpstream } from '../../fakes/through-proxy.ts'
 
 const PAGE = '<title>pets</title>good'
 
 interface Scene {
-  readonly road: Road
+  readonly proxy: ProxyUnderTest
   readonly upstream: HttpsUpstream
   /** A path of the contract, on the host of the route. */
   readonly url: string
@@ -53,15 +53,15 @@ async function scene(t: TestContext, read: (path: string) => Buffer = missing): 
     tls: { upstream_ca: trusted.file },
   }
   const egress = { allow: [`localhost:${upstream.port}`, '127.0.0.0/8', '::1'] }
-  const road = await startRoad({ routes: [route], config: { egress } })
+  const proxy = await startProxy({ routes: [route], config: { egress } })
   const bundle = join(directory, 'ca.pem')
-  writeFileSync(bundle, await road.authorities.bundle())
+  writeFileSync(bundle, await proxy.authorities.bundle())
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
     rmSync(directory, { recursive: true, force: true })
   })
-  return { road, upstream, bundle, directory, url: `https://localhost:${upstream.port}/v1/pets` }
+  return { proxy, upstream, bundle, directory, url: `https://localhost:${upstream.port}/v1/pets` }
 }
 
 function missing(path: string): never {
@@ -82,7 +82,7 @@ async function run(program: string, argv: readonly string[], env: NodeJS.Process
   return ran.stdout
 }
 
-function assertJudged({ road, upstream }: Scene): void {
+function assertJudged({ proxy: road, upstream }: Scene): void {
   assert.equal(road.interceptions.filter(({ route }) => route === 'pets').length, 1)
   assert.equal(upstream.requests.at(-1)?.headers['preflight-receipt'], 'header.dec_1.signature')
 }
@@ -90,7 +90,7 @@ function assertJudged({ road, upstream }: Scene): void {
 test('curl with -x and --cacert', async (t) => {
   if (!has(t, 'curl')) return
   const place = await scene(t)
-  const { road, bundle, url } = place
+  const { proxy: road, bundle, url } = place
   const answer = await run('curl', ['-sS', '-i', '-x', road.url, '--cacert', bundle, url], {})
   assert.match(answer, /HTTP\/[\d.]+ 200[^]*preflight-action: CONTINUE[^]*good$/i)
   assertJudged(place)
@@ -98,7 +98,7 @@ test('curl with -x and --cacert', async (t) => {
 
 test('curl that does not trust the authority is told so by TLS, and nothing is forwarded', async (t) => {
   if (!has(t, 'curl')) return
-  const { road, upstream, url } = await scene(t)
+  const { proxy: road, upstream, url } = await scene(t)
   await assert.rejects(run('curl', ['-sS', '-x', road.url, url], {}), /certificate/)
   assert.equal(upstream.requests.length, 0)
 })
@@ -106,7 +106,7 @@ test('curl that does not trust the authority is told so by TLS, and nothing is f
 test('fetch of Node.js with HTTPS_PROXY and NODE_EXTRA_CA_CERTS', async (t) => {
   const place = await scene(t)
   const script = `const a = await fetch(${JSON.stringify(place.url)}); console.log(a.status, a.headers.get('preflight-action'), await a.text())`
-  const environment = { NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: place.road.url, NODE_EXTRA_CA_CERTS: place.bundle }
+  const environment = { NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: place.proxy.url, NODE_EXTRA_CA_CERTS: place.bundle }
   const answer = await run(process.execPath, ['--input-type=module', '-e', script], environment)
   assert.match(answer, /^200 CONTINUE .*good/)
   assertJudged(place)
@@ -115,7 +115,7 @@ test('fetch of Node.js with HTTPS_PROXY and NODE_EXTRA_CA_CERTS', async (t) => {
 test('undici by its environment agent', async (t) => {
   const place = await scene(t)
   const requestTls = { ca: readFileSync(place.bundle, 'utf8') }
-  const agent = new EnvHttpProxyAgent({ httpsProxy: place.road.url, noProxy: '', requestTls })
+  const agent = new EnvHttpProxyAgent({ httpsProxy: place.proxy.url, noProxy: '', requestTls })
   t.after(() => agent.close())
   const answer = await fetchWith(place.url, { dispatcher: agent })
   assert.equal(answer.headers.get('preflight-action'), 'CONTINUE')
@@ -138,7 +138,7 @@ for (const [library, script] of Object.entries(PYTHON)) {
   test(`${library} of Python with HTTPS_PROXY and SSL_CERT_FILE`, async (t) => {
     if (!has(t, 'python3')) return
     const place = await scene(t)
-    const environment = { HTTPS_PROXY: place.road.url, SSL_CERT_FILE: place.bundle }
+    const environment = { HTTPS_PROXY: place.proxy.url, SSL_CERT_FILE: place.bundle }
     assert.equal((await run('python3', ['-c', script, place.url], environment)).trim(), '200 CONTINUE')
     assertJudged(place)
   })
@@ -163,11 +163,11 @@ test('git clones over https through it, unjudged where no route names the path',
   const target = join(place.directory, 'clone')
   await run('git', ['clone', '--quiet', `https://localhost:${place.upstream.port}/repo.git`, target], {
     HOME: place.directory,
-    HTTPS_PROXY: place.road.url,
+    HTTPS_PROXY: place.proxy.url,
     GIT_SSL_CAINFO: place.bundle,
   })
   assert.equal(readFileSync(join(target, 'file'), 'utf8'), 'content')
-  assert.match(await place.road.metrics.text(), /preflight_calls_total\{route="egress",outcome="passed"\} \d/)
+  assert.match(await place.proxy.metrics.text(), /preflight_calls_total\{route="egress",outcome="passed"\} \d/)
 })
 
 test('Chromium through the proxy, with the authority in its own store', async (t) => {
@@ -182,14 +182,14 @@ test('Chromium through the proxy, with the authority in its own store', async (t
     executablePath: '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-gpu'],
     env: { PATH, HOME: place.directory },
-    proxy: { server: place.road.url, bypass: '<-loopback>' },
+    proxy: { server: place.proxy.url, bypass: '<-loopback>' },
   })
   t.after(() => browser.close())
   const page = await browser.newPage()
   const answer = await page.goto(place.url)
   assert.equal(answer?.headers()['preflight-action'], 'CONTINUE')
   assert.equal(await page.title(), 'pets')
-  assert.ok(place.road.interceptions.some(({ route }) => route === 'pets'))
+  assert.ok(place.proxy.interceptions.some(({ route }) => route === 'pets'))
 })
 
 test('an MCP client of the official SDK calls an https server through CONNECT, and is judged per tool', async (t) => {
@@ -205,7 +205,7 @@ test('an MCP client of the official SDK calls an https server through CONNECT, a
   await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve))
   const address = front.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
-  const road = await startRoad({
+  const gateway = await startProxy({
     routes: [
       {
         name: 'tools',
@@ -217,7 +217,7 @@ test('an MCP client of the official SDK calls an https server through CONNECT, a
     decide: ({ scope }) => (scope !== null && 'tool' in scope && scope.tool === 'add' ? 'BLOCK' : 'ALLOW'),
     config: { egress: { allow: ['127.0.0.0/8', '::1'] } },
   })
-  const proxy = new ProxyAgent({ uri: road.url, requestTls: { ca: await road.authorities.bundle() } })
+  const proxy = new ProxyAgent({ uri: gateway.url, requestTls: { ca: await gateway.authorities.bundle() } })
   const direct = getGlobalDispatcher()
   setGlobalDispatcher(proxy)
   t.after(() => setGlobalDispatcher(direct))
@@ -225,7 +225,7 @@ test('an MCP client of the official SDK calls an https server through CONNECT, a
   t.after(async () => {
     await agent.close()
     await proxy.close()
-    await road.close()
+    await gateway.close()
     front.close()
     await mcp.close()
   })

@@ -5,12 +5,12 @@ import { test, type TestContext } from 'node:test'
 import { testAuthority, type TestAuthority } from '../../fakes/certificates.ts'
 import { petContract, startHttpUpstream } from '../../fakes/http-upstream.ts'
 import { statusOf } from '../../fakes/raw-http.ts'
-import { startRoad, type Road, type RoadOptions } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../../fakes/road.ts'
 import { ask, openTo, startHttps, startTls, type HttpsUpstream } from '../../fakes/through-proxy.ts'
 import { until } from '../../fakes/until.ts'
 
 interface Scene {
-  readonly road: Road
+  readonly proxy: ProxyUnderTest
   readonly upstream: HttpsUpstream
   readonly trusted: TestAuthority
   readonly ca: string
@@ -18,7 +18,7 @@ interface Scene {
   readonly at: string
 }
 
-async function scene(t: TestContext, egress: object, options: Partial<RoadOptions> = {}): Promise<Scene> {
+async function scene(t: TestContext, egress: object, options: Partial<ProxyOptions> = {}): Promise<Scene> {
   const trusted = await testAuthority()
   const upstream = await startHttps(trusted, 'localhost', (_request, response) => void response.end('good'))
   const route = {
@@ -29,19 +29,19 @@ async function scene(t: TestContext, egress: object, options: Partial<RoadOption
     tls: { upstream_ca: trusted.file },
   }
   const config = { egress, transparent: { https_port: upstream.port, http_port: 1 }, tls: { handshake: 2 } }
-  const road = await startRoad({ routes: [route], ...options, config })
-  const { port } = await road.proxy.transparent.listen('127.0.0.1', 0)
+  const proxy = await startProxy({ routes: [route], ...options, config })
+  const { port } = await proxy.listener.transparent.listen('127.0.0.1', 0)
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
-  return { road, upstream, trusted, ca: await road.authorities.bundle(), at: `http://127.0.0.1:${port}` }
+  return { proxy, upstream, trusted, ca: await proxy.authorities.bundle(), at: `http://127.0.0.1:${port}` }
 }
 
 const LOOPBACK = ['127.0.0.0/8', '::1']
 
 test('TLS to a host that a route names is intercepted, judged and forwarded to it', async (t) => {
-  const { at, ca, road, upstream } = await scene(t, { allow: LOOPBACK })
+  const { at, ca, proxy: road, upstream } = await scene(t, { allow: LOOPBACK })
   const secure = await startTls(openTo(at), { servername: 'localhost', ca })
   const answer = await ask(secure, 'GET /v1/pets HTTP/1.1\nHost: localhost')
   assert.equal(statusOf(answer), 200)
@@ -75,7 +75,7 @@ test('a beginning of TLS that comes in pieces is read all the same', async (t) =
 })
 
 test('a host that nothing names is closed without an answer, and recorded', async (t) => {
-  const { at, road, trusted } = await scene(t, {}, { routes: [] })
+  const { at, proxy: road, trusted } = await scene(t, {}, { routes: [] })
   await assert.rejects(startTls(openTo(at), { servername: 'other.example', ca: trusted.certificate }))
   await until(() => road.interceptions.length > 0, 'the denial is recorded')
   assert.equal(road.interceptions[0]?.executionAction, 'STOP')

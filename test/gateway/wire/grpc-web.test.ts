@@ -4,7 +4,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { test, type TestContext } from 'node:test'
 import { petContract } from '../../fakes/http-upstream.ts'
 import { listening } from '../../fakes/listening.ts'
-import { startRoad } from '../../fakes/road.ts'
+import { startProxy } from '../../fakes/road.ts'
 import { until } from '../../fakes/until.ts'
 
 function frame(flags: number, payload: string | Buffer): Buffer {
@@ -44,14 +44,14 @@ async function outcomeOf(t: TestContext, head: Record<string, string>, parts: re
   })
   const upstream = await listening(t, server)
   const contract = { current: { file: petContract() } }
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [{ name: 'pets', match: { path: '/' }, upstream, protocol: 'http', contract }],
     decide: () => 'WARN',
   })
-  t.after(() => road.close())
-  const answer = await fetch(`${road.url}/pets`)
+  t.after(() => proxy.close())
+  const answer = await fetch(`${proxy.url}/pets`)
   assert.deepEqual(Buffer.from(await answer.arrayBuffer()), Buffer.concat([...parts]))
-  const closed = (): unknown => road.events.find(({ type }) => type === 'preflight.monitoring.closed')?.data['outcome']
+  const closed = (): unknown => proxy.events.find(({ type }) => type === 'preflight.monitoring.closed')?.data['outcome']
   await until(() => closed() !== undefined, 'the window is closed')
   return closed()
 }

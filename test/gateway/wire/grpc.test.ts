@@ -6,11 +6,11 @@ import { test, type TestContext } from 'node:test'
 import { credentials, status, type Client } from '@grpc/grpc-js'
 import { testAuthority } from '../../fakes/certificates.ts'
 import { grpcClient, grpcMethod, startGrpcService, type GrpcService, type Note } from '../../fakes/grpc-service.ts'
-import { startRoad, type Road } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
 import { until } from '../../fakes/until.ts'
 
 interface Scene {
-  readonly road: Road
+  readonly proxy: ProxyUnderTest
   readonly service: GrpcService
   readonly client: Client
 }
@@ -24,14 +24,14 @@ const ROUTE = { name: 'echo', protocol: 'mapped', map: [DENIED, { action: 'pass'
 
 async function inTheOpen(t: TestContext): Promise<Scene> {
   const service = await startGrpcService()
-  const road = await startRoad({ routes: [{ ...ROUTE, match: { path: '/' }, upstream: service.origin }] })
-  const client = grpcClient(new URL(road.url).host)
+  const proxy = await startProxy({ routes: [{ ...ROUTE, match: { path: '/' }, upstream: service.origin }] })
+  const client = grpcClient(new URL(proxy.url).host)
   t.after(async () => {
     client.close()
-    await road.close()
+    await proxy.close()
     service.close()
   })
-  return { road, service, client }
+  return { proxy, service, client }
 }
 
 /** By `grpc_proxy`, as clients of gRPC have it: CONNECT, and TLS that ends at the gateway. */
@@ -39,20 +39,20 @@ async function insideConnect(t: TestContext): Promise<Scene> {
   const trusted = await testAuthority()
   const service = await startGrpcService(await trusted.leaf('localhost'))
   const route = { ...ROUTE, match: { host: 'localhost', path: '/' }, tls: { upstream_ca: trusted.file } }
-  const road = await startRoad({ routes: [route], config: { egress: { allow: ['127.0.0.0/8', '::1'] } } })
-  process.env['grpc_proxy'] = road.url
-  const ca = Buffer.from(await road.authorities.bundle())
+  const proxy = await startProxy({ routes: [route], config: { egress: { allow: ['127.0.0.0/8', '::1'] } } })
+  process.env['grpc_proxy'] = proxy.url
+  const ca = Buffer.from(await proxy.authorities.bundle())
   const client = grpcClient(`localhost:${service.port}`, credentials.createSsl(ca))
   t.after(async () => {
     delete process.env['grpc_proxy']
     client.close()
-    await road.close()
+    await proxy.close()
     service.close()
   })
-  return { road, service, client }
+  return { proxy, service, client }
 }
 
-interface Said {
+interface Texts {
   readonly error: unknown
   readonly note: Note | undefined
   readonly metadata: unknown
@@ -70,7 +70,7 @@ function metadataOf(value: unknown, name: string): unknown {
   return Array.isArray(values) ? values[0] : undefined
 }
 
-function say(client: Client, note: Note, options: object = {}): Promise<Said> {
+function say(client: Client, note: Note, options: object = {}): Promise<Texts> {
   return new Promise((resolve) => {
     let [error, answer, metadata]: unknown[] = []
     const call = grpcMethod(client, 'Say')(note, options, (fault: unknown, value: unknown) => {
@@ -117,14 +117,14 @@ for (const [where, scene] of [
   ['inside a CONNECT', insideConnect],
 ] as const) {
   test(`${where}: one message each way, with metadata at both ends of the answer`, async (t) => {
-    const { client, service, road } = await scene(t)
-    const said = await say(client, { text: 'hello' })
-    assert.deepEqual([said.note?.text, said.code], ['hello', status.OK])
-    assert.equal(metadataOf(said.metadata, 'greeting'), 'hello')
-    assert.equal(metadataOf(said.trailer, 'sum'), '42')
-    assert.deepEqual(metadataOf(said.trailer, 'sum-bin'), Buffer.from([0, 255]))
+    const { client, service, proxy: road } = await scene(t)
+    const text = await say(client, { text: 'hello' })
+    assert.deepEqual([text.note?.text, text.code], ['hello', status.OK])
+    assert.equal(metadataOf(text.metadata, 'greeting'), 'hello')
+    assert.equal(metadataOf(text.trailer, 'sum'), '42')
+    assert.deepEqual(metadataOf(text.trailer, 'sum-bin'), Buffer.from([0, 255]))
     assert.equal(service.calls[0]?.path, '/test.echo.v1.Echo/Say')
-    await until(() => road.proxy.openCalls() === 0, 'the call is over')
+    await until(() => road.listener.openCalls() === 0, 'the call is over')
   })
 
   test(`${where}: four megabytes each way`, async (t) => {
@@ -173,7 +173,7 @@ for (const [where, scene] of [
   })
 
   test(`${where}: a deadline and a cancellation reach the server, and leave nothing open`, async (t) => {
-    const { client, service, road } = await scene(t)
+    const { client, service, proxy: road } = await scene(t)
     const late = await say(client, { text: 'never' }, { deadline: Date.now() + 300 })
     assert.equal(late.code, status.DEADLINE_EXCEEDED)
     assert.match(String(metadataOf(service.calls[0]?.metadata, 'user-agent')), /grpc-node/)
@@ -183,7 +183,7 @@ for (const [where, scene] of [
     const cancel = fieldOf(endless, 'cancel')
     assert.ok(typeof cancel === 'function')
     Reflect.apply(cancel, endless, [])
-    await until(() => service.cancelled() === 2 && road.proxy.openCalls() === 0, 'the stream is given up everywhere')
+    await until(() => service.cancelled() === 2 && road.listener.openCalls() === 0, 'the stream is given up everywhere')
   })
 
   test(`${where}: a call that is refused says so in the form of gRPC`, async (t) => {

@@ -4,28 +4,28 @@ import { test, type TestContext } from 'node:test'
 import { HOSTILE_FRAMES, rapidResets } from '../../fakes/hostile-frames.ts'
 import { FLAG, FRAME, frame, headers, openFrames, type FramesClient } from '../../fakes/http2-frames.ts'
 import { petContract, startHttpUpstream, type HttpUpstream } from '../../fakes/http-upstream.ts'
-import { startRoad, type Road } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
 import { until } from '../../fakes/until.ts'
 
 /** What hangs is told by this. */
 const PATIENCE_MS = 5000
 
 interface Scene {
-  readonly road: Road
+  readonly proxy: ProxyUnderTest
   readonly upstream: HttpUpstream
 }
 
 async function scene(t: TestContext): Promise<Scene> {
   const upstream = await startHttpUpstream((_request, response) => response.end('good'))
   const contract = { current: { file: petContract() } }
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [{ name: 'pets', match: { path: '/' }, upstream: upstream.origin, protocol: 'http', contract }],
   })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
-  return { road, upstream }
+  return { proxy, upstream }
 }
 
 const GOOD = headers([
@@ -35,7 +35,7 @@ const GOOD = headers([
   [':path', '/pets'],
 ])
 
-async function assertServes({ road }: Scene, client: FramesClient, what: string): Promise<void> {
+async function assertServes({ proxy: road }: Scene, client: FramesClient, what: string): Promise<void> {
   assert.equal((await fetch(`${road.url}/pets`)).status, 200, what)
   const other = openFrames(road.url)
   other.send(GOOD)
@@ -52,7 +52,7 @@ test('each is answered, reset or ends its own connection, and no more than it ma
   const wrong: string[] = []
   for (const { name, frames, forwarded } of HOSTILE_FRAMES) {
     const before = it.upstream.seen.length
-    const client = openFrames(it.road.url)
+    const client = openFrames(it.proxy.url)
     client.send(...frames)
     const word = await client.wordOn(name === 'a stream that was passed over' ? 3 : 1, PATIENCE_MS)
     const sent = it.upstream.seen.length - before
@@ -67,7 +67,7 @@ test('each is answered, reset or ends its own connection, and no more than it ma
     [],
   )
   assert.ok(it.upstream.requests.every(({ method, url }) => url === '/pets' && (method === 'GET' || method === 'POST')))
-  await until(() => it.road.proxy.openCalls() === 0, 'no call is left')
+  await until(() => it.proxy.listener.openCalls() === 0, 'no call is left')
 })
 
 test('while one connection is flooded, others are served', async (t) => {
@@ -77,16 +77,16 @@ test('while one connection is flooded, others are served', async (t) => {
     ['settings', Array.from({ length: 50_000 }, () => frame(FRAME.settings, 0, 0))],
     ['resets', rapidResets(10_000)],
   ] as const) {
-    const client = openFrames(it.road.url)
+    const client = openFrames(it.proxy.url)
     client.send(...frames)
     await assertServes(it, client, what)
   }
-  await until(() => it.road.proxy.openCalls() === 0, 'no call is left')
+  await until(() => it.proxy.listener.openCalls() === 0, 'no call is left')
 })
 
 test('streams that are opened and reset at once end their connection long before all were looked at', async (t) => {
   const it = await scene(t)
-  const client = openFrames(it.road.url)
+  const client = openFrames(it.proxy.url)
   client.send(...rapidResets(20_000))
   await until(() => client.socket.destroyed, 'the connection is over')
   assert.ok(it.upstream.seen.length < 2000, `${it.upstream.seen.length} of 20,000 went upstream`)
@@ -101,14 +101,14 @@ test('a client that takes nothing of a hundred answers holds them back, and goes
     response.end(body)
   })
   const contract = { current: { file: petContract() } }
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [{ name: 'pets', match: { path: '/' }, upstream: upstream.origin, protocol: 'http', contract }],
   })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
-  const client = openFrames(road.url)
+  const client = openFrames(proxy.url)
   const noWindow = frame(FRAME.settings, 0, 0, Buffer.from([0, 4, 0, 0, 0, 0]))
   const requests = Array.from({ length: 100 }, (_, index) => {
     const [method, scheme, authority, path] = [':method', ':scheme', ':authority', ':path'] as const
@@ -122,8 +122,8 @@ test('a client that takes nothing of a hundred answers holds them back, and goes
   })
   client.send(noWindow, ...requests)
   await until(() => begun === 100, 'all were sent on')
-  assert.equal((await fetch(`${road.url}/pets`)).status, 200)
+  assert.equal((await fetch(`${proxy.url}/pets`)).status, 200)
   assert.equal(client.count(FRAME.data), 0)
   client.socket.destroy()
-  await until(() => road.proxy.openCalls() === 0 && upstream.openExchanges() === 0, 'nothing is left of them')
+  await until(() => proxy.listener.openCalls() === 0 && upstream.openExchanges() === 0, 'nothing is left of them')
 })

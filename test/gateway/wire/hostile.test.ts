@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test'
 import { HIDDEN_PATH, HOSTILE_REQUESTS, type HostileRequest } from '../../fakes/hostile-requests.ts'
 import { petContract, startHttpUpstream, type HttpUpstream } from '../../fakes/http-upstream.ts'
 import { openSocket } from '../../fakes/raw-http.ts'
-import { startRoad, type Road } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
 import { startWebServer, type WebServer } from '../../fakes/web-servers.ts'
 
 /** Servers that wait for bytes that never come are not waited for: what they sent on until then is looked at. */
@@ -17,7 +17,7 @@ const AT_ONCE = 10
 interface Scene {
   /** Where the bytes are sent. */
   readonly front: string
-  readonly road: Road
+  readonly proxy: ProxyUnderTest
   readonly upstream: HttpUpstream
 }
 
@@ -25,7 +25,7 @@ async function startLast(): Promise<HttpUpstream> {
   return startHttpUpstream((request, response) => response.end(`${request.method} ${request.url}`))
 }
 
-async function startGateway(t: TestContext, upstream: string): Promise<Road> {
+async function startGateway(t: TestContext, upstream: string): Promise<ProxyUnderTest> {
   const contract = petContract((paths) => {
     paths[HIDDEN_PATH] = { get: { operationId: 'hidden', responses: {} } }
   })
@@ -36,11 +36,11 @@ async function startGateway(t: TestContext, upstream: string): Promise<Road> {
     protocol: 'http',
     contract: { current: { file: contract } },
   }
-  const road = await startRoad({ routes: [route] })
-  t.after(() => road.close())
+  const proxy = await startProxy({ routes: [route] })
+  t.after(() => proxy.close())
   // The first call reads the contract; those that follow are not given the time for it.
-  assert.equal((await fetch(`${road.url}/pets`)).status, 200)
-  return road
+  assert.equal((await fetch(`${proxy.url}/pets`)).status, 200)
+  return proxy
 }
 
 /** Sends the bytes and answers what comes back until the other side closes or nothing more is to be expected. */
@@ -62,7 +62,7 @@ function send(url: string, bytes: string): Promise<string> {
 }
 
 /** Requests that the gateway let on, and those that arrived at the last server: correlation id, method and path. */
-function judged({ road }: Scene): readonly string[] {
+function judged({ proxy: road }: Scene): readonly string[] {
   return road.interceptions
     .filter(({ effect }) => effect === 'forwarded')
     .map(({ correlationId, action }) => `${correlationId} ${action}`)
@@ -103,12 +103,12 @@ async function sendAll(scene: Scene): Promise<void> {
 test('the gateway itself sends on what has one reading, and of the rest nothing', async (t) => {
   const upstream = await startLast()
   t.after(() => upstream.close())
-  const road = await startGateway(t, upstream.origin)
-  const scene = { front: road.url, road, upstream }
+  const proxy = await startGateway(t, upstream.origin)
+  const scene = { front: proxy.url, proxy, upstream }
   const wrong: string[] = []
   for (const hostile of HOSTILE_REQUESTS) {
     const before = upstream.seen.length
-    const answer = await send(road.url, hostile.bytes)
+    const answer = await send(proxy.url, hostile.bytes)
     const sent = upstream.seen.length - before
     if (!isAsExpected(hostile, sent)) wrong.push(`${hostile.name}: ${sent} sent on, ${answer.slice(0, 12)}`)
     assertNothingMore(scene, hostile.name)
@@ -126,9 +126,9 @@ for (const kind of ['nginx', 'haproxy'] as const satisfies readonly WebServer[])
   test(`${kind} before the gateway: what it makes of hostile bytes is judged as it arrives`, async (t) => {
     const upstream = await startLast()
     t.after(() => upstream.close())
-    const road = await startGateway(t, upstream.origin)
-    const server = await startWebServer(t, kind, road.url)
-    if (server !== null) await sendAll({ front: server.url, road, upstream })
+    const proxy = await startGateway(t, upstream.origin)
+    const server = await startWebServer(t, kind, proxy.url)
+    if (server !== null) await sendAll({ front: server.url, proxy, upstream })
   })
 
   test(`${kind} behind the gateway sees what was judged, and passes no more on`, async (t) => {
@@ -136,7 +136,7 @@ for (const kind of ['nginx', 'haproxy'] as const satisfies readonly WebServer[])
     t.after(() => upstream.close())
     const server = await startWebServer(t, kind, upstream.origin)
     if (server === null) return
-    const road = await startGateway(t, server.url)
-    await sendAll({ front: road.url, road, upstream })
+    const proxy = await startGateway(t, server.url)
+    await sendAll({ front: proxy.url, proxy, upstream })
   })
 }

@@ -6,14 +6,14 @@ import { createServer } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { listening, saying } from '../../fakes/listening.ts'
 import { exchangeBytes, statusOf } from '../../fakes/raw-http.ts'
-import { startRoad, type Road } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
 import { until } from '../../fakes/until.ts'
 
-async function roadTo(t: TestContext, upstream: string): Promise<Road> {
+async function proxyTo(t: TestContext, upstream: string): Promise<ProxyUnderTest> {
   const passing = { name: 'plain', match: { path: '/' }, protocol: 'mapped', map: [{ action: 'pass' }], upstream }
-  const road = await startRoad({ routes: [passing] })
-  t.after(() => road.close())
-  return road
+  const proxy = await startProxy({ routes: [passing] })
+  t.after(() => proxy.close())
+  return proxy
 }
 
 interface Answered {
@@ -32,8 +32,8 @@ function rawOf(values: readonly unknown[]): readonly string[] {
 }
 
 async function ask(t: TestContext, answer: string): Promise<Answered> {
-  const road = await roadTo(t, await listening(t, createServer(saying(answer))))
-  const session = connect(road.url)
+  const proxy = await proxyTo(t, await listening(t, createServer(saying(answer))))
+  const session = connect(proxy.url)
   t.after(() => session.destroy())
   const stream = session.request({ ':path': '/' })
   let [status, fields, trailers, body]: [number | 'reset', readonly string[], readonly string[], string] = [
@@ -51,7 +51,7 @@ async function ask(t: TestContext, answer: string): Promise<Answered> {
   stream.on('error', () => (status = 'reset'))
   await once(stream, 'close').catch(() => [])
   const kept = fields.filter((_, index) => !OF_EVERY_ANSWER.has(fields[index - (index % 2)] ?? ''))
-  await until(() => road.proxy.openCalls() === 0, 'the call is over')
+  await until(() => proxy.listener.openCalls() === 0, 'the call is over')
   return { status, fields: kept, trailers, body }
 }
 
@@ -88,17 +88,17 @@ for (const [what, answer, status, fields, trailers = []] of [
 }
 
 test('trailers of a request that no upstream of HTTP/2 may be told are left out', async (t) => {
-  const told: string[] = []
+  const reported: string[] = []
   const server = createHttp2Server()
   server.on('stream', (stream: ServerHttp2Stream) => {
-    stream.on('trailers', (trailers) => told.push(...Object.keys(trailers)))
+    stream.on('trailers', (trailers) => reported.push(...Object.keys(trailers)))
     stream.on('end', () => stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { endStream: true }))
     stream.resume()
   })
-  const road = await roadTo(t, await listening(t, server))
+  const proxy = await proxyTo(t, await listening(t, server))
   const head = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/grpc\r\nTransfer-Encoding: chunked\r\n'
   const trailers = 'Connection: close\r\nTE: gzip\r\nHTTP2-Settings: x\r\nPreflight-Receipt: x\r\nX-Sum: 42\r\n'
   const bytes = `${head}Connection: close\r\n\r\n4\r\ngood\r\n0\r\n${trailers}\r\n`
-  assert.equal(statusOf(await exchangeBytes(road.url, bytes)), 200)
-  assert.deepEqual(told, ['x-sum'])
+  assert.equal(statusOf(await exchangeBytes(proxy.url, bytes)), 200)
+  assert.deepEqual(reported, ['x-sum'])
 })

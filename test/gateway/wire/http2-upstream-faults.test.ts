@@ -6,7 +6,7 @@ import { constants, type ServerHttp2Stream } from 'node:http2'
 import { createServer as createTcpServer } from 'node:net'
 import { test } from 'node:test'
 import { FRAME, frame } from '../../fakes/http2-frames.ts'
-import { echo, endOf, good, roadTo, upstreamOf, watchedRoadTo, type OnStream } from '../../fakes/http2-upstream.ts'
+import { echo, endOf, good, proxyTo, upstreamOf, monitoredProxyTo, type OnStream } from '../../fakes/http2-upstream.ts'
 import { listening, saying } from '../../fakes/listening.ts'
 import { at } from '../../json.ts'
 
@@ -32,10 +32,10 @@ for (const [what, answer, init, status, fault, outcome] of [
 ] as const satisfies readonly (readonly [string, OnStream, RequestInit, number, string, string])[]) {
   test(`an upstream that ${what}: ${status}, ${outcome}`, async (t) => {
     const upstream = await upstreamOf(t, answer)
-    const road = await watchedRoadTo(t, upstream.origin, { headers: 1 })
-    const told = await fetch(`${road.url}/pets`, init)
-    assert.deepEqual([told.status, at(await told.json(), 'error')], [status, fault])
-    assert.deepEqual(await endOf(road), { outcome, fault })
+    const proxy = await monitoredProxyTo(t, upstream.origin, { headers: 1 })
+    const reported = await fetch(`${proxy.url}/pets`, init)
+    assert.deepEqual([reported.status, at(await reported.json(), 'error')], [status, fault])
+    assert.deepEqual(await endOf(proxy), { outcome, fault })
   })
 }
 
@@ -49,10 +49,10 @@ for (const [what, onBegun, fault] of [
       stream.respond({ ':status': 200 })
       stream.write('first', () => setTimeout(() => onBegun(stream), 50))
     })
-    const road = await watchedRoadTo(t, upstream.origin, { idle: 1 })
-    const answer = await fetch(`${road.url}/pets`)
+    const proxy = await monitoredProxyTo(t, upstream.origin, { idle: 1 })
+    const answer = await fetch(`${proxy.url}/pets`)
     await assert.rejects(answer.text())
-    assert.deepEqual(await endOf(road), { outcome: 'FAILED', fault })
+    assert.deepEqual(await endOf(proxy), { outcome: 'FAILED', fault })
   })
 }
 
@@ -61,9 +61,9 @@ for (const [what, server] of [
   ['speaks something else', () => createTcpServer(saying('220 hello\n'))],
 ] as const) {
   test(`an upstream that ${what}: 502, and certain not to have happened`, async (t) => {
-    const road = await watchedRoadTo(t, await listening(t, server()))
-    assert.equal((await fetch(`${road.url}/pets`)).status, 502)
-    assert.equal((await endOf(road)).fault, 'UPSTREAM_UNREACHABLE')
+    const proxy = await monitoredProxyTo(t, await listening(t, server()))
+    assert.equal((await fetch(`${proxy.url}/pets`)).status, 502)
+    assert.equal((await endOf(proxy)).fault, 'UPSTREAM_UNREACHABLE')
   })
 }
 
@@ -81,8 +81,8 @@ const refuse = (stream: ServerHttp2Stream): void => stream.close(constants.NGHTT
 
 test('what the upstream refused to look at is sent again, once, whatever it is', async (t) => {
   const upstream = await upstreamOf(t, refusingOnce(refuse))
-  const road = await roadTo(t, upstream.origin)
-  const answer = await fetch(`${road.url}/a`, { method: 'POST', body: 'hello' })
+  const proxy = await proxyTo(t, upstream.origin)
+  const answer = await fetch(`${proxy.url}/a`, { method: 'POST', body: 'hello' })
   assert.equal(at(await answer.json(), 'body'), 'hello')
   assert.deepEqual(upstream.seen, ['POST /a', 'POST /a'])
 })
@@ -101,22 +101,22 @@ test('what is beyond the last stream of a connection that goes away is sent agai
       )
     })
   })
-  const road = await roadTo(t, await listening(t, server))
-  const answer = await fetch(`${road.url}/a`, { method: 'POST', body: 'hello' })
+  const proxy = await proxyTo(t, await listening(t, server))
+  const answer = await fetch(`${proxy.url}/a`, { method: 'POST', body: 'hello' })
   assert.deepEqual([answer.status, connections], [200, 2])
 })
 
 test('an upstream that is not there: 502, and certain not to have happened', async (t) => {
-  const road = await watchedRoadTo(t, 'http://127.0.0.1:1')
-  const answer = await fetch(`${road.url}/pets`)
+  const proxy = await monitoredProxyTo(t, 'http://127.0.0.1:1')
+  const answer = await fetch(`${proxy.url}/pets`)
   assert.deepEqual([answer.status, at(await answer.json(), 'error')], [502, 'UPSTREAM_UNREACHABLE'])
-  assert.deepEqual(await endOf(road), { outcome: 'NOT_SENT', fault: 'UPSTREAM_UNREACHABLE' })
+  assert.deepEqual(await endOf(proxy), { outcome: 'NOT_SENT', fault: 'UPSTREAM_UNREACHABLE' })
 })
 
 test('a body that has streamed by is not sent again', async (t) => {
   const upstream = await upstreamOf(t, refusingOnce(refuse))
-  const road = await roadTo(t, upstream.origin)
-  const asked = httpRequest(`${road.url}/a`, { method: 'POST' })
+  const proxy = await proxyTo(t, upstream.origin)
+  const asked = httpRequest(`${proxy.url}/a`, { method: 'POST' })
   asked.write('hello')
   const [answer]: IncomingMessage[] = await once(asked, 'response')
   assert.equal(answer?.statusCode, 502)
@@ -129,8 +129,9 @@ test('a kept connection that is closed in the face of a request: a read is sent 
     if (headers[':path'] === '/last') stream.session?.destroy()
     else good(stream, headers)
   })
-  const road = await roadTo(t, upstream.origin)
-  const ask = async (method: string, path: string): Promise<number> => (await fetch(road.url + path, { method })).status
+  const proxy = await proxyTo(t, upstream.origin)
+  const ask = async (method: string, path: string): Promise<number> =>
+    (await fetch(proxy.url + path, { method })).status
   assert.deepEqual([await ask('GET', '/first'), await ask('GET', '/last')], [200, 502])
   assert.deepEqual([await ask('GET', '/first'), await ask('POST', '/last')], [200, 502])
   assert.deepEqual(upstream.seen, ['GET /first', 'GET /last', 'GET /last', 'GET /first', 'POST /last'])
@@ -138,8 +139,8 @@ test('a kept connection that is closed in the face of a request: a read is sent 
 
 test('a status that there is not ends its call and nothing else', async (t) => {
   const upstream = await upstreamOf(t, good)
-  const road = await roadTo(t, upstream.origin)
-  const odd = await roadTo(
+  const proxy = await proxyTo(t, upstream.origin)
+  const odd = await proxyTo(
     t,
     await listening(
       t,
@@ -147,7 +148,7 @@ test('a status that there is not ends its call and nothing else', async (t) => {
     ),
   )
   assert.equal((await fetch(odd.url)).status, 502)
-  assert.equal((await fetch(road.url)).status, 200)
+  assert.equal((await fetch(proxy.url)).status, 200)
 })
 
 /** Settings, and on stream 1 the status 099 as a literal. */

@@ -6,39 +6,41 @@ import { connect, constants, createSecureServer } from 'node:http2'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { testAuthority } from '../../fakes/certificates.ts'
-import { echo, endOf, good, PLAIN, roadTo, upstreamOf, watchedRoadTo } from '../../fakes/http2-upstream.ts'
+import { echo, endOf, good, PLAIN, proxyTo, upstreamOf, monitoredProxyTo } from '../../fakes/http2-upstream.ts'
 import { listening } from '../../fakes/listening.ts'
 import { exchangeBytes, openSocket, statusOf } from '../../fakes/raw-http.ts'
-import { startRoad } from '../../fakes/road.ts'
+import { startProxy } from '../../fakes/road.ts'
 import { readHead } from '../../fakes/through-proxy.ts'
 import { until } from '../../fakes/until.ts'
 import { at } from '../../json.ts'
 
 test('a call is judged, and arrives with its fields, body and authority, and none of a connection', async (t) => {
   const upstream = await upstreamOf(t, echo)
-  const road = await watchedRoadTo(t, upstream.origin)
+  const proxy = await monitoredProxyTo(t, upstream.origin)
   const headers = { 'x-two': '2', 'http2-settings': 'x', 'keep-alive': 'timeout=5', te: 'gzip' }
-  const asked = httpRequest(`${road.url}/pets?q=%2F`, {
+  const asked = httpRequest(`${proxy.url}/pets?q=%2F`, {
     method: 'POST',
     headers: { ...headers, connection: 'keep-alive' },
   })
   asked.end('hello')
   const [answer]: IncomingMessage[] = await once(asked, 'response')
   assert.ok(answer !== undefined)
-  const told: unknown = JSON.parse(await text(answer))
+  const reported: unknown = JSON.parse(await text(answer))
   assert.equal(answer.headers['preflight-action'], 'CONTINUE_WITH_MONITORING')
   assert.deepEqual(
-    [':method', ':path', ':scheme', ':authority', 'x-two', 'x-forwarded-for'].map((name) => at(told, 'headers', name)),
+    [':method', ':path', ':scheme', ':authority', 'x-two', 'x-forwarded-for'].map((name) =>
+      at(reported, 'headers', name),
+    ),
     ['POST', '/pets?q=%2F', 'http', new URL(upstream.origin).host, '2', '127.0.0.1'],
   )
   assert.deepEqual(
     ['connection', 'http2-settings', 'keep-alive', 'te', 'host', 'transfer-encoding'].map((name) =>
-      at(told, 'headers', name),
+      at(reported, 'headers', name),
     ),
     Array(6).fill(undefined),
   )
-  assert.equal(at(told, 'body'), 'hello')
-  assert.deepEqual(await endOf(road), { outcome: 'SUCCEEDED', fault: undefined })
+  assert.equal(at(reported, 'body'), 'hello')
+  assert.deepEqual(await endOf(proxy), { outcome: 'SUCCEEDED', fault: undefined })
 })
 
 test('many calls at once share one connection, by HTTP/1.1 and HTTP/2 from the client', async (t) => {
@@ -46,11 +48,11 @@ test('many calls at once share one connection, by HTTP/1.1 and HTTP/2 from the c
     stream.respond({ ':status': 200 })
     stream.end(String(headers[':path']))
   })
-  const road = await roadTo(t, upstream.origin)
-  const session = connect(road.url)
+  const proxy = await proxyTo(t, upstream.origin)
+  const session = connect(proxy.url)
   t.after(() => session.destroy())
   const paths = Array.from({ length: 100 }, (_, index) => `/${index}`)
-  const one = Promise.all(paths.map(async (path) => (await fetch(road.url + path)).text()))
+  const one = Promise.all(paths.map(async (path) => (await fetch(proxy.url + path)).text()))
   const two = Promise.all(paths.map((path) => text(session.request({ ':path': path }))))
   assert.deepEqual(await one, paths)
   assert.deepEqual(await two, paths)
@@ -63,9 +65,9 @@ test('inside TLS the version is agreed on, and the certificate is verified', asy
     response.end(request.httpVersion),
   )
   const upstream = (await listening(t, server)).replace('http://127.0.0.1', 'https://localhost')
-  const road = await roadTo(t, upstream, { tls: { upstream_ca: trusted.file } })
-  assert.equal(await (await fetch(road.url)).text(), '2.0')
-  const distrusting = await roadTo(t, upstream)
+  const proxy = await proxyTo(t, upstream, { tls: { upstream_ca: trusted.file } })
+  assert.equal(await (await fetch(proxy.url)).text(), '2.0')
+  const distrusting = await proxyTo(t, upstream)
   assert.equal((await fetch(distrusting.url)).status, 502)
 })
 
@@ -77,11 +79,11 @@ for (const [allow, status] of [
     const upstream = await upstreamOf(t, good)
     const { port } = new URL(upstream.origin)
     const route = { ...PLAIN, match: { host: 'localhost', path: '/' }, upstream_protocol: 'http2' }
-    const road = await startRoad({ routes: [route], config: { egress: { allow } } })
-    t.after(() => road.close())
+    const proxy = await startProxy({ routes: [route], config: { egress: { allow } } })
+    t.after(() => proxy.close())
     const authority = `localhost:${port}`
     const answer = await exchangeBytes(
-      road.url,
+      proxy.url,
       `GET http://${authority}/ HTTP/1.1\r\nHost: ${authority}\r\nConnection: close\r\n\r\n`,
     )
     assert.equal(statusOf(answer), status)
@@ -90,11 +92,11 @@ for (const [allow, status] of [
 }
 
 test('trailers go both ways, and the wish for them', async (t) => {
-  let told: unknown
+  let reported: unknown
   let te: unknown
   const upstream = await upstreamOf(t, (stream, headers) => {
     te = headers['te']
-    stream.on('trailers', (trailers) => (told = trailers['x-sum']))
+    stream.on('trailers', (trailers) => (reported = trailers['x-sum']))
     stream.on('end', () => {
       stream.respond({ ':status': 200 }, { waitForTrailers: true })
       stream.on('wantTrailers', () => stream.sendTrailers({ 'x-back': '43', 'preflight-action': 'STOP' }))
@@ -102,15 +104,15 @@ test('trailers go both ways, and the wish for them', async (t) => {
     })
     stream.resume()
   })
-  const road = await roadTo(t, upstream.origin)
-  const asked = httpRequest(road.url, { method: 'POST', headers: { te: 'trailers', trailer: 'x-sum' } })
+  const proxy = await proxyTo(t, upstream.origin)
+  const asked = httpRequest(proxy.url, { method: 'POST', headers: { te: 'trailers', trailer: 'x-sum' } })
   asked.write('hello')
   asked.addTrailers({ 'x-sum': '42' })
   asked.end()
   const [answer]: IncomingMessage[] = await once(asked, 'response')
   assert.ok(answer !== undefined)
   assert.equal(await text(answer), 'good')
-  assert.deepEqual([told, te, { ...answer.trailers }], ['42', 'trailers', { 'x-back': '43' }])
+  assert.deepEqual([reported, te, { ...answer.trailers }], ['42', 'trailers', { 'x-back': '43' }])
 })
 
 test('early hints pass, and are no answer', async (t) => {
@@ -118,8 +120,8 @@ test('early hints pass, and are no answer', async (t) => {
     stream.additionalHeaders({ ':status': 103, link: '</a.css>; rel=preload' })
     good(stream, headers)
   })
-  const road = await roadTo(t, upstream.origin)
-  const asked = httpRequest(road.url)
+  const proxy = await proxyTo(t, upstream.origin)
+  const asked = httpRequest(proxy.url)
   asked.end()
   const answered = once(asked, 'response')
   const [info]: unknown[] = await once(asked, 'information')
@@ -142,8 +144,8 @@ test('a client that reads nothing holds the upstream back, and its silence is no
     }
     pump()
   })
-  const road = await roadTo(t, upstream.origin, { timeout: { idle: 1 } })
-  const socket = openSocket(road.url)
+  const proxy = await proxyTo(t, upstream.origin, { timeout: { idle: 1 } })
+  const socket = openSocket(proxy.url)
   socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
   await once(socket, 'readable')
   await new Promise((resolve) => setTimeout(resolve, 2500))
@@ -159,15 +161,15 @@ test('a client that goes away takes its stream with it, and no other', async (t)
     if (headers[':path'] === '/stays') good(stream, headers)
     else stream.on('close', () => codes.push(stream.rstCode))
   })
-  const road = await roadTo(t, upstream.origin)
+  const proxy = await proxyTo(t, upstream.origin)
   const gone = new AbortController()
-  const asked = fetch(`${road.url}/goes`, { signal: gone.signal })
+  const asked = fetch(`${proxy.url}/goes`, { signal: gone.signal })
   await until(() => upstream.seen.length === 1, 'it has arrived')
   gone.abort()
   await assert.rejects(asked)
   await until(() => codes.length === 1, 'the upstream is told')
   assert.deepEqual(codes, [constants.NGHTTP2_CANCEL])
-  assert.equal(await (await fetch(`${road.url}/stays`)).text(), 'good')
+  assert.equal(await (await fetch(`${proxy.url}/stays`)).text(), 'good')
   assert.equal(upstream.sessions(), 1)
 })
 
@@ -176,10 +178,10 @@ test('an upstream that answers before it has taken the upload: its answer arrive
     stream.respond({ ':status': 413 })
     stream.end('too much')
   })
-  const road = await roadTo(t, upstream.origin)
-  const answer = await fetch(road.url, { method: 'PUT', body: Buffer.alloc(4 * 1024 * 1024) })
+  const proxy = await proxyTo(t, upstream.origin)
+  const answer = await fetch(proxy.url, { method: 'PUT', body: Buffer.alloc(4 * 1024 * 1024) })
   assert.deepEqual([answer.status, await answer.text()], [413, 'too much'])
-  await until(() => road.proxy.openCalls() === 0, 'the call is over')
+  await until(() => proxy.listener.openCalls() === 0, 'the call is over')
 })
 
 test('the gateway asks its own questions by HTTP/2 too', async (t) => {
@@ -196,10 +198,10 @@ test('the gateway asks its own questions by HTTP/2 too', async (t) => {
     const error = { code: -32601, message: 'unknown' }
     stream.end(JSON.stringify({ jsonrpc: '2.0', id, ...(result === undefined ? { error } : { result }) }))
   })
-  const road = await roadTo(t, upstream.origin, { protocol: 'mcp', map: undefined })
+  const proxy = await proxyTo(t, upstream.origin, { protocol: 'mcp', map: undefined })
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'add', arguments: {} } }
-  const answer = await fetch(road.url, { method: 'POST', headers, body: JSON.stringify(call) })
+  const answer = await fetch(proxy.url, { method: 'POST', headers, body: JSON.stringify(call) })
   assert.equal(at(await answer.json(), 'result', 'content', 0, 'text'), 'done')
   assert.equal(answer.headers.get('preflight-action'), 'CONTINUE')
 })
@@ -211,8 +213,8 @@ test('a switch to another protocol goes by HTTP/1.1, to an upstream that speaks 
     socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: mine\r\n\r\nhello')
   })
   const upstream = (await listening(t, server)).replace('http://127.0.0.1', 'https://localhost')
-  const road = await roadTo(t, upstream, { tls: { upstream_ca: trusted.file }, upgrade: 'allow' })
-  const socket = openSocket(road.url)
+  const proxy = await proxyTo(t, upstream, { tls: { upstream_ca: trusted.file }, upgrade: 'allow' })
+  const socket = openSocket(proxy.url)
   t.after(() => socket.destroy())
   socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: mine\r\n\r\n')
   assert.equal(statusOf(await readHead(socket)), 101)

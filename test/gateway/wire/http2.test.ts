@@ -7,12 +7,12 @@ import { test, type TestContext } from 'node:test'
 import type { RequestListener } from 'node:http'
 import { petContract, startHttpUpstream, type HttpUpstream } from '../../fakes/http-upstream.ts'
 import { openSocket, statusOf } from '../../fakes/raw-http.ts'
-import { startRoad, type Road } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
 import { readHead } from '../../fakes/through-proxy.ts'
 import { until } from '../../fakes/until.ts'
 
 interface Scene {
-  readonly road: Road
+  readonly proxy: ProxyUnderTest
   readonly upstream: HttpUpstream
   readonly session: ClientHttp2Session
 }
@@ -23,17 +23,17 @@ async function scene(
 ): Promise<Scene> {
   const upstream = await startHttpUpstream(answer)
   const contract = { current: { file: petContract() } }
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [{ name: 'pets', match: { path: '/' }, upstream: upstream.origin, protocol: 'http', contract }],
   })
-  const session = connect(road.url)
+  const session = connect(proxy.url)
   session.on('error', () => {})
   t.after(async () => {
     session.destroy()
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
-  return { road, upstream, session }
+  return { proxy, upstream, session }
 }
 
 async function statusOfStream(stream: ClientHttp2Stream): Promise<unknown> {
@@ -43,7 +43,7 @@ async function statusOfStream(stream: ClientHttp2Stream): Promise<unknown> {
 }
 
 test('a request is judged, counted from its real client, and answered with the decision', async (t) => {
-  const { road, upstream, session } = await scene(t)
+  const { proxy: road, upstream, session } = await scene(t)
   const stream = session.request({ ':path': '/pets?q=%2F', cookie: ['a=1', 'b=2'], 'x-two': ['1', '2'] })
   const [headers]: unknown[] = await once(stream, 'response')
   assert.equal(Reflect.get(Object(headers), 'preflight-action'), 'CONTINUE')
@@ -58,7 +58,7 @@ test('a request is judged, counted from its real client, and answered with the d
 })
 
 test('a hundred requests at once on one connection are answered, each with its own', async (t) => {
-  const { road, session } = await scene(t, (request, response) => response.end(request.url))
+  const { proxy: road, session } = await scene(t, (request, response) => response.end(request.url))
   const answers = await Promise.all(
     Array.from({ length: 100 }, (_, index) => text(session.request({ ':path': `/pets/${index}` }))),
   )
@@ -66,7 +66,7 @@ test('a hundred requests at once on one connection are answered, each with its o
     answers,
     Array.from({ length: 100 }, (_, index) => `/pets/${index}`),
   )
-  await until(() => road.proxy.openCalls() === 0, 'all calls are over')
+  await until(() => road.listener.openCalls() === 0, 'all calls are over')
 })
 
 test('bodies and trailers go both ways', async (t) => {
@@ -124,7 +124,7 @@ test('a length that is not the body’s is no request', async (t) => {
 })
 
 test('streams that are opened and reset in a row end the connection, and leave no call open', async (t) => {
-  const { road, session } = await scene(t)
+  const { proxy: road, session } = await scene(t)
   const flood = (): void => {
     for (let index = 0; index < 200 && !session.closed && !session.destroyed; index += 1) {
       const stream = session.request({ ':path': '/pets' })
@@ -135,7 +135,7 @@ test('streams that are opened and reset in a row end the connection, and leave n
   }
   flood()
   await until(() => session.destroyed, 'the connection is over')
-  await until(() => road.proxy.openCalls() === 0, 'no call is left')
+  await until(() => road.listener.openCalls() === 0, 'no call is left')
   assert.equal((await fetch(`${road.url}/pets`)).status, 200)
 })
 
@@ -164,9 +164,9 @@ test('a client that reads nothing holds the upstream back', async (t) => {
 })
 
 test('an answer may come before the body has begun', async (t) => {
-  const road = await startRoad({ routes: [] })
-  t.after(() => road.close())
-  const session = connect(road.url)
+  const proxy = await startProxy({ routes: [] })
+  t.after(() => proxy.close())
+  const session = connect(proxy.url)
   session.on('error', () => {})
   t.after(() => session.destroy())
   const stream = session.request({ ':method': 'POST', ':path': '/nowhere' })
@@ -175,11 +175,11 @@ test('an answer may come before the body has begun', async (t) => {
 
 test('a gateway that stops lets streams under way finish and takes no new ones', async (t) => {
   const waiting = Promise.withResolvers<() => void>()
-  const { road, session } = await scene(t, (_request, response) => waiting.resolve(() => response.end('late')))
+  const { proxy: road, session } = await scene(t, (_request, response) => waiting.resolve(() => response.end('late')))
   const stream = session.request({ ':path': '/pets' })
   const answer = text(stream)
   const finish = await waiting.promise
-  const closed = road.proxy.close(30_000)
+  const closed = road.listener.close(30_000)
   await once(session, 'goaway')
   finish()
   assert.equal(await answer, 'late')
@@ -187,7 +187,7 @@ test('a gateway that stops lets streams under way finish and takes no new ones',
 })
 
 test('the first bytes of either version may come one by one', async (t) => {
-  const { road } = await scene(t)
+  const { proxy: road } = await scene(t)
   const socket = openSocket(road.url)
   for (const letter of 'PUT /pets HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n') {
     socket.write(letter)

@@ -9,18 +9,18 @@ import { test, type TestContext } from 'node:test'
 import { petContract } from '../../fakes/http-upstream.ts'
 import { listening, saying } from '../../fakes/listening.ts'
 import { exchangeBytes } from '../../fakes/raw-http.ts'
-import { startRoad, type Road } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
 import { until } from '../../fakes/until.ts'
 
-async function upstreamSaying(t: TestContext, bytes: string): Promise<Road> {
-  return roadTo(t, await listening(t, createTcpServer(saying(bytes))))
+async function upstreamAnswering(t: TestContext, bytes: string): Promise<ProxyUnderTest> {
+  return proxyTo(t, await listening(t, createTcpServer(saying(bytes))))
 }
 
-async function roadTo(t: TestContext, upstream: string): Promise<Road> {
+async function proxyTo(t: TestContext, upstream: string): Promise<ProxyUnderTest> {
   const passing = { name: 'plain', match: { path: '/' }, protocol: 'mapped', map: [{ action: 'pass' }], upstream }
-  const road = await startRoad({ routes: [passing] })
-  t.after(() => road.close())
-  return road
+  const proxy = await startProxy({ routes: [passing] })
+  t.after(() => proxy.close())
+  return proxy
 }
 
 const ANSWER = 'HTTP/1.1 200 OK\nContent-Length: 4\nConnection: close\n\ngood'
@@ -36,13 +36,13 @@ const HINTS = [
   '\n',
 ].join('\n')
 
-interface Told {
+interface Reported {
   readonly status: number
   readonly body: string
   readonly before: readonly InformationEvent[]
 }
 
-async function ask(url: string): Promise<Told> {
+async function ask(url: string): Promise<Reported> {
   const before: InformationEvent[] = []
   const request = httpRequest(url)
   request.on('information', (info) => before.push(info))
@@ -53,8 +53,8 @@ async function ask(url: string): Promise<Told> {
 }
 
 test('early hints arrive before the answer, without what only the gateway or the connection says', async (t) => {
-  const road = await upstreamSaying(t, HINTS + ANSWER)
-  const { status, body, before } = await ask(road.url)
+  const proxy = await upstreamAnswering(t, HINTS + ANSWER)
+  const { status, body, before } = await ask(proxy.url)
   assert.deepEqual([status, body], [200, 'good'])
   assert.deepEqual(
     before.map(({ statusCode, rawHeaders }) => [statusCode, rawHeaders]),
@@ -68,8 +68,8 @@ test('early hints arrive while the upstream still works on its answer', async (t
     response.writeEarlyHints({ link: '</a.css>; rel=preload' })
     answers.push(() => response.end('good'))
   })
-  const road = await roadTo(t, await listening(t, server))
-  const request = httpRequest(road.url)
+  const proxy = await proxyTo(t, await listening(t, server))
+  const request = httpRequest(proxy.url)
   request.end()
   const [info]: InformationEvent[] = await once(request, 'information')
   assert.equal(info?.headers['link'], '</a.css>; rel=preload')
@@ -80,8 +80,8 @@ test('early hints arrive while the upstream still works on its answer', async (t
 })
 
 test('over HTTP/2 they come as heads of their own', async (t) => {
-  const road = await upstreamSaying(t, HINTS + ANSWER)
-  const session = connect(road.url)
+  const proxy = await upstreamAnswering(t, HINTS + ANSWER)
+  const session = connect(proxy.url)
   t.after(() => session.destroy())
   const stream = session.request({ ':path': '/' })
   const before: IncomingHttpHeaders[] = []
@@ -101,47 +101,47 @@ test('over HTTP/2 they come as heads of their own', async (t) => {
 })
 
 test('a client of HTTP/1.0 gets the answer alone', async (t) => {
-  const road = await upstreamSaying(t, HINTS + ANSWER)
-  const answer = await exchangeBytes(road.url, 'GET / HTTP/1.0\r\nHost: a\r\n\r\n')
+  const proxy = await upstreamAnswering(t, HINTS + ANSWER)
+  const answer = await exchangeBytes(proxy.url, 'GET / HTTP/1.0\r\nHost: a\r\n\r\n')
   assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/)
   assert.ok(answer.endsWith('\r\n\r\ngood'))
 })
 
 test('an upstream that says more of them than anybody needs fills no client with them', async (t) => {
-  const road = await upstreamSaying(t, 'HTTP/1.1 102 Processing\n\n'.repeat(500) + ANSWER)
-  const { status, before } = await ask(road.url)
+  const proxy = await upstreamAnswering(t, 'HTTP/1.1 102 Processing\n\n'.repeat(500) + ANSWER)
+  const { status, before } = await ask(proxy.url)
   assert.equal(status, 200)
   assert.equal(before.length, 20)
 })
 
 test('they are no answer: an upstream that says nothing else has not answered', async (t) => {
-  const road = await upstreamSaying(t, HINTS)
-  const { status, before } = await ask(road.url)
+  const proxy = await upstreamAnswering(t, HINTS)
+  const { status, before } = await ask(proxy.url)
   assert.deepEqual([status, before.length], [502, 1])
 })
 
 test('a switch of protocols that nobody asked for is no informational answer', async (t) => {
-  const road = await upstreamSaying(
+  const proxy = await upstreamAnswering(
     t,
     `HTTP/1.1 101 Switching Protocols\nConnection: Upgrade\nUpgrade: mine\n\n${ANSWER}`,
   )
-  const { status, before } = await ask(road.url)
+  const { status, before } = await ask(proxy.url)
   assert.deepEqual([status, before.length], [502, 0])
 })
 
 test('the outcome of a call under watch is that of its answer', async (t) => {
   const upstream = await listening(t, createTcpServer(saying(HINTS + ANSWER.replace('200 OK', '503 Away'))))
   const contract = { current: { file: petContract() } }
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [{ name: 'pets', match: { path: '/' }, upstream, protocol: 'http', contract }],
     decide: () => 'WARN',
   })
-  t.after(() => road.close())
-  const { status, before } = await ask(`${road.url}/pets`)
+  t.after(() => proxy.close())
+  const { status, before } = await ask(`${proxy.url}/pets`)
   assert.deepEqual([status, before.length], [503, 1])
-  await until(() => road.events.some(({ type }) => type === 'preflight.monitoring.closed'), 'the window is closed')
+  await until(() => proxy.events.some(({ type }) => type === 'preflight.monitoring.closed'), 'the window is closed')
   assert.deepEqual(
-    road.events.filter(({ data }) => data['outcome'] !== undefined).map(({ data }) => data['outcome']),
+    proxy.events.filter(({ data }) => data['outcome'] !== undefined).map(({ data }) => data['outcome']),
     ['FAILED', 'FAILED'],
   )
 })

@@ -9,7 +9,7 @@ import type { Call } from '../../../gateway/calls/call.ts'
 import { httpRefusal } from '../../../gateway/protocols/common/refusal.ts'
 import { petContract, startHttpUpstream, type HttpUpstream } from '../../fakes/http-upstream.ts'
 import { exchangeBytes, requestText, statusOf } from '../../fakes/raw-http.ts'
-import { startRoad, type Road } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
 
 const MAP = [
   { when: "'x-dry-run' in request.headers", action: 'pass' },
@@ -63,7 +63,7 @@ const TRICKS: Readonly<Record<string, string>> = {
 }
 
 let upstream: HttpUpstream
-let road: Road
+let proxy: ProxyUnderTest
 let calls: Call[] = []
 
 const RECORDING: Recogniser = {
@@ -89,11 +89,11 @@ before(async () => {
     protocol,
     ...more,
   }))
-  road = await startRoad({ routes })
-  Object.assign(road.proxy.pipeline.recognisers, Object.fromEntries(NAMES.map((name) => [name, RECORDING])))
+  proxy = await startProxy({ routes })
+  Object.assign(proxy.listener.pipeline.recognisers, Object.fromEntries(NAMES.map((name) => [name, RECORDING])))
 })
 after(async () => {
-  await road.close()
+  await proxy.close()
   await upstream.close()
 })
 
@@ -122,7 +122,7 @@ for (const protocol of NAMES)
       calls = []
       const head = `POST /${protocol}/x HTTP/1.1\nHost: a.example\nContent-Type: application/json\nContent-Length: 2\n${fields}`
       const bytes = Buffer.from(requestText(head, '{}'), 'latin1')
-      assert.equal(statusOf(await exchangeBytes(road.url, bytes)), 200, trick)
+      assert.equal(statusOf(await exchangeBytes(proxy.url, bytes)), 200, trick)
       assertSame(trick)
     }
   })
@@ -142,7 +142,7 @@ const HTTP2_TRICKS: Readonly<Record<string, Readonly<Record<string, string | str
 
 for (const protocol of NAMES)
   test(`a recogniser of ${protocol} over HTTP/2 sees the fields that are sent`, async () => {
-    const session = connect(road.url)
+    const session = connect(proxy.url)
     for (const [trick, fields] of Object.entries(HTTP2_TRICKS)) {
       calls = []
       const stream = session.request({ ':method': 'POST', ':path': `/${protocol}/x`, ...fields })
@@ -179,7 +179,7 @@ for (const fields of REFUSED)
     const sent = upstream.requests.length
     for (const protocol of NAMES) {
       const head = `POST /${protocol}/x HTTP/1.1\nHost: a.example\nContent-Length: 2\n${fields}`
-      assert.equal(statusOf(await exchangeBytes(road.url, requestText(head, '{}'))), 400, protocol)
+      assert.equal(statusOf(await exchangeBytes(proxy.url, requestText(head, '{}'))), 400, protocol)
     }
     assert.equal(upstream.requests.length, sent)
   })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { petContract, startHttpUpstream } from '../../fakes/http-upstream.ts'
 import { exchangeBytes, requestText, statusOf } from '../../fakes/raw-http.ts'
-import { startRoad } from '../../fakes/road.ts'
+import { startProxy } from '../../fakes/road.ts'
 
 const WIPE = { when: "request.path == '/wipe'", action: 'deny' }
 
@@ -30,7 +30,7 @@ for (const path of SPELLINGS) {
       const { port } = new URL(upstream.origin)
       const deny = [{ action: 'deny' }]
       const shared = { upstream: upstream.origin, protocol: 'mapped' }
-      const road = await startRoad({
+      const proxy = await startProxy({
         routes: [
           { name: 'admin', match: { host: 'localhost', path: '/admin' }, map: deny, ...shared },
           { name: 'inner', match: { host: 'localhost', path: '/x/admin' }, map: deny, ...shared },
@@ -39,10 +39,10 @@ for (const path of SPELLINGS) {
         config: { egress: { allow: ['127.0.0.0/8', '::1'] } },
       })
       t.after(async () => {
-        await road.close()
+        await proxy.close()
         await upstream.close()
       })
-      const answer = await exchangeBytes(road.url, requestText(head.replaceAll('HOST', `localhost:${port}`)))
+      const answer = await exchangeBytes(proxy.url, requestText(head.replaceAll('HOST', `localhost:${port}`)))
       assert.equal(statusOf(answer), 400, answer)
       assert.equal(upstream.requests.length, 0)
     })
@@ -53,16 +53,16 @@ test('a host of a route is not reached unjudged by another spelling of its path'
   const upstream = await startHttpUpstream((_request, response) => response.end('done'))
   const { port } = new URL(upstream.origin)
   const host = `localhost:${port}`
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [{ name: 'admin', match: { host: 'localhost', path: '/admin' }, protocol: 'mapped', map: [WIPE] }],
     config: { egress: { default: 'allow', allow: ['127.0.0.0/8', '::1'] } },
   })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
   const ask = (path: string) =>
-    exchangeBytes(road.url, requestText(`GET http://${host}${path} HTTP/1.1\nHost: ${host}`))
+    exchangeBytes(proxy.url, requestText(`GET http://${host}${path} HTTP/1.1\nHost: ${host}`))
   assert.equal(statusOf(await ask('/Admin')), 400)
   assert.equal(statusOf(await ask('/a%64min/x')), 400)
   assert.equal(statusOf(await ask('/Other/%61')), 200)
@@ -75,7 +75,7 @@ test('a host of a route is not reached unjudged by another spelling of its path'
 test('routes that differ by the case of their paths each take their own', async (t) => {
   const upstream = await startHttpUpstream((_request, response) => response.end('done'))
   const shared = { upstream: upstream.origin, protocol: 'mapped', map: [{ action: 'pass' }] }
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [
       { name: 'upper', match: { path: '/Admin' }, ...shared },
       { name: 'lower', match: { path: '/admin' }, ...shared },
@@ -83,11 +83,11 @@ test('routes that differ by the case of their paths each take their own', async 
     ],
   })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
   for (const path of ['/Admin/a', '/admin/a', '/Other;a=1//%41']) {
-    assert.equal((await fetch(road.url + path)).status, 200, path)
+    assert.equal((await fetch(proxy.url + path)).status, 200, path)
   }
 })
 
@@ -99,16 +99,16 @@ for (const headers of [
   test(`mapped: what ${Object.keys(headers)[0]} does cannot be told by rules about the method`, async (t) => {
     const upstream = await startHttpUpstream((_request, response) => response.end('done'))
     const map = [{ when: "request.method == 'DELETE'", action: 'deny' }, { action: 'pass' }]
-    const road = await startRoad({
+    const proxy = await startProxy({
       routes: [{ name: 'ops', match: { path: '/' }, upstream: upstream.origin, protocol: 'mapped', map }],
     })
     t.after(async () => {
-      await road.close()
+      await proxy.close()
       await upstream.close()
     })
-    assert.equal((await fetch(`${road.url}/things/1`, { method: 'POST', headers })).status, 503)
-    assert.equal((await fetch(`${road.url}/things/1?_method=DELETE`, { method: 'POST' })).status, 503)
-    assert.equal((await fetch(`${road.url}/things/1`, { method: 'POST' })).status, 200)
+    assert.equal((await fetch(`${proxy.url}/things/1`, { method: 'POST', headers })).status, 503)
+    assert.equal((await fetch(`${proxy.url}/things/1?_method=DELETE`, { method: 'POST' })).status, 503)
+    assert.equal((await fetch(`${proxy.url}/things/1`, { method: 'POST' })).status, 200)
     assert.equal(upstream.requests.length, 1)
   })
 }
@@ -116,17 +116,17 @@ for (const headers of [
 test('http: a method stated twice is judged by the whole contract, not by the operation of the first line', async (t) => {
   const upstream = await startHttpUpstream((_request, response) => response.end('done'))
   const contract = { current: { file: petContract() } }
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [{ name: 'pets', match: { path: '/' }, upstream: `${upstream.origin}/v1`, protocol: 'http', contract }],
   })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
-  await fetch(`${road.url}/pets`)
-  await fetch(`${road.url}/pets`, { headers: { 'x-http-method-override': 'POST' } })
+  await fetch(`${proxy.url}/pets`)
+  await fetch(`${proxy.url}/pets`, { headers: { 'x-http-method-override': 'POST' } })
   assert.deepEqual(
-    road.flow.asked.map(({ context, scope }) => [context.target_id, scope === null]),
+    proxy.flow.asked.map(({ context, scope }) => [context.target_id, scope === null]),
     [
       ['pets/GET /pets', false],
       ['pets', true],

@@ -7,13 +7,13 @@ import { buffer, text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import { listening, saying } from '../../fakes/listening.ts'
 import { exchangeBytes, statusOf } from '../../fakes/raw-http.ts'
-import { startRoad, type Road } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
 
-async function roadTo(t: TestContext, upstream: string, route: object = {}): Promise<Road> {
+async function proxyTo(t: TestContext, upstream: string, route: object = {}): Promise<ProxyUnderTest> {
   const passing = { name: 'plain', match: { path: '/' }, protocol: 'mapped', map: [{ action: 'pass' }], upstream }
-  const road = await startRoad({ routes: [{ ...passing, ...route }] })
-  t.after(() => road.close())
-  return road
+  const proxy = await startProxy({ routes: [{ ...passing, ...route }] })
+  t.after(() => proxy.close())
+  return proxy
 }
 
 /** Answers the first request on each connection, and closes it in the face of the second. */
@@ -43,17 +43,17 @@ async function tiredServer(t: TestContext): Promise<{ readonly origin: string; r
 
 test('a read on a connection that the upstream has just given up is sent again, once', async (t) => {
   const { origin, heads } = await tiredServer(t)
-  const road = await roadTo(t, origin)
-  assert.equal(await (await fetch(`${road.url}/one`)).text(), 'good')
-  assert.equal(await (await fetch(`${road.url}/two`)).text(), 'good')
+  const proxy = await proxyTo(t, origin)
+  assert.equal(await (await fetch(`${proxy.url}/one`)).text(), 'good')
+  assert.equal(await (await fetch(`${proxy.url}/two`)).text(), 'good')
   assert.deepEqual(heads, ['GET /one', 'GET /two', 'GET /two'])
 })
 
 test('what may have been done is not done again: the caller is told that the upstream failed', async (t) => {
   const { origin, heads } = await tiredServer(t)
-  const road = await roadTo(t, origin)
-  await (await fetch(`${road.url}/one`)).text()
-  assert.equal((await fetch(`${road.url}/two`, { method: 'POST', body: 'x' })).status, 502)
+  const proxy = await proxyTo(t, origin)
+  await (await fetch(`${proxy.url}/one`)).text()
+  assert.equal((await fetch(`${proxy.url}/two`, { method: 'POST', body: 'x' })).status, 502)
   assert.equal(heads.filter((head) => head.startsWith('POST')).length, 1)
 })
 
@@ -69,11 +69,11 @@ test('an upload of a gigabyte passes in memory that does not grow with it, with 
   t.after(() => server.close())
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
-  const road = await roadTo(t, `http://127.0.0.1:${port}`)
+  const proxy = await proxyTo(t, `http://127.0.0.1:${port}`)
   const chunk = Buffer.alloc(1024 * 1024)
   const before = process.memoryUsage().rss
   let peak = before
-  const upload = httpRequest(road.url, { method: 'PUT', headers: { 'content-length': size } })
+  const upload = httpRequest(proxy.url, { method: 'PUT', headers: { 'content-length': size } })
   const answered = once(upload, 'response')
   for (let sent = 0; sent < size; sent += chunk.length) {
     if (!upload.write(chunk)) await once(upload, 'drain')
@@ -102,8 +102,8 @@ for (const [status, fields, body] of [
     t.after(() => server.close())
     const address = server.address()
     const port = typeof address === 'object' && address !== null ? address.port : 0
-    const road = await roadTo(t, `http://127.0.0.1:${port}`)
-    const { hostname, port: own } = new URL(road.url)
+    const proxy = await proxyTo(t, `http://127.0.0.1:${port}`)
+    const { hostname, port: own } = new URL(proxy.url)
     const socket = connect(Number(own), hostname)
     socket.write('GET / HTTP/1.1\r\nHost: a\r\nRange: bytes=0-3\r\nConnection: close\r\n\r\n')
     const answer = (await buffer(socket)).toString('latin1')
@@ -128,8 +128,8 @@ for (const [what, asks, answer, body] of [
   ['a reason that is no ASCII', 'GET / HTTP/1.1', '200 \xe9t\xc3\xa9\nContent-Length: 4\n\ngood', 'good'],
 ] as const) {
   test(`an answer with ${what} arrives`, async (t) => {
-    const road = await roadTo(t, await listening(t, createTcpServer(saying(`HTTP/1.1 ${answer}`))))
-    const received = await exchangeBytes(road.url, `${asks}\r\nHost: a\r\nConnection: close\r\n\r\n`)
+    const proxy = await proxyTo(t, await listening(t, createTcpServer(saying(`HTTP/1.1 ${answer}`))))
+    const received = await exchangeBytes(proxy.url, `${asks}\r\nHost: a\r\nConnection: close\r\n\r\n`)
     assert.equal(statusOf(received), statusOf(`HTTP/1.1 ${answer}`))
     assert.equal(received.slice(received.indexOf('\r\n\r\n') + 4).replaceAll('\r\n', '|'), body)
     const isAnnounced = /\r\ntrailer: /i.test(received)
@@ -148,7 +148,7 @@ test('bytes beyond ASCII in the head of an answer stay as they are when its body
       })
     }),
   )
-  const road = await roadTo(t, upstream)
-  const answer = await exchangeBytes(road.url, 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+  const proxy = await proxyTo(t, upstream)
+  const answer = await exchangeBytes(proxy.url, 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
   assert.match(answer, /\r\nX-A: caf\xe9\r\n.*late/s)
 })

@@ -3,17 +3,17 @@ import assert from 'node:assert/strict'
 import { createServer, type RequestListener } from 'node:http'
 import { test, type TestContext } from 'node:test'
 import { listening } from '../../fakes/listening.ts'
-import { startRoad, type Road } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
 import { at } from '../../json.ts'
 
 type Upstream = RequestListener | 'away'
 
-async function roadTo(t: TestContext, protocol: string, upstream: Upstream): Promise<Road> {
+async function proxyTo(t: TestContext, protocol: string, upstream: Upstream): Promise<ProxyUnderTest> {
   const origin = upstream === 'away' ? AWAY : await listening(t, createServer(upstream))
   const route = { name: 'one', match: { path: '/' }, upstream: origin, protocol, timeout: { headers: 1 } }
-  const road = await startRoad({ routes: [route], config: { limits: { proxied_body: 2000 } } })
-  t.after(() => road.close())
-  return road
+  const proxy = await startProxy({ routes: [route], config: { limits: { proxied_body: 2000 } } })
+  t.after(() => proxy.close())
+  return proxy
 }
 
 /** Nothing listens there. */
@@ -37,8 +37,8 @@ for (const [what, upstream, path, init, code, reason, status] of [
   ['is asked for a path with two readings', silent, '/api/v1/a%2fb', {}, 'INVALID_INPUT', 'BadRequest', 400],
 ] as const) {
   test(`an API server that ${what}: a Status that kubectl prints`, async (t) => {
-    const road = await roadTo(t, 'kubernetes', upstream)
-    const answer = await fetch(road.url + path, init)
+    const proxy = await proxyTo(t, 'kubernetes', upstream)
+    const answer = await fetch(proxy.url + path, init)
     const body: unknown = await answer.json()
     assert.equal(answer.status, status)
     assert.deepEqual(
@@ -51,9 +51,9 @@ for (const [what, upstream, path, init, code, reason, status] of [
   })
 }
 
-async function say(road: Road, message: unknown): Promise<Response> {
+async function say(proxy: ProxyUnderTest, message: unknown): Promise<Response> {
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
-  return fetch(road.url, { method: 'POST', headers, body: JSON.stringify(message) })
+  return fetch(proxy.url, { method: 'POST', headers, body: JSON.stringify(message) })
 }
 
 const PING = { jsonrpc: '2.0', id: 'p-1', method: 'ping' }
@@ -63,8 +63,8 @@ for (const [what, upstream, status, code] of [
   ['does not answer in time', silent, 504, 'UPSTREAM_TIMEOUT'],
 ] as const) {
   test(`an MCP server that ${what}: a JSON-RPC error that answers the request, with the status of the fault`, async (t) => {
-    const road = await roadTo(t, 'mcp', upstream)
-    const answer = await say(road, PING)
+    const proxy = await proxyTo(t, 'mcp', upstream)
+    const answer = await say(proxy, PING)
     const body: unknown = await answer.json()
     assert.equal(answer.status, status)
     assert.deepEqual(
@@ -77,9 +77,9 @@ for (const [what, upstream, status, code] of [
 }
 
 test('a batch of which nothing could be sent: each request has its error', async (t) => {
-  const road = await roadTo(t, 'mcp', 'away')
+  const proxy = await proxyTo(t, 'mcp', 'away')
   const note = { jsonrpc: '2.0', method: 'notifications/cancelled' }
-  const answer = await say(road, [PING, note, { ...PING, id: 7 }])
+  const answer = await say(proxy, [PING, note, { ...PING, id: 7 }])
   const body: unknown = await answer.json()
   assert.ok(Array.isArray(body))
   assert.deepEqual(
@@ -89,18 +89,18 @@ test('a batch of which nothing could be sent: each request has its error', async
 })
 
 test('where nothing with an id was asked, or it was not read, the error is the gateway’s own', async (t) => {
-  const road = await roadTo(t, 'mcp', 'away')
-  const notice = await say(road, { jsonrpc: '2.0', method: 'notifications/initialized' })
+  const proxy = await proxyTo(t, 'mcp', 'away')
+  const notice = await say(proxy, { jsonrpc: '2.0', method: 'notifications/initialized' })
   assert.deepEqual([notice.status, at(await notice.json(), 'error')], [502, 'UPSTREAM_UNREACHABLE'])
-  const stream = await fetch(road.url, { headers: { accept: 'text/event-stream' } })
+  const stream = await fetch(proxy.url, { headers: { accept: 'text/event-stream' } })
   assert.deepEqual([stream.status, at(await stream.json(), 'error')], [502, 'UPSTREAM_UNREACHABLE'])
-  const large = await say(road, { ...PING, params: { note: 'x'.repeat(3000) } })
+  const large = await say(proxy, { ...PING, params: { note: 'x'.repeat(3000) } })
   assert.deepEqual([large.status, at(await large.json(), 'error')], [413, 'PAYLOAD_TOO_LARGE'])
 })
 
 test('a registry that cannot be reached: npm prints why', async (t) => {
-  const road = await roadTo(t, 'npm', 'away')
-  const answer = await fetch(`${road.url}/thing`)
+  const proxy = await proxyTo(t, 'npm', 'away')
+  const answer = await fetch(`${proxy.url}/thing`)
   assert.equal(answer.status, 502)
   const id = answer.headers.get('x-correlation-id')
   assert.equal(

@@ -9,28 +9,28 @@ import { startApi } from '../../fakes/api.ts'
 import { startHttpUpstream, type HttpUpstream } from '../../fakes/http-upstream.ts'
 import { listening } from '../../fakes/listening.ts'
 import { exchangeBytes, openSocket, statusOf } from '../../fakes/raw-http.ts'
-import { startRoad, type Road } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
 import { readHead } from '../../fakes/through-proxy.ts'
 import { until } from '../../fakes/until.ts'
 import { at } from '../../json.ts'
 
 interface Scene {
-  readonly road: Road
+  readonly proxy: ProxyUnderTest
   readonly upstream: HttpUpstream
 }
 
 async function scene(t: TestContext): Promise<Scene> {
   const upstream = await startHttpUpstream((_request, response) => response.end('good'))
-  const road = await roadTo(t, upstream.origin)
+  const proxy = await proxyTo(t, upstream.origin)
   t.after(() => upstream.close())
-  return { road, upstream }
+  return { proxy, upstream }
 }
 
-async function roadTo(t: TestContext, upstream: string): Promise<Road> {
+async function proxyTo(t: TestContext, upstream: string): Promise<ProxyUnderTest> {
   const passing = { name: 'plain', match: { path: '/' }, protocol: 'mapped', map: [{ action: 'pass' }], upstream }
-  const road = await startRoad({ routes: [passing] })
-  t.after(() => road.close())
-  return road
+  const proxy = await startProxy({ routes: [passing] })
+  t.after(() => proxy.close())
+  return proxy
 }
 
 function get(target: string, ...fields: readonly string[]): string {
@@ -59,7 +59,7 @@ for (const [what, bytes, status, code, message] of [
   ['an endless extension', `${CHUNKED}5;${'x'.repeat(60_000)}`, 413, 'PAYLOAD_TOO_LARGE', /extensions of a chunk/],
 ] as const) {
   test(`${what}: ${status} ${code}`, async (t) => {
-    const { road, upstream } = await scene(t)
+    const { proxy: road, upstream } = await scene(t)
     const answer = await exchangeBytes(road.url, bytes)
     assert.equal(statusOf(answer), status)
     const body = bodyOf(answer)
@@ -72,13 +72,13 @@ for (const [what, bytes, status, code, message] of [
 
 test('a target of 16 KiB, 496 fields, and a receipt with its envelope at their largest are taken', async (t) => {
   const server = createServer({ maxHeaderSize: 64 * 1024 }, (_request, response) => response.end('good'))
-  const road = await roadTo(t, await listening(t, server))
+  const proxy = await proxyTo(t, await listening(t, server))
   for (const bytes of [
     get(`/${'x'.repeat(16 * 1024 - 1)}`),
     get('/', ...Array(496).fill('X: y')),
     get('/', `Preflight-Receipt: ${'a'.repeat(8192)}`, `Preflight-Decision: ${'b'.repeat(8192)}`),
   ])
-    assert.equal(statusOf(await exchangeBytes(road.url, bytes)), 200)
+    assert.equal(statusOf(await exchangeBytes(proxy.url, bytes)), 200)
 })
 
 test('what is no request behind one that is being answered does not take its answer’s place', async (t) => {
@@ -87,15 +87,15 @@ test('what is no request behind one that is being answered does not take its ans
     t,
     createServer(() => arrived.resolve()),
   )
-  const road = await roadTo(t, upstream)
-  const socket = openSocket(road.url)
+  const proxy = await proxyTo(t, upstream)
+  const socket = openSocket(proxy.url)
   t.after(() => socket.destroy())
   const answer = text(socket)
   socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
   await arrived.promise
   socket.write('G@RBAGE\r\n\r\n')
   assert.equal(await answer.catch(() => ''), '')
-  await until(() => road.proxy.openCalls() === 0, 'the call is over')
+  await until(() => proxy.listener.openCalls() === 0, 'the call is over')
 })
 
 test('an upload that stops making sense is refused, and the upstream does not take it for whole', async (t) => {
@@ -107,19 +107,19 @@ test('an upload that stops making sense is refused, and the upstream does not ta
       request.on('data', () => arrived.resolve()).on('end', () => (isWhole = true))
     }),
   )
-  const road = await roadTo(t, upstream)
-  const socket = openSocket(road.url)
+  const proxy = await proxyTo(t, upstream)
+  const socket = openSocket(proxy.url)
   t.after(() => socket.destroy())
   socket.write(`${CHUNKED}5\r\nhello\r\n`)
   await arrived.promise
   socket.write('zz\r\n')
   assert.equal(statusOf(await readHead(socket)), 400)
-  await until(() => road.proxy.openCalls() === 0, 'the call is over')
+  await until(() => proxy.listener.openCalls() === 0, 'the call is over')
   assert.equal(isWhole, false)
 })
 
 test('over HTTP/2 a long target and many fields are told in the same way', async (t) => {
-  const { road, upstream } = await scene(t)
+  const { proxy: road, upstream } = await scene(t)
   const session = connect(road.url)
   t.after(() => session.destroy())
   const fields = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`x-${index}`, 'y']))

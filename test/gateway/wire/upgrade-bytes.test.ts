@@ -4,14 +4,14 @@ import { once } from 'node:events'
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { openSocket, statusOf } from '../../fakes/raw-http.ts'
-import { startRoad, type Road } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
 import { readHead } from '../../fakes/through-proxy.ts'
 import { until } from '../../fakes/until.ts'
 
 const SWITCHED = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: mine\r\n'
 
 interface Upstream {
-  readonly road: Road
+  readonly proxy: ProxyUnderTest
   /** The head of the request, once it has arrived. */
   readonly head: () => string
   /** Everything that came after the head. */
@@ -50,7 +50,7 @@ async function upstreamAnswering(
     })
   })
   const origin = await listen(t, server)
-  const road = await startRoad({
+  const proxy = await startProxy({
     routes: [
       {
         name: 'any',
@@ -65,12 +65,12 @@ async function upstreamAnswering(
     ],
   })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     for (const socket of sockets) socket.destroy()
   })
   const end = (): number => bytes.indexOf('\r\n\r\n') + 4
   return {
-    road,
+    proxy,
     head: () => bytes.slice(0, end()),
     received: () => bytes.slice(end()),
     sockets,
@@ -78,7 +78,7 @@ async function upstreamAnswering(
   }
 }
 
-function ask(t: TestContext, { road }: Upstream, fields = '', target = '/chat', method = 'GET'): Socket {
+function ask(t: TestContext, { proxy: road }: Upstream, fields = '', target = '/chat', method = 'GET'): Socket {
   const socket = openSocket(road.url)
   socket.on('error', () => socket.destroy())
   t.after(() => socket.destroy())
@@ -184,7 +184,7 @@ for (const [what, answer, expected] of [
   test(`an answer that is no switch, with ${what}`, async (t) => {
     const upstream = await upstreamAnswering(t, answer)
     assert.match(await readAll(ask(t, upstream)), expected)
-    await until(() => upstream.road.proxy.openCalls() === 0, 'the call is over')
+    await until(() => upstream.proxy.listener.openCalls() === 0, 'the call is over')
   })
 }
 
@@ -197,7 +197,7 @@ test('an answer that is no switch and breaks off is not made whole', async (t) =
   const answer = await readAll(ask(t, upstream))
   assert.match(answer, /^HTTP\/1\.1 400 /)
   assert.doesNotMatch(answer, /\r\n0\r\n/)
-  await until(() => upstream.road.proxy.openCalls() === 0, 'the call is over')
+  await until(() => upstream.proxy.listener.openCalls() === 0, 'the call is over')
 })
 
 test('an answer that is no switch waits for a client that reads nothing', async (t) => {
@@ -240,7 +240,7 @@ test('bytes that a client sends with its request and before the switch arrive on
   const upstream = await upstreamAnswering(t, '', (socket) =>
     setTimeout(() => socket.write(`${SWITCHED}\r\nupstream's own`), 100),
   )
-  const socket = openSocket(upstream.road.url)
+  const socket = openSocket(upstream.proxy.url)
   t.after(() => socket.destroy())
   socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: mine\r\n\r\none ')
   setTimeout(() => socket.write('two '), 30)
@@ -262,7 +262,7 @@ test('a client that has ended its half still gets what the upstream has to send'
   assert.equal(statusOf(await readHead(socket)), 101)
   socket.end('done')
   assert.equal(await readAll(socket), 'the rest')
-  await until(() => upstream.openSockets() === 0 && upstream.road.proxy.openCalls() === 0, 'nothing is left')
+  await until(() => upstream.openSockets() === 0 && upstream.proxy.listener.openCalls() === 0, 'nothing is left')
 })
 
 for (const [what, end] of [
@@ -277,14 +277,14 @@ for (const [what, end] of [
     const ticking = setInterval(() => upstream.sockets[0]?.write('tick'), 20)
     t.after(() => clearInterval(ticking))
     end(socket)
-    await until(() => upstream.road.proxy.openCalls() === 0 && upstream.openSockets() === 0, 'nothing is left')
+    await until(() => upstream.proxy.listener.openCalls() === 0 && upstream.openSockets() === 0, 'nothing is left')
   })
   test(`a client that ${what} before the switch leaves no request at an upstream that hangs`, async (t) => {
     const upstream = await upstreamAnswering(t, '', (socket) => socket.on('end', () => socket.end()))
     const socket = ask(t, upstream)
     await until(() => upstream.sockets.length === 1 && upstream.head() !== '', 'the request has arrived')
     end(socket)
-    await until(() => upstream.road.proxy.openCalls() === 0 && upstream.openSockets() === 0, 'nothing is left')
+    await until(() => upstream.proxy.listener.openCalls() === 0 && upstream.openSockets() === 0, 'nothing is left')
   })
 }
 
@@ -294,7 +294,7 @@ test('an upstream that resets after the switch takes the client with it', async 
   assert.equal(statusOf(await readHead(socket)), 101)
   upstream.sockets[0]?.resetAndDestroy()
   await readAll(socket)
-  await until(() => upstream.road.proxy.openCalls() === 0, 'the call is over')
+  await until(() => upstream.proxy.listener.openCalls() === 0, 'the call is over')
 })
 
 test('an upstream that hangs is given up after the time of the route: 504', async (t) => {
@@ -318,7 +318,7 @@ for (const [what, onSocket] of [
   test(`an upstream that ${what} in place of the switch is a fault: 502`, async (t) => {
     const upstream = await upstreamAnswering(t, '', onSocket)
     assert.match(await readAll(ask(t, upstream)), /^HTTP\/1\.1 502 /)
-    await until(() => upstream.road.proxy.openCalls() === 0, 'the call is over')
+    await until(() => upstream.proxy.listener.openCalls() === 0, 'the call is over')
   })
 }
 
@@ -343,10 +343,10 @@ test('bytes of both directions are counted, and the outcome is recorded at the e
   assert.equal(statusOf(await readHead(socket)), 101)
   socket.write('123')
   await until(() => upstream.received() === '123', 'it has arrived')
-  await until(async () => /preflight_tunnels_open 1/.test(await upstream.road.metrics.text()), 'one is open')
+  await until(async () => /preflight_tunnels_open 1/.test(await upstream.proxy.metrics.text()), 'one is open')
   socket.destroy()
-  await until(() => upstream.road.proxy.openCalls() === 0, 'the call is over')
-  const text = await upstream.road.metrics.text()
+  await until(() => upstream.proxy.listener.openCalls() === 0, 'the call is over')
+  const text = await upstream.proxy.metrics.text()
   assert.match(text, /preflight_tunnel_bytes_total\{direction="sent"\} 3/)
   assert.match(text, /preflight_tunnel_bytes_total\{direction="received"\} 5/)
   assert.match(text, /preflight_tunnels_open 0/)

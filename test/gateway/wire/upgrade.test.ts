@@ -8,7 +8,7 @@ import { WebSocket, type ClientOptions } from 'ws'
 import { testAuthority } from '../../fakes/certificates.ts'
 import { petContract } from '../../fakes/http-upstream.ts'
 import { exchangeBytes, openSocket, statusOf } from '../../fakes/raw-http.ts'
-import { startRoad, type Road, type RoadOptions } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../../fakes/road.ts'
 import { startSocketServer, type SocketServer } from '../../fakes/socket-server.ts'
 import { openConnect, readHead, startTls } from '../../fakes/through-proxy.ts'
 import { until } from '../../fakes/until.ts'
@@ -25,17 +25,17 @@ const CHAT = {
 
 interface Scene {
   readonly upstream: SocketServer
-  readonly road: Road
+  readonly proxy: ProxyUnderTest
 }
 
-async function scene(t: TestContext, route: object = {}, options: Partial<RoadOptions> = {}): Promise<Scene> {
+async function scene(t: TestContext, route: object = {}, options: Partial<ProxyOptions> = {}): Promise<Scene> {
   const upstream = await startSocketServer()
-  const road = await startRoad({ routes: [{ ...CHAT, upstream: upstream.origin, ...route }], ...options })
+  const proxy = await startProxy({ routes: [{ ...CHAT, upstream: upstream.origin, ...route }], ...options })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
   })
-  return { upstream, road }
+  return { upstream, proxy }
 }
 
 async function open(url: string, options: ClientOptions = {}): Promise<WebSocket> {
@@ -67,7 +67,7 @@ async function refusedWith(url: string, options: ClientOptions = {}): Promise<nu
 }
 
 test('text, binary, empty and large messages go both ways, compressed as both sides agreed', async (t) => {
-  const { road, upstream } = await scene(t)
+  const { proxy: road, upstream } = await scene(t)
   const socket = await open(`${road.url}/chat?room=1`, { headers: { 'preflight-receipt': 'forged' } })
   assert.equal(socket.extensions, 'permessage-deflate')
   const large = Buffer.alloc(8 * 1024 * 1024, 'abc')
@@ -79,28 +79,28 @@ test('text, binary, empty and large messages go both ways, compressed as both si
   assert.equal(upstream.requests[0]?.headers['preflight-receipt'], undefined)
   socket.close(4000, 'enough')
   assert.deepEqual(await closeOf(socket), { code: 4000, reason: 'enough' })
-  await until(() => road.proxy.openCalls() === 0 && upstream.openConnections() === 0, 'both sides are closed')
+  await until(() => road.listener.openCalls() === 0 && upstream.openConnections() === 0, 'both sides are closed')
 })
 
 test('the code and reason with which the upstream closes arrive', async (t) => {
-  const { road } = await scene(t)
+  const { proxy: road } = await scene(t)
   const socket = await open(`${road.url}/closing`)
   socket.send('close')
   assert.deepEqual(await closeOf(socket), { code: 4001, reason: 'as told' })
 })
 
 test('a hundred connections at once, half of them broken off by either side, leave nothing open', async (t) => {
-  const { road, upstream } = await scene(t)
+  const { proxy: road, upstream } = await scene(t)
   const sockets = await Promise.all(Array.from({ length: 100 }, () => open(`${road.url}/chat`)))
-  assert.equal(road.proxy.openCalls(), 100)
+  assert.equal(road.listener.openCalls(), 100)
   sockets.forEach((socket, index) => index % 2 === 0 && socket.terminate())
-  await until(() => road.proxy.openCalls() === 50 && upstream.openConnections() === 50, 'the clients’ half is gone')
+  await until(() => road.listener.openCalls() === 50 && upstream.openConnections() === 50, 'the clients’ half is gone')
   for (const socket of upstream.sockets) socket.terminate()
-  await until(() => road.proxy.openCalls() === 0 && upstream.openConnections() === 0, 'the upstream’s half is gone')
+  await until(() => road.listener.openCalls() === 0 && upstream.openConnections() === 0, 'the upstream’s half is gone')
 })
 
 test('a client that reads nothing holds the upstream back', async (t) => {
-  const { road, upstream } = await scene(t)
+  const { proxy: road, upstream } = await scene(t)
   const socket = await open(`${road.url}/chat`)
   socket.pause()
   const [far] = upstream.sockets
@@ -123,7 +123,7 @@ test('an operation of a contract says nothing of what follows a switch: refused,
     otherwise: undefined,
     map: undefined,
   }
-  const { road, upstream } = await scene(t, { ...pets, upgrade: 'judged' })
+  const { proxy: road, upstream } = await scene(t, { ...pets, upgrade: 'judged' })
   const answer = await exchangeBytes(
     road.url,
     'GET /pets HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
@@ -136,13 +136,13 @@ test('an operation of a contract says nothing of what follows a switch: refused,
 })
 
 test('what no rule names is a read by its method only, and is refused as a switch', async (t) => {
-  const { road } = await scene(t, { otherwise: undefined, upgrade: undefined })
+  const { proxy: road } = await scene(t, { otherwise: undefined, upgrade: undefined })
   assert.equal(await refusedWith(`${road.url}/other`), 403)
   assert.equal(await echo(await open(`${road.url}/named`), 'by a rule'), 'by a rule')
 })
 
 test('a route that observes counts what it would have refused, and lets it on', async (t) => {
-  const { road } = await scene(t, { mode: 'observe', upgrade: 'judged' })
+  const { proxy: road } = await scene(t, { mode: 'observe', upgrade: 'judged' })
   assert.equal(await echo(await open(`${road.url}/chat`), 'seen'), 'seen')
   assert.match(await road.metrics.text(), /preflight_observed_calls_total\{route="chat",would="stopped"\} 1/)
 })
@@ -156,7 +156,7 @@ test('a switch that is stopped by its verdict never reaches the upstream; one un
   }
   const decide = { ALLOW: 'WARN', BLOCK: 'BLOCK' } as const
   for (const wanted of ['BLOCK', 'ALLOW'] as const) {
-    const { road, upstream } = await scene(t, pets, { decide: () => decide[wanted] })
+    const { proxy: road, upstream } = await scene(t, pets, { decide: () => decide[wanted] })
     if (wanted === 'BLOCK') {
       assert.equal(await refusedWith(`${road.url}/pets`), 403)
       assert.equal(upstream.requests.length, 0)
@@ -187,7 +187,7 @@ test('an answer that is no switch passes as it is', async (t) => {
   t.after(() => server.close())
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
-  const { road } = await scene(t, { upstream: `http://127.0.0.1:${port}` })
+  const { proxy: road } = await scene(t, { upstream: `http://127.0.0.1:${port}` })
   const answer = await exchangeBytes(
     road.url,
     'GET /pets HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
@@ -217,7 +217,7 @@ test('an upstream that switches to something else than it was asked for is told 
     'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: smtp\r\n\r\n',
     (socket) => socket.on('end', () => cut.resolve()).resume(),
   )
-  const { road } = await scene(t, { upstream })
+  const { proxy: road } = await scene(t, { upstream })
   assert.equal(await refusedWith(`${road.url}/chat`), 502)
   await cut.promise
 })
@@ -230,9 +230,9 @@ test('kubectl’s SPDY streams, asked for with POST, go through a cluster route 
   )
   const cluster = { name: 'cluster', match: { path: '/' }, upstream, protocol: 'kubernetes' }
   for (const streams of ['pass', 'deny']) {
-    const road = await startRoad({ routes: [{ ...cluster, kubernetes: { streams } }] })
-    t.after(() => road.close())
-    const socket = openSocket(road.url)
+    const proxy = await startProxy({ routes: [{ ...cluster, kubernetes: { streams } }] })
+    t.after(() => proxy.close())
+    const socket = openSocket(proxy.url)
     t.after(() => socket.destroy())
     socket.write(
       'POST /api/v1/namespaces/shop/pods/web-1/exec?command=sh&stdin=true HTTP/1.1\r\nHost: cluster\r\n' +
@@ -272,7 +272,7 @@ for (const [what, fields] of [
     t.after(() => server.close())
     const address = server.address()
     const port = typeof address === 'object' && address !== null ? address.port : 0
-    const { road } = await scene(t, { upstream: `http://127.0.0.1:${port}` })
+    const { proxy: road } = await scene(t, { upstream: `http://127.0.0.1:${port}` })
     const socket = openSocket(road.url)
     socket.write(`GET /a HTTP/1.1\r\nHost: a\r\n${fields}\r\nConnection: Upgrade, HTTP2-Settings\r\n\r\n`)
     assert.equal(statusOf(await readHead(socket)), 200)
@@ -290,19 +290,19 @@ test('through a proxy: by absolute form, and inside a CONNECT whose TLS is ended
   const open_ = await startSocketServer()
   const egress = { allow: ['127.0.0.0/8', '::1'] }
   const route = { ...CHAT, match: { host: 'localhost', path: '/' }, tls: { upstream_ca: trusted.file } }
-  const road = await startRoad({ routes: [route], config: { egress } })
+  const proxy = await startProxy({ routes: [route], config: { egress } })
   t.after(async () => {
-    await road.close()
+    await proxy.close()
     await upstream.close()
     await open_.close()
   })
-  const { socket } = await openConnect(road.url, `localhost:${upstream.port}`)
-  const secure = await startTls(socket, { servername: 'localhost', ca: await road.authorities.bundle() })
+  const { socket } = await openConnect(proxy.url, `localhost:${upstream.port}`)
+  const secure = await startTls(socket, { servername: 'localhost', ca: await proxy.authorities.bundle() })
   const inside = await open(`wss://localhost:${upstream.port}/chat`, { createConnection: () => secure })
   assert.equal(await echo(inside, 'inside'), 'inside')
   inside.terminate()
 
-  const plain = openSocket(road.url)
+  const plain = openSocket(proxy.url)
   const { host } = new URL(open_.origin)
   plain.write(
     `GET http://${host}/chat HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
@@ -310,19 +310,19 @@ test('through a proxy: by absolute form, and inside a CONNECT whose TLS is ended
   )
   assert.match(await readHead(plain), /^HTTP\/1\.1 101 .*Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK\+xOo=/s)
   plain.destroy()
-  await until(() => road.proxy.openCalls() === 0 && upstream.openConnections() === 0, 'nothing is left')
+  await until(() => proxy.listener.openCalls() === 0 && upstream.openConnections() === 0, 'nothing is left')
 })
 
 test('a gateway that stops does not wait for connections on which nothing moves', async (t) => {
   const upstream = await startSocketServer()
-  const road = await startRoad({ routes: [{ ...CHAT, upstream: upstream.origin }] })
+  const proxy = await startProxy({ routes: [{ ...CHAT, upstream: upstream.origin }] })
   t.after(() => upstream.close())
-  const socket = await open(`${road.url}/chat`)
+  const socket = await open(`${proxy.url}/chat`)
   socket.on('error', () => {})
   const closed = once(socket, 'close')
-  await road.proxy.close(60_000)
+  await proxy.listener.close(60_000)
   await closed
-  await road.close()
+  await proxy.close()
   await until(() => upstream.openConnections() === 0, 'the upstream’s side is closed')
 })
 
@@ -341,11 +341,11 @@ test('a client that goes away before the upstream has switched takes its request
   t.after(() => server.close())
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
-  const { road } = await scene(t, { upstream: `http://127.0.0.1:${port}` })
+  const { proxy: road } = await scene(t, { upstream: `http://127.0.0.1:${port}` })
   const socket = openSocket(road.url)
   socket.write('GET /chat HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
   const far = await asked.promise
   socket.end()
   if (!far.destroyed) await once(far, 'close')
-  await until(() => road.proxy.openCalls() === 0, 'the call is over')
+  await until(() => road.listener.openCalls() === 0, 'the call is over')
 })

@@ -8,17 +8,19 @@ import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import { listening, saying } from '../../fakes/listening.ts'
 import { openSocket, statusOf } from '../../fakes/raw-http.ts'
-import { startRoad, type Road } from '../../fakes/road.ts'
+import { startProxy, type ProxyUnderTest } from '../../fakes/road.ts'
 import { readHead } from '../../fakes/through-proxy.ts'
 import { until } from '../../fakes/until.ts'
 
 const DENIED = { when: 'request.path == "/denied"', action: 'deny' }
 
-async function roadTo(t: TestContext, upstream: string): Promise<Road> {
+async function proxyTo(t: TestContext, upstream: string): Promise<ProxyUnderTest> {
   const map = [DENIED, { action: 'pass' }]
-  const road = await startRoad({ routes: [{ name: 'plain', match: { path: '/' }, protocol: 'mapped', map, upstream }] })
-  t.after(() => road.close())
-  return road
+  const proxy = await startProxy({
+    routes: [{ name: 'plain', match: { path: '/' }, protocol: 'mapped', map, upstream }],
+  })
+  t.after(() => proxy.close())
+  return proxy
 }
 
 /** Nothing listens there. */
@@ -57,14 +59,14 @@ for (const [what, path, upstream, status] of [
 ] as const) {
   test(`an upload that is answered early ${what}: a client that sends all of it before it reads gets the answer, and goes on`, async (t) => {
     const server = upstream()
-    const road = await roadTo(t, server === null ? AWAY : await listening(t, server))
-    const socket = openUpload(t, road.url, path)
+    const proxy = await proxyTo(t, server === null ? AWAY : await listening(t, server))
+    const socket = openUpload(t, proxy.url, path)
     await sendAll(socket)
     assert.equal(statusOf(await readHead(socket)), status)
     socket.resume()
-    await until(() => road.proxy.openCalls() === 0, 'the call is over')
+    await until(() => proxy.listener.openCalls() === 0, 'the call is over')
     assert.equal(socket.destroyed, false)
-    const again = openSocket(road.url)
+    const again = openSocket(proxy.url)
     t.after(() => again.destroy())
     again.write('GET /denied HTTP/1.1\r\nHost: a\r\n\r\n')
     assert.equal(statusOf(await readHead(again)), 403)
@@ -72,8 +74,8 @@ for (const [what, path, upstream, status] of [
 }
 
 test('over HTTP/2 an upload that is answered early gets its answer whole, and is taken to its end', async (t) => {
-  const road = await roadTo(t, await listening(t, early()))
-  const session = connect(road.url)
+  const proxy = await proxyTo(t, await listening(t, early()))
+  const session = connect(proxy.url)
   t.after(() => session.destroy())
   for (const [path, status] of [
     ['/', 413],
@@ -88,7 +90,7 @@ test('over HTTP/2 an upload that is answered early gets its answer whole, and is
     await until(() => stream.closed, 'the stream is over')
     assert.equal(stream.rstCode, 0)
   }
-  await until(() => road.proxy.openCalls() === 0, 'the calls are over')
+  await until(() => proxy.listener.openCalls() === 0, 'the calls are over')
 })
 
 test('a client that asks first is asked for its body once there is somebody to take it', async (t) => {
@@ -102,9 +104,9 @@ test('a client that asks first is asked for its body once there is somebody to t
       )
       .finally(() => response.end('good'))
   })
-  const road = await roadTo(t, await listening(t, server))
+  const proxy = await proxyTo(t, await listening(t, server))
   for (const size of [4, 200_000]) {
-    const socket = openSocket(road.url)
+    const socket = openSocket(proxy.url)
     t.after(() => socket.destroy())
     socket.write(`PUT / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: ${size}\r\n\r\n`)
     assert.equal(statusOf(await readHead(socket)), 100)
@@ -119,8 +121,8 @@ for (const [what, path, status] of [
   ['it may not go on', '/denied', 403],
 ] as const) {
   test(`a client that asks first is answered without its body when ${what}, and its connection ends`, async (t) => {
-    const road = await roadTo(t, AWAY)
-    const socket = openUpload(t, road.url, path, 'Expect: 100-continue')
+    const proxy = await proxyTo(t, AWAY)
+    const socket = openUpload(t, proxy.url, path, 'Expect: 100-continue')
     const head = await readHead(socket)
     assert.equal(statusOf(head), status)
     assert.match(head, /\r\nConnection: close\r\n/i)
@@ -130,12 +132,12 @@ for (const [what, path, status] of [
 }
 
 test('an upstream that answers finally at the beginning of the body that was asked for', async (t) => {
-  const road = await roadTo(t, await listening(t, early()))
-  const socket = openUpload(t, road.url, '/', 'Expect: 100-continue')
+  const proxy = await proxyTo(t, await listening(t, early()))
+  const socket = openUpload(t, proxy.url, '/', 'Expect: 100-continue')
   assert.equal(statusOf(await readHead(socket)), 100)
   await sendAll(socket)
   assert.equal(statusOf(await readHead(socket)), 413)
-  await until(() => road.proxy.openCalls() === 0, 'the call is over')
+  await until(() => proxy.listener.openCalls() === 0, 'the call is over')
 })
 
 test('a client that leaves in the middle of its upload: the upstream does not take it for whole', async (t) => {
@@ -145,14 +147,14 @@ test('a client that leaves in the middle of its upload: the upstream does not ta
     request.on('error', () => {}).on('data', (bytes: Buffer) => (received += bytes.length))
     request.on('end', () => ends.push('whole')).on('aborted', () => ends.push('broken'))
   })
-  const road = await roadTo(t, await listening(t, server))
+  const proxy = await proxyTo(t, await listening(t, server))
   for (const leave of [(socket: Socket) => socket.destroy(), (socket: Socket) => socket.end()]) {
     received = 0
-    const socket = openUpload(t, road.url, '/')
+    const socket = openUpload(t, proxy.url, '/')
     socket.write(CHUNK)
     await until(() => received > 0, 'it has begun')
     leave(socket)
-    await until(() => road.proxy.openCalls() === 0, 'the call is over')
+    await until(() => proxy.listener.openCalls() === 0, 'the call is over')
   }
   await until(() => ends.length === 2, 'the upstream knows')
   assert.deepEqual(ends, ['broken', 'broken'])
@@ -164,13 +166,13 @@ test('a client that ends its side while it waits for the answer has gone, and th
     open += 1
     response.on('close', () => (open -= 1))
   })
-  const road = await roadTo(t, await listening(t, server))
-  const socket = openSocket(road.url)
+  const proxy = await proxyTo(t, await listening(t, server))
+  const socket = openSocket(proxy.url)
   t.after(() => socket.destroy())
   socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
   await until(() => open === 1, 'it has arrived')
   socket.end()
-  await until(() => open === 0 && road.proxy.openCalls() === 0, 'nobody works for it any more')
+  await until(() => open === 0 && proxy.listener.openCalls() === 0, 'nobody works for it any more')
 })
 
 for (const [what, bytes, body] of [
@@ -179,8 +181,8 @@ for (const [what, bytes, body] of [
   ['that ends with its connection', 'HTTP/1.1 200 OK\nConnection: close\n\ngood', 'good'],
 ] as const) {
   test(`an answer ${what}, of an upstream that ends its side: ${body ?? 'broken off'}`, async (t) => {
-    const road = await roadTo(t, await listening(t, createTcpServer(saying(bytes))))
-    const answer = await fetch(road.url)
+    const proxy = await proxyTo(t, await listening(t, createTcpServer(saying(bytes))))
+    const answer = await fetch(proxy.url)
     if (body === null) await assert.rejects(answer.text())
     else assert.equal(await answer.text(), body)
   })
